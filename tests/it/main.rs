@@ -23,6 +23,7 @@ mod outages;
 mod payload_references;
 mod plugin_count;
 mod plugin_files;
+mod purge;
 mod replicas;
 mod services;
 mod storage;

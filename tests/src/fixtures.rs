@@ -67,6 +67,11 @@ pub fn misbehaves() -> anyhow::Result<PathBuf> {
     TODAY.build("misbehaves")
 }
 
+/// A plugin of today that claims what hello, the forum and the gateway have.
+pub fn grabs() -> anyhow::Result<PathBuf> {
+    TODAY.build("grabs")
+}
+
 /// The plugin of `tests/hostile` as a shared library.
 pub fn hostile() -> anyhow::Result<PathBuf> {
     TODAY.build("hostile")
@@ -117,6 +122,7 @@ const TODAY: Workspace = Workspace {
         Package { name: "fails_to_migrate", source: "fails_to_migrate" },
         Package { name: "no_stamp", source: "no_stamp" },
         Package { name: "misbehaves", source: "misbehaves" },
+        Package { name: "grabs", source: "grabs" },
         Package { name: HOSTILE, source: HOSTILE },
     ],
     version: Version::Same,

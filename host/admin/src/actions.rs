@@ -4,6 +4,7 @@
 use super::response::{self, AdminResponse};
 use gateway::Gateway;
 use gateway::lifecycle::{Action, OperateError, Outcome};
+use gateway::purge::{PurgeError, PurgePlan};
 use gateway_config::LogConfig;
 use gateway_telemetry::LogLevelError;
 use http::StatusCode;
@@ -27,6 +28,47 @@ pub async fn operate(gateway: &Arc<Gateway>, action: Action, name: &str, who: So
             response::error(StatusCode::INTERNAL_SERVER_ERROR, "internal", &error.to_string(), "see the gateway's log")
         }
     }
+}
+
+/// What a plugin that is gone left in the database.
+pub async fn purge_plan(gateway: &Gateway, name: &str) -> AdminResponse {
+    purge_response(gateway.plugins.purge_plan(name).await)
+}
+
+/// Drops it.
+pub async fn purge(gateway: &Arc<Gateway>, name: &str, who: SocketAddr) -> AdminResponse {
+    let (gateway, name) = (gateway.clone(), name.to_owned());
+    let work = tokio::spawn(async move {
+        let tried = gateway.plugins.purge(&name, &who.to_string()).await;
+        // What was done is recorded with it.
+        if let Err(error @ (PurgeError::Refused(_) | PurgeError::Storage(_))) = &tried {
+            record(&gateway, &who.to_string(), "purge", &name, &format!("refused: {error}")).await;
+        }
+        tried
+    });
+    match work.await {
+        Ok(tried) => purge_response(tried),
+        Err(error) => {
+            response::error(StatusCode::INTERNAL_SERVER_ERROR, "internal", &error.to_string(), "see the gateway's log")
+        }
+    }
+}
+
+fn purge_response(tried: Result<PurgePlan, PurgeError>) -> AdminResponse {
+    let error = match tried {
+        Ok(plan) => return response::json(StatusCode::OK, &plan),
+        Err(error) => error,
+    };
+    let (status, code, hint) = match &error {
+        PurgeError::Nothing(_) => (StatusCode::NOT_FOUND, "unknown_plugin", "GET /plugins lists those that are gone"),
+        PurgeError::Refused(_) | PurgeError::OtherVersion => {
+            (StatusCode::CONFLICT, "not_purged", "nothing was dropped")
+        }
+        PurgeError::Storage(_) => {
+            (StatusCode::SERVICE_UNAVAILABLE, "database", "nothing was dropped: try again when the database answers")
+        }
+    };
+    response::error(status, code, &error.to_string(), hint)
 }
 
 const LEVEL_HINT: &str = "a level (off, error, warn, info, debug, trace), then exceptions: info,gateway=debug";

@@ -6,7 +6,6 @@ use super::{
 };
 use gateway::Gateway;
 use gateway::lifecycle::Action;
-use gateway_plugins::PluginState;
 use gateway_storage::StorageError;
 use gateway_telemetry::MetricsRecorder;
 use http::{HeaderValue, Method, Request, StatusCode, header, request::Parts};
@@ -27,6 +26,8 @@ const HELP: &str = "\
 GET  /                        the operator's page
 GET  /plugins                 every plugin with its state
 POST /plugins/NAME/enable     also disable, resume, reindex; send X-Gateway-Admin: 1
+GET  /plugins/NAME/purge      what a plugin that is gone left in the database
+POST /plugins/NAME/purge      drops it; send X-Gateway-Admin: 1
 GET  /indexes                 every index of a chain with its progress
 GET  /jobs                    every job with its last result and next run
 GET  /audit                   what operators did, newest first
@@ -49,6 +50,11 @@ pub async fn respond(context: &AdminContext, request: Request<Incoming>, peer: S
     }
     let path: Vec<&str> = head.uri.path().split('/').skip(1).collect();
     match path.as_slice() {
+        ["plugins", name, "purge"] => match head.method {
+            Method::GET | Method::HEAD => actions::purge_plan(&context.gateway, name).await,
+            Method::POST => actions::purge(&context.gateway, name, peer).await,
+            _ => not_allowed("GET, HEAD, POST"),
+        },
         ["plugins", name, action] => match Action::parse(action) {
             Some(_) if head.method != Method::POST => not_allowed("POST"),
             Some(action) => actions::operate(&context.gateway, action, name, peer).await,
@@ -73,7 +79,7 @@ async fn read(context: &AdminContext, head: &Parts) -> AdminResponse {
         "/" => response::typed(StatusCode::OK, "text/html; charset=utf-8", page::render(gateway).await),
         "/page.css" => response::typed(StatusCode::OK, "text/css; charset=utf-8", page::STYLE),
         "/page.js" => response::typed(StatusCode::OK, "text/javascript; charset=utf-8", page::SCRIPT),
-        "/plugins" => response::json(StatusCode::OK, &gateway.plugins.reports()),
+        "/plugins" => response::json(StatusCode::OK, &gateway.plugins.all_reports()),
         "/indexes" => response::json(StatusCode::OK, &gateway.indexes.reports()),
         "/jobs" => listed(gateway.jobs.list().await),
         "/audit" => listed(gateway.operators.audit(AUDIT_ROWS).await),
@@ -105,7 +111,7 @@ async fn ready(gateway: &Gateway) -> AdminResponse {
 
 fn metrics(context: &AdminContext) -> AdminResponse {
     let reports = context.gateway.plugins.reports();
-    let serving = reports.iter().map(|report| (report.name.as_str(), report.state == PluginState::Serving));
+    let serving = reports.iter().map(|report| (report.name.as_str(), report.serves));
     let text = gateway_telemetry::render_metrics(&context.gateway.host.usage, context.metrics.as_ref(), serving);
     response::typed(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", text)
 }

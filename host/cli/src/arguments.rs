@@ -61,13 +61,12 @@ pub enum Command {
 
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub enum PluginsCommand {
-    /// List the plugins in the folder, with version, state and reason
-    List,
-    /// Say what one library file is and whether this gateway would load it
-    Inspect {
-        /// The library file
-        file: PathBuf,
-    },
+    /// List the plugins as the running gateway has them; without one, as it would start them. With a name: one plugin in full
+    List(PluginList),
+    /// Say what one library file is, what it asks for and offers, and whether this gateway would load it
+    ///
+    /// To say what it offers, the library is loaded: its static constructors and its description of itself run.
+    Inspect(LibraryFile),
     /// Let the running gateway serve a plugin, now and after every start, whatever the configuration says
     Enable(Switch),
     /// Let the running gateway take a plugin off, now and after every start, whatever the configuration says
@@ -79,6 +78,41 @@ pub enum PluginsCommand {
     /// Map a library and say so, for a gateway that waits for it: a file, its sha256 and `data_dir`
     #[command(hide = true)]
     TryLoad { arguments: Vec<OsString> },
+    /// Drop everything that a plugin which is gone left in the database, after saying what and asking
+    ///
+    /// Gone is a plugin without a file in the folder that the running gateway has not loaded. The activity log and the journal of
+    /// transactions stay.
+    Purge(PluginPurge),
+}
+
+/// Which plugins to list.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub struct PluginList {
+    /// The name of one plugin
+    #[arg(value_parser = plugin_name)]
+    pub name: Option<String>,
+    /// The operator's listener of the running gateway [default: admin.listen of the configuration]
+    #[arg(long, value_name = "URL")]
+    pub admin: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct LibraryFile {
+    /// The library file
+    pub file: PathBuf,
+    /// Read the file and load nothing: not what it offers
+    #[arg(long)]
+    pub no_load: bool,
+}
+
+/// Which plugin to purge.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct PluginPurge {
+    #[command(flatten)]
+    pub switch: Switch,
+    /// Do not ask: for scripts
+    #[arg(long)]
+    pub yes: bool,
 }
 
 /// A file that holds a copy of the database.
@@ -144,7 +178,7 @@ mod tests {
     fn flags_stand_before_or_after_the_command() {
         for line in ["gateway --json -c a.toml plugins list", "gateway plugins list --config a.toml --json"] {
             let cli = parse(line);
-            assert_eq!(cli.command_or_run(), Command::Plugins(PluginsCommand::List));
+            assert_eq!(cli.command_or_run(), Command::Plugins(PluginsCommand::List(PluginList::default())));
             assert_eq!(cli.overrides.config, Some(PathBuf::from("a.toml")));
             assert!(cli.json);
         }
@@ -166,7 +200,18 @@ mod tests {
             ),
             ("backup a.db", Command::Backup(BackupFile { file: PathBuf::from("a.db"), force: false })),
             ("restore a.db --force", Command::Restore(BackupFile { file: PathBuf::from("a.db"), force: true })),
-            ("plugins inspect x.so", Command::Plugins(PluginsCommand::Inspect { file: PathBuf::from("x.so") })),
+            (
+                "plugins inspect x.so",
+                Command::Plugins(PluginsCommand::Inspect(LibraryFile { file: PathBuf::from("x.so"), no_load: false })),
+            ),
+            (
+                "plugins list forum",
+                Command::Plugins(PluginsCommand::List(PluginList { name: Some("forum".to_owned()), admin: None })),
+            ),
+            (
+                "plugins purge forum --yes",
+                Command::Plugins(PluginsCommand::Purge(PluginPurge { switch: switch("forum", None), yes: true })),
+            ),
         ] {
             assert_eq!(parse(&format!("gateway {name}")).command_or_run(), command);
         }
@@ -178,6 +223,8 @@ mod tests {
             "gateway plugins",
             "gateway plugins inspect",
             "gateway plugins enable",
+            "gateway plugins purge",
+            "gateway plugins purge ../jobs",
             "gateway plugins disable ../jobs",
             "gateway start",
             "gateway backup",

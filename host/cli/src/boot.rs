@@ -12,7 +12,7 @@ use gateway_admin::{Admin, AdminError};
 use gateway_clock::Clock;
 use gateway_config::{Config, Overrides};
 use gateway_http::{Listener, ListenerError, ListenerSettings};
-use gateway_plugins::{DiscoverError, FolderLoad, LateLibrary, LoadOutcome, crash_record};
+use gateway_plugins::{DiscoverError, FolderChanges, LateLibrary, PluginFolder, crash_record};
 use gateway_telemetry::MetricsRecorder;
 use std::{sync::Arc, time::Duration};
 use tokio::{
@@ -63,10 +63,12 @@ pub async fn run(
     if let Err(error) = crash_record::open(&config.data_dir) {
         tracing::warn!(%error, "if a plugin ends the process, the next start will not know which");
     }
-    let (loaded, late) = load_plugins(&config).await?;
+    let mut folder = PluginFolder::of(&config)?;
+    let FolderChanges { outcomes: loaded, late, .. } = load_plugins(&mut folder, &config).await?;
     let metrics = MetricsRecorder::install();
     let gateway = Gateway::start(config, Clock::System, listener.local_addr(), loaded).await?;
     gateway.plugins.add_late(late).await;
+    gateway.plugins.follow_folder(folder);
     let stop = CancellationToken::new();
     // Before the banner says that it serves: a signal without a handler ends the process at once.
     let signals = control.spawn(in_context(&control, || follow_signals(gateway.clone(), overrides, stop.clone()))?);
@@ -88,14 +90,15 @@ pub async fn run(
 }
 
 /// The libraries of the folder, and those that take long, unless the gateway does not start without them.
-async fn load_plugins(config: &Config) -> Result<(Vec<LoadOutcome>, Vec<LateLibrary>), BootError> {
-    let FolderLoad { mut outcomes, late } = gateway_plugins::begin_load_folder(config)?;
+async fn load_plugins(folder: &mut PluginFolder, config: &Config) -> Result<FolderChanges, BootError> {
+    let mut found = folder.changes(config, None)?;
     let is_required = |library: &LateLibrary| config.plugins.strict || config.plugins.required.contains(&library.name);
-    let (required, late): (Vec<_>, Vec<_>) = late.into_iter().partition(is_required);
+    let (required, late): (Vec<_>, Vec<_>) = found.late.into_iter().partition(is_required);
+    found.late = late;
     for library in required {
-        outcomes.push(library.wait().await);
+        found.outcomes.push(library.wait().await);
     }
-    Ok((outcomes, late))
+    Ok(found)
 }
 
 /// Signals are received by the runtime in whose context they are asked for.
@@ -166,7 +169,7 @@ async fn reload(earlier: Option<JoinHandle<()>>, gateway: Arc<Gateway>, override
             if !report.waiting.is_empty() {
                 tracing::warn!(waiting, "these keys take effect at the next start of the gateway, or of their plugin");
             }
-            for report in gateway.plugins.reports() {
+            for report in gateway.plugins.all_reports() {
                 tracing::info!(plugin = report.name, state = %report.state, "{}", report.reason);
             }
             let outcome = format!("applied: {applied}; waiting for a restart: {waiting}");

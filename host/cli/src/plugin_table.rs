@@ -4,9 +4,21 @@ use crate::output::printable;
 use gateway_plugins::PluginReport;
 use std::array;
 
-const COLUMNS: usize = 10;
-const HEADINGS: [&str; COLUMNS] =
-    ["PLUGIN", "VERSION", "STATE", "API", "ROUTES", "JOBS", "MIGRATIONS", "FAULTS", "GRANTS", "REASON"];
+const COLUMNS: usize = 12;
+const HEADINGS: [&str; COLUMNS] = [
+    "PLUGIN",
+    "VERSION",
+    "STATE",
+    "API",
+    "ROUTES",
+    "ACTIONS",
+    "EVENTS",
+    "JOBS",
+    "MIGRATIONS",
+    "FAULTS",
+    "GRANTS",
+    "REASON",
+];
 
 /// The table as text that ends with a line break.
 pub fn plugin_table(reports: &[PluginReport]) -> String {
@@ -29,6 +41,8 @@ fn cells(report: &PluginReport) -> [String; COLUMNS] {
         report.state.to_string(),
         or_dash(&report.abi),
         report.routes.to_string(),
+        report.actions.len().to_string(),
+        report.events.len().to_string(),
         report.jobs.to_string(),
         report.migrations_applied.to_string(),
         report.faults.to_string(),

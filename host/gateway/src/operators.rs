@@ -92,6 +92,12 @@ impl Operators {
         self.write(statement.bind(now_ms).bind(who).bind(action).bind(subject).bind(outcome)).await
     }
 
+    /// The same as a text, for the transaction of what was done.
+    pub fn record_statement(who: &str, action: &str, subject: &str, outcome: &str, now_ms: i64) -> String {
+        let texts = [who, action, subject, outcome].map(|text| format!("'{}'", text.replace('\'', "''")));
+        format!("INSERT INTO host_audit (at_ms, who, action, subject, outcome) VALUES ({now_ms}, {})", texts.join(", "))
+    }
+
     /// The latest actions, newest first.
     pub async fn audit(&self, rows: u32) -> Result<Vec<AuditRow>, StorageError> {
         let statement =

@@ -5,7 +5,6 @@
 use crate::gateway::Gateway;
 use futures_util::future::BoxFuture;
 use gateway_config::Config;
-use gateway_plugins::PluginState;
 use std::sync::Arc;
 
 /// The keys that differ from what was in use.
@@ -54,8 +53,7 @@ impl Gateway {
     }
 
     fn serving_plugins(&self) -> Vec<String> {
-        let reports = self.plugins.reports().into_iter();
-        reports.filter(|report| report.state == PluginState::Serving).map(|report| report.name).collect()
+        self.plugins.reports().into_iter().filter(|report| report.serves).map(|report| report.name).collect()
     }
 
     /// A plugin that goes on serving reads its section when it starts again.

@@ -12,20 +12,27 @@ use gateway_clock::Clock;
 use gateway_config::Config;
 use gateway_plugins::{LoadedPlugin, PluginReport};
 use gateway_signers::Signers;
-use gateway_storage::Database;
+use gateway_storage::{Database, Dialect};
 use secrecy::SecretString;
 
 /// What a start with this configuration would find.
 #[derive(Debug, Default)]
 pub struct TrialReport {
     /// One for each plugin that is on and would not serve.
-    pub failed: Vec<PluginReport>,
+    pub failed: Vec<FailedPlugin>,
     /// The keys that cannot be used: role and reason.
     pub keys: Vec<(String, String)>,
     /// Why the database could not be opened.
     pub database: Option<String>,
     /// What would end the start.
     pub fatal: Option<StartError>,
+}
+
+/// A plugin that would not serve, and everything that keeps it from that.
+#[derive(Debug)]
+pub struct FailedPlugin {
+    pub report: PluginReport,
+    pub reasons: Vec<String>,
 }
 
 /// Constructs, migrates and mounts the plugins that are on, opens every key, and connects to the database.
@@ -53,7 +60,10 @@ async fn check_database(config: &Config) -> Option<String> {
     Database::check(settings).await.err().map(|error| error.to_string())
 }
 
-async fn try_plugins(mut config: Config, loaded: Vec<LoadedPlugin>) -> Result<Vec<PluginReport>, StartError> {
+async fn try_plugins(mut config: Config, loaded: Vec<LoadedPlugin>) -> Result<Vec<FailedPlugin>, StartError> {
+    // An address that names no database is a problem of its own.
+    let dialect = database_settings(&config).ok().and_then(|settings| settings.dialect().ok());
+    let dialect = dialect.unwrap_or(Dialect::Sqlite);
     let data_dir = config.data_dir.display().to_string();
     let folder =
         tempfile::tempdir().map_err(|error| StartError::DataDir { path: data_dir, reason: error.to_string() })?;
@@ -64,11 +74,12 @@ async fn try_plugins(mut config: Config, loaded: Vec<LoadedPlugin>) -> Result<Ve
     config.signers.clear();
     let bound = config.http.listen;
     let (fence_requests, _fences) = tokio::sync::mpsc::unbounded_channel();
-    let gateway: Gateway = build(config, Clock::System, bound, fence_requests, Purpose::Trial).await?;
+    let gateway: Gateway = build(config, Clock::System, bound, fence_requests, Purpose::Trial(dialect)).await?;
     gateway.plugins.start(loaded.into_iter().map(Ok).collect()).await;
     gateway.plugins.settled(&gateway.plugins.wanted().into_iter().collect()).await;
-    let mut reports = gateway.plugins.reports();
-    reports.retain(PluginReport::is_failure);
+    let reports = gateway.plugins.reports().into_iter().filter(PluginReport::is_failure);
+    let failed = reports.map(|report| FailedPlugin { reasons: gateway.plugins.obstacles_of(&report.name), report });
+    let failed = failed.collect();
     gateway.stop().await;
-    Ok(reports)
+    Ok(failed)
 }

@@ -31,7 +31,7 @@ mod stuck_indexes;
 
 pub use index::IndexerContext;
 pub use indexes::{Indexes, unconfigured_services};
-pub use migration::{events_migration, migration};
+pub use migration::{events_migration, forget_plugin, migration};
 pub use publisher::publish_events;
 pub use report::{IndexReport, IndexState};
 pub use run::run;

@@ -104,6 +104,15 @@ INSERT INTO host_chain_events (plugin, block, log_index, type, ts, actor, ref_ki
 DROP TABLE host_chain_pending;
 ";
 
+/// The tables with rows of each index.
+const TABLES_BY_PLUGIN: [&str; 5] =
+    ["host_chain_index", "host_chain_blocks", "host_chain_turn", "host_chain_journal", "host_chain_events"];
+
+/// Deletes the index of a plugin, whose name is plain. What it has made public stays public.
+pub fn forget_plugin(plugin: &str) -> Vec<String> {
+    TABLES_BY_PLUGIN.map(|table| format!("DELETE FROM {table} WHERE plugin = '{plugin}'")).into()
+}
+
 pub fn events_migration(version: u32) -> MigrationSpec {
     MigrationSpec {
         version,

@@ -27,6 +27,11 @@ pub const MIGRATION: &str = "CREATE TABLE host_job_runs (
     PRIMARY KEY (plugin, job)
 )";
 
+/// Deletes what is stored about the jobs of a plugin, whose name is plain.
+pub fn forget_plugin(plugin: &str) -> String {
+    format!("DELETE FROM host_job_runs WHERE plugin = '{plugin}'")
+}
+
 /// A job that is already registered keeps its next run, unless its schedule has changed.
 const REGISTER: &str = "INSERT INTO host_job_runs (plugin, job, schedule, next_run_ms) VALUES ($1, $2, $3, $4)
     ON CONFLICT (plugin, job) DO UPDATE SET schedule = excluded.schedule, next_run_ms = excluded.next_run_ms

@@ -36,8 +36,8 @@ pub use doorkeeper::Doorkeeper;
 pub use handle::{FenceCause, FenceRequest, PluginHandle, PluginOperation};
 pub use host_context::HostContext;
 pub use loading::{
-    DiscoverError, FolderLoad, InspectProblem, LateLibrary, LoadError, LoadOutcome, LoadedPlugin, PluginError,
-    begin_load_folder, discover, inspect, load_folder, missing_consent, open, trial,
+    DiscoverError, FolderChanges, InspectProblem, LateLibrary, LoadError, LoadOutcome, LoadedPlugin, PluginError,
+    PluginFile, PluginFolder, discover, inspect, load_folder, missing_consent, open, trial,
 };
 pub use log_subscription::MIGRATION as LOG_SUBSCRIPTIONS_MIGRATION;
 pub use report::PluginReport;

@@ -4,8 +4,9 @@ use super::{
     PluginState,
     bounds::Bounds,
     breaker::PausedOperation,
-    loading::{LoadedPlugin, PluginError, asked_grants},
+    loading::{LoadError, LoadedPlugin, PluginError, asked_grants},
 };
+use plugin_api::manifest::Manifest;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -18,16 +19,35 @@ pub struct PluginReport {
     /// One line; empty when there is nothing to explain.
     pub reason: String,
     pub path: Option<PathBuf>,
+    /// Of the file that was loaded, or refused.
     pub sha256: Option<String>,
+    /// Of the file in the folder, when it is another build than the one that is loaded.
+    #[serde(default)]
+    pub file_sha256: Option<String>,
     /// Version of the plugin API that it was built against, for example `1.0`.
     pub abi: Option<String>,
     pub routes: usize,
+    /// Method and path of each route: `GET /api/forum/threads`.
+    #[serde(default)]
+    pub endpoints: Vec<String>,
+    /// What wallets sign for its routes: `post.create`.
+    #[serde(default)]
+    pub actions: Vec<String>,
+    /// Types of the events that it publishes: `post.create`.
+    #[serde(default)]
+    pub events: Vec<String>,
     pub jobs: usize,
     pub migrations_applied: usize,
     /// What it asks for besides its own tables and names: `egress`, `chain:main`, `signer:relayer`, `action:post.create`,
     /// `event:post.create`.
     #[serde(default)]
     pub grants: Vec<String>,
+    /// Its tables in the database, when its file is gone.
+    #[serde(default)]
+    pub tables: Vec<String>,
+    /// Whether it answers requests now, in whatever state its file is.
+    #[serde(default)]
+    pub serves: bool,
     /// What is paused because it failed too often, while the plugin serves.
     #[serde(default)]
     pub paused: Vec<PausedOperation>,
@@ -54,11 +74,17 @@ impl PluginReport {
             reason: reason.into(),
             path: None,
             sha256: None,
+            file_sha256: None,
             abi: None,
             routes: 0,
+            endpoints: Vec::new(),
+            actions: Vec::new(),
+            events: Vec::new(),
             jobs: 0,
             migrations_applied: 0,
             grants: Vec::new(),
+            tables: Vec::new(),
+            serves: false,
             paused: Vec::new(),
             threads_lost: 0,
             bounds: Bounds::default(),
@@ -71,8 +97,12 @@ impl PluginReport {
     /// A plugin that cannot be loaded.
     pub fn of_error(name: &str, error: &PluginError) -> Self {
         let mut report = Self::named(name, error.state(), error.to_string());
-        if let PluginError::Inspect(error) = error {
-            report.path = Some(error.path.clone());
+        match error {
+            PluginError::Inspect(error) => report.path = Some(error.path.clone()),
+            PluginError::Load { error: LoadError::NeedsRestart { running, found }, .. } => {
+                (report.sha256, report.file_sha256) = (Some(running.clone()), Some(found.clone()));
+            }
+            _ => {}
         }
         report
     }
@@ -86,6 +116,9 @@ impl PluginReport {
             sha256: file.map(|file| file.sha256.clone()),
             abi: file.map(|file| format!("{}.{}", file.abi.0, file.abi.1)),
             routes: manifest.routes.len(),
+            endpoints: manifest.routes.iter().map(|route| format!("{} {}", route.method, route.path)).collect(),
+            actions: signed_actions(manifest),
+            events: manifest.event_types.clone(),
             jobs: manifest.jobs.len(),
             grants: asked_grants(plugin),
             ..Self::named(&manifest.name, state, "")
@@ -95,6 +128,17 @@ impl PluginReport {
     /// Whether it should serve and does not.
     pub fn is_failure(&self) -> bool {
         use PluginState::{Failed, Fenced, NeedsRestart, Refused};
-        matches!(self.state, Refused | Failed | Fenced | NeedsRestart)
+        !self.serves && matches!(self.state, Refused | Failed | Fenced | NeedsRestart)
     }
+}
+
+/// In the order of the routes, each once.
+fn signed_actions(manifest: &Manifest) -> Vec<String> {
+    let mut actions: Vec<String> = Vec::new();
+    for action in manifest.routes.iter().filter_map(|route| route.auth.action()) {
+        if !actions.iter().any(|known| known == action) {
+            actions.push(action.to_owned());
+        }
+    }
+    actions
 }

@@ -20,8 +20,10 @@ pub enum PluginState {
     Stopped,
     /// Failed too often while serving; an operator resumes it.
     Fenced,
-    /// Its file is another build than the one that this process has mapped.
+    /// Its file is another build than the one that this process has mapped, which goes on serving.
     NeedsRestart,
+    /// Its file is not in the folder any more; its tables are still there.
+    Gone,
 }
 
 impl PluginState {
@@ -37,6 +39,7 @@ impl PluginState {
             Self::Stopped => "stopped",
             Self::Fenced => "fenced",
             Self::NeedsRestart => "needs_restart",
+            Self::Gone => "gone",
         }
     }
 }
@@ -52,7 +55,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
 
-    const STATES: [PluginState; 9] = [
+    const STATES: [PluginState; 10] = [
         PluginState::Refused,
         PluginState::Disabled,
         PluginState::Failed,
@@ -62,6 +65,7 @@ mod tests {
         PluginState::Stopped,
         PluginState::Fenced,
         PluginState::NeedsRestart,
+        PluginState::Gone,
     ];
 
     #[test]

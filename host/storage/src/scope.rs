@@ -87,7 +87,7 @@ pub(crate) fn owns_table(plugin: &str, table: &str) -> bool {
 }
 
 /// Whether the name is refused for a plugin.
-pub(crate) fn is_reserved(plugin: &str) -> bool {
+pub fn is_reserved(plugin: &str) -> bool {
     RESERVED_NAMES.iter().any(|reserved| shares_tables(reserved, plugin))
 }
 

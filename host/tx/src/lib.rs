@@ -21,5 +21,5 @@ mod store;
 mod unsigned_transaction;
 
 pub use journal::Journal;
-pub use migration::{CANCEL_REASON_MIGRATION, MIGRATION};
+pub use migration::{CANCEL_REASON_MIGRATION, MIGRATION, release_keys};
 pub use run::run;

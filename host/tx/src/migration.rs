@@ -61,3 +61,13 @@ CREATE TABLE host_tx_lanes (
 
 /// Marks the empty transfers that cancel an intent.
 pub const CANCEL_REASON_MIGRATION: &str = "ALTER TABLE host_tx_attempts ADD COLUMN given_up TEXT;";
+
+/// Frees the keys of the transactions of a plugin, whose name is plain. The transactions stay: they are what was paid. Under
+/// its old key, the first transaction of a plugin that is installed again would count as sent.
+pub fn release_keys(plugin: &str) -> String {
+    let released = "'released ' || CAST(id AS TEXT) || ': '";
+    format!(
+        "UPDATE host_tx_intents SET name = {released} || name \
+         WHERE plugin = '{plugin}' AND substr(name, 1, length({released})) <> {released}"
+    )
+}

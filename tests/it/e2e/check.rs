@@ -2,7 +2,7 @@
 
 use super::{setup, setup_on};
 use crate::storage::Engine;
-use gateway_tests::{fixtures, process::Setup};
+use gateway_tests::{fixtures, plugins::plugin_file, process::Setup};
 use plugin_testing::Value;
 use rstest::rstest;
 use std::{fs, os::unix::fs::PermissionsExt as _};
@@ -89,6 +89,41 @@ fn what_a_plugin_does_when_it_is_constructed() {
     let (problems, refused) = check(&setup.set("plugins.hostile.constructor", "panic"));
     assert_eq!(problems, []);
     assert!(refused[0].0 == "hostile" && refused[0].1.contains("the constructor failed"), "{refused:?}");
+}
+
+/// Routes, an operation, an event type, a plugin that is not there, a consent, and tables of others: at once.
+#[rstest]
+#[tokio::test]
+async fn everything_that_is_wrong_with_a_plugin(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
+    let setup = setup_on(engine).await;
+    let folder = setup.folder().join("plugins");
+    fs::create_dir(&folder).unwrap();
+    for plugin in ["hello", "forum"] {
+        // Links: a copy would not be one that came with this gateway.
+        let file = plugin_file(plugin).unwrap();
+        std::os::unix::fs::symlink(&file, folder.join(file.file_name().unwrap())).unwrap();
+    }
+    let grabs = tokio::task::spawn_blocking(fixtures::grabs).await.unwrap().unwrap();
+    fs::copy(&grabs, folder.join(grabs.file_name().unwrap())).unwrap();
+    let setup = setup.with_plugins_of(&folder).set("plugins.hello.enabled", true);
+    let (problems, refused) = check(&setup);
+    let consent = "it asks for event:post.create and did not come with this gateway";
+    assert!(problems.len() == 1 && problems[0].0 == "plugins.grabs.grants" && problems[0].1.starts_with(consent));
+    let checked = setup.run(&["check"]).unwrap();
+    let said: Vec<&str> = checked.stdout.lines().filter_map(|line| line.strip_prefix("grabs: ")).collect();
+    let expected = [
+        "GET /api/status is already one of host",
+        "GET /api/forum/threads is already one of forum",
+        "the event type post.create is already one of forum",
+        "GET /api/hello/{anybody} is already one of hello",
+        "the operation get_greeting is already one of hello",
+        "it requires nobody, which does not serve: enable it first",
+    ];
+    assert_eq!(said[..expected.len()], expected, "{}", checked.stdout);
+    let [create, more] = said[expected.len()..] else { panic!("{said:?}") };
+    assert!(create.starts_with("grabs migration 1 (create): ") && create.contains("hello_guests"), "{create}");
+    assert!(more.starts_with("grabs migration 2 (more): ") && more.contains("forum_threads"), "{more}");
+    assert_eq!(refused, [("grabs".to_owned(), said.join("; "))]);
 }
 
 #[test]

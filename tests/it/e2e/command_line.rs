@@ -2,7 +2,7 @@
 
 use super::{setup, setup_on, site::Site};
 use crate::storage::Engine;
-use gateway_tests::{plugins::plugin_file, process::Finished};
+use gateway_tests::{fixtures, plugins::plugin_file, process::Finished};
 use plugin_api::abi::{ABI_MAJOR, ABI_MINOR};
 use plugin_testing::{Value, json};
 use rstest::rstest;
@@ -136,10 +136,55 @@ fn a_library_is_inspected() {
     let file = plugin_file("hello").unwrap();
     let inspected = setup().run(&["plugins", "inspect", file.to_str().unwrap(), "--json"]).unwrap();
     assert_eq!(inspected.code, OK, "{inspected:?}");
-    let facts = inspected.json().unwrap();
+    let mut facts = inspected.json().unwrap();
     let api = format!("{ABI_MAJOR}.{ABI_MINOR}");
     assert_eq!((&facts["name"], &facts["pluginApi"]), (&json!("hello"), &json!(api)), "{facts}");
     assert_eq!(facts["sha256"], sha256_of("hello"));
+    let endpoints = json!(["GET /api/hello/{name}", "GET /api/hello/guests", "POST /api/hello/guests"]);
+    assert_eq!((&facts["endpoints"], &facts["grants"]), (&endpoints, &json!([])), "{facts}");
+    assert_eq!((&facts["actions"], &facts["events"]), (&json!(["hello.sign"]), &json!(["hello.sign"])), "{facts}");
+
+    let told = setup().run(&["plugins", "inspect", file.to_str().unwrap()]).unwrap().stdout;
+    let offers = "grants      none\n\
+                  routes      GET /api/hello/{name}\n\
+                  \x20           GET /api/hello/guests\n\
+                  \x20           POST /api/hello/guests\n\
+                  actions     hello.sign\n\
+                  events      hello.sign\n";
+    assert!(told.starts_with("name        hello\n") && told.ends_with(offers), "{told}");
+
+    let unloaded = setup().run(&["plugins", "inspect", file.to_str().unwrap(), "--no-load", "--json"]).unwrap();
+    let offered = ["endpoints", "grants", "actions", "events"];
+    offered.iter().for_each(|member| drop(facts.as_object_mut().unwrap().remove(*member)));
+    assert_eq!(unloaded.json().unwrap(), facts);
+}
+
+/// A file may look right from outside: only its layout says that it does not fit.
+#[test]
+fn a_library_that_would_not_load_is_refused_by_inspect() {
+    let file = fixtures::other_layout().unwrap();
+    let refused = setup().run(&["plugins", "inspect", file.to_str().unwrap()]).unwrap();
+    assert_eq!((refused.code, refused.stdout.as_str()), (PLUGIN, ""), "{refused:?}");
+    assert_line(&refused.stderr, "does not fit this gateway's plugin API");
+}
+
+#[test]
+fn one_plugin_is_listed_in_full() {
+    let setup = setup();
+    let told = setup.run(&["plugins", "list", "hello"]).unwrap();
+    assert_eq!(told.code, OK, "{told:?}");
+    let lines: Vec<&str> = told.stdout.lines().collect();
+    assert_eq!(lines[0], "name        hello");
+    for line in
+        ["state       stopped: enabled; serves when the gateway runs", "actions     hello.sign", "grants      none"]
+    {
+        assert!(lines.contains(&line), "{line} is missing in\n{}", told.stdout);
+    }
+    let note = "gateway: admin.listen has port 0, so no gateway is asked without --admin http://IP:PORT: this is what a start would find";
+    assert_eq!(told.stderr.lines().next(), Some(note), "{}", told.stderr);
+    let unknown = setup.run(&["plugins", "list", "nosuch"]).unwrap();
+    assert_eq!((unknown.code, unknown.stdout.as_str()), (PLUGIN, ""));
+    assert!(unknown.stderr.contains("there is no plugin \"nosuch\""), "{}", unknown.stderr);
 }
 
 #[test]

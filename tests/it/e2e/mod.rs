@@ -15,6 +15,8 @@ mod metrics;
 mod open_files;
 mod operator_page;
 mod operators;
+mod plugin_life;
+mod purge;
 mod reload;
 mod reload_limits;
 mod required;

@@ -24,7 +24,7 @@ async fn act(gateway: &GatewayProcess, plugin: &str, action: &str) -> TestRespon
 }
 
 /// Runs `gateway plugins <action> <plugin>` beside the running gateway.
-async fn command(gateway: &GatewayProcess, arguments: &[&str]) -> Finished {
+pub(super) async fn command(gateway: &GatewayProcess, arguments: &[&str]) -> Finished {
     let setup = gateway.setup().clone();
     let arguments: Vec<String> =
         [&["plugins"], arguments, &["--admin", gateway.admin_url()]].concat().into_iter().map(str::to_owned).collect();

@@ -56,7 +56,7 @@ async fn the_owner_of_a_prefix_keeps_its_routes(#[case] engine: Engine) {
     let gateway = builder.plugin(aardvark()).plugin(hello::plugin_module()).open().await;
     assert_eq!(report(&gateway, "hello").await.state, PluginState::Serving);
     let refused = report(&gateway, "aardvark").await;
-    let reason = "GET /api/hello/{name} is already one of hello";
+    let reason = "GET /api/hello/{anybody} is already one of hello";
     assert_eq!((refused.state, refused.reason.as_str()), (PluginState::Failed, reason));
     assert!(gateway.get("/api/hello/world").await.text().contains("world"));
     gateway.stop().await;

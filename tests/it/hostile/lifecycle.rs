@@ -57,7 +57,7 @@ async fn an_unknown_key_is_named() {
     variants::TakesOwnRoute::module(),
     "takes_own_route",
     PluginState::Failed,
-    "GET /api/status of takes_own_route is already served by host"
+    "GET /api/status is already one of host"
 )]
 #[case(
     variants::TakesOperation::module(),

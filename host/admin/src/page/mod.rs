@@ -62,7 +62,7 @@ async fn services(gateway: &Arc<Gateway>) -> Result<Vec<(String, String)>, Stora
 fn plugin_lines(gateway: &Gateway) -> Vec<PluginLine> {
     let latency = |name: &str| gateway.host.usage.latency(name);
     let line = |report: PluginReport| PluginLine { latency: latency(&report.name), report };
-    gateway.plugins.reports().into_iter().map(line).collect()
+    gateway.plugins.all_reports().into_iter().map(line).collect()
 }
 
 /// Newest first.

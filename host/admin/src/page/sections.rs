@@ -124,9 +124,12 @@ const fn actions(report: &PluginReport) -> &'static [Action] {
     match report.state {
         PluginState::Serving if !report.paused.is_empty() => &[Action::Resume, Action::Disable],
         PluginState::Serving => &[Action::Disable],
+        PluginState::NeedsRestart if report.serves => &[Action::Disable],
         PluginState::Fenced | PluginState::Failed => &[Action::Resume, Action::Disable],
         PluginState::Disabled | PluginState::Stopped => &[Action::Enable],
-        PluginState::Refused | PluginState::NeedsRestart | PluginState::Starting | PluginState::Draining => &[],
+        // A corrected or restored file is found by it.
+        PluginState::Refused | PluginState::NeedsRestart => &[Action::Enable],
+        PluginState::Gone | PluginState::Starting | PluginState::Draining => &[],
     }
 }
 
@@ -148,7 +151,11 @@ const fn colour(state: PluginState) -> &'static str {
     match state {
         PluginState::Serving => "good",
         PluginState::Refused | PluginState::Failed | PluginState::Fenced | PluginState::NeedsRestart => "bad",
-        PluginState::Disabled | PluginState::Stopped | PluginState::Starting | PluginState::Draining => "calm",
+        PluginState::Disabled
+        | PluginState::Stopped
+        | PluginState::Starting
+        | PluginState::Draining
+        | PluginState::Gone => "calm",
     }
 }
 

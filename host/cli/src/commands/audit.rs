@@ -27,7 +27,7 @@ pub fn not_recorded(error: &StorageError) {
 }
 
 /// The user of the system who typed the command.
-fn who() -> String {
+pub fn who() -> String {
     let uid = std::fs::metadata("/proc/self").map(|own| own.uid().to_string());
     format!("command line, uid {}", uid.unwrap_or_else(|_unknown| "unknown".to_owned()))
 }

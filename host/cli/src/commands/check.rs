@@ -4,11 +4,12 @@ use super::exit::{failure, printed};
 use super::runtime::with_runtime;
 use crate::exit_code::ExitCode;
 use crate::open_files;
-use crate::output::{Output, problems_text};
-use gateway::TrialReport;
+use crate::output::{Output, printable, problems_text};
+use gateway::{FailedPlugin, TrialReport};
 use gateway_config::{Config, Overrides, Problem, Problems};
-use gateway_plugins::{LoadedPlugin, PluginReport};
+use gateway_plugins::{FileOutcome, LoadedPlugin, PluginReport};
 use jsonschema::{ValidationError, error::ValidationErrorKind};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 pub fn run(output: Output, overrides: &Overrides) -> ExitCode {
@@ -28,9 +29,8 @@ pub fn run(output: Output, overrides: &Overrides) -> ExitCode {
     };
     add_findings(&config, trial, &mut problems, &mut refused);
     problems.sort();
-    let reports: Vec<&PluginReport> = refused.iter().collect();
     let notes: Vec<String> = config.lowered_connections.iter().map(ToString::to_string).collect();
-    let facts = json!({ "ok": problems.is_empty() && refused.is_empty(), "problems": problems, "refused": reports, "notes": notes });
+    let facts = json!({ "ok": problems.is_empty() && refused.is_empty(), "problems": problems, "refused": refused, "notes": notes });
     let human = |_| text(&config, &problems, &refused, plugin_count);
     let code = match (problems.is_empty(), refused.is_empty()) {
         (false, _) => ExitCode::Config,
@@ -41,7 +41,7 @@ pub fn run(output: Output, overrides: &Overrides) -> ExitCode {
 }
 
 /// What only a trial start finds. A plugin with a problem in its section, which it refuses then, is listed once.
-fn add_findings(config: &Config, trial: TrialReport, problems: &mut Vec<Problem>, refused: &mut Vec<PluginReport>) {
+fn add_findings(config: &Config, trial: TrialReport, problems: &mut Vec<Problem>, refused: &mut Vec<RefusedPlugin>) {
     let problem = |key: &str, message: String, hint: &str| Problem::new(key, config.sources().of(key), message, hint);
     if let Some(reason) = trial.database {
         problems.push(problem("database.url", reason, "start the database, or name another one"));
@@ -52,16 +52,47 @@ fn add_findings(config: &Config, trial: TrialReport, problems: &mut Vec<Problem>
     if let Some(fatal) = trial.fatal.filter(|_| problems.is_empty()) {
         problems.push(problem("config", fatal.to_string(), "the gateway would not start"));
     }
-    for report in trial.failed {
+    for FailedPlugin { report, reasons } in trial.failed {
         let section = format!("plugins.{}", report.name);
-        let is_known = problems.iter().any(|problem| problem.key.starts_with(&section));
-        match report.reason.strip_prefix(&format!("[{section}] is not valid: ")) {
-            _ if is_known => {}
-            Some(reason) => {
-                problems.push(problem(&section, reason.to_owned(), "see the README of the plugin for its settings"));
+        let is_of_section =
+            |key: &str| key.strip_prefix(&section).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        let is_known = problems.iter().any(|problem| is_of_section(&problem.key));
+        let mut left = Vec::new();
+        for reason in reasons {
+            match reason.strip_prefix(&format!("[{section}] is not valid: ")) {
+                _ if problems.iter().any(|problem| problem.message == reason) => {}
+                Some(_) if is_known => {}
+                Some(reason) => {
+                    problems.push(problem(
+                        &section,
+                        reason.to_owned(),
+                        "see the README of the plugin for its settings",
+                    ));
+                }
+                None => left.push(reason),
             }
-            None => refused.push(report),
         }
+        if !left.is_empty() {
+            refused.push(RefusedPlugin::new(report, left));
+        }
+    }
+}
+
+/// A plugin that would not serve, with every reason.
+#[derive(Serialize)]
+struct RefusedPlugin {
+    #[serde(flatten)]
+    report: PluginReport,
+    reasons: Vec<String>,
+}
+
+impl RefusedPlugin {
+    fn new(report: PluginReport, reasons: Vec<String>) -> Self {
+        Self { report: PluginReport { reason: reasons.join("; "), ..report }, reasons }
+    }
+
+    fn lines(&self) -> impl Iterator<Item = String> {
+        self.reasons.iter().map(|reason| printable(&format!("{}: {reason}", self.report.name)))
     }
 }
 
@@ -76,22 +107,25 @@ fn missing_problems(config: &Config, is_there: impl Fn(&str) -> bool) -> Vec<Pro
     missing.map(problem).collect()
 }
 
-fn split(loaded: Vec<Result<LoadedPlugin, Box<PluginReport>>>) -> (Vec<LoadedPlugin>, Vec<PluginReport>) {
+fn split(loaded: Vec<FileOutcome>) -> (Vec<LoadedPlugin>, Vec<RefusedPlugin>) {
     let (mut plugins, mut refused) = (Vec::new(), Vec::new());
     for outcome in loaded {
         match outcome {
             Ok(plugin) => plugins.push(plugin),
-            Err(report) => refused.push(*report),
+            Err(report) => {
+                let reasons = vec![report.reason.clone()];
+                refused.push(RefusedPlugin::new(*report, reasons));
+            }
         }
     }
     (plugins, refused)
 }
 
 /// Sections for plugins that are not there, and settings that a plugin's own schema refuses.
-fn plugin_problems(config: &Config, plugins: &[LoadedPlugin], refused: &[PluginReport]) -> Vec<Problem> {
+fn plugin_problems(config: &Config, plugins: &[LoadedPlugin], refused: &[RefusedPlugin]) -> Vec<Problem> {
     let mut problems = Vec::new();
     let is_there = |name: &str| {
-        plugins.iter().any(|plugin| plugin.name() == name) || refused.iter().any(|report| report.name == name)
+        plugins.iter().any(|plugin| plugin.name() == name) || refused.iter().any(|refused| refused.report.name == name)
     };
     problems.extend(missing_problems(config, is_there));
     for name in config.plugins.sections.keys() {
@@ -142,12 +176,12 @@ fn schema_problem(config: &Config, section: &str, error: &ValidationError<'_>) -
     }
 }
 
-fn text(config: &Config, problems: &[Problem], refused: &[PluginReport], plugins: usize) -> String {
+fn text(config: &Config, problems: &[Problem], refused: &[RefusedPlugin], plugins: usize) -> String {
     let mut lines = Vec::new();
     if let Err(problems) = Problems::into_result(problems.to_vec()) {
         lines.push(problems_text(&problems));
     }
-    lines.extend(refused.iter().map(|report| format!("{}: {}", report.name, report.reason)));
+    lines.extend(refused.iter().flat_map(RefusedPlugin::lines));
     if lines.is_empty() {
         let file = config.file().map_or_else(|| "no file, defaults only".to_owned(), |file| file.display().to_string());
         lines.push(format!("ok: the configuration ({file}) and {plugins} plugins have no problems"));

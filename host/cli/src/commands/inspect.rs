@@ -1,88 +1,74 @@
-//! `gateway plugins list | inspect`: looks at files; runs nothing of a plugin but its own description of itself.
+//! `gateway plugins inspect`: what one library file is, asks for and offers.
+//!
+//! The rule: of a file that fails an inspection nothing runs, and with `--no-load` nothing of any file.
 
 use super::exit::{failure, printed};
+use crate::arguments::LibraryFile;
 use crate::exit_code::ExitCode;
 use crate::output::Output;
-use gateway::operators::{Operators, Switches};
-use gateway_config::{Config, DatabaseTarget};
-use gateway_plugins::{PluginReport, PluginState};
-use gateway_storage::{Database, StorageError};
-use serde_json::json;
-use std::path::Path;
+use crate::plugin_facts::PluginFacts;
+use gateway_plugins::{LoadedPlugin, PluginError, PluginFile, PluginReport, PluginState};
+use serde_json::{Value, json};
 
-pub async fn list(output: Output, config: &Config) -> ExitCode {
-    let loaded = match gateway_plugins::load_folder(config) {
-        Ok(loaded) => loaded,
+pub fn file(output: Output, library: &LibraryFile) -> ExitCode {
+    let file = match gateway_plugins::open(&library.file, None) {
+        Ok(file) => file,
         Err(error) => return failure(ExitCode::Plugin, &error),
     };
-    // The list is useful without the operators' decisions, too.
-    let switches = switches(config).await.unwrap_or_else(|error| {
-        eprintln!("gateway: what operators switched cannot be read, so this is what the configuration says: {error}");
-        Switches::new()
-    });
-    let reports: Vec<PluginReport> = loaded
-        .into_iter()
-        .map(|outcome| outcome.map_or_else(|report| *report, |plugin| preview(config, &switches, &plugin)))
-        .collect();
-    let is_refused = reports.iter().any(PluginReport::is_failure);
-    let code = if is_refused { ExitCode::Plugin } else { ExitCode::Ok };
-    printed(output.print(&reports, |_| crate::plugin_table::plugin_table(&reports)), code)
-}
-
-/// The operators' decisions. A database that does not exist yet is not created for a list.
-async fn switches(config: &Config) -> Result<Switches, StorageError> {
-    let settings = gateway::database_settings(config).map_err(|error| StorageError::Internal(error.to_string()))?;
-    if let Ok(DatabaseTarget::Sqlite(path)) = config.database_target()
-        && !path.is_file()
-    {
-        return Ok(Switches::new());
-    }
-    let database = Database::open(settings).await?;
-    let switches = Operators::new(database.clone()).switches_if_any().await;
-    database.close().await;
-    switches
-}
-
-/// What the plugin would be if the gateway started now.
-fn preview(config: &Config, switches: &Switches, plugin: &gateway_plugins::LoadedPlugin) -> PluginReport {
-    let mut report = PluginReport::of_loaded(plugin, PluginState::Stopped);
-    let is_enabled = plugin.is_enabled(&config.plugins);
-    let (state, reason) = match switches.get(plugin.name()) {
-        Some(true) => (PluginState::Stopped, gateway::lifecycle::ON_BY_OPERATOR),
-        Some(false) => (PluginState::Disabled, gateway::lifecycle::OFF_BY_OPERATOR),
-        None if is_enabled => (PluginState::Stopped, "enabled; serves when the gateway runs"),
-        None => (PluginState::Disabled, gateway::lifecycle::OFF_BY_CONFIGURATION),
-    };
-    (report.state, report.reason) = (state, reason.to_owned());
-    let settings = config.plugins.settings(plugin.name());
-    if state == PluginState::Stopped
-        && let Some(reason) = gateway_plugins::missing_consent(plugin, &settings)
-    {
-        (report.state, report.reason) = (PluginState::Failed, reason);
-    }
-    report
-}
-
-pub fn file(output: Output, path: &Path) -> ExitCode {
-    match gateway_plugins::inspect(path, None) {
-        Ok(inspection) => {
-            let (major, minor) = inspection.abi;
-            let facts = json!({
-                "name": inspection.name,
-                "version": inspection.version,
-                "pluginApi": format!("{major}.{minor}"),
-                "sha256": inspection.sha256,
-                "bytes": inspection.bytes,
-                "path": inspection.path,
-            });
-            let human = |_| {
-                format!(
-                    "name        {}\nversion     {}\nplugin API  {major}.{minor}\nsha256      {}\nsize        {} bytes\n",
-                    inspection.name, inspection.version, inspection.sha256, inspection.bytes
-                )
-            };
-            printed(output.print(&facts, human), ExitCode::Ok)
+    let offers = if library.no_load { Ok(None) } else { load(&file).map(Some) };
+    match offers {
+        Ok(offers) => {
+            let facts = facts(&file, offers.as_ref());
+            printed(output.print(&facts, |_| text(&file, offers.as_ref())), ExitCode::Ok)
         }
-        Err(error) => failure(ExitCode::Plugin, &error),
+        Err(LoadFailure::NoFolder(error)) => failure(ExitCode::Failure, &error),
+        Err(LoadFailure::Refused(error)) => failure(ExitCode::Plugin, &error),
     }
+}
+
+enum LoadFailure {
+    NoFolder(std::io::Error),
+    Refused(PluginError),
+}
+
+/// Loads it from a copy of its own, as a gateway does.
+fn load(file: &PluginFile) -> Result<PluginReport, LoadFailure> {
+    let folder = tempfile::tempdir().map_err(LoadFailure::NoFolder)?;
+    let plugin = LoadedPlugin::load(file, folder.path()).map_err(LoadFailure::Refused)?;
+    Ok(PluginReport::of_loaded(&plugin, PluginState::Stopped))
+}
+
+fn facts(file: &PluginFile, offers: Option<&PluginReport>) -> Value {
+    let inspection = &file.inspection;
+    let (major, minor) = inspection.abi;
+    let mut facts = json!({
+        "name": inspection.name,
+        "version": inspection.version,
+        "pluginApi": format!("{major}.{minor}"),
+        "sha256": inspection.sha256,
+        "bytes": inspection.bytes,
+        "path": inspection.path,
+    });
+    if let Some(report) = offers {
+        facts["grants"] = json!(report.grants);
+        facts["endpoints"] = json!(report.endpoints);
+        facts["actions"] = json!(report.actions);
+        facts["events"] = json!(report.events);
+    }
+    facts
+}
+
+fn text(file: &PluginFile, offers: Option<&PluginReport>) -> String {
+    let inspection = &file.inspection;
+    let (major, minor) = inspection.abi;
+    let mut facts = PluginFacts::default();
+    facts.one("name", &inspection.name);
+    facts.one("version", &inspection.version);
+    facts.one("plugin API", &format!("{major}.{minor}"));
+    facts.one("sha256", &inspection.sha256);
+    facts.one("size", &format!("{} bytes", inspection.bytes));
+    if let Some(report) = offers {
+        facts.add_offers(report);
+    }
+    facts.into_text()
 }

@@ -1,13 +1,16 @@
 //! The commands of the command line. `run` is in `boot.rs`.
 
+mod admin_address;
 mod audit;
 mod backup;
 mod check;
 mod exit;
 mod inspect;
+mod list;
 mod migrate;
 mod openapi;
 mod operate;
+mod purge;
 mod runtime;
 
 use crate::arguments::{Cli, Command, PluginsCommand};
@@ -25,13 +28,20 @@ use serde_json::json;
 /// Runs the command and says how it ended.
 pub fn run(cli: &Cli) -> ExitCode {
     let output = Output::for_stdout(cli.json);
-    match cli.command_or_run() {
+    let command = cli.command_or_run();
+    if let Command::Plugins(PluginsCommand::List(list)) = &command
+        && let Some(code) = list::of_running_gateway(output, list, &cli.overrides)
+    {
+        return code;
+    }
+    match command {
         Command::Version => version(output),
-        Command::Plugins(PluginsCommand::Inspect { file }) => inspect::file(output, &file),
+        Command::Plugins(PluginsCommand::Inspect(library)) => inspect::file(output, &library),
         Command::Plugins(PluginsCommand::TryLoad { arguments }) => match gateway_plugins::trial::run(&arguments) {
             Ok(()) => ExitCode::Ok,
             Err(error) => failure(ExitCode::Failure, &error),
         },
+        Command::Plugins(PluginsCommand::Purge(purge)) => purge::run(output, &purge, &cli.overrides),
         Command::Plugins(PluginsCommand::Enable(switch)) => {
             operate::run(output, Action::Enable, &switch, &cli.overrides)
         }
@@ -70,7 +80,13 @@ fn run_with_config(command: &Command, output: Output, config: Config, cli: &Cli)
         Command::Openapi => openapi::print(&config),
         Command::Backup(copy) => with_runtime(backup::back_up(output, &config, copy)).unwrap_or_else(|code| code),
         Command::Restore(copy) => with_runtime(backup::restore(output, &config, copy)).unwrap_or_else(|code| code),
-        _ => with_runtime(inspect::list(output, &config)).unwrap_or_else(|code| code),
+        command => {
+            let name = match command {
+                Command::Plugins(PluginsCommand::List(list)) => list.name.as_deref(),
+                _ => None,
+            };
+            with_runtime(list::of_folder(output, &config, name)).unwrap_or_else(|code| code)
+        }
     }
 }
 

@@ -3,9 +3,13 @@
 //! The rule: nobody takes what another one has. One that serves stays; then a plugin that is pinned or came with the gateway comes
 //! before others, an earlier one before a later one, and the owner of the prefix (`/api/NAME/`, `NAME.`) before the alphabet.
 
-use crate::routes::shape;
-use plugin_api::manifest::{Manifest, RouteSpec, ServiceSpec};
-use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
+use crate::routes::{HOST, shape};
+use plugin_api::manifest::{Manifest, RouteSpec};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 /// A plugin that serves, or wants to.
 pub struct Claimant {
@@ -18,6 +22,12 @@ pub struct Claimant {
 }
 
 impl Claimant {
+    /// The gateway's own routes, which no plugin gets.
+    pub fn host(manifest: &Manifest) -> Self {
+        let manifest = Manifest { name: HOST.to_owned(), ..manifest.clone() };
+        Self { manifest: Arc::new(manifest), serves: true, is_trusted: true, since_ms: Some(i64::MIN) }
+    }
+
     fn name(&self) -> &str {
         &self.manifest.name
     }
@@ -32,33 +42,49 @@ impl Claimant {
     }
 }
 
-/// The plugins that must not start, with the reason.
-pub fn losers(claimants: &[Claimant]) -> BTreeMap<String, String> {
+/// The plugins that must not start, each with all reasons.
+pub fn losers(claimants: &[Claimant]) -> BTreeMap<String, Vec<String>> {
     let mut ordered: Vec<&Claimant> = claimants.iter().collect();
     ordered.sort_by(|one, other| (one.rank(), one.name()).cmp(&(other.rank(), other.name())));
     let mut accepted: Vec<&Claimant> = Vec::new();
-    let mut losers = BTreeMap::new();
+    let mut lost: Vec<&Claimant> = Vec::new();
     for newcomer in ordered {
-        if let Some(route) = newcomer.manifest.routes.iter().find(|route| !newcomer.is_trusted && shadows(&route.path))
-        {
-            let reason = format!("{} {} would answer for the paths of other plugins", route.method, route.path);
-            losers.insert(newcomer.name().to_owned(), format!("{reason}: pin its sha256 if you want that"));
+        if !shadowing(newcomer).is_empty() {
+            lost.push(newcomer);
             continue;
         }
-        let clash = accepted.iter().find_map(|holder| Some((*holder, clash(&newcomer.manifest, &holder.manifest)?)));
-        let Some((holder, Clash { what, claim })) = clash else {
-            accepted.push(newcomer);
+        let clash_with = |holder: &Claimant| clashes(&newcomer.manifest, &holder.manifest).into_iter().next();
+        let held = accepted.iter().copied().filter_map(|holder| Some((holder, clash_with(holder)?)));
+        let (beaten, others): (Vec<_>, Vec<_>) = held.partition(|(holder, Clash { claim, .. })| {
+            holder.rank() == newcomer.rank() && newcomer.owns(claim) && !holder.owns(claim)
+        });
+        if !others.is_empty() {
+            lost.push(newcomer);
             continue;
-        };
-        let is_owner = holder.rank() == newcomer.rank() && newcomer.owns(&claim) && !holder.owns(&claim);
-        let (winner, loser) = if is_owner { (newcomer, holder) } else { (holder, newcomer) };
-        losers.insert(loser.name().to_owned(), format!("{what} is already one of {}", winner.name()));
-        if is_owner {
-            accepted.retain(|plugin| plugin.name() != loser.name());
-            accepted.push(newcomer);
         }
+        accepted.retain(|plugin| !beaten.iter().any(|(holder, _)| holder.name() == plugin.name()));
+        accepted.push(newcomer);
+        lost.extend(beaten.into_iter().map(|(holder, _)| holder));
     }
-    losers
+    lost.into_iter().map(|loser| (loser.name().to_owned(), reasons(loser, &accepted))).collect()
+}
+
+/// Why the plugin lost, of all that it claims.
+fn reasons(loser: &Claimant, accepted: &[&Claimant]) -> Vec<String> {
+    let shadowing = shadowing(loser).into_iter().map(|route| {
+        let would = "would answer for the paths of other plugins: pin its sha256 if you want that";
+        format!("{} {} {would}", route.method, route.path)
+    });
+    let taken = accepted.iter().flat_map(|holder| {
+        let clashes = clashes(&loser.manifest, &holder.manifest).into_iter();
+        clashes.map(|clash| format!("{} is already one of {}", clash.what, holder.name()))
+    });
+    shadowing.chain(taken).collect()
+}
+
+/// Routes of a plugin that nobody trusts with them.
+fn shadowing(plugin: &Claimant) -> Vec<&RouteSpec> {
+    plugin.manifest.routes.iter().filter(|route| !plugin.is_trusted && shadows(&route.path)).collect()
 }
 
 struct Clash {
@@ -68,28 +94,26 @@ struct Clash {
     claim: String,
 }
 
-fn clash(newcomer: &Manifest, holder: &Manifest) -> Option<Clash> {
+/// What both claim. The first decides who keeps all of it.
+fn clashes(newcomer: &Manifest, holder: &Manifest) -> Vec<Clash> {
     let pairs = || newcomer.routes.iter().flat_map(|own| holder.routes.iter().map(move |other| (own, other)));
     let same_place =
         |(own, other): &(&RouteSpec, &RouteSpec)| own.method == other.method && shape(&own.path) == shape(&other.path);
-    if let Some((own, _)) = pairs().find(same_place) {
-        return Some(Clash { what: format!("{} {}", own.method, own.path), claim: own.path.clone() });
-    }
-    if let Some((own, _)) = pairs().find(|(own, other)| own.operation == other.operation) {
-        return Some(Clash { what: format!("the operation {}", own.operation), claim: own.operation.clone() });
-    }
-    let same_action = |(own, other): &(&RouteSpec, &RouteSpec)| {
-        own.auth.action().is_some() && own.auth.action() == other.auth.action()
+    let route = |own: &RouteSpec| Clash { what: format!("{} {}", own.method, own.path), claim: own.path.clone() };
+    let of = |kind: &str, name: &str| Clash { what: format!("the {kind} {name}"), claim: name.to_owned() };
+    let mut clashes: Vec<Clash> = pairs().filter(same_place).map(|(own, _)| route(own)).collect();
+    let operations = pairs().filter(|(own, other)| own.operation == other.operation);
+    clashes.extend(operations.map(|(own, _)| of("operation", &own.operation)));
+    let actions = |manifest: &Manifest| -> BTreeSet<String> {
+        manifest.routes.iter().filter_map(|route| route.auth.action()).map(str::to_owned).collect()
     };
-    if let Some(action) = pairs().find(same_action).and_then(|(own, _)| own.auth.action()) {
-        return Some(Clash { what: format!("the action {action}"), claim: action.to_owned() });
-    }
-    if let Some(kind) = newcomer.event_types.iter().find(|kind| holder.event_types.contains(kind)) {
-        return Some(Clash { what: format!("the event type {kind}"), claim: kind.clone() });
-    }
-    let is_provided = |own: &&ServiceSpec| holder.provides.iter().any(|other| own.name == other.name);
-    let service = &newcomer.provides.iter().find(is_provided)?.name;
-    Some(Clash { what: format!("the service {service}"), claim: service.clone() })
+    clashes.extend(actions(newcomer).intersection(&actions(holder)).map(|action| of("action", action)));
+    let kinds = newcomer.event_types.iter().filter(|kind| holder.event_types.contains(kind));
+    clashes.extend(kinds.map(|kind| of("event type", kind)));
+    let is_provided = |name: &String| holder.provides.iter().any(|other| *name == other.name);
+    let services = newcomer.provides.iter().map(|spec| &spec.name).filter(|name| is_provided(name));
+    clashes.extend(services.map(|service| of("service", service)));
+    clashes
 }
 
 /// Whether the path begins with a parameter, at the root or below `/api`.
@@ -101,7 +125,7 @@ fn shadows(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plugin_api::manifest::{Auth, CallTypes};
+    use plugin_api::manifest::{Auth, CallTypes, ServiceSpec};
 
     const PATH: &str = "/api/things/{id}";
 
@@ -118,7 +142,7 @@ mod tests {
     fn loser(one: Claimant, other: Claimant) -> (String, String) {
         let losers = losers(&[one, other]);
         assert_eq!(losers.len(), 1, "{losers:?}");
-        losers.into_iter().next().unwrap_or_default()
+        losers.into_iter().next().map(|(name, reasons)| (name, reasons.join("; "))).unwrap_or_default()
     }
 
     #[test]
@@ -166,10 +190,37 @@ mod tests {
     }
 
     #[test]
+    fn everything_that_is_taken_is_told_at_once() {
+        let with = |name: &str, since_ms, kinds: &[&str]| {
+            let auth = Auth::SignedBody { action: "x.do".to_owned() };
+            let write = RouteSpec { auth, ..RouteSpec::new("POST", "/api/x", "do_x") };
+            let routes = vec![RouteSpec::new("GET", PATH, "get_x"), write];
+            Claimant { since_ms: Some(since_ms), ..claimant(name, routes, kinds) }
+        };
+        let third = Claimant { since_ms: Some(2), ..claimant("c", Vec::new(), &["z.done"]) };
+        let losers = losers(&[with("b", 3, &["y.done", "z.done"]), with("a", 1, &["y.done"]), third]);
+        let of_a =
+            ["GET /api/things/{id}", "POST /api/x", "the operation get_x", "the operation do_x", "the action x.do"];
+        let mut expected: Vec<String> = of_a.map(|what| format!("{what} is already one of a")).into();
+        expected.extend(
+            ["the event type y.done is already one of a", "the event type z.done is already one of c"]
+                .map(str::to_owned),
+        );
+        assert_eq!(losers, BTreeMap::from([("b".to_owned(), expected)]));
+    }
+
+    #[test]
+    fn the_gateways_own_routes_are_taken() {
+        let own = Claimant::host(&plugin("", PATH).manifest);
+        let pinned = Claimant { is_trusted: true, serves: true, since_ms: Some(0), ..plugin("things", PATH) };
+        assert_eq!(loser(own, pinned).0, "things");
+    }
+
+    #[test]
     fn a_stranger_answers_for_no_other_plugins_paths() {
         for path in ["/api/{name}/rows", "/{anything}", "/api/{*rest}"] {
             let losers = losers(&[plugin("catches", path)]);
-            assert!(losers["catches"].contains("would answer for the paths of other plugins"), "{losers:?}");
+            assert!(losers["catches"][0].contains("would answer for the paths of other plugins"), "{losers:?}");
         }
         let trusted = Claimant { is_trusted: true, ..plugin("catches", "/api/{name}/rows") };
         assert!(losers(&[trusted, plugin("a", "/a/{slug}")]).is_empty());

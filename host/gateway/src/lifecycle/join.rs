@@ -32,6 +32,11 @@ impl PluginManager {
     /// Reports libraries that still load as starting, and starts each when it is there.
     pub async fn add_late(&self, libraries: Vec<LateLibrary>) {
         let _transition = self.changes.lock().await;
+        self.follow_late(libraries);
+    }
+
+    /// As [`Self::add_late`], within a transition.
+    pub(super) fn follow_late(&self, libraries: Vec<LateLibrary>) {
         for library in libraries {
             let reason = "its library has not been loaded yet: its own code takes long";
             tracing::warn!(plugin = library.name, "{reason}");

@@ -20,10 +20,11 @@ use gateway_config::Config;
 use gateway_indexer::IndexerContext;
 use gateway_jobs::{InvalidJobs, JobFailure, JobRunner, JobSet};
 use gateway_plugins::{
-    ActivePlugin, FenceCause, FenceRequest, HostContext, LoadOutcome, PluginReport, PluginState, job,
+    ActivePlugin, FenceCause, FenceRequest, HostContext, LoadOutcome, PluginFolder, PluginReport, PluginState, job,
     polls::{CallEnd, DetachedCall},
     render,
 };
+use gateway_storage::Dialect;
 use parking_lot::Mutex;
 use std::{
     collections::BTreeSet,
@@ -52,8 +53,8 @@ fn no_jobs() -> TaskTracker {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     Serve,
-    /// To find out whether it would serve: its plugins get no jobs, topics and indexes.
-    Trial,
+    /// To find out whether it would serve on such a database: its plugins get no jobs, topics and indexes.
+    Trial(Dialect),
 }
 
 /// What starting and stopping plugins needs.
@@ -78,6 +79,8 @@ pub struct PluginManager {
     pub(super) late_starts: LateStarts,
     /// For work in the background.
     pub(super) me: Weak<Self>,
+    /// Where plugins are looked for while the gateway runs.
+    pub(super) folder: Mutex<Option<PluginFolder>>,
 }
 
 impl PluginManager {
@@ -88,6 +91,7 @@ impl PluginManager {
             changes: tokio::sync::Mutex::default(),
             late_starts: LateStarts::default(),
             me: me.clone(),
+            folder: Mutex::default(),
         })
     }
 
@@ -111,14 +115,17 @@ impl PluginManager {
                 self.start_all(&wanted, self.config()).await;
             }
             self.settled_soon().await;
+            self.note_gone().await;
         })
     }
 
-    /// Starts and stops plugins to match a new configuration. Those that start get their section of it.
+    /// Starts and stops plugins to match a new configuration and what is in the folder now. Those that start get their section
+    /// of it.
     pub fn reconcile<'a>(&'a self, config: &'a Config) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             let _transition = self.changes.lock().await;
             self.registry.lock().latest_config = Some(Arc::new(config.clone()));
+            self.look_at_folder(config, None).await;
             let wanted = self.registry.lock().wanted(config);
             let leaving = self.registry.lock().leaving(&wanted);
             for name in leaving {
@@ -188,7 +195,7 @@ impl PluginManager {
     pub fn not_serving(&self, required: &[String]) -> Vec<String> {
         let registry = self.registry.lock();
         let missing = required.iter().filter_map(|name| match registry.report(name) {
-            Some(report) if report.state == PluginState::Serving => None,
+            Some(report) if report.serves => None,
             Some(report) => Some(format!("{name} is {}: {}", report.state, report.reason)),
             None => Some(format!("{name} is not in the folder of the plugins")),
         });
@@ -202,7 +209,7 @@ impl PluginManager {
 
     /// Topics come before routes, so that the first request for a stream finds its topic.
     pub(super) async fn mount_all(&self, plugin: &Arc<ActivePlugin>) -> Result<TaskTracker, InactiveReason> {
-        if self.parts.purpose == Purpose::Trial {
+        if let Purpose::Trial(_) = self.parts.purpose {
             JobSet::new(plugin.name(), &plugin.manifest.jobs).map_err(invalid_jobs)?;
             return self.mount(plugin).map(|()| no_jobs());
         }

@@ -2,15 +2,20 @@
 
 mod clashes;
 mod construction;
+mod folder;
 mod join;
 mod late_starts;
+mod library_file;
 mod manager;
+mod obstacles;
 mod operate;
+mod purge;
 mod registry;
 mod service_types;
 mod start;
 mod topics;
 
+pub use folder::gone_report;
 pub use manager::{PluginManager, PluginManagerParts, Purpose};
 pub use operate::{Action, OFF_BY_OPERATOR, ON_BY_OPERATOR, OperateError, Outcome};
 pub use registry::{OFF_BY_CONFIGURATION, published_views};

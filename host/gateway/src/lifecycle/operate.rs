@@ -43,10 +43,12 @@ impl Action {
         Self::ALL.into_iter().find(|action| action.name() == name)
     }
 
-    const fn wants(self) -> PluginState {
+    /// A file that was replaced or removed takes nothing from a plugin that serves; who enables it wants the new one.
+    const fn is_reached(self, report: &PluginReport) -> bool {
         match self {
-            Self::Enable | Self::Resume | Self::Reindex => PluginState::Serving,
-            Self::Disable => PluginState::Disabled,
+            Self::Enable => matches!(report.state, PluginState::Serving),
+            Self::Resume | Self::Reindex => report.serves,
+            Self::Disable => matches!(report.state, PluginState::Disabled | PluginState::Gone),
         }
     }
 }
@@ -86,7 +88,7 @@ impl PluginManager {
         // Its constructor may take long.
         self.settled(&BTreeSet::from([name.to_owned()])).await;
         let mut report = self.registry.lock().report(name).unwrap_or(before);
-        let is_reached = refusal.is_none() && report.state == action.wants();
+        let is_reached = refusal.is_none() && action.is_reached(&report);
         if let Some(refusal) = refusal {
             report.reason = refusal;
         }
@@ -96,9 +98,17 @@ impl PluginManager {
     /// The plugin before the command, and why the command was refused.
     async fn act(&self, action: Action, name: &str, who: &str) -> Result<(PluginReport, Option<String>), OperateError> {
         let _transition = self.changes.lock().await;
-        let before = self.registry.lock().report(name).ok_or_else(|| OperateError::Unknown(name.to_owned()))?;
         if self.registry.lock().is_closed() {
             return Err(OperateError::Closing);
+        }
+        if action == Action::Enable {
+            let config = self.registry.lock().latest_config();
+            self.look_at_folder(config.as_deref().unwrap_or(self.config()), Some(name)).await;
+        }
+        let before = self.registry.lock().report_of_any(name).ok_or_else(|| OperateError::Unknown(name.to_owned()))?;
+        if !self.registry.lock().is_there(name) {
+            let reason = before.reason.clone();
+            return Ok((before, Some(reason)));
         }
         if matches!(action, Action::Enable | Action::Resume) {
             crash_record::forgive(name);
@@ -145,7 +155,7 @@ impl PluginManager {
         match before.state {
             PluginState::Fenced | PluginState::Failed if self.registry.lock().is_loaded(name) => {}
             PluginState::Disabled => return Some(format!("{}; enable it to start it", before.reason)),
-            PluginState::Serving => {
+            _ if before.serves => {
                 self.registry.lock().resume_operations(name);
                 return None;
             }
@@ -214,6 +224,7 @@ impl PluginRegistry {
         if report.state == PluginState::Serving && report.reason.is_empty() && self.switch(name) == Some(true) {
             report.reason = ON_BY_OPERATOR.to_owned();
         }
+        self.entries.get(name)?.file.describe(&mut report);
         Some(report)
     }
 
@@ -225,6 +236,11 @@ impl PluginRegistry {
 
     pub(super) fn off_reason(&self, name: &str) -> &'static str {
         if self.switch(name) == Some(false) { OFF_BY_OPERATOR } else { OFF_BY_CONFIGURATION }
+    }
+
+    /// Not so for a plugin that left its tables and nothing else.
+    fn is_there(&self, name: &str) -> bool {
+        self.entries.contains_key(name)
     }
 
     fn is_loaded(&self, name: &str) -> bool {

@@ -2,6 +2,7 @@
 
 use super::{
     clashes::Claimant,
+    library_file::LibraryFile,
     service_types::{difference, missing},
 };
 use crate::operators::Switches;
@@ -23,8 +24,12 @@ pub struct PluginEntry {
     pub(super) jobs: Option<TaskTracker>,
     /// The handle of the present or last start; its faults are part of the report.
     pub(super) handle: Option<Arc<PluginHandle>>,
+    /// How the file in the folder compares with what is loaded.
+    pub(super) file: LibraryFile,
     pub state: PluginState,
     pub reason: String,
+    /// What kept it from starting before its code ran, one by one; the reason joins them.
+    pub(super) obstacles: Vec<String>,
     pub report: PluginReport,
 }
 
@@ -38,7 +43,9 @@ pub struct PluginRegistry {
     /// The latest configuration, once it was reloaded.
     pub(super) latest_config: Option<Arc<Config>>,
     /// Plugins that lose what they claim to others, with the reason.
-    pub(super) clashes: BTreeMap<String, String>,
+    pub(super) clashes: BTreeMap<String, Vec<String>>,
+    /// Plugins that have no file and are not loaded, with the tables that they left.
+    pub(super) gone: BTreeMap<String, Vec<String>>,
     /// The gateway is stopping: no plugin starts any more.
     pub(super) is_closed: bool,
 }
@@ -65,8 +72,10 @@ impl PluginRegistry {
             running: None,
             jobs: None,
             handle: None,
+            file: LibraryFile::Unchanged,
             state: PluginState::Disabled,
             reason: self.off_reason(&report.name).into(),
+            obstacles: Vec::new(),
             report,
         };
         self.entries.insert(entry.report.name.clone(), entry);
@@ -96,10 +105,18 @@ impl PluginRegistry {
     /// A plugin without a library, so far.
     pub(super) fn add_unloaded(&mut self, report: PluginReport) {
         let (state, reason) = (report.state, report.reason.clone());
-        self.entries.insert(
-            report.name.clone(),
-            PluginEntry { loaded: None, running: None, jobs: None, handle: None, state, reason, report },
-        );
+        let entry = PluginEntry {
+            loaded: None,
+            running: None,
+            jobs: None,
+            handle: None,
+            file: LibraryFile::Unchanged,
+            state,
+            reason,
+            obstacles: Vec::new(),
+            report,
+        };
+        self.entries.insert(entry.report.name.clone(), entry);
     }
 
     pub(super) fn wanted(&self, config: &Config) -> BTreeSet<String> {
@@ -123,8 +140,9 @@ impl PluginRegistry {
         let claims = |(name, entry): (&String, &PluginEntry)| {
             let loaded = entry.loaded.as_ref()?;
             let serves = entry.running.is_some();
+            let may_start = wanted.contains(name) && entry.file.is_unchanged();
             let is_pinned = config.plugins.settings(name).sha256.is_some();
-            (serves || wanted.contains(name)).then(|| Claimant {
+            (serves || may_start).then(|| Claimant {
                 manifest: loaded.manifest.clone(),
                 serves,
                 is_trusted: loaded.is_released || is_pinned,
@@ -166,20 +184,23 @@ impl PluginRegistry {
         self.in_order(&self.idle().filter(|name| wanted.contains(name)).collect())
     }
 
-    /// The checks before a plugin's own code runs; `None` for one without a library.
-    pub(super) fn prepare(&mut self, name: &str) -> Result<Option<(Arc<LoadedPlugin>, ViewNames)>, InactiveReason> {
-        let Some(loaded) = self.entries.get(name).and_then(|entry| entry.loaded.clone()) else { return Ok(None) };
-        self.check_requirements(&loaded)?;
-        self.check_views(&loaded)?;
-        self.check_services(&loaded)?;
+    /// The plugin that is to start, with the views that its statements may name; `None` for one without a library.
+    pub(super) fn prepare(&mut self, name: &str) -> Option<(Arc<LoadedPlugin>, ViewNames)> {
+        let loaded = self.entries.get(name)?.loaded.clone()?;
         self.note(name, InactiveReason { state: PluginState::Starting, reason: String::new() });
-        Ok(Some((loaded, self.readable_views())))
+        Some((loaded, self.readable_views()))
     }
 
     pub(super) fn begins(&mut self, name: &str, handle: Arc<PluginHandle>) {
         if let Some(entry) = self.entries.get_mut(name) {
             entry.report = entry.report_so_far();
             entry.handle = Some(handle);
+        }
+    }
+
+    pub(super) fn migrated(&mut self, name: &str, steps: usize) {
+        if let Some(entry) = self.entries.get_mut(name) {
+            entry.report.migrations_applied = steps;
         }
     }
 
@@ -233,6 +254,7 @@ impl PluginRegistry {
     pub(super) fn note(&mut self, name: &str, inactive: InactiveReason) {
         if let Some(entry) = self.entries.get_mut(name) {
             (entry.state, entry.reason) = (inactive.state, inactive.reason);
+            entry.obstacles.clear();
         }
     }
 
@@ -264,60 +286,51 @@ impl PluginRegistry {
         loaded.map(|loaded| loaded.manifest.requires.clone()).unwrap_or_default()
     }
 
-    pub(super) fn check_requirements(&self, loaded: &LoadedPlugin) -> Result<(), InactiveReason> {
+    pub(super) fn missing_requirements(&self, loaded: &LoadedPlugin) -> Option<String> {
         let serves = |name: &String| self.entries.get(name).is_some_and(|entry| entry.running.is_some());
         let missing: Vec<&str> =
             loaded.manifest.requires.iter().filter(|name| !serves(name)).map(String::as_str).collect();
         if missing.is_empty() {
-            return Ok(());
+            return None;
         }
         let starts = |name: &&str| self.entries.get(*name).is_some_and(|entry| entry.state == PluginState::Starting);
         let (names, is_to_come) = (missing.join(", "), missing.iter().all(starts));
-        Err(InactiveReason::failed(if is_to_come {
+        Some(if is_to_come {
             format!("it requires {names}, which is still starting: it starts after that")
         } else {
             format!("it requires {names}, which does not serve: enable it first")
-        }))
+        })
     }
 
     /// Two plugins cannot publish the same view, nor have table prefixes of which one contains the other.
-    pub(super) fn check_views(&self, newcomer: &LoadedPlugin) -> Result<(), InactiveReason> {
+    pub(super) fn view_clashes(&self, newcomer: &LoadedPlugin) -> Vec<String> {
         let name = &newcomer.manifest.name;
-        for other in self.entries.values().filter_map(|entry| entry.loaded.as_ref()) {
-            if other.manifest.name == *name {
-                continue;
+        let others = self.entries.values().filter_map(|entry| entry.loaded.as_ref());
+        let mut clashes = Vec::new();
+        for other in others.filter(|other| other.manifest.name != *name) {
+            let holder = &other.manifest.name;
+            if gateway_storage::shares_tables(name, holder) {
+                clashes.push(format!("its tables could not be told from those of {holder}: rename one of the two"));
             }
-            if gateway_storage::shares_tables(name, &other.manifest.name) {
-                let reason = format!(
-                    "its tables could not be told from those of {}: rename one of the two",
-                    other.manifest.name
-                );
-                return Err(InactiveReason::failed(reason));
-            }
-            let prefix = format!("{}_", other.manifest.name);
-            if let Some(view) = newcomer.manifest.views.iter().find(|view| view.starts_with(&prefix)) {
-                return Err(InactiveReason::failed(format!(
-                    "the view {view} is named like one of {}",
-                    other.manifest.name
-                )));
-            }
-            if let Some(view) = newcomer.manifest.views.iter().find(|view| other.manifest.views.contains(view)) {
-                return Err(InactiveReason::failed(format!(
-                    "the view {view} is already published by {}",
-                    other.manifest.name
-                )));
+            let prefix = format!("{holder}_");
+            for view in &newcomer.manifest.views {
+                if view.starts_with(&prefix) {
+                    clashes.push(format!("the view {view} is named like one of {holder}"));
+                } else if other.manifest.views.contains(view) {
+                    clashes.push(format!("the view {view} is already published by {holder}"));
+                }
             }
         }
-        Ok(())
+        clashes
     }
 
     /// Plugins that share a service or an extension point mean the same by it.
-    fn check_services(&self, newcomer: &LoadedPlugin) -> Result<(), InactiveReason> {
+    pub(super) fn service_differences(&self, newcomer: &LoadedPlugin) -> Vec<String> {
         let others = self.entries.values().filter_map(|entry| Some((entry, entry.loaded.as_ref()?)));
-        let different = others
+        others
             .filter(|(_, other)| other.manifest.name != newcomer.manifest.name)
-            .find_map(|(entry, other)| difference(&newcomer.manifest, &other.manifest, entry.running.is_some()));
-        different.map_or(Ok(()), |reason| Err(InactiveReason::failed(reason)))
+            .filter_map(|(entry, other)| difference(&newcomer.manifest, &other.manifest, entry.running.is_some()))
+            .collect()
     }
 
     /// What the plugin uses or contributes to, and no plugin that serves has.
@@ -337,6 +350,7 @@ impl PluginEntry {
     pub(super) fn current_report(&self) -> PluginReport {
         let mut report = self.report_so_far();
         (report.state, report.reason) = (self.state, self.reason.clone());
+        report.serves = self.running.is_some();
         report.threads_lost = threads_lost(&report.name);
         report.paused = self.running.as_ref().map(|running| running.handle.paused_operations()).unwrap_or_default();
         report

@@ -4,7 +4,10 @@
 //! [`super::join`].
 
 use super::{
-    clashes::losers, construction::Construction, late_starts::LateStart, manager::PluginManager,
+    clashes::{Claimant, losers},
+    construction::Construction,
+    late_starts::LateStart,
+    manager::PluginManager,
     registry::InactiveReason,
 };
 use abi_stable::std_types::RResult;
@@ -12,7 +15,6 @@ use gateway_config::Config;
 use gateway_plugins::{
     ActivePlugin, Capabilities, FaultLimit, LoadedPlugin, PluginHandle, PluginState,
     crash_record::{self, StartPhase},
-    missing_consent,
     polls::{DetachedCall, detached_threads_lost, has_spare_threads, threads_lost},
 };
 use gateway_storage::{Schema, Scope};
@@ -32,13 +34,11 @@ impl PluginManager {
         for (name, reason) in stuck {
             self.registry.lock().note(&name, InactiveReason::failed(reason));
         }
-        let lost = self.registry.lock().clashes.clone();
         for name in order {
-            let started = match lost.get(&name) {
-                Some(reason) => Err(InactiveReason::failed(reason.as_str())),
-                None => self.start_plugin(&name, config).await,
-            };
-            if let Err(inactive) = started {
+            if self.has_obstacles(&name, config) {
+                continue;
+            }
+            if let Err(inactive) = self.start_plugin(&name, config).await {
                 self.note_failure(&name, inactive);
             }
         }
@@ -57,7 +57,8 @@ impl PluginManager {
             own.map(|migration| migration.applied_at).min()
         };
         let mut registry = self.registry.lock();
-        let claimants = registry.claimants(wanted, config, since_ms);
+        let mut claimants = registry.claimants(wanted, config, since_ms);
+        claimants.push(Claimant::host(&self.parts.routes.own.manifest));
         registry.clashes = losers(&claimants);
     }
 
@@ -77,11 +78,8 @@ impl PluginManager {
 
     /// `None` for a plugin without a library.
     fn begin_construction(&self, name: &str, config: &Config) -> Result<Option<Construction>, InactiveReason> {
-        let Some((loaded, views)) = self.registry.lock().prepare(name)? else { return Ok(None) };
+        let Some((loaded, views)) = self.registry.lock().prepare(name) else { return Ok(None) };
         let settings = config.plugins.settings(name);
-        if let Some(reason) = missing_consent(&loaded, &settings) {
-            return Err(InactiveReason::failed(reason));
-        }
         for phase in [StartPhase::Constructor, StartPhase::Migration] {
             if let Some(reason) = crash_record::why_skipped(name, loaded.sha256(), phase) {
                 return Err(InactiveReason::failed(reason));
@@ -157,9 +155,10 @@ impl PluginManager {
             let schema = Schema { scope, views: &manifest.views, migrations: &manifest.migrations };
             self.host().database.migrate(&schema).await
         };
-        outcome
-            .map(drop)
-            .map_err(|error| InactiveReason::failed(format!("its schema cannot be brought up to date: {error}")))
+        let report = outcome
+            .map_err(|error| InactiveReason::failed(format!("its schema cannot be brought up to date: {error}")))?;
+        self.registry.lock().migrated(&manifest.name, report.earlier + report.applied.len());
+        Ok(())
     }
 }
 

@@ -4,7 +4,7 @@ use super::{Pages, json};
 use crate::error_response::ErrorResponse;
 use gateway_http::body::Body;
 use gateway_meta::status;
-use gateway_plugins::{ActivePlugin, PluginState};
+use gateway_plugins::ActivePlugin;
 use gateway_storage::{Dialect, Scope, StorageError};
 use http::{HeaderName, HeaderValue, Response};
 use plugin_api::{
@@ -92,7 +92,7 @@ impl Pages {
     async fn job_service(&self) -> ServiceStatus {
         let known = self.jobs.list().await;
         let mut serving = self.plugins.reports();
-        serving.retain(|report| report.state == PluginState::Serving);
+        serving.retain(|report| report.serves);
         gateway_jobs::service(
             known,
             |plugin| serving.iter().any(|report| report.name == plugin),
@@ -113,7 +113,7 @@ impl Pages {
         let reports = self.plugins.reports();
         let failing: Vec<String> =
             reports.iter().filter(|report| report.is_failure()).map(|report| report.name.clone()).collect();
-        let serving = reports.iter().filter(|report| report.state == PluginState::Serving).count();
+        let serving = reports.iter().filter(|report| report.serves).count();
         let paused: Vec<String> = reports
             .iter()
             .flat_map(|report| report.paused.iter().map(|paused| format!("{} of {}", paused.operation, report.name)))

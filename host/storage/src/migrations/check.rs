@@ -16,18 +16,18 @@ use sqlparser::ast::{
     AlterTableOperation, ColumnDef, ColumnOption, CreateIndex, CreateTable, DropBehavior, ObjectName, ObjectType,
     Query, RenameTableNameKind, Statement, TableConstraint,
 };
+use std::collections::BTreeSet;
 
-/// Checks the text of one migration.
+/// Checks the text of one migration. The error names what is wrong with each of its statements.
 pub fn check_migration(schema: &Schema<'_>, sql: &str, dialect: Dialect) -> Result<(), String> {
     let tokens = tokenize(sql, dialect)?;
-    let statements = tokens.split(|token| token.is_symbol(b';'));
-    for statement in statements.filter(|tokens| !tokens.is_empty()) {
+    let statements = tokens.split(|token| token.is_symbol(b';')).filter(|tokens| !tokens.is_empty());
+    let check = |statement| {
         check_tokens(schema, statement)?;
-        if !schema.is_host() {
-            MigrationCheck { schema, dialect }.check_statement(sql, statement)?;
-        }
-    }
-    Ok(())
+        if schema.is_host() { Ok(()) } else { MigrationCheck { schema, dialect }.check_statement(sql, statement) }
+    };
+    let problems: BTreeSet<String> = statements.filter_map(|statement| check(statement).err()).collect();
+    if problems.is_empty() { Ok(()) } else { Err(problems.into_iter().collect::<Vec<_>>().join("; ")) }
 }
 
 fn check_tokens(schema: &Schema<'_>, tokens: &[Token<'_>]) -> Result<(), String> {

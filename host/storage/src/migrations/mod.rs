@@ -15,4 +15,4 @@ mod step;
 pub use applied::{AppliedMigration, CREATE_MIGRATIONS_TABLE, MigrationReport};
 pub use failure::{FailureWords, describe};
 pub use schema::Schema;
-pub use step::{MigrationStep, check_applied, pending_steps, report, step_error, steps};
+pub use step::{MigrationStep, check_applied, pending_steps, report, schema_problems, step_error, steps};

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     dialect::Dialect,
-    error::{StorageError, sanitize_line},
+    error::{StorageError, error_line, sanitize_line},
     scope::is_reserved,
 };
 use plugin_api::manifest::MigrationSpec;
@@ -25,13 +25,27 @@ pub struct MigrationStep {
 
 /// All steps in order, checked before the database is used.
 pub fn steps(schema: &Schema<'_>, dialect: Dialect) -> Result<Vec<MigrationStep>, StorageError> {
+    let mut problems = Vec::new();
+    let steps: Vec<MigrationStep> =
+        checked_steps(schema, dialect).filter_map(|step| step.map_err(|problem| problems.push(problem)).ok()).collect();
+    if problems.is_empty() { Ok(steps) } else { Err(failure(&problems.join("; "))) }
+}
+
+/// What is wrong with each migration of the schema, found without a database.
+pub fn schema_problems(schema: &Schema<'_>, dialect: Dialect) -> Vec<String> {
+    checked_steps(schema, dialect).filter_map(Result::err).collect()
+}
+
+fn checked_steps<'a>(
+    schema: &'a Schema<'_>,
+    dialect: Dialect,
+) -> impl Iterator<Item = Result<MigrationStep, String>> + 'a {
     let owner = schema.owner();
-    if !schema.is_host() && is_reserved(owner) {
-        return Err(failure(format!("{owner} is a reserved name")));
-    }
+    let reserved = (!schema.is_host() && is_reserved(owner)).then(|| Err(format!("{owner} is a reserved name")));
     let mut specs: Vec<&MigrationSpec> = schema.migrations.iter().collect();
     specs.sort_by_key(|spec| spec.version);
-    (1..).zip(specs).map(|(expected, spec)| step(schema, spec, expected, dialect)).collect()
+    let checked = (1..).zip(specs).map(move |(expected, spec)| step(schema, spec, expected, dialect));
+    reserved.into_iter().chain(checked)
 }
 
 fn step(
@@ -39,17 +53,17 @@ fn step(
     spec: &MigrationSpec,
     expected_version: u32,
     dialect: Dialect,
-) -> Result<MigrationStep, StorageError> {
+) -> Result<MigrationStep, String> {
     let owner = schema.owner();
     if spec.version != expected_version {
-        return Err(failure(format!(
+        return Err(format!(
             "{owner}'s migrations are numbered 1, 2, 3, …: {expected_version} is missing or {} is there twice",
             spec.version
-        )));
+        ));
     }
     let text = source(spec, dialect);
     let sql = checked(schema, text, dialect)
-        .map_err(|reason| failure(format!("{}: {reason}", title(owner, spec.version, &spec.name))))?;
+        .map_err(|reason| error_line(&format!("{}: {reason}", title(owner, spec.version, &spec.name))))?;
     Ok(MigrationStep { version: spec.version, name: spec.name.clone(), checksum: checksum(text), sql })
 }
 
@@ -68,17 +82,17 @@ pub fn pending_steps(
 ) -> Result<Vec<MigrationStep>, StorageError> {
     for (recorded, step) in applied.iter().zip(&steps) {
         if recorded.version != step.version {
-            return Err(failure(format!("the record of {owner}'s migrations has a hole before {}", recorded.version)));
+            return Err(failure(&format!("the record of {owner}'s migrations has a hole before {}", recorded.version)));
         }
         if recorded.checksum != step.checksum {
-            return Err(failure(format!(
+            return Err(failure(&format!(
                 "{} was changed after it was applied: add a new migration instead",
                 title(owner, step.version, &step.name)
             )));
         }
     }
     if let Some(newer) = applied.get(steps.len()) {
-        return Err(failure(format!(
+        return Err(failure(&format!(
             "the database is newer than this build of {owner}: {} was applied by a later one",
             title(owner, newer.version, &newer.name)
         )));
@@ -112,7 +126,7 @@ pub fn step_error(owner: &str, step: &MigrationStep, error: StorageError) -> Sto
         StorageError::Busy(reason) => StorageError::Busy(named(reason)),
         StorageError::Timeout(reason) => StorageError::Timeout(named(reason)),
         StorageError::Conflict(reason) => StorageError::Conflict(named(reason)),
-        other => failure(format!("{title} failed: {other}")),
+        other => failure(&format!("{title} failed: {other}")),
     }
 }
 
@@ -120,8 +134,8 @@ pub fn report(steps: &[MigrationStep], earlier: usize) -> MigrationReport {
     MigrationReport { applied: steps.iter().map(|step| step.version).collect(), earlier }
 }
 
-fn failure(text: String) -> StorageError {
-    StorageError::Migration(sanitize_line(&text, FAILURE_CHARS_MAX))
+fn failure(text: &str) -> StorageError {
+    StorageError::Migration(sanitize_line(text, FAILURE_CHARS_MAX))
 }
 
 fn title(owner: &str, version: u32, name: &str) -> String {

@@ -1,11 +1,7 @@
-//! Every library of the folder of plugins, read, checked and loaded.
-//!
-//! The rule: one after the other, so that the death of the process names one of them; but a library that takes long does not
-//! keep the others waiting.
+//! A library that is being read, checked and loaded, on a thread of its own: its code may take long.
 
 use super::{
-    discover::{Candidate, DiscoverError, discover},
-    folder_permissions::warn_of_other_writers,
+    discover::Candidate,
     inspect,
     loaded::{LoadedPlugin, PluginError},
 };
@@ -15,77 +11,20 @@ use crate::{
     polls::{CallEnd, DetachedCall},
 };
 use gateway_config::Config;
-use std::{
-    path::PathBuf,
-    time::{Duration, Instant},
-};
+use std::{path::PathBuf, time::Duration};
 
+/// What became of one file: a plugin, or the reason why it is none.
 pub type LoadOutcome = Result<LoadedPlugin, Box<PluginReport>>;
 
 /// For the trial of a library. Loading one takes milliseconds.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// The result of the trial says more, so it comes first.
 const TRIAL_AND_LOAD_TIMEOUT: Duration = Duration::from_secs(15);
-/// How long the other libraries wait for one.
-const PATIENCE: Duration = Duration::from_millis(500);
-/// How long the start waits for those that were left behind, after the last one that came.
-const LAST_PATIENCE: Duration = Duration::from_secs(2);
-
-/// What has become of the libraries of a folder so far.
-pub struct FolderLoad {
-    pub outcomes: Vec<LoadOutcome>,
-    /// Those that still load.
-    pub late: Vec<LateLibrary>,
-}
 
 /// A library whose code has not returned yet.
 pub struct LateLibrary {
     pub name: String,
     call: DetachedCall<LoadOutcome>,
-}
-
-/// Reads, checks and loads every library of the folder.
-pub fn load_folder(config: &Config) -> Result<Vec<LoadOutcome>, DiscoverError> {
-    let FolderLoad { mut outcomes, late } = begin_load_folder(config)?;
-    outcomes.extend(late.into_iter().map(LateLibrary::wait_blocking));
-    Ok(outcomes)
-}
-
-/// As [`load_folder`]; a library that hangs delays this for two seconds or three, and its own outcome comes later.
-pub fn begin_load_folder(config: &Config) -> Result<FolderLoad, DiscoverError> {
-    let folder = config
-        .plugins
-        .folder()
-        .map_err(|source| DiscoverError { dir: "the folder of the gateway's binary".into(), source })?;
-    let mut candidates = discover(&folder)?;
-    if config.plugins.dir.is_none() {
-        // The folder of the binary may have libraries that have nothing to do with the gateway.
-        candidates.retain(|candidate| !inspect::is_foreign_library(&candidate.path));
-    }
-    warn_of_other_writers(&folder, &candidates);
-    let (mut outcomes, mut late) = (Vec::new(), Vec::new());
-    for candidate in candidates {
-        match LateLibrary::begin(candidate, config) {
-            Ok(library) => match library.end_within(PATIENCE) {
-                Ok(outcome) => outcomes.push(outcome),
-                Err(library) => late.push(library),
-            },
-            Err(refused) => outcomes.push(Err(refused)),
-        }
-    }
-    let waiting = std::mem::take(&mut late);
-    let mut until = Instant::now() + LAST_PATIENCE;
-    for library in waiting {
-        let patience = library.call.elapsed() + until.saturating_duration_since(Instant::now());
-        match library.end_within(patience) {
-            Ok(outcome) => {
-                outcomes.push(outcome);
-                until = Instant::now() + LAST_PATIENCE;
-            }
-            Err(library) => late.push(library),
-        }
-    }
-    Ok(FolderLoad { outcomes, late })
 }
 
 /// What a library is loaded with.
@@ -114,7 +53,7 @@ impl LoadRequest {
 }
 
 impl LateLibrary {
-    fn begin(candidate: Candidate, config: &Config) -> Result<Self, Box<PluginReport>> {
+    pub(super) fn begin(candidate: Candidate, config: &Config) -> Result<Self, Box<PluginReport>> {
         let name = candidate.name().to_owned();
         let pin = config.plugins.settings(&name).sha256;
         let request = LoadRequest { candidate, pin, data_dir: config.data_dir.clone() };
@@ -127,15 +66,20 @@ impl LateLibrary {
         }
     }
 
+    /// Since its begin.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.call.elapsed()
+    }
+
     /// Its outcome, or itself when it has none within `patience` after its begin.
-    fn end_within(self, patience: Duration) -> Result<LoadOutcome, Self> {
+    pub(super) fn end_within(self, patience: Duration) -> Result<LoadOutcome, Self> {
         match self.call.wait_blocking(patience) {
             Some(end) => Ok(self.outcome(Some(end))),
             None => Err(self),
         }
     }
 
-    fn wait_blocking(self) -> LoadOutcome {
+    pub(super) fn wait_blocking(self) -> LoadOutcome {
         let end = self.call.wait_blocking(TRIAL_AND_LOAD_TIMEOUT);
         self.outcome(end)
     }

@@ -1,0 +1,171 @@
+//! `gateway plugins list`: what the running gateway says, or without one what the folder, the configuration and the database say.
+//!
+//! The rule: the words say which of the two it is.
+
+use super::admin_address::{AdminAddressError, from_config, from_flag};
+use super::exit::{failure, printed};
+use super::runtime::with_runtime;
+use crate::arguments::PluginList;
+use crate::exit_code::ExitCode;
+use crate::output::Output;
+use crate::plugin_facts::PluginFacts;
+use crate::plugin_table::plugin_table;
+use gateway::lifecycle::{OFF_BY_CONFIGURATION, OFF_BY_OPERATOR, ON_BY_OPERATOR, gone_report};
+use gateway::operators::{Operators, Switches};
+use gateway_admin::client::{self, ClientError};
+use gateway_config::{Config, DatabaseTarget, Overrides};
+use gateway_plugins::{LoadedPlugin, PluginReport, PluginState};
+use gateway_storage::{Database, StorageError, ViewNames};
+use std::{collections::BTreeMap, net::SocketAddr};
+
+const OTHERWISE: &str = "this is what a start would find";
+
+/// Lists what the running gateway says; `None` when none was found.
+pub fn of_running_gateway(output: Output, list: &PluginList, overrides: &Overrides) -> Option<ExitCode> {
+    let address = match &list.admin {
+        Some(url) => match from_flag(url) {
+            Ok(address) => address,
+            Err(error) => return Some(failure(ExitCode::Usage, &error)),
+        },
+        // Problems of the configuration are told by who reads it next.
+        None => match from_config(&Config::load(overrides).ok()?) {
+            Ok(address) => address,
+            Err(AdminAddressError::Off) => {
+                return note("the operator's listener is off (admin.listen), so no gateway is asked");
+            }
+            Err(_) => return note("admin.listen has port 0, so no gateway is asked without --admin http://IP:PORT"),
+        },
+    };
+    match ask(address) {
+        Ok(reports) => {
+            eprintln!("gateway: this is what the gateway at http://{address} says");
+            Some(show(output, list.name.as_deref(), &reports))
+        }
+        Err(Unanswered::NoRuntime(code)) => Some(code),
+        Err(Unanswered::Reason(reason)) if list.admin.is_some() => Some(failure(ExitCode::Failure, &reason)),
+        Err(Unanswered::Reason(reason)) => note(&reason),
+    }
+}
+
+fn note(reason: &str) -> Option<ExitCode> {
+    eprintln!("gateway: {reason}: {OTHERWISE}");
+    None
+}
+
+enum Unanswered {
+    Reason(String),
+    NoRuntime(ExitCode),
+}
+
+fn ask(address: SocketAddr) -> Result<Vec<PluginReport>, Unanswered> {
+    let answer = with_runtime(client::get(address, "/plugins")).map_err(Unanswered::NoRuntime)?;
+    let answer = answer.map_err(|error| match error {
+        ClientError::NotThere { address, source } => {
+            Unanswered::Reason(format!("no gateway answers at http://{address} ({source})"))
+        }
+        error => Unanswered::Reason(error.to_string()),
+    })?;
+    serde_json::from_value(answer.body)
+        .map_err(|_other| Unanswered::Reason(format!("what answers at http://{address} is no gateway of this version")))
+}
+
+/// What a start would find.
+pub async fn of_folder(output: Output, config: &Config, name: Option<&str>) -> ExitCode {
+    let loaded = match gateway_plugins::load_folder(config) {
+        Ok(loaded) => loaded,
+        Err(error) => return failure(ExitCode::Plugin, &error),
+    };
+    let names: Vec<String> = loaded
+        .iter()
+        .map(|outcome| outcome.as_ref().map_or_else(|report| report.name.clone(), |plugin| plugin.name().to_owned()))
+        .collect();
+    // The list is useful without the database, too.
+    let stored = stored(config, &names).await.unwrap_or_else(|error| {
+        eprintln!("gateway: the database cannot be read, so this is what folder and configuration say: {error}");
+        Stored::default()
+    });
+    let mut reports: Vec<PluginReport> = loaded
+        .into_iter()
+        .map(|outcome| outcome.map_or_else(|report| *report, |plugin| preview(config, &stored, &plugin)))
+        .collect();
+    reports.extend(stored.gone);
+    reports.sort_by(|one, other| one.name.cmp(&other.name));
+    show(output, name, &reports)
+}
+
+/// All of them, or one.
+fn show(output: Output, name: Option<&str>, reports: &[PluginReport]) -> ExitCode {
+    let code = |is_refused: bool| if is_refused { ExitCode::Plugin } else { ExitCode::Ok };
+    let Some(name) = name else {
+        let code = code(reports.iter().any(PluginReport::is_failure));
+        return printed(output.print(&reports, |_| plugin_table(reports)), code);
+    };
+    match reports.iter().find(|report| report.name == name) {
+        Some(report) => {
+            let text = |_| PluginFacts::of_report(report).into_text();
+            printed(output.print(report, text), code(report.is_failure()))
+        }
+        None => failure(
+            ExitCode::Plugin,
+            &format!("there is no plugin {name:?}: `gateway plugins list` names those that are there"),
+        ),
+    }
+}
+
+/// What the database says about plugins.
+#[derive(Default)]
+struct Stored {
+    switches: Switches,
+    /// By plugin, how many migrations were applied.
+    migrations: BTreeMap<String, usize>,
+    /// The plugins that are not in the folder.
+    gone: Vec<PluginReport>,
+}
+
+/// A database that does not exist yet is not created for a list.
+async fn stored(config: &Config, names: &[String]) -> Result<Stored, StorageError> {
+    let settings = gateway::database_settings(config).map_err(|error| StorageError::Internal(error.to_string()))?;
+    if let Ok(DatabaseTarget::Sqlite(path)) = config.database_target()
+        && !path.is_file()
+    {
+        return Ok(Stored::default());
+    }
+    let database = Database::open(settings).await?;
+    let stored = read(&database, names).await;
+    database.close().await;
+    stored
+}
+
+async fn read(database: &Database, names: &[String]) -> Result<Stored, StorageError> {
+    let mut stored =
+        Stored { switches: Operators::new(database.clone()).switches_if_any().await?, ..Stored::default() };
+    for migration in database.migration_status(None).await? {
+        *stored.migrations.entry(migration.plugin).or_default() += 1;
+    }
+    for name in stored.migrations.keys().filter(|name| *name != "host" && !names.contains(name)) {
+        let objects = database.objects_of(name, &ViewNames::new()).await?;
+        stored.gone.push(gone_report(name, &objects.tables));
+    }
+    Ok(stored)
+}
+
+/// What the plugin would be if the gateway started now.
+fn preview(config: &Config, stored: &Stored, plugin: &LoadedPlugin) -> PluginReport {
+    let mut report = PluginReport::of_loaded(plugin, PluginState::Stopped);
+    report.migrations_applied = stored.migrations.get(plugin.name()).copied().unwrap_or_default();
+    let is_enabled = plugin.is_enabled(&config.plugins);
+    let (state, reason) = match stored.switches.get(plugin.name()) {
+        Some(true) => (PluginState::Stopped, ON_BY_OPERATOR),
+        Some(false) => (PluginState::Disabled, OFF_BY_OPERATOR),
+        None if is_enabled => (PluginState::Stopped, "enabled; serves when the gateway runs"),
+        None => (PluginState::Disabled, OFF_BY_CONFIGURATION),
+    };
+    (report.state, report.reason) = (state, reason.to_owned());
+    let settings = config.plugins.settings(plugin.name());
+    if state == PluginState::Stopped
+        && let Some(reason) = gateway_plugins::missing_consent(plugin, &settings)
+    {
+        (report.state, report.reason) = (PluginState::Failed, reason);
+    }
+    report
+}

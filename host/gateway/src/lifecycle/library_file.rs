@@ -1,0 +1,127 @@
+//! How the file of a plugin compares with what this process has mapped of it, and what the report says about that.
+//!
+//! The rule: a library that is mapped goes on serving whatever becomes of its file, and only what lies in the folder is started.
+
+use super::registry::InactiveReason;
+use gateway_plugins::{PluginReport, PluginState};
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum LibraryFile {
+    #[default]
+    Unchanged,
+    /// It is another build.
+    Replaced { sha256: String },
+    /// The next start will refuse it.
+    Unusable { reason: String },
+    /// The plugin's tables are named, once they are known.
+    Removed { tables: Vec<String> },
+}
+
+impl LibraryFile {
+    pub fn is_unchanged(&self) -> bool {
+        *self == Self::Unchanged
+    }
+
+    /// Adds what has happened to the file.
+    pub fn describe(&self, report: &mut PluginReport) {
+        let said = match self {
+            Self::Unchanged => return,
+            Self::Replaced { sha256 } => {
+                report.file_sha256 = Some(sha256.clone());
+                if report.serves {
+                    report.state = PluginState::NeedsRestart;
+                }
+                replaced(report, sha256)
+            }
+            Self::Unusable { reason } => {
+                format!("its file has changed, and the next start refuses it: {reason}")
+            }
+            Self::Removed { tables } => {
+                report.tables.clone_from(tables);
+                if !report.serves {
+                    report.state = PluginState::Gone;
+                }
+                removed(report, tables)
+            }
+        };
+        // What kept it from starting is the same line.
+        if report.reason.is_empty() || report.reason.contains(&said) {
+            report.reason = said;
+        } else {
+            report.reason = format!("{said}; {}", report.reason);
+        }
+    }
+
+    /// Why the plugin cannot be started from it.
+    pub fn obstacle(&self, loaded: &PluginReport) -> Option<InactiveReason> {
+        let mut report = PluginReport { reason: String::new(), serves: false, ..loaded.clone() };
+        self.describe(&mut report);
+        let state = match self {
+            Self::Unchanged => return None,
+            Self::Replaced { .. } => PluginState::NeedsRestart,
+            Self::Unusable { .. } => PluginState::Failed,
+            Self::Removed { .. } => PluginState::Gone,
+        };
+        Some(InactiveReason { state, reason: report.reason })
+    }
+}
+
+fn replaced(report: &PluginReport, file: &str) -> String {
+    let running = report.sha256.as_deref().unwrap_or_default();
+    let what = if report.serves { "serves" } else { "has loaded" };
+    format!(
+        "the gateway {what} the build {running:.12}, the file is another one, {file:.12}: restart the gateway to \
+         run that"
+    )
+}
+
+fn removed(report: &PluginReport, tables: &[String]) -> String {
+    let until = if report.serves {
+        "it serves until the gateway restarts"
+    } else {
+        "the gateway has it loaded until it restarts"
+    };
+    format!("its file is gone: {until}; {}", tables_line(tables))
+}
+
+/// The tables of a plugin whose file is gone.
+pub(super) fn tables_line(tables: &[String]) -> String {
+    match tables {
+        [] => "it has no tables".to_owned(),
+        [one] => format!("its table is {one}"),
+        many => format!("its {} tables are {}", many.len(), many.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(file: &LibraryFile, state: PluginState, serves: bool, reason: &str) -> (PluginState, String) {
+        let mut report = PluginReport::named("forum", state, reason);
+        (report.serves, report.sha256) = (serves, Some("a".repeat(64)));
+        file.describe(&mut report);
+        (report.state, report.reason)
+    }
+
+    #[test]
+    fn a_replaced_file_is_named_with_both_hashes() {
+        let replaced = LibraryFile::Replaced { sha256: "b".repeat(64) };
+        let serving = "the gateway serves the build aaaaaaaaaaaa, the file is another one, bbbbbbbbbbbb: restart the gateway to run that";
+        assert_eq!(told(&replaced, PluginState::Serving, true, ""), (PluginState::NeedsRestart, serving.to_owned()));
+        let off = serving.replace("serves", "has loaded");
+        let (state, reason) = told(&replaced, PluginState::Disabled, false, "switched off");
+        assert_eq!((state, reason), (PluginState::Disabled, format!("{off}; switched off")));
+        assert_eq!(told(&replaced, PluginState::NeedsRestart, false, &off), (PluginState::NeedsRestart, off.clone()));
+    }
+
+    #[test]
+    fn a_removed_file_is_told_with_the_tables() {
+        let removed = LibraryFile::Removed { tables: vec!["forum_posts".into(), "forum_threads".into()] };
+        let (state, reason) = told(&removed, PluginState::Serving, true, "");
+        let serving =
+            "its file is gone: it serves until the gateway restarts; its 2 tables are forum_posts, forum_threads";
+        assert_eq!((state, reason.as_str()), (PluginState::Serving, serving));
+        assert_eq!(told(&removed, PluginState::Disabled, false, "").0, PluginState::Gone);
+    }
+}
