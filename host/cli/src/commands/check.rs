@@ -7,7 +7,7 @@ use crate::open_files;
 use crate::output::{Output, printable, problems_text};
 use gateway::{FailedPlugin, TrialReport};
 use gateway_config::{Config, Overrides, Problem, Problems};
-use gateway_plugins::{FileOutcome, LoadedPlugin, PluginReport};
+use gateway_plugins::{LoadOutcome, LoadedPlugin, PluginReport};
 use jsonschema::{ValidationError, error::ValidationErrorKind};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -107,7 +107,7 @@ fn missing_problems(config: &Config, is_there: impl Fn(&str) -> bool) -> Vec<Pro
     missing.map(problem).collect()
 }
 
-fn split(loaded: Vec<FileOutcome>) -> (Vec<LoadedPlugin>, Vec<RefusedPlugin>) {
+fn split(loaded: Vec<LoadOutcome>) -> (Vec<LoadedPlugin>, Vec<RefusedPlugin>) {
     let (mut plugins, mut refused) = (Vec::new(), Vec::new());
     for outcome in loaded {
         match outcome {
