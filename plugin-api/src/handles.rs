@@ -44,4 +44,6 @@
 
 pub use crate::abi::{Cell, FfiBytes, StatementResult, Value};
 pub use crate::manifest::{Brand, Environment, RateLimit, UrlProblem};
-pub use crate::sdk::{Authors, Db, FetchResponse, ListPage, PageStart, RouteWithoutAuth, TaskHandle, Transaction};
+pub use crate::sdk::{
+    Authors, Db, FetchError, FetchResponse, ListPage, PageStart, RouteWithoutAuth, TaskHandle, Transaction,
+};

@@ -38,6 +38,8 @@ pub fn migrations() -> Vec<MigrationSpec> {
         gateway_activity::retracted_migration(10),
         gateway_indexer::events_migration(11),
         own(12, ("health", health::MIGRATION)),
+        own(13, ("secret_keys", gateway_secrets::MIGRATION)),
+        own(14, ("job_wakes", gateway_jobs::WAKES_MIGRATION)),
     ];
     let (first, then) = ((1..).zip(first), (6..).zip(then));
     first

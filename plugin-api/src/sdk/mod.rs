@@ -10,11 +10,13 @@ pub mod contracts;
 mod db;
 mod definition;
 mod error;
+mod error_details;
 mod event;
 mod export;
 mod extract;
 mod fence;
 mod fetch;
+mod fetch_error;
 pub mod format;
 mod handler;
 mod hash;
@@ -31,6 +33,7 @@ mod response;
 mod route;
 mod row;
 mod search;
+mod secret;
 mod sign;
 mod skill;
 mod stream;
@@ -50,6 +53,7 @@ pub use contracts::{AgentId, ContractEvent, JobId};
 pub use db::{Bind, Db, Query, Sql, sql};
 pub use definition::{ConfigError, Definition, Identity, Migration, NoConfig, Plugin};
 pub use error::{ApiError, ErrorSpec, HandlerError, Problem, count_specs, join_specs};
+pub use error_details::ErrorDetails;
 pub use event::{Event, EventBuilder, unique_key};
 pub use export::{object_manifest, object_new};
 pub use extract::{
@@ -57,6 +61,7 @@ pub use extract::{
     Signed, SignedBy,
 };
 pub use fetch::{Fetch, FetchResponse};
+pub use fetch_error::FetchError;
 pub use handler::Handler;
 pub use hash::Hash256;
 pub use id::read_id;

@@ -4,7 +4,7 @@
 //! before others, an earlier one before a later one, and the owner of the prefix (`/api/NAME/`, `NAME.`) before the alphabet.
 
 use crate::routes::shape;
-use plugin_api::manifest::{Manifest, RouteSpec};
+use plugin_api::manifest::{ANY_METHOD, Manifest, RouteSpec};
 use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
 
 /// A plugin that serves, or wants to.
@@ -70,8 +70,10 @@ struct Clash {
 
 fn clash(newcomer: &Manifest, holder: &Manifest) -> Option<Clash> {
     let pairs = || newcomer.routes.iter().flat_map(|own| holder.routes.iter().map(move |other| (own, other)));
-    let same_place =
-        |(own, other): &(&RouteSpec, &RouteSpec)| own.method == other.method && shape(&own.path) == shape(&other.path);
+    let is_any = |route: &RouteSpec| route.method == ANY_METHOD;
+    let same_place = |(own, other): &(&RouteSpec, &RouteSpec)| {
+        (own.method == other.method || is_any(own) || is_any(other)) && shape(&own.path) == shape(&other.path)
+    };
     if let Some((own, _)) = pairs().find(same_place) {
         return Some(Clash { what: format!("{} {}", own.method, own.path), claim: own.path.clone() });
     }

@@ -229,6 +229,9 @@ impl PluginManager {
         if let Some(reason) = missing_consent(&loaded, &settings) {
             return Err(InactiveReason::failed(reason));
         }
+        if loaded.manifest.grants.secrets {
+            self.host().secrets.open().await.map_err(InactiveReason::failed)?;
+        }
         for phase in [StartPhase::Constructor, StartPhase::Migration] {
             if let Some(reason) = crash_record::why_skipped(name, loaded.sha256(), phase) {
                 return Err(InactiveReason::failed(reason));
