@@ -56,5 +56,5 @@
 pub use crate::abi::{Cell, FfiBytes, StatementResult, Value};
 pub use crate::manifest::{Brand, Environment, RateLimit, UrlProblem};
 pub use crate::sdk::{
-    Authors, Db, FetchResponse, ListPage, LogEvents, PageStart, RouteWithoutAuth, TaskHandle, Transaction,
+    Authors, Db, FetchError, FetchResponse, ListPage, LogEvents, PageStart, RouteWithoutAuth, TaskHandle, Transaction,
 };

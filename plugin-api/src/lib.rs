@@ -70,7 +70,8 @@ pub mod host {
 /// Items that the macros use; not for authors.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::sdk::{count_specs, join_specs, read_id, unique_key};
+    pub use crate::manifest::ErrorDetail;
+    pub use crate::sdk::{ErrorDetails, count_specs, join_specs, read_id, unique_key};
     pub use schemars;
     pub use serde;
     pub use serde_json::Value;

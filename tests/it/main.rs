@@ -6,6 +6,7 @@ mod all_plugins;
 mod anvil;
 mod backup;
 mod cache;
+mod capabilities;
 mod chain;
 mod coverage;
 mod crash;

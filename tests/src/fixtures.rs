@@ -77,13 +77,19 @@ pub fn hostile() -> anyhow::Result<PathBuf> {
     TODAY.build("hostile")
 }
 
+/// The plugin of `tests/keeper` as a shared library.
+pub fn keeper() -> anyhow::Result<PathBuf> {
+    TODAY.build("keeper")
+}
+
 /// A shared library that is no plugin.
 pub fn no_stamp() -> anyhow::Result<PathBuf> {
     TODAY.build("no_stamp")
 }
 
-/// Lies in `tests/hostile`: the tests also link it.
+/// They lie in `tests/hostile` and `tests/keeper`: the tests also link them.
 const HOSTILE: &str = "hostile";
+const KEEPER: &str = "keeper";
 
 struct Workspace {
     name: &'static str,
@@ -124,6 +130,7 @@ const TODAY: Workspace = Workspace {
         Package { name: "misbehaves", source: "misbehaves" },
         Package { name: "grabs", source: "grabs" },
         Package { name: HOSTILE, source: HOSTILE },
+        Package { name: KEEPER, source: KEEPER },
     ],
     version: Version::Same,
     edits: &[],
@@ -259,8 +266,8 @@ impl Workspace {
 impl Package {
     fn write(&self, gateway: &Path, folder: &Path) -> anyhow::Result<()> {
         let folder = folder.join(self.name);
-        if self.source == HOSTILE {
-            return copy_folder(&gateway.join("tests").join(HOSTILE), &folder, &as_library);
+        if [HOSTILE, KEEPER].contains(&self.source) {
+            return copy_folder(&gateway.join("tests").join(self.source), &folder, &as_library);
         }
         let source = gateway.join("tests/fixtures/plugins").join(self.source);
         let rename = |file: &Path, text: String| {

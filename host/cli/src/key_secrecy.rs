@@ -5,7 +5,7 @@
 
 #![allow(unsafe_code, reason = "nothing else changes the environment of a process")]
 
-use gateway_config::is_signer_key;
+use gateway_config::is_key;
 use nix::{libc, sys::prctl::set_dumpable};
 use std::{
     env,
@@ -24,7 +24,7 @@ pub fn forbid_dumps() {
 /// starts a thread.
 pub fn forget_keys_in_environment() {
     let names = env::vars_os().map(|(name, _)| name);
-    let keys: Vec<OsString> = names.filter(|name| is_signer_key(&name.to_string_lossy())).collect();
+    let keys: Vec<OsString> = names.filter(|name| is_key(&name.to_string_lossy())).collect();
     for name in keys {
         overwrite(&name);
         // SAFETY: no other thread runs yet that could read the environment.

@@ -22,6 +22,7 @@ use super::{
     log::LogConfig,
     open_files::LoweredConnections,
     plugins::PluginsConfig,
+    secrets::SecretsConfig,
     signers::SignerConfig,
     sources::Sources,
     tx::TxConfig,
@@ -57,6 +58,7 @@ pub struct Config {
     pub chains: BTreeMap<String, ChainConfig>,
     /// The keys that the gateway signs with, by role.
     pub signers: BTreeMap<String, SignerConfig>,
+    pub secrets: SecretsConfig,
     pub tx: TxConfig,
     pub activity: ActivityConfig,
     pub log: LogConfig,
@@ -85,6 +87,7 @@ impl Default for Config {
             egress: EgressConfig::default(),
             chains: BTreeMap::new(),
             signers: BTreeMap::new(),
+            secrets: SecretsConfig::default(),
             tx: TxConfig::default(),
             activity: ActivityConfig::default(),
             log: LogConfig::default(),

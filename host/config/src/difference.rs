@@ -37,6 +37,8 @@ impl Config {
         for (role, signer) in &self.signers {
             secrets.insert(format!("signers.{role}"), one(&signer.key));
         }
+        secrets.insert("secrets.key".to_owned(), one(&self.secrets.key));
+        secrets.insert("secrets.old_keys".to_owned(), exposed(&self.secrets.old_keys));
         for (name, section) in &self.plugins.sections {
             // Only the plugin knows which of its values are secrets.
             let values = format!("{:?} {}", section, Value::Object(section.config.clone()));
@@ -76,6 +78,8 @@ mod tests {
         let chain = ChainConfig { rpc: vec!["http://node/hunter2".into()], ..ChainConfig::default() };
         after.chains.insert("main".to_owned(), chain);
         after.signers.insert("oracle".to_owned(), SignerConfig::with_key("hunter2"));
+        after.secrets.key = Some("hunter2".into());
+        after.secrets.old_keys = vec!["hunter2".into()];
         after.plugins.sections.insert("hello".to_owned(), PluginSettings::default());
         let changed = before.changed_keys(&after);
         for key in [
@@ -84,6 +88,8 @@ mod tests {
             "database.url",
             "chains.main.rpc",
             "signers.oracle",
+            "secrets.key",
+            "secrets.old_keys",
             "plugins.hello",
         ] {
             assert!(changed.iter().any(|changed| changed == key), "{key}: {changed:?}");

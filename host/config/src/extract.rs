@@ -75,9 +75,9 @@ fn remove_wrong_types(
             (Some(Node::Leaf(leaf)), _) => leaf.expected(),
             (Some(Node::Section(_)) | None, _) => format!("expected: a section, written [{key}]"),
         };
-        // A value directly below `signers` may be a key that the operator put in the wrong place.
-        let is_secret =
-            section_key == "signers" || matches!(section.get(name), Some(Node::Leaf(leaf)) if leaf.is_secret);
+        // A value directly below `signers`, or in place of `secrets` or below it, may be a key that the operator put there.
+        let may_be_key = section_key == "signers" || key == "secrets" || section_key == "secrets";
+        let is_secret = may_be_key || matches!(section.get(name), Some(Node::Leaf(leaf)) if leaf.is_secret);
         let message = if is_secret { "it has another form".to_owned() } else { format!("it is {}", describe(value)) };
         problems.push(Problem::new(&key, sources.of(&key), message, expected));
         false

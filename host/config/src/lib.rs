@@ -28,6 +28,7 @@ mod overrides;
 mod plugins;
 mod problem;
 mod schema;
+mod secrets;
 mod signers;
 mod sources;
 mod suggest;
@@ -50,12 +51,14 @@ pub use self::{
     egress::EgressConfig,
     http::HttpConfig,
     limits::LimitsConfig,
+    load::is_key,
     log::{LogConfig, LogFormat},
     open_files::{LoweredConnections, RESERVED_FILES},
     overrides::Overrides,
     plugins::{PluginSettings, PluginsConfig},
     problem::{Problem, Problems, Source},
-    signers::{ROLES, SignerConfig, is_signer_key},
+    secrets::SecretsConfig,
+    signers::{ROLES, SignerConfig},
     sources::Sources,
     tx::TxConfig,
     web::WebConfig,

@@ -10,7 +10,7 @@ use super::{
     layer::Layer,
     overrides::Overrides,
     problem::{Problem, Problems, Source},
-    signers,
+    secrets, signers,
 };
 
 impl Config {
@@ -44,14 +44,21 @@ impl Config {
         let mut variables: Vec<_> = variables.into_iter().collect();
         let mut problems = Vec::new();
         let keys = signers::take_keys(&mut variables);
+        let secrets_keys = secrets::take_keys(&mut variables);
         let layers = read_layers(flags, &variables, default_paths, &mut problems);
         let mut config = extract::extract(layers, &mut problems);
         signers::assign_keys(&mut config.signers, keys, &mut problems);
+        config.secrets.assign_keys(secrets_keys);
         if let Err(invalid) = config.validate() {
             problems.extend(invalid.iter().cloned());
         }
         (config, problems)
     }
+}
+
+/// Whether the variable holds a key, which nobody but the gateway may read.
+pub fn is_key(variable: &str) -> bool {
+    signers::is_signer_key(variable) || secrets::is_secrets_key(variable)
 }
 
 /// File, environment, flags: weakest first. What cannot be read is reported and left out.

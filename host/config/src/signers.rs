@@ -42,7 +42,7 @@ pub(super) fn take_keys(variables: &mut Vec<(String, String)>) -> Vec<(String, S
 }
 
 /// Whether the variable holds a key.
-pub fn is_signer_key(variable: &str) -> bool {
+pub(super) fn is_signer_key(variable: &str) -> bool {
     role_of(variable).is_some()
 }
 

@@ -26,6 +26,7 @@ impl Config {
         self.egress.validate(&mut validator);
         self.chains.iter().for_each(|(name, chain)| chain.validate(name, self.chain_id, &mut validator));
         self.signers.iter().for_each(|(role, signer)| signer.validate(role, &mut validator));
+        self.secrets.validate(&mut validator);
         self.tx.validate(&mut validator);
         self.log.validate(&mut validator);
         match serde_json::to_value(self) {

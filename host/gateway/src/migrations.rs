@@ -39,6 +39,8 @@ pub fn migrations() -> Vec<MigrationSpec> {
         gateway_indexer::events_migration(11),
         own(12, ("health", health::MIGRATION)),
         own(13, ("log_subscriptions", gateway_plugins::LOG_SUBSCRIPTIONS_MIGRATION)),
+        own(14, ("secret_keys", gateway_secrets::MIGRATION)),
+        own(15, ("job_wakes", gateway_jobs::WAKES_MIGRATION)),
     ];
     let (first, then) = ((1..).zip(first), (6..).zip(then));
     first

@@ -81,6 +81,7 @@ impl Purge<'_> {
         }
         let mut statements = objects.drop_statements(self.database.dialect());
         statements.push(gateway_jobs::forget_plugin(plugin));
+        statements.push(gateway_plugins::forget_log_subscriptions(plugin));
         statements.extend(gateway_indexer::forget_plugin(plugin));
         statements.push(gateway_tx::release_keys(plugin));
         statements.push(format!("DELETE FROM _migrations WHERE plugin = '{plugin}'"));

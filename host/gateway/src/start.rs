@@ -28,6 +28,7 @@ use gateway_jobs::{Jitter, JobRunner, JobStore};
 use gateway_plugins::{
     ActivePlugins, AuthorRecords, ContributionCache, FenceRequest, HostContext, IntervalClock, LoadOutcome,
 };
+use gateway_secrets::Secrets;
 use gateway_signers::Signers;
 use gateway_storage::{Database, DatabaseSettings, StorageError};
 use gateway_telemetry::Usage;
@@ -157,6 +158,8 @@ pub async fn build(
         activity: ActivityLog::new(database.clone()),
         egress: open_egress(&config)?,
         chains,
+        jobs: JobStore::new(database.clone()),
+        secrets: Secrets::new(&config, database.clone(), clock.clone()),
         signers,
         journal: Arc::new(journal),
         usage: Usage::default(),
@@ -284,7 +287,7 @@ async fn open_signers(config: Config) -> (Config, Arc<Signers>) {
 
 fn job_runner(config: &Config, host: &HostContext) -> JobRunner {
     JobRunner {
-        store: JobStore::new(host.database.clone()),
+        store: host.jobs.clone(),
         clock: host.clock.clone(),
         holder: uuid::Uuid::now_v7().to_string().into(),
         // Jitter spreads the load of many gateways; a test's manual clock needs none.

@@ -9,8 +9,9 @@ use crate::{
 };
 use futures_util::future::BoxFuture;
 use gateway_clock::Clock;
-use gateway_config::Config;
+use gateway_config::{Config, SecretsConfig};
 use gateway_plugins::{LoadedPlugin, PluginReport};
+use gateway_secrets::Secrets;
 use gateway_signers::Signers;
 use gateway_storage::{Database, Dialect};
 use secrecy::SecretString;
@@ -40,7 +41,8 @@ pub fn try_start(config: Config, loaded: Vec<LoadedPlugin>) -> BoxFuture<'static
     Box::pin(async move {
         let keys = open_keys(config.clone()).await;
         let database = check_database(&config).await;
-        let (failed, fatal) = match try_plugins(config, loaded).await {
+        let secrets_fault = find_secrets_fault(&config).await;
+        let (failed, fatal) = match try_plugins(config, loaded, secrets_fault).await {
             Ok(failed) => (failed, None),
             Err(error) => (Vec::new(), Some(error)),
         };
@@ -60,7 +62,16 @@ async fn check_database(config: &Config) -> Option<String> {
     Database::check(settings).await.err().map(|error| error.to_string())
 }
 
-async fn try_plugins(mut config: Config, loaded: Vec<LoadedPlugin>) -> Result<Vec<FailedPlugin>, StartError> {
+/// Why plugins that keep secrets would not serve.
+async fn find_secrets_fault(config: &Config) -> Option<String> {
+    Secrets::find_fault(config, database_settings(config).ok()?).await
+}
+
+async fn try_plugins(
+    mut config: Config,
+    loaded: Vec<LoadedPlugin>,
+    secrets_fault: Option<String>,
+) -> Result<Vec<FailedPlugin>, StartError> {
     // An address that names no database is a problem of its own.
     let dialect = database_settings(&config).ok().and_then(|settings| settings.dialect().ok());
     let dialect = dialect.unwrap_or(Dialect::Sqlite);
@@ -72,9 +83,14 @@ async fn try_plugins(mut config: Config, loaded: Vec<LoadedPlugin>) -> Result<Ve
     config.database.url = Some(SecretString::from(format!("sqlite:{}", database.display())));
     // They were opened above, which takes a second for each keystore.
     config.signers.clear();
+    // Those of plugins were looked for above, beside the database that they belong to.
+    config.secrets = SecretsConfig::default();
     let bound = config.http.listen;
     let (fence_requests, _fences) = tokio::sync::mpsc::unbounded_channel();
     let gateway: Gateway = build(config, Clock::System, bound, fence_requests, Purpose::Trial(dialect)).await?;
+    if let Some(reason) = secrets_fault {
+        gateway.host.secrets.refuse(reason);
+    }
     gateway.plugins.start(loaded.into_iter().map(Ok).collect()).await;
     gateway.plugins.settled(&gateway.plugins.wanted().into_iter().collect()).await;
     let reports = gateway.plugins.reports().into_iter().filter(PluginReport::is_failure);

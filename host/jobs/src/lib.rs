@@ -13,4 +13,4 @@ pub use job::{InvalidJobs, JobFailure, JobSet};
 pub use runner::{JobRunner, RunJob};
 pub use schedule::{Jitter, check_cron};
 pub use status::service;
-pub use store::{JobStatus, JobStore, MIGRATION, forget_plugin};
+pub use store::{JobStatus, JobStore, MIGRATION, WAKES_MIGRATION, forget_plugin};

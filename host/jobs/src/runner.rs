@@ -82,11 +82,18 @@ enum RunOutcome {
 impl JobTask {
     async fn run_until_stopped(self) {
         let (mut is_registered, mut errors) = (false, 0);
+        let wakes = self.runner.store.wakes_of(self.key());
         while !self.stop.is_cancelled() {
             match self.tick(&mut is_registered).await {
                 Ok(wake_ms) => {
                     errors = 0;
-                    self.sleep_or_stop(self.runner.clock.sleep_until(wake_ms)).await;
+                    self.sleep_or_stop(async {
+                        tokio::select! {
+                            () = self.runner.clock.sleep_until(wake_ms) => {}
+                            () = wakes.notified() => {}
+                        }
+                    })
+                    .await;
                 }
                 Err(error) => {
                     self.warn_database(&error);
@@ -265,7 +272,7 @@ fn panicked(panic: &(dyn Any + Send)) -> JobFailure {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::MIGRATION;
+    use crate::{MIGRATION, WAKES_MIGRATION};
     use gateway_clock::ManualClock;
     use gateway_storage::{Database, DatabaseSettings, Schema, Scope};
     use gateway_telemetry::MetricsRecorder;
@@ -278,8 +285,15 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}", directory.path().join("gateway.db").display());
         let database = Database::open(DatabaseSettings::new(url)).await.unwrap();
-        let migration = MigrationSpec { version: 1, name: "jobs".into(), sql: MIGRATION.into(), postgres: None };
-        let schema = Schema { scope: &Scope::Host, views: &[], migrations: &[migration] };
+        let steps = (1..).zip([MIGRATION, WAKES_MIGRATION]);
+        let step = |(version, sql): (u32, &str)| MigrationSpec {
+            version,
+            name: "jobs".into(),
+            sql: sql.into(),
+            postgres: None,
+        };
+        let migrations: Vec<_> = steps.map(step).collect();
+        let schema = Schema { scope: &Scope::Host, views: &[], migrations: &migrations };
         database.migrate(&schema).await.unwrap();
 
         let runner = JobRunner {

@@ -6,9 +6,17 @@
 use gateway_storage::{CommitStatement, Database, Scope, StorageError};
 use plugin_api::abi::{Cell, MalformedRows, Rows, Statement, Value};
 use serde::Serialize;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+use tokio::sync::Notify;
 
 /// How far apart the clocks of gateways on one database may be. A lease outlives the time limit of its run by this.
 pub(crate) const CLOCK_SKEW_MAX_MS: i64 = 30_000;
+
+/// The shortest time between the starts of runs that a job is woken for: that of the shortest interval.
+const WOKEN_INTERVAL_MIN_MS: i64 = 100;
 
 /// The table, for both databases; one of the gateway's own migrations.
 pub const MIGRATION: &str = "CREATE TABLE host_job_runs (
@@ -32,18 +40,26 @@ pub fn forget_plugin(plugin: &str) -> String {
     format!("DELETE FROM host_job_runs WHERE plugin = '{plugin}'")
 }
 
+/// Whether somebody asked for a run at once.
+pub const WAKES_MIGRATION: &str = "ALTER TABLE host_job_runs ADD COLUMN is_woken BIGINT NOT NULL DEFAULT 0";
+
 /// A job that is already registered keeps its next run, unless its schedule has changed.
 const REGISTER: &str = "INSERT INTO host_job_runs (plugin, job, schedule, next_run_ms) VALUES ($1, $2, $3, $4)
     ON CONFLICT (plugin, job) DO UPDATE SET schedule = excluded.schedule, next_run_ms = excluded.next_run_ms
     WHERE host_job_runs.schedule <> excluded.schedule";
 
-const SELECT_STATE: &str = "SELECT next_run_ms, lease_holder, lease_until_ms, last_started_ms
+const SELECT_STATE: &str = "SELECT next_run_ms, lease_holder, lease_until_ms, last_started_ms, is_woken
     FROM host_job_runs WHERE plugin = $1 AND job = $2";
 
 const RESCHEDULE: &str =
     "UPDATE host_job_runs SET next_run_ms = $4 WHERE plugin = $1 AND job = $2 AND next_run_ms = $3";
 
-/// Claims the lease of a job that is due. A gateway that still held it has died, and its run is counted as lost.
+/// Also of a job that is not registered yet: registering it then sets the schedule.
+const WAKE: &str = "INSERT INTO host_job_runs (plugin, job, schedule, next_run_ms, is_woken) VALUES ($1, $2, '', 0, 1)
+    ON CONFLICT (plugin, job) DO UPDATE SET is_woken = 1 WHERE host_job_runs.is_woken = 0";
+
+/// Claims the lease of a job that is due or was woken; what wakes it from now on asks for another run. The next run lies in the past
+/// while this one lasts, so that a run which is given up or lost is made up for. A gateway that still held it has died, and its run is counted as lost.
 /// A run that began later than now, by more than clocks may differ, began before the clock went back.
 const CLAIM: &str = "UPDATE host_job_runs SET
         runs = CASE WHEN lease_holder IS NULL THEN runs ELSE runs + 1 END,
@@ -51,8 +67,9 @@ const CLAIM: &str = "UPDATE host_job_runs SET
         last_result = CASE WHEN lease_holder IS NULL THEN last_result ELSE 'lost' END,
         last_error = CASE WHEN lease_holder IS NULL THEN last_error ELSE 'its gateway ended: ' || lease_holder END,
         last_finished_ms = CASE WHEN lease_holder IS NULL THEN last_finished_ms ELSE $5 END,
+        next_run_ms = CASE WHEN next_run_ms > $5 THEN $5 ELSE next_run_ms END, is_woken = 0,
         lease_holder = $3, lease_until_ms = $4, last_started_ms = $5
-    WHERE plugin = $1 AND job = $2 AND next_run_ms <= $5
+    WHERE plugin = $1 AND job = $2 AND (next_run_ms <= $5 OR is_woken = 1)
         AND (lease_holder IS NULL OR lease_until_ms < $5 OR last_started_ms > $6)";
 
 const FINISH: &str = "UPDATE host_job_runs SET lease_holder = NULL, lease_until_ms = NULL,
@@ -71,7 +88,12 @@ const LIST: &str = "SELECT plugin, job, schedule, next_run_ms, last_result, last
 #[derive(Clone)]
 pub struct JobStore {
     database: Database,
+    wakes: Arc<Wakes>,
 }
+
+/// By plugin and job: tells the task of the job, in this process, that it was woken.
+#[derive(Default)]
+struct Wakes(Mutex<HashMap<(String, String), Arc<Notify>>>);
 
 /// One job, for the operator. Times are Unix milliseconds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -103,6 +125,9 @@ pub(crate) struct JobKey<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct JobState {
     pub next_run_ms: i64,
+    /// A run is wanted before `next_run_ms`.
+    pub is_woken: bool,
+    pub last_started_ms: Option<i64>,
     pub lease: Option<Lease>,
 }
 
@@ -123,21 +148,47 @@ pub(crate) struct FinishedRun {
     pub error: Option<String>,
 }
 
+impl Wakes {
+    fn of(&self, key: JobKey<'_>) -> Arc<Notify> {
+        let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        tasks.entry((key.plugin.to_owned(), key.job.to_owned())).or_default().clone()
+    }
+}
+
 impl JobState {
     /// The first moment at which the job can be claimed.
     pub fn due_ms(&self, now_ms: i64) -> i64 {
+        let wanted_ms = if self.is_woken { self.next_run_ms.min(self.woken_ms(now_ms)) } else { self.next_run_ms };
         match &self.lease {
             Some(lease) if lease.started_ms <= latest_start_ms(now_ms) => {
-                self.next_run_ms.max(lease.until_ms.saturating_add(1))
+                wanted_ms.max(lease.until_ms.saturating_add(1))
             }
-            _ => self.next_run_ms,
+            _ => wanted_ms,
         }
+    }
+
+    /// At once, but a job that wakes itself does not run without a pause.
+    fn woken_ms(&self, now_ms: i64) -> i64 {
+        let earlier = self.last_started_ms.filter(|started_ms| *started_ms <= now_ms);
+        earlier.map_or(now_ms, |started_ms| now_ms.max(started_ms.saturating_add(WOKEN_INTERVAL_MIN_MS)))
     }
 }
 
 impl JobStore {
     pub fn new(database: Database) -> Self {
-        Self { database }
+        Self { database, wakes: Arc::default() }
+    }
+
+    /// Asks for a run at once: after the one that is going on, if there is one. The task of the job in this process begins it, or the
+    /// gateway that holds the lease; every other gateway sees it when it looks at the job the next time.
+    pub async fn wake(&self, plugin: &str, job: &str) -> Result<(), StorageError> {
+        self.execute(statement(WAKE, [text(plugin), text(job)])).await?;
+        self.wakes.of(JobKey { plugin, job }).notify_one();
+        Ok(())
+    }
+
+    pub(crate) fn wakes_of(&self, key: JobKey<'_>) -> Arc<Notify> {
+        self.wakes.of(key)
     }
 
     /// Every job that was ever registered, by plugin and name, also of plugins that are off now.
@@ -229,16 +280,17 @@ fn decode<T>(rows: &Rows, read: impl Fn(&[Cell<'_>]) -> Option<T>) -> Result<Vec
 }
 
 fn read_state(row: &[Cell<'_>]) -> Option<JobState> {
-    let &[next_run, holder, until, started] = row else { return None };
+    let &[next_run, holder, until, started, is_woken] = row else { return None };
+    let last_started_ms = nullable(int_of, started)?;
     let lease = match holder {
         Cell::Null => None,
         _ => Some(Lease {
             holder: text_of(holder)?,
-            started_ms: nullable(int_of, started)?.unwrap_or(0),
+            started_ms: last_started_ms.unwrap_or(0),
             until_ms: nullable(int_of, until)?.unwrap_or(0),
         }),
     };
-    Some(JobState { next_run_ms: int_of(next_run)?, lease })
+    Some(JobState { next_run_ms: int_of(next_run)?, is_woken: int_of(is_woken)? == 1, last_started_ms, lease })
 }
 
 fn read_status(row: &[Cell<'_>]) -> Option<JobStatus> {

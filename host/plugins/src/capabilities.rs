@@ -22,7 +22,8 @@ use plugin_api::{
         Task_TO, TaskBox, TransactionBox,
     },
     manifest::{
-        FetchCall, FetchHead, Manifest, RoutesCall, RoutesResult, ServiceCall, UrlCheckCall, UrlCheckResult, UrlProblem,
+        FetchCall, FetchHead, Manifest, RoutesCall, RoutesResult, ServiceCall, UrlCheckCall, UrlCheckResult,
+        UrlProblem, WakeCall,
     },
 };
 use std::{collections::BTreeMap, future::ready, sync::Arc, time::Duration};
@@ -65,8 +66,27 @@ impl Capabilities {
         reply(&self.host.signers.call(&self.manifest.grants.signer_roles, &request)?)
     }
 
+    async fn secret(self, request: FfiBytes, body: FfiBytes) -> Result<CapabilityResponse, HostError> {
+        if !self.manifest.grants.secrets {
+            let message = "the plugin does not declare the grant `secrets`";
+            return Err(HostError::new(HostErrorCode::Refused, message));
+        }
+        let answer = self.host.secrets.call(&self.handle.name, &request, &body)?;
+        Ok(CapabilityResponse { body: answer.bytes.into(), ..reply(&answer.value)? })
+    }
+
     async fn tx(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
         reply(&self.host.journal.call(&self.handle.name, &self.manifest.grants.signer_roles, &request).await?)
+    }
+
+    async fn wake(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
+        let WakeCall { job } = serde_json::from_slice(&request)
+            .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not the name of a job: {error}")))?;
+        if !self.manifest.jobs.iter().any(|known| known.name == job) {
+            return Err(HostError::new(HostErrorCode::Invalid, format!("the plugin has no job {job:?}")));
+        }
+        self.host.jobs.wake(&self.handle.name, &job).await?;
+        reply(&())
     }
 
     fn routes(&self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {
@@ -237,9 +257,11 @@ impl Host for Capabilities {
                 "check_url" => capabilities.check_url(&request).into(),
                 "chain" => capabilities.chain(request).await.into(),
                 "sign" => capabilities.sign(request).await.into(),
+                "secret" => capabilities.secret(request, body).await.into(),
                 "tx" => capabilities.tx(request).await.into(),
                 "log_batch" => capabilities.log_batch(request).await.into(),
                 "service" => capabilities.service(&request, body).await.into(),
+                "wake" => capabilities.wake(request).await.into(),
                 other => {
                     let message = format!("this gateway has no capability `{other}`");
                     RResult::RErr(HostError::new(HostErrorCode::Refused, message))

@@ -9,6 +9,8 @@ use gateway_activity::ActivityLog;
 use gateway_chain::Chains;
 use gateway_clock::Clock;
 use gateway_egress::Egress;
+use gateway_jobs::JobStore;
+use gateway_secrets::Secrets;
 use gateway_signers::Signers;
 use gateway_storage::Database;
 use gateway_telemetry::Usage;
@@ -25,7 +27,9 @@ pub struct HostContext {
     pub egress: Option<Egress>,
     pub chains: Arc<Chains>,
     pub signers: Arc<Signers>,
+    pub secrets: Secrets,
     pub journal: Arc<Journal>,
+    pub jobs: JobStore,
     pub usage: Usage,
     /// [`plugin_api::manifest::Environment`] as JSON, which plugins borrow.
     pub environment_json: String,

@@ -39,7 +39,7 @@ pub use loading::{
     DiscoverError, FolderChanges, InspectProblem, LateLibrary, LoadError, LoadOutcome, LoadedPlugin, PluginError,
     PluginFile, PluginFolder, discover, inspect, load_folder, missing_consent, open, trial,
 };
-pub use log_subscription::MIGRATION as LOG_SUBSCRIPTIONS_MIGRATION;
+pub use log_subscription::{MIGRATION as LOG_SUBSCRIPTIONS_MIGRATION, forget as forget_log_subscriptions};
 pub use report::PluginReport;
 pub use state::PluginState;
 pub use topic::render;

@@ -23,6 +23,11 @@ CREATE TABLE host_log_subscriptions (
 );
 ";
 
+/// Deletes where the subscriptions of a plugin are, whose name is plain.
+pub fn forget(plugin: &str) -> String {
+    format!("DELETE FROM host_log_subscriptions WHERE plugin = '{plugin}'")
+}
+
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// The next events of a subscription. Waits for some, for as long as the plugin asks and does not stop. A subscription that is new

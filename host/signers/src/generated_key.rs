@@ -29,20 +29,6 @@ fn read(path: &Path) -> Result<Key, String> {
 }
 
 fn generate(path: &Path) -> Result<(Key, bool), String> {
-    let error_text = |error: io::Error| format!("no key can be kept in {}: {error}", path.display());
-    let folder = path.parent().unwrap_or(Path::new("."));
     let key = Key::random()?;
-    // A temporary file is created with access for its owner only.
-    let mut temporary = tempfile::Builder::new().prefix(".gateway.key-").tempfile_in(folder).map_err(error_text)?;
-    io::Write::write_all(&mut temporary, key.to_hex().as_bytes()).map_err(error_text)?;
-    temporary.as_file().sync_all().map_err(error_text)?;
-    match temporary.persist_noclobber(path) {
-        Ok(_) => {
-            // Synchronises the folder, so that the name survives a power failure as well.
-            fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(error_text)?;
-            Ok((key, true))
-        }
-        Err(persist) if persist.error.kind() == io::ErrorKind::AlreadyExists => read(path).map(|key| (key, false)),
-        Err(persist) => Err(error_text(persist.error)),
-    }
+    if private_file::create(path, &key.to_hex())? { Ok((key, true)) } else { read(path).map(|key| (key, false)) }
 }

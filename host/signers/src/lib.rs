@@ -5,7 +5,7 @@ mod capability;
 mod generated_key;
 mod key;
 mod keystore;
-mod private_file;
+pub mod private_file;
 mod signers;
 #[cfg(test)]
 mod tests;

@@ -63,6 +63,27 @@ impl Database {
         })
     }
 
+    /// The texts that a query of one column returns, of a database that is not open here; none when it has no such table. Creates
+    /// and changes nothing.
+    pub fn peek_texts(
+        settings: DatabaseSettings,
+        table: &'static str,
+        query: &'static str,
+    ) -> BoxFuture<'static, Result<Vec<String>, StorageError>> {
+        Box::pin(async move {
+            match settings.dialect()? {
+                Dialect::Sqlite => {
+                    let path = settings.sqlite_path()?;
+                    let peek = move || SqliteEngine::peek_texts(&path, table, query);
+                    tokio::task::spawn_blocking(peek)
+                        .await
+                        .map_err(|error| StorageError::Internal(format!("the read failed: {error}")))?
+                }
+                Dialect::Postgres => PostgresEngine::peek_texts(&settings, table, query).await,
+            }
+        })
+    }
+
     pub fn dialect(&self) -> Dialect {
         self.inner.dialect
     }

@@ -1,6 +1,9 @@
 //! `#[derive(ApiError)]`: status, code and hint of each kind of error.
 
-use crate::attribute::{arguments, checked, collect, missing};
+use crate::{
+    attribute::{arguments, checked, collect, missing},
+    error_detail::{Detail, KindDetails},
+};
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
 use syn::{
@@ -10,20 +13,24 @@ use syn::{
 };
 
 const USAGE: &str = "#[api(404, \"not_found\", hint = \"what the caller can do next\")], #[api(NAME)] with a constant of the \
-                     type ErrorSpec, or #[api(transparent)] for the status of the error inside";
+                     type ErrorSpec, or #[api(transparent)] for the status of the error inside; after a hint or a name, \
+                     header(\"retry-after\" = FIELD) and member(\"nextAt\" = FIELD)";
 
 /// What `#[api(…)]` says.
 #[derive(Clone)]
 enum Api {
-    /// A constant expression of the type `ErrorSpec`.
-    Spec(TokenStream),
+    /// A constant expression of the type `ErrorSpec`, and what its response has beside the one body.
+    Spec(TokenStream, Vec<Detail>),
     /// The one field has the status.
     Transparent(Ident),
 }
 
 impl Parse for Api {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let api = if input.peek(LitInt) { parse_spec(input)? } else { parse_name(input)? };
+        let mut api = if input.peek(LitInt) { parse_spec(input)? } else { parse_name(input)? };
+        if let Api::Spec(_, details) = &mut api {
+            *details = parse_details(input)?;
+        }
         if input.is_empty() { Ok(api) } else { Err(input.error("too much")) }
     }
 }
@@ -45,8 +52,20 @@ fn parse_spec(input: ParseStream<'_>) -> Result<Api> {
     }
     input.parse::<Token![=]>()?;
     let hint = parse_hint(input)?;
-    input.parse::<Option<Token![,]>>()?;
-    Ok(Api::Spec(quote!(::plugin_api::ErrorSpec::new(#status, #code, #hint))))
+    Ok(Api::Spec(quote!(::plugin_api::ErrorSpec::new(#status, #code, #hint)), Vec::new()))
+}
+
+/// `, header("name" = field)` and `, member("name" = field)`, any number of them.
+fn parse_details(input: ParseStream<'_>) -> Result<Vec<Detail>> {
+    let mut details: Vec<Detail> = Vec::new();
+    while input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
+        let detail: Detail = input.parse()?;
+        if details.iter().any(|other| other.name.value() == detail.name.value()) {
+            return Err(Error::new(detail.name.span(), "it is there twice"));
+        }
+        details.push(detail);
+    }
+    Ok(details)
 }
 
 /// A text, or a constant.
@@ -65,7 +84,7 @@ fn parse_name(input: ParseStream<'_>) -> Result<Api> {
     };
     Ok(match path.path.get_ident() {
         Some(ident) if ident == "transparent" => Api::Transparent(ident.clone()),
-        _ => Api::Spec(path.to_token_stream()),
+        _ => Api::Spec(path.to_token_stream(), Vec::new()),
     })
 }
 
@@ -78,6 +97,7 @@ fn is_code(text: &str) -> bool {
 struct Kind {
     pattern: TokenStream,
     spec: Spec,
+    details: Option<KindDetails>,
 }
 
 enum Spec {
@@ -101,7 +121,7 @@ pub fn expand(item: TokenStream) -> Result<TokenStream> {
         Data::Union(_) => return Err(Error::new(item.ident.span(), "an error is an enum or a struct")),
     };
     let (name, (impl_generics, type_generics, conditions)) = (&item.ident, item.generics.split_for_impl());
-    let (specs, spec) = (all_specs(&kinds), spec_of_self(&kinds));
+    let (specs, spec, details) = (all_specs(&kinds), spec_of_self(&kinds), detail_methods(&kinds));
     Ok(quote! {
         #[automatically_derived]
         impl #impl_generics ::plugin_api::ApiError for #name #type_generics #conditions {
@@ -110,8 +130,35 @@ pub fn expand(item: TokenStream) -> Result<TokenStream> {
             fn spec(&self) -> ::plugin_api::ErrorSpec {
                 #spec
             }
+
+            #details
         }
     })
+}
+
+/// What the trait's default methods do not say.
+fn detail_methods(kinds: &[Kind]) -> TokenStream {
+    let with: Vec<&KindDetails> = kinds.iter().filter_map(|kind| kind.details.as_ref()).collect();
+    if with.is_empty() {
+        return TokenStream::new();
+    }
+    let (values, documented) =
+        (with.iter().map(|details| &details.values), with.iter().map(|details| &details.documented));
+    let rest = (with.len() < kinds.len()).then(|| quote!(_ => ::core::default::Default::default(),));
+    quote! {
+        fn details(&self) -> ::plugin_api::__private::ErrorDetails {
+            match self { #(#values,)* #rest }
+        }
+
+        fn describe_details(
+            schemas: &mut ::plugin_api::__private::schemars::SchemaGenerator,
+        ) -> ::std::vec::Vec<::plugin_api::__private::ErrorDetail> {
+            let _ = &schemas;
+            let mut details = ::std::vec::Vec::new();
+            #(#documented)*
+            details
+        }
+    }
 }
 
 /// The attribute of an enum, for variants that have none.
@@ -120,7 +167,10 @@ fn default_spec(api: Option<Api>) -> Result<Option<TokenStream>> {
         Some(Api::Transparent(word)) => {
             Err(Error::new(word.span(), "write #[api(transparent)] above the variants that it is for"))
         }
-        Some(Api::Spec(spec)) => Ok(Some(spec)),
+        Some(Api::Spec(_, details)) if !details.is_empty() => {
+            Err(Error::new(details[0].name.span(), "write it above the variant that has the field"))
+        }
+        Some(Api::Spec(spec, _)) => Ok(Some(spec)),
         None => Ok(None),
     }
 }
@@ -133,7 +183,7 @@ impl Kind {
             (None, Some(_)) if has_transparent_message(&variant.attrs) => {
                 return Err(Error::new(name.span(), format!("whose status has this error: write {USAGE} above it")));
             }
-            (None, Some(default)) => Api::Spec(default.clone()),
+            (None, Some(default)) => Api::Spec(default.clone(), Vec::new()),
             (None, None) => return Err(missing(name, "api", USAGE)),
         };
         Self::new(&quote!(Self::#name), api, &variant.fields)
@@ -141,13 +191,19 @@ impl Kind {
 
     fn new(path: &TokenStream, api: Api, fields: &Fields) -> Result<Self> {
         match api {
-            Api::Spec(spec) => Ok(Self { pattern: quote!(#path { .. }), spec: Spec::Own(spec) }),
+            Api::Spec(spec, details) => {
+                let details =
+                    if details.is_empty() { None } else { Some(KindDetails::new(path, &spec, &details, fields)?) };
+                Ok(Self { pattern: quote!(#path { .. }), spec: Spec::Own(spec), details })
+            }
             Api::Transparent(word) => {
                 let mut members = fields.members().zip(fields);
                 let (Some((member, field)), None) = (members.next(), members.next()) else {
                     return Err(Error::new(word.span(), "this needs one field: the error whose status it has"));
                 };
-                Ok(Self { pattern: transparent(path, &member), spec: Spec::Inner(field.ty.to_token_stream()) })
+                let (pattern, inner) = (transparent(path, &member), field.ty.to_token_stream());
+                let details = Some(KindDetails::of_inner(&pattern, &inner));
+                Ok(Self { pattern, spec: Spec::Inner(inner), details })
             }
         }
     }
@@ -190,7 +246,7 @@ fn spec_of_self(kinds: &[Kind]) -> TokenStream {
     if kinds.is_empty() {
         return quote!(match *self {});
     }
-    let arms = kinds.iter().map(|Kind { pattern, spec }| match spec {
+    let arms = kinds.iter().map(|Kind { pattern, spec, .. }| match spec {
         Spec::Own(spec) => quote!(#pattern => #spec),
         Spec::Inner(_) => quote!(#pattern => ::plugin_api::ApiError::spec(inner)),
     });
@@ -240,7 +296,18 @@ mod tests {
             (quote!(#[api(404, "not_found", "h")]), "expected identifier"),
             (quote!(#[api(404, "not_found", remedy = "h")]), "`remedy` is unknown: write #[api(404"),
             (quote!(#[api(404, "not_found", hint = " ")]), "an empty hint"),
-            (quote!(#[api(404, "not_found", hint = "h", more)]), "too much"),
+            (quote!(#[api(404, "not_found", hint = "h" more)]), "too much"),
+            (quote!(#[api(404, "not_found", hint = "h", more)]), "`more` is unknown: write #[api(404"),
+            (quote!(#[api(404, "not_found", hint = "h", header("a" = 0, "b" = 1))]), "one name and one field"),
+            (quote!(#[api(404, "not_found", hint = "h", header("Retry-After" = 0))]), "a header's name consists of"),
+            (
+                quote!(#[api(404, "not_found", hint = "h", header("content-length" = 0))]),
+                "the gateway writes this header",
+            ),
+            (quote!(#[api(404, "not_found", hint = "h", member("code" = 0))]), "every error has this member"),
+            (quote!(#[api(404, "not_found", hint = "h", member("a" = 0), member("a" = 1))]), "it is there twice"),
+            (quote!(#[api(404, "not_found", hint = "h", member("a" = 2))]), "there is no field `2`"),
+            (quote!(#[api(A, member("a" = name))]), "there is no field `name`"),
             (quote!(#[api("not_found")]), "neither a status nor the name of a constant"),
             (quote!(#[api(A)] #[api(B)]), "a second #[api(…)]: write one"),
             (quote!(#[api(transparent)]), "this needs one field: the error whose status it has"),
@@ -266,6 +333,16 @@ mod tests {
         for attribute in [quote!(#[api(transparent)]), quote!(#[api(NAME)])] {
             let code = expanded(quote!(#default enum E { #[error(transparent)] #attribute A(Inner) }));
             assert!(!code.starts_with("refused"), "{code}");
+        }
+    }
+
+    #[test]
+    fn headers_and_members_stand_above_the_variant_with_the_field() {
+        let default = quote!(#[api(429, "too_soon", hint = "h", header("retry-after" = 0))]);
+        assert_refused(quote!(#default enum E { A(i64) }), "write it above the variant that has the field");
+        for item in [quote!(enum E { #default A(i64) }), quote!(#default struct E(i64);)] {
+            let code = expanded(item);
+            assert!(code.contains("header (\"retry-after\" , field0)") && !code.starts_with("refused"), "{code}");
         }
     }
 

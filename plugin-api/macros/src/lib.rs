@@ -6,6 +6,7 @@
 mod api_error;
 mod attribute;
 mod contract_event;
+mod error_detail;
 mod event;
 
 use proc_macro::TokenStream;

@@ -43,12 +43,13 @@ pub struct HostError {
 /// The known values of [`HostError::code`].
 ///
 /// ```
-/// use plugin_api::{Fetch, HostError, HostErrorCode, HostHandle};
+/// use plugin_api::{HostError, HostErrorCode, HostHandle};
 ///
-/// async fn is_reachable(host: &HostHandle, url: &str) -> Result<bool, HostError> {
-///     match Fetch::get(url).send(host).await {
-///         Ok(response) => Ok(response.status < 400),
-///         Err(error) if error.is(HostErrorCode::Fetch) => Ok(false),
+/// /// Whether the gateway has the key of this role.
+/// async fn can_sign(host: &HostHandle, role: &str) -> Result<bool, HostError> {
+///     match host.signer(role).address().await {
+///         Ok(_) => Ok(true),
+///         Err(error) if error.is(HostErrorCode::Disabled) => Ok(false),
 ///         Err(error) => Err(error),
 ///     }
 /// }

@@ -26,8 +26,8 @@ pub trait Host: Send + Sync {
     fn begin(&self) -> TransactionBox;
     /// Calls every plugin that contributes to an extension point; returns a JSON array of `{plugin, value}`.
     fn collect(&self, point: RString, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, HostError>>;
-    /// Calls a capability whose request and response are JSON (`fetch`, `check_url`, `chain`, `tx`, `sign`, `service`, `log_batch`), each with an
-    /// additional body of raw bytes.
+    /// Calls a capability whose request and response are JSON (`fetch`, `check_url`, `chain`, `tx`, `sign`, `secret`, `wake`,
+    /// `service`, `log_batch`), each with an additional body of raw bytes.
     fn call(
         &self,
         capability: RString,

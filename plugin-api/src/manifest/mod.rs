@@ -10,6 +10,7 @@ mod fetch;
 mod log;
 mod route;
 mod routes;
+mod secret;
 mod service;
 mod sign;
 mod stream;
@@ -24,8 +25,12 @@ pub use environment::{Brand, Environment};
 pub use event::{ActivityRecord, ActivityRow, EventRef, TopicRow};
 pub use fetch::{FetchCall, FetchHead, UrlCheckCall, UrlCheckResult, UrlProblem};
 pub use log::{LogBatch, LogBatchCall, LogDoneCall};
-pub use route::{Answer, Auth, BriefingSpec, Parameter, ParameterIn, Parent, RateLimit, RouteSpec};
+pub use route::{
+    ANY_METHOD, Answer, Auth, BriefingSpec, ErrorDetail, ErrorDetailIn, Parameter, ParameterIn, Parent, RateLimit,
+    RouteSpec,
+};
 pub use routes::{RoutesCall, RoutesResult};
+pub use secret::{SealedKeyForm, SecretCall, SecretOperation};
 pub use service::{CallTypes, ServiceCall, ServiceSpec};
 pub use sign::{SignCall, SignResult, Signable};
 pub use stream::{LabelTest, RETRACTED_TYPES_LABEL, Subscription};
@@ -114,6 +119,12 @@ pub struct JobSpec {
     pub timeout_ms: u64,
 }
 
+/// The `wake` capability: asks for a run of one of the plugin's jobs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct WakeCall {
+    pub job: String,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Schedule {
@@ -164,4 +175,6 @@ pub struct Grants {
     pub chains: Vec<String>,
     /// Keys with which it may sign, by role: `gateway`, `facilitator`, `relayer`, `payin`, `oracle`.
     pub signer_roles: Vec<String>,
+    /// Secrets of its own, which the gateway keeps: [`crate::HostHandle::secret`].
+    pub secrets: bool,
 }

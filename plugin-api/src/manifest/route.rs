@@ -3,9 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// [`RouteSpec::method`] of a route that serves every method.
+pub const ANY_METHOD: &str = "ANY";
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RouteSpec {
-    /// `GET`, `POST`, `PUT`, `DELETE` or `PATCH`; a `GET` route also serves `HEAD`.
+    /// `GET`, `POST`, `PUT`, `DELETE` or `PATCH`; a `GET` route also serves `HEAD`. [`ANY_METHOD`] serves each of them that the path
+    /// has no other route for.
     pub method: String,
     /// For example `/api/forum/threads/{id}`.
     pub path: String,
@@ -53,6 +57,9 @@ pub struct RouteSpec {
     pub body_types: Vec<String>,
     #[serde(default)]
     pub answers: Vec<Answer>,
+    /// Headers and members that error responses have beside the one body.
+    #[serde(default)]
+    pub error_details: Vec<ErrorDetail>,
 }
 
 impl RouteSpec {
@@ -79,6 +86,7 @@ impl RouteSpec {
             body: None,
             body_types: Vec::new(),
             answers: Vec::new(),
+            error_details: Vec::new(),
         }
     }
 }
@@ -200,4 +208,22 @@ pub struct Answer {
     /// Codes that an error response may have.
     #[serde(default)]
     pub codes: Vec<String>,
+}
+
+/// A header, or a member of the body, that the error response with this code has.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ErrorDetail {
+    pub status: u16,
+    pub code: String,
+    pub place: ErrorDetailIn,
+    pub name: String,
+    /// JSON Schema of the value; a header's is a text.
+    pub schema: Value,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ErrorDetailIn {
+    Header,
+    Body,
 }

@@ -138,6 +138,26 @@ impl HostHandle {
         }
     }
 
+    /// Asks for a run of one of the plugin's jobs at once, whatever its schedule says; several calls before it begins are one run. For
+    /// work that a request leaves to a job: write the row, then wake the job.
+    ///
+    /// When this returns, the wish is stored. If no gateway runs the job, this one begins it; if one does, it runs again after that
+    /// run. Runs that were asked for begin at most ten times a second. A crash between your commit and this call loses the call, so
+    /// the job's schedule must find the row, too. A name that is no job of the plugin is a [`HostErrorCode::Invalid`].
+    ///
+    /// ```
+    /// use plugin_api::{HostError, HostHandle, Query, sql};
+    ///
+    /// async fn queue_mail(host: &HostHandle, text: String) -> Result<(), HostError> {
+    ///     host.write(async move |tx| tx.execute(sql("INSERT INTO notes_mails (text) VALUES ($1)").bind(&text)).await).await?;
+    ///     host.wake("send_mails").await
+    /// }
+    /// ```
+    pub async fn wake(&self, job: &str) -> Result<(), HostError> {
+        let call = crate::manifest::WakeCall { job: job.to_owned() };
+        self.call_capability("wake", &call, FfiBytes::default()).await.map(drop)
+    }
+
     /// Which of these paths enabled plugins serve, in their order. Parameters may have any name: `/api/cv/{agent}`. For links to
     /// what another plugin serves, because a response names no route that nobody serves.
     pub async fn serves<const N: usize>(&self, paths: [&str; N]) -> Result<[bool; N], HostError> {
@@ -429,6 +449,11 @@ impl<P> RequestContext<P> {
     /// The client's IP address behind the trusted proxies. Count by [`Self::client_network`].
     pub fn client_ip(&self) -> &str {
         self.head.client_ip().as_str()
+    }
+
+    /// `GET`, `POST` and so on, on a route for any method.
+    pub fn method(&self) -> &str {
+        self.head.method().as_str()
     }
 
     pub fn request_id(&self) -> &str {

@@ -572,7 +572,14 @@ fn prefix_schemas(manifest: &mut Manifest) {
     for route in &mut manifest.routes {
         let answers = route.answers.iter_mut().filter_map(|answer| answer.schema.as_mut());
         let parameters = route.parameters.iter_mut().map(|parameter| &mut parameter.schema);
-        route.body.iter_mut().chain(answers).chain(parameters).for_each(|schema| prefix_refs(schema, &prefix));
+        let details = route.error_details.iter_mut().map(|detail| &mut detail.schema);
+        route
+            .body
+            .iter_mut()
+            .chain(answers)
+            .chain(parameters)
+            .chain(details)
+            .for_each(|schema| prefix_refs(schema, &prefix));
     }
 }
 

@@ -1,8 +1,14 @@
 //! Errors of routes: one enum per plugin with a status and a code for each kind, one JSON body on the wire.
 
-use crate::abi::{self, Fault, FfiBytes, HostError, HostErrorCode};
+use super::{ErrorDetails, FetchError};
+use crate::{
+    abi::{self, Fault, FfiBytes, HostError, HostErrorCode},
+    manifest::ErrorDetail,
+};
 use abi_stable::std_types::{RCowStr, RVec, Tuple2};
+use schemars::SchemaGenerator;
 use serde::Serialize;
+use serde_json::Value;
 
 /// Status, code and hint of one kind of error.
 ///
@@ -34,6 +40,10 @@ impl ErrorSpec {
 /// `#[api(transparent)]` takes them from the one field of the variant, which is an `ApiError`, too. Texts and sources are
 /// thiserror's: `#[error("…")]`, `#[from]`.
 ///
+/// After the hint, or the constant, `header("retry-after" = seconds)` sends a field of the variant as a header, and
+/// `member("nextAt" = next_at)` as a member of the body; a field without a name is `0`. A header's field is a `Display` whose text
+/// HTTP allows, a member's is `Serialize` and `JsonSchema`. The documentation of the route lists both.
+///
 /// ```
 /// use plugin_api::{ApiError, ErrorSpec, content::ContentError};
 ///
@@ -51,6 +61,9 @@ impl ErrorSpec {
 ///     #[error("unknown note {0}")]
 ///     #[api(NOT_FOUND)]
 ///     UnknownNote(i64),
+///     #[error("one note in a minute: wait {seconds} s")]
+///     #[api(429, "too_soon", hint = "wait", header("retry-after" = seconds), member("lastId" = last_id))]
+///     TooSoon { seconds: u32, last_id: i64 },
 ///     #[error(transparent)]
 ///     #[api(transparent)]
 ///     Content(#[from] ContentError),
@@ -74,6 +87,18 @@ pub trait ApiError: std::error::Error + Send + 'static {
     const SPECS: &'static [ErrorSpec];
 
     fn spec(&self) -> ErrorSpec;
+
+    /// Headers and members of this error's response; written by the derive.
+    #[doc(hidden)]
+    fn details(&self) -> ErrorDetails {
+        ErrorDetails::default()
+    }
+
+    /// All headers and members, for the documentation; written by the derive.
+    #[doc(hidden)]
+    fn describe_details(_: &mut SchemaGenerator) -> Vec<ErrorDetail> {
+        Vec::new()
+    }
 }
 
 /// Number of specs in all parts; for the derive.
@@ -127,11 +152,15 @@ pub struct Problem {
     /// What to do next.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub hint: String,
+    /// Boxed: few problems have any, and a problem is the error of many functions.
+    #[serde(flatten)]
+    details: Box<ErrorDetails>,
 }
 
 impl Problem {
     pub fn new(status: u16, code: &str, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), code: code.to_owned(), hint: String::new() }
+        let (code, hint, details) = (code.to_owned(), String::new(), Box::default());
+        Self { status, message: message.into(), code, hint, details }
     }
 
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -139,15 +168,31 @@ impl Problem {
         self
     }
 
+    /// Adds a header, for example `www-authenticate`. A value that HTTP does not allow turns the response into a 500.
+    pub fn header(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.details.headers.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// Adds a member to the body, beside `error`, `code` and `hint`.
+    pub fn member(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.details.members.insert(name.to_owned(), value.into());
+        self
+    }
+
     fn of(error: &impl ApiError) -> Self {
-        let spec = error.spec();
-        Self::new(spec.status, spec.code, error.to_string()).hint(spec.hint)
+        let (spec, details) = (error.spec(), error.details());
+        let problem = Self::new(spec.status, spec.code, error.to_string()).hint(spec.hint);
+        Self { details: Box::new(details), ..problem }
     }
 
     pub(crate) fn into_response(self) -> abi::Response {
         let body = serde_json::to_vec(&self).unwrap_or_default();
         let mut headers = RVec::from(vec![Tuple2(RCowStr::from("content-type"), RCowStr::from("application/json"))]);
-        if self.status == 503 {
+        let has_pause = self.details.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("retry-after"));
+        let own = self.details.headers.into_iter();
+        headers.extend(own.map(|(name, value)| Tuple2(RCowStr::from(name), RCowStr::from(value))));
+        if self.status == 503 && !has_pause {
             headers.push(Tuple2(RCowStr::from("retry-after"), RCowStr::from("5")));
         }
         abi::Response { status: self.status, headers, body: abi::Body::Full(FfiBytes::from(body)) }
@@ -187,6 +232,12 @@ impl<E: ApiError> From<E> for HandlerError<E> {
 impl<E> From<HostError> for HandlerError<E> {
     fn from(error: HostError) -> Self {
         Self::Host(error)
+    }
+}
+
+impl<E> From<FetchError> for HandlerError<E> {
+    fn from(error: FetchError) -> Self {
+        Self::Host(error.into())
     }
 }
 

@@ -86,7 +86,7 @@ impl FromParam for Address {
     }
 }
 
-/// The path's parameters: one value, or a tuple in the order of the path.
+/// The path's parameters: one value, or a tuple of up to six in the order of the path.
 ///
 /// ```
 /// use plugin_api::{HandlerError, Json, Path, RequestContext, Route};
@@ -121,16 +121,25 @@ impl<T: FromParam> FromRequest for Path<T> {
     }
 }
 
-impl<A: FromParam, B: FromParam> FromRequest for Path<(A, B)> {
-    fn from_request(request: &mut Request) -> Result<Self, Problem> {
-        Ok(Self((param(request, 0)?, param(request, 1)?)))
-    }
+macro_rules! path_parameters {
+    ($($part:ident $position:literal),*) => {
+        impl<$($part: FromParam),*> FromRequest for Path<($($part,)*)> {
+            fn from_request(request: &mut Request) -> Result<Self, Problem> {
+                Ok(Self(($(param::<$part>(request, $position)?,)*)))
+            }
 
-    fn describe(describe: &mut RouteDescription<'_>) {
-        describe.path_parameter(0, A::schema());
-        describe.path_parameter(1, B::schema());
-    }
+            fn describe(describe: &mut RouteDescription<'_>) {
+                $(describe.path_parameter($position, $part::schema());)*
+            }
+        }
+    };
 }
+
+path_parameters!(A 0, B 1);
+path_parameters!(A 0, B 1, C 2);
+path_parameters!(A 0, B 1, C 2, D 3);
+path_parameters!(A 0, B 1, C 2, D 3, E 4);
+path_parameters!(A 0, B 1, C 2, D 3, E 4, F 5);
 
 /// The query string as a struct. Give members `#[serde(default)]`; read lenient ones with [`super::lenient`].
 ///

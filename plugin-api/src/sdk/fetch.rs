@@ -1,27 +1,42 @@
 //! Outbound HTTP through the gateway's egress. [`Fetch`] needs the grant `egress`; [`HostHandle::check_url`] needs none.
 
-use super::HostHandle;
+use super::{FetchError, HostHandle};
 use crate::{
     abi::{FfiBytes, HostError, HostErrorCode},
     manifest::{FetchCall, FetchHead, UrlCheckCall, UrlCheckResult, UrlProblem},
 };
+use serde::{Serialize, de::DeserializeOwned};
 use std::time::Duration;
 
 /// An outbound request. Private addresses are refused; redirects are followed only up to [`Fetch::redirects_max`].
 ///
 /// ```
-/// use plugin_api::{Fetch, HostError, HostHandle};
+/// use plugin_api::{Fetch, HostHandle, handles::FetchError};
 /// use std::time::Duration;
 ///
-/// async fn is_up(host: &HostHandle, url: &str) -> Result<bool, HostError> {
-///     let response = Fetch::get(url).timeout(Duration::from_secs(5)).truncate_at(0).send(host).await?;
-///     Ok(response.status < 500)
+/// #[derive(serde::Serialize)]
+/// struct Question<'a> {
+///     text: &'a str,
+/// }
+///
+/// #[derive(serde::Deserialize)]
+/// struct Reply {
+///     text: String,
+/// }
+///
+/// async fn ask(host: &HostHandle, url: &str, text: &str) -> Result<String, FetchError> {
+///     let request = Fetch::post(url).json(&Question { text }).timeout(Duration::from_secs(5));
+///     let response = request.send(host).await?.error_for_status()?;
+///     host.debug(response.header("server").unwrap_or("a server without a name"));
+///     Ok(response.json::<Reply>()?.text)
 /// }
 /// ```
 #[derive(Clone, Debug)]
 pub struct Fetch {
     request: FetchCall,
     body: Vec<u8>,
+    /// Why the body could not be written as JSON.
+    invalid: Option<String>,
 }
 
 /// The response, with any status.
@@ -39,22 +54,36 @@ impl Fetch {
         Self::new("GET", url)
     }
 
-    pub fn post(url: impl Into<String>, body: impl Into<Vec<u8>>) -> Self {
-        let mut fetch = Self::new("POST", url);
-        fetch.body = body.into();
-        fetch
+    pub fn post(url: impl Into<String>) -> Self {
+        Self::new("POST", url)
     }
 
     pub fn new(method: &str, url: impl Into<String>) -> Self {
         Self {
             request: FetchCall { method: method.to_owned(), url: url.into(), ..Default::default() },
             body: Vec::new(),
+            invalid: None,
         }
     }
 
     pub fn header(mut self, name: &str, value: impl Into<String>) -> Self {
         self.request.headers.push((name.to_owned(), value.into()));
         self
+    }
+
+    /// The bytes to send; say what they are with the header `content-type`.
+    pub fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    /// A JSON body with its content type. A value that cannot be written as JSON fails in [`Self::send`].
+    pub fn json(mut self, value: &impl Serialize) -> Self {
+        match serde_json::to_vec(value) {
+            Ok(body) => self.body = body,
+            Err(error) => self.invalid = Some(error.to_string()),
+        }
+        self.header("content-type", "application/json")
     }
 
     /// Timeout of the whole exchange in place of the gateway's default; at most the gateway's maximum.
@@ -80,12 +109,37 @@ impl Fetch {
         self
     }
 
-    /// Sends the request. A refusal or failure is a [`HostErrorCode::Fetch`] whose message starts with its code and a colon.
-    pub async fn send(self, host: &HostHandle) -> Result<FetchResponse, HostError> {
+    /// Sends the request. Any status is a response; see [`FetchResponse::error_for_status`].
+    pub async fn send(self, host: &HostHandle) -> Result<FetchResponse, FetchError> {
+        if let Some(reason) = self.invalid {
+            return Err(FetchError::Invalid(format!("the body cannot be written as JSON: {reason}")));
+        }
         let response = host.call_capability("fetch", &self.request, self.body.into()).await?;
         let head: FetchHead = serde_json::from_slice(&response.response)
             .map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))?;
         Ok(FetchResponse { status: head.status, headers: head.headers, url: head.url, body: response.body })
+    }
+}
+
+impl FetchResponse {
+    /// Whether the status is 2xx.
+    pub fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    /// The response, or a [`FetchError::Status`] when its status is not 2xx.
+    pub fn error_for_status(self) -> Result<Self, FetchError> {
+        if self.is_success() { Ok(self) } else { Err(FetchError::Status(self.status)) }
+    }
+
+    /// The first header with this name, in any case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+    }
+
+    /// The body as JSON, whatever its content type; a [`FetchError::Json`] when it is another value.
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, FetchError> {
+        serde_json::from_slice(&self.body).map_err(|error| FetchError::Json(error.to_string()))
     }
 }
 

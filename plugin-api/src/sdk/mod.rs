@@ -10,11 +10,13 @@ pub mod contracts;
 mod db;
 mod definition;
 mod error;
+mod error_details;
 mod event;
 mod export;
 mod extract;
 mod fence;
 mod fetch;
+mod fetch_error;
 pub mod format;
 mod handler;
 mod hash;
@@ -32,6 +34,7 @@ mod response;
 mod route;
 mod row;
 mod search;
+mod secret;
 mod service;
 mod sign;
 mod skill;
@@ -52,6 +55,7 @@ pub use contracts::{AgentId, ContractEvent, JobId};
 pub use db::{Bind, Db, Query, Sql, sql};
 pub use definition::{ConfigError, Definition, Identity, Migration, NoConfig, Plugin};
 pub use error::{ApiError, ErrorSpec, HandlerError, Problem, count_specs, join_specs};
+pub use error_details::ErrorDetails;
 pub use event::{Event, EventBuilder, unique_key};
 pub use export::{object_manifest, object_new};
 pub use extract::{
@@ -59,6 +63,7 @@ pub use extract::{
     Signed, SignedBy,
 };
 pub use fetch::{Fetch, FetchResponse};
+pub use fetch_error::FetchError;
 pub use handler::Handler;
 pub use hash::Hash256;
 pub use id::read_id;

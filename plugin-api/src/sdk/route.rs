@@ -3,7 +3,7 @@
 use super::{ApiError, Handler, PluginContext, RouteDescription};
 use crate::{
     abi::{self, Fault},
-    manifest::{Answer, Auth, BriefingSpec, Parent, RateLimit, RouteSpec},
+    manifest::{ANY_METHOD, Answer, Auth, BriefingSpec, Parent, RateLimit, RouteSpec},
 };
 use abi_stable::std_types::RResult;
 use async_ffi::FfiFuture;
@@ -52,6 +52,29 @@ macro_rules! methods {
 }
 
 impl<P: Send + Sync + 'static> Route<P> {
+    /// A route for every method that the path has no other route for, for example of a proxy: `GET`, `HEAD`, `POST`, `PUT`, `PATCH`
+    /// and `DELETE`. [`RequestContext::method`](crate::RequestContext::method) says which it is. Its caller cannot sign in the body,
+    /// which not every method has.
+    ///
+    /// ```
+    /// use plugin_api::{HandlerError, Path, RequestContext, Route, response::Text};
+    ///
+    /// # struct Notes;
+    /// fn route() -> Route<Notes> {
+    ///     Route::any("/notes/{owner}/{note}/{*rest}", forward_note).public()
+    /// }
+    ///
+    /// async fn forward_note(
+    ///     cx: RequestContext<Notes>,
+    ///     Path((owner, note, rest)): Path<(String, i64, String)>,
+    /// ) -> Result<Text, HandlerError> {
+    ///     Ok(Text(format!("{} {owner} {note} {rest}", cx.method()).into()))
+    /// }
+    /// ```
+    pub fn any<Args: 'static, H: Handler<P, Args>>(path: &'static str, handler: H) -> RouteWithoutAuth<P> {
+        Self::unguarded(ANY_METHOD, path, handler)
+    }
+
     methods! { get "GET" post "POST" put "PUT" patch "PATCH" delete "DELETE" }
 
     fn unguarded<Args: 'static, H: Handler<P, Args>>(
@@ -248,6 +271,8 @@ fn operation_of<H>() -> String {
 }
 
 fn describe_errors<E: ApiError>(describe: &mut RouteDescription<'_>) {
+    let details = E::describe_details(describe.schemas);
+    describe.spec.error_details.extend(details);
     let mut by_status: BTreeMap<u16, Vec<String>> = BTreeMap::new();
     for spec in E::SPECS {
         let codes = by_status.entry(spec.status).or_default();

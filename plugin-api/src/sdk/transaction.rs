@@ -29,6 +29,15 @@ use std::{
 ///     tx.one(insert.bind(author).bind(text).bind(tx.now_s())).await
 /// }
 /// ```
+///
+/// It commits when the closure of the write returns `Ok`, or with the response, and has no method for it:
+///
+/// ```compile_fail,E0624
+/// # use plugin_api::{HostError, Tx};
+/// async fn commit(tx: &Tx) -> Result<(), HostError> {
+///     tx.commit().await
+/// }
+/// ```
 #[derive(Clone)]
 pub struct Tx {
     inner: Arc<Inner>,

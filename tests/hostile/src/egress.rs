@@ -1,7 +1,7 @@
 //! A route that lets its caller choose the host to which the gateway connects.
 
 use crate::Hostile;
-use plugin_api::{Fetch, HandlerError, Json, RequestContext, Route, extract::Body};
+use plugin_api::{Fetch, HandlerError, HostError, Json, RequestContext, Route, extract::Body};
 use std::time::Duration;
 
 pub fn routes() -> Vec<Route<Hostile>> {
@@ -14,6 +14,6 @@ async fn fetch(cx: RequestContext<Hostile>, Body(url): Body) -> Result<Json<Stri
     let response = Fetch::get(url).timeout(Duration::from_secs(5)).response_bytes_max(1024).send(&cx).await;
     Ok(Json(match response {
         Ok(response) => format!("{} {}", response.status, String::from_utf8_lossy(&response.body)),
-        Err(error) => error.message.to_string(),
+        Err(error) => HostError::from(error).message.to_string(),
     }))
 }

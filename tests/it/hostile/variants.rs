@@ -1,7 +1,8 @@
 //! Plugins that are wrong in what they define. They are linked, not loaded: one line each instead of a package each.
 
 use plugin_api::{
-    ConfigError, Definition, HandlerError, HostHandle, Job, Json, Migration, NoConfig, Plugin, RequestContext, Route,
+    ConfigError, Definition, HandlerError, HostError, HostHandle, Job, Json, Migration, NoConfig, Plugin,
+    RequestContext, Route,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     host::Identity,
@@ -52,11 +53,15 @@ variant!(PanicsInDefine, "undefined", std::panic::panic_any("in define"));
 variant!(TakesRoute, "takes_route", Definition::new().routes(route("/api/hello/{who}", "take_route")));
 variant!(TakesOwnRoute, "takes_own_route", Definition::new().routes(route("/api/status", "take_status")));
 variant!(TakesOperation, "takes_operation", Definition::new().routes(route("/api/takes", "get_greeting")));
-variant!(BadCron, "bad_cron", Definition::new().jobs([Job::cron("never", "61 * * * *", |_| async { Ok(()) })]));
+variant!(
+    BadCron,
+    "bad_cron",
+    Definition::new().jobs([Job::cron("never", "61 * * * *", |_| async { Ok::<_, HostError>(()) })])
+);
 variant!(
     BadJob,
     "bad_job",
-    Definition::new().jobs([Job::every("always", Duration::from_millis(1), |_| async { Ok(()) })])
+    Definition::new().jobs([Job::every("always", Duration::from_millis(1), |_| async { Ok::<_, HostError>(()) })])
 );
 variant!(
     FailsToMigrate,

@@ -3,11 +3,12 @@
 mod ending;
 mod lease;
 mod schedule;
+mod wake;
 
 use crate::storage::{Engine, TestDatabase};
 use futures_util::FutureExt as _;
 use gateway_clock::{Clock, ManualClock};
-use gateway_jobs::{Jitter, JobFailure, JobRunner, JobSet, JobStatus, JobStore, MIGRATION, RunJob};
+use gateway_jobs::{Jitter, JobFailure, JobRunner, JobSet, JobStatus, JobStore, MIGRATION, RunJob, WAKES_MIGRATION};
 use gateway_storage::{Database, Schema, Scope};
 use gateway_tests::process::LIMIT;
 use plugin_api::manifest::{JobSpec, MigrationSpec, Schedule};
@@ -37,7 +38,7 @@ pub struct Fixture {
 impl Fixture {
     pub async fn new(engine: Engine) -> Self {
         let fixture = Self::without_table(engine).await;
-        fixture.migrate(&[MIGRATION]).await;
+        fixture.migrate(&[MIGRATION, WAKES_MIGRATION]).await;
         fixture
     }
 

@@ -11,6 +11,7 @@ mod precedence;
 mod problems;
 mod reference_file;
 mod secrets;
+mod secrets_keys;
 mod signers;
 
 use std::path::PathBuf;

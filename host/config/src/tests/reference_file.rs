@@ -52,7 +52,15 @@ fn it_holds_the_defaults() {
 fn it_sets_every_key_that_has_a_default() {
     let flags = Overrides { config: Some(path()), ..Overrides::default() };
     let config = Config::load_from(&flags, [], &[]).unwrap();
-    let derived = ["base_url", "web.base_url", "database.url", "database.url_file", "backup.folder", "plugins.dir"];
+    let derived = [
+        "base_url",
+        "web.base_url",
+        "database.url",
+        "database.url_file",
+        "backup.folder",
+        "plugins.dir",
+        "secrets.key_file",
+    ];
     for key in schema::root().leaf_paths() {
         let is_set = config.sources().of(&key) != crate::Source::Default;
         assert_eq!(is_set, !derived.contains(&key.as_str()), "{key}");

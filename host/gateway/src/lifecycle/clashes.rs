@@ -4,7 +4,7 @@
 //! before others, an earlier one before a later one, and the owner of the prefix (`/api/NAME/`, `NAME.`) before the alphabet.
 
 use crate::routes::{HOST, shape};
-use plugin_api::manifest::{Manifest, RouteSpec};
+use plugin_api::manifest::{ANY_METHOD, Manifest, RouteSpec};
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
@@ -97,8 +97,10 @@ struct Clash {
 /// What both claim. The first decides who keeps all of it.
 fn clashes(newcomer: &Manifest, holder: &Manifest) -> Vec<Clash> {
     let pairs = || newcomer.routes.iter().flat_map(|own| holder.routes.iter().map(move |other| (own, other)));
-    let same_place =
-        |(own, other): &(&RouteSpec, &RouteSpec)| own.method == other.method && shape(&own.path) == shape(&other.path);
+    let is_any = |route: &RouteSpec| route.method == ANY_METHOD;
+    let same_place = |(own, other): &(&RouteSpec, &RouteSpec)| {
+        (own.method == other.method || is_any(own) || is_any(other)) && shape(&own.path) == shape(&other.path)
+    };
     let route = |own: &RouteSpec| Clash { what: format!("{} {}", own.method, own.path), claim: own.path.clone() };
     let of = |kind: &str, name: &str| Clash { what: format!("the {kind} {name}"), claim: name.to_owned() };
     let mut clashes: Vec<Clash> = pairs().filter(same_place).map(|(own, _)| route(own)).collect();

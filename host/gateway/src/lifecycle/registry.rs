@@ -191,6 +191,11 @@ impl PluginRegistry {
         Some((loaded, self.readable_views()))
     }
 
+    pub(super) fn keeps_secrets(&self, name: &str) -> bool {
+        let loaded = self.entries.get(name).and_then(|entry| entry.loaded.as_ref());
+        loaded.is_some_and(|loaded| loaded.manifest.grants.secrets)
+    }
+
     pub(super) fn begins(&mut self, name: &str, handle: Arc<PluginHandle>) {
         if let Some(entry) = self.entries.get_mut(name) {
             entry.report = entry.report_so_far();

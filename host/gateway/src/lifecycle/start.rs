@@ -63,6 +63,9 @@ impl PluginManager {
     }
 
     async fn start_plugin(&self, name: &str, config: &Config) -> Result<(), InactiveReason> {
+        if self.registry.lock().keeps_secrets(name) {
+            self.host().secrets.open().await.map_err(InactiveReason::failed)?;
+        }
         let Some(construction) = self.begin_construction(name, config)? else { return Ok(()) };
         match construction.end_within(PATIENCE).await {
             Some(object) => self.finish_start(&construction, object?).await,

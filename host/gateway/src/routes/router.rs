@@ -10,7 +10,7 @@ use gateway_telemetry::OperationUsage;
 use http::{HeaderValue, Method, Uri};
 use matchit::Router as Tree;
 use percent_encoding::percent_decode_str;
-use plugin_api::manifest::{Auth, Manifest, Parent, RouteSpec, TargetMember};
+use plugin_api::manifest::{ANY_METHOD, Auth, Manifest, Parent, RouteSpec, TargetMember};
 use std::{
     collections::BTreeMap,
     sync::{Arc, OnceLock},
@@ -133,7 +133,10 @@ impl Router {
             }
             let method = Method::from_bytes(route.spec.method.as_bytes()).unwrap_or(Method::GET);
             let entry = by_path.entry(shape(&route.spec.path)).or_default();
-            if let Some((_, taken)) = entry.iter().find(|(taken, _)| *taken == method) {
+            // A plugin may serve some methods of its path by routes of their own; two plugins share no path with any method.
+            let is_any = |route: &Route| route.spec.method == ANY_METHOD;
+            let clashes = |taken: &Route| taken.owner() != newcomer && (is_any(taken) || is_any(&route));
+            if let Some((_, taken)) = entry.iter().find(|(other, taken)| *other == method || clashes(taken)) {
                 let holder = taken.owner().to_owned();
                 let (method, path) = (route.spec.method.clone(), route.spec.path);
                 return Err(RouteConflict::Taken { method, path, newcomer, holder });
@@ -155,7 +158,9 @@ impl Router {
         let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
         let Ok(found) = self.tree.at(path) else { return Found::Nothing };
         let wanted = if method == Method::HEAD { &Method::GET } else { method };
-        let Some((_, route)) = found.value.iter().find(|(method, _)| method == wanted) else {
+        let is_own = |(method, route): &&(Method, Arc<Route>)| method == wanted && route.spec.method != ANY_METHOD;
+        let of_any = || found.value.iter().find(|(_, route)| serves_any(&route.spec, wanted));
+        let Some((_, route)) = found.value.iter().find(is_own).or_else(of_any) else {
             return Found::OtherMethods(allowed(found.value));
         };
         let mut params = Vec::with_capacity(found.params.len());
@@ -169,9 +174,18 @@ impl Router {
     }
 }
 
+/// The gateway itself answers `OPTIONS`; other methods than these mean nothing to most servers and proxies on the way.
+const ANY_METHODS: [Method; 6] = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
+
+fn serves_any(route: &RouteSpec, method: &Method) -> bool {
+    route.method == ANY_METHOD && ANY_METHODS.contains(method)
+}
+
 fn allowed(methods: &[(Method, Arc<Route>)]) -> Vec<Method> {
     let mut allowed: Vec<Method> = methods.iter().map(|(method, _)| method.clone()).collect();
-    if allowed.contains(&Method::GET) {
+    if methods.iter().any(|(_, route)| route.spec.method == ANY_METHOD) {
+        allowed = ANY_METHODS.into();
+    } else if allowed.contains(&Method::GET) {
         allowed.push(Method::HEAD);
     }
     allowed.push(Method::OPTIONS);

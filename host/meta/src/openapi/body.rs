@@ -21,7 +21,10 @@ pub fn request_body(context: &DocumentContext<'_>, route: &RouteSpec) -> Option<
             if content_type.starts_with("text/") { json!({ "schema": { "type": "string" } }) } else { json!({}) };
         content.entry(content_type.clone()).or_insert(media);
     }
-    takes_body(route).then(|| json!({ "required": true, "content": content }))
+    // Without it a `GET` or `DELETE` of a route for any method would be no call.
+    let is_required =
+        !matches!(route.method.as_str(), "GET" | "DELETE") || matches!(route.auth, Auth::SignedBody { .. });
+    takes_body(route).then(|| json!({ "required": is_required, "content": content }))
 }
 
 fn signed_schema(context: &DocumentContext<'_>, payload: Option<&Value>) -> Value {

@@ -2,7 +2,11 @@
 
 use super::{components, operation, unused_components};
 use crate::{document_context::DocumentContext, paths, signing};
+use plugin_api::manifest::{ANY_METHOD, RouteSpec};
 use serde_json::{Map, Value, json};
+
+/// Those that a route for any method is documented with.
+const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
 pub fn document(context: &DocumentContext<'_>) -> Value {
     let marker = &context.environment.brand.marker;
@@ -55,7 +59,20 @@ fn path_items(context: &DocumentContext<'_>) -> Value {
     let mut items = Map::new();
     for route in context.routes() {
         let item = items.entry(paths::template(&route.path)).or_insert_with(|| json!({}));
-        item[route.method.to_ascii_lowercase()] = operation::operation(context, route);
+        if route.method != ANY_METHOD {
+            item[route.method.to_ascii_lowercase()] = operation::operation(context, route);
+        }
+    }
+    // Another route of the path has its method.
+    for route in context.routes().filter(|route| route.method == ANY_METHOD) {
+        let item = items.entry(paths::template(&route.path)).or_insert_with(|| json!({}));
+        for method in METHODS {
+            let operation = format!("{}_{method}", route.operation);
+            let of_method = RouteSpec { method: method.to_ascii_uppercase(), operation, ..route.clone() };
+            if item.get(method).is_none() {
+                item[method] = operation::operation(context, &of_method);
+            }
+        }
     }
     Value::Object(items)
 }

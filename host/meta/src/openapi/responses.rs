@@ -4,7 +4,7 @@ use super::{
     body, parameters,
     references::{self, ERROR},
 };
-use plugin_api::manifest::{Answer, RouteSpec};
+use plugin_api::manifest::{Answer, ErrorDetail, ErrorDetailIn, RouteSpec};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -97,6 +97,8 @@ struct ResponseParts<'a> {
     codes: Vec<&'a str>,
     cache_control: bool,
     etag: bool,
+    /// Headers and members beside the one body of errors.
+    details: Vec<&'a ErrorDetail>,
     /// The gateway's own error with the same status.
     gateway: Option<&'static GatewayError>,
 }
@@ -127,6 +129,9 @@ fn declared_responses(route: &RouteSpec) -> BTreeMap<u16, ResponseParts<'_>> {
         parts.cache_control = (route.cache_control.is_some() || route.cached) && answer.status < 400;
         parts.etag = route.cached && answer.status == 200;
     }
+    for detail in &route.error_details {
+        by_status.entry(detail.status).or_default().details.push(detail);
+    }
     for limit in route.rate_limits.iter().filter(|limit| !TOO_MANY_CODES.contains(&limit.code.as_str())) {
         by_status.entry(429).or_default().add_codes([limit.code.as_str()]);
     }
@@ -148,7 +153,8 @@ impl<'a> ResponseParts<'a> {
     /// With the gateway's own error of the same status; `None` when that says it all.
     fn beside(mut self, error: &'static GatewayError) -> Option<Self> {
         self.codes.retain(|code| !error.codes.contains(code));
-        let is_told = self.codes.is_empty() && self.descriptions.is_empty() && self.content.is_empty();
+        let is_told =
+            self.codes.is_empty() && self.descriptions.is_empty() && self.content.is_empty() && self.details.is_empty();
         self.gateway = Some(error);
         (!is_told).then_some(self)
     }
@@ -192,7 +198,19 @@ impl<'a> ResponseParts<'a> {
         names.extend(matches!(status, 429 | 503).then_some("Retry-After"));
         names.extend(self.cache_control.then_some("Cache-Control"));
         names.extend(self.etag.then_some("ETag"));
-        names.into_iter().map(|name| (name.to_owned(), references::header(name))).collect::<Map<_, _>>().into()
+        let mut headers: Map<String, Value> =
+            names.into_iter().map(|name| (name.to_owned(), references::header(name))).collect();
+        for detail in self.details_in(ErrorDetailIn::Header) {
+            if !headers.keys().any(|name| name.eq_ignore_ascii_case(&detail.name)) {
+                let description = with_codes(String::new(), &[&detail.code]);
+                headers.insert(detail.name.clone(), json!({ "description": description, "schema": detail.schema }));
+            }
+        }
+        headers.into()
+    }
+
+    fn details_in(&self, place: ErrorDetailIn) -> impl Iterator<Item = &'a ErrorDetail> {
+        self.details.iter().copied().filter(move |detail| detail.place == place)
     }
 
     /// The body of all errors, with an example for this response.
@@ -203,7 +221,17 @@ impl<'a> ResponseParts<'a> {
         if let Some(code) = code {
             example["code"] = code.into();
         }
-        json!({ "schema": references::schema(ERROR), "example": example })
+        json!({ "schema": self.error_schema(), "example": example })
+    }
+
+    /// Members that one of the errors has are optional: another one with the same status has none.
+    fn error_schema(&self) -> Value {
+        let members = self.details_in(ErrorDetailIn::Body).map(|detail| (detail.name.clone(), detail.schema.clone()));
+        let members: Map<String, Value> = members.collect();
+        if members.is_empty() {
+            return references::schema(ERROR);
+        }
+        json!({ "allOf": [references::schema(ERROR), { "type": "object", "properties": members }] })
     }
 
     fn description(&mut self) -> String {

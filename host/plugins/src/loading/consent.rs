@@ -47,12 +47,13 @@ fn foreign_names(manifest: &Manifest) -> BTreeSet<String> {
     actions.chain(events.map(|name| format!("event:{name}"))).collect()
 }
 
-/// Grants as the configuration and reports name them: `egress`, `chain:main`, `signer:relayer`.
+/// Grants as the configuration and reports name them: `egress`, `chain:main`, `signer:relayer`, `secrets`.
 pub fn grant_names(grants: &Grants) -> Vec<String> {
     let egress = grants.egress.then(|| "egress".to_owned());
     let chains = grants.chains.iter().map(|chain| format!("chain:{chain}"));
     let roles = grants.signer_roles.iter().map(|role| format!("signer:{role}"));
-    egress.into_iter().chain(chains).chain(roles).collect()
+    let secrets = grants.secrets.then(|| "secrets".to_owned());
+    egress.into_iter().chain(chains).chain(roles).chain(secrets).collect()
 }
 
 #[cfg(test)]
@@ -70,7 +71,7 @@ mod tests {
     use std::sync::Arc;
 
     extern "C" fn manifest() -> RResult<FfiBytes, Fault> {
-        let grants = r#"{"egress": true, "chains": ["main"], "signer_roles": ["relayer"]}"#;
+        let grants = r#"{"egress": true, "chains": ["main"], "signer_roles": ["relayer"], "secrets": true}"#;
         RResult::ROk(format!(r#"{{"name": "bank", "version": "1.0.0", "grants": {grants}}}"#).into())
     }
 
@@ -90,13 +91,13 @@ mod tests {
 
     #[test]
     fn a_foreign_plugin_starts_only_with_everything_it_asks_for() {
-        let (foreign, all) = (plugin(false), ["egress", "chain:main", "signer:relayer"]);
+        let (foreign, all) = (plugin(false), ["egress", "chain:main", "signer:relayer", "secrets"]);
         assert_eq!(missing_consent(&foreign, &settings(Some(&all))), None);
         let reason = missing_consent(&foreign, &settings(None)).unwrap();
         assert_eq!(
             reason,
-            "it asks for egress, chain:main, signer:relayer and did not come with this gateway: if you trust it with that, \
-             write grants = [\"egress\", \"chain:main\", \"signer:relayer\"] into [plugins.bank]"
+            "it asks for egress, chain:main, signer:relayer, secrets and did not come with this gateway: if you trust it with that, \
+             write grants = [\"egress\", \"chain:main\", \"signer:relayer\", \"secrets\"] into [plugins.bank]"
         );
         for lacking in 0..all.len() {
             let granted: Vec<&str> = all.into_iter().filter(|grant| *grant != all[lacking]).collect();
@@ -131,6 +132,6 @@ mod tests {
         let released = plugin(true);
         assert_eq!(missing_consent(&released, &settings(None)), None);
         let reason = missing_consent(&released, &settings(Some(&["egress"]))).unwrap();
-        assert!(reason.starts_with("it asks for chain:main, signer:relayer: if you trust"), "{reason}");
+        assert!(reason.starts_with("it asks for chain:main, signer:relayer, secrets: if you trust"), "{reason}");
     }
 }

@@ -7,11 +7,13 @@ use super::validate_documents::check_documents;
 use gateway_jobs::check_cron;
 use plugin_api::{
     abi::is_plugin_name,
-    manifest::{Auth, ContributionSpec, JobSpec, Manifest, MigrationSpec, ParameterIn, RouteSpec, Schedule},
+    manifest::{
+        ANY_METHOD, Auth, ContributionSpec, JobSpec, Manifest, MigrationSpec, ParameterIn, RouteSpec, Schedule,
+    },
 };
 use std::collections::HashSet;
 
-const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+const METHODS: [&str; 6] = ["GET", "POST", "PUT", "PATCH", "DELETE", ANY_METHOD];
 const BODY_MAX_BYTES: u64 = 256 * 1024 * 1024;
 const INTERVAL_MIN_MS: u64 = 100;
 
@@ -75,6 +77,9 @@ fn check_routes(routes: &[RouteSpec], problems: &mut Vec<String>) {
 fn check_route(route: &RouteSpec, problem: &mut dyn FnMut(String)) {
     if !METHODS.contains(&route.method.as_str()) {
         problem(format!("method: expected one of {}", METHODS.join(", ")));
+    }
+    if route.method == ANY_METHOD && matches!(route.auth, Auth::SignedBody { .. }) {
+        problem("a signature in the body: not every method has one; use signed headers".to_owned());
     }
     if !is_snake_case(&route.operation) {
         problem(format!("operation `{}`: expected a-z, 0-9 and _, first a letter", route.operation));

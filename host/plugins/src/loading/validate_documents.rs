@@ -1,7 +1,7 @@
 //! Whether the words of a manifest for the gateway's documents (manifest, agent card, llms.txt) fit its routes: agents
 //! configure themselves from these documents, so a call that they name must exist.
 
-use plugin_api::manifest::{Manifest, RouteSpec};
+use plugin_api::manifest::{ANY_METHOD, Manifest, RouteSpec};
 use std::collections::{HashMap, HashSet};
 
 /// The routes of each method, by path.
@@ -64,7 +64,8 @@ fn wrong_call(example: &str, routes: &Routes<'_>) -> Option<String> {
     }
     let (target, rest) = call.split_once(' ').unwrap_or((call, ""));
     let path = target.split('?').next().unwrap_or_default();
-    let Some(route) = routes.get(method).and_then(|routes| routes.at(path).ok()) else {
+    let route_of = |method| routes.get(method).and_then(|routes| routes.at(path).ok());
+    let Some(route) = route_of(method).or_else(|| route_of(ANY_METHOD)) else {
         return Some(format!("example `{example}`: {method} {path} is no route of the plugin"));
     };
     let named = rest.split_once("signed as ").map(|(_, after)| after.split(' ').next().unwrap_or_default());

@@ -102,6 +102,30 @@ impl PostgresEngine {
         connection.close().await.map_err(storage_error)
     }
 
+    /// See [`crate::Database::peek_texts`].
+    pub async fn peek_texts(
+        settings: &DatabaseSettings,
+        table: &str,
+        query: &'static str,
+    ) -> Result<Vec<String>, StorageError> {
+        let limit = Duration::from_millis(settings.statement_timeout_ms);
+        let peek = async {
+            let mut connection = connect(&settings.url).await?;
+            let is_there = sqlx::query_scalar::<_, bool>("SELECT to_regclass($1) IS NOT NULL").bind(table);
+            let is_there = is_there.fetch_one(&mut connection).await.map_err(storage_error)?;
+            let texts = if is_there {
+                sqlx::query_scalar(query).fetch_all(&mut connection).await.map_err(storage_error)?
+            } else {
+                Vec::new()
+            };
+            connection.close().await.map_err(storage_error)?;
+            Ok(texts)
+        };
+        tokio::time::timeout(limit, peek)
+            .await
+            .map_err(|_elapsed: Elapsed| StorageError::Unavailable("the server does not answer".into()))?
+    }
+
     pub fn url(&self) -> &SecretString {
         &self.url
     }

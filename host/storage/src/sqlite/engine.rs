@@ -90,6 +90,22 @@ impl SqliteEngine {
         Err(StorageError::Unavailable(format!("there is no folder {}", folder.display())))
     }
 
+    /// See [`crate::Database::peek_texts`].
+    pub fn peek_texts(path: &Path, table: &str, query: &str) -> Result<Vec<String>, StorageError> {
+        if !path.exists() {
+            return Ok(Vec::new());
+        }
+        let reader = connection::open_reader(path)?.handle;
+        let peek = || {
+            let is_there = "SELECT count(*) FROM sqlite_schema WHERE name = ?1";
+            if reader.query_row(is_there, [table], |row| row.get::<_, i64>(0))? == 0 {
+                return Ok(Vec::new());
+            }
+            reader.prepare(query)?.query_map([], |row| row.get(0))?.collect()
+        };
+        peek().map_err(|error: rusqlite::Error| super::error::storage_error(&error))
+    }
+
     fn spawn(&self, name: String, body: impl FnOnce() + Send + 'static) -> Result<(), StorageError> {
         let thread = std::thread::Builder::new()
             .name(name)

@@ -3,7 +3,7 @@
 
 use crate::{Agents, model, store};
 use futures_util::future::join_all;
-use plugin_api::{Fetch, HostError, Job, PluginContext};
+use plugin_api::{Fetch, HostError, Job, PluginContext, handles::FetchResponse};
 use std::time::Duration;
 
 /// Interval between two rounds.
@@ -56,7 +56,7 @@ async fn probe(cx: &PluginContext<Agents>, agent: &store::cards::DueAgent) -> st
         .redirects_max(REDIRECTS_MAX)
         .send(cx)
         .await;
-    let response = fetched.ok().filter(|response| (200..300).contains(&response.status));
+    let response = fetched.ok().filter(FetchResponse::is_success);
     let card = response.and_then(|response| model::Card::parse(&response.body, marker));
     store::cards::Probe { agent: agent.clone(), card, at_ms: cx.now_ms() }
 }

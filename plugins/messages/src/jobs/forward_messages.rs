@@ -10,7 +10,11 @@ use crate::{
     store::outbox::{self, QueuedMessage},
 };
 use futures_util::future::join_all;
-use plugin_api::{Fetch, HostError, Job, PluginContext, handles::Authors, render_json};
+use plugin_api::{
+    Fetch, HostError, Job, PluginContext,
+    handles::{Authors, FetchError},
+    render_json,
+};
 use std::{collections::BTreeMap, time::Duration};
 
 const INTERVAL: Duration = Duration::from_secs(10);
@@ -22,8 +26,6 @@ const CONCURRENT_REQUESTS: u32 = 8;
 /// Of one request.
 const TIMEOUT: Duration = Duration::from_secs(5);
 const REDIRECTS_MAX: u8 = 3;
-/// The beginning of the error of a request that waited for one of the plugin's places among the outbound requests and got none.
-const NO_PLACE: &str = "egress_busy:";
 
 pub fn job() -> Job<Messages> {
     Job::every("forward_messages", INTERVAL, forward_messages)
@@ -73,7 +75,8 @@ async fn forward(
     let (id, from, to) = (message.id, authors.get(message.sender).into(), authors.get(message.recipient).into());
     let (subject, body) = (message.subject.clone(), message.body.clone());
     let copy = render_json(&MessageView { id, from, to, subject, body, created_at: message.created_at }).ok()?;
-    let response = Fetch::post(message.url.clone(), copy)
+    let response = Fetch::post(message.url.clone())
+        .body(copy)
         .header("content-type", "application/json")
         .header("user-agent", format!("{}-gateway/inbox", cx.environment().brand.marker))
         .timeout(TIMEOUT)
@@ -81,16 +84,16 @@ async fn forward(
         .truncate_at(0)
         .send(cx)
         .await;
-    let has_no_place = response.as_ref().is_err_and(|error| error.message.starts_with(NO_PLACE));
+    let has_no_place = matches!(response, Err(FetchError::Busy(_)));
     let outcome = match &response {
         _ if has_no_place => "put_back",
-        Ok(response) if (200..300).contains(&response.status) => "taken",
+        Ok(response) if response.is_success() => "taken",
         Ok(_) => "refused",
         Err(_) => "failed",
     };
     cx.count("messages_forwarded", &BTreeMap::from([("outcome", outcome)]), 1);
     if let Err(error) = response {
-        cx.debug(&format!("message {id} was not forwarded: {}", error.message));
+        cx.debug(&format!("message {id} was not forwarded: {error}"));
     }
     has_no_place.then_some(message)
 }

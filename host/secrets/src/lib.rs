@@ -1,0 +1,18 @@
+//! Secrets of plugins: what they seal, and what they authenticate, with keys that the gateway keeps.
+//!
+//! The rule: no key leaves this crate, neither as bytes nor as text, and every key is derived for one plugin and one name, so that
+//! no plugin opens what another one sealed.
+
+mod call;
+mod key_record;
+mod keyring;
+mod master_key;
+mod seal;
+mod secrets;
+#[cfg(test)]
+mod tests;
+mod webhook_key;
+
+pub use call::SecretAnswer;
+pub use key_record::MIGRATION;
+pub use secrets::{KEY_FILE, Secrets};

@@ -1,0 +1,256 @@
+//! Operations against vectors of another implementation (Python), and every way in which a sealed text must not open.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+use super::{
+    call::{SecretAnswer, answer},
+    keyring::Keyring,
+    master_key::MasterKey,
+};
+use plugin_api::{
+    abi::{HostError, HostErrorCode},
+    manifest::{SealedKeyForm, SecretCall, SecretOperation},
+};
+use proptest::prelude::*;
+use secrecy::SecretString;
+use serde_json::json;
+use std::collections::BTreeSet;
+
+/// The bytes 1 to 32.
+const MASTER: &str = "0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20";
+const MASTER_ID: &str = "3dfe61bc8e189249";
+const OTHER: &str = "ff02030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20";
+/// `a note`, sealed by `memory` as `values` for `row 1`.
+const SEALED_TEXT: &str = "013dfe61bc8e189249404142434445464748494a4b4c4d4e4f5051525354555657\
+    baf5b3b37ce119542ed7cd6f2ae9ebb19656e197638a";
+/// `whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw`, sealed by `webhooks` as `keys` for `webhook 7`.
+const SEALED_KEY: &str = "013dfe61bc8e189249404142434445464748494a4b4c4d4e4f5051525354555657\
+    3173886c901eb7dae3b0756b46132771930cb9cf14d992cffd1a80f4e0941c24372945c38a99289bc342517f10e2101bd30daf06cd56";
+
+fn key(text: &str) -> MasterKey {
+    MasterKey::from_hex(&SecretString::from(text)).unwrap()
+}
+
+fn keyring(newest: &str, older: &[&str]) -> Keyring {
+    Keyring::new(key(newest), older.iter().map(|text| key(text)).collect())
+}
+
+fn call(
+    keyring: &Keyring,
+    (plugin, secret): (&str, &str),
+    operation: SecretOperation,
+    body: &[u8],
+) -> Result<SecretAnswer, HostError> {
+    let call = SecretCall { secret: secret.to_owned(), operation };
+    answer(keyring, plugin, &serde_json::to_vec(&call).unwrap(), body)
+}
+
+const MEMORY: (&str, &str) = ("memory", "values");
+const WEBHOOKS: (&str, &str) = ("webhooks", "keys");
+
+fn seal(associated_data: &str) -> SecretOperation {
+    SecretOperation::Seal { associated_data: hex::encode(associated_data) }
+}
+
+fn open(associated_data: &str) -> SecretOperation {
+    SecretOperation::Open { associated_data: hex::encode(associated_data) }
+}
+
+fn reseal(associated_data: &str) -> SecretOperation {
+    SecretOperation::Reseal { associated_data: hex::encode(associated_data) }
+}
+
+fn with_key(sealed: &[u8], associated_data: &str, form: SealedKeyForm) -> SecretOperation {
+    let (associated_data, sealed) = (hex::encode(associated_data), hex::encode(sealed));
+    SecretOperation::HmacWithKey { associated_data, sealed, form }
+}
+
+fn code_of(result: Result<SecretAnswer, HostError>) -> u32 {
+    result.expect_err("it must not open").code
+}
+
+const INVALID: u32 = HostErrorCode::Invalid as u32;
+
+#[test]
+fn vectors_of_another_implementation() {
+    let keyring = keyring(MASTER, &[]);
+    assert_eq!(keyring.newest().id().to_string(), MASTER_ID);
+    let sealed = hex::decode(SEALED_TEXT).unwrap();
+    assert_eq!(call(&keyring, MEMORY, open("row 1"), &sealed).unwrap().bytes, b"a note");
+    let tag = call(&keyring, ("memory", "names"), SecretOperation::Hmac, b"a name").unwrap().bytes;
+    assert_eq!(hex::encode(tag), "348fb20fcf949bd5dbee2e8c9cee577bbd312e85b0fa782898676305cc50e9b3");
+}
+
+/// The vector of the Standard Webhooks specification: `v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=`.
+#[test]
+fn a_sealed_key_signs_in_both_forms() {
+    let keyring = keyring(MASTER, &[]);
+    let body = br#"msg_p5jXN8AQM9LWM0D4loKWxJek.1614265330.{"test": 2432232314}"#;
+    let sealed = hex::decode(SEALED_KEY).unwrap();
+    for (form, tag) in [
+        (SealedKeyForm::StandardWebhooks, "83484cf52b04f8e4cf2531adfed9882ad4b2665137b852442d594d20e2c9d4e1"),
+        (SealedKeyForm::Text, "4dcc6584af5be940fa895235654dad4eaa7c3c455f611b1e34d7dae9bf8b7148"),
+    ] {
+        let signed = call(&keyring, WEBHOOKS, with_key(&sealed, "webhook 7", form), body).unwrap();
+        assert_eq!(hex::encode(signed.bytes), tag);
+    }
+    // A key that is no base64 of Standard Webhooks is itself in both forms.
+    let seal_key = SecretOperation::SealKey { associated_data: hex::encode("w") };
+    let plain = call(&keyring, WEBHOOKS, seal_key, b"sixteen letters!").unwrap().bytes;
+    let tag = |form| call(&keyring, WEBHOOKS, with_key(&plain, "w", form), body).unwrap().bytes;
+    assert_eq!(tag(SealedKeyForm::Text), tag(SealedKeyForm::StandardWebhooks));
+}
+
+#[test]
+fn what_is_sealed_differs_each_time_and_shows_nothing() {
+    let keyring = keyring(MASTER, &[]);
+    let sealed: BTreeSet<Vec<u8>> =
+        (0..50).map(|_| call(&keyring, MEMORY, seal("a"), b"hunter2 hunter2").unwrap().bytes).collect();
+    assert_eq!(sealed.len(), 50, "each has its own nonce");
+    for text in sealed {
+        assert_eq!(text.len(), 49 + 15);
+        assert!(!text.windows(7).any(|part| part == b"hunter2"));
+        assert_eq!(call(&keyring, MEMORY, open("a"), &text).unwrap().bytes, b"hunter2 hunter2");
+    }
+}
+
+#[test]
+fn no_other_plugin_name_or_record_opens_it() {
+    let keyring = keyring(MASTER, &[]);
+    let sealed = call(&keyring, MEMORY, seal("row 1"), b"a note").unwrap().bytes;
+    for (place, associated) in [
+        (("webhooks", "values"), "row 1"),
+        (("memory", "value"), "row 1"),
+        (("memor", "yvalues"), "row 1"),
+        (MEMORY, "row 2"),
+        (MEMORY, "row 1 "),
+    ] {
+        let refused = call(&keyring, place, open(associated), &sealed);
+        assert_eq!(code_of(refused), INVALID, "{place:?} {associated}");
+    }
+    let other = self::keyring(OTHER, &[]);
+    let error = call(&other, MEMORY, open("row 1"), &sealed).unwrap_err();
+    assert!(error.is(HostErrorCode::Disabled) && error.message.contains(MASTER_ID), "{error}");
+    let tags: BTreeSet<Vec<u8>> = [MEMORY, ("memory", "names"), ("webhooks", "values")]
+        .map(|place| call(&keyring, place, SecretOperation::Hmac, b"a name").unwrap().bytes)
+        .into();
+    assert_eq!(tags.len(), 3, "each plugin and name has its own key");
+}
+
+#[test]
+fn a_sealed_key_is_never_opened() {
+    let keyring = keyring(MASTER, &[]);
+    let create = SecretOperation::CreateKey { associated_data: hex::encode("a"), bytes: 32 };
+    let SecretAnswer { value, bytes } = call(&keyring, WEBHOOKS, create, &[]).unwrap();
+    let text = value.as_str().unwrap();
+    assert!(text.starts_with("whsec_") && text.len() == 6 + 44, "{text}");
+    assert_eq!(code_of(call(&keyring, WEBHOOKS, open("a"), &bytes)), INVALID);
+    // Nor does a text serve as a key.
+    let sealed_text = call(&keyring, WEBHOOKS, seal("a"), text.as_bytes()).unwrap().bytes;
+    let signed = call(&keyring, WEBHOOKS, with_key(&sealed_text, "a", SealedKeyForm::Text), b"m");
+    assert_eq!(code_of(signed), INVALID);
+    let signed = call(&keyring, WEBHOOKS, with_key(&bytes, "b", SealedKeyForm::Text), b"m");
+    assert_eq!(code_of(signed), INVALID);
+}
+
+#[test]
+fn a_rotation_opens_what_was_sealed_before() {
+    let (before, after) = (keyring(MASTER, &[]), keyring(OTHER, &[MASTER]));
+    let sealed = call(&before, MEMORY, seal("a"), b"a note").unwrap().bytes;
+    assert_eq!(call(&after, MEMORY, open("a"), &sealed).unwrap().bytes, b"a note");
+
+    let resealed = call(&after, MEMORY, reseal("a"), &sealed).unwrap().bytes;
+    assert_eq!(call(&keyring(OTHER, &[]), MEMORY, open("a"), &resealed).unwrap().bytes, b"a note");
+    assert!(call(&before, MEMORY, open("a"), &resealed).unwrap_err().is(HostErrorCode::Disabled));
+    assert_eq!(call(&after, MEMORY, reseal("a"), &resealed).unwrap().bytes, b"", "it has the newest key");
+    assert_eq!(code_of(call(&after, MEMORY, reseal("b"), &sealed)), INVALID);
+
+    let sealed_key = hex::decode(SEALED_KEY).unwrap();
+    let resealed = call(&after, WEBHOOKS, reseal("webhook 7"), &sealed_key).unwrap().bytes;
+    assert_eq!(code_of(call(&after, WEBHOOKS, open("webhook 7"), &resealed)), INVALID, "it is still a key");
+    let tag = |keyring: &Keyring, sealed: &[u8]| {
+        call(keyring, WEBHOOKS, with_key(sealed, "webhook 7", SealedKeyForm::Text), b"m").unwrap().bytes
+    };
+    assert_eq!(tag(&keyring(OTHER, &[]), &resealed), tag(&before, &sealed_key));
+}
+
+#[test]
+fn tags_of_older_keys_verify() {
+    let (before, after) = (keyring(MASTER, &[]), keyring(OTHER, &[MASTER]));
+    let hmacs = |keyring: &Keyring| call(keyring, MEMORY, SecretOperation::Hmac, b"m").unwrap().bytes;
+    let (old, both) = (hmacs(&before), hmacs(&after));
+    assert_eq!((old.len(), both.len()), (32, 64));
+    assert_eq!(&both[32..], &old, "the newest first");
+    assert_eq!(&both[..32], hmacs(&keyring(OTHER, &[])));
+    let verifies = |keyring: &Keyring, tag: &[u8], message: &[u8]| {
+        call(keyring, MEMORY, SecretOperation::VerifyHmac { tag: hex::encode(tag) }, message).unwrap().value
+    };
+    for tag in [&both[..32], &both[32..]] {
+        assert_eq!(verifies(&after, tag, b"m"), json!(true));
+        assert_eq!(verifies(&after, tag, b"n"), json!(false));
+        assert_eq!(verifies(&after, &tag[..31], b"m"), json!(false), "a part of a tag is none");
+    }
+    assert_eq!(verifies(&before, &both[..32], b"m"), json!(false));
+    assert_eq!(verifies(&after, b"", b"m"), json!(false));
+    assert_eq!(verifies(&after, &both, b"m"), json!(false));
+}
+
+#[test]
+fn wrong_input_is_refused_with_a_reason() {
+    let keyring = keyring(MASTER, &[]);
+    let seal_key = || SecretOperation::SealKey { associated_data: "aa".into() };
+    let create = |bytes| SecretOperation::CreateKey { associated_data: "aa".into(), bytes };
+    let cases = [
+        (seal(""), "a".to_owned(), "the associated data has 0 bytes"),
+        (seal(&"a".repeat(1025)), "a".to_owned(), "the associated data has 1025 bytes"),
+        (seal("a"), "x".repeat(1024 * 1024 + 1), "at most 1048576"),
+        (SecretOperation::Seal { associated_data: "0g".into() }, String::new(), "not hexadecimal digits"),
+        (open("a"), String::new(), "it does not open"),
+        (open("a"), "\u{1}short".to_owned(), "it does not open"),
+        (open("a"), "\u{2}".repeat(80), "it does not open"),
+        (seal_key(), "fifteen letters".to_owned(), "16 to 128 characters"),
+        (seal_key(), "ä".repeat(15), "16 to 128 characters"),
+        (seal_key(), "x".repeat(129), "16 to 128 characters"),
+        (seal_key(), "whsec_no+base64+at+all".to_owned(), "24 to 64 bytes in base64"),
+        (seal_key(), "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLQ==".to_owned(), "24 to 64 bytes in base64"),
+        (create(23), String::new(), "24 to 64 bytes"),
+        (create(65), String::new(), "24 to 64 bytes"),
+    ];
+    for (operation, body, part) in cases {
+        let error = call(&keyring, MEMORY, operation.clone(), body.as_bytes()).unwrap_err();
+        assert!(error.is(HostErrorCode::Invalid) && error.message.contains(part), "{operation:?}: {error}");
+    }
+    for name in ["", "Values", "a b", "a\0b", &"a".repeat(65)] {
+        let error = call(&keyring, ("memory", name), seal("a"), b"a").unwrap_err();
+        assert!(error.message.contains("the name of a secret"), "{name:?}: {error}");
+    }
+    assert!(answer(&keyring, "memory", b"{}", b"").unwrap_err().message.contains("not a call of a secret"));
+}
+
+#[test]
+fn keys_appear_in_no_text() {
+    let keyring = keyring(MASTER, &[OTHER]);
+    let text = format!("{keyring:?}");
+    assert!(text.contains(MASTER_ID) && !text.contains("0102") && !text.contains("1, 2, 3"), "{text}");
+    for wrong in ["hunter2", "", &"0".repeat(64), &MASTER[..62]] {
+        let error = MasterKey::from_hex(&SecretString::from(wrong)).unwrap_err().to_string();
+        assert!(error.contains("64 hexadecimal digits") && (wrong.is_empty() || !error.contains(wrong)), "{error}");
+    }
+    assert_eq!(key(&format!(" 0x{MASTER}\n")).id(), key(MASTER).id());
+}
+
+proptest! {
+    #[test]
+    fn whatever_was_changed_does_not_open(text in ".{0,200}", at in any::<prop::sample::Index>(), bit in 0u8..8) {
+        let keyring = keyring(MASTER, &[OTHER]);
+        let mut sealed = call(&keyring, MEMORY, seal("a"), text.as_bytes()).unwrap().bytes;
+        prop_assert_eq!(call(&keyring, MEMORY, open("a"), &sealed).unwrap().bytes, text.as_bytes());
+        let at = at.index(sealed.len());
+        sealed[at] ^= 1 << bit;
+        prop_assert!(call(&keyring, MEMORY, open("a"), &sealed).is_err());
+        sealed[at] ^= 1 << bit;
+        for cut in [sealed.len() - 1, at] {
+            prop_assert!(call(&keyring, MEMORY, open("a"), &sealed[..cut]).is_err());
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Why a fetch failed.
+
+use crate::abi::{HostError, HostErrorCode};
+
+/// Why a [`Fetch`](crate::Fetch) has no response, or not the one that was needed. The texts are for people and name no address that
+/// the gateway resolved. `?` makes it a [`HostError`] with the code [`HostErrorCode::Fetch`].
+///
+/// ```
+/// use plugin_api::{Fetch, HostError, HostHandle, handles::FetchError};
+///
+/// /// Whether to try again later.
+/// async fn is_worth_another_try(host: &HostHandle, url: &str) -> Result<bool, HostError> {
+///     match Fetch::get(url).truncate_at(0).send(host).await.and_then(|response| response.error_for_status()) {
+///         Ok(_) | Err(FetchError::Refused(_) | FetchError::Invalid(_)) => Ok(false),
+///         Err(FetchError::Status(status)) => Ok(status >= 500),
+///         Err(FetchError::Busy(_) | FetchError::Timeout(_) | FetchError::Connect(_)) => Ok(true),
+///         Err(error) => Err(error.into()),
+///     }
+/// }
+/// ```
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FetchError {
+    /// The egress does not let it out: the host is no public one.
+    #[error("{0}")]
+    Refused(String),
+    /// The request can never be sent: its URL, method, headers or the size of its body.
+    #[error("{0}")]
+    Invalid(String),
+    /// The plugin's or the destination's places are taken by other requests: nothing was sent.
+    #[error("{0}")]
+    Busy(String),
+    /// No complete response within the time limit; the request may have been served.
+    #[error("{0}")]
+    Timeout(String),
+    /// The host does not resolve, or there is no connection to it.
+    #[error("{0}")]
+    Connect(String),
+    /// The response is larger than the limit.
+    #[error("{0}")]
+    TooLarge(String),
+    /// The response broke off, is no HTTP, or redirects too often.
+    #[error("{0}")]
+    Broken(String),
+    /// [`FetchResponse::error_for_status`](crate::handles::FetchResponse::error_for_status): the status is not 2xx.
+    #[error("the status is {0}")]
+    Status(u16),
+    /// [`FetchResponse::json`](crate::handles::FetchResponse::json): the body is no JSON of this type.
+    #[error("the body is not the expected JSON: {0}")]
+    Json(String),
+    /// Any other failure of the gateway, for example a missing grant.
+    #[error(transparent)]
+    Host(HostError),
+}
+
+impl FetchError {
+    /// For programs, as in the messages of a [`HostErrorCode::Fetch`].
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Refused(_) => "private_url",
+            Self::Invalid(_) => "bad_request",
+            Self::Busy(_) => "egress_busy",
+            Self::Timeout(_) => "timeout",
+            Self::Connect(_) => "connect",
+            Self::TooLarge(_) => "too_large",
+            Self::Broken(_) => "broken_answer",
+            Self::Status(_) => "bad_status",
+            Self::Json(_) => "bad_json",
+            Self::Host(_) => "host",
+        }
+    }
+}
+
+/// The message starts with the egress's code and a colon.
+impl From<HostError> for FetchError {
+    fn from(error: HostError) -> Self {
+        if !error.is(HostErrorCode::Fetch) {
+            return Self::Host(error);
+        }
+        let Some((code, text)) = error.message.split_once(": ") else { return Self::Host(error) };
+        let text = text.to_owned();
+        match code {
+            "private_url" => Self::Refused(text),
+            "bad_url" | "bad_method" | "refused_header" | "request_too_large" => Self::Invalid(text),
+            "egress_busy" => Self::Busy(text),
+            "timeout" => Self::Timeout(text),
+            "unresolvable_url" | "connect" => Self::Connect(text),
+            "too_large" => Self::TooLarge(text),
+            "broken_answer" | "bad_redirect" | "redirect_limit" => Self::Broken(text),
+            _ => Self::Host(error),
+        }
+    }
+}
+
+impl From<FetchError> for HostError {
+    fn from(error: FetchError) -> Self {
+        match error {
+            FetchError::Host(error) => error,
+            other => Self::new(HostErrorCode::Fetch, format!("{}: {other}", other.code())),
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! What a plugin gets from the gateway beyond the database, seen from outside: secrets, errors with headers, jobs that are woken,
+//! fetches, routes for any method.
+
+mod errors;
+mod fetches;
+mod job_wakes;
+mod routes;
+mod secret_keys;
+mod secrets;
+
+use plugin_testing::{TestGateway, TestResponse, Value};
+
+async fn post(gateway: &TestGateway, path: &str, body: Value) -> TestResponse {
+    gateway.send("POST", path, &[("content-type", "application/json")], body.to_string()).await
+}

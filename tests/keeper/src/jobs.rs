@@ -1,0 +1,51 @@
+//! A job that is woken, and fails with an error of the plugin's own.
+
+use crate::{Cx, Keeper};
+use plugin_api::{
+    HandlerError, HostError, Job, JsonBody, Path, PluginContext, Query as _, Route, response::NoContent, sql,
+};
+use std::time::Duration;
+
+#[derive(Debug, thiserror::Error)]
+pub enum DeliveryError {
+    #[error("order {name} cannot be delivered")]
+    Undeliverable { name: String, source: AddressError },
+    #[error(transparent)]
+    Host(#[from] HostError),
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("nobody lives there")]
+pub struct AddressError;
+
+pub fn job() -> Job<Keeper> {
+    Job::every("deliver_orders", Duration::from_secs(3600), deliver_orders)
+}
+
+pub fn routes() -> [Route<Keeper>; 2] {
+    [
+        Route::post("/api/keeper/orders", create_order).public(),
+        Route::post("/api/keeper/jobs/{name}", wake_job).public(),
+    ]
+}
+
+async fn deliver_orders(cx: PluginContext<Keeper>) -> Result<(), DeliveryError> {
+    let orders: Vec<String> = cx.db().rows(sql("SELECT name FROM keeper_orders ORDER BY id")).await?;
+    if let Some(name) = orders.into_iter().find(|name| name == "nowhere") {
+        return Err(DeliveryError::Undeliverable { name, source: AddressError });
+    }
+    cx.write(async |tx| tx.execute(sql("DELETE FROM keeper_orders")).await).await?;
+    Ok(())
+}
+
+async fn create_order(cx: Cx, JsonBody(name): JsonBody<String>) -> Result<NoContent, HandlerError> {
+    let insert = move |name: &str| sql("INSERT INTO keeper_orders (name) VALUES ($1)").bind(name);
+    cx.write(async move |tx| Ok(tx.execute(insert(&name)).await?)).await?;
+    cx.wake("deliver_orders").await?;
+    Ok(NoContent)
+}
+
+async fn wake_job(cx: Cx, Path(name): Path<String>) -> Result<NoContent, HandlerError> {
+    cx.wake(&name).await?;
+    Ok(NoContent)
+}
