@@ -44,11 +44,21 @@ pub struct LateLibrary {
     call: DetachedCall<LoadOutcome>,
 }
 
-/// Reads, checks and loads every library of the folder.
+/// Reads, checks and loads every library of the folder; the outcomes are in the order of their names.
 pub fn load_folder(config: &Config) -> Result<Vec<LoadOutcome>, DiscoverError> {
     let FolderLoad { mut outcomes, late } = begin_load_folder(config)?;
     outcomes.extend(late.into_iter().map(LateLibrary::wait_blocking));
+    sort(&mut outcomes);
     Ok(outcomes)
+}
+
+/// Documents that list plugins must not depend on which one took long.
+fn sort(outcomes: &mut [LoadOutcome]) {
+    let name = |outcome: &LoadOutcome| match outcome {
+        Ok(loaded) => loaded.name().to_owned(),
+        Err(report) => report.name.clone(),
+    };
+    outcomes.sort_by_cached_key(name);
 }
 
 /// As [`load_folder`]; a library that hangs delays this for two seconds or three, and its own outcome comes later.
@@ -85,6 +95,7 @@ pub fn begin_load_folder(config: &Config) -> Result<FolderLoad, DiscoverError> {
             Err(library) => late.push(library),
         }
     }
+    sort(&mut outcomes);
     Ok(FolderLoad { outcomes, late })
 }
 
