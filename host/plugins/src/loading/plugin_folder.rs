@@ -116,6 +116,7 @@ impl PluginFolder {
                 Err(library) => late.push(library),
             }
         }
+        sort(&mut outcomes);
         Ok(FolderChanges { outcomes, late, removed })
     }
 
@@ -153,11 +154,21 @@ impl PluginFolder {
     }
 }
 
-/// Reads, checks and loads every library of the folder.
+/// Reads, checks and loads every library of the folder; the outcomes are in the order of their names.
 pub fn load_folder(config: &Config) -> Result<Vec<LoadOutcome>, DiscoverError> {
     let FolderChanges { mut outcomes, late, .. } = PluginFolder::of(config)?.changes(config, None)?;
     outcomes.extend(late.into_iter().map(LateLibrary::wait_blocking));
+    sort(&mut outcomes);
     Ok(outcomes)
+}
+
+/// Documents that list plugins must not depend on which one took long.
+fn sort(outcomes: &mut [LoadOutcome]) {
+    let name = |outcome: &LoadOutcome| match outcome {
+        Ok(loaded) => loaded.name().to_owned(),
+        Err(report) => report.name.clone(),
+    };
+    outcomes.sort_by_cached_key(name);
 }
 
 #[cfg(test)]
