@@ -142,9 +142,9 @@ async fn read(database: &Database, names: &[String]) -> Result<Stored, StorageEr
     for migration in database.migration_status(None).await? {
         *stored.migrations.entry(migration.plugin).or_default() += 1;
     }
-    for name in stored.migrations.keys().filter(|name| *name != "host" && !names.contains(name)) {
+    for (name, count) in stored.migrations.iter().filter(|(name, _)| *name != "host" && !names.contains(name)) {
         let objects = database.objects_of(name, &ViewNames::new()).await?;
-        stored.gone.push(gone_report(name, &objects.tables));
+        stored.gone.push(gone_report(name, &objects.tables, *count));
     }
     Ok(stored)
 }

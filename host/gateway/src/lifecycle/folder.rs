@@ -62,38 +62,41 @@ impl PluginManager {
 
     /// Notes which plugins have tables and no file. Without the database they stay as they were known.
     pub(super) async fn note_gone(&self) {
-        match self.tables_of_gone().await {
+        match self.reports_of_gone().await {
             Ok(gone) => self.registry.lock().set_gone(gone),
             Err(error) => tracing::warn!(%error, "whose tables are left of plugins that are gone cannot be read"),
         }
     }
 
-    async fn tables_of_gone(&self) -> Result<BTreeMap<String, Vec<String>>, StorageError> {
+    async fn reports_of_gone(&self) -> Result<BTreeMap<String, PluginReport>, StorageError> {
         let database = &self.host().database;
         let applied = database.migration_status(None).await?;
         let names = self.registry.lock().without_file(&applied);
         let mut gone = BTreeMap::new();
         for name in names {
             let objects = database.objects_of(&name, &ViewNames::new()).await?;
-            gone.insert(name, objects.tables);
+            let migrations = applied.iter().filter(|migration| migration.plugin == name).count();
+            gone.insert(name.clone(), gone_report(&name, &objects.tables, migrations));
         }
         Ok(gone)
     }
 }
 
 /// The report of a plugin that has no file and is not loaded.
-pub fn gone_report(name: &str, tables: &[String]) -> PluginReport {
-    let reason = format!(
-        "its file is not in the folder; {}; `gateway plugins purge {name}` drops what is left",
-        tables_line(tables)
-    );
-    PluginReport { tables: tables.to_vec(), ..PluginReport::named(name, PluginState::Gone, reason) }
+pub fn gone_report(name: &str, tables: &[String], migrations: usize) -> PluginReport {
+    let left = tables_line(tables);
+    let reason = format!("its file is not in the folder; {left}; `gateway plugins purge {name}` drops what is left");
+    PluginReport {
+        tables: tables.to_vec(),
+        migrations_applied: migrations,
+        ..PluginReport::named(name, PluginState::Gone, reason)
+    }
 }
 
 impl PluginRegistry {
     /// The report of a plugin that is there, or gone.
     pub(super) fn report_of_any(&self, name: &str) -> Option<PluginReport> {
-        self.report(name).or_else(|| self.gone.get(name).map(|tables| gone_report(name, tables)))
+        self.report(name).or_else(|| self.gone.get(name).cloned())
     }
 
     fn apply(&mut self, changes: FolderChanges) {
@@ -167,11 +170,11 @@ impl PluginRegistry {
         owners.filter(|name| *name != crate::routes::HOST && !has_file(name)).map(str::to_owned).collect()
     }
 
-    fn set_gone(&mut self, gone: BTreeMap<String, Vec<String>>) {
+    fn set_gone(&mut self, gone: BTreeMap<String, PluginReport>) {
         self.gone.clear();
         for (name, found) in gone {
             match self.entries.get_mut(&name).map(|entry| &mut entry.file) {
-                Some(LibraryFile::Removed { tables }) => *tables = found,
+                Some(LibraryFile::Removed { tables }) => *tables = found.tables,
                 _ => drop(self.gone.insert(name, found)),
             }
         }

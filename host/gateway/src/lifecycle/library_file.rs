@@ -2,7 +2,6 @@
 //!
 //! The rule: a library that is mapped goes on serving whatever becomes of its file, and only what lies in the folder is started.
 
-use super::registry::InactiveReason;
 use gateway_plugins::{PluginReport, PluginState};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,8 +51,8 @@ impl LibraryFile {
         }
     }
 
-    /// Why the plugin cannot be started from it.
-    pub fn obstacle(&self, loaded: &PluginReport) -> Option<InactiveReason> {
+    /// Why the plugin cannot be started from it, and what it is then.
+    pub fn obstacle(&self, loaded: &PluginReport) -> Option<(PluginState, String)> {
         let mut report = PluginReport { reason: String::new(), serves: false, ..loaded.clone() };
         self.describe(&mut report);
         let state = match self {
@@ -62,7 +61,7 @@ impl LibraryFile {
             Self::Unusable { .. } => PluginState::Failed,
             Self::Removed { .. } => PluginState::Gone,
         };
-        Some(InactiveReason { state, reason: report.reason })
+        Some((state, report.reason))
     }
 }
 

@@ -16,9 +16,9 @@ impl PluginManager {
     pub(super) fn has_obstacles(&self, name: &str, config: &Config) -> bool {
         let mut registry = self.registry.lock();
         let file = registry.entries.get(name).and_then(|entry| entry.file.obstacle(&entry.report));
-        if let Some(inactive) = file {
-            tracing::error!(plugin = name, state = %inactive.state, "{}", inactive.reason);
-            registry.note(name, inactive);
+        if let Some((state, reason)) = file {
+            tracing::error!(plugin = name, %state, "{reason}");
+            registry.note(name, InactiveReason { state, reason });
             return true;
         }
         let obstacles = registry.obstacles(name, config, &self.migration_check());

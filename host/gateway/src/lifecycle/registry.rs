@@ -44,8 +44,8 @@ pub struct PluginRegistry {
     pub(super) latest_config: Option<Arc<Config>>,
     /// Plugins that lose what they claim to others, with the reason.
     pub(super) clashes: BTreeMap<String, Vec<String>>,
-    /// Plugins that have no file and are not loaded, with the tables that they left.
-    pub(super) gone: BTreeMap<String, Vec<String>>,
+    /// Plugins that have no file and are not loaded, and left tables.
+    pub(super) gone: BTreeMap<String, PluginReport>,
     /// The gateway is stopping: no plugin starts any more.
     pub(super) is_closed: bool,
 }
