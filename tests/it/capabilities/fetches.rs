@@ -30,7 +30,10 @@ async fn json_goes_out_and_comes_in_and_each_failure_has_its_type() {
     let server = neighbour().await;
     let host = server.address().to_string();
     let builder = TestGateway::builder().plugin(keeper::plugin_module());
-    let gateway = builder.configure(|config| config.egress.allow_hosts = vec![host.clone(), "127.0.0.1:9".to_owned()]).start().await;
+    let gateway = builder
+        .configure(|config| config.egress.allow_hosts = vec![host.clone(), "127.0.0.1:9".to_owned()])
+        .start()
+        .await;
     let run = async |errand: Value| post(&gateway, "/api/keeper/errands", errand).await.json();
     let url = |path: &str| json!({ "url": format!("http://{host}{path}") });
 
