@@ -47,7 +47,7 @@ pub struct PluginSettings {
     pub enabled: Option<bool>,
     /// The only content hash that is loaded, as 64 lower-case hexadecimal digits.
     pub sha256: Option<String>,
-    /// What the operator lets it have: `egress`, `chain:NAME`, `signer:ROLE`, `action:NAME`, `event:TYPE`.
+    /// What the operator lets it have: `egress`, `chain:NAME`, `signer:ROLE`, `secrets`, `action:NAME`, `event:TYPE`.
     pub grants: Option<Vec<String>>,
     /// Every other key, for the plugin.
     pub config: Map<String, Value>,
@@ -133,7 +133,7 @@ impl PluginsConfig {
                 validator.refuse(
                     &format!("plugins.{name}.grants"),
                     format!("{grant:?} is no grant"),
-                    "write egress, chain:NAME, signer:ROLE, action:NAME or event:TYPE, as `gateway plugins list` shows what a plugin asks for",
+                    "write egress, chain:NAME, signer:ROLE, secrets, action:NAME or event:TYPE, as `gateway plugins list` shows what a plugin asks for",
                 );
             }
         }
@@ -143,7 +143,8 @@ impl PluginsConfig {
 fn is_grant(grant: &str) -> bool {
     let name = grant.strip_prefix("chain:").or_else(|| grant.strip_prefix("signer:"));
     let own_name = grant.strip_prefix("action:").or_else(|| grant.strip_prefix("event:"));
-    grant == "egress" || name.is_some_and(validator::is_section_name) || own_name.is_some_and(is_dotted_name)
+    let is_plain = ["egress", "secrets"].contains(&grant);
+    is_plain || name.is_some_and(validator::is_section_name) || own_name.is_some_and(is_dotted_name)
 }
 
 /// As of actions and event types.

@@ -51,7 +51,7 @@ async fn json_goes_out_and_comes_in_and_each_failure_has_its_type() {
         (with("/large", "bytes_max", json!(99)), "too_large", "99 bytes"),
         (with("/count", "method", json!("GE T")), "invalid", "method"),
         (json!({ "url": "http://127.0.0.1:1/" }), "refused", "not public"),
-        (json!({ "url": "ftp://example.com/" }), "invalid", "URL"),
+        (json!({ "url": "ftp://example.com/" }), "refused", "only http"),
         (json!({ "url": "http://127.0.0.1:9/" }), "connect", "no connection"),
     ] {
         let failed = run(errand.clone()).await;

@@ -106,12 +106,14 @@ async fn check_finds_what_a_start_would() {
     let refused = setup.clone().set("plugins.keeper.grants", "egress").run(&["check"]).unwrap();
     assert!(refused.stdout.contains("it asks for secrets and did not come"), "{refused:?}");
     let key_file = setup.folder().join("data/secrets.key");
-    assert_eq!(setup.run(&["check"]).unwrap().code, Some(0));
+    let ok = setup.run(&["check"]).unwrap();
+    assert_eq!(ok.code, Some(0), "{ok:?}");
     assert!(!key_file.exists(), "a check makes no key");
 
     let mut gateway = setup.clone().start().await.unwrap();
     gateway.terminate(LIMIT).await.unwrap();
-    assert_eq!(setup.run(&["check"]).unwrap().code, Some(0));
+    let ok = setup.run(&["check"]).unwrap();
+    assert_eq!(ok.code, Some(0), "{ok:?}");
     fs::set_permissions(&key_file, fs::Permissions::from_mode(0o644)).unwrap();
     let open_to_all = setup.run(&["check"]).unwrap();
     assert!(open_to_all.code == Some(5) && open_to_all.stdout.contains("chmod 600"), "{open_to_all:?}");
@@ -123,5 +125,6 @@ async fn check_finds_what_a_start_would() {
     let other = setup.clone().set("secrets.key", NEWER).run(&["check"]).unwrap();
     assert!(other.stdout.contains("GATEWAY_SECRETS__KEY holds") && !other.stdout.contains(NEWER), "{other:?}");
     // Without a plugin that asks for it, nothing is missing.
-    assert_eq!(setup.set("plugins.keeper.enabled", false).run(&["check"]).unwrap().code, Some(0));
+    let off = setup.set("plugins.keeper.enabled", false).run(&["check"]).unwrap();
+    assert_eq!(off.code, Some(0), "{off:?}");
 }

@@ -19,7 +19,7 @@ impl Plugin for Keeper {
 
     fn define() -> Definition<Self> {
         Definition::new()
-            .routes([Route::post("/api/keeper/secret", secrets::use_secret::<Self>).public()])
+            .routes([Route::post("/api/keeper/secret", secrets::use_secret::<Self>).public().operation("use_secret")])
             .routes(errors::routes())
             .routes(jobs::routes())
             .routes(fetches::routes())
