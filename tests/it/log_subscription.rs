@@ -3,7 +3,7 @@
 use gateway::lifecycle::Action;
 use plugin_api::{
     ConfigError, Created, Definition, EventBuilder, HandlerError, HostError, HostErrorCode, HostHandle, JsonBody,
-    JsonSchema, Migration, NoConfig, Plugin, PluginContext, Query as _, RequestContext, Route,
+    JsonSchema, Migration, NoConfig, Plugin, PluginContext, RequestContext, Route,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     handles::LogEvents,
@@ -76,7 +76,7 @@ async fn say(
 
 /// Fails every second time, after its rows are written, and forgets `mark_done` where the word says so.
 async fn hear(cx: PluginContext<Follower>, events: LogEvents) -> Result<(), HostError> {
-    let fails = cx.plugin().batches.fetch_add(1, SeqCst) % 2 == 0;
+    let fails = cx.plugin().batches.fetch_add(1, SeqCst).is_multiple_of(2);
     let forgets = events.iter().any(|event| event.data["word"] == "forget" && fails);
     cx.write(async move |tx| {
         for event in events.iter() {

@@ -95,7 +95,7 @@ pub async fn contribution(gateway: &TestGateway, point: &str) -> String {
     let answers = gateway.gateway().host.collect(point, &b"null"[..]).await;
     answers
         .into_iter()
-        .map(|answer| match answer.decode(point).unwrap() {
+        .map(|answer| match serde_json::from_str(answer.value.get()).unwrap() {
             Value::String(text) => text,
             other => other.to_string(),
         })

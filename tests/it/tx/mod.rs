@@ -67,7 +67,7 @@ pub async fn each(test: impl AsyncFn(&ScriptedChain, &TestGateway)) {
 pub async fn ask(gateway: &TestGateway, point: &str, input: &Value) -> Value {
     let input = serde_json::to_vec(input).unwrap();
     let mut answers = gateway.gateway().host.collect(point, input).await;
-    answers.pop().and_then(|answer| answer.decode(point)).unwrap_or_default()
+    answers.pop().and_then(|answer| serde_json::from_str(answer.value.get()).ok()).unwrap_or_default()
 }
 
 pub async fn pay(gateway: &TestGateway, pay: Pay) -> Value {

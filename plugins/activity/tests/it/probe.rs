@@ -6,7 +6,7 @@ use plugin_api::{
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     host::{Identity, object_manifest, object_new},
-    point::{self, AuthorName, AuthorsInput, LeaderboardInput},
+    point::{AuthorName, AuthorsInput, LeaderboardInput, Point},
     response::{NoContent, Problem},
     sql,
 };
@@ -71,8 +71,8 @@ impl Plugin for Probe {
                 Route::post(DID, set_metrics).public().summary("Say what addresses did"),
             ])
             .publishes(&TYPES)
-            .contributes(point::AUTHORS, names)
-            .contributes(point::LEADERBOARD, metrics)
+            .contributes(Point::new("authors"), names)
+            .contributes(Point::new("leaderboard"), metrics)
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
