@@ -102,7 +102,7 @@ impl Purge<'_> {
         if of(crate::routes::HOST) != migrations::migrations().len() {
             return Err(PurgeError::OtherVersion);
         }
-        let objects = self.database.objects_of(plugin, self.published).await?;
+        let objects = PluginObjects::of(self.database, plugin, self.published).await?;
         let mut plan = PurgePlan {
             plugin: plugin.to_owned(),
             views: objects.views.clone(),

@@ -7,11 +7,10 @@ use crate::{
     engine::{DatabaseInner, Engine},
     error::StorageError,
     migrations::{self, AppliedMigration, MigrationReport, Schema},
-    plugin_objects::PluginObjects,
     postgres::{Notifications, PostgresEngine},
     read_tracking,
     revisions::Revisions,
-    scope::{Scope, ViewNames},
+    scope::Scope,
     settings::DatabaseSettings,
     sqlite::SqliteEngine,
     transaction::Transaction,
@@ -177,15 +176,6 @@ impl Database {
             Engine::Sqlite(sqlite) => sqlite.applied_migrations(plugin.map(str::to_owned)).await,
             Engine::Postgres(postgres) => postgres.applied_migrations(plugin).await,
         }
-    }
-
-    /// What a plugin has in the database. `published` are the views of the other plugins that are there.
-    pub fn objects_of<'a>(
-        &'a self,
-        plugin: &'a str,
-        published: &'a ViewNames,
-    ) -> BoxFuture<'a, Result<PluginObjects, StorageError>> {
-        Box::pin(PluginObjects::read(self, plugin, published))
     }
 
     /// Notifications of other gateways. `None` on SQLite, which only one gateway uses, and while the server is

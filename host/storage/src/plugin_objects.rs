@@ -9,6 +9,7 @@ use crate::{
     error::StorageError,
     scope::{Scope, ViewNames, owns_table},
 };
+use futures_util::future::BoxFuture;
 use plugin_api::{Sql, host::decode_rows, sql};
 use serde::de::DeserializeOwned;
 use sqlparser::ast::Statement;
@@ -57,7 +58,16 @@ const POSTGRES_VIEWS: &str = "SELECT CAST(view_name AS TEXT), CAST(table_name AS
      FROM information_schema.view_table_usage WHERE view_schema = current_schema()";
 
 impl PluginObjects {
-    pub(crate) async fn read(database: &Database, plugin: &str, published: &ViewNames) -> Result<Self, StorageError> {
+    /// What the plugin has in this database. `published` are the views of the other plugins that are there.
+    pub fn of<'a>(
+        database: &'a Database,
+        plugin: &'a str,
+        published: &'a ViewNames,
+    ) -> BoxFuture<'a, Result<Self, StorageError>> {
+        Box::pin(Self::read(database, plugin, published))
+    }
+
+    async fn read(database: &Database, plugin: &str, published: &ViewNames) -> Result<Self, StorageError> {
         let dialect = database.dialect();
         let pick = |sqlite: &'static str, postgres: &'static str| match dialect {
             Dialect::Sqlite => sql(sqlite),

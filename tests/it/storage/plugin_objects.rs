@@ -25,7 +25,7 @@ async fn everything_of_a_plugin_is_found_and_dropped(#[values(Engine::Sqlite, En
     let migrations = [migration(1, AGENTS), migration(2, INDEXES)];
     db.migrate("agents", &migrations).await.unwrap();
     db.database.execute_batch(ROWS).await.unwrap();
-    let objects = async || db.database.objects_of("agents", &ViewNames::new()).await.unwrap();
+    let objects = async || PluginObjects::of(&db.database, "agents", &ViewNames::new()).await.unwrap();
     let found = objects().await;
     assert_eq!(found.tables, ["agents_notes", "agents_notes_counts", "agents_votes"]);
     assert_eq!((found.views.clone(), found.dependent_views.clone()), (names(["agents_v1", "jobs_v1"]), vec![]));

@@ -15,7 +15,7 @@ use gateway::operators::{Operators, Switches};
 use gateway_admin::client::{self, ClientError};
 use gateway_config::{Config, DatabaseTarget, Overrides};
 use gateway_plugins::{LoadedPlugin, PluginReport, PluginState};
-use gateway_storage::{Database, StorageError, ViewNames};
+use gateway_storage::{Database, PluginObjects, StorageError, ViewNames};
 use std::{collections::BTreeMap, net::SocketAddr};
 
 const OTHERWISE: &str = "this is what a start would find";
@@ -143,7 +143,7 @@ async fn read(database: &Database, names: &[String]) -> Result<Stored, StorageEr
         *stored.migrations.entry(migration.plugin).or_default() += 1;
     }
     for (name, count) in stored.migrations.iter().filter(|(name, _)| *name != "host" && !names.contains(name)) {
-        let objects = database.objects_of(name, &ViewNames::new()).await?;
+        let objects = PluginObjects::of(database, name, &ViewNames::new()).await?;
         stored.gone.push(gone_report(name, &objects.tables, *count));
     }
     Ok(stored)

@@ -9,7 +9,7 @@ use super::{
 };
 use gateway_config::Config;
 use gateway_plugins::{FolderChanges, LoadedPlugin, PluginFolder, PluginReport, PluginState};
-use gateway_storage::{AppliedMigration, StorageError, ViewNames};
+use gateway_storage::{AppliedMigration, PluginObjects, StorageError, ViewNames};
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
@@ -74,7 +74,7 @@ impl PluginManager {
         let names = self.registry.lock().without_file(&applied);
         let mut gone = BTreeMap::new();
         for name in names {
-            let objects = database.objects_of(&name, &ViewNames::new()).await?;
+            let objects = PluginObjects::of(database, &name, &ViewNames::new()).await?;
             let migrations = applied.iter().filter(|migration| migration.plugin == name).count();
             gone.insert(name.clone(), gone_report(&name, &objects.tables, migrations));
         }
