@@ -57,9 +57,9 @@ plugins! {
     Reader "reader": Definition::new()
         .uses(TRANSLATE)
         .contributes(WORDS, async |_, Word { word }| Ok(u32::from(word == "apple")))
-        .routes([Route::get("/api/reader/words/{word}", read_word).public()]);
+        .routes([Route::get("/api/reader/words/{word}", read_word).public().operation("read_word")]);
     Stranger "stranger": Definition::new()
-        .routes([Route::get("/api/stranger/words/{word}", read_word).public()]);
+        .routes([Route::get("/api/stranger/words/{word}", read_word).public().operation("read_word_anyway")]);
     Misreader "misreader": Definition::new().uses(Service::<Word, String>::new("dictionary.translate"));
     Miscounter "miscounter": Definition::new()
         .contributes(Point::new("dictionary.words"), async |_, _: Word| Ok("many".to_owned()));
@@ -167,7 +167,7 @@ async fn what_fails_in_the_provider_is_its_fault_and_its_secret() {
 async fn a_provider_that_never_answers_fails_the_call_alone() {
     let gateway = open(&[module::<Dictionary>(), module::<Reader>()]).await;
     let late = translation(&gateway, "never").await;
-    assert_eq!((late.status, late.json()["code"].as_str()), (503, Some("unavailable")), "{}", late.text());
+    assert_eq!((late.status, late.json()["code"].as_str()), (503, Some("timeout")), "{}", late.text());
     let faults = gateway.faults().await;
     assert_eq!(faults, ["dictionary: timeout in service dictionary.translate after 10s"]);
     gateway.stop().await;

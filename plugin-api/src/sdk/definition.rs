@@ -2,6 +2,7 @@
 
 use super::{
     ContractEvent, HostHandle, Job, PluginContext, Route, RouteDescription, Skill,
+    call_types::{call_types, service_spec},
     job::{self, JobFn},
     log_events::{self, LogEvents},
     payload_references::referenced_payloads,
@@ -11,10 +12,7 @@ use super::{
 };
 use crate::{
     abi::{EventSource, Fault, FfiBytes, Frame, HostError, HostErrorCode, SubscribedEvent},
-    manifest::{
-        CallTypes, ChainEvent, ContributionSpec, Grants, Manifest, MigrationSpec, ServiceSpec, SubscriptionSpec,
-        TopicRow,
-    },
+    manifest::{ChainEvent, ContributionSpec, Grants, Manifest, MigrationSpec, SubscriptionSpec, TopicRow},
 };
 use abi_stable::std_types::RResult;
 use async_ffi::FfiFuture;
@@ -506,46 +504,6 @@ where
             serde_json::to_vec(&output).map(FfiBytes::from).map_err(invalid)
         })
     })
-}
-
-fn service_spec<I: JsonSchema, O: JsonSchema>(name: &str) -> ServiceSpec {
-    ServiceSpec { name: name.to_owned(), types: call_types::<I, O>() }
-}
-
-fn call_types<I: JsonSchema, O: JsonSchema>() -> CallTypes {
-    CallTypes { input: plain_schema::<I>(), output: plain_schema::<O>() }
-}
-
-/// A schema that says the same for equal types: without the names of Rust types and the texts of their documentation.
-fn plain_schema<T: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
-        settings.meta_schema = None;
-        settings.inline_subschemas = true;
-    });
-    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
-    remove_texts(&mut schema);
-    schema
-}
-
-/// Members of `properties` are names of the type's own.
-fn remove_texts(schema: &mut Value) {
-    match schema {
-        Value::Object(members) => {
-            for text in ["title", "description", "examples", "deprecated"] {
-                members.shift_remove(text);
-            }
-            for (name, member) in members {
-                match member {
-                    Value::Object(properties) if name == "properties" || name == "$defs" => {
-                        properties.values_mut().for_each(remove_texts);
-                    }
-                    member => remove_texts(member),
-                }
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(remove_texts),
-        _ => {}
-    }
 }
 
 fn invalid(error: serde_json::Error) -> HostError {

