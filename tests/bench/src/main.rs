@@ -23,16 +23,21 @@ mod steps;
 use anyhow::{Context as _, Result, bail, ensure};
 use bench::Bench;
 use clap::Parser as _;
+use gateway_plugins::trial;
 use jobs::{JOBS, Job};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use options::Options;
-use std::process::ExitCode;
+use std::{env, process::ExitCode};
 
 /// The allocator of the gateway, which some jobs run in this process.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
+    // A gateway linked into this program tries a library by running the program again.
+    if env::args_os().skip(1).take(trial::COMMAND.len()).eq(trial::COMMAND) {
+        return gateway_cli::commands::run(&gateway_cli::Cli::parse()).into();
+    }
     let options = Options::parse();
     let done = match options.serve.as_deref() {
         // Not a peer: the gateway itself, as this program links it.
