@@ -26,6 +26,7 @@ pub struct Agents {
     config: Config,
     /// When this plugin started: it has probed nothing before.
     started_s: i64,
+    sweep: store::probes::Sweep,
 }
 
 impl Plugin for Agents {
@@ -103,7 +104,7 @@ impl Plugin for Agents {
 
     fn new(config: Config, host: &HostHandle) -> Result<Self, ConfigError> {
         config.validate()?;
-        Ok(Self { config, started_s: host.now_s() })
+        Ok(Self { config, started_s: host.now_s(), sweep: store::probes::Sweep::default() })
     }
 }
 

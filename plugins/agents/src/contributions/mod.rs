@@ -9,9 +9,9 @@ use crate::{
     model::average,
     store::{
         agents::{self, TopAgent},
-        authors, cards,
+        authors,
         derived::totals,
-        leaderboard as board,
+        leaderboard as board, probes,
     },
 };
 use plugin_api::{Address, HostError, PluginContext, point};
@@ -52,7 +52,7 @@ pub async fn status(
     _: point::NoInput,
 ) -> Result<BTreeMap<String, point::ServiceStatus>, HostError> {
     let now_s = cx.now_s();
-    let progress = cards::progress(&cx.db(), now_s).await?;
+    let progress = probes::progress(&cx.db(), now_s).await?;
     let interval_s = i64::from(cx.plugin().config.probe_interval_s);
     let oldest_age_s = progress.oldest_s.map(|at| (now_s - at).max(0));
     let ok = progress.is_healthy(interval_s, cx.plugin().started_s, now_s);

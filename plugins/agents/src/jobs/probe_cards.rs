@@ -1,7 +1,10 @@
 //! Fetches the cards of active agents, each once per interval, a few at a time, so that requests are spread evenly. It learns
 //! who is online. An agent's response changes only its own row of `agents_cards`.
 
-use crate::{Agents, model, store};
+use crate::{
+    Agents, model,
+    store::{self, probes::Part},
+};
 use futures_util::future::join_all;
 use plugin_api::{Fetch, HostError, Job, PluginContext, handles::FetchResponse};
 use std::time::Duration;
@@ -26,19 +29,34 @@ pub fn job() -> Job<Agents> {
 async fn probe_cards(cx: PluginContext<Agents>) -> Result<(), HostError> {
     let (begun_ms, interval_s) = (cx.now_ms(), i64::from(cx.plugin().config.probe_interval_s));
     let db = cx.db();
-    let (_, active) = store::agents::count(&db).await?;
-    let due = store::cards::due(&db, cx.now_s() - interval_s, probes_per_round(active, interval_s)).await?;
+    let (all, active) = store::agents::count(&db).await?;
+    let sweep = &cx.plugin().sweep;
+    let mut part = Part::read(&db, sweep.position(), agents_per_round(all, interval_s)).await?;
+    let probes_max = probes_per_round(active, interval_s);
+    let due = store::probes::due(&db, part, cx.now_s() - interval_s, probes_max).await?;
+    let mut probed = 0;
     for some in due.chunks(CONCURRENT_PROBES) {
         let probes = join_all(some.iter().map(|agent| probe(&cx, agent))).await;
         cx.write(async move |tx| store::cards::record(tx, &probes).await).await?;
+        probed += some.len();
         if cx.now_ms() - begun_ms > ROUND_MAX_MS {
             break;
         }
     }
-    if store::cards::progress_is_due(&db, cx.now_s()).await? {
-        store::cards::store_progress(&cx).await?;
+    let may_be_more = probed < due.len() || i64::try_from(probed).is_ok_and(|probed| probed >= probes_max);
+    if let Some(last) = due[..probed].last().filter(|_| may_be_more) {
+        part = part.up_to(last.id);
     }
-    Ok(())
+    let counted = store::probes::count(&db, part).await?;
+    match sweep.pass(part, counted) {
+        Some(progress) => store::probes::store_progress(&cx, progress).await,
+        None => Ok(()),
+    }
+}
+
+/// Number of agents that a round looks at, so that all are seen twice within the interval.
+fn agents_per_round(all: i64, interval_s: i64) -> i64 {
+    (2 * all * ROUND_S / interval_s).clamp(Part::AGENTS_MIN, Part::AGENTS_MAX)
 }
 
 /// Number of agents per round, so that all are probed within the interval.
@@ -46,7 +64,7 @@ fn probes_per_round(active: i64, interval_s: i64) -> i64 {
     active * ROUND_S / interval_s + CATCH_UP_PROBES
 }
 
-async fn probe(cx: &PluginContext<Agents>, agent: &store::cards::DueAgent) -> store::cards::Probe {
+async fn probe(cx: &PluginContext<Agents>, agent: &store::probes::DueAgent) -> store::cards::Probe {
     let marker = &cx.environment().brand.marker;
     let fetched = Fetch::get(model::card_url(&agent.endpoint, marker))
         .header("accept", "application/json")

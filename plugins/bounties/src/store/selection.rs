@@ -19,13 +19,6 @@ pub struct Selection {
     pub due_after_s: Option<i64>,
 }
 
-/// No other bounty is awarded or completed: those that somebody awarded, and those that a job cites.
-pub const MAY_BE_TAKEN: &str =
-    "(b.awarded_agent IS NOT NULL OR EXISTS (SELECT 1 FROM bounties_jobs t WHERE t.bounty_id = b.id))";
-
-/// No other bounty is open or awarded.
-pub const IS_UNSETTLED: &str = "b.is_settled = 0";
-
 const SEARCHED: SearchIndex = SearchIndex::new("bounties_bounties", &["title", "brief"]);
 
 /// Ties are broken by the newer bounty first. An unknown name is `new`.
@@ -56,23 +49,13 @@ impl Sort {
 }
 
 impl Selection {
-    /// Whether filters and order use stored columns only.
-    pub fn is_stored(&self) -> bool {
-        self.status.is_none() && self.sort != Sort::Active
-    }
-
-    /// Whether [`Self::push_conditions`] appends any. A stored selection has no status.
-    pub fn has_conditions(&self) -> bool {
-        self.tag.is_some() || !self.is_unfiltered()
-    }
-
     /// Whether it selects by nothing but status and tag.
     pub fn is_unfiltered(&self) -> bool {
         self.search.is_none() && self.poster.is_none() && self.only.is_none() && self.due_after_s.is_none()
     }
 
-    /// Appends `WHERE …` on `bounties_bounties b`, without the status.
-    pub fn push_conditions(&self, statement: Sql) -> Sql {
+    /// Conditions on `bounties_bounties b`, without the one on the status.
+    pub fn conditions(&self) -> Vec<Sql> {
         let conditions = [
             ("b.id = {}", self.only.map(Bind::into_value)),
             ("b.id IN (SELECT bounty_id FROM bounties_tags WHERE tag = {})", self.tag.as_deref().map(Bind::into_value)),
@@ -81,14 +64,6 @@ impl Selection {
         ];
         let given = conditions.into_iter().filter_map(|(text, value)| Some(sql("").push_bind(text, value?)));
         let found = self.search.iter().map(|search| sql("b.id IN (").push_sql(SEARCHED.select("id", search)).push(")"));
-        let narrowed = self.status.filter(|status| self.only.is_none() && *status != Status::Completed);
-        let found = found.chain(narrowed.map(|status| match status {
-            Status::Open => sql(IS_UNSETTLED),
-            _ => sql(format!("{IS_UNSETTLED} AND {MAY_BE_TAKEN}")),
-        }));
-        let words = std::iter::once(" WHERE ").chain(std::iter::repeat(" AND "));
-        words
-            .zip(found.chain(given))
-            .fold(statement, |statement, (word, condition)| statement.push(word).push_sql(condition))
+        found.chain(given).collect()
     }
 }

@@ -8,8 +8,11 @@
 //! - The job is the one that the award names, if its client is the poster; else the oldest citing one that is not refunded. An
 //!   award that holds and names no job of the poster gives way to a citing job only when that is newer, or completed.
 //! - `completed`: the job is completed. `awarded`: there is a job, or an award that holds. `open`: neither.
+//!
+//! A query computes the state of the rows that it returns, and of the few bounties that are [`TAKEN`]: all others are open, or
+//! settled and so completed.
 
-use super::selection::{IS_UNSETTLED, MAY_BE_TAKEN, Selection};
+use super::selection::{Selection, Sort};
 use crate::model::{BountyId, Completed, Status};
 use plugin_api::{
     Address, AgentId, HostError, JobId, Query, Sql, Wei,
@@ -46,6 +49,13 @@ impl BountyRow<'_> {
         let (bounty_id, title, agent_name) = (self.id, self.title, self.awarded_agent_name);
         Some(Completed { bounty_id, title, agent_id, agent_name, job_id: job, reward_wei: self.reward })
     }
+}
+
+/// A bounty that can be settled, and its last activity.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct Settled {
+    pub id: BountyId,
+    pub active_at: i64,
 }
 
 /// An open bounty, for the list of work.
@@ -114,7 +124,11 @@ impl StateQuery {
         let start = start.in_order("bounties", selection.sort.order_by());
         let mut columns = self.all_columns.clone();
         start.push_columns(&mut columns);
-        let page = start.read(db, self.page(&columns, selection, limit, &start), limit, 0).await?;
+        let page = match selection.sort {
+            Sort::Active => self.active_page(&columns, selection, limit, &start),
+            Sort::New | Sort::Reward | Sort::Deadline => self.page(&columns, selection, limit, &start),
+        };
+        let page = start.read(db, page, limit, 0).await?;
         Ok((page, self.count(db, selection).await?))
     }
 
@@ -143,28 +157,34 @@ impl StateQuery {
             (None, Some(tag)) if is_unfiltered => {
                 sql("SELECT coalesce((SELECT row_count FROM bounties_tags_counts WHERE tag = $1), 0)").bind(tag)
             }
-            (None, _) => selection.push_conditions(sql("SELECT count(*) FROM bounties_bounties b")),
-            (Some(Status::Completed), None) if is_unfiltered => {
-                let others =
-                    self.select("count(*)").push(&format!(" WHERE {IS_UNSETTLED} AND {MAY_BE_TAKEN}")).push(END);
-                let others = others.push_bind(" WHERE s.status = {}", Status::Completed.as_str());
-                sql(format!("SELECT ({SETTLED}) + (")).push_sql(others).push(")")
+            (Some(Status::Open), None) if is_unfiltered => {
+                sql(format!("SELECT ({UNSETTLED}) - (")).push_sql(self.taken("count(*)", "<>", Status::Open)).push(")")
             }
-            (Some(_), _) => self.matches("count(*)", selection),
+            (Some(Status::Awarded), None) if is_unfiltered => self.taken("count(*)", "=", Status::Awarded),
+            (Some(Status::Completed), None) if is_unfiltered => sql(format!("SELECT ({SETTLED}) + ("))
+                .push_sql(self.taken("count(*)", "=", Status::Completed))
+                .push(")"),
+            _ => self.filtered(sql("SELECT count(*) FROM bounties_bounties b"), selection, " WHERE ").0,
         })
         .await
     }
 
-    /// Bounties that are not settled and that a job completed before that second.
+    /// Bounties that are not settled, and that a job completed before that second; no job that concerns them is open since.
     pub async fn completed_before(
         &self,
         db: &impl Query,
         before_s: i64,
         limit: u32,
-    ) -> Result<Vec<BountyId>, HostError> {
-        let taken = self.select("s.id").push(&format!(" WHERE {IS_UNSETTLED} AND {MAY_BE_TAKEN}")).push(END);
-        let completed =
-            taken.push_bind(" WHERE s.status = 'completed' AND s.is_stable = 1 AND s.completed_at < {}", before_s);
+    ) -> Result<Vec<Settled>, HostError> {
+        let taken = self.select("s.id, s.active_at").push(" WHERE b.is_settled = 0 AND b.is_taken = 1");
+        let at_rest = taken.push_bind(
+            " AND NOT EXISTS (SELECT 1 FROM jobs_v1 v WHERE (v.closed_at IS NULL OR v.closed_at >= {}) AND (v.job_id = b.awarded_job \
+                OR v.job_id IN (SELECT c.job_id FROM bounties_jobs c WHERE c.bounty_id = b.id)))",
+            before_s,
+        );
+        let completed = at_rest
+            .push(END)
+            .push_bind(" WHERE s.status = 'completed' AND s.is_stable = 1 AND s.completed_at < {}", before_s);
         db.rows(completed.push_bind(" LIMIT {}", limit)).await
     }
 
@@ -172,29 +192,57 @@ impl StateQuery {
         self.page(columns, selection, limit, &PageStart::from(0))
     }
 
+    /// In an order of stored columns: computes the state of the page's rows only.
     fn page(&self, columns: &str, selection: &Selection, limit: u32, start: &PageStart) -> Sql {
         let order = format!(" ORDER BY {}", selection.sort.order_by());
-        let cut = |statement: Sql, word: &str| {
-            let statement = start.push_after(statement, word).push(&order).push_bind(" LIMIT {}", limit);
-            start.push_offset(statement)
-        };
-        if !selection.is_stored() {
-            let word = if selection.status.is_some() { " AND " } else { " WHERE " };
-            return cut(self.matches(columns, selection), word);
-        }
-        // Computes the state of the page's rows only.
-        let inputs = selection.push_conditions(self.select(columns));
-        let word = if selection.has_conditions() { " AND " } else { " WHERE " };
-        cut(inputs, word).push(END).push(&order)
+        let (inputs, word) = self.filtered(self.select(columns), selection, " WHERE ");
+        let inputs = start.push_after(inputs, word).push(&order).push_bind(" LIMIT {}", limit);
+        let rows = start.push_offset(inputs).push(END);
+        // Of one bounty, the state decides after it was computed.
+        let status = selection.status.filter(|_| selection.only.is_some());
+        rows.push_filter(" WHERE s.status = {}", status.map(Status::as_str)).push(&order)
     }
 
-    /// All matches, without order.
-    fn matches(&self, columns: &str, selection: &Selection) -> Sql {
-        let matches = selection.push_conditions(self.select(columns)).push(END);
-        match selection.status {
-            Some(status) => matches.push_bind(" WHERE s.status = {}", status.as_str()),
-            None => matches,
-        }
+    /// In the order of the last activity: computes the state of as many rows as the page needs in the stored order, and of all that
+    /// are [`TAKEN`], whose activity is not stored.
+    fn active_page(&self, columns: &str, selection: &Selection, limit: u32, start: &PageStart) -> Sql {
+        const STORED: &str = "active_order DESC, id DESC";
+        let order = format!(" ORDER BY {}", selection.sort.order_by());
+        let ids = "SELECT b.id FROM bounties_bounties b WHERE b.id";
+        let rows_max = start.clone().offset().unwrap_or_default().saturating_add(limit);
+        let (stored, word) = self.filtered(sql(format!("{ids} NOT IN ({TAKEN})")), selection, " AND ");
+        let stored = start.clone().in_order("bounties", STORED).push_after(stored, word);
+        let stored = stored.push(&format!(" ORDER BY {STORED}")).push_bind(" LIMIT {}", rows_max);
+        let (taken, _) = self.filtered(sql(format!("{ids} IN ({TAKEN})")), selection, " AND ");
+        let inputs = self.select(columns).push(" WHERE b.id IN (SELECT o.id FROM (").push_sql(stored);
+        let inputs = inputs.push(") o UNION ALL ").push_sql(taken).push(")");
+        let page = start.push_after(inputs.push(END), " WHERE ").push(&order).push_bind(" LIMIT {}", limit);
+        start.push_offset(page)
+    }
+
+    /// Appends the conditions of the selection, the first one after `word`; returns the word for the next one. Of one bounty it leaves
+    /// the status out.
+    fn filtered(&self, statement: Sql, selection: &Selection, word: &'static str) -> (Sql, &'static str) {
+        let status = selection.status.filter(|_| selection.only.is_none()).map(|status| match status {
+            Status::Open => {
+                sql("b.is_settled = 0 AND b.id NOT IN (").push_sql(self.taken("s.id", "<>", Status::Open)).push(")")
+            }
+            Status::Awarded => sql("b.id IN (").push_sql(self.taken("s.id", "=", Status::Awarded)).push(")"),
+            Status::Completed => {
+                sql("(b.is_settled = 1 OR b.id IN (").push_sql(self.taken("s.id", "=", Status::Completed)).push("))")
+            }
+        });
+        selection
+            .conditions()
+            .into_iter()
+            .chain(status)
+            .fold((statement, word), |(statement, word), condition| (statement.push(word).push_sql(condition), " AND "))
+    }
+
+    /// Selects from the taken bounties that are not settled, by their status.
+    fn taken(&self, columns: &str, comparison: &str, status: Status) -> Sql {
+        let taken = self.select(columns).push(&format!(" WHERE b.is_settled = 0 AND b.id IN ({TAKEN})")).push(END);
+        taken.push_bind(&format!(" WHERE s.status {comparison} {{}}"), status.as_str())
     }
 
     /// Selects columns of bounties with their state, alias `s`. Conditions, order and limit of the inputs and [`END`] follow.
@@ -207,6 +255,15 @@ impl StateQuery {
 const ALL: &str = "SELECT cast(coalesce(sum(row_count), 0) AS BIGINT) FROM bounties_bounties_counts";
 /// Selects the number of settled ones.
 const SETTLED: &str = "SELECT coalesce((SELECT row_count FROM bounties_bounties_counts WHERE is_settled = 1), 0)";
+
+/// Selects the number of the others.
+const UNSETTLED: &str = "SELECT coalesce((SELECT row_count FROM bounties_bounties_counts WHERE is_settled = 0), 0)";
+
+/// Selects the ids of bounties that may be awarded or completed without being settled, or that were active after `active_order`:
+/// those that somebody awarded, and those that a job cites. Of settled ones, those that a later job cites.
+const TAKEN: &str = "SELECT t.id FROM bounties_bounties t WHERE t.is_settled = 0 AND t.is_taken = 1 \
+    UNION SELECT t.bounty_id FROM bounties_jobs t WHERE t.bounty_id IS NOT NULL \
+    AND t.job_id > (SELECT p.cited_up_to FROM bounties_progress p WHERE p.id = 1)";
 
 /// Ends the source that [`StateQuery::select`] begins.
 const END: &str = ") i) h) l) j) s";

@@ -49,14 +49,15 @@ INSERT INTO agents_totals (id, jobs, jobs_completed, volume, fees, validations)
     SELECT 1, count(*), count(*), '1', '1', 0 FROM agents_jobs;
 
 INSERT INTO bounties_bounties (poster, title, brief, tags, summary, reward, deadline_order, created_at, updated_at, awarded_agent,
-        awarded_job, awarded_at, is_settled, kept)
+        awarded_job, awarded_at, is_settled, is_taken, active_order, kept)
     SELECT wallet, 'Bounty ' || i, 'brief of ' || i, '[]', 'brief', printf('%078d', i), 9223372036854775807, i, i,
-        iif(i % 100, i, NULL), iif(i % 100, i, NULL), iif(i % 100, i, NULL), iif(i % 100, 1, 0),
+        iif(i % 100, i, NULL), iif(i % 100, i, NULL), iif(i % 100, i, NULL), iif(i % 100, 1, 0), iif(i % 100, 1, 0), i,
         json_object('title', 'Bounty ' || i, 'brief', 'brief of ' || i, 'rewardWei', '1', 'tags', json_array(), 'createdAt', i)
     FROM n;
 INSERT INTO bounties_tags (tag, bounty_id) SELECT 't' || id % 50, id FROM bounties_bounties;
 INSERT INTO bounties_claims (bounty_id, agent_id, claimer, pitch, created_at, updated_at) SELECT i, i, wallet, 'I do', i, i FROM n;
 INSERT INTO bounties_jobs (job_id, bounty_id) SELECT i, iif(i % 100, i, NULL) FROM n;
+UPDATE bounties_progress SET cited_up_to = (SELECT max(job_id) - 100 FROM bounties_jobs);
 
 INSERT INTO arena_challenges (creator, title, brief, rules, prize, tags, created_at, ends_at, closed_at, submissions, votes)
     SELECT wallet, 'Challenge ' || i, 'brief of ' || i, '', '1', '[]', i, iif(i % 100, i, unixepoch() + 1000000 + i),
