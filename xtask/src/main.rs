@@ -9,6 +9,8 @@ mod devnet;
 mod dist;
 mod long;
 mod new_plugin;
+#[cfg(test)]
+mod packages;
 mod plugin_name;
 mod postgres;
 mod process;

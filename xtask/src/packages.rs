@@ -1,0 +1,44 @@
+//! What is published for authors of plugins: each crate's package is complete by itself.
+
+use crate::process;
+use std::path::Path;
+
+/// The files that each needs, besides its sources.
+const NEEDED: [&str; 4] = ["Cargo.toml", "LICENSE-APACHE", "LICENSE-MIT", "README.md"];
+
+fn cargo(arguments: &[&str]) -> String {
+    let mut cargo = process::cargo();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("/"));
+    process::output(cargo.current_dir(root).args(["package", "--offline", "--locked", "--allow-dirty"]).args(arguments))
+        .unwrap_or_else(|failure| failure)
+}
+
+#[test]
+fn packages_have_licences_and_a_readme() {
+    for name in ["plugin-api", "plugin-api-macros"] {
+        let listed = cargo(&["--package", name, "--list"]);
+        let files: Vec<&str> = listed.lines().collect();
+        for needed in NEEDED {
+            assert!(files.contains(&needed), "{name} lacks {needed}:\n{listed}");
+        }
+        let is_strange = |file: &&&str| file.starts_with("testing/") || file.starts_with("macros/");
+        assert_eq!(files.iter().find(is_strange), None, "{name} has files of another package");
+    }
+}
+
+/// Without their compilation, which takes a minute.
+#[test]
+fn plugin_api_and_its_macros_can_be_packaged_together() {
+    let target = std::env::temp_dir().join(format!("gateway-packages-{}", std::process::id()));
+    let folder = target.display().to_string();
+    let said =
+        cargo(&["--package", "plugin-api", "--package", "plugin-api-macros", "--no-verify", "--target-dir", &folder]);
+    let made = std::fs::read_dir(target.join("package")).map(|entries| {
+        let names = entries.filter_map(Result::ok).map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.filter(|name| name.ends_with(".crate")).count()
+    });
+    // Left behind by a failure only.
+    let removed = std::fs::remove_dir_all(&target);
+    assert_eq!(made.ok(), Some(2), "{said}");
+    assert!(removed.is_ok(), "{removed:?}");
+}
