@@ -143,6 +143,26 @@ async fn every_event_is_heard_once_and_in_order() {
 }
 
 #[tokio::test]
+async fn a_new_subscription_begins_at_the_end_of_the_log() {
+    for gateway in TestGateway::each_database(&[module()]).await {
+        until_subscribed(&gateway).await;
+        publish(&gateway, &["before"]).await;
+        until_heard(&gateway, &["before"]).await;
+        for action in [Action::Disable, Action::Enable] {
+            let outcome = gateway.gateway().plugins.operate(action, "follower", "the test").await.unwrap();
+            assert!(outcome.is_reached, "{}", outcome.report.reason);
+            if action == Action::Disable {
+                gateway.execute("DELETE FROM host_log_subscriptions").await;
+            }
+        }
+        until_subscribed(&gateway).await;
+        publish(&gateway, &["after"]).await;
+        until_heard(&gateway, &["before", "after"]).await;
+        gateway.stop().await;
+    }
+}
+
+#[tokio::test]
 async fn what_comes_while_the_plugin_is_off_is_heard_later() {
     for gateway in TestGateway::each_database(&[module()]).await {
         until_subscribed(&gateway).await;

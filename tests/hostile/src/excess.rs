@@ -3,7 +3,7 @@
 use crate::Hostile;
 use futures_util::{Stream, stream};
 use plugin_api::{
-    EventBuilder, HandlerError, HostError, Json, Query as _, RequestContext, Route,
+    Address, Author, EventBuilder, HandlerError, HostError, Json, Query as _, RequestContext, Route,
     abi::FfiBytes,
     response::{StreamBody, Text, WithHeader},
     sql,
@@ -19,6 +19,7 @@ pub fn routes() -> Vec<Route<Hostile>> {
     vec![
         Route::get("/api/hostile/large_header", large_header).public(),
         Route::get("/api/hostile/large_chunk", large_chunk).public(),
+        Route::get("/api/hostile/many_authors", many_authors).public(),
         Route::get("/api/hostile/long_statement", long_statement).public(),
         Route::get("/api/hostile/large_parameter", large_parameter).public(),
         Route::get("/api/hostile/large_result", large_result).public(),
@@ -41,6 +42,11 @@ async fn large_chunk(
 ) -> Result<StreamBody<impl Stream<Item = Result<FfiBytes, HostError>>>, HandlerError> {
     let chunks = stream::iter([1, 5].map(|mib| Ok(FfiBytes::from(vec![b'x'; mib * MIB]))));
     Ok(StreamBody::new(&cx, "image/png", chunks))
+}
+
+/// 8 MiB as it leaves the plugin, 32 MiB with the authors' records.
+async fn many_authors(_: RequestContext<Hostile>) -> Result<Json<Vec<Author>>, HandlerError> {
+    Ok(Json(vec![Author::Address(Address([7; 20])); 400_000]))
 }
 
 async fn long_statement(cx: RequestContext<Hostile>) -> Number {

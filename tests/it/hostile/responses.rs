@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 #[case("header_many", "more than 100 headers")]
 #[case("large_header", "its head has ")]
 #[case("giant_body", "the body has 67108864 bytes, at most 16777216")]
+#[case("many_authors", "the body with its authors has 33600001 bytes, at most 16777216")]
 #[case("status_99", "status 99: ")]
 #[case("status_101", "status 101 ")]
 #[tokio::test]

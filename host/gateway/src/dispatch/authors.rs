@@ -3,18 +3,25 @@
 //! The rule: this happens after the commit, when the request holds no transaction, because names are read from the database.
 
 use bytes::Bytes;
-use gateway_plugins::HostContext;
+use gateway_plugins::{
+    HostContext,
+    bounds::{RESPONSE_BODY_BYTES_MAX, excess},
+};
 use memchr::memchr;
 use plugin_api::{Address, abi::AUTHOR_MARK};
 use std::sync::Arc;
 
 const ADDRESS_BYTES: usize = 20;
 
-/// The whole JSON; `None` when a mark has no address: a bug of the plugin.
-pub async fn complete(host: &HostContext, json: &[u8]) -> Option<Bytes> {
-    let addresses = marked(json)?;
+/// The whole JSON. Fails with the reason when a mark has no address, or when the JSON is too large with its authors: a bug of
+/// the plugin.
+pub async fn complete(host: &HostContext, json: &[u8]) -> Result<Bytes, String> {
+    let addresses = marked(json).ok_or("an author has no address")?;
     let records = host.authors(&addresses).await;
-    Some(join(json, &records).into())
+    match excess("the body with its authors", joined_bytes(json, &records), RESPONSE_BODY_BYTES_MAX) {
+        Some(reason) => Err(reason),
+        None => Ok(join(json, &records).into()),
+    }
 }
 
 /// The addresses of all marks, in their order.
@@ -28,10 +35,15 @@ fn marked(json: &[u8]) -> Option<Vec<Address>> {
     Some(addresses)
 }
 
+/// The size of [`join`]'s JSON: each mark and its address give way to a record.
+fn joined_bytes(json: &[u8], records: &[Arc<str>]) -> usize {
+    let added: usize = records.iter().map(|record| record.len()).sum();
+    (json.len() + added).saturating_sub(records.len() * (1 + ADDRESS_BYTES))
+}
+
 /// The JSON with a record in the place of each mark.
 fn join(json: &[u8], records: &[Arc<str>]) -> Vec<u8> {
-    let added: usize = records.iter().map(|record| record.len()).sum();
-    let (mut joined, mut rest) = (Vec::with_capacity(json.len() + added), json);
+    let (mut joined, mut rest) = (Vec::with_capacity(joined_bytes(json, records)), json);
     for record in records {
         let Some(mark) = memchr(AUTHOR_MARK, rest) else { break };
         let (before, marked) = rest.split_at(mark);
@@ -60,7 +72,9 @@ mod tests {
         let json = json(&[br#"{"a":"#, &MARKED, br#","b":["#, &other, b"]}"]);
         assert_eq!(marked(&json), Some(vec![Address([AUTHOR_MARK; 20]), Address([0xff; 20])]));
         let records = [Arc::from("{}"), Arc::from("[1]")];
-        assert_eq!(join(&json, &records), br#"{"a":{},"b":[[1]]}"#);
+        let joined = join(&json, &records);
+        assert_eq!(joined, br#"{"a":{},"b":[[1]]}"#);
+        assert_eq!(joined_bytes(&json, &records), joined.len());
     }
 
     #[test]

@@ -284,7 +284,7 @@ impl Dispatcher {
             commit::end_transaction(&self.config.load(), &call, &own, answer).await?;
         if let Some(json) = incomplete {
             let json = Box::pin(authors::complete(&self.host, &json)).await;
-            *response.body_mut() = Body::Full(json.ok_or_else(|| response::broken(&call, "an author has no address"))?);
+            *response.body_mut() = Body::Full(json.map_err(|reason| response::broken(&call, &reason))?);
         }
         Ok(response)
     }

@@ -189,3 +189,21 @@ async fn a_private_endpoint_is_never_reached() {
         site.close().await;
     }
 }
+
+/// A round probes some eight agents here, and goes on behind them in the next one.
+#[tokio::test]
+async fn more_agents_than_one_round_probes_are_all_probed_and_counted() {
+    let server = MockServer::start().await;
+    Mock::given(method("GET")).respond_with(ResponseTemplate::new(200).set_body_json(card())).mount(&server).await;
+    let blocks = (1..=20).map(|id| registered(id, id, "a", &format!("{}/{id}", server.uri()))).collect();
+    for site in sites(blocks).await {
+        site.gateway.clock().advance(Duration::from_secs(301)).await;
+        TestGateway::eventually(LIMIT, "all are probed", || async {
+            site.gateway.clock().advance(Duration::from_secs(5)).await;
+            site.gateway.rows("SELECT agents, probed, online FROM agents_probe_progress").await
+                == ["Int(20) Int(20) Int(20)"]
+        })
+        .await;
+        site.close().await;
+    }
+}

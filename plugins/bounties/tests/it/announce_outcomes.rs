@@ -87,6 +87,70 @@ async fn what_was_completed_long_ago_is_settled_and_stays_completed() {
     }
 }
 
+/// The order of the last activity is stored for settled bounties, and computed for those that jobs concern.
+#[tokio::test]
+async fn bounties_stay_in_the_order_of_their_activity_when_they_are_settled_and_cited_again() {
+    for site in sites().await {
+        let [first, second, third] =
+            [site.post("1", json!({})).await, site.post("2", json!({})).await, site.post("3", json!({})).await];
+        published(&site, vec![citing(1, 1, second)]).await;
+        published(&site, vec![completed(1, "4", 5)]).await;
+        site.claim(first, &super::owner(1), json!({ "agentId": 1, "pitch": "p" })).await;
+        let ordered = async |step: &str| {
+            let all = site.read("/api/bounties?sort=active").await;
+            let of = |item: &Value| (item["updatedAt"].as_i64().unwrap(), item["id"].as_i64().unwrap());
+            let found: Vec<(i64, i64)> = all["items"].as_array().unwrap().iter().map(of).collect();
+            let mut sorted = found.clone();
+            sorted.sort_by(|a, b| b.cmp(a));
+            assert_eq!((&found, &all["total"]), (&sorted, &json!(3)), "{step}");
+            // Row by row, by the offset and by the cursor of the page before.
+            let mut next = "?sort=active&limit=1".to_owned();
+            for (offset, row) in found.iter().enumerate() {
+                let page = site.read(&format!("/api/bounties?sort=active&limit=1&offset={offset}")).await;
+                assert_eq!(of(&page["items"][0]), *row, "{step}, offset {offset}");
+                let response = site.gateway.get(&format!("/api/bounties{next}")).await;
+                assert_eq!(of(&response.json()["items"][0]), *row, "{step}, {next}");
+                let link = response.header("link");
+                next = link
+                    .split_once('<')
+                    .and_then(|(_, link)| link.split_once('>'))
+                    .map_or(link, |(link, _)| link)
+                    .to_owned();
+            }
+            let completed = site.read("/api/bounties?sort=active&status=completed").await;
+            assert_eq!((of(&completed["items"][0]).1, &completed["total"]), (second, &json!(1)), "{step}");
+            let open = site.read("/api/bounties?sort=active&status=open").await;
+            assert_eq!(open["total"], 2, "{step}");
+            found.into_iter().map(|(_, id)| id).collect::<Vec<_>>()
+        };
+        let is_settled = async |expected: i64, step: &str| {
+            TestGateway::eventually(LIMIT, step, || async {
+                site.wait(61).await;
+                let settled = format!("SELECT is_settled FROM bounties_bounties WHERE id = {second}");
+                site.gateway.rows(&settled).await == [format!("Int({expected})")]
+            })
+            .await;
+        };
+        ordered("while its job is new").await;
+        site.wait(2 * 86_400).await;
+        is_settled(1, "settled").await;
+        let before = ordered("settled").await;
+        assert!(before.contains(&third));
+        // Another job of the poster cites what is completed for good, and is refunded long after it was requested.
+        published(&site, vec![citing(2, 2, second)]).await;
+        ordered("cited again").await;
+        site.wait(2 * 86_400).await;
+        is_settled(0, "open again to changes").await;
+        ordered("cited long ago").await;
+        published(&site, vec![refunded(2, "5", false)]).await;
+        ordered("refunded").await;
+        site.wait(2 * 86_400).await;
+        is_settled(1, "settled anew").await;
+        ordered("settled anew").await;
+        site.close().await;
+    }
+}
+
 #[tokio::test]
 async fn the_posters_own_award_is_told_once_and_a_job_in_its_place_says_so() {
     for site in sites().await {

@@ -31,7 +31,8 @@ pub async fn count_active_of(
     plans: impl Iterator<Item = i64>,
     now_s: i64,
 ) -> Result<BTreeMap<i64, i64>, HostError> {
-    let count = "SELECT plan_id, count(*) FROM economy_subs WHERE cancelled = 0 AND paid_through_s > $1 AND plan_id";
+    // `+` makes SQLite find the subscriptions of these plans, instead of all active ones.
+    let count = "SELECT plan_id, count(*) FROM economy_subs WHERE +cancelled = 0 AND +paid_through_s > $1 AND plan_id";
     let counts: Vec<(i64, i64)> = db.rows(push_ids(sql(count).bind(now_s), plans).push(" GROUP BY plan_id")).await?;
     Ok(counts.into_iter().collect())
 }

@@ -49,11 +49,21 @@ const QUERIES: [(&str, &str); 26] = [
     ("/api/disputes", "status=open"),
 ];
 
+const OPEN_CHALLENGES: &str =
+    "whether a job closed a challenge follows from the chain: computed for all open challenges";
+const FOUND: &str = "costs with what it finds, here one row of 90, which are counted";
+
 /// Why an answer may take longer than the goal: the beginning of its path, and the reason.
-const REASONS: [(&str, &str); 5] = [
+const REASONS: [(&str, &str); 11] = [
+    ("/.well-known/", OPEN_CHALLENGES),
+    ("/api/discovery/", OPEN_CHALLENGES),
+    ("/api/stats", OPEN_CHALLENGES),
+    ("/api/arena/challenges?status", OPEN_CHALLENGES),
+    ("/api/agents?q", FOUND),
+    ("/api/forum/threads?q", FOUND),
+    ("/api/agents?offset", "10,000 rows are passed over; the link to the next page costs the same everywhere"),
     ("/api/leaderboard", "sums over whole tables; one result serves everybody for 5 s"),
     ("/api/work", "up to 500 items of each kind are collected, filtered and sorted"),
-    ("/api/bounties?sort=active", "the last activity follows from the chain's rows of the jobs"),
     ("/api/compute?gpu", "a part of a GPU's name is looked for in all listings of compute"),
     ("/api/kb?q", "ranks every page that has the words"),
 ];
