@@ -1,16 +1,17 @@
 //! What is published for authors of plugins: each crate's package is complete by itself.
 
-use crate::process;
-use std::path::Path;
+use crate::{process, repository};
 
 /// The files that each needs, besides its sources.
 const NEEDED: [&str; 4] = ["Cargo.toml", "LICENSE-APACHE", "LICENSE-MIT", "README.md"];
 
 fn cargo(arguments: &[&str]) -> String {
-    let mut cargo = process::cargo();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("/"));
-    process::output(cargo.current_dir(root).args(["package", "--offline", "--locked", "--allow-dirty"]).args(arguments))
-        .unwrap_or_else(|failure| failure)
+    let packaged = repository::root().and_then(|root| {
+        let mut cargo = process::cargo();
+        cargo.current_dir(root).args(["package", "--offline", "--locked", "--allow-dirty"]).args(arguments);
+        process::output(&mut cargo)
+    });
+    packaged.unwrap_or_else(|failure| failure)
 }
 
 #[test]

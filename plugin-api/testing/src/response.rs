@@ -26,6 +26,14 @@ impl TestResponse {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
+    /// The cursor of the page that follows: of the link `next`. `None` behind the last page. Panics at a link of another form.
+    pub fn next_cursor(&self) -> Option<String> {
+        let link = self.headers.get("link")?.to_str().expect("a link is text");
+        let query = link.strip_prefix("<?").and_then(|link| link.strip_suffix(">; rel=\"next\""));
+        let cursor = query.and_then(|query| query.split('&').find_map(|member| member.strip_prefix("cursor=")));
+        Some(cursor.unwrap_or_else(|| panic!("{link} is no link to a next page")).to_owned())
+    }
+
     /// The `code` of an error body.
     pub fn code(&self) -> String {
         self.json()["code"].as_str().unwrap_or_default().to_owned()

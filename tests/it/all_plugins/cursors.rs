@@ -9,13 +9,6 @@ use alloy_primitives::hex;
 use gateway_tests::postgres;
 use plugin_testing::{TestResponse, Value};
 
-/// The cursor of the link `next`.
-fn next(response: &TestResponse) -> Option<String> {
-    let link = response.headers.get("link")?.to_str().unwrap();
-    let query = link.strip_prefix("<?").unwrap().strip_suffix(">; rel=\"next\"").unwrap();
-    Some(query.split('&').find_map(|member| member.strip_prefix("cursor=")).unwrap().to_owned())
-}
-
 async fn read(site: &Site, path: &str) -> TestResponse {
     let response = site.get(path).await;
     assert_eq!(response.status, 200, "{path}: {}", response.text());
@@ -73,7 +66,7 @@ async fn the_pages_of_every_list_are_the_list() {
             let all = items(&read(&site, &format!("{list}limit=100")).await);
             let mut page = read(&site, &format!("{list}limit=1")).await;
             let mut walked = items(&page);
-            while let Some(cursor) = next(&page) {
+            while let Some(cursor) = page.next_cursor() {
                 cursors.push((list.clone(), cursor.clone()));
                 page = read(&site, &format!("{list}limit=1&cursor={cursor}")).await;
                 walked.extend(items(&page));

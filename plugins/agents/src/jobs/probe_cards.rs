@@ -3,7 +3,7 @@
 
 use crate::{
     Agents, model,
-    store::{self, probes::Part},
+    store::{self, probes::IdRange},
 };
 use futures_util::future::join_all;
 use plugin_api::{Fetch, HostError, Job, PluginContext, handles::FetchResponse};
@@ -31,9 +31,9 @@ async fn probe_cards(cx: PluginContext<Agents>) -> Result<(), HostError> {
     let db = cx.db();
     let (all, active) = store::agents::count(&db).await?;
     let sweep = &cx.plugin().sweep;
-    let mut part = Part::read(&db, sweep.position(), agents_per_round(all, interval_s)).await?;
+    let mut range = IdRange::read(&db, sweep.position(), agents_per_round(all, interval_s)).await?;
     let probes_max = probes_per_round(active, interval_s);
-    let due = store::probes::due(&db, part, cx.now_s() - interval_s, probes_max).await?;
+    let due = store::probes::due(&db, range, cx.now_s() - interval_s, probes_max).await?;
     let mut probed = 0;
     for some in due.chunks(CONCURRENT_PROBES) {
         let probes = join_all(some.iter().map(|agent| probe(&cx, agent))).await;
@@ -43,12 +43,12 @@ async fn probe_cards(cx: PluginContext<Agents>) -> Result<(), HostError> {
             break;
         }
     }
-    let may_be_more = probed < due.len() || i64::try_from(probed).is_ok_and(|probed| probed >= probes_max);
+    let may_be_more = probed < due.len() || i64::try_from(due.len()) == Ok(probes_max);
     if let Some(last) = due[..probed].last().filter(|_| may_be_more) {
-        part = part.up_to(last.id);
+        range = range.up_to(last.id);
     }
-    let counted = store::probes::count(&db, part).await?;
-    match sweep.pass(part, counted) {
+    let counted = store::probes::count(&db, range).await?;
+    match sweep.advance(range, counted) {
         Some(progress) => store::probes::store_progress(&cx, progress).await,
         None => Ok(()),
     }
@@ -56,7 +56,7 @@ async fn probe_cards(cx: PluginContext<Agents>) -> Result<(), HostError> {
 
 /// Number of agents that a round looks at, so that all are seen twice within the interval.
 fn agents_per_round(all: i64, interval_s: i64) -> i64 {
-    (2 * all * ROUND_S / interval_s).clamp(Part::AGENTS_MIN, Part::AGENTS_MAX)
+    (2 * all * ROUND_S / interval_s).clamp(IdRange::AGENTS_MIN, IdRange::AGENTS_MAX)
 }
 
 /// Number of agents per round, so that all are probed within the interval.

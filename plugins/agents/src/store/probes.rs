@@ -1,12 +1,12 @@
 //! Which agents are due for a probe, and how far the probes are.
 //!
-//! The rule: one read looks at a [`Part`] of the agents, so it costs the same however many there are. [`Sweep`] goes from part to
-//! part; the numbers of the status are those of its last whole way.
+//! The rule: one read looks at an [`IdRange`] of the agents, so that its cost has a bound. [`Sweep`] goes from range to range; the
+//! numbers of the status are those of its last pass through all agents.
 
 use crate::Agents;
 use plugin_api::{AgentId, HostError, PluginContext, Query, sql};
 use serde::Deserialize;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// An agent whose card is due for a probe.
 #[derive(Clone, Deserialize)]
@@ -17,7 +17,7 @@ pub struct DueAgent {
 
 /// Agents whose ids follow each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct IdRange {
     /// The id before the first one.
     after: i64,
     last: i64,
@@ -25,36 +25,35 @@ pub struct Part {
     is_end: bool,
 }
 
-impl Part {
-    /// At most so many agents is one part.
+impl IdRange {
+    /// Bounds of `agents_max`: fewer agents than the first are always one range.
     pub const AGENTS_MIN: i64 = 5_000;
     pub const AGENTS_MAX: i64 = 50_000;
 
     pub async fn read(db: &impl Query, after: i64, agents_max: i64) -> Result<Self, HostError> {
-        let part = sql("SELECT count(*), coalesce(max(id), $1) FROM \
-             (SELECT id FROM agents_agents WHERE id > $1 ORDER BY id LIMIT $2) AS part");
-        let (agents, last): (i64, i64) = db.one(part.bind((after, agents_max))).await?;
+        let range = sql("SELECT count(*), coalesce(max(id), $1) FROM \
+             (SELECT id FROM agents_agents WHERE id > $1 ORDER BY id LIMIT $2) AS ids");
+        let (agents, last): (i64, i64) = db.one(range.bind((after, agents_max))).await?;
         Ok(Self { after, last, is_end: agents < agents_max })
     }
 
     /// Without the agents behind that one.
     pub fn up_to(self, agent: AgentId) -> Self {
-        let last = agent.0;
-        Self { last, is_end: self.is_end && last >= self.last, ..self }
+        Self { last: agent.0, is_end: self.is_end && agent.0 >= self.last, ..self }
     }
 }
 
-/// The agents of a part that have something to probe. (`+` keeps SQLite to the ids; it would read all active agents.)
+/// The agents of a range that have something to probe. (`+` keeps SQLite to the ids; it would read all active agents.)
 const PROBED: &str = "agents_agents a LEFT JOIN agents_cards c ON c.agent_id = a.id \
      WHERE +a.active = 1 AND a.endpoint <> '' AND a.id > $1 AND a.id <= $2";
 
 /// Agents that were not probed at this endpoint since that second, or never, by id.
-pub async fn due(db: &impl Query, part: Part, before_s: i64, limit: i64) -> Result<Vec<DueAgent>, HostError> {
+pub async fn due(db: &impl Query, range: IdRange, before_s: i64, limit: i64) -> Result<Vec<DueAgent>, HostError> {
     let due = sql(format!(
         "SELECT a.id, a.endpoint FROM {PROBED} \
          AND (c.agent_id IS NULL OR c.endpoint <> a.endpoint OR c.checked_at <= $3) ORDER BY a.id LIMIT $4"
     ));
-    db.rows(due.bind((part.after, part.last, before_s, limit))).await
+    db.rows(due.bind((range.after, range.last, before_s, limit))).await
 }
 
 /// Progress of the probes.
@@ -94,21 +93,33 @@ impl ProbeProgress {
     }
 }
 
-/// The way of the job through all agents.
+/// How far the job is in its current pass through all agents.
 #[derive(Default)]
-pub struct Sweep(Mutex<(i64, ProbeProgress)>);
+pub struct Sweep(Mutex<SweepState>);
+
+#[derive(Default)]
+struct SweepState {
+    /// The next range begins behind this id.
+    after: i64,
+    /// The sums of the ranges so far.
+    counted: ProbeProgress,
+}
 
 impl Sweep {
-    /// The id where the next part begins.
+    /// The id behind which the next range begins.
     pub fn position(&self) -> i64 {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).0
+        self.lock().after
     }
 
-    /// Goes on behind the part; returns the sums of all parts at the end of the way.
-    pub fn pass(&self, part: Part, counted: ProbeProgress) -> Option<ProbeProgress> {
-        let mut way = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *way = (part.last, way.1.and(counted));
-        part.is_end.then(|| std::mem::take(&mut *way).1)
+    /// Goes on behind the range; returns the sums of all ranges at the end of a pass.
+    pub fn advance(&self, range: IdRange, counted: ProbeProgress) -> Option<ProbeProgress> {
+        let mut state = self.lock();
+        *state = SweepState { after: range.last, counted: state.counted.and(counted) };
+        range.is_end.then(|| std::mem::take(&mut *state).counted)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, SweepState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -117,12 +128,12 @@ const STORED_MAX_AGE_S: i64 = 90;
 /// How often the job stores it.
 const STORE_INTERVAL_S: i64 = 30;
 
-pub async fn count(db: &impl Query, part: Part) -> Result<ProbeProgress, HostError> {
+pub async fn count(db: &impl Query, range: IdRange) -> Result<ProbeProgress, HostError> {
     let progress = sql(format!(
         "SELECT count(*) AS agents, cast(coalesce(sum(c.online), 0) AS BIGINT) AS online, count(c.agent_id) AS probed, \
          min(coalesce(c.checked_at, a.registered_at)) AS oldest_s, max(c.checked_at) AS newest_s FROM {PROBED}"
     ));
-    db.one(progress.bind((part.after, part.last))).await
+    db.one(progress.bind((range.after, range.last))).await
 }
 
 async fn stored_since(db: &impl Query, since_s: i64) -> Result<Option<ProbeProgress>, HostError> {
@@ -136,7 +147,7 @@ pub async fn progress(db: &impl Query, now_s: i64) -> Result<ProbeProgress, Host
     if let Some(progress) = stored_since(db, now_s - STORED_MAX_AGE_S).await? {
         return Ok(progress);
     }
-    let first = Part::read(db, 0, Part::AGENTS_MIN).await?;
+    let first = IdRange::read(db, 0, IdRange::AGENTS_MIN).await?;
     if first.is_end { count(db, first).await } else { Ok(stored_since(db, 0).await?.unwrap_or_default()) }
 }
 
@@ -174,18 +185,21 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_sums_its_parts_and_begins_again() {
+    fn a_sweep_sums_its_ranges_and_begins_again() {
         let counted =
             |agents, oldest_s, newest_s| ProbeProgress { agents, oldest_s, newest_s, ..ProbeProgress::default() };
-        let part = |after, last, is_end| Part { after, last, is_end };
+        let range = |after, last, is_end| IdRange { after, last, is_end };
         let sweep = Sweep::default();
-        assert_eq!(sweep.pass(part(0, 5, false), counted(3, Some(70), None)), None);
+        assert_eq!(sweep.advance(range(0, 5, false), counted(3, Some(70), None)), None);
         assert_eq!(sweep.position(), 5);
-        // A round that probed only some of a part ends behind them, also in the last part.
-        assert_eq!(part(5, 9, true).up_to(AgentId(7)), part(5, 7, false));
-        assert_eq!(part(5, 9, true).up_to(AgentId(9)), part(5, 9, true));
-        assert_eq!(sweep.pass(part(5, 9, true), counted(4, Some(60), Some(80))), Some(counted(7, Some(60), Some(80))));
+        // A round that probed only some of a range ends behind them, also in the last range.
+        assert_eq!(range(5, 9, true).up_to(AgentId(7)), range(5, 7, false));
+        assert_eq!(range(5, 9, true).up_to(AgentId(9)), range(5, 9, true));
+        assert_eq!(
+            sweep.advance(range(5, 9, true), counted(4, Some(60), Some(80))),
+            Some(counted(7, Some(60), Some(80)))
+        );
         assert_eq!(sweep.position(), 0);
-        assert_eq!(sweep.pass(part(0, 0, true), counted(0, None, None)), Some(counted(0, None, None)));
+        assert_eq!(sweep.advance(range(0, 0, true), counted(0, None, None)), Some(counted(0, None, None)));
     }
 }

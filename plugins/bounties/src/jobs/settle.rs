@@ -23,7 +23,7 @@ async fn settle(cx: PluginContext<Bounties>) -> Result<(), HostError> {
         let cited = citations::requested_before(&cx.db(), before_s, BATCH_MAX).await?;
         let is_last = cited.len() < BATCH_MAX as usize;
         if !cited.is_empty() {
-            cx.write(async move |tx| citations::pass(tx, &cited).await).await?;
+            cx.write(async move |tx| citations::mark_taken(tx, &cited).await).await?;
         }
         if is_last {
             break;

@@ -1,6 +1,6 @@
 //! Writes of bounties: posting one, awarding it.
 
-use super::state::Settled;
+use super::state::SettledBounty;
 use crate::model::{BountyId, BountyText};
 use plugin_api::{Address, AgentId, HostError, JobId, Query, Sql, Tx, format, render_json, sql};
 use serde_json::Value;
@@ -31,8 +31,8 @@ pub async fn touch(tx: &Tx, bounty: BountyId) -> Result<(), HostError> {
 }
 
 /// Marks bounties that are never open again, with their last activity.
-pub async fn settle(tx: &Tx, bounties: &[Settled]) -> Result<(), HostError> {
-    let settle = |bounty: &Settled| {
+pub async fn settle(tx: &Tx, bounties: &[SettledBounty]) -> Result<(), HostError> {
+    let settle = |bounty: &SettledBounty| {
         sql("UPDATE bounties_bounties SET is_settled = 1, \
              active_order = CASE WHEN active_order < $2 THEN $2 ELSE active_order END WHERE id = $1")
         .bind((bounty.id, bounty.active_at))

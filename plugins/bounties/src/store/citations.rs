@@ -15,7 +15,7 @@ pub async fn cited_by(db: &impl Query, job: JobId) -> Result<Option<Option<Bount
     Ok(row.map(|(bounty,)| bounty))
 }
 
-/// Citations that [`pass`] has not marked, of jobs that were requested before that second, by job.
+/// Citations that [`mark_taken`] has not seen, of jobs that were requested before that second, by job.
 pub async fn requested_before(db: &impl Query, before_s: i64, limit: u32) -> Result<Vec<Citation>, HostError> {
     let requested = sql("SELECT c.job_id, c.bounty_id FROM bounties_jobs c JOIN jobs_v1 v ON v.job_id = c.job_id \
          WHERE c.job_id > (SELECT p.cited_up_to FROM bounties_progress p WHERE p.id = 1) AND v.created_at < $1 \
@@ -31,7 +31,7 @@ pub struct Citation {
 }
 
 /// Marks the cited bounties as taken, settled ones as well: the job may be open. Of later jobs, queries read the citations.
-pub async fn pass(tx: &Tx, citations: &[Citation]) -> Result<(), HostError> {
+pub async fn mark_taken(tx: &Tx, citations: &[Citation]) -> Result<(), HostError> {
     let Some(last) = citations.last() else { return Ok(()) };
     let take = |bounty| sql("UPDATE bounties_bounties SET is_taken = 1, is_settled = 0 WHERE id = $1").bind(bounty);
     let passed = sql("UPDATE bounties_progress SET cited_up_to = $1 WHERE id = 1").bind(last.job_id);

@@ -53,7 +53,7 @@ impl BountyRow<'_> {
 
 /// A bounty that can be settled, and its last activity.
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub struct Settled {
+pub struct SettledBounty {
     pub id: BountyId,
     pub active_at: i64,
 }
@@ -175,7 +175,7 @@ impl StateQuery {
         db: &impl Query,
         before_s: i64,
         limit: u32,
-    ) -> Result<Vec<Settled>, HostError> {
+    ) -> Result<Vec<SettledBounty>, HostError> {
         let taken = self.select("s.id, s.active_at").push(" WHERE b.is_settled = 0 AND b.is_taken = 1");
         let at_rest = taken.push_bind(
             " AND NOT EXISTS (SELECT 1 FROM jobs_v1 v WHERE (v.closed_at IS NULL OR v.closed_at >= {}) AND (v.job_id = b.awarded_job \
@@ -255,7 +255,6 @@ impl StateQuery {
 const ALL: &str = "SELECT cast(coalesce(sum(row_count), 0) AS BIGINT) FROM bounties_bounties_counts";
 /// Selects the number of settled ones.
 const SETTLED: &str = "SELECT coalesce((SELECT row_count FROM bounties_bounties_counts WHERE is_settled = 1), 0)";
-
 /// Selects the number of the others.
 const UNSETTLED: &str = "SELECT coalesce((SELECT row_count FROM bounties_bounties_counts WHERE is_settled = 0), 0)";
 

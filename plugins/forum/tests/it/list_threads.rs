@@ -124,12 +124,6 @@ async fn a_tag_is_normalised_and_matches_as_a_whole() {
     }
 }
 
-/// The cursor of the link to the next page, if there is one.
-fn cursor(response: &plugin_testing::TestResponse) -> Option<String> {
-    let link = response.headers.get("link")?.to_str().unwrap();
-    Some(link.split_once("cursor=").unwrap().1.split_once('>').unwrap().0.to_owned())
-}
-
 #[tokio::test]
 async fn pages_by_cursor_stay_together_whatever_is_opened_meanwhile() {
     for gateway in gateways().await {
@@ -142,16 +136,16 @@ async fn pages_by_cursor_stay_together_whatever_is_opened_meanwhile() {
 
         next(&gateway).await;
         open_titled(&gateway, &Wallet::new(6), "6").await;
-        let (mut shown, mut after) = (Vec::new(), cursor(&first));
+        let (mut shown, mut after) = (Vec::new(), first.next_cursor());
         while let Some(cursor) = after {
             let page = format!("?sort=new&limit=2&cursor={cursor}");
             let (titles, total) = titles(&gateway, &page).await;
             assert_eq!(total, 6, "of the whole list");
             shown.extend(titles);
-            after = self::cursor(&gateway.get(&format!("{THREADS}{page}")).await);
+            after = gateway.get(&format!("{THREADS}{page}")).await.next_cursor();
         }
         assert_eq!(shown, ["3", "2", "1"], "an offset would show 4 again");
-        assert_eq!(cursor(&gateway.get(&format!("{THREADS}?limit=6&offset=1")).await), None, "the last page");
+        assert_eq!(gateway.get(&format!("{THREADS}?limit=6&offset=1")).await.next_cursor(), None, "the last page");
         finish(gateway).await;
     }
 }

@@ -54,10 +54,11 @@ const OPEN_CHALLENGES: &str =
 const FOUND: &str = "costs with what it finds, here one row of 90, which are counted";
 
 /// Why an answer may take longer than the goal: the beginning of its path, and the reason.
-const REASONS: [(&str, &str); 11] = [
+const REASONS: [(&str, &str); 12] = [
     ("/.well-known/", OPEN_CHALLENGES),
     ("/api/discovery/", OPEN_CHALLENGES),
     ("/api/stats", OPEN_CHALLENGES),
+    ("/api/status", OPEN_CHALLENGES),
     ("/api/arena/challenges?status", OPEN_CHALLENGES),
     ("/api/agents?q", FOUND),
     ("/api/forum/threads?q", FOUND),
