@@ -1,5 +1,6 @@
 //! The leaderboard is the sum of what plugins contribute: here those that do, together.
 
+use plugin_api::point::{LEADERBOARD, LEADERBOARD_BEST};
 use plugin_testing::{TestGateway, Value, Wallet, json};
 use std::time::Duration;
 
@@ -41,6 +42,54 @@ async fn posts_count_for_their_authors_in_each_period() {
         let (a, b) = (alice.address().to_owned(), bob.address().to_owned());
         assert_eq!(forum_posts(&gateway, "30d").await, [(b.clone(), 2)]);
         assert_eq!(forum_posts(&gateway, "all").await, [(b, 2), (a, 1)]);
+        assert_eq!(gateway.faults().await, Vec::<String>::new());
+        gateway.stop().await;
+    }
+}
+
+/// `(number, address)` of 1,200 addresses.
+const CROWD: &str = "WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 1200), \
+     crowd (number, address) AS (SELECT number, '0x' || '00000000000000000000000000000000000' || (10000 + number) FROM numbers)";
+
+/// The last of the crowd wrote most in the forum and least in the knowledge base.
+#[tokio::test]
+async fn of_many_addresses_the_best_are_contributed_and_their_entries_are_exact() {
+    let plugins = [activity::plugin_module(), forum::plugin_module(), kb::plugin_module()];
+    for gateway in TestGateway::each_database(&plugins).await {
+        let now = gateway.now_s();
+        let post = format!(
+            "{CROWD} INSERT INTO forum_posts (thread_id, author, body, created_at) SELECT 1, address, '', {now} FROM crowd"
+        );
+        let edit = format!(
+            "{CROWD} INSERT INTO kb_revisions (page_id, rev, author, created_at, body, kept) \
+             SELECT 1, 10 * number + {{}}, address, {now}, '', '{{}}' FROM crowd"
+        );
+        gateway.execute("INSERT INTO forum_threads (title, tags, author, created_at, last_post_at, post_count, upvotes, excerpt, kept) VALUES ('', '[]', '', 1, 1, 1, 0, '', '{}')").await;
+        gateway.execute(&post).await;
+        for _ in 0..6 {
+            gateway.execute(&format!("{post} WHERE number = 1200")).await;
+        }
+        gateway.execute(&edit.replacen("{}", "1", 1)).await;
+        gateway.execute(&format!("{} WHERE number < 1200", edit.replacen("{}", "2", 1))).await;
+
+        let parts = gateway.collect(LEADERBOARD.name(), &json!({})).await;
+        let sizes: Vec<_> = parts.values().map(|part| part.as_object().map(serde_json::Map::len)).collect();
+        assert_eq!(sizes, [Some(LEADERBOARD_BEST); 2], "forum and kb give their best");
+        let last = "0x0000000000000000000000000000000000011200";
+        assert_eq!(parts["kb"].get(last), None, "who edited least is not among them");
+        let asked = gateway.collect(LEADERBOARD.name(), &json!({ "since_s": now, "addresses": [last] })).await;
+        assert_eq!(json!(asked), json!({ "forum": { last: { "forumPosts": 7 } }, "kb": { last: { "kbEdits": 1 } } }));
+        assert_eq!(gateway.collect(LEADERBOARD.name(), &json!({ "addresses": [] })).await["kb"], json!({}));
+
+        let board = gateway.get("/api/leaderboard?limit=2").await.json();
+        for period in ["30d", "all"] {
+            let entry = |index: usize| {
+                let entry = &board["periods"][period][index];
+                json!([entry["address"], entry["forumPosts"], entry["kbEdits"], entry["score"]])
+            };
+            assert_eq!(entry(0), json!([last, 7, 1, 10]), "{board}");
+            assert_eq!(entry(1), json!(["0x0000000000000000000000000000000000010001", 1, 2, 7]));
+        }
         assert_eq!(gateway.faults().await, Vec::<String>::new());
         gateway.stop().await;
     }

@@ -23,7 +23,7 @@
 //!             let title = "Read a note".to_owned();
 //!             Ok(vec![WorkItem { title, ..WorkItem::new(WorkKind::Question, only.unwrap_or(1)) }])
 //!         })
-//!         .contributes_cached(point::LEADERBOARD, async |_, LeaderboardInput { since_s }| {
+//!         .contributes_cached(point::LEADERBOARD, async |_, LeaderboardInput { since_s, .. }| {
 //!             let forum_posts = if since_s.is_some() { 1 } else { 9 };
 //!             Ok(BTreeMap::from([(Address::ZERO, Metrics { forum_posts, ..Metrics::default() })]))
 //!         })
@@ -88,7 +88,7 @@
 
 pub use super::service::Service;
 
-use super::{Address, Hash256, Wei};
+use super::{Address, Hash256, Sql, Wei};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -265,11 +265,51 @@ impl WorkItem {
     }
 }
 
-/// The period that a leaderboard counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// How many addresses a contributor to [`LEADERBOARD`] gives by each of its metrics when it is asked for the best.
+pub const LEADERBOARD_BEST: usize = 1000;
+
+/// Which period a leaderboard counts, and for whom. The gateway first asks for the best; when they are more than a contributor
+/// gives, it asks everyone for all that the best of them did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeaderboardInput {
     /// Counts from this Unix second on; everything when absent.
     pub since_s: Option<i64>,
+    /// Counts for these addresses, at most [`LEADERBOARD_BEST`]; when absent, for the [`LEADERBOARD_BEST`] with the most.
+    #[serde(default)]
+    pub addresses: Option<Vec<Address>>,
+}
+
+impl LeaderboardInput {
+    /// Ends a statement that counts by address and has a `WHERE`: with the addresses of the input, or with those that come first by
+    /// `order_by`. Among equals the lower address comes first, as on the board.
+    ///
+    /// ```
+    /// use plugin_api::{point::LeaderboardInput, sql};
+    ///
+    /// let input = LeaderboardInput::default();
+    /// let count = sql("SELECT author, count(*) FROM notes_notes WHERE created_at >= $1").bind(input.since());
+    /// let best = input.select(count, "author", "count(*) DESC");
+    /// assert_eq!(best.param_count(), 1);
+    /// ```
+    pub fn select(&self, count: Sql, address: &str, order_by: &str) -> Sql {
+        let Some(addresses) = &self.addresses else {
+            let end = format!(" GROUP BY {address} ORDER BY {order_by}, {address} LIMIT {LEADERBOARD_BEST}");
+            return count.push(&end);
+        };
+        let first = count.param_count() + 1;
+        let mut placeholders: Vec<String> =
+            (first..first + addresses.len()).map(|number| format!("${number}")).collect();
+        if placeholders.is_empty() {
+            placeholders.push("NULL".to_owned());
+        }
+        let count = count.push(&format!(" AND {address} IN ({}) GROUP BY {address}", placeholders.join(", ")));
+        addresses.iter().fold(count, |count, address| count.bind(*address))
+    }
+
+    /// The first Unix second that counts.
+    pub fn since(&self) -> i64 {
+        self.since_s.unwrap_or(i64::MIN)
+    }
 }
 
 /// Exact counts for one address in the period. The collector adds up the metrics of several plugins; addresses without

@@ -16,9 +16,9 @@ pub async fn counters(cx: PluginContext<Arena>, _: point::NoInput) -> Result<poi
 
 pub async fn leaderboard(
     cx: PluginContext<Arena>,
-    point::LeaderboardInput { since_s }: point::LeaderboardInput,
+    input: point::LeaderboardInput,
 ) -> Result<BTreeMap<Address, point::Metrics>, HostError> {
-    let wins = store::challenges::count_wins(&cx.db(), since_s).await?;
+    let wins = store::challenges::count_wins(&cx.db(), &input).await?;
     let metrics = |(winner, arena_wins)| (winner, point::Metrics { arena_wins, ..point::Metrics::default() });
     Ok(wins.into_iter().map(metrics).collect())
 }

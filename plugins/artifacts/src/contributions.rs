@@ -11,14 +11,14 @@ pub async fn counters(cx: PluginContext<Artifacts>, _: point::NoInput) -> Result
 
 pub async fn leaderboard(
     cx: PluginContext<Artifacts>,
-    point::LeaderboardInput { since_s }: point::LeaderboardInput,
+    input: point::LeaderboardInput,
 ) -> Result<BTreeMap<Address, point::Metrics>, HostError> {
     let db = cx.db();
     let mut metrics: BTreeMap<Address, point::Metrics> = BTreeMap::new();
-    for (owner, artifacts) in store::count_by_owner(&db, since_s).await? {
+    for (owner, artifacts) in store::count_by_owner(&db, &input).await? {
         metrics.entry(owner).or_default().artifacts = artifacts;
     }
-    for (owner, stars) in store::count_stars_by_owner(&db, since_s).await? {
+    for (owner, stars) in store::count_stars_by_owner(&db, &input).await? {
         metrics.entry(owner).or_default().stars_received = stars;
     }
     Ok(metrics)

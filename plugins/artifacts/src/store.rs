@@ -2,7 +2,8 @@
 
 use crate::model::{ArtifactId, ArtifactText, Kind, Sort};
 use plugin_api::{
-    Address, Author, HostError, List, Query, Search, SearchIndex, Sql, Tx, format, handles, render_json, sql,
+    Address, Author, HostError, List, Query, Search, SearchIndex, Sql, Tx, format, handles, point::LeaderboardInput,
+    render_json, sql,
 };
 use serde::Deserialize;
 
@@ -90,10 +91,10 @@ pub async fn find_artifact(db: &impl Query, artifact: ArtifactId) -> Result<hand
     db.run(sql("SELECT kept, name, owner, stars FROM artifacts_artifacts WHERE id = $1").bind(artifact)).await
 }
 
-/// Number of artifacts that each owner published since that second; of all when it is absent.
-pub async fn count_by_owner(db: &impl Query, since_s: Option<i64>) -> Result<Vec<(Address, u64)>, HostError> {
-    let count = sql("SELECT owner, count(*) FROM artifacts_artifacts").push_filter(" WHERE created_at >= {}", since_s);
-    db.rows(count.push(" GROUP BY owner")).await
+/// Number of artifacts that each owner published.
+pub async fn count_by_owner(db: &impl Query, input: &LeaderboardInput) -> Result<Vec<(Address, u64)>, HostError> {
+    let count = sql("SELECT owner, count(*) FROM artifacts_artifacts WHERE created_at >= $1").bind(input.since());
+    db.rows(input.select(count, "owner", "count(*) DESC")).await
 }
 
 /// Stores a star, unless the address has given one already; returns whether it is new.
@@ -118,13 +119,21 @@ pub async fn has_starred(db: &impl Query, artifact: ArtifactId, address: Address
     Ok(db.row::<i64>(star.bind((artifact, address))).await?.is_some())
 }
 
-/// Number of stars that the artifacts of each owner received since that second; of all when it is absent.
-pub async fn count_stars_by_owner(db: &impl Query, since_s: Option<i64>) -> Result<Vec<(Address, u64)>, HostError> {
-    db.rows(match since_s {
-        Some(second) => sql("SELECT a.owner, count(*) FROM artifacts_stars s \
-                JOIN artifacts_artifacts a ON a.id = s.artifact_id WHERE s.starred_at >= $1 GROUP BY a.owner")
-        .bind(second),
-        None => sql("SELECT owner, cast(sum(stars) AS bigint) FROM artifacts_artifacts WHERE stars > 0 GROUP BY owner"),
-    })
-    .await
+/// Number of stars that the artifacts of each owner received.
+pub async fn count_stars_by_owner(db: &impl Query, input: &LeaderboardInput) -> Result<Vec<(Address, u64)>, HostError> {
+    let count = match input.since_s {
+        Some(second) => input.select(
+            sql("SELECT a.owner, count(*) FROM artifacts_stars s \
+                JOIN artifacts_artifacts a ON a.id = s.artifact_id WHERE s.starred_at >= $1")
+            .bind(second),
+            "a.owner",
+            "count(*) DESC",
+        ),
+        None => input.select(
+            sql("SELECT a.owner, cast(sum(a.stars) AS bigint) FROM artifacts_artifacts a WHERE a.stars > 0"),
+            "a.owner",
+            "sum(a.stars) DESC",
+        ),
+    };
+    db.rows(count).await
 }

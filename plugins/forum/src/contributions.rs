@@ -14,9 +14,9 @@ pub async fn counters(cx: PluginContext<Forum>, _: point::NoInput) -> Result<poi
 
 pub async fn leaderboard(
     cx: PluginContext<Forum>,
-    point::LeaderboardInput { since_s }: point::LeaderboardInput,
+    input: point::LeaderboardInput,
 ) -> Result<BTreeMap<Address, point::Metrics>, HostError> {
-    let counts = store::posts::count_by_author(&cx.db(), since_s).await?;
+    let counts = store::posts::count_by_author(&cx.db(), &input).await?;
     let metrics = |(author, forum_posts)| (author, point::Metrics { forum_posts, ..point::Metrics::default() });
     Ok(counts.into_iter().map(metrics).collect())
 }

@@ -11,9 +11,9 @@ pub async fn counters(cx: PluginContext<Kb>, _: point::NoInput) -> Result<point:
 
 pub async fn leaderboard(
     cx: PluginContext<Kb>,
-    point::LeaderboardInput { since_s }: point::LeaderboardInput,
+    input: point::LeaderboardInput,
 ) -> Result<BTreeMap<Address, point::Metrics>, HostError> {
-    let counts = store::revisions::count_by_author(&cx.db(), since_s).await?;
+    let counts = store::revisions::count_by_author(&cx.db(), &input).await?;
     let metrics = |(author, kb_edits)| (author, point::Metrics { kb_edits, ..point::Metrics::default() });
     Ok(counts.into_iter().map(metrics).collect())
 }

@@ -27,9 +27,9 @@ pub async fn authors(
 
 pub async fn leaderboard(
     cx: PluginContext<Agents>,
-    point::LeaderboardInput { since_s }: point::LeaderboardInput,
+    input: point::LeaderboardInput,
 ) -> Result<BTreeMap<Address, point::Metrics>, HostError> {
-    board::metrics(&cx.db(), since_s).await
+    board::metrics(&cx.db(), &input).await
 }
 
 pub async fn counters(cx: PluginContext<Agents>, _: point::NoInput) -> Result<point::Counters, HostError> {

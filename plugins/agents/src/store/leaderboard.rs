@@ -1,26 +1,36 @@
 //! Metrics of the agents of an address, for the leaderboard.
 
-use plugin_api::{Address, HostError, Query, point::Metrics, sql};
+use plugin_api::{
+    Address, HostError, Query,
+    point::{LeaderboardInput, Metrics},
+    sql,
+};
 use std::collections::BTreeMap;
 
 const COMPLETED: &str = "FROM agents_jobs j JOIN agents_agents a ON a.id = j.agent_id WHERE j.status = 'Completed'";
 
-/// Completed jobs and ratings by owner. A job counts at its delivery; without `since_s`, ratings are the registry's own count.
-pub async fn metrics(db: &impl Query, since_s: Option<i64>) -> Result<BTreeMap<Address, Metrics>, HostError> {
-    let statements = match since_s {
+/// Completed jobs and ratings by owner. A job counts at its delivery; of all time, ratings are the registry's own count.
+pub async fn metrics(db: &impl Query, input: &LeaderboardInput) -> Result<BTreeMap<Address, Metrics>, HostError> {
+    let statements = match input.since_s {
         Some(second) => vec![
-            sql(format!(
-                "SELECT a.owner, count(*), cast(coalesce(sum(j.rating), 0) AS BIGINT), \
+            input.select(
+                sql(format!(
+                    "SELECT a.owner, count(*), cast(coalesce(sum(j.rating), 0) AS BIGINT), \
                  cast(sum(CASE WHEN j.rating > 0 THEN 1 ELSE 0 END) AS BIGINT) \
-                 {COMPLETED} AND coalesce(j.delivered_at, j.created_at) >= $1 GROUP BY a.owner"
-            ))
-            .bind(second),
+                 {COMPLETED} AND coalesce(j.delivered_at, j.created_at) >= $1"
+                ))
+                .bind(second),
+                "a.owner",
+                "count(*) DESC",
+            ),
         ],
         None => vec![
-            sql(format!("SELECT a.owner, count(*), 0, 0 {COMPLETED} GROUP BY a.owner")),
-            sql(
-                "SELECT owner, 0, cast(sum(rating_sum) AS BIGINT), cast(sum(rating_count) AS BIGINT) FROM agents_agents \
-                 WHERE rating_count > 0 GROUP BY owner",
+            input.select(sql(format!("SELECT a.owner, count(*), 0, 0 {COMPLETED}")), "a.owner", "count(*) DESC"),
+            input.select(
+                sql("SELECT a.owner, 0, cast(sum(a.rating_sum) AS BIGINT), cast(sum(a.rating_count) AS BIGINT) \
+                     FROM agents_agents a WHERE a.rating_count > 0"),
+                "a.owner",
+                "1.0 * sum(a.rating_sum) / sum(a.rating_count) DESC",
             ),
         ],
     };

@@ -2,7 +2,9 @@
 
 use super::{submissions, votes};
 use crate::{error::ArenaError, model};
-use plugin_api::{Address, HostError, List, Query, Search, SearchIndex, Sql, Tx, Wei, json_text, sql};
+use plugin_api::{
+    Address, HostError, List, Query, Search, SearchIndex, Sql, Tx, Wei, json_text, point::LeaderboardInput, sql,
+};
 use serde::Deserialize;
 
 /// What rules and events need of a challenge.
@@ -144,8 +146,10 @@ pub async fn find_detail(
     Ok(Some(model::ChallengeDetail { challenge, submissions, viewer, my_votes }))
 }
 
-/// Number of challenges that each address won, of those that closed since that second; of all when it is absent.
-pub async fn count_wins(db: &impl Query, since_s: Option<i64>) -> Result<Vec<(Address, u64)>, HostError> {
-    let wins = "SELECT s.submitter, count(*) FROM arena_challenges c JOIN arena_submissions s ON s.id = c.winner_id";
-    db.rows(sql(wins).push_filter(" WHERE c.closed_at >= {}", since_s).push(" GROUP BY s.submitter")).await
+/// Number of challenges that each address won. A win counts when the challenge closes.
+pub async fn count_wins(db: &impl Query, input: &LeaderboardInput) -> Result<Vec<(Address, u64)>, HostError> {
+    let wins =
+        sql("SELECT s.submitter, count(*) FROM arena_challenges c JOIN arena_submissions s ON s.id = c.winner_id \
+         WHERE c.closed_at >= $1");
+    db.rows(input.select(wins.bind(input.since()), "s.submitter", "count(*) DESC")).await
 }

@@ -1,7 +1,7 @@
 //! Posts: of a thread, and the newest of all threads.
 
 use crate::model::{FeedItem, PostDraft, PostId, PostView, ThreadId};
-use plugin_api::{Address, HostError, List, Query, Sql, sql};
+use plugin_api::{Address, HostError, List, Query, Sql, point::LeaderboardInput, sql};
 
 /// Posts with the titles of their threads, the newest first.
 const FEED: List = List::new(
@@ -36,7 +36,7 @@ pub async fn newer_than(db: &impl Query, since_s: i64, limit: u32) -> Result<Vec
 }
 
 /// Number of posts that each author wrote since that second; of all when it is absent.
-pub async fn count_by_author(db: &impl Query, since_s: Option<i64>) -> Result<Vec<(Address, u64)>, HostError> {
-    let count = sql("SELECT author, count(*) FROM forum_posts").push_filter(" WHERE created_at >= {}", since_s);
-    db.rows(count.push(" GROUP BY author")).await
+pub async fn count_by_author(db: &impl Query, input: &LeaderboardInput) -> Result<Vec<(Address, u64)>, HostError> {
+    let count = sql("SELECT author, count(*) FROM forum_posts WHERE created_at >= $1").bind(input.since());
+    db.rows(input.select(count, "author", "count(*) DESC")).await
 }

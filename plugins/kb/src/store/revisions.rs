@@ -1,7 +1,7 @@
 //! The revisions of pages. A page's are numbered from 1 without a gap, and none is ever changed.
 
 use crate::model::{PageId, Slug};
-use plugin_api::{Address, HostError, Query, handles::StatementResult, sql};
+use plugin_api::{Address, HostError, Query, handles::StatementResult, point::LeaderboardInput, sql};
 use serde::Deserialize;
 
 /// The page of the history.
@@ -40,8 +40,8 @@ pub async fn find(db: &impl Query, slug: &Slug, rev: i64) -> Result<StatementRes
     db.run(find.bind((slug, rev))).await
 }
 
-/// Number of revisions per author since that second; of all when it is absent. The network's own do not count.
-pub async fn count_by_author(db: &impl Query, since_s: Option<i64>) -> Result<Vec<(Address, u64)>, HostError> {
-    let count = sql("SELECT author, count(*) FROM kb_revisions WHERE author <> $1").bind(Address::ZERO);
-    db.rows(count.push_filter(" AND created_at >= {}", since_s).push(" GROUP BY author")).await
+/// Number of revisions per author. The network's own do not count.
+pub async fn count_by_author(db: &impl Query, input: &LeaderboardInput) -> Result<Vec<(Address, u64)>, HostError> {
+    let count = sql("SELECT author, count(*) FROM kb_revisions WHERE author <> $1 AND created_at >= $2");
+    db.rows(input.select(count.bind((Address::ZERO, input.since())), "author", "count(*) DESC")).await
 }

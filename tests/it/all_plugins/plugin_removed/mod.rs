@@ -110,7 +110,7 @@ async fn probed(gateway: &TestGateway) {
 /// What each plugin contributes to the documents that are compared.
 async fn parts(gateway: &TestGateway, pages: &Pages) -> Parts {
     let since_30d = pages.leaderboard["since30d"].as_i64();
-    let input = |since_s| serde_json::to_value(LeaderboardInput { since_s }).unwrap();
+    let input = |since_s| serde_json::to_value(LeaderboardInput { since_s, addresses: None }).unwrap();
     Parts {
         manifests: manifests(),
         counters: gateway.collect(point::STATS.name(), &json!({})).await,
