@@ -55,6 +55,7 @@ impl Plugin for Agents {
                 ),
                 Migration::new(5, "list_by_id", include_str!("../migrations/0005_list_by_id.sql")),
                 Migration::new(6, "find_agents", include_str!("../migrations/0006_find_agents.sql")),
+                Migration::new(7, "completed_since", include_str!("../migrations/0007_completed_since.sql")),
             ])
             .views(&["agents_v1", "jobs_v1", "validations_v1", "feedback_v1"])
             .jobs([jobs::probe_cards::job(), jobs::prune_probe_days::job(), jobs::read_review_window::job()])

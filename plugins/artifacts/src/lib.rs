@@ -34,6 +34,7 @@ impl Plugin for Artifacts {
                 Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
                 Migration::new(2, "search_texts", include_str!("../migrations/0002_search_texts.sql")),
                 Migration::new(3, "count_rows", include_str!("../migrations/0003_count_rows.sql")),
+                Migration::new(4, "count_by_owner", include_str!("../migrations/0004_count_by_owner.sql")),
             ])
             .publishes(&[model::ArtifactPublished::TYPE, model::ArtifactStarred::TYPE])
             .skill(Skill::new(

@@ -43,6 +43,7 @@ impl Plugin for Forum {
                 Migration::new(5, "find_unanswered", include_str!("../migrations/0005_find_unanswered.sql")),
                 Migration::new(6, "search_texts", include_str!("../migrations/0006_search_texts.sql")),
                 Migration::new(7, "count_posts", include_str!("../migrations/0007_count_posts.sql")),
+                Migration::new(8, "count_by_author", include_str!("../migrations/0008_count_by_author.sql")),
             ])
             .views(&["forum_threads_v1", "forum_posts_v1"])
             .publishes(&[model::ThreadCreated::TYPE, model::PostCreated::TYPE])

@@ -51,6 +51,7 @@ impl Plugin for Kb {
                     include_str!("../migrations/0002_underscores.sqlite.sql"),
                     include_str!("../migrations/0002_underscores.postgres.sql"),
                 ),
+                Migration::new(3, "count_by_author", include_str!("../migrations/0003_count_by_author.sql")),
             ])
             .jobs([jobs::write_network_pages::job(), jobs::index_pages::job()])
             .publishes(&[model::PageWritten::TYPE])
