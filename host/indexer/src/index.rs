@@ -15,12 +15,13 @@ use super::{
 use gateway_chain::{Chain, LogFilter};
 use gateway_config::LogFormat;
 use gateway_plugins::{ActivePlugin, HostContext};
-use gateway_storage::{Dialect, Scope};
+use gateway_storage::{Dialect, Scope, StorageError};
 use std::{
     collections::BTreeSet,
     sync::Arc,
     time::{Duration, Instant},
 };
+use tokio::task::JoinHandle;
 
 /// How long a gateway that died keeps the others from its indexes, and how often a running one renews its lease.
 const LEASE_MS: i64 = 20_000;
@@ -60,6 +61,8 @@ pub struct Index {
     pub row: Option<IndexRow>,
     pub row_polled: Option<Instant>,
     lease_renewed: Option<Instant>,
+    /// A lease that is being acquired. It is not cancelled with the tick: the release must come after it.
+    acquiring: Option<JoinHandle<Result<bool, StorageError>>>,
     pub commit_events: usize,
     /// Blocks of one request of the backfill.
     pub range: Arc<AdaptiveRange>,
@@ -85,6 +88,7 @@ impl Index {
             row: None,
             row_polled: None,
             lease_renewed: None,
+            acquiring: None,
             commit_events: COMMIT_EVENTS_FIRST,
             host: context.host,
             transaction_timeout: context.transaction_timeout,
@@ -110,9 +114,7 @@ impl Index {
             Dialect::Postgres => is_recent(self.lease_renewed, LEASE_RENEW),
         };
         if !holds_lease {
-            let now_ms = self.host.clock.now_ms();
-            let until_ms = now_ms.saturating_add(LEASE_MS);
-            if !self.store.acquire_lease(&self.host.chains.instance_id, now_ms, until_ms).await? {
+            if !self.acquire_lease().await? {
                 self.lease_renewed = None;
                 if let Some(row) = self.store.load().await? {
                     self.progress.set_elsewhere(&row, self.chain.live_head().map(|head| head.number));
@@ -127,6 +129,26 @@ impl Index {
             self.lease_renewed = None;
         }
         Ok(self.row.clone())
+    }
+
+    async fn acquire_lease(&mut self) -> Result<bool, StorageError> {
+        let start = || {
+            let (store, holder) = (self.store.clone(), self.host.chains.instance_id.clone());
+            let now_ms = self.host.clock.now_ms();
+            let until_ms = now_ms.saturating_add(LEASE_MS);
+            tokio::spawn(async move { store.acquire_lease(&holder, now_ms, until_ms).await })
+        };
+        let acquired = self.acquiring.get_or_insert_with(start).await;
+        self.acquiring = None;
+        acquired.map_err(|error| StorageError::Internal(error.to_string()))?
+    }
+
+    /// When this fails, the lease expires.
+    pub async fn release_lease(&mut self) {
+        if let Some(acquiring) = self.acquiring.take() {
+            let _ = acquiring.await;
+        }
+        let _ = self.store.release_lease(&self.host.chains.instance_id).await;
     }
 }
 

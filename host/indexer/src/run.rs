@@ -78,8 +78,7 @@ impl Index {
             }
         }
         self.progress.set_off("the plugin is off");
-        // When this fails, the lease expires.
-        let _ = self.store.release_lease(&self.host.chains.instance_id).await;
+        self.release_lease().await;
     }
 
     async fn handle_error(&mut self, error: &IndexError) {
