@@ -2,6 +2,7 @@
 
 use super::setup;
 use gateway_tests::process::{Finished, Setup};
+use plugin_api::abi::{ABI_MAJOR, ABI_MINOR};
 use plugin_testing::json;
 use std::{fs, path::Path};
 
@@ -32,8 +33,11 @@ fn a_plugin_is_written_and_the_next_steps_are_printed() {
     }
     let folder = setup.folder().join("a/b/price_feed");
     let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
-    let published = format!("plugin-test-kit = {{ version = \"{}\" }}", env!("CARGO_PKG_VERSION"));
-    assert!(manifest.contains(&published) && manifest.contains("plugin-api = { version = \"2.0\" }"), "{manifest}");
+    let (plugin_api, kit) = (format!("{ABI_MAJOR}.{ABI_MINOR}"), env!("CARGO_PKG_VERSION"));
+    for (package, version) in [("plugin-api", plugin_api.as_str()), ("plugin-test-kit", kit)] {
+        let line = format!("\n{package} = {{ version = \"{version}\" }}\n");
+        assert!(manifest.contains(&line), "{line} is missing in {manifest}");
+    }
     assert!(fs::read_to_string(folder.join("src/lib.rs")).unwrap().contains("export_plugin!(PriceFeed);"));
     assert!(fs::read_to_string(folder.join("README.md")).unwrap().contains("cp target/release/libprice_feed.so"));
 

@@ -77,3 +77,21 @@ async fn the_gateway_ends_with_its_test() {
         assert!(std::net::TcpStream::connect(&address).is_err());
     }
 }
+
+#[tokio::test]
+#[ignore = "fails on purpose: the next test starts it"]
+async fn fails_while_its_gateway_runs() {
+    let _gateway = TestGateway::builder().program(env!("CARGO_BIN_EXE_gateway-under-test")).start().await;
+    panic!("on purpose");
+}
+
+#[test]
+fn a_test_that_fails_prints_what_the_gateway_logged() {
+    let mut test = std::process::Command::new(std::env::current_exe().unwrap());
+    test.args(["--exact", "e2e::test_kit::fails_while_its_gateway_runs", "--ignored", "--nocapture"]);
+    let output = test.output().unwrap();
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && printed.contains("on purpose"), "{printed}");
+    let log = printed.split("--- what the gateway logged:\n").nth(1).unwrap_or_default();
+    assert!(log.contains("\"level\":\"WARN\",\"message\":\"no key is set for this role"), "{printed}");
+}
