@@ -41,13 +41,15 @@ const COMMON: [(&str, &str); 12] = templates!("":
     "src/routes/mod.rs" "src/routes/create_note.rs" "src/routes/get_note.rs" "src/routes/list_notes.rs");
 const REPOSITORY: [(&str, &str); 2] = templates!("repository/": "Cargo.toml" "tests/notes.rs");
 const OUTSIDE: [(&str, &str); 3] = templates!("outside/": "Cargo.toml" "tests/notes.rs" ".gitignore");
+/// The lines of the template are as long as those of this repository.
+const FORMAT_OUTSIDE: (&str, &str) = (".rustfmt.toml", include_str!("../../../.rustfmt.toml"));
 const BUILD_OUTSIDE: &str = include_str!("../files/outside/build.md.in");
 
 /// The files of the plugin `name`, sorted by path.
 pub fn files(name: &str, place: &Place) -> Vec<File> {
-    let (own, build, sources): (&[_], _, _) = match place {
-        Place::Repository => (&REPOSITORY, "", None),
-        Place::Outside(sources) => (&OUTSIDE, BUILD_OUTSIDE, Some(sources)),
+    let (own, build, sources) = match place {
+        Place::Repository => (REPOSITORY.to_vec(), "", None),
+        Place::Outside(sources) => ([OUTSIDE.as_slice(), &[FORMAT_OUTSIDE]].concat(), BUILD_OUTSIDE, Some(sources)),
     };
     let fill = |template: &str| {
         let mut text = template.replace("@build@", build).replace("@name@", name).replace("@Name@", &type_name(name));
@@ -57,7 +59,7 @@ pub fn files(name: &str, place: &Place) -> Vec<File> {
         text
     };
     let mut files: Vec<File> =
-        COMMON.iter().chain(own).map(|(path, template)| File { path, text: fill(template) }).collect();
+        COMMON.iter().chain(&own).map(|(path, template)| File { path, text: fill(template) }).collect();
     files.sort_by_key(|file| file.path);
     files
 }

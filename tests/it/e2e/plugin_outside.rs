@@ -92,6 +92,7 @@ async fn the_page_about_a_plugin_outside_works_as_it_is_written() {
             ["cd", folder] => {
                 author.folder.push(folder);
                 author.reuse_builds();
+                author.types("cargo fmt --check", None);
             }
             ["gateway", "run", ..] => {
                 let command = format!("env PATH='{}' {line}", author.path());
