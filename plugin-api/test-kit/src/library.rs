@@ -24,3 +24,22 @@ pub fn find(plugin: &str, program: &Path) -> PathBuf {
 fn folder_of(file: &Path) -> PathBuf {
     file.parent().map(Path::to_owned).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plugin_of_another_package_is_the_one_that_came_with_the_gateway() {
+        let folder = tempfile::tempdir().unwrap();
+        let (program, plugins) = (folder.path().join("gateway"), folder.path().join("plugins"));
+        let library = plugins.join(format!("{DLL_PREFIX}came_along{DLL_SUFFIX}"));
+        std::fs::create_dir(&plugins).unwrap();
+        std::fs::write(&program, "").unwrap();
+        std::fs::write(&library, "").unwrap();
+        // A link to the program stands for it, as in a folder of PATH.
+        let link = plugins.join("gateway");
+        std::os::unix::fs::symlink(&program, &link).unwrap();
+        assert_eq!(find("came_along", &link), library.canonicalize().unwrap());
+    }
+}

@@ -71,12 +71,13 @@ impl Author {
         printed
     }
 
-    /// The versions and the compiled crates of earlier runs: a test downloads nothing and compiles them once.
+    /// The versions of this workspace, and the crates that the fixtures of the plugin ABI compile, too: a test downloads nothing and
+    /// compiles them once.
     fn reuse_builds(&self) {
         fs::copy(repository().join("Cargo.lock"), self.folder.join("Cargo.lock")).unwrap();
-        let built = Path::new(GATEWAY).ancestors().nth(2).unwrap().join("plugin-outside");
-        fs::create_dir_all(&built).unwrap();
-        symlink(built, self.folder.join("target")).unwrap();
+        let compiled = Path::new(GATEWAY).ancestors().nth(2).unwrap().join("fixtures");
+        fs::create_dir_all(&compiled).unwrap();
+        symlink(compiled, self.folder.join("target")).unwrap();
     }
 }
 
