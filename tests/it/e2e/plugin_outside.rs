@@ -71,11 +71,10 @@ impl Author {
         printed
     }
 
-    /// The versions of this workspace, and the crates that the fixtures of the plugin ABI compile, too: a test downloads nothing and
-    /// compiles them once.
+    /// The versions of this workspace, and what earlier runs compiled: a test downloads nothing, and compiles its dependencies once.
     fn reuse_builds(&self) {
         fs::copy(repository().join("Cargo.lock"), self.folder.join("Cargo.lock")).unwrap();
-        let compiled = Path::new(GATEWAY).ancestors().nth(2).unwrap().join("fixtures");
+        let compiled = Path::new(GATEWAY).ancestors().nth(2).unwrap().join("plugin-outside");
         fs::create_dir_all(&compiled).unwrap();
         symlink(compiled, self.folder.join("target")).unwrap();
     }
