@@ -63,12 +63,23 @@ fn passed(command: &mut Command) -> Result<Outcome, Failure> {
     process::run(command).map(|()| Outcome::Passed)
 }
 
+/// Programs that every test needs, and those of the clients, with their Debian packages.
+const TOOLS: [(&str, &str); 2] = [("cc", "gcc"), ("setpriv", "util-linux")];
+const CLIENT_TOOLS: [(&str, &str); 3] = [("node", "nodejs"), ("npm", "npm"), ("python3", "python3")];
+
+/// Whether only a plugin's own tests run, which have no clients of other languages.
+fn is_plugin(suite: &Suite) -> bool {
+    suite.filter.as_ref().is_some_and(|filter| suite.root.join("plugins").join(filter).is_dir())
+}
+
+fn needed_tools(suite: &Suite) -> impl Iterator<Item = (&'static str, &'static str)> {
+    TOOLS.into_iter().chain(CLIENT_TOOLS.into_iter().filter(|_| !is_plugin(suite)))
+}
+
 /// Says early, and all at once, what this machine lacks.
 fn tools(suite: &mut Suite) -> Result<Outcome, Failure> {
-    let mut lacking = Vec::new();
-    for (program, package) in [("cc", "gcc"), ("node", "nodejs"), ("npm", "npm"), ("python3", "python3")] {
-        lacking.extend(process::need(program, package).err());
-    }
+    let mut lacking: Vec<Failure> =
+        needed_tools(suite).filter_map(|(program, package)| process::need(program, package).err()).collect();
     lacking.extend(crate::postgres::programs().err());
     if process::find("cargo-nextest").is_none() {
         lacking.push("cargo-nextest is not installed: cargo install cargo-nextest --locked".to_owned());
@@ -111,6 +122,9 @@ fn doctests(suite: &mut Suite) -> Result<Outcome, Failure> {
 }
 
 fn install_clients(suite: &mut Suite) -> Result<Outcome, Failure> {
+    if is_plugin(suite) {
+        return Ok(Outcome::Skipped("a plugin's own tests have none".to_owned()));
+    }
     install_packages(&suite.root).map(|()| Outcome::Passed)
 }
 
@@ -139,9 +153,8 @@ fn start_postgres(suite: &mut Suite) -> Result<Outcome, Failure> {
 
 /// Which packages are built, and which of their tests run: those of a plugin, or those with the filter in their path.
 fn selection(suite: &Suite, filter: &str) -> Vec<String> {
-    let is_plugin = suite.root.join("plugins").join(filter).is_dir();
     let (own, any) = (format!("package({filter})"), format!("test(~{filter})"));
-    let selection = if is_plugin {
+    let selection = if is_plugin(suite) {
         // With the crate that names one set of features, so that nothing that was built for the workspace is compiled again.
         vec!["--package", filter, "--package", "gateway-cli", "--filterset", &own]
     } else {
@@ -160,5 +173,22 @@ fn nextest(suite: &mut Suite) -> Result<Outcome, Failure> {
         Some(cluster) => passed(nextest.env("GATEWAY_TEST_POSTGRES", cluster.url())),
         // With keep_going: the tests on SQLite still have something to say, but the step has not passed.
         None => process::run(&mut nextest).and(Err("ran without PostgreSQL".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plugins_own_tests_need_no_clients() {
+        let tools = |filter: Option<&str>| {
+            let root = repository::root().unwrap_or_default();
+            let suite = Suite { root, filter: filter.map(ToOwned::to_owned), postgres: None };
+            needed_tools(&suite).map(|(program, _)| program).collect::<Vec<_>>()
+        };
+        assert_eq!(tools(Some("hello")), ["cc", "setpriv"]);
+        assert_eq!(tools(Some("e2e::")), ["cc", "setpriv", "node", "npm", "python3"]);
+        assert_eq!(tools(None), tools(Some("e2e::")));
     }
 }

@@ -31,7 +31,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         name: "new-plugin",
         arguments: "NAME",
-        summary: "Write plugins/NAME: a table, two routes, a job and tests that work as they are",
+        summary: "Write plugins/NAME: a table, three routes, a job and tests that work as they are",
         run: new_plugin::run,
     },
     Command {

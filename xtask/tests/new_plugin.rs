@@ -70,10 +70,12 @@ fn a_new_plugin_compiles_without_a_warning() {
 #[test]
 fn nothing_is_overwritten() {
     let folder = workspace("taken-name");
-    let refused = xtask(&folder, &["new-plugin", "hello"]);
+    // A folder of the test's own: what is linked from the repository would be overwritten there.
+    fs::create_dir(folder.join("plugins/taken")).unwrap();
+    let refused = xtask(&folder, &["new-plugin", "taken"]);
     assert!(!refused.status.success());
-    assert!(text(&refused.stderr).contains("plugins/hello exists already"), "{}", text(&refused.stderr));
-    assert_eq!(fs::read_dir(folder.join("plugins")).unwrap().count(), 1);
+    assert!(text(&refused.stderr).contains("plugins/taken exists already"), "{}", text(&refused.stderr));
+    assert_eq!(fs::read_dir(folder.join("plugins/taken")).unwrap().count(), 0);
 }
 
 #[test]

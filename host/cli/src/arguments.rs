@@ -61,6 +61,10 @@ pub enum Command {
 
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub enum PluginsCommand {
+    /// Write a new plugin into a folder of its own: a table, three routes, a job and tests that work as they are
+    ///
+    /// Needs no configuration and no running gateway, and overwrites nothing.
+    New(NewPlugin),
     /// List the plugins as the running gateway has them; without one, as it would start them. With a name: one plugin in full
     List(PluginList),
     /// Say what one library file is, what it asks for and offers, and whether this gateway would load it
@@ -83,6 +87,19 @@ pub enum PluginsCommand {
     /// Gone is a plugin without a file in the folder that the running gateway has not loaded. The activity log and the journal of
     /// transactions stay.
     Purge(PluginPurge),
+}
+
+/// The plugin to write, and where.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct NewPlugin {
+    /// The name of the plugin: a-z, 0-9 and _, first a letter, 2 to 31 characters
+    pub name: String,
+    /// The folder that gets the plugin's folder
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub dir: PathBuf,
+    /// The folder plugin-api of a copy of the gateway's repository [default: the published version]
+    #[arg(long, value_name = "PATH")]
+    pub plugin_api: Option<PathBuf>,
 }
 
 /// Which plugins to list.
@@ -205,6 +222,14 @@ mod tests {
                 Command::Plugins(PluginsCommand::Inspect(LibraryFile { file: PathBuf::from("x.so"), no_load: false })),
             ),
             (
+                "plugins new notes --dir a --plugin-api b",
+                Command::Plugins(PluginsCommand::New(NewPlugin {
+                    name: "notes".to_owned(),
+                    dir: PathBuf::from("a"),
+                    plugin_api: Some(PathBuf::from("b")),
+                })),
+            ),
+            (
                 "plugins list forum",
                 Command::Plugins(PluginsCommand::List(PluginList { name: Some("forum".to_owned()), admin: None })),
             ),
@@ -222,6 +247,7 @@ mod tests {
         for line in [
             "gateway plugins",
             "gateway plugins inspect",
+            "gateway plugins new",
             "gateway plugins enable",
             "gateway plugins purge",
             "gateway plugins purge ../jobs",

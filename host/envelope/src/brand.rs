@@ -50,7 +50,7 @@ impl Brand {
 impl Default for Brand {
     fn default() -> Self {
         Self {
-            message_line: "Service Commons".to_owned(),
+            message_line: request_signing::MESSAGE_LINE.to_owned(),
             address_header: HeaderName::from_static("x-service-address"),
             ts_header: HeaderName::from_static("x-service-ts"),
             sig_header: HeaderName::from_static("x-service-sig"),

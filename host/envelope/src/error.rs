@@ -5,9 +5,9 @@
 
 use alloy_primitives::Address;
 use http::StatusCode;
+use request_signing::canonical::CanonicalError;
 
 use super::address::AddressError;
-use super::canonical::CanonicalError;
 use super::field_error::{EnvelopeField, FieldError};
 use super::signature::SignatureError;
 use super::strict_json::StrictJsonError;

@@ -8,10 +8,10 @@ use std::iter;
 
 use alloy_primitives::Address;
 use http::HeaderMap;
+use request_signing::canonical::{self, CanonicalError};
 use serde_json::{Map, Value};
 
 use super::brand::Brand;
-use super::canonical::{self, CanonicalError};
 use super::envelope::{Envelope, Field};
 use super::error::EnvelopeError;
 use super::field_error::{EnvelopeField, FieldError};

@@ -7,13 +7,12 @@
 use std::borrow::Cow;
 
 use alloy_primitives::{Address, Signature};
+use request_signing::{canonical::CanonicalError, digest, message};
 
 use super::address;
 use super::brand::Brand;
-use super::canonical::CanonicalError;
 use super::envelope::Envelope;
 use super::error::{EnvelopeError, SignerMismatch};
-use super::message::{digest, message};
 use super::signature::{self, SignatureError};
 use super::timestamp::TS_WINDOW_S;
 

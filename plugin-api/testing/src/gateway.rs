@@ -1,6 +1,6 @@
 //! The gateway under test.
 
-use crate::{ScriptedChain, TestResponse, Wallet, postgres};
+use crate::{ScriptedChain, TestResponse, Wallet};
 use bytes::Bytes;
 use gateway::Gateway;
 use gateway_clock::{Clock, ManualClock};
@@ -10,12 +10,13 @@ use gateway_http::body::RequestBody;
 use gateway_indexer::{IndexReport, IndexState};
 use gateway_plugins::LoadedPlugin;
 use gateway_storage::Scope;
-use http::{Request, StatusCode};
+use http::Request;
 use http_body_util::BodyExt as _;
 use plugin_api::{
     abi::{Cell, PluginModule_Ref},
     manifest::ActivityRow,
 };
+use plugin_test_kit::Database;
 use serde_json::{Map, Value};
 use std::{
     collections::BTreeMap,
@@ -31,7 +32,7 @@ const START_MS: i64 = 1_767_225_600_000;
 pub struct TestGateway {
     gateway: Arc<Gateway>,
     clock: ManualClock,
-    database: Option<postgres::Database>,
+    database: Option<Database>,
     data_dir: TempDir,
     config: Config,
     plugins: Vec<PluginModule_Ref>,
@@ -42,7 +43,7 @@ pub struct TestGateway {
 pub struct Builder {
     config: Config,
     plugins: Vec<PluginModule_Ref>,
-    database: Option<postgres::Database>,
+    database: Option<Database>,
 }
 
 impl Builder {
@@ -146,7 +147,7 @@ impl TestGateway {
 
     /// The same on a new PostgreSQL database; `None` without `GATEWAY_TEST_POSTGRES`.
     pub async fn postgres_builder() -> Option<Builder> {
-        let database = postgres::Database::create().await?;
+        let database = Database::create().await?;
         Some(Builder { database: Some(database), ..Self::builder() })
     }
 
@@ -368,12 +369,5 @@ impl TestGateway {
         if let Some(database) = self.database {
             database.remove().await;
         }
-    }
-}
-
-impl TestResponse {
-    /// Whether the status is 2xx.
-    pub fn is_success(&self) -> bool {
-        StatusCode::from_u16(self.status).is_ok_and(|status| status.is_success())
     }
 }

@@ -16,13 +16,8 @@
 mod chain;
 mod contents;
 mod gateway;
-mod postgres;
-mod response;
-mod wallet;
 
 pub use chain::{Fault, ScriptedChain, ScriptedLog, ScriptedTx};
 pub use contents::{assert_writes_are_guarded, manifest, routes};
 pub use gateway::{Builder, TestGateway};
-pub use response::TestResponse;
-pub use serde_json::{Value, json};
-pub use wallet::Wallet;
+pub use plugin_test_kit::{TestResponse, Value, Wallet, json};

@@ -28,7 +28,7 @@ fn said(command: &mut Command) -> String {
 }
 
 /// A program that is this command in this folder, wherever it is called.
-fn program(scripts: &Path, folder: &Path, command: &str) -> PathBuf {
+pub(super) fn program(scripts: &Path, folder: &Path, command: &str) -> PathBuf {
     let program = scripts.join("command");
     let script = format!("#!/bin/sh\ncd '{}' && export XTASK_PROFILE=dev && exec {command}\n", folder.display());
     fs::write(&program, script).unwrap();

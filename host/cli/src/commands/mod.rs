@@ -8,6 +8,7 @@ mod exit;
 mod inspect;
 mod list;
 mod migrate;
+mod new_plugin;
 mod openapi;
 mod operate;
 mod purge;
@@ -36,6 +37,7 @@ pub fn run(cli: &Cli) -> ExitCode {
     }
     match command {
         Command::Version => version(output),
+        Command::Plugins(PluginsCommand::New(plugin)) => new_plugin::run(output, &plugin),
         Command::Plugins(PluginsCommand::Inspect(library)) => inspect::file(output, &library),
         Command::Plugins(PluginsCommand::TryLoad { arguments }) => match gateway_plugins::trial::run(&arguments) {
             Ok(()) => ExitCode::Ok,

@@ -66,3 +66,10 @@ fn brackets_in_a_host_are_not_a_list() {
 fn text(#[case] name: &str) {
     assert_eq!(variable("GATEWAY_NETWORK_NAME", name).config().network_name, name);
 }
+
+/// An author of a plugin exports these for its tests, and runs the gateway in the same shell.
+#[test]
+fn variables_of_tests_set_no_key() {
+    let start = variable("GATEWAY_BIN", "/opt/gateway").variable("GATEWAY_TEST_POSTGRES", "postgres://u:hunter2@h/d");
+    assert_eq!(start.config().http.listen, super::Start::new().config().http.listen);
+}

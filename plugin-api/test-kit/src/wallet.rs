@@ -1,6 +1,6 @@
 //! Wallets that sign requests as clients do.
 
-use gateway_envelope::{Brand, example};
+use request_signing::{MESSAGE_LINE, canonical, digest, message, sign};
 use serde_json::{Map, Value, json};
 
 /// A wallet; equal numbers give equal wallets.
@@ -14,14 +14,14 @@ impl Wallet {
     pub fn new(number: u64) -> Self {
         let mut key = [0x42; 32];
         key[24..].copy_from_slice(&number.to_be_bytes());
-        let signed = example::sign(&key, |_| [1; 32]);
+        let signed = sign(&key, |_| [1; 32]);
         let address = signed.map(|(address, _)| address.to_checksum(None)).unwrap_or_default();
         Self { key, address }
     }
 
     /// The private key in hexadecimal digits. It is not secret: it belongs to a test.
     pub fn key_text(&self) -> String {
-        alloy_primitives::hex::encode(self.key)
+        hex::encode(self.key)
     }
 
     /// Checksummed.
@@ -31,23 +31,20 @@ impl Wallet {
 
     /// The signature over action, time and the hash of `body_text`.
     pub fn sign(&self, action: &str, ts: i64, body_text: &str) -> String {
-        let brand = Brand::default();
         let ts = u64::try_from(ts).unwrap_or_default();
-        let signed = example::sign(&self.key, |address| {
-            gateway_envelope::digest(&gateway_envelope::message(brand.message_line(), action, address, ts, body_text))
-        });
+        let signed = sign(&self.key, |address| digest(&message(MESSAGE_LINE, action, address, ts, body_text)));
         signed.map(|(_, signature)| signature).unwrap_or_default()
     }
 
     /// The signature over a text, by EIP-191.
     pub fn sign_text(&self, text: &str) -> String {
-        let signed = example::sign(&self.key, |_| gateway_envelope::digest(text));
+        let signed = sign(&self.key, |_| digest(text));
         signed.map(|(_, signature)| signature).unwrap_or_default()
     }
 
     /// `payload` with the envelope of a signed body.
     pub fn signed_body(&self, action: &str, ts: i64, payload: &Value) -> Value {
-        let canonical = gateway_envelope::canonical::rfc8785(payload).unwrap_or_default();
+        let canonical = canonical::rfc8785(payload).unwrap_or_default();
         let mut body: Map<String, Value> = payload.as_object().cloned().unwrap_or_default();
         body.insert("address".into(), json!(self.address));
         body.insert("ts".into(), json!(ts));

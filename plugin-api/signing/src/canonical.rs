@@ -10,6 +10,7 @@ use std::iter;
 use serde::ser::Error as _;
 use serde_json::Value;
 
+/// The value holds a number that JSON does not have.
 #[derive(Debug, thiserror::Error)]
 #[error("the payload has no canonical form")]
 pub struct CanonicalError(#[source] serde_json::Error);
@@ -19,6 +20,7 @@ const EXACT_INTEGERS: std::ops::RangeInclusive<i64> = -(1 << 53)..=1 << 53;
 
 type KeyOrder = fn(&str, &str) -> Ordering;
 
+/// The text whose hash is signed.
 pub fn rfc8785(value: &Value) -> Result<String, CanonicalError> {
     write(value, compare_utf16)
 }
@@ -30,7 +32,7 @@ pub fn candidates(value: &Value) -> impl Iterator<Item = Result<String, Canonica
 }
 
 /// RFC 8785 except for the order of keys: array indices first, by number.
-pub(crate) fn javascript_order(value: &Value) -> Result<String, CanonicalError> {
+pub fn javascript_order(value: &Value) -> Result<String, CanonicalError> {
     write(value, compare_javascript_keys)
 }
 

@@ -1,7 +1,7 @@
 //! The response of the gateway under test.
 
 use bytes::Bytes;
-use http::HeaderMap;
+use http::{HeaderMap, StatusCode};
 use serde_json::Value;
 
 #[derive(Clone, Debug)]
@@ -37,5 +37,10 @@ impl TestResponse {
     /// The `code` of an error body.
     pub fn code(&self) -> String {
         self.json()["code"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Whether the status is 2xx.
+    pub fn is_success(&self) -> bool {
+        StatusCode::from_u16(self.status).is_ok_and(|status| status.is_success())
     }
 }

@@ -6,6 +6,9 @@
 use alloy_primitives::{Address, eip191_hash_message};
 use sha2::{Digest as _, Sha256};
 
+/// The first line, unless a deployment has another one ([`message`] takes any).
+pub const MESSAGE_LINE: &str = "Service Commons";
+
 /// `body_text` is the canonical JSON of the payload, or the constant that a signed read hashes.
 #[must_use]
 pub fn message(message_line: &str, action: &str, address: &Address, ts_s: u64, body_text: &str) -> String {
