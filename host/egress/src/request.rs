@@ -38,7 +38,7 @@ pub enum Overflow {
 pub struct StreamTimeouts {
     /// How long the reader waits for more of the body. Time in which it does not read does not count. At most ten minutes.
     pub idle_ms: Option<u64>,
-    /// From the request to the last byte, at most a day; without it, only bytes are bounded.
+    /// From the request to the last byte; without it, only bytes are bounded.
     pub total_ms: Option<u64>,
 }
 
@@ -88,7 +88,6 @@ pub(super) struct Hop {
 
 const REDIRECTS_MAX: u8 = 3;
 const IDLE_TIMEOUT_MS_MAX: u64 = 600_000;
-const TOTAL_TIMEOUT_MS_MAX: u64 = 86_400_000;
 const REQUEST_HEADERS_MAX: usize = 64;
 const REQUEST_HEADER_BYTES_MAX: usize = 16 * 1024;
 const METHODS: &[Method] =
@@ -154,7 +153,7 @@ impl BodyLimits {
             bytes_max: at_most(request.response_bytes_max, settings.stream_bytes_max),
             overflow: request.overflow,
             idle_ms: Some(timeouts.idle_ms.unwrap_or(settings.idle_timeout_ms).min(IDLE_TIMEOUT_MS_MAX)),
-            total_ms: timeouts.total_ms.map(|total_ms| total_ms.min(TOTAL_TIMEOUT_MS_MAX)),
+            total_ms: timeouts.total_ms,
         }
     }
 }

@@ -100,7 +100,7 @@ impl Fetch {
         self
     }
 
-    /// With [`Self::stream`]: timeout of the whole exchange, at most a day. Without it, only the bytes of a body are bounded.
+    /// With [`Self::stream`]: timeout of the whole exchange. Without it, only the bytes of a body are bounded.
     pub fn total_timeout(mut self, timeout: Duration) -> Self {
         self.request.total_timeout_ms = u64::try_from(timeout.as_millis()).ok();
         self
