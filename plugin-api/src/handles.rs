@@ -56,5 +56,6 @@
 pub use crate::abi::{Cell, FfiBytes, StatementResult, Value};
 pub use crate::manifest::{Brand, Environment, RateLimit, UrlProblem};
 pub use crate::sdk::{
-    Authors, Db, FetchError, FetchResponse, ListPage, LogEvents, PageStart, RouteWithoutAuth, TaskHandle, Transaction,
+    Authors, Db, FetchBody, FetchError, FetchResponse, ListPage, LogEvents, PageStart, RouteWithoutAuth, TaskHandle,
+    Transaction,
 };

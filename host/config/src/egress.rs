@@ -13,7 +13,7 @@ pub struct EgressConfig {
     /// Hosts (`name` or `name:port`) that may be called although their address is local or private. For development.
     #[schemars(example = ["localhost:9000"])]
     pub allow_hosts: Vec<String>,
-    /// Time for one whole call, body included.
+    /// Time for one whole call, body included; of a call whose answer is read while it arrives, for the begin of the answer.
     #[schemars(range(min = 1, max = 3_600_000))]
     pub timeout_ms: u64,
     /// Time to reach the other side.
@@ -22,7 +22,10 @@ pub struct EgressConfig {
     /// Largest answer that is read, as received: nothing is decompressed.
     #[schemars(range(min = 1024, max = 1_073_741_824))]
     pub response_bytes_max: usize,
-    /// Calls of one plugin at a time; further ones wait.
+    /// Largest answer that is read while it arrives.
+    #[schemars(range(min = 1024, max = 1_099_511_627_776_u64))]
+    pub stream_bytes_max: u64,
+    /// Calls of one plugin at a time, up to the last byte of their answers; further ones wait.
     #[schemars(range(min = 1, max = 10_000))]
     pub per_plugin_concurrency: usize,
 }
@@ -34,6 +37,7 @@ impl Default for EgressConfig {
             timeout_ms: 10_000,
             connect_timeout_ms: 3000,
             response_bytes_max: 1_048_576,
+            stream_bytes_max: 67_108_864,
             per_plugin_concurrency: 16,
         }
     }

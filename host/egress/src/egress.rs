@@ -3,10 +3,12 @@
 use super::{
     allow_list::AllowList,
     error::{EgressError, WaitingFor},
+    fetch_record::FetchRecord,
     pinned_client, redirect,
-    request::{FetchRequest, FetchResponse, ValidRequest},
+    request::{FetchRequest, StreamTimeouts, ValidRequest},
     resolver::{self, Resolver, SystemResolver},
-    response_body,
+    response::{FetchResponse, StreamedResponse},
+    sent_request::SentRequest,
     settings::EgressSettings,
     url_check::{check_url, host_of},
 };
@@ -62,32 +64,59 @@ impl Egress {
     /// The deadline covers the wait for a slot, name resolution, connection, every redirect and the last byte of the
     /// body.
     pub async fn fetch(&self, owner: &str, request: FetchRequest) -> Result<FetchResponse, EgressError> {
-        let started = Instant::now();
-        let outcome = self.fetch_before_deadline(started, owner, request).await;
-        let code = outcome.as_ref().map_or_else(EgressError::code, |_| "ok");
-        metrics::counter!("gateway_egress_fetches_total", "plugin" => owner.to_owned(), "outcome" => code).increment(1);
-        tracing::debug!(plugin = owner, outcome = code, elapsed_ms = started.elapsed().as_millis(), "fetch");
-        outcome
+        self.send(owner, request, None).await?.collect().await
     }
 
-    async fn fetch_before_deadline(
+    /// The same up to the head of the response, whose body the caller reads while it arrives. The body keeps the slot and
+    /// the connection until it ends or is dropped; the other side waits while nobody reads.
+    pub async fn stream(
+        &self,
+        owner: &str,
+        request: FetchRequest,
+        timeouts: StreamTimeouts,
+    ) -> Result<StreamedResponse, EgressError> {
+        self.send(owner, request, Some(timeouts)).await
+    }
+
+    async fn send(
+        &self,
+        owner: &str,
+        request: FetchRequest,
+        stream: Option<StreamTimeouts>,
+    ) -> Result<StreamedResponse, EgressError> {
+        let mut record = FetchRecord::begin(owner);
+        let sent = self.send_before_deadline(record.started(), owner, request, stream).await;
+        match sent {
+            Ok(sent) => StreamedResponse::begin(sent, record),
+            Err(error) => {
+                record.set_outcome(error.code());
+                Err(error)
+            }
+        }
+    }
+
+    async fn send_before_deadline(
         &self,
         started: Instant,
         owner: &str,
         request: FetchRequest,
-    ) -> Result<FetchResponse, EgressError> {
-        let request = ValidRequest::new(request, &self.0.settings, &self.0.allow)?;
-        let deadline = started + Duration::from_millis(request.timeout_ms);
+        stream: Option<StreamTimeouts>,
+    ) -> Result<SentRequest, EgressError> {
+        let request = ValidRequest::new(request, stream, &self.0.settings, &self.0.allow)?;
+        let deadline = started + Duration::from_millis(request.head_timeout_ms);
         let timed_out = |waiting_for| EgressError::Timeout {
             host: host_of(&request.hop.url),
-            timeout_ms: request.timeout_ms,
+            timeout_ms: request.head_timeout_ms,
             waiting_for,
         };
         let slot =
             timeout_at(deadline, self.acquire_slot(owner)).await.map_err(|_elapsed| timed_out(WaitingFor::Slot))?;
-        timeout_at(deadline, self.follow_redirects(&request, Arc::new(slot)))
+        let slot = Arc::new(slot);
+        let waiting_for = if stream.is_some() { WaitingFor::Head } else { WaitingFor::Response };
+        let (url, response) = timeout_at(deadline, self.follow_redirects(&request, &slot))
             .await
-            .map_err(|_elapsed| timed_out(WaitingFor::Response))?
+            .map_err(|_elapsed| timed_out(waiting_for))??;
+        Ok(SentRequest { url, response, limits: request.body_limits, slot })
     }
 
     /// One of the owner's slots, in the order of requests.
@@ -110,23 +139,24 @@ impl Egress {
         }
     }
 
+    /// The last response, with its body unread, and its URL.
     async fn follow_redirects(
         &self,
         request: &ValidRequest,
-        slot: Arc<OwnedSemaphorePermit>,
-    ) -> Result<FetchResponse, EgressError> {
+        slot: &Arc<OwnedSemaphorePermit>,
+    ) -> Result<(Url, reqwest::Response), EgressError> {
         let inner = &self.0;
         let mut hop = request.hop.clone();
         let mut redirects_left = request.redirects_max;
         loop {
-            let addresses = resolver::checked_addresses(&hop.url, &inner.allow, &inner.resolver, &slot).await?;
+            let addresses = resolver::checked_addresses(&hop.url, &inner.allow, &inner.resolver, slot).await?;
             let response = pinned_client::send(&hop, addresses, &inner.tls, &inner.settings).await?;
             let next = match request.redirects_max {
                 0 => None,
                 _ => redirect::next_hop(&hop, &response)?,
             };
             match next {
-                None => return response_body::read(hop.url, response, request).await,
+                None => return Ok((hop.url, response)),
                 Some(_) if redirects_left == 0 => {
                     let host = host_of(&hop.url);
                     return Err(EgressError::RedirectLimit { host, redirects_max: request.redirects_max });

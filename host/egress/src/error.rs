@@ -51,8 +51,12 @@ pub enum EgressError {
 pub enum WaitingFor {
     /// One of the plugin's slots, all of which other fetches occupied.
     Slot,
-    /// Name resolution, connection, head or body.
+    /// The last byte of the body.
     Response,
+    /// The head of a response that is read while it arrives.
+    Head,
+    /// More of its body.
+    Chunk,
 }
 
 impl std::fmt::Display for WaitingFor {
@@ -60,6 +64,8 @@ impl std::fmt::Display for WaitingFor {
         f.write_str(match self {
             Self::Slot => "no free slot among the plugin's outbound requests",
             Self::Response => "no complete answer",
+            Self::Head => "no answer",
+            Self::Chunk => "nothing more of the answer",
         })
     }
 }
@@ -87,7 +93,7 @@ impl EgressError {
             Self::RequestTooLarge { .. } => ("request_too_large", 413),
             Self::TooLarge { .. } => ("too_large", 502),
             Self::Timeout { waiting_for: WaitingFor::Slot, .. } => ("egress_busy", 503),
-            Self::Timeout { waiting_for: WaitingFor::Response, .. } => ("timeout", 504),
+            Self::Timeout { .. } => ("timeout", 504),
             Self::Connect { .. } => ("connect", 502),
             Self::BrokenResponse { .. } => ("broken_answer", 502),
             Self::BadRedirect { .. } => ("bad_redirect", 502),

@@ -1,4 +1,5 @@
-//! Outbound HTTP: every request to an address that a client or a plugin chose goes through [`Egress::fetch`].
+//! Outbound HTTP: every request to an address that a client or a plugin chose goes through [`Egress::fetch`], or through
+//! [`Egress::stream`], on which it is built.
 //!
 //! The rule that must not break: a connection is opened only to an address that was checked for this very hop. Names
 //! are resolved once per hop, every resolved address is checked, and the HTTP client can connect to nothing else; it
@@ -7,11 +8,14 @@
 mod allow_list;
 mod egress;
 mod error;
+mod fetch_record;
 mod pinned_client;
 mod redirect;
 mod request;
 mod resolver;
+mod response;
 mod response_body;
+mod sent_request;
 mod settings;
 mod special_ranges;
 #[cfg(test)]
@@ -22,6 +26,8 @@ pub use allow_list::AllowList;
 pub use egress::Egress;
 pub use error::EgressError;
 pub use pinned_client::platform_tls;
-pub use request::{FetchRequest, FetchResponse, Overflow};
+pub use request::{FetchRequest, Overflow, StreamTimeouts};
+pub use response::{FetchResponse, StreamedResponse};
+pub use response_body::ResponseBody;
 pub use settings::EgressSettings;
 pub use url_check::check_url;

@@ -1,4 +1,4 @@
-//! A request as a plugin makes it, its response, and the validation of a request up to its resolved address.
+//! A request as a plugin makes it, and its validation up to its resolved address.
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
@@ -33,17 +33,13 @@ pub enum Overflow {
     Truncate,
 }
 
-#[derive(Debug, Clone)]
-pub struct FetchResponse {
-    pub status: u16,
-    /// In the order received; values that are not UTF-8 have replacement characters.
-    pub headers: Vec<(String, String)>,
-    /// As received: content encodings are not decoded.
-    pub body: Bytes,
-    /// The body was longer, or was not read; only with [`Overflow::Truncate`].
-    pub is_truncated: bool,
-    /// The URL of the response, after redirects.
-    pub url: String,
+/// Time limits of a response that is read while it arrives. [`FetchRequest::timeout_ms`] is the one up to its head.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StreamTimeouts {
+    /// How long the reader waits for more of the body. Time in which it does not read does not count. At most ten minutes.
+    pub idle_ms: Option<u64>,
+    /// From the request to the last byte; without it, only bytes are bounded.
+    pub total_ms: Option<u64>,
 }
 
 impl FetchRequest {
@@ -64,10 +60,21 @@ impl FetchRequest {
 /// A request that passed every check that needs no network.
 pub(crate) struct ValidRequest {
     pub hop: Hop,
-    pub timeout_ms: u64,
-    pub response_bytes_max: u64,
-    pub overflow: Overflow,
+    /// Up to the head of the response.
+    pub head_timeout_ms: u64,
+    pub body_limits: BodyLimits,
     pub redirects_max: u8,
+}
+
+/// How much of a body is read, and for how long.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BodyLimits {
+    pub bytes_max: u64,
+    pub overflow: Overflow,
+    /// While the reader waits.
+    pub idle_ms: Option<u64>,
+    /// From the request on.
+    pub total_ms: Option<u64>,
 }
 
 /// One request on the wire; a redirect creates the next one.
@@ -80,6 +87,7 @@ pub(super) struct Hop {
 }
 
 const REDIRECTS_MAX: u8 = 3;
+const IDLE_TIMEOUT_MS_MAX: u64 = 600_000;
 const REQUEST_HEADERS_MAX: usize = 64;
 const REQUEST_HEADER_BYTES_MAX: usize = 16 * 1024;
 const METHODS: &[Method] =
@@ -101,7 +109,13 @@ const FORBIDDEN_HEADERS: &[&str] = &[
 ];
 
 impl ValidRequest {
-    pub fn new(request: FetchRequest, settings: &EgressSettings, allow: &AllowList) -> Result<Self, EgressError> {
+    /// `stream`: the response is read while it arrives, otherwise as a whole.
+    pub fn new(
+        request: FetchRequest,
+        stream: Option<StreamTimeouts>,
+        settings: &EgressSettings,
+        allow: &AllowList,
+    ) -> Result<Self, EgressError> {
         let method = METHODS.iter().find(|method| method.as_str() == request.method).ok_or_else(|| {
             EgressError::BadMethod { method: request.method.chars().take(NAME_CHARS_SHOWN).collect() }
         })?;
@@ -110,15 +124,42 @@ impl ValidRequest {
         if request.body.len() as u64 > settings.request_bytes_max {
             return Err(EgressError::RequestTooLarge { bytes_max: settings.request_bytes_max });
         }
-        let at_most = |requested: Option<u64>, max: u64| requested.map_or(max, |requested| requested.min(max));
+        let timeout_ms = request.timeout_ms.unwrap_or(settings.timeout_ms).min(settings.timeout_max_ms);
+        let body_limits = match stream {
+            None => BodyLimits::collected(&request, timeout_ms, settings),
+            Some(timeouts) => BodyLimits::streamed(&request, timeouts, settings),
+        };
         Ok(Self {
             hop: Hop { method: method.clone(), url, headers, body: request.body },
-            timeout_ms: request.timeout_ms.unwrap_or(settings.timeout_ms).min(settings.timeout_max_ms),
-            response_bytes_max: at_most(request.response_bytes_max, settings.response_bytes_max),
-            overflow: request.overflow,
+            head_timeout_ms: body_limits.total_ms.map_or(timeout_ms, |total_ms| timeout_ms.min(total_ms)),
+            body_limits,
             redirects_max: request.redirects_max.min(REDIRECTS_MAX),
         })
     }
+}
+
+impl BodyLimits {
+    fn collected(request: &FetchRequest, timeout_ms: u64, settings: &EgressSettings) -> Self {
+        Self {
+            bytes_max: at_most(request.response_bytes_max, settings.response_bytes_max),
+            overflow: request.overflow,
+            idle_ms: None,
+            total_ms: Some(timeout_ms),
+        }
+    }
+
+    fn streamed(request: &FetchRequest, timeouts: StreamTimeouts, settings: &EgressSettings) -> Self {
+        Self {
+            bytes_max: at_most(request.response_bytes_max, settings.stream_bytes_max),
+            overflow: request.overflow,
+            idle_ms: Some(timeouts.idle_ms.unwrap_or(settings.idle_timeout_ms).min(IDLE_TIMEOUT_MS_MAX)),
+            total_ms: timeouts.total_ms,
+        }
+    }
+}
+
+fn at_most(requested: Option<u64>, max: u64) -> u64 {
+    requested.map_or(max, |requested| requested.min(max))
 }
 
 fn check_headers(headers: &[(String, String)]) -> Result<HeaderMap, EgressError> {

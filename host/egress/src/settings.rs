@@ -20,9 +20,13 @@ pub struct EgressSettings {
     pub connect_timeout_ms: u64,
     /// The largest response body, as received (nothing is decompressed). Default: 1 MiB.
     pub response_bytes_max: u64,
+    /// The largest response body that is read while it arrives. Default: 64 MiB.
+    pub stream_bytes_max: u64,
+    /// How long such a response may say nothing while its reader waits. Default: 60 000.
+    pub idle_timeout_ms: u64,
     /// The largest request body. Default: 1 MiB.
     pub request_bytes_max: u64,
-    /// How many fetches of one plugin run at once; the others wait for a slot. Default: 16.
+    /// How many fetches of one plugin run at once, up to the end of their bodies; the others wait for a slot. Default: 16.
     pub per_plugin_concurrency: usize,
     /// The `User-Agent` of a fetch that sets none. Default: `gateway/<version>`.
     pub user_agent: String,
@@ -36,6 +40,8 @@ impl Default for EgressSettings {
             timeout_max_ms: 60_000,
             connect_timeout_ms: 5_000,
             response_bytes_max: 1024 * 1024,
+            stream_bytes_max: 64 * 1024 * 1024,
+            idle_timeout_ms: 60_000,
             request_bytes_max: 1024 * 1024,
             per_plugin_concurrency: 16,
             user_agent: concat!("gateway/", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -52,6 +58,8 @@ impl EgressSettings {
             ("timeout_max_ms", self.timeout_max_ms),
             ("connect_timeout_ms", self.connect_timeout_ms),
             ("response_bytes_max", self.response_bytes_max),
+            ("stream_bytes_max", self.stream_bytes_max),
+            ("idle_timeout_ms", self.idle_timeout_ms),
             ("request_bytes_max", self.request_bytes_max),
         ] {
             if value == 0 {

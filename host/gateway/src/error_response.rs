@@ -43,6 +43,11 @@ impl ErrorResponse {
         )
     }
 
+    /// A streamed answer whose source broke off before its first chunk.
+    pub fn broken_source() -> Self {
+        Self::new(502, "broken_answer", "another server failed, which this request needs", "repeat it later")
+    }
+
     pub fn timed_out() -> Self {
         Self::new(503, "timeout", "the feature did not answer in time", "nothing was written; try again later")
             .header(http::header::RETRY_AFTER, "5")

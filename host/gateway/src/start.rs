@@ -325,6 +325,7 @@ fn open_egress(config: &Config) -> Result<Option<Egress>, StartError> {
         timeout_ms: config.egress.timeout_ms,
         connect_timeout_ms: config.egress.connect_timeout_ms,
         response_bytes_max: config.egress.response_bytes_max as u64,
+        stream_bytes_max: config.egress.stream_bytes_max,
         per_plugin_concurrency: config.egress.per_plugin_concurrency,
         ..EgressSettings::default()
     };

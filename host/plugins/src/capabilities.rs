@@ -3,6 +3,7 @@
 use super::{
     HostContext, PluginHandle, PluginTransaction, TransactionOwner,
     bounds::BACKGROUND_TASKS_MAX,
+    fetch,
     handle::cut,
     log_subscription,
     polls::{HostFrame, PluginCall, in_host},
@@ -13,18 +14,15 @@ use abi_stable::{
     std_types::{RResult, RStr, RString},
 };
 use async_ffi::{FfiFuture, FutureExt as _};
-use gateway_egress::{AllowList, EgressError, FetchRequest, Overflow};
+use gateway_egress::{AllowList, Egress, EgressError};
 use gateway_storage::{ReadAttempt, Scope, read_tracking};
 use gateway_telemetry::request_id;
 use plugin_api::{
     abi::{
-        CapabilityResponse, Fault, FfiBytes, Host, Host_TO, HostBox, HostError, HostErrorCode, Rows, Statement, Task,
-        Task_TO, TaskBox, TransactionBox,
+        CapabilityResponse, Fault, FfiBytes, Host, Host_TO, HostBox, HostError, HostErrorCode, Rows, Statement,
+        StreamedResponse, Task, Task_TO, TaskBox, TransactionBox,
     },
-    manifest::{
-        FetchCall, FetchHead, Manifest, RoutesCall, RoutesResult, ServiceCall, UrlCheckCall, UrlCheckResult,
-        UrlProblem, WakeCall,
-    },
+    manifest::{Manifest, RoutesCall, RoutesResult, ServiceCall, UrlCheckCall, UrlCheckResult, UrlProblem, WakeCall},
 };
 use std::{collections::BTreeMap, future::ready, sync::Arc, time::Duration};
 
@@ -107,23 +105,21 @@ impl Capabilities {
         reply(&UrlCheckResult { problem: checked.err().map(problem) })
     }
 
-    async fn fetch(self, request: FfiBytes, body: FfiBytes) -> Result<CapabilityResponse, HostError> {
+    async fn fetch(self, request: &FfiBytes, body: FfiBytes) -> Result<CapabilityResponse, HostError> {
+        fetch::collected(self.egress()?, &self.handle, request, body).await
+    }
+
+    async fn fetch_streamed(self, request: &FfiBytes, body: FfiBytes) -> Result<StreamedResponse, HostError> {
+        fetch::streamed(self.egress()?, &self.handle, request, body).await
+    }
+
+    fn egress(&self) -> Result<&Egress, HostError> {
         if !self.manifest.grants.egress {
             let message = "the plugin does not declare the grant `egress`";
             return Err(HostError::new(HostErrorCode::Refused, message));
         }
-        let Some(egress) = &self.host.egress else {
-            let message = "this machine has no root certificates (install ca-certificates)";
-            return Err(HostError::new(HostErrorCode::Unavailable, message));
-        };
-        let call: FetchCall = serde_json::from_slice(&request)
-            .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not a fetch question: {error}")))?;
-        let request = fetch_request(call, bytes::Bytes::from_owner(body));
-        let fetched = egress.fetch(&self.handle.name, request).await.map_err(fetch_error)?;
-        let answer = FetchHead { status: fetched.status, headers: fetched.headers, url: fetched.url };
-        let answer =
-            serde_json::to_vec(&answer).map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))?;
-        Ok(CapabilityResponse { response: answer.into(), body: FfiBytes::from_owner(fetched.body) })
+        let message = "this machine has no root certificates (install ca-certificates)";
+        self.host.egress.as_ref().ok_or_else(|| HostError::new(HostErrorCode::Unavailable, message))
     }
 }
 
@@ -131,23 +127,6 @@ fn reply(answer: &impl serde::Serialize) -> Result<CapabilityResponse, HostError
     let answer =
         serde_json::to_vec(answer).map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))?;
     Ok(CapabilityResponse { response: answer.into(), body: FfiBytes::default() })
-}
-
-fn fetch_request(call: FetchCall, body: bytes::Bytes) -> FetchRequest {
-    FetchRequest {
-        method: call.method,
-        url: call.url,
-        headers: call.headers,
-        body,
-        timeout_ms: call.timeout_ms,
-        response_bytes_max: call.response_bytes_max,
-        redirects_max: call.redirects_max,
-        overflow: if call.cuts_overflow { Overflow::Truncate } else { Overflow::Fail },
-    }
-}
-
-fn fetch_error(error: EgressError) -> HostError {
-    HostError::new(HostErrorCode::Fetch, format!("{}: {error}", error.code()))
 }
 
 impl Host for Capabilities {
@@ -253,7 +232,7 @@ impl Host for Capabilities {
         let capabilities = self.clone();
         async move {
             match capability.as_str() {
-                "fetch" => capabilities.fetch(request, body).await.into(),
+                "fetch" => capabilities.fetch(&request, body).await.into(),
                 "check_url" => capabilities.check_url(&request).into(),
                 "chain" => capabilities.chain(request).await.into(),
                 "sign" => capabilities.sign(request).await.into(),
@@ -269,6 +248,12 @@ impl Host for Capabilities {
             }
         }
         .into_ffi()
+    }
+
+    fn fetch_streamed(&self, request: FfiBytes, body: FfiBytes) -> FfiFuture<RResult<StreamedResponse, HostError>> {
+        read_tracking::mark_uncacheable();
+        let capabilities = self.clone();
+        async move { capabilities.fetch_streamed(&request, body).await.into() }.into_ffi()
     }
 
     fn fault(&self, place: RStr<'_>, fault: Fault) {

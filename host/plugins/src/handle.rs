@@ -301,5 +301,6 @@ fn kind_name(kind: FaultKind) -> &'static str {
         FaultKind::Error => "error",
         FaultKind::Panic => "panic",
         FaultKind::Config => "config",
+        FaultKind::Source => "source",
     }
 }

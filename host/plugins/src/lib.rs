@@ -11,6 +11,7 @@ mod capabilities;
 mod contributions;
 pub mod crash_record;
 mod doorkeeper;
+mod fetch;
 mod handle;
 mod host_context;
 pub mod job;

@@ -102,7 +102,7 @@ impl OperationUsage {
 
     pub fn record_fault(&self, kind: FaultKind) {
         let index = match kind {
-            FaultKind::Error | FaultKind::Config => 0,
+            FaultKind::Error | FaultKind::Config | FaultKind::Source => 0,
             FaultKind::Panic => 1,
         };
         self.count_fault(index);

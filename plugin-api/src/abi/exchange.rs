@@ -75,7 +75,8 @@ pub enum Body {
 /// Marks an author in [`Body::JsonWithAuthors`]. No JSON contains this byte: strings have it escaped.
 pub const AUTHOR_MARK: u8 = 1;
 
-/// A body that is produced chunk by chunk: polled only when the client can take more, dropped when it disconnects.
+/// A body that is produced chunk by chunk: polled only when the client can take more, dropped when it disconnects. The head is
+/// sent with the first chunk, and at once when that one is empty.
 #[sabi_trait]
 pub trait BodyStream: Send {
     #[sabi(last_prefix_field)]

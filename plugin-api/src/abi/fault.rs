@@ -12,6 +12,9 @@ pub enum FaultKind {
     Panic,
     /// The plugin's own configuration is wrong (constructor only).
     Config,
+    /// What the plugin passes on from outside broke off: the response ends with an error, and no failure of the plugin is
+    /// counted (streamed bodies only).
+    Source,
 }
 
 /// A failure inside a plugin, for the log and the report; the caller of a route never sees it.

@@ -3,9 +3,9 @@
 use super::{Fault, FfiBytes, HostError, NewEvent, Rows, Statement, StatementResult};
 use abi_stable::{
     StableAbi, sabi_trait,
-    std_types::{RBox, RResult, RStr, RString, RVec},
+    std_types::{RBox, ROption, RResult, RStr, RString, RVec},
 };
-use async_ffi::FfiFuture;
+use async_ffi::{FfiContext, FfiFuture, FfiPoll};
 
 /// The capabilities of one plugin. Calls are cheap; dropping a future cancels its work.
 #[sabi_trait]
@@ -42,8 +42,11 @@ pub trait Host: Send + Sync {
     fn log(&self, level: u8, message: RStr<'_>);
     /// As `begin`, for one attempt of a write that the plugin declares to be repeatable: see [`super::Head::begin_write`]. After a
     /// [`super::HostErrorCode::Conflict`] the plugin begins the next attempt.
-    #[sabi(last_prefix_field)]
     fn begin_write(&self) -> TransactionBox;
+    /// As the capability `fetch` of `call`, up to the head of the response: the plugin reads its body while it arrives. The
+    /// request is a JSON [`crate::manifest::FetchCall`].
+    #[sabi(last_prefix_field)]
+    fn fetch_streamed(&self, request: FfiBytes, body: FfiBytes) -> FfiFuture<RResult<StreamedResponse, HostError>>;
 }
 pub type HostBox = Host_TO<'static, RBox<()>>;
 
@@ -54,6 +57,24 @@ pub struct CapabilityResponse {
     pub response: FfiBytes,
     pub body: FfiBytes,
 }
+
+/// The response of [`Host::fetch_streamed`].
+#[repr(C)]
+#[derive(StableAbi)]
+pub struct StreamedResponse {
+    /// A JSON [`crate::manifest::FetchHead`].
+    pub head: FfiBytes,
+    pub body: FetchBodyBox,
+}
+
+/// The body of a response from outside, chunk by chunk: the other side is stopped while nobody polls, and dropping it closes the
+/// connection. An error is the last item.
+#[sabi_trait]
+pub trait FetchBody: Send {
+    #[sabi(last_prefix_field)]
+    fn poll_next(&mut self, context: &mut FfiContext<'_>) -> FfiPoll<ROption<RResult<FfiBytes, HostError>>>;
+}
+pub type FetchBodyBox = FetchBody_TO<'static, RBox<()>>;
 
 #[sabi_trait]
 pub trait Task: Send + Sync {

@@ -1,4 +1,4 @@
-//! The `fetch` capability: outbound HTTP through the gateway's egress. Bodies are passed separately, as raw bytes.
+//! The `fetch` capability and [`crate::abi::Host::fetch_streamed`]: outbound HTTP through the gateway's egress. Bodies are passed separately, as raw bytes.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,8 +8,12 @@ pub struct FetchCall {
     pub method: String,
     pub url: String,
     pub headers: Vec<(String, String)>,
-    /// For the whole exchange; the gateway has a default and a maximum.
+    /// For the whole exchange, or up to the head of a streamed response; the gateway has a default and a maximum.
     pub timeout_ms: Option<u64>,
+    /// Of a streamed response: the longest wait for more of its body.
+    pub idle_timeout_ms: Option<u64>,
+    /// Of a streamed response: up to its last byte; without it, there is no such limit.
+    pub total_timeout_ms: Option<u64>,
     pub response_bytes_max: Option<u64>,
     /// Maximum number of redirects to follow; each target is checked again.
     pub redirects_max: u8,

@@ -8,7 +8,10 @@ use super::{
     transaction,
 };
 use crate::{
-    abi::{CapabilityResponse, Fault, FfiBytes, HeadBox, Host_TO, HostBox, HostError, HostErrorCode, TaskBox},
+    abi::{
+        CapabilityResponse, Fault, FfiBytes, HeadBox, Host_TO, HostBox, HostError, HostErrorCode, StreamedResponse,
+        TaskBox,
+    },
     manifest::Environment,
 };
 use abi_stable::std_types::{ROption, RResult};
@@ -259,6 +262,14 @@ impl HostHandle {
         body: FfiBytes,
     ) -> Result<CapabilityResponse, HostError> {
         self.host.call(capability.into(), to_bytes(request)?, body).await.into_result()
+    }
+
+    pub(crate) async fn fetch_streamed(
+        &self,
+        request: &impl Serialize,
+        body: FfiBytes,
+    ) -> Result<StreamedResponse, HostError> {
+        self.host.fetch_streamed(to_bytes(request)?, body).await.into_result()
     }
 
     /// Fails when the database cannot be reached; for the `status` point.

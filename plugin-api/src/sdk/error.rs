@@ -1,6 +1,6 @@
 //! Errors of routes: one enum per plugin with a status and a code for each kind, one JSON body on the wire.
 
-use super::{ErrorDetails, FetchError};
+use super::{ErrorDetails, FetchError, fetch_error::fetch_problem};
 use crate::{
     abi::{self, Fault, FfiBytes, HostError, HostErrorCode},
     manifest::ErrorDetail,
@@ -271,6 +271,10 @@ fn unavailable_message(reason: &str) -> String {
 }
 
 fn host_error_response(error: HostError) -> Result<abi::Response, Fault> {
+    if error.is(HostErrorCode::Fetch) {
+        let problem = fetch_problem(&error);
+        return problem.map(Problem::into_response).ok_or_else(|| super::fence::error_fault(error));
+    }
     if error.is(HostErrorCode::Disabled) {
         let problem = Problem::new(503, "disabled", error.message.into_string());
         return Ok(problem.hint("the operator of this gateway can switch it on; see /api/status").into_response());

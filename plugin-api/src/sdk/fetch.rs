@@ -1,6 +1,6 @@
 //! Outbound HTTP through the gateway's egress. [`Fetch`] needs the grant `egress`; [`HostHandle::check_url`] needs none.
 
-use super::{FetchError, HostHandle};
+use super::{FetchBody, FetchError, HostHandle};
 use crate::{
     abi::{FfiBytes, HostError, HostErrorCode},
     manifest::{FetchCall, FetchHead, UrlCheckCall, UrlCheckResult, UrlProblem},
@@ -39,14 +39,14 @@ pub struct Fetch {
     invalid: Option<String>,
 }
 
-/// The response, with any status.
+/// The response, with any status. Its body is there as a whole after [`Fetch::send`], and a [`FetchBody`] after [`Fetch::stream`].
 #[derive(Debug)]
-pub struct FetchResponse {
+pub struct FetchResponse<B = FfiBytes> {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     /// The URL after redirects.
     pub url: String,
-    pub body: FfiBytes,
+    pub body: B,
 }
 
 impl Fetch {
@@ -86,13 +86,28 @@ impl Fetch {
         self.header("content-type", "application/json")
     }
 
-    /// Timeout of the whole exchange in place of the gateway's default; at most the gateway's maximum.
+    /// Timeout of the whole exchange, with [`Self::stream`] up to the head of the response, in place of the gateway's default; at
+    /// most the gateway's maximum.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.request.timeout_ms = u64::try_from(timeout.as_millis()).ok();
         self
     }
 
-    /// A smaller limit of the response body than the gateway's own; a longer body is an error.
+    /// With [`Self::stream`]: how long a read may wait for more of the body, 60 s by default and at most ten minutes. Time in which
+    /// nobody reads does not count.
+    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
+        self.request.idle_timeout_ms = u64::try_from(timeout.as_millis()).ok();
+        self
+    }
+
+    /// With [`Self::stream`]: timeout of the whole exchange. Without it, only the bytes of a body are bounded.
+    pub fn total_timeout(mut self, timeout: Duration) -> Self {
+        self.request.total_timeout_ms = u64::try_from(timeout.as_millis()).ok();
+        self
+    }
+
+    /// A smaller limit of the response body than the gateway's own (`egress.response_bytes_max`, with [`Self::stream`]
+    /// `egress.stream_bytes_max`); a longer body is an error.
     pub fn response_bytes_max(mut self, bytes: u64) -> Self {
         self.request.response_bytes_max = Some(bytes);
         self
@@ -111,17 +126,32 @@ impl Fetch {
 
     /// Sends the request. Any status is a response; see [`FetchResponse::error_for_status`].
     pub async fn send(self, host: &HostHandle) -> Result<FetchResponse, FetchError> {
-        if let Some(reason) = self.invalid {
-            return Err(FetchError::Invalid(format!("the body cannot be written as JSON: {reason}")));
-        }
+        self.check()?;
         let response = host.call_capability("fetch", &self.request, self.body.into()).await?;
-        let head: FetchHead = serde_json::from_slice(&response.response)
-            .map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))?;
-        Ok(FetchResponse { status: head.status, headers: head.headers, url: head.url, body: response.body })
+        FetchResponse::new(&response.response, response.body)
+    }
+
+    /// Sends the request, and returns the response as soon as its head is there. The body is read while it arrives: see
+    /// [`FetchBody`].
+    pub async fn stream(self, host: &HostHandle) -> Result<FetchResponse<FetchBody>, FetchError> {
+        self.check()?;
+        let response = host.fetch_streamed(&self.request, self.body.into()).await?;
+        FetchResponse::new(&response.head, FetchBody::new(response.body))
+    }
+
+    fn check(&self) -> Result<(), FetchError> {
+        let invalid = |reason| FetchError::Invalid(format!("the body cannot be written as JSON: {reason}"));
+        self.invalid.as_ref().map_or(Ok(()), |reason| Err(invalid(reason)))
     }
 }
 
-impl FetchResponse {
+impl<B> FetchResponse<B> {
+    fn new(head: &[u8], body: B) -> Result<Self, FetchError> {
+        let head: FetchHead =
+            serde_json::from_slice(head).map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))?;
+        Ok(Self { status: head.status, headers: head.headers, url: head.url, body })
+    }
+
     /// Whether the status is 2xx.
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
@@ -136,7 +166,9 @@ impl FetchResponse {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
+}
 
+impl FetchResponse {
     /// The body as JSON, whatever its content type; a [`FetchError::Json`] when it is another value.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, FetchError> {
         serde_json::from_slice(&self.body).map_err(|error| FetchError::Json(error.to_string()))

@@ -1,9 +1,13 @@
 //! Why a fetch failed.
 
+use super::Problem;
 use crate::abi::{HostError, HostErrorCode};
 
+const OTHER_SIDE: &str = "another server failed, which this request needs: repeat it later";
+
 /// Why a [`Fetch`](crate::Fetch) has no response, or not the one that was needed. The texts are for people and name no address that
-/// the gateway resolved. `?` makes it a [`HostError`] with the code [`HostErrorCode::Fetch`].
+/// the gateway resolved. `?` makes it a [`HostError`] with the code [`HostErrorCode::Fetch`]. In a handler, `?` answers it: 502, 504 for
+/// a timeout, 503 when nothing was sent for want of a place, 400 for a URL or request that can never be sent.
 ///
 /// ```
 /// use plugin_api::{Fetch, HostError, HostHandle, handles::FetchError};
@@ -39,7 +43,7 @@ pub enum FetchError {
     /// The response is larger than the limit.
     #[error("{0}")]
     TooLarge(String),
-    /// The response broke off, is no HTTP, or redirects too often.
+    /// The response broke off, is no HTTP, or redirects too often; or the plugin was stopped while it read one.
     #[error("{0}")]
     Broken(String),
     /// [`FetchResponse::error_for_status`](crate::handles::FetchResponse::error_for_status): the status is not 2xx.
@@ -71,6 +75,21 @@ impl FetchError {
     }
 }
 
+/// What the caller of a route reads about a [`HostErrorCode::Fetch`]; `None` when it is the gateway's failure.
+pub(super) fn fetch_problem(error: &HostError) -> Option<Problem> {
+    let (code, text) = error.message.split_once(": ")?;
+    let (status, hint) = match code {
+        "settings" | "certificates" => return None,
+        "private_url" | "bad_url" | "bad_method" | "refused_header" | "request_too_large" | "bad_request" => {
+            (400, "correct the address that this request leads to")
+        }
+        "egress_busy" => (503, "repeat the same request in a few seconds"),
+        "timeout" => (504, OTHER_SIDE),
+        _ => (502, OTHER_SIDE),
+    };
+    Some(Problem::new(status, code, text).hint(hint))
+}
+
 /// The message starts with the egress's code and a colon.
 impl From<HostError> for FetchError {
     fn from(error: HostError) -> Self {
@@ -86,7 +105,7 @@ impl From<HostError> for FetchError {
             "timeout" => Self::Timeout(text),
             "unresolvable_url" | "connect" => Self::Connect(text),
             "too_large" => Self::TooLarge(text),
-            "broken_answer" | "bad_redirect" | "redirect_limit" => Self::Broken(text),
+            "broken_answer" | "bad_redirect" | "redirect_limit" | "stopped" => Self::Broken(text),
             _ => Self::Host(error),
         }
     }

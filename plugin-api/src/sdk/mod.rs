@@ -17,6 +17,7 @@ mod export;
 mod extract;
 mod fence;
 mod fetch;
+mod fetch_body;
 mod fetch_error;
 pub mod format;
 mod handler;
@@ -64,6 +65,7 @@ pub use extract::{
     Signed, SignedBy,
 };
 pub use fetch::{Fetch, FetchResponse};
+pub use fetch_body::FetchBody;
 pub use fetch_error::FetchError;
 pub use handler::Handler;
 pub use hash::Hash256;

@@ -2,7 +2,7 @@
 
 use super::{HostHandle, IntoResponse, PluginContext, RouteDescription, fence, job, render_json, response, row};
 use crate::{
-    abi::{self, BodyStream, Fault, FfiBytes, Frame, HostError, Rows},
+    abi::{self, BodyStream, Fault, FaultKind, FfiBytes, Frame, HostError, HostErrorCode, Rows},
     manifest::{ActivityRecord, Answer, Subscription, TopicRow},
 };
 use abi_stable::std_types::{ROption, RResult, RString, RVec, Tuple2};
@@ -11,6 +11,7 @@ use futures_core::Stream;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::{
+    borrow::Cow,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
@@ -73,33 +74,58 @@ where
     })
 }
 
-/// A body that is produced chunk by chunk: polled only when the client can take more, dropped when it disconnects.
+/// A body that is produced chunk by chunk: polled only when the client can take more, dropped when it disconnects. An error of the
+/// stream ends the body with an error for the client, and counts as the plugin's fault unless it is of the code
+/// [`HostErrorCode::Fetch`].
 pub struct StreamBody<S> {
     stream: S,
     host: HostHandle,
-    content_type: &'static str,
+    status: u16,
+    content_type: Cow<'static, str>,
+    has_head_at_once: bool,
 }
 
 impl<S: Stream<Item = Result<FfiBytes, HostError>> + Send + 'static> StreamBody<S> {
-    pub fn new(host: &HostHandle, content_type: &'static str, stream: S) -> Self {
-        Self { stream, host: host.clone(), content_type }
+    /// With status 200. The head is sent together with the first chunk, so that a stream which fails or hangs before that is an
+    /// error response.
+    pub fn new(host: &HostHandle, content_type: impl Into<Cow<'static, str>>, stream: S) -> Self {
+        let (host, content_type) = (host.clone(), content_type.into());
+        Self { stream, host, status: 200, content_type, has_head_at_once: false }
+    }
+
+    pub fn status(self, status: u16) -> Self {
+        Self { status, ..self }
+    }
+
+    /// Sends the head before there is a chunk: for streams whose first chunk may take longer than a request may.
+    pub fn head_at_once(self) -> Self {
+        Self { has_head_at_once: true, ..self }
     }
 }
 
 impl<S: Stream<Item = Result<FfiBytes, HostError>> + Send + 'static> IntoResponse for StreamBody<S> {
     fn into_response(self) -> abi::Response {
-        let mut response = response::full(200, self.content_type, FfiBytes::default());
+        let mut response = response::full(self.status, self.content_type, FfiBytes::default());
         let host = self.host;
         let stream: Pin<Box<S>> = Box::pin(self.stream);
         let inner = fence::ContainedDrop::new(stream, move |fault| host.report("stream drop", fault));
-        let object = ContainedStream { inner, ended: false };
+        let object = ContainedStream { inner, owes_head: self.has_head_at_once, ended: false };
         response.body = abi::Body::Stream(abi::BodyStream_TO::from_value(object, abi_stable::erased_types::TD_Opaque));
         response
     }
 }
 
+/// What broke off outside is no failure of the plugin.
+fn stream_fault(error: HostError) -> Fault {
+    let is_from_outside = error.is(HostErrorCode::Fetch);
+    let fault = fence::error_fault(error);
+    if is_from_outside { Fault { kind: FaultKind::Source, ..fault } } else { fault }
+}
+
 struct ContainedStream<S, R: Fn(Fault)> {
     inner: fence::ContainedDrop<Pin<Box<S>>, R>,
+    /// An empty first chunk sends the head.
+    owes_head: bool,
     ended: bool,
 }
 
@@ -112,9 +138,12 @@ where
         if self.ended {
             return Poll::Ready(None);
         }
+        if std::mem::take(&mut self.owes_head) {
+            return Poll::Ready(Some(Ok(FfiBytes::default())));
+        }
         let Some(stream) = self.inner.get_mut() else { return Poll::Ready(None) };
         match fence::contain(|| stream.as_mut().poll_next(context)) {
-            Ok(poll) => poll.map(|chunk| chunk.map(|chunk| chunk.map_err(fence::error_fault))),
+            Ok(poll) => poll.map(|chunk| chunk.map(|chunk| chunk.map_err(stream_fault))),
             Err(fault) => Poll::Ready(Some(Err(fault))),
         }
     }

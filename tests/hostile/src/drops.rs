@@ -13,6 +13,7 @@ pub fn routes() -> Vec<Route<Hostile>> {
         Route::get("/api/hostile/hang", hang).public().timeout_ms(LIMIT_MS),
         Route::get("/api/hostile/wait", wait).public(),
         Route::get("/api/hostile/block", block_thread).public(),
+        Route::get("/api/hostile/block_for_long", block_for_long).public(),
     ]
 }
 
@@ -41,6 +42,12 @@ async fn hang(_: RequestContext<Hostile>) -> Result<Json<i64>, HandlerError> {
 /// Hangs until the client disconnects: the default time limit is long.
 async fn wait(_: RequestContext<Hostile>) -> Result<Json<i64>, HandlerError> {
     pending().await
+}
+
+/// Blocks for longer than it takes to be found, and then goes on.
+async fn block_for_long(_: RequestContext<Hostile>) -> Result<Json<i64>, HandlerError> {
+    block(Duration::from_secs(5));
+    Ok(Json(0))
 }
 
 async fn block_thread(_: RequestContext<Hostile>) -> Result<Json<i64>, HandlerError> {

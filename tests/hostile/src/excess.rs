@@ -1,7 +1,7 @@
 //! More than there may be: of bytes, statements, events, tasks and time.
 
 use crate::Hostile;
-use futures_util::{Stream, stream};
+use futures_util::{Stream, future::join_all, stream};
 use plugin_api::{
     Address, Author, EventBuilder, HandlerError, HostError, Json, Query as _, RequestContext, Route,
     abi::FfiBytes,
@@ -9,7 +9,11 @@ use plugin_api::{
     sql,
 };
 use serde_json::json;
-use std::future::pending;
+use std::{
+    future::pending,
+    sync::atomic::{AtomicI64, Ordering::SeqCst},
+    time::Duration,
+};
 
 const MIB: usize = 1024 * 1024;
 
@@ -27,6 +31,7 @@ pub fn routes() -> Vec<Route<Hostile>> {
         Route::post("/api/hostile/many_statements", many_statements).public(),
         Route::post("/api/hostile/many_events", many_events).public(),
         Route::get("/api/hostile/many_tasks", many_tasks).public(),
+        Route::get("/api/hostile/many_blocking", many_blocking).public(),
         Route::get("/api/hostile/slow_read", slow_read).public(),
         Route::post("/api/hostile/slow_write", slow_write).public(),
         Route::post("/api/hostile/long_message", long_message).public(),
@@ -88,6 +93,21 @@ async fn many_tasks(cx: RequestContext<Hostile>) -> Number {
         cx.spawn("one_of_many", pending());
     }
     Ok(Json(0))
+}
+
+/// 40 blocking calls that each last until no further one begins: how many there were at the same time.
+async fn many_blocking(cx: RequestContext<Hostile>) -> Number {
+    static RUNNING: AtomicI64 = AtomicI64::new(0);
+    static MOST: AtomicI64 = AtomicI64::new(0);
+    let work = || {
+        MOST.fetch_max(RUNNING.fetch_add(1, SeqCst) + 1, SeqCst);
+        crate::config::block(Duration::from_millis(200));
+        RUNNING.fetch_sub(1, SeqCst);
+    };
+    for result in join_all((0..40).map(|_| cx.blocking(work))).await {
+        result?;
+    }
+    Ok(Json(MOST.load(SeqCst)))
 }
 
 fn endless() -> plugin_api::Sql {

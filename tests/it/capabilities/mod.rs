@@ -1,9 +1,10 @@
 //! What a plugin gets from the gateway beyond the database, seen from outside: secrets, errors with headers, jobs that are woken,
-//! fetches, routes for any method.
+//! fetches, responses that are passed on while they arrive, routes for any method.
 
 mod errors;
 mod fetches;
 mod job_wakes;
+mod relays;
 mod routes;
 mod secret_keys;
 mod secrets;

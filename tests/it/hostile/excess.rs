@@ -112,6 +112,16 @@ async fn tasks_beyond_the_bound_are_not_run() {
 }
 
 #[tokio::test]
+async fn blocking_calls_beyond_the_bound_wait_for_their_turn() {
+    let gateway = gateway(json!({})).await;
+    let answer = call(&gateway, "many_blocking").await;
+    assert_eq!((answer.status, answer.json()), (200, json!(16)), "{}", answer.text());
+    assert_eq!(report(&gateway, "hostile").await.faults, 0);
+    assert_others_serve(&gateway, 1).await;
+    gateway.stop().await;
+}
+
+#[tokio::test]
 async fn a_message_of_a_megabyte_is_cut() {
     let gateway = gateway(json!({})).await;
     assert_internal(&post(&gateway, "long_message").await);

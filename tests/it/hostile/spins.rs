@@ -117,3 +117,17 @@ async fn so_does_code_that_no_request_named(#[case] act: &str, #[case] place: &s
     assert_contained(&gateway, place).await;
     assert!(gateway.terminate(STOP_LIMIT).await.unwrap().success());
 }
+
+/// It is no different while it lasts; then the thread is back.
+#[tokio::test]
+async fn code_that_blocks_for_a_while_counts_as_lost_until_it_returns() {
+    let mut gateway = start(|setup| setup.set("http.drain_timeout_ms", 1000)).await;
+    let request = Site::of(&gateway).request(Method::GET, "/api/hostile/block_for_long");
+    let blocked = tokio::spawn(async move { request.send().await.map(|response| response.status().as_u16()) });
+    assert_contained(&gateway, "block_for_long").await;
+    assert_eq!(blocked.await.unwrap().unwrap(), 200, "it did end");
+    let is_back = async || hostile_report(&gateway).await["threads_lost"] == 0;
+    TestGateway::eventually(LIMIT, "the thread is back", is_back).await;
+    assert_eq!(hostile_report(&gateway).await["state"], "fenced");
+    assert!(gateway.terminate(STOP_LIMIT).await.unwrap().success());
+}

@@ -1,11 +1,12 @@
 //! A plugin with a route for each capability whose use from outside the tests want to see: secrets, errors with headers, jobs that
-//! are woken, fetches, routes for any method.
+//! are woken, fetches, responses that are passed on while they arrive, routes for any method.
 #![forbid(unsafe_code)]
 
 mod errors;
 mod fetches;
 mod jobs;
 mod proxy;
+mod relays;
 pub mod secrets;
 
 use plugin_api::{
@@ -24,6 +25,7 @@ impl Plugin for Keeper {
             .routes(jobs::routes())
             .routes(fetches::routes())
             .routes(proxy::routes())
+            .routes(relays::routes())
             .jobs([jobs::job()])
             .migrations([Migration::new(1, "create", "CREATE TABLE keeper_orders (id {{id}}, name TEXT NOT NULL)")])
             .grants(Grants { egress: true, secrets: true, ..Grants::default() })

@@ -16,6 +16,8 @@ pub struct Facts {
     /// The services of `/api/status` that are not ok, with the reason.
     pub services: Result<Vec<(String, String)>, StorageError>,
     pub plugins: Vec<PluginLine>,
+    /// `plugins.memory_warn_mib`; 0: a share of what there is.
+    pub memory_warn_mib: u64,
     pub indexes: Vec<IndexReport>,
     pub jobs: Result<Vec<JobStatus>, StorageError>,
     pub activity: Result<Vec<ActivityRow>, StorageError>,

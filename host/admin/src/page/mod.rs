@@ -39,6 +39,7 @@ pub async fn render(gateway: &Arc<Gateway>) -> String {
         health,
         services,
         plugins: plugin_lines(gateway),
+        memory_warn_mib: gateway.config.plugins.memory_warn_mib,
         indexes: gateway.indexes.reports(),
         jobs,
         activity,
@@ -94,6 +95,7 @@ fn html(facts: &Facts) -> String {
     sections::jobs(&mut page, &facts.jobs, facts.now_ms);
     sections::activity(&mut page, &facts.activity);
     sections::audit(&mut page, &facts.audit);
+    sections::bounds(&mut page, facts);
     page.raw("</main></body></html>");
     page.into_string()
 }
@@ -138,6 +140,7 @@ mod tests {
             health: Err(StorageError::Unavailable(said())),
             services: Ok(vec![(said(), said())]),
             plugins: vec![PluginLine { report: plugin, latency: HistogramSnapshot::default() }],
+            memory_warn_mib: 0,
             indexes: vec![IndexReport { plugin: said(), reason: Some(said()), ..IndexReport::default() }],
             jobs: Ok(vec![job]),
             activity: Ok(vec![serde_json::from_value(event).unwrap()]),
@@ -152,6 +155,23 @@ mod tests {
         assert!(!page.contains("<img") && !page.contains("alert('x')"), "{page}");
         let shown = "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&quot;&gt;&lt;img";
         assert!(page.matches(shown).count() >= 20, "everything is shown: {page}");
+    }
+
+    #[test]
+    fn every_bound_of_the_report_is_shown() {
+        let mut facts = hostile_facts();
+        let bounds = serde_json::to_value(facts.plugins[0].report.bounds).unwrap();
+        let page = html(&facts);
+        for (name, value) in bounds.as_object().unwrap() {
+            let row = format!("<th scope=\"row\">{name}</th><td>{value}</td>");
+            assert!(page.contains(&row), "{row} is not shown: {page}");
+        }
+        let memory = |page: &str, mark: &str| page.contains(&format!("memory_warn_mib</th><td>{mark}</td>"));
+        assert!(memory(&page, "80 % of what there is"), "{page}");
+        facts.memory_warn_mib = 512;
+        assert!(memory(&html(&facts), "512"));
+        facts.plugins.clear();
+        assert!(!html(&facts).contains("Bounds"), "without plugins there is nothing to bound");
     }
 
     #[test]

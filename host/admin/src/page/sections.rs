@@ -1,6 +1,9 @@
 //! The tables of the operator's page.
 
-use super::{facts::PluginLine, html::Html};
+use super::{
+    facts::{Facts, PluginLine},
+    html::Html,
+};
 use gateway::health::HealthReport;
 use gateway::lifecycle::Action;
 use gateway::operators::AuditRow;
@@ -11,6 +14,7 @@ use gateway_storage::StorageError;
 use gateway_telemetry::HistogramSnapshot;
 use jiff::Timestamp;
 use plugin_api::manifest::ActivityRow;
+use serde_json::Value;
 use std::time::Duration;
 
 const PLUGIN_HEADINGS: [&str; 11] = [
@@ -248,6 +252,26 @@ pub fn audit(page: &mut Html, audit: &Result<Vec<AuditRow>, StorageError>) {
         page.raw("<td class=\"words\">");
         page.text(&row.outcome);
         page.raw("</td></tr>");
+    }
+    page.end_table();
+}
+
+/// They are the same for every plugin. Memory has a mark, above which the log names who was at work.
+pub(super) fn bounds(page: &mut Html, facts: &Facts) {
+    let Some(plugin) = facts.plugins.first() else { return };
+    let Ok(Value::Object(bounds)) = serde_json::to_value(plugin.report.bounds) else { return };
+    page.table("Bounds of each plugin", &["Bound", "At most"]);
+    let memory = match facts.memory_warn_mib {
+        0 => "80 % of what there is".to_owned(),
+        mark => mark.to_string(),
+    };
+    let memory = ("memory_warn_mib".to_owned(), memory);
+    for (name, most) in bounds.into_iter().map(|(name, most)| (name, most.to_string())).chain([memory]) {
+        page.raw("<tr><th scope=\"row\">");
+        page.text(&name);
+        page.raw("</th>");
+        page.cell(&most);
+        page.raw("</tr>");
     }
     page.end_table();
 }

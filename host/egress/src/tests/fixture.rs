@@ -56,6 +56,8 @@ pub enum ServerScript {
     Drip(Vec<u8>),
     /// Writes this and then nothing, with the connection open.
     Hang(Vec<u8>),
+    /// Writes this, then one of the parts for each permit, and closes.
+    Parts(Vec<u8>, Vec<Vec<u8>>, Arc<tokio::sync::Semaphore>),
     /// Responds with 200 once the gate opens.
     Gate(Arc<tokio::sync::Semaphore>),
 }
@@ -169,6 +171,14 @@ async fn serve(
             stream.write_all(&head).await?;
             // Returns when the client closes.
             stream.read_to_end(&mut Vec::new()).await.map(drop)
+        }
+        ServerScript::Parts(head, parts, gate) => {
+            stream.write_all(&head).await?;
+            for part in parts {
+                gate.acquire().await.unwrap().forget();
+                stream.write_all(&part).await?;
+            }
+            stream.shutdown().await
         }
         ServerScript::Gate(gate) => {
             gate.acquire().await.unwrap().forget();

@@ -8,4 +8,5 @@ mod redirects;
 mod requests;
 mod resolving;
 mod settings;
+mod streams;
 mod tls;

@@ -133,7 +133,20 @@ fn error_fault(message: String) -> Fault {
     Fault { kind: abi::FaultKind::Error, message: message.into(), location: Default::default() }
 }
 
-/// A body of chunks from the plugin. The first one is awaited, so that an early failure still becomes an error response.
+/// Why a body of chunks ends before its end: the client must not take it for complete.
+#[derive(Debug, thiserror::Error)]
+enum BrokenStream {
+    /// Reported as a fault.
+    #[error("the stream failed")]
+    Plugin,
+    #[error("the source of the stream broke off")]
+    Source,
+    #[error("the plugin was stopped")]
+    Stopped,
+}
+
+/// A body of chunks from the plugin. The first one is awaited, so that an early failure still becomes an error response; an
+/// empty one only sends the head.
 async fn chunked(chunks: BodyStreamBox, call: &Call<'_>, place: &str) -> Result<Body, ErrorResponse> {
     let handle = call.plugin.handle.clone();
     let in_flight = call.plugin.acquire().ok_or_else(|| ErrorResponse::not_serving(call.plugin))?;
@@ -141,9 +154,12 @@ async fn chunked(chunks: BodyStreamBox, call: &Call<'_>, place: &str) -> Result<
     let mut rest = Box::pin(pull(chunks, handle, place.to_owned(), in_flight));
     match rest.next().await {
         None => Ok(Body::Empty),
-        Some(Err(_reported)) => Err(ErrorResponse::internal()),
+        Some(Err(BrokenStream::Plugin)) => Err(ErrorResponse::internal()),
+        Some(Err(BrokenStream::Stopped)) => Err(ErrorResponse::not_serving(call.plugin)),
+        Some(Err(BrokenStream::Source)) => Err(ErrorResponse::broken_source()),
         Some(Ok(first)) => {
-            let frames = stream::iter([Ok(first)]).chain(rest).map(|chunk| chunk.map(Frame::data));
+            let first = (!first.is_empty()).then_some(Ok(first));
+            let frames = stream::iter(first).chain(rest).map(|chunk| chunk.map(Frame::data));
             Ok(Body::boxed(StreamBody::new(frames)))
         }
     }
@@ -154,7 +170,7 @@ fn pull(
     handle: Arc<PluginHandle>,
     place: String,
     in_flight: InFlightGuard,
-) -> impl Stream<Item = std::io::Result<Bytes>> + Send {
+) -> impl Stream<Item = Result<Bytes, BrokenStream>> + Send {
     let state = Some((chunks, in_flight));
     stream::unfold(state, move |state| {
         let (handle, place) = (handle.clone(), place.clone());
@@ -163,23 +179,31 @@ fn pull(
             let next = poll_fn(|context| chunks.poll_with(context, poll_chunk));
             let chunk = tokio::select! {
                 biased;
-                () = handle.stop.cancelled() => return None,
-                chunk = next => chunk.ok()??,
+                () = handle.stop.cancelled() => return Some((Err(BrokenStream::Stopped), None)),
+                chunk = next => chunk,
             };
+            let Ok(chunk) = chunk else { return Some((Err(BrokenStream::Stopped), None)) };
             let chunk =
-                chunk.and_then(|bytes| match excess("a chunk of the stream", bytes.len(), STREAM_CHUNK_BYTES_MAX) {
+                chunk?.and_then(|bytes| match excess("a chunk of the stream", bytes.len(), STREAM_CHUNK_BYTES_MAX) {
                     None => RResult::ROk(bytes),
                     Some(reason) => RResult::RErr(error_fault(reason)),
                 });
             match chunk {
                 RResult::ROk(bytes) => Some((Ok(Bytes::from_owner(bytes)), Some((chunks, in_flight)))),
-                RResult::RErr(fault) => {
-                    handle.fault(&place, &fault);
-                    Some((Err(std::io::Error::other("the stream failed")), None))
-                }
+                RResult::RErr(fault) => Some((Err(broken_stream(&handle, &place, &fault)), None)),
             }
         }
     })
+}
+
+fn broken_stream(handle: &PluginHandle, place: &str, fault: &Fault) -> BrokenStream {
+    if fault.kind == abi::FaultKind::Source {
+        let reason = fault.message.as_str();
+        tracing::info!(plugin = &*handle.name, place, reason, "the source of a stream broke off");
+        return BrokenStream::Source;
+    }
+    handle.fault(place, fault);
+    BrokenStream::Plugin
 }
 
 fn poll_chunk(chunks: &mut Option<BodyStreamBox>, context: &mut Context<'_>) -> Poll<Option<RResult<FfiBytes, Fault>>> {

@@ -118,7 +118,7 @@ fn manifest_of(module: PluginModule_Ref, name: &str) -> Result<Manifest, PluginE
 /// A fault as part of a line: `panic at src/lib.rs:3:5: boom`.
 fn describe_fault(fault: &Fault) -> String {
     let kind = match fault.kind {
-        FaultKind::Error => "error",
+        FaultKind::Error | FaultKind::Source => "error",
         FaultKind::Panic => "panic",
         FaultKind::Config => "configuration",
     };
