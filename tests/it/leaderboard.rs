@@ -1,6 +1,6 @@
 //! The leaderboard is the sum of what plugins contribute: here those that do, together.
 
-use plugin_api::point::{LEADERBOARD, LEADERBOARD_BEST};
+use plugin_api::point::{LEADERBOARD, LeaderboardInput};
 use plugin_testing::{TestGateway, Value, Wallet, json};
 use std::time::Duration;
 
@@ -74,7 +74,7 @@ async fn of_many_addresses_the_best_are_contributed_and_their_entries_are_exact(
 
         let parts = gateway.collect(LEADERBOARD.name(), &json!({})).await;
         let sizes: Vec<_> = parts.values().map(|part| part.as_object().map(serde_json::Map::len)).collect();
-        assert_eq!(sizes, [Some(LEADERBOARD_BEST); 2], "forum and kb give their best");
+        assert_eq!(sizes, [Some(LeaderboardInput::BEST); 2], "forum and kb give their best");
         let last = "0x0000000000000000000000000000000000011200";
         assert_eq!(parts["kb"].get(last), None, "who edited least is not among them");
         let asked = gateway.collect(LEADERBOARD.name(), &json!({ "since_s": now, "addresses": [last] })).await;

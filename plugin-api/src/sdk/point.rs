@@ -265,21 +265,21 @@ impl WorkItem {
     }
 }
 
-/// How many addresses a contributor to [`LEADERBOARD`] gives by each of its metrics when it is asked for the best.
-pub const LEADERBOARD_BEST: usize = 1000;
-
 /// Which period a leaderboard counts, and for whom. The gateway first asks for the best; when they are more than a contributor
 /// gives, it asks everyone for all that the best of them did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeaderboardInput {
     /// Counts from this Unix second on; everything when absent.
     pub since_s: Option<i64>,
-    /// Counts for these addresses, at most [`LEADERBOARD_BEST`]; when absent, for the [`LEADERBOARD_BEST`] with the most.
+    /// Counts for these addresses, at most [`Self::BEST`]; when absent, for the [`Self::BEST`] with the most.
     #[serde(default)]
     pub addresses: Option<Vec<Address>>,
 }
 
 impl LeaderboardInput {
+    /// How many addresses a contributor to [`LEADERBOARD`] gives by each of its metrics when it is asked for the best.
+    pub const BEST: usize = 1000;
+
     /// Ends a statement that counts by address and has a `WHERE`: with the addresses of the input, or with those that come first by
     /// `order_by`. Among equals the lower address comes first, as on the board.
     ///
@@ -293,7 +293,7 @@ impl LeaderboardInput {
     /// ```
     pub fn select(&self, count: Sql, address: &str, order_by: &str) -> Sql {
         let Some(addresses) = &self.addresses else {
-            let end = format!(" GROUP BY {address} ORDER BY {order_by}, {address} LIMIT {LEADERBOARD_BEST}");
+            let end = format!(" GROUP BY {address} ORDER BY {order_by}, {address} LIMIT {}", Self::BEST);
             return count.push(&end);
         };
         let first = count.param_count() + 1;

@@ -7,7 +7,7 @@ use crate::{
 };
 use plugin_api::{
     Address, HandlerError, HostError, Json, JsonSchema, Limit, PluginContext, RequestContext, Route,
-    point::{self, LEADERBOARD_BEST, LeaderboardInput},
+    point::{self, LeaderboardInput},
 };
 use serde::Serialize;
 use std::{
@@ -97,10 +97,10 @@ fn ttl_s(cost: Duration) -> i64 {
 /// contributors are asked again, for those that come first by what is known.
 async fn rank_period(cx: &PluginContext<Activity>, since_s: Option<i64>) -> Result<Vec<LeaderboardEntry>, HostError> {
     let best = collect(cx, &LeaderboardInput { since_s, addresses: None }).await?;
-    if best.iter().all(|part| part.len() < LEADERBOARD_BEST) {
+    if best.iter().all(|part| part.len() < LeaderboardInput::BEST) {
         return Ok(rank(best, ENTRIES_MAX as usize));
     }
-    let addresses = rank(best, LEADERBOARD_BEST).into_iter().map(|entry| entry.author.address).collect();
+    let addresses = rank(best, LeaderboardInput::BEST).into_iter().map(|entry| entry.author.address).collect();
     let parts = collect(cx, &LeaderboardInput { since_s, addresses: Some(addresses) }).await?;
     Ok(rank(parts, ENTRIES_MAX as usize))
 }
