@@ -1,7 +1,7 @@
 //! `cargo xtask new-plugin NAME`: a plugin that works as it is. Rule: nothing that exists is overwritten.
 
 use crate::{Failure, process, repository};
-use plugin_template::{File, Place};
+use plugin_template::{PackageKind, TemplateFile};
 use std::path::Path;
 
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
@@ -11,7 +11,7 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let folder = root.join("plugins").join(name);
     let tests = root.join("tests/Cargo.toml");
     let manifest = with_dependency(&repository::read(&tests)?, name)?;
-    let files = plugin_template::files(name, &Place::Repository);
+    let files = plugin_template::files(name, &PackageKind::Repository);
     plugin_template::write(&folder, &files).map_err(|error| error.to_string())?;
     repository::write(&tests, &manifest)?;
     // Long names break lines, and the lock file lists every package.
@@ -35,18 +35,13 @@ fn with_dependency(manifest: &str, name: &str) -> Result<String, Failure> {
     Ok(lines.join("\n") + "\n")
 }
 
-fn print_next_steps(folder: &Path, name: &str, files: &[File]) {
-    println!("{} is a plugin now:\n", folder.display());
-    files.iter().for_each(|file| println!("  {}", file.path));
-    println!("\nNext:\n");
+fn print_next_steps(folder: &Path, name: &str, files: &[TemplateFile]) {
     let steps = [
         (format!("cargo xtask test {name}"), "its tests, on both databases"),
         ("cargo xtask dev".to_owned(), "the gateway with it"),
         (format!("curl http://127.0.0.1:8080/api/{name}/notes"), "its answer, in another terminal"),
     ];
-    let width = steps.iter().map(|(step, _)| step.len()).max().unwrap_or_default();
-    steps.iter().for_each(|(step, what)| println!("  {step:<width$}   {what}"));
-    println!();
+    println!("{}\n", plugin_template::report(folder, files, &steps));
     println!("Add a row for it to the table \"Plugins\" in README.md. plugin-api/README.md explains each part.");
 }
 

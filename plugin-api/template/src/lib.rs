@@ -3,26 +3,28 @@
 //! The rule: no dependencies (`cargo xtask` builds in seconds), and nothing that exists is overwritten. What a plugin in the gateway's
 //! repository and one outside of it have in common is in `files/` once.
 
+mod dependencies;
 mod plugin_name;
-mod sources;
+mod report;
 mod write;
 
+pub use dependencies::{Dependencies, DependenciesError};
 pub use plugin_name::{NameError, check_name, is_plugin_name};
-pub use sources::{Sources, SourcesError};
+pub use report::report;
 pub use write::{WriteError, write};
 
-/// Where the new plugin is to be built.
+/// How the new plugin is built.
 #[derive(Clone, Debug)]
-pub enum Place {
+pub enum PackageKind {
     /// A member of the gateway's own workspace, tested with `plugin-testing`.
     Repository,
     /// A crate of its own, tested with `plugin-test-kit`.
-    Outside(Sources),
+    Outside(Dependencies),
 }
 
 /// One file of a plugin.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct File {
+pub struct TemplateFile {
     /// Inside the plugin's folder.
     pub path: &'static str,
     pub text: String,
@@ -46,20 +48,24 @@ const FORMAT_OUTSIDE: (&str, &str) = (".rustfmt.toml", include_str!("../../../.r
 const BUILD_OUTSIDE: &str = include_str!("../files/outside/build.md.in");
 
 /// The files of the plugin `name`, sorted by path.
-pub fn files(name: &str, place: &Place) -> Vec<File> {
-    let (own, build, sources) = match place {
-        Place::Repository => (REPOSITORY.to_vec(), "", None),
-        Place::Outside(sources) => ([OUTSIDE.as_slice(), &[FORMAT_OUTSIDE]].concat(), BUILD_OUTSIDE, Some(sources)),
+pub fn files(name: &str, kind: &PackageKind) -> Vec<TemplateFile> {
+    let (own, build, dependencies) = match kind {
+        PackageKind::Repository => (REPOSITORY.to_vec(), "", None),
+        PackageKind::Outside(dependencies) => {
+            ([OUTSIDE.as_slice(), &[FORMAT_OUTSIDE]].concat(), BUILD_OUTSIDE, Some(dependencies))
+        }
     };
     let fill = |template: &str| {
         let mut text = template.replace("@build@", build).replace("@name@", name).replace("@Name@", &type_name(name));
-        if let Some(sources) = sources {
-            text = text.replace("@plugin-api@", &sources.plugin_api).replace("@plugin-test-kit@", &sources.test_kit);
+        if let Some(dependencies) = dependencies {
+            text = text
+                .replace("@plugin-api@", &dependencies.plugin_api)
+                .replace("@plugin-test-kit@", &dependencies.test_kit);
         }
         text
     };
-    let mut files: Vec<File> =
-        COMMON.iter().chain(&own).map(|(path, template)| File { path, text: fill(template) }).collect();
+    let mut files: Vec<TemplateFile> =
+        COMMON.iter().chain(&own).map(|(path, template)| TemplateFile { path, text: fill(template) }).collect();
     files.sort_by_key(|file| file.path);
     files
 }
@@ -77,8 +83,8 @@ fn type_name(name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn places() -> [Place; 2] {
-        [Place::Repository, Place::Outside(Sources::published("2.0"))]
+    fn kinds() -> [PackageKind; 2] {
+        [PackageKind::Repository, PackageKind::Outside(Dependencies::published("2.0"))]
     }
 
     #[test]
@@ -89,8 +95,8 @@ mod tests {
 
     #[test]
     fn templates_are_filled_without_a_rest() {
-        for place in places() {
-            for File { path, text } in files("price_feed", &place) {
+        for kind in kinds() {
+            for TemplateFile { path, text } in files("price_feed", &kind) {
                 let rest = text.split('@').skip(1).step_by(2).find(|word| !word.contains(char::is_whitespace));
                 assert_eq!(rest, None, "{path}");
                 assert!(!text.contains("hello") && !text.contains("Hello"), "{path} is left over from the tutorial");
@@ -100,8 +106,8 @@ mod tests {
 
     /// The manifest, what the README says of it and the tests: nothing else may differ.
     #[test]
-    fn both_places_have_the_same_sources() {
-        let [repository, outside] = places().map(|place| files("price_feed", &place));
+    fn both_kinds_have_the_same_code() {
+        let [repository, outside] = kinds().map(|kind| files("price_feed", &kind));
         for file in outside.iter().filter(|file| file.path.starts_with("src/") || file.path.starts_with("migrations/"))
         {
             assert!(repository.contains(file), "{}", file.path);
@@ -110,7 +116,7 @@ mod tests {
 
     #[test]
     fn a_plugin_outside_asks_for_the_published_crates() {
-        let files = files("price_feed", &places()[1]);
+        let files = files("price_feed", &kinds()[1]);
         let manifest =
             files.iter().find(|file| file.path == "Cargo.toml").map(|file| file.text.as_str()).unwrap_or_default();
         assert!(manifest.contains("\nplugin-api = { version = \"2.0\" }\n"), "{manifest}");

@@ -1,6 +1,6 @@
 //! Writes a new plugin into a folder that does not exist yet.
 
-use crate::File;
+use crate::TemplateFile;
 use std::{
     fmt, fs, io,
     path::{Path, PathBuf},
@@ -27,7 +27,7 @@ impl fmt::Display for WriteError {
 impl std::error::Error for WriteError {}
 
 /// Creates the folder with these files. Whatever is there already, a file or a link too, stays as it is.
-pub fn write(folder: &Path, files: &[File]) -> Result<(), WriteError> {
+pub fn write(folder: &Path, files: &[TemplateFile]) -> Result<(), WriteError> {
     let failed = |path: &Path| {
         let path = path.to_owned();
         move |source| WriteError::Failed { path, source }

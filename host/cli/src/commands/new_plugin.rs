@@ -7,7 +7,7 @@ use crate::arguments::NewPlugin;
 use crate::exit_code::ExitCode;
 use crate::output::Output;
 use plugin_api::abi::{ABI_MAJOR, ABI_MINOR};
-use plugin_template::{File, Place, Sources, check_name, files, write};
+use plugin_template::{Dependencies, PackageKind, check_name, files, report, write};
 use serde_json::json;
 use std::path::Path;
 
@@ -20,12 +20,14 @@ pub fn run(output: Output, plugin: &NewPlugin) -> ExitCode {
         let error = format!("{name:?} belongs to the gateway and its databases: choose another name");
         return failure(ExitCode::Usage, &error);
     }
-    let sources = match plugin.plugin_api.as_deref().map(Sources::in_folder).transpose() {
-        Ok(sources) => sources.unwrap_or_else(|| Sources::published(&format!("{ABI_MAJOR}.{ABI_MINOR}"))),
+    let dependencies = match plugin.plugin_api.as_deref().map(Dependencies::in_folder).transpose() {
+        Ok(dependencies) => {
+            dependencies.unwrap_or_else(|| Dependencies::published(&format!("{ABI_MAJOR}.{ABI_MINOR}")))
+        }
         Err(error) => return failure(ExitCode::Usage, &error),
     };
     let folder = plugin.dir.join(name);
-    let files = files(name, &Place::Outside(sources));
+    let files = files(name, &PackageKind::Outside(dependencies));
     if let Err(error) = write(&folder, &files) {
         return failure(ExitCode::Failure, &error);
     }
@@ -36,7 +38,7 @@ pub fn run(output: Output, plugin: &NewPlugin) -> ExitCode {
         "files": files.iter().map(|file| file.path).collect::<Vec<_>>(),
         "next": steps.iter().map(|(step, _)| step).collect::<Vec<_>>(),
     });
-    printed(output.print(&facts, |_| text(&folder, &files, &steps)), ExitCode::Ok)
+    printed(output.print(&facts, |_| report(&folder, &files, &steps)), ExitCode::Ok)
 }
 
 fn next_steps(folder: &Path, name: &str) -> [(String, &'static str); 4] {
@@ -46,13 +48,4 @@ fn next_steps(folder: &Path, name: &str) -> [(String, &'static str); 4] {
         ("cargo build".to_owned(), "its library, to be copied into `plugins.dir` of a gateway"),
         (format!("gateway plugins enable {name}"), "the running gateway serves it"),
     ]
-}
-
-fn text(folder: &Path, files: &[File], steps: &[(String, &'static str)]) -> String {
-    let mut lines = vec![format!("{} is a plugin now:", folder.display()), String::new()];
-    lines.extend(files.iter().map(|file| format!("  {}", file.path)));
-    lines.extend([String::new(), "Next:".to_owned(), String::new()]);
-    let width = steps.iter().map(|(step, _)| step.len()).max().unwrap_or_default();
-    lines.extend(steps.iter().map(|(step, what)| format!("  {step:<width$}   {what}").trim_end().to_owned()));
-    lines.join("\n")
 }

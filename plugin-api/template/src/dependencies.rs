@@ -7,14 +7,14 @@ use std::{
 
 /// The two dependencies, as they are written in a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sources {
+pub struct Dependencies {
     pub(crate) plugin_api: String,
     pub(crate) test_kit: String,
 }
 
 /// Why a folder cannot be the dependency.
 #[derive(Debug)]
-pub enum SourcesError {
+pub enum DependenciesError {
     Unreadable {
         path: PathBuf,
         source: io::Error,
@@ -30,7 +30,7 @@ pub enum SourcesError {
     },
 }
 
-impl fmt::Display for SourcesError {
+impl fmt::Display for DependenciesError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreadable { path, source } => write!(out, "{}: {source}", path.display()),
@@ -46,9 +46,9 @@ impl fmt::Display for SourcesError {
     }
 }
 
-impl std::error::Error for SourcesError {}
+impl std::error::Error for DependenciesError {}
 
-impl Sources {
+impl Dependencies {
     /// From a registry: this version of `plugin-api`, and the test kit of this release.
     pub fn published(plugin_api_version: &str) -> Self {
         let version = |version: &str| format!("{{ version = \"{version}\" }}");
@@ -56,16 +56,16 @@ impl Sources {
     }
 
     /// The folder of `plugin-api`, with the test kit below it.
-    pub fn in_folder(plugin_api: &Path) -> Result<Self, SourcesError> {
+    pub fn in_folder(plugin_api: &Path) -> Result<Self, DependenciesError> {
         let folder = fs::canonicalize(plugin_api)
-            .map_err(|source| SourcesError::Unreadable { path: plugin_api.to_owned(), source })?;
+            .map_err(|source| DependenciesError::Unreadable { path: plugin_api.to_owned(), source })?;
         let dependency = |folder: &Path, package| {
             let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
             if !manifest.lines().any(|line| line == format!("name = \"{package}\"")) {
-                return Err(SourcesError::NotThePackage { path: folder.to_owned(), package });
+                return Err(DependenciesError::NotThePackage { path: folder.to_owned(), package });
             }
             let path = folder.to_str().filter(|path| !path.contains(char::is_control));
-            let path = path.ok_or_else(|| SourcesError::NotText { path: folder.to_owned() })?;
+            let path = path.ok_or_else(|| DependenciesError::NotText { path: folder.to_owned() })?;
             Ok(format!("{{ path = \"{}\" }}", path.replace('\\', "\\\\").replace('"', "\\\"")))
         };
         Ok(Self {
@@ -80,16 +80,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_named_by_its_whole_path() -> Result<(), SourcesError> {
-        let sources = Sources::in_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))?;
-        assert!(sources.plugin_api.ends_with("/plugin-api\" }") && sources.plugin_api.starts_with("{ path = \"/"));
-        assert!(sources.test_kit.ends_with("/plugin-api/test-kit\" }"));
+    fn a_folder_is_named_by_its_whole_path() -> Result<(), DependenciesError> {
+        let dependencies = Dependencies::in_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))?;
+        assert!(
+            dependencies.plugin_api.ends_with("/plugin-api\" }") && dependencies.plugin_api.starts_with("{ path = \"/")
+        );
+        assert!(dependencies.test_kit.ends_with("/plugin-api/test-kit\" }"));
         Ok(())
     }
 
     #[test]
     fn another_folder_is_refused_with_what_to_name() {
-        let said = |path: &str| Sources::in_folder(Path::new(path)).err().map(|error| error.to_string());
+        let said = |path: &str| Dependencies::in_folder(Path::new(path)).err().map(|error| error.to_string());
         let said = [said(env!("CARGO_MANIFEST_DIR")), said("/no/such/folder")].map(Option::unwrap_or_default);
         assert!(
             said[0].contains("is not the folder of the package plugin-api: name the folder plugin-api"),
