@@ -37,7 +37,7 @@ async fn left_behind() -> Vec<TestGateway> {
     for running in &gateways {
         let text = "CREATE TABLE agents_registry (id {{id}}); CREATE VIEW agents_v1 AS SELECT id FROM agents_registry";
         migrate(running.gateway(), "agents", text).await;
-        let index = "INSERT INTO host_chain_index (plugin, shape, start_block, next_block, hash) VALUES ('agents', '', 0, 9, '')";
+        let index = "INSERT INTO host_chain_index (plugin, chain, shape, start_block, next_block, hash) VALUES ('agents', 'main', '', 0, 9, '')";
         execute(running.gateway(), index).await;
     }
     gateways

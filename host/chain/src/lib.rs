@@ -33,7 +33,7 @@ pub use chains::Chains;
 pub use error::{ChainError, RpcError};
 pub use event_decoder::EventDecoder;
 pub use header::Header;
-pub use logs::{LogFilter, RangeError};
+pub use logs::{LogFilter, RangeError, has_indexed};
 pub use metric::gauge_value;
 pub use plugin_request::encode_call;
 pub use raw_log::RawLog;

@@ -47,9 +47,7 @@ impl LogFilter {
     fn check(&self, log: &RawLog) -> Result<(), RpcError> {
         let matches = self.addresses.contains(&log.address)
             && log.topics.first().is_some_and(|topic| self.topics.contains(topic))
-            && self.indexed.iter().enumerate().all(|(position, values)| {
-                values.is_empty() || log.topics.get(position + 1).is_some_and(|topic| values.contains(topic))
-            });
+            && has_indexed(log, &self.indexed);
         if matches && !log.removed {
             return Ok(());
         }
@@ -57,23 +55,32 @@ impl LogFilter {
     }
 }
 
+/// Whether the topics after the first are among these values, where a list has any.
+pub fn has_indexed(log: &RawLog, indexed: &[Vec<B256>]) -> bool {
+    indexed.iter().enumerate().all(|(position, values)| {
+        values.is_empty() || log.topics.get(position + 1).is_some_and(|topic| values.contains(topic))
+    })
+}
+
 impl Chain {
     /// The logs of each of these blocks. They are requested by block hash, so that a reorganisation mixes no branches.
-    pub async fn logs_of_blocks(&self, blocks: &[Header], filter: &LogFilter) -> Result<Vec<RawLog>, ChainError> {
-        self.with_failover(|server| logs_of_blocks(server, blocks, filter)).await
+    /// A log that fits several filters is there once.
+    pub async fn logs_of_blocks(&self, blocks: &[Header], filters: &[LogFilter]) -> Result<Vec<RawLog>, ChainError> {
+        self.with_failover(|server| logs_of_blocks(server, blocks, filters)).await
     }
 
-    /// The logs of a range of blocks that no reorganisation undoes, and the last of these blocks.
+    /// The logs of a range of blocks that no reorganisation undoes, and the last of these blocks. A log that fits several
+    /// filters is there once.
     pub async fn logs_in_range(
         &self,
         from: u64,
         to: u64,
-        filter: &LogFilter,
+        filters: &[LogFilter],
     ) -> Result<(Vec<RawLog>, Header), RangeError> {
         let too_large = Mutex::new(None);
         let response = self
             .with_failover(|server| async {
-                let response = logs_in_range(server, from, to, filter).await;
+                let response = logs_in_range(server, from, to, filters).await;
                 if let Some(error) = response.as_ref().err().filter(|error| may_be_too_large(error)) {
                     *too_large.lock() = Some(error.clone());
                 }
@@ -103,24 +110,23 @@ fn may_be_too_large(error: &RpcError) -> bool {
     )
 }
 
-async fn logs_of_blocks(server: &RpcServer, blocks: &[Header], filter: &LogFilter) -> Result<Vec<RawLog>, RpcError> {
+async fn logs_of_blocks(server: &RpcServer, blocks: &[Header], filters: &[LogFilter]) -> Result<Vec<RawLog>, RpcError> {
     let requests = |block: &Header| {
         let hash = block.hash.to_string();
-        [filter.request(&json!({ "blockHash": hash })), block_by_hash(&hash)]
+        let of_block = json!({ "blockHash": hash });
+        let logs = filters.iter().map(move |filter| filter.request(&of_block));
+        logs.chain([block_by_hash(&hash)])
     };
     let requests = blocks.iter().flat_map(requests).collect();
     let mut responses = server.batch::<LogsOrHeader>(requests).await?.into_iter();
     let mut all = Vec::new();
     for block in blocks {
-        let logs = responses.next().unwrap_or_else(missing_response);
+        let logs = logs_by_filter(filters, &mut responses);
         if responses.next().unwrap_or_else(missing_response)?.header()?.is_none() {
             return Err(RpcError::OutOfSync(format!("does not have block {}", block.number)));
         }
-        let mut logs = logs?.logs()?;
-        logs.sort_by_key(|log| log.log_index);
-        check_positions(&logs)?;
+        let mut logs = merged(filters, logs)?;
         for log in &mut logs {
-            filter.check(log)?;
             if log.block_hash != block.hash || log.block_number.to::<u64>() != block.number {
                 return Err(RpcError::Inconsistent(format!("told of events of other blocks than {}", block.number)));
             }
@@ -135,20 +141,18 @@ async fn logs_in_range(
     server: &RpcServer,
     from: u64,
     to: u64,
-    filter: &LogFilter,
+    filters: &[LogFilter],
 ) -> Result<(Vec<RawLog>, Header), RpcError> {
     let range = json!({ "fromBlock": hex_number(from), "toBlock": hex_number(to) });
-    // One batch, so that the same server responds to both: a server that lacks the last block lacks its logs.
-    let requests = vec![filter.request(&range), block_by_number(hex_number(to))];
+    // One batch, so that the same server responds to all: a server that lacks the last block lacks its logs.
+    let logs = filters.iter().map(|filter| filter.request(&range));
+    let requests = logs.chain([block_by_number(hex_number(to))]).collect();
     let mut responses = server.batch::<LogsOrHeader>(requests).await?.into_iter();
-    let logs = responses.next().unwrap_or_else(missing_response);
+    let logs = logs_by_filter(filters, &mut responses);
     let last = responses.next().unwrap_or_else(missing_response)?.header()?.filter(|last| last.number == to);
     let last = last.ok_or_else(|| RpcError::OutOfSync(format!("does not have block {to}")))?;
-    let mut logs = logs?.logs()?;
-    logs.sort_by_key(|log| (log.block_number, log.log_index));
-    check_positions(&logs)?;
+    let mut logs = merged(filters, logs)?;
     for log in &logs {
-        filter.check(log)?;
         let number = log.block_number.to::<u64>();
         if number < from || number > to || (number == to && log.block_hash != last.hash) {
             return Err(RpcError::Inconsistent(format!("told of events outside of the blocks {from} to {to}")));
@@ -156,6 +160,34 @@ async fn logs_in_range(
     }
     fill_timestamps(server, &mut logs).await?;
     Ok((logs, last))
+}
+
+type LogsResponse = Result<LogsOrHeader, RpcError>;
+
+fn logs_by_filter(filters: &[LogFilter], responses: &mut impl Iterator<Item = LogsResponse>) -> Vec<LogsResponse> {
+    filters.iter().map(|_| responses.next().unwrap_or_else(missing_response)).collect()
+}
+
+/// The logs of all filters in the order of the chain.
+fn merged(filters: &[LogFilter], responses: Vec<LogsResponse>) -> Result<Vec<RawLog>, RpcError> {
+    let mut merged = Vec::new();
+    for (filter, response) in filters.iter().zip(responses) {
+        let mut logs = response?.logs()?;
+        logs.sort_by_key(position);
+        check_positions(&logs)?;
+        logs.iter().try_for_each(|log| filter.check(log))?;
+        merged.append(&mut logs);
+    }
+    if filters.len() > 1 {
+        merged.sort_by_key(position);
+        merged.dedup();
+        check_positions(&merged)?;
+    }
+    Ok(merged)
+}
+
+fn position(log: &RawLog) -> (U64, U64) {
+    (log.block_number, log.log_index)
 }
 
 /// A result of `eth_getLogs` or of `eth_getBlock…`. The JSON type tells which, so that neither is buffered before it is
@@ -212,7 +244,6 @@ impl<'de> Visitor<'de> for LogsOrHeaderVisitor {
 
 /// Checks that no two logs of a block have the same index.
 fn check_positions(sorted: &[RawLog]) -> Result<(), RpcError> {
-    let position = |log: &RawLog| (log.block_number, log.log_index);
     match sorted.array_windows().find(|[one, next]| position(one) == position(next)) {
         None => Ok(()),
         Some([one, _]) => {

@@ -27,6 +27,7 @@ use plugin_api::{
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use std::slice;
 
 /// Calls of one request.
 const CALLS_MAX: usize = 500;
@@ -119,7 +120,7 @@ impl Chain {
         let filter = LogFilter { addresses: vec![filter.address.0.into()], topics: vec![decoder.topic()], indexed };
         let (mut found, mut ranges) = (Vec::new(), vec![(from, to)]);
         while let Some((from, to)) = ranges.pop() {
-            match self.logs_in_range(from, to, &filter).await {
+            match self.logs_in_range(from, to, slice::from_ref(&filter)).await {
                 Ok((logs, _)) => found.extend(logs),
                 Err(RangeError::TooLarge(_)) => {
                     let middle = from + (to - from) / 2;

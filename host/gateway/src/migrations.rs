@@ -41,6 +41,7 @@ pub fn migrations() -> Vec<MigrationSpec> {
         own(13, ("log_subscriptions", gateway_plugins::LOG_SUBSCRIPTIONS_MIGRATION)),
         own(14, ("secret_keys", gateway_secrets::MIGRATION)),
         own(15, ("job_wakes", gateway_jobs::WAKES_MIGRATION)),
+        gateway_indexer::chains_migration(16),
     ];
     let (first, then) = ((1..).zip(first), (6..).zip(then));
     first

@@ -105,12 +105,13 @@ impl Gateway {
         host.chains.start(&self.tasks, stop);
         for chain in host.chains.iter() {
             self.tasks.spawn(gateway_tx::run(host.journal.clone(), chain.clone(), stop.clone()));
+            self.tasks.spawn(gateway_indexer::publish_events(
+                host.clone(),
+                chain.clone(),
+                self.indexes.clone(),
+                self.stop_publishing.clone(),
+            ));
         }
-        self.tasks.spawn(gateway_indexer::publish_events(
-            host.clone(),
-            self.indexes.clone(),
-            self.stop_publishing.clone(),
-        ));
         self.tasks.spawn(housekeeping::run(host.clone(), self.dispatcher.routes.clone(), stop.clone()));
         self.tasks.spawn(housekeeping::follow_replicas(host.clone(), stop.clone()));
         self.tasks.spawn(memory_watch::run(host.clone(), self.config.plugins.memory_warn_mib, stop.clone()));

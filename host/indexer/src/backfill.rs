@@ -80,7 +80,7 @@ impl Index {
         let fetcher = RangeFetcher {
             chain: self.chain.clone(),
             subscriptions: self.subscriptions.clone(),
-            filter: self.filter.clone(),
+            filters: self.filters.clone(),
             range: self.range.clone(),
         };
         let (mut fetched, _task) = Arc::new(fetcher).start(from, to, self.plugin.handle.tasks.clone());
@@ -122,7 +122,7 @@ impl Index {
 struct RangeFetcher {
     chain: Arc<Chain>,
     subscriptions: Arc<EventSubscriptions>,
-    filter: LogFilter,
+    filters: Vec<LogFilter>,
     range: Arc<AdaptiveRange>,
 }
 
@@ -165,7 +165,7 @@ impl RangeFetcher {
         let (mut fetched, mut ranges) = (Vec::new(), vec![range]);
         while let Some((from, to)) = ranges.pop() {
             let blocks = to - from + 1;
-            match self.chain.logs_in_range(from, to, &self.filter).await {
+            match self.chain.logs_in_range(from, to, &self.filters).await {
                 Ok((logs, last)) => {
                     self.range.succeeded(blocks, logs.len() as u64);
                     fetched.push((decode(&self.subscriptions, &logs)?, last));

@@ -103,11 +103,7 @@ mod tests {
         let address = |byte| plugin_api::Address([byte; 20]);
         let contracts = [("one", address(1)), ("two", address(2))].map(|(key, address)| (key.to_owned(), address));
         let config = ChainConfig { contracts: contracts.into(), ..ChainConfig::default() };
-        let spec = |contract: &str, event: &str| SubscriptionSpec {
-            contract: contract.to_owned(),
-            event: event.to_owned(),
-            derived_tables: Vec::new(),
-        };
+        let spec = SubscriptionSpec::new;
         let specs = [
             spec("nowhere", "Moved()"),
             spec("one", "Moved()"),

@@ -12,6 +12,7 @@ use super::{
 };
 use abi_stable::std_types::RResult;
 use gateway_activity::CheckedEvent;
+use gateway_config::MAIN;
 use gateway_plugins::{PluginTransaction, TransactionOwner, polls::GateClosed};
 use plugin_api::abi::{Fault, FaultKind};
 use std::{
@@ -139,11 +140,16 @@ impl Index {
     /// to another block, its events have the same keys, because they keep their order within the transaction.
     fn with_unique_keys(&self, events: &[DecodedEvent], published: Vec<(usize, CheckedEvent)>) -> Vec<PublishedEvent> {
         let (mut log, mut nth) = (None, 0);
+        // A transaction may be part of several chains.
+        let owner = match self.chain.name.as_str() {
+            MAIN => self.plugin.name().to_owned(),
+            chain => format!("{}@{chain}", self.plugin.name()),
+        };
         let add_key = |(index, published): (usize, CheckedEvent)| {
             let decoded = events.get(index)?;
             nth = if log.replace(decoded.log_position()) == Some(decoded.log_position()) { nth + 1 } else { 0 };
             let event = self.subscriptions.event_name(decoded.source);
-            let key = || format!("{}:{event}:{}:{}.{nth}", self.plugin.name(), decoded.log.tx, decoded.repeat);
+            let key = || format!("{owner}:{event}:{}:{}.{nth}", decoded.log.tx, decoded.repeat);
             let (block, log_index) = decoded.log_position();
             Some(PublishedEvent { block, log_index, event: published.with_defaults(key, decoded.log.time_s) })
         };

@@ -60,13 +60,16 @@ impl DerivedTable {
 
     /// Creates the triggers that are missing.
     pub async fn install_triggers(&self, database: &Database, store: &IndexStore) -> Result<(), StorageError> {
-        let triggers = self.triggers(store.dialect(), &store.plugin);
+        let triggers = self.triggers(store.dialect(), &store.plugin, &store.chain);
         let statement = match store.dialect() {
             Dialect::Sqlite => sql("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = $1"),
-            Dialect::Postgres => sql("SELECT CAST(tgname AS TEXT) FROM pg_trigger WHERE tgrelid = to_regclass($1)"),
+            Dialect::Postgres => {
+                sql("SELECT CAST(pg_get_triggerdef(oid) AS TEXT) FROM pg_trigger WHERE tgrelid = to_regclass($1)")
+            }
         };
         let existing: Vec<String> = store.read(statement.bind(&self.name)).await?;
-        let exists = |trigger: &Trigger| existing.iter().any(|text| *text == trigger.name || *text == trigger.text);
+        // PostgreSQL writes the beginning of the text in its own way.
+        let exists = |trigger: &Trigger| existing.iter().any(|text| text.ends_with(&trigger.ending));
         let missing = triggers.into_iter().filter(|trigger| !exists(trigger));
         let texts: Vec<String> = missing.map(|trigger| trigger.drop + &trigger.text).collect();
         if texts.is_empty() {
@@ -75,30 +78,29 @@ impl DerivedTable {
         database.execute_batch(&texts.join(";\n")).await
     }
 
-    fn triggers(&self, dialect: Dialect, plugin: &str) -> Vec<Trigger> {
+    fn triggers(&self, dialect: Dialect, plugin: &str, chain: &str) -> Vec<Trigger> {
         let table = &self.name;
         if dialect == Dialect::Postgres {
             let name = format!("host_chain_{table}");
-            let text = format!(
-                "CREATE TRIGGER {name} AFTER INSERT OR UPDATE OR DELETE ON {table} \
-                 FOR EACH ROW EXECUTE FUNCTION host_chain_write('{plugin}')"
-            );
-            return vec![Trigger { drop: format!("DROP TRIGGER IF EXISTS {name} ON {table};"), name, text }];
+            let ending = format!(" FOR EACH ROW EXECUTE FUNCTION host_chain_write('{plugin}', '{chain}')");
+            let text = format!("CREATE TRIGGER {name} AFTER INSERT OR UPDATE OR DELETE ON {table}{ending}");
+            return vec![Trigger { drop: format!("DROP TRIGGER IF EXISTS {name} ON {table};"), text, ending }];
         }
         let (old, new) = (self.row_image("OLD"), self.row_image("NEW"));
         let cases = [("INSERT", "NULL", new.as_str()), ("UPDATE", &old, &new), ("DELETE", &old, "NULL")];
         let trigger = |(verb, before, after): (&str, &str, &str)| {
             let name = format!("host_chain_{}_{table}", verb.to_ascii_lowercase());
+            let index = format!("plugin = '{plugin}' AND chain = '{chain}'");
             let text = format!(
                 "CREATE TRIGGER {name} AFTER {verb} ON {table} \
-                 WHEN coalesce((SELECT block FROM host_chain_turn WHERE plugin = '{plugin}'), 0) >= 0 BEGIN \
+                 WHEN coalesce((SELECT block FROM host_chain_turn WHERE {index}), 0) >= 0 BEGIN \
                  SELECT RAISE(ABORT, '{table} is derived from the chain: only chain events write it') \
-                 WHERE NOT EXISTS (SELECT 1 FROM host_chain_turn WHERE plugin = '{plugin}'); \
-                 INSERT INTO host_chain_journal (plugin, block, tab, before_row, after_row) \
-                 SELECT plugin, block, '{table}', {before}, {after} FROM host_chain_turn \
-                 WHERE plugin = '{plugin}'; END"
+                 WHERE NOT EXISTS (SELECT 1 FROM host_chain_turn WHERE {index}); \
+                 INSERT INTO host_chain_journal (plugin, chain, block, tab, before_row, after_row) \
+                 SELECT plugin, chain, block, '{table}', {before}, {after} FROM host_chain_turn \
+                 WHERE {index}; END"
             );
-            Trigger { drop: format!("DROP TRIGGER IF EXISTS {name};"), name, text }
+            Trigger { drop: format!("DROP TRIGGER IF EXISTS {name};"), ending: text.clone(), text }
         };
         cases.into_iter().map(trigger).collect()
     }
@@ -177,9 +179,10 @@ impl DerivedTable {
 }
 
 struct Trigger {
-    name: String,
     text: String,
     drop: String,
+    /// What the text in the database's catalogue ends with.
+    ending: String,
 }
 
 fn quoted(names: &[String]) -> Vec<String> {

@@ -5,10 +5,11 @@ use gateway_chain::Chain;
 use plugin_api::manifest::Manifest;
 use sha2::{Digest as _, Sha256};
 
-/// The derived tables of all subscriptions, each once, in the order of the manifest.
-pub fn derived_tables(manifest: &Manifest) -> Vec<String> {
+/// The derived tables of all subscriptions on a chain, each once, in the order of the manifest.
+pub fn derived_tables(manifest: &Manifest, chain: &str) -> Vec<String> {
     let mut tables: Vec<String> = Vec::new();
-    for table in manifest.subscriptions.iter().flat_map(|subscription| &subscription.derived_tables) {
+    let subscriptions = manifest.subscriptions.iter().filter(|subscription| subscription.chain == chain);
+    for table in subscriptions.flat_map(|subscription| &subscription.derived_tables) {
         if !tables.contains(table) {
             tables.push(table.clone());
         }
@@ -23,7 +24,7 @@ pub fn start_block(chain: &Chain) -> u64 {
 
 /// A hash of everything that determines the rows, except the blocks of the chain.
 pub fn fingerprint(chain: &Chain, subscriptions: &EventSubscriptions, manifest: &Manifest) -> String {
-    let tables = derived_tables(manifest);
+    let tables = derived_tables(manifest, &chain.name);
     let mut hash = Sha256::new();
     hash.update(format!("{} {} {}\n", chain.chain_id, start_block(chain), manifest.index_version));
     hash.update(subscriptions.definition());

@@ -40,7 +40,7 @@ impl Index {
         // tick.
         let linked = 1 + headers.windows(2).take_while(|pair| pair[1].parent_hash == pair[0].hash).count();
         let headers = &headers[..linked];
-        let logs = self.chain.logs_of_blocks(headers, &self.filter).await?;
+        let logs = self.chain.logs_of_blocks(headers, &self.filters).await?;
         self.commit_blocks(headers, decode(&self.subscriptions, &logs)?).await?;
         Ok(NextTick::Now)
     }

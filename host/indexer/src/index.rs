@@ -1,4 +1,4 @@
-//! The state of one index, and its row and lease in the database.
+//! The state of one index, which is that of a plugin on a chain, and its row and lease in the database.
 //!
 //! The rule: a gateway works on an index only while it holds the lease.
 
@@ -48,7 +48,7 @@ pub struct Index {
     pub plugin: Arc<ActivePlugin>,
     pub chain: Arc<Chain>,
     pub subscriptions: Arc<EventSubscriptions>,
-    pub filter: LogFilter,
+    pub filters: Vec<LogFilter>,
     pub store: IndexStore,
     pub scope: Scope,
     /// In the order of the manifest.
@@ -76,12 +76,12 @@ impl Index {
         subscriptions: EventSubscriptions,
         progress: Arc<Progress>,
     ) -> Self {
-        let table_names = derived_tables(&plugin.manifest);
+        let table_names = derived_tables(&plugin.manifest, &chain.name);
         Self {
             scope: plugin.scope.writing_only(table_names.iter().cloned().collect::<BTreeSet<_>>()),
-            store: IndexStore::new(context.host.database.clone(), plugin.name()),
+            store: IndexStore::new(context.host.database.clone(), plugin.name(), &chain.name),
             fingerprint: fingerprint(&chain, &subscriptions, &plugin.manifest),
-            filter: subscriptions.filter(),
+            filters: subscriptions.filters(),
             range: Arc::new(AdaptiveRange::new(chain.settings.range_blocks_max)),
             table_names,
             tables: Vec::new(),

@@ -4,78 +4,86 @@ use super::{
     progress::Progress,
     report::{IndexReport, IndexState, LAG_BLOCKS_MAX},
 };
-use gateway_config::{ChainConfig, LogFormat};
+use gateway_config::{ChainConfig, LogFormat, MAIN};
 use parking_lot::Mutex;
 use plugin_api::point::ServiceStatus;
 use serde_json::{Value, json};
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering::SeqCst},
-    },
+    sync::Arc,
 };
 use tokio::sync::watch;
 
-/// The progress of each index by plugin.
+/// The progress of each index.
 #[derive(Default)]
 pub struct Indexes {
-    progress: Mutex<BTreeMap<String, Arc<Progress>>>,
+    /// By plugin and chain.
+    progress: Mutex<BTreeMap<(String, String), Arc<Progress>>>,
     /// Counts the changes of all indexes.
     changes: watch::Sender<u64>,
-    /// The changes after which the publisher had nothing left to publish.
-    published: AtomicU64,
+    /// The changes after which the publisher of each chain had nothing left to publish.
+    published: Mutex<BTreeMap<String, u64>>,
+}
+
+/// A chain at the moment of a report.
+pub struct ChainState<'c> {
+    pub settings: &'c ChainConfig,
+    pub head: Option<u64>,
 }
 
 impl Indexes {
-    pub(super) fn open(&self, plugin: &str, format: LogFormat) -> Arc<Progress> {
-        let progress = Arc::new(Progress::new(plugin, format, self.changes.clone()));
-        self.progress.lock().insert(plugin.to_owned(), progress.clone());
+    pub(super) fn open(&self, plugin: &str, chain: &str, format: LogFormat) -> Arc<Progress> {
+        let progress = Arc::new(Progress::new(plugin, chain, format, self.changes.clone()));
+        self.progress.lock().insert((plugin.to_owned(), chain.to_owned()), progress.clone());
         progress
     }
 
-    /// One report per plugin that indexes, by name.
+    /// One report per plugin and chain that it indexes, by name.
     pub fn reports(&self) -> Vec<IndexReport> {
         self.progress.lock().values().map(|progress| progress.report()).collect()
     }
 
-    /// The plugins whose index runs, or is about to.
-    pub(super) fn running(&self) -> BTreeSet<String> {
-        self.reports().into_iter().filter(IndexReport::is_running).map(|report| report.plugin).collect()
+    /// The plugins whose index on the chain runs, or is about to.
+    pub(super) fn running(&self, chain: &str) -> BTreeSet<String> {
+        let mut running = self.reports();
+        running.retain(|report| report.chain == chain && report.is_running());
+        running.into_iter().map(|report| report.plugin).collect()
     }
 
     pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
-    pub(super) fn set_published(&self, changes: u64) {
-        self.published.store(changes, SeqCst);
+    pub(super) fn set_published(&self, chain: &str, changes: u64) {
+        self.published.lock().insert(chain.to_owned(), changes);
     }
 
     /// Whether every event that can be public is.
     pub fn are_published(&self) -> bool {
-        self.published.load(SeqCst) == *self.changes.borrow()
+        let changes = *self.changes.borrow();
+        self.published.lock().values().all(|published| *published == changes)
     }
 
-    /// The last block that every index has; `None` while all are off.
+    /// The last block of the main chain that every index has; `None` while all are off.
     pub fn indexed_block(&self) -> Option<u64> {
         let reports = self.reports();
-        let on = reports.iter().filter(|report| report.state != IndexState::Off);
+        let on = reports.iter().filter(|report| report.chain == MAIN && report.state != IndexState::Off);
         on.map(|report| report.indexed_block).min().flatten()
     }
 
     /// The services `indexer`, of all indexes, and `v3indexer`, the same about the contracts other than registry and
-    /// escrow. The lag is measured against the present head of the chain, so that an index whose task hangs shows as
-    /// behind. `indexed`: the contracts whose events some plugin derives rows from.
-    pub fn services(
+    /// escrow. Blocks and lags of the whole are those of the main chain. A lag is measured against the present head of its chain,
+    /// so that an index whose task hangs shows as behind. `indexed`: the contracts of the main chain whose events some plugin
+    /// derives rows from.
+    pub fn services<'c>(
         &self,
-        chain: &ChainConfig,
+        main: &ChainConfig,
         indexed: &BTreeSet<String>,
-        head: Option<u64>,
+        chain: impl Fn(&str) -> Option<ChainState<'c>>,
     ) -> BTreeMap<String, ServiceStatus> {
         let mut on = self.reports();
         on.retain(|report| report.state != IndexState::Off);
-        on.iter_mut().for_each(|report| report.update_lag(head));
+        on.iter_mut().for_each(|report| report.update_lag(chain(&report.chain).and_then(|chain| chain.head)));
         let failing: Vec<String> = on.iter().filter(|report| !report.is_ok()).map(IndexReport::describe).collect();
         let detail = if on.is_empty() { Some("no plugin indexes".to_owned()) } else { None };
         let detail = detail.or_else(|| (!failing.is_empty()).then(|| failing.join("; ")));
@@ -84,28 +92,31 @@ impl Indexes {
             let enabled = on.is_empty().then_some(false);
             ServiceStatus { ok: failing.is_empty(), enabled, detail: detail.clone(), numbers }
         };
-        let lag_blocks = on.iter().filter_map(|report| report.lag_blocks).max();
-        let lag_seconds = |blocks: u64| blocks.saturating_mul(chain.block_time_s.into());
+        let on_main = on.iter().filter(|report| report.chain == MAIN);
+        let lag_blocks = on_main.filter_map(|report| report.lag_blocks).max();
+        let lag_seconds = |settings: &ChainConfig, blocks: u64| blocks.saturating_mul(settings.block_time_s.into());
         let index = |report: &IndexReport| {
             let mut index = json!(report);
-            index["lagSeconds"] = json!(report.lag_blocks.map(lag_seconds));
+            let settings = chain(&report.chain).map(|chain| chain.settings);
+            let lag = settings.zip(report.lag_blocks);
+            index["lagSeconds"] = json!(lag.map(|(settings, blocks)| lag_seconds(settings, blocks)));
             index
         };
         let is_indexed = |key: &String| indexed.iter().any(|indexed| indexed.eq_ignore_ascii_case(key));
-        let deployed = chain.deployed_contracts().into_keys();
+        let deployed = main.deployed_contracts().into_keys();
         let contracts: Vec<String> = deployed.filter(|key| !is_core_contract(key) && is_indexed(key)).collect();
         let is_near = |report: &IndexReport| report.lag_blocks.is_some_and(|lag| lag <= LAG_BLOCKS_MAX);
         let indexer = service(json!({
             "indexedBlock": self.indexed_block(),
             "lagBlocks": lag_blocks,
-            "lagSeconds": lag_blocks.map(lag_seconds),
-            "deployBlock": chain.deploy_block,
-            "pollMs": chain.poll_ms,
+            "lagSeconds": lag_blocks.map(|blocks| lag_seconds(main, blocks)),
+            "deployBlock": main.deploy_block,
+            "pollMs": main.poll_ms,
             "indexes": on.iter().map(index).collect::<Vec<_>>(),
         }));
         let v3_indexer = service(json!({
             "contracts": contracts,
-            "deployBlock": chain.deploy_block,
+            "deployBlock": main.deploy_block,
             "backfilled": !on.is_empty() && on.iter().all(is_near),
             "indexedBlock": self.indexed_block(),
             "lagBlocks": lag_blocks,
@@ -144,22 +155,30 @@ mod tests {
 
     fn indexes(reports: impl IntoIterator<Item = IndexReport>) -> Indexes {
         let progress = |report: IndexReport| {
-            let plugin = report.plugin.clone();
-            (plugin, Arc::new(Progress::with_report(report, LogFormat::Json, watch::Sender::new(0))))
+            let index = (report.plugin.clone(), report.chain.clone());
+            (index, Arc::new(Progress::with_report(report, LogFormat::Json, watch::Sender::new(0))))
         };
         Indexes { progress: Mutex::new(reports.into_iter().map(progress).collect()), ..Indexes::default() }
     }
 
     fn at(plugin: &str, state: IndexState, block: u64) -> IndexReport {
-        let (plugin, block) = (plugin.to_owned(), Some(block));
-        IndexReport { plugin, state, indexed_block: block, head: block, lag_blocks: Some(0), ..IndexReport::default() }
+        let (plugin, chain, block) = (plugin.to_owned(), MAIN.to_owned(), Some(block));
+        IndexReport {
+            plugin,
+            chain,
+            state,
+            indexed_block: block,
+            head: block,
+            lag_blocks: Some(0),
+            ..IndexReport::default()
+        }
     }
 
     fn services(indexes: &Indexes, head: Option<u64>) -> Value {
         let contracts = ["registry", "x402vault"].map(|key| (key.to_owned(), Address([1; 20]))).into();
         let chain = ChainConfig { contracts, deploy_block: Some(7), block_time_s: 5, ..ChainConfig::default() };
         let indexed = BTreeSet::from(["registry".to_owned(), "x402Vault".to_owned()]);
-        json!(indexes.services(&chain, &indexed, head))
+        json!(indexes.services(&chain, &indexed, |_| Some(ChainState { settings: &chain, head })))
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The index of one plugin: follows a chain and lets the plugin derive rows from its events (DESIGN §8).
+//! The index of one plugin and chain: follows the chain and lets the plugin derive rows from its events (DESIGN §8).
 //!
 //! The rules: a batch of blocks, the rows derived from it, the events that it confirms and the new cursor commit
 //! together; the derived tables always equal those of a fresh index of the branch up to the cursor; and what cannot be
@@ -30,9 +30,9 @@ mod store;
 mod stuck_indexes;
 
 pub use index::IndexerContext;
-pub use indexes::{Indexes, unconfigured_services};
-pub use migration::{events_migration, forget_plugin, migration};
+pub use indexes::{ChainState, Indexes, unconfigured_services};
+pub use migration::{chains_migration, events_migration, forget_plugin, migration};
 pub use publisher::publish_events;
 pub use report::{IndexReport, IndexState};
-pub use run::run;
+pub use run::{chains_of, run};
 pub use store::IndexStore;

@@ -104,6 +104,82 @@ INSERT INTO host_chain_events (plugin, block, log_index, type, ts, actor, ref_ki
 DROP TABLE host_chain_pending;
 ";
 
+/// An index belongs to a plugin and a chain. Until now there was one chain. No transaction of an index is open during a migration, so
+/// that `host_chain_turn` is empty; nothing else of these tables is older than a reorganisation may undo.
+const CHAINS: &str = "
+CREATE TABLE host_chain_before AS SELECT * FROM host_chain_index;
+DROP TABLE host_chain_index;
+CREATE TABLE host_chain_index (
+    plugin TEXT NOT NULL,
+    chain TEXT NOT NULL,
+    shape TEXT NOT NULL,
+    start_block BIGINT NOT NULL,
+    next_block BIGINT NOT NULL,
+    hash TEXT NOT NULL,
+    stopped TEXT,
+    holder TEXT,
+    lease_until_ms BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (plugin, chain)
+);
+INSERT INTO host_chain_index (plugin, chain, shape, start_block, next_block, hash, stopped, holder, lease_until_ms)
+    SELECT plugin, 'main', shape, start_block, next_block, hash, stopped, holder, lease_until_ms FROM host_chain_before;
+DROP TABLE host_chain_before;
+CREATE TABLE host_chain_before AS SELECT * FROM host_chain_blocks;
+DROP TABLE host_chain_blocks;
+CREATE TABLE host_chain_blocks (
+    plugin TEXT NOT NULL,
+    chain TEXT NOT NULL,
+    block BIGINT NOT NULL,
+    hash TEXT NOT NULL,
+    PRIMARY KEY (plugin, chain, block)
+);
+INSERT INTO host_chain_blocks (plugin, chain, block, hash) SELECT plugin, 'main', block, hash FROM host_chain_before;
+DROP TABLE host_chain_before;
+DROP TABLE host_chain_turn;
+CREATE TABLE host_chain_turn (
+    plugin TEXT NOT NULL,
+    chain TEXT NOT NULL,
+    block BIGINT NOT NULL,
+    PRIMARY KEY (plugin, chain)
+);
+ALTER TABLE host_chain_journal ADD COLUMN chain TEXT NOT NULL DEFAULT 'main';
+DROP INDEX host_chain_journal_place;
+CREATE INDEX host_chain_journal_place ON host_chain_journal (plugin, chain, block, id);
+ALTER TABLE host_chain_events ADD COLUMN chain TEXT NOT NULL DEFAULT 'main';
+DROP INDEX host_chain_events_waiting;
+CREATE INDEX host_chain_events_waiting ON host_chain_events (chain, block, log_index, plugin, id) WHERE is_public = 0;
+DROP INDEX host_chain_events_block;
+CREATE INDEX host_chain_events_block ON host_chain_events (plugin, chain, block);
+CREATE TABLE host_chain_before AS SELECT * FROM host_chain_publisher;
+DROP TABLE host_chain_publisher;
+CREATE TABLE host_chain_publisher (chain TEXT NOT NULL PRIMARY KEY, block BIGINT NOT NULL, version BIGINT NOT NULL);
+INSERT INTO host_chain_publisher (chain, block, version) SELECT 'main', block, version FROM host_chain_before;
+DROP TABLE host_chain_before;
+";
+
+/// A trigger that an earlier gateway made names no chain.
+const CHAINS_FUNCTION: &str = "
+CREATE OR REPLACE FUNCTION host_chain_write() RETURNS trigger LANGUAGE plpgsql AS '
+DECLARE
+    turn BIGINT;
+    of_chain TEXT := coalesce(TG_ARGV[1], ''main'');
+BEGIN
+    SELECT block INTO turn FROM host_chain_turn WHERE plugin = TG_ARGV[0] AND chain = of_chain;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION ''% is derived from the chain: only chain events write it'', TG_TABLE_NAME
+            USING ERRCODE = ''check_violation'';
+    END IF;
+    IF turn >= 0 THEN
+        INSERT INTO host_chain_journal (plugin, chain, block, tab, before_row, after_row) VALUES (
+            TG_ARGV[0], of_chain, turn, TG_TABLE_NAME,
+            CASE WHEN TG_OP = ''INSERT'' THEN NULL ELSE to_jsonb(OLD)::text END,
+            CASE WHEN TG_OP = ''DELETE'' THEN NULL ELSE to_jsonb(NEW)::text END
+        );
+    END IF;
+    RETURN NULL;
+END';
+";
+
 /// The tables with rows of each index.
 const TABLES_BY_PLUGIN: [&str; 5] =
     ["host_chain_index", "host_chain_blocks", "host_chain_turn", "host_chain_journal", "host_chain_events"];
@@ -119,6 +195,15 @@ pub fn events_migration(version: u32) -> MigrationSpec {
         name: "chain_events".to_owned(),
         sql: format!("{EVENTS}{MOVE_PENDING}"),
         postgres: Some(format!("{EVENTS}{MOVE_PENDING_POSTGRES}")),
+    }
+}
+
+pub fn chains_migration(version: u32) -> MigrationSpec {
+    MigrationSpec {
+        version,
+        name: "index_chains".to_owned(),
+        sql: CHAINS.to_owned(),
+        postgres: Some(format!("{CHAINS}{CHAINS_FUNCTION}")),
     }
 }
 

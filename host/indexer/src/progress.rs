@@ -33,13 +33,13 @@ struct ProgressState {
 }
 
 impl Progress {
-    pub fn new(plugin: &str, format: LogFormat, changes: watch::Sender<u64>) -> Self {
-        let report = IndexReport { plugin: plugin.to_owned(), ..IndexReport::default() };
+    pub fn new(plugin: &str, chain: &str, format: LogFormat, changes: watch::Sender<u64>) -> Self {
+        let report = IndexReport { plugin: plugin.to_owned(), chain: chain.to_owned(), ..IndexReport::default() };
         Self::with_report(report, format, changes)
     }
 
     pub fn with_report(report: IndexReport, format: LogFormat, changes: watch::Sender<u64>) -> Self {
-        let bar = BackfillBar::new(&report.plugin, format);
+        let bar = BackfillBar::new(report.name(), format);
         let state = Mutex::new(ProgressState { report, samples: VecDeque::new(), logged: None, bar });
         Self { state, changes }
     }
@@ -99,7 +99,7 @@ impl Progress {
         let mut state = self.state.lock();
         let added = u64::try_from(events).unwrap_or(u64::MAX);
         state.report.events = state.report.events.saturating_add(added);
-        metrics::counter!("chain_events_total", "plugin" => state.report.plugin.clone()).increment(added);
+        metrics::counter!("chain_events_total", &state.labels()).increment(added);
         let now = Instant::now();
         state.samples.push_back((now, cursor.next_block));
         while state.samples.front().is_some_and(|(at, _)| now.duration_since(*at) > RATE_WINDOW) {
@@ -111,12 +111,16 @@ impl Progress {
 }
 
 impl ProgressState {
+    /// Of the metrics.
+    fn labels(&self) -> [(&'static str, String); 2] {
+        [("plugin", self.report.plugin.clone()), ("chain", self.report.chain.clone())]
+    }
+
     fn set_next_block(&mut self, next_block: u64) {
         let has_indexed = Some(next_block) > self.report.start_block;
         self.report.indexed_block = next_block.checked_sub(1).filter(|_| has_indexed);
         if let Some(block) = self.report.indexed_block {
-            let labels = [("plugin", self.report.plugin.clone())];
-            metrics::gauge!("chain_indexed_block", &labels).set(gateway_chain::gauge_value(block));
+            metrics::gauge!("chain_indexed_block", &self.labels()).set(gateway_chain::gauge_value(block));
         }
     }
 
@@ -132,8 +136,8 @@ impl ProgressState {
             self.log_at_intervals();
         } else if before == IndexState::Backfilling {
             self.bar.hide();
-            let IndexReport { plugin, indexed_block, events, .. } = &self.report;
-            tracing::info!(plugin, indexed_block, events, "the index has reached the head");
+            let IndexReport { plugin, chain, indexed_block, events, .. } = &self.report;
+            tracing::info!(plugin, chain, indexed_block, events, "the index has reached the head");
         }
     }
 
@@ -157,7 +161,15 @@ impl ProgressState {
             return;
         }
         self.logged = Some(Instant::now());
-        let IndexReport { plugin, indexed_block, head, blocks_per_s, left_s, .. } = &self.report;
-        tracing::info!(plugin, indexed_block, head, blocks_per_s, left_s, "the index is on its way through the past");
+        let IndexReport { plugin, chain, indexed_block, head, blocks_per_s, left_s, .. } = &self.report;
+        tracing::info!(
+            plugin,
+            chain,
+            indexed_block,
+            head,
+            blocks_per_s,
+            left_s,
+            "the index is on its way through the past"
+        );
     }
 }

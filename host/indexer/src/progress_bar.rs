@@ -11,16 +11,16 @@ static BARS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 const STYLE: &str = "{prefix} {bar:40} {pos}/{len} blocks{msg}";
 
 pub struct BackfillBar {
-    plugin: String,
+    name: String,
     is_enabled: bool,
     bar: Option<ProgressBar>,
 }
 
 impl BackfillBar {
     /// Enabled on a terminal unless the log is JSON, which a program reads.
-    pub fn new(plugin: &str, format: LogFormat) -> Self {
+    pub fn new(name: String, format: LogFormat) -> Self {
         let is_enabled = format != LogFormat::Json && std::io::stderr().is_terminal();
-        Self { plugin: plugin.to_owned(), is_enabled, bar: None }
+        Self { name, is_enabled, bar: None }
     }
 
     pub fn show(&mut self, report: &IndexReport) {
@@ -29,7 +29,7 @@ impl BackfillBar {
         }
         let bar = self.bar.get_or_insert_with(|| {
             let style = ProgressStyle::with_template(STYLE).unwrap_or_else(|_| ProgressStyle::default_bar());
-            BARS.add(ProgressBar::new(0)).with_style(style).with_prefix(self.plugin.clone())
+            BARS.add(ProgressBar::new(0)).with_style(style).with_prefix(self.name.clone())
         });
         let start = report.start_block.unwrap_or_default();
         bar.set_length(report.head.unwrap_or_default().saturating_sub(start));

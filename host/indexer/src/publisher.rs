@@ -1,4 +1,4 @@
-//! Makes the events of all indexes public, in the order of the chain.
+//! Makes the events of all indexes of a chain public, in the order of the chain.
 //!
 //! The rule: events of a block become public together, when the block is `confirmations` deep for every index that follows the
 //! chain, and these indexes are on one branch. An index that is behind what is public already (a plugin that was just turned on)
@@ -23,9 +23,19 @@ const EVENTS_MAX: usize = 2_000;
 const POLL: Duration = Duration::from_secs(5);
 const RETRY: Duration = Duration::from_millis(200);
 
-/// Publishes until `stop`. Every gateway on a database does this; a block is published by the first.
-pub async fn publish_events(host: Arc<HostContext>, indexes: Arc<Indexes>, stop: CancellationToken) {
-    let Some(chain) = host.chains.main().cloned() else { return };
+/// Publishes the events of one chain until `stop`. Every gateway on a database does this; a block is published by the first.
+pub fn publish_events(
+    host: Arc<HostContext>,
+    chain: Arc<Chain>,
+    indexes: Arc<Indexes>,
+    stop: CancellationToken,
+) -> impl Future<Output = ()> + Send + 'static {
+    // Before the task runs for the first time: until then its events are not public.
+    indexes.set_published(&chain.name, u64::MAX);
+    run(host, chain, indexes, stop)
+}
+
+async fn run(host: Arc<HostContext>, chain: Arc<Chain>, indexes: Arc<Indexes>, stop: CancellationToken) {
     let mut changes = indexes.subscribe();
     let mut publisher = Publisher { host, indexes, chain, stuck: StuckIndexes::default() };
     loop {
@@ -37,7 +47,7 @@ pub async fn publish_events(host: Arc<HostContext>, indexes: Arc<Indexes>, stop:
         let wait = match published {
             Ok(true) => continue,
             Ok(false) => {
-                publisher.indexes.set_published(seen);
+                publisher.indexes.set_published(&publisher.chain.name, seen);
                 POLL
             }
             Err(error) => {
@@ -76,17 +86,21 @@ impl Publisher {
     /// Publishes the next events; `true` when there may be more.
     async fn publish(&mut self) -> Result<bool, StorageError> {
         let rows: Vec<PositionRow> = self
-            .read(sql("SELECT i.plugin, i.next_block, p.block AS public_block, p.version \
-             FROM host_chain_index i CROSS JOIN host_chain_publisher p"))
+            .read(
+                sql("SELECT i.plugin, i.next_block, p.block AS public_block, p.version \
+             FROM host_chain_index i JOIN host_chain_publisher p ON p.chain = i.chain WHERE i.chain = $1")
+                .bind(&self.chain.name),
+            )
             .await?;
         let Some((public_block, version)) = rows.first().map(|row| (row.public_block, row.version)) else {
-            return Ok(false);
+            return self.register().await;
         };
         let of_row = |plugin: String| {
             let row = rows.iter().find(|row| row.plugin == plugin);
             (plugin, row.map_or(0, |row| row.next_block))
         };
-        let next_blocks: BTreeMap<String, i64> = self.indexes.running().into_iter().map(of_row).collect();
+        let next_blocks: BTreeMap<String, i64> =
+            self.indexes.running(&self.chain.name).into_iter().map(of_row).collect();
         let Some((limit, followers)) = self.common_limit(&next_blocks, public_block) else { return Ok(false) };
         let confirmations = to_i64(self.chain.settings.confirmations);
         let own_limit = |(plugin, next): (String, i64)| (plugin, limit.min(next - 1 - confirmations));
@@ -125,13 +139,14 @@ impl Publisher {
         if limits.is_empty() {
             return Ok(Vec::new());
         }
-        let statement = within(sql("SELECT block FROM host_chain_events"), limits);
+        let statement = self.within("SELECT block FROM host_chain_events", limits);
         self.read(statement.push_bind(" ORDER BY block LIMIT {}", to_i64(EVENTS_MAX as u64 + 1))).await
     }
 
     /// Whether these indexes have the same block of this number. Blocks that no reorganisation undoes are not stored.
     async fn are_on_one_branch(&self, block: i64, plugins: &[String]) -> Result<bool, StorageError> {
-        let statement = sql("SELECT plugin, hash FROM host_chain_blocks WHERE block = $1").bind(block);
+        let statement = sql("SELECT plugin, hash FROM host_chain_blocks WHERE block = $1 AND chain = $2");
+        let statement = statement.bind(block).bind(&self.chain.name);
         let mut blocks: Vec<(String, String)> = self.read(statement).await?;
         blocks.retain(|(plugin, _)| plugins.contains(plugin));
         Ok(blocks.windows(2).all(|pair| pair[0].1 == pair[1].1))
@@ -139,14 +154,15 @@ impl Publisher {
 
     /// The first statement keeps others from publishing at the same time. Returns false when an index undid blocks meanwhile.
     async fn commit(&self, limits: &Limits, public_block: i64, version: i64) -> Result<bool, StorageError> {
-        let lock = sql("UPDATE host_chain_publisher SET block = $1 WHERE version = $2 RETURNING 1");
-        let mut statements = vec![CommitStatement::expecting_row(lock.bind(public_block).bind(version).into())];
+        let lock = sql("UPDATE host_chain_publisher SET block = $1 WHERE version = $2 AND chain = $3 RETURNING 1");
+        let lock = lock.bind(public_block).bind(version).bind(&self.chain.name);
+        let mut statements = vec![CommitStatement::expecting_row(lock.into())];
         let columns = "SELECT type, ts, actor, ref_kind, ref_id, data, unique_key FROM host_chain_events";
-        let select = within(sql(columns), limits).push(" ORDER BY block, log_index, plugin, id");
+        let select = self.within(columns, limits).push(" ORDER BY block, log_index, plugin, id");
         statements.extend(self.host.activity.select_statements(select));
-        let delete_final = within(sql("DELETE FROM host_chain_events"), limits).push(" AND is_final = 1");
+        let delete_final = self.within("DELETE FROM host_chain_events", limits).push(" AND is_final = 1");
         statements.push(CommitStatement::new(delete_final.into()));
-        let mark = within(sql("UPDATE host_chain_events SET is_public = 1"), limits);
+        let mark = self.within("UPDATE host_chain_events SET is_public = 1", limits);
         statements.push(CommitStatement::new(mark.into()));
         match self.host.database.begin(Scope::Host).commit(statements).await {
             Err(StorageError::Rejected(_)) => return Ok(false),
@@ -156,17 +172,29 @@ impl Publisher {
         Ok(true)
     }
 
+    /// Adds the publisher's row for a chain that an index begins with; `true` when it was not there.
+    async fn register(&self) -> Result<bool, StorageError> {
+        if self.indexes.running(&self.chain.name).is_empty() {
+            return Ok(false);
+        }
+        let insert = sql("INSERT INTO host_chain_publisher (chain, block, version) VALUES ($1, 0, 0) \
+             ON CONFLICT (chain) DO NOTHING");
+        let insert = CommitStatement::new(insert.bind(&self.chain.name).into());
+        let outcomes = self.host.database.begin(Scope::Host).commit(vec![insert]).await?;
+        Ok(outcomes.iter().any(|outcome| outcome.changes > 0))
+    }
+
+    /// Appends the condition that an event of the chain waits and is within its plugin's limit.
+    fn within(&self, text: &'static str, limits: &Limits) -> Sql {
+        let statement = sql(text).push_bind(" WHERE is_public = 0 AND chain = {}", self.chain.name.as_str());
+        let or = |statement: Sql, (plugin, limit): (&String, &i64)| {
+            statement.push_bind(" OR (plugin = {}", plugin.as_str()).push_bind(" AND block <= {})", *limit)
+        };
+        limits.iter().fold(statement.push(" AND (1 = 0"), or).push(")")
+    }
+
     async fn read<T: DeserializeOwned>(&self, statement: Sql) -> Result<Vec<T>, StorageError> {
         let rows = self.host.database.read(&Scope::Host, statement.into()).await?;
         plugin_api::host::decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))
     }
-}
-
-/// Appends the condition that an event waits and is within its plugin's limit.
-fn within(statement: Sql, limits: &Limits) -> Sql {
-    let statement = statement.push(" WHERE is_public = 0 AND (1 = 0");
-    let or = |statement: Sql, (plugin, limit): (&String, &i64)| {
-        statement.push_bind(" OR (plugin = {}", plugin.as_str()).push_bind(" AND block <= {})", *limit)
-    };
-    limits.iter().fold(statement, or).push(")")
 }

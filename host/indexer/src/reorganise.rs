@@ -41,8 +41,10 @@ impl Index {
         let undone = self.undo(row, &cursor).await?;
         let (plugin, depth) = (self.plugin.name(), next_block.saturating_sub(cursor.next_block));
         let back_to = cursor.next_block.saturating_sub(1);
-        tracing::info!(plugin, depth, undone, back_to, "the chain was reorganised");
-        metrics::counter!("chain_reorganisations_total", "plugin" => plugin.to_owned()).increment(1);
+        let chain = &self.chain.name;
+        tracing::info!(plugin, chain, depth, undone, back_to, "the chain was reorganised");
+        let labels = [("plugin", plugin.to_owned()), ("chain", chain.clone())];
+        metrics::counter!("chain_reorganisations_total", &labels).increment(1);
         self.row = Some(IndexRow { cursor, ..row.clone() });
         Ok(())
     }

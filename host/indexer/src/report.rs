@@ -1,6 +1,7 @@
 //! The state of one index for operators and `/api/status`. The rule: an index is ok when it keeps up with the head, not
 //! when its task runs.
 
+use gateway_config::MAIN;
 use serde::{Deserialize, Serialize};
 
 /// An index with a larger lag does not keep up.
@@ -43,6 +44,7 @@ impl IndexState {
 #[serde(rename_all = "camelCase")]
 pub struct IndexReport {
     pub plugin: String,
+    pub chain: String,
     pub state: IndexState,
     /// Why it is not following.
     pub reason: Option<String>,
@@ -59,6 +61,14 @@ pub struct IndexReport {
 }
 
 impl IndexReport {
+    /// For a person: the plugin, with the chain unless it is the main one.
+    pub(super) fn name(&self) -> String {
+        match self.chain.as_str() {
+            MAIN | "" => self.plugin.clone(),
+            chain => format!("{} on {chain}", self.plugin),
+        }
+    }
+
     /// Measures the lag against this head, or against the last one that the index saw.
     pub(super) fn update_lag(&mut self, head: Option<u64>) {
         self.head = head.or(self.head);
@@ -82,7 +92,7 @@ impl IndexReport {
 
     /// One line for an operator about an index that is not ok.
     pub(super) fn describe(&self) -> String {
-        let Self { plugin, state, reason, lag_blocks, left_s, .. } = self;
+        let (Self { state, reason, lag_blocks, left_s, .. }, plugin) = (self, self.name());
         match (reason, lag_blocks, left_s) {
             (Some(reason), ..) => format!("{plugin} is {}: {reason}", state.name()),
             (None, Some(lag), Some(left)) => format!("{plugin} is {lag} blocks behind, about {left} s to go"),

@@ -47,7 +47,8 @@ impl Index {
     /// What ends a reset, in the transaction that has deleted the last rows.
     async fn restart(&self, transaction: &PluginTransaction, row: &IndexRow, undo: Undo) -> Result<(), IndexError> {
         let start = start_block(&self.chain);
-        tracing::info!(plugin = self.plugin.name(), start, "the index begins at the first block");
+        let (plugin, chain) = (self.plugin.name(), &self.chain.name);
+        tracing::info!(plugin, chain, start, "the index begins at the first block");
         let rewind_to = if undo == Undo::Blocks { to_i64(start) - 1 } else { to_i64(row.cursor.next_block) };
         let opening =
             vec![self.store.rewind_publisher(row, rewind_to), self.store.select_public_events_after(NO_JOURNAL)];

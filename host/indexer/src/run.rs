@@ -11,25 +11,39 @@ use super::{
     progress::Progress,
     reset::Undo,
 };
+use gateway_config::MAIN;
 use gateway_plugins::ActivePlugin;
-use std::{sync::Arc, time::Duration};
+use plugin_api::manifest::Manifest;
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 const BACKOFF_FIRST: Duration = Duration::from_millis(100);
 const BACKOFF_DOUBLINGS_MAX: u32 = 9;
 /// The same while no RPC server responds: another attempt costs little.
 const BACKOFF_DOUBLINGS_MAX_CHAIN: u32 = 4;
 
-/// Runs the index of a plugin until the plugin stops. Without a chain or deployed contracts it only reports why it is
-/// off.
-pub fn run(context: IndexerContext, plugin: Arc<ActivePlugin>) -> impl Future<Output = ()> + Send + 'static {
-    // Before the task runs for the first time: the publisher waits for every index that will follow the chain.
-    let progress = context.indexes.open(plugin.name(), context.log_format);
-    run_with(context, plugin, progress)
+/// The chains whose events the plugin subscribes to. It has an index on each.
+pub fn chains_of(manifest: &Manifest) -> BTreeSet<String> {
+    manifest.subscriptions.iter().map(|subscription| subscription.chain.clone()).collect()
 }
 
-async fn run_with(context: IndexerContext, plugin: Arc<ActivePlugin>, progress: Arc<Progress>) {
-    let Some(chain) = context.host.chains.main().cloned() else {
-        return progress.set_off("no chain is configured");
+/// Runs the index of a plugin on a chain until the plugin stops. Without the chain or deployed contracts it only reports why it
+/// is off.
+pub fn run(
+    context: IndexerContext,
+    plugin: Arc<ActivePlugin>,
+    chain: String,
+) -> impl Future<Output = ()> + Send + 'static {
+    // Before the task runs for the first time: the publisher waits for every index that will follow the chain.
+    let progress = context.indexes.open(plugin.name(), &chain, context.log_format);
+    run_with(context, plugin, chain, progress)
+}
+
+async fn run_with(context: IndexerContext, plugin: Arc<ActivePlugin>, chain: String, progress: Arc<Progress>) {
+    let Some(chain) = context.host.chains.get(&chain).cloned() else {
+        return progress.set_off(&match chain.as_str() {
+            MAIN => "no chain is configured".to_owned(),
+            other => format!("the chain {other} is not configured: add a section [chains.{other}]"),
+        });
     };
     match EventSubscriptions::new(&chain.name, &chain.settings, &plugin.manifest.subscriptions) {
         Err(reason) => progress.set_stopped(&reason),
@@ -89,18 +103,25 @@ impl Index {
             IndexError::CursorMoved | IndexError::Stopping => {}
             IndexError::TooSlow => {
                 self.commit_events = (self.commit_events / 2).max(1);
-                tracing::info!(plugin = self.plugin.name(), events = self.commit_events, reason = text);
+                tracing::info!(
+                    plugin = self.plugin.name(),
+                    chain = self.chain.name,
+                    events = self.commit_events,
+                    reason = text
+                );
             }
             IndexError::Unrecoverable(reason) => match self.store.stop(reason).await {
                 Ok(()) => {
-                    tracing::error!(plugin = self.plugin.name(), reason, "the index stops");
+                    tracing::error!(plugin = self.plugin.name(), chain = self.chain.name, reason, "the index stops");
                     self.progress.set_stopped(reason);
                 }
-                Err(error) => tracing::error!(plugin = self.plugin.name(), %error, "the index cannot be stopped"),
+                Err(error) => {
+                    tracing::error!(plugin = self.plugin.name(), chain = self.chain.name, %error, "the index cannot be stopped");
+                }
             },
             IndexError::InvalidManifest(reason) => self.progress.set_stopped(reason),
             _ => {
-                tracing::warn!(plugin = self.plugin.name(), reason = text, "the index waits");
+                tracing::warn!(plugin = self.plugin.name(), chain = self.chain.name, reason = text, "the index waits");
                 self.progress.set_failing(&text);
             }
         }

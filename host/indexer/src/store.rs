@@ -13,6 +13,7 @@ use plugin_api::{
     sql,
 };
 use serde::{Deserialize, de::DeserializeOwned};
+use std::borrow::Cow;
 
 /// An event that a handler published, with the position of its log in the chain.
 pub struct PublishedEvent {
@@ -24,10 +25,12 @@ pub struct PublishedEvent {
 /// In place of a block number, for writes that need no before-image.
 pub const NO_JOURNAL: i64 = -1;
 
+/// Of one plugin on one chain.
 #[derive(Clone)]
 pub struct IndexStore {
     database: Database,
     pub(super) plugin: String,
+    pub(super) chain: String,
 }
 
 /// How far an index is.
@@ -72,8 +75,19 @@ pub struct JournalRow {
 }
 
 impl IndexStore {
-    pub fn new(database: Database, plugin: &str) -> Self {
-        Self { database, plugin: plugin.to_owned() }
+    pub fn new(database: Database, plugin: &str, chain: &str) -> Self {
+        Self { database, plugin: plugin.to_owned(), chain: chain.to_owned() }
+    }
+
+    /// Makes the gateways with the leases derive all rows of the plugin again, on every chain. `false` when it has no index.
+    pub async fn request_reindex(database: &Database, plugin: &str) -> Result<bool, StorageError> {
+        let statement = sql("UPDATE host_chain_index SET shape = '', stopped = NULL WHERE plugin = $1").bind(plugin);
+        Ok(execute(database, statement).await? > 0)
+    }
+
+    /// A statement about this index: `$1` is the plugin, `$2` the chain.
+    fn statement(&self, text: impl Into<Cow<'static, str>>) -> Sql {
+        sql(text).bind(&self.plugin).bind(&self.chain)
     }
 
     pub(super) fn dialect(&self) -> Dialect {
@@ -86,9 +100,10 @@ impl IndexStore {
     }
 
     pub(super) async fn load(&self) -> Result<Option<IndexRow>, StorageError> {
-        let statement = sql("SELECT shape, start_block, next_block, hash, stopped, holder FROM host_chain_index \
-             WHERE plugin = $1")
-        .bind(&self.plugin);
+        let statement = self.statement(
+            "SELECT shape, start_block, next_block, hash, stopped, holder FROM host_chain_index \
+             WHERE plugin = $1 AND chain = $2",
+        );
         let row = self.read::<IndexColumns>(statement).await?.into_iter().next();
         Ok(row.map(|row| IndexRow {
             cursor: Cursor { next_block: to_u64(row.next_block), hash: row.hash.parse().ok() },
@@ -104,48 +119,43 @@ impl IndexStore {
     /// no plugin, so that the index starts with a reset.
     pub(super) async fn acquire_lease(&self, holder: &str, now_ms: i64, until_ms: i64) -> Result<bool, StorageError> {
         let is_free = match self.dialect() {
-            Dialect::Sqlite => "$4 = $4",
-            Dialect::Postgres => "existing.holder IS NULL OR existing.holder = $2 OR existing.lease_until_ms < $4",
+            Dialect::Sqlite => "$5 = $5",
+            Dialect::Postgres => "existing.holder IS NULL OR existing.holder = $3 OR existing.lease_until_ms < $5",
         };
         let text = format!(
-            "INSERT INTO host_chain_index AS existing (plugin, shape, start_block, next_block, hash, holder, lease_until_ms) \
-             VALUES ($1, '', 0, 0, '', $2, $3) ON CONFLICT (plugin) DO UPDATE \
+            "INSERT INTO host_chain_index AS existing \
+             (plugin, chain, shape, start_block, next_block, hash, holder, lease_until_ms) \
+             VALUES ($1, $2, '', 0, 0, '', $3, $4) ON CONFLICT (plugin, chain) DO UPDATE \
              SET holder = excluded.holder, lease_until_ms = excluded.lease_until_ms WHERE {is_free}"
         );
-        let statement = sql(text).bind(&self.plugin).bind(holder).bind(until_ms).bind(now_ms);
-        Ok(self.execute(statement).await? == 1)
+        let statement = self.statement(text).bind(holder).bind(until_ms).bind(now_ms);
+        Ok(execute(&self.database, statement).await? == 1)
     }
 
     pub(super) async fn release_lease(&self, holder: &str) -> Result<(), StorageError> {
-        let statement = sql("UPDATE host_chain_index SET holder = NULL WHERE plugin = $1 AND holder = $2");
-        self.execute(statement.bind(&self.plugin).bind(holder)).await.map(drop)
+        let text = "UPDATE host_chain_index SET holder = NULL WHERE plugin = $1 AND chain = $2 AND holder = $3";
+        execute(&self.database, self.statement(text).bind(holder)).await.map(drop)
     }
 
     /// Stops the index until an operator requests a reindex.
     pub(super) async fn stop(&self, reason: &str) -> Result<(), StorageError> {
-        let statement = sql("UPDATE host_chain_index SET stopped = $2 WHERE plugin = $1");
-        self.execute(statement.bind(&self.plugin).bind(reason)).await.map(drop)
-    }
-
-    /// Makes the gateway with the lease derive all rows again. `false` when there is no such index.
-    pub async fn request_reindex(&self) -> Result<bool, StorageError> {
-        let statement = sql("UPDATE host_chain_index SET shape = '', stopped = NULL WHERE plugin = $1");
-        Ok(self.execute(statement.bind(&self.plugin)).await? == 1)
+        let text = "UPDATE host_chain_index SET stopped = $3 WHERE plugin = $1 AND chain = $2";
+        execute(&self.database, self.statement(text).bind(reason)).await.map(drop)
     }
 
     /// The blocks whose events can still be undone, newest first.
     pub(super) async fn recent_blocks(&self) -> Result<Vec<(u64, B256)>, StorageError> {
-        let statement = sql("SELECT block, hash FROM host_chain_blocks WHERE plugin = $1 ORDER BY block DESC");
-        let rows: Vec<(i64, String)> = self.read(statement.bind(&self.plugin)).await?;
+        let text = "SELECT block, hash FROM host_chain_blocks WHERE plugin = $1 AND chain = $2 ORDER BY block DESC";
+        let rows: Vec<(i64, String)> = self.read(self.statement(text)).await?;
         Ok(rows.into_iter().filter_map(|(block, hash)| Some((to_u64(block), hash.parse().ok()?))).collect())
     }
 
     /// The last statement of every transaction of an index: returns a row only when the cursor in the database is
     /// `from`.
     pub(super) fn advance(&self, from: &IndexRow, to: &Cursor) -> CommitStatement {
-        let statement = sql("UPDATE host_chain_index SET next_block = $2, hash = $3 \
-             WHERE plugin = $1 AND next_block = $4 AND hash = $5 AND shape = $6 AND stopped IS NULL RETURNING 1");
-        let statement = statement.bind(&self.plugin).bind(to_i64(to.next_block)).bind(hash_text(to));
+        let text = "UPDATE host_chain_index SET next_block = $3, hash = $4 WHERE plugin = $1 AND chain = $2 \
+             AND next_block = $5 AND hash = $6 AND shape = $7 AND stopped IS NULL RETURNING 1";
+        let statement = self.statement(text).bind(to_i64(to.next_block)).bind(hash_text(to));
         CommitStatement::expecting_row(
             statement.bind(to_i64(from.cursor.next_block)).bind(hash_text(&from.cursor)).bind(&from.fingerprint).into(),
         )
@@ -153,38 +163,40 @@ impl IndexStore {
 
     /// The same for a reset: sets a new fingerprint, and the cursor to the first block.
     pub(super) fn restart(&self, from: &IndexRow, fingerprint: &str, start_block: u64) -> CommitStatement {
-        let statement = sql("UPDATE host_chain_index SET shape = $2, start_block = $3, next_block = $3, hash = '', \
-             stopped = NULL WHERE plugin = $1 AND shape = $4 AND next_block = $5 RETURNING 1");
-        let statement = statement.bind(&self.plugin).bind(fingerprint).bind(to_i64(start_block));
+        let text = "UPDATE host_chain_index SET shape = $3, start_block = $4, next_block = $4, hash = '', \
+             stopped = NULL WHERE plugin = $1 AND chain = $2 AND shape = $5 AND next_block = $6 RETURNING 1";
+        let statement = self.statement(text).bind(fingerprint).bind(to_i64(start_block));
         CommitStatement::expecting_row(statement.bind(&from.fingerprint).bind(to_i64(from.cursor.next_block)).into())
     }
 
     /// Lets the index start with a reset from now on, also after a restart of the gateway.
     pub(super) fn begin_reset(&self, row: &IndexRow) -> CommitStatement {
-        let statement = sql("UPDATE host_chain_index SET shape = '' \
-             WHERE plugin = $1 AND shape = $2 AND next_block = $3 RETURNING 1");
-        let statement = statement.bind(&self.plugin).bind(&row.fingerprint).bind(to_i64(row.cursor.next_block));
+        let text = "UPDATE host_chain_index SET shape = '' \
+             WHERE plugin = $1 AND chain = $2 AND shape = $3 AND next_block = $4 RETURNING 1";
+        let statement = self.statement(text).bind(&row.fingerprint).bind(to_i64(row.cursor.next_block));
         CommitStatement::expecting_row(statement.into())
     }
 
     /// Lets this transaction write derived tables, and names the block in the journal to which its changes belong.
     pub(super) fn allow_writes(&self, block: i64) -> Statement {
-        sql("INSERT INTO host_chain_turn (plugin, block) VALUES ($1, $2) \
-             ON CONFLICT (plugin) DO UPDATE SET block = excluded.block")
-        .bind(&self.plugin)
+        self.statement(
+            "INSERT INTO host_chain_turn (plugin, chain, block) VALUES ($1, $2, $3) \
+             ON CONFLICT (plugin, chain) DO UPDATE SET block = excluded.block",
+        )
         .bind(block)
         .into()
     }
 
     /// Ends [`Self::allow_writes`].
     pub(super) fn forbid_writes(&self) -> Statement {
-        sql("DELETE FROM host_chain_turn WHERE plugin = $1").bind(&self.plugin).into()
+        self.statement("DELETE FROM host_chain_turn WHERE plugin = $1 AND chain = $2").into()
     }
 
     pub(super) fn insert_block(&self, block: u64, hash: B256) -> Statement {
-        sql("INSERT INTO host_chain_blocks (plugin, block, hash) VALUES ($1, $2, $3) \
-             ON CONFLICT (plugin, block) DO UPDATE SET hash = excluded.hash")
-        .bind(&self.plugin)
+        self.statement(
+            "INSERT INTO host_chain_blocks (plugin, chain, block, hash) VALUES ($1, $2, $3, $4) \
+             ON CONFLICT (plugin, chain, block) DO UPDATE SET hash = excluded.hash",
+        )
         .bind(to_i64(block))
         .bind(hash.to_string())
         .into()
@@ -195,9 +207,10 @@ impl IndexStore {
         let PublishedEvent { block, log_index, event } = published;
         let NewEvent { kind, actor, subject, data, ts, unique_key } = event.into_event();
         let (subject_kind, subject_id) = subject.into_option().map(|Tuple2(kind, id)| (kind, id)).unzip();
-        sql("INSERT INTO host_chain_events (plugin, block, log_index, type, ts, actor, ref_kind, ref_id, data, unique_key, \
-             is_final, is_public) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0)")
-        .bind(&self.plugin)
+        self.statement(
+            "INSERT INTO host_chain_events (plugin, chain, block, log_index, type, ts, actor, ref_kind, ref_id, data, \
+             unique_key, is_final, is_public) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 0)",
+        )
         .bind(to_i64(block))
         .bind(to_i64(log_index))
         .bind(kind.into_owned().into_string())
@@ -213,9 +226,10 @@ impl IndexStore {
 
     /// The public events after this block, in their order.
     pub(super) fn select_public_events_after(&self, block: i64) -> Statement {
-        sql("SELECT a.id, a.type FROM host_activity a WHERE a.unique_key IN \
-             (SELECT unique_key FROM host_chain_events WHERE plugin = $1 AND block > $2 AND is_public = 1) ORDER BY a.id")
-        .bind(&self.plugin)
+        self.statement(
+            "SELECT a.id, a.type FROM host_activity a WHERE a.unique_key IN (SELECT unique_key FROM host_chain_events \
+             WHERE plugin = $1 AND chain = $2 AND block > $3 AND is_public = 1) ORDER BY a.id",
+        )
         .bind(block)
         .into()
     }
@@ -224,45 +238,48 @@ impl IndexStore {
     pub(super) fn rewind_publisher(&self, from: &IndexRow, block: i64) -> Statement {
         // An index that is far behind the publisher does not hold it back.
         sql("UPDATE host_chain_publisher SET version = version + 1, \
-             block = CASE WHEN block > $1 AND block <= $2 THEN $1 ELSE block END")
+             block = CASE WHEN block > $1 AND block <= $2 THEN $1 ELSE block END WHERE chain = $3")
         .bind(block.max(0))
         .bind(to_i64(from.cursor.next_block))
+        .bind(&self.chain)
         .into()
     }
 
     /// Deletes what is needed only for undoing the block `last_final` and those before it.
     pub(super) fn prune(&self, last_final: u64) -> [Statement; 3] {
         [
-            sql("DELETE FROM host_chain_journal WHERE plugin = $1 AND block <= $2"),
-            sql("DELETE FROM host_chain_blocks WHERE plugin = $1 AND block < $2"),
-            sql("DELETE FROM host_chain_events WHERE plugin = $1 AND block <= $2 AND is_public = 1"),
+            "DELETE FROM host_chain_journal WHERE plugin = $1 AND chain = $2 AND block <= $3",
+            "DELETE FROM host_chain_blocks WHERE plugin = $1 AND chain = $2 AND block < $3",
+            "DELETE FROM host_chain_events WHERE plugin = $1 AND chain = $2 AND block <= $3 AND is_public = 1",
         ]
-        .map(|statement| statement.bind(&self.plugin).bind(to_i64(last_final)).into())
+        .map(|text| self.statement(text).bind(to_i64(last_final)).into())
     }
 
     /// Every change after this block, newest first.
     pub(super) fn select_journal_after(&self, block: i64) -> Statement {
-        sql("SELECT tab, before_row, after_row FROM host_chain_journal WHERE plugin = $1 AND block > $2 ORDER BY id DESC")
-            .bind(&self.plugin)
-            .bind(block)
-            .into()
+        self.statement(
+            "SELECT tab, before_row, after_row FROM host_chain_journal \
+             WHERE plugin = $1 AND chain = $2 AND block > $3 ORDER BY id DESC",
+        )
+        .bind(block)
+        .into()
     }
 
     /// Deletes everything after this block except the derived rows.
     pub(super) fn delete_after(&self, block: i64) -> [Statement; 3] {
         [
-            sql("DELETE FROM host_chain_journal WHERE plugin = $1 AND block > $2"),
-            sql("DELETE FROM host_chain_blocks WHERE plugin = $1 AND block > $2"),
-            sql("DELETE FROM host_chain_events WHERE plugin = $1 AND block > $2"),
+            "DELETE FROM host_chain_journal WHERE plugin = $1 AND chain = $2 AND block > $3",
+            "DELETE FROM host_chain_blocks WHERE plugin = $1 AND chain = $2 AND block > $3",
+            "DELETE FROM host_chain_events WHERE plugin = $1 AND chain = $2 AND block > $3",
         ]
-        .map(|statement| statement.bind(&self.plugin).bind(block).into())
+        .map(|text| self.statement(text).bind(block).into())
     }
+}
 
-    async fn execute(&self, statement: Sql) -> Result<u64, StorageError> {
-        let transaction = self.database.begin(Scope::Host);
-        let outcomes = transaction.commit(vec![CommitStatement::new(statement.into())]).await?;
-        Ok(outcomes.iter().map(|outcome| outcome.changes).sum())
-    }
+async fn execute(database: &Database, statement: Sql) -> Result<u64, StorageError> {
+    let transaction = database.begin(Scope::Host);
+    let outcomes = transaction.commit(vec![CommitStatement::new(statement.into())]).await?;
+    Ok(outcomes.iter().map(|outcome| outcome.changes).sum())
 }
 
 fn hash_text(cursor: &Cursor) -> String {

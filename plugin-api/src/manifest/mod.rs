@@ -39,6 +39,7 @@ pub use tx::{Intent, IntentStatus, JournalCall, Lane, TxCall, TxState};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// The description of a plugin, which the gateway reads before the plugin runs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -149,13 +150,34 @@ pub struct ContributionSpec {
 /// Chain events from which the plugin derives rows.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SubscriptionSpec {
-    /// Key of the contract in the gateway's configuration, for example `registry`.
+    /// A chain of the gateway's configuration. Another than `main` needs the chain in the grants.
+    #[serde(default = "main_chain")]
+    pub chain: String,
+    /// Key of the contract in the configuration of the chain, for example `registry`.
     pub contract: String,
     /// Event signature, for example `Registered(uint256 indexed agentId, string agentURI, address indexed owner)`.
     pub event: String,
-    /// Tables that only handlers of chain events write; the gateway undoes their changes on a reorganisation.
+    /// The values that an indexed argument may have, by its name. Others are not filtered.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub indexed: BTreeMap<String, Vec<IndexedValue>>,
+    /// Tables that only handlers of chain events write; the gateway undoes their changes on a reorganisation. A table belongs to one
+    /// chain.
     #[serde(default)]
     pub derived_tables: Vec<String>,
+}
+
+/// A value of an indexed argument that a subscription looks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IndexedValue {
+    /// An address, a number or a hash, as text or number.
+    Value(Value),
+    /// The address that the configuration of the chain has under this key. While it has none, nothing is found.
+    Contract(String),
+}
+
+fn main_chain() -> String {
+    crate::sdk::MAIN.to_owned()
 }
 
 /// Capabilities that the plugin requests beyond its own tables.

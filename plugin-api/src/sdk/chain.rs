@@ -8,12 +8,13 @@ use crate::{
     abi::{EventSource, Fault, FfiBytes, HostError, HostErrorCode, SubscribedEvent},
     manifest::{
         BlockInfo, BlockTransactions, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult, EventFilter,
-        ReceiptInfo,
+        IndexedValue, ReceiptInfo, SubscriptionSpec,
     },
 };
 use abi_stable::std_types::{RResult, RVec};
 use async_ffi::FfiFuture;
 use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
+use serde_json::Value;
 use std::{collections::BTreeMap, sync::Arc};
 
 /// The chain that contracts, agents and jobs are on.
@@ -55,6 +56,47 @@ impl EventFilter {
         let values = values.iter().map(serde_json::to_value).collect::<Result<_, _>>().map_err(invalid)?;
         self.indexed.insert(argument.to_owned(), values);
         Ok(self)
+    }
+}
+
+impl SubscriptionSpec {
+    /// The events of a signature, with the names of its arguments, of a contract of the main chain. `contract` is its key in the
+    /// gateway's configuration.
+    pub fn new(contract: &str, event: &str) -> Self {
+        Self {
+            chain: MAIN.to_owned(),
+            contract: contract.to_owned(),
+            event: event.to_owned(),
+            indexed: BTreeMap::new(),
+            derived_tables: Vec::new(),
+        }
+    }
+
+    /// On another chain of the gateway's configuration, which the plugin's grants name.
+    pub fn on_chain(self, chain: &str) -> Self {
+        Self { chain: chain.to_owned(), ..self }
+    }
+
+    /// Only those whose indexed argument has one of these values: addresses, numbers or hashes as text, or numbers. At most
+    /// 1,000 for an argument, with those of [`Self::any_contract_of`].
+    pub fn any_of<T: Into<Value> + Clone>(self, argument: &str, values: &[T]) -> Self {
+        self.looking_for(argument, values.iter().cloned().map(|value| IndexedValue::Value(value.into())))
+    }
+
+    /// Only those whose indexed argument is one of these contracts, named by their keys in the chain's configuration: so the
+    /// operator decides which addresses are meant.
+    pub fn any_contract_of(self, argument: &str, keys: &[&str]) -> Self {
+        self.looking_for(argument, keys.iter().map(|key| IndexedValue::Contract((*key).to_owned())))
+    }
+
+    /// The tables that the handler writes, and nobody else.
+    pub fn deriving(self, tables: &[&str]) -> Self {
+        Self { derived_tables: tables.iter().map(ToString::to_string).collect(), ..self }
+    }
+
+    fn looking_for(mut self, argument: &str, values: impl Iterator<Item = IndexedValue>) -> Self {
+        self.indexed.entry(argument.to_owned()).or_default().extend(values);
+        self
     }
 }
 
@@ -114,8 +156,8 @@ impl Chain<'_> {
         self.request(ChainMethod::Transactions { block: number }).await
     }
 
-    /// The events of blocks `from` to `to`, in chain order. For occasional queries and other chains than the main one; to process
-    /// every event, use [`super::Definition::on_chain_event`].
+    /// The events of blocks `from` to `to`, in chain order. For occasional queries; to process every event, use
+    /// [`super::Definition::on_subscription`].
     pub async fn logs<Args: DeserializeOwned>(
         &self,
         filter: EventFilter,

@@ -401,12 +401,45 @@ impl<P: Plugin> Definition<P> {
     /// index waits for it. Many events share one call of the gateway; [`super::Tx::defer`] lets them share the calls of the
     /// database, too.
     pub fn on_chain_event<Args, F, Fut>(
-        mut self,
+        self,
         contract: &'static str,
         event: &str,
         derived_tables: &[&str],
         handle: F,
     ) -> Self
+    where
+        Args: DeserializeOwned + Send + 'static,
+        F: Fn(PluginContext<P>, super::Tx, ChainEvent<Args>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<(), HostError>> + Send + 'static,
+    {
+        self.on_subscription(SubscriptionSpec::new(contract, event).deriving(derived_tables), handle)
+    }
+
+    /// The same for events of another chain than the main one, or with certain values of indexed arguments only. Each chain has
+    /// an index of its own: handlers of different chains run at the same time, and a derived table belongs to one chain.
+    ///
+    /// ```
+    /// # use plugin_api::{Definition, Plugin, PluginContext, Tx, abi::HostError, manifest::{ChainEvent, SubscriptionSpec}};
+    /// #[derive(serde::Deserialize)]
+    /// struct Transfer {
+    ///     from: plugin_api::Address,
+    ///     value: String,
+    /// }
+    ///
+    /// fn with_transfers<P: Plugin>(definition: Definition<P>) -> Definition<P> {
+    ///     let received = SubscriptionSpec::new("usdc", "Transfer(address indexed from, address indexed to, uint256 value)")
+    ///         .on_chain("base")
+    ///         .any_contract_of("to", &["treasury"])
+    ///         .deriving(&["shop_transfers"]);
+    ///     definition.on_subscription(received, store_transfer)
+    /// }
+    ///
+    /// async fn store_transfer<P>(_: PluginContext<P>, tx: Tx, event: ChainEvent<Transfer>) -> Result<(), HostError> {
+    ///     # let _ = (tx, event.args.from, event.args.value);
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn on_subscription<Args, F, Fut>(mut self, subscription: SubscriptionSpec, handle: F) -> Self
     where
         Args: DeserializeOwned + Send + 'static,
         F: Fn(PluginContext<P>, super::Tx, ChainEvent<Args>) -> Fut + Send + Sync + 'static,
@@ -419,9 +452,7 @@ impl<P: Plugin> Definition<P> {
             };
             future
         };
-        let derived_tables = derived_tables.iter().map(ToString::to_string).collect();
-        let spec = SubscriptionSpec { contract: contract.to_owned(), event: event.to_owned(), derived_tables };
-        self.subscriptions.push((spec, Box::new(handler)));
+        self.subscriptions.push((subscription, Box::new(handler)));
         self
     }
 

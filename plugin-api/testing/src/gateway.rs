@@ -4,7 +4,7 @@ use crate::{ScriptedChain, TestResponse, Wallet};
 use bytes::Bytes;
 use gateway::Gateway;
 use gateway_clock::{Clock, ManualClock};
-use gateway_config::{ChainConfig, Config, SignerConfig};
+use gateway_config::{ChainConfig, Config, MAIN, SignerConfig};
 use gateway_http::ClientIp;
 use gateway_http::body::RequestBody;
 use gateway_indexer::{IndexReport, IndexState};
@@ -60,16 +60,22 @@ impl Builder {
     }
 
     /// Uses this chain as `main`; the contracts with these keys have the addresses of [`ScriptedChain::address_of`].
-    pub fn chain(mut self, chain: &ScriptedChain, contracts: &[&str]) -> Self {
+    pub fn chain(self, chain: &ScriptedChain, contracts: &[&str]) -> Self {
+        self.chain_named(MAIN, chain, contracts)
+    }
+
+    /// As [`Self::chain`], under another name.
+    pub fn chain_named(mut self, name: &str, chain: &ScriptedChain, contracts: &[&str]) -> Self {
         let contracts = contracts.iter().map(|key| ((*key).to_owned(), ScriptedChain::address_of(key)));
-        let main = ChainConfig {
+        let settings = ChainConfig {
             rpc: vec![chain.url().into()],
+            chain_id: Some(chain.id()),
             poll_ms: 10,
             timeout_ms: 2000,
             contracts: contracts.collect(),
             ..ChainConfig::default()
         };
-        self.config.chains.insert("main".to_owned(), main);
+        self.config.chains.insert(name.to_owned(), settings);
         self
     }
 
@@ -162,15 +168,28 @@ impl TestGateway {
         gateways
     }
 
-    /// Waits until every index has the chain's newest block; fails the test after a minute.
+    /// Waits until every index of the main chain has its newest block; fails the test after a minute.
     pub async fn indexed(&self, chain: &ScriptedChain) {
-        let newest = || (chain.head(), chain.head_hash().map_or(plugin_api::Hash256([0; 32]), plugin_api::Hash256));
-        self.indexed_up_to(newest).await;
+        self.indexed_on(MAIN, chain).await;
     }
 
-    /// As [`Self::indexed`], for any chain: `newest` returns number and hash of its newest block.
+    /// As [`Self::indexed`], for the chain of this name.
+    pub async fn indexed_on(&self, name: &str, chain: &ScriptedChain) {
+        let newest = || (chain.head(), chain.head_hash().map_or(plugin_api::Hash256([0; 32]), plugin_api::Hash256));
+        self.has_indexed(name, newest).await;
+    }
+
+    /// As [`Self::indexed`], whatever the main chain is: `newest` returns number and hash of its newest block.
     pub async fn indexed_up_to(&self, newest: impl Fn() -> (u64, plugin_api::Hash256)) {
-        let reports = || self.gateway.indexes.reports();
+        self.has_indexed(MAIN, newest).await;
+    }
+
+    async fn has_indexed(&self, chain: &str, newest: impl Fn() -> (u64, plugin_api::Hash256)) {
+        let reports = || {
+            let mut reports = self.gateway.indexes.reports();
+            reports.retain(|report| report.chain == chain);
+            reports
+        };
         let has_all = |block: u64| {
             let has =
                 |report: &IndexReport| report.state == IndexState::Following && report.indexed_block == Some(block);
@@ -179,7 +198,7 @@ impl TestGateway {
         let waits = async {
             // The events of the last blocks become public after them.
             let is_public = || self.gateway.indexes.are_published();
-            while !(has_all(newest().0) && self.is_on_branch(newest().1).await && is_public()) {
+            while !(has_all(newest().0) && self.is_on_branch(chain, newest().1).await && is_public()) {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
         };
@@ -187,9 +206,9 @@ impl TestGateway {
         assert!(in_time.is_ok(), "not indexed up to block {}: {:#?}", newest().0, reports());
     }
 
-    /// Whether every index has this hash as its last block.
-    async fn is_on_branch(&self, hash: plugin_api::Hash256) -> bool {
-        let statement = plugin_api::sql("SELECT hash FROM host_chain_index");
+    /// Whether every index of the chain has this hash as its last block.
+    async fn is_on_branch(&self, chain: &str, hash: plugin_api::Hash256) -> bool {
+        let statement = plugin_api::sql("SELECT hash FROM host_chain_index WHERE chain = $1").bind(chain);
         let rows = self.gateway.host.database.read(&Scope::Host, statement.into()).await;
         let hashes: Vec<String> =
             rows.ok().and_then(|rows| plugin_api::host::decode_rows(&rows).ok()).unwrap_or_default();

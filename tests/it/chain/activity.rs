@@ -78,7 +78,7 @@ async fn reindexed(gateway: plugin_testing::TestGateway, chain: &ScriptedChain) 
 }
 
 /// Ids of the events that this retraction names.
-fn retracted(event: &plugin_api::manifest::ActivityRow) -> Vec<i64> {
+pub fn retracted(event: &plugin_api::manifest::ActivityRow) -> Vec<i64> {
     let ids = event.data["ids"].as_array().into_iter().flatten();
     ids.filter_map(plugin_testing::Value::as_i64).collect()
 }

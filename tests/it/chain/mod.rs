@@ -5,10 +5,12 @@ mod capability;
 mod faults;
 mod history;
 mod ledger;
+mod other_chains;
 mod property;
 mod reorganisation;
 mod replicas;
 mod rules;
+mod upgrade;
 
 use ledger::{BANK, CLOSED, MOVED, OPENED};
 use plugin_testing::{Builder, ScriptedChain, ScriptedLog, TestGateway, json};

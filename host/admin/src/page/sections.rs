@@ -168,11 +168,13 @@ pub fn indexes(page: &mut Html, reports: &[IndexReport]) {
     if reports.is_empty() {
         return;
     }
-    page.table("Indexes", &["Plugin", "State", "Block", "Head", "Behind", "Blocks/s", "Seconds left", "Why"]);
+    page.table("Indexes", &["Plugin", "Chain", "State", "Block", "Head", "Behind", "Blocks/s", "Seconds left", "Why"]);
     for report in reports {
         page.raw("<tr><th scope=\"row\">");
         page.text(&report.plugin);
-        page.raw("</th><td>");
+        page.raw("</th>");
+        page.cell(&report.chain);
+        page.raw("<td>");
         let colour = match report.state {
             IndexState::Following | IndexState::Elsewhere => "good",
             IndexState::Off | IndexState::Backfilling => "calm",

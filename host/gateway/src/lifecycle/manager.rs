@@ -215,8 +215,8 @@ impl PluginManager {
         }
         self.open_topics(plugin)?;
         self.mount(plugin)?;
-        if !plugin.manifest.subscriptions.is_empty() {
-            plugin.handle.tasks.spawn(gateway_indexer::run(self.parts.indexer.clone(), plugin.clone()));
+        for chain in gateway_indexer::chains_of(&plugin.manifest) {
+            plugin.handle.tasks.spawn(gateway_indexer::run(self.parts.indexer.clone(), plugin.clone(), chain));
         }
         self.start_jobs(plugin).map_err(invalid_jobs)
     }

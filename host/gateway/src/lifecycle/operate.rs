@@ -175,7 +175,7 @@ impl PluginManager {
 
     /// The gateway that holds the index's lease sees the change with its next poll.
     async fn reindex(&self, name: &str) -> Result<Option<String>, StorageError> {
-        let has_index = gateway_indexer::IndexStore::new(self.host().database.clone(), name).request_reindex().await?;
+        let has_index = gateway_indexer::IndexStore::request_reindex(&self.host().database, name).await?;
         Ok((!has_index).then(|| "it has no index of a chain".to_owned()))
     }
 

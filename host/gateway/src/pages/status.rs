@@ -3,6 +3,7 @@
 use super::{Pages, json};
 use crate::error_response::ErrorResponse;
 use gateway_http::body::Body;
+use gateway_indexer::ChainState;
 use gateway_meta::status;
 use gateway_plugins::ActivePlugin;
 use gateway_storage::{Dialect, Scope, StorageError};
@@ -101,11 +102,16 @@ impl Pages {
     }
 
     fn index_services(&self) -> Services {
-        let Some(chain) = self.host.chains.main() else { return gateway_indexer::unconfigured_services() };
+        let chains = &self.host.chains;
+        let Some(main) = chains.main() else { return gateway_indexer::unconfigured_services() };
         let serving = self.host.active.list();
         let subscriptions = serving.iter().flat_map(|plugin| &plugin.manifest.subscriptions);
-        let indexed = subscriptions.map(|subscription| subscription.contract.clone()).collect();
-        self.indexes.services(&chain.settings, &indexed, self.head())
+        let on_main = subscriptions.filter(|subscription| subscription.chain == main.name);
+        let indexed = on_main.map(|subscription| subscription.contract.clone()).collect();
+        self.indexes.services(&main.settings, &indexed, |name| {
+            let chain = chains.get(name)?;
+            Some(ChainState { settings: &chain.settings, head: chain.live_head().map(|head| head.number) })
+        })
     }
 
     /// Enabled plugins that do not serve, and paused operations, degrade the service `plugins`.

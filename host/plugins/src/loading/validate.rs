@@ -4,13 +4,17 @@
 //! (extension points, fields) is not a problem.
 
 use super::validate_documents::check_documents;
+use gateway_config::MAIN;
 use gateway_jobs::check_cron;
 use plugin_api::{
+    Address,
     abi::is_plugin_name,
     manifest::{
-        ANY_METHOD, Auth, ContributionSpec, JobSpec, Manifest, MigrationSpec, ParameterIn, RouteSpec, Schedule,
+        ANY_METHOD, Auth, ContributionSpec, IndexedValue, JobSpec, Manifest, MigrationSpec, ParameterIn, RouteSpec,
+        Schedule,
     },
 };
+use serde_json::json;
 use std::collections::HashSet;
 
 const METHODS: [&str; 6] = ["GET", "POST", "PUT", "PATCH", "DELETE", ANY_METHOD];
@@ -267,11 +271,39 @@ fn check_subscriptions(manifest: &Manifest, problems: &mut Vec<String>) {
         if subscription.contract.is_empty() {
             problem("names no contract".to_owned());
         }
-        if let Err(reason) = gateway_chain::EventDecoder::parse(&subscription.event) {
-            problem(format!("event: expected a signature like `Registered(uint256 indexed agentId)`: {reason}"));
+        match gateway_chain::EventDecoder::parse(&subscription.event) {
+            Err(reason) => {
+                problem(format!("event: expected a signature like `Registered(uint256 indexed agentId)`: {reason}"));
+            }
+            Ok(decoder) => {
+                // The addresses of contracts are not known here.
+                let value = |value: &IndexedValue| match value {
+                    IndexedValue::Value(value) => value.clone(),
+                    IndexedValue::Contract(_) => json!(Address::ZERO),
+                };
+                let values = |(argument, values): (&String, &Vec<IndexedValue>)| {
+                    (argument.clone(), values.iter().map(value).collect())
+                };
+                let values = subscription.indexed.iter().map(values).collect();
+                if let Err(reason) = decoder.indexed_topics(&values) {
+                    problem(format!("indexed arguments: {reason}"));
+                }
+            }
+        }
+        let chain = &subscription.chain;
+        if chain != MAIN && !manifest.grants.chains.contains(chain) {
+            problem(format!("chain `{chain}`: expected main, or a chain of the plugin's grants"));
         }
         for table in subscription.derived_tables.iter().filter(|table| !table.starts_with(&prefix)) {
             problem(format!("derived table `{table}`: expected a table of its own, `{prefix}…`"));
+        }
+        // Said once of the two.
+        let others = manifest.subscriptions.iter().filter(|other| other.chain < *chain);
+        let other_tables: HashSet<&String> = others.flat_map(|other| &other.derived_tables).collect();
+        for table in subscription.derived_tables.iter().filter(|table| other_tables.contains(table)) {
+            problem(format!(
+                "derived table `{table}`: it belongs to one chain, and a subscription on another derives it, too"
+            ));
         }
     }
 }
@@ -311,7 +343,7 @@ fn is_action(text: &str) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
-    use plugin_api::manifest::{CallTypes, Parameter, Parent, RateLimit, ServiceSpec, SubscriptionSpec};
+    use plugin_api::manifest::{CallTypes, Grants, Parameter, Parent, RateLimit, ServiceSpec, SubscriptionSpec};
     use serde_json::json;
 
     fn route(method: &str, path: &str, operation: &str) -> RouteSpec {
@@ -341,11 +373,14 @@ mod tests {
             jobs: vec![job("sweep", Schedule::EveryMs(100)), job("daily", Schedule::Cron("0 3 * * *".into()))],
             contributions: vec![contribution("stats"), contribution("unheard_of")],
             topics: vec!["a".into(), "b".into()],
-            subscriptions: vec![SubscriptionSpec {
-                contract: "registry".into(),
-                event: "Registered(uint256 indexed agentId)".into(),
-                derived_tables: vec!["forum_agents".into()],
-            }],
+            subscriptions: vec![
+                SubscriptionSpec::new("registry", "Registered(uint256 indexed agentId)").deriving(&["forum_agents"]),
+                SubscriptionSpec::new("registry", "Registered(uint256 indexed agentId)")
+                    .on_chain("base")
+                    .any_of("agentId", &[7])
+                    .deriving(&["forum_agents_on_base"]),
+            ],
+            grants: Grants { chains: vec!["base".into()], ..Grants::default() },
             requires: vec!["agents".into()],
             ..Default::default()
         }
@@ -486,6 +521,15 @@ mod tests {
             manifest.subscriptions[0].derived_tables = vec!["agents_all".into()];
         });
         expect("event: expected a signature", |manifest| manifest.subscriptions[0].event = "Registered".into());
+        expect("chain `base`: expected main, or a chain of the plugin's grants", |manifest| {
+            manifest.grants.chains.clear();
+        });
+        expect("derived table `forum_agents`: it belongs to one chain", |manifest| {
+            manifest.subscriptions[1].derived_tables = vec!["forum_agents".into()];
+        });
+        expect("indexed arguments: `owner` is no indexed argument", |manifest| {
+            manifest.subscriptions[1] = manifest.subscriptions[1].clone().any_of("owner", &["0x00"]);
+        });
         expect("requires itself", |manifest| manifest.requires = vec!["forum".into()]);
         expect("requires `a-b`", |manifest| manifest.requires = vec!["a-b".into()]);
     }

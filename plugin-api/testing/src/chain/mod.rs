@@ -45,6 +45,10 @@ impl ScriptedChain {
         self.server.url()
     }
 
+    pub fn id(&self) -> u64 {
+        self.lock().chain_id
+    }
+
     /// The address of the contract with this key; the same on every chain.
     pub fn address_of(contract: &str) -> Address {
         blocks::address_of(contract)

@@ -1,6 +1,7 @@
 -- One row of each kind for every `i` of the temporary table `n`, which are well-formed, so that every answer can be made of them.
 -- Most of what can be finished is: one bounty, job and challenge of a hundred is open.
-INSERT INTO host_chain_turn (plugin, block) VALUES ('agents', -1), ('arena', -1), ('bounties', -1), ('economy', -1);
+INSERT INTO host_chain_turn (plugin, chain, block) VALUES
+    ('agents', 'main', -1), ('arena', 'main', -1), ('bounties', 'main', -1), ('economy', 'main', -1);
 
 INSERT INTO forum_threads (title, tags, author, created_at, last_post_at, post_count, upvotes, excerpt, kept)
     SELECT 'Thread ' || i, '["t' || i % 50 || '"]', wallet, i, i, 2, i % 7, 'text ' || i,
