@@ -90,6 +90,34 @@ fn scripts_are_quoted_as_they_are_tested() {
     assert_none("README.md must quote as it is", &lacking);
 }
 
+/// What a plugin may do, and whether it is contained: the first two cells of the table of a document.
+fn containment(document: &str) -> Vec<(String, String)> {
+    let text = read(document);
+    let rows = text.lines().skip_while(|line| !line.starts_with("| what a plugin does | contained |")).skip(2);
+    let cells = rows.map_while(|row| {
+        let (deed, rest) = row.strip_prefix("| ")?.split_once(" | ")?;
+        Some((deed.to_owned(), rest.split(" |").next().unwrap_or_default().to_owned()))
+    });
+    cells.collect()
+}
+
+#[test]
+fn readme_says_in_one_table_what_is_contained_and_what_is_not() {
+    let (readme, document) = (containment("README.md"), containment("docs/containment.md"));
+    assert_eq!(readme, document, "README.md and docs/containment.md have the same rows");
+    let with = |answer: &str| readme.iter().filter(|(_, contained)| contained == answer).count();
+    assert_eq!((with("yes") + with("no"), with("no")), (readme.len(), 5), "a row says yes or no: {readme:?}");
+    assert!(with("yes") >= 15, "{readme:?}");
+}
+
+const README_LINES_MAX: usize = 399;
+
+#[test]
+fn readme_is_read_in_one_go() {
+    let lines = read("README.md").lines().count();
+    assert!(lines <= README_LINES_MAX, "README.md has {lines} lines: what is too long for it goes to docs/");
+}
+
 #[test]
 fn the_checks_find_what_they_look_for() {
     let text =
