@@ -1,6 +1,6 @@
 //! The interface between the gateway and its plugins: the only crate that both depend on.
 //!
-//! - The names below and the topic modules: what authors use. Start with `plugin-api/README.md`.
+//! - The names below and the topic modules: what authors use. Start with the README of this package, a tutorial.
 //! - [`abi`]: the binary interface. Small and frozen; every change follows the rules in its module documentation.
 //! - [`manifest`]: a plugin's description of itself: one JSON document, read once, free to grow.
 //!

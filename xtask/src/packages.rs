@@ -1,9 +1,9 @@
 //! What is published for authors of plugins: each crate's package is complete by itself.
 
-use crate::{process, repository};
+use crate::{process, repository, test::PACKAGES};
 
-/// In the order in which they are published.
-const PACKAGES: [&str; 4] = ["plugin-api-macros", "plugin-api", "request-signing", "plugin-test-kit"];
+/// Where each of them lies.
+const FOLDERS: [&str; 4] = ["plugin-api/macros", "plugin-api", "plugin-api/signing", "plugin-api/test-kit"];
 /// Folders of packages below plugin-api.
 const OTHER_PACKAGES: [&str; 5] = ["macros/", "signing/", "template/", "test-kit/", "testing/"];
 /// The files that each needs, besides its sources.
@@ -18,6 +18,10 @@ fn cargo(arguments: &[&str]) -> String {
     packaged.unwrap_or_else(|failure| failure)
 }
 
+fn text(path: &str) -> String {
+    repository::root().and_then(|root| repository::read(&root.join(path))).unwrap_or_else(|failure| failure)
+}
+
 #[test]
 fn packages_have_licences_and_a_readme() {
     for name in PACKAGES {
@@ -28,6 +32,46 @@ fn packages_have_licences_and_a_readme() {
         }
         let is_strange = |file: &&&str| OTHER_PACKAGES.iter().any(|folder| file.starts_with(folder));
         assert_eq!(files.iter().find(is_strange), None, "{name} has files of another package");
+    }
+}
+
+/// What a registry shows, and what docs.rs builds with.
+#[test]
+fn packages_say_what_they_are() {
+    for (name, folder) in PACKAGES.into_iter().zip(FOLDERS) {
+        let manifest = text(&format!("{folder}/Cargo.toml"));
+        let documentation = format!("documentation = \"https://docs.rs/{name}\"");
+        let name = format!("name = \"{name}\"");
+        let whole = [&name, &documentation, "license.workspace = true", "rust-version.workspace = true"];
+        let whole = whole.into_iter().chain(["readme = \"README.md\"", "[package.metadata.docs.rs]"]);
+        let lacking: Vec<&str> = whole.filter(|line| !manifest.lines().any(|said| said == *line)).collect();
+        assert!(lacking.is_empty(), "{folder}/Cargo.toml lacks {lacking:?}");
+        for key in ["description = \"", "keywords = [\"", "categories = [\""] {
+            assert!(manifest.lines().any(|line| line.starts_with(key)), "{folder}/Cargo.toml lacks {key}");
+        }
+    }
+}
+
+/// The version that authors read about is the one that cargo asks for.
+#[test]
+fn the_pages_name_the_version_of_rust_that_packages_ask_for() {
+    let manifest = text("Cargo.toml");
+    let version = manifest.lines().find_map(|line| line.strip_prefix("rust-version = ")).unwrap_or_default();
+    let said = format!("Rust {}", version.trim_matches('"'));
+    for page in ["README.md", "docs/plugin-outside.md", ".ci/run"] {
+        assert!(!version.is_empty() && text(page).contains(&format!("{said} ")), "{page} does not say {said}");
+    }
+}
+
+/// A registry shows the README without the repository around it.
+#[test]
+fn readmes_link_to_nothing_outside_of_their_package() {
+    for folder in FOLDERS {
+        let readme = text(&format!("{folder}/README.md"));
+        let targets = readme.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        let outside: Vec<&str> =
+            targets.filter(|target| target.starts_with("../") || target.starts_with('/')).collect();
+        assert!(outside.is_empty(), "{folder}/README.md links to {outside:?}");
     }
 }
 

@@ -8,6 +8,9 @@ use crate::{
 };
 use std::{path::Path, process::Command, thread};
 
+/// Published for authors of plugins, in this order.
+pub const PACKAGES: [&str; 4] = ["plugin-api-macros", "plugin-api", "request-signing", "plugin-test-kit"];
+
 const STEPS: &[Step] = &[
     Step { name: "tools", for_filter: true, run: tools },
     Step { name: "formatting", for_filter: false, run: formatting },
@@ -16,6 +19,7 @@ const STEPS: &[Step] = &[
     // need, which leaves out the benchmarks.
     Step { name: "clippy, build", for_filter: false, run: build },
     Step { name: "doctests", for_filter: false, run: doctests },
+    Step { name: "rustdoc", for_filter: false, run: documentation },
     Step { name: "clients", for_filter: true, run: install_clients },
     Step { name: "devnet", for_filter: false, run: dev_network },
     // Alone, because they build: tests beside them would find libraries and programs half written.
@@ -121,6 +125,13 @@ fn doctests(suite: &mut Suite) -> Result<Outcome, Failure> {
     passed(cargo(suite, &["test"], &["--workspace", "--doc", "--quiet"]).envs(CLIPPY))
 }
 
+/// What docs.rs shows, without a broken link.
+fn documentation(suite: &mut Suite) -> Result<Outcome, Failure> {
+    let packages = PACKAGES.iter().flat_map(|package| ["--package", package]);
+    let arguments: Vec<&str> = ["--no-deps", "--quiet"].into_iter().chain(packages).collect();
+    passed(cargo(suite, &["doc"], &arguments).envs(CLIPPY).env("RUSTDOCFLAGS", "-Dwarnings"))
+}
+
 fn install_clients(suite: &mut Suite) -> Result<Outcome, Failure> {
     if is_plugin(suite) {
         return Ok(Outcome::Skipped("a plugin's own tests have none".to_owned()));
@@ -190,5 +201,17 @@ mod tests {
         assert_eq!(tools(Some("hello")), ["cc", "setpriv"]);
         assert_eq!(tools(Some("e2e::")), ["cc", "setpriv", "node", "npm", "python3"]);
         assert_eq!(tools(None), tools(Some("e2e::")));
+    }
+
+    #[test]
+    fn the_name_of_a_plugin_builds_and_runs_that_plugin_only() {
+        let selected = |filter: &str| {
+            let suite = Suite { root: repository::root().unwrap_or_default(), filter: None, postgres: None };
+            selection(&Suite { filter: Some(filter.to_owned()), ..suite }, filter)
+        };
+        let plugin = ["--package", "hello", "--package", "gateway-cli", "--filterset", "package(hello)"];
+        assert_eq!(selected("hello"), plugin);
+        let path = ["--workspace", "--ignore-default-filter", "--filterset", "test(~e2e::)"];
+        assert_eq!(selected("e2e::"), path);
     }
 }

@@ -135,7 +135,7 @@ pub enum Schedule {
     Cron(String),
 }
 
-/// A contribution to an extension point, which the host or plugins collect by its name: see [`crate::sdk::point`].
+/// A contribution to an extension point, which the host or plugins collect by its name: see [`crate::point`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ContributionSpec {
     pub point: String,

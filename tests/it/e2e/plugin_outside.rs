@@ -4,6 +4,7 @@
 use super::{Site, chores::program, setup};
 use gateway_tests::process::{GatewayProcess, LIMIT, clean};
 use std::{
+    collections::BTreeSet,
     env, fs,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
@@ -71,6 +72,17 @@ impl Author {
         printed
     }
 
+    /// The packages of the repository that its build and tests compile: those for authors, and no crate of `host`.
+    fn compiles_nothing_of_the_gateway(&self) {
+        let tree = self.types("cargo tree --edges all --prefix none --format '{p}'", None);
+        let repository = repository().canonicalize().unwrap();
+        let is_ours = |line: &&str| line.contains(&*repository.to_string_lossy()) || line.contains("/gateway/");
+        let ours = tree.lines().filter(is_ours).filter_map(|line| line.split(' ').next());
+        let expected = ["plugin-api", "plugin-api-macros", "plugin-test-kit", "request-signing"];
+        assert_eq!(ours.collect::<BTreeSet<_>>(), BTreeSet::from(expected), "{tree}");
+        assert!(!tree.lines().any(|line| line.starts_with("gateway")), "{tree}");
+    }
+
     /// The versions of this workspace, and what earlier runs compiled: a test downloads nothing, and compiles its dependencies once.
     fn reuse_builds(&self) {
         fs::copy(repository().join("Cargo.lock"), self.folder.join("Cargo.lock")).unwrap();
@@ -93,6 +105,7 @@ async fn the_page_about_a_plugin_outside_works_as_it_is_written() {
                 author.folder.push(folder);
                 author.reuse_builds();
                 author.types("cargo fmt --check", None);
+                author.compiles_nothing_of_the_gateway();
             }
             ["gateway", "run", ..] => {
                 let command = format!("env PATH='{}' {line}", author.path());
