@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     fs,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
@@ -43,6 +44,71 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+/// Cargo in that workspace, and a target folder that is not the repository's own.
+fn cargo(folder: &Path, target: &Path, arguments: &[&str]) -> Output {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .current_dir(folder)
+        .args(arguments)
+        .args(["--quiet", "--locked", "--offline", "--package", NAME])
+        .env("CARGO_TARGET_DIR", target)
+        // Of `cargo xtask test`: these are built without it.
+        .env_remove("RUSTC_WORKSPACE_WRAPPER")
+        .output()
+        .unwrap()
+}
+
+fn target(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join(name)
+}
+
+/// The contents of the files of the workspace that are no links.
+fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let kind = entry.file_type().unwrap();
+        if kind.is_dir() {
+            found.extend(contents(&entry.path()));
+        } else if kind.is_file() {
+            found.insert(entry.path(), fs::read(entry.path()).unwrap());
+        }
+    }
+    found
+}
+
+#[test]
+fn the_tutorial_says_what_is_written() {
+    let folder = workspace("written");
+    let before = contents(&folder);
+    let made = xtask(&folder, &["new-plugin", NAME]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let after = contents(&folder);
+    let changed = after.iter().filter(|(path, content)| before.get(*path) != Some(*content));
+    let plugin = Path::new("plugins").join(NAME);
+    let changed: BTreeSet<&Path> = changed
+        .map(|(path, _)| path.strip_prefix(&folder).unwrap())
+        .map(|path| if path.starts_with(&plugin) { plugin.as_path() } else { path })
+        .collect();
+    let expected = ["Cargo.lock", "tests/Cargo.toml"].map(Path::new);
+    assert_eq!(changed, BTreeSet::from([expected[0], plugin.as_path(), expected[1]]));
+    let tutorial = fs::read_to_string(repository().join("plugin-api/README.md")).unwrap();
+    let row = tutorial.lines().find(|line| line.starts_with("| `cargo xtask new-plugin NAME` |")).unwrap();
+    for written in ["`plugins/NAME`", "`tests/Cargo.toml`", "`Cargo.lock`"] {
+        assert!(row.contains(written), "{row}");
+    }
+}
+
+/// On PostgreSQL, too, where the suite has one. The first time this compiles the gateway.
+#[test]
+fn the_tests_of_a_new_plugin_pass() {
+    let folder = workspace("new-plugin-tests");
+    let made = xtask(&folder, &["new-plugin", NAME]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let tested = cargo(&folder, &target("new-plugin"), &["test"]);
+    let told = text(&tested.stdout);
+    assert!(tested.status.success(), "{told}{}", text(&tested.stderr));
+    assert!(told.contains("test result: ok. 3 passed; 0 failed"), "{told}");
+}
+
 #[test]
 fn a_new_plugin_compiles_without_a_warning() {
     let folder = workspace("new-plugin");
@@ -53,15 +119,8 @@ fn a_new_plugin_compiles_without_a_warning() {
     let tests = fs::read_to_string(folder.join("tests/Cargo.toml")).unwrap();
     assert!(tests.contains("\nprice_feed = { path = \"../plugins/price_feed\" }\n"), "{tests}");
     // Shared with the fixtures of the plugin ABI, which compile the same crates.
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("fixtures");
-    let built = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .current_dir(&folder)
-        .args(["build", "--quiet", "--locked", "--offline", "--package", NAME])
-        .env("CARGO_TARGET_DIR", &target)
-        // Of `cargo xtask test`: the fixtures are built without it.
-        .env_remove("RUSTC_WORKSPACE_WRAPPER")
-        .output()
-        .unwrap();
+    let target = target("fixtures");
+    let built = cargo(&folder, &target, &["build"]);
     // --quiet still prints warnings.
     assert!(built.status.success() && built.stderr.is_empty(), "{}", text(&built.stderr));
     assert!(target.join("debug/libprice_feed.so").is_file());
