@@ -76,6 +76,7 @@ async fn translate(cx: PluginContext<Dictionary>, Word { word }: Word) -> Result
         "apple" => Ok(Some("Apfel".to_owned())),
         "fault" => Err(HostError::new(HostErrorCode::Internal, "a secret of the dictionary")),
         "panic" => panic!("the dictionary panics"),
+        "long" => Ok(Some("x".repeat(5 << 20))),
         "never" => {
             cx.sleep(std::time::Duration::from_secs(86_400)).await;
             Ok(None)
@@ -159,6 +160,20 @@ async fn what_fails_in_the_provider_is_its_fault_and_its_secret() {
         faults[0].starts_with("dictionary: panic in service dictionary.translate: the dictionary panics"),
         "{faults:?}"
     );
+    assert_eq!(translation(&gateway, "apple").await.json(), json!("Apfel"));
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn an_answer_that_is_too_large_is_the_providers_fault() {
+    let gateway = open(&[module::<Dictionary>(), module::<Reader>()]).await;
+    let large = translation(&gateway, "long").await;
+    assert_eq!((large.status, large.json()["code"].as_str()), (503, Some("unavailable")), "{}", large.text());
+    // With the quotes of the JSON.
+    let fault = "dictionary: error in service dictionary.translate: \
+                 the answer of a service has 5242882 bytes, at most 4194304";
+    let faults = gateway.faults().await;
+    assert!(faults.len() == 1 && faults[0].starts_with(fault), "{faults:?}");
     assert_eq!(translation(&gateway, "apple").await.json(), json!("Apfel"));
     gateway.stop().await;
 }

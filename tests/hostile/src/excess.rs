@@ -25,6 +25,7 @@ pub fn routes() -> Vec<Route<Hostile>> {
         Route::get("/api/hostile/large_chunk", large_chunk).public(),
         Route::get("/api/hostile/many_authors", many_authors).public(),
         Route::get("/api/hostile/long_statement", long_statement).public(),
+        Route::get("/api/hostile/many_placeholders", many_placeholders).public(),
         Route::get("/api/hostile/large_parameter", large_parameter).public(),
         Route::get("/api/hostile/large_result", large_result).public(),
         Route::post("/api/hostile/large_batch", large_batch).public(),
@@ -56,6 +57,11 @@ async fn many_authors(_: RequestContext<Hostile>) -> Result<Json<Vec<Author>>, H
 
 async fn long_statement(cx: RequestContext<Hostile>) -> Number {
     Ok(Json(cx.db().one(sql(format!("SELECT 1 -- {}", "x".repeat(MIB)))).await?))
+}
+
+async fn many_placeholders(cx: RequestContext<Hostile>) -> Number {
+    let placeholders: Vec<String> = (1..=32_767).map(|number| format!("${number}")).collect();
+    Ok(Json(cx.db().one(sql(format!("SELECT 1 WHERE 1 IN ({})", placeholders.join(",")))).await?))
 }
 
 async fn large_parameter(cx: RequestContext<Hostile>) -> Number {

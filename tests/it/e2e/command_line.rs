@@ -175,9 +175,14 @@ fn one_plugin_is_listed_in_full() {
     assert_eq!(told.code, OK, "{told:?}");
     let lines: Vec<&str> = told.stdout.lines().collect();
     assert_eq!(lines[0], "name        hello");
-    for line in
-        ["state       stopped: enabled; serves when the gateway runs", "actions     hello.sign", "grants      none"]
-    {
+    for line in [
+        "state       stopped: enabled; serves when the gateway runs",
+        "grants      none",
+        "routes      GET /api/hello/{name}",
+        "            POST /api/hello/guests",
+        "actions     hello.sign",
+        "events      hello.sign",
+    ] {
         assert!(lines.contains(&line), "{line} is missing in\n{}", told.stdout);
     }
     let note = "gateway: admin.listen has port 0, so no gateway is asked without --admin http://IP:PORT: this is what a start would find";

@@ -116,12 +116,20 @@ async fn a_library_that_comes_later_is_checked_like_one_at_the_start() {
     let setup = with_folder(setup());
     let gateway = setup.start().await.unwrap();
     fs::write(folder(&setup).join("libletter.so"), "Dear gateway").unwrap();
+    fs::copy(fixtures::no_stamp().unwrap(), folder(&setup).join("libno_stamp.so")).unwrap();
     put(&setup, &plugin_file("tools").unwrap(), "");
     put(&setup, &hello(), "");
     setup.write_config(&format!("[plugins.hello]\nenabled = true\nsha256 = \"{}\"\n", "0".repeat(64))).unwrap();
     sighup(&gateway).await;
     let letter = operator_sees(&gateway, "/plugins", "letter").await;
     assert!(said(&letter).0 == "refused" && said(&letter).1.contains("is a text file"), "{letter}");
+    let unstamped = operator_sees(&gateway, "/plugins", "no_stamp").await;
+    assert!(
+        said(&unstamped).0 == "refused" && said(&unstamped).1.contains("is a library but no plugin"),
+        "{unstamped}"
+    );
+    let listed = command(&gateway, &["list", "no_stamp"]).await;
+    assert!(listed.stdout.contains("refused: ") && listed.stdout.contains("is a library but no plugin"), "{listed:?}");
     let tools = operator_sees(&gateway, "/plugins", "tools").await;
     assert!(said(&tools).0 == "failed" && said(&tools).1.starts_with("it asks for egress"), "{tools}");
     let pinned = report(&gateway).await;

@@ -23,6 +23,7 @@ async fn a_statement_that_asks_for_too_much_is_a_fault_that_names_the_bound() {
     for gateway in each_gateway(|_| {}).await {
         for (method, operation, reason) in [
             ("GET", "long_statement", "a statement has 1048588 bytes, at most 262144"),
+            ("GET", "many_placeholders", "a statement has 32767 placeholders, at most 32766"),
             ("GET", "large_parameter", "the parameters of a call have 68157440 bytes, at most 67108864"),
             ("GET", "large_result", "the result is larger than 64 MiB: use LIMIT"),
             ("POST", "large_batch", "the parameters of a call have 68157440 bytes, at most 67108864"),

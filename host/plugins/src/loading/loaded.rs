@@ -160,6 +160,22 @@ mod tests {
     }
 
     #[test]
+    fn a_manifest_that_is_too_large_is_refused() {
+        extern "C" fn large() -> RResult<FfiBytes, Fault> {
+            RResult::ROk(" ".repeat(MANIFEST_BYTES_MAX + 1).into())
+        }
+        extern "C" fn as_large_as_it_may_be() -> RResult<FfiBytes, Fault> {
+            let manifest = r#"{"name": "forum", "version": "1.2.3"}"#;
+            RResult::ROk(format!("{manifest}{}", " ".repeat(MANIFEST_BYTES_MAX - manifest.len())).into())
+        }
+        let error = linked(large).err().unwrap();
+        let bound = format!("it has {} bytes, at most {MANIFEST_BYTES_MAX}", MANIFEST_BYTES_MAX + 1);
+        assert!(error.to_string().contains(&bound), "{error}");
+        assert_eq!(error.state(), PluginState::Refused);
+        assert_eq!(linked(as_large_as_it_may_be).unwrap().name(), "forum");
+    }
+
+    #[test]
     fn a_fault_a_wrong_form_and_a_wrong_manifest_are_one_line_each() {
         extern "C" fn fails() -> RResult<FfiBytes, Fault> {
             RResult::RErr(fault("two\nlines"))

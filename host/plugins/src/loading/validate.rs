@@ -443,6 +443,22 @@ mod tests {
         });
     }
 
+    /// A signature covers the whole body, and an own scheme may.
+    #[test]
+    fn only_public_routes_read_their_body_in_parts() {
+        let streams = |auth: Auth| {
+            move |manifest: &mut Manifest| {
+                let upload = route("POST", "/api/forum/files", "create_file");
+                manifest.routes.push(RouteSpec { streams_body: true, auth, ..upload });
+            }
+        };
+        let refusal = "streams_body: only a public route with a body reads it in parts";
+        assert_eq!(problems(streams(Auth::Public)), Vec::<String>::new());
+        expect(refusal, streams(Auth::Own { scheme: "a token".into() }));
+        expect(refusal, streams(Auth::SignedBody { action: "file.create".into() }));
+        expect(refusal, |manifest| manifest.routes[0].streams_body = true);
+    }
+
     #[test]
     fn paths_are_well_formed() {
         let path = |path: &'static str| move |manifest: &mut Manifest| manifest.routes[3].path = path.into();
