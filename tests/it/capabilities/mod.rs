@@ -8,6 +8,7 @@ mod relays;
 mod routes;
 mod secret_keys;
 mod secrets;
+mod uploads;
 
 use plugin_testing::{TestGateway, TestResponse, Value};
 

@@ -91,7 +91,7 @@ async fn a_rotated_key_goes_on_opening() {
     }
 }
 
-fn with_keeper(setup: Setup) -> Setup {
+pub(super) fn with_keeper(setup: Setup) -> Setup {
     let folder = setup.folder().join("plugins");
     fs::create_dir(&folder).unwrap();
     let library = fixtures::keeper().unwrap();

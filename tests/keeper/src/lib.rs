@@ -1,5 +1,5 @@
 //! A plugin with a route for each capability whose use from outside the tests want to see: secrets, errors with headers, jobs that
-//! are woken, fetches, responses that are passed on while they arrive, routes for any method.
+//! are woken, fetches, responses that are passed on while they arrive, routes for any method, bodies that are read while they arrive.
 #![forbid(unsafe_code)]
 
 mod errors;
@@ -8,6 +8,7 @@ mod jobs;
 mod proxy;
 mod relays;
 pub mod secrets;
+mod uploads;
 
 use plugin_api::{
     ConfigError, Definition, Grants, HostHandle, Migration, NoConfig, Plugin, RequestContext, Route, export_plugin,
@@ -26,6 +27,7 @@ impl Plugin for Keeper {
             .routes(fetches::routes())
             .routes(proxy::routes())
             .routes(relays::routes())
+            .routes(uploads::routes())
             .jobs([jobs::job()])
             .migrations([Migration::new(1, "create", "CREATE TABLE keeper_orders (id {{id}}, name TEXT NOT NULL)")])
             .grants(Grants { egress: true, secrets: true, ..Grants::default() })
