@@ -42,7 +42,8 @@ fn packages_say_what_they_are() {
         let manifest = text(&format!("{folder}/Cargo.toml"));
         let documentation = format!("documentation = \"https://docs.rs/{name}\"");
         let name = format!("name = \"{name}\"");
-        let whole = [&name, &documentation, "license.workspace = true", "rust-version.workspace = true"];
+        let whole =
+            [name.as_str(), documentation.as_str(), "license.workspace = true", "rust-version.workspace = true"];
         let whole = whole.into_iter().chain(["readme = \"README.md\"", "[package.metadata.docs.rs]"]);
         let lacking: Vec<&str> = whole.filter(|line| !manifest.lines().any(|said| said == *line)).collect();
         assert!(lacking.is_empty(), "{folder}/Cargo.toml lacks {lacking:?}");

@@ -206,8 +206,8 @@ mod tests {
     #[test]
     fn the_name_of_a_plugin_builds_and_runs_that_plugin_only() {
         let selected = |filter: &str| {
-            let suite = Suite { root: repository::root().unwrap_or_default(), filter: None, postgres: None };
-            selection(&Suite { filter: Some(filter.to_owned()), ..suite }, filter)
+            let root = repository::root().unwrap_or_default();
+            selection(&Suite { root, filter: Some(filter.to_owned()), postgres: None }, filter)
         };
         let plugin = ["--package", "hello", "--package", "gateway-cli", "--filterset", "package(hello)"];
         assert_eq!(selected("hello"), plugin);
