@@ -97,18 +97,6 @@ fn the_tutorial_says_what_is_written() {
     }
 }
 
-/// On PostgreSQL, too, where the suite has one. The first time this compiles the gateway.
-#[test]
-fn the_tests_of_a_new_plugin_pass() {
-    let folder = workspace("new-plugin-tests");
-    let made = xtask(&folder, &["new-plugin", NAME]);
-    assert!(made.status.success(), "{}", text(&made.stderr));
-    let tested = cargo(&folder, &target("new-plugin"), &["test"]);
-    let told = text(&tested.stdout);
-    assert!(tested.status.success(), "{told}{}", text(&tested.stderr));
-    assert!(told.contains("test result: ok. 3 passed; 0 failed"), "{told}");
-}
-
 #[test]
 fn a_new_plugin_compiles_without_a_warning() {
     let folder = workspace("new-plugin");
