@@ -82,7 +82,9 @@ impl ErrorResponse {
 
     /// Callers learn whether somebody switched it off or it failed; what failed is for the operator.
     pub fn not_serving(plugin: &ActivePlugin) -> Self {
-        let hint = if plugin.handle.is_fenced() {
+        let hint = if plugin.handle.gate.is_closed() {
+            "its code did not give a thread back, and it waits for the operator to resume it; GET /api lists what is there"
+        } else if plugin.handle.is_fenced() {
             "it failed too often, and waits for the operator to resume it; GET /api lists what is there"
         } else {
             "the operator switched it off or is restarting it; GET /api lists what is there"

@@ -40,7 +40,7 @@ pub async fn call_service(
 }
 
 async fn call(provider: &Arc<ActivePlugin>, index: u32, service: &str, input: FfiBytes) -> Result<FfiBytes, HostError> {
-    let off = || disabled(format!("the service {service} is switched off"));
+    let off = || disabled(format!("the service {service} is {}", why_off(provider)));
     let _in_flight = provider.acquire().ok_or_else(off)?;
     let operation = provider.operations.service(index).ok_or_else(off)?;
     let paused = |_| disabled(format!("the service {service} is paused, because it failed too often"));
@@ -67,6 +67,17 @@ async fn call(provider: &Arc<ActivePlugin>, index: u32, service: &str, input: Ff
             let message = format!("the service {service} did not answer within {SERVICE_TIMEOUT:?}");
             Err(HostError::new(HostErrorCode::Timeout, message))
         }
+    }
+}
+
+/// Whoever waits when the gate closes asks before the plugin is fenced, so the gate comes first.
+fn why_off(provider: &ActivePlugin) -> &'static str {
+    if provider.handle.gate.is_closed() {
+        "off, because code of its plugin did not give a thread back"
+    } else if provider.handle.is_fenced() {
+        "off, because its plugin failed too often"
+    } else {
+        "switched off"
     }
 }
 

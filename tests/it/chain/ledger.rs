@@ -49,6 +49,8 @@ pub static REFUSALS: AtomicU32 = AtomicU32::new(0);
 pub const TRESPASSER: i64 = 666;
 /// An account that makes its handler write what the database refuses.
 pub const CLASHING: i64 = 667;
+/// The opening of this account publishes an event of a type that the plugin does not declare.
+pub const IMPOSTOR: i64 = 668;
 
 pub struct Ledger;
 
@@ -100,6 +102,9 @@ async fn opened(_: PluginContext<Ledger>, tx: Tx, event: ChainEvent<Opened>) -> 
     let ChainEvent { args: Opened { id, owner, name }, log, .. } = event;
     if id == TRESPASSER {
         tx.execute(sql("INSERT INTO ledger_notes (note) VALUES ('not derived')")).await?;
+    }
+    if id == IMPOSTOR {
+        EventBuilder::new("ledger.opened", &json!({ "id": id })).subject("account", id).publish(&tx)?;
     }
     if id == CLASHING {
         let clash = "INSERT INTO ledger_moves (tx, nth, account, amount, block) VALUES ('clash', 0, 0, '0', 0)";

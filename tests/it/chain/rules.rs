@@ -2,7 +2,7 @@
 
 use super::{
     builders, close, derived,
-    ledger::{CLASHING, TRESPASSER},
+    ledger::{CLASHING, IMPOSTOR, TRESPASSER},
     moved, opened, started,
 };
 use plugin_testing::{ScriptedChain, TestGateway, Value};
@@ -31,6 +31,24 @@ async fn a_chain_event_writes_derived_tables_only() {
         chain.mine(vec![opened(1), opened(TRESPASSER.unsigned_abs())]);
         let reason = fails(&gateway).await;
         assert!(reason.contains("the event Opened in block") && reason.contains("ledger_notes is none"), "{reason}");
+        assert_eq!(derived(&gateway).await, "", "the batch left no trace");
+        chain.reorg(1);
+        chain.mine(vec![opened(1)]);
+        gateway.indexed(&chain).await;
+        assert_ne!(derived(&gateway).await, "", "it heals with the next branch");
+        chain.reorg(1);
+        gateway.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_chain_event_publishes_declared_types_only() {
+    let chain = ScriptedChain::start().await;
+    for builder in builders(&chain).await {
+        let gateway = started(builder, &chain).await;
+        chain.mine(vec![opened(1), moved(1, "1"), opened(IMPOSTOR.unsigned_abs())]);
+        let reason = fails(&gateway).await;
+        assert!(reason.contains("does not declare that it publishes \"ledger.opened\""), "{reason}");
         assert_eq!(derived(&gateway).await, "", "the batch left no trace");
         chain.reorg(1);
         chain.mine(vec![opened(1)]);

@@ -114,6 +114,7 @@ async fn everything_that_is_wrong_with_a_plugin(#[values(Engine::Sqlite, Engine:
     let expected = [
         "GET /api/status is already one of host",
         "GET /api/forum/threads is already one of forum",
+        "GET /api/forum/threads/new, which overlaps /api/forum/threads/{id}, is already one of forum",
         "the event type post.create is already one of forum",
         "GET /api/hello/{anybody} is already one of hello",
         "the operation get_greeting is already one of hello",

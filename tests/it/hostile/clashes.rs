@@ -17,14 +17,17 @@ struct Aardvark;
 impl Identity for Aardvark {
     const NAME: &'static str = "aardvark";
     const VERSION: &'static str = "1.0.0";
-    const SUMMARY: &'static str = "Wants the greetings of hello";
+    const SUMMARY: &'static str = "Wants greetings of hello by paths that no route of it has";
 }
 
 impl Plugin for Aardvark {
     type Config = NoConfig;
 
     fn define() -> Definition<Self> {
-        Definition::new().routes([Route::get("/api/hello/{anybody}", greet_instead).public()])
+        Definition::new().routes([
+            Route::get("/api/hello/world", greet_instead).public().operation("greet_world"),
+            Route::get("/api/hello/{*rest}", greet_instead).public().operation("greet_all"),
+        ])
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
@@ -56,7 +59,8 @@ async fn the_owner_of_a_prefix_keeps_its_routes(#[case] engine: Engine) {
     let gateway = builder.plugin(aardvark()).plugin(hello::plugin_module()).open().await;
     assert_eq!(report(&gateway, "hello").await.state, PluginState::Serving);
     let refused = report(&gateway, "aardvark").await;
-    let reason = "GET /api/hello/{anybody} is already one of hello";
+    let reason = "GET /api/hello/world, which overlaps /api/hello/{name}, is already one of hello; \
+                  GET /api/hello/{*rest}, which overlaps /api/hello/{name}, is already one of hello";
     assert_eq!((refused.state, refused.reason.as_str()), (PluginState::Failed, reason));
     assert!(gateway.get("/api/hello/world").await.text().contains("world"));
     gateway.stop().await;

@@ -71,6 +71,12 @@ async fn an_unknown_key_is_named() {
     PluginState::Failed,
     "it requires nobody, which does not serve: enable it first"
 )]
+#[case(
+    variants::TakesView::module(),
+    "takes_view",
+    PluginState::Failed,
+    "the view hello_guests_v1 is named like one of hello"
+)]
 #[case(variants::MigratesOthers::module(), "migrates_others", PluginState::Failed, "hello_guests")]
 #[case(variants::FailsToMigrate::module(), "fails_to_migrate", PluginState::Failed, "fails_to_migrate_c")]
 #[tokio::test]

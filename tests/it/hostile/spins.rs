@@ -11,6 +11,9 @@ use std::time::Duration;
 /// A stop with threads that hang: the time limits of the drain, and what a busy machine adds.
 const STOP_LIMIT: Duration = Duration::from_secs(30);
 
+/// What callers of a plugin read that holds a thread, those that waited for it included.
+const HELD_THREAD: &str = "its code did not give a thread back, and it waits for the operator to resume it";
+
 async fn hostile_report(gateway: &GatewayProcess) -> Value {
     let reports = Site::at(gateway.admin_url()).get("/plugins").await.json();
     reports.as_array().unwrap().iter().find(|report| report["name"] == "hostile").unwrap().clone()
@@ -40,6 +43,7 @@ async fn assert_contained(gateway: &GatewayProcess, place: &str) {
         assert_eq!(site.get("/api/hello/world").await.status, 200);
         let refused = site.get("/api/hostile/rows").await;
         assert_eq!((refused.status, refused.code().as_str()), (503, "disabled"), "{}", refused.text());
+        assert!(refused.text().contains(HELD_THREAD), "{}", refused.text());
     }
     // A transaction that was open ends with its time limit.
     let signed =
@@ -63,7 +67,10 @@ async fn requests_that_never_end_cost_their_own_plugin_only(#[case] requests: us
     let spinning: Vec<_> = (0..requests)
         .map(|_| {
             let request = Site::of(&gateway).request(Method::GET, "/api/hostile/spin");
-            tokio::spawn(async move { request.send().await.map(|response| response.status().as_u16()) })
+            tokio::spawn(async move {
+                let response = request.send().await.unwrap();
+                (response.status().as_u16(), response.text().await.unwrap())
+            })
         })
         .collect();
     assert_contained(&gateway, "spin_in_handler").await;
@@ -75,7 +82,8 @@ async fn requests_that_never_end_cost_their_own_plugin_only(#[case] requests: us
             .await
         {
             Ok(status) => {
-                assert_eq!(status.unwrap().unwrap(), 503);
+                let (status, text) = status.unwrap();
+                assert!(status == 503 && text.contains(HELD_THREAD), "{status}: {text}");
                 answered += 1;
             }
             Err(_elapsed) => {}

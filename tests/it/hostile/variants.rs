@@ -83,6 +83,7 @@ variant!(
         Migration::new(2, "second", "DROP TABLE hello_guests"),
     ])
 );
+variant!(TakesView, "takes_view", Definition::new().views(&["hello_guests_v1"]));
 variant!(NeedsMissing, "needs_missing", Definition::new().requires(&["nobody"]));
 variant!(CircleOne, "circle_one", Definition::new().requires(&["circle_two"]));
 variant!(CircleTwo, "circle_two", Definition::new().requires(&["circle_one"]));

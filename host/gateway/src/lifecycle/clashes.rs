@@ -53,7 +53,7 @@ pub fn losers(claimants: &[Claimant]) -> BTreeMap<String, Vec<String>> {
             lost.push(newcomer);
             continue;
         }
-        let clash_with = |holder: &Claimant| clashes(&newcomer.manifest, &holder.manifest).into_iter().next();
+        let clash_with = |holder: &Claimant| clashes(newcomer, holder).into_iter().next();
         let held = accepted.iter().copied().filter_map(|holder| Some((holder, clash_with(holder)?)));
         let (beaten, others): (Vec<_>, Vec<_>) = held.partition(|(holder, Clash { claim, .. })| {
             holder.rank() == newcomer.rank() && newcomer.owns(claim) && !holder.owns(claim)
@@ -76,7 +76,7 @@ fn reasons(loser: &Claimant, accepted: &[&Claimant]) -> Vec<String> {
         format!("{} {} {would}", route.method, route.path)
     });
     let taken = accepted.iter().flat_map(|holder| {
-        let clashes = clashes(&loser.manifest, &holder.manifest).into_iter();
+        let clashes = clashes(loser, holder).into_iter();
         clashes.map(|clash| format!("{} is already one of {}", clash.what, holder.name()))
     });
     shadowing.chain(taken).collect()
@@ -95,7 +95,9 @@ struct Clash {
 }
 
 /// What both claim. The first decides who keeps all of it.
-fn clashes(newcomer: &Manifest, holder: &Manifest) -> Vec<Clash> {
+fn clashes(newcomer: &Claimant, holder: &Claimant) -> Vec<Clash> {
+    let is_trusted = newcomer.is_trusted && holder.is_trusted;
+    let (newcomer, holder) = (&*newcomer.manifest, &*holder.manifest);
     let pairs = || newcomer.routes.iter().flat_map(|own| holder.routes.iter().map(move |other| (own, other)));
     let is_any = |route: &RouteSpec| route.method == ANY_METHOD;
     let same_place = |(own, other): &(&RouteSpec, &RouteSpec)| {
@@ -104,6 +106,9 @@ fn clashes(newcomer: &Manifest, holder: &Manifest) -> Vec<Clash> {
     let route = |own: &RouteSpec| Clash { what: format!("{} {}", own.method, own.path), claim: own.path.clone() };
     let of = |kind: &str, name: &str| Clash { what: format!("the {kind} {name}"), claim: name.to_owned() };
     let mut clashes: Vec<Clash> = pairs().filter(same_place).map(|(own, _)| route(own)).collect();
+    if !is_trusted {
+        clashes.extend(overlapping(newcomer, holder));
+    }
     let operations = pairs().filter(|(own, other)| own.operation == other.operation);
     clashes.extend(operations.map(|(own, _)| of("operation", &own.operation)));
     let actions = |manifest: &Manifest| -> BTreeSet<String> {
@@ -116,6 +121,36 @@ fn clashes(newcomer: &Manifest, holder: &Manifest) -> Vec<Clash> {
     let services = newcomer.provides.iter().map(|spec| &spec.name).filter(|name| is_provided(name));
     clashes.extend(services.map(|service| of("service", service)));
     clashes
+}
+
+/// Routes whose paths are others and match some of the same requests, whatever their methods: one of them would answer for the
+/// other, or the router would refuse the one that is mounted later. Plugins that are trusted may share paths in this way.
+fn overlapping(newcomer: &Manifest, holder: &Manifest) -> Vec<Clash> {
+    let clash = |own: &RouteSpec| {
+        let is_same = |other: &RouteSpec| shape(&own.path) == shape(&other.path);
+        if holder.routes.iter().any(is_same) {
+            return None;
+        }
+        let other = holder.routes.iter().find(|other| overlap(&own.path, &other.path))?;
+        let what = format!("{} {}, which overlaps {},", own.method, own.path, other.path);
+        Some(Clash { what, claim: own.path.clone() })
+    };
+    newcomer.routes.iter().filter_map(clash).collect()
+}
+
+/// Whether a request can match both. A segment with a parameter counts as one that matches every segment.
+fn overlap(one: &str, other: &str) -> bool {
+    let is_rest = |segment: &str| segment.contains("{*");
+    let is_param = |segment: &str| segment.contains('{');
+    let (mut one, mut other) = (one.split('/'), other.split('/'));
+    loop {
+        match (one.next(), other.next()) {
+            (None, None) => return true,
+            (Some(one), Some(other)) if is_rest(one) || is_rest(other) => return true,
+            (Some(one), Some(other)) if one == other || is_param(one) || is_param(other) => {}
+            _ => return false,
+        }
+    }
 }
 
 /// Whether the path begins with a parameter, at the root or below `/api`.
@@ -226,5 +261,28 @@ mod tests {
         }
         let trusted = Claimant { is_trusted: true, ..plugin("catches", "/api/{name}/rows") };
         assert!(losers(&[trusted, plugin("a", "/a/{slug}")]).is_empty());
+    }
+
+    #[test]
+    fn no_path_of_a_stranger_overlaps_one_of_another_plugin() {
+        for path in ["/api/things/1", "/api/things/{*rest}", "/api/things/{id}.svg"] {
+            for stranger in ["aaa", "zzz"] {
+                let said = format!("GET {path}, which overlaps {PATH}, is already one of things");
+                assert_eq!(loser(plugin(stranger, path), plugin("things", PATH)), (stranger.to_owned(), said));
+                let trusted = || Claimant { is_trusted: true, ..plugin("other", PATH) };
+                assert_eq!(loser(plugin(stranger, path), trusted()).0, stranger);
+                let pinned = Claimant { is_trusted: true, ..plugin(stranger, path) };
+                assert!(losers(&[pinned, trusted()]).is_empty(), "{path}");
+            }
+        }
+        for path in ["/api/things", "/api/things/1/rows", "/api/others/1"] {
+            assert!(losers(&[plugin("aaa", path), plugin("things", PATH)]).is_empty(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_path_of_another_method_overlaps_too() {
+        let post = RouteSpec::new("POST", "/api/things/1", "post_thing");
+        assert_eq!(loser(claimant("aaa", vec![post], &[]), plugin("things", PATH)).0, "aaa");
     }
 }
