@@ -40,7 +40,7 @@ pub trait Head: Send + Sync {
     /// One attempt of the request's write, which the plugin declares to be repeatable: what it does between this call and
     /// `commit` reaches nothing but this transaction. `commit` adds the replay guard of a signed route. What an attempt wrote,
     /// published and recorded belongs to its own transaction and is discarded with it. The next call begins the next attempt:
-    /// allowed only after a [`super::HostErrorCode::Conflict`], otherwise refused.
+    /// allowed only after a [`crate::HostErrorCode::Conflict`], otherwise refused.
     fn begin_write(&self) -> RResult<TransactionBox, HostError>;
     /// The next bytes of the body, on a route with [`crate::manifest::RouteSpec::streams_body`]; none at its end. After an
     /// error (the body is too large, too slow or cut off) the client gets the gateway's own response, whatever the plugin

@@ -40,8 +40,8 @@ pub trait Host: Send + Sync {
     fn count(&self, metric: RStr<'_>, labels: RStr<'_>, amount: u64);
     /// Writes a log line: level 1 error, 2 warn, 3 info, 4 debug, 5 trace.
     fn log(&self, level: u8, message: RStr<'_>);
-    /// As `begin`, for one attempt of a write that the plugin declares to be repeatable: see [`super::Head::begin_write`]. After a
-    /// [`super::HostErrorCode::Conflict`] the plugin begins the next attempt.
+    /// As `begin`, for one attempt of a write that the plugin declares to be repeatable: see [`crate::abi::Head::begin_write`]. After a
+    /// [`crate::HostErrorCode::Conflict`] the plugin begins the next attempt.
     fn begin_write(&self) -> TransactionBox;
     /// As the capability `fetch` of `call`, up to the head of the response: the plugin reads its body while it arrives. The
     /// request is a JSON [`crate::manifest::FetchCall`].
@@ -99,7 +99,7 @@ pub trait Transaction: Send + Sync {
     fn publish(&self, event: NewEvent) -> RResult<(), HostError>;
     /// As [`Host::call`], for requests that must commit with this transaction or not at all (`tx`, `log_done`).
     fn call(&self, capability: RString, request: FfiBytes) -> FfiFuture<RResult<CapabilityResponse, HostError>>;
-    /// Completes when the transaction is durable. Refused on a transaction that the gateway commits: [`super::Head::transaction`],
+    /// Completes when the transaction is durable. Refused on a transaction that the gateway commits: [`crate::abi::Head::transaction`],
     /// and that of chain events.
     #[sabi(last_prefix_field)]
     fn commit(&self) -> FfiFuture<RResult<(), HostError>>;

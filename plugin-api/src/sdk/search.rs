@@ -30,7 +30,7 @@ impl Search {
         Self::in_dialect(&host.environment().dialect, text)
     }
 
-    /// For tests and tools without a gateway; `dialect` as in [`crate::Environment`].
+    /// For tests and tools without a gateway; `dialect` as in [`crate::manifest::Environment`].
     pub fn in_dialect(dialect: &str, text: &str) -> Option<Self> {
         let needle = text.to_ascii_lowercase();
         (!needle.is_empty()).then_some(Self { needle, postgres: dialect == "postgres" })

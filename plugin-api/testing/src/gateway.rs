@@ -35,20 +35,33 @@ pub struct TestGateway {
     database: Option<Database>,
     data_dir: TempDir,
     config: Config,
-    plugins: Vec<PluginModule_Ref>,
+    plugins: Vec<TestPlugin>,
     client_ip: Mutex<IpAddr>,
+}
+
+#[derive(Clone, Copy)]
+struct TestPlugin {
+    module: PluginModule_Ref,
+    /// Whether it counts as one that came with the gateway.
+    is_released: bool,
 }
 
 /// Builder of a [`TestGateway`].
 pub struct Builder {
     config: Config,
-    plugins: Vec<PluginModule_Ref>,
+    plugins: Vec<TestPlugin>,
     database: Option<Database>,
 }
 
 impl Builder {
     pub fn plugin(mut self, module: PluginModule_Ref) -> Self {
-        self.plugins.push(module);
+        self.plugins.push(TestPlugin { module, is_released: true });
+        self
+    }
+
+    /// A plugin that did not come with the gateway, and is not pinned either.
+    pub fn foreign_plugin(mut self, module: PluginModule_Ref) -> Self {
+        self.plugins.push(TestPlugin { module, is_released: false });
         self
     }
 
@@ -126,9 +139,11 @@ impl Builder {
     }
 }
 
-async fn start(mut config: Config, clock: &ManualClock, plugins: &[PluginModule_Ref]) -> Arc<Gateway> {
-    let linked = |module: &PluginModule_Ref| {
-        LoadedPlugin::linked(*module).map_err(|error| gateway_plugins::PluginReport::of_error("linked", &error).into())
+async fn start(mut config: Config, clock: &ManualClock, plugins: &[TestPlugin]) -> Arc<Gateway> {
+    let linked = |plugin: &TestPlugin| {
+        let linked = LoadedPlugin::linked(plugin.module)
+            .map(|linked| LoadedPlugin { is_released: plugin.is_released, ..linked });
+        linked.map_err(|error| gateway_plugins::PluginReport::of_error("linked", &error).into())
     };
     let loaded: Vec<_> = plugins.iter().map(linked).collect();
     // A test that links a plugin wants it, also one that is off by default.

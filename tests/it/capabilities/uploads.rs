@@ -29,6 +29,7 @@ async fn write(client: &mut TcpStream, wanted: usize) -> usize {
 #[tokio::test]
 async fn a_handler_that_does_not_read_stops_the_client() {
     let setup = with_keeper(Setup::new(env!("CARGO_BIN_EXE_gateway-under-test")).unwrap());
+    let setup = setup.set("http.body_bytes_max", BODY_BYTES);
     let mut gateway = setup.start().await.unwrap();
     let mut client = TcpStream::connect(gateway.address()).await.unwrap();
     let head = format!(

@@ -56,7 +56,7 @@ async fn the_owner_of_a_prefix_keeps_its_routes(#[case] engine: Engine) {
         Engine::Sqlite => TestGateway::builder(),
         Engine::Postgres => TestGateway::postgres_builder().await.expect("tests have a PostgreSQL server"),
     };
-    let gateway = builder.plugin(aardvark()).plugin(hello::plugin_module()).open().await;
+    let gateway = builder.foreign_plugin(aardvark()).plugin(hello::plugin_module()).open().await;
     assert_eq!(report(&gateway, "hello").await.state, PluginState::Serving);
     let refused = report(&gateway, "aardvark").await;
     let reason = "GET /api/hello/world, which overlaps /api/hello/{name}, is already one of hello; \

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 ///
 /// `#[contract_event(contract, signature)]` takes the contract's key in `[chains.main.contracts]` and the event as in
 /// Solidity, each argument with its name. Members are arguments; a struct may leave out those that the plugin does not need.
-/// The derive refuses a member that the event does not have. For the types see [`crate::ChainEvent::args`].
+/// The derive refuses a member that the event does not have. For the types see [`crate::contracts::ChainEvent::args`].
 ///
 /// ```
 /// use plugin_api::{Address, Definition, HostError, Plugin, PluginContext, Tx, Wei, sql, contracts::{ChainEvent, ContractEvent}};

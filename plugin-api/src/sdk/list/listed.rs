@@ -57,7 +57,7 @@ impl<T, Rest: Serialize> Listed<T, Rest> {
     }
 
     /// Assembles each item from its rendered JSON and the members that are known only when it is read, as
-    /// [`super::RenderedJson`] does.
+    /// [`crate::RenderedJson`] does.
     pub fn rendered<O: RenderedObject, State: Serialize>(
         items: impl IntoIterator<Item = (O, State)>,
         rest: impl Into<Rest>,
