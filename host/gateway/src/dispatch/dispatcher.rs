@@ -1,6 +1,7 @@
 //! Carries a request from the router into a plugin and the response back.
 //!
-//! The order is the contract (wire.md §4.2): limits, route, needed setting, parent row, body, signature, handler, commit.
+//! The order is the contract (wire.md §4.2): limits, route, needed setting, parent row, body, signature, handler and
+//! commit.
 
 use super::{
     auth::{self, Caller, EnvelopeVerifier},
