@@ -1,5 +1,6 @@
 //! A plugin that follows the activity log: every event once and in order, whatever fails in between.
 
+use crate::chain::{builders, moved, opened, started};
 use gateway::lifecycle::Action;
 use plugin_api::{
     ConfigError, Created, Definition, EventBuilder, HandlerError, HostError, HostErrorCode, HostHandle, JsonBody,
@@ -10,7 +11,7 @@ use plugin_api::{
     host::Identity,
     sql,
 };
-use plugin_testing::{TestGateway, json};
+use plugin_testing::{ScriptedChain, TestGateway, json};
 use serde::Deserialize;
 use std::{
     sync::atomic::{AtomicU32, Ordering::SeqCst},
@@ -44,7 +45,7 @@ impl Plugin for Follower {
                 "CREATE TABLE follower_heard (number {{id}}, event BIGINT NOT NULL, word TEXT NOT NULL)",
             )])
             .publishes(&[SAID, WHISPERED])
-            .on_events("hear", &[SAID], hear)
+            .on_events("hear", &[SAID, "ledger.moved"], hear)
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
@@ -80,7 +81,7 @@ async fn hear(cx: PluginContext<Follower>, events: LogEvents) -> Result<(), Host
     let forgets = events.iter().any(|event| event.data["word"] == "forget" && fails);
     cx.write(async move |tx| {
         for event in events.iter() {
-            let word = event.data["word"].as_str().unwrap_or_default();
+            let word = event.data["word"].as_str().or(event.data["amount"].as_str()).unwrap_or_default();
             let insert = sql("INSERT INTO follower_heard (event, word) VALUES ($1, $2)");
             tx.execute(insert.bind(event.id).bind(word)).await?;
         }
@@ -182,6 +183,31 @@ async fn what_comes_while_the_plugin_is_off_is_heard_later() {
         let gateway = gateway.restart().await;
         publish(&gateway, &["three"]).await;
         until_heard(&gateway, &["one", "two", "three"]).await;
+        gateway.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn what_a_reorganisation_undid_meanwhile_is_not_heard() {
+    let chain = ScriptedChain::start().await;
+    chain.mine(vec![opened(1)]);
+    for builder in builders(&chain).await {
+        let gateway = started(builder.plugin(module()), &chain).await;
+        until_subscribed(&gateway).await;
+        operate(&gateway, Action::Disable).await;
+        chain.mine(vec![moved(1, "1")]);
+        chain.mine(vec![moved(1, "2")]);
+        chain.mine_empty(5);
+        gateway.indexed(&chain).await;
+        assert_eq!(gateway.events().await.len(), 2);
+        chain.reorg(6);
+        chain.mine(vec![moved(1, "3")]);
+        chain.mine_empty(6);
+        gateway.indexed(&chain).await;
+        assert_eq!(gateway.events().await.len(), 3, "what stays, the retraction, what is new");
+        operate(&gateway, Action::Enable).await;
+        until_heard(&gateway, &["1", "3"]).await;
+        chain.reorg(8);
         gateway.stop().await;
     }
 }

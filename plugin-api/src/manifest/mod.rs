@@ -26,8 +26,8 @@ pub use event::{ActivityRecord, ActivityRow, EventRef, TopicRow};
 pub use fetch::{FetchCall, FetchHead, UrlCheckCall, UrlCheckResult, UrlProblem};
 pub use log::{LogBatch, LogBatchCall, LogDoneCall};
 pub use route::{
-    ANY_METHOD, Answer, Auth, BriefingSpec, ErrorDetail, ErrorDetailIn, Parameter, ParameterIn, Parent, RateLimit,
-    RouteSpec,
+    ANY_METHOD, Answer, Auth, BriefingSpec, ErrorDetail, ErrorDetailIn, NeededSetting, Parameter, ParameterIn, Parent,
+    RateLimit, RouteSpec,
 };
 pub use routes::{RoutesCall, RoutesResult};
 pub use secret::{SealedKeyForm, SecretCall, SecretOperation};

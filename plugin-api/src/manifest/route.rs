@@ -1,7 +1,7 @@
 //! A route as data: router, OpenAPI, docs page, limits and coverage tests read this one value.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// [`RouteSpec::method`] of a route that serves every method.
 pub const ANY_METHOD: &str = "ANY";
@@ -41,6 +41,9 @@ pub struct RouteSpec {
     pub cached: bool,
     #[serde(default)]
     pub rate_limits: Vec<RateLimit>,
+    /// A key of the plugin's configuration that must be set; checked first of all.
+    #[serde(default)]
+    pub needed_setting: Option<NeededSetting>,
     /// A row that must exist; checked before body and signature.
     #[serde(default)]
     pub parent: Option<Parent>,
@@ -80,6 +83,7 @@ impl RouteSpec {
             cache_control: None,
             cached: false,
             rate_limits: Vec::new(),
+            needed_setting: None,
             parent: None,
             parameters: Vec::new(),
             streams_body: false,
@@ -162,6 +166,29 @@ impl RateLimit {
     pub fn commons_writes() -> Self {
         let (bucket, code) = ("commons_writes".to_owned(), "ip_rate_limited".to_owned());
         Self { bucket, calls: 30, window_s: 60, code, additional: true }
+    }
+}
+
+/// A key of the plugin's configuration: while it is not set, the gateway responds with this error to everybody.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct NeededSetting {
+    pub key: String,
+    pub status: u16,
+    pub code: String,
+    pub message: String,
+    pub hint: String,
+}
+
+impl NeededSetting {
+    /// Whether the configuration leaves the key out, or empty.
+    pub fn is_missing(&self, config: &Map<String, Value>) -> bool {
+        match config.get(&self.key) {
+            None | Some(Value::Null) => true,
+            Some(Value::String(text)) => text.is_empty(),
+            Some(Value::Array(items)) => items.is_empty(),
+            Some(Value::Object(members)) => members.is_empty(),
+            Some(Value::Bool(_) | Value::Number(_)) => false,
+        }
     }
 }
 

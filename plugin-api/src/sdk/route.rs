@@ -1,9 +1,9 @@
 //! Routes: a description as data, and a handler.
 
-use super::{ApiError, Handler, PluginContext, RouteDescription};
+use super::{ApiError, ErrorSpec, Handler, PluginContext, RouteDescription};
 use crate::{
     abi::{self, Fault},
-    manifest::{ANY_METHOD, Answer, Auth, BriefingSpec, Parent, RateLimit, RouteSpec},
+    manifest::{ANY_METHOD, Answer, Auth, BriefingSpec, NeededSetting, Parent, RateLimit, RouteSpec},
 };
 use abi_stable::std_types::RResult;
 use async_ffi::FfiFuture;
@@ -208,6 +208,16 @@ impl<P: Send + Sync + 'static> Route<P> {
         let parent =
             Parent { sql: sql.to_owned(), param: param.to_owned(), integer: true, resource: resource.to_owned() };
         self.spec.parent = Some(parent);
+        self
+    }
+
+    /// Responds with `error` before body and signature are checked, while the plugin's configuration leaves `key` out, or empty.
+    /// The error is one of the handler's, so that it is documented.
+    pub fn needs_setting(mut self, key: &str, error: &impl ApiError) -> Self {
+        let ErrorSpec { status, code, hint } = error.spec();
+        let (code, message) = (code.to_owned(), error.to_string());
+        let setting = NeededSetting { key: key.to_owned(), status, code, message, hint: hint.to_owned() };
+        self.spec.needed_setting = Some(setting);
         self
     }
 

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use gateway::Gateway;
 use gateway_clock::{Clock, ManualClock};
 use gateway_config::{ChainConfig, Config, MAIN, SignerConfig};
+use gateway_egress::{FetchRequest, StreamTimeouts, StreamedResponse};
 use gateway_http::ClientIp;
 use gateway_http::body::RequestBody;
 use gateway_indexer::{IndexReport, IndexState};
@@ -341,6 +342,14 @@ impl TestGateway {
         let mut request = request.unwrap_or_else(|error| panic!("{method} {path} is no request: {error}"));
         request.extensions_mut().insert(ClientIp(*self.client_ip()));
         self.gateway.handle(request).await
+    }
+
+    /// Takes one of the plugin's places for outbound requests, by a request to a URL that answers with a body. Dropping the
+    /// response frees the place.
+    pub async fn take_outbound_place(&self, plugin: &str, url: &str) -> StreamedResponse {
+        let Some(egress) = &self.gateway.host.egress else { panic!("outbound HTTP is off") };
+        let response = egress.stream(plugin, FetchRequest::new("GET", url), StreamTimeouts::default()).await;
+        response.unwrap_or_else(|error| panic!("{url} does not answer: {error}"))
     }
 
     /// Changes any table, for states that only manual changes of an operator produce.

@@ -1,7 +1,9 @@
 //! When chain events become public.
 
 use super::{builders, close, moved, opened, published, started};
-use plugin_testing::ScriptedChain;
+use http_body_util::BodyExt;
+use plugin_testing::{ScriptedChain, Value};
+use std::{fmt::Debug, time::Duration};
 
 #[tokio::test]
 async fn an_event_is_public_when_its_block_is_three_deep() {
@@ -115,6 +117,71 @@ async fn what_a_deep_reorganisation_undoes_is_retracted() {
         let gateway = reindexed(gateway, &chain).await;
         assert_eq!(gateway.events().await.len(), 4, "a new index retracts and repeats nothing");
         chain.reorg(9);
+        close(gateway).await;
+    }
+}
+
+/// The first events of an open stream.
+async fn first_events<B>(mut body: B, count: usize) -> Vec<Value>
+where
+    B: BodyExt + Unpin,
+    B::Data: AsRef<[u8]>,
+    B::Error: Debug,
+{
+    let mut text = String::new();
+    loop {
+        let complete = text.rsplit_once("\n\n").map_or("", |(complete, _)| complete);
+        let data = complete.lines().filter_map(|line| line.strip_prefix("data: "));
+        let events: Vec<Value> = data.map(|data| serde_json::from_str(data).unwrap()).collect();
+        if events.len() >= count {
+            return events;
+        }
+        let frame = tokio::time::timeout(Duration::from_secs(20), body.frame()).await.expect("an event comes in time");
+        let frame = frame.expect("the stream goes on").expect("the stream does not fail");
+        let data = frame.into_data().unwrap_or_else(|_| panic!("a stream has no trailers"));
+        text.push_str(std::str::from_utf8(data.as_ref()).unwrap());
+    }
+}
+
+/// Type and amount of events as clients read them.
+fn told(events: &[Value]) -> Vec<(&str, &str)> {
+    let pairs = events.iter().map(|event| (&event["type"], &event["data"]["amount"]));
+    pairs.map(|(kind, amount)| (kind.as_str().unwrap_or_default(), amount.as_str().unwrap_or_default())).collect()
+}
+
+#[tokio::test]
+async fn followers_hear_a_retraction_and_readers_do_not_see_what_it_names() {
+    let chain = ScriptedChain::start().await;
+    chain.mine(vec![opened(1)]);
+    for builder in builders(&chain).await {
+        let gateway = started(builder.plugin(::activity::plugin_module()), &chain).await;
+        chain.mine(vec![moved(1, "1")]);
+        chain.mine(vec![moved(1, "2")]);
+        chain.mine_empty(5);
+        gateway.indexed(&chain).await;
+        let undone = gateway.events().await[1].id;
+        let open = async |query: &str| {
+            let response = gateway.open_stream("GET", &format!("/api/stream{query}"), &[], "").await;
+            assert_eq!(response.status(), 200);
+            response.into_body()
+        };
+        // A follower of the events that are undone hears it, too.
+        let live = [open("").await, open("?type=ledger.moved").await];
+        chain.reorg(6);
+        chain.mine(vec![moved(1, "3")]);
+        chain.mine_empty(6);
+        gateway.indexed(&chain).await;
+        for stream in live {
+            let events = first_events(stream, 2).await;
+            assert_eq!(told(&events), [("chain.retracted", ""), ("ledger.moved", "3")]);
+            assert_eq!(events[0]["data"]["ids"], plugin_testing::json!([undone]));
+        }
+        let left = [("ledger.moved", "1"), ("chain.retracted", ""), ("ledger.moved", "3")];
+        assert_eq!(told(&first_events(open("?sinceId=0").await, 3).await), left, "a replay");
+        let mut listed = gateway.get("/api/activity").await.json()["items"].as_array().unwrap().clone();
+        listed.reverse();
+        assert_eq!(told(&listed), left);
+        chain.reorg(8);
         close(gateway).await;
     }
 }

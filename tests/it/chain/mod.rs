@@ -10,6 +10,7 @@ mod property;
 mod reorganisation;
 mod replicas;
 mod rules;
+mod two_plugins;
 mod upgrade;
 
 use ledger::{BANK, CLOSED, MOVED, OPENED};

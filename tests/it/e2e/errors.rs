@@ -154,6 +154,8 @@ async fn a_client_that_calls_too_often() {
     }
     let write = site.write(THREADS, &Wallet::new(3), "thread.create", json!({ "title": "T", "body": "B" })).await;
     assert_error(&write, 429, "ip_rate_limited");
+    assert_eq!(write.json()["error"], "at most 2 calls in any 60 s from one address");
+    assert_eq!(write.header("ratelimit-policy"), "\"commons_writes\";q=2;w=60");
     assert!((1..=60).contains(&write.header("retry-after").parse::<u64>().unwrap()));
 
     let mut last = site.get(THREADS).await;
@@ -161,6 +163,7 @@ async fn a_client_that_calls_too_often() {
         last = site.get(THREADS).await;
     }
     assert_error(&last, 429, "rate_limited");
+    assert_eq!(last.json()["error"], "at most 3 calls in any 60 s from one address");
     let retry_after = last.header("retry-after").to_owned();
     assert!((1..=60).contains(&retry_after.parse::<u64>().unwrap()));
     assert_eq!(last.header("ratelimit"), format!("\"ip\";r=0;t={retry_after}"));

@@ -224,3 +224,12 @@ async fn a_library_that_was_removed_is_told_with_its_tables(#[case] engine: Engi
     sighup(&gateway).await;
     assert_eq!(said(&report(&gateway).await), ("serving", ""));
 }
+
+/// It is for authors: visitors see it only where the operator wants that.
+#[tokio::test]
+async fn the_tutorial_is_off_until_somebody_enables_it() {
+    for (setup, status) in [(setup(), 200), (setup().unset("plugins.hello.enabled"), 404)] {
+        let gateway = setup.start().await.unwrap();
+        assert_eq!(Site::of(&gateway).get(GREETING).await.status, status);
+    }
+}

@@ -12,6 +12,7 @@ use gateway_tests::process::LIMIT;
 use plugin_testing::{TestGateway, TestResponse, Value, Wallet, json};
 use reqwest::Method;
 use rstest::rstest;
+use sha2::{Digest as _, Sha256};
 
 const CURVE_ORDER: U256 = uint!(0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141_U256);
 
@@ -191,4 +192,21 @@ async fn a_page_that_is_signed_for_one_name_is_written_under_no_other() {
     let answer = put(&site, "/api/kb/yours", &page).await;
     assert_eq!((answer.status, answer.code().as_str()), (400, "bad_sig"), "{}", answer.text());
     assert_eq!(put(&site, "/api/kb/mine", &page).await.status, 201);
+}
+
+/// What is signed for one deployment is then good at no other.
+#[tokio::test]
+async fn a_deployment_with_a_first_line_of_its_own_takes_no_other() {
+    let gateway = setup().set("brand.message_line", "Harbour Commons").start().await.unwrap();
+    let site = Site::of(&gateway);
+    let (wallet, payload) = (Wallet::new(1), json!({ "title": "T", "body": "B" }));
+    let with_default_line = signed(&wallet, "thread.create", &payload);
+    let answer = site.post(THREADS, &with_default_line).await;
+    assert_eq!((answer.status, answer.code().as_str()), (401, "sig_mismatch"), "{}", answer.text());
+
+    let hash = hex::encode(Sha256::digest(serde_json_canonicalizer::to_string(&payload).unwrap()));
+    let (address, ts) = (wallet.address(), &with_default_line["ts"]);
+    let message = format!("Harbour Commons\naction: thread.create\naddress: {address}\nts: {ts}\nbody: {hash}");
+    let answer = site.post(THREADS, &with_sig(&with_default_line, wallet.sign_text(&message))).await;
+    assert_eq!(answer.status, 201, "{}", answer.text());
 }

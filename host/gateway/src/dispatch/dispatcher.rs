@@ -1,6 +1,7 @@
 //! Carries a request from the router into a plugin and the response back.
 //!
-//! The order is the contract (wire.md §4.2): limits, route, parent row, body, signature, handler, commit.
+//! The order is the contract (wire.md §4.2): limits, route, needed setting, parent row, body, signature, handler and
+//! commit.
 
 use super::{
     auth::{self, Caller, EnvelopeVerifier},
@@ -31,6 +32,7 @@ use http::{Method, Request, Response, StatusCode, header, request::Parts, uri::P
 use http_body::Body as _;
 use plugin_api::{
     abi::{self, FfiBytes, Value},
+    manifest::NeededSetting,
     sql,
 };
 use std::{
@@ -169,6 +171,10 @@ impl Dispatcher {
     }
 
     async fn read_and_call(&self, call: Call<'_>, routed: RoutedRequest) -> Result<Response<Body>, ErrorResponse> {
+        if let Some(setting) = &call.route.missing_setting {
+            let NeededSetting { status, code, message, hint, .. } = setting;
+            return Err(ErrorResponse::new(*status, code, message, hint));
+        }
         let RoutedRequest { parts, params, body, is_search } = routed;
         let _search = if is_search { Some(self.begin_search(call.route.timeout).await?) } else { None };
         self.check_parent(call.route, call.plugin, &params).await?;

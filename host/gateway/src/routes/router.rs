@@ -10,7 +10,7 @@ use gateway_telemetry::OperationUsage;
 use http::{HeaderValue, Method, Uri};
 use matchit::Router as Tree;
 use percent_encoding::percent_decode_str;
-use plugin_api::manifest::{ANY_METHOD, Auth, Manifest, Parent, RouteSpec, TargetMember};
+use plugin_api::manifest::{ANY_METHOD, Auth, Manifest, NeededSetting, Parent, RouteSpec, TargetMember};
 use std::{
     collections::BTreeMap,
     sync::{Arc, OnceLock},
@@ -55,6 +55,8 @@ pub struct Route {
     pub body_max_bytes: usize,
     pub timeout: Duration,
     pub auth: Auth,
+    /// The setting that the route needs and the plugin's configuration does not have.
+    pub missing_setting: Option<NeededSetting>,
     /// The parent row that must exist, with the position of its parameter in the path.
     pub parent: Option<(Parent, usize)>,
     /// Members of the signed payload that must name what the path names.

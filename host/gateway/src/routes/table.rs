@@ -9,7 +9,7 @@ use gateway_plugins::{ActivePlugin, HostContext, dependencies_of};
 use gateway_storage::ReadDependencies;
 use gateway_telemetry::OperationUsage;
 use http::Method;
-use plugin_api::manifest::RouteSpec;
+use plugin_api::manifest::{NeededSetting, RouteSpec};
 use std::{
     sync::{
         Arc,
@@ -103,6 +103,9 @@ impl RouteTable {
             let position = spec.path.split(['{', '}']).skip(1).step_by(2).position(|name| name == parent.param)?;
             Some((parent, position))
         });
+        let settings = config.plugins.sections.get(target.owner()).map(|settings| &settings.config);
+        let is_missing = |setting: &NeededSetting| settings.is_none_or(|settings| setting.is_missing(settings));
+        let missing_setting = spec.needed_setting.clone().filter(is_missing);
         let usage = self.host.usage.plugin(target.owner()).operation(&spec.operation);
         let has_search = spec.parameters.iter().any(|parameter| parameter.name == SEARCH);
         let label = RouteLabel { plugin: target.owner().into(), operation: spec.operation.as_str().into() };
@@ -121,6 +124,7 @@ impl RouteTable {
                     + if spec.streams_body { config.http.body_timeout_ms } else { 0 },
             ),
             auth: spec.auth.clone(),
+            missing_setting,
             parent,
             target_members: spec.target_members(),
             target,

@@ -26,6 +26,7 @@ pub fn validate_manifest(manifest: &Manifest, stamped: Option<(&str, &str)>) -> 
     let mut problems = Vec::new();
     check_identity(manifest, stamped, &mut problems);
     check_routes(&manifest.routes, &mut problems);
+    check_needed_settings(manifest, &mut problems);
     check_jobs(&manifest.jobs, &mut problems);
     check_migrations(&manifest.migrations, &mut problems);
     check_views(&manifest.views, &mut problems);
@@ -75,6 +76,18 @@ fn check_routes(routes: &[RouteSpec], problems: &mut Vec<String>) {
             problem(format!("path does not fit the router: {error}"));
         }
         check_route(route, &mut problem);
+    }
+}
+
+fn check_needed_settings(manifest: &Manifest, problems: &mut Vec<String>) {
+    let keys = manifest.config_schema.get("properties");
+    for route in &manifest.routes {
+        if let Some(setting) = &route.needed_setting
+            && keys.and_then(|keys| keys.get(&setting.key)).is_none()
+        {
+            let key = &setting.key;
+            problems.push(format!("route {} {}: the configuration has no key `{key}`", route.method, route.path));
+        }
     }
 }
 
@@ -343,7 +356,9 @@ fn is_action(text: &str) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
-    use plugin_api::manifest::{CallTypes, Grants, Parameter, Parent, RateLimit, ServiceSpec, SubscriptionSpec};
+    use plugin_api::manifest::{
+        CallTypes, Grants, NeededSetting, Parameter, Parent, RateLimit, ServiceSpec, SubscriptionSpec,
+    };
     use serde_json::json;
 
     fn route(method: &str, path: &str, operation: &str) -> RouteSpec {
@@ -478,6 +493,15 @@ mod tests {
         }
         let catch_all = problems(path("/x/{*a}/y"));
         assert!(catch_all[0].contains("does not fit the router"), "{catch_all:?}");
+    }
+
+    #[test]
+    fn a_needed_setting_is_a_key_of_the_configuration() {
+        expect("has no key `operators`", |manifest| {
+            let [code, message, hint] = ["disabled", "off", "set it"].map(str::to_owned);
+            let setting = NeededSetting { key: "operators".into(), status: 503, code, message, hint };
+            manifest.routes[1].needed_setting = Some(setting);
+        });
     }
 
     #[test]

@@ -103,6 +103,24 @@ async fn owners_are_ranked_by_completed_jobs_and_ratings() {
 }
 
 #[tokio::test]
+async fn a_job_that_a_reorganisation_undoes_counts_for_nobody() {
+    for site in sites(vec![agent(1)]).await {
+        let counted = async || later(&site, "/api/stats").await["jobsCompleted"].clone();
+        site.mine(done(1, 1, 50, "10", 5)).await;
+        site.chain.mine_empty(5);
+        site.gateway.indexed(&site.chain).await;
+        assert_eq!(metrics(&site, json!({})).await[account(1)]["completedJobs"], 1);
+        assert_eq!(counted().await, 1);
+        site.chain.reorg(6);
+        site.chain.mine_empty(7);
+        site.gateway.indexed(&site.chain).await;
+        assert_eq!(metrics(&site, json!({})).await, json!({}));
+        assert_eq!(counted().await, 0);
+        site.close().await;
+    }
+}
+
+#[tokio::test]
 async fn the_network_is_counted() {
     for site in sites(Vec::new()).await {
         let stats = later(&site, "/api/stats").await;

@@ -76,3 +76,15 @@ async fn a_message_cannot_be_sent_twice_or_in_another_name() {
         close(gateway).await;
     }
 }
+
+/// The network's figures are about its services, and this is a tutorial.
+#[tokio::test]
+async fn guests_are_in_no_statistics() {
+    for gateway in gateways().await {
+        assert_eq!(sign(&gateway, &Wallet::new(1), "I was here").await.status, 201);
+        assert_eq!(gateway.get("/api/stats").await.json(), json!({}));
+        let manifest = gateway.get("/.well-known/service.json").await.json();
+        assert_eq!(manifest["live"]["stats"], json!({}));
+        close(gateway).await;
+    }
+}

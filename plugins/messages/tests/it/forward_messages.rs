@@ -151,7 +151,7 @@ async fn waiting_messages_are_forwarded_after_a_restart() {
     }
 }
 
-/// One of three places stays for others, and a message that found no place is sent later.
+/// One of three places stays for others.
 #[tokio::test]
 async fn a_slow_host_holds_up_nobody_and_loses_nothing() {
     let (alice, bob) = (Wallet::new(1), Wallet::new(2));
@@ -170,6 +170,29 @@ async fn a_slow_host_holds_up_nobody_and_loses_nothing() {
         assert!(slow.received_requests().await.unwrap().len() < 10, "before those of the slow host");
         assert_eq!(received(&site, &slow, 10).await.len(), 10);
         all_taken(&site).await;
+        site.close().await;
+    }
+}
+
+/// The request waits for its place as long as for a response; then the message goes back to where it was taken from.
+#[tokio::test]
+async fn a_message_that_finds_no_place_is_sent_later() {
+    let (alice, bob) = (Wallet::new(1), Wallet::new(2));
+    for site in super::sites_with(1, Vec::new()).await {
+        let server = agent(ResponseTemplate::new(200).set_body_string("ok")).await;
+        site.mine(registered_by(7, bob.address(), "seven", &server.uri())).await;
+        let only_place = site.gateway.take_outbound_place("messages", &server.uri()).await;
+        let message = site.send(&alice, json!({ "to": 7, "body": "b" })).await;
+        all_taken(&site).await;
+        // The clock is stopped, so that nothing takes it again.
+        TestGateway::eventually(LIMIT, "the message is back", || async {
+            site.gateway.rows("SELECT message_id FROM messages_outbox").await.len() == 1
+        })
+        .await;
+        drop(only_place);
+        assert_eq!(received(&site, &server, 1).await[0].body_json::<Value>().unwrap(), message);
+        all_taken(&site).await;
+        assert_eq!(received(&site, &server, 1).await.len(), 1, "once");
         site.close().await;
     }
 }

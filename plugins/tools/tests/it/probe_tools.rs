@@ -116,6 +116,27 @@ async fn a_new_tool_or_url_is_probed_in_the_next_round() {
 }
 
 #[tokio::test]
+async fn a_tool_that_is_published_again_keeps_what_probes_of_its_address_found() {
+    let server = MockServer::start().await;
+    for gateway in gateways_reaching_localhost().await {
+        serve(&server, 200, 200).await;
+        let id = publish(&gateway, &Wallet::new(1), at("one", &server)).await["id"].clone();
+        let probed = asked(&gateway, &id).await;
+        next(&gateway).await;
+        let better = with(at("one", &server), json!({ "description": "Better" }));
+        let again = publish(&gateway, &Wallet::new(1), better).await;
+        for member in ["id", "online", "lastSeen", "lastProbeAt"] {
+            assert_eq!(again[member], probed[member], "{member}");
+        }
+        let kept = read(&gateway, &format!("{TOOLS}/{id}")).await;
+        assert_eq!((&kept["description"], &kept["online"]), (&json!("Better"), &json!(true)));
+        // It is due, so that another probe may have come already.
+        assert!(kept["lastProbeAt"].as_i64() >= probed["lastProbeAt"].as_i64(), "{kept}");
+        finish(gateway).await;
+    }
+}
+
+#[tokio::test]
 async fn a_private_address_is_never_reached() {
     let server = MockServer::start().await;
     Mock::given(any()).respond_with(ResponseTemplate::new(200)).mount(&server).await;

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 pub fn route() -> Route<Validators> {
     Route::get("/api/validators/waitlist/export", export_waitlist)
         .signed_headers_once("validators.export")
+        .needs_setting("operators", &WaitlistError::NoOperators)
         .per_minute(30)
         .cache_control("no-store")
         .response::<Export>(200, "application/json", "Every entry")
@@ -69,11 +70,7 @@ async fn export_waitlist(
     SignedBy(signer): SignedBy,
     QueryString(query): QueryString<ExportQuery>,
 ) -> Result<ExportResponse, HandlerError<WaitlistError>> {
-    let operators = &cx.plugin().operators;
-    if operators.is_empty() {
-        return Err(WaitlistError::NoOperators.into());
-    }
-    if !operators.contains(&signer) {
+    if !cx.plugin().operators.contains(&signer) {
         return Err(WaitlistError::NotOperator.into());
     }
     let is_csv = match query.format.as_str() {

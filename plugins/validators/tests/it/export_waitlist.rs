@@ -77,9 +77,17 @@ async fn only_operators_export_and_a_signature_works_once() {
 
 #[tokio::test]
 async fn without_operators_there_is_no_export() {
-    for gateway in gateways().await {
-        let response = export(&gateway, &Wallet::new(1), "validators.export", "").await;
-        assert_eq!((response.status, response.code()), (503, "disabled".to_owned()));
+    let (unset, empty) = (gateways().await, gateways_with(json!({ "operators": [] })).await);
+    for gateway in unset.into_iter().chain(empty) {
+        let signed = export(&gateway, &Wallet::new(1), "validators.export", "").await;
+        let unsigned = gateway.get(&format!("{WAITLIST}/export")).await;
+        for response in [signed, unsigned] {
+            assert_eq!((response.status, response.code()), (503, "disabled".to_owned()), "{}", response.text());
+        }
+        let document = gateway.get("/api/openapi.json").await.json();
+        let operation = &document["paths"][format!("{WAITLIST}/export")]["get"];
+        assert_eq!(operation["x-service-action"], "validators.export");
+        assert!(operation["responses"]["401"].is_object(), "{operation}");
         finish(gateway).await;
     }
 }
