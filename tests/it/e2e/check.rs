@@ -91,7 +91,7 @@ fn what_a_plugin_does_when_it_is_constructed() {
     assert!(refused[0].0 == "hostile" && refused[0].1.contains("the constructor failed"), "{refused:?}");
 }
 
-/// Routes, an operation, an event type, a plugin that is not there, a consent, and tables of others: at once.
+/// Routes, an operation, an event type, a view, a plugin that is not there, a consent, and tables of others: at once.
 #[rstest]
 #[tokio::test]
 async fn everything_that_is_wrong_with_a_plugin(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
@@ -116,6 +116,7 @@ async fn everything_that_is_wrong_with_a_plugin(#[values(Engine::Sqlite, Engine:
         "GET /api/forum/threads is already one of forum",
         "GET /api/forum/threads/new, which overlaps /api/forum/threads/{id}, is already one of forum",
         "the event type post.create is already one of forum",
+        "the view forum_threads_v1 is named like one of forum",
         "GET /api/hello/{anybody} is already one of hello",
         "the operation get_greeting is already one of hello",
         "it requires nobody, which does not serve: enable it first",

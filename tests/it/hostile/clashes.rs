@@ -1,6 +1,6 @@
 //! A plugin whose name comes first takes nothing from those that are there.
 
-use super::report;
+use super::{report, variants};
 use crate::storage::Engine;
 use gateway_plugins::PluginState;
 use plugin_api::{
@@ -47,21 +47,48 @@ fn aardvark() -> PluginModule_Ref {
     module.leak_into_prefix()
 }
 
+async fn builder(engine: Engine) -> plugin_testing::Builder {
+    match engine {
+        Engine::Sqlite => TestGateway::builder(),
+        Engine::Postgres => TestGateway::postgres_builder().await.expect("tests have a PostgreSQL server"),
+    }
+}
+
 #[rstest]
 #[case(Engine::Sqlite)]
 #[case(Engine::Postgres)]
 #[tokio::test]
 async fn the_owner_of_a_prefix_keeps_its_routes(#[case] engine: Engine) {
-    let builder = match engine {
-        Engine::Sqlite => TestGateway::builder(),
-        Engine::Postgres => TestGateway::postgres_builder().await.expect("tests have a PostgreSQL server"),
-    };
-    let gateway = builder.plugin(aardvark()).plugin(hello::plugin_module()).open().await;
+    let gateway = builder(engine).await.plugin(aardvark()).plugin(hello::plugin_module()).open().await;
     assert_eq!(report(&gateway, "hello").await.state, PluginState::Serving);
     let refused = report(&gateway, "aardvark").await;
     let reason = "GET /api/hello/world, which overlaps /api/hello/{name}, is already one of hello; \
                   GET /api/hello/{*rest}, which overlaps /api/hello/{name}, is already one of hello";
     assert_eq!((refused.state, refused.reason.as_str()), (PluginState::Failed, reason));
     assert!(gateway.get("/api/hello/world").await.text().contains("world"));
+    gateway.stop().await;
+}
+
+/// The newcomers are refused, not those whose views and tables they would take.
+#[rstest]
+#[case(Engine::Sqlite)]
+#[case(Engine::Postgres)]
+#[tokio::test]
+async fn the_owner_of_views_and_tables_keeps_them(#[case] engine: Engine) {
+    let newcomers = [variants::EarlyView::module(), variants::SharesTables::module()];
+    let owners = [forum::plugin_module(), hello::plugin_module()];
+    let plugins = newcomers.into_iter().chain(owners);
+    let gateway = plugins.fold(builder(engine).await, plugin_testing::Builder::plugin).open().await;
+    for owner in ["forum", "hello"] {
+        let serves = report(&gateway, owner).await;
+        assert_eq!(serves.state, PluginState::Serving, "{owner}: {}", serves.reason);
+    }
+    let view = "the view forum_threads_v1 is named like one of forum";
+    let tables = "its tables could not be told from those of hello: rename one of the two";
+    for (newcomer, reason) in [("early_view", view), ("hello_x", tables)] {
+        let refused = report(&gateway, newcomer).await;
+        assert_eq!((refused.state, refused.reason.as_str()), (PluginState::Failed, reason));
+    }
+    assert_eq!(gateway.get("/api/forum/threads").await.status, 200);
     gateway.stop().await;
 }

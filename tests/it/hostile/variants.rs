@@ -84,6 +84,8 @@ variant!(
     ])
 );
 variant!(TakesView, "takes_view", Definition::new().views(&["hello_guests_v1"]));
+variant!(EarlyView, "early_view", Definition::new().views(&["forum_threads_v1"]));
+variant!(SharesTables, "hello_x", Definition::new());
 variant!(NeedsMissing, "needs_missing", Definition::new().requires(&["nobody"]));
 variant!(CircleOne, "circle_one", Definition::new().requires(&["circle_two"]));
 variant!(CircleTwo, "circle_two", Definition::new().requires(&["circle_one"]));
