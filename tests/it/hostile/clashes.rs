@@ -1,6 +1,6 @@
 //! A plugin whose name comes first takes nothing from those that are there.
 
-use super::{report, variants};
+use super::{builder, report, variants};
 use crate::storage::Engine;
 use gateway_plugins::PluginState;
 use plugin_api::{
@@ -45,13 +45,6 @@ fn aardvark() -> PluginModule_Ref {
         construct: plugin_api::host::object_new::<Aardvark>,
     };
     module.leak_into_prefix()
-}
-
-async fn builder(engine: Engine) -> plugin_testing::Builder {
-    match engine {
-        Engine::Sqlite => TestGateway::builder(),
-        Engine::Postgres => TestGateway::postgres_builder().await.expect("tests have a PostgreSQL server"),
-    }
 }
 
 #[rstest]

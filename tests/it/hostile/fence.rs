@@ -96,6 +96,23 @@ async fn jobs_and_contributions_are_paused_too() {
 }
 
 #[tokio::test]
+async fn a_contribution_of_another_shape_does_not_end_its_pause() {
+    let gateway = gateway_with(json!({ "contribution": "misshape" }), |config| config.plugins.fence_faults = 3).await;
+    let stats = async || assert_eq!(gateway.get("/api/stats").await.status, 200);
+    for _ in 0..3 {
+        stats().await;
+    }
+    let pauses =
+        async || report(&gateway, "hostile").await.paused.iter().map(|paused| paused.pauses).collect::<Vec<_>>();
+    let is_paused = async || pauses().await == [1];
+    TestGateway::eventually(LIMIT, "it is paused", is_paused).await;
+    gateway.clock().advance(Duration::from_secs(5)).await;
+    stats().await;
+    assert_eq!(pauses().await, [2], "the call after the pause failed, too");
+    gateway.stop().await;
+}
+
+#[tokio::test]
 async fn several_paused_operations_fence_a_plugin_until_it_is_switched_off_and_on() {
     let gateway = fragile().await;
     for path in ["panic_on/1", "panic_after_await"] {
