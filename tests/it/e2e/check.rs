@@ -1,8 +1,12 @@
 //! `gateway check` finds what `gateway run` would, and changes nothing.
 
-use super::{setup, setup_on};
+use super::{operators, setup, setup_on};
 use crate::storage::Engine;
-use gateway_tests::{fixtures, plugins::plugin_file, process::Setup};
+use gateway_tests::{
+    fixtures,
+    plugins::plugin_file,
+    process::{LIMIT, Setup},
+};
 use plugin_testing::Value;
 use rstest::rstest;
 use std::{fs, os::unix::fs::PermissionsExt as _};
@@ -126,6 +130,27 @@ async fn everything_that_is_wrong_with_a_plugin(#[values(Engine::Sqlite, Engine:
     assert!(create.starts_with("grabs migration 1 (create): ") && create.contains("hello_guests"), "{create}");
     assert!(more.starts_with("grabs migration 2 (more): ") && more.contains("forum_threads"), "{more}");
     assert_eq!(refused, [("grabs".to_owned(), said.join("; "))]);
+}
+
+/// An operator's decision outranks the configuration for a check as for a start.
+#[rstest]
+#[tokio::test]
+async fn what_an_operator_switched_on_or_off(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
+    let setup = setup_on(engine).await;
+    let (off, on) = (setup.clone().set("plugins.hello.enabled", false), setup.set("plugins.hello.enabled", true));
+    let wrong = |setup: &Setup| setup.clone().set("plugins.hello.keep_days", 0);
+    let unknown = |setup: &Setup| setup.clone().set("plugins.hello.unheard_of", 1);
+    assert_eq!(check(&wrong(&off)), (vec![], vec![]), "it is off");
+    let mut gateway = off.start().await.unwrap();
+    let decide = async |action: &str| operators::command(&gateway, &[action, "hello"]).await.code;
+    assert_eq!(decide("enable").await, Some(0));
+    assert_eq!(check(&off), (vec![], vec![]));
+    one_problem(&wrong(&off), "plugins.hello", "keep_days is 0");
+    one_problem(&unknown(&off), "plugins.hello.unheard_of", "no such key");
+    assert_eq!(decide("disable").await, Some(0));
+    assert_eq!(check(&wrong(&on)), (vec![], vec![]), "it would not start");
+    assert_eq!(check(&unknown(&on)), (vec![], vec![]));
+    gateway.terminate(LIMIT).await.unwrap();
 }
 
 #[test]

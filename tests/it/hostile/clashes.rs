@@ -2,7 +2,9 @@
 
 use super::{builder, report, variants};
 use crate::storage::Engine;
-use gateway_plugins::PluginState;
+use gateway::PluginHistory;
+use gateway_config::Config;
+use gateway_plugins::{LoadedPlugin, PluginState};
 use plugin_api::{
     ConfigError, Definition, HandlerError, HostHandle, Json, NoConfig, Plugin, RequestContext, Route,
     abi::{PluginModule, PluginModule_Ref},
@@ -84,4 +86,28 @@ async fn the_owner_of_views_and_tables_keeps_them(#[case] engine: Engine) {
     }
     assert_eq!(gateway.get("/api/forum/threads").await.status, 200);
     gateway.stop().await;
+}
+
+/// `gateway check` tries plugins on an empty database: who came first, the configured one says.
+#[rstest]
+#[case(Engine::Sqlite)]
+#[case(Engine::Postgres)]
+#[tokio::test]
+async fn a_trial_knows_who_came_first(#[case] engine: Engine) {
+    let earlier = builder(engine).await.plugin(variants::TakesRoute::module()).start().await;
+    let mut config = Config::clone(&earlier.gateway().config);
+    config.plugins.sections.entry("hello".into()).or_default().enabled = Some(true);
+    let history = PluginHistory::peek(&config).await;
+    for (history, late, early) in
+        [(history, "hello", "takes_route"), (PluginHistory::default(), "takes_route", "hello")]
+    {
+        let modules = [hello::plugin_module(), variants::TakesRoute::module()];
+        let loaded = modules.map(|module| LoadedPlugin::linked(module).unwrap());
+        let trial = gateway::try_start(config.clone(), loaded.into(), history).await;
+        let failed: Vec<&str> = trial.failed.iter().map(|failed| failed.report.name.as_str()).collect();
+        assert_eq!(failed, [late], "{trial:?}");
+        let reason = &trial.failed[0].reasons[0];
+        assert!(reason.ends_with(&format!(" is already one of {early}")), "{reason}");
+    }
+    earlier.stop().await;
 }

@@ -72,7 +72,15 @@ variant!(
     misshapes(misshapes(misshapes(Definition::new(), point::AUTHORS), point::LEADERBOARD), point::WORK)
 );
 variant!(PanicsInDefine, "undefined", std::panic::panic_any("in define"));
-variant!(TakesRoute, "takes_route", Definition::new().routes(route("/api/hello/{who}", "take_route")));
+variant!(
+    TakesRoute,
+    "takes_route",
+    Definition::new().routes(route("/api/hello/{who}", "take_route")).migrations([Migration::new(
+        1,
+        "first",
+        "CREATE TABLE takes_route_a (id {{id}})"
+    )])
+);
 variant!(TakesOwnRoute, "takes_own_route", Definition::new().routes(route("/api/status", "take_status")));
 variant!(TakesOperation, "takes_operation", Definition::new().routes(route("/api/takes", "get_greeting")));
 variant!(

@@ -40,6 +40,8 @@ pub struct PluginRegistry {
     pub(super) entries: BTreeMap<String, PluginEntry>,
     /// Operators' decisions, which outrank the configuration.
     pub(super) switches: Switches,
+    /// When plugins ran for the first time on the database that a trial is about; empty when plugins serve.
+    pub(super) first_migrations_ms: BTreeMap<String, i64>,
     /// The latest configuration, once it was reloaded.
     pub(super) latest_config: Option<Arc<Config>>,
     /// Plugins that lose what they claim to others, with the reason.
