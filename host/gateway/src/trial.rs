@@ -37,8 +37,8 @@ pub struct FailedPlugin {
     pub reasons: Vec<String>,
 }
 
-/// Constructs, migrates and mounts the plugins that are on, opens every key, and connects to the database. Operators' decisions, and
-/// who came earlier, are those of `history`.
+/// Constructs, migrates and mounts the plugins that are on, opens every key, and connects to the database. `history` says what
+/// operators decided and who came earlier.
 pub fn try_start(config: Config, loaded: Vec<LoadedPlugin>, history: PluginHistory) -> BoxFuture<'static, TrialReport> {
     Box::pin(async move {
         let keys = open_keys(config.clone()).await;

@@ -2,8 +2,8 @@
 //! or names of tables.
 //!
 //! The rule: nobody takes what another one has. One that serves stays; then a plugin that is pinned or came with the gateway comes
-//! before others, an earlier one before a later one, and the owner of the prefix (`/api/NAME/`, `NAME.`, `NAME_` of a view) before
-//! the alphabet. A plugin that is switched off keeps its tables and views from those that come after it.
+//! before others, an earlier one before a later one, and the owner of the prefix (`/api/NAME/`, `NAME.`, `NAME_` of a view)
+//! before the alphabet. A plugin that is switched off keeps its tables and views from those that come after it.
 
 use crate::routes::{HOST, shape};
 use gateway_storage::shares_tables;
