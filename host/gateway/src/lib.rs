@@ -12,6 +12,7 @@ mod memory_watch;
 pub mod migrations;
 pub mod operators;
 pub mod pages;
+mod plugin_history;
 pub mod purge;
 mod reload;
 pub mod routes;
@@ -19,6 +20,7 @@ mod start;
 mod trial;
 
 pub use gateway::Gateway;
+pub use plugin_history::PluginHistory;
 pub use reload::ReloadReport;
 pub use start::{StartError, database_settings};
 pub use trial::{FailedPlugin, TrialReport, try_start};

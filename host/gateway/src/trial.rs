@@ -5,6 +5,7 @@
 use crate::{
     gateway::Gateway,
     lifecycle::Purpose,
+    plugin_history::PluginHistory,
     start::{StartError, build, database_settings},
 };
 use futures_util::future::BoxFuture;
@@ -36,13 +37,14 @@ pub struct FailedPlugin {
     pub reasons: Vec<String>,
 }
 
-/// Constructs, migrates and mounts the plugins that are on, opens every key, and connects to the database.
-pub fn try_start(config: Config, loaded: Vec<LoadedPlugin>) -> BoxFuture<'static, TrialReport> {
+/// Constructs, migrates and mounts the plugins that are on, opens every key, and connects to the database. `history` says what
+/// operators decided and who came earlier.
+pub fn try_start(config: Config, loaded: Vec<LoadedPlugin>, history: PluginHistory) -> BoxFuture<'static, TrialReport> {
     Box::pin(async move {
         let keys = open_keys(config.clone()).await;
         let database = check_database(&config).await;
         let secrets_fault = find_secrets_fault(&config).await;
-        let (failed, fatal) = match try_plugins(config, loaded, secrets_fault).await {
+        let (failed, fatal) = match try_plugins(config, loaded, history, secrets_fault).await {
             Ok(failed) => (failed, None),
             Err(error) => (Vec::new(), Some(error)),
         };
@@ -70,6 +72,7 @@ async fn find_secrets_fault(config: &Config) -> Option<String> {
 async fn try_plugins(
     mut config: Config,
     loaded: Vec<LoadedPlugin>,
+    history: PluginHistory,
     secrets_fault: Option<String>,
 ) -> Result<Vec<FailedPlugin>, StartError> {
     // An address that names no database is a problem of its own.
@@ -91,6 +94,7 @@ async fn try_plugins(
     if let Some(reason) = secrets_fault {
         gateway.host.secrets.refuse(reason);
     }
+    gateway.plugins.assume(history);
     gateway.plugins.start(loaded.into_iter().map(Ok).collect()).await;
     gateway.plugins.settled(&gateway.plugins.wanted().into_iter().collect()).await;
     let reports = gateway.plugins.reports().into_iter().filter(PluginReport::is_failure);

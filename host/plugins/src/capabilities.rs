@@ -4,7 +4,7 @@ use super::{
     HostContext, PluginHandle, PluginTransaction, TransactionOwner,
     bounds::BACKGROUND_TASKS_MAX,
     fetch,
-    handle::cut,
+    handle::{BACKGROUND_TASK, cut},
     log_subscription,
     polls::{HostFrame, PluginCall, in_host},
     services::call_service,
@@ -25,9 +25,6 @@ use plugin_api::{
     manifest::{Manifest, RoutesCall, RoutesResult, ServiceCall, UrlCheckCall, UrlCheckResult, UrlProblem, WakeCall},
 };
 use std::{collections::BTreeMap, future::ready, sync::Arc, time::Duration};
-
-/// The place of every task that a plugin spawns: their names have no bound.
-const BACKGROUND_TASK: &str = "a background task";
 
 #[derive(Clone)]
 pub struct Capabilities {
@@ -151,6 +148,12 @@ impl Host for Capabilities {
             let reason = format!("{name} is not run: the plugin has {BACKGROUND_TASKS_MAX} background tasks already");
             self.handle.error(BACKGROUND_TASK, reason);
             // Its drop is code of the plugin, which runs in its own call here.
+            drop(task);
+            return Task_TO::from_value(SpawnedTask(None), TD_Opaque);
+        }
+        if !self.handle.admits_tasks() {
+            let (plugin, task_name) = (&*self.handle.name, name.as_str());
+            tracing::warn!(plugin, task_name, "not run: its background tasks failed too often and are paused");
             drop(task);
             return Task_TO::from_value(SpawnedTask(None), TD_Opaque);
         }
@@ -287,7 +290,7 @@ impl Host for Capabilities {
     }
 }
 
-/// None: it was one too many.
+/// None: it was one too many, or came while tasks are paused.
 struct SpawnedTask(Option<tokio::task::AbortHandle>);
 
 impl Task for SpawnedTask {

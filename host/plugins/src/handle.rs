@@ -10,15 +10,18 @@ use gateway_telemetry::request_id;
 use parking_lot::{Mutex, RwLock};
 use plugin_api::abi::{Fault, FaultKind};
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::BTreeMap,
     sync::{
         Arc, Weak,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// The operation of every task that a plugin spawns, whose names have no bound, and of faults whose place is no operation.
+pub(crate) const BACKGROUND_TASK: &str = "a background task";
 
 /// One thing that the plugin does, with its place among threads and its circuit breaker.
 #[derive(Clone)]
@@ -30,8 +33,6 @@ pub struct PluginOperation {
 /// Why a plugin must be fenced, or one of its operations paused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FenceCause {
-    /// It failed too often in places that are no operations, which does not count while the database is away.
-    Faults,
     /// The operation failed too often, which does not count while the database is away.
     Operation(String),
     /// Its code did not give a thread back.
@@ -63,19 +64,12 @@ pub struct PluginHandle {
     /// By the names that faults give them.
     operations: RwLock<BTreeMap<String, PluginOperation>>,
     is_fenced: AtomicBool,
-    faults: Mutex<Faults>,
+    /// When, in Unix milliseconds, and what.
+    last_fault: Mutex<Option<(i64, String)>>,
     fault_count: AtomicU64,
     limit: FaultLimit,
     clock: Clock,
     fence_requests: mpsc::UnboundedSender<FenceRequest>,
-}
-
-#[derive(Default)]
-struct Faults {
-    recent: VecDeque<Instant>,
-    /// When, in Unix milliseconds, and what.
-    last: Option<(i64, String)>,
-    is_fence_requested: bool,
 }
 
 impl PluginHandle {
@@ -86,7 +80,7 @@ impl PluginHandle {
         fence_requests: mpsc::UnboundedSender<FenceRequest>,
     ) -> Arc<Self> {
         static STARTS: AtomicU64 = AtomicU64::new(0);
-        Arc::new(Self {
+        let handle = Arc::new(Self {
             name: name.into(),
             generation: STARTS.fetch_add(1, Ordering::Relaxed),
             stop: CancellationToken::new(),
@@ -95,15 +89,17 @@ impl PluginHandle {
             blocking: Arc::new(Semaphore::new(BLOCKING_CALLS_MAX)),
             operations: RwLock::default(),
             is_fenced: AtomicBool::new(false),
-            faults: Mutex::default(),
+            last_fault: Mutex::default(),
             fault_count: AtomicU64::new(0),
             limit,
             clock,
             fence_requests,
-        })
+        });
+        handle.operation(BACKGROUND_TASK);
+        handle
     }
 
-    /// Logs and counts a failure; too many of them within the window ask for the fence, once.
+    /// Logs and counts a failure; too many of them within the window ask for a pause of their operation, once.
     pub fn fault(&self, place: &str, fault: &Fault) {
         let kind = kind_name(fault.kind);
         let message = cut(&fault.message);
@@ -136,12 +132,8 @@ impl PluginHandle {
         self.count(place, format!("timeout in {place} after {timeout:?}"));
     }
 
-    /// Forgets the faults counted towards the fence.
+    /// Forgets the faults counted towards a pause.
     pub fn pardon(&self) {
-        let mut faults = self.faults.lock();
-        faults.recent.clear();
-        faults.is_fence_requested = false;
-        drop(faults);
         self.operations.read().values().for_each(|operation| operation.breaker.pardon());
     }
 
@@ -169,12 +161,28 @@ impl PluginHandle {
     }
 
     pub fn paused_operations(&self) -> Vec<PausedOperation> {
+        // A pause of tasks that is over must not count, even when no task asked since.
+        self.admits_tasks();
         self.operations.read().values().filter_map(|operation| operation.breaker.paused()).collect()
     }
 
     /// Whether a call of the operation may run now; `Some` probe when it decides about the operation: [`Self::end_probe`].
     pub fn admit(&self, operation: &PluginOperation) -> Result<Option<Probe>, PausedOperation> {
         operation.breaker.admit(|| self.clock.now_ms())
+    }
+
+    /// Whether background tasks may begin. Their pause ends with its time: a task may run for as long as the plugin, so none of
+    /// them can be the one that decides.
+    pub fn admits_tasks(&self) -> bool {
+        let tasks = self.operations.read().get(BACKGROUND_TASK).cloned();
+        let Some(tasks) = tasks else { return true };
+        match self.admit(&tasks) {
+            Ok(probe) => {
+                self.end_probe(&tasks, probe);
+                true
+            }
+            Err(_paused) => false,
+        }
     }
 
     pub fn now_ms(&self) -> i64 {
@@ -219,7 +227,7 @@ impl PluginHandle {
     }
 
     pub fn last_fault(&self) -> Option<(i64, String)> {
-        self.faults.lock().last.clone()
+        self.last_fault.lock().clone()
     }
 
     /// The number of a place in the plugin, for [`crate::polls`].
@@ -234,14 +242,16 @@ impl PluginHandle {
         let _ = self.fence_requests.send(FenceRequest { plugin, generation, cause, reason });
     }
 
-    /// Counts a fault against its operation, and one without an operation against the plugin.
+    /// Counts a fault against its operation, and one without an operation against background tasks.
     fn count(&self, place: &str, description: String) {
-        let operation = self.operations.read().get(place).cloned();
-        match operation {
-            Some(operation) => self.count_in(&operation.breaker, &description),
-            None => self.count_outside(&description),
+        let operation = {
+            let operations = self.operations.read();
+            operations.get(place).or_else(|| operations.get(BACKGROUND_TASK)).cloned()
+        };
+        if let Some(operation) = operation {
+            self.count_in(&operation.breaker, &description);
         }
-        self.faults.lock().last = Some((self.clock.now_ms(), description));
+        *self.last_fault.lock() = Some((self.clock.now_ms(), description));
     }
 
     fn count_in(&self, breaker: &OperationBreaker, description: &str) {
@@ -257,21 +267,6 @@ impl PluginHandle {
             }
         }
     }
-
-    fn count_outside(&self, description: &str) {
-        let now = Instant::now();
-        let mut faults = self.faults.lock();
-        faults.recent.push_back(now);
-        while faults.recent.front().is_some_and(|first| now.duration_since(*first) > self.limit.window) {
-            faults.recent.pop_front();
-        }
-        if faults.recent.len() >= self.limit.faults && !faults.is_fence_requested {
-            faults.is_fence_requested = true;
-            let reason =
-                format!("{} faults within {:?}; the last one: {description}", faults.recent.len(), self.limit.window);
-            self.request_fence(FenceCause::Faults, reason);
-        }
-    }
 }
 
 /// The watchdog calls it: no more code of the plugin is polled from now on, whatever becomes of the fence.
@@ -283,7 +278,7 @@ impl ThreadHolder for PluginHandle {
             .increment(1);
         self.fault_count.fetch_add(1, Ordering::Relaxed);
         let reason = format!("{place} has held a thread for more than {THREAD_LIMIT:?}");
-        self.faults.lock().last = Some((self.clock.now_ms(), reason.clone()));
+        *self.last_fault.lock() = Some((self.clock.now_ms(), reason.clone()));
         if !self.gate.is_closed() {
             self.gate.close();
             self.request_fence(FenceCause::HeldThread, reason);

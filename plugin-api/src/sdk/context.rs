@@ -97,7 +97,8 @@ impl HostHandle {
         Transaction::new(Tx::new(self.host.begin(), self.now_ms()))
     }
 
-    /// Runs a task in the background; it is aborted when the plugin stops.
+    /// Runs a task in the background; it is aborted when the plugin stops. When too many tasks fail, those that come after them
+    /// are dropped without a run for a while: work that must be done belongs into a job.
     pub fn spawn(
         &self,
         name: &'static str,

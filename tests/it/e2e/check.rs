@@ -1,8 +1,12 @@
 //! `gateway check` finds what `gateway run` would, and changes nothing.
 
-use super::{setup, setup_on};
+use super::{operators, setup, setup_on};
 use crate::storage::Engine;
-use gateway_tests::{fixtures, plugins::plugin_file, process::Setup};
+use gateway_tests::{
+    fixtures,
+    plugins::plugin_file,
+    process::{LIMIT, Setup},
+};
 use plugin_testing::Value;
 use rstest::rstest;
 use std::{fs, os::unix::fs::PermissionsExt as _};
@@ -91,7 +95,7 @@ fn what_a_plugin_does_when_it_is_constructed() {
     assert!(refused[0].0 == "hostile" && refused[0].1.contains("the constructor failed"), "{refused:?}");
 }
 
-/// Routes, an operation, an event type, a plugin that is not there, a consent, and tables of others: at once.
+/// Routes, an operation, an event type, a view, a plugin that is not there, a consent, and tables of others: at once.
 #[rstest]
 #[tokio::test]
 async fn everything_that_is_wrong_with_a_plugin(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
@@ -116,6 +120,7 @@ async fn everything_that_is_wrong_with_a_plugin(#[values(Engine::Sqlite, Engine:
         "GET /api/forum/threads is already one of forum",
         "GET /api/forum/threads/new, which overlaps /api/forum/threads/{id}, is already one of forum",
         "the event type post.create is already one of forum",
+        "the view forum_threads_v1 is named like one of forum",
         "GET /api/hello/{anybody} is already one of hello",
         "the operation get_greeting is already one of hello",
         "it requires nobody, which does not serve: enable it first",
@@ -125,6 +130,27 @@ async fn everything_that_is_wrong_with_a_plugin(#[values(Engine::Sqlite, Engine:
     assert!(create.starts_with("grabs migration 1 (create): ") && create.contains("hello_guests"), "{create}");
     assert!(more.starts_with("grabs migration 2 (more): ") && more.contains("forum_threads"), "{more}");
     assert_eq!(refused, [("grabs".to_owned(), said.join("; "))]);
+}
+
+/// An operator's decision outranks the configuration for a check as for a start.
+#[rstest]
+#[tokio::test]
+async fn what_an_operator_switched_on_or_off(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
+    let setup = setup_on(engine).await;
+    let (off, on) = (setup.clone().set("plugins.hello.enabled", false), setup.set("plugins.hello.enabled", true));
+    let wrong = |setup: &Setup| setup.clone().set("plugins.hello.keep_days", 0);
+    let unknown = |setup: &Setup| setup.clone().set("plugins.hello.unheard_of", 1);
+    assert_eq!(check(&wrong(&off)), (vec![], vec![]), "it is off");
+    let mut gateway = off.start().await.unwrap();
+    let decide = async |action: &str| operators::command(&gateway, &[action, "hello"]).await.code;
+    assert_eq!(decide("enable").await, Some(0));
+    assert_eq!(check(&off), (vec![], vec![]));
+    one_problem(&wrong(&off), "plugins.hello", "keep_days is 0");
+    one_problem(&unknown(&off), "plugins.hello.unheard_of", "no such key");
+    assert_eq!(decide("disable").await, Some(0));
+    assert_eq!(check(&wrong(&on)), (vec![], vec![]), "it would not start");
+    assert_eq!(check(&unknown(&on)), (vec![], vec![]));
+    gateway.terminate(LIMIT).await.unwrap();
 }
 
 #[test]

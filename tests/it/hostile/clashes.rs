@@ -1,8 +1,10 @@
 //! A plugin whose name comes first takes nothing from those that are there.
 
-use super::report;
+use super::{builder, report, variants};
 use crate::storage::Engine;
-use gateway_plugins::PluginState;
+use gateway::PluginHistory;
+use gateway_config::Config;
+use gateway_plugins::{LoadedPlugin, PluginState};
 use plugin_api::{
     ConfigError, Definition, HandlerError, HostHandle, Json, NoConfig, Plugin, RequestContext, Route,
     abi::{PluginModule, PluginModule_Ref},
@@ -52,11 +54,7 @@ fn aardvark() -> PluginModule_Ref {
 #[case(Engine::Postgres)]
 #[tokio::test]
 async fn the_owner_of_a_prefix_keeps_its_routes(#[case] engine: Engine) {
-    let builder = match engine {
-        Engine::Sqlite => TestGateway::builder(),
-        Engine::Postgres => TestGateway::postgres_builder().await.expect("tests have a PostgreSQL server"),
-    };
-    let gateway = builder.foreign_plugin(aardvark()).plugin(hello::plugin_module()).open().await;
+    let gateway = builder(engine).await.foreign_plugin(aardvark()).plugin(hello::plugin_module()).open().await;
     assert_eq!(report(&gateway, "hello").await.state, PluginState::Serving);
     let refused = report(&gateway, "aardvark").await;
     let reason = "GET /api/hello/world, which overlaps /api/hello/{name}, is already one of hello; \
@@ -64,4 +62,52 @@ async fn the_owner_of_a_prefix_keeps_its_routes(#[case] engine: Engine) {
     assert_eq!((refused.state, refused.reason.as_str()), (PluginState::Failed, reason));
     assert!(gateway.get("/api/hello/world").await.text().contains("world"));
     gateway.stop().await;
+}
+
+/// The newcomers are refused, not those whose views and tables they would take.
+#[rstest]
+#[case(Engine::Sqlite)]
+#[case(Engine::Postgres)]
+#[tokio::test]
+async fn the_owner_of_views_and_tables_keeps_them(#[case] engine: Engine) {
+    let newcomers = [variants::EarlyView::module(), variants::SharesTables::module()];
+    let owners = [forum::plugin_module(), hello::plugin_module()];
+    let plugins = newcomers.into_iter().chain(owners);
+    let gateway = plugins.fold(builder(engine).await, plugin_testing::Builder::plugin).open().await;
+    for owner in ["forum", "hello"] {
+        let serves = report(&gateway, owner).await;
+        assert_eq!(serves.state, PluginState::Serving, "{owner}: {}", serves.reason);
+    }
+    let view = "the view forum_threads_v1 is named like one of forum";
+    let tables = "its tables could not be told from those of hello: rename one of the two";
+    for (newcomer, reason) in [("early_view", view), ("hello_x", tables)] {
+        let refused = report(&gateway, newcomer).await;
+        assert_eq!((refused.state, refused.reason.as_str()), (PluginState::Failed, reason));
+    }
+    assert_eq!(gateway.get("/api/forum/threads").await.status, 200);
+    gateway.stop().await;
+}
+
+/// `gateway check` tries plugins on an empty database: who came first, the configured one says.
+#[rstest]
+#[case(Engine::Sqlite)]
+#[case(Engine::Postgres)]
+#[tokio::test]
+async fn a_trial_knows_who_came_first(#[case] engine: Engine) {
+    let earlier = builder(engine).await.plugin(variants::TakesRoute::module()).start().await;
+    let mut config = Config::clone(&earlier.gateway().config);
+    config.plugins.sections.entry("hello".into()).or_default().enabled = Some(true);
+    let history = PluginHistory::peek(&config).await;
+    for (history, late, early) in
+        [(history, "hello", "takes_route"), (PluginHistory::default(), "takes_route", "hello")]
+    {
+        let modules = [hello::plugin_module(), variants::TakesRoute::module()];
+        let loaded = modules.map(|module| LoadedPlugin::linked(module).unwrap());
+        let trial = gateway::try_start(config.clone(), loaded.into(), history).await;
+        let failed: Vec<&str> = trial.failed.iter().map(|failed| failed.report.name.as_str()).collect();
+        assert_eq!(failed, [late], "{trial:?}");
+        let reason = &trial.failed[0].reasons[0];
+        assert!(reason.ends_with(&format!(" is already one of {early}")), "{reason}");
+    }
+    earlier.stop().await;
 }

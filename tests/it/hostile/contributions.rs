@@ -1,9 +1,11 @@
 //! Contributions that panic, hang, have another shape, or ask for themselves: the documents are still served, and the
 //! report names the plugin that did not respond.
 
-use super::{LIMIT, assert_others_serve, assert_serving, gateway, last_fault, post, report};
+use super::{LIMIT, assert_others_serve, assert_serving, builder, gateway, last_fault, post, report, variants};
+use crate::storage::Engine;
+use gateway_plugins::PluginState;
 use http_body_util::BodyExt as _;
-use plugin_testing::{TestGateway, json};
+use plugin_testing::{TestGateway, Wallet, json};
 use rstest::rstest;
 use std::time::{Duration, Instant};
 
@@ -27,6 +29,44 @@ async fn the_gateways_documents_do_not_depend_on_a_plugin(#[case] act: &str, #[c
     assert!(status.header("x-service-degraded").contains("hostile"));
     assert_serving(&gateway).await;
     assert_others_serve(&gateway, 1).await;
+    gateway.stop().await;
+}
+
+/// One name, entry and question of well-behaved contributors are there, and no fault is one of the plugins that collect them.
+#[rstest]
+#[case(Engine::Sqlite)]
+#[case(Engine::Postgres)]
+#[tokio::test]
+async fn a_wrong_contribution_costs_its_contributor_only(#[case] engine: Engine) {
+    let collectors = [activity::plugin_module(), agents::plugin_module(), work::plugin_module()];
+    let contributors = [forum::plugin_module(), variants::NamesAuthors::module(), variants::Misshapes::module()];
+    let plugins = collectors.into_iter().chain(contributors);
+    let builder = plugins.fold(builder(engine).await, plugin_testing::Builder::plugin);
+    let gateway = builder.configure(|config| config.plugins.fence_faults = 3).open().await;
+    let question = json!({ "title": "Why?", "body": "b" });
+    let opened = gateway.post_signed("/api/forum/threads", &Wallet::new(1), "thread.create", question).await;
+    assert_eq!(opened.status, 201, "{}", opened.text());
+
+    for _ in 0..3 {
+        // One leaderboard serves for a while.
+        gateway.clock().advance(Duration::from_secs(10)).await;
+        let log = gateway.get("/api/activity").await;
+        let board = gateway.get("/api/leaderboard").await;
+        let work = gateway.get("/api/work").await;
+        assert_eq!([log.status, board.status, work.status], [200; 3], "{}", log.text());
+        assert_eq!(log.json()["items"][0]["actor"]["name"], "Alice", "{}", log.text());
+        assert_eq!(board.json()["periods"]["all"][0]["forumPosts"], 1, "{}", board.text());
+        assert_eq!(work.json()["items"][0]["title"], "Why?", "{}", work.text());
+    }
+    let is_fenced = async || report(&gateway, "misshapes").await.state == PluginState::Fenced;
+    TestGateway::eventually(LIMIT, "the contributor is fenced", is_fenced).await;
+    let reason = report(&gateway, "misshapes").await.reason;
+    assert!(reason.starts_with("point authors, point leaderboard, point work were paused; "), "{reason}");
+    assert!(reason.contains(": a contribution has another shape: "), "{reason}");
+    for plugin in ["activity", "work", "forum", "names_authors"] {
+        let told = report(&gateway, plugin).await;
+        assert_eq!((told.state, told.faults), (PluginState::Serving, 0), "{told:?}");
+    }
     gateway.stop().await;
 }
 

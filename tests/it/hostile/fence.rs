@@ -96,6 +96,23 @@ async fn jobs_and_contributions_are_paused_too() {
 }
 
 #[tokio::test]
+async fn a_contribution_of_another_shape_does_not_end_its_pause() {
+    let gateway = gateway_with(json!({ "contribution": "misshape" }), |config| config.plugins.fence_faults = 3).await;
+    let stats = async || assert_eq!(gateway.get("/api/stats").await.status, 200);
+    for _ in 0..3 {
+        stats().await;
+    }
+    let pauses =
+        async || report(&gateway, "hostile").await.paused.iter().map(|paused| paused.pauses).collect::<Vec<_>>();
+    let is_paused = async || pauses().await == [1];
+    TestGateway::eventually(LIMIT, "it is paused", is_paused).await;
+    gateway.clock().advance(Duration::from_secs(5)).await;
+    stats().await;
+    assert_eq!(pauses().await, [2], "the call after the pause failed, too");
+    gateway.stop().await;
+}
+
+#[tokio::test]
 async fn several_paused_operations_fence_a_plugin_until_it_is_switched_off_and_on() {
     let gateway = fragile().await;
     for path in ["panic_on/1", "panic_after_await"] {
@@ -136,6 +153,55 @@ async fn several_paused_operations_fence_a_plugin_until_it_is_switched_off_and_o
     gateway.stop().await;
 }
 
+async fn spawn_three_that_panic(gateway: &TestGateway) {
+    for _ in 0..3 {
+        assert_eq!(call(gateway, "panic_in_task").await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn tasks_that_panic_pause_further_tasks_and_nothing_else() {
+    let gateway = fragile().await;
+    spawn_three_that_panic(&gateway).await;
+    let is_paused = async || !report(&gateway, "hostile").await.paused.is_empty();
+    TestGateway::eventually(LIMIT, "tasks are paused", is_paused).await;
+    spawn_three_that_panic(&gateway).await;
+    let running = gateway.gateway().host.active.list();
+    let handle = &running.iter().find(|plugin| plugin.name() == "hostile").unwrap().handle;
+    assert_eq!((handle.tasks.len(), handle.fault_count()), (0, 3), "no task is run while they are paused");
+    let told = report(&gateway, "hostile").await;
+    assert_eq!(told.state, PluginState::Serving);
+    assert!(told.reason.starts_with("a background task is paused until "), "{}", told.reason);
+    assert!(told.reason.contains("panic in evil_task: in a task at "), "{}", told.reason);
+    assert_eq!(call(&gateway, "rows").await.status, 200);
+    assert_others_serve(&gateway, 1).await;
+
+    gateway.clock().advance(Duration::from_secs(5)).await;
+    let told = report(&gateway, "hostile").await;
+    assert!(told.paused.is_empty() && told.reason.is_empty(), "{told:?}");
+    assert_eq!(call(&gateway, "panic_in_task").await.status, 200);
+    let ran = async || handle.fault_count() == 4;
+    TestGateway::eventually(LIMIT, "tasks are run again", ran).await;
+    gateway.stop().await;
+}
+
+#[tokio::test]
+async fn paused_tasks_count_as_one_paused_operation() {
+    let gateway = fragile().await;
+    for path in ["panic_on/1", "panic_after_await"] {
+        until_paused(&gateway, path).await;
+    }
+    assert_eq!(report(&gateway, "hostile").await.state, PluginState::Serving);
+    spawn_three_that_panic(&gateway).await;
+    let fenced = async || report(&gateway, "hostile").await.state == PluginState::Fenced;
+    TestGateway::eventually(LIMIT, "the plugin is fenced", fenced).await;
+    let reason = report(&gateway, "hostile").await.reason;
+    let expected =
+        "a background task, panic_after_await, panic_on_odd were paused; a background task: 3 faults within 60s";
+    assert!(reason.starts_with(expected), "{reason}");
+    gateway.stop().await;
+}
+
 /// A fence request that was sent before an operator restarted the plugin has no effect on the new start.
 #[tokio::test]
 async fn a_late_fence_does_not_meet_the_next_life() {
@@ -143,7 +209,7 @@ async fn a_late_fence_does_not_meet_the_next_life() {
     let running = gateway.gateway().host.active.list();
     let generation = running.iter().find(|plugin| plugin.name() == "hostile").unwrap().handle.generation;
     let request =
-        FenceRequest { plugin: "hostile".into(), generation, cause: FenceCause::Faults, reason: "late".into() };
+        FenceRequest { plugin: "hostile".into(), generation, cause: FenceCause::HeldThread, reason: "late".into() };
     switch(&gateway, false).await;
     gateway.gateway().plugins.fence(&request).await;
     assert_eq!(report(&gateway, "hostile").await.state, PluginState::Disabled);

@@ -77,6 +77,12 @@ async fn an_unknown_key_is_named() {
     PluginState::Failed,
     "the view hello_guests_v1 is named like one of hello"
 )]
+#[case(
+    variants::SharesTables::module(),
+    "hello_x",
+    PluginState::Failed,
+    "its tables could not be told from those of hello: rename one of the two"
+)]
 #[case(variants::MigratesOthers::module(), "migrates_others", PluginState::Failed, "hello_guests")]
 #[case(variants::FailsToMigrate::module(), "fails_to_migrate", PluginState::Failed, "fails_to_migrate_c")]
 #[tokio::test]

@@ -18,12 +18,20 @@ mod spins;
 mod toggle;
 mod variants;
 
+use crate::storage::Engine;
 use gateway_config::Config;
 use gateway_plugins::{PluginReport, PluginState};
 use plugin_testing::{TestGateway, TestResponse, Value, Wallet, json};
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(20);
+
+async fn builder(engine: Engine) -> plugin_testing::Builder {
+    match engine {
+        Engine::Sqlite => TestGateway::builder(),
+        Engine::Postgres => TestGateway::postgres_builder().await.expect("tests have a PostgreSQL server"),
+    }
+}
 
 /// The hostile plugin and a good one; faults do not take it off.
 async fn gateway(settings: Value) -> TestGateway {

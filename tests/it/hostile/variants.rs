@@ -1,13 +1,15 @@
 //! Plugins that are wrong in what they define. They are linked, not loaded: one line each instead of a package each.
 
 use plugin_api::{
-    ConfigError, Definition, HandlerError, HostError, HostHandle, Job, Json, Migration, NoConfig, Plugin,
-    RequestContext, Route,
+    Address, ConfigError, Definition, HandlerError, HostError, HostHandle, Job, Json, Migration, NoConfig, Plugin,
+    PluginContext, RequestContext, Route,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     host::Identity,
+    point::{self, AuthorName, AuthorsInput, Point},
 };
-use std::time::Duration;
+use plugin_testing::{Value, json};
+use std::{collections::BTreeMap, time::Duration};
 
 macro_rules! variant {
     ($type:ident, $name:literal, $define:expr) => {
@@ -49,8 +51,36 @@ fn route<P: Plugin>(path: &'static str, operation: &str) -> [Route<P>; 1] {
     [Route::get(path, answer::<P>).public().operation(operation)]
 }
 
+/// Contributes a text, which is the shape of no point.
+fn misshapes<P: Plugin, I, O>(definition: Definition<P>, point: Point<I, O>) -> Definition<P> {
+    let point = Point::<Value, Value>::new(point.name());
+    definition.contributes(point, |_, _| async { Ok::<_, HostError>(json!("a text")) })
+}
+
+async fn alice<P: Send + Sync + 'static>(
+    _: PluginContext<P>,
+    input: AuthorsInput,
+) -> Result<BTreeMap<Address, AuthorName>, HostError> {
+    let alice = AuthorName { name: Some("Alice".to_owned()), ..AuthorName::default() };
+    Ok(input.addresses.into_iter().map(|address| (address, alice.clone())).collect())
+}
+
+variant!(NamesAuthors, "names_authors", Definition::new().contributes(point::AUTHORS, alice));
+variant!(
+    Misshapes,
+    "misshapes",
+    misshapes(misshapes(misshapes(Definition::new(), point::AUTHORS), point::LEADERBOARD), point::WORK)
+);
 variant!(PanicsInDefine, "undefined", std::panic::panic_any("in define"));
-variant!(TakesRoute, "takes_route", Definition::new().routes(route("/api/hello/{who}", "take_route")));
+variant!(
+    TakesRoute,
+    "takes_route",
+    Definition::new().routes(route("/api/hello/{who}", "take_route")).migrations([Migration::new(
+        1,
+        "first",
+        "CREATE TABLE takes_route_a (id {{id}})"
+    )])
+);
 variant!(TakesOwnRoute, "takes_own_route", Definition::new().routes(route("/api/status", "take_status")));
 variant!(TakesOperation, "takes_operation", Definition::new().routes(route("/api/takes", "get_greeting")));
 variant!(
@@ -84,6 +114,8 @@ variant!(
     ])
 );
 variant!(TakesView, "takes_view", Definition::new().views(&["hello_guests_v1"]));
+variant!(EarlyView, "early_view", Definition::new().views(&["forum_threads_v1"]));
+variant!(SharesTables, "hello_x", Definition::new());
 variant!(NeedsMissing, "needs_missing", Definition::new().requires(&["nobody"]));
 variant!(CircleOne, "circle_one", Definition::new().requires(&["circle_two"]));
 variant!(CircleTwo, "circle_two", Definition::new().requires(&["circle_one"]));

@@ -1,11 +1,13 @@
 //! `gateway check`: every problem of the configuration and of every plugin, at once; starts nothing.
 
 use super::exit::{failure, printed};
+use super::migrate::is_on;
 use super::runtime::with_runtime;
 use crate::exit_code::ExitCode;
 use crate::open_files;
 use crate::output::{Output, printable, problems_text};
-use gateway::{FailedPlugin, TrialReport};
+use gateway::operators::Switches;
+use gateway::{FailedPlugin, PluginHistory, TrialReport};
 use gateway_config::{Config, Overrides, Problem, Problems};
 use gateway_plugins::{LoadOutcome, LoadedPlugin, PluginReport};
 use jsonschema::{ValidationError, error::ValidationErrorKind};
@@ -21,9 +23,13 @@ pub fn run(output: Output, overrides: &Overrides) -> ExitCode {
         // The problem with the folder is already in the list.
         Err(_) => (Vec::new(), Vec::new()),
     };
-    problems.extend(plugin_problems(&config, &plugins, &refused));
+    let history = match with_runtime(PluginHistory::peek(&config)) {
+        Ok(history) => history,
+        Err(code) => return code,
+    };
+    problems.extend(plugin_problems(&config, &plugins, &refused, &history.switches));
     let plugin_count = plugins.len();
-    let trial = match with_runtime(gateway::try_start(config.clone(), plugins)) {
+    let trial = match with_runtime(gateway::try_start(config.clone(), plugins, history)) {
         Ok(trial) => trial,
         Err(code) => return code,
     };
@@ -122,7 +128,12 @@ fn split(loaded: Vec<LoadOutcome>) -> (Vec<LoadedPlugin>, Vec<RefusedPlugin>) {
 }
 
 /// Sections for plugins that are not there, and settings that a plugin's own schema refuses.
-fn plugin_problems(config: &Config, plugins: &[LoadedPlugin], refused: &[RefusedPlugin]) -> Vec<Problem> {
+fn plugin_problems(
+    config: &Config,
+    plugins: &[LoadedPlugin],
+    refused: &[RefusedPlugin],
+    switches: &Switches,
+) -> Vec<Problem> {
     let mut problems = Vec::new();
     let is_there = |name: &str| {
         plugins.iter().any(|plugin| plugin.name() == name) || refused.iter().any(|refused| refused.report.name == name)
@@ -140,7 +151,7 @@ fn plugin_problems(config: &Config, plugins: &[LoadedPlugin], refused: &[Refused
             ));
         }
     }
-    for plugin in plugins.iter().filter(|plugin| plugin.is_enabled(&config.plugins)) {
+    for plugin in plugins.iter().filter(|plugin| is_on(config, switches, plugin)) {
         problems.extend(schema_problems(config, plugin));
         problems.extend(consent_problem(config, plugin));
     }

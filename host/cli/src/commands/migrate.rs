@@ -51,7 +51,7 @@ pub async fn run(output: Output, config: Config) -> ExitCode {
     printed(output.print(&lines, |_| text(&lines)), code)
 }
 
-fn is_on(config: &Config, switches: &Switches, plugin: &LoadedPlugin) -> bool {
+pub(super) fn is_on(config: &Config, switches: &Switches, plugin: &LoadedPlugin) -> bool {
     switches.get(plugin.name()).copied().unwrap_or_else(|| plugin.is_enabled(&config.plugins))
 }
 

@@ -44,3 +44,34 @@ fn finish<T, W: Future<Output = T>>(builder: &mut Builder, work: impl FnOnce(&Ru
 fn start_error(error: io::Error) -> ExitCode {
     failure(ExitCode::Failure, &error)
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use std::{sync::mpsc::channel, thread, time::Duration};
+
+    /// More than a busy machine needs.
+    const LIMIT: Duration = Duration::from_secs(30);
+
+    #[test]
+    fn the_control_runtime_works_while_every_serving_thread_is_blocked() {
+        let worked = with_serving_runtime(|control, _spare| async move {
+            let (blocked, is_blocked) = channel();
+            for _ in 0..=polls_max() {
+                let blocked = blocked.clone();
+                drop(tokio::spawn(async move {
+                    blocked.send(()).unwrap();
+                    thread::park();
+                }));
+            }
+            for _ in 0..=polls_max() {
+                is_blocked.recv_timeout(LIMIT).unwrap();
+            }
+            let (work, is_done) = channel();
+            drop(control.spawn(async move { work.send(()).unwrap() }));
+            is_done.recv_timeout(LIMIT)
+        });
+        assert!(matches!(worked, Ok(Ok(()))), "operators' listener and signals wait for plugins");
+    }
+}

@@ -1,9 +1,12 @@
-//! Which of the plugins that claim the same thing gets it: a route, an operation, an action, a type of event, a service.
+//! Which of the plugins that claim the same thing gets it: a route, an operation, an action, a type of event, a service, a view,
+//! or names of tables.
 //!
 //! The rule: nobody takes what another one has. One that serves stays; then a plugin that is pinned or came with the gateway comes
-//! before others, an earlier one before a later one, and the owner of the prefix (`/api/NAME/`, `NAME.`) before the alphabet.
+//! before others, an earlier one before a later one, and the owner of the prefix (`/api/NAME/`, `NAME.`, `NAME_` of a view)
+//! before the alphabet. A plugin that is switched off keeps its tables and views from those that come after it.
 
 use crate::routes::{HOST, shape};
+use gateway_storage::shares_tables;
 use plugin_api::manifest::{ANY_METHOD, Manifest, RouteSpec};
 use std::{
     cmp::Reverse,
@@ -11,10 +14,12 @@ use std::{
     sync::Arc,
 };
 
-/// A plugin that serves, or wants to.
+/// A plugin that claims something.
 pub struct Claimant {
     pub manifest: Arc<Manifest>,
     pub serves: bool,
+    /// It neither serves nor may start: nothing is its own but the names of its tables and views.
+    pub is_off: bool,
     /// Its file is pinned, or came with this gateway.
     pub is_trusted: bool,
     /// When its first migration was applied; `None` for one that never ran, or keeps nothing.
@@ -25,7 +30,7 @@ impl Claimant {
     /// The gateway's own routes, which no plugin gets.
     pub fn host(manifest: &Manifest) -> Self {
         let manifest = Manifest { name: HOST.to_owned(), ..manifest.clone() };
-        Self { manifest: Arc::new(manifest), serves: true, is_trusted: true, since_ms: Some(i64::MIN) }
+        Self { manifest: Arc::new(manifest), serves: true, is_off: false, is_trusted: true, since_ms: Some(i64::MIN) }
     }
 
     fn name(&self) -> &str {
@@ -44,12 +49,12 @@ impl Claimant {
 
 /// The plugins that must not start, each with all reasons.
 pub fn losers(claimants: &[Claimant]) -> BTreeMap<String, Vec<String>> {
-    let mut ordered: Vec<&Claimant> = claimants.iter().collect();
+    let (off, mut ordered): (Vec<&Claimant>, Vec<&Claimant>) = claimants.iter().partition(|plugin| plugin.is_off);
     ordered.sort_by(|one, other| (one.rank(), one.name()).cmp(&(other.rank(), other.name())));
     let mut accepted: Vec<&Claimant> = Vec::new();
     let mut lost: Vec<&Claimant> = Vec::new();
     for newcomer in ordered {
-        if !shadowing(newcomer).is_empty() {
+        if !shadowing(newcomer).is_empty() || !kept_by(&off, newcomer).is_empty() {
             lost.push(newcomer);
             continue;
         }
@@ -66,20 +71,23 @@ pub fn losers(claimants: &[Claimant]) -> BTreeMap<String, Vec<String>> {
         accepted.push(newcomer);
         lost.extend(beaten.into_iter().map(|(holder, _)| holder));
     }
-    lost.into_iter().map(|loser| (loser.name().to_owned(), reasons(loser, &accepted))).collect()
+    lost.into_iter().map(|loser| (loser.name().to_owned(), reasons(loser, &accepted, &off))).collect()
 }
 
 /// Why the plugin lost, of all that it claims.
-fn reasons(loser: &Claimant, accepted: &[&Claimant]) -> Vec<String> {
+fn reasons(loser: &Claimant, accepted: &[&Claimant], off: &[&Claimant]) -> Vec<String> {
     let shadowing = shadowing(loser).into_iter().map(|route| {
         let would = "would answer for the paths of other plugins: pin its sha256 if you want that";
         format!("{} {} {would}", route.method, route.path)
     });
-    let taken = accepted.iter().flat_map(|holder| {
-        let clashes = clashes(loser, holder).into_iter();
-        clashes.map(|clash| format!("{} is already one of {}", clash.what, holder.name()))
-    });
-    shadowing.chain(taken).collect()
+    let taken = accepted.iter().flat_map(|holder| clashes(loser, holder)).chain(kept_by(off, loser));
+    shadowing.chain(taken.map(|clash| clash.reason)).collect()
+}
+
+/// Tables and views that plugins have that are switched off and come before the newcomer.
+fn kept_by(off: &[&Claimant], newcomer: &Claimant) -> Vec<Clash> {
+    let earlier = off.iter().filter(|holder| holder.rank() < newcomer.rank());
+    earlier.flat_map(|holder| stored(&newcomer.manifest, &holder.manifest)).collect()
 }
 
 /// Routes of a plugin that nobody trusts with them.
@@ -88,9 +96,9 @@ fn shadowing(plugin: &Claimant) -> Vec<&RouteSpec> {
 }
 
 struct Clash {
-    /// In words.
-    what: String,
-    /// The path or name whose prefix may belong to one of the two.
+    /// Why the newcomer does not get it, when the holder keeps it.
+    reason: String,
+    /// The path or name whose prefix may belong to one of the two; empty where it belongs to neither.
     claim: String,
 }
 
@@ -103,8 +111,12 @@ fn clashes(newcomer: &Claimant, holder: &Claimant) -> Vec<Clash> {
     let same_place = |(own, other): &(&RouteSpec, &RouteSpec)| {
         (own.method == other.method || is_any(own) || is_any(other)) && shape(&own.path) == shape(&other.path)
     };
-    let route = |own: &RouteSpec| Clash { what: format!("{} {}", own.method, own.path), claim: own.path.clone() };
-    let of = |kind: &str, name: &str| Clash { what: format!("the {kind} {name}"), claim: name.to_owned() };
+    let clash = |what: String, claim: &str| {
+        let reason = format!("{what} is already one of {}", holder.name);
+        Clash { reason, claim: claim.to_owned() }
+    };
+    let route = |own: &RouteSpec| clash(format!("{} {}", own.method, own.path), &own.path);
+    let of = |kind: &str, name: &str| clash(format!("the {kind} {name}"), name);
     let mut clashes: Vec<Clash> = pairs().filter(same_place).map(|(own, _)| route(own)).collect();
     if !is_trusted {
         clashes.extend(overlapping(newcomer, holder));
@@ -120,7 +132,39 @@ fn clashes(newcomer: &Claimant, holder: &Claimant) -> Vec<Clash> {
     let is_provided = |name: &String| holder.provides.iter().any(|other| *name == other.name);
     let services = newcomer.provides.iter().map(|spec| &spec.name).filter(|name| is_provided(name));
     clashes.extend(services.map(|service| of("service", service)));
+    clashes.extend(stored(newcomer, holder));
     clashes
+}
+
+/// What both claim in the database, where a prefix tells whose a table or view is.
+fn stored(newcomer: &Manifest, holder: &Manifest) -> Vec<Clash> {
+    let (own, other) = (newcomer.name.as_str(), holder.name.as_str());
+    let tables = shares_tables(own, other).then(|| {
+        let reason = format!("its tables could not be told from those of {other}: rename one of the two");
+        Clash { reason, claim: String::new() }
+    });
+    let claim =
+        |view: &str| [own, other].into_iter().find(|name| is_named_after(view, name)).unwrap_or(view).to_owned();
+    let published = newcomer.views.iter().filter_map(|view| {
+        let reason = if is_named_after(view, other) {
+            format!("the view {view} is named like one of {other}")
+        } else if holder.views.contains(view) {
+            format!("the view {view} is already published by {other}")
+        } else {
+            return None;
+        };
+        Some(Clash { reason, claim: claim(view) })
+    });
+    let expected = holder.views.iter().filter(|view| is_named_after(view, own) && !newcomer.views.contains(view));
+    let taken = expected.map(|view| {
+        let reason = format!("the view {view}, which is named like one of its own, is already published by {other}");
+        Clash { reason, claim: claim(view) }
+    });
+    tables.into_iter().chain(published).chain(taken).collect()
+}
+
+fn is_named_after(view: &str, plugin: &str) -> bool {
+    view.strip_prefix(plugin).is_some_and(|rest| rest.starts_with('_'))
 }
 
 /// Routes whose paths are others and match some of the same requests, whatever their methods: one of them would answer for the
@@ -132,8 +176,9 @@ fn overlapping(newcomer: &Manifest, holder: &Manifest) -> Vec<Clash> {
             return None;
         }
         let other = holder.routes.iter().find(|other| overlap(&own.path, &other.path))?;
-        let what = format!("{} {}, which overlaps {},", own.method, own.path, other.path);
-        Some(Clash { what, claim: own.path.clone() })
+        let (method, path, overlapped) = (&own.method, &own.path, &other.path);
+        let reason = format!("{method} {path}, which overlaps {overlapped}, is already one of {}", holder.name);
+        Some(Clash { reason, claim: path.clone() })
     };
     newcomer.routes.iter().filter_map(clash).collect()
 }
@@ -169,7 +214,13 @@ mod tests {
     fn claimant(name: &str, routes: Vec<RouteSpec>, event_types: &[&str]) -> Claimant {
         let event_types = event_types.iter().map(ToString::to_string).collect();
         let manifest = Arc::new(Manifest { name: name.to_owned(), routes, event_types, ..Manifest::default() });
-        Claimant { manifest, serves: false, is_trusted: false, since_ms: None }
+        Claimant { manifest, serves: false, is_off: false, is_trusted: false, since_ms: None }
+    }
+
+    fn publisher(name: &str, views: &[&str]) -> Claimant {
+        let views = views.iter().map(ToString::to_string).collect();
+        let manifest = Arc::new(Manifest { name: name.to_owned(), views, ..Manifest::default() });
+        Claimant { manifest, ..claimant(name, Vec::new(), &[]) }
     }
 
     fn plugin(name: &str, path: &str) -> Claimant {
@@ -217,7 +268,7 @@ mod tests {
         let with = |name: &str| {
             let pay = ServiceSpec { name: "pay.check".to_owned(), types: CallTypes::default() };
             let provider = Manifest { name: name.to_owned(), provides: vec![pay], ..Manifest::default() };
-            Claimant { manifest: Arc::new(provider), serves: false, is_trusted: false, since_ms: None }
+            Claimant { manifest: Arc::new(provider), ..claimant(name, Vec::new(), &[]) }
         };
         assert_eq!(
             loser(with("aaa"), with("zzz")),
@@ -284,5 +335,49 @@ mod tests {
     fn a_path_of_another_method_overlaps_too() {
         let post = RouteSpec::new("POST", "/api/things/1", "post_thing");
         assert_eq!(loser(claimant("aaa", vec![post], &[]), plugin("things", PATH)).0, "aaa");
+    }
+
+    #[test]
+    fn a_view_belongs_to_the_plugin_that_it_is_named_after() {
+        let view = "forum_threads_v1";
+        let named = ("aaa".to_owned(), format!("the view {view} is named like one of forum"));
+        for owner in [publisher("forum", &[view]), publisher("forum", &[])] {
+            assert_eq!(loser(publisher("aaa", &[view]), owner), named);
+        }
+        let earlier = Claimant { since_ms: Some(5), ..publisher("aaa", &[view]) };
+        let said = format!("the view {view}, which is named like one of its own, is already published by aaa");
+        assert_eq!(loser(earlier, publisher("forum", &[])), ("forum".to_owned(), said));
+        let published = ("b".to_owned(), "the view rows_v1 is already published by a".to_owned());
+        assert_eq!(loser(publisher("a", &["rows_v1"]), publisher("b", &["rows_v1"])), published);
+        assert!(losers(&[publisher("forums", &[view]), publisher("b", &["rows_v1"])]).is_empty());
+    }
+
+    #[test]
+    fn a_stranger_takes_no_names_of_tables() {
+        let said = |holder: &str| format!("its tables could not be told from those of {holder}: rename one of the two");
+        let trusted = |name: &str| Claimant { is_trusted: true, ..publisher(name, &[]) };
+        assert_eq!(loser(publisher("hello_x", &[]), trusted("hello")), ("hello_x".to_owned(), said("hello")));
+        assert_eq!(loser(publisher("hello", &[]), trusted("hello_x")), ("hello".to_owned(), said("hello_x")));
+        let earlier = Claimant { since_ms: Some(5), ..publisher("hello_x", &[]) };
+        assert_eq!(loser(earlier, publisher("hello", &[])).0, "hello", "a name takes nothing from who was there");
+    }
+
+    #[test]
+    fn a_plugin_that_is_switched_off_keeps_its_tables_from_later_ones() {
+        let off = |since_ms| Claimant { is_off: true, since_ms, ..publisher("hello", &["hello_rows_v1"]) };
+        let stranger = || publisher("hello_x", &["hello_rows_v1"]);
+        let said = "its tables could not be told from those of hello: rename one of the two; \
+                    the view hello_rows_v1 is named like one of hello";
+        assert_eq!(loser(off(Some(5)), stranger()), ("hello_x".to_owned(), said.to_owned()));
+        assert!(losers(&[off(None), stranger()]).is_empty(), "it never ran: it has no tables");
+        for stays in [
+            Claimant { is_trusted: true, ..stranger() },
+            Claimant { serves: true, ..stranger() },
+            Claimant { since_ms: Some(4), ..stranger() },
+        ] {
+            assert!(losers(&[off(Some(5)), stays]).is_empty());
+        }
+        let routes = |name: &str, is_off| Claimant { is_off, since_ms: Some(5), ..plugin(name, PATH) };
+        assert!(losers(&[routes("aaa", true), plugin("zzz", PATH)]).is_empty(), "others may have its routes");
     }
 }

@@ -58,7 +58,6 @@ impl PluginRegistry {
         let Some(loaded) = self.entries.get(name).and_then(|entry| entry.loaded.clone()) else { return Vec::new() };
         let mut obstacles = self.clashes.get(name).cloned().unwrap_or_default();
         obstacles.extend(self.missing_requirements(&loaded));
-        obstacles.extend(self.view_clashes(&loaded));
         obstacles.extend(self.service_differences(&loaded));
         obstacles.extend(missing_consent(&loaded, &config.plugins.settings(name)));
         if check.is_last || !obstacles.is_empty() {

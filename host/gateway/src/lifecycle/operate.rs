@@ -7,6 +7,7 @@ use super::{
     manager::PluginManager,
     registry::{InactiveReason, OFF_BY_CONFIGURATION, PluginRegistry},
 };
+use crate::plugin_history::PluginHistory;
 use futures_util::future::BoxFuture;
 use gateway_config::Config;
 use gateway_plugins::{PausedOperation, PluginReport, PluginState, crash_record};
@@ -127,6 +128,13 @@ impl PluginManager {
         let switches = self.parts.operators.switches().await?;
         self.registry.lock().set_switches(switches);
         Ok(())
+    }
+
+    /// What a trial takes for the operators' decisions and for who came earlier: its own database says nothing.
+    pub(crate) fn assume(&self, history: PluginHistory) {
+        let mut registry = self.registry.lock();
+        registry.set_switches(history.switches);
+        registry.first_migrations_ms = history.first_migrations_ms;
     }
 
     async fn enable(&self, name: &str, who: &str) -> Result<Option<String>, OperateError> {

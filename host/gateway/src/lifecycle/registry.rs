@@ -40,6 +40,8 @@ pub struct PluginRegistry {
     pub(super) entries: BTreeMap<String, PluginEntry>,
     /// Operators' decisions, which outrank the configuration.
     pub(super) switches: Switches,
+    /// When plugins ran for the first time on the database that a trial is about; empty when plugins serve.
+    pub(super) first_migrations_ms: BTreeMap<String, i64>,
     /// The latest configuration, once it was reloaded.
     pub(super) latest_config: Option<Arc<Config>>,
     /// Plugins that lose what they claim to others, with the reason.
@@ -130,7 +132,7 @@ impl PluginRegistry {
         self.entries.iter().filter(is_on).map(|(name, _)| name.clone()).collect()
     }
 
-    /// The plugins that serve or are wanted.
+    /// All plugins that are loaded: those that serve or are wanted, and the tables and views of the others.
     pub(super) fn claimants(
         &self,
         wanted: &BTreeSet<String>,
@@ -142,9 +144,10 @@ impl PluginRegistry {
             let serves = entry.running.is_some();
             let may_start = wanted.contains(name) && entry.file.is_unchanged();
             let is_pinned = config.plugins.settings(name).sha256.is_some();
-            (serves || may_start).then(|| Claimant {
+            Some(Claimant {
                 manifest: loaded.manifest.clone(),
                 serves,
+                is_off: !serves && !may_start,
                 is_trusted: loaded.is_released || is_pinned,
                 since_ms: since_ms(name),
             })
@@ -305,28 +308,6 @@ impl PluginRegistry {
         } else {
             format!("it requires {names}, which does not serve: enable it first")
         })
-    }
-
-    /// Two plugins cannot publish the same view, nor have table prefixes of which one contains the other.
-    pub(super) fn view_clashes(&self, newcomer: &LoadedPlugin) -> Vec<String> {
-        let name = &newcomer.manifest.name;
-        let others = self.entries.values().filter_map(|entry| entry.loaded.as_ref());
-        let mut clashes = Vec::new();
-        for other in others.filter(|other| other.manifest.name != *name) {
-            let holder = &other.manifest.name;
-            if gateway_storage::shares_tables(name, holder) {
-                clashes.push(format!("its tables could not be told from those of {holder}: rename one of the two"));
-            }
-            let prefix = format!("{holder}_");
-            for view in &newcomer.manifest.views {
-                if view.starts_with(&prefix) {
-                    clashes.push(format!("the view {view} is named like one of {holder}"));
-                } else if other.manifest.views.contains(view) {
-                    clashes.push(format!("the view {view} is already published by {holder}"));
-                }
-            }
-        }
-        clashes
     }
 
     /// Plugins that share a service or an extension point mean the same by it.

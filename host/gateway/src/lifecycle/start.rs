@@ -52,11 +52,12 @@ impl PluginManager {
     /// Finds who gets what several plugins claim. Without the database nobody came earlier, and nobody could be migrated either.
     async fn resolve_clashes(&self, wanted: &BTreeSet<String>, config: &Config) {
         let applied = self.host().database.migration_status(None).await.unwrap_or_default();
+        let mut registry = self.registry.lock();
         let since_ms = |name: &str| {
             let own = applied.iter().filter(|migration| migration.plugin == name);
-            own.map(|migration| migration.applied_at).min()
+            let first = own.map(|migration| migration.applied_at).min();
+            registry.first_migrations_ms.get(name).copied().or(first)
         };
-        let mut registry = self.registry.lock();
         let mut claimants = registry.claimants(wanted, config, since_ms);
         claimants.push(Claimant::host(&self.parts.routes.own.manifest));
         registry.clashes = losers(&claimants);

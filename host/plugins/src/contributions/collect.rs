@@ -101,14 +101,14 @@ async fn contribution(
     } else {
         read_tracking::mark_uncacheable();
     }
-    let value = call(plugin, &spec.point, index, input).await;
-    if value.is_none() {
+    let contribution = call(plugin, &spec.point, index, input).await;
+    if contribution.is_none() {
         read_tracking::mark_uncacheable();
     }
-    Some(Contribution { plugin: plugin.clone(), value: value? })
+    contribution
 }
 
-async fn call(plugin: &Arc<ActivePlugin>, point: &str, index: u32, input: FfiBytes) -> Option<Box<RawValue>> {
+async fn call(plugin: &Arc<ActivePlugin>, point: &str, index: u32, input: FfiBytes) -> Option<Contribution> {
     let _in_flight = plugin.acquire()?;
     let operation = plugin.operations.contribution(index)?;
     let probe = plugin.handle.admit(operation).ok()?;
@@ -121,8 +121,13 @@ async fn call(plugin: &Arc<ActivePlugin>, point: &str, index: u32, input: FfiByt
             }
             match serde_json::from_slice(&bytes) {
                 Ok(value) => {
+                    let contribution = Contribution { plugin: plugin.clone(), value };
+                    // The call that decides about a pause must give what its point is for, too.
+                    if probe.is_some() && !contribution.has_shape_of(point) {
+                        return None;
+                    }
                     plugin.handle.end_probe(operation, probe);
-                    Some(value)
+                    Some(contribution)
                 }
                 Err(error) => {
                     plugin.handle.invalid_contribution(point, &error);
