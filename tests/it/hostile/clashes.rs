@@ -11,7 +11,6 @@ use plugin_api::{
     abi_stable::prefix_type::PrefixTypeTrait as _,
     host::Identity,
 };
-use plugin_testing::TestGateway;
 use rstest::rstest;
 
 struct Aardvark;
