@@ -102,6 +102,8 @@ impl Database {
             Err(error) => return ReadAttempt::Ready(self.record_read(scope, Err(error))),
         };
         statement.record_dependencies(scope);
+        // The text is code of the gateway or a plugin. What clients sent is in the parameters, which no log has.
+        tracing::trace!(sql = statement.sql(), "reads");
         if let Engine::Sqlite(sqlite) = &self.inner.engine {
             let timer = scope.time_read();
             if let Some(rows) = sqlite.try_read(&statement) {
