@@ -83,7 +83,8 @@ async fn an_index_answers_a_search(#[case] engine: Engine, #[case] step: &str, #
     let rows = values(&db.database.read(&Scope::Host, explained).await.unwrap());
     let plan: Vec<&str> = rows.iter().filter_map(|row| text_of(row.last()?)).map(str::trim).collect();
     assert!(plan.iter().any(|found| found.contains(step)), "{plan:#?}");
-    assert!(!plan.iter().any(|found| *found == whole || found.starts_with(&format!("{whole} on"))), "{plan:#?}");
+    let is_whole = |found: &&str| *found == whole || engine == Engine::Postgres && found.contains(whole);
+    assert!(!plan.iter().any(is_whole), "{plan:#?}");
 }
 
 fn text_of(value: &Value) -> Option<&str> {

@@ -276,7 +276,7 @@ mod tests {
         };
         let copy = private_copy(&PluginFile { inspection, content: b"short".to_vec() }, dir.path()).unwrap();
         let other = copy.path.with_extension("other");
-        fs::write(&other, [0; 4096]).unwrap();
+        fs::write(&other, [0_u8; 4096]).unwrap();
         fs::rename(&other, &copy.path).unwrap();
         let error = map(copy, "forum").err().unwrap().to_string();
         assert!(error.contains("file too short"), "{error}");
