@@ -1,12 +1,15 @@
-//! How SQLite reads the tables that grow for their lists: a page walks the index of its order, a search asks the index of its texts.
+//! How the databases read the tables that grow for their lists: a page walks the index of its order, a search asks the index of its texts.
 //!
 //! The rule: the statements are those that the requests run. The gateway logs them at the level trace.
 
 use super::LIMIT;
-use crate::e2e::{self, Site};
-use gateway_tests::process::Setup;
+use crate::{
+    e2e::{Site, setup_on},
+    storage::Engine,
+};
+use gateway_tests::process::{GatewayProcess, Setup};
 use plugin_testing::{TestGateway, Value};
-use sqlx::{AssertSqlSafe, Connection as _, Row as _, SqliteConnection};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection, Row as _, SqliteConnection};
 
 /// A request, a text that only the statement of its page has, and steps of its plan.
 const LISTS: [(&str, &str, &[&str]); 10] = [
@@ -34,6 +37,15 @@ const LISTS: [(&str, &str, &[&str]); 10] = [
     ),
 ];
 
+/// The same for the pages of PostgreSQL. It reads its indexes backward, too.
+const ORDERS_ON_POSTGRES: [(&str, &str, &str); 5] = [
+    ("/api/forum/threads", "FROM forum_threads t", "using forum_threads_active on forum_threads t"),
+    ("/api/kb", "FROM kb_pages ORDER BY", "using kb_pages_updated on kb_pages"),
+    ("/api/agents", "FROM agents_agents a", "using agents_agents_pkey on agents_agents a"),
+    ("/api/bounties", "FROM bounties_bounties b ORDER BY", "using bounties_bounties_new on bounties_bounties b"),
+    ("/api/artifacts", "FROM artifacts_artifacts a", "using artifacts_artifacts_new on artifacts_artifacts a"),
+];
+
 /// Steps that read a table from its first row to its last.
 const WHOLE_TABLES: [&str; 9] = [
     "SCAN t",
@@ -49,16 +61,10 @@ const WHOLE_TABLES: [&str; 9] = [
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_and_searches_use_their_indexes() {
-    let gateway = e2e::setup().set("log.level", "info,gateway_storage=trace").start().await.unwrap();
-    let site = Site::of(&gateway);
+    let gateway = start(Engine::Sqlite).await;
     for (path, marker, steps) in LISTS {
-        let before = gateway.setup().log().len();
-        let answer = site.get(path).await;
-        assert_eq!(answer.status, 200, "{path}: {}", answer.text());
-        let pages = || pages(gateway.setup(), before, marker);
-        TestGateway::eventually(LIMIT, path, || async { !pages().is_empty() }).await;
         let mut plans = Vec::new();
-        for page in pages() {
+        for page in pages_of(&gateway, path, marker).await {
             plans.push(plan(gateway.setup(), &page).await);
         }
         let has = |plan: &[String], step: &str| plan.iter().any(|found| found.starts_with(step));
@@ -67,6 +73,33 @@ async fn pages_and_searches_use_their_indexes() {
         };
         assert!(plans.iter().any(is_right), "{path}: no plan has only {steps:?}: {plans:#?}");
     }
+}
+
+/// Searches: see `storage::search`.
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_use_the_indexes_of_postgres() {
+    let gateway = start(Engine::Postgres).await;
+    for (path, marker, step) in ORDERS_ON_POSTGRES {
+        let mut plans = Vec::new();
+        for page in pages_of(&gateway, path, marker).await {
+            plans.push(plan_on_postgres(gateway.setup(), &page).await);
+        }
+        assert!(plans.iter().any(|plan| plan.contains(step)), "{path}: no plan has {step}: {plans:#?}");
+    }
+}
+
+async fn start(engine: Engine) -> GatewayProcess {
+    setup_on(engine).await.set("log.level", "info,gateway_storage=trace").start().await.unwrap()
+}
+
+/// The statements with the marker that read a page for this request.
+async fn pages_of(gateway: &GatewayProcess, path: &str, marker: &str) -> Vec<String> {
+    let before = gateway.setup().log().len();
+    let answer = Site::of(gateway).get(path).await;
+    assert_eq!(answer.status, 200, "{path}: {}", answer.text());
+    let found = || pages(gateway.setup(), before, marker);
+    TestGateway::eventually(LIMIT, path, || async { !found().is_empty() }).await;
+    found()
 }
 
 /// The statements with the marker that read a page, of the log from that byte on.
@@ -84,4 +117,16 @@ async fn plan(setup: &Setup, sql: &str) -> Vec<String> {
     let rows = explain.fetch_all(&mut connection).await.unwrap();
     connection.close().await.unwrap();
     rows.iter().map(|row| row.get("detail")).collect()
+}
+
+/// The plan for any values, of a database that would rather take any index than none: so small tables need none.
+async fn plan_on_postgres(setup: &Setup, sql: &str) -> String {
+    let mut connection = PgConnection::connect(setup.get("database.url").unwrap()).await.unwrap();
+    let prepare = format!("SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan; PREPARE page AS {sql}");
+    connection.execute(AssertSqlSafe(prepare)).await.unwrap();
+    let values = (1..).take_while(|number| sql.contains(&format!("${number}"))).map(|_| "NULL").collect::<Vec<_>>();
+    let values = if values.is_empty() { String::new() } else { format!("({})", values.join(", ")) };
+    let rows = connection.fetch_all(AssertSqlSafe(format!("EXPLAIN EXECUTE page{values}"))).await.unwrap();
+    connection.close().await.unwrap();
+    rows.iter().map(|row| row.get::<String, _>(0)).collect::<Vec<_>>().join("\n")
 }
