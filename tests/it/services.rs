@@ -11,7 +11,9 @@ use plugin_api::{
     point::{Point, Service},
 };
 use plugin_testing::{TestGateway, TestResponse, Value, json};
+use schemars::{Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct Word {
@@ -21,6 +23,20 @@ struct Word {
 /// What providers and users share.
 const TRANSLATE: Service<Word, Option<String>> = Service::new("dictionary.translate");
 const WORDS: Point<Word, u32> = Point::new("dictionary.words");
+
+/// Declared to be a number, and handed over as a text.
+#[derive(Serialize)]
+struct Lie(&'static str);
+
+impl JsonSchema for Lie {
+    fn schema_name() -> Cow<'static, str> {
+        u32::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        u32::json_schema(generator)
+    }
+}
 
 macro_rules! plugins {
     ($($name:ident $text:literal: $definition:expr;)*) => {
@@ -63,6 +79,12 @@ plugins! {
     Misreader "misreader": Definition::new().uses(Service::<Word, String>::new("dictionary.translate"));
     Miscounter "miscounter": Definition::new()
         .contributes(Point::new("dictionary.words"), async |_, _: Word| Ok("many".to_owned()));
+    Liar "liar": Definition::new()
+        .provides(Service::<Word, Lie>::new("liar.count"), async |_, _| Ok(Lie("a secret of the liar")))
+        .contributes(Point::<Word, Lie>::new("dictionary.words"), async |_, _| Ok(Lie("a secret of the liar")));
+    Believer "believer": Definition::new()
+        .uses(COUNT)
+        .routes([Route::get("/api/believer/words/{word}", believe).public()]);
     Mirror "mirror_word": Definition::new()
         .provides(REFLECT, async |cx: PluginContext<Mirror>, depth| cx.call(REFLECT, &(depth + 1)).await)
         .uses(REFLECT)
@@ -70,6 +92,7 @@ plugins! {
 }
 
 const REFLECT: Service<u32, u32> = Service::new("mirror_word.reflect");
+const COUNT: Service<Word, u32> = Service::new("liar.count");
 
 async fn translate(cx: PluginContext<Dictionary>, Word { word }: Word) -> Result<Option<String>, HostError> {
     match word.as_str() {
@@ -91,6 +114,10 @@ async fn count_words(cx: RequestContext<Dictionary>, Path(word): Path<String>) -
 
 async fn read_word<P: Plugin>(cx: RequestContext<P>, Path(word): Path<String>) -> Result<Json<Value>, HandlerError> {
     Ok(Json(json!(cx.call(TRANSLATE, &Word { word }).await?)))
+}
+
+async fn believe(cx: RequestContext<Believer>, Path(word): Path<String>) -> Result<Json<u32>, HandlerError> {
+    Ok(Json(cx.call(COUNT, &Word { word }).await?))
 }
 
 async fn reflect(cx: RequestContext<Mirror>) -> Result<Json<u32>, HandlerError> {
@@ -217,6 +244,31 @@ async fn mistakes_are_reported_at_the_start() {
     }
     assert_eq!(translation(&gateway, "apple").await.json(), json!("Apfel"), "the others serve");
     gateway.stop().await;
+}
+
+/// The types of both were compared when they started.
+#[tokio::test]
+async fn what_is_not_of_its_declared_type_is_the_fault_of_who_hands_it_over() {
+    let modules = [module::<Dictionary>(), module::<Reader>(), module::<Liar>(), module::<Believer>()];
+    for gateway in TestGateway::each_database(&modules).await {
+        let words = gateway.get("/api/dictionary/words/apple").await;
+        assert_eq!(words.json(), json!([["reader", 1]]), "the good part stays: {}", words.text());
+        let shape = "another shape: value is not of type \"integer\"";
+        let faults = gateway.faults().await;
+        let contribution = format!("liar: error in point dictionary.words: a contribution has {shape}");
+        assert!(faults.len() == 1 && faults[0].starts_with(&contribution), "{faults:?}");
+
+        let answer = gateway.get("/api/believer/words/apple").await;
+        assert_eq!((answer.status, answer.code()), (503, "unavailable".to_owned()), "{}", answer.text());
+        assert!(!answer.text().contains("secret"), "{}", answer.text());
+        let faults = gateway.faults().await;
+        let service = format!("liar: error in service liar.count: an answer has {shape}");
+        assert!(faults.len() == 1 && faults[0].starts_with(&service), "{faults:?}");
+        let counted = gateway.reports().await.into_iter().map(|report| (report.name, report.faults));
+        let expected = [("believer", 0), ("dictionary", 0), ("liar", 2), ("reader", 0)];
+        assert_eq!(counted.collect::<Vec<_>>(), expected.map(|(name, faults)| (name.to_owned(), faults)));
+        gateway.stop().await;
+    }
 }
 
 #[tokio::test]

@@ -147,6 +147,11 @@ impl Setup {
         Ok(self.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?)
     }
 
+    /// The same, with a standard output of the test's.
+    pub fn spawn_printing(&self, arguments: &[&str], stdout: impl Into<Stdio>) -> Result<Child> {
+        Ok(self.command(arguments).stdout(stdout).stderr(Stdio::null()).spawn()?)
+    }
+
     /// Starts the gateway and waits until it says that it serves.
     pub async fn start(&self) -> Result<GatewayProcess> {
         let log = File::options().create(true).append(true).open(self.log_file())?;

@@ -175,7 +175,7 @@ mod tests {
     }
 
     fn services(indexes: &Indexes, head: Option<u64>) -> Value {
-        let contracts = ["registry", "x402vault"].map(|key| (key.to_owned(), Address([1; 20]))).into();
+        let contracts = ["registry", "x402vault", "treasury"].map(|key| (key.to_owned(), Address([1; 20]))).into();
         let chain = ChainConfig { contracts, deploy_block: Some(7), block_time_s: 5, ..ChainConfig::default() };
         let indexed = BTreeSet::from(["registry".to_owned(), "x402Vault".to_owned()]);
         json!(indexes.services(&chain, &indexed, |_| Some(ChainState { settings: &chain, head })))
@@ -210,6 +210,12 @@ mod tests {
             })
         );
         assert_eq!(status["indexer"]["ok"], true);
+    }
+
+    #[test]
+    fn a_contract_that_is_deployed_and_that_nobody_indexes_is_left_out() {
+        let status = services(&indexes([at("one", IndexState::Following, 99)]), Some(99));
+        assert_eq!(status["v3indexer"]["contracts"], json!(["x402Vault"]), "not the treasury");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::{
     PluginHandle,
+    declared_outputs::DeclaredOutputs,
     handle::PluginOperation,
     loading::LoadedPlugin,
     polls::{PlaceId, PluginCall, PollGate},
@@ -24,6 +25,7 @@ pub struct ActivePlugin {
     pub scope: Scope,
     pub loaded: Arc<LoadedPlugin>,
     pub operations: PluginOperations,
+    pub(crate) outputs: DeclaredOutputs,
     is_closed: AtomicBool,
     in_flight: AtomicUsize,
     call_count: AtomicU64,
@@ -84,6 +86,7 @@ impl ActivePlugin {
     pub fn new(handle: Arc<PluginHandle>, loaded: Arc<LoadedPlugin>, object: PluginBox, scope: Scope) -> Arc<Self> {
         let manifest = loaded.manifest.clone();
         let operations = PluginOperations::new(&handle, &manifest);
+        let outputs = DeclaredOutputs::new(&manifest);
         Arc::new(Self {
             handle,
             manifest,
@@ -91,6 +94,7 @@ impl ActivePlugin {
             scope,
             loaded,
             operations,
+            outputs,
             is_closed: AtomicBool::new(false),
             in_flight: AtomicUsize::new(0),
             call_count: AtomicU64::new(0),

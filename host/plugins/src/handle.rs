@@ -119,8 +119,8 @@ impl PluginHandle {
     }
 
     /// A contribution whose JSON does not fit the type of its extension point.
-    pub fn invalid_contribution(&self, point: &str, error: &serde_json::Error) {
-        self.error(&format!("point {point}"), format!("a contribution has another shape: {error}"));
+    pub fn invalid_contribution(&self, point: &str, reason: &str) {
+        self.error(&format!("point {point}"), format!("a contribution has another shape: {reason}"));
     }
 
     /// A handler or job that exceeded its time limit counts as a fault.

@@ -10,6 +10,7 @@ mod call_depth;
 mod capabilities;
 mod contributions;
 pub mod crash_record;
+mod declared_outputs;
 mod doorkeeper;
 mod fetch;
 mod handle;

@@ -54,6 +54,10 @@ async fn call(provider: &Arc<ActivePlugin>, index: u32, service: &str, input: Ff
                 provider.handle.error(&place, reason);
                 return Err(failed());
             }
+            if let Err(reason) = provider.outputs.check_service(index, &output) {
+                provider.handle.error(&place, format!("an answer has another shape: {reason}"));
+                return Err(failed());
+            }
             provider.handle.end_probe(operation, probe);
             Ok(output)
         }

@@ -102,6 +102,8 @@ impl Database {
             Err(error) => return ReadAttempt::Ready(self.record_read(scope, Err(error))),
         };
         statement.record_dependencies(scope);
+        // The text is code of the gateway or a plugin. What clients sent is in the parameters, which no log has.
+        tracing::trace!(sql = statement.sql(), "reads");
         if let Engine::Sqlite(sqlite) = &self.inner.engine {
             let timer = scope.time_read();
             if let Some(rows) = sqlite.try_read(&statement) {
@@ -249,4 +251,32 @@ async fn open_sqlite(settings: DatabaseSettings) -> Result<SqliteEngine, Storage
     tokio::task::spawn_blocking(open)
         .await
         .map_err(|error| StorageError::Internal(format!("opening failed: {error}")))?
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    /// `/live` of the operator's listener is 503 then.
+    #[tokio::test]
+    async fn a_sqlite_thread_that_has_ended_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", folder.path().join("gateway.db").display());
+        let database = Database::open(DatabaseSettings::new(url)).await.unwrap();
+        database.check_threads().unwrap();
+        let Engine::Sqlite(sqlite) = &database.inner.engine else { unreachable!("the file is SQLite's") };
+        sqlite.end_writer_thread().await;
+        let ended = async {
+            loop {
+                match database.check_threads() {
+                    Ok(()) => tokio::task::yield_now().await,
+                    Err(error) => break error,
+                }
+            }
+        };
+        let error = tokio::time::timeout(Duration::from_secs(10), ended).await.unwrap();
+        assert_eq!(error, StorageError::Internal("a database thread has ended".into()));
+        assert_eq!(database.probe().await, Err(error));
+    }
 }

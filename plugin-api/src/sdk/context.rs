@@ -211,7 +211,10 @@ impl HostHandle {
     ) -> Result<O, HostError> {
         let call = crate::manifest::ServiceCall { service: service.name().to_owned() };
         let answered = self.call_capability("service", &call, to_bytes(input)?).await?;
-        from_bytes(&answered.response)
+        from_bytes(&answered.response).map_err(|error| {
+            self.warn(&format!("the answer of {} has another shape: {}", service.name(), error.message));
+            HostError::new(HostErrorCode::Unavailable, format!("the service {} failed", service.name()))
+        })
     }
 
     /// Names of the agents that these addresses own, from the plugins that contribute to [`point::AUTHORS`]. Duplicate

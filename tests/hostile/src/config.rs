@@ -29,6 +29,8 @@ pub enum Act {
     Spin,
     /// Ends the process.
     Exit,
+    /// The same by a signal.
+    Abort,
     /// Answers JSON of another shape.
     Misshape,
     /// Answers much more than there may be.
@@ -52,6 +54,7 @@ impl Config {
             Act::Hang => block(Duration::from_millis(self.hang_ms)),
             Act::Spin => spin(),
             Act::Exit => exit(),
+            Act::Abort => std::process::abort(),
             Act::Behave | Act::Misshape | Act::Flood | Act::Circle => {}
         }
     }
@@ -72,6 +75,7 @@ pub(crate) async fn act(act: Act, place: &'static str) {
         Act::Hang => std::future::pending().await,
         Act::Spin => spin(),
         Act::Exit => exit(),
+        Act::Abort => std::process::abort(),
         Act::Behave | Act::Misshape | Act::Flood | Act::Circle => {}
     }
 }

@@ -9,6 +9,7 @@ pub fn routes() -> Vec<Route<Hostile>> {
     vec![
         Route::get("/api/hostile/exit", exit_in_handler).public(),
         Route::get("/api/hostile/abort", abort_in_handler).public(),
+        Route::get("/api/hostile/abort_in_task", abort_in_task).public(),
         Route::get("/api/hostile/overflow", overflow_the_stack).public(),
     ]
 }
@@ -24,6 +25,11 @@ async fn exit_in_handler(_: RequestContext<Hostile>) -> Number {
 
 async fn abort_in_handler(_: RequestContext<Hostile>) -> Number {
     std::process::abort()
+}
+
+async fn abort_in_task(cx: RequestContext<Hostile>) -> Number {
+    cx.spawn("aborting_task", async { std::process::abort() });
+    Ok(Json(0))
 }
 
 async fn overflow_the_stack(_: RequestContext<Hostile>) -> Number {

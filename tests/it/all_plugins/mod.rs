@@ -10,6 +10,7 @@ mod mutant;
 mod mutated;
 mod mutations;
 mod plugin_removed;
+mod query_plans;
 pub mod refusals;
 mod registration_file;
 mod schemathesis;

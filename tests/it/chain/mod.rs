@@ -9,6 +9,7 @@ mod other_chains;
 mod property;
 mod reorganisation;
 mod replicas;
+mod reset_steps;
 mod rules;
 mod two_plugins;
 mod upgrade;

@@ -41,6 +41,42 @@ async fn the_next_start_names_the_operation_that_ended_the_process(#[case] path:
     assert_eq!((warnings_of(&setup, operation), &hostile_report(&gateway).await["reason"]), (1, &"".into()));
 }
 
+/// Other code of the plugin may have run at the same time.
+async fn assert_named(setup: &Setup, place: &str) {
+    let gateway = setup.start().await.unwrap();
+    assert_eq!(warnings_of(setup, place), 1, "{}", setup.log());
+    let report = hostile_report(&gateway).await;
+    assert_eq!(report["state"], "serving", "{report}");
+    let reason = report["reason"].as_str().unwrap();
+    assert!(reason.starts_with("was running when the gateway died the last time: "), "{reason}");
+    assert!(reason.contains(place), "{reason}");
+}
+
+#[rstest]
+#[case::a_job("job", "job misbehave")]
+#[case::a_contribution("contribution", "point status")]
+#[tokio::test]
+async fn the_next_start_names_code_that_no_request_named(#[case] act: &str, #[case] place: &str) {
+    let setup = prepared().await;
+    let deadly = setup.clone().set(&format!("plugins.hostile.{act}"), "abort");
+    // A job may run before the gateway says that it serves.
+    if let Ok(mut gateway) = deadly.start().await {
+        let _ = Site::of(&gateway).request(Method::GET, "/api/status").send().await;
+        assert!(!gateway.ended(LIMIT).await.unwrap().success());
+    }
+    assert_named(&setup, place).await;
+}
+
+#[tokio::test]
+async fn the_next_start_names_a_task_that_ended_the_process() {
+    let setup = prepared().await;
+    let mut gateway = setup.start().await.unwrap();
+    // The answer may come before the end.
+    let _ = Site::of(&gateway).request(Method::GET, "/api/hostile/abort_in_task").send().await;
+    assert!(!gateway.ended(LIMIT).await.unwrap().success());
+    assert_named(&setup, "a background task").await;
+}
+
 #[tokio::test]
 async fn a_constructor_that_ends_the_process_twice_is_skipped_until_an_operator_enables_it() {
     let setup = prepared().await;

@@ -61,6 +61,39 @@ async fn what_is_written_is_found(#[values(Engine::Sqlite, Engine::Postgres)] en
     assert_eq!(db.found_by(&SearchIndex::new("forum_notes", &["title"]), "the index").await, Vec::<i64>::new());
 }
 
+/// So many rows that the database rather asks an index than reads them all.
+const MANY: &str = "INSERT INTO forum_notes (title, body) WITH RECURSIVE n (i) AS \
+    (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT 'note ' || i, 'body ' || i FROM n";
+
+#[rstest]
+#[case(Engine::Sqlite, "SCAN forum_notes_search VIRTUAL TABLE INDEX 0:M", "SCAN forum_notes")]
+#[case(Engine::Postgres, "Bitmap Index Scan on forum_notes_search", "Seq Scan")]
+#[tokio::test(flavor = "multi_thread")]
+async fn an_index_answers_a_search(#[case] engine: Engine, #[case] step: &str, #[case] whole: &str) {
+    let db = TestDatabase::new(engine).await;
+    db.migrate("forum", &[migration(1, TABLE)]).await.unwrap();
+    db.change(MANY).await;
+    db.migrate("forum", &[migration(1, TABLE), migration(2, INDEX)]).await.unwrap();
+    let (dialect, explain) = match engine {
+        Engine::Sqlite => ("sqlite", "EXPLAIN QUERY PLAN "),
+        Engine::Postgres => ("postgres", "EXPLAIN "),
+    };
+    let search = Search::in_dialect(dialect, "note 12345").unwrap();
+    let explained = plugin_api::sql(explain).push_sql(NOTES.select("id", &search)).into();
+    let rows = values(&db.database.read(&Scope::Host, explained).await.unwrap());
+    let plan: Vec<&str> = rows.iter().filter_map(|row| text_of(row.last()?)).map(str::trim).collect();
+    assert!(plan.iter().any(|found| found.contains(step)), "{plan:#?}");
+    let is_whole = |found: &&str| *found == whole || engine == Engine::Postgres && found.contains(whole);
+    assert!(!plan.iter().any(is_whole), "{plan:#?}");
+}
+
+fn text_of(value: &Value) -> Option<&str> {
+    match value {
+        Value::Text(text) => Some(text.as_str()),
+        _ => None,
+    }
+}
+
 /// No index knows so short a text.
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]

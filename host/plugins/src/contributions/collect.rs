@@ -36,14 +36,14 @@ impl Contribution {
         match serde_json::from_str(self.value.get()) {
             Ok(value) => Some(value),
             Err(error) => {
-                self.plugin.handle.invalid_contribution(point.name(), &error);
+                self.plugin.handle.invalid_contribution(point.name(), &error.to_string());
                 None
             }
         }
     }
 
-    /// Whether it is what readers of this point expect; another shape is a fault of the plugin. The types of plugins' own points
-    /// are compared when a plugin starts.
+    /// Whether it is what readers of this point expect; another shape is a fault of the plugin. Contributions to
+    /// plugins' own points are compared with their declared type before.
     pub fn has_shape_of(&self, point: &str) -> bool {
         let fits = self
             .fits(point, point::AUTHORS)
@@ -119,7 +119,8 @@ async fn call(plugin: &Arc<ActivePlugin>, point: &str, index: u32, input: FfiByt
                 plugin.handle.error(&format!("point {point}"), reason);
                 return None;
             }
-            match serde_json::from_slice(&bytes) {
+            let value = serde_json::from_slice::<Box<RawValue>>(&bytes).map_err(|error| error.to_string());
+            match value.and_then(|value| plugin.outputs.check_contribution(index, &bytes).map(|()| value)) {
                 Ok(value) => {
                     let contribution = Contribution { plugin: plugin.clone(), value };
                     // The call that decides about a pause must give what its point is for, too.
@@ -129,8 +130,8 @@ async fn call(plugin: &Arc<ActivePlugin>, point: &str, index: u32, input: FfiByt
                     plugin.handle.end_probe(operation, probe);
                     Some(contribution)
                 }
-                Err(error) => {
-                    plugin.handle.invalid_contribution(point, &error);
+                Err(reason) => {
+                    plugin.handle.invalid_contribution(point, &reason);
                     None
                 }
             }

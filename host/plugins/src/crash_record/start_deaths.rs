@@ -100,4 +100,33 @@ mod tests {
         );
         assert_eq!(skipped(&deaths, "c"), None, "a corrected build is tried");
     }
+    #[test]
+    fn each_step_of_the_start_is_skipped_by_itself() {
+        let skipped = |died: StartPhase, tried: StartPhase| {
+            let mut deaths = DeathsByPlugin::new();
+            for _ in 0..DEATHS_MAX {
+                count(&mut deaths, Starting { phase: died, ..starting("a") });
+            }
+            deaths["bomb"].why_skipped(Some("a"), tried)
+        };
+        let again = "`gateway plugins enable bomb` tries it again";
+        assert_eq!(
+            skipped(StartPhase::Load, StartPhase::Load).unwrap(),
+            format!(
+                "skipped: the process has died 2 times while its library was loaded; {again}, then restart the gateway"
+            )
+        );
+        assert_eq!(
+            skipped(StartPhase::Migration, StartPhase::Migration).unwrap(),
+            format!("skipped: the process has died 2 times in its migration; {again}")
+        );
+        for (died, tried) in [
+            (StartPhase::Load, StartPhase::Constructor),
+            (StartPhase::Load, StartPhase::Migration),
+            (StartPhase::Migration, StartPhase::Load),
+            (StartPhase::Migration, StartPhase::Constructor),
+        ] {
+            assert_eq!(skipped(died, tried), None, "it died {died}");
+        }
+    }
 }

@@ -219,6 +219,7 @@ fn collapse_whitespace(text: &str, characters_max: usize) -> String {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
+    use std::fs;
 
     /// The same root module as three versions of an API would define it.
     #[allow(dead_code, non_camel_case_types, reason = "only their layouts are read")]
@@ -259,6 +260,26 @@ mod tests {
         let error = check_layout(changed::Module_Ref::LAYOUT, v1_0::Module_Ref::LAYOUT).unwrap_err().to_string();
         assert!(error.contains("expected u64, found i64"), "{error}");
         assert_eq!(error.lines().count(), 1, "{error}");
+    }
+
+    /// Two files that are no libraries: the linker's reason tells which of them it read.
+    #[test]
+    fn what_is_mapped_is_what_was_checked() {
+        let dir = tempfile::tempdir().unwrap();
+        let inspection = Inspection {
+            path: "libforum.so".into(),
+            name: "forum".into(),
+            version: "1.0.0".into(),
+            abi: (1, 0),
+            sha256: "0".repeat(64),
+            bytes: 5,
+        };
+        let copy = private_copy(&PluginFile { inspection, content: b"short".to_vec() }, dir.path()).unwrap();
+        let other = copy.path.with_extension("other");
+        fs::write(&other, [0_u8; 4096]).unwrap();
+        fs::rename(&other, &copy.path).unwrap();
+        let error = map(copy, "forum").err().unwrap().to_string();
+        assert!(error.contains("file too short"), "{error}");
     }
 
     #[test]

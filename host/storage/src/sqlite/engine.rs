@@ -160,6 +160,14 @@ impl SqliteEngine {
         self.threads.lock().iter().all(|thread| !thread.is_finished())
     }
 
+    /// Ends the writer thread as a fault in the gateway's own code does.
+    #[cfg(test)]
+    #[allow(clippy::panic, reason = "the fault of a test")]
+    pub async fn end_writer_thread(&self) {
+        let fault = |_: &SqliteConnection| -> Result<(), StorageError> { panic!("a fault") };
+        let _ = self.run_on_writer(fault).await;
+    }
+
     /// Runs the work on the writer thread, between groups. It may change any table.
     async fn run_on_writer<T: Send + 'static>(
         &self,

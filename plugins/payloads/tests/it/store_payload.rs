@@ -118,6 +118,29 @@ async fn a_client_stores_so_much_a_day() {
 }
 
 #[tokio::test]
+async fn all_addresses_of_an_ipv6_network_share_a_day() {
+    let limited = |builder: plugin_testing::Builder| {
+        builder.config("payloads", json!({ "client_bytes_per_day_max": SIZE_MAX + 10 }))
+    };
+    for gateway in gateways_with(limited).await {
+        let mut answers = Vec::new();
+        for (ip, bytes) in [
+            ("2001:db8::1", bytes(1, SIZE_MAX)),
+            ("2001:db8::2", bytes(2, 10)),
+            ("2001:db8::3", bytes(3, 1)),
+            ("2001:db8:0:1::1", bytes(3, 1)),
+        ] {
+            gateway.set_client_ip(ip.parse().unwrap());
+            let response = post(&gateway, "text/plain", bytes).await;
+            answers.push((response.status, response.code()));
+        }
+        assert_eq!(answers.iter().map(|(status, _)| *status).collect::<Vec<_>>(), [200, 200, 429, 200]);
+        assert_eq!(answers[2].1, "daily_bytes");
+        finish(gateway).await;
+    }
+}
+
+#[tokio::test]
 async fn a_full_store_takes_no_more() {
     let limited =
         |builder: plugin_testing::Builder| builder.config("payloads", json!({ "total_bytes_max": SIZE_MAX + 10 }));
