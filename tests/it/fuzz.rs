@@ -2,7 +2,7 @@
 //! The other fuzz targets are in the crates below host/, each in src/fuzz.
 
 use crate::all_plugins::modules;
-use plugin_testing::{Builder, TestGateway};
+use plugin_testing::{Builder, TestGateway, Wallet, json};
 use std::{collections::BTreeSet, panic::AssertUnwindSafe};
 
 /// What paths and queries are made of beside the words of the routes themselves.
@@ -108,6 +108,9 @@ fn requests() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let gateway = runtime.block_on(async {
         let builder = modules().into_iter().fold(TestGateway::builder(), Builder::plugin);
+        // Without operators the export of the waitlist is a 503.
+        let operators = json!({ "operators": [Wallet::new(1).address()] });
+        let builder = builder.config("validators", operators);
         builder.configure(|config| config.limits.allow = vec!["127.0.0.1/32".parse().unwrap()]).start().await
     });
     assert_eq!(runtime.block_on(gateway.reports()).len(), crate::coverage::plugins().len(), "every plugin is loaded");

@@ -102,8 +102,7 @@ impl Database {
             Err(error) => return ReadAttempt::Ready(self.record_read(scope, Err(error))),
         };
         statement.record_dependencies(scope);
-        // The text is code of the gateway or a plugin. What clients sent is in the parameters, which no log has.
-        tracing::trace!(sql = statement.sql(), "reads");
+        log_read(statement.sql());
         if let Engine::Sqlite(sqlite) = &self.inner.engine {
             let timer = scope.time_read();
             if let Some(rows) = sqlite.try_read(&statement) {
@@ -251,6 +250,12 @@ async fn open_sqlite(settings: DatabaseSettings) -> Result<SqliteEngine, Storage
     tokio::task::spawn_blocking(open)
         .await
         .map_err(|error| StorageError::Internal(format!("opening failed: {error}")))?
+}
+
+/// The text is code of the gateway or a plugin. What clients sent is in the parameters, which no log has. A function, so that
+/// futures do not hold what the macro makes.
+fn log_read(text: &str) {
+    tracing::trace!(sql = text, "reads");
 }
 
 #[cfg(test)]

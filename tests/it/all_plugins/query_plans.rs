@@ -21,7 +21,8 @@ const LISTS: [(&str, &str, &[&str]); 10] = [
     ),
     ("/api/kb", "FROM kb_pages ORDER BY", &["SCAN kb_pages USING INDEX kb_pages_updated"]),
     ("/api/kb?q=digging", "bm25(kb_search", &["SCAN kb_search VIRTUAL TABLE INDEX 0:M"]),
-    ("/api/agents", "FROM agents_agents a", &["SCAN a USING INDEX sqlite_autoindex_agents_agents_1"]),
+    // By id, which is the order of the table itself.
+    ("/api/agents", "FROM agents_agents a", &["SCAN a"]),
     ("/api/agents?q=digging", "CROSS JOIN agents_agents a", &["SCAN agents_agents_search VIRTUAL TABLE INDEX 0:M"]),
     ("/api/bounties", "FROM bounties_bounties b ORDER BY", &["SCAN b USING INDEX bounties_bounties_new"]),
     (
@@ -68,9 +69,13 @@ async fn pages_and_searches_use_their_indexes() {
             plans.push(plan(gateway.setup(), &page).await);
         }
         let has = |plan: &[String], step: &str| plan.iter().any(|found| found.starts_with(step));
-        let is_right = |plan: &Vec<String>| {
-            steps.iter().all(|step| has(plan, step)) && !plan.iter().any(|found| WHOLE_TABLES.contains(&found.as_str()))
+        let is_costly = |found: &String| {
+            let is_whole = WHOLE_TABLES.contains(&found.as_str()) && !steps.contains(&found.as_str());
+            // A search may sort what it found.
+            let sorts = found.starts_with("USE TEMP B-TREE") && !path.contains('?');
+            is_whole || sorts
         };
+        let is_right = |plan: &Vec<String>| steps.iter().all(|step| has(plan, step)) && !plan.iter().any(is_costly);
         assert!(plans.iter().any(is_right), "{path}: no plan has only {steps:?}: {plans:#?}");
     }
 }

@@ -171,11 +171,8 @@ impl Dispatcher {
     }
 
     async fn read_and_call(&self, call: Call<'_>, routed: RoutedRequest) -> Result<Response<Body>, ErrorResponse> {
-        if let Some(setting) = &call.route.missing_setting {
-            let NeededSetting { status, code, message, hint, .. } = setting;
-            return Err(ErrorResponse::new(*status, code, message, hint));
-        }
         let RoutedRequest { parts, params, body, is_search } = routed;
+        check_setting(call.route)?;
         let _search = if is_search { Some(self.begin_search(call.route.timeout).await?) } else { None };
         self.check_parent(call.route, call.plugin, &params).await?;
         let (body, body_parts) = if call.route.spec.streams_body {
@@ -384,4 +381,11 @@ fn request_id_of(parts: &Parts) -> Arc<str> {
 
 fn client_ip(parts: &Parts) -> IpAddr {
     parts.extensions.get::<ClientIp>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |ip| ip.0)
+}
+
+/// Refuses a call that needs a setting which the plugin's configuration does not have.
+fn check_setting(route: &Route) -> Result<(), ErrorResponse> {
+    let Some(setting) = &route.missing_setting else { return Ok(()) };
+    let NeededSetting { status, code, message, hint, .. } = setting;
+    Err(ErrorResponse::new(*status, code, message, hint))
 }

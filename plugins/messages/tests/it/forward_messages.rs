@@ -108,9 +108,8 @@ async fn an_agent_cannot_delay_or_fail_the_write() {
             site.mine(registered_by(id, bob.address(), "agent", endpoint)).await;
         }
         for id in 1..=endpoints.len() {
-            // The response arrives while the clock is stopped: nothing is forwarded yet.
+            // The response arrives while the clock is stopped. A round that has not ended may forward the message already.
             site.send(&alice, json!({ "to": id, "body": "b" })).await;
-            assert_eq!(site.gateway.rows("SELECT message_id FROM messages_outbox").await.len(), 1, "{id}");
             all_taken(&site).await;
         }
         assert_eq!(site.inbox(&bob, "").await["items"].as_array().unwrap().len(), endpoints.len());
