@@ -62,7 +62,7 @@ impl Egress {
     /// Sends one request for the plugin `owner` and reads the whole response, whatever its status.
     ///
     /// The deadline covers the wait for a slot, name resolution, connection, every redirect and the last byte of the
-    /// body.
+    /// body. At most half of it is spent on the wait, so that what begins has time to succeed.
     pub async fn fetch(&self, owner: &str, request: FetchRequest) -> Result<FetchResponse, EgressError> {
         self.send(owner, request, None).await?.collect().await
     }
@@ -103,19 +103,18 @@ impl Egress {
         stream: Option<StreamTimeouts>,
     ) -> Result<SentRequest, EgressError> {
         let request = ValidRequest::new(request, stream, &self.0.settings, &self.0.allow)?;
-        let deadline = started + Duration::from_millis(request.head_timeout_ms);
-        let timed_out = |waiting_for| EgressError::Timeout {
-            host: host_of(&request.hop.url),
-            timeout_ms: request.head_timeout_ms,
-            waiting_for,
+        let timeout_ms = request.head_timeout_ms;
+        let deadline = |timeout_ms| started + Duration::from_millis(timeout_ms);
+        let timed_out = |waiting_for, timeout_ms| {
+            let host = host_of(&request.hop.url);
+            EgressError::Timeout { host, timeout_ms, waiting_for }
         };
-        let slot =
-            timeout_at(deadline, self.acquire_slot(owner)).await.map_err(|_elapsed| timed_out(WaitingFor::Slot))?;
-        let slot = Arc::new(slot);
+        let slot = timeout_at(deadline(timeout_ms / 2), self.acquire_slot(owner)).await;
+        let slot = Arc::new(slot.map_err(|_elapsed| timed_out(WaitingFor::Slot, timeout_ms / 2))?);
         let waiting_for = if stream.is_some() { WaitingFor::Head } else { WaitingFor::Response };
-        let (url, response) = timeout_at(deadline, self.follow_redirects(&request, &slot))
+        let (url, response) = timeout_at(deadline(timeout_ms), self.follow_redirects(&request, &slot))
             .await
-            .map_err(|_elapsed| timed_out(waiting_for))??;
+            .map_err(|_elapsed| timed_out(waiting_for, timeout_ms))??;
         Ok(SentRequest { url, response, limits: request.body_limits, slot })
     }
 

@@ -87,7 +87,7 @@ impl Fetch {
     }
 
     /// Timeout of the whole exchange, with [`Self::stream`] up to the head of the response, in place of the gateway's default; at
-    /// most the gateway's maximum.
+    /// most the gateway's maximum. A request that waits for a place for half of it is [`FetchError::Busy`].
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.request.timeout_ms = u64::try_from(timeout.as_millis()).ok();
         self

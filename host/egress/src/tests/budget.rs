@@ -28,6 +28,7 @@ async fn fetches_of_a_plugin_are_limited() {
     queued.timeout_ms = Some(100);
     let error = egress.fetch("forum", queued).await.unwrap_err();
     assert_eq!((error.code(), error.status()), ("egress_busy", 503));
+    assert!(error.to_string().contains("within 50 ms"), "half of the time is left for the request itself: {error}");
     assert_eq!(fixture.connections(), 2);
 
     let other = spawn("arena");
