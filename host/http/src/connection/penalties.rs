@@ -120,6 +120,15 @@ mod tests {
     }
 
     #[test]
+    fn addresses_of_an_ipv6_network_are_one_offender() {
+        let (penalties, now) = (Penalties::new(0), Instant::now());
+        let ip = |network: u16, host: u16| IpAddr::from([0x2001, 0xdb8, 0, network, 0, 0, 0, host]);
+        (0..).take(FREE_BREACHES + 1).for_each(|host| penalties.add_at(ip(1, host), PAUSE, now));
+        assert_eq!(penalties.wait_until(ip(1, 0xffff)), Some(now + PAUSE));
+        assert_eq!(penalties.wait_until(ip(2, 1)), None);
+    }
+
+    #[test]
     fn behind_a_proxy_nobody_is_an_offender() {
         let penalties = Penalties::new(1);
         (0..=FREE_BREACHES).for_each(|_| penalties.add(IP, PAUSE));
