@@ -1,6 +1,7 @@
 //! The project's chores, `cargo xtask COMMAND`. Rule: no dependencies but one that has none (the template of a plugin), so that this
 //! builds in seconds on a fresh machine and never changes the features of the crates it builds.
 
+mod author_times;
 mod bench;
 mod clients;
 mod dev;

@@ -1,6 +1,6 @@
 //! The commands, as data: what runs and what the help says read the same list.
 
-use crate::{Failure, bench, dev, devnet, dist, long, new_plugin, test};
+use crate::{Failure, author_times, bench, dev, devnet, dist, long, new_plugin, test};
 
 pub struct Command {
     pub name: &'static str,
@@ -75,6 +75,12 @@ pub const COMMANDS: &[Command] = &[
         arguments: "[SCRIPTS] [SEED]",
         summary: "Compare the index with a fresh one after random scripts on a real node, 250 on each database if not said",
         run: long::reorgs,
+    },
+    Command {
+        name: "author-times",
+        arguments: "[GATEWAY]",
+        summary: "Measure how long authors of plugins wait for green tests: outside with the program GATEWAY, and here",
+        run: author_times::run,
     },
     Command { name: "help", arguments: "", summary: "Print this text", run: help },
 ];

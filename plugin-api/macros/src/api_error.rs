@@ -1,35 +1,49 @@
-//! `#[derive(ApiError)]`: status, code and hint of each kind of error.
+//! `#[derive(ApiError)]`: text, status, code and hint of each kind of error.
 
 use crate::{
     attribute::{arguments, checked, collect, missing},
     error_detail::{Detail, KindDetails},
+    error_text,
 };
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
 use syn::{
-    Attribute, Data, DeriveInput, Error, Expr, Fields, Ident, LitInt, LitStr, Member, Result, Token, Variant,
+    Data, DeriveInput, Error, Expr, Fields, Ident, LitInt, LitStr, Member, Result, Token, Type, Variant,
     parse::{Parse, ParseStream},
     spanned::Spanned as _,
 };
 
-const USAGE: &str = "#[api(404, \"not_found\", hint = \"what the caller can do next\")], #[api(NAME)] with a constant of the \
-                     type ErrorSpec, or #[api(transparent)] for the status of the error inside; after a hint or a name, \
-                     header(\"retry-after\" = FIELD) and member(\"nextAt\" = FIELD)";
+const USAGE: &str = "#[api(404, \"not_found\", \"unknown note {0}\", hint = \"what the caller can do next\")], \
+                     #[api(NAME, \"the text\")] with a constant of the type ErrorSpec, #[api(\"the text\")] where the \
+                     attribute above the enum has the rest, or #[api(transparent)] for all of the error inside; after a \
+                     hint, a name or a text, header(\"retry-after\" = FIELD) and member(\"nextAt\" = FIELD)";
 
 /// What `#[api(…)]` says.
-#[derive(Clone)]
 enum Api {
-    /// A constant expression of the type `ErrorSpec`, and what its response has beside the one body.
-    Spec(TokenStream, Vec<Detail>),
-    /// The one field has the status.
+    Own(OwnApi),
+    /// The one field has all of it.
     Transparent(Ident),
+}
+
+struct OwnApi {
+    /// A constant expression of the type `ErrorSpec`.
+    spec: Option<TokenStream>,
+    text: Option<LitStr>,
+    /// What its response has beside the one body.
+    details: Vec<Detail>,
 }
 
 impl Parse for Api {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let mut api = if input.peek(LitInt) { parse_spec(input)? } else { parse_name(input)? };
-        if let Api::Spec(_, details) = &mut api {
-            *details = parse_details(input)?;
+        let mut api = if input.peek(LitInt) {
+            parse_spec(input)?
+        } else if input.peek(LitStr) {
+            Api::Own(OwnApi { spec: None, text: Some(input.parse()?), details: Vec::new() })
+        } else {
+            parse_name(input)?
+        };
+        if let Api::Own(own) = &mut api {
+            own.details = parse_details(input)?;
         }
         if input.is_empty() { Ok(api) } else { Err(input.error("too much")) }
     }
@@ -42,8 +56,9 @@ fn parse_spec(input: ParseStream<'_>) -> Result<Api> {
     }
     input.parse::<Token![,]>()?;
     let code = checked(input.parse()?, is_code, "a code is for programs and consists of a-z, 0-9 and _")?;
+    let text = parse_text(input)?;
     if input.is_empty() {
-        return Err(Error::new(code.span(), "a hint is missing after the code"));
+        return Err(Error::new(code.span(), "a hint is missing after code and text"));
     }
     input.parse::<Token![,]>()?;
     let name: Ident = input.parse()?;
@@ -52,7 +67,17 @@ fn parse_spec(input: ParseStream<'_>) -> Result<Api> {
     }
     input.parse::<Token![=]>()?;
     let hint = parse_hint(input)?;
-    Ok(Api::Spec(quote!(::plugin_api::ErrorSpec::new(#status, #code, #hint)), Vec::new()))
+    let spec = quote!(::plugin_api::ErrorSpec::new(#status, #code, #hint));
+    Ok(Api::Own(OwnApi { spec: Some(spec), text, details: Vec::new() }))
+}
+
+/// `, "the text"`: the attribute above an enum has none.
+fn parse_text(input: ParseStream<'_>) -> Result<Option<LitStr>> {
+    if !(input.peek(Token![,]) && input.peek2(LitStr)) {
+        return Ok(None);
+    }
+    input.parse::<Token![,]>()?;
+    input.parse().map(Some)
 }
 
 /// `, header("name" = field)` and `, member("name" = field)`, any number of them.
@@ -82,10 +107,11 @@ fn parse_name(input: ParseStream<'_>) -> Result<Api> {
     let Expr::Path(path) = &name else {
         return Err(Error::new(name.span(), "neither a status nor the name of a constant"));
     };
-    Ok(match path.path.get_ident() {
-        Some(ident) if ident == "transparent" => Api::Transparent(ident.clone()),
-        _ => Api::Spec(path.to_token_stream(), Vec::new()),
-    })
+    if let Some(ident) = path.path.get_ident().filter(|ident| *ident == "transparent") {
+        return Ok(Api::Transparent(ident.clone()));
+    }
+    let (spec, text) = (path.to_token_stream(), parse_text(input)?);
+    Ok(Api::Own(OwnApi { spec: Some(spec), text, details: Vec::new() }))
 }
 
 fn is_code(text: &str) -> bool {
@@ -97,13 +123,23 @@ fn is_code(text: &str) -> bool {
 struct Kind {
     pattern: TokenStream,
     spec: Spec,
+    /// An arm of `match self` that writes the text to `f`.
+    display: TokenStream,
     details: Option<KindDetails>,
+    conversion: Option<Conversion>,
 }
 
 enum Spec {
     Own(TokenStream),
     /// The type of the one field.
     Inner(TokenStream),
+}
+
+/// `From` for the field with `#[from]`.
+struct Conversion {
+    from: Type,
+    /// Made of the variable `inner`.
+    value: TokenStream,
 }
 
 pub fn expand(item: TokenStream) -> Result<TokenStream> {
@@ -116,13 +152,36 @@ pub fn expand(item: TokenStream) -> Result<TokenStream> {
         }
         Data::Struct(data) => {
             let api = own.ok_or_else(|| missing(&item.ident, "api", USAGE))?;
-            vec![Kind::new(&quote!(Self), api, &data.fields)?]
+            vec![Kind::new(&quote!(Self), &item.ident, api, None, &data.fields)?]
         }
         Data::Union(_) => return Err(Error::new(item.ident.span(), "an error is an enum or a struct")),
     };
     let (name, (impl_generics, type_generics, conditions)) = (&item.ident, item.generics.split_for_impl());
     let (specs, spec, details) = (all_specs(&kinds), spec_of_self(&kinds), detail_methods(&kinds));
+    let display = text_of_self(&kinds);
+    let conversions = kinds.iter().filter_map(|kind| kind.conversion.as_ref()).map(|Conversion { from, value }| {
+        quote! {
+            #[automatically_derived]
+            impl #impl_generics ::core::convert::From<#from> for #name #type_generics #conditions {
+                fn from(inner: #from) -> Self {
+                    #value
+                }
+            }
+        }
+    });
     Ok(quote! {
+        #[automatically_derived]
+        impl #impl_generics ::core::fmt::Display for #name #type_generics #conditions {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                #display
+            }
+        }
+
+        #[automatically_derived]
+        impl #impl_generics ::core::error::Error for #name #type_generics #conditions {}
+
+        #(#conversions)*
+
         #[automatically_derived]
         impl #impl_generics ::plugin_api::ApiError for #name #type_generics #conditions {
             const SPECS: &'static [::plugin_api::ErrorSpec] = #specs;
@@ -161,63 +220,76 @@ fn detail_methods(kinds: &[Kind]) -> TokenStream {
     }
 }
 
-/// The attribute of an enum, for variants that have none.
+/// The attribute of an enum, for variants that say none of it.
 fn default_spec(api: Option<Api>) -> Result<Option<TokenStream>> {
-    match api {
+    let own = match api {
+        Some(Api::Own(own)) => own,
         Some(Api::Transparent(word)) => {
-            Err(Error::new(word.span(), "write #[api(transparent)] above the variants that it is for"))
+            return Err(Error::new(word.span(), "write #[api(transparent)] above the variants that it is for"));
         }
-        Some(Api::Spec(_, details)) if !details.is_empty() => {
-            Err(Error::new(details[0].name.span(), "write it above the variant that has the field"))
-        }
-        Some(Api::Spec(spec, _)) => Ok(Some(spec)),
-        None => Ok(None),
+        None => return Ok(None),
+    };
+    if let Some(text) = own.text {
+        return Err(Error::new(text.span(), "write the text above the variant that it is for"));
+    }
+    match own.details.first() {
+        Some(detail) => Err(Error::new(detail.name.span(), "write it above the variant that has the field")),
+        None => Ok(own.spec),
     }
 }
 
 impl Kind {
     fn of_variant(variant: &Variant, default: Option<&TokenStream>) -> Result<Self> {
         let name = &variant.ident;
-        let api = match (arguments(&variant.attrs, "api", USAGE)?, default) {
-            (Some(api), _) => api,
-            (None, Some(_)) if has_transparent_message(&variant.attrs) => {
-                return Err(Error::new(name.span(), format!("whose status has this error: write {USAGE} above it")));
-            }
-            (None, Some(default)) => Api::Spec(default.clone(), Vec::new()),
-            (None, None) => return Err(missing(name, "api", USAGE)),
+        let api = arguments(&variant.attrs, "api", USAGE)?.ok_or_else(|| missing(name, "api", USAGE))?;
+        Self::new(&quote!(Self::#name), name, api, default, &variant.fields)
+    }
+
+    fn new(path: &TokenStream, name: &Ident, api: Api, default: Option<&TokenStream>, fields: &Fields) -> Result<Self> {
+        let conversion = Conversion::find(path, fields)?;
+        let own = match api {
+            Api::Own(own) => own,
+            Api::Transparent(word) => return Self::transparent(path, &word, fields, conversion),
         };
-        Self::new(&quote!(Self::#name), api, &variant.fields)
+        let lacks = |part: &str| Error::new(name.span(), format!("it has no {part}: write {USAGE} above it"));
+        let spec = own.spec.or_else(|| default.cloned()).ok_or_else(|| lacks("status"))?;
+        let text = own.text.ok_or_else(|| lacks("text"))?;
+        let details = match own.details.as_slice() {
+            [] => None,
+            details => Some(KindDetails::new(path, &spec, details, fields)?),
+        };
+        let display = error_text::arm(path, &text, fields)?;
+        Ok(Self { pattern: quote!(#path { .. }), spec: Spec::Own(spec), display, details, conversion })
     }
 
-    fn new(path: &TokenStream, api: Api, fields: &Fields) -> Result<Self> {
-        match api {
-            Api::Spec(spec, details) => {
-                let details =
-                    if details.is_empty() { None } else { Some(KindDetails::new(path, &spec, &details, fields)?) };
-                Ok(Self { pattern: quote!(#path { .. }), spec: Spec::Own(spec), details })
-            }
-            Api::Transparent(word) => {
-                let mut members = fields.members().zip(fields);
-                let (Some((member, field)), None) = (members.next(), members.next()) else {
-                    return Err(Error::new(word.span(), "this needs one field: the error whose status it has"));
-                };
-                let (pattern, inner) = (transparent(path, &member), field.ty.to_token_stream());
-                let details = Some(KindDetails::of_inner(&pattern, &inner));
-                Ok(Self { pattern, spec: Spec::Inner(inner), details })
-            }
+    fn transparent(path: &TokenStream, word: &Ident, fields: &Fields, conversion: Option<Conversion>) -> Result<Self> {
+        let mut members = fields.members().zip(fields);
+        let (Some((member, field)), None) = (members.next(), members.next()) else {
+            return Err(Error::new(word.span(), "this needs one field: the error whose status it has"));
+        };
+        let (pattern, inner) = (with_inner(path, &member), field.ty.to_token_stream());
+        let display = quote!(#pattern => ::core::fmt::Display::fmt(inner, f));
+        let details = Some(KindDetails::of_inner(&pattern, &inner));
+        Ok(Self { pattern, spec: Spec::Inner(inner), display, details, conversion })
+    }
+}
+
+impl Conversion {
+    fn find(path: &TokenStream, fields: &Fields) -> Result<Option<Self>> {
+        let has_from = |field: &syn::Field| field.attrs.iter().any(|attribute| attribute.path().is_ident("from"));
+        let Some((member, field)) = fields.members().zip(fields).find(|(_, field)| has_from(field)) else {
+            return Ok(None);
+        };
+        if fields.len() > 1 {
+            return Err(Error::new(field.span(), "#[from] is for the only field"));
         }
+        Ok(Some(Self { from: field.ty.clone(), value: with_inner(path, &member) }))
     }
 }
 
-fn transparent(path: &TokenStream, member: &Member) -> TokenStream {
+/// With the variable `inner` for the one field: a pattern, or a value.
+fn with_inner(path: &TokenStream, member: &Member) -> TokenStream {
     quote!(#path { #member: inner })
-}
-
-/// thiserror's `#[error(transparent)]`.
-fn has_transparent_message(attributes: &[Attribute]) -> bool {
-    let is_transparent =
-        |attribute: &Attribute| attribute.parse_args::<Ident>().is_ok_and(|word| word == "transparent");
-    attributes.iter().any(|attribute| attribute.path().is_ident("error") && is_transparent(attribute))
 }
 
 /// The slice of all specs, each of this type's own once.
@@ -240,6 +312,14 @@ fn all_specs(kinds: &[Kind]) -> TokenStream {
             ::plugin_api::__private::join_specs(PARTS);
         &ALL
     }}
+}
+
+fn text_of_self(kinds: &[Kind]) -> TokenStream {
+    if kinds.is_empty() {
+        return quote!(match *self {});
+    }
+    let arms = kinds.iter().map(|kind| &kind.display);
+    quote!(match self { #(#arms),* })
 }
 
 fn spec_of_self(kinds: &[Kind]) -> TokenStream {
@@ -272,14 +352,19 @@ mod tests {
     }
 
     #[test]
-    fn a_variant_without_status_is_refused() {
-        assert_refused(variant(quote!()), "there is no #[api(…)]: write #[api(404, \"not_found\", hint = \"what");
+    fn a_variant_without_status_or_text_is_refused() {
+        assert_refused(variant(quote!()), "there is no #[api(…)]: write #[api(404, \"not_found\", \"unknown");
+        let default = quote!(#[api(400, "bad_request", hint = "h")]);
+        assert_refused(quote!(#default enum E { A }), "there is no #[api(…)]");
         assert_refused(
             quote!(
                 struct E;
             ),
             "there is no #[api(…)]",
         );
+        assert_refused(variant(quote!(#[api("text")])), "it has no status: write #[api(404, \"not_found\", \"unknown");
+        assert_refused(variant(quote!(#[api(404, "not_found", hint = "h")])), "it has no text: write #[api(404");
+        assert_refused(variant(quote!(#[api(NAME)])), "it has no text: write #[api(404");
         assert_refused(quote!(union E { a: u8 }), "an error is an enum or a struct");
     }
 
@@ -287,29 +372,29 @@ mod tests {
     fn every_part_of_the_attribute_is_checked() {
         let cases = [
             (quote!(#[api]), "expected attribute arguments in parentheses: #[api(...)]"),
-            (quote!(#[api(200, "ok", hint = "h")]), "the status of an error is 400 to 599: write #[api(404"),
-            (quote!(#[api(4040, "c", hint = "h")]), "the status of an error is 400 to 599"),
+            (quote!(#[api(200, "ok", "t", hint = "h")]), "the status of an error is 400 to 599: write #[api(404"),
+            (quote!(#[api(4040, "c", "t", hint = "h")]), "the status of an error is 400 to 599"),
             (quote!(#[api(404)]), "expected `,`"),
             (quote!(#[api(404, "Not found", hint = "h")]), "a code is for programs and consists of a-z, 0-9 and _"),
             (quote!(#[api(404, NOT_FOUND, hint = "h")]), "expected string literal"),
-            (quote!(#[api(404, "not_found")]), "a hint is missing after the code: write #[api(404"),
-            (quote!(#[api(404, "not_found", "h")]), "expected identifier"),
+            (quote!(#[api(404, "not_found")]), "a hint is missing after code and text: write #[api(404"),
+            (quote!(#[api(404, "not_found", "t")]), "a hint is missing after code and text: write #[api(404"),
+            (quote!(#[api(404, "not_found", "t", "h")]), "expected identifier"),
             (quote!(#[api(404, "not_found", remedy = "h")]), "`remedy` is unknown: write #[api(404"),
-            (quote!(#[api(404, "not_found", hint = " ")]), "an empty hint"),
-            (quote!(#[api(404, "not_found", hint = "h" more)]), "too much"),
-            (quote!(#[api(404, "not_found", hint = "h", more)]), "`more` is unknown: write #[api(404"),
-            (quote!(#[api(404, "not_found", hint = "h", header("a" = 0, "b" = 1))]), "one name and one field"),
-            (quote!(#[api(404, "not_found", hint = "h", header("Retry-After" = 0))]), "a header's name consists of"),
-            (
-                quote!(#[api(404, "not_found", hint = "h", header("content-length" = 0))]),
-                "the gateway writes this header",
-            ),
-            (quote!(#[api(404, "not_found", hint = "h", member("code" = 0))]), "every error has this member"),
-            (quote!(#[api(404, "not_found", hint = "h", member("a" = 0), member("a" = 1))]), "it is there twice"),
-            (quote!(#[api(404, "not_found", hint = "h", member("a" = 2))]), "there is no field `2`"),
-            (quote!(#[api(A, member("a" = name))]), "there is no field `name`"),
-            (quote!(#[api("not_found")]), "neither a status nor the name of a constant"),
-            (quote!(#[api(A)] #[api(B)]), "a second #[api(…)]: write one"),
+            (quote!(#[api(404, "not_found", "t", hint = " ")]), "an empty hint"),
+            (quote!(#[api(404, "not_found", "t", hint = "h" more)]), "too much"),
+            (quote!(#[api(404, "not_found", "t", hint = "h", more)]), "`more` is unknown: write #[api(404"),
+            (quote!(#[api(404, "not_found", "{2}", hint = "h")]), "`{2}` names no field"),
+            (quote!(#[api(A, "t", header("a" = 0, "b" = 1))]), "one name and one field"),
+            (quote!(#[api(A, "t", header("Retry-After" = 0))]), "a header's name consists of"),
+            (quote!(#[api(A, "t", header("content-length" = 0))]), "the gateway writes this header"),
+            (quote!(#[api(A, "t", member("code" = 0))]), "every error has this member"),
+            (quote!(#[api(A, "t", member("a" = 0), member("a" = 1))]), "it is there twice"),
+            (quote!(#[api(A, "t", member("a" = 2))]), "there is no field `2`"),
+            (quote!(#[api(A, "t", member("a" = name))]), "there is no field `name`"),
+            (quote!(#[api("t" "u")]), "too much"),
+            (quote!(#[api(A + 1)]), "neither a status nor the name of a constant"),
+            (quote!(#[api(A, "t")] #[api(B, "t")]), "a second #[api(…)]: write one"),
             (quote!(#[api(transparent)]), "this needs one field: the error whose status it has"),
         ];
         for (attribute, message) in cases {
@@ -318,29 +403,93 @@ mod tests {
     }
 
     #[test]
-    fn a_wrapped_error_says_whose_status_it_has() {
-        let default = quote!(#[api(400, "bad_request", hint = "h")]);
-        assert_refused(quote!(#default enum E { #[error(transparent)] A(Inner) }), "whose status has this error");
-        assert_refused(
-            quote!(
-                #[api(transparent)]
-                enum E {
-                    A(Inner),
-                }
-            ),
-            "above the variants that it is for",
-        );
-        for attribute in [quote!(#[api(transparent)]), quote!(#[api(NAME)])] {
-            let code = expanded(quote!(#default enum E { #[error(transparent)] #attribute A(Inner) }));
-            assert!(!code.starts_with("refused"), "{code}");
+    fn what_is_for_variants_does_not_stand_above_the_enum() {
+        for (attribute, message) in [
+            (quote!(#[api(transparent)]), "above the variants that it is for"),
+            (quote!(#[api(400, "bad_request", "t", hint = "h")]), "write the text above the variant"),
+            (quote!(#[api("t")]), "write the text above the variant"),
+        ] {
+            assert_refused(quote!(#attribute enum E { #[api(transparent)] A(Inner) }), message);
         }
     }
 
     #[test]
+    fn a_variant_takes_from_the_enum_what_it_does_not_say() {
+        let code = expanded(quote!(
+            #[api(400, "bad_request", hint = "h")]
+            enum E {
+                #[api("t")]
+                A,
+                #[api(NAME, "u")]
+                B,
+            }
+        ));
+        assert!(
+            code.contains(&quote!(Self::A { .. } => ::plugin_api::ErrorSpec::new(400, "bad_request", "h")).to_string())
+        );
+        assert!(code.contains(&quote!(Self::B { .. } => NAME).to_string()), "{code}");
+        assert!(code.contains(&quote!(Self::B { .. } => ::core::write!(f, "u")).to_string()), "{code}");
+    }
+
+    #[test]
+    fn an_error_inside_is_converted_where_that_is_said() {
+        let conversion = quote!(::core::convert::From<Inner> for E).to_string();
+        let code = expanded(quote!(
+            enum E {
+                #[api(transparent)]
+                A(#[from] Inner),
+            }
+        ));
+        assert!(code.contains(&conversion), "{code}");
+        assert!(
+            code.contains(&quote!(Self::A { 0: inner } => ::core::fmt::Display::fmt(inner, f)).to_string()),
+            "{code}"
+        );
+        assert!(
+            expanded(quote!(
+                enum E {
+                    #[api(A, "t: {0}")]
+                    A(#[from] Inner),
+                }
+            ))
+            .contains(&conversion)
+        );
+        assert!(
+            !expanded(quote!(
+                enum E {
+                    #[api(transparent)]
+                    A(Inner),
+                }
+            ))
+            .contains("From")
+        );
+        assert_refused(
+            quote!(
+                enum E {
+                    #[api(A, "t")]
+                    A(#[from] Inner, i64),
+                }
+            ),
+            "#[from] is for the only field",
+        );
+    }
+
+    #[test]
     fn headers_and_members_stand_above_the_variant_with_the_field() {
-        let default = quote!(#[api(429, "too_soon", hint = "h", header("retry-after" = 0))]);
-        assert_refused(quote!(#default enum E { A(i64) }), "write it above the variant that has the field");
-        for item in [quote!(enum E { #default A(i64) }), quote!(#default struct E(i64);)] {
+        let spec = quote!(429, "too_soon");
+        let details = quote!(hint = "h", header("retry-after" = 0));
+        assert_refused(
+            quote!(
+                #[api(#spec, #details)]
+                enum E {
+                    #[api("t")]
+                    A(i64),
+                }
+            ),
+            "write it above the variant that has the field",
+        );
+        let own = quote!(#[api(#spec, "t", #details)]);
+        for item in [quote!(enum E { #own A(i64) }), quote!(#own struct E(i64);)] {
             let code = expanded(item);
             assert!(code.contains("header (\"retry-after\" , field0)") && !code.starts_with("refused"), "{code}");
         }

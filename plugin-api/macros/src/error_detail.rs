@@ -13,7 +13,6 @@ const OF_EVERY_ERROR: [&str; 3] = ["error", "code", "hint"];
 const THE_GATEWAYS_OWN: [&str; 5] = ["connection", "content-length", "content-type", "transfer-encoding", "upgrade"];
 
 /// One header or member.
-#[derive(Clone)]
 pub struct Detail {
     is_header: bool,
     pub name: LitStr,

@@ -7,12 +7,14 @@ mod api_error;
 mod attribute;
 mod contract_event;
 mod error_detail;
+mod error_text;
 mod event;
 
 use proc_macro::TokenStream;
 
-/// Implements the trait `ApiError`: status, code and hint of each kind of error, from `#[api(404, "not_found", hint = "…")]`.
-#[proc_macro_derive(ApiError, attributes(api))]
+/// Implements the trait `ApiError`, `Display` and `Error`: status, code, text and hint of each kind of error, from
+/// `#[api(404, "not_found", "unknown note {0}", hint = "…")]`; and `From` for a field with `#[from]`.
+#[proc_macro_derive(ApiError, attributes(api, from))]
 pub fn derive_api_error(item: TokenStream) -> TokenStream {
     expand(item, api_error::expand)
 }

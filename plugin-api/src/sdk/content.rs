@@ -31,22 +31,25 @@ pub struct PayloadInfo {
 }
 
 /// Why content was refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, ApiError)]
+#[derive(Clone, Debug, PartialEq, Eq, ApiError)]
 #[api(400, "bad_request", hint = "correct the named member and sign the new payload")]
 pub enum ContentError {
-    #[error("payloadHash, url: one of them is needed")]
+    #[api("payloadHash, url: one of them is needed")]
     Missing,
-    #[error("payloadHash: 0x and 64 hex digits are needed")]
+    #[api("payloadHash: 0x and 64 hex digits are needed")]
     Hash,
-    #[error("payloadHash: no payload {hash} is stored")]
-    #[api(400, "unknown_payload", hint = "store the bytes first: POST /api/payloads answers their hash")]
+    #[api(
+        400,
+        "unknown_payload",
+        "payloadHash: no payload {hash} is stored",
+        hint = "store the bytes first: POST /api/payloads answers their hash"
+    )]
     UnknownPayload { hash: Hash256 },
-    #[error("url: it must begin with https://")]
+    #[api("url: it must begin with https://")]
     NotHttps,
-    #[error("url: {message}")]
+    #[api("url: {message}")]
     BadUrl { message: String },
-    #[error("url: {message}")]
-    #[api(400, "private_url", hint = "name a host that everybody can reach")]
+    #[api(400, "private_url", "url: {message}", hint = "name a host that everybody can reach")]
     PrivateUrl { message: String },
 }
 

@@ -33,14 +33,16 @@ impl ErrorSpec {
     }
 }
 
-/// A plugin's errors for the caller. `Display` is the text that the caller reads. Derive it beside `thiserror::Error`.
+/// A plugin's errors for the caller. The derive implements `Display`, the text that the caller reads, and `Error`, too.
 ///
-/// `#[api(status, "code", hint = "…")]` stands above each variant. The one above the enum is for all variants without one. The
-/// hint may be a constant, and `#[api(NAME)]` takes all three from a constant of the type [`ErrorSpec`].
-/// `#[api(transparent)]` takes them from the one field of the variant, which is an `ApiError`, too. Texts and sources are
-/// thiserror's: `#[error("…")]`, `#[from]`.
+/// `#[api(status, "code", "text", hint = "…")]` stands above each variant. `#[api(status, "code", hint = "…")]` above the enum is for all
+/// variants that have a text only: `#[api("text")]`. The hint may be a constant, and `#[api(NAME, "text")]` takes all but the text from a
+/// constant of the type [`ErrorSpec`]. `#[api(transparent)]` takes all of it from the one field of the variant, which is an `ApiError`, too.
 ///
-/// After the hint, or the constant, `header("retry-after" = seconds)` sends a field of the variant as a header, and
+/// The text is written as by `format!`: `{bytes}` and `{0}` are fields, `{BODY_BYTES_MAX}` is a constant in scope, and `{0:?}` has a format.
+/// `#[from]` above the only field of a variant makes a `From`, so that `?` converts it.
+///
+/// After hint, constant or text, `header("retry-after" = seconds)` sends a field of the variant as a header, and
 /// `member("nextAt" = next_at)` as a member of the body; a field without a name is `0`. A header's field is a `Display` whose text
 /// HTTP allows, a member's is `Serialize` and `JsonSchema`. The documentation of the route lists both.
 ///
@@ -50,36 +52,43 @@ impl ErrorSpec {
 /// const BODY_BYTES_MAX: usize = 16_384;
 /// const NOT_FOUND: ErrorSpec = ErrorSpec::new(404, "not_found", "GET /api/notes lists the notes there are");
 ///
-/// #[derive(Debug, thiserror::Error, ApiError)]
+/// #[derive(Debug, ApiError)]
 /// #[api(400, "bad_request", hint = "correct the named member and sign the new payload")]
 /// enum NotesError {
-///     #[error("title: 1 to 80 characters are needed")]
+///     #[api("title: 1 to 80 characters are needed")]
 ///     Title,
-///     #[error("body: {bytes} bytes are more than {BODY_BYTES_MAX}")]
-///     #[api(413, "too_large", hint = "write several notes")]
+///     #[api(413, "too_large", "body: {bytes} bytes are more than {BODY_BYTES_MAX}", hint = "write several notes")]
 ///     TooLarge { bytes: usize },
-///     #[error("unknown note {0}")]
-///     #[api(NOT_FOUND)]
+///     #[api(NOT_FOUND, "unknown note {0}")]
 ///     UnknownNote(i64),
-///     #[error("one note in a minute: wait {seconds} s")]
-///     #[api(429, "too_soon", hint = "wait", header("retry-after" = seconds), member("lastId" = last_id))]
+///     #[api(
+///         429,
+///         "too_soon",
+///         "one note in a minute: wait {seconds} s",
+///         hint = "wait",
+///         header("retry-after" = seconds),
+///         member("lastId" = last_id)
+///     )]
 ///     TooSoon { seconds: u32, last_id: i64 },
-///     #[error(transparent)]
 ///     #[api(transparent)]
 ///     Content(#[from] ContentError),
 /// }
 ///
 /// assert_eq!(NotesError::Title.spec().code, "bad_request");
 /// assert_eq!(NotesError::UnknownNote(7).spec(), NOT_FOUND);
-/// assert_eq!(NotesError::from(ContentError::Missing).spec(), ContentError::Missing.spec());
+/// assert_eq!(NotesError::TooLarge { bytes: 20_000 }.to_string(), "body: 20000 bytes are more than 16384");
+/// assert_eq!(NotesError::UnknownNote(7).to_string(), "unknown note 7");
+/// let content = NotesError::from(ContentError::Missing);
+/// assert_eq!(content.spec(), ContentError::Missing.spec());
+/// assert_eq!(content.to_string(), ContentError::Missing.to_string());
 /// ```
 ///
 /// ```compile_fail
 /// # use plugin_api::ApiError;
-/// #[derive(Debug, thiserror::Error, ApiError)]
+/// #[derive(Debug, ApiError)]
 /// enum NotesError {
-///     #[error("unknown note {0}")]
-///     UnknownNote(i64), // there is no #[api(…)]: write #[api(404, "not_found", hint = "…")] …
+///     #[api("unknown note {0}")]
+///     UnknownNote(i64), // it has no status: write #[api(404, "not_found", "unknown note {0}", hint = "…")] …
 /// }
 /// ```
 pub trait ApiError: std::error::Error + Send + 'static {
@@ -204,9 +213,8 @@ impl Problem {
 /// ```
 /// use plugin_api::{ApiError, HandlerError, Json, Path, Query, RequestContext, sql};
 ///
-/// #[derive(Debug, thiserror::Error, ApiError)]
-/// #[error("unknown note {0}")]
-/// #[api(404, "not_found", hint = "GET /api/notes lists the notes there are")]
+/// #[derive(Debug, ApiError)]
+/// #[api(404, "not_found", "unknown note {0}", hint = "GET /api/notes lists the notes there are")]
 /// struct UnknownNote(i64);
 ///
 /// # struct Notes;

@@ -3,19 +3,18 @@
 use plugin_api::{AgentId, ApiError, JobId};
 
 /// A record that does not exist.
-#[derive(Debug, PartialEq, Eq, thiserror::Error, ApiError)]
+#[derive(Debug, PartialEq, Eq, ApiError)]
 #[api(404, "not_found", hint = "GET /api/agents and GET /api/jobs list what there is")]
 pub enum UnknownRecord {
-    #[error("unknown agent {0}")]
+    #[api("unknown agent {0}")]
     Agent(AgentId),
-    #[error("unknown job {0}")]
+    #[api("unknown job {0}")]
     Job(JobId),
 }
 
 /// A filter that is not an address.
-#[derive(Debug, PartialEq, Eq, thiserror::Error, ApiError)]
-#[error("{member}: {reason}")]
-#[api(400, "bad_request", hint = "filter by an account's address, or leave the filter out")]
+#[derive(Debug, PartialEq, Eq, ApiError)]
+#[api(400, "bad_request", "{member}: {reason}", hint = "filter by an account's address, or leave the filter out")]
 pub struct AddressFilterError {
     pub member: &'static str,
     pub reason: &'static str,

@@ -3,21 +3,24 @@
 use crate::model::{BODY_BYTES_MAX, PostId, TITLE_CHARS_MAX, ThreadId};
 use plugin_api::{ApiError, format::TagsError};
 
-#[derive(Debug, PartialEq, Eq, thiserror::Error, ApiError)]
+#[derive(Debug, PartialEq, Eq, ApiError)]
 #[api(400, "bad_request", hint = "correct the named member and sign the new payload")]
 pub enum ForumError {
-    #[error("title: 1 to {TITLE_CHARS_MAX} characters are needed")]
+    #[api("title: 1 to {TITLE_CHARS_MAX} characters are needed")]
     Title,
-    #[error("body: there is nothing in it")]
+    #[api("body: there is nothing in it")]
     BlankBody,
-    #[error("body: {bytes} bytes are more than {BODY_BYTES_MAX}")]
-    #[api(413, "too_large", hint = "split the text into several posts")]
+    #[api(
+        413,
+        "too_large",
+        "body: {bytes} bytes are more than {BODY_BYTES_MAX}",
+        hint = "split the text into several posts"
+    )]
     BodyTooLarge { bytes: usize },
-    #[error("tags: {0}")]
+    #[api("tags: {0}")]
     Tags(TagsError),
-    #[error("replyTo: thread {thread} has no post {reply_to}")]
+    #[api("replyTo: thread {thread} has no post {reply_to}")]
     UnknownReply { thread: ThreadId, reply_to: PostId },
-    #[error("unknown thread {thread}")]
-    #[api(404, "not_found", hint = "GET /api/forum/threads lists the threads there are")]
+    #[api(404, "not_found", "unknown thread {thread}", hint = "GET /api/forum/threads lists the threads there are")]
     UnknownThread { thread: ThreadId },
 }

@@ -7,69 +7,63 @@ const CHALLENGE: &str = "GET /api/validators/waitlist/challenge with the same fi
 const OPERATORS: &str = "the operator of this gateway names them in [plugins.validators] operators";
 
 // The document of the interface lists the codes of a status in the order of the variants.
-#[derive(Debug, PartialEq, Eq, thiserror::Error, ApiError)]
+#[derive(Debug, PartialEq, Eq, ApiError)]
 pub enum WaitlistError {
-    #[error("address: 0x and 40 hex digits are needed, and not all of them zero")]
-    #[api(400, "bad_address", hint = FIELD)]
+    #[api(400, "bad_address", "address: 0x and 40 hex digits are needed, and not all of them zero", hint = FIELD)]
     Address,
-    #[error("address: its capital letters are no valid checksum")]
-    #[api(400, "bad_checksum", hint = FIELD)]
+    #[api(400, "bad_checksum", "address: its capital letters are no valid checksum", hint = FIELD)]
     Checksum,
-    #[error("platform: it is windows, linux or both")]
-    #[api(400, "bad_platform", hint = FIELD)]
+    #[api(400, "bad_platform", "platform: it is windows, linux or both", hint = FIELD)]
     Platform,
-    #[error("seats: 1 to 10 are possible")]
-    #[api(400, "bad_seats", hint = FIELD)]
+    #[api(400, "bad_seats", "seats: 1 to 10 are possible", hint = FIELD)]
     Seats,
-    #[error("contact: an e-mail address, or a messaging handle of 5 to 32 letters, digits and underscores")]
-    #[api(400, "bad_contact", hint = FIELD)]
+    #[api(
+        400,
+        "bad_contact",
+        "contact: an e-mail address, or a messaging handle of 5 to 32 letters, digits and underscores",
+        hint = FIELD
+    )]
     Contact,
-    #[error("consent: a contact is kept only with consent")]
-    #[api(400, "consent_required", hint = FIELD)]
+    #[api(400, "consent_required", "consent: a contact is kept only with consent", hint = FIELD)]
     Consent,
-    #[error("nonce: 16 to 64 hex digits are needed")]
-    #[api(400, "bad_nonce", hint = FIELD)]
+    #[api(400, "bad_nonce", "nonce: 16 to 64 hex digits are needed", hint = FIELD)]
     Nonce,
-    #[error("expires: a time in Unix seconds is needed")]
-    #[api(400, "bad_expires", hint = FIELD)]
+    #[api(400, "bad_expires", "expires: a time in Unix seconds is needed", hint = FIELD)]
     Expires,
-    #[error("expires: it lies too far ahead")]
-    #[api(401, "bad_expires", hint = CHALLENGE)]
+    #[api(401, "bad_expires", "expires: it lies too far ahead", hint = CHALLENGE)]
     ExpiresTooLate,
-    #[error("sig: 0x and 130 hex digits are needed")]
-    #[api(400, "bad_sig", hint = FIELD)]
+    #[api(400, "bad_sig", "sig: 0x and 130 hex digits are needed", hint = FIELD)]
     SignatureShape,
-    #[error("sig: nobody signed this")]
-    #[api(401, "bad_sig", hint = CHALLENGE)]
+    #[api(401, "bad_sig", "sig: nobody signed this", hint = CHALLENGE)]
     Unrecoverable,
-    #[error("sig: a signature is needed")]
-    #[api(401, "signature_required", hint = CHALLENGE)]
+    #[api(401, "signature_required", "sig: a signature is needed", hint = CHALLENGE)]
     NoSignature,
-    #[error("sig: the challenge has expired")]
-    #[api(401, "sig_expired", hint = CHALLENGE)]
+    #[api(401, "sig_expired", "sig: the challenge has expired", hint = CHALLENGE)]
     Expired,
-    #[error("sig: somebody else than the address signed, or another text was signed")]
-    #[api(401, "sig_mismatch", hint = CHALLENGE)]
+    #[api(
+        401,
+        "sig_mismatch",
+        "sig: somebody else than the address signed, or another text was signed",
+        hint = CHALLENGE
+    )]
     Mismatch,
-    #[error("this signature has been used")]
-    #[api(409, "replay", hint = CHALLENGE)]
+    #[api(409, "replay", "this signature has been used", hint = CHALLENGE)]
     Replay,
-    #[error("one write per second and address")]
-    #[api(429, "rate_limited", hint = "send the same request again after a second")]
+    #[api(429, "rate_limited", "one write per second and address", hint = "send the same request again after a second")]
     TooSoon,
-    #[error("too many new entries come from this address")]
-    #[api(429, "ip_rate_limited", hint = "wait as long as the header Retry-After says")]
+    #[api(
+        429,
+        "ip_rate_limited",
+        "too many new entries come from this address",
+        hint = "wait as long as the header Retry-After says"
+    )]
     TooMany,
-    #[error("the waitlist is full")]
-    #[api(507, "waitlist_full", hint = "come back when the operator has made room")]
+    #[api(507, "waitlist_full", "the waitlist is full", hint = "come back when the operator has made room")]
     Full,
-    #[error("format: it is json or csv")]
-    #[api(400, "bad_format", hint = "leave format out, or say json or csv")]
+    #[api(400, "bad_format", "format: it is json or csv", hint = "leave format out, or say json or csv")]
     Format,
-    #[error("only operators of the waitlist may read it")]
-    #[api(403, "not_operator", hint = OPERATORS)]
+    #[api(403, "not_operator", "only operators of the waitlist may read it", hint = OPERATORS)]
     NotOperator,
-    #[error("no operators of the waitlist are configured")]
-    #[api(503, "disabled", hint = OPERATORS)]
+    #[api(503, "disabled", "no operators of the waitlist are configured", hint = OPERATORS)]
     NoOperators,
 }

@@ -1,8 +1,11 @@
-//! The page docs/plugin-outside.md, typed by somebody who has the program `gateway` and a copy of the repository: a plugin in a crate of
-//! its own passes its tests on both databases, and a running gateway loads it.
+//! The page docs/plugin-outside.md, typed by somebody who has the program `gateway` and, in the place of a copy of the repository, what
+//! `cargo package` makes of it: a plugin in a crate of its own passes its tests on both databases, and a running gateway loads it.
 
 use super::{Site, chores::program, setup};
-use gateway_tests::process::{GatewayProcess, LIMIT, clean};
+use gateway_tests::{
+    packages,
+    process::{GatewayProcess, LIMIT, clean},
+};
 use std::{
     collections::BTreeSet,
     env, fs,
@@ -25,21 +28,24 @@ fn commands(page: &str) -> Vec<&str> {
     blocks.flat_map(str::lines).collect()
 }
 
-/// Who types: a home with the repository as `~/gateway`, the program on PATH, and a folder to work in.
+/// Who types: a home with the packages as `~/gateway`, the program on PATH, and a folder to work in.
 struct Author {
     home: TempDir,
     folder: PathBuf,
+    packages: PathBuf,
 }
 
 impl Author {
     fn new() -> Self {
-        let home = tempfile::tempdir().unwrap();
-        symlink(repository(), home.path().join("gateway")).unwrap();
+        let (home, unpacked) = (tempfile::tempdir().unwrap(), packages::unpacked().unwrap());
+        symlink(&unpacked, home.path().join("gateway")).unwrap();
         fs::create_dir_all(home.path().join("bin")).unwrap();
         symlink(GATEWAY, home.path().join("bin/gateway")).unwrap();
         let folder = home.path().join("work");
-        fs::create_dir(&folder).unwrap();
-        Self { home, folder }
+        fs::create_dir_all(folder.join(".cargo")).unwrap();
+        // They ask for each other in a registry, where nothing is published yet.
+        fs::write(folder.join(".cargo/config.toml"), packages::patch(&unpacked)).unwrap();
+        Self { home, folder, packages: unpacked }
     }
 
     fn path(&self) -> String {
@@ -72,14 +78,16 @@ impl Author {
         printed
     }
 
-    /// The packages of the repository that its build and tests compile: those for authors, and no crate of `host`.
-    fn compiles_nothing_of_the_gateway(&self) {
-        let tree = self.types("cargo tree --edges all --prefix none --format '{p}'", None);
-        let repository = repository().canonicalize().unwrap();
-        let is_ours = |line: &&str| line.contains(&*repository.to_string_lossy());
-        let ours = tree.lines().filter(is_ours).filter_map(|line| line.split(' ').next());
+    /// What its build and tests compile besides crates of the registry: the packages for authors, and no crate of the gateway.
+    fn compiles_the_packages_only(&self) {
+        let tree = self.shell("cargo tree --quiet --edges all --prefix none --format '{p}'").output().unwrap();
+        let tree = String::from_utf8(tree.stdout).unwrap();
+        let of_packages = format!("({}/", self.packages.display());
+        let local = tree.lines().filter(|line| line.contains("(/") && !line.starts_with("notes "));
+        let (ours, others): (Vec<_>, Vec<_>) = local.partition(|line| line.contains(&of_packages));
+        let ours: BTreeSet<_> = ours.into_iter().filter_map(|line| line.split(' ').next()).collect();
         let expected = ["plugin-api", "plugin-api-macros", "plugin-test-kit", "request-signing"];
-        assert_eq!(ours.collect::<BTreeSet<_>>(), BTreeSet::from(expected), "{tree}");
+        assert_eq!((ours, others), (BTreeSet::from(expected), Vec::new()), "{tree}");
         assert!(!tree.lines().any(|line| line.starts_with("gateway")), "{tree}");
     }
 
@@ -105,7 +113,7 @@ async fn the_page_about_a_plugin_outside_works_as_it_is_written() {
                 author.folder.push(folder);
                 author.reuse_builds();
                 author.types("cargo fmt --check", None);
-                author.compiles_nothing_of_the_gateway();
+                author.compiles_the_packages_only();
             }
             ["gateway", "run", ..] => {
                 let command = format!("env PATH='{}' {line}", author.path());

@@ -5,32 +5,40 @@ use plugin_api::{ApiError, ErrorSpec, HandlerError, Path, Route, response::NoCon
 
 const DISABLED: ErrorSpec = ErrorSpec::new(503, "closed", "come back in the morning");
 
-#[derive(Debug, thiserror::Error, ApiError)]
+#[derive(Debug, ApiError)]
 #[api(400, "bad_request", hint = "name an error")]
 enum KeeperError {
-    #[error("no such error")]
+    #[api("no such error")]
     Unknown,
-    #[error("too soon: wait {seconds} s")]
-    #[api(429, "too_soon", hint = "wait", header("retry-after" = seconds), member("lastOrder" = last_order))]
+    #[api(
+        429,
+        "too_soon",
+        "too soon: wait {seconds} s",
+        hint = "wait",
+        header("retry-after" = seconds),
+        member("lastOrder" = last_order)
+    )]
     TooSoon { seconds: u32, last_order: i64 },
-    #[error("sign in")]
-    #[api(401, "sign_in", hint = "send a token", header("www-authenticate" = 0))]
+    #[api(401, "sign_in", "sign in", hint = "send a token", header("www-authenticate" = 0))]
     SignIn(&'static str),
-    #[error("closed until {until}")]
-    #[api(DISABLED, header("retry-after" = seconds), member("until" = until),)]
+    #[api(DISABLED, "closed until {until}", header("retry-after" = seconds), member("until" = until),)]
     Closed { seconds: u32, until: String },
-    #[error("a value that no header can hold")]
-    #[api(409, "broken", hint = "-", header("x-broken" = 0))]
+    #[api(409, "broken", "a value that no header can hold", hint = "-", header("x-broken" = 0))]
     Broken(&'static str),
-    #[error(transparent)]
     #[api(transparent)]
     Payment(#[from] PaymentError),
 }
 
 /// An error of its own, in another one.
-#[derive(Debug, thiserror::Error, ApiError)]
-#[error("this costs {price} wei")]
-#[api(402, "payment_required", hint = "pay", header("payment-required" = header), member("price" = price))]
+#[derive(Debug, ApiError)]
+#[api(
+    402,
+    "payment_required",
+    "this costs {price} wei",
+    hint = "pay",
+    header("payment-required" = header),
+    member("price" = price)
+)]
 struct PaymentError {
     header: &'static str,
     price: String,

@@ -74,10 +74,9 @@ pub fn plugin_module() -> PluginModule_Ref {
     PluginModule { manifest: object_manifest::<Scribe>, construct: object_new::<Scribe> }.leak_into_prefix()
 }
 
-#[derive(Debug, thiserror::Error, ApiError)]
+#[derive(Debug, ApiError)]
 enum ScribeError {
-    #[error("the line is refused")]
-    #[api(409, "refused", hint = "send another line")]
+    #[api(409, "refused", "the line is refused", hint = "send another line")]
     Refused,
 }
 

@@ -1,5 +1,7 @@
 //! The README's commands that build something first, as written there, with the profile of the tests.
 
+mod ten_minutes;
+
 use super::{Site, node, run};
 use gateway_tests::process::{GatewayProcess, LIMIT, Setup, clean};
 use plugin_testing::TestGateway;
