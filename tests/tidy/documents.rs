@@ -110,6 +110,22 @@ fn readme_says_in_one_table_what_is_contained_and_what_is_not() {
     assert!(with("yes") >= 15, "{readme:?}");
 }
 
+/// What egress does (its tests `a_gzip_bomb_stays_small` and `content_codings_stay_as_they_are`), said where operators and authors
+/// of plugins look.
+#[test]
+fn operators_and_authors_read_that_nothing_is_decompressed() {
+    let places = [
+        "config/gateway.toml",
+        "host/config/src/egress.rs",
+        "plugin-api/README.md",
+        "plugin-api/src/sdk/fetch.rs",
+        "plugin-api/src/sdk/fetch_body.rs",
+    ];
+    let is_silent = |place: &&str| !read(place).to_lowercase().contains("nothing is decompressed");
+    let found: Vec<String> = places.into_iter().filter(is_silent).map(ToOwned::to_owned).collect();
+    assert_none("say that bodies from outside are not decompressed", &found);
+}
+
 const README_LINES_MAX: usize = 399;
 
 #[test]
