@@ -126,6 +126,24 @@ fn operators_and_authors_read_that_nothing_is_decompressed() {
     assert_none("say that bodies from outside are not decompressed", &found);
 }
 
+#[test]
+fn operators_read_how_to_go_back_to_a_point_in_time() {
+    let needed = [
+        ("README.md", &["Litestream", "WAL archiving", "point in time"][..]),
+        (
+            "docs/operating.md",
+            &["gateway.db-wal", "litestream replicate", "litestream restore -timestamp", "gateway restore --force"][..],
+        ),
+        ("docs/operating.md", &["archive_command", "pg_basebackup", "recovery_target_time", "recovery.signal"][..]),
+    ];
+    let mut found = Vec::new();
+    for (document, words) in needed {
+        let text = read(document);
+        found.extend(words.iter().filter(|word| !text.contains(**word)).map(|word| format!("{document}: {word}")));
+    }
+    assert_none("say how to get back what no backup has yet", &found);
+}
+
 const README_LINES_MAX: usize = 399;
 
 #[test]
