@@ -75,8 +75,8 @@ async fn endpoint() -> MockServer {
     server
 }
 
-/// Gives the first two agents to the wallets that [`calls`] sign with. Their owners get or keep another one, because authors are
-/// shown with their agents.
+/// Gives the first two agents to the wallets that [`calls`] sign with. The owner of the first, whom others pay, registers another
+/// one: payees are shown with their agents.
 async fn prepare_agents(devnet: &Devnet, endpoint: &str) {
     let (hash, validator) = (word(1), devnet.account("user2").unwrap());
     let (first, second) = (owner(1), owner(2));
