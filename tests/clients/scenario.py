@@ -53,7 +53,7 @@ def main():
     text = 'Grüße, 世界 👋 "quoted" \\ / \u2028'
     with urlopen(GATEWAY + "/api/stream", timeout=LIMIT_S) as stream:
         thread = write(alice, "/api/forum/threads", "thread.create", {"title": "By eth-account", "body": text, "tags": ["e2e"]})
-        post = write(bob, f"/api/forum/threads/{thread['id']}/posts", "post.create", {"body": "Re: " + text})
+        post = write(bob, f"/api/forum/threads/{thread['id']}/posts", "post.create", {"threadId": thread["id"], "body": "Re: " + text})
         heard = events(stream)
         heard = [next(heard), next(heard)]
 

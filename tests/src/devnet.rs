@@ -24,6 +24,9 @@ const GAS: &str = "0x2dc6c0";
 /// The same for every transaction, so that one that is sent again has the same hash: 100 gwei.
 const GAS_PRICE: &str = "0x174876e800";
 
+/// Of an account that is played: a million coins.
+const PURSE: &str = "0xd3c21bcecceda1000000";
+
 pub struct Devnet {
     /// The program ends when this is dropped, and anvil with it.
     _program: Child,
@@ -163,9 +166,27 @@ impl Devnet {
 
     /// Sends a transaction to a contract by its key; answers its hash. Does not check whether it reverts.
     pub async fn send(&self, role: &str, contract: &str, function: &str, args: &[&str], wei: u128) -> Result<String> {
+        self.send_from(self.account(role)?, contract, function, args, wei).await
+    }
+
+    /// Lets [`Self::send_from`] send for an account whose key the node does not know, and gives it coins.
+    pub async fn impersonate(&self, account: &str) -> Result<()> {
+        self.call("anvil_setBalance", json!([account, PURSE])).await?;
+        self.call("anvil_impersonateAccount", json!([account])).await.map(drop)
+    }
+
+    /// As [`Self::send`], from an account by its address.
+    pub async fn send_from(
+        &self,
+        from: &str,
+        contract: &str,
+        function: &str,
+        args: &[&str],
+        wei: u128,
+    ) -> Result<String> {
         let to = self.facts.contracts.get(contract).with_context(|| format!("there is no contract {contract}"))?;
         let transaction = json!({
-            "from": self.account(role)?,
+            "from": from,
             "to": to,
             "data": encoded(function, args)?,
             "value": format!("{wei:#x}"),

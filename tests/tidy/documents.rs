@@ -110,6 +110,40 @@ fn readme_says_in_one_table_what_is_contained_and_what_is_not() {
     assert!(with("yes") >= 15, "{readme:?}");
 }
 
+/// What egress does (its tests `a_gzip_bomb_stays_small` and `content_codings_stay_as_they_are`), said where operators and authors
+/// of plugins look.
+#[test]
+fn operators_and_authors_read_that_nothing_is_decompressed() {
+    let places = [
+        "config/gateway.toml",
+        "host/config/src/egress.rs",
+        "plugin-api/README.md",
+        "plugin-api/src/sdk/fetch.rs",
+        "plugin-api/src/sdk/fetch_body.rs",
+    ];
+    let is_silent = |place: &&str| !read(place).to_lowercase().contains("nothing is decompressed");
+    let found: Vec<String> = places.into_iter().filter(is_silent).map(ToOwned::to_owned).collect();
+    assert_none("say that bodies from outside are not decompressed", &found);
+}
+
+#[test]
+fn operators_read_how_to_go_back_to_a_point_in_time() {
+    let needed = [
+        ("README.md", &["Litestream", "WAL archiving", "point in time"][..]),
+        (
+            "docs/operating.md",
+            &["gateway.db-wal", "litestream replicate", "litestream restore -timestamp", "gateway restore --force"][..],
+        ),
+        ("docs/operating.md", &["archive_command", "pg_basebackup", "recovery_target_time", "recovery.signal"][..]),
+    ];
+    let mut found = Vec::new();
+    for (document, words) in needed {
+        let text = read(document);
+        found.extend(words.iter().filter(|word| !text.contains(**word)).map(|word| format!("{document}: {word}")));
+    }
+    assert_none("say how to get back what no backup has yet", &found);
+}
+
 const README_LINES_MAX: usize = 399;
 
 #[test]

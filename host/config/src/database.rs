@@ -30,7 +30,8 @@ pub struct DatabaseConfig {
     /// A file whose content is the URL: the other way to hand over a password.
     #[schemars(example = "/run/secrets/database_url")]
     pub url_file: Option<PathBuf>,
-    /// SQLite: whether a write is on the disk before it is acknowledged ("full"), or may be lost in a power cut ("normal").
+    /// Whether a write is on the disk before it is acknowledged ("full"), or may be lost in a power cut ("normal"). PostgreSQL's
+    /// `synchronous_commit` follows it.
     pub synchronous: Synchronous,
     /// SQLite: threads that read.
     #[schemars(range(min = 1, max = 256))]

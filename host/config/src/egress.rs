@@ -19,10 +19,10 @@ pub struct EgressConfig {
     /// Time to reach the other side.
     #[schemars(range(min = 1, max = 3_600_000))]
     pub connect_timeout_ms: u64,
-    /// Largest answer that is read, as received: nothing is decompressed.
+    /// Largest answer that is read. Nothing is decompressed: these are the bytes that come, and what plugins get.
     #[schemars(range(min = 1024, max = 1_073_741_824))]
     pub response_bytes_max: usize,
-    /// Largest answer that is read while it arrives.
+    /// Largest answer that is read while it arrives; it is not decompressed either.
     #[schemars(range(min = 1024, max = 1_099_511_627_776_u64))]
     pub stream_bytes_max: u64,
     /// Calls of one plugin at a time, up to the last byte of their answers; further ones wait.

@@ -18,9 +18,9 @@ pub struct EgressSettings {
     pub timeout_max_ms: u64,
     /// Time for TCP and TLS, within the deadline. Default: 5 000.
     pub connect_timeout_ms: u64,
-    /// The largest response body, as received (nothing is decompressed). Default: 1 MiB.
+    /// The largest response body. Nothing is decompressed: these are the bytes on the wire. Default: 1 MiB.
     pub response_bytes_max: u64,
-    /// The largest response body that is read while it arrives. Default: 64 MiB.
+    /// The largest response body that is read while it arrives, not decompressed either. Default: 64 MiB.
     pub stream_bytes_max: u64,
     /// How long such a response may say nothing while its reader waits. Default: 60 000.
     pub idle_timeout_ms: u64,

@@ -10,6 +10,10 @@ use std::time::Duration;
 
 /// An outbound request. Private addresses are refused; redirects are followed only up to [`Fetch::redirects_max`].
 ///
+/// Nothing is decompressed. The gateway sends no `accept-encoding` of its own, and few servers compress then; they may, and they
+/// do when you send that header. The body is then the compressed bytes, the limits count these, and the response has the server's
+/// header `content-encoding`. [`FetchResponse::json`] fails for such a body.
+///
 /// ```
 /// use plugin_api::{Fetch, HostHandle, handles::FetchError};
 /// use std::time::Duration;
@@ -46,6 +50,7 @@ pub struct FetchResponse<B = FfiBytes> {
     pub headers: Vec<(String, String)>,
     /// The URL after redirects.
     pub url: String,
+    /// The bytes as the server sent them: nothing is decompressed.
     pub body: B,
 }
 

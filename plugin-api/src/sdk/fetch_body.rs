@@ -11,8 +11,9 @@ use std::{
     task::{Context, Poll},
 };
 
-/// The body of a response whose head is there: [`Fetch::stream`](crate::Fetch::stream). The bytes are as received: content codings
-/// are not decoded.
+/// The body of a response whose head is there: [`Fetch::stream`](crate::Fetch::stream). The bytes are as received:
+/// nothing is decompressed. Who passes on a body whose response has the header `content-encoding` passes on that header, too:
+/// [`WithHeader`](crate::response::WithHeader).
 ///
 /// Who does not read stops the sender: no more than one chunk and what the connection has buffered is in memory. Until its end,
 /// a body holds a connection and one of the plugin's outbound requests (`egress.per_plugin_concurrency`), so drop what you do not

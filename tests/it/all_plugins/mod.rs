@@ -6,9 +6,11 @@ mod client;
 mod commons;
 mod cursors;
 mod documents;
+mod filled_members;
 mod mutant;
 mod mutated;
 mod mutations;
+mod played_economy;
 mod plugin_removed;
 mod query_plans;
 pub mod refusals;
@@ -55,10 +57,13 @@ pub fn setup(chain: &ScriptedChain) -> Setup {
     let contract =
         |setup: Setup, key: &&str| setup.set(&format!("chains.main.contracts.{key}"), ScriptedChain::address_of(key));
     let setup = CONTRACTS.iter().fold(e2e::setup(), contract);
+    for_calls(setup).set("chains.main.rpc", chain.url()).set("chains.main.poll_ms", 200)
+}
+
+/// Takes [`calls`] one after the other.
+fn for_calls(setup: Setup) -> Setup {
     let operators = format!("[\"{}\"]", operator().address());
     setup
-        .set("chains.main.rpc", chain.url())
-        .set("chains.main.poll_ms", 200)
         .set("limits.write_interval_ms", 0)
         .set("plugins.payloads.client_bytes_per_day_max", 1_u64 << 40)
         .set("plugins.validators.operators", operators)
@@ -76,10 +81,14 @@ pub async fn start_with_content(setup: &Setup) -> GatewayProcess {
         site.get("/api/jobs/2").await.json()["status"] == "Completed"
     })
     .await;
-    for call in calls(Clock::System.now_s()) {
-        assert_answered(&call, &send(&site, &call.request(Clock::System.now_s())).await);
-    }
+    make_calls(&site, calls(Clock::System.now_s())).await;
     gateway
+}
+
+async fn make_calls(site: &Site, calls: Vec<Call>) {
+    for call in calls {
+        assert_answered(&call, &send(site, &call.request(Clock::System.now_s())).await);
+    }
 }
 
 pub async fn send(site: &Site, request: &Request) -> TestResponse {

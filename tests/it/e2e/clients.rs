@@ -3,10 +3,11 @@
 //! The rule: a package that this machine lacks fails the test with the command that installs it; no test is skipped.
 
 use super::{
+    sent_requests::SentRequests,
     setup,
     site::{Site, THREADS, in_time},
 };
-use gateway_tests::process::{GatewayProcess, LIMIT};
+use gateway_tests::process::LIMIT;
 use plugin_testing::{Value, Wallet};
 use std::{
     path::{Path, PathBuf},
@@ -92,37 +93,36 @@ impl Listener {
     }
 }
 
-/// What the client printed equals what other clients read.
-async fn assert_scenario(gateway: &GatewayProcess, printed: &str, title: &str) {
-    let told: Value = serde_json::from_str(printed).unwrap();
-    let site = Site::of(gateway);
+/// The client plays the scenario. What it prints equals what other clients read, and it signs which thread it replies to.
+async fn assert_plays_scenario(client: Command, library: Option<&str>, title: &str) {
+    let gateway = setup().start().await.unwrap();
+    let sent = SentRequests::to(&gateway).await;
+    let arguments: Vec<&str> = library.into_iter().chain([sent.base_url.as_str()]).collect();
+    let printed = run(client, &arguments).await;
+    let told: Value = serde_json::from_str(&printed).unwrap();
+    let site = Site::of(&gateway);
     let thread = site.get(&format!("{THREADS}/{}", told["thread"])).await.json();
     assert_eq!((&thread["title"], &thread["postCount"]), (&title.into(), &2.into()));
     let activity = site.get("/api/activity").await.json();
     let mut logged: Vec<Value> = activity["items"].as_array().unwrap().iter().map(|item| item["id"].clone()).collect();
     logged.reverse();
     assert_eq!(told["events"], Value::from(logged));
+    assert_eq!(sent.with_named_targets(), ["create_post"]);
 }
 
 #[tokio::test]
 async fn viem_and_event_source_play_the_scenario() {
-    let gateway = setup().start().await.unwrap();
-    let printed = run(node("scenario.mjs"), &["viem", gateway.base_url()]).await;
-    assert_scenario(&gateway, &printed, "By viem").await;
+    assert_plays_scenario(node("scenario.mjs"), Some("viem"), "By viem").await;
 }
 
 #[tokio::test]
 async fn ethers_and_event_source_play_the_scenario() {
-    let gateway = setup().start().await.unwrap();
-    let printed = run(node("scenario.mjs"), &["ethers", gateway.base_url()]).await;
-    assert_scenario(&gateway, &printed, "By ethers").await;
+    assert_plays_scenario(node("scenario.mjs"), Some("ethers"), "By ethers").await;
 }
 
 #[tokio::test]
 async fn eth_account_plays_the_scenario() {
-    let gateway = setup().start().await.unwrap();
-    let printed = run(python("scenario.py"), &[gateway.base_url()]).await;
-    assert_scenario(&gateway, &printed, "By eth-account").await;
+    assert_plays_scenario(python("scenario.py"), None, "By eth-account").await;
 }
 
 /// The gateway restarts, and events happen before the client has reconnected: it receives each of them once.

@@ -22,6 +22,7 @@ mod purge;
 mod reload;
 mod reload_limits;
 mod required;
+mod sent_requests;
 mod signatures;
 mod site;
 mod start;

@@ -1,9 +1,10 @@
-//! Three kinds of outage: the disk is full, the database is away, all RPC servers lie.
+//! Kinds of outage: the disk is full, the database is away, a thread of it has ended, all RPC servers lie.
 //!
 //! The rule that is tested: the listeners of clients and of the operator tell the truth while it lasts, nothing waits for
 //! what is away, and everything recovers by itself.
 
 mod database_away;
+mod database_thread;
 mod disk_full;
 mod lying_servers;
 

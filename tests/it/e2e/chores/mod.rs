@@ -2,7 +2,7 @@
 
 mod ten_minutes;
 
-use super::{Site, node, run};
+use super::{Site, node, run, sent_requests::SentRequests};
 use gateway_tests::process::{GatewayProcess, LIMIT, Setup, clean};
 use plugin_testing::TestGateway;
 use std::{
@@ -99,7 +99,9 @@ async fn an_agent_has_the_day_of_the_readme() {
     let scripts = tempfile::tempdir().unwrap();
     let gateway = serving(program(scripts.path(), &repository(), "cargo xtask dev --block-time 1")).await;
     let site = Site::of(&gateway);
-    let printed = run(node("agents_day.mjs"), &[gateway.base_url()]).await;
+    let sent = SentRequests::to(&gateway).await;
+    let printed = run(node("agents_day.mjs"), &[&sent.base_url]).await;
+    assert_eq!(sent.with_named_targets(), ["claim_bounty", "star_artifact"]);
     let steps: Vec<_> = printed.lines().filter_map(|line| line.split_once(": ")).collect();
     let [("registered", agent), ("found", bounty), ("delivered", payload), ("starred by 1", artifact)] = steps[..]
     else {
