@@ -6,7 +6,7 @@ use super::{
     fetch,
     handle::{BACKGROUND_TASK, cut},
     log_subscription,
-    polls::{HostFrame, PluginCall, in_host},
+    polls::{HostFrame, PluginCall, UnwatchedFrame, current_place, in_host},
     services::call_service,
 };
 use abi_stable::{
@@ -25,6 +25,9 @@ use plugin_api::{
     manifest::{Manifest, RoutesCall, RoutesResult, ServiceCall, UrlCheckCall, UrlCheckResult, UrlProblem, WakeCall},
 };
 use std::{collections::BTreeMap, future::ready, sync::Arc, time::Duration};
+
+/// The place of blocking work outside of all operations.
+const BLOCKING_WORK: &str = "blocking work";
 
 #[derive(Clone)]
 pub struct Capabilities {
@@ -171,11 +174,14 @@ impl Host for Capabilities {
     fn blocking(&self, work: FfiFuture<()>) -> FfiFuture<()> {
         read_tracking::mark_uncacheable();
         let turns = self.handle.blocking.clone();
+        // It belongs to the operation that asks for it. A thread of the plugin's own has none.
+        let place = current_place().unwrap_or_else(|| self.handle.place(BLOCKING_WORK));
         async move {
             // Held until the work is done, even when the caller has gone. The semaphore is never closed.
             let turn = turns.acquire_owned().await;
             let work = move || {
                 let _turn = turn;
+                let _frame = UnwatchedFrame::enter(place);
                 futures_util::FutureExt::now_or_never(work)
             };
             let finished = tokio::task::spawn_blocking(work).await;

@@ -8,8 +8,7 @@ use super::{
     manager::PluginManager,
     registry::{InactiveReason, PluginRegistry},
 };
-use gateway_plugins::{LateLibrary, PluginReport, PluginState, polls::DetachedCall};
-use plugin_api::abi::PluginBox;
+use gateway_plugins::{LateLibrary, OwnedObject, PluginReport, PluginState, polls::DetachedCall};
 use std::{collections::BTreeSet, time::Duration};
 
 /// How long the start of the gateway waits for late plugins, after the last one that came.
@@ -99,7 +98,7 @@ impl PluginManager {
         }
     }
 
-    async fn join_constructed(&self, construction: &Construction, object: PluginBox) {
+    async fn join_constructed(&self, construction: &Construction, object: OwnedObject) {
         match self.finish_start(construction, object).await {
             Ok(()) => self.start_waiting(&construction.name).await,
             Err(inactive) => self.note_late_failure(&construction.name, inactive),
@@ -120,7 +119,7 @@ impl PluginManager {
 }
 
 /// A drop is code of the plugin, which may hang.
-fn drop_elsewhere(name: &str, object: PluginBox) {
+fn drop_elsewhere(name: &str, object: OwnedObject) {
     if let Err(error) = DetachedCall::start(name, move || drop(object)) {
         tracing::error!(plugin = name, %error, "no thread can be started to drop it");
     }

@@ -21,7 +21,7 @@ use gateway_indexer::IndexerContext;
 use gateway_jobs::{InvalidJobs, JobFailure, JobRunner, JobSet};
 use gateway_plugins::{
     ActivePlugin, FenceCause, FenceRequest, HostContext, LoadOutcome, PluginFolder, PluginReport, PluginState, job,
-    polls::{CallEnd, DetachedCall},
+    polls::{CallEnd, DetachedCall, UnwatchedFrame},
     render,
 };
 use gateway_storage::Dialect;
@@ -324,7 +324,11 @@ impl PluginManager {
 /// `stop` may block: it runs on a thread of its own, with a time limit.
 async fn stop_object(running: &Arc<ActivePlugin>, limit: Duration) {
     let (stopped, runtime) = (running.clone(), tokio::runtime::Handle::current());
-    let stop = match DetachedCall::start(running.name(), move || runtime.block_on(stopped.object.stop())) {
+    let work = move || {
+        let _frame = UnwatchedFrame::enter(stopped.operations.stop);
+        runtime.block_on(stopped.object.stop())
+    };
+    let stop = match DetachedCall::start(running.name(), work) {
         Ok(stop) => stop,
         Err(error) => return tracing::error!(plugin = running.name(), %error, "no thread can be started to stop it"),
     };

@@ -10,16 +10,15 @@ use super::{
     manager::PluginManager,
     registry::InactiveReason,
 };
-use abi_stable::std_types::RResult;
 use gateway_config::Config;
 use gateway_plugins::{
-    ActivePlugin, Capabilities, FaultLimit, LoadedPlugin, PluginHandle, PluginState,
+    ActivePlugin, Capabilities, FaultLimit, LoadedPlugin, OwnedObject, PluginHandle, PluginState,
     crash_record::{self, StartPhase},
     polls::{DetachedCall, detached_threads_lost, has_spare_threads, threads_lost},
 };
 use gateway_storage::{Schema, Scope};
 use parking_lot::Mutex;
-use plugin_api::abi::{Fault, FfiBytes, PluginBox};
+use plugin_api::abi::{Fault, FfiBytes};
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 /// How long the other plugins wait for a constructor.
@@ -107,7 +106,7 @@ impl PluginManager {
         settings: &serde_json::Map<String, serde_json::Value>,
         handle: &Arc<PluginHandle>,
         scope: &Scope,
-    ) -> Result<DetachedCall<RResult<PluginBox, Fault>>, InactiveReason> {
+    ) -> Result<DetachedCall<Result<OwnedObject, Fault>>, InactiveReason> {
         let config = serde_json::to_vec(settings).map_err(|error| InactiveReason::failed(error.to_string()))?;
         let host = Capabilities {
             handle: handle.clone(),
@@ -115,8 +114,12 @@ impl PluginManager {
             scope: scope.clone(),
             manifest: loaded.manifest.clone(),
         };
-        let construct = loaded.module.construct();
-        DetachedCall::start(loaded.name(), move || construct(host.into_host_box(), FfiBytes::from(config)))
+        let (construct, place) = (loaded.module.construct(), handle.place("drop"));
+        let work = move || {
+            let constructed = construct(host.into_host_box(), FfiBytes::from(config)).into_result();
+            constructed.map(|object| OwnedObject::new(object, place))
+        };
+        DetachedCall::start(loaded.name(), work)
             .map_err(|error| InactiveReason::failed(format!("no thread can be started for its constructor: {error}")))
     }
 
@@ -124,7 +127,7 @@ impl PluginManager {
     pub(super) async fn finish_start(
         &self,
         construction: &Construction,
-        object: PluginBox,
+        object: OwnedObject,
     ) -> Result<(), InactiveReason> {
         let Construction { name, handle, loaded, scope, .. } = construction;
         {

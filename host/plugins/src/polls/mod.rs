@@ -19,7 +19,7 @@ pub use lost_threads::{detached_threads_lost, threads_lost};
 pub use place::{PlaceId, ThreadHolder, register};
 pub use plugin_value::{PluginCall, PluginValue};
 pub use poll_gate::{GateClosed, PollGate};
-pub use thread_slot::HostFrame;
+pub use thread_slot::{HostFrame, UnwatchedFrame, current_place};
 pub use watchdog::{THREAD_LIMIT, ThreadWatchdog, has_spare_threads, running_places, set_spare_threads};
 
 use std::{num::NonZeroUsize, sync::LazyLock, thread};
