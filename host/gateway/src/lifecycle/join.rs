@@ -90,7 +90,7 @@ impl PluginManager {
                         self.join_constructed(&construction, object).await;
                     }
                     Ok(object) => drop_elsewhere(&construction.name, object),
-                    Err(inactive) if is_awaited => self.note_late_failure(&construction.name, inactive),
+                    Err(inactive) if is_awaited => self.note_late_failure(&construction.name, inactive).await,
                     Err(_) => {}
                 }
                 self.registry.lock().forget_start(&construction);
@@ -101,13 +101,13 @@ impl PluginManager {
     async fn join_constructed(&self, construction: &Construction, object: OwnedObject) {
         match self.finish_start(construction, object).await {
             Ok(()) => self.start_waiting(&construction.name).await,
-            Err(inactive) => self.note_late_failure(&construction.name, inactive),
+            Err(inactive) => self.note_late_failure(&construction.name, inactive).await,
         }
     }
 
     /// The routes of a fenced plugin that was resumed respond 503 until now.
-    fn note_late_failure(&self, name: &str, inactive: InactiveReason) {
-        self.unmount(name);
+    async fn note_late_failure(&self, name: &str, inactive: InactiveReason) {
+        self.unmount(name).await;
         self.note_failure(name, inactive);
     }
 

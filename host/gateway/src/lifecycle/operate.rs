@@ -176,7 +176,7 @@ impl PluginManager {
         self.start_with_waiting(name).await;
         let state = self.registry.lock().report(name).map(|report| report.state);
         if !matches!(state, Some(PluginState::Serving | PluginState::Starting)) {
-            self.unmount(name);
+            self.unmount(name).await;
         }
         None
     }

@@ -8,6 +8,7 @@ use super::{
     construction::Construction,
     late_starts::LateStart,
     manager::PluginManager,
+    own_thread::drop_apart,
     registry::InactiveReason,
 };
 use gateway_config::Config;
@@ -130,15 +131,19 @@ impl PluginManager {
         object: OwnedObject,
     ) -> Result<(), InactiveReason> {
         let Construction { name, handle, loaded, scope, .. } = construction;
-        {
+        let migrated = {
             let _mark = crash_record::start_mark(name, loaded.sha256(), StartPhase::Migration);
-            self.migrate(loaded, scope).await?;
+            self.migrate(loaded, scope).await
+        };
+        if let Err(inactive) = migrated {
+            drop_apart(handle, self.drain_limit(handle), object).await;
+            return Err(inactive);
         }
         let running = ActivePlugin::new(handle.clone(), loaded.clone(), object, scope.clone());
         let jobs = match self.mount_all(&running).await {
             Ok(jobs) => jobs,
             Err(inactive) => {
-                self.abandon(&running);
+                self.abandon(running).await;
                 return Err(inactive);
             }
         };
