@@ -134,7 +134,7 @@ impl PluginManager {
     pub(crate) fn assume(&self, history: PluginHistory) {
         let mut registry = self.registry.lock();
         registry.set_switches(history.switches);
-        registry.first_migrations_ms = history.first_migrations_ms;
+        registry.first_migrations_s = history.first_migrations_s;
     }
 
     async fn enable(&self, name: &str, who: &str) -> Result<Option<String>, OperateError> {

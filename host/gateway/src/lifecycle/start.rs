@@ -53,12 +53,12 @@ impl PluginManager {
     async fn resolve_clashes(&self, wanted: &BTreeSet<String>, config: &Config) {
         let applied = self.host().database.migration_status(None).await.unwrap_or_default();
         let mut registry = self.registry.lock();
-        let since_ms = |name: &str| {
+        let since_s = |name: &str| {
             let own = applied.iter().filter(|migration| migration.plugin == name);
             let first = own.map(|migration| migration.applied_at).min();
-            registry.first_migrations_ms.get(name).copied().or(first)
+            registry.first_migrations_s.get(name).copied().or(first)
         };
-        let mut claimants = registry.claimants(wanted, config, since_ms);
+        let mut claimants = registry.claimants(wanted, config, since_s);
         claimants.push(Claimant::host(&self.parts.routes.own.manifest));
         registry.clashes = losers(&claimants);
     }
