@@ -1,7 +1,7 @@
 //! Libraries and constructors that hang: they delay only themselves.
 
 use super::process::prepared;
-use crate::e2e::Site;
+use crate::e2e::{Site, answer};
 use crate::storage::Engine;
 use gateway_tests::{
     fixtures,
@@ -72,6 +72,26 @@ async fn a_constructor_that_hangs_delays_only_itself() {
     assert_eq!(report["faults"], 1, "{report}");
     assert!(setup.log().contains("its constructor did not return within 12s"));
     assert!(gateway.terminate(LIMIT).await.unwrap().success());
+}
+
+/// Its threads come back with a restart only.
+#[tokio::test]
+async fn a_constructor_that_hung_three_times_is_not_tried_again() {
+    let setup = prepared().await.set("plugins.constructor_timeout_ms", 300);
+    let setup = setup.set("plugins.hostile.constructor", "hang").set("plugins.hostile.hang_ms", 3_600_000);
+    let gateway = setup.start().await.unwrap();
+    assert_eq!(eventually_in(&gateway, "hostile", "failed").await["threads_lost"], 1);
+    let mut told = Vec::new();
+    for _ in 0..3 {
+        let resume = Site::at(gateway.admin_url()).request(Method::POST, "/plugins/hostile/resume");
+        let report = answer(resume.header("x-gateway-admin", "1")).await.json();
+        told.push(json!([report["state"], report["reason"], report["threads_lost"]]));
+    }
+    let hung = "its constructor did not return within 300ms";
+    let holds = "its code holds 3 threads of this process: restart the gateway to start it again";
+    let expected = [json!(["failed", hung, 2]), json!(["failed", hung, 3]), json!(["failed", holds, 3])];
+    assert_eq!(told, expected);
+    assert_eq!(Site::of(&gateway).get("/api/hello/world").await.status, 200);
 }
 
 #[tokio::test]
