@@ -6,7 +6,7 @@ use super::{
     fetch,
     handle::{BACKGROUND_TASK, cut},
     log_subscription,
-    polls::{HostFrame, PluginCall, UnwatchedFrame, current_place, in_host},
+    polls::{HostFrame, PluginCall, UnwatchedFrame, current_place, in_host, in_other_plugins},
     services::call_service,
 };
 use abi_stable::{
@@ -49,7 +49,9 @@ impl Capabilities {
     async fn service(self, request: &FfiBytes, input: FfiBytes) -> Result<CapabilityResponse, HostError> {
         let ServiceCall { service } = serde_json::from_slice(request)
             .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not a call of a service: {error}")))?;
-        let response = call_service(&self.host.active.list(), &self.manifest, &service, input).await?;
+        let active = self.host.active.list();
+        let call = call_service(&active, &self.manifest, &service, input);
+        let response = in_other_plugins(self.handle.gate.clone(), call).await?;
         Ok(CapabilityResponse { response, body: FfiBytes::default() })
     }
 
@@ -220,11 +222,11 @@ impl Host for Capabilities {
 
     fn collect(&self, point: RString, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, HostError>> {
         let host = self.host.clone();
-        async move {
+        let collected = async move {
             let parts = host.collect_cached(&point, bytes::Bytes::from_owner(input)).await;
             parts.map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string())).into()
-        }
-        .into_ffi()
+        };
+        in_other_plugins(self.handle.gate.clone(), collected).into_ffi()
     }
 
     fn call(
