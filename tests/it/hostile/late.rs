@@ -181,7 +181,7 @@ async fn a_failed_migration_is_told_everywhere(#[values(Engine::Sqlite, Engine::
     assert_eq!(Site::of(&gateway).get("/api/hello/world").await.status, 200);
 }
 
-/// What a plugin allocates on its own side has no bound: the log names who was at work.
+/// What a plugin allocates on its own side has no bound: log, report and list name who was at work.
 #[tokio::test]
 async fn much_memory_is_a_warning_that_names_the_calls() {
     let setup = prepared().await.set("plugins.memory_warn_mib", 1);
@@ -196,5 +196,18 @@ async fn much_memory_is_a_warning_that_names_the_calls() {
             .any(|line| line["calls"].as_str().unwrap().starts_with("hostile 1"))
     };
     TestGateway::eventually(LIMIT, "the call is named", is_named).await;
+    // Its job may run at the same time.
+    let told = "MiB of memory, more than 1, while calls of it are in progress: ";
+    let is_told = async || {
+        let report = report_of(&gateway, "hostile").await;
+        let used = report["reason"].as_str().unwrap().strip_prefix("the process uses ");
+        let used = used.and_then(|used| used.split_once(' '));
+        report["state"] == "serving"
+            && used.is_some_and(|(mib, rest)| mib.parse().is_ok_and(|mib: u32| mib > 1) && rest == format!("{told}1"))
+    };
+    TestGateway::eventually(LIMIT, "the report says so", is_told).await;
+    let listed = setup.run(&["plugins", "list", "--admin", gateway.admin_url()]).unwrap();
+    let line = listed.stdout.lines().find(|line| line.starts_with("hostile ")).unwrap();
+    assert!(listed.code == Some(0) && line.contains(told), "{listed:?}");
     waiting.abort();
 }
