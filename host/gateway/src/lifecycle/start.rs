@@ -24,7 +24,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 /// How long the other plugins wait for a constructor.
 const PATIENCE: Duration = Duration::from_millis(250);
-/// How many threads constructors of one plugin may hold until it is not constructed again.
+/// How many threads constructors, stops and drops of one plugin may hold until it is not constructed again.
 const CONSTRUCTORS_LOST_MAX: usize = 3;
 
 impl PluginManager {

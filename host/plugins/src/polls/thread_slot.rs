@@ -19,6 +19,7 @@ pub(super) static TICK: AtomicU32 = AtomicU32::new(0);
 /// Every thread that ever ran a plugin's poll.
 pub(super) static SLOTS: Mutex<Vec<Arc<ThreadSlot>>> = Mutex::new(Vec::new());
 
+/// What others see of a thread.
 #[derive(Default)]
 pub(super) struct ThreadSlot {
     word: SlotWord,
