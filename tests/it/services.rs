@@ -1,7 +1,10 @@
 //! Services and extension points of plugins' own: who provides, who uses, and what becomes of mistakes.
 
 use gateway::lifecycle::Action;
-use gateway_plugins::PluginState;
+use gateway_plugins::{
+    PluginState,
+    polls::{ThreadWatchdog, polls_max, threads_lost},
+};
 use plugin_api::{
     ConfigError, Definition, HandlerError, HostError, HostErrorCode, HostHandle, Json, JsonSchema, NoConfig, Path,
     Plugin, PluginContext, RequestContext, Route,
@@ -11,9 +14,25 @@ use plugin_api::{
     point::{Point, Service},
 };
 use plugin_testing::{TestGateway, TestResponse, Value, json};
+use rstest::rstest;
 use schemars::{Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+        mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+    },
+    thread,
+    time::Duration,
+};
+use tokio::{
+    runtime::{Builder, Handle},
+    task::JoinSet,
+};
+
+const LIMIT: Duration = Duration::from_secs(20);
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct Word {
@@ -72,7 +91,7 @@ plugins! {
     Rival "rival": Definition::new().provides(TRANSLATE, async |_, _| Ok(None));
     Reader "reader": Definition::new()
         .uses(TRANSLATE)
-        .contributes(WORDS, async |_, Word { word }| Ok(u32::from(word == "apple")))
+        .contributes(WORDS, count_word)
         .routes([Route::get("/api/reader/words/{word}", read_word).public().operation("read_word")]);
     Stranger "stranger": Definition::new()
         .routes([Route::get("/api/stranger/words/{word}", read_word).public().operation("read_word_anyway")]);
@@ -99,12 +118,34 @@ async fn translate(cx: PluginContext<Dictionary>, Word { word }: Word) -> Result
         "apple" => Ok(Some("Apfel".to_owned())),
         "fault" => Err(HostError::new(HostErrorCode::Internal, "a secret of the dictionary")),
         "panic" => panic!("the dictionary panics"),
+        "hold" => {
+            hold_thread();
+            Ok(None)
+        }
         "long" => Ok(Some("x".repeat(5 << 20))),
         "never" => {
-            cx.sleep(std::time::Duration::from_secs(86_400)).await;
+            cx.sleep(Duration::from_secs(86_400)).await;
             Ok(None)
         }
         _ => Ok(None),
+    }
+}
+
+async fn count_word(_: PluginContext<Reader>, Word { word }: Word) -> Result<u32, HostError> {
+    if word == "hold" {
+        hold_thread();
+    }
+    Ok(u32::from(word == "apple"))
+}
+
+/// The end of the test that holds threads: nothing is ever sent.
+static HELD: Mutex<Option<Receiver<()>>> = Mutex::new(None);
+static HOLDING: AtomicUsize = AtomicUsize::new(0);
+
+fn hold_thread() {
+    HOLDING.fetch_add(1, SeqCst);
+    if let Some(end) = &*HELD.lock().unwrap() {
+        let _ = end.recv();
     }
 }
 
@@ -161,10 +202,14 @@ async fn a_plugin_calls_what_another_provides() {
         act(&gateway, Action::Disable, "dictionary").await;
         let off = translation(&gateway, "apple").await;
         assert_eq!((off.status, off.json()["code"].as_str()), (503, Some("disabled")), "{}", off.text());
-        assert!(off.text().contains("no enabled plugin provides the service dictionary.translate"), "{}", off.text());
+        assert!(
+            off.text().contains("no plugin that serves provides the service dictionary.translate"),
+            "{}",
+            off.text()
+        );
         let (state, reason) = state_and_reason(&gateway, "reader").await;
-        let missing = "used service dictionary.translate: no enabled plugin has it; \
-                       contribution to dictionary.words: no enabled plugin has it";
+        let missing = "used service dictionary.translate: no plugin that serves has it; \
+                       contribution to dictionary.words: no plugin that serves has it";
         assert_eq!((state, reason.as_str()), (PluginState::Serving, missing));
 
         act(&gateway, Action::Enable, "dictionary").await;
@@ -279,4 +324,69 @@ async fn a_circle_of_services_ends() {
     let faults = gateway.faults().await;
     assert!(faults[0].starts_with("mirror_word: error in service mirror_word.reflect"), "{faults:?}");
     gateway.stop().await;
+}
+
+/// As the gateway's own watchdog: finds threads that are not given back, and keeps timers looked at. Ends when the result is dropped.
+fn watch(runtime: Handle) -> Sender<()> {
+    const INTERVAL: Duration = Duration::from_millis(20);
+    let (alive, end) = channel();
+    let mut threads = ThreadWatchdog::new(INTERVAL);
+    thread::spawn(move || {
+        while end.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+            threads.look();
+            drop(runtime.spawn(async {}));
+        }
+    });
+    alive
+}
+
+/// As many calls as may run at a time, and three more. The thread is lost to who holds it: the user serves, and says why.
+#[rstest]
+#[case::a_service(
+    "dictionary",
+    "reader",
+    (503, "the service dictionary.translate is off, because code of its plugin did not give a thread back")
+)]
+#[case::a_contribution("reader", "dictionary", (200, "[]"))]
+fn who_calls_a_plugin_that_holds_its_threads_goes_on(
+    #[case] holder: &str,
+    #[case] user: &str,
+    #[case] told: (u16, &str),
+) {
+    let runtime = Builder::new_multi_thread().worker_threads(polls_max() + 2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let _watchdog = watch(runtime.handle().clone());
+        let (end, held) = channel();
+        *HELD.lock().unwrap() = Some(held);
+        let gateway = Arc::new(open(&[module::<Dictionary>(), module::<Reader>()]).await);
+        let path = |word: &str| format!("/api/{user}/words/{word}");
+        let mut calls = JoinSet::new();
+        for _ in 0..polls_max() + 3 {
+            let (gateway, path) = (gateway.clone(), path("hold"));
+            calls.spawn(async move { gateway.get(&path).await });
+        }
+        TestGateway::eventually(LIMIT, "all threads are held", async || HOLDING.load(SeqCst) == polls_max()).await;
+        let assert_told = |answer: &TestResponse| {
+            assert!(answer.status == told.0 && answer.text().contains(told.1), "{}", answer.text());
+            assert!(!answer.text().contains("operator"), "{}", answer.text());
+        };
+        for _ in 0..3 {
+            assert_told(&calls.join_next().await.unwrap().unwrap());
+        }
+        assert_told(&gateway.get(&path("apple")).await);
+        let is_fenced = async || state_and_reason(&gateway, holder).await.0 == PluginState::Fenced;
+        TestGateway::eventually(LIMIT, "the holder is fenced", is_fenced).await;
+        assert_eq!(state_and_reason(&gateway, user).await.0, PluginState::Serving);
+        let faults = gateway.faults().await;
+        assert!(faults.len() == 1 && faults[0].starts_with(&format!("{holder}: ")), "{faults:?}");
+        let are_lost = async || (threads_lost(holder), threads_lost(user)) == (polls_max(), 0);
+        TestGateway::eventually(LIMIT, "the threads are the holder's", are_lost).await;
+
+        drop(end);
+        while let Some(returned) = calls.join_next().await {
+            assert_eq!(returned.unwrap().status, 200, "it did return");
+        }
+        assert_told(&gateway.get(&path("apple")).await);
+        Arc::into_inner(gateway).unwrap().stop().await;
+    });
 }

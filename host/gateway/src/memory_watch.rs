@@ -1,6 +1,6 @@
-//! Watches the memory of the process. Nothing bounds what a plugin allocates on its own side; this names who was at work.
+//! Watches the memory of the process. Nothing bounds what a plugin allocates on its own side; log and reports name who was at work.
 
-use gateway_plugins::{HostContext, polls};
+use gateway_plugins::{ActivePlugin, HostContext, polls};
 use std::{
     fs,
     sync::Arc,
@@ -25,11 +25,20 @@ pub async fn run(host: Arc<HostContext>, warn_mib: u64, stop: CancellationToken)
             () = stop.cancelled() => return,
             () = tokio::time::sleep(INTERVAL) => {}
         }
-        let Some(used_kib) = used_kib().filter(|used| *used > mark_kib) else { continue };
+        let Some(used_kib) = used_kib().filter(|used| *used > mark_kib) else {
+            host.active.list().iter().for_each(|plugin| plugin.handle.set_memory_note(None));
+            continue;
+        };
+        let (used_mib, mark_mib) = (used_kib / 1024, mark_kib / 1024);
+        let calls = calls_in_progress(&host);
+        for (plugin, calls) in &calls {
+            let process = format!("the process uses {used_mib} MiB of memory, more than {mark_mib}");
+            plugin.handle.set_memory_note(Some(format!("{process}, while calls of it are in progress: {calls}")));
+        }
         if warned.is_none_or(|warned| warned.elapsed() >= REPEAT) {
             warned = Some(Instant::now());
-            let calls = calls_in_progress(&host);
-            let (used_mib, mark_mib) = (used_kib / 1024, mark_kib / 1024);
+            let calls: Vec<String> = calls.iter().map(|(plugin, calls)| format!("{} {calls}", plugin.name())).collect();
+            let calls = if calls.is_empty() { "none".to_owned() } else { calls.join(", ") };
             tracing::warn!(
                 used_mib,
                 mark_mib,
@@ -40,19 +49,18 @@ pub async fn run(host: Arc<HostContext>, warn_mib: u64, stop: CancellationToken)
     }
 }
 
-/// `forum 3, hostile 12 (giant_body, job sweep)`: how many calls, and the operations that have a thread just now.
-fn calls_in_progress(host: &HostContext) -> String {
+/// Of the plugins that have some: how many, and the operations that have a thread just now: `12 (giant_body, job sweep)`.
+fn calls_in_progress(host: &HostContext) -> Vec<(Arc<ActivePlugin>, String)> {
     let running = polls::running_places();
-    let line = |name: &str, calls: usize| {
-        let places = running.iter().filter(|(plugin, _)| **plugin == *name).map(|(_, place)| &**place);
+    let line = |plugin: &ActivePlugin| {
+        let places = running.iter().filter(|(owner, _)| **owner == *plugin.name()).map(|(_, place)| &**place);
         let places: Vec<&str> = places.collect();
         let on_threads = if places.is_empty() { String::new() } else { format!(" ({})", places.join(", ")) };
-        format!("{name} {calls}{on_threads}")
+        format!("{}{on_threads}", plugin.in_flight())
     };
     let active = host.active.list();
-    let busy = active.iter().map(|plugin| (plugin.name(), plugin.in_flight())).filter(|(_, calls)| *calls > 0);
-    let lines: Vec<String> = busy.map(|(name, calls)| line(name, calls)).collect();
-    if lines.is_empty() { "none".to_owned() } else { lines.join(", ") }
+    let busy = active.iter().filter(|plugin| plugin.in_flight() > 0);
+    busy.map(|plugin| (plugin.clone(), line(plugin))).collect()
 }
 
 fn used_kib() -> Option<u64> {

@@ -15,18 +15,18 @@ pub struct PluginHistory {
     /// Operators' decisions.
     pub switches: Switches,
     /// By plugin, when its first migration was applied.
-    pub first_migrations_ms: BTreeMap<String, i64>,
+    pub first_migrations_s: BTreeMap<String, i64>,
 }
 
 impl PluginHistory {
     /// What the configured database says.
     pub async fn peek(config: &Config) -> Self {
-        let (switches, first_migrations_ms) = tokio::join!(
+        let (switches, first_migrations_s) = tokio::join!(
             numbers(config, "host_plugin_switches", SWITCHES),
             numbers(config, "_migrations", FIRST_MIGRATIONS),
         );
         let switches = switches.into_iter().map(|(plugin, enabled)| (plugin, enabled != 0)).collect();
-        Self { switches, first_migrations_ms }
+        Self { switches, first_migrations_s }
     }
 }
 

@@ -5,10 +5,11 @@ use super::{
     declared_outputs::DeclaredOutputs,
     handle::PluginOperation,
     loading::LoadedPlugin,
+    owned_object::OwnedObject,
     polls::{PlaceId, PluginCall, PollGate},
 };
 use gateway_storage::Scope;
-use plugin_api::{abi::PluginBox, manifest::Manifest};
+use plugin_api::manifest::Manifest;
 use std::{
     sync::{
         Arc,
@@ -21,7 +22,7 @@ use tokio::sync::Notify;
 pub struct ActivePlugin {
     pub handle: Arc<PluginHandle>,
     pub manifest: Arc<Manifest>,
-    pub object: PluginBox,
+    pub object: OwnedObject,
     pub scope: Scope,
     pub loaded: Arc<LoadedPlugin>,
     pub operations: PluginOperations,
@@ -42,6 +43,7 @@ pub struct PluginOperations {
     topics: Vec<PluginOperation>,
     /// Without a breaker: the index goes on event by event, and waits where one fails.
     pub chain_events: PlaceId,
+    pub stop: PlaceId,
 }
 
 impl PluginOperations {
@@ -55,6 +57,7 @@ impl PluginOperations {
             services: services.map(|name| handle.operation(&name)).collect(),
             topics: manifest.topics.iter().map(|topic| handle.operation(&format!("topic {topic}"))).collect(),
             chain_events: handle.place("chain events"),
+            stop: handle.place("stop"),
         }
     }
 
@@ -83,7 +86,7 @@ impl PluginOperations {
 pub struct InFlightGuard(Arc<ActivePlugin>);
 
 impl ActivePlugin {
-    pub fn new(handle: Arc<PluginHandle>, loaded: Arc<LoadedPlugin>, object: PluginBox, scope: Scope) -> Arc<Self> {
+    pub fn new(handle: Arc<PluginHandle>, loaded: Arc<LoadedPlugin>, object: OwnedObject, scope: Scope) -> Arc<Self> {
         let manifest = loaded.manifest.clone();
         let operations = PluginOperations::new(&handle, &manifest);
         let outputs = DeclaredOutputs::new(&manifest);

@@ -6,7 +6,7 @@ use super::{
     fetch,
     handle::{BACKGROUND_TASK, cut},
     log_subscription,
-    polls::{HostFrame, PluginCall, in_host},
+    polls::{HostFrame, PluginCall, UnwatchedFrame, current_place, in_host, in_other_plugins},
     services::call_service,
 };
 use abi_stable::{
@@ -25,6 +25,9 @@ use plugin_api::{
     manifest::{Manifest, RoutesCall, RoutesResult, ServiceCall, UrlCheckCall, UrlCheckResult, UrlProblem, WakeCall},
 };
 use std::{collections::BTreeMap, future::ready, sync::Arc, time::Duration};
+
+/// The place of blocking work outside of all operations.
+const BLOCKING_WORK: &str = "blocking work";
 
 #[derive(Clone)]
 pub struct Capabilities {
@@ -46,7 +49,9 @@ impl Capabilities {
     async fn service(self, request: &FfiBytes, input: FfiBytes) -> Result<CapabilityResponse, HostError> {
         let ServiceCall { service } = serde_json::from_slice(request)
             .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not a call of a service: {error}")))?;
-        let response = call_service(&self.host.active.list(), &self.manifest, &service, input).await?;
+        let active = self.host.active.list();
+        let call = call_service(&active, &self.manifest, &service, input);
+        let response = in_other_plugins(self.handle.gate.clone(), call).await?;
         Ok(CapabilityResponse { response, body: FfiBytes::default() })
     }
 
@@ -171,11 +176,14 @@ impl Host for Capabilities {
     fn blocking(&self, work: FfiFuture<()>) -> FfiFuture<()> {
         read_tracking::mark_uncacheable();
         let turns = self.handle.blocking.clone();
+        // It belongs to the operation that asks for it. A thread of the plugin's own has none.
+        let place = current_place().unwrap_or_else(|| self.handle.place(BLOCKING_WORK));
         async move {
             // Held until the work is done, even when the caller has gone. The semaphore is never closed.
             let turn = turns.acquire_owned().await;
             let work = move || {
                 let _turn = turn;
+                let _frame = UnwatchedFrame::enter(place);
                 futures_util::FutureExt::now_or_never(work)
             };
             let finished = tokio::task::spawn_blocking(work).await;
@@ -214,11 +222,11 @@ impl Host for Capabilities {
 
     fn collect(&self, point: RString, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, HostError>> {
         let host = self.host.clone();
-        async move {
+        let collected = async move {
             let parts = host.collect_cached(&point, bytes::Bytes::from_owner(input)).await;
             parts.map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string())).into()
-        }
-        .into_ffi()
+        };
+        in_other_plugins(self.handle.gate.clone(), collected).into_ffi()
     }
 
     fn call(

@@ -66,6 +66,8 @@ pub struct PluginHandle {
     is_fenced: AtomicBool,
     /// When, in Unix milliseconds, and what.
     last_fault: Mutex<Option<(i64, String)>>,
+    /// While the process uses much memory: what of the plugin was in progress.
+    memory_note: Mutex<Option<String>>,
     fault_count: AtomicU64,
     limit: FaultLimit,
     clock: Clock,
@@ -90,6 +92,7 @@ impl PluginHandle {
             operations: RwLock::default(),
             is_fenced: AtomicBool::new(false),
             last_fault: Mutex::default(),
+            memory_note: Mutex::default(),
             fault_count: AtomicU64::new(0),
             limit,
             clock,
@@ -228,6 +231,14 @@ impl PluginHandle {
 
     pub fn last_fault(&self) -> Option<(i64, String)> {
         self.last_fault.lock().clone()
+    }
+
+    pub fn memory_note(&self) -> Option<String> {
+        self.memory_note.lock().clone()
+    }
+
+    pub fn set_memory_note(&self, note: Option<String>) {
+        *self.memory_note.lock() = note;
     }
 
     /// The number of a place in the plugin, for [`crate::polls`].

@@ -18,6 +18,7 @@ mod host_context;
 pub mod job;
 pub mod loading;
 mod log_subscription;
+mod owned_object;
 pub mod polls;
 mod report;
 mod services;
@@ -42,6 +43,7 @@ pub use loading::{
     PluginFile, PluginFolder, discover, inspect, load_folder, missing_consent, open, trial,
 };
 pub use log_subscription::{MIGRATION as LOG_SUBSCRIPTIONS_MIGRATION, forget as forget_log_subscriptions};
+pub use owned_object::OwnedObject;
 pub use report::PluginReport;
 pub use state::PluginState;
 pub use topic::render;

@@ -29,7 +29,7 @@ pub async fn call_service(
         return Err(HostError::new(HostErrorCode::Refused, message));
     }
     let Some((provider, index)) = active.provider(service) else {
-        return Err(disabled(format!("no enabled plugin provides the service {service}")));
+        return Err(disabled(format!("no plugin that serves provides the service {service}")));
     };
     let Some(depth) = CallDepth::enter() else {
         let message = format!("services and contributions call each other in a circle, at last {service}");

@@ -202,7 +202,7 @@ impl HostHandle {
     ///
     /// # Errors
     ///
-    /// [`HostErrorCode::Disabled`] when no enabled plugin provides it, [`HostErrorCode::Unavailable`] when the provider fails,
+    /// [`HostErrorCode::Disabled`] when no plugin that serves provides it, [`HostErrorCode::Unavailable`] when the provider fails,
     /// [`HostErrorCode::Timeout`] when it takes longer than ten seconds.
     pub async fn call<I: Serialize, O: DeserializeOwned>(
         &self,

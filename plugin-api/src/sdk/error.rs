@@ -285,7 +285,7 @@ fn host_error_response(error: HostError) -> Result<abi::Response, Fault> {
     }
     if error.is(HostErrorCode::Disabled) {
         let problem = Problem::new(503, "disabled", error.message.into_string());
-        return Ok(problem.hint("the operator of this gateway can switch it on; see /api/status").into_response());
+        return Ok(problem.hint("GET /api/status says what is off on this gateway").into_response());
     }
     let problem = if error.is(HostErrorCode::Unavailable) || error.is(HostErrorCode::Conflict) {
         Problem::new(503, "unavailable", unavailable_message(&error.message))

@@ -34,7 +34,7 @@ use std::marker::PhantomData;
 ///     definition.uses(TRANSLATE)
 /// }
 ///
-/// /// Without an enabled provider the error is [`plugin_api::HostErrorCode::Disabled`], which a handler answers as 503 `disabled`.
+/// /// Without a provider that serves the error is [`plugin_api::HostErrorCode::Disabled`], which a handler answers as 503 `disabled`.
 /// async fn translate<P>(cx: PluginContext<P>, text: String) -> Result<Option<String>, HostError> {
 ///     Ok(match cx.call(TRANSLATE, &Text { text }).await? {
 ///         Translation::Text(text) => Some(text),

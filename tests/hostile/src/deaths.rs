@@ -1,7 +1,8 @@
 //! Code that ends the process: it cannot be contained, only named afterwards.
 
-use crate::Hostile;
+use crate::{Hostile, config::block};
 use plugin_api::{HandlerError, Json, RequestContext, Route};
+use std::time::Duration;
 
 type Number = Result<Json<i64>, HandlerError>;
 
@@ -9,6 +10,7 @@ pub fn routes() -> Vec<Route<Hostile>> {
     vec![
         Route::get("/api/hostile/exit", exit_in_handler).public(),
         Route::get("/api/hostile/abort", abort_in_handler).public(),
+        Route::get("/api/hostile/abort_in_blocking", abort_in_blocking).public(),
         Route::get("/api/hostile/abort_in_task", abort_in_task).public(),
         Route::get("/api/hostile/overflow", overflow_the_stack).public(),
     ]
@@ -25,6 +27,15 @@ async fn exit_in_handler(_: RequestContext<Hostile>) -> Number {
 
 async fn abort_in_handler(_: RequestContext<Hostile>) -> Number {
     std::process::abort()
+}
+
+/// When the handler is not polled any more.
+async fn abort_in_blocking(cx: RequestContext<Hostile>) -> Number {
+    let work = || -> i64 {
+        block(Duration::from_millis(300));
+        std::process::abort()
+    };
+    Ok(Json(cx.blocking(work).await?))
 }
 
 async fn abort_in_task(cx: RequestContext<Hostile>) -> Number {

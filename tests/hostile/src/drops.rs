@@ -14,6 +14,7 @@ pub fn routes() -> Vec<Route<Hostile>> {
         Route::get("/api/hostile/wait", wait).public(),
         Route::get("/api/hostile/block", block_thread).public(),
         Route::get("/api/hostile/block_for_long", block_for_long).public(),
+        Route::get("/api/hostile/block_for_ever", block_for_ever).public(),
     ]
 }
 
@@ -47,6 +48,12 @@ async fn wait(_: RequestContext<Hostile>) -> Result<Json<i64>, HandlerError> {
 /// Blocks for longer than it takes to be found, and then goes on.
 async fn block_for_long(_: RequestContext<Hostile>) -> Result<Json<i64>, HandlerError> {
     block(Duration::from_secs(5));
+    Ok(Json(0))
+}
+
+/// Longer than any test, and without a processor.
+async fn block_for_ever(_: RequestContext<Hostile>) -> Result<Json<i64>, HandlerError> {
+    block(Duration::from_secs(86_400));
     Ok(Json(0))
 }
 

@@ -2,7 +2,7 @@
 
 use super::{builder, report, variants};
 use crate::storage::Engine;
-use gateway::PluginHistory;
+use gateway::{PluginHistory, lifecycle::Action};
 use gateway_config::Config;
 use gateway_plugins::{LoadedPlugin, PluginState};
 use plugin_api::{
@@ -11,6 +11,7 @@ use plugin_api::{
     abi_stable::prefix_type::PrefixTypeTrait as _,
     host::Identity,
 };
+use plugin_testing::TestGateway;
 use rstest::rstest;
 
 struct Aardvark;
@@ -84,6 +85,77 @@ async fn the_owner_of_views_and_tables_keeps_them(#[case] engine: Engine) {
         assert_eq!((refused.state, refused.reason.as_str()), (PluginState::Failed, reason));
     }
     assert_eq!(gateway.get("/api/forum/threads").await.status, 200);
+    gateway.stop().await;
+}
+
+const OF_TAKES_ROUTE: &str = "GET /api/hello/{name} is already one of takes_route; \
+     GET /api/hello/guests, which overlaps /api/hello/{who}, is already one of takes_route; \
+     POST /api/hello/guests, which overlaps /api/hello/{who}, is already one of takes_route";
+const OF_HELLO: &str = "GET /api/hello/{who} is already one of hello";
+
+/// Two plugins that claim a route; none came with the gateway. On a new database hello would get it, whose prefix it has.
+async fn strangers(engine: Engine, change: impl FnOnce(&mut Config)) -> TestGateway {
+    let builder = builder(engine).await.foreign_plugin(hello::plugin_module());
+    builder.foreign_plugin(variants::TakesRoute::module()).configure(change).start().await
+}
+
+fn set_enabled(config: &mut Config, plugin: &str, is_enabled: bool) {
+    config.plugins.sections.entry(plugin.to_owned()).or_default().enabled = Some(is_enabled);
+}
+
+async fn assert_loses(gateway: &TestGateway, loser: &str, reason: &str) {
+    let (winner, greeting) = if loser == "hello" { ("takes_route", "1") } else { ("hello", "world") };
+    let serves = report(gateway, winner).await;
+    assert_eq!((serves.state, serves.reason.as_str()), (PluginState::Serving, ""), "{winner}");
+    let refused = report(gateway, loser).await;
+    assert_eq!((refused.state, refused.reason.as_str()), (PluginState::Failed, reason), "{loser}");
+    let answer = gateway.get("/api/hello/world").await;
+    assert!(answer.status == 200 && answer.text().contains(greeting), "{}", answer.text());
+}
+
+#[rstest]
+#[case(Engine::Sqlite)]
+#[case(Engine::Postgres)]
+#[tokio::test]
+async fn a_start_asks_who_came_earlier_and_who_is_pinned(#[case] engine: Engine) {
+    let gateway = strangers(engine, |config| set_enabled(config, "hello", false)).await;
+    let gateway = gateway.restart_after(|config| set_enabled(config, "hello", true)).await;
+    assert_loses(&gateway, "hello", OF_TAKES_ROUTE).await;
+    let pin = Some("0".repeat(64));
+    let gateway = gateway
+        .restart_after(|config| config.plugins.sections.entry("hello".into()).or_default().sha256.clone_from(&pin))
+        .await;
+    assert_loses(&gateway, "takes_route", OF_HELLO).await;
+
+    // Both have tables now: the first migration of each decides.
+    let earlier = "UPDATE _migrations SET applied_at = applied_at - 60 WHERE plugin = 'takes_route'";
+    gateway.gateway().host.database.execute_batch(earlier).await.unwrap();
+    let gateway =
+        gateway.restart_after(|config| config.plugins.sections.entry("hello".into()).or_default().sha256 = None).await;
+    assert_loses(&gateway, "hello", OF_TAKES_ROUTE).await;
+    gateway.stop().await;
+}
+
+/// Not even an earlier one takes a route from a plugin that serves: not by SIGHUP, and not by an operator's word.
+#[rstest]
+#[case(Engine::Sqlite)]
+#[case(Engine::Postgres)]
+#[tokio::test]
+async fn who_serves_keeps_its_routes(#[case] engine: Engine) {
+    let gateway = strangers(engine, |config| set_enabled(config, "hello", false)).await;
+    let swap = |config: &mut Config| {
+        set_enabled(config, "hello", true);
+        set_enabled(config, "takes_route", false);
+    };
+    let gateway = gateway.restart_after(swap).await;
+    assert_eq!(report(&gateway, "takes_route").await.state, PluginState::Disabled);
+    let mut both = Config::clone(&gateway.gateway().config);
+    set_enabled(&mut both, "takes_route", true);
+    gateway.gateway().reload(both).await;
+    assert_loses(&gateway, "takes_route", OF_HELLO).await;
+    let outcome = gateway.gateway().plugins.operate(Action::Enable, "takes_route", "the test").await.unwrap();
+    assert_eq!((outcome.is_reached, outcome.report.reason.as_str()), (false, OF_HELLO));
+    assert_loses(&gateway, "takes_route", OF_HELLO).await;
     gateway.stop().await;
 }
 

@@ -3,7 +3,7 @@
 use super::process::prepared;
 use crate::e2e::{Site, answer};
 use gateway_tests::process::{GatewayProcess, LIMIT, Setup};
-use plugin_testing::Value;
+use plugin_testing::{TestGateway, Value};
 use reqwest::Method;
 use rstest::rstest;
 
@@ -67,14 +67,43 @@ async fn the_next_start_names_code_that_no_request_named(#[case] act: &str, #[ca
     assert_named(&setup, place).await;
 }
 
+/// Blocking work belongs to the operation that asked for it.
+#[rstest]
+#[case::a_task("abort_in_task", "a background task")]
+#[case::blocking_work("abort_in_blocking", "abort_in_blocking")]
 #[tokio::test]
-async fn the_next_start_names_a_task_that_ended_the_process() {
+async fn the_next_start_names_code_beside_the_handler(#[case] path: &str, #[case] place: &str) {
     let setup = prepared().await;
     let mut gateway = setup.start().await.unwrap();
     // The answer may come before the end.
-    let _ = Site::of(&gateway).request(Method::GET, "/api/hostile/abort_in_task").send().await;
+    let _ = Site::of(&gateway).request(Method::GET, &format!("/api/hostile/{path}")).send().await;
     assert!(!gateway.ended(LIMIT).await.unwrap().success());
-    assert_named(&setup, "a background task").await;
+    assert_named(&setup, place).await;
+}
+
+#[rstest]
+#[case("stop")]
+#[case("drop")]
+#[tokio::test]
+async fn the_next_start_names_what_ended_the_process_on_its_way_down(#[case] act: &str) {
+    let setup = prepared().await;
+    let mut gateway = setup.clone().set(&format!("plugins.hostile.{act}"), "abort").start().await.unwrap();
+    assert!(!gateway.terminate(LIMIT).await.unwrap().success());
+    assert_named(&setup, act).await;
+}
+
+/// As the system does when there is no memory left.
+#[tokio::test]
+async fn the_next_start_names_what_was_running_when_the_process_was_killed() {
+    let setup = prepared().await;
+    let mut gateway = setup.start().await.unwrap();
+    let request = Site::of(&gateway).request(Method::GET, "/api/hostile/spin");
+    let spinning = tokio::spawn(async move { request.send().await });
+    let is_found = async || hostile_report(&gateway).await["threads_lost"] == 1;
+    TestGateway::eventually(LIMIT, "it is on a thread", is_found).await;
+    gateway.kill().await.unwrap();
+    assert!(spinning.await.unwrap().is_err());
+    assert_named(&setup, "spin_in_handler").await;
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Libraries and constructors that hang: they delay only themselves.
 
 use super::process::prepared;
-use crate::e2e::Site;
+use crate::e2e::{Site, answer};
 use crate::storage::Engine;
 use gateway_tests::{
     fixtures,
@@ -72,6 +72,26 @@ async fn a_constructor_that_hangs_delays_only_itself() {
     assert_eq!(report["faults"], 1, "{report}");
     assert!(setup.log().contains("its constructor did not return within 12s"));
     assert!(gateway.terminate(LIMIT).await.unwrap().success());
+}
+
+/// Its threads come back with a restart only.
+#[tokio::test]
+async fn a_constructor_that_hung_three_times_is_not_tried_again() {
+    let setup = prepared().await.set("plugins.constructor_timeout_ms", 300);
+    let setup = setup.set("plugins.hostile.constructor", "hang").set("plugins.hostile.hang_ms", 3_600_000);
+    let gateway = setup.start().await.unwrap();
+    assert_eq!(eventually_in(&gateway, "hostile", "failed").await["threads_lost"], 1);
+    let mut told = Vec::new();
+    for _ in 0..3 {
+        let resume = Site::at(gateway.admin_url()).request(Method::POST, "/plugins/hostile/resume");
+        let report = answer(resume.header("x-gateway-admin", "1")).await.json();
+        told.push(json!([report["state"], report["reason"], report["threads_lost"]]));
+    }
+    let hung = "its constructor did not return within 300ms";
+    let holds = "its code holds 3 threads of this process: restart the gateway to start it again";
+    let expected = [json!(["failed", hung, 2]), json!(["failed", hung, 3]), json!(["failed", holds, 3])];
+    assert_eq!(told, expected);
+    assert_eq!(Site::of(&gateway).get("/api/hello/world").await.status, 200);
 }
 
 #[tokio::test]
@@ -161,7 +181,7 @@ async fn a_failed_migration_is_told_everywhere(#[values(Engine::Sqlite, Engine::
     assert_eq!(Site::of(&gateway).get("/api/hello/world").await.status, 200);
 }
 
-/// What a plugin allocates on its own side has no bound: the log names who was at work.
+/// What a plugin allocates on its own side has no bound: log, report and list name who was at work.
 #[tokio::test]
 async fn much_memory_is_a_warning_that_names_the_calls() {
     let setup = prepared().await.set("plugins.memory_warn_mib", 1);
@@ -176,5 +196,18 @@ async fn much_memory_is_a_warning_that_names_the_calls() {
             .any(|line| line["calls"].as_str().unwrap().starts_with("hostile 1"))
     };
     TestGateway::eventually(LIMIT, "the call is named", is_named).await;
+    // Its job may run at the same time.
+    let told = "MiB of memory, more than 1, while calls of it are in progress: ";
+    let is_told = async || {
+        let report = report_of(&gateway, "hostile").await;
+        let used = report["reason"].as_str().unwrap().strip_prefix("the process uses ");
+        let used = used.and_then(|used| used.split_once(' '));
+        report["state"] == "serving"
+            && used.is_some_and(|(mib, rest)| mib.parse().is_ok_and(|mib: u32| mib > 1) && rest == format!("{told}1"))
+    };
+    TestGateway::eventually(LIMIT, "the report says so", is_told).await;
+    let listed = setup.run(&["plugins", "list", "--admin", gateway.admin_url()]).unwrap();
+    let line = listed.stdout.lines().find(|line| line.starts_with("hostile ")).unwrap();
+    assert!(listed.code == Some(0) && line.contains(told), "{listed:?}");
     waiting.abort();
 }

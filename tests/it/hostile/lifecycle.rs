@@ -127,6 +127,7 @@ async fn plugins_that_require_each_other_are_named() {
 #[rstest]
 #[case(json!({ "stop": "panic" }), "panic in stop: in stop at ", "hostile/src/config.rs:")]
 #[case(json!({ "stop": "hang", "hang_ms": 1500 }), "timeout in stop after 500ms", "")]
+#[case(json!({ "drop": "hang", "hang_ms": 1500 }), "timeout in drop after 500ms", "")]
 #[case(json!({ "drop": "panic" }), "panic in drop: in the plugin's drop at ", "hostile/src/config.rs:")]
 #[tokio::test]
 async fn a_plugin_that_breaks_on_its_way_down_is_down(

@@ -128,10 +128,10 @@ async fn a_stream_that_breaks_ends_its_own_connection_only() {
     assert!(gateway.setup().log().contains("in a stream"));
 }
 
-/// A constructor and a `stop` that block for an hour keep neither the start nor the end of the process waiting.
+/// A constructor, a `stop` and a drop that block for an hour keep neither the start nor the end of the process waiting.
 #[tokio::test]
 async fn a_plugin_that_hangs_for_ever_does_not_hold_the_process() {
-    for act in ["constructor", "stop"] {
+    for act in ["constructor", "stop", "drop"] {
         let hang = |setup: Setup| {
             setup
                 .set(&format!("plugins.hostile.{act}"), "hang")

@@ -1,7 +1,7 @@
 //! Code of a plugin that never gives its thread back: it costs the plugin its place, and nobody else anything.
 
 use super::process::start;
-use crate::e2e::Site;
+use crate::e2e::{Site, answer};
 use gateway_tests::process::{GatewayProcess, LIMIT};
 use plugin_testing::{TestGateway, Value, Wallet, json};
 use reqwest::Method;
@@ -137,5 +137,38 @@ async fn code_that_blocks_for_a_while_counts_as_lost_until_it_returns() {
     let is_back = async || hostile_report(&gateway).await["threads_lost"] == 0;
     TestGateway::eventually(LIMIT, "the thread is back", is_back).await;
     assert_eq!(hostile_report(&gateway).await["state"], "fenced");
+    assert!(gateway.terminate(STOP_LIMIT).await.unwrap().success());
+}
+
+/// While there are spare threads an operator may try it again. Then its next threads would be those of the others.
+#[tokio::test]
+async fn a_plugin_that_holds_many_threads_waits_for_a_restart() {
+    let mut gateway = start(|setup| setup.set("http.drain_timeout_ms", 1000)).await;
+    let resume = async || {
+        let request = Site::at(gateway.admin_url()).request(Method::POST, "/plugins/hostile/resume");
+        answer(request.header("x-gateway-admin", "1")).await.json()
+    };
+    let mut starts = 1;
+    loop {
+        for _ in 0..std::thread::available_parallelism().unwrap().get() {
+            let request = Site::of(&gateway).request(Method::GET, "/api/hostile/block_for_ever");
+            tokio::spawn(async move { request.send().await });
+        }
+        fenced_report(&gateway).await;
+        if resume().await["state"] != "serving" {
+            break;
+        }
+        starts += 1;
+    }
+    assert!(starts > 1 || std::thread::available_parallelism().unwrap().get() > 32, "there are spare threads");
+    // The last ones are found a second after they began.
+    let is_told = async || {
+        let report = resume().await;
+        let lost = report["threads_lost"].as_u64().unwrap();
+        let reason = format!("its code holds {lost} threads of this process: restart the gateway to start it again");
+        report["state"] == "failed" && report["reason"] == reason
+    };
+    TestGateway::eventually(LIMIT, "the operator reads why it does not start", is_told).await;
+    assert_eq!(Site::of(&gateway).get("/api/hello/world").await.status, 200);
     assert!(gateway.terminate(STOP_LIMIT).await.unwrap().success());
 }

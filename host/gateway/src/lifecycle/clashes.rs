@@ -23,14 +23,14 @@ pub struct Claimant {
     /// Its file is pinned, or came with this gateway.
     pub is_trusted: bool,
     /// When its first migration was applied; `None` for one that never ran, or keeps nothing.
-    pub since_ms: Option<i64>,
+    pub since_s: Option<i64>,
 }
 
 impl Claimant {
     /// The gateway's own routes, which no plugin gets.
     pub fn host(manifest: &Manifest) -> Self {
         let manifest = Manifest { name: HOST.to_owned(), ..manifest.clone() };
-        Self { manifest: Arc::new(manifest), serves: true, is_off: false, is_trusted: true, since_ms: Some(i64::MIN) }
+        Self { manifest: Arc::new(manifest), serves: true, is_off: false, is_trusted: true, since_s: Some(i64::MIN) }
     }
 
     fn name(&self) -> &str {
@@ -38,7 +38,7 @@ impl Claimant {
     }
 
     fn rank(&self) -> (Reverse<bool>, Reverse<bool>, i64) {
-        (Reverse(self.serves), Reverse(self.is_trusted), self.since_ms.unwrap_or(i64::MAX))
+        (Reverse(self.serves), Reverse(self.is_trusted), self.since_s.unwrap_or(i64::MAX))
     }
 
     fn owns(&self, claim: &str) -> bool {
@@ -214,7 +214,7 @@ mod tests {
     fn claimant(name: &str, routes: Vec<RouteSpec>, event_types: &[&str]) -> Claimant {
         let event_types = event_types.iter().map(ToString::to_string).collect();
         let manifest = Arc::new(Manifest { name: name.to_owned(), routes, event_types, ..Manifest::default() });
-        Claimant { manifest, serves: false, is_off: false, is_trusted: false, since_ms: None }
+        Claimant { manifest, serves: false, is_off: false, is_trusted: false, since_s: None }
     }
 
     fn publisher(name: &str, views: &[&str]) -> Claimant {
@@ -239,12 +239,12 @@ mod tests {
         assert_eq!(loser(early(), late()).0, "zzz");
         let serving = Claimant { serves: true, ..late() };
         let trusted = Claimant { is_trusted: true, ..late() };
-        let older = Claimant { since_ms: Some(5), ..late() };
+        let older = Claimant { since_s: Some(5), ..late() };
         for holder in [serving, trusted, older] {
             assert_eq!(loser(early(), holder), ("aaa".into(), format!("GET {PATH} is already one of zzz")));
         }
         assert_eq!(loser(early(), plugin("things", PATH)).0, "aaa", "the owner of the prefix");
-        let there = Claimant { since_ms: Some(5), ..early() };
+        let there = Claimant { since_s: Some(5), ..early() };
         assert_eq!(loser(there, plugin("things", PATH)).0, "things", "a name takes nothing from who was there");
     }
 
@@ -279,13 +279,13 @@ mod tests {
 
     #[test]
     fn everything_that_is_taken_is_told_at_once() {
-        let with = |name: &str, since_ms, kinds: &[&str]| {
+        let with = |name: &str, since_s, kinds: &[&str]| {
             let auth = Auth::SignedBody { action: "x.do".to_owned() };
             let write = RouteSpec { auth, ..RouteSpec::new("POST", "/api/x", "do_x") };
             let routes = vec![RouteSpec::new("GET", PATH, "get_x"), write];
-            Claimant { since_ms: Some(since_ms), ..claimant(name, routes, kinds) }
+            Claimant { since_s: Some(since_s), ..claimant(name, routes, kinds) }
         };
-        let third = Claimant { since_ms: Some(2), ..claimant("c", Vec::new(), &["z.done"]) };
+        let third = Claimant { since_s: Some(2), ..claimant("c", Vec::new(), &["z.done"]) };
         let losers = losers(&[with("b", 3, &["y.done", "z.done"]), with("a", 1, &["y.done"]), third]);
         let of_a =
             ["GET /api/things/{id}", "POST /api/x", "the operation get_x", "the operation do_x", "the action x.do"];
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn the_gateways_own_routes_are_taken() {
         let own = Claimant::host(&plugin("", PATH).manifest);
-        let pinned = Claimant { is_trusted: true, serves: true, since_ms: Some(0), ..plugin("things", PATH) };
+        let pinned = Claimant { is_trusted: true, serves: true, since_s: Some(0), ..plugin("things", PATH) };
         assert_eq!(loser(own, pinned).0, "things");
     }
 
@@ -344,7 +344,7 @@ mod tests {
         for owner in [publisher("forum", &[view]), publisher("forum", &[])] {
             assert_eq!(loser(publisher("aaa", &[view]), owner), named);
         }
-        let earlier = Claimant { since_ms: Some(5), ..publisher("aaa", &[view]) };
+        let earlier = Claimant { since_s: Some(5), ..publisher("aaa", &[view]) };
         let said = format!("the view {view}, which is named like one of its own, is already published by aaa");
         assert_eq!(loser(earlier, publisher("forum", &[])), ("forum".to_owned(), said));
         let published = ("b".to_owned(), "the view rows_v1 is already published by a".to_owned());
@@ -358,13 +358,13 @@ mod tests {
         let trusted = |name: &str| Claimant { is_trusted: true, ..publisher(name, &[]) };
         assert_eq!(loser(publisher("hello_x", &[]), trusted("hello")), ("hello_x".to_owned(), said("hello")));
         assert_eq!(loser(publisher("hello", &[]), trusted("hello_x")), ("hello".to_owned(), said("hello_x")));
-        let earlier = Claimant { since_ms: Some(5), ..publisher("hello_x", &[]) };
+        let earlier = Claimant { since_s: Some(5), ..publisher("hello_x", &[]) };
         assert_eq!(loser(earlier, publisher("hello", &[])).0, "hello", "a name takes nothing from who was there");
     }
 
     #[test]
     fn a_plugin_that_is_switched_off_keeps_its_tables_from_later_ones() {
-        let off = |since_ms| Claimant { is_off: true, since_ms, ..publisher("hello", &["hello_rows_v1"]) };
+        let off = |since_s| Claimant { is_off: true, since_s, ..publisher("hello", &["hello_rows_v1"]) };
         let stranger = || publisher("hello_x", &["hello_rows_v1"]);
         let said = "its tables could not be told from those of hello: rename one of the two; \
                     the view hello_rows_v1 is named like one of hello";
@@ -373,11 +373,11 @@ mod tests {
         for stays in [
             Claimant { is_trusted: true, ..stranger() },
             Claimant { serves: true, ..stranger() },
-            Claimant { since_ms: Some(4), ..stranger() },
+            Claimant { since_s: Some(4), ..stranger() },
         ] {
             assert!(losers(&[off(Some(5)), stays]).is_empty());
         }
-        let routes = |name: &str, is_off| Claimant { is_off, since_ms: Some(5), ..plugin(name, PATH) };
+        let routes = |name: &str, is_off| Claimant { is_off, since_s: Some(5), ..plugin(name, PATH) };
         assert!(losers(&[routes("aaa", true), plugin("zzz", PATH)]).is_empty(), "others may have its routes");
     }
 }

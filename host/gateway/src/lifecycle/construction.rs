@@ -1,15 +1,14 @@
 //! A plugin whose constructor runs, on a thread of its own and for a limited time.
 
 use super::registry::InactiveReason;
-use abi_stable::std_types::RResult;
 use gateway_plugins::{
-    LoadedPlugin, PluginHandle,
+    LoadedPlugin, OwnedObject, PluginHandle,
     crash_record::StartMark,
     polls::{CallEnd, DetachedCall},
 };
 use gateway_storage::Scope;
 use parking_lot::Mutex;
-use plugin_api::abi::{Fault, FaultKind, PluginBox};
+use plugin_api::abi::{Fault, FaultKind};
 use std::{sync::Arc, time::Duration};
 
 /// A plugin between its constructor and its first request.
@@ -18,7 +17,7 @@ pub struct Construction {
     pub handle: Arc<PluginHandle>,
     pub loaded: Arc<LoadedPlugin>,
     pub scope: Scope,
-    pub call: DetachedCall<RResult<PluginBox, Fault>>,
+    pub call: DetachedCall<Result<OwnedObject, Fault>>,
     /// Until the constructor has returned, or is given up.
     pub mark: Mutex<Option<StartMark>>,
     pub limit: Duration,
@@ -26,7 +25,7 @@ pub struct Construction {
 
 impl Construction {
     /// The constructed plugin, or why there is none. `None`: its constructor still runs, `patience` after its begin.
-    pub async fn end_within(&self, patience: Duration) -> Option<Result<PluginBox, InactiveReason>> {
+    pub async fn end_within(&self, patience: Duration) -> Option<Result<OwnedObject, InactiveReason>> {
         let patience = patience.min(self.limit);
         let end = self.call.wait(patience).await;
         if end.is_none() && patience < self.limit {
@@ -37,7 +36,7 @@ impl Construction {
     }
 
     /// As [`Self::end_within`], to the end of its time.
-    pub async fn end(&self) -> Result<PluginBox, InactiveReason> {
+    pub async fn end(&self) -> Result<OwnedObject, InactiveReason> {
         self.end_within(self.limit).await.unwrap_or_else(|| Err(self.timed_out()))
     }
 
@@ -47,10 +46,10 @@ impl Construction {
         InactiveReason::failed(format!("its constructor did not return within {:?}", self.limit))
     }
 
-    fn object(&self, end: CallEnd<RResult<PluginBox, Fault>>) -> Result<PluginBox, InactiveReason> {
+    fn object(&self, end: CallEnd<Result<OwnedObject, Fault>>) -> Result<OwnedObject, InactiveReason> {
         let fault = match end {
-            CallEnd::Returned(RResult::ROk(object)) => return Ok(object),
-            CallEnd::Returned(RResult::RErr(fault)) => fault,
+            CallEnd::Returned(Ok(object)) => return Ok(object),
+            CallEnd::Returned(Err(fault)) => fault,
             CallEnd::Panicked => return Err(InactiveReason::failed("its constructor ended badly: the log says where")),
         };
         self.handle.stop.cancel();

@@ -8,8 +8,7 @@ use super::{
     manager::PluginManager,
     registry::{InactiveReason, PluginRegistry},
 };
-use gateway_plugins::{LateLibrary, PluginReport, PluginState, polls::DetachedCall};
-use plugin_api::abi::PluginBox;
+use gateway_plugins::{LateLibrary, OwnedObject, PluginReport, PluginState, polls::DetachedCall};
 use std::{collections::BTreeSet, time::Duration};
 
 /// How long the start of the gateway waits for late plugins, after the last one that came.
@@ -91,7 +90,7 @@ impl PluginManager {
                         self.join_constructed(&construction, object).await;
                     }
                     Ok(object) => drop_elsewhere(&construction.name, object),
-                    Err(inactive) if is_awaited => self.note_late_failure(&construction.name, inactive),
+                    Err(inactive) if is_awaited => self.note_late_failure(&construction.name, inactive).await,
                     Err(_) => {}
                 }
                 self.registry.lock().forget_start(&construction);
@@ -99,16 +98,16 @@ impl PluginManager {
         }
     }
 
-    async fn join_constructed(&self, construction: &Construction, object: PluginBox) {
+    async fn join_constructed(&self, construction: &Construction, object: OwnedObject) {
         match self.finish_start(construction, object).await {
             Ok(()) => self.start_waiting(&construction.name).await,
-            Err(inactive) => self.note_late_failure(&construction.name, inactive),
+            Err(inactive) => self.note_late_failure(&construction.name, inactive).await,
         }
     }
 
     /// The routes of a fenced plugin that was resumed respond 503 until now.
-    fn note_late_failure(&self, name: &str, inactive: InactiveReason) {
-        self.unmount(name);
+    async fn note_late_failure(&self, name: &str, inactive: InactiveReason) {
+        self.unmount(name).await;
         self.note_failure(name, inactive);
     }
 
@@ -120,7 +119,7 @@ impl PluginManager {
 }
 
 /// A drop is code of the plugin, which may hang.
-fn drop_elsewhere(name: &str, object: PluginBox) {
+fn drop_elsewhere(name: &str, object: OwnedObject) {
     if let Err(error) = DetachedCall::start(name, move || drop(object)) {
         tracing::error!(plugin = name, %error, "no thread can be started to drop it");
     }

@@ -1,8 +1,7 @@
 //! Starts that take long, each waited for in the background.
 
 use super::{construction::Construction, registry::InactiveReason};
-use gateway_plugins::{LateLibrary, LoadOutcome};
-use plugin_api::abi::PluginBox;
+use gateway_plugins::{LateLibrary, LoadOutcome, OwnedObject};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -15,7 +14,7 @@ pub enum LateStart {
 /// How it ended.
 pub enum EndedStart {
     Library(LoadOutcome),
-    Construction(Construction, Result<PluginBox, InactiveReason>),
+    Construction(Construction, Result<OwnedObject, InactiveReason>),
 }
 
 #[derive(Default)]

@@ -7,6 +7,7 @@
 use super::{
     Topics,
     late_starts::LateStarts,
+    own_thread::{drop_apart, run_apart},
     registry::{InactiveReason, PluginRegistry},
 };
 use crate::{
@@ -20,9 +21,8 @@ use gateway_config::Config;
 use gateway_indexer::IndexerContext;
 use gateway_jobs::{InvalidJobs, JobFailure, JobRunner, JobSet};
 use gateway_plugins::{
-    ActivePlugin, FenceCause, FenceRequest, HostContext, LoadOutcome, PluginFolder, PluginReport, PluginState, job,
-    polls::{CallEnd, DetachedCall},
-    render,
+    ActivePlugin, FenceCause, FenceRequest, HostContext, LoadOutcome, PluginFolder, PluginHandle, PluginReport,
+    PluginState, job, polls::UnwatchedFrame, render,
 };
 use gateway_storage::Dialect;
 use parking_lot::Mutex;
@@ -211,10 +211,10 @@ impl PluginManager {
     pub(super) async fn mount_all(&self, plugin: &Arc<ActivePlugin>) -> Result<TaskTracker, InactiveReason> {
         if let Purpose::Trial(_) = self.parts.purpose {
             JobSet::new(plugin.name(), &plugin.manifest.jobs).map_err(invalid_jobs)?;
-            return self.mount(plugin).map(|()| no_jobs());
+            return self.mount(plugin).await.map(|()| no_jobs());
         }
         self.open_topics(plugin)?;
-        self.mount(plugin)?;
+        self.mount(plugin).await?;
         for chain in gateway_indexer::chains_of(&plugin.manifest) {
             plugin.handle.tasks.spawn(gateway_indexer::run(self.parts.indexer.clone(), plugin.clone(), chain));
         }
@@ -223,20 +223,30 @@ impl PluginManager {
 
     /// Builds the new route table first: a conflict refuses the newcomer and leaves the old table. Plugins are sorted by name, so
     /// that collected contributions do not depend on the order of starts.
-    fn mount(&self, newcomer: &Arc<ActivePlugin>) -> Result<(), InactiveReason> {
+    async fn mount(&self, newcomer: &Arc<ActivePlugin>) -> Result<(), InactiveReason> {
         let mut serving: Vec<Arc<ActivePlugin>> = self.host().active.list().to_vec();
-        serving.retain(|plugin| plugin.name() != newcomer.name());
+        let fenced = take(&mut serving, newcomer.name());
         serving.push(newcomer.clone());
         serving.sort_by(|one, other| one.name().cmp(other.name()));
-        self.publish(serving).map_err(|conflict| InactiveReason::failed(conflict.to_string()))
+        self.publish(serving).map_err(|conflict| InactiveReason::failed(conflict.to_string()))?;
+        if let Some(fenced) = fenced {
+            self.let_go(fenced).await;
+        }
+        Ok(())
     }
 
-    pub(super) fn unmount(&self, name: &str) {
+    pub(super) async fn unmount(&self, name: &str) {
         let mut serving: Vec<Arc<ActivePlugin>> = self.host().active.list().to_vec();
-        serving.retain(|plugin| plugin.name() != name);
+        let Some(leaving) = take(&mut serving, name) else { return };
         if let Err(conflict) = self.publish(serving) {
             tracing::error!(%conflict, "a route table with fewer routes cannot clash");
         }
+        self.let_go(leaving).await;
+    }
+
+    async fn let_go(&self, plugin: Arc<ActivePlugin>) {
+        let handle = plugin.handle.clone();
+        drop_apart(&handle, self.drain_limit(&handle), plugin).await;
     }
 
     fn publish(&self, serving: Vec<Arc<ActivePlugin>>) -> Result<(), RouteConflict> {
@@ -282,7 +292,7 @@ impl PluginManager {
         }
         // The routes of a fenced plugin stay and respond 503: it is enabled.
         if state != PluginState::Fenced {
-            self.unmount(name);
+            self.unmount(name).await;
         }
         self.registry.lock().note(name, InactiveReason { state, reason: reason.to_owned() });
         tracing::info!(plugin = name, %state, "stopped");
@@ -293,9 +303,7 @@ impl PluginManager {
         tracing::info!(plugin = name, reason, "draining");
         running.close();
         running.handle.stop.cancel();
-        let limit = Duration::from_millis(self.config().http.drain_timeout_ms);
-        // What holds a thread does not end, and nothing else of the plugin is polled any more.
-        let limit = if running.handle.gate.is_closed() { limit.min(HUNG_DRAIN_TIMEOUT) } else { limit };
+        let limit = self.drain_limit(&running.handle);
         if !running.drained(limit).await {
             tracing::warn!(plugin = name, inside = running.in_flight(), "still busy after the drain limit");
         }
@@ -312,27 +320,36 @@ impl PluginManager {
         self.parts.topics.remove_stopped(running);
     }
 
+    /// How long each step of the plugin's end may take. What holds a thread does not end, and nothing else of the plugin is polled
+    /// any more.
+    pub(super) fn drain_limit(&self, handle: &PluginHandle) -> Duration {
+        let limit = Duration::from_millis(self.config().http.drain_timeout_ms);
+        if handle.gate.is_closed() { limit.min(HUNG_DRAIN_TIMEOUT) } else { limit }
+    }
+
     /// Undoes a start that failed half way.
-    pub(super) fn abandon(&self, plugin: &ActivePlugin) {
+    pub(super) async fn abandon(&self, plugin: Arc<ActivePlugin>) {
         plugin.close();
         plugin.handle.stop.cancel();
-        self.parts.topics.remove_stopped(plugin);
-        self.unmount(plugin.name());
+        self.parts.topics.remove_stopped(&plugin);
+        self.unmount(plugin.name()).await;
+        self.let_go(plugin).await;
     }
 }
 
-/// `stop` may block: it runs on a thread of its own, with a time limit.
+fn take(plugins: &mut Vec<Arc<ActivePlugin>>, name: &str) -> Option<Arc<ActivePlugin>> {
+    let index = plugins.iter().position(|plugin| plugin.name() == name)?;
+    Some(plugins.remove(index))
+}
+
 async fn stop_object(running: &Arc<ActivePlugin>, limit: Duration) {
     let (stopped, runtime) = (running.clone(), tokio::runtime::Handle::current());
-    let stop = match DetachedCall::start(running.name(), move || runtime.block_on(stopped.object.stop())) {
-        Ok(stop) => stop,
-        Err(error) => return tracing::error!(plugin = running.name(), %error, "no thread can be started to stop it"),
+    let stop = move || {
+        let _frame = UnwatchedFrame::enter(stopped.operations.stop);
+        runtime.block_on(stopped.object.stop())
     };
-    match stop.wait(limit).await {
-        Some(CallEnd::Returned(RResult::ROk(()))) => {}
-        Some(CallEnd::Returned(RResult::RErr(fault))) => running.handle.fault("stop", &fault),
-        Some(CallEnd::Panicked) => tracing::error!(plugin = running.name(), "stopping ended badly"),
-        None => running.handle.timed_out("stop", limit),
+    if let Some(RResult::RErr(fault)) = run_apart(&running.handle, "stop", limit, stop).await {
+        running.handle.fault("stop", &fault);
     }
 }
 

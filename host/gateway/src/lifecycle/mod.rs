@@ -9,6 +9,7 @@ mod library_file;
 mod manager;
 mod obstacles;
 mod operate;
+mod own_thread;
 mod purge;
 mod registry;
 mod service_types;

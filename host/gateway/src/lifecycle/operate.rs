@@ -134,7 +134,7 @@ impl PluginManager {
     pub(crate) fn assume(&self, history: PluginHistory) {
         let mut registry = self.registry.lock();
         registry.set_switches(history.switches);
-        registry.first_migrations_ms = history.first_migrations_ms;
+        registry.first_migrations_s = history.first_migrations_s;
     }
 
     async fn enable(&self, name: &str, who: &str) -> Result<Option<String>, OperateError> {
@@ -176,7 +176,7 @@ impl PluginManager {
         self.start_with_waiting(name).await;
         let state = self.registry.lock().report(name).map(|report| report.state);
         if !matches!(state, Some(PluginState::Serving | PluginState::Starting)) {
-            self.unmount(name);
+            self.unmount(name).await;
         }
         None
     }
@@ -222,6 +222,9 @@ impl PluginRegistry {
         if !report.paused.is_empty() {
             report.reason = report.paused.iter().map(pause_line).collect::<Vec<_>>().join("; ");
         }
+        if report.reason.is_empty() {
+            report.reason = self.memory_note(name).unwrap_or_default();
+        }
         let died_in = crash_record::running_at_death(name);
         if report.reason.is_empty() && !died_in.is_empty() {
             report.reason = format!("was running when the gateway died the last time: {}", died_in.join(", "));
@@ -234,6 +237,10 @@ impl PluginRegistry {
         }
         self.entries.get(name)?.file.describe(&mut report);
         Some(report)
+    }
+
+    fn memory_note(&self, name: &str) -> Option<String> {
+        self.entries.get(name)?.running.as_ref()?.handle.memory_note()
     }
 
     fn resume_operations(&self, name: &str) {

@@ -41,7 +41,7 @@ pub struct PluginRegistry {
     /// Operators' decisions, which outrank the configuration.
     pub(super) switches: Switches,
     /// When plugins ran for the first time on the database that a trial is about; empty when plugins serve.
-    pub(super) first_migrations_ms: BTreeMap<String, i64>,
+    pub(super) first_migrations_s: BTreeMap<String, i64>,
     /// The latest configuration, once it was reloaded.
     pub(super) latest_config: Option<Arc<Config>>,
     /// Plugins that lose what they claim to others, with the reason.
@@ -137,7 +137,7 @@ impl PluginRegistry {
         &self,
         wanted: &BTreeSet<String>,
         config: &Config,
-        since_ms: impl Fn(&str) -> Option<i64>,
+        since_s: impl Fn(&str) -> Option<i64>,
     ) -> Vec<Claimant> {
         let claims = |(name, entry): (&String, &PluginEntry)| {
             let loaded = entry.loaded.as_ref()?;
@@ -149,7 +149,7 @@ impl PluginRegistry {
                 serves,
                 is_off: !serves && !may_start,
                 is_trusted: loaded.is_released || is_pinned,
-                since_ms: since_ms(name),
+                since_s: since_s(name),
             })
         };
         self.entries.iter().filter_map(claims).collect()

@@ -31,7 +31,7 @@ pub fn missing<'m>(manifest: &'m Manifest, enabled: &[&Manifest]) -> Vec<String>
     let lacks = |named: &Named<'m>| enabled.iter().all(|other| authority(named, other).is_none());
     joined(manifest)
         .filter(lacks)
-        .map(|named| format!("{} {}: no enabled plugin has it", named.kind, named.name))
+        .map(|named| format!("{} {}: no plugin that serves has it", named.kind, named.name))
         .collect()
 }
 
@@ -130,8 +130,10 @@ mod tests {
     #[test]
     fn what_nobody_has_is_said() {
         let user = user("string", "integer");
-        let none =
-            ["used service pay: no enabled plugin has it", "contribution to pay.rates: no enabled plugin has it"];
+        let none = [
+            "used service pay: no plugin that serves has it",
+            "contribution to pay.rates: no plugin that serves has it",
+        ];
         assert_eq!(missing(&user, &[&user]), none);
         assert_eq!(missing(&user, &[&user, &provider()]), Vec::<String>::new());
     }

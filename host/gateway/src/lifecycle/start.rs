@@ -8,23 +8,23 @@ use super::{
     construction::Construction,
     late_starts::LateStart,
     manager::PluginManager,
+    own_thread::drop_apart,
     registry::InactiveReason,
 };
-use abi_stable::std_types::RResult;
 use gateway_config::Config;
 use gateway_plugins::{
-    ActivePlugin, Capabilities, FaultLimit, LoadedPlugin, PluginHandle, PluginState,
+    ActivePlugin, Capabilities, FaultLimit, LoadedPlugin, OwnedObject, PluginHandle, PluginState,
     crash_record::{self, StartPhase},
     polls::{DetachedCall, detached_threads_lost, has_spare_threads, threads_lost},
 };
 use gateway_storage::{Schema, Scope};
 use parking_lot::Mutex;
-use plugin_api::abi::{Fault, FfiBytes, PluginBox};
+use plugin_api::abi::{Fault, FfiBytes};
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 /// How long the other plugins wait for a constructor.
 const PATIENCE: Duration = Duration::from_millis(250);
-/// How many threads constructors of one plugin may hold until it is not constructed again.
+/// How many threads constructors, stops and drops of one plugin may hold until it is not constructed again.
 const CONSTRUCTORS_LOST_MAX: usize = 3;
 
 impl PluginManager {
@@ -53,12 +53,12 @@ impl PluginManager {
     async fn resolve_clashes(&self, wanted: &BTreeSet<String>, config: &Config) {
         let applied = self.host().database.migration_status(None).await.unwrap_or_default();
         let mut registry = self.registry.lock();
-        let since_ms = |name: &str| {
+        let since_s = |name: &str| {
             let own = applied.iter().filter(|migration| migration.plugin == name);
             let first = own.map(|migration| migration.applied_at).min();
-            registry.first_migrations_ms.get(name).copied().or(first)
+            registry.first_migrations_s.get(name).copied().or(first)
         };
-        let mut claimants = registry.claimants(wanted, config, since_ms);
+        let mut claimants = registry.claimants(wanted, config, since_s);
         claimants.push(Claimant::host(&self.parts.routes.own.manifest));
         registry.clashes = losers(&claimants);
     }
@@ -107,7 +107,7 @@ impl PluginManager {
         settings: &serde_json::Map<String, serde_json::Value>,
         handle: &Arc<PluginHandle>,
         scope: &Scope,
-    ) -> Result<DetachedCall<RResult<PluginBox, Fault>>, InactiveReason> {
+    ) -> Result<DetachedCall<Result<OwnedObject, Fault>>, InactiveReason> {
         let config = serde_json::to_vec(settings).map_err(|error| InactiveReason::failed(error.to_string()))?;
         let host = Capabilities {
             handle: handle.clone(),
@@ -115,8 +115,12 @@ impl PluginManager {
             scope: scope.clone(),
             manifest: loaded.manifest.clone(),
         };
-        let construct = loaded.module.construct();
-        DetachedCall::start(loaded.name(), move || construct(host.into_host_box(), FfiBytes::from(config)))
+        let (construct, place) = (loaded.module.construct(), handle.place("drop"));
+        let work = move || {
+            let constructed = construct(host.into_host_box(), FfiBytes::from(config)).into_result();
+            constructed.map(|object| OwnedObject::new(object, place))
+        };
+        DetachedCall::start(loaded.name(), work)
             .map_err(|error| InactiveReason::failed(format!("no thread can be started for its constructor: {error}")))
     }
 
@@ -124,18 +128,22 @@ impl PluginManager {
     pub(super) async fn finish_start(
         &self,
         construction: &Construction,
-        object: PluginBox,
+        object: OwnedObject,
     ) -> Result<(), InactiveReason> {
         let Construction { name, handle, loaded, scope, .. } = construction;
-        {
+        let migrated = {
             let _mark = crash_record::start_mark(name, loaded.sha256(), StartPhase::Migration);
-            self.migrate(loaded, scope).await?;
+            self.migrate(loaded, scope).await
+        };
+        if let Err(inactive) = migrated {
+            drop_apart(handle, self.drain_limit(handle), object).await;
+            return Err(inactive);
         }
         let running = ActivePlugin::new(handle.clone(), loaded.clone(), object, scope.clone());
         let jobs = match self.mount_all(&running).await {
             Ok(jobs) => jobs,
             Err(inactive) => {
-                self.abandon(&running);
+                self.abandon(running).await;
                 return Err(inactive);
             }
         };

@@ -5,6 +5,7 @@
 
 mod detached;
 mod in_host;
+mod in_other_plugins;
 mod lost_threads;
 mod place;
 mod plugin_value;
@@ -15,11 +16,12 @@ mod watchdog;
 
 pub use detached::{CallEnd, DetachedCall};
 pub use in_host::in_host;
+pub use in_other_plugins::in_other_plugins;
 pub use lost_threads::{detached_threads_lost, threads_lost};
 pub use place::{PlaceId, ThreadHolder, register};
 pub use plugin_value::{PluginCall, PluginValue};
 pub use poll_gate::{GateClosed, PollGate};
-pub use thread_slot::HostFrame;
+pub use thread_slot::{HostFrame, UnwatchedFrame, current_place};
 pub use watchdog::{THREAD_LIMIT, ThreadWatchdog, has_spare_threads, running_places, set_spare_threads};
 
 use std::{num::NonZeroUsize, sync::LazyLock, thread};

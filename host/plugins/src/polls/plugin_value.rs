@@ -49,7 +49,7 @@ impl<T: Send + 'static, G: Deref<Target = PollGate>> Drop for PluginValue<T, G> 
         let entered = if self.gate.is_closed() { None } else { self.gate.try_enter(self.place) };
         match entered {
             Some(_entered) => drop(value),
-            None => self.gate.reaper.drop_later(value),
+            None => self.gate.reaper.drop_later(self.place, value),
         }
     }
 }

@@ -7,7 +7,7 @@ use super::{
     place::PlaceId,
     polls_max,
     reaper::Reaper,
-    thread_slot::{is_inside, pop, push},
+    thread_slot::{PollRoom, is_inside, pop, push},
 };
 use parking_lot::Mutex;
 use std::{
@@ -170,12 +170,26 @@ impl PollGate {
     }
 }
 
+impl PollRoom for PollGate {
+    fn gate(&self) -> u64 {
+        self.number
+    }
+
+    fn give_up(&self) {
+        self.running.fetch_sub(1, SeqCst);
+        self.call_next();
+    }
+
+    fn take_back(&self) {
+        self.running.fetch_add(1, SeqCst);
+    }
+}
+
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
         pop();
         if self.takes_room {
-            self.gate.running.fetch_sub(1, SeqCst);
-            self.gate.call_next();
+            self.gate.give_up();
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Drops a plugin's values on a thread of its own, where it may hang.
 
+use super::{place::PlaceId, thread_slot::UnwatchedFrame};
 use std::{
     sync::{
         OnceLock,
@@ -8,7 +9,7 @@ use std::{
     thread,
 };
 
-type Value = Box<dyn Send>;
+type Value = (PlaceId, Box<dyn Send>);
 
 /// One thread per plugin, started when there is something to drop.
 #[derive(Default)]
@@ -16,8 +17,8 @@ pub struct Reaper(OnceLock<Option<Sender<Value>>>);
 
 impl Reaper {
     /// A value that cannot be handed over is leaked: its drop must not run on a serving thread.
-    pub fn drop_later(&self, value: impl Send + 'static) {
-        let value: Value = Box::new(value);
+    pub fn drop_later(&self, place: PlaceId, value: impl Send + 'static) {
+        let value: Value = (place, Box::new(value));
         match self.0.get_or_init(start) {
             Some(thread) => {
                 if let Err(refused) = thread.send(value) {
@@ -31,7 +32,13 @@ impl Reaper {
 
 fn start() -> Option<Sender<Value>> {
     let (sender, values) = channel::<Value>();
-    let started = thread::Builder::new().name("reaper".to_owned()).spawn(move || values.into_iter().for_each(drop));
+    let drop_each = move || {
+        for (place, value) in values {
+            let _frame = UnwatchedFrame::enter(place);
+            drop(value);
+        }
+    };
+    let started = thread::Builder::new().name("reaper".to_owned()).spawn(drop_each);
     if let Err(error) = started {
         tracing::error!(%error, "no thread can be started to drop values of a plugin; they are leaked");
         return None;

@@ -19,13 +19,36 @@ pub(super) static TICK: AtomicU32 = AtomicU32::new(0);
 /// Every thread that ever ran a plugin's poll.
 pub(super) static SLOTS: Mutex<Vec<Arc<ThreadSlot>>> = Mutex::new(Vec::new());
 
+/// What others see of a thread.
+#[derive(Default)]
+pub(super) struct ThreadSlot {
+    word: SlotWord,
+    /// The plugins whose polls on this thread wait for the one that runs, the outermost first.
+    callers: Mutex<Vec<Caller>>,
+}
+
 /// Place in the upper half, tick in the lower one; 0 outside of plugins. It lies in memory that outlives the process, if there is.
-pub(super) enum ThreadSlot {
+enum SlotWord {
     Own(AtomicU64),
     Recorded { number: usize, value: &'static AtomicU64 },
 }
 
-impl Default for ThreadSlot {
+/// The room that a poll takes among those of its plugin.
+pub(super) trait PollRoom: Send + Sync {
+    /// The number of the plugin's gate.
+    fn gate(&self) -> u64;
+    /// The thread of the poll is lost to another plugin, so one more poll may run.
+    fn give_up(&self);
+    /// The thread came back after all.
+    fn take_back(&self);
+}
+
+struct Caller {
+    room: Arc<dyn PollRoom>,
+    is_given_up: bool,
+}
+
+impl Default for SlotWord {
     fn default() -> Self {
         match crash_record::take_slot() {
             Some((number, value)) => Self::Recorded { number, value },
@@ -34,7 +57,7 @@ impl Default for ThreadSlot {
     }
 }
 
-impl Drop for ThreadSlot {
+impl Drop for SlotWord {
     fn drop(&mut self) {
         if let Self::Recorded { number, value } = self {
             value.store(0, Relaxed);
@@ -51,10 +74,28 @@ impl ThreadSlot {
     }
 
     const fn value(&self) -> &AtomicU64 {
-        match self {
-            Self::Own(value) => value,
-            Self::Recorded { value, .. } => value,
+        match &self.word {
+            SlotWord::Own(value) => value,
+            SlotWord::Recorded { value, .. } => value,
         }
+    }
+
+    /// The thread is lost to the plugin that runs now: these rooms of others are to be given up. A plugin in a circle of calls has
+    /// taken one for all of its polls.
+    pub(super) fn lose(&self) -> Vec<Arc<dyn PollRoom>> {
+        let (mut gates, mut rooms) = (Vec::new(), Vec::new());
+        for caller in self.callers.lock().iter_mut() {
+            let gate = caller.room.gate();
+            if gates.contains(&gate) {
+                continue;
+            }
+            gates.push(gate);
+            if !caller.is_given_up {
+                caller.is_given_up = true;
+                rooms.push(caller.room.clone());
+            }
+        }
+        rooms
     }
 
     fn publish(&self, frame: Option<&Frame>) {
@@ -114,6 +155,55 @@ pub(super) fn pop() {
     });
 }
 
+/// A plugin calls others; dropped when their code has returned.
+pub(super) struct CallerFrame {
+    /// Not so when it calls from a thread of its own.
+    is_in_poll: bool,
+}
+
+impl CallerFrame {
+    pub(super) fn enter(room: Arc<dyn PollRoom>) -> Self {
+        let is_in_poll = is_inside(room.gate());
+        if is_in_poll {
+            FRAMES.with(|frames| frames.slot.callers.lock().push(Caller { room, is_given_up: false }));
+        }
+        Self { is_in_poll }
+    }
+}
+
+impl Drop for CallerFrame {
+    fn drop(&mut self) {
+        if !self.is_in_poll {
+            return;
+        }
+        let caller = FRAMES.with(|frames| frames.slot.callers.lock().pop());
+        if let Some(Caller { room, is_given_up: true }) = caller {
+            room.take_back();
+        }
+    }
+}
+
+/// The place of the plugin's code that runs on this thread now, if any does.
+pub fn current_place() -> Option<PlaceId> {
+    let innermost = FRAMES.with(|frames| frames.stack.borrow().last().map(|frame| frame.place));
+    innermost.filter(|place| *place != PlaceId::HOST)
+}
+
+/// Code of a plugin that may take its time: blocking work, `stop`, a last drop. If it ends the process, the next start names it. The
+/// watchdog does not see it.
+pub struct UnwatchedFrame {
+    /// Cleared when it is dropped.
+    _slot: ThreadSlot,
+}
+
+impl UnwatchedFrame {
+    pub fn enter(place: PlaceId) -> Self {
+        let slot = ThreadSlot::default();
+        slot.publish(Some(&Frame { gate: 0, place, since: 0 }));
+        Self { _slot: slot }
+    }
+}
+
 /// The gateway's own code, called by a plugin's.
 pub struct HostFrame(());
 
@@ -155,6 +245,15 @@ mod tests {
         assert_eq!((published(), is_inside(2)), (Some(PlaceId(7)), false));
         pop();
         assert_eq!(published(), None);
+    }
+
+    #[test]
+    fn the_watchdog_does_not_see_code_that_may_take_its_time() {
+        let place = PlaceId(u32::MAX);
+        let frame = UnwatchedFrame::enter(place);
+        assert_eq!(frame._slot.now(), Some((place, 0)), "the crash record does");
+        let is_seen = SLOTS.lock().iter().filter_map(|slot| slot.now()).any(|(seen, _)| seen == place);
+        assert!(!is_seen && published().is_none() && current_place().is_none());
     }
 
     #[test]

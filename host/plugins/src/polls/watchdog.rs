@@ -59,13 +59,14 @@ impl ThreadWatchdog {
         let mut slots = SLOTS.lock();
         // Threads that ended have dropped theirs.
         slots.retain(|slot| Arc::strong_count(slot) > 1);
-        let mut found = Vec::new();
+        let (mut found, mut rooms) = (Vec::new(), Vec::new());
         for slot in slots.iter() {
             let Some(poll @ (place, since)) = slot.now() else { continue };
             let is_known = || self.hung.iter().any(|(known, _)| std::ptr::eq(known.as_ptr(), Arc::as_ptr(slot)));
             if tick.wrapping_sub(since) >= self.limit_ticks && !is_known() {
                 self.hung.push((Arc::downgrade(slot), poll));
                 found.push(place);
+                rooms.extend(slot.lose());
             }
         }
         drop(slots);
@@ -77,6 +78,8 @@ impl ThreadWatchdog {
                 holder.holds_thread(&place.name);
             }
         }
+        // Who waits for room calls a plugin that is fenced by now.
+        rooms.iter().for_each(|room| room.give_up());
         self.hung.len()
     }
 
@@ -95,9 +98,11 @@ mod tests {
     use crate::polls::{
         lost_threads::threads_lost,
         place::{ThreadHolder, register},
-        thread_slot::{pop, push},
+        poll_gate::PollGate,
+        thread_slot::{CallerFrame, pop, push},
     };
     use parking_lot::Mutex;
+    use std::thread;
 
     #[derive(Default)]
     struct RecordingHolder(Mutex<Vec<String>>);
@@ -124,5 +129,28 @@ mod tests {
         pop();
         watchdog.look();
         assert_eq!((threads_lost("hangs"), holder.0.lock().len()), (0, 1));
+    }
+
+    #[test]
+    fn a_thread_that_another_plugin_holds_is_no_room_of_the_caller() {
+        let (caller, held) = (Arc::new(PollGate::new(1)), PollGate::new(1));
+        let observer: Arc<dyn ThreadHolder> = Arc::<RecordingHolder>::default();
+        let place = |name: &str| register(&"calls".into(), name, Arc::downgrade(&observer));
+        let (calls, hangs) = (place("calls"), place("hangs"));
+        // On this thread a poll of the caller would be inside of another one.
+        let has_room = || thread::scope(|scope| scope.spawn(|| caller.try_enter(calls).is_some()).join()).ok();
+        let poll = caller.try_enter(calls);
+        let (call, circle) = (CallerFrame::enter(caller.clone()), CallerFrame::enter(caller.clone()));
+        let poll_of_held = held.try_enter(hangs);
+        assert_eq!(has_room(), Some(false));
+        let mut watchdog = ThreadWatchdog::new(THREAD_LIMIT / 4);
+        for _ in 0..8 {
+            watchdog.look();
+        }
+        assert_eq!(has_room(), Some(true));
+        drop((poll_of_held, circle, call));
+        assert_eq!(has_room(), Some(false), "the thread came back");
+        drop(poll);
+        assert_eq!(has_room(), Some(true));
     }
 }

@@ -1,0 +1,35 @@
+//! Code of a plugin that may block on its way down: each call has a thread of its own, and a time limit.
+
+use gateway_plugins::{
+    PluginHandle,
+    polls::{CallEnd, DetachedCall},
+};
+use std::time::Duration;
+
+/// What the work returned in time. That it did not is a fault of the plugin in this place, and its thread counts as lost.
+pub async fn run_apart<T: Send + 'static>(
+    handle: &PluginHandle,
+    place: &str,
+    limit: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    let plugin = &*handle.name;
+    let call = match DetachedCall::start(plugin, work) {
+        Ok(call) => call,
+        Err(error) => {
+            tracing::error!(plugin, place, %error, "no thread can be started for it");
+            return None;
+        }
+    };
+    match call.wait(limit).await {
+        Some(CallEnd::Returned(value)) => return Some(value),
+        Some(CallEnd::Panicked) => tracing::error!(plugin, place, "it ended badly: the log says where"),
+        None => handle.timed_out(place, limit),
+    }
+    None
+}
+
+/// Lets go of a plugin, or of its object. The last drop is code of the plugin, too.
+pub async fn drop_apart(handle: &PluginHandle, limit: Duration, value: impl Send + 'static) {
+    run_apart(handle, "drop", limit, move || drop(value)).await;
+}
