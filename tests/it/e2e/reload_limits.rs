@@ -68,7 +68,7 @@ async fn the_log_level_is_applied_and_what_needs_a_restart_is_named() {
         let request = operator.request(Method::POST, &format!("/plugins/hello/{action}"));
         assert_eq!(answer(request.header("x-gateway-admin", "1")).await.status, 200);
     }
-    assert!(gateway.setup().log().contains("serving"), "the new level holds");
+    assert!(gateway.setup().log().contains("\"serving\""), "the new level holds");
     assert_eq!(Site::of(&gateway).get("/api/hello/world").await.json()["greeting"], "Moin, world!");
 
     // What waits is named again as long as it waits.
