@@ -2,14 +2,14 @@
 //!
 //! `UPDATE_GOLDEN=1 cargo nextest run -p gateway-tests openapi` writes the committed file anew.
 
-use crate::e2e::{Site, answer, node, run, setup};
+use crate::e2e::{Site, answer, node, run, setup_with_all_plugins};
 use plugin_testing::Value;
 use std::{collections::BTreeSet, fs};
 
 const COMMITTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json");
 
 fn document() -> Value {
-    let printed = setup().run(&["openapi"]).unwrap();
+    let printed = setup_with_all_plugins().run(&["openapi"]).unwrap();
     assert_eq!(printed.code, Some(0), "{}", printed.stderr);
     printed.json().unwrap()
 }
@@ -64,7 +64,7 @@ fn every_operation_has_an_id_of_its_own() {
 /// What the index lists, what is documented and what is routed are the same.
 #[tokio::test]
 async fn what_is_routed_is_what_is_documented() {
-    let gateway = setup().start().await.unwrap();
+    let gateway = setup_with_all_plugins().start().await.unwrap();
     let site = Site::of(&gateway);
     let index = site.get("/api").await.json();
     let line = |line: &Value| (line["method"].as_str().unwrap().to_owned(), line["path"].as_str().unwrap().to_owned());
@@ -84,7 +84,7 @@ async fn what_is_routed_is_what_is_documented() {
 /// Each page of the gateway itself answers as documented.
 #[tokio::test]
 async fn the_gateways_own_pages_answer() {
-    let gateway = setup().start().await.unwrap();
+    let gateway = setup_with_all_plugins().start().await.unwrap();
     let site = Site::of(&gateway);
     let own = operations(&document()).into_iter().filter(|(_, _, operation)| operation["tags"][0] == "meta");
     let mut pages = 0;

@@ -3,7 +3,7 @@
 //! The rule: nothing outlives the test. What still runs is killed when its value is dropped, and a test that fails shows
 //! what the gateway logged.
 
-use crate::plugins::plugin_dir;
+use crate::plugins::{plugin_dir, plugin_file};
 use anyhow::{Context as _, Result, bail};
 use std::{
     collections::BTreeMap,
@@ -11,7 +11,7 @@ use std::{
     fmt::Display,
     fs::{self, File},
     io::{BufRead as _, BufReader},
-    os::unix::process::ExitStatusExt as _,
+    os::unix::{fs::symlink, process::ExitStatusExt as _},
     path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, ExitStatus, Stdio},
     sync::Arc,
@@ -95,6 +95,17 @@ impl Setup {
     pub fn unset(mut self, key: &str) -> Self {
         self.environment.remove(&variable(key));
         self
+    }
+
+    /// Loads only these plugins of this build: a start copies and checks each library that it finds.
+    pub fn with_only(self, plugins: &[&str]) -> Result<Self> {
+        let folder = self.folder().join("a-few-plugins");
+        fs::create_dir(&folder)?;
+        for plugin in plugins {
+            let file = plugin_file(plugin)?;
+            symlink(&file, folder.join(file.file_name().context("a plugin's file has a name")?))?;
+        }
+        Ok(self.set("plugins.dir", folder.display()))
     }
 
     /// Loads the plugins of this folder, and has no settings for others: a section of a plugin that is not there is a problem.

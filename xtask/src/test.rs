@@ -6,7 +6,7 @@ use crate::{
     process, repository,
     suite::{Outcome, Step, Suite},
 };
-use std::{path::Path, process::Command, thread};
+use std::{num::NonZero, path::Path, process::Command, thread};
 
 /// Published for authors of plugins, in this order.
 pub const PACKAGES: [&str; 4] = ["plugin-api-macros", "plugin-api", "request-signing", "plugin-test-kit"];
@@ -152,7 +152,7 @@ fn dev_network(suite: &mut Suite) -> Result<Outcome, Failure> {
 /// Which tests these are is said in .config/nextest.toml, whose default filter leaves them out.
 fn chores(suite: &mut Suite) -> Result<Outcome, Failure> {
     let chores = ["--workspace", "--profile", "ci", "--ignore-default-filter", "--filterset", "test(/^e2e::chores::/)"];
-    passed(cargo(suite, &["nextest", "run"], &chores).envs(CLIPPY))
+    passed(cargo(suite, &["nextest", "run"], &chores).args(["--test-threads", "2"]).envs(CLIPPY))
 }
 
 fn start_postgres(suite: &mut Suite) -> Result<Outcome, Failure> {
@@ -174,8 +174,14 @@ fn selection(suite: &Suite, filter: &str) -> Vec<String> {
     selection.into_iter().map(str::to_owned).collect()
 }
 
+/// Half as many again as processors: some tests wait.
+fn test_threads() -> String {
+    let processors = thread::available_parallelism().map_or(1, NonZero::get);
+    (processors + processors.div_ceil(2)).to_string()
+}
+
 fn nextest(suite: &mut Suite) -> Result<Outcome, Failure> {
-    let mut nextest = cargo(suite, &["nextest", "run"], &["--profile", "ci"]);
+    let mut nextest = cargo(suite, &["nextest", "run"], &["--profile", "ci", "--test-threads", &test_threads()]);
     match &suite.filter {
         Some(filter) => nextest.args(selection(suite, filter)),
         None => nextest.arg("--workspace").envs(CLIPPY),

@@ -56,7 +56,7 @@ pub async fn chain() -> ScriptedChain {
 pub fn setup(chain: &ScriptedChain) -> Setup {
     let contract =
         |setup: Setup, key: &&str| setup.set(&format!("chains.main.contracts.{key}"), ScriptedChain::address_of(key));
-    let setup = CONTRACTS.iter().fold(e2e::setup(), contract);
+    let setup = CONTRACTS.iter().fold(e2e::setup_with_all_plugins(), contract);
     for_calls(setup).set("chains.main.rpc", chain.url()).set("chains.main.poll_ms", 200)
 }
 

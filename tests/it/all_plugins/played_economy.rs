@@ -137,7 +137,7 @@ fn word(number: u64) -> String {
 async fn setup(engine: Engine, devnet: &Devnet, endpoint: &MockServer) -> Setup {
     let contract =
         |setup: Setup, (key, address): (&String, &Address)| setup.set(&format!("chains.main.contracts.{key}"), address);
-    let setup = devnet.facts.contracts.iter().fold(e2e::setup_on(engine).await, contract);
+    let setup = devnet.facts.contracts.iter().fold(e2e::setup_with_all_plugins_on(engine).await, contract);
     for_calls(setup)
         .set("chains.main.rpc", &devnet.facts.rpc_url)
         .set("chains.main.poll_ms", 200)

@@ -4,7 +4,7 @@
 
 use super::LIMIT;
 use crate::{
-    e2e::{Site, setup_on},
+    e2e::{Site, setup_with_all_plugins_on},
     storage::Engine,
 };
 use gateway_tests::process::{GatewayProcess, Setup};
@@ -94,7 +94,7 @@ async fn pages_use_the_indexes_of_postgres() {
 }
 
 async fn start(engine: Engine) -> GatewayProcess {
-    setup_on(engine).await.set("log.level", "info,gateway_storage=trace").start().await.unwrap()
+    setup_with_all_plugins_on(engine).await.set("log.level", "info,gateway_storage=trace").start().await.unwrap()
 }
 
 /// The statements with the marker that read a page for this request.

@@ -15,20 +15,13 @@ pub use ledger::{Dice, Ledger, Outcome, Write};
 pub use load::{Load, send};
 pub use stored::{Stored, execute, query};
 
-use gateway_tests::{plugins::plugin_file, process::Setup};
+use gateway_tests::process::Setup;
 
 /// A gateway with the plugins forum and activity only, which starts quickly. A write interval of 1 ms runs the check of
 /// the interval, and hardly ever refuses.
 pub fn small_setup() -> Setup {
-    let setup = crate::e2e::setup();
-    let folder = setup.folder().join("plugins");
-    std::fs::create_dir(&folder).unwrap();
-    for plugin in ["forum", "activity", "hello"] {
-        let file = plugin_file(plugin).unwrap();
-        std::os::unix::fs::symlink(&file, folder.join(file.file_name().unwrap())).unwrap();
-    }
+    let setup = crate::e2e::setup_with_all_plugins().with_only(&["forum", "activity", "hello"]).unwrap();
     setup
-        .set("plugins.dir", folder.display())
         .set("plugins.default_enabled", false)
         .set("plugins.forum.enabled", true)
         .set("plugins.activity.enabled", true)

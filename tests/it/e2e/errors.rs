@@ -1,7 +1,7 @@
 //! Errors of every layer have the one error body, with a hint, and the headers of every response.
 
 use super::{
-    setup,
+    setup, setup_with_all_plugins,
     site::{Site, THREADS, answer, posts_of, signed},
 };
 use bytes::Bytes;
@@ -173,7 +173,7 @@ async fn a_client_that_calls_too_often() {
 /// Searches cost more than other reads: they have a limit of their own over all lists.
 #[tokio::test]
 async fn a_client_that_searches_too_often() {
-    let setup = setup().unset("limits.allow").set("limits.searches_per_ip_per_minute", 2);
+    let setup = setup_with_all_plugins().unset("limits.allow").set("limits.searches_per_ip_per_minute", 2);
     let gateway = setup.start().await.unwrap();
     let site = Site::of(&gateway);
     assert_eq!(site.get(&format!("{THREADS}?q=a")).await.header("ratelimit-policy"), "\"search\";q=2;w=60");

@@ -1,7 +1,7 @@
 //! What a person and a program see at `/`, and at addresses that do not exist; entity tags of the documents.
 
 use super::{
-    answer, setup,
+    answer, setup_with_all_plugins,
     site::{Site, THREADS},
 };
 use plugin_testing::{TestResponse, Wallet};
@@ -16,7 +16,7 @@ async fn get(site: &Site, path: &str, header: &str, value: &str) -> TestResponse
 
 #[tokio::test]
 async fn the_root_answers_people_and_programs() {
-    let gateway = setup().set("web.base_url", "https://network.example/").start().await.unwrap();
+    let gateway = setup_with_all_plugins().set("web.base_url", "https://network.example/").start().await.unwrap();
     let site = Site::of(&gateway);
     let page = get(&site, "/", "accept", BROWSER).await;
     assert_eq!((page.status, page.header("content-type")), (200, "text/html; charset=utf-8"), "{}", page.text());
@@ -39,7 +39,7 @@ async fn the_root_answers_people_and_programs() {
 
 #[tokio::test]
 async fn without_a_web_site_nothing_links_to_one() {
-    let gateway = setup().set("plugins.activity.enabled", false).start().await.unwrap();
+    let gateway = setup_with_all_plugins().set("plugins.activity.enabled", false).start().await.unwrap();
     let site = Site::of(&gateway);
     let page = get(&site, "/", "accept", BROWSER).await.text();
     assert!(!page.contains("Web site") && !page.contains("/api/stream"), "{page}");
@@ -52,7 +52,7 @@ async fn without_a_web_site_nothing_links_to_one() {
     );
     drop(gateway);
 
-    let gateway = setup().set("web.base_url", "https://network.example").start().await.unwrap();
+    let gateway = setup_with_all_plugins().set("web.base_url", "https://network.example").start().await.unwrap();
     let site = Site::of(&gateway);
     let thread = site.open_thread(&Wallet::new(1), "What is the answer?").await;
     let work = site.get("/api/work").await.json();
@@ -62,7 +62,7 @@ async fn without_a_web_site_nothing_links_to_one() {
 
 #[tokio::test]
 async fn an_address_that_does_not_exist_is_readable() {
-    let gateway = setup().start().await.unwrap();
+    let gateway = setup_with_all_plugins().start().await.unwrap();
     let site = Site::of(&gateway);
     let page = get(&site, "/no/such/%3Cscript%3E", "accept", BROWSER).await;
     assert_eq!((page.status, page.header("content-type")), (404, "text/html; charset=utf-8"), "{}", page.text());
@@ -75,7 +75,7 @@ async fn an_address_that_does_not_exist_is_readable() {
 
 #[tokio::test]
 async fn documents_have_an_entity_tag() {
-    let gateway = setup().start().await.unwrap();
+    let gateway = setup_with_all_plugins().start().await.unwrap();
     let site = Site::of(&gateway);
     for path in [
         "/",

@@ -41,15 +41,30 @@ pub use self::{
 use crate::storage::Engine;
 use gateway_tests::{postgres, process::Setup};
 
-/// The gateway of this build with a SQLite file.
+/// What most tests need of the plugins.
+const PLUGINS: [&str; 4] = ["activity", "forum", "hello", "kb"];
+
+/// The gateway of this build with a SQLite file and a few plugins.
 pub fn setup() -> Setup {
+    setup_with_all_plugins().with_only(&PLUGINS).unwrap()
+}
+
+pub fn setup_with_all_plugins() -> Setup {
     Setup::new(env!("CARGO_BIN_EXE_gateway-under-test")).unwrap()
 }
 
 /// The same on either database.
 pub async fn setup_on(engine: Engine) -> Setup {
+    with_database(setup(), engine).await
+}
+
+pub async fn setup_with_all_plugins_on(engine: Engine) -> Setup {
+    with_database(setup_with_all_plugins(), engine).await
+}
+
+async fn with_database(setup: Setup, engine: Engine) -> Setup {
     match engine {
-        Engine::Sqlite => setup(),
-        Engine::Postgres => setup().set("database.url", postgres::fresh_database().await.unwrap()),
+        Engine::Sqlite => setup,
+        Engine::Postgres => setup.set("database.url", postgres::fresh_database().await.unwrap()),
     }
 }

@@ -1,7 +1,7 @@
 //! The live stream: resuming, filters, and malformed positions.
 
 use super::{
-    setup, setup_on,
+    setup, setup_on, setup_with_all_plugins,
     site::{Site, answer, posts_of, signed},
     stream_reader::Part,
 };
@@ -182,7 +182,7 @@ async fn a_silent_stream_is_kept_open() {
 
 #[tokio::test]
 async fn one_client_has_so_many_streams_and_no_more() {
-    let gateway = setup().set("limits.streams_per_ip_max", 2).start().await.unwrap();
+    let gateway = setup_with_all_plugins().set("limits.streams_per_ip_max", 2).start().await.unwrap();
     let site = Site::of(&gateway);
     let first = site.follow("/api/stream", None).await;
     let _second = site.follow("/api/stream", None).await;

@@ -1,6 +1,6 @@
 //! Bodies that a plugin reads in parts, while they arrive.
 
-use super::{Site, setup};
+use super::{Site, setup_with_all_plugins};
 use crate::all_plugins::assert_no_errors_logged;
 use gateway_tests::process::{GatewayProcess, LIMIT};
 use plugin_api::Hash256;
@@ -40,7 +40,7 @@ async fn is_stored(gateway: &GatewayProcess, bytes: &str) -> bool {
 
 #[tokio::test]
 async fn a_body_in_pieces_is_stored_as_one() {
-    let gateway = setup().start().await.unwrap();
+    let gateway = setup_with_all_plugins().start().await.unwrap();
     let response = upload(&gateway, &[chunk("one, "), chunk("two, "), chunk("three"), chunk("")]).await;
     let hash = Hash256::keccak(b"one, two, three").to_string();
     assert!(response.starts_with("HTTP/1.1 200") && response.contains(&hash), "{response}");
@@ -51,7 +51,7 @@ async fn a_body_in_pieces_is_stored_as_one() {
 /// No part of it is stored, and it is no fault of the plugin, which answers the next.
 #[tokio::test]
 async fn a_body_that_breaks_off_is_refused_as_the_client_s_fault() {
-    let gateway = setup().set("http.body_timeout_ms", 300).start().await.unwrap();
+    let gateway = setup_with_all_plugins().set("http.body_timeout_ms", 300).start().await.unwrap();
     let half = "the first half";
     let slow = upload(&gateway, &[chunk(half)]).await;
     assert!(slow.starts_with("HTTP/1.1 408") && slow.contains("\"body_timeout\""), "{slow}");
