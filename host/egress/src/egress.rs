@@ -109,8 +109,9 @@ impl Egress {
             let host = host_of(&request.hop.url);
             EgressError::Timeout { host, timeout_ms, waiting_for }
         };
-        let slot = timeout_at(deadline(timeout_ms / 2), self.acquire_slot(owner)).await;
-        let slot = Arc::new(slot.map_err(|_elapsed| timed_out(WaitingFor::Slot, timeout_ms / 2))?);
+        let wait_ms = timeout_ms / 2;
+        let slot = timeout_at(deadline(wait_ms), self.acquire_slot(owner)).await;
+        let slot = Arc::new(slot.map_err(|_elapsed| timed_out(WaitingFor::Slot, wait_ms))?);
         let waiting_for = if stream.is_some() { WaitingFor::Head } else { WaitingFor::Response };
         let (url, response) = timeout_at(deadline(timeout_ms), self.follow_redirects(&request, &slot))
             .await

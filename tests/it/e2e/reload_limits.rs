@@ -56,7 +56,10 @@ async fn limits_take_effect_at_once() {
 async fn the_log_level_is_applied_and_what_needs_a_restart_is_named() {
     let gateway =
         setup().with_config("[log]\nlevel = \"warn,gateway_cli=info,audit=info\"\n").unwrap().start().await.unwrap();
-    assert!(!gateway.setup().log().contains("\"serving\""), "plugins that serve are told at the level info");
+    assert!(
+        !gateway.setup().log().contains("\"message\":\"serving\""),
+        "plugins that serve are told at the level info"
+    );
     let config =
         "network_name = \"Other\"\n[log]\nlevel = \"info\"\n[tx]\ntip_gwei = 2\n[plugins.hello]\ngreeting = \"Moin\"\n";
     let told = reload(&gateway, config).await;
@@ -68,7 +71,7 @@ async fn the_log_level_is_applied_and_what_needs_a_restart_is_named() {
         let request = operator.request(Method::POST, &format!("/plugins/hello/{action}"));
         assert_eq!(answer(request.header("x-gateway-admin", "1")).await.status, 200);
     }
-    assert!(gateway.setup().log().contains("\"serving\""), "the new level holds");
+    assert!(gateway.setup().log().contains("\"message\":\"serving\""), "the new level holds");
     assert_eq!(Site::of(&gateway).get("/api/hello/world").await.json()["greeting"], "Moin, world!");
 
     // What waits is named again as long as it waits.
