@@ -103,6 +103,12 @@ fn set_enabled(config: &mut Config, plugin: &str, is_enabled: bool) {
     config.plugins.sections.entry(plugin.to_owned()).or_default().enabled = Some(is_enabled);
 }
 
+/// By more than the second that dates of migrations tell.
+async fn let_takes_route_be_earlier(gateway: &TestGateway) {
+    let earlier = "UPDATE _migrations SET applied_at = applied_at - 60 WHERE plugin = 'takes_route'";
+    gateway.gateway().host.database.execute_batch(earlier).await.unwrap();
+}
+
 async fn assert_loses(gateway: &TestGateway, loser: &str, reason: &str) {
     let (winner, greeting) = if loser == "hello" { ("takes_route", "1") } else { ("hello", "world") };
     let serves = report(gateway, winner).await;
@@ -128,8 +134,7 @@ async fn a_start_asks_who_came_earlier_and_who_is_pinned(#[case] engine: Engine)
     assert_loses(&gateway, "takes_route", OF_HELLO).await;
 
     // Both have tables now: the first migration of each decides.
-    let earlier = "UPDATE _migrations SET applied_at = applied_at - 60 WHERE plugin = 'takes_route'";
-    gateway.gateway().host.database.execute_batch(earlier).await.unwrap();
+    let_takes_route_be_earlier(&gateway).await;
     let gateway =
         gateway.restart_after(|config| config.plugins.sections.entry("hello".into()).or_default().sha256 = None).await;
     assert_loses(&gateway, "hello", OF_TAKES_ROUTE).await;
@@ -143,6 +148,7 @@ async fn a_start_asks_who_came_earlier_and_who_is_pinned(#[case] engine: Engine)
 #[tokio::test]
 async fn who_serves_keeps_its_routes(#[case] engine: Engine) {
     let gateway = strangers(engine, |config| set_enabled(config, "hello", false)).await;
+    let_takes_route_be_earlier(&gateway).await;
     let swap = |config: &mut Config| {
         set_enabled(config, "hello", true);
         set_enabled(config, "takes_route", false);
