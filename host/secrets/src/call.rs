@@ -5,7 +5,7 @@
 use super::{
     keyring::Keyring,
     master_key::{MasterKey, Purpose},
-    seal::{SealedFor, key_id},
+    seal::{SEAL_BYTES, SealedFor, key_id},
     webhook_key,
 };
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -33,7 +33,11 @@ pub fn answer(keyring: &Keyring, plugin: &str, request: &[u8], body: &[u8]) -> R
     let call: SecretCall =
         serde_json::from_slice(request).map_err(|error| invalid(format!("not a call of a secret: {error}")))?;
     check_name(&call.secret)?;
-    if body.len() > TEXT_BYTES_MAX {
+    let bytes_max = match call.operation {
+        SecretOperation::Open { .. } | SecretOperation::Reseal { .. } => TEXT_BYTES_MAX + SEAL_BYTES,
+        _ => TEXT_BYTES_MAX,
+    };
+    if body.len() > bytes_max {
         return Err(invalid(format!("{} bytes: at most {TEXT_BYTES_MAX} can be sealed or authenticated", body.len())));
     }
     Secret { keyring, plugin, name: &call.secret }.run(call.operation, body)

@@ -17,6 +17,9 @@ use zeroize::Zeroizing;
 const VERSION: u8 = 1;
 const HEADER_BYTES: usize = 1 + KeyId::BYTES;
 const NONCE_BYTES: usize = 24;
+const TAG_BYTES: usize = 16;
+/// How much longer a sealed text is than the text.
+pub const SEAL_BYTES: usize = HEADER_BYTES + NONCE_BYTES + TAG_BYTES;
 
 /// What a text is sealed for. Its key is derived from the first three; the last is authenticated with the text.
 #[derive(Clone, Copy)]

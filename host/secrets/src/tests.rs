@@ -206,6 +206,7 @@ fn wrong_input_is_refused_with_a_reason() {
         (seal("a"), "x".repeat(1024 * 1024 + 1), "at most 1048576"),
         (SecretOperation::Seal { associated_data: "0g".into() }, String::new(), "not hexadecimal digits"),
         (open("a"), String::new(), "it does not open"),
+        (open("a"), "x".repeat(1024 * 1024 + 50), "at most 1048576"),
         (open("a"), "\u{1}short".to_owned(), "it does not open"),
         (open("a"), "\u{2}".repeat(80), "it does not open"),
         (seal_key(), "fifteen letters".to_owned(), "16 to 128 characters"),
@@ -225,6 +226,17 @@ fn wrong_input_is_refused_with_a_reason() {
         assert!(error.message.contains("the name of a secret"), "{name:?}: {error}");
     }
     assert!(answer(&keyring, "memory", b"{}", b"").unwrap_err().message.contains("not a call of a secret"));
+}
+
+#[test]
+fn what_is_as_long_as_it_may_be_is_taken() {
+    let keyring = keyring(MASTER, &[]);
+    let name = format!("{}_7", "a".repeat(62));
+    let (record, text) = ("r".repeat(1024), "x".repeat(1024 * 1024));
+    let sealed = call(&keyring, ("memory", &name), seal(&record), text.as_bytes()).unwrap().bytes;
+    assert!(call(&keyring, ("memory", &name), reseal(&record), &sealed).unwrap().bytes.is_empty());
+    let opened = call(&keyring, ("memory", &name), open(&record), &sealed).unwrap().bytes;
+    assert!(opened == text.as_bytes());
 }
 
 #[test]
