@@ -40,6 +40,6 @@ pub use plugin_objects::PluginObjects;
 pub use postgres::Notifications;
 pub use read_tracking::ReadDependencies;
 pub use revisions::{OwnerRevision, Revision, Revisions};
-pub use scope::{Scope, ViewNames, is_reserved, shares_tables};
+pub use scope::{Isolation, Scope, ViewNames, is_reserved, shares_tables};
 pub use settings::DatabaseSettings;
 pub use transaction::Transaction;

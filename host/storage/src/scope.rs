@@ -13,6 +13,16 @@ pub type ViewNames = BTreeSet<String>;
 /// Prefixes that no plugin may use: those of the gateway's own tables and of the databases' catalogues.
 const RESERVED_NAMES: [&str; 4] = ["host", "sqlite", "pg", "pragma"];
 
+/// How the transactions of a plugin are kept apart on PostgreSQL. On SQLite they run one after the other in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Isolation {
+    /// One after the other, by a lock of the plugin that is held until the commit: for transactions that cannot run again.
+    #[default]
+    PluginLock,
+    /// At the same time. One that collides with another ends with [`StorageError::Conflict`] and may run again.
+    Serializable,
+}
+
 #[derive(Clone, Debug)]
 pub enum Scope {
     /// The gateway's own statements, which may use every table.
@@ -23,13 +33,22 @@ pub enum Scope {
         views: Arc<ViewNames>,
         /// The only tables that it may write; `None` for all of its own.
         writes: Option<Arc<BTreeSet<String>>>,
+        isolation: Isolation,
         usage: Arc<DatabaseUsage>,
     },
 }
 
 impl Scope {
     pub fn plugin(name: &str, views: Arc<ViewNames>) -> Self {
-        Self::Plugin { name: name.into(), views, writes: None, usage: Arc::default() }
+        Self::Plugin { name: name.into(), views, writes: None, isolation: Isolation::default(), usage: Arc::default() }
+    }
+
+    #[must_use]
+    pub fn with_isolation(mut self, new: Isolation) -> Self {
+        if let Self::Plugin { isolation, .. } = &mut self {
+            *isolation = new;
+        }
+        self
     }
 
     /// The same plugin, restricted to writing these tables.
