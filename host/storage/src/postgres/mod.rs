@@ -5,6 +5,7 @@
 
 mod advisory_lock;
 mod bind;
+mod connector;
 mod decode;
 mod engine;
 mod error;
@@ -12,12 +13,20 @@ mod execute;
 mod migration_error;
 mod migrator;
 mod notifications;
+mod pipeline;
 mod pooled_connection;
+mod query;
 mod reachability;
+mod server_address;
+mod session;
+mod session_settings;
+mod tls;
+mod tools;
 mod transaction;
 
 pub use advisory_lock::try_lock_exclusive;
-pub use engine::{PostgresEngine, connect};
+pub use engine::PostgresEngine;
 pub use error::storage_error;
 pub use notifications::Notifications;
+pub use tools::{check, connect, peek_texts};
 pub use transaction::PostgresTransaction;
