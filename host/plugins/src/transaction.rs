@@ -66,6 +66,13 @@ pub enum CommitError {
     Storage(StorageError),
 }
 
+impl CommitError {
+    /// The replay guard comes before the interval: a client that repeats a write that succeeded gets 409, not 429.
+    fn of_guard(index: usize) -> Self {
+        if index == 0 { Self::Replay } else { Self::TooSoon }
+    }
+}
+
 impl PluginTransaction {
     pub fn new(host: &Arc<HostContext>, scope: Scope, owner: TransactionOwner) -> Arc<Self> {
         Self::build(host, scope, owner, None)
@@ -88,6 +95,9 @@ impl PluginTransaction {
         manifest: Option<Arc<Manifest>>,
     ) -> Arc<Self> {
         let inner = host.database.begin(scope);
+        if let TransactionOwner::Write(Some(guard)) = &owner {
+            inner.open_with(guard.statements());
+        }
         Arc::new(Self {
             inner,
             events: Mutex::default(),
@@ -111,14 +121,17 @@ impl PluginTransaction {
             return Ok(());
         }
         let has_events = !events.is_empty();
-        // The replay guard comes before the interval: a client that repeats a write that succeeded gets 409, not 429.
-        let mut finals: Vec<CommitStatement> = guard.map(WriteGuard::statements).unwrap_or_default();
+        // Where the request's one write commits itself, it has opened with them.
+        let last_guard = guard.filter(|_| !matches!(self.owner, TransactionOwner::Write(_)));
+        let mut finals: Vec<CommitStatement> = last_guard.map(WriteGuard::statements).unwrap_or_default();
         finals.extend(self.host.activity.commit_statements(events, self.host.clock.now_s()));
         match self.inner.commit(finals).await {
             Ok(_) => {}
-            Err(StorageError::Rejected(0)) if guard.is_some() => return Err(CommitError::Replay),
-            Err(StorageError::Rejected(_)) => return Err(CommitError::TooSoon),
-            Err(error) => return Err(CommitError::Storage(error)),
+            Err(StorageError::Rejected(index)) => return Err(CommitError::of_guard(index)),
+            // An earlier statement may have been refused for the guard, which ended the transaction.
+            Err(error) => {
+                return Err(self.inner.refused_opening().map_or(CommitError::Storage(error), CommitError::of_guard));
+            }
         }
         if has_events {
             self.host.activity.wake();
@@ -133,9 +146,21 @@ impl PluginTransaction {
         self.has_commit_begun.load(Relaxed)
     }
 
-    /// How the plugin's `commit` ended, if it called it and that is over.
+    /// How the plugin's `commit` ended, if it called it and that is over. A write whose guard was refused earlier has failed,
+    /// whether its plugin calls it or not.
     pub fn commit_result(&self) -> Option<&Result<(), CommitError>> {
+        if let Some(index) = self.inner.refused_opening() {
+            let _ = self.commit_result.set(Err(CommitError::of_guard(index)));
+        }
         self.commit_result.get()
+    }
+
+    /// The error of a statement. The guard may run with it.
+    fn statement_error(&self, error: StorageError) -> HostError {
+        match self.inner.refused_opening() {
+            Some(index) => host_error(CommitError::of_guard(index)),
+            None => error.into(),
+        }
     }
 
     /// Commits with these last statements.
@@ -237,7 +262,7 @@ impl AbiTransaction for Handle {
         let transaction = self.0.clone();
         in_host(async move {
             let outcomes = transaction.run(statements.into_vec()).await;
-            outcomes.map(RVec::from).map_err(HostError::from).into()
+            outcomes.map(RVec::from).map_err(|error| transaction.statement_error(error)).into()
         })
         .into_ffi()
     }

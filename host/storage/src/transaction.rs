@@ -25,7 +25,7 @@ pub struct Transaction {
     scope: Scope,
     engine: EngineTransaction,
     /// Statements of the gateway that have not run yet and without whose rows nothing takes effect.
-    opening: Mutex<Vec<CommitStatement<CheckedStatement>>>,
+    opening: Mutex<Vec<CommitStatement>>,
     /// Index of the opening statement that returned no row.
     refused_opening: OnceLock<usize>,
     deferred: Mutex<DeferredStatements>,
@@ -126,10 +126,8 @@ impl Transaction {
     /// returns none, the call that ran it fails with [`StorageError::Rejected`] and everything is rolled back. On PostgreSQL
     /// they run first, on their way with BEGIN. On SQLite, where nobody saves a way and a transaction that has begun keeps
     /// others waiting, they run with the commit. A transaction that has nothing else to do still runs them when it commits.
-    pub fn open_with(&self, statements: Vec<CommitStatement>) -> Result<(), StorageError> {
-        let checked = self.check_commit(statements)?;
-        self.opening.lock().extend(checked);
-        Ok(())
+    pub fn open_with(&self, statements: Vec<CommitStatement>) {
+        self.opening.lock().extend(statements);
     }
 
     /// Which of the opening statements returned no row although it had to.
@@ -185,7 +183,7 @@ impl Transaction {
         let (result, before) = match &self.engine {
             EngineTransaction::Sqlite(transaction) => (transaction.run(all).await, deferred_count),
             EngineTransaction::Postgres(transaction) => {
-                let mut statements = std::mem::take(&mut *self.opening.lock());
+                let mut statements = self.take_opening()?;
                 let opening_count = statements.len();
                 statements.extend(all.into_iter().map(without_condition));
                 let result = Box::pin(transaction.run(&statements)).await;
@@ -209,7 +207,7 @@ impl Transaction {
             EngineTransaction::Sqlite(transaction) => {
                 // In a call before, because `Rejected` names a commit statement by its index.
                 Box::pin(self.run(Vec::new())).await?;
-                let mut statements = std::mem::take(&mut *self.opening.lock());
+                let mut statements = self.take_opening()?;
                 let opening_count = statements.len();
                 statements.extend(checked);
                 let _timer = self.scope.time_write();
@@ -217,7 +215,7 @@ impl Transaction {
                 (self.note_rejection(result, opening_count, 0), opening_count)
             }
             EngineTransaction::Postgres(transaction) => {
-                let mut statements = std::mem::take(&mut *self.opening.lock());
+                let mut statements = self.take_opening()?;
                 let opening_count = statements.len();
                 let deferred = std::mem::take(&mut *self.deferred.lock()).statements;
                 let deferred_count = deferred.len();
@@ -230,6 +228,11 @@ impl Transaction {
         };
         self.note_failure(&result);
         self.database.record_commit(result).map(|mut outcomes| outcomes.split_off(before))
+    }
+
+    fn take_opening(&self) -> Result<Vec<CommitStatement<CheckedStatement>>, StorageError> {
+        let statements = std::mem::take(&mut *self.opening.lock());
+        self.check_commit(statements)
     }
 
     /// The index of a rejected statement among those of its own kind: an opening one, or one of the commit.
