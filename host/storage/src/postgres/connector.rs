@@ -68,7 +68,8 @@ impl Connector {
         let mut index = self.startup.load(Relaxed);
         loop {
             let startup = STARTUPS.get(index).copied().unwrap_or(Startup::Bare);
-            match self.connect_as(startup).await {
+            // Boxed: it is large, and awaited wherever a connection is needed.
+            match Box::pin(self.connect_as(startup)).await {
                 Err(error) if startup != Startup::Bare && refuses_startup(&error) => {
                     tracing::debug!(error = &error as &dyn std::error::Error, "a parameter of the session was refused");
                     index += 1;

@@ -51,7 +51,7 @@ pub struct PostgresTransaction {
 enum Phase {
     NotBegun,
     Active {
-        open: OpenTransaction,
+        open: Box<OpenTransaction>,
         /// When the last call ended.
         idle_since: Instant,
     },
@@ -152,7 +152,7 @@ impl PostgresTransaction {
         &self,
         phase: &mut Phase,
         reason_if_dropped: &'static str,
-    ) -> Result<OpenTransaction, StorageError> {
+    ) -> Result<Box<OpenTransaction>, StorageError> {
         if let (Some(reason), Phase::NotBegun | Phase::Active { .. }) = (self.end_reason.get(), &*phase) {
             *phase = Phase::Ended(reason);
         }
@@ -172,7 +172,7 @@ impl PostgresTransaction {
             Phase::NotBegun => {
                 self.has_begun.store(true, Relaxed);
                 let connection = self.engine.acquire_for_transaction().await?;
-                Ok(OpenTransaction { connection, has_begun: false, begun_at: Instant::now() })
+                Ok(Box::new(OpenTransaction { connection, has_begun: false, begun_at: Instant::now() }))
             }
         }
     }
@@ -276,7 +276,7 @@ impl PostgresTransaction {
     }
 
     /// Rolls back before the error is returned, so that the caller finds the old state.
-    async fn roll_back_after(&self, open: OpenTransaction, failure: Failure) -> StorageError {
+    async fn roll_back_after(&self, open: Box<OpenTransaction>, failure: Failure) -> StorageError {
         if failure.is_connection_usable && failure.must_roll_back {
             self.roll_back(open.connection).await;
         } else if failure.is_connection_usable {
