@@ -313,6 +313,8 @@ pub fn database_settings(config: &Config) -> Result<DatabaseSettings, StartError
         read_connections: u32::try_from(config.database.read_connections).unwrap_or(u32::MAX),
         write_group_max: config.database.write_group_max,
         pool_max: config.database.pool_max,
+        prepared: config.database.prepared,
+        listen_url: config.database.listen_url.clone(),
         statement_timeout_ms: config.database.statement_timeout_ms,
         transaction_timeout_ms: config.database.transaction_timeout_ms,
         ..DatabaseSettings::new(url)

@@ -3,7 +3,13 @@
 //! The rule: rows, activity events and, on a signed route, the replay guard and the per-address interval commit together
 //! or not at all, and before the client gets a 2xx.
 
-use crate::{HostContext, WriteGuard, bounds::EVENTS_PER_TRANSACTION_MAX, log_subscription, polls::in_host};
+use crate::{
+    HostContext, WriteGuard,
+    bounds::EVENTS_PER_TRANSACTION_MAX,
+    log_subscription,
+    lost_commit::{self, Outcome},
+    polls::in_host,
+};
 use abi_stable::{
     erased_types::TD_Opaque,
     std_types::{RResult, RString, RVec},
@@ -26,12 +32,15 @@ use std::{
         atomic::{AtomicBool, Ordering::Relaxed},
     },
 };
+use uuid::Uuid;
 
 pub struct PluginTransaction {
     inner: StorageTransaction,
     events: Mutex<Vec<CheckedEvent>>,
     host: Arc<HostContext>,
     owner: TransactionOwner,
+    /// Stored with the guard of a signed write, to find out what became of it.
+    attempt: String,
     /// What the plugin declares: the events that it publishes, the signer roles and chains that it may send transactions with.
     /// `None` for a transaction of the gateway.
     manifest: Option<Arc<Manifest>>,
@@ -95,14 +104,16 @@ impl PluginTransaction {
         manifest: Option<Arc<Manifest>>,
     ) -> Arc<Self> {
         let inner = host.database.begin(scope);
+        let attempt = Uuid::now_v7().simple().to_string();
         if let TransactionOwner::Write(Some(guard)) = &owner {
-            inner.open_with(guard.statements());
+            inner.open_with(guard.statements(&attempt));
         }
         Arc::new(Self {
             inner,
             events: Mutex::default(),
             host: host.clone(),
             owner,
+            attempt,
             manifest,
             has_intents: AtomicBool::new(false),
             has_commit_begun: AtomicBool::new(false),
@@ -123,11 +134,13 @@ impl PluginTransaction {
         let has_events = !events.is_empty();
         // Where the request's one write commits itself, it has opened with them.
         let last_guard = guard.filter(|_| !matches!(self.owner, TransactionOwner::Write(_)));
-        let mut finals: Vec<CommitStatement> = last_guard.map(WriteGuard::statements).unwrap_or_default();
+        let mut finals: Vec<CommitStatement> =
+            last_guard.map(|guard| guard.statements(&self.attempt)).unwrap_or_default();
         finals.extend(self.host.activity.commit_statements(events, self.host.clock.now_s()));
         match self.inner.commit(finals).await {
             Ok(_) => {}
             Err(StorageError::Rejected(index)) => return Err(CommitError::of_guard(index)),
+            Err(error @ StorageError::Unavailable(_)) => self.survive_lost_commit(guard, error).await?,
             // An earlier statement may have been refused for the guard, which ended the transaction.
             Err(error) => {
                 return Err(self.inner.refused_opening().map_or(CommitError::Storage(error), CommitError::of_guard));
@@ -140,6 +153,19 @@ impl PluginTransaction {
             self.host.journal.wake();
         }
         Ok(())
+    }
+
+    /// Whether the write was committed although the server did not say so. Where no guard can tell, the error stays, and the
+    /// write may have been done.
+    async fn survive_lost_commit(&self, guard: Option<&WriteGuard>, error: StorageError) -> Result<(), CommitError> {
+        let Some(guard) = guard.filter(|_| self.inner.has_unknown_outcome()) else {
+            return Err(CommitError::Storage(error));
+        };
+        match lost_commit::find_out(&self.host.database, guard, &self.attempt).await {
+            Some(Outcome::Committed) => Ok(()),
+            Some(Outcome::Replayed) => Err(CommitError::Replay),
+            Some(Outcome::NotCommitted) | None => Err(CommitError::Storage(error)),
+        }
     }
 
     pub fn has_commit_begun(&self) -> bool {
