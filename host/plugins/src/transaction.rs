@@ -121,7 +121,7 @@ impl PluginTransaction {
             Err(error) => return Err(CommitError::Storage(error)),
         }
         if has_events {
-            self.host.activity.wake();
+            self.host.activity.written();
         }
         if self.has_intents.load(Relaxed) {
             self.host.journal.wake();

@@ -188,6 +188,14 @@ impl Database {
         }
     }
 
+    /// Notifies all that [`Self::listen`] to the channel, this gateway too. Not part of any transaction, and nobody relies on it:
+    /// when it fails, they find out later. Nothing on SQLite.
+    pub async fn notify(&self, channel: &'static str) {
+        if let Engine::Postgres(postgres) = &self.inner.engine {
+            postgres.notify(channel).await;
+        }
+    }
+
     /// Writes everything that was committed before the call into a new file, and its manifest beside it.
     pub fn back_up<'a>(
         &'a self,

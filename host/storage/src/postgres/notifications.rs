@@ -18,6 +18,16 @@ impl PostgresEngine {
         let subscribed = self.reachability.unless_away(subscribed).await.ok()?;
         subscribed.inspect_err(|error| tracing::warn!(%error, channel, "cannot listen for other gateways")).ok()
     }
+
+    /// See [`crate::Database::notify`].
+    pub async fn notify(&self, channel: &'static str) {
+        let notify = sqlx::query("SELECT pg_notify($1, '')").bind(channel).execute(&self.pool);
+        match self.reachability.unless_away(notify).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => tracing::debug!(%error, channel, "other gateways are not notified"),
+            Err(error) => tracing::debug!(%error, channel, "other gateways are not notified"),
+        }
+    }
 }
 
 impl Notifications {
