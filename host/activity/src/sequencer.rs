@@ -53,11 +53,14 @@ const RENEW: &str = concat!(
 const RELEASE: &str = "UPDATE host_activity_sequencer SET holder = NULL WHERE id = 1 AND token = $1";
 
 /// Moves the next events. It is a statement of its own, after the one that locked the sequencer's row, so that its snapshot has
-/// what the last holder appended. Rows that somebody has locked are being undone. Of events with one unique key the first one
-/// counts; the scalar subquery always uses the index. Rows that something else put into the log do not stop it.
+/// what the last holder appended; with an older token it moves nothing, whether or not that one's result was looked at. Rows
+/// that somebody has locked are being undone. Of events with one unique key the first one counts; the scalar subquery always
+/// uses the index. Rows that something else put into the log do not stop it.
 const MOVE: &str = "WITH taken AS (
         DELETE FROM host_activity_outbox WHERE id = ANY (ARRAY(
-            SELECT id FROM host_activity_outbox WHERE id > $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED))
+            SELECT id FROM host_activity_outbox
+            WHERE id > $1 AND EXISTS (SELECT 1 FROM host_activity_sequencer s WHERE s.id = 1 AND s.token = $3)
+            ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED))
         RETURNING id, type, ts, actor, ref_kind, ref_id, data, unique_key
     ), known AS (
         SELECT taken.*, row_number() OVER (PARTITION BY unique_key ORDER BY id) AS nth,
@@ -151,7 +154,7 @@ impl Sequencer {
         let Some(Lease { token, scan }) = &mut self.lease else { return Ok(None) };
         let place = scan.begin(Instant::now());
         let renew: Statement = sql(RENEW).bind(*token).bind(lease_ms()).into();
-        let next = sql(MOVE).bind(place.after).bind(i64::try_from(BATCH_ROWS).unwrap_or(i64::MAX));
+        let next = sql(MOVE).bind(place.after).bind(i64::try_from(BATCH_ROWS).unwrap_or(i64::MAX)).bind(*token);
         let statements = vec![CommitStatement::expecting_row(renew), CommitStatement::new(next.into())];
         let outcomes = match self.database.begin(Scope::Host).commit(statements).await {
             Err(StorageError::Rejected(_)) => {
