@@ -1,7 +1,7 @@
 //! Rows of the log: how a commit adds them, and how readers get them.
 //!
-//! On SQLite a commit writes the log itself. On PostgreSQL, where commits overlap, it writes the outbox, from which the
-//! [`sequencer`](super::sequencer) appends to the log.
+//! On SQLite a commit writes the log itself. On PostgreSQL, where commits overlap, it writes the outbox, from which one
+//! sequencer appends to the log.
 
 use super::{
     event::{CheckedEvent, RETRACTION_TYPE},

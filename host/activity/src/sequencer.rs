@@ -41,7 +41,7 @@ const LOOK: &str = concat!(
     is_free!(),
     " THEN 0 ELSE lease_until_ms - ",
     now_ms!(),
-    " + 1 END FROM host_activity_sequencer WHERE id = 1"
+    " + 1 END, next_position FROM host_activity_sequencer WHERE id = 1"
 );
 
 const RENEW: &str = concat!(
@@ -86,8 +86,13 @@ const MOVE: &str = "WITH taken AS (
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     Holder,
-    /// Another one does, until this time is over or it renews its lease.
-    Standby(Duration),
+    /// Another one does.
+    Standby {
+        /// Until its lease is over, unless it renews it.
+        left: Duration,
+        /// Changes with every event that becomes public.
+        next_position: i64,
+    },
 }
 
 /// What one transaction moved.
@@ -135,14 +140,15 @@ impl Sequencer {
     /// Takes the lease if it is free. A look is a read; only who may succeed writes.
     pub async fn acquire(&mut self) -> Result<Standing, StorageError> {
         let look = self.database.read(&Scope::Host, sql(LOOK).bind(lease_ms()).into()).await?;
-        let left: Vec<i64> = decode(&look)?;
-        if let Some(left @ 1..) = left.first().copied() {
-            return Ok(Standing::Standby(Duration::from_millis(left.unsigned_abs())));
+        let seen: Vec<(i64, i64)> = decode(&look)?;
+        let (left_ms, next_position) = seen.first().copied().unwrap_or_default();
+        if left_ms > 0 {
+            return Ok(Standing::Standby { left: Duration::from_millis(left_ms.unsigned_abs()), next_position });
         }
         let acquire = sql(ACQUIRE).bind(lease_ms()).bind(&self.holder).into();
         let outcomes = self.database.begin(Scope::Host).commit(vec![CommitStatement::new(acquire)]).await?;
         let tokens: Vec<i64> = outcomes.first().map_or(Ok(Vec::new()), |outcome| decode(&outcome.rows))?;
-        let Some(token) = tokens.first().copied() else { return Ok(Standing::Standby(LEASE)) };
+        let Some(token) = tokens.first().copied() else { return Ok(Standing::Standby { left: LEASE, next_position }) };
         self.lease = Some(Lease { token, scan: OutboxScan::new(self.transaction_timeout) });
         Ok(Standing::Holder)
     }

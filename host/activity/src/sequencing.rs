@@ -1,11 +1,11 @@
 //! The task of a gateway that sequences, or waits until it may, and tells the others what was written and what is new.
 //!
-//! The rule: notifications are sent here and never by a writer, and a lost one costs time only: the holder looks into the
-//! outbox, and the others at the lease, without any.
+//! The rule: notifications are sent here and never by a writer, and a lost one costs half a second: the holder looks into the
+//! outbox, and the others at the row with the lease and the next position, without any.
 
 use super::{
     ActivityLog, WAKE_CHANNEL,
-    sequencer::{Sequencer, Standing},
+    sequencer::{Batch, Sequencer, Standing},
 };
 use gateway_storage::{Database, Dialect, StorageError};
 use std::{sync::Arc, time::Duration};
@@ -52,6 +52,8 @@ pub async fn run_sequencer(log: ActivityLog, settings: SequencerSettings, stop: 
         is_listening: is_listening.subscribe(),
         written: Announcer::new(WRITTEN_CHANNEL),
         appended: Announcer::new(WAKE_CHANNEL),
+        is_unsure: false,
+        next_position: 0,
         log: log.clone(),
     };
     task.log.note_followed();
@@ -75,6 +77,10 @@ struct SequencerTask {
     written: Announcer,
     /// To every gateway: there is something new in the log.
     appended: Announcer,
+    /// Something may be public of which nobody was told: the last batch failed, perhaps after its commit, or its sequencer died.
+    is_unsure: bool,
+    /// As it was at the last look.
+    next_position: i64,
 }
 
 impl SequencerTask {
@@ -83,6 +89,7 @@ impl SequencerTask {
         loop {
             let turn = if self.sequencer.token().is_some() { self.lead().await } else { self.stand_by().await };
             if let Err(error) = &turn {
+                self.is_unsure = true;
                 // One line for each time that the database is away.
                 if !has_failed {
                     tracing::warn!(%error, "new events wait for their positions in the activity log");
@@ -115,11 +122,17 @@ impl SequencerTask {
     /// Takes the lease if it is free; else waits for a while, and passes on what is written here.
     async fn stand_by(&mut self) -> Result<(), StorageError> {
         let wait = match self.sequencer.acquire().await? {
-            Standing::Standby(wait) => wait.min(LOOK),
+            Standing::Standby { left, next_position } => {
+                if std::mem::replace(&mut self.next_position, next_position) != next_position {
+                    self.log.wake();
+                }
+                left.min(LOOK)
+            }
             Standing::Holder => {
                 tracing::debug!(token = self.sequencer.token(), "this gateway sequences the activity log");
                 metrics::counter!("activity_sequencer_takeovers_total").increment(1);
                 self.is_holder.send_replace(true);
+                self.is_unsure = true;
                 return Ok(());
             }
         };
@@ -131,14 +144,15 @@ impl SequencerTask {
         Ok(())
     }
 
-    async fn append(&mut self) -> Result<Option<super::Batch>, StorageError> {
+    async fn append(&mut self) -> Result<Option<Batch>, StorageError> {
         let Some(batch) = self.sequencer.sequence().await? else { return Ok(None) };
         self.note_followed();
         if batch.taken > 0 {
             metrics::counter!("activity_sequencer_batches_total").increment(1);
             metrics::counter!("activity_sequencer_events_total").increment(batch.appended);
         }
-        if batch.appended > 0 {
+        if batch.appended > 0 || self.is_unsure {
+            self.is_unsure = false;
             self.log.wake();
             self.appended.request();
         }

@@ -1,7 +1,7 @@
 //! One sequencer at a time, whatever the others believe, and another one when it dies.
 
 use super::{Engine, LIMIT, LogDatabase, Standing, TestGateway, assert_dense, named, statement};
-use crate::storage::int;
+use crate::storage::{int, text};
 use futures_util::future::join_all;
 use gateway_activity::{Batch, Sequencer};
 use gateway_storage::Scope;
@@ -24,7 +24,7 @@ async fn the_fence_refuses_a_sequencer_that_lost_the_lease() {
     assert_eq!(stale.sequence().await.unwrap(), Some(Batch { taken: 1, appended: 1 }));
     let mut other = Sequencer::new(database.db.database.clone(), "two".to_owned(), Duration::from_secs(60));
     let standing = other.acquire().await.unwrap();
-    assert!(matches!(standing, Standing::Standby(left) if left > Duration::ZERO), "{standing:?}");
+    assert!(matches!(standing, Standing::Standby { left, next_position: 2 } if left > Duration::ZERO), "{standing:?}");
 
     database.end_lease().await;
     assert_eq!(other.acquire().await.unwrap(), Standing::Holder);
@@ -32,7 +32,7 @@ async fn the_fence_refuses_a_sequencer_that_lost_the_lease() {
     database.write("b", None).await;
     assert_eq!(stale.sequence().await.unwrap(), None);
     assert_eq!((database.waiting().await, database.logged().await.len(), stale.token()), (1, 1, None));
-    assert!(matches!(stale.acquire().await.unwrap(), Standing::Standby(_)), "its attempt has not prolonged the lease");
+    assert!(matches!(stale.acquire().await.unwrap(), Standing::Standby { .. }), "the other one has the lease");
     assert_eq!(other.sequence().await.unwrap(), Some(Batch { taken: 1, appended: 1 }));
     let logged = database.logged().await;
     assert_eq!((named(&logged), logged[1].0), (vec!["a", "b"], 2));
@@ -128,6 +128,28 @@ async fn the_lease_changes_hands_while_many_write() {
     for task in tasks {
         task.stop().await;
     }
+}
+
+/// It died after the commit of a batch and before it told anybody: the next one does.
+#[tokio::test]
+async fn what_a_dead_sequencer_has_told_nobody_is_told() {
+    let database = LogDatabase::new(Engine::Postgres).await;
+    let mut dead = database.holder("one").await;
+    database.write("a", None).await;
+    assert_eq!(dead.sequence().await.unwrap(), Some(Batch { taken: 1, appended: 1 }));
+    let log = database.other_log();
+    let mut readers = log.subscribe();
+    let standby = LogDatabase::sequencing(&log, "two");
+    // Also at its first look, while the dead one still has the lease.
+    let holder = async || database.db.rows("SELECT holder FROM host_activity_sequencer").await[0][0].clone();
+    let told = async {
+        readers.changed().await.unwrap();
+        while holder().await != text("two") {
+            readers.changed().await.unwrap();
+        }
+    };
+    tokio::time::timeout(LIMIT, told).await.expect("readers are woken");
+    standby.stop().await;
 }
 
 #[tokio::test]

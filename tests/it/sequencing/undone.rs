@@ -97,6 +97,12 @@ async fn an_undone_event_that_has_no_position_never_becomes_public() {
     chain.mine_empty(6);
     gateway.indexed(&chain).await;
     assert_eq!(waiting(&mut other).await, 2);
+    let pages = &gateway.gateway().dispatcher.pages;
+    let is_told = async || {
+        let degraded = pages.degraded_services().await;
+        degraded.iter().any(|(name, detail)| name == "db" && detail.starts_with("new events wait for their positions"))
+    };
+    TestGateway::eventually(LIMIT, "operators see that nobody sequences", is_told).await;
     lock.rollback().await.unwrap();
     connection.close().await.unwrap();
     other.close().await.unwrap();
