@@ -26,6 +26,7 @@ mod plugin_count;
 mod plugin_files;
 mod purge;
 mod replicas;
+mod sequencing;
 mod services;
 mod storage;
 mod tx;

@@ -17,7 +17,7 @@ use crate::{
 };
 use arc_swap::ArcSwap;
 use futures_util::future::BoxFuture;
-use gateway_activity::{ActivityLog, StreamLimits};
+use gateway_activity::{ActivityLog, SequencerSettings, StreamLimits};
 use gateway_chain::{ChainError, Chains};
 use gateway_clock::Clock;
 use gateway_config::{Config, DatabaseTarget, Synchronous};
@@ -114,6 +114,11 @@ impl Gateway {
         }
         self.tasks.spawn(housekeeping::run(host.clone(), self.dispatcher.routes.clone(), stop.clone()));
         self.tasks.spawn(housekeeping::follow_replicas(host.clone(), stop.clone()));
+        let settings = SequencerSettings {
+            holder: uuid::Uuid::now_v7().to_string(),
+            transaction_timeout: Duration::from_millis(self.config.database.transaction_timeout_ms),
+        };
+        self.tasks.spawn(gateway_activity::run_sequencer(host.activity.clone(), settings, stop.clone()));
         self.tasks.spawn(memory_watch::run(host.clone(), self.config.plugins.memory_warn_mib, stop.clone()));
         self.tasks.spawn(self.backups.clone().run(stop.clone()));
     }

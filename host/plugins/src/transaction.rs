@@ -147,7 +147,7 @@ impl PluginTransaction {
             }
         }
         if has_events {
-            self.host.activity.wake();
+            self.host.activity.written();
         }
         if self.has_intents.load(Relaxed) {
             self.host.journal.wake();

@@ -2,7 +2,7 @@
 
 use super::Pair;
 use crate::{
-    crash::{Dice, Ledger, Load, Stored, Write, send},
+    crash::{Dice, Ledger, Load, Stored, Write, send, sequenced},
     e2e::{Part, Site},
 };
 use plugin_testing::Wallet;
@@ -64,6 +64,7 @@ async fn streams_of_both_tell_all_writes_in_order_and_a_kill_loses_none() {
     });
     let ((), stayed, changed) = tokio::join!(writes, stay, change);
 
+    sequenced(&pair.setups[0]).await;
     let kept = Stored::read(&pair.setups[0]).await;
     ledger.compare(&kept);
     assert_eq!(stayed, kept.event_ids, "at one gateway");
