@@ -82,7 +82,7 @@ pub fn retracted_migration(version: u32) -> MigrationSpec {
 
 /// Where transactions leave their events on PostgreSQL, and who gives them a position in the log. The identity of a row of
 /// `host_activity` is its position: the next one is above every one that there is. On SQLite, where one transaction writes at a
-/// time, the log needs neither.
+/// time, the log needs neither. The lock lets transactions that still write the log itself end first.
 const OUTBOX: &str = "SELECT 1";
 const OUTBOX_POSTGRES: &str = "
 CREATE TABLE host_activity_outbox (
