@@ -1,8 +1,8 @@
 //! The stored rows, read directly from the database.
 
 use super::load::THREAD;
-use gateway_tests::process::Setup;
-use plugin_testing::Value;
+use gateway_tests::process::{LIMIT, Setup};
+use plugin_testing::{TestGateway, Value};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection, Row as _, SqliteConnection};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,6 +14,7 @@ const THREADS: &str = "SELECT CAST(id AS TEXT), author, title FROM forum_threads
 const EVENTS: &str = "SELECT CAST(id AS TEXT), type, actor, data FROM host_activity ORDER BY host_activity.id";
 const GUARDS: &str = "SELECT address, CAST(count(*) AS TEXT) FROM host_replay_guard GROUP BY address";
 const SLOTS: &str = "SELECT address FROM host_write_slots";
+const UNNUMBERED: &str = "SELECT CAST(count(*) AS TEXT) FROM host_activity_outbox";
 const WRONG_COUNTS: &str = "SELECT CAST(id AS TEXT) FROM forum_threads t
     WHERE post_count <> (SELECT count(*) FROM forum_posts p WHERE p.thread_id = t.id)";
 
@@ -30,8 +31,10 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// Reads everything, and fails when something is there twice.
+    /// Reads everything, and fails when something is there twice. A gateway must be running: it gives events their ids soon
+    /// after the commits.
     pub async fn read(setup: &Setup) -> Self {
+        all_events_have_ids(setup).await;
         let (mut authors, mut openings, mut events) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let put = |map: &mut BTreeMap<String, String>, text: &str, author: &str| {
             assert_eq!(map.insert(text.to_owned(), author.to_owned()), None, "{text} is there twice");
@@ -79,10 +82,23 @@ impl Stored {
     }
 }
 
+/// On SQLite events have ids when they are committed, and there is no outbox.
+async fn all_events_have_ids(setup: &Setup) {
+    if !is_postgres(setup) {
+        return;
+    }
+    let is_empty = async || query(setup, UNNUMBERED).await == [["0"]];
+    TestGateway::eventually(LIMIT, "all events have ids", is_empty).await;
+}
+
+fn is_postgres(setup: &Setup) -> bool {
+    setup.get("database.url").is_some_and(|url| url.starts_with("postgres"))
+}
+
 /// Rows of texts.
 pub async fn query(setup: &Setup, sql: &'static str) -> Vec<Vec<String>> {
-    if let Some(url) = setup.get("database.url").filter(|url| url.starts_with("postgres")) {
-        let mut connection = PgConnection::connect(url).await.unwrap();
+    if is_postgres(setup) {
+        let mut connection = PgConnection::connect(setup.get("database.url").unwrap()).await.unwrap();
         let rows = sqlx::query(sql).fetch_all(&mut connection).await.unwrap();
         return rows.iter().map(|row| (0..row.len()).map(|index| row.get(index)).collect()).collect();
     }
