@@ -36,7 +36,7 @@ async fn kills_of_replicas_in_turn_lose_and_double_nothing() {
         let (written, ()) = tokio::join!(load.run(&wallets, &load_dice, Vec::new()), killer);
         unanswered += written.iter().filter(|write| write.outcome == Outcome::Unknown).count();
         ledger.writes.extend(written);
-        // Half of the kills leave it to the next round, whose gateways include the one that starts again.
+        // After the other kills clients wait, until the killed gateway has started again and longer.
         if dice.below(2) == 0 {
             send_unanswered_again(&others, &mut ledger, &wallets, &dice).await;
         }
