@@ -18,6 +18,7 @@ mod jobs;
 mod leaderboard;
 mod log_subscription;
 mod meta;
+mod model;
 mod openapi;
 mod operators;
 mod outages;

@@ -64,6 +64,12 @@ impl PrivatePostgres {
         self.wait_for("it has stopped", |state| state.is_none())
     }
 
+    /// Stops the server without a checkpoint, as a power cut does: the next start recovers from its log.
+    pub fn crash(&mut self) -> Result<()> {
+        self.order("crash")?;
+        self.wait_for("it has crashed", |state| state.is_none())
+    }
+
     /// Starts a stopped server on the same files.
     pub fn start_again(&mut self) -> Result<()> {
         self.order("start")?;
@@ -140,8 +146,8 @@ async fn create_database(administrator: &str) -> Result<String> {
     Ok(format!("{server}/{name}{query}"))
 }
 
-/// PostgreSQL refuses to run as root: then it runs as the system's own user, and the files are that user's.
-fn unprivileged_user(directory: &Path) -> Result<Option<u32>> {
+/// PostgreSQL refuses to run as root, and so does PgBouncer: then it runs as the system's own user, and the files are that user's.
+pub(crate) fn unprivileged_user(directory: &Path) -> Result<Option<u32>> {
     let is_root =
         std::fs::metadata("/proc/self").map(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0).unwrap_or(false);
     if !is_root {
@@ -157,7 +163,7 @@ fn unprivileged_user(directory: &Path) -> Result<Option<u32>> {
     Ok(Some(user))
 }
 
-fn command(user: Option<u32>, program: &Path) -> Command {
+pub(crate) fn command(user: Option<u32>, program: &Path) -> Command {
     let Some(user) = user else {
         return Command::new(program);
     };
@@ -194,6 +200,7 @@ fn supervise(user: Option<u32>, programs: &Path, directory: &Path) -> Result<Chi
         while read -r order; do
             case $order in
                 stop) kill -INT $server; wait $server; server= ;;
+                crash) kill -QUIT $server; wait $server; server= ;;
                 start) start "$@" ;;
                 freeze) all -STOP ;;
                 thaw) all -CONT ;;

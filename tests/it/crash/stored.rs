@@ -67,6 +67,12 @@ impl Stored {
         }
     }
 
+    /// As [`Self::read`], when every committed event has its position: a gateway must be running.
+    pub async fn read_sequenced(setup: &Setup) -> Self {
+        sequenced(setup).await;
+        Self::read(setup).await
+    }
+
     /// Every write is whole: row, opening post, count, event, guard and slot.
     pub fn check(&self) {
         assert_eq!(self.events, self.authors, "each write has its event");
