@@ -100,7 +100,7 @@ impl Connector {
         };
         let mut session = Session::new(client, driver, state, self.prepares);
         if has_limits && self.settings.as_ref().is_some_and(SessionSettings::is_durable) {
-            session.state.is_lazy = session.setting("synchronous_commit").await?.as_deref() == Some("off");
+            session.state.is_lazy = session.text("SHOW synchronous_commit").await?.as_deref() == Some("off");
         }
         Ok(session)
     }
