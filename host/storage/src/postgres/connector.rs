@@ -3,6 +3,7 @@
 //! The rule: a session that reads texts otherwise than the statement check (`standard_conforming_strings = off`) is refused.
 
 use super::{
+    cancel::cancel,
     error::{driver_error, is_out_of_connections, refuses_startup},
     server_address::ServerAddress,
     session::{Driver, Session},
@@ -123,17 +124,9 @@ impl Connector {
     /// Makes the server stop what a session runs. Another statement of the session may be hit, so nothing else may follow in
     /// it.
     pub async fn cancel(&self, token: &CancelToken) {
-        let cancelled = async {
-            match &self.address.tls {
-                None => token.cancel_query(NoTls).await,
-                Some(tls) => token.cancel_query(tls.clone()).await,
-            }
-        };
-        match timeout(CANCEL_TIMEOUT, cancelled).await {
+        match timeout(CANCEL_TIMEOUT, cancel(&self.address, token)).await {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => {
-                tracing::debug!(error = &error as &dyn std::error::Error, "a statement could not be cancelled");
-            }
+            Ok(Err(error)) => tracing::debug!(%error, "a statement could not be cancelled"),
             Err(_elapsed) => tracing::debug!("a statement could not be cancelled in time"),
         }
     }

@@ -28,7 +28,6 @@ use plugin_api::abi::Rows;
 use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::PgConnection;
 use std::{
-    pin::pin,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -134,24 +133,16 @@ impl PostgresEngine {
         }
     }
 
-    /// The server stops a statement that is too slow, if it knows the limit. Otherwise it is asked to.
+    /// The server stops a statement that is too slow, if it knows the limit. Otherwise it is asked to, when the connection is
+    /// dropped.
     async fn read_in_time(&self, session: &mut Session, query: &[Query<'_>; 1]) -> Result<Rows, ExecuteError> {
-        let is_silent = |_: Elapsed| ExecuteError::from(silent());
-        let (knows_limit, token) = (session.state.has_limits, session.client.cancel_token());
-        let mut read = pin!(read_once(session, query, self.wait_timeout()));
-        if knows_limit {
-            return timeout(self.wait_timeout(), read).await.map_err(is_silent).flatten();
-        }
-        if let Ok(result) = timeout(self.statement_timeout, &mut read).await {
-            return result;
-        }
-        let stopped = async { tokio::join!(self.connector.cancel(&token), read).1 };
-        let mut result = timeout(CLIENT_GRACE, stopped).await.map_err(is_silent).flatten();
-        if let Err(error) = &mut result {
-            // The request to stop may still arrive, and would stop another statement.
-            error.is_connection_usable = false;
-        }
-        result
+        let (limit, error) = if session.state.has_limits {
+            (self.wait_timeout(), silent())
+        } else {
+            (self.statement_timeout, StorageError::Timeout("the statement was stopped".into()))
+        };
+        let read = timeout(limit, read_once(session, query, self.wait_timeout()));
+        read.await.map_err(|_elapsed: Elapsed| ExecuteError::from(error)).flatten()
     }
 
     /// The error of a statement; that of one that was too slow says how much time it had.

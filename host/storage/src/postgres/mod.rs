@@ -4,6 +4,7 @@
 //! of the async runtime, so tests that stop the runtime's clock use SQLite.
 
 mod bind;
+mod cancel;
 mod connector;
 mod decode;
 mod engine;
