@@ -3,6 +3,7 @@
 //! The rule: a session that reads texts otherwise than the statement check (`standard_conforming_strings = off`) is refused.
 
 use super::{
+    cancel::cancel,
     error::{driver_error, is_out_of_connections, refuses_startup},
     server_address::ServerAddress,
     session::{Driver, Session},
@@ -101,7 +102,7 @@ impl Connector {
         };
         let mut session = Session::new(client, driver, state, self.prepares);
         if has_limits && self.settings.as_ref().is_some_and(SessionSettings::is_durable) {
-            session.state.is_lazy = session.setting("synchronous_commit").await?.as_deref() == Some("off");
+            session.state.is_lazy = session.text("SHOW synchronous_commit").await?.as_deref() == Some("off");
         }
         Ok(session)
     }
@@ -124,17 +125,9 @@ impl Connector {
     /// Makes the server stop what a session runs. Another statement of the session may be hit, so nothing else may follow in
     /// it.
     pub async fn cancel(&self, token: &CancelToken) {
-        let cancelled = async {
-            match &self.address.tls {
-                None => token.cancel_query(NoTls).await,
-                Some(tls) => token.cancel_query(tls.clone()).await,
-            }
-        };
-        match timeout(CANCEL_TIMEOUT, cancelled).await {
+        match timeout(CANCEL_TIMEOUT, cancel(&self.address, token)).await {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => {
-                tracing::debug!(error = &error as &dyn std::error::Error, "a statement could not be cancelled");
-            }
+            Ok(Err(error)) => tracing::debug!(%error, "a statement could not be cancelled"),
             Err(_elapsed) => tracing::debug!("a statement could not be cancelled in time"),
         }
     }

@@ -1,12 +1,12 @@
 //! The open PostgreSQL database: its connection pool and time limits.
 
 use super::{
-    advisory_lock::SharedLock,
     connector::{Connector, SessionManager},
     error::{ExecuteError, POOL_TIMED_OUT},
     migrator,
     pipeline::Pipeline,
     pooled_connection::PooledConnection,
+    presence::Presence,
     query::{PlanFor, Query},
     reachability::Reachability,
     session::Session,
@@ -28,7 +28,6 @@ use plugin_api::abi::Rows;
 use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::PgConnection;
 use std::{
-    pin::pin,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -40,7 +39,6 @@ use tokio::{
 /// How much longer than the server's limit the client waits before it closes the connection.
 const CLIENT_GRACE: Duration = Duration::from_secs(5);
 const TRANSACTIONS_WAIT: &str = "as many transactions as there may be have been open";
-const SILENT: &str = "the server does not answer";
 const CLOSE_POLL: Duration = Duration::from_millis(5);
 
 pub struct PostgresEngine {
@@ -57,7 +55,7 @@ pub struct PostgresEngine {
     statement_timeout: Duration,
     transaction_timeout: Duration,
     transaction_idle: Duration,
-    lock: SharedLock,
+    presence: Presence,
 }
 
 impl PostgresEngine {
@@ -80,6 +78,8 @@ impl PostgresEngine {
             .create_timeout(Some(wait_timeout))
             .build()
             .map_err(|error| StorageError::Internal(format!("the pool cannot be built: {error}")))?;
+        let beside = Connector::bare(&settings.url)?;
+        let presence = Presence::enter(beside, Arc::clone(&reachability), wait_timeout).await?;
         let engine = Self {
             pool,
             connector,
@@ -91,7 +91,7 @@ impl PostgresEngine {
             statement_timeout,
             transaction_timeout: Duration::from_millis(settings.transaction_timeout_ms),
             transaction_idle: Duration::from_millis(settings.transaction_idle_ms),
-            lock: SharedLock::acquire(&settings.url).await?,
+            presence,
         };
         engine.acquire().await?.return_to_pool();
         engine.reachability.watch(Connector::bare(&settings.url)?);
@@ -133,24 +133,16 @@ impl PostgresEngine {
         }
     }
 
-    /// The server stops a statement that is too slow, if it knows the limit. Otherwise it is asked to.
+    /// The server stops a statement that is too slow, if it knows the limit. Otherwise it is asked to, when the connection is
+    /// dropped.
     async fn read_in_time(&self, session: &mut Session, query: &[Query<'_>; 1]) -> Result<Rows, ExecuteError> {
-        let silent = |_: Elapsed| ExecuteError::from(StorageError::Unavailable(SILENT.into()));
-        let (knows_limit, token) = (session.state.has_limits, session.client.cancel_token());
-        let mut read = pin!(read_once(session, query, self.wait_timeout()));
-        if knows_limit {
-            return timeout(self.wait_timeout(), read).await.map_err(silent).flatten();
-        }
-        if let Ok(result) = timeout(self.statement_timeout, &mut read).await {
-            return result;
-        }
-        let stopped = async { tokio::join!(self.connector.cancel(&token), read).1 };
-        let mut result = timeout(CLIENT_GRACE, stopped).await.map_err(silent).flatten();
-        if let Err(error) = &mut result {
-            // The request to stop may still arrive, and would stop another statement.
-            error.is_connection_usable = false;
-        }
-        result
+        let (limit, error) = if session.state.has_limits {
+            (self.wait_timeout(), silent())
+        } else {
+            (self.statement_timeout, StorageError::Timeout("the statement was stopped".into()))
+        };
+        let read = timeout(limit, read_once(session, query, self.wait_timeout()));
+        read.await.map_err(|_elapsed: Elapsed| ExecuteError::from(error)).flatten()
     }
 
     /// The error of a statement; that of one that was too slow says how much time it had.
@@ -177,7 +169,7 @@ impl PostgresEngine {
     async fn pooled(&self) -> Result<Object<SessionManager>, StorageError> {
         self.reachability.unless_away(self.pool.get()).await?.map_err(|error| match error {
             PoolError::Timeout(TimeoutType::Wait) => StorageError::waited(POOL_TIMED_OUT, self.wait_timeout()),
-            PoolError::Timeout(TimeoutType::Create | TimeoutType::Recycle) => StorageError::Unavailable(SILENT.into()),
+            PoolError::Timeout(TimeoutType::Create | TimeoutType::Recycle) => silent(),
             PoolError::Backend(error) => error,
             PoolError::Closed => StorageError::Unavailable("the database is closed".into()),
             PoolError::NoRuntimeSpecified | PoolError::PostCreateHook(_) => {
@@ -242,7 +234,7 @@ impl PostgresEngine {
         }
         let connect = timeout(self.wait_timeout(), tools::connect(&self.url));
         let connected = self.reachability.unless_away(connect).await?;
-        connected.map_err(|_elapsed: Elapsed| StorageError::Unavailable(SILENT.into()))?
+        connected.map_err(|_elapsed: Elapsed| silent())?
     }
 
     /// Waits for what is running.
@@ -256,8 +248,12 @@ impl PostgresEngine {
             }
         };
         let _ = timeout(self.wait_timeout(), all_returned).await;
-        self.lock.release().await;
+        self.presence.leave().await;
     }
+}
+
+pub(super) fn silent() -> StorageError {
+    StorageError::Unavailable("the server does not answer".into())
 }
 
 async fn read_once(session: &mut Session, query: &[Query<'_>; 1], patience: Duration) -> Result<Rows, ExecuteError> {

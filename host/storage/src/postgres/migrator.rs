@@ -14,7 +14,7 @@ use sqlx::{AssertSqlSafe, Executor, PgConnection, Row};
 const LOCK_KEY: i64 = 0x6761_7465_776d_6967;
 
 /// A step's own time is not limited, because it may rewrite a large table; its wait for locks is.
-fn begin_sql() -> String {
+pub fn begin_sql() -> String {
     format!(
         "BEGIN ISOLATION LEVEL READ COMMITTED;
          SET LOCAL statement_timeout = 0;

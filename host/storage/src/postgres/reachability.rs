@@ -72,6 +72,12 @@ impl Reachability {
         *self.watcher.lock() = Some(watcher);
     }
 
+    /// Whatever the server does, every call fails with this reason from now on.
+    pub fn close(&self, reason: &str) {
+        self.stop_watching();
+        self.state.set_away(reason);
+    }
+
     pub fn stop_watching(&self) {
         if let Some(watcher) = self.watcher.lock().take() {
             watcher.abort();

@@ -56,16 +56,28 @@ impl Session {
         driver.drive(client.batch_execute(sql)).await
     }
 
-    /// A setting of the server as this session has it.
-    pub async fn setting(&mut self, name: &str) -> Result<Option<String>, Error> {
-        let Self { client, driver, .. } = self;
-        let sql = format!("SELECT current_setting('{name}')");
-        let answers = driver.drive(client.simple_query(&sql)).await?;
-        let row = answers.iter().find_map(|answer| match answer {
-            SimpleQueryMessage::Row(row) => Some(row),
+    /// The first value of the first row that statements without parameters return.
+    pub async fn text(&mut self, sql: &str) -> Result<Option<String>, Error> {
+        let answers = self.simple(sql).await?;
+        let first = answers.iter().find_map(|answer| match answer {
+            SimpleQueryMessage::Row(row) => Some(row.get(0)?.to_owned()),
             _ => None,
         });
-        Ok(row.and_then(|row| row.get(0)).map(str::to_owned))
+        Ok(first)
+    }
+
+    /// How many rows statements without parameters change.
+    pub async fn changes(&mut self, sql: &str) -> Result<u64, Error> {
+        let changes = self.simple(sql).await?.into_iter().map(|answer| match answer {
+            SimpleQueryMessage::CommandComplete(count) => count,
+            _ => 0,
+        });
+        Ok(changes.sum())
+    }
+
+    async fn simple(&mut self, sql: &str) -> Result<Vec<SimpleQueryMessage>, Error> {
+        let Self { client, driver, .. } = self;
+        driver.drive(client.simple_query(sql)).await
     }
 
     /// Whether the server has not closed the connection. Asks nobody.

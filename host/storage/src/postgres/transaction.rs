@@ -9,7 +9,7 @@
 //! BEGIN travels with the first statements, and COMMIT with the last: see [`super::pipeline`].
 
 use super::{
-    engine::PostgresEngine,
+    engine::{PostgresEngine, silent},
     error::{ExecuteError, read_only_error},
     pipeline::{Pipeline, PipelineError, Place},
     pooled_connection::PooledConnection,
@@ -302,10 +302,6 @@ impl Failure {
     fn of_connection(error: StorageError) -> Self {
         Self { error, is_connection_usable: false, must_roll_back: false }
     }
-}
-
-fn silent() -> StorageError {
-    StorageError::Unavailable("the server does not answer".into())
 }
 
 /// What is sent together. A statement that defines something ends its part, because later ones may need it when they are
