@@ -31,7 +31,7 @@ pub struct PrivatePostgres {
 impl PrivatePostgres {
     pub fn start() -> Result<Self> {
         let directory = tempfile::Builder::new().prefix("gateway-postgres-").tempdir()?.keep();
-        let user = unprivileged_user(&directory)?;
+        let user = server_user(&directory)?;
         let data = directory.join("data");
         let programs = programs()?;
         let mut initdb = command(user, &programs.join("initdb"));
@@ -155,8 +155,9 @@ async fn create_database(administrator: &str) -> Result<String> {
     Ok(format!("{server}/{name}{query}"))
 }
 
-/// PostgreSQL refuses to run as root: then it runs as the system's own user, and the files are that user's.
-fn unprivileged_user(directory: &Path) -> Result<Option<u32>> {
+/// PostgreSQL refuses to run as root: then it runs as the system's own user, and the files are that user's. `None` where no
+/// other user is needed.
+pub fn server_user(directory: &Path) -> Result<Option<u32>> {
     let is_root =
         std::fs::metadata("/proc/self").map(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0).unwrap_or(false);
     if !is_root {

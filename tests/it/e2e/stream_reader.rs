@@ -42,14 +42,21 @@ impl StreamReader {
 
     /// The next event or comment; none when the stream ended as it should.
     pub async fn next(&mut self) -> Option<Part> {
+        self.next_or_broken().await.expect("the stream breaks off")
+    }
+
+    /// The same of a stream whose server may be gone: then an error.
+    pub async fn next_or_broken(&mut self) -> reqwest::Result<Option<Part>> {
         loop {
             while let Some(line) = self.take_line() {
                 if let Some(part) = self.block.take_in(&line) {
-                    return Some(part);
+                    return Ok(Some(part));
                 }
             }
-            let chunk = in_time(self.response.chunk()).await.expect("the stream breaks off");
-            self.unread.extend_from_slice(&chunk?);
+            match in_time(self.response.chunk()).await? {
+                Some(chunk) => self.unread.extend_from_slice(&chunk),
+                None => return Ok(None),
+            }
         }
     }
 

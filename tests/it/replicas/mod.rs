@@ -3,6 +3,7 @@
 mod jobs;
 mod limits;
 mod load;
+mod several_machines;
 
 use crate::crash::small_setup;
 use crate::e2e::Site;
