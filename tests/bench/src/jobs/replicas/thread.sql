@@ -6,8 +6,13 @@
 BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE;
 SET LOCAL enable_seqscan = off;
 SET LOCAL jit = off;
-INSERT INTO host_replay_guard (remember_until_s, digest, address)
-    VALUES (extract(epoch FROM now())::bigint + 900, lpad(:digest::text, 64, '0'), '0x' || lpad(:wallet::text, 40, '0'));
+INSERT INTO host_replay_guard (remember_until_s, digest, address, attempt)
+    SELECT extract(epoch FROM now())::bigint + 900, lpad(:digest::text, 64, '0'), '0x' || lpad(:wallet::text, 40, '0'), :digest::text
+    WHERE NOT EXISTS (SELECT 1 FROM host_replay_guard_1
+        WHERE address = '0x' || lpad(:wallet::text, 40, '0') AND digest = lpad(:digest::text, 64, '0'))
+    ON CONFLICT (remember_until_s, digest) DO UPDATE SET attempt = excluded.attempt
+    WHERE host_replay_guard.attempt LIKE 'lost %' AND host_replay_guard.attempt NOT LIKE '%' || excluded.attempt || '%'
+    RETURNING 1;
 INSERT INTO host_write_slots (address, last_ms)
     VALUES ('0x' || lpad(:wallet::text, 40, '0'), (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
     ON CONFLICT (address) DO UPDATE SET last_ms = excluded.last_ms
