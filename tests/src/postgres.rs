@@ -53,6 +53,22 @@ impl PrivatePostgres {
         format!("postgres://{SYSTEM_USER}@localhost/{database}?host={}", self.directory.display())
     }
 
+    /// Where it listens.
+    pub fn socket(&self) -> PathBuf {
+        self.directory.join(".s.PGSQL.5432")
+    }
+
+    /// The process that starts all others of the server.
+    pub fn postmaster(&self) -> Result<i32> {
+        let text = std::fs::read_to_string(self.directory.join("data/postmaster.pid"))?;
+        Ok(text.lines().next().unwrap_or_default().trim().parse()?)
+    }
+
+    /// What it logged so far.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.directory.join("log")).unwrap_or_default()
+    }
+
     /// Makes an empty database and answers its address.
     pub async fn create_database(&self) -> Result<String> {
         create_database(&self.url("postgres")).await
@@ -102,8 +118,7 @@ impl PrivatePostgres {
         let file = self.directory.join("data/postmaster.pid");
         while !is_so(std::fs::read_to_string(&file).ok().as_deref()) {
             if started.elapsed() > START_LIMIT {
-                let log = std::fs::read_to_string(self.directory.join("log")).unwrap_or_default();
-                bail!("PostgreSQL, waiting until {what}: {log}");
+                bail!("PostgreSQL, waiting until {what}: {}", self.log());
             }
             std::thread::sleep(POLL);
         }
@@ -147,7 +162,7 @@ async fn create_database(administrator: &str) -> Result<String> {
 }
 
 /// PostgreSQL refuses to run as root, and so does PgBouncer: then it runs as the system's own user, and the files are that user's.
-pub(crate) fn unprivileged_user(directory: &Path) -> Result<Option<u32>> {
+pub fn unprivileged_user(directory: &Path) -> Result<Option<u32>> {
     let is_root =
         std::fs::metadata("/proc/self").map(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0).unwrap_or(false);
     if !is_root {
@@ -173,8 +188,8 @@ pub(crate) fn command(user: Option<u32>, program: &Path) -> Command {
     command
 }
 
-/// The newest installed server, or the one on the path.
-fn programs() -> Result<PathBuf> {
+/// The folder of the newest installed server's programs, or of those on the path.
+pub fn programs() -> Result<PathBuf> {
     let mut found: Vec<PathBuf> = std::fs::read_dir("/usr/lib/postgresql")
         .into_iter()
         .flatten()

@@ -59,7 +59,7 @@ fn links_in_other_documents_exist() {
 fn commands_in_documents_exist() {
     let usage = read("xtask/src/usage.rs");
     let mut found = Vec::new();
-    for document in ["README.md", "plugin-api/README.md", "docs/plugin-outside.md"] {
+    for document in ["README.md", "plugin-api/README.md", "docs/plugin-outside.md", "docs/scale.md"] {
         let text = read(document);
         let commands = text.split("cargo xtask ").skip(1).map(|rest| {
             rest.split(|character: char| !character.is_ascii_lowercase() && character != '-').next().unwrap_or_default()

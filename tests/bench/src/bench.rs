@@ -200,8 +200,9 @@ impl Bench {
     /// A load of this run's length on the connections that read.
     pub fn reads(&self, server: &Server, requests: Requests<'_>) -> Result<load::Counted> {
         let load = Load {
-            address: server.address(),
+            addresses: &[server.address()],
             connections: self.scale.readers,
+            pace: None,
             warm_up: self.scale.warm_up,
             duration: self.scale.duration,
             requests,
@@ -245,8 +246,9 @@ impl Bench {
             Some(request(address, number, bodies.get(number)?))
         };
         let load = Load {
-            address,
+            addresses: &[address],
             connections: self.scale.writers,
+            pace: None,
             warm_up: Duration::ZERO,
             duration: FILLING_LIMIT,
             requests: &requests,

@@ -8,7 +8,7 @@ use crate::{
 };
 use anyhow::{Context as _, Result, ensure};
 use rusqlite::Connection;
-use std::path::Path;
+use std::{net::SocketAddr, path::Path};
 
 /// Writes the threads of this run's scale into a new database in `file`.
 pub fn make(bench: &Bench, file: &Path) -> Result<()> {
@@ -22,9 +22,12 @@ pub fn make(bench: &Bench, file: &Path) -> Result<()> {
 
 /// Writes the threads through a gateway, each by a wallet of its own.
 pub fn fill(bench: &Bench, gateway: &Server) -> Result<()> {
-    bench.write_signed(gateway, "thread.create", (bench.scale.threads, 201), signing::report, |address, _, body| {
-        load::post(address, "/api/forum/threads", body)
-    })
+    bench.write_signed(gateway, "thread.create", (bench.scale.threads, 201), signing::report, create_thread)
+}
+
+/// The request with this body.
+pub fn create_thread(address: SocketAddr, _: u64, body: &[u8]) -> Vec<u8> {
+    load::post(address, "/api/forum/threads", body)
 }
 
 /// Tables that grow with the forum, and their columns that number its rows.

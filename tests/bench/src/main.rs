@@ -5,6 +5,7 @@
 
 mod bench;
 mod copies;
+mod delay_proxy;
 mod document;
 mod forum;
 mod jobs;

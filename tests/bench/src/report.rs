@@ -75,7 +75,8 @@ fn verdict(goal: &Goal, rows: &[Row]) -> String {
     }
 }
 
-fn judged(asked: &str, found: &str, part_of_goal: f64) -> String {
+/// The line of a goal: what was asked, what was found, and the part of the goal that this is, of which more is worse.
+pub fn judged(asked: &str, found: &str, part_of_goal: f64) -> String {
     let verdict = if part_of_goal <= 1.0 {
         format!("**met**, {:.0} % below", (1.0 - part_of_goal) * 100.0)
     } else {
@@ -84,8 +85,18 @@ fn judged(asked: &str, found: &str, part_of_goal: f64) -> String {
     format!("- {asked}. Measured: {found}; {verdict}.")
 }
 
+/// The same of a goal of which more is better.
+pub fn judged_at_least(asked: &str, found: &str, part_of_goal: f64) -> String {
+    let verdict = if part_of_goal >= 1.0 {
+        format!("**met**, {:.0} % above", (part_of_goal - 1.0) * 100.0)
+    } else {
+        format!("**not met**, {:.0} % below", (1.0 - part_of_goal) * 100.0)
+    };
+    format!("- {asked}. Measured: {found}; {verdict}.")
+}
+
 /// Three digits.
-fn figure(number: f64) -> String {
+pub fn figure(number: f64) -> String {
     match number.abs() {
         large if large >= 100.0 => format!("{number:.0}"),
         middle if middle >= 10.0 => format!("{number:.1}"),
@@ -94,7 +105,7 @@ fn figure(number: f64) -> String {
     }
 }
 
-fn time(us: f64) -> String {
+pub fn time(us: f64) -> String {
     if us.is_nan() {
         return "–".to_owned();
     }

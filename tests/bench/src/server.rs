@@ -75,6 +75,11 @@ impl Server {
         self.processes()?.into_iter().map(cpu_time).sum()
     }
 
+    /// The same of several servers together.
+    pub fn cpu_time_of(servers: &[Self]) -> Result<Duration> {
+        servers.iter().map(Self::cpu_time).sum()
+    }
+
     /// Memory in use by the process and its children.
     pub fn rss_kib(&self) -> Result<u64> {
         self.processes()?.into_iter().map(rss_kib).sum()
@@ -85,10 +90,8 @@ impl Server {
         let mut found = vec![i32::try_from(self.child.id())?];
         let mut next = 0;
         while let Some(pid) = found.get(next) {
-            for task in fs::read_dir(format!("/proc/{pid}/task")).with_context(|| self.log())? {
-                let children = fs::read_to_string(task?.path().join("children")).unwrap_or_default();
-                found.extend(children.split_whitespace().filter_map(|pid| pid.parse::<i32>().ok()));
-            }
+            let children = children(*pid).with_context(|| self.log())?;
+            found.extend(children);
             next += 1;
         }
         Ok(found)
@@ -137,13 +140,23 @@ impl Drop for Server {
     }
 }
 
+/// What a process started and what runs.
+pub fn children(pid: i32) -> Result<Vec<i32>> {
+    let mut found = Vec::new();
+    for task in fs::read_dir(format!("/proc/{pid}/task"))? {
+        let children = fs::read_to_string(task?.path().join("children")).unwrap_or_default();
+        found.extend(children.split_whitespace().filter_map(|pid| pid.parse::<i32>().ok()));
+    }
+    Ok(found)
+}
+
 /// CPU time and memory of one process.
 pub fn usage(pid: u32) -> Result<(Duration, u64)> {
     let pid = i32::try_from(pid)?;
     Ok((cpu_time(pid)?, rss_kib(pid)?))
 }
 
-fn cpu_time(pid: i32) -> Result<Duration> {
+pub fn cpu_time(pid: i32) -> Result<Duration> {
     let clock = clock_getcpuclockid(Pid::from_raw(pid)).with_context(|| format!("process {pid} is gone"))?;
     Ok(clock_gettime(clock)?.into())
 }

@@ -8,6 +8,7 @@ mod limits;
 mod load;
 mod lost_commit;
 mod pgbouncer;
+mod several_machines;
 
 use crate::crash::{Dice, Ledger, Load, Outcome, Write, send, small_setup};
 use crate::e2e::Site;

@@ -59,8 +59,9 @@ fn conditional(gateway: &Server, etag: &str) -> Result<Vec<u8>> {
 
 fn not_modified(bench: &Bench, server: &Server, request: &[u8]) -> Result<Sample> {
     let load = Load {
-        address: server.address(),
+        addresses: &[server.address()],
         connections: bench.scale.readers,
+        pace: None,
         warm_up: bench.scale.warm_up,
         duration: bench.scale.duration,
         requests: &|_| Some(request.to_vec()),

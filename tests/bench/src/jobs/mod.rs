@@ -13,6 +13,7 @@ mod payloads;
 mod plugins;
 mod postgres;
 mod record;
+mod replicas;
 mod search;
 mod stream;
 mod write;
@@ -35,8 +36,8 @@ pub struct Job {
 pub enum Run {
     /// Servers beside each other.
     Compared(fn(&Bench) -> Result<Vec<Outcome>>),
-    /// One section with a table of its own.
-    Written(fn(&Bench) -> Result<String>),
+    /// Sections with tables of their own.
+    Written(fn(&Bench) -> Result<Vec<String>>),
 }
 
 impl Run {
@@ -44,7 +45,7 @@ impl Run {
     pub fn sections(&self, bench: &Bench) -> Result<Vec<String>> {
         match self {
             Self::Compared(run) => Ok(run(bench)?.iter().map(report::section).collect()),
-            Self::Written(run) => Ok(vec![run(bench)?]),
+            Self::Written(run) => run(bench),
         }
     }
 }
@@ -63,6 +64,7 @@ pub const JOBS: &[Job] = &[
     Job { name: "flat", run: Run::Compared(flat::run) },
     Job { name: "plugins", run: Run::Compared(plugins::run) },
     Job { name: "postgres", run: Run::Compared(postgres::run) },
+    Job { name: "replicas", run: Run::Written(replicas::run) },
     Job { name: "past", run: Run::Compared(past::run) },
     Job { name: "chain", run: Run::Compared(chain::run) },
     Job { name: "growth", run: Run::Written(growth::run) },

@@ -1,6 +1,6 @@
-//! The gateway on PostgreSQL, for orientation.
+//! Reads of the gateway on PostgreSQL, for orientation; `replicas` has the writes.
 
-use super::{Outcome, list, new_view, record, write::Writer};
+use super::{Outcome, list, new_view, record};
 use crate::{
     bench::Bench,
     forum, load,
@@ -23,16 +23,14 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
     let (server, address, threads) = (&server, server.address(), bench.scale.threads);
     let page = move |_| Some(load::get(address, &format!("{}&view={}", list::PATH, new_view())));
     let one = move |_| Some(load::get(address, &record::path(threads)));
-    let writer = Writer::new(bench, server);
     let contestants = vec![
         Contestant::new("list of 50 rows", || Sample::of(&bench.reads(server, &page)?, server)),
         Contestant::new("one record", || Sample::of(&bench.reads(server, &one)?, server)),
-        Contestant::new("signed write", || writer.measure()),
     ];
     Ok(vec![Outcome {
         title: "The gateway on PostgreSQL",
         how: format!(
-            "List, record and write as above on a PostgreSQL of this machine with {threads} threads, for orientation: CPU time is \
+            "List and record as above on a PostgreSQL of this machine with {threads} threads, for orientation: CPU time is \
              the gateway's alone, and the database shares both processors."
         ),
         operation: "operation",

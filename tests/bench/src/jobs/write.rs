@@ -4,14 +4,14 @@ use super::{AXUM_SQLX, FASTIFY, GATEWAY, Goal, Outcome, forum_servers};
 use crate::{
     bench::{Bench, FORUM, Synchronous},
     forum,
-    load::{self, Counted, Load},
+    load::{self, Counted, Load, Meter},
     rounds::{Contestant, Sample, in_turn},
     server::Server,
     signing,
 };
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use rusqlite::{Connection, OpenFlags};
-use std::{cell::Cell, time::Duration};
+use std::{cell::Cell, net::SocketAddr, slice, time::Duration};
 
 const PATH: &str = "/api/forum/threads";
 /// Writes by which the number of requests for a round is estimated.
@@ -66,10 +66,10 @@ fn writes(
     })
 }
 
-/// Sends signed writes to one server; signs as many before as it will answer.
+/// Sends signed writes to one server, or to several in turn; signs as many before as they will answer.
 pub struct Writer<'a> {
     bench: &'a Bench,
-    server: &'a Server,
+    servers: &'a [Server],
     connections: usize,
     /// This many new requests to the server.
     requests: fn(&Server, u64) -> Result<Vec<Vec<u8>>>,
@@ -85,43 +85,94 @@ impl<'a> Writer<'a> {
         Self::of(bench, server, 201, threads)
     }
 
+    /// Of threads, by connections that are spread over servers with one database.
+    pub fn spread(bench: &'a Bench, servers: &'a [Server]) -> Self {
+        Self::over(bench, servers, 201, threads)
+    }
+
     pub fn of(
         bench: &'a Bench,
         server: &'a Server,
         status: u16,
         requests: fn(&Server, u64) -> Result<Vec<Vec<u8>>>,
     ) -> Self {
+        Self::over(bench, slice::from_ref(server), status, requests)
+    }
+
+    fn over(
+        bench: &'a Bench,
+        servers: &'a [Server],
+        status: u16,
+        requests: fn(&Server, u64) -> Result<Vec<Vec<u8>>>,
+    ) -> Self {
         let connections = bench.scale.writers;
-        Self { bench, server, connections, requests, status, per_s_max: Cell::new(0.0), acknowledged: Cell::new(0) }
+        Self { bench, servers, connections, requests, status, per_s_max: Cell::new(0.0), acknowledged: Cell::new(0) }
     }
 
     pub fn measure(&self) -> Result<Sample> {
-        let scale = &self.bench.scale;
-        if self.per_s_max.get() == 0.0 {
-            self.per_s_max.set(self.send(PROBE, Duration::ZERO, UNTIL_DONE)?.per_s());
-        }
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of requests")]
-        let count = (self.per_s_max.get() * SPARE * (scale.warm_up + scale.duration).as_secs_f64()) as u64 + PROBE;
-        let counted = self.send(count, scale.warm_up, scale.duration)?;
-        self.per_s_max.set(self.per_s_max.get().max(counted.per_s()));
-        Sample::of(&counted, self.server)
+        let servers = self.servers;
+        let (mut counted, [before, after]) = self.at_full_load(&|| Server::cpu_time_of(servers))?;
+        counted.cpu = after.saturating_sub(before);
+        Sample::of(&counted, self.first()?)
     }
 
-    fn send(&self, count: u64, warm_up: Duration, duration: Duration) -> Result<Counted> {
-        let requests = (self.requests)(self.server, count)?;
+    /// As fast as the answers come.
+    pub fn at_full_load<M: Send>(&self, meter: Meter<'_, M>) -> Result<(Counted, [M; 2])> {
+        if self.per_s_max.get() == 0.0 {
+            let (probe, _) = self.send(PROBE, None, Duration::ZERO, UNTIL_DONE, &|| Ok(()))?;
+            self.per_s_max.set(probe.per_s());
+        }
+        let scale = &self.bench.scale;
+        let count = self.requests_for(self.per_s_max.get());
+        let (counted, metered) = self.send(count, None, scale.warm_up, scale.duration, meter)?;
+        self.per_s_max.set(self.per_s_max.get().max(counted.per_s()));
+        Ok((counted, metered))
+    }
+
+    /// So many writes per second, whatever the servers do.
+    pub fn paced(&self, per_s: f64) -> Result<Counted> {
+        let scale = &self.bench.scale;
+        let pace = Duration::from_secs_f64(self.connections as f64 / per_s);
+        let count = self.requests_for(per_s);
+        self.send(count, Some(pace), scale.warm_up, scale.duration, &|| Ok(())).map(|(counted, _)| counted)
+    }
+
+    /// Enough for a round at this rate.
+    fn requests_for(&self, per_s: f64) -> u64 {
+        let scale = &self.bench.scale;
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of requests")]
+        let count = (per_s * SPARE * (scale.warm_up + scale.duration).as_secs_f64()) as u64;
+        count + PROBE
+    }
+
+    fn send<M: Send>(
+        &self,
+        count: u64,
+        pace: Option<Duration>,
+        warm_up: Duration,
+        duration: Duration,
+        meter: Meter<'_, M>,
+    ) -> Result<(Counted, [M; 2])> {
+        let requests = (self.requests)(self.first()?, count)?;
         let request = |number: u64| requests.get(usize::try_from(number).ok()?).cloned();
+        let addresses: Vec<SocketAddr> = self.servers.iter().map(Server::address).collect();
         let load = Load {
-            address: self.server.address(),
+            addresses: &addresses,
             connections: self.connections,
+            pace,
             warm_up,
             duration,
             requests: &request,
             status: self.status,
             body_bytes_min: 1,
         };
-        let counted = load.run(&|| self.server.cpu_time())?;
+        let (counted, metered) = load.run_metered(meter)?;
         self.acknowledged.set(self.acknowledged.get() + counted.operations);
-        Ok(counted)
+        Ok((counted, metered))
+    }
+
+    fn first(&self) -> Result<&'a Server> {
+        self.servers.first().context("no server to write to")
     }
 }
 

@@ -14,18 +14,28 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use tokio::{runtime, sync::Notify, time::sleep, try_join};
+use tokio::{
+    runtime,
+    sync::Notify,
+    time::{sleep, sleep_until},
+    try_join,
+};
 
 const FIRST_ANSWER_LIMIT: Duration = Duration::from_secs(60);
 const FIRST_ANSWER_POLL: Duration = Duration::from_millis(10);
 
 /// The n-th request, or nothing when there are no more.
 pub type Requests<'a> = &'a (dyn Fn(u64) -> Option<Vec<u8>> + Sync);
-pub type CpuClock<'a> = &'a (dyn Fn() -> Result<Duration> + Sync);
+pub type CpuClock<'a> = Meter<'a, Duration>;
+/// What is read when counting begins and when it ends.
+pub type Meter<'a, M> = &'a (dyn Fn() -> Result<M> + Sync);
 
 pub struct Load<'a> {
-    pub address: SocketAddr,
+    /// One server, or several that share the connections.
+    pub addresses: &'a [SocketAddr],
     pub connections: usize,
+    /// Time from one request of a connection to its next; without it the next follows the answer.
+    pub pace: Option<Duration>,
     /// Answers in this time are checked, not counted.
     pub warm_up: Duration,
     pub duration: Duration,
@@ -48,28 +58,40 @@ pub struct Counted {
 impl Load<'_> {
     /// Asks until the time is up or there are no more requests. A wrong answer ends the measurement.
     pub fn run(&self, cpu_time: CpuClock<'_>) -> Result<Counted> {
-        let on_thread = || pin::on(Place::Load, || block_on(self.all(cpu_time))).and_then(|done| done?);
+        let (counted, [before, after]) = self.run_metered(cpu_time)?;
+        Ok(Counted { cpu: after.saturating_sub(before), ..counted })
+    }
+
+    /// The same, and what the meter showed when counting began and when it ended, instead of the CPU time.
+    pub fn run_metered<M: Send>(&self, meter: Meter<'_, M>) -> Result<(Counted, [M; 2])> {
+        let on_thread = || pin::on(Place::Load, || block_on(self.all(meter))).and_then(|done| done?);
         thread::scope(|scope| scope.spawn(on_thread).join()).map_err(|_| anyhow::anyhow!("the load panicked"))?
     }
 
-    async fn all(&self, cpu_time: CpuClock<'_>) -> Result<Counted> {
+    async fn all<M>(&self, meter: Meter<'_, M>) -> Result<(Counted, [M; 2])> {
         let run = Run::default();
-        let lanes = try_join_all((0..self.connections).map(|_| self.lane(&run)));
-        let (_, mut counted) = try_join!(lanes, self.count(&run, cpu_time))?;
+        let lanes = try_join_all((0..self.connections).map(|number| self.lane(&run, number)));
+        let (_, (mut counted, metered)) = try_join!(lanes, self.count(&run, meter))?;
         counted.latencies_us = run.latencies_us.take();
         counted.latencies_us.sort_unstable();
-        Ok(counted)
+        Ok((counted, metered))
     }
 
-    async fn lane(&self, run: &Run) -> Result<()> {
-        let mut connection = Connection::open(self.address).await?;
+    async fn lane(&self, run: &Run, number: usize) -> Result<()> {
+        let address = self.addresses.get(number % self.addresses.len().max(1)).context("no server")?;
+        let mut connection = Connection::open(*address).await?;
+        let mut schedule = self.pace.map(|pace| Schedule::new(pace, number, self.connections));
         while !run.is_over.get() {
+            let due = match &mut schedule {
+                Some(schedule) => Some(schedule.next().await),
+                None => None,
+            };
             let number = run.asked.replace(run.asked.get() + 1);
             let Some(request) = (self.requests)(number) else {
                 run.exhausted.notify_one();
                 return Ok(());
             };
-            let asked = Instant::now();
+            let asked = due.unwrap_or_else(Instant::now);
             let answer = connection.ask(&request).await?;
             let is_good = answer.status == self.status && answer.body.len() >= self.body_bytes_min;
             ensure!(is_good, "{} instead of {}: {}", answer.status, self.status, String::from_utf8_lossy(answer.body));
@@ -80,18 +102,43 @@ impl Load<'_> {
         Ok(())
     }
 
-    async fn count(&self, run: &Run, cpu_time: CpuClock<'_>) -> Result<Counted> {
+    async fn count<M>(&self, run: &Run, meter: Meter<'_, M>) -> Result<(Counted, [M; 2])> {
         sleep(self.warm_up).await;
-        let (started, cpu_before) = (Instant::now(), cpu_time()?);
+        let (started, before) = (Instant::now(), meter()?);
         run.is_counting.set(true);
         select(pin!(sleep(self.duration)), pin!(run.exhausted.notified())).await;
         run.first_answer().await;
         run.is_counting.set(false);
-        let (took, cpu) = (started.elapsed(), cpu_time()?.saturating_sub(cpu_before));
+        let (took, after) = (started.elapsed(), meter()?);
         run.is_over.set(true);
         let operations = u64::try_from(run.latencies_us.borrow().len())?;
         ensure!(operations > 0, "no answer within {took:?}");
-        Ok(Counted { operations, took, cpu, latencies_us: Vec::new() })
+        Ok((Counted { operations, took, ..Counted::default() }, [before, after]))
+    }
+}
+
+/// When a connection sends, whatever the server does: the connections take turns.
+struct Schedule {
+    pace: Duration,
+    next: Instant,
+}
+
+impl Schedule {
+    fn new(pace: Duration, number: usize, connections: usize) -> Self {
+        let part = number as f64 / connections.max(1) as f64;
+        Self { pace, next: Instant::now() + pace.mul_f64(part) }
+    }
+
+    /// Waits for the next request's time and answers what its latency begins with. A request that is late, because the one
+    /// before took longer than the pace, waited since its time.
+    async fn next(&mut self) -> Instant {
+        let due = self.next;
+        self.next = due + self.pace;
+        if due <= Instant::now() {
+            return due;
+        }
+        sleep_until(due.into()).await;
+        Instant::now()
     }
 }
 
@@ -169,4 +216,24 @@ pub fn send(address: SocketAddr, what: &str, content_type: &str, body: &[u8]) ->
         "{what} HTTP/1.1\r\nhost: {address}\r\ncontent-type: {content_type}\r\ncontent-length: {length}\r\n\r\n"
     );
     [head.as_bytes(), body].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schedule_goes_on_while_a_server_is_late() -> Result<()> {
+        const PACE: Duration = Duration::from_millis(40);
+        block_on(async {
+            let begun = Instant::now();
+            let mut schedule = Schedule::new(PACE, 1, 2);
+            let first = schedule.next().await;
+            assert!(first.duration_since(begun) >= PACE / 2);
+            // As long as a server that answers late.
+            sleep(PACE * 3).await;
+            let (second, third) = (schedule.next().await, schedule.next().await);
+            assert!(second <= first + PACE && third <= first + PACE * 2, "latency begins with the time of the request");
+        })
+    }
 }

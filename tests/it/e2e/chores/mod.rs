@@ -168,6 +168,7 @@ fn cargo_xtask_bench_measures_every_job() {
         "A write into",
         "The past of a chain",
         "A reorganisation",
+        "Signed writes on PostgreSQL",
     ];
     for title in titles {
         assert!(said.contains(title), "{title} is missing in {said}");

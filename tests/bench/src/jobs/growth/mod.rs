@@ -69,7 +69,7 @@ const REASONS: [(&str, &str); 12] = [
     ("/api/kb?q", "ranks every page that has the words"),
 ];
 
-pub fn run(bench: &Bench) -> Result<String> {
+pub fn run(bench: &Bench) -> Result<Vec<String>> {
     let mut table = Table::default();
     let most = bench.scale.growth;
     let sizes: Vec<u64> = SIZES.into_iter().filter(|rows| *rows < most).chain([most]).collect();
@@ -86,7 +86,7 @@ pub fn run(bench: &Bench) -> Result<String> {
             }
         }
     }
-    Ok(table.section(&sizes, bench.scale.growth_requests))
+    Ok(vec![table.section(&sizes, bench.scale.growth_requests)])
 }
 
 /// A database with so many rows of each kind.

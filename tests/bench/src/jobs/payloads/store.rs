@@ -78,8 +78,9 @@ fn measure(bench: &Bench, bytes: usize, store: Store, server: Server) -> Result<
         is_room.then(|| (store.request)(address, number, &contents(bytes, number)))
     };
     let load = Load {
-        address,
+        addresses: &[address],
         connections: bench.scale.writers,
+        pace: None,
         warm_up: bench.scale.warm_up,
         duration: bench.scale.duration,
         requests: &requests,
