@@ -246,7 +246,7 @@ async fn under_load(site: &Site, setup: &Setup, disturb: impl AsyncFnOnce()) -> 
     };
     let ((), heard) = tokio::join!(writes, join_all(streams.into_iter().map(|stream| listen(site, stream))));
 
-    let stored = Stored::read(setup).await;
+    let stored = Stored::read_sequenced(setup).await;
     ledger.compare(&stored);
     for (ids, _) in &heard {
         assert_eq!(*ids, stored.event_ids, "in order, and without a gap");
@@ -287,9 +287,9 @@ async fn the_page_about_several_machines_works_as_it_is_written() {
 
     // The killed one has started again.
     all_answer(&gateways).await;
-    let stored = Stored::read(&setup).await;
+    let stored = Stored::read_sequenced(&setup).await;
     ledger.replay(&site, &stored).await;
-    ledger.compare(&Stored::read(&setup).await);
+    ledger.compare(&Stored::read_sequenced(&setup).await);
 }
 
 async fn all_answer(gateways: &[u16]) {
