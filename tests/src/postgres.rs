@@ -31,7 +31,7 @@ pub struct PrivatePostgres {
 impl PrivatePostgres {
     pub fn start() -> Result<Self> {
         let directory = tempfile::Builder::new().prefix("gateway-postgres-").tempdir()?.keep();
-        let user = server_user(&directory)?;
+        let user = unprivileged_user(&directory)?;
         let data = directory.join("data");
         let programs = programs()?;
         let mut initdb = command(user, &programs.join("initdb"));
@@ -78,6 +78,12 @@ impl PrivatePostgres {
     pub fn stop(&mut self) -> Result<()> {
         self.order("stop")?;
         self.wait_for("it has stopped", |state| state.is_none())
+    }
+
+    /// Stops the server without a checkpoint, as a power cut does: the next start recovers from its log.
+    pub fn crash(&mut self) -> Result<()> {
+        self.order("crash")?;
+        self.wait_for("it has crashed", |state| state.is_none())
     }
 
     /// Starts a stopped server on the same files.
@@ -155,9 +161,9 @@ async fn create_database(administrator: &str) -> Result<String> {
     Ok(format!("{server}/{name}{query}"))
 }
 
-/// PostgreSQL refuses to run as root: then it runs as the system's own user, and the files are that user's. `None` where no
-/// other user is needed.
-pub fn server_user(directory: &Path) -> Result<Option<u32>> {
+/// PostgreSQL refuses to run as root, and so does PgBouncer: then it runs as the system's own user, and the files are that user's.
+/// `None` where this user will do.
+pub fn unprivileged_user(directory: &Path) -> Result<Option<u32>> {
     let is_root =
         std::fs::metadata("/proc/self").map(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0).unwrap_or(false);
     if !is_root {
@@ -173,7 +179,7 @@ pub fn server_user(directory: &Path) -> Result<Option<u32>> {
     Ok(Some(user))
 }
 
-fn command(user: Option<u32>, program: &Path) -> Command {
+pub(crate) fn command(user: Option<u32>, program: &Path) -> Command {
     let Some(user) = user else {
         return Command::new(program);
     };
@@ -210,6 +216,7 @@ fn supervise(user: Option<u32>, programs: &Path, directory: &Path) -> Result<Chi
         while read -r order; do
             case $order in
                 stop) kill -INT $server; wait $server; server= ;;
+                crash) kill -QUIT $server; wait $server; server= ;;
                 start) start "$@" ;;
                 freeze) all -STOP ;;
                 thaw) all -CONT ;;

@@ -3,6 +3,9 @@
 //! The rule (DESIGN, law 6): only facts enter the log, inside the transaction that makes them true, and its ids become
 //! visible in increasing order on both databases, so that a client that resumes after id N never misses a row. What a
 //! reorganisation of the chain undoes is retracted by a later event, and left out from then on.
+//!
+//! On SQLite an event is in the log when its transaction is committed. On PostgreSQL, where writers share no lock, it is in
+//! the outbox then, and one sequencer of all gateways gives it the next position a moment later.
 
 mod chunk;
 mod chunk_cache;
@@ -10,19 +13,24 @@ mod event;
 mod frame;
 mod limits;
 mod log;
+mod migrations;
+mod outbox;
 mod reader;
 mod rendered_log;
 mod ring;
+mod sequencer;
+mod sequencing;
 mod sink;
 mod stream;
 mod topic;
 
 pub use event::{CheckedEvent, DATA_BYTES_MAX as EVENT_DATA_BYTES_MAX};
 pub use limits::{StreamLimits, StreamSlot};
-pub use log::{
-    ActivityLog, LogPage, MIGRATION, PublicEvent, VIEW, WAKE_CHANNEL, retracted_migration, sparse_keys_migration,
-};
+pub use log::{ActivityLog, LogPage, PublicEvent, VIEW, WAKE_CHANNEL};
+pub use migrations::{MIGRATION, outbox_migration, retracted_migration, sparse_keys_migration};
 pub use rendered_log::Render;
+pub use sequencer::{Batch, Sequencer, Standing};
+pub use sequencing::{SequencerSettings, run_sequencer};
 pub use sink::{BypassBytes, Sink, WriteOutcome};
 pub use stream::EventStream;
 pub use topic::{Topic, TopicSettings};

@@ -1,99 +1,32 @@
 //! Rows of the log: how a commit adds them, and how readers get them.
+//!
+//! On SQLite a commit writes the log itself. On PostgreSQL, where commits overlap, it writes the outbox, from which one
+//! sequencer appends to the log.
 
-use super::event::{CheckedEvent, RETRACTION_TYPE};
+use super::{
+    event::{CheckedEvent, RETRACTION_TYPE},
+    outbox,
+};
 use abi_stable::std_types::{RString, Tuple2};
 use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError};
+use parking_lot::Mutex;
 use plugin_api::{
     Sql,
     abi::{Cell, MalformedRows, NewEvent, Rows, Statement},
-    manifest::{ActivityRecord, ActivityRow, MigrationSpec},
+    manifest::{ActivityRecord, ActivityRow},
     sql,
 };
 use serde::Deserialize;
 use serde_json::json;
-use std::{collections::BTreeSet, sync::Arc};
-use tokio::sync::watch;
+use std::{
+    collections::BTreeSet,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::sync::{Notify, watch};
 
 /// The view of the log that every plugin may read.
 pub const VIEW: &str = "host_activity_v1";
-
-pub const MIGRATION: &str = "
-CREATE TABLE host_activity (
-    id {{id}},
-    type TEXT NOT NULL,
-    ts BIGINT NOT NULL,
-    actor TEXT,
-    ref_kind TEXT,
-    ref_id TEXT,
-    data TEXT NOT NULL,
-    unique_key TEXT UNIQUE
-);
-CREATE INDEX host_activity_ts ON host_activity (ts);
-CREATE INDEX host_activity_actor ON host_activity (actor, id);
-CREATE INDEX host_activity_type ON host_activity (type, id);
-CREATE VIEW host_activity_v1 AS SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity;
-";
-
-/// Few events have a unique key: only they are in its index. SQLite has to copy the table.
-const SPARSE_KEYS: &str = "
-CREATE TABLE host_activity_new (
-    id {{id}},
-    type TEXT NOT NULL,
-    ts BIGINT NOT NULL,
-    actor TEXT,
-    ref_kind TEXT,
-    ref_id TEXT,
-    data TEXT NOT NULL,
-    unique_key TEXT
-);
-INSERT INTO host_activity_new (id, type, ts, actor, ref_kind, ref_id, data, unique_key)
-    SELECT id, type, ts, actor, ref_kind, ref_id, data, unique_key FROM host_activity ORDER BY id;
-DROP VIEW host_activity_v1;
-DROP TABLE host_activity;
-CREATE VIEW host_activity_v1 AS SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity_new;
-ALTER TABLE host_activity_new RENAME TO host_activity;
-CREATE INDEX host_activity_ts ON host_activity (ts);
-CREATE INDEX host_activity_actor ON host_activity (actor, id);
-CREATE INDEX host_activity_type ON host_activity (type, id);
-CREATE UNIQUE INDEX host_activity_key ON host_activity (unique_key) WHERE unique_key IS NOT NULL;
-";
-const SPARSE_KEYS_POSTGRES: &str = "
-ALTER TABLE host_activity DROP CONSTRAINT host_activity_unique_key_key;
-CREATE UNIQUE INDEX host_activity_key ON host_activity (unique_key) WHERE unique_key IS NOT NULL;
-";
-
-pub fn sparse_keys_migration(version: u32) -> MigrationSpec {
-    MigrationSpec {
-        version,
-        name: "sparse_activity_keys".to_owned(),
-        sql: SPARSE_KEYS.to_owned(),
-        postgres: Some(SPARSE_KEYS_POSTGRES.to_owned()),
-    }
-}
-
-/// Events that a reorganisation of the chain undid after they were public. The rows of the log stay as they are; every reader
-/// leaves these out.
-const RETRACTED: &str = "
-CREATE TABLE host_activity_retracted (id BIGINT NOT NULL PRIMARY KEY);
-DROP VIEW host_activity_v1;
-CREATE VIEW host_activity_v1 AS SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity
-    WHERE NOT EXISTS (SELECT 1 FROM host_activity_retracted r WHERE r.id = host_activity.id);
-";
-/// PostgreSQL drops no view that views of plugins select from.
-const RETRACTED_POSTGRES: &str = "
-CREATE TABLE host_activity_retracted (id BIGINT NOT NULL PRIMARY KEY);
-CREATE OR REPLACE VIEW host_activity_v1 AS SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity
-    WHERE NOT EXISTS (SELECT 1 FROM host_activity_retracted r WHERE r.id = host_activity.id);
-";
-
-pub fn retracted_migration(version: u32) -> MigrationSpec {
-    MigrationSpec {
-        version,
-        name: "retracted_events".to_owned(),
-        sql: RETRACTED.to_owned(),
-        postgres: Some(RETRACTED_POSTGRES.to_owned()),
-    }
-}
 
 /// Ids that one event names.
 const RETRACTION_IDS_MAX: usize = 1000;
@@ -109,35 +42,46 @@ pub struct PublicEvent {
 /// How many rows one read returns at most.
 const PAGE_ROWS: u32 = 500;
 
-/// Serialises the end of transactions that publish events, so that PostgreSQL assigns ids in the order of commits.
-/// SQLite has one writer and needs no such lock.
-const ORDER_LOCK: &str = "SELECT pg_advisory_xact_lock(4242001)";
-const WAKE_REPLICAS: &str = "SELECT pg_notify('gateway_activity', '')";
-/// The channel of [`WAKE_REPLICAS`].
+/// Tells other gateways that the log has new rows. See [`Database::listen`].
 pub const WAKE_CHANNEL: &str = "gateway_activity";
 
 #[derive(Clone)]
 pub struct ActivityLog {
     database: Database,
     wake: Arc<watch::Sender<u64>>,
+    written: Arc<Notify>,
+    followed: Arc<Mutex<Option<Instant>>>,
 }
 
 impl ActivityLog {
     pub fn new(database: Database) -> Self {
-        Self { database, wake: Arc::new(watch::Sender::new(0)) }
+        Self { database, wake: Arc::new(watch::Sender::new(0)), written: Arc::default(), followed: Arc::default() }
+    }
+
+    pub(crate) fn database(&self) -> &Database {
+        &self.database
     }
 
     /// The statements at the end of a transaction that add `events` to the log.
     pub fn commit_statements(&self, events: Vec<CheckedEvent>, now_s: i64) -> Vec<CommitStatement> {
-        self.in_order(events.into_iter().map(|event| insert(event, now_s)))
+        events.into_iter().map(|event| self.insert(event, now_s)).map(CommitStatement::new).collect()
     }
 
-    /// The statements that add the rows which `select` returns, with the columns type, ts, actor, ref_kind, ref_id, data and
+    /// The statement that adds the rows which `select` returns, with the columns type, ts, actor, ref_kind, ref_id, data and
     /// unique_key.
-    pub fn select_statements(&self, select: Sql) -> Vec<CommitStatement> {
+    pub fn select_statement(&self, select: Sql) -> CommitStatement {
         let Statement { sql, params } = select.into();
-        let text = format!("{INSERT} {sql} {ON_CONFLICT}");
-        self.in_order([Statement { sql: RString::from(text).into(), params }])
+        let text = match self.database.dialect() {
+            Dialect::Sqlite => format!("{INSERT} {sql} {ON_CONFLICT}"),
+            Dialect::Postgres => format!("{} {sql}", outbox::INSERT),
+        };
+        CommitStatement::new(Statement { sql: RString::from(text).into(), params })
+    }
+
+    /// The statement that takes back events which are committed and have no position yet, by their unique keys, which `keys`
+    /// returns. It comes before the one that looks for them among the public events. `None` where every event is public.
+    pub fn withdrawal_statement(&self, keys: Sql) -> Option<Statement> {
+        (self.database.dialect() == Dialect::Postgres).then(|| outbox::withdraw(keys))
     }
 
     /// The statements at the end of a transaction that retract events: they are left out of every list and replay, a new
@@ -150,18 +94,60 @@ impl ActivityLog {
             ]
             .map(|statement| statement.bind(event.id).into())
         };
-        let announcements = events.chunks(RETRACTION_IDS_MAX).map(|events| announce_retraction(events, now_s));
-        self.in_order(announcements.chain(events.iter().flat_map(retract)))
+        let announcements = events.chunks(RETRACTION_IDS_MAX).map(|events| self.announce_retraction(events, now_s));
+        announcements.chain(events.iter().flat_map(retract)).map(CommitStatement::new).collect()
     }
 
-    /// Statements that add rows, with what makes the order of their ids the order of commits.
-    fn in_order(&self, statements: impl IntoIterator<Item = Statement>) -> Vec<CommitStatement> {
-        let mut ordered: Vec<CommitStatement> = statements.into_iter().map(CommitStatement::new).collect();
-        if !ordered.is_empty() && self.database.dialect() == Dialect::Postgres {
-            ordered.insert(0, CommitStatement::new(sql(ORDER_LOCK).into()));
-            ordered.push(CommitStatement::new(sql(WAKE_REPLICAS).into()));
+    /// `types` lets a client with a filter by type hear of it.
+    fn announce_retraction(&self, events: &[PublicEvent], now_s: i64) -> Statement {
+        let ids: Vec<i64> = events.iter().map(|event| event.id).collect();
+        let types: BTreeSet<&str> = events.iter().map(|event| event.kind.as_str()).collect();
+        let insert = match self.database.dialect() {
+            Dialect::Sqlite => sql("INSERT INTO host_activity (type, ts, data) VALUES ($1, $2, $3)"),
+            Dialect::Postgres => sql("INSERT INTO host_activity_outbox (type, ts, data) VALUES ($1, $2, $3)"),
+        };
+        insert.bind(RETRACTION_TYPE).bind(now_s).bind(json!({ "ids": ids, "types": types }).to_string()).into()
+    }
+
+    fn insert(&self, event: CheckedEvent, now_s: i64) -> Statement {
+        let NewEvent { kind, actor, subject, data, ts, unique_key } = event.into_event();
+        let (subject_kind, subject_id) = subject.into_option().map(|Tuple2(kind, id)| (kind, id)).unzip();
+        let statement = match self.database.dialect() {
+            Dialect::Sqlite => sql(INSERT_VALUES),
+            Dialect::Postgres => sql(outbox::INSERT_VALUES),
+        };
+        statement
+            .bind(kind.into_owned().into_string())
+            .bind(ts.unwrap_or(now_s))
+            .bind(actor.into_option())
+            .bind(subject_kind.map(RString::into_string))
+            .bind(subject_id.map(RString::into_string))
+            .bind(data.into_string())
+            .bind(unique_key.into_option().map(RString::into_string))
+            .into()
+    }
+
+    /// Tells that a transaction of this process has committed events. Never waits.
+    pub fn written(&self) {
+        match self.database.dialect() {
+            Dialect::Sqlite => self.wake(),
+            Dialect::Postgres => self.written.notify_one(),
         }
-        ordered
+    }
+
+    /// Waits for [`Self::written`], or returns at once when it was called since the last time.
+    pub(crate) async fn writes(&self) {
+        self.written.notified().await;
+    }
+
+    /// Notes that a sequencer, here or in another gateway, followed what was committed until now.
+    pub(crate) fn note_followed(&self) {
+        *self.followed.lock() = Some(Instant::now());
+    }
+
+    /// For how long no sequencer has followed the writers, as far as this gateway knows. Zero on SQLite.
+    pub fn standstill(&self) -> Duration {
+        self.followed.lock().map_or(Duration::ZERO, |followed| followed.elapsed())
     }
 
     /// Wakes every topic of this process, because there may be new rows.
@@ -273,7 +259,7 @@ impl LogPage {
     }
 }
 
-fn decode<T: serde::de::DeserializeOwned>(rows: &Rows) -> Result<Vec<T>, StorageError> {
+pub(crate) fn decode<T: serde::de::DeserializeOwned>(rows: &Rows) -> Result<Vec<T>, StorageError> {
     plugin_api::host::decode_rows(rows).map_err(|error| StorageError::Internal(error.to_string()))
 }
 
@@ -281,29 +267,3 @@ const INSERT: &str = "INSERT INTO host_activity (type, ts, actor, ref_kind, ref_
 const ON_CONFLICT: &str = "ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL DO NOTHING";
 const INSERT_VALUES: &str = "INSERT INTO host_activity (type, ts, actor, ref_kind, ref_id, data, unique_key) \
     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL DO NOTHING";
-
-/// `types` lets a client with a filter by type hear of it.
-fn announce_retraction(events: &[PublicEvent], now_s: i64) -> Statement {
-    let ids: Vec<i64> = events.iter().map(|event| event.id).collect();
-    let types: BTreeSet<&str> = events.iter().map(|event| event.kind.as_str()).collect();
-    sql("INSERT INTO host_activity (type, ts, data) VALUES ($1, $2, $3)")
-        .bind(RETRACTION_TYPE)
-        .bind(now_s)
-        .bind(json!({ "ids": ids, "types": types }).to_string())
-        .into()
-}
-
-fn insert(event: CheckedEvent, now_s: i64) -> Statement {
-    let NewEvent { kind, actor, subject, data, ts, unique_key } = event.into_event();
-    let (subject_kind, subject_id) = subject.into_option().map(|Tuple2(kind, id)| (kind, id)).unzip();
-    let statement = sql(INSERT_VALUES);
-    statement
-        .bind(kind.into_owned().into_string())
-        .bind(ts.unwrap_or(now_s))
-        .bind(actor.into_option())
-        .bind(subject_kind.map(RString::into_string))
-        .bind(subject_id.map(RString::into_string))
-        .bind(data.into_string())
-        .bind(unique_key.into_option().map(RString::into_string))
-        .into()
-}

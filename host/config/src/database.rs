@@ -17,6 +17,7 @@ use super::{
 
 const URL: &str = "database.url";
 const URL_FILE: &str = "database.url_file";
+const LISTEN_URL: &str = "database.listen_url";
 
 /// The database.
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
@@ -48,6 +49,16 @@ pub struct DatabaseConfig {
     /// PostgreSQL: most connections.
     #[schemars(range(min = 2, max = 1000))]
     pub pool_max: u32,
+    /// PostgreSQL: whether statements stay prepared on their connection. Set it to false behind a pooler that gives each
+    /// transaction another connection and does not know prepared statements (PgBouncer before 1.21).
+    pub prepared: bool,
+    /// PostgreSQL: the URL of a connection on which other gateways are listened to (`LISTEN`), where `url` leads to a pooler
+    /// that gives each transaction another connection. Without it `url` is used. With an empty text nobody listens, and the
+    /// gateway looks for what others wrote twice a second. As for `url`, one with a password is accepted from the environment
+    /// only (`GATEWAY_DATABASE__LISTEN_URL`).
+    #[serde(skip_serializing)]
+    #[schemars(with = "Option<String>", example = "postgres://user@host:5432/name")]
+    pub listen_url: Option<SecretString>,
 }
 
 /// What SQLite waits for at a commit.
@@ -106,6 +117,8 @@ impl Default for DatabaseConfig {
             transaction_timeout_ms: 5000,
             statement_timeout_ms: 5000,
             pool_max: 16,
+            prepared: true,
+            listen_url: None,
         }
     }
 }
@@ -125,6 +138,11 @@ impl DatabaseConfig {
         {
             let key = if self.url_file.is_some() { URL_FILE } else { URL };
             validator.refuse(key, error.to_string(), error.hint());
+        }
+        if let Some(url) = self.listen_url.as_ref().filter(|url| !url.expose_secret().is_empty())
+            && !matches!(parse_url(url), Ok(DatabaseTarget::Postgres(_)))
+        {
+            validator.refuse(LISTEN_URL, "it is no PostgreSQL URL".to_owned(), DatabaseUrlError::Malformed.hint());
         }
         if self.statement_timeout_ms > self.transaction_timeout_ms {
             validator.refuse(
@@ -184,15 +202,19 @@ fn parse_url(secret: &SecretString) -> Result<DatabaseTarget, DatabaseUrlError> 
     }
 }
 
-/// Refuses a password where others can read it: the configuration file, the list of processes.
-pub(super) fn check_password_source(url: &str, source: &Source) -> Option<Problem> {
+/// Refuses a password where others can read it: the configuration file, the list of processes. `name` is that of the key in
+/// the section.
+pub(super) fn check_password_source(name: &str, url: &str, source: &Source) -> Option<Problem> {
     let is_exposed = matches!(source, Source::File(_) | Source::Flag(_));
+    let key = format!("database.{name}");
+    let or_file = if key == URL { ", or put it into a file and name that in database.url_file" } else { "" };
+    let variable = name.to_uppercase();
     (is_exposed && has_password(url)).then(|| {
         Problem::new(
-            URL,
+            key,
             source.clone(),
             "the URL holds a password, and others can read it here",
-            "set it by the environment variable GATEWAY_DATABASE__URL, or put it into a file and name that in database.url_file",
+            format!("set it by the environment variable GATEWAY_DATABASE__{variable}{or_file}"),
         )
     })
 }

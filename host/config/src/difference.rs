@@ -29,7 +29,10 @@ impl Config {
         let exposed =
             |secrets: &[SecretString]| secrets.iter().map(|secret| secret.expose_secret().to_owned()).collect();
         let one = |secret: &Option<SecretString>| exposed(secret.as_slice());
-        let mut secrets = BTreeMap::from([("database.url".to_owned(), one(&self.database.url))]);
+        let mut secrets = BTreeMap::from([
+            ("database.url".to_owned(), one(&self.database.url)),
+            ("database.listen_url".to_owned(), one(&self.database.listen_url)),
+        ]);
         for (name, chain) in &self.chains {
             secrets.insert(format!("chains.{name}.rpc"), exposed(&chain.rpc));
             secrets.insert(format!("chains.{name}.ws"), one(&chain.ws));
@@ -75,6 +78,7 @@ mod tests {
         after.limits.per_ip_per_minute = 7;
         after.log.level = "debug".to_owned();
         after.database.url = Some("postgres://u:hunter2@h/d".into());
+        after.database.listen_url = Some("postgres://u:hunter2@h/e".into());
         let chain = ChainConfig { rpc: vec!["http://node/hunter2".into()], ..ChainConfig::default() };
         after.chains.insert("main".to_owned(), chain);
         after.signers.insert("oracle".to_owned(), SignerConfig::with_key("hunter2"));
@@ -86,6 +90,7 @@ mod tests {
             "limits.per_ip_per_minute",
             "log.level",
             "database.url",
+            "database.listen_url",
             "chains.main.rpc",
             "signers.oracle",
             "secrets.key",

@@ -74,7 +74,7 @@ fn read_layers(
         source: Source::Flag(flag.to_owned()),
         dict: figment::util::nest(key, flag_value(value)).into_dict().unwrap_or_default(),
     }));
-    problems.extend(layers.iter().filter_map(exposed_password));
+    problems.extend(layers.iter().flat_map(exposed_passwords));
     layers
 }
 
@@ -84,7 +84,9 @@ fn flag_value(value: &str) -> Value {
 }
 
 /// A password where others can read it is a problem even when a stronger layer overrides the URL.
-fn exposed_password(layer: &Layer) -> Option<Problem> {
-    let url = layer.dict.get("database")?.find_ref("url")?.as_str()?;
-    database::check_password_source(url, &layer.source)
+fn exposed_passwords(layer: &Layer) -> impl Iterator<Item = Problem> {
+    let section = layer.dict.get("database");
+    ["url", "listen_url"].into_iter().filter_map(move |name| {
+        database::check_password_source(name, section?.find_ref(name)?.as_str()?, &layer.source)
+    })
 }

@@ -35,7 +35,7 @@ async fn forget_signatures(host: &HostContext) -> Result<(), StorageError> {
     transaction.commit(Vec::new()).await.map(drop)
 }
 
-/// On PostgreSQL other gateways write too: their commits wake our streams.
+/// On PostgreSQL other gateways write too: what is new in the log wakes our streams.
 pub async fn follow_replicas(host: Arc<HostContext>, stop: CancellationToken) {
     if host.database.dialect() == Dialect::Sqlite {
         return;

@@ -17,7 +17,7 @@ use crate::{
 };
 use arc_swap::ArcSwap;
 use futures_util::future::BoxFuture;
-use gateway_activity::{ActivityLog, StreamLimits};
+use gateway_activity::{ActivityLog, SequencerSettings, StreamLimits};
 use gateway_chain::{ChainError, Chains};
 use gateway_clock::Clock;
 use gateway_config::{Config, DatabaseTarget, Synchronous};
@@ -114,6 +114,11 @@ impl Gateway {
         }
         self.tasks.spawn(housekeeping::run(host.clone(), self.dispatcher.routes.clone(), stop.clone()));
         self.tasks.spawn(housekeeping::follow_replicas(host.clone(), stop.clone()));
+        let settings = SequencerSettings {
+            holder: uuid::Uuid::now_v7().to_string(),
+            transaction_timeout: Duration::from_millis(self.config.database.transaction_timeout_ms),
+        };
+        self.tasks.spawn(gateway_activity::run_sequencer(host.activity.clone(), settings, stop.clone()));
         self.tasks.spawn(memory_watch::run(host.clone(), self.config.plugins.memory_warn_mib, stop.clone()));
         self.tasks.spawn(self.backups.clone().run(stop.clone()));
     }
@@ -313,6 +318,8 @@ pub fn database_settings(config: &Config) -> Result<DatabaseSettings, StartError
         read_connections: u32::try_from(config.database.read_connections).unwrap_or(u32::MAX),
         write_group_max: config.database.write_group_max,
         pool_max: config.database.pool_max,
+        prepared: config.database.prepared,
+        listen_url: config.database.listen_url.clone(),
         statement_timeout_ms: config.database.statement_timeout_ms,
         transaction_timeout_ms: config.database.transaction_timeout_ms,
         ..DatabaseSettings::new(url)

@@ -159,7 +159,7 @@ impl Publisher {
         let mut statements = vec![CommitStatement::expecting_row(lock.into())];
         let columns = "SELECT type, ts, actor, ref_kind, ref_id, data, unique_key FROM host_chain_events";
         let select = self.within(columns, limits).push(" ORDER BY block, log_index, plugin, id");
-        statements.extend(self.host.activity.select_statements(select));
+        statements.push(self.host.activity.select_statement(select));
         let delete_final = self.within("DELETE FROM host_chain_events", limits).push(" AND is_final = 1");
         statements.push(CommitStatement::new(delete_final.into()));
         let mark = self.within("UPDATE host_chain_events SET is_public = 1", limits);
@@ -168,7 +168,7 @@ impl Publisher {
             Err(StorageError::Rejected(_)) => return Ok(false),
             committed => committed?,
         };
-        self.host.activity.wake();
+        self.host.activity.written();
         Ok(true)
     }
 

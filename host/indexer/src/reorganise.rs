@@ -1,7 +1,7 @@
 //! Undoes a reorganisation back to the last block that both branches have, by the journal, newest change first.
 //!
 //! The rule: a reorganisation deeper than the journal stops the index. Events of undone blocks that were public are retracted in
-//! the same transaction.
+//! the same transaction, and those that are committed and not yet public never become so.
 
 use super::{
     error::IndexError,
@@ -53,15 +53,13 @@ impl Index {
     async fn undo(&self, row: &IndexRow, cursor: &Cursor) -> Result<usize, IndexError> {
         let after = to_i64(cursor.next_block) - 1;
         let transaction = PluginTransaction::new(&self.host, self.scope.clone(), TransactionOwner::Index);
-        let opening = vec![
-            self.store.rewind_publisher(row, after),
-            self.store.allow_writes(NO_JOURNAL),
-            self.store.select_public_events_after(after),
-            self.store.select_journal_after(after),
-        ];
+        let mut opening = vec![self.store.rewind_publisher(row, after), self.store.allow_writes(NO_JOURNAL)];
+        opening.extend(self.host.activity.withdrawal_statement(self.store.public_keys_after(after)));
+        opening.extend([self.store.select_public_events_after(after), self.store.select_journal_after(after)]);
         let outcomes = transaction.run_as_host(opening).await?;
-        let public = outcomes.get(2).map_or(Ok(Vec::new()), decode)?;
-        let changes: Vec<JournalRow> = outcomes.last().map_or(Ok(Vec::new()), decode)?;
+        let mut selected = outcomes.iter().rev();
+        let changes: Vec<JournalRow> = selected.next().map_or(Ok(Vec::new()), decode)?;
+        let public = selected.next().map_or(Ok(Vec::new()), decode)?;
         let statements = changes.iter().map(|change| self.undo_change(change)).collect::<Result<Vec<_>, _>>()?;
         transaction.run_as_host(statements).await?;
         let mut closing = vec![self.store.forbid_writes()];
@@ -83,7 +81,7 @@ impl Index {
         transaction.commit_with(statements).await.map_err(IndexError::from_commit)?;
         if !public.is_empty() {
             tracing::warn!(plugin = self.plugin.name(), events = public.len(), "public events are retracted");
-            self.host.activity.wake();
+            self.host.activity.written();
         }
         Ok(())
     }

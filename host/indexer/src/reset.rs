@@ -50,8 +50,11 @@ impl Index {
         let (plugin, chain) = (self.plugin.name(), &self.chain.name);
         tracing::info!(plugin, chain, start, "the index begins at the first block");
         let rewind_to = if undo == Undo::Blocks { to_i64(start) - 1 } else { to_i64(row.cursor.next_block) };
-        let opening =
-            vec![self.store.rewind_publisher(row, rewind_to), self.store.select_public_events_after(NO_JOURNAL)];
+        let mut opening = vec![self.store.rewind_publisher(row, rewind_to)];
+        if undo == Undo::Blocks {
+            opening.extend(self.host.activity.withdrawal_statement(self.store.public_keys_after(NO_JOURNAL)));
+        }
+        opening.push(self.store.select_public_events_after(NO_JOURNAL));
         let outcomes = transaction.run_as_host(opening).await?;
         let public = outcomes.last().filter(|_| undo == Undo::Blocks).map_or(Ok(Vec::new()), decode)?;
         let mut statements: Vec<_> = self.store.delete_after(NO_JOURNAL).into();

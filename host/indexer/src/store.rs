@@ -224,14 +224,19 @@ impl IndexStore {
         .into()
     }
 
+    /// Unique keys of the events after this block that the publisher has handed over to the log.
+    pub(super) fn public_keys_after(&self, block: i64) -> Sql {
+        let text = "SELECT unique_key FROM host_chain_events \
+             WHERE plugin = $1 AND chain = $2 AND block > $3 AND is_public = 1";
+        self.statement(text).bind(block)
+    }
+
     /// The public events after this block, in their order.
     pub(super) fn select_public_events_after(&self, block: i64) -> Statement {
-        self.statement(
-            "SELECT a.id, a.type FROM host_activity a WHERE a.unique_key IN (SELECT unique_key FROM host_chain_events \
-             WHERE plugin = $1 AND chain = $2 AND block > $3 AND is_public = 1) ORDER BY a.id",
-        )
-        .bind(block)
-        .into()
+        sql("SELECT a.id, a.type FROM host_activity a WHERE a.unique_key IN (")
+            .push_sql(self.public_keys_after(block))
+            .push(") ORDER BY a.id")
+            .into()
     }
 
     /// Tells the publisher, with a lock until the end of the transaction, that the index undoes everything after this block.

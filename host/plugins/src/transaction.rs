@@ -3,7 +3,13 @@
 //! The rule: rows, activity events and, on a signed route, the replay guard and the per-address interval commit together
 //! or not at all, and before the client gets a 2xx.
 
-use crate::{HostContext, WriteGuard, bounds::EVENTS_PER_TRANSACTION_MAX, log_subscription, polls::in_host};
+use crate::{
+    HostContext, WriteGuard,
+    bounds::EVENTS_PER_TRANSACTION_MAX,
+    log_subscription,
+    lost_commit::{self, Outcome},
+    polls::in_host,
+};
 use abi_stable::{
     erased_types::TD_Opaque,
     std_types::{RResult, RString, RVec},
@@ -26,12 +32,15 @@ use std::{
         atomic::{AtomicBool, Ordering::Relaxed},
     },
 };
+use uuid::Uuid;
 
 pub struct PluginTransaction {
     inner: StorageTransaction,
     events: Mutex<Vec<CheckedEvent>>,
     host: Arc<HostContext>,
     owner: TransactionOwner,
+    /// Stored with the guard of a signed write, to find out what became of it.
+    attempt: String,
     /// What the plugin declares: the events that it publishes, the signer roles and chains that it may send transactions with.
     /// `None` for a transaction of the gateway.
     manifest: Option<Arc<Manifest>>,
@@ -66,6 +75,13 @@ pub enum CommitError {
     Storage(StorageError),
 }
 
+impl CommitError {
+    /// The replay guard comes before the interval: a client that repeats a write that succeeded gets 409, not 429.
+    fn of_guard(index: usize) -> Self {
+        if index == 0 { Self::Replay } else { Self::TooSoon }
+    }
+}
+
 impl PluginTransaction {
     pub fn new(host: &Arc<HostContext>, scope: Scope, owner: TransactionOwner) -> Arc<Self> {
         Self::build(host, scope, owner, None)
@@ -88,11 +104,16 @@ impl PluginTransaction {
         manifest: Option<Arc<Manifest>>,
     ) -> Arc<Self> {
         let inner = host.database.begin(scope);
+        let attempt = Uuid::now_v7().simple().to_string();
+        if let TransactionOwner::Write(Some(guard)) = &owner {
+            inner.open_with(guard.statements(&attempt));
+        }
         Arc::new(Self {
             inner,
             events: Mutex::default(),
             host: host.clone(),
             owner,
+            attempt,
             manifest,
             has_intents: AtomicBool::new(false),
             has_commit_begun: AtomicBool::new(false),
@@ -111,17 +132,22 @@ impl PluginTransaction {
             return Ok(());
         }
         let has_events = !events.is_empty();
-        // The replay guard comes before the interval: a client that repeats a write that succeeded gets 409, not 429.
-        let mut finals: Vec<CommitStatement> = guard.map(WriteGuard::statements).unwrap_or_default();
+        // Where the request's one write commits itself, it has opened with them.
+        let last_guard = guard.filter(|_| !matches!(self.owner, TransactionOwner::Write(_)));
+        let mut finals: Vec<CommitStatement> =
+            last_guard.map(|guard| guard.statements(&self.attempt)).unwrap_or_default();
         finals.extend(self.host.activity.commit_statements(events, self.host.clock.now_s()));
         match self.inner.commit(finals).await {
             Ok(_) => {}
-            Err(StorageError::Rejected(0)) if guard.is_some() => return Err(CommitError::Replay),
-            Err(StorageError::Rejected(_)) => return Err(CommitError::TooSoon),
-            Err(error) => return Err(CommitError::Storage(error)),
+            Err(StorageError::Rejected(index)) => return Err(CommitError::of_guard(index)),
+            Err(error @ StorageError::Unavailable(_)) => self.survive_lost_commit(guard, error).await?,
+            // An earlier statement may have been refused for the guard, which ended the transaction.
+            Err(error) => {
+                return Err(self.inner.refused_opening().map_or(CommitError::Storage(error), CommitError::of_guard));
+            }
         }
         if has_events {
-            self.host.activity.wake();
+            self.host.activity.written();
         }
         if self.has_intents.load(Relaxed) {
             self.host.journal.wake();
@@ -129,13 +155,38 @@ impl PluginTransaction {
         Ok(())
     }
 
+    /// Whether the write was committed although the server did not say so. Where no guard can tell, the error stays, and the
+    /// write may have been done.
+    async fn survive_lost_commit(&self, guard: Option<&WriteGuard>, error: StorageError) -> Result<(), CommitError> {
+        let Some(guard) = guard.filter(|_| self.inner.has_unknown_outcome()) else {
+            return Err(CommitError::Storage(error));
+        };
+        match lost_commit::find_out(&self.host.database, guard, &self.attempt).await {
+            Some(Outcome::Committed) => Ok(()),
+            Some(Outcome::Replayed) => Err(CommitError::Replay),
+            Some(Outcome::NotCommitted) | None => Err(CommitError::Storage(error)),
+        }
+    }
+
     pub fn has_commit_begun(&self) -> bool {
         self.has_commit_begun.load(Relaxed)
     }
 
-    /// How the plugin's `commit` ended, if it called it and that is over.
+    /// How the plugin's `commit` ended, if it called it and that is over. A write whose guard was refused earlier has failed,
+    /// whether its plugin calls it or not.
     pub fn commit_result(&self) -> Option<&Result<(), CommitError>> {
+        if let Some(index) = self.inner.refused_opening() {
+            let _ = self.commit_result.set(Err(CommitError::of_guard(index)));
+        }
         self.commit_result.get()
+    }
+
+    /// The error of a statement. The guard may run with it.
+    fn statement_error(&self, error: StorageError) -> HostError {
+        match self.inner.refused_opening() {
+            Some(index) => host_error(CommitError::of_guard(index)),
+            None => error.into(),
+        }
     }
 
     /// Commits with these last statements.
@@ -237,7 +288,7 @@ impl AbiTransaction for Handle {
         let transaction = self.0.clone();
         in_host(async move {
             let outcomes = transaction.run(statements.into_vec()).await;
-            outcomes.map(RVec::from).map_err(HostError::from).into()
+            outcomes.map(RVec::from).map_err(|error| transaction.statement_error(error)).into()
         })
         .into_ffi()
     }

@@ -5,7 +5,7 @@
 
 use gateway_clock::Clock;
 use gateway_storage::{CommitStatement, Dialect};
-use plugin_api::{manifest::MigrationSpec, sql};
+use plugin_api::{abi::Statement, manifest::MigrationSpec, sql};
 
 pub const MIGRATION: &str = "
 CREATE TABLE host_replay_guard (
@@ -45,6 +45,21 @@ pub fn by_time_migration(version: u32) -> MigrationSpec {
         postgres: Some(format!("{BY_TIME};")),
     }
 }
+
+/// Which attempt of a write a guard belongs to: see [`crate::lost_commit`].
+const ATTEMPT: &str = "ALTER TABLE host_replay_guard ADD COLUMN attempt TEXT";
+
+pub fn attempt_migration(version: u32) -> MigrationSpec {
+    MigrationSpec { version, name: "guard_attempts".to_owned(), sql: ATTEMPT.to_owned(), postgres: None }
+}
+
+/// The guard of another write keeps this one out. The mark of attempts that are lost keeps only these out: nothing was
+/// written with that signature, so it can be sent again.
+const GUARD: &str = "INSERT INTO host_replay_guard (remember_until_s, digest, address, attempt) SELECT $1, $2, $3, $4 \
+    WHERE NOT EXISTS (SELECT 1 FROM host_replay_guard_1 WHERE address = $3 AND digest = $2) \
+    ON CONFLICT (remember_until_s, digest) DO UPDATE SET attempt = excluded.attempt \
+    WHERE host_replay_guard.attempt LIKE 'lost %' AND host_replay_guard.attempt NOT LIKE '%' || excluded.attempt || '%' \
+    RETURNING 1";
 
 /// Whose time decides whether the interval is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,14 +115,8 @@ pub struct WriteGuard {
 
 impl WriteGuard {
     /// The first statement is the replay guard, the second, if any, the interval: each must return a row.
-    pub(crate) fn statements(&self) -> Vec<CommitStatement> {
-        let replay = sql("INSERT INTO host_replay_guard (remember_until_s, digest, address) SELECT $1, $2, $3 \
-             WHERE NOT EXISTS (SELECT 1 FROM host_replay_guard_1 WHERE address = $3 AND digest = $2) \
-             ON CONFLICT (remember_until_s, digest) DO NOTHING RETURNING 1")
-        .bind(self.remember_until_s)
-        .bind(self.digest.as_str())
-        .bind(self.signer.as_str());
-        let mut statements = vec![CommitStatement::expecting_row(replay.into())];
+    pub(crate) fn statements(&self, attempt: &str) -> Vec<CommitStatement> {
+        let mut statements = vec![CommitStatement::expecting_row(self.bind_key(GUARD, attempt))];
         if self.interval_ms > 0 {
             let (address, interval_ms) = (self.signer.as_str(), self.interval_ms);
             let slot = match self.interval_clock {
@@ -117,6 +126,12 @@ impl WriteGuard {
             statements.push(CommitStatement::expecting_row(slot.into()));
         }
         statements
+    }
+
+    /// A statement with the guard's key, the signer and an attempt as its parameters.
+    pub(crate) fn bind_key(&self, text: &'static str, attempt: &str) -> Statement {
+        let key = sql(text).bind(self.remember_until_s).bind(self.digest.as_str());
+        key.bind(self.signer.as_str()).bind(attempt).into()
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{
     engine::{DatabaseInner, Engine},
     error::StorageError,
     migrations::{self, AppliedMigration, MigrationReport, Schema},
-    postgres::{Notifications, PostgresEngine},
+    postgres::{self, Notifications, PostgresEngine},
     read_tracking,
     revisions::Revisions,
     scope::Scope,
@@ -16,7 +16,7 @@ use crate::{
     transaction::Transaction,
 };
 use futures_util::future::BoxFuture;
-use plugin_api::abi::{Rows, Statement};
+use plugin_api::abi::{Rows, Statement, Value};
 use std::{path::Path, sync::Arc, time::Duration};
 
 /// The result of [`Database::try_read`].
@@ -57,7 +57,7 @@ impl Database {
                         .await
                         .map_err(|error| StorageError::Internal(format!("the check failed: {error}")))?
                 }
-                Dialect::Postgres => PostgresEngine::check(&settings).await,
+                Dialect::Postgres => postgres::check(&settings).await,
             }
         })
     }
@@ -78,7 +78,7 @@ impl Database {
                         .await
                         .map_err(|error| StorageError::Internal(format!("the read failed: {error}")))?
                 }
-                Dialect::Postgres => PostgresEngine::peek_texts(&settings, table, query).await,
+                Dialect::Postgres => postgres::peek_texts(&settings, table, query).await,
             }
         })
     }
@@ -185,6 +185,22 @@ impl Database {
         match &self.inner.engine {
             Engine::Sqlite(_) => None,
             Engine::Postgres(postgres) => postgres.listen(channel).await,
+        }
+    }
+
+    /// Wakes those who listen to the channel, outside of any transaction: a notification that is part of a transaction makes the
+    /// server commit one after the other. It may be lost. Does nothing on SQLite.
+    pub async fn notify(&self, channel: &str) {
+        if let Engine::Postgres(postgres) = &self.inner.engine {
+            let sql = "SELECT pg_notify($1, '')".into();
+            let statement = Statement { sql, params: vec![Value::Text(channel.into())].into() };
+            let notified = match self.inner.checker.check(&Scope::Host, statement, Purpose::Read) {
+                Ok(statement) => Box::pin(postgres.read(&statement)).await,
+                Err(error) => Err(error),
+            };
+            if let Err(error) = notified {
+                tracing::debug!(%error, channel, "other gateways are not notified");
+            }
         }
     }
 

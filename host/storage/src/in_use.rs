@@ -9,7 +9,7 @@ use crate::{
 };
 use futures_util::future::BoxFuture;
 
-/// Asks for the lock that a restore needs, and releases it at once.
+/// Whether a restore would be refused now.
 pub fn is_in_use(settings: &DatabaseSettings) -> BoxFuture<'_, Result<bool, StorageError>> {
     Box::pin(async move {
         match settings.dialect()? {
@@ -20,7 +20,7 @@ pub fn is_in_use(settings: &DatabaseSettings) -> BoxFuture<'_, Result<bool, Stor
             },
             Dialect::Postgres => {
                 let mut connection = postgres::connect(&settings.url).await?;
-                Ok(!postgres::try_lock_exclusive(&mut connection).await?)
+                postgres::presence::is_in_use(&mut connection).await
             }
         }
     })

@@ -16,6 +16,11 @@ pub struct DatabaseSettings {
     pub write_group_max: usize,
     /// PostgreSQL: most connections in the pool.
     pub pool_max: u32,
+    /// PostgreSQL: whether statements stay prepared on their connection. A pooler that gives each transaction another
+    /// connection may not support it.
+    pub prepared: bool,
+    /// PostgreSQL: where notifications are listened for; empty for nowhere. `None` is [`Self::url`].
+    pub listen_url: Option<SecretString>,
     pub statement_timeout_ms: u64,
     /// Limit of a transaction from its first statement to its end.
     pub transaction_timeout_ms: u64,
@@ -32,6 +37,8 @@ impl DatabaseSettings {
             read_connections: 4,
             write_group_max: 256,
             pool_max: 16,
+            prepared: true,
+            listen_url: None,
             statement_timeout_ms: 10_000,
             transaction_timeout_ms: 15_000,
             transaction_idle_ms: 2_000,

@@ -13,7 +13,7 @@ use crate::{
 use parking_lot::Mutex;
 use plugin_api::abi::{Statement, StatementResult};
 use std::sync::{
-    Arc,
+    Arc, OnceLock,
     atomic::{AtomicBool, Ordering::Relaxed},
 };
 
@@ -24,6 +24,10 @@ pub struct Transaction {
     database: Arc<DatabaseInner>,
     scope: Scope,
     engine: EngineTransaction,
+    /// Statements of the gateway that have not run yet and without whose rows nothing takes effect.
+    opening: Mutex<Vec<CommitStatement>>,
+    /// Index of the opening statement that returned no row.
+    refused_opening: OnceLock<usize>,
     deferred: Mutex<DeferredStatements>,
     has_conflict: AtomicBool,
 }
@@ -77,10 +81,18 @@ impl Transaction {
         let engine = match &database.engine {
             Engine::Sqlite(sqlite) => EngineTransaction::Sqlite(sqlite.begin(scope.plugin_name())),
             Engine::Postgres(postgres) => {
-                EngineTransaction::Postgres(PostgresTransaction::new(Arc::clone(postgres), scope.plugin_name()))
+                EngineTransaction::Postgres(PostgresTransaction::new(Arc::clone(postgres), &scope))
             }
         };
-        Self { database, scope, engine, deferred: Mutex::default(), has_conflict: AtomicBool::new(false) }
+        Self {
+            database,
+            scope,
+            engine,
+            opening: Mutex::default(),
+            refused_opening: OnceLock::new(),
+            deferred: Mutex::default(),
+            has_conflict: AtomicBool::new(false),
+        }
     }
 
     pub fn scope(&self) -> &Scope {
@@ -100,6 +112,27 @@ impl Transaction {
     /// succeed in a new one.
     pub fn has_conflict(&self) -> bool {
         self.has_conflict.load(Relaxed)
+    }
+
+    /// Whether the connection failed while the commit was on its way: it may have taken effect.
+    pub fn has_unknown_outcome(&self) -> bool {
+        match &self.engine {
+            EngineTransaction::Sqlite(_) => false,
+            EngineTransaction::Postgres(transaction) => transaction.has_unknown_outcome(),
+        }
+    }
+
+    /// Adds the gateway's own statements that say whether the transaction may take effect: when one that must return a row
+    /// returns none, the call that ran it fails with [`StorageError::Rejected`] and everything is rolled back. On PostgreSQL
+    /// they run first, on their way with BEGIN. On SQLite, where nobody saves a way and a transaction that has begun keeps
+    /// others waiting, they run with the commit. A transaction that has nothing else to do still runs them when it commits.
+    pub fn open_with(&self, statements: Vec<CommitStatement>) {
+        self.opening.lock().extend(statements);
+    }
+
+    /// Which of the opening statements returned no row although it had to.
+    pub fn refused_opening(&self) -> Option<usize> {
+        self.refused_opening.get().copied()
     }
 
     /// Adds a statement that runs before the next call's statements, in the scope of the transaction.
@@ -147,35 +180,76 @@ impl Transaction {
             return Ok(Vec::new());
         }
         let _timer = self.scope.time_write();
-        let result = match &self.engine {
-            EngineTransaction::Sqlite(transaction) => transaction.run(all).await,
-            EngineTransaction::Postgres(transaction) => Box::pin(transaction.run(&all)).await,
+        let (result, before) = match &self.engine {
+            EngineTransaction::Sqlite(transaction) => (transaction.run(all).await, deferred_count),
+            EngineTransaction::Postgres(transaction) => {
+                let mut statements = self.take_opening()?;
+                let opening_count = statements.len();
+                statements.extend(all.into_iter().map(without_condition));
+                let result = Box::pin(transaction.run(&statements)).await;
+                (self.note_rejection(result, opening_count, deferred_count), opening_count + deferred_count)
+            }
         };
-        self.record(result).map(|mut outcomes| outcomes.split_off(deferred_count))
+        self.record(result).map(|mut outcomes| outcomes.split_off(before))
     }
 
     /// Runs the gateway's own last statements and commits, in one call to the database. Returns when the commit is
     /// durable. When the connection fails during the commit itself, the error is `Unavailable` and the outcome is
-    /// unknown.
+    /// unknown: see [`Self::has_unknown_outcome`].
     pub async fn commit(&self, statements: Vec<CommitStatement>) -> Result<Vec<StatementResult>, StorageError> {
-        if statements.is_empty() && !self.has_begun() {
+        let has_opening = !self.opening.lock().is_empty();
+        if statements.is_empty() && !has_opening && !self.has_begun() {
             self.end("it was committed");
             return Ok(Vec::new());
         }
-        let check = |commit: CommitStatement| {
-            let statement = self.check(&Scope::Host, commit.statement)?;
-            Ok(CommitStatement { statement, must_return_row: commit.must_return_row })
-        };
-        let checked: Vec<_> = statements.into_iter().map(check).collect::<Result<_, StorageError>>()?;
-        // The deferred statements run in a call before, because `Rejected` names a commit statement by its index.
-        Box::pin(self.run(Vec::new())).await?;
-        let _timer = self.scope.time_write();
-        let result = match &self.engine {
-            EngineTransaction::Sqlite(transaction) => transaction.commit(checked).await,
-            EngineTransaction::Postgres(transaction) => Box::pin(transaction.commit(&checked)).await,
+        let checked = self.check_commit(statements)?;
+        let (result, before) = match &self.engine {
+            EngineTransaction::Sqlite(transaction) => {
+                // In a call before, because `Rejected` names a commit statement by its index.
+                Box::pin(self.run(Vec::new())).await?;
+                let mut statements = self.take_opening()?;
+                let opening_count = statements.len();
+                statements.extend(checked);
+                let _timer = self.scope.time_write();
+                let result = transaction.commit(statements).await;
+                (self.note_rejection(result, opening_count, 0), opening_count)
+            }
+            EngineTransaction::Postgres(transaction) => {
+                let mut statements = self.take_opening()?;
+                let opening_count = statements.len();
+                let deferred = std::mem::take(&mut *self.deferred.lock()).statements;
+                let deferred_count = deferred.len();
+                statements.extend(deferred.into_iter().map(without_condition));
+                statements.extend(checked);
+                let _timer = self.scope.time_write();
+                let result = Box::pin(transaction.commit(&statements)).await;
+                (self.note_rejection(result, opening_count, deferred_count), opening_count + deferred_count)
+            }
         };
         self.note_failure(&result);
-        self.database.record_commit(result)
+        self.database.record_commit(result).map(|mut outcomes| outcomes.split_off(before))
+    }
+
+    fn take_opening(&self) -> Result<Vec<CommitStatement<CheckedStatement>>, StorageError> {
+        let statements = std::mem::take(&mut *self.opening.lock());
+        self.check_commit(statements)
+    }
+
+    /// The index of a rejected statement among those of its own kind: an opening one, or one of the commit.
+    fn note_rejection<T>(
+        &self,
+        result: Result<T, StorageError>,
+        opening_count: usize,
+        deferred_count: usize,
+    ) -> Result<T, StorageError> {
+        result.map_err(|error| match error {
+            StorageError::Rejected(index) if index < opening_count => {
+                let _ = self.refused_opening.set(index);
+                error
+            }
+            StorageError::Rejected(index) => StorageError::Rejected(index - opening_count - deferred_count),
+            other => other,
+        })
     }
 
     fn record<T>(&self, result: Result<T, StorageError>) -> Result<T, StorageError> {
@@ -200,6 +274,17 @@ impl Transaction {
         }
     }
 
+    fn check_commit(
+        &self,
+        statements: Vec<CommitStatement>,
+    ) -> Result<Vec<CommitStatement<CheckedStatement>>, StorageError> {
+        let check = |commit: CommitStatement| {
+            let statement = self.check(&Scope::Host, commit.statement)?;
+            Ok(CommitStatement { statement, must_return_row: commit.must_return_row })
+        };
+        statements.into_iter().map(check).collect()
+    }
+
     fn check(&self, scope: &Scope, statement: Statement) -> Result<CheckedStatement, StorageError> {
         let checker = &self.database.checker;
         checker.check(scope, statement, Purpose::Transaction).inspect_err(|_| self.end("a statement failed"))
@@ -212,4 +297,8 @@ impl Transaction {
             EngineTransaction::Postgres(transaction) => transaction.end(reason),
         }
     }
+}
+
+fn without_condition(statement: CheckedStatement) -> CommitStatement<CheckedStatement> {
+    CommitStatement { statement, must_return_row: false }
 }

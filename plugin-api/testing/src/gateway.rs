@@ -10,7 +10,7 @@ use gateway_http::ClientIp;
 use gateway_http::body::RequestBody;
 use gateway_indexer::{IndexReport, IndexState};
 use gateway_plugins::LoadedPlugin;
-use gateway_storage::Scope;
+use gateway_storage::{Dialect, Scope};
 use http::Request;
 use http_body_util::BodyExt as _;
 use plugin_api::{
@@ -247,6 +247,7 @@ impl TestGateway {
 
     /// Rows of any table or view, as text, for comparisons.
     pub async fn rows(&self, statement: &str) -> Vec<String> {
+        self.sequenced().await;
         let statement = plugin_api::sql(statement.to_owned());
         let rows = self.gateway.host.database.read(&Scope::Host, statement.into()).await;
         let rows = rows.unwrap_or_else(|error| panic!("{error}"));
@@ -326,6 +327,23 @@ impl TestGateway {
         }
     }
 
+    /// On PostgreSQL an event is public a moment after its commit. Waits until all that are committed now are, so that a test
+    /// finds in the log what it has written, as on SQLite.
+    async fn sequenced(&self) {
+        if self.gateway.host.database.dialect() == Dialect::Sqlite {
+            return;
+        }
+        let read = async |statement: plugin_api::Sql| -> Option<i64> {
+            let rows = self.gateway.host.database.read(&Scope::Host, statement.into()).await.ok()?;
+            plugin_api::host::decode_rows(&rows).ok()?.into_iter().next()
+        };
+        // Nothing of a database that is away is waited for.
+        let newest = read(plugin_api::sql("SELECT coalesce(max(id), 0) FROM host_activity_outbox")).await.unwrap_or(0);
+        let waiting = || plugin_api::sql("SELECT count(*) FROM host_activity_outbox WHERE id <= $1").bind(newest);
+        let is_sequenced = async || newest == 0 || read(waiting()).await.unwrap_or(0) == 0;
+        Self::eventually(Duration::from_secs(20), "committed events become public", is_sequenced).await;
+    }
+
     /// The response with its body unread, for streams.
     pub async fn open_stream(
         &self,
@@ -341,6 +359,7 @@ impl TestGateway {
         let request = request.body(RequestBody::from(body.into()));
         let mut request = request.unwrap_or_else(|error| panic!("{method} {path} is no request: {error}"));
         request.extensions_mut().insert(ClientIp(*self.client_ip()));
+        self.sequenced().await;
         self.gateway.handle(request).await
     }
 
@@ -364,12 +383,14 @@ impl TestGateway {
 
     /// The whole activity log, oldest first.
     pub async fn events(&self) -> Vec<ActivityRow> {
+        self.sequenced().await;
         let rows = self.gateway.host.activity.rows_after(0).await;
         rows.unwrap_or_else(|error| panic!("the activity log cannot be read: {error}"))
     }
 
     /// The plugins' contributions to an extension point, by plugin name.
     pub async fn collect(&self, point: &str, input: &Value) -> BTreeMap<String, Value> {
+        self.sequenced().await;
         let parts = self.gateway.host.collect(point, input.to_string()).await;
         let decode = |part: &gateway_plugins::Contribution| {
             Some((part.plugin.name().to_owned(), serde_json::from_str(part.value.get()).ok()?))

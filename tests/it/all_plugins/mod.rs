@@ -4,6 +4,7 @@ mod call;
 mod calls;
 mod client;
 mod commons;
+mod conflicts;
 mod cursors;
 mod documents;
 mod filled_members;

@@ -1,7 +1,11 @@
 //! A restore that is killed at any moment: the old database is there, or the new one.
 
 use super::{Tables, back_up, restore, small_setup_on};
-use crate::{crash::Dice, e2e::Site, storage::Engine};
+use crate::{
+    crash::{Dice, sequenced},
+    e2e::Site,
+    storage::Engine,
+};
 use gateway_tests::process::LIMIT;
 use plugin_testing::{TestGateway, Wallet};
 use rstest::rstest;
@@ -20,6 +24,7 @@ async fn a_killed_restore_leaves_the_old_or_the_new(#[case] engine: Engine, #[ca
     assert_eq!(restore(&fresh, &file, &[]).await.code, Some(0));
     let new = Tables::read(&fresh).await.without_own_traces();
     Site::of(&gateway).open_thread(&Wallet::new(2), "After the backup").await;
+    sequenced(&setup).await;
     gateway.kill().await.unwrap();
     let old = Tables::read(&setup).await.without_own_traces();
     assert_ne!(old, new);

@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 pub struct Tables(pub BTreeMap<String, Vec<String>>);
 
 const SQLITE_TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
-const POSTGRES_TABLES: &str = "SELECT tablename::text FROM pg_tables WHERE schemaname = $1 ORDER BY tablename";
+/// The table of the gateways that have the database open is in no backup.
+const POSTGRES_TABLES: &str =
+    "SELECT tablename::text FROM pg_tables WHERE schemaname = $1 AND tablename <> 'host_gateways' ORDER BY tablename";
 
 impl Tables {
     pub async fn read(setup: &Setup) -> Self {

@@ -5,10 +5,17 @@ use crate::e2e::{Site, THREADS, posts_of, signed};
 use futures_util::future::join_all;
 use gateway_tests::process::LIMIT;
 use plugin_testing::{TestGateway, Value, Wallet, json};
-use std::sync::{
-    Mutex,
-    atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+use std::{
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+    },
+    time::Duration,
 };
+
+/// What a writer waits after a response that leaves the outcome open, or none: a gateway that is away refuses at once, and would get
+/// thousands of requests in a second.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// How the title of a thread begins.
 pub const THREAD: &str = "thread ";
@@ -94,7 +101,10 @@ impl<'a> Load<'a> {
 
     /// Whether there was an answer.
     async fn deliver(&self, site: &Site, write: &mut Write) -> bool {
-        let Some((status, code, body)) = send(site, write).await else { return false };
+        let Some((status, code, body)) = send(site, write).await else {
+            tokio::time::sleep(PAUSE).await;
+            return false;
+        };
         write.outcome = match (status, code.as_str()) {
             (201, _) => Outcome::Acknowledged,
             // An earlier attempt was stored.
@@ -105,6 +115,7 @@ impl<'a> Load<'a> {
         };
         if status == 503 {
             self.unavailable.fetch_add(1, Relaxed);
+            tokio::time::sleep(PAUSE).await;
         }
         if write.outcome == Outcome::Acknowledged {
             self.acknowledged.fetch_add(1, Relaxed);

@@ -13,7 +13,7 @@ mod stored;
 pub use disk_full::SmallDisk;
 pub use ledger::{Dice, Ledger, Outcome, Write};
 pub use load::{Load, send};
-pub use stored::{Stored, execute, query};
+pub use stored::{Stored, execute, query, sequenced};
 
 use gateway_tests::process::Setup;
 

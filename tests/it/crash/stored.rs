@@ -1,8 +1,8 @@
 //! The stored rows, read directly from the database.
 
 use super::load::THREAD;
-use gateway_tests::process::Setup;
-use plugin_testing::Value;
+use gateway_tests::process::{LIMIT, Setup};
+use plugin_testing::{TestGateway, Value};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection, Row as _, SqliteConnection};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,6 +12,10 @@ pub const OPENING: &str = "opening ";
 const POSTS: &str = "SELECT CAST(id AS TEXT), author, body FROM forum_posts ORDER BY forum_posts.id";
 const THREADS: &str = "SELECT CAST(id AS TEXT), author, title FROM forum_threads ORDER BY forum_threads.id";
 const EVENTS: &str = "SELECT CAST(id AS TEXT), type, actor, data FROM host_activity ORDER BY host_activity.id";
+/// With those that have no position yet.
+const EVENTS_ON_POSTGRES: &str = "SELECT coalesce(CAST(id AS TEXT), ''), type, actor, data FROM (
+    SELECT id, type, actor, data FROM host_activity UNION ALL SELECT NULL, type, actor, data FROM host_activity_outbox
+    ) logged ORDER BY logged.id";
 const GUARDS: &str = "SELECT address, CAST(count(*) AS TEXT) FROM host_replay_guard GROUP BY address";
 const SLOTS: &str = "SELECT address FROM host_write_slots";
 const WRONG_COUNTS: &str = "SELECT CAST(id AS TEXT) FROM forum_threads t
@@ -45,7 +49,7 @@ impl Stored {
                 None => put(&mut authors, &row[2], &row[1]),
             }
         }
-        let logged = query(setup, EVENTS).await;
+        let logged = query(setup, if is_postgres(setup) { EVENTS_ON_POSTGRES } else { EVENTS }).await;
         for row in &logged {
             let data: Value = serde_json::from_str(&row[3]).unwrap();
             let name = if row[1] == "thread.create" { "title" } else { "excerpt" };
@@ -54,13 +58,19 @@ impl Stored {
         let guards = query(setup, GUARDS).await.into_iter().map(|row| (row[0].clone(), row[1].parse().unwrap()));
         Self {
             authors,
-            event_ids: logged.iter().map(|row| row[0].parse().unwrap()).collect(),
+            event_ids: logged.iter().filter(|row| !row[0].is_empty()).map(|row| row[0].parse().unwrap()).collect(),
             openings,
             events,
             guards: guards.collect(),
             slots: query(setup, SLOTS).await.concat().into_iter().collect(),
             wrong_counts: query(setup, WRONG_COUNTS).await,
         }
+    }
+
+    /// As [`Self::read`], when every committed event has its position: a gateway must be running.
+    pub async fn read_sequenced(setup: &Setup) -> Self {
+        sequenced(setup).await;
+        Self::read(setup).await
     }
 
     /// Every write is whole: row, opening post, count, event, guard and slot.
@@ -79,9 +89,22 @@ impl Stored {
     }
 }
 
+/// Waits until every committed event is in the activity log, while a gateway runs; at once on SQLite.
+pub async fn sequenced(setup: &Setup) {
+    if is_postgres(setup) {
+        let is_empty =
+            async || query(setup, "SELECT CAST(count(*) AS TEXT) FROM host_activity_outbox").await == [["0"]];
+        TestGateway::eventually(LIMIT, "committed events become public", is_empty).await;
+    }
+}
+
+fn is_postgres(setup: &Setup) -> bool {
+    setup.get("database.url").is_some_and(|url| url.starts_with("postgres"))
+}
+
 /// Rows of texts.
 pub async fn query(setup: &Setup, sql: &'static str) -> Vec<Vec<String>> {
-    if let Some(url) = setup.get("database.url").filter(|url| url.starts_with("postgres")) {
+    if let Some(url) = setup.get("database.url").filter(|_| is_postgres(setup)) {
         let mut connection = PgConnection::connect(url).await.unwrap();
         let rows = sqlx::query(sql).fetch_all(&mut connection).await.unwrap();
         return rows.iter().map(|row| (0..row.len()).map(|index| row.get(index)).collect()).collect();

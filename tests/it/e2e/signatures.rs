@@ -5,7 +5,7 @@ use super::{
     setup, setup_on,
     site::{Site, THREADS, answer, posts_of, signed},
 };
-use crate::storage::Engine;
+use crate::{crash::sequenced, storage::Engine};
 use alloy_primitives::{U256, uint};
 use futures_util::future::join_all;
 use gateway_tests::process::LIMIT;
@@ -88,7 +88,8 @@ async fn the_twin_of_a_signature_is_refused() {
 #[rstest]
 #[tokio::test]
 async fn of_fifty_identical_requests_at_once_one_is_taken(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
-    let gateway = setup_on(engine).await.start().await.unwrap();
+    let setup = setup_on(engine).await;
+    let gateway = setup.start().await.unwrap();
     let site = Site::of(&gateway);
     let body = new_thread(&Wallet::new(1), "Once");
     let answers = join_all((0..50).map(|_| site.post(THREADS, &body))).await;
@@ -97,6 +98,7 @@ async fn of_fifty_identical_requests_at_once_one_is_taken(#[values(Engine::Sqlit
     assert_eq!(outcomes[0], (201, String::new()));
     assert!(outcomes[1..].iter().all(|outcome| *outcome == (409, "replay".to_owned())), "{outcomes:?}");
     assert_eq!(site.get(THREADS).await.json()["total"], 1);
+    sequenced(&setup).await;
     let events = site.get("/api/activity").await.json();
     assert_eq!(events["items"].as_array().unwrap().len(), 1, "{events}");
 }

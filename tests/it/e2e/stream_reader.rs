@@ -42,21 +42,19 @@ impl StreamReader {
 
     /// The next event or comment; none when the stream ended as it should.
     pub async fn next(&mut self) -> Option<Part> {
-        self.next_or_broken().await.expect("the stream breaks off")
+        self.try_next().await.expect("the stream breaks off")
     }
 
-    /// The same of a stream whose server may be gone: then an error.
-    pub async fn next_or_broken(&mut self) -> reqwest::Result<Option<Part>> {
+    /// The same of a gateway that may be killed: then the stream breaks off.
+    pub async fn try_next(&mut self) -> reqwest::Result<Option<Part>> {
         loop {
             while let Some(line) = self.take_line() {
                 if let Some(part) = self.block.take_in(&line) {
                     return Ok(Some(part));
                 }
             }
-            match in_time(self.response.chunk()).await? {
-                Some(chunk) => self.unread.extend_from_slice(&chunk),
-                None => return Ok(None),
-            }
+            let Some(chunk) = in_time(self.response.chunk()).await? else { return Ok(None) };
+            self.unread.extend_from_slice(&chunk);
         }
     }
 

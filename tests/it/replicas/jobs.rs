@@ -1,7 +1,7 @@
 //! A job runs once per tick, whoever runs it; a dead holder's lease is respected to its end and not longer.
 //! (`it/jobs/lease.rs` has the same with a clock of its own, to the millisecond.)
 
-use super::Pair;
+use super::{Replicas, THREE};
 use crate::crash::{execute, query};
 use gateway_clock::Clock;
 use gateway_tests::process::{LIMIT, Setup};
@@ -33,18 +33,18 @@ async fn make_due(setup: &Setup) {
 
 #[tokio::test]
 async fn a_job_runs_once_per_tick_and_outlives_its_holder() {
-    let mut pair = Pair::start(|setup| setup.set("plugins.hello.enabled", true)).await;
-    let setup = pair.setups[0].clone();
+    let mut replicas = Replicas::start(THREE, |setup| setup.set("plugins.hello.enabled", true)).await;
+    let setup = replicas.setups[0].clone();
     make_due(&setup).await;
     runs(&setup, 1).await;
-    // Both gateways poll again, and must find nothing to do.
+    // All gateways poll again, and must find nothing to do.
     make_due(&setup).await;
     runs(&setup, 2).await;
     // That nothing happens shows in nothing else: no run, no log line, no metric.
     tokio::time::sleep(TWO_LOOKS).await;
     assert_eq!(state(&setup).await, (2, 0, String::new()));
 
-    pair.gateways[0].kill().await.unwrap();
+    replicas.gateways[0].kill().await.unwrap();
     // As if it had died in the middle of a run.
     let now_ms = Clock::System.now_ms();
     let until_ms = now_ms + 8000;
@@ -66,7 +66,7 @@ async fn a_job_runs_once_per_tick_and_outlives_its_holder() {
         assert!(Clock::System.now_ms() > until_ms, "taken over before the lease ended");
         seen == 4
     };
-    TestGateway::eventually(LIMIT, "the other takes over", is_taken_over).await;
+    TestGateway::eventually(LIMIT, "another one takes over", is_taken_over).await;
     // The lost run, and the one that took its place.
     assert_eq!(state(&setup).await, (4, 1, String::new()));
 }

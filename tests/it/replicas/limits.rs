@@ -1,54 +1,58 @@
 //! A signature and a write interval are used up for all gateways at once.
 
-use super::Pair;
+use super::{Replicas, THREE};
 use crate::{
     crash::{Ledger, Outcome, Stored, Write, send},
     e2e::THREADS,
 };
+use futures_util::future::join_all;
 use gateway_clock::Clock;
 use gateway_plugins::{CommitError, IntervalClock, PluginTransaction, TransactionOwner, WriteGuard};
 use gateway_storage::Scope;
 use gateway_tests::process::LIMIT;
-use plugin_testing::{TestGateway, Wallet};
+use plugin_testing::{TestGateway, Value, Wallet};
 
 #[tokio::test]
-async fn of_the_same_request_to_both_at_once_one_is_taken() {
-    let pair = Pair::start(|setup| setup).await;
-    let [one, other] = &pair.sites;
+async fn of_the_same_request_to_all_at_once_one_is_taken() {
+    let replicas = Replicas::start(THREE, |setup| setup).await;
     let mut ledger = Ledger::default();
     for number in 0..40 {
         let mut write = Write::thread(&Wallet::new(number), "once");
-        let (first, second) = tokio::join!(send(one, &write), send(other, &write));
-        let mut outcomes = [first, second].map(|answer| answer.map(|(status, code, _)| (status, code)).unwrap());
+        let answers = join_all(replicas.sites.iter().map(|site| send(site, &write))).await;
+        let outcome = |answer: Option<(u16, String, Value)>| answer.map(|(status, code, _)| (status, code)).unwrap();
+        let mut outcomes: Vec<(u16, String)> = answers.into_iter().map(outcome).collect();
         outcomes.sort();
-        assert_eq!(outcomes, [(201, String::new()), (409, "replay".to_owned())]);
+        let replay = (409, "replay".to_owned());
+        assert_eq!(outcomes, [(201, String::new()), replay.clone(), replay]);
         write.outcome = Outcome::Acknowledged;
         ledger.writes.push(write);
     }
-    let kept = Stored::read(&pair.setups[0]).await;
+    let kept = Stored::read_sequenced(&replicas.setups[0]).await;
     ledger.compare(&kept);
-    for site in &pair.sites {
+    for site in &replicas.sites {
         ledger.replay(site, &kept).await;
     }
 }
 
 #[tokio::test]
-async fn a_wallet_has_one_turn_per_interval_at_both_together() {
-    let pair = Pair::start(|setup| setup.set("limits.write_interval_ms", 3000)).await;
-    let [one, other] = &pair.sites;
+async fn a_wallet_has_one_turn_per_interval_at_all_together() {
+    let replicas = Replicas::start(THREE, |setup| setup.set("limits.write_interval_ms", 3000)).await;
     let wallet = Wallet::new(1);
-    let writes = [Write::thread(&wallet, "one"), Write::thread(&wallet, "other")];
-    let (first, second) = tokio::join!(send(one, &writes[0]), send(other, &writes[1]));
-    let statuses = [first, second].map(|answer| answer.unwrap().0);
-    let late = usize::from(statuses == [201, 429]);
-    assert!(statuses == [201, 429] || statuses == [429, 201], "{statuses:?}");
-    // Refused by both gateways; after the interval the same signature is accepted.
-    for site in &pair.sites {
+    let writes: Vec<Write> = (0..THREE).map(|number| Write::thread(&wallet, &format!("number {number}"))).collect();
+    let answers = join_all(replicas.sites.iter().zip(&writes).map(|(site, write)| send(site, write))).await;
+    let statuses: Vec<u16> = answers.into_iter().map(|answer| answer.unwrap().0).collect();
+    let late = statuses.iter().position(|status| *status == 429).unwrap();
+    let mut sorted = statuses.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, [201, 429, 429]);
+    // Refused by all gateways; after the interval the same signature is accepted.
+    for site in &replicas.sites {
         assert_eq!(send(site, &writes[late]).await.unwrap().0, 429);
     }
-    let sent = async || send(&pair.sites[1 - late], &writes[late]).await.unwrap().0 == 201;
+    let another = &replicas.sites[(late + 1) % THREE];
+    let sent = async || send(another, &writes[late]).await.unwrap().0 == 201;
     TestGateway::eventually(LIMIT, "its turn comes", sent).await;
-    assert_eq!(one.get(THREADS).await.json()["total"], 2);
+    assert_eq!(another.get(THREADS).await.json()["total"], 2);
 }
 
 /// A replica's clock is five seconds ahead: by its time the interval would be over before it began.

@@ -1,78 +1,61 @@
-//! Writes and streams on both gateways, one of which is killed in the middle.
+//! Writes and streams on all gateways, each of which is killed in the middle and starts again.
 
-use super::Pair;
-use crate::{
-    crash::{Dice, Ledger, Load, Stored, Write, send},
-    e2e::{Part, Site},
-};
+use super::{Follower, Replicas, THREE, send_unanswered_again, write_last};
+use crate::crash::{Dice, Ledger, Load, Stored};
 use plugin_testing::Wallet;
-use std::ops::ControlFlow;
 
-const LAST: &str = "the last word";
-
-/// Ids of all events up to the last write; `visit` decides after each event whether to resume at another gateway.
-async fn listen(first: &Site, mut visit: impl FnMut(usize) -> ControlFlow<Site>) -> Vec<i64> {
-    let mut stream = first.follow("/api/stream?sinceId=0", None).await;
-    let mut ids = Vec::new();
-    loop {
-        let Part::Event(event) = stream.next().await.expect("the stream goes on") else { continue };
-        ids.push(event.id);
-        if event.data.to_string().contains(LAST) {
-            return ids;
-        }
-        if let ControlFlow::Break(next) = visit(ids.len()) {
-            let position = event.id.to_string();
-            stream = next.follow("/api/stream", Some(position.as_bytes())).await;
-        }
-    }
-}
+/// Writes of one round before the kill, and in all.
+const BEFORE_KILL: u64 = 120;
+const WRITES: u64 = 180;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn streams_of_both_tell_all_writes_in_order_and_a_kill_loses_none() {
-    let mut pair = Pair::start(|setup| setup.set("activity.ring_events", 16)).await;
-    let sites = pair.sites.clone();
-    let [_, killed] = &mut pair.gateways;
+async fn streams_of_all_tell_all_writes_in_order_and_kills_lose_none() {
+    let mut replicas = Replicas::start(THREE, |setup| setup.set("activity.ring_events", 16)).await;
     let wallets: Vec<Wallet> = (0..10).map(Wallet::new).collect();
     let (dice, mut ledger) = (Dice::new(), Ledger::default());
+    let mut followers = [Follower::default(), Follower::default(), Follower::default()];
 
-    let writes = async {
-        let load = Load::new(&sites, "both");
-        let kill = async {
-            load.reached(300).await;
-            killed.kill().await.unwrap();
-            load.reached(450).await;
-            load.end();
+    // One of them gives the events their ids: it is killed in one of the rounds.
+    for victim in 0..THREE {
+        let last = format!("the last word of round {victim}");
+        let (sites, others) = (replicas.sites.clone(), replicas.others(victim));
+        let killed = &mut replicas.gateways[victim];
+        let writes = async {
+            let load = Load::new(&sites, format!("round {victim}"));
+            let kill = async {
+                load.reached(BEFORE_KILL).await;
+                killed.kill().await.unwrap();
+                load.reached(WRITES).await;
+                load.end();
+            };
+            let load_dice = dice.fork(victim as u64);
+            let (written, ()) = tokio::join!(load.run(&wallets, &load_dice, Vec::new()), kill);
+            ledger.writes.extend(written);
+            send_unanswered_again(&others, &mut ledger, &wallets, &dice).await;
+            write_last(&others[0], &mut ledger, &last).await;
         };
-        let (written, ()) = tokio::join!(load.run(&wallets, &dice, Vec::new()), kill);
-        ledger.writes.extend(written);
-        let mut retry = Load::new(&sites[..1], "one");
-        retry.only_retries = true;
-        let unanswered = ledger.take_unknown();
-        eprintln!("{} writes got no answer", unanswered.len());
-        ledger.writes.extend(retry.run(&wallets, &dice, unanswered).await);
-        let mut last = Write::thread(&Wallet::new(100), LAST);
-        last.outcome = crate::crash::Outcome::Acknowledged;
-        assert_eq!(send(&sites[0], &last).await.unwrap().0, 201);
-        ledger.writes.push(last);
-    };
-    let stay = listen(&sites[0], |_| ControlFlow::Continue(()));
-    // Changes between the gateways every few events, and long before the kill stays at the one that is not killed.
-    let change = listen(&sites[1], |seen| match seen {
-        ..200 if seen % 7 == 0 => ControlFlow::Break(sites[seen / 7 % 2].clone()),
-        200 => ControlFlow::Break(sites[0].clone()),
-        _ => ControlFlow::Continue(()),
-    });
-    let ((), stayed, changed) = tokio::join!(writes, stay, change);
+        let [stay, change, lose] = &mut followers;
+        // The third begins at the gateway that is killed.
+        let from_victim = [&sites[victim..=victim], &others[..]].concat();
+        tokio::join!(
+            writes,
+            stay.read_to(&others, &last, usize::MAX),
+            change.read_to(&others, &last, 7),
+            lose.read_to(&from_victim, &last, usize::MAX),
+        );
+        replicas.start_again(victim).await;
+    }
 
-    let kept = Stored::read(&pair.setups[0]).await;
-    ledger.compare(&kept);
-    assert_eq!(stayed, kept.event_ids, "at one gateway");
-    assert_eq!(changed, kept.event_ids, "at one and the other");
-    ledger.replay(&pair.sites[0], &kept).await;
-
-    // The killed gateway starts again and has the same rows.
-    let gateway = pair.setups[1].start().await.unwrap();
-    let kept = Stored::read(&pair.setups[1]).await;
-    ledger.replay(&Site::of(&gateway), &kept).await;
-    ledger.compare(&Stored::read(&pair.setups[0]).await);
+    let stored = Stored::read_sequenced(&replicas.setups[0]).await;
+    ledger.compare(&stored);
+    let [stay, change, lose] = &followers;
+    assert_eq!(stay.ids, stored.event_ids, "at one gateway that lives on");
+    assert_eq!(change.ids, stored.event_ids, "at one and the other");
+    assert_eq!(lose.ids, stored.event_ids, "at one that is killed");
+    assert!(change.streams > 30 && lose.streams >= 2 * THREE, "{} and {} streams", change.streams, lose.streams);
+    // Every one of them refuses what is stored.
+    for site in &replicas.sites {
+        ledger.replay(site, &stored).await;
+    }
+    ledger.compare(&Stored::read_sequenced(&replicas.setups[0]).await);
 }

@@ -1,32 +1,86 @@
-//! Two gateways on one PostgreSQL database, as behind a load balancer: to clients they look like one.
+//! Gateways on one PostgreSQL database, as behind a load balancer: to clients they look like one.
 
+mod database_restart;
+mod follower;
 mod jobs;
+mod kills;
 mod limits;
 mod load;
+mod lost_commit;
+mod pgbouncer;
 mod several_machines;
 
-use crate::crash::small_setup;
+use crate::crash::{Dice, Ledger, Load, Outcome, Write, send, small_setup};
 use crate::e2e::Site;
+use follower::Follower;
+use futures_util::future::join_all;
 use gateway_tests::{
     postgres,
-    process::{GatewayProcess, Setup},
+    process::{GatewayProcess, LIMIT, Setup},
 };
+use plugin_testing::{TestGateway, Wallet};
+use std::time::Instant;
 
-pub struct Pair {
-    pub setups: [Setup; 2],
-    pub gateways: [GatewayProcess; 2],
-    pub sites: [Site; 2],
+/// The number behind a load balancer that README proposes.
+const THREE: usize = 3;
+
+pub struct Replicas {
+    pub setups: Vec<Setup>,
+    pub gateways: Vec<GatewayProcess>,
+    pub sites: Vec<Site>,
 }
 
-impl Pair {
-    /// Both start at once, on an empty database.
-    pub async fn start(adjust: impl Fn(Setup) -> Setup) -> Self {
+impl Replicas {
+    /// All start at once, on an empty database.
+    pub async fn start(count: usize, adjust: impl Fn(Setup) -> Setup) -> Self {
         let url = postgres::fresh_database().await.unwrap();
-        let setup = || adjust(small_setup().set("database.url", &url));
-        let setups = [setup(), setup()];
-        let (one, other) = tokio::join!(setups[0].start(), setups[1].start());
-        let gateways = [one.unwrap(), other.unwrap()];
-        let sites = [Site::of(&gateways[0]), Site::of(&gateways[1])];
+        Self::start_on(&url, count, adjust).await
+    }
+
+    pub async fn start_on(url: &str, count: usize, adjust: impl Fn(Setup) -> Setup) -> Self {
+        let setups: Vec<Setup> = (0..count).map(|_| adjust(small_setup().set("database.url", url))).collect();
+        let started = join_all(setups.iter().map(Setup::start)).await;
+        let gateways: Vec<GatewayProcess> = started.into_iter().map(Result::unwrap).collect();
+        let sites = gateways.iter().map(Site::of).collect();
         Self { setups, gateways, sites }
     }
+
+    /// Starts a gateway again that was killed.
+    pub async fn start_again(&mut self, index: usize) {
+        self.gateways[index] = self.setups[index].start().await.unwrap();
+        self.sites[index] = Site::of(&self.gateways[index]);
+    }
+
+    /// All but this one.
+    pub fn others(&self, index: usize) -> Vec<Site> {
+        let others = self.sites.iter().enumerate().filter(|(other, _)| *other != index);
+        others.map(|(_, site)| site.clone()).collect()
+    }
+}
+
+/// Sends what got no answer again, until all of it is acknowledged or refused.
+async fn send_unanswered_again(sites: &[Site], ledger: &mut Ledger, wallets: &[Wallet], dice: &Dice) {
+    let started = Instant::now();
+    while ledger.count(Outcome::Unknown) > 0 {
+        assert!(started.elapsed() < LIMIT, "{} writes get no answer", ledger.count(Outcome::Unknown));
+        let unanswered = ledger.take_unknown();
+        eprintln!("{} writes got no answer", unanswered.len());
+        let mut load = Load::new(sites, "again");
+        load.only_retries = true;
+        ledger.writes.extend(load.run(wallets, dice, unanswered).await);
+    }
+}
+
+/// A write after all others, by which readers know that they have everything. It is repeated while the gateway says so.
+async fn write_last(site: &Site, ledger: &mut Ledger, text: &str) {
+    let mut last = Write::thread(&Wallet::new(100), text);
+    let is_stored = async || match send(site, &last).await.map(|(status, code, _)| (status, code)) {
+        Some((201, _)) => true,
+        Some((409, code)) if code == "replay" => true,
+        Some((503, _)) => false,
+        other => panic!("{other:?}"),
+    };
+    TestGateway::eventually(LIMIT, "the last write is stored", is_stored).await;
+    last.outcome = Outcome::Acknowledged;
+    ledger.writes.push(last);
 }

@@ -1,8 +1,9 @@
 //! The chapter of docs/scale.md with three gateways behind nginx, typed by somebody who has the programs: one gateway is killed
 //! under load, no acknowledged write is lost or doubled, and streams through nginx resume without a gap.
 
+use super::{send_unanswered_again, write_last};
 use crate::{
-    crash::{Dice, Ledger, Load, Outcome, Stored, Write, send, small_setup},
+    crash::{Dice, Ledger, Load, Stored, small_setup},
     e2e::{Part, Site, StreamReader},
 };
 use futures_util::future::join_all;
@@ -102,7 +103,7 @@ impl Operator {
         let bin = home.path().join("bin");
         fs::create_dir(&bin).unwrap();
         symlink(GATEWAY, bin.join("gateway")).unwrap();
-        if let Some(user) = postgres::server_user(home.path()).unwrap() {
+        if let Some(user) = postgres::unprivileged_user(home.path()).unwrap() {
             for name in ["initdb", "postgres"] {
                 let program = postgres::programs().unwrap().join(name);
                 let script = format!(
@@ -137,7 +138,7 @@ impl Operator {
 
     fn enter(&mut self, folder: &str) {
         self.folder.push(folder);
-        postgres::server_user(&self.folder).unwrap();
+        postgres::unprivileged_user(&self.folder).unwrap();
     }
 
     /// Runs a line to its end; what it says when it fails.
@@ -197,7 +198,7 @@ async fn answers(url: &str) {
 async fn listen(site: &Site, mut stream: StreamReader) -> (Vec<i64>, usize) {
     let (mut ids, mut breaks) = (Vec::new(), 0);
     loop {
-        match stream.next_or_broken().await {
+        match stream.try_next().await {
             Ok(Some(Part::Event(event))) => {
                 ids.push(event.id);
                 if event.data.to_string().contains(LAST) {
@@ -233,20 +234,12 @@ async fn under_load(site: &Site, setup: &Setup, disturb: impl AsyncFnOnce()) -> 
         };
         let (written, ()) = tokio::join!(load.run(&wallets, &dice, Vec::new()), disturbance);
         ledger.writes.extend(written);
-        let unanswered = ledger.take_unknown();
-        eprintln!("{} writes got no answer or 503", unanswered.len());
-        let mut retry = Load::new(slice::from_ref(site), "again");
-        retry.only_retries = true;
-        ledger.writes.extend(retry.run(&wallets, &dice, unanswered).await);
-        assert_eq!(ledger.count(Outcome::Unknown), 0, "the other gateways answer");
-        let mut last = Write::thread(&Wallet::new(100), LAST);
-        last.outcome = Outcome::Acknowledged;
-        assert_eq!(send(site, &last).await.unwrap().0, 201);
-        ledger.writes.push(last);
+        send_unanswered_again(slice::from_ref(site), &mut ledger, &wallets, &dice).await;
+        write_last(site, &mut ledger, LAST).await;
     };
     let ((), heard) = tokio::join!(writes, join_all(streams.into_iter().map(|stream| listen(site, stream))));
 
-    let stored = Stored::read(setup).await;
+    let stored = Stored::read_sequenced(setup).await;
     ledger.compare(&stored);
     for (ids, _) in &heard {
         assert_eq!(*ids, stored.event_ids, "in order, and without a gap");
@@ -287,9 +280,9 @@ async fn the_page_about_several_machines_works_as_it_is_written() {
 
     // The killed one has started again.
     all_answer(&gateways).await;
-    let stored = Stored::read(&setup).await;
+    let stored = Stored::read_sequenced(&setup).await;
     ledger.replay(&site, &stored).await;
-    ledger.compare(&Stored::read(&setup).await);
+    ledger.compare(&Stored::read_sequenced(&setup).await);
 }
 
 async fn all_answer(gateways: &[u16]) {

@@ -7,6 +7,7 @@ mod host_tables;
 mod inline;
 mod isolation;
 mod migration;
+mod pipeline;
 mod plugin_objects;
 mod property;
 mod read;

@@ -57,6 +57,7 @@ fn it_sets_every_key_that_has_a_default() {
         "web.base_url",
         "database.url",
         "database.url_file",
+        "database.listen_url",
         "backup.folder",
         "plugins.dir",
         "secrets.key_file",

@@ -44,6 +44,19 @@ fn the_configuration_file_and_flags_may_not(#[case] url: &str) {
 }
 
 #[test]
+fn a_password_of_the_listening_connection_stands_in_the_environment_only() {
+    let problem = file(&format!("database.listen_url = '{URL}'")).problem();
+    assert_eq!(problem.key, "database.listen_url");
+    assert!(problem.hint.ends_with("GATEWAY_DATABASE__LISTEN_URL"), "{problem}");
+    assert!(!format!("{problem:?}").contains(SECRET));
+    let config = variable("GATEWAY_DATABASE__LISTEN_URL", URL).config();
+    assert_eq!(config.database.listen_url.unwrap().expose_secret(), URL);
+    // An empty one is a choice: nobody listens.
+    let config = file("database.listen_url = ''").config();
+    assert_eq!(config.database.listen_url.unwrap().expose_secret(), "");
+}
+
+#[test]
 fn a_password_in_the_file_is_refused_even_when_a_variable_hides_it() {
     let problem = file(&format!("database.url = '{URL}'")).variable("GATEWAY_DATABASE__URL", "sqlite:a.db").problem();
     assert_eq!(problem.key, "database.url");

@@ -12,7 +12,13 @@ use plugin_api::{
     point::{self, Counters, ServiceStatus},
     sql,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+/// Another gateway takes over from a sequencer that died in less time.
+const STANDSTILL_MAX: Duration = Duration::from_secs(5);
 
 type Services = BTreeMap<String, ServiceStatus>;
 
@@ -87,7 +93,16 @@ impl Pages {
     async fn database_service(&self) -> ServiceStatus {
         let (bytes, events, problem) =
             tokio::join!(self.database_bytes(), self.host.activity.latest_id(), self.health.database_problem());
+        let problem = problem.or_else(|| self.standstill());
         status::database_service(bytes, events.ok().and_then(|count| u64::try_from(count).ok()), problem)
+    }
+
+    /// Why streams get no new events, although writes are kept.
+    fn standstill(&self) -> Option<String> {
+        let standstill = self.host.activity.standstill();
+        (standstill > STANDSTILL_MAX).then(|| {
+            format!("new events wait for their positions in the activity log, for {} s now", standstill.as_secs())
+        })
     }
 
     async fn job_service(&self) -> ServiceStatus {

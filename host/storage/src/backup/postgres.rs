@@ -6,9 +6,14 @@ use super::{
     postgres_programs::PostgresPrograms,
     restore_request::{RestoreReport, RestoreRequest},
 };
-use crate::{dialect::Dialect, error::StorageError, migrations::AppliedMigration, postgres};
+use crate::{
+    dialect::Dialect,
+    error::StorageError,
+    migrations::AppliedMigration,
+    postgres::{self, presence},
+};
 use secrecy::SecretString;
-use sqlx::{Connection as _, Executor as _, PgConnection};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 use std::{ffi::OsString, path::Path};
 
 const DUMP: &str = "pg_dump";
@@ -16,11 +21,16 @@ const RESTORE: &str = "pg_restore";
 /// Prefix of the schema where a restore keeps the old tables; backups exclude it.
 const OLD_DATA_SCHEMA: &str = "before_restore_";
 
-/// The tables, views and sequences in the gateway's schema, without those of extensions. A column's sequence moves with
-/// its table.
-const OWN_RELATIONS: &str = "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'v', 'm', 'S') AND NOT EXISTS
-        (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype IN ('e', 'a', 'i'))";
+/// The tables, views and sequences in the gateway's schema, without those of extensions and the table that says who has the
+/// database open. A column's sequence moves with its table.
+fn own_relations() -> String {
+    format!(
+        "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'v', 'm', 'S') AND c.relname <> '{}' AND NOT EXISTS
+        (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype IN ('e', 'a', 'i'))",
+        presence::TABLE
+    )
+}
 
 /// The functions in the gateway's schema, which triggers call.
 const OWN_FUNCTIONS: &str = "SELECT p.oid::regprocedure AS signature FROM pg_proc p
@@ -40,6 +50,7 @@ pub async fn dump(url: &SecretString, backup: &AtomicFile) -> Result<Vec<Applied
     ];
     let mut arguments: Vec<OsString> = flags.iter().map(Into::into).collect();
     arguments.push(format!("--exclude-schema={OLD_DATA_SCHEMA}*").into());
+    arguments.push(format!("--exclude-table={}", presence::TABLE).into());
     arguments.push(option("--file=", backup.path()));
     programs.run(DUMP, &arguments).await.map_err(|error| match error {
         BackupError::Program { reason, .. } if reason.contains("could not write to output file") => {
@@ -70,18 +81,12 @@ pub async fn restore(request: &RestoreRequest<'_>) -> Result<RestoreReport, Back
     let unknown_plugins = request.check_applied(&applied, Dialect::Postgres)?;
 
     let mut connection = postgres::connect(&request.settings.url).await?;
-    if !postgres::try_lock_exclusive(&mut connection).await? {
+    if !presence::claim_for_restore(&mut connection).await? {
         return Err(BackupError::InUse);
     }
-    let has_data = !connection.fetch_all(OWN_RELATIONS).await.map_err(postgres::storage_error)?.is_empty();
-    if has_data && !request.overwrite {
-        return Err(BackupError::HasData);
-    }
-    let old_data = has_data.then(|| format!("{OLD_DATA_SCHEMA}{}", request.label.to_lowercase()));
-    let prologue = old_data.as_deref().map_or_else(|| "BEGIN;\n".to_owned(), move_old_data);
-    let arguments = ["--file=-", "--no-owner", "--no-privileges"].map(OsString::from);
-    let arguments = [arguments.as_slice(), &[request.file.into()]].concat();
-    programs.pipe_into_psql(&prologue, (RESTORE, &arguments)).await?;
+    let restored = restore_claimed(request, &programs, &mut connection).await;
+    presence::release_claim(&mut connection).await;
+    let old_data = restored?;
     analyze(connection).await;
     Ok(RestoreReport {
         old_data: old_data.map(|schema| format!("schema {schema}")),
@@ -90,13 +95,35 @@ pub async fn restore(request: &RestoreRequest<'_>) -> Result<RestoreReport, Back
     })
 }
 
+/// Returns the schema that keeps what there was.
+async fn restore_claimed(
+    request: &RestoreRequest<'_>,
+    programs: &PostgresPrograms,
+    connection: &mut PgConnection,
+) -> Result<Option<String>, BackupError> {
+    let relations = connection.fetch_all(AssertSqlSafe(own_relations())).await;
+    let has_data = !relations.map_err(postgres::storage_error)?.is_empty();
+    if has_data && !request.overwrite {
+        return Err(BackupError::HasData);
+    }
+    let old_data = has_data.then(|| format!("{OLD_DATA_SCHEMA}{}", request.label.to_lowercase()));
+    let prologue = old_data.as_deref().map_or_else(|| "BEGIN;\n".to_owned(), move_old_data);
+    let arguments = ["--file=-", "--no-owner", "--no-privileges"].map(OsString::from);
+    let arguments = [arguments.as_slice(), &[request.file.into()]].concat();
+    presence::lock_absent_out(connection).await?;
+    let restore = programs.pipe_into_psql(&prologue, (RESTORE, &arguments));
+    presence::while_claimed(connection, restore).await?;
+    Ok(old_data)
+}
+
 /// SQL that moves the old tables and functions into a separate schema, in the transaction that creates the new ones.
 fn move_old_data(schema: &str) -> String {
+    let own_relations = own_relations();
     format!(
         "BEGIN;
         CREATE SCHEMA {schema};
         DO $$ DECLARE own record; BEGIN
-            FOR own IN {OWN_RELATIONS} LOOP
+            FOR own IN {own_relations} LOOP
                 EXECUTE format('ALTER TABLE %I.%I SET SCHEMA {schema}', current_schema(), own.relname);
             END LOOP;
             FOR own IN {OWN_FUNCTIONS} LOOP
@@ -111,7 +138,6 @@ async fn analyze(mut connection: PgConnection) {
     if let Err(error) = connection.execute("ANALYZE").await {
         tracing::warn!(%error, "ANALYZE after the restore failed; the server does it by itself later");
     }
-    // The lock ends with the connection in any case.
     let _ = connection.close().await;
 }
 

@@ -1,77 +1,62 @@
 //! Encodes parameters for PostgreSQL.
 //!
-//! The rule: the parameter types are part of a statement's text. The driver caches prepared statements by their text
-//! alone, with the parameter types of the first call, so the same text with other types would send bytes in the wrong
-//! format.
+//! The rule: a parameter is sent in the binary form of its own type, so a prepared statement belongs to a text and the types
+//! of its parameters.
 
-use crate::{check::CheckedStatement, error::StorageError};
+use bytes::BytesMut;
 use plugin_api::abi::Value;
-use sqlx::{
-    Arguments, Encode, Postgres, Type,
-    encode::IsNull,
-    error::BoxDynError,
-    postgres::{PgArgumentBuffer, PgArguments, PgTypeInfo, types::Oid},
-};
+use std::{error::Error, fmt};
+use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
-/// NULL without a type: the server infers the type from the statement.
-struct UntypedNull;
+/// One parameter.
+pub struct Param<'v>(pub &'v Value);
 
-const UNSPECIFIED: PgTypeInfo = PgTypeInfo::with_oid(Oid(0));
-
-impl Type<Postgres> for UntypedNull {
-    fn type_info() -> PgTypeInfo {
-        UNSPECIFIED
+impl Param<'_> {
+    pub fn type_of(value: &Value) -> Type {
+        match value {
+            // The server infers the type from the statement.
+            Value::Null => Type::UNKNOWN,
+            Value::Int(_) => Type::INT8,
+            Value::Real(_) => Type::FLOAT8,
+            Value::Text(_) => Type::TEXT,
+            Value::Blob(_) => Type::BYTEA,
+        }
     }
 }
 
-impl Encode<'_, Postgres> for UntypedNull {
-    fn encode_by_ref(&self, _: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
-        Ok(IsNull::Yes)
+/// The driver logs parameters: what clients sent is in no log.
+impl fmt::Debug for Param<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(Self::type_of(self.0).name())
     }
 }
 
-/// The text that is prepared: a different text for each combination of parameter types.
-pub fn text_with_types(statement: &CheckedStatement) -> String {
-    let sql = statement.sql();
-    let params = &statement.statement.params;
-    if params.is_empty() {
-        return sql.to_owned();
+impl ToSql for Param<'_> {
+    fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match self.0 {
+            Value::Null => return Ok(IsNull::Yes),
+            Value::Int(value) => out.extend_from_slice(&value.to_be_bytes()),
+            Value::Real(value) => out.extend_from_slice(&value.to_be_bytes()),
+            Value::Text(value) => out.extend_from_slice(value.as_bytes()),
+            Value::Blob(value) => out.extend_from_slice(value),
+        }
+        Ok(IsNull::No)
     }
-    let mut text = String::with_capacity(sql.len() + params.len() + 3);
-    text.push_str(sql);
-    text.push_str("\n--");
-    text.extend(params.iter().map(|param| match param {
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}
+
+/// A letter for each type, for the key of a prepared statement.
+pub fn type_letters(params: &[Value]) -> impl Iterator<Item = char> {
+    params.iter().map(|param| match param {
         Value::Null => 'n',
         Value::Int(_) => 'i',
         Value::Real(_) => 'r',
         Value::Text(_) => 't',
         Value::Blob(_) => 'b',
-    }));
-    text
-}
-
-pub fn parameter_types(statement: &CheckedStatement) -> Vec<PgTypeInfo> {
-    let type_of = |param: &Value| match param {
-        Value::Null => UntypedNull::type_info(),
-        Value::Int(_) => <i64 as Type<Postgres>>::type_info(),
-        Value::Real(_) => <f64 as Type<Postgres>>::type_info(),
-        Value::Text(_) => <str as Type<Postgres>>::type_info(),
-        Value::Blob(_) => <[u8] as Type<Postgres>>::type_info(),
-    };
-    statement.statement.params.iter().map(type_of).collect()
-}
-
-pub fn arguments(statement: &CheckedStatement) -> Result<PgArguments, StorageError> {
-    let mut arguments = PgArguments::default();
-    for param in &statement.statement.params {
-        let added = match param {
-            Value::Null => arguments.add(UntypedNull),
-            Value::Int(value) => arguments.add(value),
-            Value::Real(value) => arguments.add(value),
-            Value::Text(value) => arguments.add(value.as_str()),
-            Value::Blob(value) => arguments.add(value.as_slice()),
-        };
-        added.map_err(|error| StorageError::statement(error.to_string()))?;
-    }
-    Ok(arguments)
+    })
 }

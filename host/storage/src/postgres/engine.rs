@@ -1,12 +1,17 @@
 //! The open PostgreSQL database: its connection pool and time limits.
 
 use super::{
-    advisory_lock::SharedLock,
-    error::{ExecuteError, POOL_TIMED_OUT, storage_error},
-    execute::execute,
+    connector::{Connector, SessionManager},
+    error::{ExecuteError, POOL_TIMED_OUT},
     migrator,
+    pipeline::Pipeline,
     pooled_connection::PooledConnection,
+    presence::Presence,
+    query::{PlanFor, Query},
     reachability::Reachability,
+    session::Session,
+    session_settings::SessionSettings,
+    tools,
 };
 use crate::{
     check::CheckedStatement,
@@ -15,115 +20,83 @@ use crate::{
     result_budget::ResultBudget,
     settings::DatabaseSettings,
 };
-use plugin_api::abi::{Rows, StatementResult};
-use secrecy::{ExposeSecret, SecretString};
-use sqlx::{
-    AssertSqlSafe, Connection, Executor, PgConnection, PgPool, Postgres,
-    pool::PoolConnection,
-    postgres::{PgConnectOptions, PgPoolOptions},
+use deadpool::{
+    Runtime,
+    managed::{Object, Pool, PoolError, TimeoutType},
 };
+use plugin_api::abi::Rows;
+use secrecy::{ExposeSecret as _, SecretString};
+use sqlx::PgConnection;
 use std::{
-    str::FromStr,
     sync::Arc,
     time::{Duration, Instant},
 };
 use tokio::{
     sync::{AcquireError, Semaphore},
-    time::error::Elapsed,
+    time::{error::Elapsed, sleep, timeout},
 };
 
 /// How much longer than the server's limit the client waits before it closes the connection.
 const CLIENT_GRACE: Duration = Duration::from_secs(5);
 const TRANSACTIONS_WAIT: &str = "as many transactions as there may be have been open";
-const STATEMENT_CACHE_COUNT: usize = 256;
+const CLOSE_POLL: Duration = Duration::from_millis(5);
 
 pub struct PostgresEngine {
-    pub(super) pool: PgPool,
+    pool: Pool<SessionManager>,
+    connector: Arc<Connector>,
+    /// For notifications; `None` where they are not listened for.
+    pub(super) listener: Option<Connector>,
     url: SecretString,
     /// Limits the transactions that hold a connection, because they may wait for locks: some connections stay free for
     /// reads.
     transaction_permits: Arc<Semaphore>,
     pub(super) reachability: Arc<Reachability>,
+    pub(super) session_settings: SessionSettings,
     statement_timeout: Duration,
     transaction_timeout: Duration,
     transaction_idle: Duration,
+    presence: Presence,
 }
 
 impl PostgresEngine {
     pub async fn open(settings: &DatabaseSettings) -> Result<Self, StorageError> {
-        let options = options(&settings.url)?;
+        let session_settings = SessionSettings::new(settings);
+        let connector = Arc::new(Connector::new(&settings.url, session_settings.clone(), settings.prepared)?);
+        let listen_url = settings.listen_url.as_ref().unwrap_or(&settings.url);
+        let listens = !listen_url.expose_secret().is_empty();
+        let listener = listens.then(|| Connector::bare(listen_url)).transpose()?;
         let reachability = Arc::<Reachability>::default();
-        let lock = SharedLock::default();
-        let pool_lock = lock.clone();
-        let session_settings = session_settings(settings);
         let statement_timeout = Duration::from_millis(settings.statement_timeout_ms);
-        let pool = PgPoolOptions::new()
-            .max_connections(settings.pool_max.max(2))
-            .acquire_timeout(statement_timeout + CLIENT_GRACE)
-            .test_before_acquire(false)
-            .before_acquire(reachability.test_connections())
-            .after_connect(move |connection, _| {
-                let session_settings = AssertSqlSafe(session_settings.clone());
-                let lock = pool_lock.clone();
-                Box::pin(async move {
-                    lock.acquire(connection).await?;
-                    connection.execute(sqlx::raw_sql(session_settings)).await?;
-                    detect_lost_clients(connection).await;
-                    Ok(())
-                })
-            })
-            .connect_with(options.clone())
-            .await;
-        let pool = match pool {
-            Ok(pool) => pool,
-            Err(error) => return Err(open_error(&lock, error, &settings.url).await),
-        };
-        reachability.watch(options);
+        let wait_timeout = statement_timeout + CLIENT_GRACE;
         let pool_max = usize::try_from(settings.pool_max.max(2)).unwrap_or(usize::MAX);
+        let manager =
+            SessionManager { connector: Arc::clone(&connector), dead_connection: reachability.dead_connection() };
+        let pool = Pool::builder(manager)
+            .max_size(pool_max)
+            .runtime(Runtime::Tokio1)
+            .wait_timeout(Some(wait_timeout))
+            .create_timeout(Some(wait_timeout))
+            .build()
+            .map_err(|error| StorageError::Internal(format!("the pool cannot be built: {error}")))?;
+        let beside = Connector::bare(&settings.url)?;
+        let presence = Presence::enter(beside, Arc::clone(&reachability), wait_timeout).await?;
         let engine = Self {
             pool,
+            connector,
+            listener,
             url: settings.url.clone(),
             transaction_permits: Arc::new(Semaphore::new(pool_max - pool_max.div_ceil(4))),
             reachability,
+            session_settings,
             statement_timeout,
             transaction_timeout: Duration::from_millis(settings.transaction_timeout_ms),
             transaction_idle: Duration::from_millis(settings.transaction_idle_ms),
+            presence,
         };
-        migrator::create_migrations_table(engine.acquire().await?).await?;
+        engine.acquire().await?.return_to_pool();
+        engine.reachability.watch(Connector::bare(&settings.url)?);
+        migrator::create_migrations_table(engine.tool_connection().await?).await?;
         Ok(engine)
-    }
-
-    /// Whether the server accepts a connection.
-    pub async fn check(settings: &DatabaseSettings) -> Result<(), StorageError> {
-        let limit = Duration::from_millis(settings.statement_timeout_ms);
-        let connection = tokio::time::timeout(limit, connect(&settings.url))
-            .await
-            .map_err(|_elapsed: Elapsed| StorageError::Unavailable("the server does not answer".into()))??;
-        connection.close().await.map_err(storage_error)
-    }
-
-    /// See [`crate::Database::peek_texts`].
-    pub async fn peek_texts(
-        settings: &DatabaseSettings,
-        table: &str,
-        query: &'static str,
-    ) -> Result<Vec<String>, StorageError> {
-        let limit = Duration::from_millis(settings.statement_timeout_ms);
-        let peek = async {
-            let mut connection = connect(&settings.url).await?;
-            let is_there = sqlx::query_scalar::<_, bool>("SELECT to_regclass($1) IS NOT NULL").bind(table);
-            let is_there = is_there.fetch_one(&mut connection).await.map_err(storage_error)?;
-            let texts = if is_there {
-                sqlx::query_scalar(query).fetch_all(&mut connection).await.map_err(storage_error)?
-            } else {
-                Vec::new()
-            };
-            connection.close().await.map_err(storage_error)?;
-            Ok(texts)
-        };
-        tokio::time::timeout(limit, peek)
-            .await
-            .map_err(|_elapsed: Elapsed| StorageError::Unavailable("the server does not answer".into()))?
     }
 
     pub fn url(&self) -> &SecretString {
@@ -131,75 +104,94 @@ impl PostgresEngine {
     }
 
     pub async fn read(&self, statement: &CheckedStatement) -> Result<Rows, StorageError> {
-        match self.read_once(statement).await {
-            Err(error) if error.is_plan_stale => self.read_once(statement).await,
+        let mut connection = self.acquire().await?;
+        let query = [Query::new(statement)];
+        let read = self.reachability.unless_away(self.read_on(&mut connection, &query)).await;
+        match read.inspect_err(|_| self.suspect())? {
+            Ok(rows) => {
+                connection.return_to_pool();
+                Ok(rows)
+            }
+            Err(error) => {
+                if error.is_connection_usable {
+                    connection.return_to_pool();
+                }
+                Err(self.statement_error(statement, error.error))
+            }
+        }
+    }
+
+    /// After a change of the table the statement is prepared again, once.
+    async fn read_on(&self, connection: &mut PooledConnection, query: &[Query<'_>; 1]) -> Result<Rows, ExecuteError> {
+        let session = connection.get()?;
+        match self.read_in_time(session, query).await {
+            Err(error) if error.is_plan_stale => {
+                session.forget_prepared();
+                self.read_in_time(session, query).await
+            }
             result => result,
         }
-        .map_err(|error| error.error)
     }
 
-    async fn read_once(&self, statement: &CheckedStatement) -> Result<Rows, ExecuteError> {
-        let mut connection = self.acquire().await?;
-        let mut budget = ResultBudget::new();
-        let result = self.execute(connection.get()?, statement, &mut budget).await;
-        let is_clean = match &result {
-            Ok(_) => true,
-            Err(error) => error.is_connection_usable,
+    /// The server stops a statement that is too slow, if it knows the limit. Otherwise it is asked to, when the connection is
+    /// dropped.
+    async fn read_in_time(&self, session: &mut Session, query: &[Query<'_>; 1]) -> Result<Rows, ExecuteError> {
+        let (limit, error) = if session.state.has_limits {
+            (self.wait_timeout(), silent())
+        } else {
+            (self.statement_timeout, StorageError::Timeout("the statement was stopped".into()))
         };
-        if is_clean {
-            connection.return_to_pool();
-        }
-        result.map(|outcome| outcome.rows)
+        let read = timeout(limit, read_once(session, query, self.wait_timeout()));
+        read.await.map_err(|_elapsed: Elapsed| ExecuteError::from(error)).flatten()
     }
 
-    /// Executes a statement within the time limits, and says of one that was too slow how much it had.
-    pub(super) async fn execute(
-        &self,
-        connection: &mut PgConnection,
-        statement: &CheckedStatement,
-        budget: &mut ResultBudget,
-    ) -> Result<StatementResult, ExecuteError> {
-        let mut result = self.with_timeout(execute(connection, statement, budget)).await?;
-        if let Err(ExecuteError { error: error @ StorageError::Timeout(_), .. }) = &mut result {
-            *error = statement.slow_error(self.statement_timeout);
+    /// The error of a statement; that of one that was too slow says how much time it had.
+    pub(super) fn statement_error(&self, statement: &CheckedStatement, error: StorageError) -> StorageError {
+        match error {
+            StorageError::Timeout(_) => statement.slow_error(self.statement_timeout),
+            StorageError::Unavailable(_) => {
+                self.suspect();
+                error
+            }
+            other => other,
         }
-        result
+    }
+
+    /// A connection failed: the server may be away.
+    pub(super) fn suspect(&self) {
+        self.reachability.dead_connection().notify_one();
     }
 
     async fn acquire(&self) -> Result<PooledConnection, StorageError> {
-        Ok(PooledConnection::new(self.pooled().await?, None))
+        Ok(PooledConnection::new(self.pooled().await?, Arc::clone(&self.connector), None))
     }
 
-    async fn pooled(&self) -> Result<PoolConnection<Postgres>, StorageError> {
-        let acquired = self.reachability.unless_away(self.pool.acquire()).await?.map_err(storage_error);
-        acquired.map_err(|error| match error {
-            StorageError::Busy(_) => StorageError::waited(POOL_TIMED_OUT, self.wait_timeout()),
-            other => other,
+    async fn pooled(&self) -> Result<Object<SessionManager>, StorageError> {
+        self.reachability.unless_away(self.pool.get()).await?.map_err(|error| match error {
+            PoolError::Timeout(TimeoutType::Wait) => StorageError::waited(POOL_TIMED_OUT, self.wait_timeout()),
+            PoolError::Timeout(TimeoutType::Create | TimeoutType::Recycle) => silent(),
+            PoolError::Backend(error) => error,
+            PoolError::Closed => StorageError::Unavailable("the database is closed".into()),
+            PoolError::NoRuntimeSpecified | PoolError::PostCreateHook(_) => {
+                StorageError::Internal("the pool of connections failed".into())
+            }
         })
     }
 
     /// How long a statement waits for a connection, and then for the server.
-    fn wait_timeout(&self) -> Duration {
+    pub(super) fn wait_timeout(&self) -> Duration {
         self.statement_timeout + CLIENT_GRACE
     }
 
     pub(super) async fn acquire_for_transaction(&self) -> Result<PooledConnection, StorageError> {
         let permit = Arc::clone(&self.transaction_permits).acquire_owned();
-        let permit = tokio::time::timeout(self.wait_timeout(), permit);
         let permit = self
             .reachability
-            .unless_away(permit)
+            .unless_away(timeout(self.wait_timeout(), permit))
             .await?
             .map_err(|_elapsed: Elapsed| StorageError::waited(TRANSACTIONS_WAIT, self.wait_timeout()))?
             .map_err(|_closed: AcquireError| StorageError::Unavailable("the database is closed".to_owned()))?;
-        Ok(PooledConnection::new(self.pooled().await?, Some(permit)))
-    }
-
-    /// Fails when the server does not respond although its own limits have passed.
-    pub(super) async fn with_timeout<T>(&self, work: impl Future<Output = T>) -> Result<T, StorageError> {
-        tokio::time::timeout(self.wait_timeout(), work)
-            .await
-            .map_err(|_elapsed: Elapsed| StorageError::Unavailable("the server does not answer".into()))
+        Ok(PooledConnection::new(self.pooled().await?, Arc::clone(&self.connector), Some(permit)))
     }
 
     /// The error of a transaction that waited for another one of its plugin to end.
@@ -224,81 +216,49 @@ impl PostgresEngine {
     }
 
     pub async fn migrate(&self, owner: &str, steps: Vec<MigrationStep>) -> Result<MigrationReport, StorageError> {
-        migrator::apply(self.acquire().await?, owner, steps).await
+        migrator::apply(self.tool_connection().await?, owner, steps).await
     }
 
     pub async fn execute_batch(&self, sql: &str) -> Result<(), StorageError> {
-        migrator::execute_batch(self.acquire().await?, sql).await
+        migrator::execute_batch(self.tool_connection().await?, sql).await
     }
 
     pub async fn applied_migrations(&self, owner: Option<&str>) -> Result<Vec<AppliedMigration>, StorageError> {
-        let mut connection = self.acquire().await?;
-        let applied = migrator::applied_migrations(connection.get()?, owner).await?;
-        connection.return_to_pool();
-        Ok(applied)
+        migrator::list_applied_migrations(self.tool_connection().await?, owner).await
     }
 
+    /// A connection of sqlx, which migrations use.
+    async fn tool_connection(&self) -> Result<PgConnection, StorageError> {
+        if self.pool.is_closed() {
+            return Err(StorageError::Unavailable("the database is closed".into()));
+        }
+        let connect = timeout(self.wait_timeout(), tools::connect(&self.url));
+        let connected = self.reachability.unless_away(connect).await?;
+        connected.map_err(|_elapsed: Elapsed| silent())?
+    }
+
+    /// Waits for what is running.
     pub async fn close(&self) {
         self.reachability.stop_watching();
         self.transaction_permits.close();
-        self.pool.close().await;
+        self.pool.close();
+        let all_returned = async {
+            while self.pool.status().size > 0 {
+                sleep(CLOSE_POLL).await;
+            }
+        };
+        let _ = timeout(self.wait_timeout(), all_returned).await;
+        self.presence.leave().await;
     }
 }
 
-/// Why the pool could not be opened. The pool itself only knows that it tried until its time was over.
-async fn open_error(lock: &SharedLock, error: sqlx::Error, url: &SecretString) -> StorageError {
-    match lock.open_error(error) {
-        StorageError::Busy(reason) if reason == POOL_TIMED_OUT => match connect(url).await {
-            Ok(_) => StorageError::Unavailable(reason),
-            Err(error) => error,
-        },
-        error => error,
-    }
+pub(super) fn silent() -> StorageError {
+    StorageError::Unavailable("the server does not answer".into())
 }
 
-/// Opens a single connection, outside any pool.
-pub async fn connect(url: &SecretString) -> Result<PgConnection, StorageError> {
-    PgConnection::connect_with(&options(url)?).await.map_err(storage_error)
-}
-
-fn options(url: &SecretString) -> Result<PgConnectOptions, StorageError> {
-    let options = PgConnectOptions::from_str(url.expose_secret()).map_err(|_quotes_password: sqlx::Error| {
-        // The error's text contains the address with its password.
-        StorageError::Unavailable("the database's address is not valid".into())
-    })?;
-    Ok(options.statement_cache_capacity(STATEMENT_CACHE_COUNT).application_name("gateway"))
-}
-
-/// SQL that sets the limits of a new connection.
-fn session_settings(settings: &DatabaseSettings) -> String {
-    let DatabaseSettings {
-        statement_timeout_ms: statement,
-        transaction_timeout_ms: transaction,
-        transaction_idle_ms: idle,
-        ..
-    } = settings;
-    let lock = statement.min(transaction);
-    // `off` would acknowledge commits before they are durable. A stricter setting than `on` is kept.
-    let durability = if settings.synchronous_full {
-        "SELECT set_config('synchronous_commit', 'on', false)
-             WHERE current_setting('synchronous_commit') = 'off'"
-    } else {
-        "SET synchronous_commit = off"
-    };
-    format!(
-        "SET statement_timeout = {statement};
-         SET lock_timeout = {lock};
-         SET idle_in_transaction_session_timeout = {idle};
-         SET standard_conforming_strings = on;
-         {durability}"
-    )
-}
-
-/// Makes the server stop a statement whose client has disconnected. Some systems do not support it; there the time
-/// limits do it.
-async fn detect_lost_clients(connection: &mut PgConnection) {
-    let set = sqlx::raw_sql("SET client_connection_check_interval = 100");
-    if let Err(error) = connection.execute(set).await {
-        tracing::debug!(error = %error, "the server does not look for lost clients");
-    }
+async fn read_once(session: &mut Session, query: &[Query<'_>; 1], patience: Duration) -> Result<Rows, ExecuteError> {
+    let forms = session.prepare(query, PlanFor::Anything).await.map_err(|(_, error)| error)?;
+    let pipeline = Pipeline { begin: None, queries: query, forms: &forms, end: None, patience };
+    let outcomes = session.run(&pipeline, &mut ResultBudget::new()).await.map_err(|failed| failed.error)?;
+    Ok(outcomes.into_iter().next().map(|outcome| outcome.rows).unwrap_or_default())
 }

@@ -1,80 +1,82 @@
-//! Executes one checked statement on a connection and encodes its rows.
+//! Reads the answer to a statement and encodes its rows.
 
-use super::{bind, decode::decode, error::ExecuteError};
+use super::{decode::decode, error::ExecuteError, session::QueryForm};
 use crate::{
     check::{CheckedStatement, Verb},
     error::StorageError,
     result_budget::ResultBudget,
 };
-use futures_util::TryStreamExt;
+use futures_util::TryStreamExt as _;
 use plugin_api::abi::{Cell, Rows, RowsBuilder, StatementResult};
-use sqlx::{
-    AssertSqlSafe, Column, Either, Executor, PgConnection, Row, SqlSafeStr, Statement, TypeInfo, ValueRef,
-    postgres::{PgRow, PgValueFormat},
+use std::{error::Error, pin::pin};
+use tokio_postgres::{
+    Column, Row, RowStream,
+    types::{FromSql, Type},
 };
 
-pub async fn execute(
-    connection: &mut PgConnection,
+pub async fn read_result(
+    stream: RowStream,
     statement: &CheckedStatement,
+    form: &QueryForm,
     budget: &mut ResultBudget,
 ) -> Result<StatementResult, ExecuteError> {
-    // The text was checked: it is one statement, and the parameters are sent separately.
-    let text = AssertSqlSafe(bind::text_with_types(statement)).into_sql_str();
-    let arguments = bind::arguments(statement)?;
+    let mut stream = pin!(stream);
     let mut builder = None;
-    let mut affected = 0;
-    let mut results = connection.fetch_many(sqlx::query_with(text.clone(), arguments));
-    while let Some(result) = results.try_next().await? {
-        match result {
-            Either::Left(summary) => affected += summary.rows_affected(),
-            Either::Right(row) => {
-                let builder = builder.get_or_insert_with(|| RowsBuilder::new(column_names(row.columns())));
-                append_row(builder, &row)?;
-                budget.check(builder.byte_count())?;
-            }
-        }
+    while let Some(row) = stream.try_next().await? {
+        let builder = builder.get_or_insert_with(|| RowsBuilder::new(column_names(row.columns())));
+        append_row(builder, &row)?;
+        budget.check(builder.byte_count())?;
     }
-    drop(results);
-    let rows = match builder {
-        Some(builder) => {
+    let rows = match (builder, form) {
+        (Some(builder), _) => {
             budget.consume(builder.byte_count());
             builder.finish()
         }
-        None => {
-            // The driver has it prepared already: this needs no further round trip.
-            let prepared = connection.prepare_with(text, &bind::parameter_types(statement)).await?;
-            match prepared.columns() {
-                [] => Rows::default(),
-                columns => RowsBuilder::new(column_names(columns)).finish(),
-            }
+        (None, QueryForm::Prepared(prepared)) if !prepared.columns().is_empty() => {
+            RowsBuilder::new(column_names(prepared.columns())).finish()
         }
+        // The driver tells the columns of an unnamed statement with its rows only.
+        (None, QueryForm::Prepared(_) | QueryForm::Unnamed) => Rows::default(),
     };
     let changes = match statement.info.kind.verb {
-        Verb::Change => affected,
+        Verb::Change => stream.rows_affected().unwrap_or(0),
         // For a SELECT the server counts the returned rows.
         Verb::Read | Verb::Other => 0,
     };
     Ok(StatementResult { rows, changes })
 }
 
-fn column_names<C: Column>(columns: &[C]) -> impl ExactSizeIterator<Item = &str> {
+fn column_names(columns: &[Column]) -> impl ExactSizeIterator<Item = &str> {
     columns.iter().map(Column::name)
 }
 
-fn append_row(builder: &mut RowsBuilder, row: &PgRow) -> Result<(), ExecuteError> {
+fn append_row(builder: &mut RowsBuilder, row: &Row) -> Result<(), ExecuteError> {
     for (index, column) in row.columns().iter().enumerate() {
-        let value = row.try_get_raw(index)?;
-        if value.is_null() {
+        let Some(bytes) = row.try_get::<_, BinaryValue<'_>>(index)?.0 else {
             builder.cell(Cell::Null);
             continue;
-        }
-        let decode_error = |reason: String| StorageError::statement(format!("the column {} {reason}", column.name()));
-        let is_binary = value.format() == PgValueFormat::Binary;
-        let bytes = value.as_bytes().map_err(|error| decode_error(error.to_string()))?;
-        let oid = column.type_info().oid().filter(|_| is_binary).map_or(0, |oid| oid.0);
-        let cell = decode(oid, column.type_info().name(), bytes);
-        builder.cell(cell.map_err(|error| decode_error(error.to_string()))?);
+        };
+        let cell = decode(column.type_().oid(), column.type_().name(), bytes);
+        let decode_error = |error| StorageError::statement(format!("the column {} {error}", column.name()));
+        builder.cell(cell.map_err(decode_error)?);
     }
     builder.end_row();
     Ok(())
+}
+
+/// The bytes of a value of any type; the driver asks for the binary form of all of them.
+struct BinaryValue<'b>(Option<&'b [u8]>);
+
+impl<'b> FromSql<'b> for BinaryValue<'b> {
+    fn from_sql(_: &Type, bytes: &'b [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(Self(Some(bytes)))
+    }
+
+    fn from_sql_null(_: &Type) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(Self(None))
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
 }

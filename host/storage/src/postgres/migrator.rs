@@ -3,7 +3,7 @@
 //! The rule: the transaction itself holds one lock for the whole database, so that the lock is released however it
 //! ends.
 
-use super::{error::storage_error, migration_error::migration_error, pooled_connection::PooledConnection};
+use super::{error::storage_error, migration_error::migration_error, tools};
 use crate::{
     error::StorageError,
     migrations::{self, AppliedMigration, CREATE_MIGRATIONS_TABLE, MigrationReport, MigrationStep},
@@ -14,32 +14,32 @@ use sqlx::{AssertSqlSafe, Executor, PgConnection, Row};
 const LOCK_KEY: i64 = 0x6761_7465_776d_6967;
 
 /// A step's own time is not limited, because it may rewrite a large table; its wait for locks is.
-fn begin_sql() -> String {
+pub fn begin_sql() -> String {
     format!(
         "BEGIN ISOLATION LEVEL READ COMMITTED;
          SET LOCAL statement_timeout = 0;
          SET LOCAL idle_in_transaction_session_timeout = 0;
          SET LOCAL lock_timeout = '60s';
+         SET LOCAL standard_conforming_strings = on;
+         SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off';
          SELECT pg_advisory_xact_lock({LOCK_KEY})"
     )
 }
 
-pub async fn create_migrations_table(mut connection: PooledConnection) -> Result<(), StorageError> {
-    let handle = connection.get()?;
-    execute_sql(handle, begin_sql()).await?;
-    execute_sql(handle, CREATE_MIGRATIONS_TABLE.to_owned()).await?;
-    execute_sql(handle, "COMMIT".to_owned()).await?;
-    connection.return_to_pool();
-    Ok(())
+pub async fn create_migrations_table(mut connection: PgConnection) -> Result<(), StorageError> {
+    execute_sql(&mut connection, begin_sql()).await?;
+    execute_sql(&mut connection, CREATE_MIGRATIONS_TABLE.to_owned()).await?;
+    execute_sql(&mut connection, "COMMIT".to_owned()).await?;
+    tools::close(connection).await
 }
 
 /// All pending steps in one transaction; on failure the connection is closed, which rolls everything back.
 pub async fn apply(
-    mut connection: PooledConnection,
+    mut connection: PgConnection,
     owner: &str,
     steps: Vec<MigrationStep>,
 ) -> Result<MigrationReport, StorageError> {
-    let handle = connection.get()?;
+    let handle = &mut connection;
     execute_sql(handle, begin_sql()).await?;
     let applied = applied_migrations(handle, Some(owner)).await?;
     let pending = migrations::pending_steps(owner, steps, &applied)?;
@@ -47,14 +47,15 @@ pub async fn apply(
         apply_step(handle, owner, step).await.map_err(|error| migrations::step_error(owner, step, error))?;
     }
     execute_sql(handle, "COMMIT".to_owned()).await?;
-    connection.return_to_pool();
+    // It was committed, whatever becomes of the connection.
+    let _ = tools::close(connection).await;
     Ok(migrations::report(&pending, applied.len()))
 }
 
 /// Runs all of the text in one transaction.
-pub async fn execute_batch(mut connection: PooledConnection, sql: &str) -> Result<(), StorageError> {
-    execute_sql(connection.get()?, format!("{}; {sql}; COMMIT", begin_sql())).await?;
-    connection.return_to_pool();
+pub async fn execute_batch(mut connection: PgConnection, sql: &str) -> Result<(), StorageError> {
+    execute_sql(&mut connection, format!("{}; {sql}; COMMIT", begin_sql())).await?;
+    let _ = tools::close(connection).await;
     Ok(())
 }
 
@@ -70,6 +71,7 @@ async fn apply_step(connection: &mut PgConnection, owner: &str, step: &Migration
         .bind(i64::from(step.version))
         .bind(&step.name)
         .bind(&step.checksum)
+        .persistent(false)
         .execute(connection)
         .await
         .map(|_| ())
@@ -81,7 +83,19 @@ async fn execute_sql(connection: &mut PgConnection, sql: String) -> Result<(), S
 }
 
 /// The applied migrations of one owner or of all, in order.
-pub async fn applied_migrations(
+pub async fn list_applied_migrations(
+    mut connection: PgConnection,
+    owner: Option<&str>,
+) -> Result<Vec<AppliedMigration>, StorageError> {
+    // A pooler keeps the connection to one server for a transaction only.
+    execute_sql(&mut connection, "BEGIN".to_owned()).await?;
+    let applied = applied_migrations(&mut connection, owner).await?;
+    execute_sql(&mut connection, "COMMIT".to_owned()).await?;
+    tools::close(connection).await?;
+    Ok(applied)
+}
+
+async fn applied_migrations(
     connection: &mut PgConnection,
     owner: Option<&str>,
 ) -> Result<Vec<AppliedMigration>, StorageError> {
@@ -90,6 +104,7 @@ pub async fn applied_migrations(
          WHERE $1::text IS NULL OR plugin = $1 ORDER BY plugin, version",
     )
     .bind(owner)
+    .persistent(false)
     .fetch_all(connection)
     .await
     .map_err(storage_error)?;

@@ -3,8 +3,9 @@
 //! The rule: the server enforces the time limits. The client only detects a server that does not respond, with a timer
 //! of the async runtime, so tests that stop the runtime's clock use SQLite.
 
-mod advisory_lock;
 mod bind;
+mod cancel;
+mod connector;
 mod decode;
 mod engine;
 mod error;
@@ -12,12 +13,20 @@ mod execute;
 mod migration_error;
 mod migrator;
 mod notifications;
+mod pipeline;
 mod pooled_connection;
+pub mod presence;
+mod query;
 mod reachability;
+mod server_address;
+mod session;
+mod session_settings;
+mod tls;
+mod tools;
 mod transaction;
 
-pub use advisory_lock::try_lock_exclusive;
-pub use engine::{PostgresEngine, connect};
+pub use engine::PostgresEngine;
 pub use error::storage_error;
 pub use notifications::Notifications;
+pub use tools::{check, connect, peek_texts};
 pub use transaction::PostgresTransaction;

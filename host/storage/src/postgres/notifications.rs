@@ -1,18 +1,20 @@
 //! Notifications from other gateways on the same database.
 
-use super::engine::PostgresEngine;
-use sqlx::postgres::PgListener;
+use super::{engine::PostgresEngine, error::driver_error, session::Session};
+use crate::error::StorageError;
 
 /// The notifications of one channel, on a separate connection.
-pub struct Notifications(PgListener);
+pub struct Notifications(Session);
 
 impl PostgresEngine {
-    /// `None` when the server is unavailable.
+    /// `None` when the server is unavailable, or nothing is to be listened for.
     pub async fn listen(&self, channel: &str) -> Option<Notifications> {
+        let listener = self.listener.as_ref()?;
         let subscribed = async {
-            let mut listener = PgListener::connect_with(&self.pool).await?;
-            listener.listen(channel).await?;
-            Ok::<_, sqlx::Error>(Notifications(listener))
+            let mut session = listener.connect().await.map_err(driver_error)?;
+            let quoted = channel.replace('"', "\"\"");
+            session.batch(&format!("LISTEN \"{quoted}\"")).await.map_err(driver_error)?;
+            Ok::<_, StorageError>(Notifications(session))
         };
         // Nothing is logged while the server is away: that was logged once.
         let subscribed = self.reachability.unless_away(subscribed).await.ok()?;
@@ -23,6 +25,6 @@ impl PostgresEngine {
 impl Notifications {
     /// Waits for the next one; `false` when the connection was lost and notifications may be missing.
     pub async fn next(&mut self) -> bool {
-        matches!(self.0.try_recv().await, Ok(Some(_)))
+        self.0.driver.notified().await
     }
 }

@@ -3,11 +3,9 @@
 //! The rule: while the server is away, every call fails at once with the reason; a server that is there and slow, or that
 //! refuses one client, is not away.
 
-use super::error::away_reason;
+use super::{connector::Connector, error::away_reason, session::Session};
 use crate::error::StorageError;
-use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
-use sqlx::{Connection as _, PgConnection, pool::PoolConnectionMetadata, postgres::PgConnectOptions};
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -36,12 +34,12 @@ struct State {
     /// Why the server is away, while it is.
     away: watch::Sender<Option<String>>,
     /// A connection of the pool was found dead.
-    dead_connection: Notify,
+    dead_connection: Arc<Notify>,
 }
 
 impl Default for Reachability {
     fn default() -> Self {
-        let state = State { away: watch::Sender::new(None), dead_connection: Notify::new() };
+        let state = State { away: watch::Sender::new(None), dead_connection: Arc::default() };
         Self { state: Arc::new(state), watcher: Mutex::default() }
     }
 }
@@ -63,30 +61,21 @@ impl Reachability {
         }
     }
 
-    /// For the pool: tests a connection before it is used, and reports one that is dead.
-    pub fn test_connections(
-        &self,
-    ) -> impl for<'c> Fn(&'c mut PgConnection, PoolConnectionMetadata) -> BoxFuture<'c, Result<bool, sqlx::Error>>
-    + Send
-    + Sync
-    + 'static {
-        let state = Arc::clone(&self.state);
-        move |connection, _| {
-            let state = Arc::clone(&state);
-            Box::pin(async move {
-                let is_alive = connection.ping().await.is_ok();
-                if !is_alive {
-                    state.dead_connection.notify_one();
-                }
-                Ok(is_alive)
-            })
-        }
+    /// To be told when a connection was found dead: then the server is looked at soon.
+    pub fn dead_connection(&self) -> Arc<Notify> {
+        Arc::clone(&self.state.dead_connection)
     }
 
     /// Starts the task that watches the server.
-    pub fn watch(&self, options: PgConnectOptions) {
-        let watcher = tokio::spawn(watch_server(Arc::clone(&self.state), options));
+    pub fn watch(&self, connector: Connector) {
+        let watcher = tokio::spawn(watch_server(Arc::clone(&self.state), connector));
         *self.watcher.lock() = Some(watcher);
+    }
+
+    /// Whatever the server does, every call fails with this reason from now on.
+    pub fn close(&self, reason: &str) {
+        self.stop_watching();
+        self.state.set_away(reason);
     }
 
     pub fn stop_watching(&self) {
@@ -102,13 +91,13 @@ impl Drop for Reachability {
     }
 }
 
-async fn watch_server(state: Arc<State>, options: PgConnectOptions) {
+async fn watch_server(state: Arc<State>, connector: Connector) {
     let mut lost_at = Instant::now();
     loop {
-        match timeout(CONNECT_TIMEOUT, PgConnection::connect_with(&options)).await {
-            Ok(Ok(connection)) => {
+        match timeout(CONNECT_TIMEOUT, connector.connect()).await {
+            Ok(Ok(session)) => {
                 state.set_present(lost_at);
-                ping_until_lost(&state, connection).await;
+                ping_until_lost(&state, session).await;
                 lost_at = Instant::now();
                 continue;
             }
@@ -124,13 +113,13 @@ async fn watch_server(state: Arc<State>, options: PgConnectOptions) {
 }
 
 /// A connection that was closed may be the only one: the caller connects again before it calls the server away.
-async fn ping_until_lost(state: &State, mut connection: PgConnection) {
+async fn ping_until_lost(state: &State, mut session: Session) {
     loop {
         tokio::select! {
             () = sleep(PING_INTERVAL) => {}
             () = state.dead_connection.notified() => {}
         }
-        match timeout(PING_TIMEOUT, connection.ping()).await {
+        match timeout(PING_TIMEOUT, session.batch("")).await {
             Ok(Ok(())) => {}
             Ok(Err(_closed)) => return,
             Err(_elapsed) => return state.set_away(SILENT),

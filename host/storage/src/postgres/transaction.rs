@@ -1,22 +1,31 @@
 //! A transaction on PostgreSQL.
 //!
-//! The rule: the transactions of one plugin run one after the other, at READ COMMITTED, by a lock that is held until
-//! the commit. A plugin's tables are its own, so "read, decide, write" means the same as with SQLite's one writer,
-//! across replicas too, and without SERIALIZABLE's serialization failures. (REPEATABLE READ would not work: its
-//! snapshot would be older than the lock.) The gateway's own transactions take no lock; each of their statements is
-//! atomic.
+//! The rule: the transactions of one plugin run one after the other, at READ COMMITTED, by a lock that is held until the
+//! commit, unless the plugin's may run again: those are SERIALIZABLE and hold no lock. A plugin's tables are its own, so
+//! "read, decide, write" means the same as with SQLite's one writer, across replicas too. (REPEATABLE READ under the lock would
+//! not work: its snapshot would be older than the lock.) The gateway's own transactions take no lock; each of their
+//! statements is atomic.
+//!
+//! BEGIN travels with the first statements, and COMMIT with the last: see [`super::pipeline`].
 
 use super::{
-    engine::PostgresEngine,
-    error::{ExecuteError, storage_error},
+    engine::{PostgresEngine, silent},
+    error::{ExecuteError, read_only_error},
+    pipeline::{Pipeline, PipelineError, Place},
     pooled_connection::PooledConnection,
+    query::{PlanFor, Query},
+    session::{PREPARED_STATEMENTS_MAX, Session},
+    session_settings::TransactionMode,
 };
 use crate::{
-    check::CheckedStatement, commit_statement::CommitStatement, error::StorageError, result_budget::ResultBudget,
+    check::{CheckedStatement, Verb},
+    commit_statement::CommitStatement,
+    error::StorageError,
+    result_budget::ResultBudget,
+    scope::{Isolation, Scope},
 };
 use plugin_api::abi::StatementResult;
 use sha2::{Digest, Sha256};
-use sqlx::{AssertSqlSafe, Executor};
 use std::{
     sync::{
         Arc, OnceLock,
@@ -24,14 +33,17 @@ use std::{
     },
     time::Instant,
 };
-use tokio::sync::Mutex;
+use tokio::{sync::Mutex, time::timeout};
+
+type Statements<'s> = &'s [CommitStatement<CheckedStatement>];
 
 pub struct PostgresTransaction {
     engine: Arc<PostgresEngine>,
-    /// Of the lock that orders the transactions of one plugin.
-    lock_key: Option<i64>,
+    mode: TransactionMode,
     phase: Mutex<Phase>,
     has_begun: AtomicBool,
+    /// COMMIT was sent, and the server has not answered it.
+    is_commit_open: AtomicBool,
     /// Set when it was ended while a call may have been running.
     end_reason: OnceLock<&'static str>,
 }
@@ -39,21 +51,40 @@ pub struct PostgresTransaction {
 enum Phase {
     NotBegun,
     Active {
-        connection: PooledConnection,
-        begun_at: Instant,
+        open: Box<OpenTransaction>,
         /// When the last call ended.
         idle_since: Instant,
     },
     Ended(&'static str),
 }
 
+struct OpenTransaction {
+    connection: PooledConnection,
+    /// BEGIN was answered.
+    has_begun: bool,
+    begun_at: Instant,
+}
+
+/// Why a call failed, and what is left of the transaction.
+struct Failure {
+    error: StorageError,
+    is_connection_usable: bool,
+    must_roll_back: bool,
+}
+
 impl PostgresTransaction {
-    pub fn new(engine: Arc<PostgresEngine>, plugin: Option<&str>) -> Self {
+    pub fn new(engine: Arc<PostgresEngine>, scope: &Scope) -> Self {
+        let mode = match scope {
+            Scope::Host => TransactionMode::ReadCommitted,
+            Scope::Plugin { isolation: Isolation::Serializable, .. } => TransactionMode::Serializable,
+            Scope::Plugin { name, isolation: Isolation::PluginLock, .. } => TransactionMode::Locked(lock_key(name)),
+        };
         Self {
             engine,
-            lock_key: plugin.map(lock_key),
+            mode,
             phase: Mutex::new(Phase::NotBegun),
             has_begun: AtomicBool::new(false),
+            is_commit_open: AtomicBool::new(false),
             end_reason: OnceLock::new(),
         }
     }
@@ -62,42 +93,36 @@ impl PostgresTransaction {
         self.has_begun.load(Relaxed)
     }
 
-    pub async fn run(&self, statements: &[CheckedStatement]) -> Result<Vec<StatementResult>, StorageError> {
-        let mut phase = self.phase.lock().await;
-        let (mut connection, begun_at) = self.take_connection(&mut phase, "a statement failed").await?;
-        let mut budget = ResultBudget::new();
-        let mut outcomes = Vec::with_capacity(statements.len());
-        for statement in statements {
-            match self.execute(&mut connection, statement, &mut budget).await {
-                Ok(outcome) => outcomes.push(outcome),
-                Err(error) => return Err(self.roll_back_after(connection, error).await),
-            }
-        }
-        *phase = Phase::Active { connection, begun_at, idle_since: Instant::now() };
-        Ok(outcomes)
+    /// Whether the connection failed while COMMIT may have been on its way.
+    pub fn has_unknown_outcome(&self) -> bool {
+        self.is_commit_open.load(Relaxed)
     }
 
-    pub async fn commit(
-        &self,
-        statements: &[CommitStatement<CheckedStatement>],
-    ) -> Result<Vec<StatementResult>, StorageError> {
+    /// Runs statements in order. [`StorageError::Rejected`] names one that had to return a row.
+    pub async fn run(&self, statements: Statements<'_>) -> Result<Vec<StatementResult>, StorageError> {
         let mut phase = self.phase.lock().await;
-        let (mut connection, _) = self.take_connection(&mut phase, "its commit failed").await?;
-        let mut budget = ResultBudget::new();
-        let mut outcomes = Vec::with_capacity(statements.len());
-        for (index, commit) in statements.iter().enumerate() {
-            match self.execute(&mut connection, &commit.statement, &mut budget).await {
-                Ok(outcome) if commit.must_return_row && outcome.rows.is_empty() => {
-                    self.finish(connection, "ROLLBACK").await?;
-                    return Err(StorageError::Rejected(index));
-                }
-                Ok(outcome) => outcomes.push(outcome),
-                Err(error) => return Err(self.roll_back_after(connection, error).await),
+        let mut open = self.take_open(&mut phase, "a statement failed").await?;
+        match self.run_all(&mut open, statements, None).await {
+            Ok(outcomes) => {
+                *phase = Phase::Active { open, idle_since: Instant::now() };
+                Ok(outcomes)
             }
+            Err(failure) => Err(self.roll_back_after(open, failure).await),
         }
-        self.finish(connection, "COMMIT").await?;
-        *phase = Phase::Ended("it was committed");
-        Ok(outcomes)
+    }
+
+    /// As [`Self::run`], and commits.
+    pub async fn commit(&self, statements: Statements<'_>) -> Result<Vec<StatementResult>, StorageError> {
+        let mut phase = self.phase.lock().await;
+        let mut open = self.take_open(&mut phase, "its commit failed").await?;
+        match self.run_all(&mut open, statements, Some("COMMIT")).await {
+            Ok(outcomes) => {
+                open.connection.return_to_pool();
+                *phase = Phase::Ended("it was committed");
+                Ok(outcomes)
+            }
+            Err(failure) => Err(self.roll_back_after(open, failure).await),
+        }
     }
 
     pub async fn rollback(&self) {
@@ -106,9 +131,8 @@ impl PostgresTransaction {
             Phase::Ended(reason) => *reason,
             Phase::NotBegun | Phase::Active { .. } => "it was rolled back",
         };
-        if let Phase::Active { connection, .. } = std::mem::replace(&mut *phase, Phase::Ended(reason)) {
-            // If this fails, the connection is closed, which rolls back too.
-            let _ = self.finish(connection, "ROLLBACK").await;
+        if let Phase::Active { open, .. } = std::mem::replace(&mut *phase, Phase::Ended(reason)) {
+            self.roll_back(open.connection).await;
         }
     }
 
@@ -124,11 +148,11 @@ impl PostgresTransaction {
 
     /// Takes the connection out of the phase. A future that is dropped from here on closes the connection, and the
     /// transaction has ended with `reason_if_dropped`.
-    async fn take_connection(
+    async fn take_open(
         &self,
         phase: &mut Phase,
         reason_if_dropped: &'static str,
-    ) -> Result<(PooledConnection, Instant), StorageError> {
+    ) -> Result<Box<OpenTransaction>, StorageError> {
         if let (Some(reason), Phase::NotBegun | Phase::Active { .. }) = (self.end_reason.get(), &*phase) {
             *phase = Phase::Ended(reason);
         }
@@ -137,60 +161,159 @@ impl PostgresTransaction {
                 *phase = Phase::Ended(reason);
                 Err(StorageError::closed(reason))
             }
-            Phase::Active { connection, begun_at, idle_since } => {
-                match self.engine.exceeded_limit(begun_at, idle_since) {
-                    None => Ok((connection, begun_at)),
-                    // Dropping the connection rolls back; the server may have done so already.
-                    Some(reason) => {
-                        *phase = Phase::Ended(reason);
-                        Err(StorageError::closed(reason))
-                    }
+            Phase::Active { open, idle_since } => match self.engine.exceeded_limit(open.begun_at, idle_since) {
+                None => Ok(open),
+                // Dropping the connection rolls back; the server may have done so already.
+                Some(reason) => {
+                    *phase = Phase::Ended(reason);
+                    Err(StorageError::closed(reason))
                 }
-            }
+            },
             Phase::NotBegun => {
                 self.has_begun.store(true, Relaxed);
-                Ok((self.begin().await?, Instant::now()))
+                let connection = self.engine.acquire_for_transaction().await?;
+                Ok(Box::new(OpenTransaction { connection, has_begun: false, begun_at: Instant::now() }))
             }
         }
     }
 
-    async fn begin(&self) -> Result<PooledConnection, StorageError> {
-        let mut connection = self.engine.acquire_for_transaction().await?;
-        let begin = "BEGIN ISOLATION LEVEL READ COMMITTED";
-        let text = match self.lock_key {
-            Some(key) => format!("{begin}; SELECT pg_advisory_xact_lock({key})"),
-            None => begin.to_owned(),
-        };
-        let executed = connection.get()?.execute(sqlx::raw_sql(AssertSqlSafe(text)));
-        let begun = self.engine.with_timeout(executed).await?.map_err(storage_error);
-        begun.map_err(|error| self.engine.lock_wait_error(error))?;
-        Ok(connection)
+    async fn run_all(
+        &self,
+        open: &mut OpenTransaction,
+        statements: Statements<'_>,
+        end: Option<&'static str>,
+    ) -> Result<Vec<StatementResult>, Failure> {
+        let mut budget = ResultBudget::new();
+        let mut outcomes = Vec::with_capacity(statements.len());
+        let parts = parts(statements);
+        for (index, part) in parts.iter().enumerate() {
+            let end = end.filter(|_| index + 1 == parts.len());
+            let ran = self.run_part(open, part, end, &mut budget);
+            let ran = self.engine.reachability.unless_away(ran).await;
+            let ran = ran.unwrap_or_else(|error| Err(Failure::of_connection(error)));
+            match ran {
+                Ok(more) => outcomes.extend(more),
+                Err(mut failure) => {
+                    if let StorageError::Rejected(index) = &mut failure.error {
+                        *index += outcomes.len();
+                    }
+                    return Err(failure);
+                }
+            }
+        }
+        Ok(outcomes)
     }
 
-    async fn execute(
+    /// Runs a few statements in one round trip, after another one if some are not prepared yet.
+    async fn run_part(
         &self,
-        connection: &mut PooledConnection,
-        statement: &CheckedStatement,
+        open: &mut OpenTransaction,
+        statements: Statements<'_>,
+        end: Option<&'static str>,
         budget: &mut ResultBudget,
-    ) -> Result<StatementResult, ExecuteError> {
-        self.engine.execute(connection.get()?, statement, budget).await
+    ) -> Result<Vec<StatementResult>, Failure> {
+        let queries: Vec<Query<'_>> = statements.iter().map(Query::of_commit).collect();
+        let fail = |place, error, has_ended| self.failure(&queries, place, error, has_ended);
+        let session = open.connection.get().map_err(Failure::of_connection)?;
+        let plan_for =
+            if self.mode == TransactionMode::Serializable { PlanFor::Serializable } else { PlanFor::Anything };
+        let patience = self.engine.wait_timeout();
+        let forms = timeout(patience, session.prepare(&queries, plan_for)).await;
+        let forms = forms.map_err(|_elapsed| Failure::of_connection(silent()))?;
+        let forms = forms.map_err(|(index, error)| fail(Place::Query(index), error, !open.has_begun))?;
+        let begin = (!open.has_begun).then(|| self.engine.session_settings.begin(self.mode, session.state));
+        let mut pipeline = Pipeline { begin: begin.as_deref(), queries: &queries, forms: &forms, end, patience };
+        // A session that may write on its own must have begun before it gets the statements, or they would take effect alone
+        // after a BEGIN that failed.
+        if begin.is_some() && !session.state.has_limits {
+            self.run_pipeline(session, &Pipeline { queries: &[], end: None, ..pipeline }, budget)
+                .await
+                .map_err(|failed| fail(failed.place, failed.error, failed.has_ended))?;
+            pipeline.begin = None;
+        }
+        let outcomes = self
+            .run_pipeline(session, &pipeline, budget)
+            .await
+            .map_err(|failed| fail(failed.place, failed.error, failed.has_ended))?;
+        open.has_begun = true;
+        Ok(outcomes)
+    }
+
+    async fn run_pipeline(
+        &self,
+        session: &mut Session,
+        pipeline: &Pipeline<'_>,
+        budget: &mut ResultBudget,
+    ) -> Result<Vec<StatementResult>, PipelineError> {
+        if pipeline.end.is_none() {
+            return session.run(pipeline, budget).await;
+        }
+        self.is_commit_open.store(true, Relaxed);
+        let result = session.run(pipeline, budget).await;
+        let is_known = match &result {
+            Ok(_) => true,
+            // An error of a connection that goes on is the server's own word.
+            Err(failed) => failed.error.is_connection_usable,
+        };
+        self.is_commit_open.store(!is_known, Relaxed);
+        result
+    }
+
+    fn failure(&self, queries: &[Query<'_>], place: Place, error: ExecuteError, has_ended: bool) -> Failure {
+        let ExecuteError { is_connection_usable, is_division_by_zero, is_unsupported, .. } = error;
+        let error = match place {
+            // READ WRITE is more than a standby offers.
+            Place::Begin if is_unsupported => read_only_error(),
+            Place::Begin => self.engine.lock_wait_error(error.error),
+            Place::End => error.error,
+            Place::Query(index) => match queries.get(index) {
+                Some(query) if query.must_return_row && is_division_by_zero => StorageError::Rejected(index),
+                Some(query) => self.engine.statement_error(query.statement, error.error),
+                None => error.error,
+            },
+        };
+        Failure { error, is_connection_usable, must_roll_back: !has_ended }
     }
 
     /// Rolls back before the error is returned, so that the caller finds the old state.
-    async fn roll_back_after(&self, connection: PooledConnection, error: ExecuteError) -> StorageError {
-        if error.is_connection_usable {
-            let _ = self.finish(connection, "ROLLBACK").await;
+    async fn roll_back_after(&self, open: Box<OpenTransaction>, failure: Failure) -> StorageError {
+        if failure.is_connection_usable && failure.must_roll_back {
+            self.roll_back(open.connection).await;
+        } else if failure.is_connection_usable {
+            open.connection.return_to_pool();
+        } else {
+            self.engine.suspect();
         }
-        error.error
+        failure.error
     }
 
-    /// Runs `COMMIT` or `ROLLBACK`.
-    async fn finish(&self, mut connection: PooledConnection, sql: &'static str) -> Result<(), StorageError> {
-        let executed = connection.get()?.execute(sqlx::raw_sql(sql));
-        self.engine.with_timeout(executed).await?.map_err(storage_error)?;
-        connection.return_to_pool();
-        Ok(())
+    /// If this fails, the connection is closed, which rolls back too.
+    async fn roll_back(&self, mut connection: PooledConnection) {
+        let Ok(session) = connection.get() else { return };
+        let rolled_back = timeout(self.engine.wait_timeout(), session.batch("ROLLBACK"));
+        let rolled_back = self.engine.reachability.unless_away(rolled_back).await;
+        if matches!(rolled_back, Ok(Ok(Ok(())))) {
+            connection.return_to_pool();
+        }
     }
+}
+
+impl Failure {
+    fn of_connection(error: StorageError) -> Self {
+        Self { error, is_connection_usable: false, must_roll_back: false }
+    }
+}
+
+/// What is sent together. A statement that defines something ends its part, because later ones may need it when they are
+/// prepared.
+fn parts(statements: Statements<'_>) -> Vec<Statements<'_>> {
+    let defines = |commit: &CommitStatement<CheckedStatement>| commit.statement.info.kind.verb == Verb::Other;
+    let parts = statements.split_inclusive(defines);
+    let mut parts: Vec<_> = parts.flat_map(|part| part.chunks(PREPARED_STATEMENTS_MAX.get())).collect();
+    if parts.is_empty() {
+        parts.push(&[]);
+    }
+    parts
 }
 
 fn lock_key(plugin: &str) -> i64 {

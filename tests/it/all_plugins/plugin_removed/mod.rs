@@ -10,7 +10,7 @@ mod pages;
 mod standings;
 
 use super::{
-    CONTRACTS, LIMIT, PROBE_INTERVAL_S, assert_answered,
+    CONTRACTS, Call, LIMIT, PROBE_INTERVAL_S, assert_answered,
     calls::{operator, writes},
     chain,
 };
@@ -23,7 +23,7 @@ use plugin_api::{
     manifest::Manifest,
     point::{self, LeaderboardInput},
 };
-use plugin_testing::{Builder, ScriptedChain, TestGateway, Value, json};
+use plugin_testing::{Builder, ScriptedChain, TestGateway, TestResponse, Value, json};
 use std::{collections::BTreeSet, time::Duration};
 
 /// The interval at which the probing jobs look for due probes.
@@ -68,8 +68,8 @@ fn with_dependents(name: &str) -> Vec<String> {
     gone
 }
 
-/// A gateway with all plugins in which every write was made.
-async fn full_gateway(builder: Builder, chain: &ScriptedChain) -> TestGateway {
+/// With all plugins, for [`writes`].
+pub fn with_all_plugins(builder: Builder, chain: &ScriptedChain) -> Builder {
     let gateway = modules().into_iter().fold(builder, Builder::plugin);
     let gateway = gateway
         .configure(|config| config.limits.write_interval_ms = 0)
@@ -77,15 +77,25 @@ async fn full_gateway(builder: Builder, chain: &ScriptedChain) -> TestGateway {
         .config("tools", json!({ "probe_interval_s": PROBE_INTERVAL_S }))
         .config("agents", json!({ "probe_interval_s": PROBE_INTERVAL_S }))
         .config("validators", json!({ "signatures_required": false, "operators": [operator().address()] }));
-    let gateway = gateway.chain(chain, &CONTRACTS).start().await;
+    gateway.chain(chain, &CONTRACTS)
+}
+
+/// Makes a call in the gateway's own process.
+pub async fn make_call(gateway: &TestGateway, call: &Call) -> TestResponse {
+    let request = call.request(gateway.now_s());
+    let text = |value: &[u8]| String::from_utf8(value.to_vec()).unwrap();
+    let headers: Vec<(String, String)> =
+        request.headers.iter().map(|(name, value)| (name.clone(), text(value))).collect();
+    let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    gateway.send(&request.method, &request.target, &headers, request.body).await
+}
+
+/// A gateway with all plugins in which every write was made.
+async fn full_gateway(builder: Builder, chain: &ScriptedChain) -> TestGateway {
+    let gateway = with_all_plugins(builder, chain).start().await;
     gateway.indexed(chain).await;
     for call in writes(gateway.now_s()) {
-        let request = call.request(gateway.now_s());
-        let text = |value: &[u8]| String::from_utf8(value.to_vec()).unwrap();
-        let headers: Vec<(String, String)> =
-            request.headers.iter().map(|(name, value)| (name.clone(), text(value))).collect();
-        let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        assert_answered(&call, &gateway.send(&request.method, &request.target, &headers, request.body.clone()).await);
+        assert_answered(&call, &make_call(&gateway, &call).await);
     }
     probed(&gateway).await;
     gateway

@@ -1,0 +1,124 @@
+//! The outbox: events of committed transactions that have no position in the log yet (PostgreSQL only).
+//!
+//! The rule: writers insert and share no lock. Only the sequencer, and what undoes blocks of a chain, delete.
+
+use abi_stable::std_types::RString;
+use plugin_api::{Sql, abi::Statement};
+use std::time::{Duration, Instant};
+
+pub const INSERT: &str = "INSERT INTO host_activity_outbox (type, ts, actor, ref_kind, ref_id, data, unique_key)";
+pub const INSERT_VALUES: &str = "INSERT INTO host_activity_outbox (type, ts, actor, ref_kind, ref_id, data, unique_key) \
+    VALUES ($1, $2, $3, $4, $5, $6, $7)";
+
+/// Deletes the events with these keys. Whoever undoes them runs this first, and then selects those that are public; an event
+/// that the sequencer moves meanwhile is found by one of the two:
+///
+/// - It is deleted here first: the sequencer skips locked rows, and after the commit there is nothing to move.
+/// - The sequencer deleted it first: this statement waits for that commit. At READ COMMITTED the row is gone then, and the
+///   later statement, whose snapshot is newer, sees it in the log. A SERIALIZABLE transaction, whose one snapshot still has it
+///   in the outbox, fails with a conflict, also when that commit came long before, and is repeated.
+///
+/// The sequencer never waits for a row, so the two cannot deadlock.
+pub fn withdraw(keys: Sql) -> Statement {
+    let Statement { sql, params } = keys.into();
+    let text = format!("DELETE FROM host_activity_outbox WHERE unique_key IN ({sql})");
+    Statement { sql: RString::from(text).into(), params }
+}
+
+/// Between two scans of the whole outbox: what a transaction that took longer than it may has written below the place where
+/// scans begin is late, not lost.
+const FULL_SCAN_INTERVAL: Duration = Duration::from_secs(10);
+/// A scan of the whole outbox is slow while an old transaction, such as a backup's, keeps deleted rows: it then takes at most
+/// one part in so many of the time.
+const FULL_SCAN_SHARE: u32 = 20;
+
+/// Where the next scan begins. The index keeps deleted rows until the next vacuum, and a scan from the first one would read
+/// all of them.
+pub struct OutboxScan {
+    /// Nothing appears up to this id any more.
+    settled: i64,
+    /// The highest id that was seen when `since` was.
+    candidate: i64,
+    since: Instant,
+    highest: i64,
+    /// Twice the time limit of a transaction. Lower ids than one that was seen so long ago belong to transactions that have
+    /// ended: they were assigned before it.
+    settle_time: Duration,
+    next_full: Instant,
+}
+
+/// One scan of the outbox.
+pub struct Scan {
+    /// Ids above this one.
+    pub after: i64,
+    begun: Instant,
+}
+
+impl OutboxScan {
+    pub fn new(transaction_timeout: Duration) -> Self {
+        let now = Instant::now();
+        let settle_time = transaction_timeout * 2;
+        Self { settled: 0, candidate: 0, since: now, highest: 0, settle_time, next_full: now }
+    }
+
+    pub fn begin(&mut self, now: Instant) -> Scan {
+        if now.duration_since(self.since) >= self.settle_time {
+            (self.settled, self.candidate, self.since) = (self.candidate, self.highest, now);
+        }
+        Scan { after: if now >= self.next_full { 0 } else { self.settled }, begun: now }
+    }
+
+    /// `highest` is the highest id that the scan found, and `is_complete` whether it found all.
+    pub fn end(&mut self, scan: &Scan, now: Instant, highest: i64, is_complete: bool) {
+        self.highest = self.highest.max(highest);
+        if scan.after == 0 && is_complete {
+            let took = now.duration_since(scan.begun);
+            self.next_full = now + FULL_SCAN_INTERVAL.max(took * FULL_SCAN_SHARE);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_secs(5);
+
+    #[test]
+    fn a_scan_leaves_out_what_is_settled() {
+        let mut scans = OutboxScan::new(LIMIT);
+        let start = Instant::now();
+        let mut after = |at_s: u64, highest: i64| {
+            let now = start + Duration::from_secs(at_s);
+            let scan = scans.begin(now);
+            scans.end(&scan, now, highest, true);
+            scan.after
+        };
+        // Id 100 was there when candidates were noted at 11 s, and is settled ten seconds later. A scan at 31 s is of everything.
+        let scans = [(0, 0), (1, 100), (11, 200), (12, 300), (20, 300), (22, 400), (31, 400), (33, 400)];
+        assert_eq!(scans.map(|(at_s, highest)| after(at_s, highest)), [0, 0, 0, 0, 0, 100, 0, 300]);
+    }
+
+    #[test]
+    fn a_slow_scan_of_everything_is_not_repeated_soon() {
+        let mut scans = OutboxScan::new(Duration::ZERO);
+        let start = Instant::now();
+        let scan = scans.begin(start);
+        scans.end(&scan, start + Duration::from_secs(2), 7, true);
+        // Twice, so that 7 is settled.
+        scans.begin(start + Duration::from_secs(3));
+        let begins = [4, 41, 43].map(|s| scans.begin(start + Duration::from_secs(s)).after);
+        assert_eq!(begins, [7, 7, 0]);
+    }
+
+    #[test]
+    fn a_scan_of_everything_goes_on_until_it_is_complete() {
+        let mut scans = OutboxScan::new(Duration::ZERO);
+        let start = Instant::now();
+        for highest in [1000, 2000, 3000] {
+            let scan = scans.begin(start + Duration::from_secs(1));
+            assert_eq!(scan.after, 0);
+            scans.end(&scan, start + Duration::from_secs(1), highest, false);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Sends several requests before it waits for the first answer.
+//!
+//! The rule: requests are sent in order, and after one that could not be sent nothing more is, above all no COMMIT. The first
+//! error counts; those of later statements only say that the transaction had failed.
+
+use super::{
+    error::ExecuteError,
+    execute::read_result,
+    query::Query,
+    session::{QueryForm, Session},
+};
+use crate::{error::StorageError, result_budget::ResultBudget};
+use futures_util::{
+    FutureExt as _,
+    future::{BoxFuture, MaybeDone, maybe_done},
+};
+use plugin_api::abi::StatementResult;
+use std::{
+    future::poll_fn,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+use tokio::time::{error::Elapsed, timeout};
+use tokio_postgres::{Client, Error, RowStream};
+
+/// What is sent in one round trip.
+pub struct Pipeline<'s> {
+    pub begin: Option<&'s str>,
+    pub queries: &'s [Query<'s>],
+    /// How the session sends each of the queries.
+    pub forms: &'s [QueryForm],
+    pub end: Option<&'static str>,
+    /// How long to wait for each answer.
+    pub patience: Duration,
+}
+
+/// Where a pipeline failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Begin,
+    Query(usize),
+    End,
+}
+
+pub struct PipelineError {
+    pub place: Place,
+    pub error: ExecuteError,
+    /// The end was sent and has been answered: the transaction is over, rolled back.
+    pub has_ended: bool,
+}
+
+type Request<'c, T> = MaybeDone<BoxFuture<'c, Result<T, Error>>>;
+
+struct Requests<'c> {
+    begin: Option<Request<'c, ()>>,
+    queries: Vec<Request<'c, RowStream>>,
+    end: Option<Request<'c, ()>>,
+}
+
+impl Session {
+    pub async fn run(
+        &mut self,
+        pipeline: &Pipeline<'_>,
+        budget: &mut ResultBudget,
+    ) -> Result<Vec<StatementResult>, PipelineError> {
+        let Self { client, driver, .. } = self;
+        driver.drive(run(client, pipeline, budget)).await
+    }
+}
+
+async fn run(
+    client: &Client,
+    pipeline: &Pipeline<'_>,
+    budget: &mut ResultBudget,
+) -> Result<Vec<StatementResult>, PipelineError> {
+    let mut requests = Requests::new(client, pipeline);
+    let is_all_sent = poll_fn(|cx| Poll::Ready(requests.send(cx))).await;
+    let result = requests.read(pipeline, budget).await;
+    let Err((place, mut error)) = result else {
+        return result.map_err(|(place, error)| PipelineError { place, error, has_ended: false });
+    };
+    let mut has_ended = place == Place::End;
+    if !has_ended
+        && is_all_sent
+        && error.is_connection_usable
+        && let Some(end) = requests.end.take()
+    {
+        // The server answers it with a rollback.
+        error.is_connection_usable = answer(pipeline.patience, end).await.is_ok();
+        has_ended = error.is_connection_usable;
+    }
+    Err(PipelineError { place, error, has_ended })
+}
+
+impl<'c> Requests<'c> {
+    fn new(client: &'c Client, pipeline: &'c Pipeline<'_>) -> Self {
+        let query = |(query, form): (&'c Query<'_>, &'c QueryForm)| {
+            maybe_done(match form {
+                QueryForm::Prepared(statement) => client.query_raw(statement, query.params()).boxed(),
+                QueryForm::Unnamed => client.query_typed_raw(query.text(), query.typed_params()).boxed(),
+            })
+        };
+        let batch = |sql: &'c str| maybe_done(client.batch_execute(sql).boxed());
+        Self {
+            begin: pipeline.begin.map(batch),
+            queries: pipeline.queries.iter().zip(pipeline.forms).map(query).collect(),
+            end: pipeline.end.map(batch),
+        }
+    }
+
+    /// The driver sends a request when its future is polled first. Nobody moves bytes meanwhile, so one that is done then has
+    /// failed.
+    fn send(&mut self, cx: &mut Context<'_>) -> bool {
+        is_sent(self.begin.as_mut(), cx)
+            && self.queries.iter_mut().all(|query| is_sent(Some(query), cx))
+            && is_sent(self.end.as_mut(), cx)
+    }
+
+    async fn read(
+        &mut self,
+        pipeline: &Pipeline<'_>,
+        budget: &mut ResultBudget,
+    ) -> Result<Vec<StatementResult>, (Place, ExecuteError)> {
+        if let Some(begin) = self.begin.take() {
+            answer(pipeline.patience, begin).await.map_err(|error| (Place::Begin, error))?;
+        }
+        let mut outcomes = Vec::with_capacity(self.queries.len());
+        let sent = self.queries.drain(..).zip(pipeline.queries).zip(pipeline.forms);
+        for (index, ((request, query), form)) in sent.enumerate() {
+            let read = async {
+                let stream = output(request).await?;
+                read_result(stream, query.statement, form, budget).await
+            };
+            let outcome = in_time(pipeline.patience, read).await;
+            outcomes.push(outcome.map_err(|error| (Place::Query(index), error))?);
+        }
+        if let Some(end) = self.end.take() {
+            answer(pipeline.patience, end).await.map_err(|error| (Place::End, error))?;
+        }
+        Ok(outcomes)
+    }
+}
+
+fn is_sent<T>(request: Option<&mut Request<'_, T>>, cx: &mut Context<'_>) -> bool {
+    request.is_none_or(|request| Pin::new(request).poll(cx).is_pending())
+}
+
+async fn output<T>(mut request: Request<'_, T>) -> Result<T, ExecuteError> {
+    Pin::new(&mut request).await;
+    match Pin::new(&mut request).take_output() {
+        Some(output) => output.map_err(ExecuteError::from),
+        None => Err(StorageError::Internal("an answer of the server was taken twice".into()).into()),
+    }
+}
+
+async fn answer(patience: Duration, request: Request<'_, ()>) -> Result<(), ExecuteError> {
+    in_time(patience, output(request)).await
+}
+
+/// Fails when the server does not respond although its own limits have passed.
+async fn in_time<T>(
+    patience: Duration,
+    work: impl Future<Output = Result<T, ExecuteError>>,
+) -> Result<T, ExecuteError> {
+    let elapsed = |_: Elapsed| StorageError::Unavailable("the server does not answer".into()).into();
+    timeout(patience, work).await.map_err(elapsed).flatten()
+}

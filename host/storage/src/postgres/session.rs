@@ -1,0 +1,203 @@
+//! One connection to the server, with its prepared statements.
+//!
+//! The rule: the task that asks moves the bytes itself, so a future that is dropped leaves nothing behind that goes on, and
+//! what it sends before it waits leaves in one write.
+
+use super::{
+    error::ExecuteError,
+    query::{PlanFor, Query},
+    session_settings::SessionState,
+};
+use crate::error::StorageError;
+use futures_util::{
+    Stream,
+    future::join_all,
+    stream::{self, BoxStream},
+};
+use lru::LruCache;
+use std::{
+    collections::VecDeque,
+    future::poll_fn,
+    num::NonZeroUsize,
+    pin::{Pin, pin},
+    task::{Context, Poll},
+};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_postgres::{AsyncMessage, Client, Connection, Error, SimpleQueryMessage, Statement};
+
+/// Plugins' texts are unbounded, and each prepared statement holds memory of the server.
+pub const PREPARED_STATEMENTS_MAX: NonZeroUsize = NonZeroUsize::new(256).unwrap();
+
+pub struct Session {
+    pub client: Client,
+    pub driver: Driver,
+    pub state: SessionState,
+    /// `None` where statements are not prepared.
+    prepared: Option<LruCache<String, Statement>>,
+}
+
+/// How a query is sent.
+#[derive(Clone)]
+pub enum QueryForm {
+    Prepared(Statement),
+    /// Parsed with each call.
+    Unnamed,
+}
+
+impl Session {
+    pub fn new(client: Client, driver: Driver, state: SessionState, prepares: bool) -> Self {
+        let prepared = prepares.then(|| LruCache::new(PREPARED_STATEMENTS_MAX));
+        Self { client, driver, state, prepared }
+    }
+
+    /// Runs statements without parameters.
+    pub async fn batch(&mut self, sql: &str) -> Result<(), Error> {
+        let Self { client, driver, .. } = self;
+        driver.drive(client.batch_execute(sql)).await
+    }
+
+    /// The first value of the first row that statements without parameters return.
+    pub async fn text(&mut self, sql: &str) -> Result<Option<String>, Error> {
+        let answers = self.simple(sql).await?;
+        let first = answers.iter().find_map(|answer| match answer {
+            SimpleQueryMessage::Row(row) => Some(row.get(0)?.to_owned()),
+            _ => None,
+        });
+        Ok(first)
+    }
+
+    /// How many rows statements without parameters change.
+    pub async fn changes(&mut self, sql: &str) -> Result<u64, Error> {
+        let changes = self.simple(sql).await?.into_iter().map(|answer| match answer {
+            SimpleQueryMessage::CommandComplete(count) => count,
+            _ => 0,
+        });
+        Ok(changes.sum())
+    }
+
+    async fn simple(&mut self, sql: &str) -> Result<Vec<SimpleQueryMessage>, Error> {
+        let Self { client, driver, .. } = self;
+        driver.drive(client.simple_query(sql)).await
+    }
+
+    /// Whether the server has not closed the connection. Asks nobody.
+    pub async fn is_open(&mut self) -> bool {
+        poll_fn(|cx| {
+            self.driver.poll(cx);
+            Poll::Ready(!self.driver.is_closed)
+        })
+        .await
+    }
+
+    /// Prepares what is not prepared yet, all in one round trip. The error comes with the index of its query.
+    pub async fn prepare(
+        &mut self,
+        queries: &[Query<'_>],
+        plan_for: PlanFor,
+    ) -> Result<Vec<QueryForm>, (usize, ExecuteError)> {
+        let Self { client, driver, prepared: Some(prepared), .. } = self else {
+            return Ok(vec![QueryForm::Unnamed; queries.len()]);
+        };
+        let client: &Client = client;
+        let keys: Vec<String> = queries.iter().map(|query| query.key(plan_for)).collect();
+        let mut missing: Vec<usize> = Vec::new();
+        for (index, key) in keys.iter().enumerate() {
+            // Asking for it makes it the newest: what this call needs is not dropped for what it prepares.
+            if prepared.get(key).is_none() && !missing.iter().any(|earlier| keys.get(*earlier) == Some(key)) {
+                missing.push(index);
+            }
+        }
+        let wanted = missing.iter().filter_map(|index| Some((*index, keys.get(*index)?, queries.get(*index)?)));
+        let prepare = wanted.map(|(index, key, query)| async move {
+            let types = query.types();
+            (index, key, client.prepare_typed(query.text(), &types).await)
+        });
+        let answers = if missing.is_empty() { Vec::new() } else { driver.drive(join_all(prepare)).await };
+        let mut first_error = None;
+        for (index, key, answer) in answers {
+            match answer {
+                Ok(statement) => drop(prepared.put(key.clone(), statement)),
+                Err(error) if first_error.is_none() => first_error = Some((index, error.into())),
+                Err(_later) => {}
+            }
+        }
+        if let Some(error) = first_error {
+            return Err(error);
+        }
+        let form = |(index, key): (usize, &String)| match prepared.get(key) {
+            Some(statement) => Ok(QueryForm::Prepared(statement.clone())),
+            None => Err((index, StorageError::Internal("a call has more statements than are kept".into()).into())),
+        };
+        keys.iter().enumerate().map(form).collect()
+    }
+
+    /// Forgets what is prepared, after a table has changed.
+    pub fn forget_prepared(&mut self) {
+        if let Some(prepared) = &mut self.prepared {
+            prepared.clear();
+        }
+    }
+}
+
+/// The half of a connection that moves bytes.
+pub struct Driver {
+    messages: BoxStream<'static, Result<AsyncMessage, Error>>,
+    notifications: VecDeque<()>,
+    is_closed: bool,
+}
+
+impl Driver {
+    pub fn new<S, T>(mut connection: Connection<S, T>) -> Self
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let messages = Box::pin(stream::poll_fn(move |cx| connection.poll_message(cx)));
+        Self { messages, notifications: VecDeque::new(), is_closed: false }
+    }
+
+    /// Runs work that uses the client of this connection.
+    pub async fn drive<T>(&mut self, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        poll_fn(|cx| {
+            // First the work, so that all that it sends is written together.
+            if let Poll::Ready(output) = work.as_mut().poll(cx) {
+                return Poll::Ready(output);
+            }
+            self.poll(cx);
+            work.as_mut().poll(cx)
+        })
+        .await
+    }
+
+    /// Waits for a notification; `false` when the connection was lost.
+    pub async fn notified(&mut self) -> bool {
+        poll_fn(|cx| {
+            self.poll(cx);
+            match self.notifications.pop_front() {
+                Some(()) => Poll::Ready(true),
+                None if self.is_closed => Poll::Ready(false),
+                None => Poll::Pending,
+            }
+        })
+        .await
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) {
+        while !self.is_closed {
+            match Pin::new(&mut self.messages).poll_next(cx) {
+                Poll::Pending => return,
+                Poll::Ready(Some(Ok(AsyncMessage::Notification(_)))) => self.notifications.push_back(()),
+                Poll::Ready(Some(Ok(AsyncMessage::Notice(notice)))) => {
+                    tracing::debug!(code = notice.code().code(), "PostgreSQL: {}", notice.message());
+                }
+                Poll::Ready(Some(Ok(_))) => {}
+                Poll::Ready(Some(Err(error))) => {
+                    tracing::debug!(error = &error as &dyn std::error::Error, "a connection to PostgreSQL has ended");
+                    self.is_closed = true;
+                }
+                Poll::Ready(None) => self.is_closed = true,
+            }
+        }
+    }
+}

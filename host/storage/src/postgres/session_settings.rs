@@ -1,0 +1,133 @@
+//! The server's own limits of statements and transactions.
+//!
+//! The rule: no `SET` that outlives a transaction. Behind a pooler a session of the server serves many clients, so the limits
+//! are startup parameters of a session that is the gateway's own, or travel with BEGIN.
+
+use crate::settings::DatabaseSettings;
+
+/// Small tables are read whole where an index could be used, and then a serialisable transaction locks the whole table for
+/// its decision: two that have different rows collide. Without sequential scans it locks the rows, or pages of the index.
+/// What can only be scanned is still scanned, at a cost that would make the server compile the statement each time.
+const FINE_PREDICATE_LOCKS: &str = "; SET LOCAL enable_seqscan = off; SET LOCAL jit = off";
+
+/// `off` would acknowledge commits before they are durable. A stricter setting than `on` is kept.
+const DURABLE: &str = "; SELECT set_config('synchronous_commit', 'on', true) \
+     WHERE current_setting('synchronous_commit') = 'off'";
+const DURABLE_KNOWN: &str = "; SET LOCAL synchronous_commit = on";
+
+/// How a transaction is kept apart from others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransactionMode {
+    /// Each statement is atomic.
+    ReadCommitted,
+    /// One after the other, by a lock that is held until the commit.
+    Locked(i64),
+    Serializable,
+}
+
+/// What is known of a session when it has begun.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SessionState {
+    /// The server took [`SessionSettings::startup`].
+    pub has_limits: bool,
+    /// It acknowledges commits before they are durable, unless a transaction says otherwise. Known with `has_limits` only.
+    pub is_lazy: bool,
+    /// It stops a statement whose client has gone.
+    pub detects_lost_clients: bool,
+    /// It reads a backslash in a text as an escape, which the statement check does not.
+    pub reads_backslashes: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct SessionSettings {
+    statement_ms: u64,
+    lock_ms: u64,
+    idle_ms: u64,
+    is_durable: bool,
+}
+
+impl SessionSettings {
+    pub fn new(settings: &DatabaseSettings) -> Self {
+        Self {
+            statement_ms: settings.statement_timeout_ms,
+            lock_ms: settings.statement_timeout_ms.min(settings.transaction_timeout_ms),
+            idle_ms: settings.transaction_idle_ms,
+            is_durable: settings.synchronous_full,
+        }
+    }
+
+    pub fn is_durable(&self) -> bool {
+        self.is_durable
+    }
+
+    /// For the startup parameter `options`.
+    ///
+    /// Sessions are read-only by default, so that the statements that travel with a BEGIN that fails cannot write on their
+    /// own; reads outside of transactions may not write in any case.
+    pub fn startup(&self, detects_lost_clients: bool) -> String {
+        let Self { statement_ms, lock_ms, idle_ms, is_durable } = self;
+        let mut options = format!(
+            "-c statement_timeout={statement_ms} -c lock_timeout={lock_ms} \
+             -c idle_in_transaction_session_timeout={idle_ms} -c standard_conforming_strings=on \
+             -c TimeZone=UTC -c DateStyle=ISO,MDY -c default_transaction_read_only=on"
+        );
+        if !is_durable {
+            options.push_str(" -c synchronous_commit=off");
+        }
+        if detects_lost_clients {
+            options.push_str(" -c client_connection_check_interval=100");
+        }
+        options
+    }
+
+    pub fn begin(&self, mode: TransactionMode, session: SessionState) -> String {
+        let isolation = match mode {
+            TransactionMode::Serializable => "SERIALIZABLE",
+            TransactionMode::ReadCommitted | TransactionMode::Locked(_) => "READ COMMITTED",
+        };
+        let mut text = format!("BEGIN ISOLATION LEVEL {isolation} READ WRITE");
+        if !session.has_limits {
+            let Self { statement_ms, lock_ms, idle_ms, .. } = self;
+            text.push_str(&format!(
+                "; SET LOCAL statement_timeout = {statement_ms}; SET LOCAL lock_timeout = {lock_ms}; \
+                 SET LOCAL idle_in_transaction_session_timeout = {idle_ms}; SET LOCAL TimeZone = 'UTC'"
+            ));
+        }
+        match (self.is_durable, session.has_limits) {
+            (true, true) if session.is_lazy => text.push_str(DURABLE_KNOWN),
+            (true, true) | (false, true) => {}
+            (true, false) => text.push_str(DURABLE),
+            (false, false) => text.push_str("; SET LOCAL synchronous_commit = off"),
+        }
+        match mode {
+            TransactionMode::ReadCommitted => {}
+            TransactionMode::Locked(key) => text.push_str(&format!("; SELECT pg_advisory_xact_lock({key})")),
+            TransactionMode::Serializable => text.push_str(FINE_PREDICATE_LOCKS),
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_travel_with_begin_only_where_the_session_has_none() {
+        let settings = SessionSettings::new(&DatabaseSettings::new("postgres://x/y"));
+        let own = SessionState { has_limits: true, ..SessionState::default() };
+        let begin = |mode, session| settings.begin(mode, session);
+        assert_eq!(
+            begin(TransactionMode::Locked(7), own),
+            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_advisory_xact_lock(7)"
+        );
+        let pooled = begin(TransactionMode::Serializable, SessionState::default());
+        assert!(
+            pooled.starts_with("BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE; SET LOCAL statement_timeout = 10000;")
+        );
+        assert!(pooled.contains("current_setting('synchronous_commit') = 'off'"), "{pooled}");
+        assert!(pooled.contains("enable_seqscan = off") && !pooled.contains("advisory"), "{pooled}");
+        let lazy = begin(TransactionMode::ReadCommitted, SessionState { is_lazy: true, ..own });
+        assert!(lazy.ends_with("SET LOCAL synchronous_commit = on"), "{lazy}");
+    }
+}

@@ -1,0 +1,162 @@
+//! Serialization failures at every statement of every write.
+//!
+//! The rule that is tested: a write that the database refuses because of another transaction runs again, and nobody sees it: the
+//! answer, the rows and the events are those of a gateway in which nothing collided.
+
+use super::{
+    Call,
+    calls::writes,
+    chain,
+    plugin_removed::{make_call, with_all_plugins},
+};
+use gateway_tests::{
+    postgres,
+    postgres_proxy::{Fault, PostgresProxy, Transaction},
+};
+use plugin_testing::{ScriptedChain, TestGateway};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection, Row as _};
+use std::time::Duration;
+
+/// Fewer than the attempts that a write has.
+const CONFLICTS_PER_REQUEST: usize = 3;
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// What a write's transaction begins with: the guard of a signed route, or the first statement of an unsigned one.
+const GUARD: &str = "INSERT INTO host_replay_guard";
+const UNSIGNED: [(&str, &str); 2] = [("store_payload", "payloads_"), ("join_waitlist", "validators_")];
+
+/// Sequences, as they were before a call. A failed attempt uses up ids, which is right, but then the rows of two gateways would
+/// differ by their ids: here each attempt that fails sets the sequences back.
+const SEQUENCES: &str = "CREATE TABLE test_sequences (name TEXT, value BIGINT, is_called BOOLEAN)";
+const NOTE_SEQUENCES: &str = "DELETE FROM test_sequences;
+    INSERT INTO test_sequences SELECT format('%I.%I', schemaname, sequencename), coalesce(last_value, start_value),
+        last_value IS NOT NULL FROM pg_sequences";
+const RESET_SEQUENCES: &str = "PERFORM setval(name::regclass, value, is_called) FROM test_sequences;";
+
+const TABLES: &str = r"SELECT table_name::TEXT FROM information_schema.tables WHERE table_schema = 'public'
+    AND table_type = 'BASE TABLE' AND table_name NOT LIKE 'host\_%' AND table_name <> 'test_sequences' ORDER BY 1";
+
+/// A gateway with every plugin whose database is behind the proxy.
+struct Played {
+    gateway: TestGateway,
+    proxy: PostgresProxy,
+    /// Without the proxy.
+    database: PgConnection,
+}
+
+/// How a call went.
+struct Answered {
+    status: u16,
+    body: String,
+    /// The first one is the call's own first attempt.
+    transactions: Vec<Transaction>,
+}
+
+impl Played {
+    async fn start(chain: &ScriptedChain) -> Self {
+        let url = postgres::fresh_database().await.unwrap();
+        let proxy = PostgresProxy::start(&url).await.unwrap();
+        let through = proxy.url().to_owned();
+        let builder = TestGateway::builder().configure(|config| config.database.url = Some(through.into()));
+        let gateway = with_all_plugins(builder, chain).start().await;
+        gateway.indexed(chain).await;
+        let mut database = PgConnection::connect(&url).await.unwrap();
+        database.execute(sqlx::raw_sql(SEQUENCES)).await.unwrap();
+        proxy.run_before_conflict(RESET_SEQUENCES);
+        Self { gateway, proxy, database }
+    }
+
+    async fn call(&mut self, call: &Call, conflicts: &[usize]) -> Answered {
+        self.database.execute(sqlx::raw_sql(NOTE_SEQUENCES)).await.unwrap();
+        self.proxy.watch(marker(call), conflicts.iter().copied().map(Fault::Conflict));
+        let answer = make_call(&self.gateway, call).await;
+        Answered { status: answer.status, body: answer.text(), transactions: self.proxy.transactions() }
+    }
+
+    /// All rows of plugins, and all events without their ids.
+    async fn contents(&mut self) -> Vec<String> {
+        let mut contents = Vec::new();
+        for table in self.database.fetch_all(TABLES).await.unwrap() {
+            let table: String = table.get(0);
+            let rows = format!("SELECT t::TEXT FROM \"{table}\" t ORDER BY 1");
+            let rows = self.database.fetch_all(AssertSqlSafe(rows)).await.unwrap();
+            contents.extend(rows.iter().map(|row| format!("{table} {}", row.get::<String, _>(0))));
+        }
+        let events = self.gateway.events().await.into_iter();
+        contents.extend(events.map(|event| format!("{:?}", plugin_api::manifest::ActivityRow { id: 0, ..event })));
+        contents
+    }
+
+    async fn stop(self) {
+        assert_eq!(self.gateway.faults().await, Vec::<String>::new());
+        self.gateway.stop().await;
+    }
+}
+
+fn marker(call: &Call) -> &'static str {
+    let unsigned = UNSIGNED.iter().find(|(operation, _)| *operation == call.operation);
+    let marker = unsigned.map_or(GUARD, |(_, tables)| tables);
+    assert_eq!(call.signer.is_none(), marker != GUARD, "{} is in the list, or is signed", call.operation);
+    marker
+}
+
+/// The statements that can fail with a conflict: all behind the BEGIN, the COMMIT as well.
+fn positions(answered: &Answered) -> Vec<usize> {
+    let Some(transaction) = answered.transactions.first() else { return Vec::new() };
+    let is_position = |position: &usize| {
+        let is_rollback = |statement: &String| statement.to_ascii_uppercase().starts_with("ROLLBACK");
+        *position > 1 && !transaction.statements.get(position - 1).is_some_and(is_rollback)
+    };
+    (transaction.marked_at..=transaction.statements.len()).filter(is_position).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_conflict_at_any_statement_changes_no_answer_and_no_row() {
+    let chain = chain().await;
+    let mut calm = Played::start(&chain).await;
+    let calls = writes(calm.gateway.now_s());
+    let (mut expected, mut conflicts) = (Vec::new(), Vec::new());
+    for call in &calls {
+        let answered = calm.call(call, &[]).await;
+        assert_eq!(answered.status, call.status, "{}: {}", call.operation, answered.body);
+        let positions = positions(&answered);
+        eprintln!("{}: conflicts at {positions:?}", call.operation);
+        assert!(!positions.is_empty() || call.status >= 400, "{} wrote nothing", call.operation);
+        conflicts.push(positions);
+        expected.push((answered.status, answered.body));
+    }
+
+    let most = conflicts.iter().map(Vec::len).max().unwrap_or_default();
+    for round in 0..most.div_ceil(CONFLICTS_PER_REQUEST) {
+        let mut colliding = Played::start(&chain).await;
+        for ((call, positions), expected) in calls.iter().zip(&conflicts).zip(&expected) {
+            let positions = positions.chunks(CONFLICTS_PER_REQUEST).nth(round).unwrap_or_default();
+            let answered = colliding.call(call, positions).await;
+            let hits = answered.transactions.iter().take(positions.len()).filter(|attempt| attempt.was_hit).count();
+            let attempts = &answered.transactions;
+            assert_eq!(hits, positions.len(), "{}: conflicts at {positions:?} in {attempts:#?}", call.operation);
+            let got = (answered.status, answered.body);
+            assert_eq!(&got, expected, "{} after conflicts at {positions:?}", call.operation);
+        }
+        same_contents(&mut calm, &mut colliding).await;
+        colliding.stop().await;
+    }
+    calm.stop().await;
+}
+
+/// Events become public a moment after their commit.
+async fn same_contents(calm: &mut Played, colliding: &mut Played) {
+    let started = std::time::Instant::now();
+    loop {
+        let (expected, found) = (calm.contents().await, colliding.contents().await);
+        if expected == found {
+            return;
+        }
+        if started.elapsed() > LIMIT {
+            let lacking: Vec<&String> = expected.iter().filter(|row| !found.contains(row)).collect();
+            let surplus: Vec<&String> = found.iter().filter(|row| !expected.contains(row)).collect();
+            panic!("of {} rows and events: without conflicts {lacking:#?}, with them {surplus:#?}", expected.len());
+        }
+        tokio::task::yield_now().await;
+    }
+}

@@ -1,0 +1,91 @@
+//! PgBouncer in transaction mode between the gateways and the server: no transaction finds its connection changed under it, and
+//! streams go on by notifications on a connection of their own, or by polling.
+
+use super::{Follower, Replicas, send_unanswered_again, write_last};
+use crate::crash::{Dice, Ledger, Load, Stored};
+use gateway_tests::{
+    pgbouncer::{PgBouncer, Pool},
+    postgres,
+    process::{LIMIT, Setup},
+};
+use plugin_testing::{TestGateway, Wallet};
+use rstest::rstest;
+
+const GATEWAYS: usize = 2;
+/// Fewer than one gateway's own pool.
+const SERVERS_MAX: u32 = 4;
+const BEFORE_KILL: u64 = 120;
+const WRITES: u64 = 200;
+const LAST: &str = "the last word";
+
+#[derive(Clone, Copy, Debug)]
+enum Wake {
+    Notified,
+    Polled,
+}
+
+impl Wake {
+    fn set(self, setup: Setup, direct: &str) -> Setup {
+        let listen_url = match self {
+            Self::Notified => direct,
+            Self::Polled => "",
+        };
+        setup.set("database.listen_url", listen_url)
+    }
+}
+
+#[rstest]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn behind_pgbouncer_a_kill_loses_nothing_and_streams_have_no_gap(
+    #[values(Wake::Notified, Wake::Polled)] wake: Wake,
+) {
+    let direct = postgres::fresh_database().await.unwrap();
+    let bouncer = PgBouncer::start(&direct, SERVERS_MAX).await.unwrap();
+    let adjust = |setup: Setup| wake.set(setup.set("database.prepared", false), &direct);
+    let mut replicas = Replicas::start_on(bouncer.url(), GATEWAYS, adjust).await;
+    let sites = replicas.sites.clone();
+    let wallets: Vec<Wallet> = (0..16).map(Wallet::new).collect();
+    let (dice, mut ledger) = (Dice::new(), Ledger::default());
+    let mut followers = [Follower::default(), Follower::default()];
+
+    let killed = &mut replicas.gateways[1];
+    let survivor = &sites[..1];
+    let writes = async {
+        let load = Load::new(&sites, "pooled");
+        let kill = async {
+            load.reached(BEFORE_KILL).await;
+            clients_share_connections(&bouncer).await;
+            killed.kill().await.unwrap();
+            load.reached(WRITES).await;
+            load.end();
+        };
+        let (written, ()) = tokio::join!(load.run(&wallets, &dice, Vec::new()), kill);
+        ledger.writes.extend(written);
+        send_unanswered_again(survivor, &mut ledger, &wallets, &dice).await;
+        write_last(&sites[0], &mut ledger, LAST).await;
+    };
+    let reversed: Vec<_> = sites.iter().rev().cloned().collect();
+    let [stay, lose] = &mut followers;
+    tokio::join!(writes, stay.read_to(survivor, LAST, usize::MAX), lose.read_to(&reversed, LAST, usize::MAX));
+
+    // Not through the pooler: these queries have prepared statements.
+    let direct = replicas.setups[0].clone().set("database.url", &direct);
+    let stored = Stored::read_sequenced(&direct).await;
+    ledger.compare(&stored);
+    for follower in &followers {
+        assert_eq!(follower.ids, stored.event_ids);
+    }
+    ledger.replay(&sites[0], &stored).await;
+    ledger.compare(&Stored::read_sequenced(&direct).await);
+}
+
+/// Otherwise the pooler would prove nothing.
+async fn clients_share_connections(bouncer: &PgBouncer) {
+    let is_shared = async || {
+        let Some(Pool { mode, clients, servers }) = bouncer.pool().await.unwrap() else { return false };
+        assert_eq!(mode, "transaction");
+        assert!(servers <= i32::try_from(SERVERS_MAX).unwrap(), "{servers} connections of the server");
+        servers < clients
+    };
+    TestGateway::eventually(LIMIT, "clients share connections of the server", is_shared).await;
+}
