@@ -88,6 +88,6 @@ async fn both_databases_do_at_each_step_what_the_model_does() {
         }
         databases.compare_events(&reference).await;
         assert!(databases.conflicts > 10, "{} attempts met a conflict", databases.conflicts);
-        databases.stop().await;
+        Box::pin(databases.stop()).await;
     }
 }

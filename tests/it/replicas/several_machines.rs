@@ -1,8 +1,9 @@
 //! The chapter of docs/scale.md with three gateways behind nginx, typed by somebody who has the programs: one gateway is killed
 //! under load, no acknowledged write is lost or doubled, and streams through nginx resume without a gap.
 
+use super::{send_unanswered_again, write_last};
 use crate::{
-    crash::{Dice, Ledger, Load, Outcome, Stored, Write, send, small_setup},
+    crash::{Dice, Ledger, Load, Stored, small_setup},
     e2e::{Part, Site, StreamReader},
 };
 use futures_util::future::join_all;
@@ -233,16 +234,8 @@ async fn under_load(site: &Site, setup: &Setup, disturb: impl AsyncFnOnce()) -> 
         };
         let (written, ()) = tokio::join!(load.run(&wallets, &dice, Vec::new()), disturbance);
         ledger.writes.extend(written);
-        let unanswered = ledger.take_unknown();
-        eprintln!("{} writes got no answer or 503", unanswered.len());
-        let mut retry = Load::new(slice::from_ref(site), "again");
-        retry.only_retries = true;
-        ledger.writes.extend(retry.run(&wallets, &dice, unanswered).await);
-        assert_eq!(ledger.count(Outcome::Unknown), 0, "the other gateways answer");
-        let mut last = Write::thread(&Wallet::new(100), LAST);
-        last.outcome = Outcome::Acknowledged;
-        assert_eq!(send(site, &last).await.unwrap().0, 201);
-        ledger.writes.push(last);
+        send_unanswered_again(slice::from_ref(site), &mut ledger, &wallets, &dice).await;
+        write_last(site, &mut ledger, LAST).await;
     };
     let ((), heard) = tokio::join!(writes, join_all(streams.into_iter().map(|stream| listen(site, stream))));
 

@@ -75,7 +75,8 @@ fn entries(log: &str) -> Vec<(&str, String)> {
         entries.extend(entry);
     }
     for (_, statement) in &mut entries {
-        *statement = statement.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = statement.split_whitespace().collect::<Vec<_>>().join(" ");
+        words.trim_end_matches(';').clone_into(statement);
     }
     entries
 }
@@ -128,9 +129,9 @@ mod tests {
 \t    (digest) VALUES ($1)
 2026-11-26 03:33:56.125 UTC [11] DETAIL:  parameters: $1 = 'a'
 \tmore of the parameters
-2026-11-26 03:33:56.126 UTC [12] LOG:  statement: COMMIT
+2026-11-26 03:33:56.126 UTC [12] LOG:  statement: COMMIT;
 2026-11-26 03:33:56.127 UTC [11] LOG:  execute <unnamed>: UPDATE forum_threads SET title = $1
-2026-11-26 03:33:56.128 UTC [11] LOG:  statement: COMMIT
+2026-11-26 03:33:56.128 UTC [11] LOG:  statement: COMMIT;
 ";
 
     #[test]
