@@ -1,7 +1,7 @@
 //! The capabilities of one plugin: the only way from its code into the host.
 
 use super::{
-    HostContext, PluginHandle, PluginTransaction, TransactionOwner,
+    HostContext, PluginHandle, PluginTransaction, TransactionOwner, UndeclaredTransaction,
     bounds::BACKGROUND_TASKS_MAX,
     fetch,
     handle::{BACKGROUND_TASK, cut},
@@ -211,13 +211,18 @@ impl Host for Capabilities {
     }
 
     fn begin(&self) -> TransactionBox {
-        read_tracking::mark_uncacheable();
-        PluginTransaction::of_plugin(&self.host, self.scope.clone(), TransactionOwner::Plugin, &self.manifest)
-            .transaction_box()
+        if !self.manifest.own_transactions {
+            return UndeclaredTransaction::into_transaction_box();
+        }
+        self.begin_write()
     }
 
     fn begin_write(&self) -> TransactionBox {
-        self.begin()
+        read_tracking::mark_uncacheable();
+        let owner = TransactionOwner::Plugin;
+        let transaction = PluginTransaction::of_plugin(&self.host, self.scope.clone(), owner, &self.manifest);
+        transaction.take_turn(|| self.handle.writes.of_job());
+        transaction.transaction_box()
     }
 
     fn collect(&self, point: RString, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, HostError>> {

@@ -4,6 +4,7 @@ use crate::{
     bounds::{BLOCKING_CALLS_MAX, LOG_LINE_CHARS_MAX},
     breaker::{FaultLimit, FaultVerdict, OperationBreaker, PausedOperation, Probe},
     polls::{PlaceId, PollGate, THREAD_LIMIT, ThreadHolder, register},
+    write_turn::WriteTurns,
 };
 use gateway_clock::Clock;
 use gateway_telemetry::request_id;
@@ -61,6 +62,7 @@ pub struct PluginHandle {
     pub gate: Arc<PollGate>,
     /// Bounds how many of its blocking calls run at a time.
     pub blocking: Arc<Semaphore>,
+    pub writes: Arc<WriteTurns>,
     /// By the names that faults give them.
     operations: RwLock<BTreeMap<String, PluginOperation>>,
     is_fenced: AtomicBool,
@@ -89,6 +91,7 @@ impl PluginHandle {
             tasks: TaskTracker::new(),
             gate: Arc::default(),
             blocking: Arc::new(Semaphore::new(BLOCKING_CALLS_MAX)),
+            writes: Arc::default(),
             operations: RwLock::default(),
             is_fenced: AtomicBool::new(false),
             last_fault: Mutex::default(),

@@ -26,7 +26,9 @@ mod services;
 mod state;
 mod topic;
 mod transaction;
+mod undeclared_transaction;
 mod write_guard;
+mod write_turn;
 
 #[cfg(test)]
 mod fuzz;
@@ -49,4 +51,6 @@ pub use report::PluginReport;
 pub use state::PluginState;
 pub use topic::render;
 pub use transaction::{CommitError, PluginTransaction, TransactionOwner};
+pub use undeclared_transaction::UndeclaredTransaction;
 pub use write_guard::{IntervalClock, MIGRATION, WriteGuard, attempt_migration, by_time_migration};
+pub use write_turn::WriteTurns;

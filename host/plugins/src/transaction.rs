@@ -9,6 +9,7 @@ use crate::{
     log_subscription,
     lost_commit::{self, Outcome},
     polls::in_host,
+    write_turn::WriteTurn,
 };
 use abi_stable::{
     erased_types::TD_Opaque,
@@ -16,7 +17,7 @@ use abi_stable::{
 };
 use async_ffi::{FfiFuture, FutureExt as _};
 use gateway_activity::CheckedEvent;
-use gateway_storage::{CommitStatement, Scope, StorageError, Transaction as StorageTransaction};
+use gateway_storage::{CommitStatement, Dialect, Isolation, Scope, StorageError, Transaction as StorageTransaction};
 use parking_lot::Mutex;
 use plugin_api::{
     abi::{
@@ -41,6 +42,8 @@ pub struct PluginTransaction {
     owner: TransactionOwner,
     /// Stored with the guard of a signed write, to find out what became of it.
     attempt: String,
+    /// Among the writes of the plugin, where they may collide.
+    turn: OnceLock<WriteTurn>,
     /// What the plugin declares: the events that it publishes, the signer roles and chains that it may send transactions with.
     /// `None` for a transaction of the gateway.
     manifest: Option<Arc<Manifest>>,
@@ -114,6 +117,7 @@ impl PluginTransaction {
             host: host.clone(),
             owner,
             attempt,
+            turn: OnceLock::new(),
             manifest,
             has_intents: AtomicBool::new(false),
             has_commit_begun: AtomicBool::new(false),
@@ -125,8 +129,30 @@ impl PluginTransaction {
         Transaction_TO::from_value(Handle(self.clone()), TD_Opaque)
     }
 
+    /// Before its first statement. Where transactions run one after the other anyway, it needs no turn.
+    pub fn take_turn(&self, turn: impl FnOnce() -> WriteTurn) {
+        let may_collide = matches!(self.inner.scope(), Scope::Plugin { isolation: Isolation::Serializable, .. });
+        if may_collide && self.host.database.dialect() == Dialect::Postgres {
+            let _ = self.turn.set(turn());
+        }
+    }
+
+    async fn begin_turn(&self) {
+        if let Some(turn) = self.turn.get() {
+            turn.begin().await;
+        }
+    }
+
     /// Commits the writes and events, if there are any, and the guard of a signed write.
     pub async fn finish(&self, guard: Option<&WriteGuard>) -> Result<(), CommitError> {
+        let result = self.finish_in_turn(guard).await;
+        if let Some(turn) = self.turn.get() {
+            turn.end().await;
+        }
+        result
+    }
+
+    async fn finish_in_turn(&self, guard: Option<&WriteGuard>) -> Result<(), CommitError> {
         let events = std::mem::take(&mut *self.events.lock());
         if guard.is_none() && events.is_empty() && !self.inner.has_begun() {
             return Ok(());
@@ -272,6 +298,19 @@ impl PluginTransaction {
     }
 }
 
+impl Drop for PluginTransaction {
+    fn drop(&mut self) {
+        let Some(turn) = self.turn.get() else { return };
+        let has_conflict = self.inner.has_conflict();
+        if has_conflict {
+            turn.count_conflict(self.inner.scope().plugin_name().unwrap_or_default());
+        }
+        if matches!(self.owner, TransactionOwner::Plugin) {
+            turn.note_job(has_conflict);
+        }
+    }
+}
+
 /// Statements go straight to the database's transaction.
 impl Deref for PluginTransaction {
     type Target = StorageTransaction;
@@ -287,6 +326,7 @@ impl AbiTransaction for Handle {
     fn run(&self, statements: RVec<Statement>) -> FfiFuture<RResult<RVec<StatementResult>, HostError>> {
         let transaction = self.0.clone();
         in_host(async move {
+            transaction.begin_turn().await;
             let outcomes = transaction.run(statements.into_vec()).await;
             outcomes.map(RVec::from).map_err(|error| transaction.statement_error(error)).into()
         })
@@ -311,7 +351,11 @@ impl AbiTransaction for Handle {
 
     fn commit(&self) -> FfiFuture<RResult<(), HostError>> {
         let transaction = self.0.clone();
-        in_host(async move { transaction.commit().await.into() }).into_ffi()
+        in_host(async move {
+            transaction.begin_turn().await;
+            transaction.commit().await.into()
+        })
+        .into_ffi()
     }
 }
 

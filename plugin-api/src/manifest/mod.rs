@@ -74,6 +74,11 @@ pub struct Manifest {
     pub requires: Vec<String>,
     /// Whether it is off until an operator enables it by name, like a tutorial.
     pub off_by_default: bool,
+    /// Whether it uses transactions that cannot run again: those of [`crate::abi::Host::begin`] and [`crate::abi::Head::transaction`].
+    /// Then all of its transactions run one after the other on PostgreSQL, too. A manifest that says nothing is of a plugin that
+    /// was compiled before there was a choice.
+    #[serde(default = "is_of_before")]
+    pub own_transactions: bool,
     pub grants: Grants,
     /// Event types that the plugin publishes, for documentation and filters.
     pub event_types: Vec<String>,
@@ -81,6 +86,10 @@ pub struct Manifest {
     pub skills: Vec<SkillSpec>,
     /// Members of `limits` in the network's manifest: numbers by name, for example `forumBodyBytes`.
     pub limits: Map<String, Value>,
+}
+
+fn is_of_before() -> bool {
+    true
 }
 
 /// A skill in the network's agent card: what agents can do with the plugin.

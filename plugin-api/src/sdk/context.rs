@@ -93,6 +93,8 @@ impl HostHandle {
 
     /// A new transaction that is ended with [`Transaction::commit`]; dropping it rolls it back. For work that must do other
     /// things between its statements and therefore cannot run again: where one closure can hold the write, use [`Self::write`].
+    /// Only for a plugin that declares [`super::Definition::own_transactions`]: every call of it fails with
+    /// [`HostErrorCode::Refused`](crate::HostErrorCode::Refused) otherwise.
     pub fn begin(&self) -> Transaction {
         Transaction::new(Tx::new(self.host.begin(), self.now_ms()))
     }
@@ -445,6 +447,7 @@ impl<P> RequestContext<P> {
 
     /// The older form of [`Self::write`], whose transaction runs once. The gateway adds the replay guard of a signed route and
     /// commits when the status is below 400. On any other status, or when the client disconnects, it rolls everything back.
+    /// Only for a plugin that declares [`super::Definition::own_transactions`], as [`HostHandle::begin`].
     pub fn transaction(&self) -> Tx {
         Tx::new(self.head.transaction(), self.now_ms())
     }

@@ -238,6 +238,14 @@ impl<P: Plugin> Definition<P> {
         self
     }
 
+    /// The plugin uses transactions that cannot run again: [`super::HostHandle::begin`] or [`super::RequestContext::transaction`].
+    /// Without this the gateway refuses both. With it every transaction of the plugin waits for the one before on PostgreSQL, as on
+    /// SQLite, where the others run at the same time.
+    pub fn own_transactions(mut self) -> Self {
+        self.manifest.own_transactions = true;
+        self
+    }
+
     /// Plugins that must run before this one starts.
     pub fn requires(mut self, plugins: &[&str]) -> Self {
         self.manifest.requires.extend(plugins.iter().map(ToString::to_string));

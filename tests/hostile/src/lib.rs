@@ -37,6 +37,7 @@ impl Plugin for Hostile {
 
     fn define() -> Definition<Self> {
         Definition::new()
+            .own_transactions()
             .routes(panics::routes())
             .routes(drops::routes())
             .routes(responses::routes())

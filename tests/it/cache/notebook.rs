@@ -38,6 +38,7 @@ impl Plugin for Notebook {
 
     fn define() -> Definition<Self> {
         Definition::new()
+            .own_transactions()
             .routes([
                 Route::post(NOTES, create_note).public(),
                 Route::get(NOTES, list_notes).public().cached(),

@@ -63,6 +63,7 @@ impl Plugin for Payer {
     fn define() -> Definition<Self> {
         let roles = ["gateway", "facilitator", "relayer"].map(str::to_owned).to_vec();
         Definition::new()
+            .own_transactions()
             .migrations([Migration::new(1, "create", MIGRATION)])
             .grants(Grants { chains: vec!["main".into()], signer_roles: roles, ..Grants::default() })
             .routes([create_route()])

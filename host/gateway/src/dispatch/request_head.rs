@@ -7,14 +7,19 @@ use abi_stable::{
 };
 use async_ffi::{FfiFuture, FutureExt as _};
 use gateway_http::RequestId;
-use gateway_plugins::{ActivePlugin, HostContext, PluginTransaction, TransactionOwner, WriteGuard};
+use gateway_plugins::{
+    ActivePlugin, HostContext, PluginTransaction, TransactionOwner, UndeclaredTransaction, WriteGuard,
+};
 use gateway_storage::read_tracking;
 use http::request::Parts;
 use parking_lot::Mutex;
 use plugin_api::abi::{FfiBytes, Head, Head_TO, HeadBox, HostError, HostErrorCode, TransactionBox};
 use std::{
     net::IpAddr,
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
 };
 
 pub struct RequestHead {
@@ -47,6 +52,8 @@ pub struct RequestTransaction {
     guard: Option<Arc<WriteGuard>>,
     /// The one write that the handler declared; of several attempts the last.
     write: Mutex<Option<Arc<PluginTransaction>>>,
+    /// How many attempts it took so far.
+    attempts: AtomicU32,
     /// The transaction of the older form, which the gateway commits.
     begun: OnceLock<Arc<PluginTransaction>>,
 }
@@ -54,7 +61,7 @@ pub struct RequestTransaction {
 impl RequestTransaction {
     pub fn new(host: &Arc<HostContext>, plugin: &Arc<ActivePlugin>, guard: Option<Arc<WriteGuard>>) -> Arc<Self> {
         let (write, begun) = (Mutex::default(), OnceLock::new());
-        Arc::new(Self { host: host.clone(), plugin: plugin.clone(), guard, write, begun })
+        Arc::new(Self { host: host.clone(), plugin: plugin.clone(), guard, write, attempts: AtomicU32::new(0), begun })
     }
 
     pub fn guard(&self) -> Option<&WriteGuard> {
@@ -73,6 +80,8 @@ impl RequestTransaction {
             return Err(HostError::new(HostErrorCode::Refused, message));
         }
         let attempt = self.transaction(TransactionOwner::Write(self.guard.clone()));
+        let number = self.attempts.fetch_add(1, Relaxed) + 1;
+        attempt.take_turn(|| self.plugin.handle.writes.nth(number));
         *write = Some(attempt.clone());
         Ok(attempt)
     }
@@ -136,6 +145,9 @@ impl Head for RequestHead {
     }
 
     fn transaction(&self) -> TransactionBox {
+        if !self.transaction.plugin.manifest.own_transactions {
+            return UndeclaredTransaction::into_transaction_box();
+        }
         read_tracking::mark_uncacheable();
         self.transaction.begin().transaction_box()
     }

@@ -17,7 +17,7 @@ use gateway_plugins::{
     crash_record::{self, StartPhase},
     polls::{DetachedCall, detached_threads_lost, has_spare_threads, threads_lost},
 };
-use gateway_storage::{Schema, Scope};
+use gateway_storage::{Isolation, Schema, Scope};
 use parking_lot::Mutex;
 use plugin_api::abi::{Fault, FfiBytes};
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
@@ -93,7 +93,7 @@ impl PluginManager {
         let handle = self.new_handle(name);
         self.registry.lock().begins(name, handle.clone());
         let usage = self.host().usage.plugin(name).database.clone();
-        let scope = Scope::plugin(name, Arc::new(views)).with_usage(usage);
+        let scope = Scope::plugin(name, Arc::new(views)).with_usage(usage).with_isolation(isolation(&loaded));
         let mark = Mutex::new(Some(crash_record::start_mark(name, loaded.sha256(), StartPhase::Constructor)));
         let call = self.construct(&loaded, &settings.config, &handle, &scope)?;
         let limit = Duration::from_millis(self.config().plugins.constructor_timeout_ms);
@@ -182,4 +182,9 @@ fn check_threads(name: &str) -> Result<(), InactiveReason> {
         return Err(InactiveReason::failed(reason));
     }
     Ok(())
+}
+
+/// Transactions that can run again may collide; all others of a plugin run one after the other.
+fn isolation(plugin: &LoadedPlugin) -> Isolation {
+    if plugin.manifest.own_transactions { Isolation::PluginLock } else { Isolation::Serializable }
 }

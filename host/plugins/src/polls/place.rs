@@ -57,6 +57,11 @@ pub fn register(plugin: &Arc<str>, name: &str, holder: Weak<dyn ThreadHolder>) -
     PlaceId(u32::try_from(index + 1).unwrap_or(u32::MAX))
 }
 
+/// The name of the operation, as faults give it.
+pub fn place_name(id: PlaceId) -> Option<Arc<str>> {
+    find(id).map(|place| place.name)
+}
+
 pub(super) fn find(id: PlaceId) -> Option<Place> {
     let index = usize::try_from(id.0).ok()?.checked_sub(1)?;
     PLACES.read().list.get(index).cloned()
