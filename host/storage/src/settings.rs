@@ -17,7 +17,7 @@ pub struct DatabaseSettings {
     /// PostgreSQL: most connections in the pool.
     pub pool_max: u32,
     /// PostgreSQL: whether statements stay prepared on their connection. A pooler that gives each transaction another
-    /// connection may not support it.
+    /// connection may not support it. Without it, a result without rows has no names of columns.
     pub prepared: bool,
     /// PostgreSQL: where notifications are listened for; empty for nowhere. `None` is [`Self::url`].
     pub listen_url: Option<SecretString>,

@@ -93,7 +93,13 @@ impl PostgresEngine {
             transaction_idle: Duration::from_millis(settings.transaction_idle_ms),
             presence,
         };
-        engine.acquire().await?.return_to_pool();
+        let mut first = engine.acquire().await?;
+        if settings.prepared && !first.get()?.state.has_limits {
+            tracing::warn!(
+                "there is a pooler before PostgreSQL: set database.prepared = false unless it knows prepared statements"
+            );
+        }
+        first.return_to_pool();
         engine.reachability.watch(Connector::bare(&settings.url)?);
         migrator::create_migrations_table(engine.tool_connection().await?).await?;
         Ok(engine)
