@@ -162,10 +162,7 @@ async fn create_database(administrator: &str) -> Result<String> {
 }
 
 /// PostgreSQL refuses to run as root, and so does PgBouncer: then it runs as the system's own user, and the files are that user's.
-<<<<<<< HEAD
-=======
 /// `None` where this user will do.
->>>>>>> bench
 pub fn unprivileged_user(directory: &Path) -> Result<Option<u32>> {
     let is_root =
         std::fs::metadata("/proc/self").map(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0).unwrap_or(false);

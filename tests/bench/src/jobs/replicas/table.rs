@@ -52,9 +52,7 @@ impl Entry {
     }
 
     fn row(&self) -> String {
-        let cell = |found: Option<f64>, show: &dyn Fn(f64) -> String| {
-            found.map_or_else(|| "–".to_owned(), show)
-        };
+        let cell = |found: Option<f64>, show: &dyn Fn(f64) -> String| found.map_or_else(|| "–".to_owned(), show);
         let cells = [
             cell(self.median(|round| Some(round.per_s)), &|per_s| format!("{per_s:.0}")),
             cell(self.median(|round| round.gateway_ms), &figure),
