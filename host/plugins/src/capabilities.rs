@@ -7,6 +7,7 @@ use super::{
     handle::{BACKGROUND_TASK, cut},
     log_subscription,
     polls::{HostFrame, PluginCall, UnwatchedFrame, current_place, in_host, in_other_plugins},
+    refused_transaction::undeclared_transaction,
     services::call_service,
 };
 use abi_stable::{
@@ -40,6 +41,10 @@ pub struct Capabilities {
 impl Capabilities {
     pub fn into_host_box(self) -> HostBox {
         Host_TO::from_value(self, TD_Opaque)
+    }
+
+    fn transaction(&self, owner: TransactionOwner) -> Arc<PluginTransaction> {
+        PluginTransaction::of_plugin(&self.host, self.scope.clone(), owner, &self.manifest)
     }
 
     async fn chain(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
@@ -212,12 +217,15 @@ impl Host for Capabilities {
 
     fn begin(&self) -> TransactionBox {
         read_tracking::mark_uncacheable();
-        PluginTransaction::of_plugin(&self.host, self.scope.clone(), TransactionOwner::Plugin, &self.manifest)
-            .transaction_box()
+        if !self.manifest.own_transactions {
+            return undeclared_transaction();
+        }
+        self.transaction(TransactionOwner::Plugin).transaction_box()
     }
 
     fn begin_write(&self) -> TransactionBox {
-        self.begin()
+        read_tracking::mark_uncacheable();
+        self.transaction(TransactionOwner::Attempt).transaction_box()
     }
 
     fn collect(&self, point: RString, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, HostError>> {

@@ -20,6 +20,7 @@ pub mod loading;
 mod log_subscription;
 mod owned_object;
 pub mod polls;
+mod refused_transaction;
 mod report;
 mod services;
 mod state;
@@ -44,6 +45,7 @@ pub use loading::{
 };
 pub use log_subscription::{MIGRATION as LOG_SUBSCRIPTIONS_MIGRATION, forget as forget_log_subscriptions};
 pub use owned_object::OwnedObject;
+pub use refused_transaction::undeclared_transaction;
 pub use report::PluginReport;
 pub use state::PluginState;
 pub use topic::render;

@@ -65,6 +65,7 @@ impl Plugin for Payer {
         Definition::new()
             .migrations([Migration::new(1, "create", MIGRATION)])
             .grants(Grants { chains: vec!["main".into()], signer_roles: roles, ..Grants::default() })
+            .own_transactions()
             .routes([create_route()])
             .contributes(Point::new("pay"), pay)
             .contributes(Point::new("paid"), paid)

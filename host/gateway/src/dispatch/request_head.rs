@@ -7,7 +7,9 @@ use abi_stable::{
 };
 use async_ffi::{FfiFuture, FutureExt as _};
 use gateway_http::RequestId;
-use gateway_plugins::{ActivePlugin, HostContext, PluginTransaction, TransactionOwner, WriteGuard};
+use gateway_plugins::{
+    ActivePlugin, HostContext, PluginTransaction, TransactionOwner, WriteGuard, undeclared_transaction,
+};
 use gateway_storage::read_tracking;
 use http::request::Parts;
 use parking_lot::Mutex;
@@ -81,6 +83,11 @@ impl RequestTransaction {
         self.begun.get()
     }
 
+    /// The transaction of the older form as the plugin gets it, which has to declare that it uses it.
+    fn begin_own(&self) -> TransactionBox {
+        if self.plugin.manifest.own_transactions { self.begin().transaction_box() } else { undeclared_transaction() }
+    }
+
     pub fn begin(&self) -> &Arc<PluginTransaction> {
         self.begun.get_or_init(|| self.transaction(TransactionOwner::Request))
     }
@@ -137,7 +144,7 @@ impl Head for RequestHead {
 
     fn transaction(&self) -> TransactionBox {
         read_tracking::mark_uncacheable();
-        self.transaction.begin().transaction_box()
+        self.transaction.begin_own()
     }
 
     fn begin_write(&self) -> RResult<TransactionBox, HostError> {

@@ -17,9 +17,12 @@ use gateway_plugins::{
     crash_record::{self, StartPhase},
     polls::{DetachedCall, detached_threads_lost, has_spare_threads, threads_lost},
 };
-use gateway_storage::{Schema, Scope};
+use gateway_storage::{Isolation, Schema, Scope};
 use parking_lot::Mutex;
-use plugin_api::abi::{Fault, FfiBytes};
+use plugin_api::{
+    abi::{Fault, FfiBytes},
+    manifest::Manifest,
+};
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 /// How long the other plugins wait for a constructor.
@@ -93,7 +96,8 @@ impl PluginManager {
         let handle = self.new_handle(name);
         self.registry.lock().begins(name, handle.clone());
         let usage = self.host().usage.plugin(name).database.clone();
-        let scope = Scope::plugin(name, Arc::new(views)).with_usage(usage);
+        let scope =
+            Scope::plugin(name, Arc::new(views)).with_usage(usage).with_isolation(isolation_of(&loaded.manifest));
         let mark = Mutex::new(Some(crash_record::start_mark(name, loaded.sha256(), StartPhase::Constructor)));
         let call = self.construct(&loaded, &settings.config, &handle, &scope)?;
         let limit = Duration::from_millis(self.config().plugins.constructor_timeout_ms);
@@ -172,6 +176,12 @@ impl PluginManager {
         self.registry.lock().migrated(&manifest.name, report.earlier + report.applied.len());
         Ok(())
     }
+}
+
+/// The lock of the plugin is for transactions that cannot run again, and so for all of a plugin that uses any: a transaction without
+/// the lock would not be kept apart from one that relies on it.
+fn isolation_of(manifest: &Manifest) -> Isolation {
+    if manifest.own_transactions { Isolation::PluginLock } else { Isolation::Serializable }
 }
 
 /// Each start of a plugin that hangs costs threads, which only a restart of the gateway brings back.
