@@ -9,7 +9,7 @@ use gateway_clock::Clock;
 use gateway_config::{ChainConfig, Config, LogConfig, SignerConfig};
 use gateway_plugins::LoadedPlugin;
 use plugin_api::{
-    ConfigError, Definition, Grants, HostError, HostHandle, Migration, NoConfig, Plugin, PluginContext, Query as _,
+    ConfigError, Definition, Grants, HostError, HostHandle, Migration, NoConfig, Plugin, PluginContext, Query as _, Tx,
     Wei,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
@@ -54,16 +54,18 @@ impl Plugin for Payments {
 
 /// One row and one intent, committed together. Answers whether there was one more to record.
 async fn pay_up_to(gateway: PluginContext<Payments>, last: i64) -> Result<bool, HostError> {
-    let tx = gateway.begin();
+    gateway.write(async move |tx| record_next(tx, last).await).await
+}
+
+async fn record_next(tx: &Tx, last: i64) -> Result<bool, HostError> {
     let made: i64 = tx.one(sql("SELECT count(*) FROM payments_made")).await?;
     if made >= last {
         return Ok(false);
     }
     let (number, key) = (made + 1, format!("payment {}", made + 1));
     let send = TransactionRequest::new("relayer", key, payee::account(number)).value(Wei(payee::amount(number)));
-    let intent = send.record(&tx).await?;
+    let intent = send.record(tx).await?;
     tx.execute(sql("INSERT INTO payments_made (number, intent) VALUES ($1, $2)").bind(number).bind(intent)).await?;
-    tx.commit().await?;
     Ok(true)
 }
 

@@ -1,12 +1,13 @@
 //! The capabilities of one plugin: the only way from its code into the host.
 
 use super::{
-    HostContext, PluginHandle, PluginTransaction, TransactionOwner, UndeclaredTransaction,
+    HostContext, PluginHandle, PluginTransaction, TransactionOwner,
     bounds::BACKGROUND_TASKS_MAX,
     fetch,
     handle::{BACKGROUND_TASK, cut},
     log_subscription,
     polls::{HostFrame, PluginCall, UnwatchedFrame, current_place, in_host, in_other_plugins},
+    refused_transaction::undeclared_transaction,
     services::call_service,
 };
 use abi_stable::{
@@ -40,6 +41,10 @@ pub struct Capabilities {
 impl Capabilities {
     pub fn into_host_box(self) -> HostBox {
         Host_TO::from_value(self, TD_Opaque)
+    }
+
+    fn transaction(&self, owner: TransactionOwner) -> Arc<PluginTransaction> {
+        PluginTransaction::of_plugin(&self.host, self.scope.clone(), owner, &self.manifest)
     }
 
     async fn chain(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
@@ -211,18 +216,18 @@ impl Host for Capabilities {
     }
 
     fn begin(&self) -> TransactionBox {
+        read_tracking::mark_uncacheable();
         if !self.manifest.own_transactions {
-            return UndeclaredTransaction::into_transaction_box();
+            return undeclared_transaction();
         }
-        self.begin_write()
+        self.transaction(TransactionOwner::Plugin).transaction_box()
     }
 
     fn begin_write(&self) -> TransactionBox {
         read_tracking::mark_uncacheable();
-        let owner = TransactionOwner::Plugin;
-        let transaction = PluginTransaction::of_plugin(&self.host, self.scope.clone(), owner, &self.manifest);
-        transaction.take_turn(|| self.handle.writes.of_job());
-        transaction.transaction_box()
+        let attempt = self.transaction(TransactionOwner::Attempt);
+        attempt.take_turn(|| self.handle.writes.of_job());
+        attempt.transaction_box()
     }
 
     fn collect(&self, point: RString, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, HostError>> {

@@ -21,12 +21,12 @@ mod log_subscription;
 mod lost_commit;
 mod owned_object;
 pub mod polls;
+mod refused_transaction;
 mod report;
 mod services;
 mod state;
 mod topic;
 mod transaction;
-mod undeclared_transaction;
 mod write_guard;
 mod write_turn;
 
@@ -47,10 +47,10 @@ pub use loading::{
 };
 pub use log_subscription::{MIGRATION as LOG_SUBSCRIPTIONS_MIGRATION, forget as forget_log_subscriptions};
 pub use owned_object::OwnedObject;
+pub use refused_transaction::undeclared_transaction;
 pub use report::PluginReport;
 pub use state::PluginState;
 pub use topic::render;
 pub use transaction::{CommitError, PluginTransaction, TransactionOwner};
-pub use undeclared_transaction::UndeclaredTransaction;
 pub use write_guard::{IntervalClock, MIGRATION, WriteGuard, attempt_migration, by_time_migration};
 pub use write_turn::WriteTurns;

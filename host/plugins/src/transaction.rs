@@ -61,6 +61,8 @@ pub enum TransactionOwner {
     Request,
     /// The plugin, by `commit`, as the one write of a request: with the guard of a signed route.
     Write(Option<Arc<WriteGuard>>),
+    /// The plugin, by `commit`, as one attempt of a write of a job or task: it may run again.
+    Attempt,
     /// The plugin, by `commit`.
     Plugin,
     /// The index, after the last event of a batch.
@@ -231,7 +233,7 @@ impl PluginTransaction {
     async fn commit(&self) -> Result<(), HostError> {
         let guard = match &self.owner {
             TransactionOwner::Write(guard) => guard.as_deref(),
-            TransactionOwner::Plugin => None,
+            TransactionOwner::Attempt | TransactionOwner::Plugin => None,
             TransactionOwner::Request => {
                 return Err(refused("the gateway commits a request's own transaction after the handler's answer"));
             }
@@ -305,7 +307,7 @@ impl Drop for PluginTransaction {
         if has_conflict {
             turn.count_conflict(self.inner.scope().plugin_name().unwrap_or_default());
         }
-        if matches!(self.owner, TransactionOwner::Plugin) {
+        if matches!(self.owner, TransactionOwner::Attempt) {
             turn.note_job(has_conflict);
         }
     }

@@ -74,10 +74,10 @@ pub struct Manifest {
     pub requires: Vec<String>,
     /// Whether it is off until an operator enables it by name, like a tutorial.
     pub off_by_default: bool,
-    /// Whether it uses transactions that cannot run again: those of [`crate::abi::Host::begin`] and [`crate::abi::Head::transaction`].
-    /// Then all of its transactions run one after the other on PostgreSQL, too. A manifest that says nothing is of a plugin that
-    /// was compiled before there was a choice.
-    #[serde(default = "is_of_before")]
+    /// Whether it uses transactions that cannot run again: [`crate::abi::Host::begin`] and [`crate::abi::Head::transaction`], which are
+    /// refused otherwise. On PostgreSQL all transactions of such a plugin run one after the other, on all gateways. A manifest
+    /// without the field is that of a plugin compiled before, which may use them.
+    #[serde(default = "yes")]
     pub own_transactions: bool,
     pub grants: Grants,
     /// Event types that the plugin publishes, for documentation and filters.
@@ -86,10 +86,6 @@ pub struct Manifest {
     pub skills: Vec<SkillSpec>,
     /// Members of `limits` in the network's manifest: numbers by name, for example `forumBodyBytes`.
     pub limits: Map<String, Value>,
-}
-
-fn is_of_before() -> bool {
-    true
 }
 
 /// A skill in the network's agent card: what agents can do with the plugin.
@@ -185,6 +181,10 @@ pub enum IndexedValue {
     Contract(String),
 }
 
+fn yes() -> bool {
+    true
+}
+
 fn main_chain() -> String {
     crate::sdk::MAIN.to_owned()
 }
@@ -208,4 +208,25 @@ pub struct Grants {
     pub signer_roles: Vec<String>,
     /// Secrets of its own, which the gateway keeps: [`crate::HostHandle::secret`].
     pub secrets: bool,
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::Manifest;
+
+    /// Its transactions may be of the kind that cannot run again.
+    #[test]
+    fn a_manifest_of_before_uses_its_own_transactions() {
+        let older: Manifest = serde_json::from_str(r#"{"name": "notes", "version": "1.0.0"}"#).unwrap();
+        assert!(older.own_transactions);
+    }
+
+    #[test]
+    fn what_a_manifest_says_of_transactions_is_read_as_it_was_written() {
+        for own_transactions in [false, true] {
+            let text = serde_json::to_string(&Manifest { own_transactions, ..Manifest::default() }).unwrap();
+            assert_eq!(serde_json::from_str::<Manifest>(&text).unwrap().own_transactions, own_transactions);
+        }
+    }
 }

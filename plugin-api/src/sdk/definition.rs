@@ -238,9 +238,19 @@ impl<P: Plugin> Definition<P> {
         self
     }
 
-    /// The plugin uses transactions that cannot run again: [`super::HostHandle::begin`] or [`super::RequestContext::transaction`].
-    /// Without this the gateway refuses both. With it every transaction of the plugin waits for the one before on PostgreSQL, as on
-    /// SQLite, where the others run at the same time.
+    /// The plugin uses [`HostHandle::begin`] or [`super::RequestContext::transaction`], whose work cannot run again. Without this
+    /// declaration both are refused, because the gateway keeps the two kinds of transactions apart in different ways: on
+    /// PostgreSQL, writes by [`HostHandle::write`] and [`super::RequestContext::write`] run at the same time, and one that collides
+    /// with another runs again; with this declaration all transactions of the plugin run one after the other, on all gateways. On
+    /// SQLite they do in any case.
+    ///
+    /// ```
+    /// use plugin_api::{Definition, Plugin};
+    ///
+    /// fn define<P: Plugin>(definition: Definition<P>) -> Definition<P> {
+    ///     definition.own_transactions()
+    /// }
+    /// ```
     pub fn own_transactions(mut self) -> Self {
         self.manifest.own_transactions = true;
         self

@@ -37,7 +37,6 @@ impl Plugin for Hostile {
 
     fn define() -> Definition<Self> {
         Definition::new()
-            .own_transactions()
             .routes(panics::routes())
             .routes(drops::routes())
             .routes(responses::routes())
@@ -50,6 +49,7 @@ impl Plugin for Hostile {
             .migrations([Migration::new(1, "create", "CREATE TABLE hostile_rows (id {{id}}, note TEXT NOT NULL)")])
             .jobs([Job::every("misbehave", Duration::from_millis(200), job).timeout(Duration::from_millis(200))])
             .publishes(&[data::EVENT])
+            .own_transactions()
             .contributes(misshapen(point::STATS), contribute)
             .contributes(misshapen(point::STATUS), contribute)
             .contributes(misshapen(point::DISCOVERY), contribute)

@@ -38,7 +38,6 @@ impl Plugin for Notebook {
 
     fn define() -> Definition<Self> {
         Definition::new()
-            .own_transactions()
             .routes([
                 Route::post(NOTES, create_note).public(),
                 Route::get(NOTES, list_notes).public().cached(),
@@ -49,6 +48,7 @@ impl Plugin for Notebook {
                 Route::get("/api/notebook/collected/{point}", collect_point).public().cached(),
             ])
             .migrations([Migration::new(1, "create", "CREATE TABLE notebook_notes (id {{id}}, body TEXT NOT NULL)")])
+            .own_transactions()
             .contributes(STATS, contribute)
             .contributes_cached(DISCOVERY, count_notes)
     }

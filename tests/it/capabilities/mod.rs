@@ -1,5 +1,5 @@
 //! What a plugin gets from the gateway beyond the database, seen from outside: secrets, errors with headers, jobs that are woken,
-//! fetches, responses that are passed on while they arrive, routes for any method.
+//! fetches, responses that are passed on while they arrive, routes for any method, transactions.
 
 mod errors;
 mod fetches;
@@ -8,6 +8,7 @@ mod relays;
 mod routes;
 mod secret_keys;
 mod secrets;
+mod transactions;
 mod uploads;
 
 use plugin_testing::{TestGateway, TestResponse, Value};

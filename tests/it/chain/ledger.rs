@@ -162,9 +162,8 @@ async fn closed(_: PluginContext<Ledger>, tx: Tx, event: ChainEvent<Closed>) -> 
 
 /// What a handler of a request must not do.
 async fn write_derived(gateway: PluginContext<Ledger>, _: serde_json::Value) -> Result<String, HostError> {
-    let tx = gateway.begin();
-    let refused = tx.execute(sql("UPDATE ledger_accounts SET name = 'mine'")).await;
-    let error = refused.err();
+    let write = gateway.write(async |tx| tx.execute(sql("UPDATE ledger_accounts SET name = 'mine'")).await);
+    let error = write.await.err();
     Ok(error.map_or_else(|| "nothing stopped it".to_owned(), |error| error.to_string()))
 }
 

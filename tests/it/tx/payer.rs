@@ -63,9 +63,9 @@ impl Plugin for Payer {
     fn define() -> Definition<Self> {
         let roles = ["gateway", "facilitator", "relayer"].map(str::to_owned).to_vec();
         Definition::new()
-            .own_transactions()
             .migrations([Migration::new(1, "create", MIGRATION)])
             .grants(Grants { chains: vec!["main".into()], signer_roles: roles, ..Grants::default() })
+            .own_transactions()
             .routes([create_route()])
             .contributes(Point::new("pay"), pay)
             .contributes(Point::new("paid"), paid)

@@ -8,7 +8,7 @@ use abi_stable::{
 use async_ffi::{FfiFuture, FutureExt as _};
 use gateway_http::RequestId;
 use gateway_plugins::{
-    ActivePlugin, HostContext, PluginTransaction, TransactionOwner, UndeclaredTransaction, WriteGuard,
+    ActivePlugin, HostContext, PluginTransaction, TransactionOwner, WriteGuard, undeclared_transaction,
 };
 use gateway_storage::read_tracking;
 use http::request::Parts;
@@ -90,6 +90,11 @@ impl RequestTransaction {
         self.begun.get()
     }
 
+    /// The transaction of the older form as the plugin gets it, which has to declare that it uses it.
+    fn begin_own(&self) -> TransactionBox {
+        if self.plugin.manifest.own_transactions { self.begin().transaction_box() } else { undeclared_transaction() }
+    }
+
     pub fn begin(&self) -> &Arc<PluginTransaction> {
         self.begun.get_or_init(|| self.transaction(TransactionOwner::Request))
     }
@@ -145,11 +150,8 @@ impl Head for RequestHead {
     }
 
     fn transaction(&self) -> TransactionBox {
-        if !self.transaction.plugin.manifest.own_transactions {
-            return UndeclaredTransaction::into_transaction_box();
-        }
         read_tracking::mark_uncacheable();
-        self.transaction.begin().transaction_box()
+        self.transaction.begin_own()
     }
 
     fn begin_write(&self) -> RResult<TransactionBox, HostError> {

@@ -19,7 +19,10 @@ use gateway_plugins::{
 };
 use gateway_storage::{Isolation, Schema, Scope};
 use parking_lot::Mutex;
-use plugin_api::abi::{Fault, FfiBytes};
+use plugin_api::{
+    abi::{Fault, FfiBytes},
+    manifest::Manifest,
+};
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 /// How long the other plugins wait for a constructor.
@@ -93,7 +96,8 @@ impl PluginManager {
         let handle = self.new_handle(name);
         self.registry.lock().begins(name, handle.clone());
         let usage = self.host().usage.plugin(name).database.clone();
-        let scope = Scope::plugin(name, Arc::new(views)).with_usage(usage).with_isolation(isolation(&loaded));
+        let scope =
+            Scope::plugin(name, Arc::new(views)).with_usage(usage).with_isolation(isolation_of(&loaded.manifest));
         let mark = Mutex::new(Some(crash_record::start_mark(name, loaded.sha256(), StartPhase::Constructor)));
         let call = self.construct(&loaded, &settings.config, &handle, &scope)?;
         let limit = Duration::from_millis(self.config().plugins.constructor_timeout_ms);
@@ -174,6 +178,12 @@ impl PluginManager {
     }
 }
 
+/// The lock of the plugin is for transactions that cannot run again, and so for all of a plugin that uses any: a transaction without
+/// the lock would not be kept apart from one that relies on it.
+fn isolation_of(manifest: &Manifest) -> Isolation {
+    if manifest.own_transactions { Isolation::PluginLock } else { Isolation::Serializable }
+}
+
 /// Each start of a plugin that hangs costs threads, which only a restart of the gateway brings back.
 fn check_threads(name: &str) -> Result<(), InactiveReason> {
     let (lost, detached) = (threads_lost(name), detached_threads_lost(name));
@@ -182,9 +192,4 @@ fn check_threads(name: &str) -> Result<(), InactiveReason> {
         return Err(InactiveReason::failed(reason));
     }
     Ok(())
-}
-
-/// Transactions that can run again may collide; all others of a plugin run one after the other.
-fn isolation(plugin: &LoadedPlugin) -> Isolation {
-    if plugin.manifest.own_transactions { Isolation::PluginLock } else { Isolation::Serializable }
 }
