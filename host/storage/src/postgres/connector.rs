@@ -90,7 +90,8 @@ impl Connector {
             let own = config.get_options().map(|own| format!("{own} {options}"));
             config.options(own.unwrap_or(options));
         }
-        let (client, driver, parameters) = self.open(&config).await?;
+        // Boxed: the handshake's future is large, and everything that waits for a connection would hold it.
+        let (client, driver, parameters) = Box::pin(self.open(&config)).await?;
         // A pooler may ignore the options in silence; the server reports this one, which only they can have set.
         let has_limits = startup != Startup::Bare && parameters.is_read_only;
         let state = SessionState {
