@@ -9,6 +9,7 @@ mod isolation;
 mod migration;
 mod pipeline;
 mod plugin_objects;
+mod presence;
 mod property;
 mod read;
 mod row_counts;

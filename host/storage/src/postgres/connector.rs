@@ -91,7 +91,8 @@ impl Connector {
             let own = config.get_options().map(|own| format!("{own} {options}"));
             config.options(own.unwrap_or(options));
         }
-        let (client, driver, parameters) = self.open(&config).await?;
+        // Boxed: the handshake's future is large, and everything that waits for a connection would hold it.
+        let (client, driver, parameters) = Box::pin(self.open(&config)).await?;
         // A pooler may ignore the options in silence; the server reports this one, which only they can have set.
         let has_limits = startup != Startup::Bare && parameters.is_read_only;
         let state = SessionState {
@@ -156,10 +157,10 @@ pub struct SessionManager {
 }
 
 impl Manager for SessionManager {
-    type Type = Session;
+    type Type = Box<Session>;
     type Error = StorageError;
 
-    async fn create(&self) -> Result<Session, StorageError> {
+    async fn create(&self) -> Result<Box<Session>, StorageError> {
         let started = Instant::now();
         loop {
             match self.connector.connect().await {
@@ -167,14 +168,14 @@ impl Manager for SessionManager {
                     let reason = "the server's setting standard_conforming_strings is off";
                     return Err(StorageError::Unavailable(reason.into()));
                 }
-                Ok(session) => return Ok(session),
+                Ok(session) => return Ok(Box::new(session)),
                 Err(error) if is_out_of_connections(&error) && started.elapsed() < TURN_WAIT => sleep(RETRY).await,
                 Err(error) => return Err(driver_error(error)),
             }
         }
     }
 
-    async fn recycle(&self, session: &mut Session, metrics: &Metrics) -> RecycleResult<StorageError> {
+    async fn recycle(&self, session: &mut Box<Session>, metrics: &Metrics) -> RecycleResult<StorageError> {
         if !session.is_open().await {
             self.dead_connection.notify_one();
             return Err(RecycleError::message("the connection is closed"));

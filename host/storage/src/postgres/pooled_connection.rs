@@ -30,7 +30,10 @@ impl PooledConnection {
 
     pub fn get(&mut self) -> Result<&mut Session, StorageError> {
         // Only `return_to_pool` and `drop` take the session, and both end this value.
-        self.session.as_deref_mut().ok_or_else(|| StorageError::Internal("a connection was used after its end".into()))
+        match &mut self.session {
+            Some(session) => Ok(session),
+            None => Err(StorageError::Internal("a connection was used after its end".into())),
+        }
     }
 
     pub fn return_to_pool(mut self) {

@@ -30,6 +30,12 @@ pub struct ServerAddress {
 pub fn sqlx_options(url: &SecretString) -> Result<PgConnectOptions, StorageError> {
     let options =
         PgConnectOptions::from_str(url.expose_secret()).map_err(|_quotes_password: sqlx::Error| invalid_address())?;
+    let has_roots = HiddenOptions::of(&options)?.root_certificates.is_some();
+    let options = match options.get_ssl_mode() {
+        // As libpq; sqlx itself would not look at them.
+        PgSslMode::Require if has_roots => options.ssl_mode(PgSslMode::VerifyCa),
+        _ => options,
+    };
     // A pooler refuses the parameter, and migrations and tools read no floats.
     Ok(options.extra_float_digits(None).application_name(APPLICATION_NAME))
 }

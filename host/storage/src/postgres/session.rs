@@ -16,7 +16,6 @@ use futures_util::{
 };
 use lru::LruCache;
 use std::{
-    collections::VecDeque,
     future::poll_fn,
     num::NonZeroUsize,
     pin::{Pin, pin},
@@ -26,7 +25,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_postgres::{AsyncMessage, Client, Connection, Error, SimpleQueryMessage, Statement};
 
 /// Plugins' texts are unbounded, and each prepared statement holds memory of the server.
-pub const PREPARED_STATEMENTS_MAX: NonZeroUsize = NonZeroUsize::new(256).unwrap();
+pub const PREPARED_STATEMENTS_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
 
 pub struct Session {
     pub client: Client,
@@ -142,7 +141,8 @@ impl Session {
 /// The half of a connection that moves bytes.
 pub struct Driver {
     messages: BoxStream<'static, Result<AsyncMessage, Error>>,
-    notifications: VecDeque<()>,
+    /// Received, and not waited for yet.
+    notifications: usize,
     is_closed: bool,
 }
 
@@ -153,7 +153,7 @@ impl Driver {
         T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let messages = Box::pin(stream::poll_fn(move |cx| connection.poll_message(cx)));
-        Self { messages, notifications: VecDeque::new(), is_closed: false }
+        Self { messages, notifications: 0, is_closed: false }
     }
 
     /// Runs work that uses the client of this connection.
@@ -174,8 +174,11 @@ impl Driver {
     pub async fn notified(&mut self) -> bool {
         poll_fn(|cx| {
             self.poll(cx);
-            match self.notifications.pop_front() {
-                Some(()) => Poll::Ready(true),
+            match self.notifications.checked_sub(1) {
+                Some(left) => {
+                    self.notifications = left;
+                    Poll::Ready(true)
+                }
                 None if self.is_closed => Poll::Ready(false),
                 None => Poll::Pending,
             }
@@ -187,7 +190,7 @@ impl Driver {
         while !self.is_closed {
             match Pin::new(&mut self.messages).poll_next(cx) {
                 Poll::Pending => return,
-                Poll::Ready(Some(Ok(AsyncMessage::Notification(_)))) => self.notifications.push_back(()),
+                Poll::Ready(Some(Ok(AsyncMessage::Notification(_)))) => self.notifications += 1,
                 Poll::Ready(Some(Ok(AsyncMessage::Notice(notice)))) => {
                     tracing::debug!(code = notice.code().code(), "PostgreSQL: {}", notice.message());
                 }
