@@ -4,7 +4,7 @@ use super::post;
 use gateway_storage::{Isolation, Scope};
 use plugin_api::{
     ConfigError, Definition, HandlerError, HostError, HostErrorCode, HostHandle, Json, Migration, NoConfig, Path,
-    Plugin, Query as _, RequestContext, Route, Tx,
+    Plugin, RequestContext, Route, Tx,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     host::{Identity, object_manifest, object_new},
