@@ -48,6 +48,9 @@ pub struct DatabaseConfig {
     /// PostgreSQL: most connections.
     #[schemars(range(min = 2, max = 1000))]
     pub pool_max: u32,
+    /// PostgreSQL: how old a cached response may be. With 0 it is never older than a write that was acknowledged.
+    #[schemars(range(min = 0, max = 1000))]
+    pub staleness_ms: u64,
 }
 
 /// What SQLite waits for at a commit.
@@ -106,6 +109,7 @@ impl Default for DatabaseConfig {
             transaction_timeout_ms: 5000,
             statement_timeout_ms: 5000,
             pool_max: 16,
+            staleness_ms: 0,
         }
     }
 }

@@ -42,6 +42,7 @@ pub fn migrations() -> Vec<MigrationSpec> {
         own(14, ("secret_keys", gateway_secrets::MIGRATION)),
         own(15, ("job_wakes", gateway_jobs::WAKES_MIGRATION)),
         gateway_indexer::chains_migration(16),
+        gateway_storage::versions_migration(17),
     ];
     let (first, then) = ((1..).zip(first), (6..).zip(then));
     first
