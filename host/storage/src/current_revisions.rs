@@ -48,7 +48,7 @@ impl Database {
         let Engine::Postgres(postgres) = &self.inner.engine else { return None };
         let versions = &self.inner.versions;
         let is_current = versions.may_be_stale() && Box::pin(versions.refresh(|| self.read_versions(postgres))).await;
-        is_current.then(|| versions.position())
+        if is_current { versions.position() } else { None }
     }
 
     /// What a transaction that changes data of this owner ends with, so that no other gateway uses what it has cached. Nothing

@@ -162,6 +162,8 @@ impl Versions {
                     true
                 }
                 Err(error) => {
+                    // The next one may be of another server, whose commits are not those of this one.
+                    *self.last.lock() = LastRead::default();
                     tracing::debug!(%error, "what is cached cannot be used: the versions of the data are unknown");
                     false
                 }
@@ -177,13 +179,14 @@ impl Versions {
         F: Future<Output = Result<Rows, StorageError>>,
     {
         let is_recent = || self.last.lock().begun_at.is_some_and(|begun_at| begun_at.elapsed() < self.staleness);
-        let has_position = || at_least.is_none_or(|at_least| self.position() >= at_least);
+        let has_position = || at_least.is_none_or(|at_least| self.position() >= Some(at_least));
         is_recent() && has_position() || self.refresh(read).await && has_position()
     }
 
-    /// What the last read has counted.
-    pub fn position(&self) -> Position {
-        Position(self.last.lock().by_owner.values().sum())
+    /// What the last read has counted; `None` when it failed.
+    pub fn position(&self) -> Option<Position> {
+        let last = self.last.lock();
+        last.begun_at.map(|_| Position(last.by_owner.values().sum()))
     }
 
     /// Advances the revisions of the owners whose version is another one. Reads come here in the order in which they began.
@@ -192,6 +195,9 @@ impl Versions {
         let owners = last.by_owner.keys().chain(by_owner.keys());
         let changed = owners.filter(|owner| last.by_owner.get(*owner) != by_owner.get(*owner));
         let mut changed: Vec<OwnerRevision> = changed.map(|owner| self.revision_of(owner)).collect();
+        if last.begun_at.is_none() {
+            changed.push(self.revisions.everything());
+        }
         if !changed.is_empty() {
             // As on SQLite, each transaction may end with rows of the gateway's own.
             changed.push(self.revisions.of(HOST_OWNER));
@@ -230,7 +236,7 @@ mod tests {
         apply(&versions, &[("forum", 4), ("hello", 1)]);
         assert!(!is_unchanged("forum", since) && !is_unchanged("host", since));
         assert!(is_unchanged("hello", since) && versions.revisions.everything().is_unchanged_since(since));
-        assert_eq!(versions.position(), Position(5));
+        assert_eq!(versions.position(), Some(Position(5)));
     }
 
     #[test]
@@ -264,10 +270,23 @@ mod tests {
         apply(&lax, &[("forum", 3)]);
         assert!(lax.refresh_if_old(None, fail).await);
         assert!(lax.refresh_if_old(Some(Position(3)), fail).await);
-        assert!(!lax.refresh_if_old(Some(Position(4)), fail).await);
         let read = || async { Ok(Rows::default()) };
         assert!(lax.refresh_if_old(None, read).await, "the last read is good enough");
+        assert_eq!(lax.position(), Some(Position(3)));
         assert!(!lax.refresh_if_old(Some(Position(4)), read).await, "that many changes there have never been");
+    }
+
+    #[tokio::test]
+    async fn after_a_read_that_failed_everything_has_changed() {
+        let versions = Versions::new(Duration::from_secs(3600));
+        let since = apply(&versions, &[("forum", 3)]);
+        assert!(!versions.refresh(fail).await);
+        assert!(versions.revisions.of("forum").is_unchanged_since(since), "nothing is known to have changed");
+        assert!(!versions.refresh_if_old(None, fail).await, "there is no recent read any more");
+        assert_eq!(versions.position(), None);
+        apply(&versions, &[("forum", 3)]);
+        assert!(!versions.revisions.of("forum").is_unchanged_since(since));
+        assert!(!versions.revisions.everything().is_unchanged_since(since));
     }
 
     #[test]
