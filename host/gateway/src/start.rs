@@ -112,9 +112,9 @@ impl Gateway {
                 self.stop_publishing.clone(),
             ));
         }
+        self.tasks.spawn(fold_changes::run(host.database.clone(), stop.clone()));
         self.tasks.spawn(housekeeping::run(host.clone(), self.dispatcher.routes.clone(), stop.clone()));
         self.tasks.spawn(housekeeping::follow_replicas(host.clone(), stop.clone()));
-        self.tasks.spawn(fold_changes::run(host.database.clone(), stop.clone()));
         self.tasks.spawn(memory_watch::run(host.clone(), self.config.plugins.memory_warn_mib, stop.clone()));
         self.tasks.spawn(self.backups.clone().run(stop.clone()));
     }

@@ -144,9 +144,9 @@ impl PluginTransaction {
         self.commit_result.get()
     }
 
-    /// Commits what changes the plugin's data, with these last statements.
-    pub async fn commit_with(&self, mut last: Vec<CommitStatement>) -> Result<(), StorageError> {
-        last.extend(self.change_statement());
+    /// Commits with these last statements.
+    pub async fn commit_with(&self, last: Vec<CommitStatement>) -> Result<(), StorageError> {
+        let last = last.into_iter().chain(self.change_statement()).collect();
         self.inner.commit(last).await.map(drop)
     }
 

@@ -10,7 +10,7 @@ use gateway_http::ClientIp;
 use gateway_http::body::RequestBody;
 use gateway_indexer::{IndexReport, IndexState};
 use gateway_plugins::LoadedPlugin;
-use gateway_storage::{EVERYTHING, Scope};
+use gateway_storage::Scope;
 use http::Request;
 use http_body_util::BodyExt as _;
 use plugin_api::{
@@ -357,7 +357,7 @@ impl TestGateway {
         let transaction = self.gateway.host.database.begin(Scope::Host);
         let ran = transaction.run(vec![plugin_api::sql(statement.to_owned()).into()]).await;
         // What an operator must do too.
-        let changed = self.gateway.host.database.change_statement(EVERYTHING);
+        let changed = self.gateway.host.database.change_statement(gateway_storage::EVERYTHING);
         let committed = transaction.commit(changed.into_iter().collect()).await;
         if let Some(error) = ran.err().or(committed.err()) {
             panic!("{error}");

@@ -41,6 +41,7 @@ impl Plugin for Notebook {
 
     fn define() -> Definition<Self> {
         Definition::new()
+            .publishes(&[ADDED])
             .routes([
                 Route::post(NOTES, create_note).public(),
                 Route::get(NOTES, list_notes).public().cached(),
@@ -52,7 +53,6 @@ impl Plugin for Notebook {
                 Route::get("/api/notebook/collected/{point}", collect_point).public().cached(),
             ])
             .migrations([Migration::new(1, "create", "CREATE TABLE notebook_notes (id {{id}}, body TEXT NOT NULL)")])
-            .publishes(&[ADDED])
             .contributes(STATS, contribute)
             .contributes_cached(DISCOVERY, count_notes)
     }
