@@ -55,7 +55,7 @@ const RELEASE: &str = "UPDATE host_activity_sequencer SET holder = NULL WHERE id
 /// Moves the next events. It is a statement of its own, after the one that locked the sequencer's row, so that its snapshot has
 /// what the last holder appended; with an older token it moves nothing, whether or not that one's result was looked at. Rows
 /// that somebody has locked are being undone. Of events with one unique key the first one counts; the scalar subquery always
-/// uses the index. Rows that something else put into the log do not stop it.
+/// uses the index. Rows that something else put into the log do not stop it. Cached responses that show the log are older now.
 const MOVE: &str = "WITH taken AS (
         DELETE FROM host_activity_outbox WHERE id = ANY (ARRAY(
             SELECT id FROM host_activity_outbox
@@ -77,6 +77,8 @@ const MOVE: &str = "WITH taken AS (
             FROM host_activity_sequencer WHERE id = 1
         ) s ORDER BY f.place
         RETURNING id
+    ), changed AS (
+        INSERT INTO host_changes (owner) SELECT 'host' FROM appended LIMIT 1
     )
     UPDATE host_activity_sequencer SET next_position = coalesce((SELECT max(id) + 1 FROM appended), next_position)
     WHERE id = 1 AND EXISTS (SELECT 1 FROM taken)

@@ -46,6 +46,9 @@ pub struct DatabaseConfig {
     /// Longest time for one statement.
     #[schemars(range(min = 1, max = 3_600_000))]
     pub statement_timeout_ms: u64,
+    /// PostgreSQL: how old a cached response may be. With 0 it is never older than a write that was acknowledged.
+    #[schemars(range(min = 0, max = 1000))]
+    pub staleness_ms: u64,
     /// PostgreSQL: most connections.
     #[schemars(range(min = 2, max = 1000))]
     pub pool_max: u32,
@@ -116,6 +119,7 @@ impl Default for DatabaseConfig {
             write_group_max: 128,
             transaction_timeout_ms: 5000,
             statement_timeout_ms: 5000,
+            staleness_ms: 0,
             pool_max: 16,
             prepared: true,
             listen_url: None,

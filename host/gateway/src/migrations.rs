@@ -44,6 +44,7 @@ pub fn migrations() -> Vec<MigrationSpec> {
         gateway_indexer::chains_migration(16),
         gateway_plugins::attempt_migration(17),
         gateway_activity::outbox_migration(18),
+        gateway_storage::versions_migration(19),
     ];
     let (first, then) = ((1..).zip(first), (6..).zip(then));
     first

@@ -3,8 +3,8 @@
 
 use crate::{
     backups::Backups,
-    dispatch::{Dispatcher, EnvelopeVerifier, ResponseCache, Streams},
-    environment,
+    dispatch::{Dispatcher, EnvelopeVerifier, PositionHeader, ResponseCache, Streams},
+    environment, fold_changes,
     gateway::Gateway,
     health::HealthMonitor,
     housekeeping,
@@ -112,6 +112,7 @@ impl Gateway {
                 self.stop_publishing.clone(),
             ));
         }
+        self.tasks.spawn(fold_changes::run(host.database.clone(), stop.clone()));
         self.tasks.spawn(housekeeping::run(host.clone(), self.dispatcher.routes.clone(), stop.clone()));
         self.tasks.spawn(housekeeping::follow_replicas(host.clone(), stop.clone()));
         let settings = SequencerSettings {
@@ -154,6 +155,8 @@ pub async fn build(
     let environment = Arc::new(environment::environment(&config, bound, database.dialect()));
     let brand = Brand::new(&config.brand.message_line, &config.brand.header_prefix)
         .map_err(|error| StartError::Brand(error.to_string()))?;
+    let position =
+        PositionHeader::new(&config.brand.header_prefix).map_err(|error| StartError::Brand(error.to_string()))?;
     let signers_digest = signers_digest(&config);
     let (config, signers) = open_signers(config).await;
     let config = Arc::new(config);
@@ -179,7 +182,18 @@ pub async fn build(
     let own = gateway_meta::meta_routes(&environment);
     let routes = RouteTable::new(live.clone(), host.clone(), own);
     let routes = Arc::new(routes.map_err(|conflict| StartError::Routes(conflict.to_string()))?);
-    let parts = BuiltParts { config, live, signers_digest, environment, brand, host, routes, fence_requests, purpose };
+    let parts = BuiltParts {
+        config,
+        live,
+        signers_digest,
+        environment,
+        brand,
+        position,
+        host,
+        routes,
+        fence_requests,
+        purpose,
+    };
     Ok(assemble(parts))
 }
 
@@ -190,6 +204,7 @@ struct BuiltParts {
     signers_digest: blake3::Hash,
     environment: Arc<Environment>,
     brand: Brand,
+    position: PositionHeader,
     host: Arc<HostContext>,
     routes: Arc<RouteTable>,
     fence_requests: mpsc::UnboundedSender<FenceRequest>,
@@ -197,7 +212,18 @@ struct BuiltParts {
 }
 
 fn assemble(parts: BuiltParts) -> Gateway {
-    let BuiltParts { config, live, signers_digest, environment, brand, host, routes, fence_requests, purpose } = parts;
+    let BuiltParts {
+        config,
+        live,
+        signers_digest,
+        environment,
+        brand,
+        position,
+        host,
+        routes,
+        fence_requests,
+        purpose,
+    } = parts;
     let (indexes, topics) = (Arc::new(Indexes::default()), Arc::new(Topics::default()));
     let stop = CancellationToken::new();
     let operators = Operators::new(host.database.clone());
@@ -240,6 +266,7 @@ fn assemble(parts: BuiltParts) -> Gateway {
             limits: StreamLimits::new(config.limits.streams_max, config.limits.streams_per_ip_max),
         },
         responses: ResponseCache::new(config.http.cache_bytes_max),
+        position,
         large_bodies: Arc::new(Semaphore::new(processors)),
         searches: Semaphore::new(processors.saturating_sub(1).max(1)),
         verifier: Arc::new(envelope_verifier(&brand, &host, &live)),
@@ -322,6 +349,7 @@ pub fn database_settings(config: &Config) -> Result<DatabaseSettings, StartError
         listen_url: config.database.listen_url.clone(),
         statement_timeout_ms: config.database.statement_timeout_ms,
         transaction_timeout_ms: config.database.transaction_timeout_ms,
+        staleness_ms: config.database.staleness_ms,
         ..DatabaseSettings::new(url)
     })
 }

@@ -7,7 +7,7 @@
 use super::{indexes::Indexes, store::to_i64, stuck_indexes::StuckIndexes};
 use gateway_chain::Chain;
 use gateway_plugins::HostContext;
-use gateway_storage::{CommitStatement, Scope, StorageError};
+use gateway_storage::{CommitStatement, HOST_OWNER, Scope, StorageError};
 use plugin_api::{Sql, sql};
 use serde::{Deserialize, de::DeserializeOwned};
 use std::{
@@ -164,6 +164,7 @@ impl Publisher {
         statements.push(CommitStatement::new(delete_final.into()));
         let mark = self.within("UPDATE host_chain_events SET is_public = 1", limits);
         statements.push(CommitStatement::new(mark.into()));
+        statements.extend(self.host.database.change_statement(HOST_OWNER));
         match self.host.database.begin(Scope::Host).commit(statements).await {
             Err(StorageError::Rejected(_)) => return Ok(false),
             committed => committed?,

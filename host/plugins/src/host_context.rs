@@ -46,11 +46,17 @@ impl HostContext {
 
     /// As [`Self::collect`], in JSON and from the cache where possible.
     pub async fn collect_cached(&self, point: &str, input: Bytes) -> Result<FfiBytes, serde_json::Error> {
-        self.contributions.collect(&self.active.list(), self.database.revisions(), point, input).await
+        let plugins = self.active.list();
+        let revisions =
+            if self.contributions.may_have(&plugins, point) { self.database.current_revisions().await } else { None };
+        self.contributions.collect(&plugins, revisions, point, input).await
     }
 
     /// The record `{address, name, agentId}` of each address, as JSON: see [`AuthorRecords::get`].
     pub async fn authors(&self, addresses: &[Address]) -> Vec<Arc<str>> {
-        self.authors.get(&self.active.list(), self.database.revisions(), addresses).await
+        if addresses.is_empty() {
+            return Vec::new();
+        }
+        self.authors.get(&self.active.list(), self.database.current_revisions().await, addresses).await
     }
 }

@@ -9,11 +9,11 @@ use crate::{
     migrations::{self, AppliedMigration, MigrationReport, Schema},
     postgres::{self, Notifications, PostgresEngine},
     read_tracking,
-    revisions::Revisions,
     scope::Scope,
     settings::DatabaseSettings,
     sqlite::SqliteEngine,
     transaction::Transaction,
+    versions::{NOTE_CHANGE_OF_EVERYTHING, Versions},
 };
 use futures_util::future::BoxFuture;
 use plugin_api::abi::{Rows, Statement, Value};
@@ -29,7 +29,7 @@ pub enum ReadAttempt {
 /// An open database; clones share it.
 #[derive(Clone)]
 pub struct Database {
-    inner: Arc<DatabaseInner>,
+    pub(crate) inner: Arc<DatabaseInner>,
 }
 
 /// What opens, changes or ends a whole database returns a boxed future: its code, with much of the database driver, is
@@ -38,11 +38,12 @@ impl Database {
     pub fn open(settings: DatabaseSettings) -> BoxFuture<'static, Result<Self, StorageError>> {
         Box::pin(async move {
             let dialect = settings.dialect()?;
+            let versions = Versions::new(Duration::from_millis(settings.staleness_ms));
             let engine = match dialect {
                 Dialect::Sqlite => Engine::Sqlite(open_sqlite(settings).await?),
                 Dialect::Postgres => Engine::Postgres(Arc::new(PostgresEngine::open(&settings).await?)),
             };
-            Ok(Self { inner: Arc::new(DatabaseInner::new(dialect, engine)) })
+            Ok(Self { inner: Arc::new(DatabaseInner::new(dialect, engine, versions)) })
         })
     }
 
@@ -135,15 +136,6 @@ impl Database {
         self.inner.record_availability(result)
     }
 
-    /// The revisions of the stored data, if this process alone writes it. `None` on PostgreSQL, which other gateways
-    /// write too: a query for its revision would cost as much as the query for the data.
-    pub fn revisions(&self) -> Option<&Arc<Revisions>> {
-        match &self.inner.engine {
-            Engine::Sqlite(sqlite) => Some(sqlite.revisions()),
-            Engine::Postgres(_) => None,
-        }
-    }
-
     /// A transaction, which begins with its first statements.
     pub fn begin(&self, scope: Scope) -> Transaction {
         Transaction::new(Arc::clone(&self.inner), scope)
@@ -152,10 +144,16 @@ impl Database {
     /// Applies the pending migrations of one plugin in one transaction.
     pub fn migrate<'a>(&'a self, schema: &'a Schema<'_>) -> BoxFuture<'a, Result<MigrationReport, StorageError>> {
         Box::pin(async move {
-            let steps = migrations::steps(schema, self.inner.dialect)?;
+            let mut steps = migrations::steps(schema, self.inner.dialect)?;
             match &self.inner.engine {
                 Engine::Sqlite(sqlite) => sqlite.migrate(schema.owner().to_owned(), steps).await,
-                Engine::Postgres(postgres) => postgres.migrate(schema.owner(), steps).await,
+                Engine::Postgres(postgres) => {
+                    // The last one is pending when any is.
+                    if let Some(last) = steps.last_mut() {
+                        last.sql.push_str(NOTE_CHANGE_OF_EVERYTHING);
+                    }
+                    postgres.migrate(schema.owner(), steps).await
+                }
             }
         })
     }
@@ -166,7 +164,7 @@ impl Database {
         Box::pin(async move {
             match &self.inner.engine {
                 Engine::Sqlite(sqlite) => sqlite.execute_batch(sql.to_owned()).await,
-                Engine::Postgres(postgres) => postgres.execute_batch(sql).await,
+                Engine::Postgres(postgres) => postgres.execute_batch(&[sql, NOTE_CHANGE_OF_EVERYTHING].concat()).await,
             }
         })
     }

@@ -2,6 +2,7 @@
 
 use crate::{
     check::StatementChecker, dialect::Dialect, error::StorageError, postgres::PostgresEngine, sqlite::SqliteEngine,
+    versions::Versions,
 };
 use parking_lot::Mutex;
 use std::{
@@ -18,6 +19,8 @@ pub struct DatabaseInner {
     pub checker: StatementChecker,
     pub dialect: Dialect,
     pub engine: Engine,
+    /// Of PostgreSQL. SQLite's engine knows every commit itself.
+    pub versions: Versions,
     /// When a call last failed with [`StorageError::Unavailable`].
     last_unavailable: Mutex<Option<Instant>>,
     /// When and why a write last failed with it, unless a later one succeeded.
@@ -25,11 +28,12 @@ pub struct DatabaseInner {
 }
 
 impl DatabaseInner {
-    pub fn new(dialect: Dialect, engine: Engine) -> Self {
+    pub fn new(dialect: Dialect, engine: Engine, versions: Versions) -> Self {
         Self {
             checker: StatementChecker::new(dialect),
             dialect,
             engine,
+            versions,
             last_unavailable: Mutex::default(),
             write_failure: Mutex::default(),
         }

@@ -8,6 +8,7 @@ mod backup;
 pub mod bounds;
 mod check;
 mod commit_statement;
+mod current_revisions;
 mod database;
 mod dialect;
 mod engine;
@@ -21,9 +22,11 @@ mod result_budget;
 mod revisions;
 mod scope;
 mod settings;
+mod shared_read;
 mod sqlite;
 mod statement_latency;
 mod transaction;
+mod versions;
 
 #[cfg(test)]
 mod fuzz;
@@ -43,3 +46,4 @@ pub use revisions::{OwnerRevision, Revision, Revisions};
 pub use scope::{Isolation, Scope, ViewNames, is_reserved, shares_tables};
 pub use settings::DatabaseSettings;
 pub use transaction::Transaction;
+pub use versions::{EVERYTHING, HOST_OWNER, Position, versions_migration};

@@ -48,7 +48,8 @@ tokio::task_local! {
     static TRACKER: Arc<Tracker>;
 }
 
-/// Runs the work that builds a response, with `initial` as its first dependencies. Returns the work's output and,
+/// Runs the work that builds a response, with `initial` as its first dependencies. `revisions` are those of the database, as
+/// current as the response has to be. Returns the work's output and,
 /// unless something marked it uncacheable, all of its dependencies with the revision at which they were read.
 pub async fn track<F: Future>(
     revisions: &Arc<Revisions>,
@@ -71,6 +72,11 @@ pub async fn track<F: Future>(
 /// The response that is being built depends on something that has no revision.
 pub fn mark_uncacheable() {
     let _ = TRACKER.try_with(|tracker| tracker.is_uncacheable.store(true, Relaxed));
+}
+
+/// Whether a response is being built that may be cached.
+pub(crate) fn is_tracked() -> bool {
+    TRACKER.try_with(|tracker| !tracker.is_uncacheable.load(Relaxed)).unwrap_or(false)
 }
 
 /// Adds dependencies of the response that is being built.

@@ -34,7 +34,8 @@ impl OwnerRevision {
     }
 }
 
-/// The revisions of one database that this process alone writes.
+/// The revisions of one database: on SQLite, which this process alone writes, as they are, on PostgreSQL as they were when the
+/// versions were last read ([`crate::Database::current_revisions`]).
 #[derive(Debug, Default)]
 pub struct Revisions {
     commit_count: AtomicU64,

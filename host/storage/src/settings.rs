@@ -26,6 +26,8 @@ pub struct DatabaseSettings {
     pub transaction_timeout_ms: u64,
     /// Limit of a transaction's time between two calls. On SQLite no other transaction writes in that time.
     pub transaction_idle_ms: u64,
+    /// PostgreSQL: how old a cached response may be; 0 for never older than a write that was acknowledged.
+    pub staleness_ms: u64,
 }
 
 impl DatabaseSettings {
@@ -42,6 +44,7 @@ impl DatabaseSettings {
             statement_timeout_ms: 10_000,
             transaction_timeout_ms: 15_000,
             transaction_idle_ms: 2_000,
+            staleness_ms: 0,
         }
     }
 

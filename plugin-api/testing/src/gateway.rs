@@ -375,7 +375,9 @@ impl TestGateway {
     pub async fn execute(&self, statement: &str) {
         let transaction = self.gateway.host.database.begin(Scope::Host);
         let ran = transaction.run(vec![plugin_api::sql(statement.to_owned()).into()]).await;
-        let committed = transaction.commit(Vec::new()).await;
+        // What an operator must do too.
+        let changed = self.gateway.host.database.change_statement(gateway_storage::EVERYTHING);
+        let committed = transaction.commit(changed.into_iter().collect()).await;
         if let Some(error) = ran.err().or(committed.err()) {
             panic!("{error}");
         }

@@ -1,21 +1,26 @@
 //! What is cached, for how long, and how much of it.
 
-use super::{NOTES, add_note, call, count, notebook, test_gateway, without_sync};
+use super::{NOTES, add_note, builder, call, count, test_gateway};
+use crate::storage::Engine;
 use gateway::lifecycle::Action;
 use plugin_testing::{TestGateway, TestResponse, json};
+use rstest::rstest;
 use std::io::Read as _;
 
-const CALLS: &str = "/api/notebook/calls";
+pub const CALLS: &str = "/api/notebook/calls";
 
 /// The second response to the same request: it comes from the cache, if the route allows that.
-async fn again(gateway: &TestGateway, path: &str) -> TestResponse {
+pub async fn again(gateway: &TestGateway, path: &str) -> TestResponse {
     gateway.get(path).await;
     gateway.get(path).await
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_response_that_is_requested_again_is_made_once_until_its_data_changes() {
-    let gateway = test_gateway().await;
+async fn a_response_that_is_requested_again_is_made_once_until_its_data_changes(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let gateway = test_gateway(engine).await;
     let once = gateway.get(CALLS).await;
     let cached = gateway.get(CALLS).await;
     assert_ne!(call(&cached), call(&once), "the first request is not admitted to the cache");
@@ -36,10 +41,13 @@ fn gunzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Here without the layer that compresses what does not come from the cache.
+#[rstest]
 #[tokio::test]
-async fn a_cached_response_is_compressed_once_for_all_who_accept_it() {
+async fn a_cached_response_is_compressed_once_for_all_who_accept_it(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
     const LONG: &str = "/api/notebook/calls?bytes=5000";
-    let gateway = test_gateway().await;
+    let gateway = test_gateway(engine).await;
     let plain = again(&gateway, LONG).await;
     let cached_bytes = || gateway.gateway().dispatcher.responses.byte_count();
     let before = cached_bytes();
@@ -72,10 +80,10 @@ async fn a_cached_response_is_compressed_once_for_all_who_accept_it() {
     gateway.stop().await;
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_write_of_another_plugin_changes_nothing() {
-    let builder = TestGateway::builder().plugin(notebook::plugin_module()).plugin(hello::plugin_module());
-    let gateway = builder.configure(without_sync).start().await;
+async fn a_write_of_another_plugin_changes_nothing(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
+    let gateway = builder(engine).await.plugin(hello::plugin_module()).start().await;
     let first = call(&again(&gateway, CALLS).await);
     let wallet = plugin_testing::Wallet::new(1);
     let signed = gateway.post_signed("/api/hello/guests", &wallet, "hello.sign", json!({ "message": "x" })).await;
@@ -84,9 +92,12 @@ async fn a_write_of_another_plugin_changes_nothing() {
     gateway.stop().await;
 }
 
+#[rstest]
 #[tokio::test]
-async fn what_follows_from_anything_but_stored_data_is_made_anew() {
-    let gateway = test_gateway().await;
+async fn what_follows_from_anything_but_stored_data_is_made_anew(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let gateway = test_gateway(engine).await;
     for how in [
         "header",
         "clock",
@@ -108,9 +119,12 @@ async fn what_follows_from_anything_but_stored_data_is_made_anew() {
     gateway.stop().await;
 }
 
+#[rstest]
 #[tokio::test]
-async fn contributions_are_as_good_as_what_they_are_made_from() {
-    let gateway = test_gateway().await;
+async fn contributions_are_as_good_as_what_they_are_made_from(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let gateway = test_gateway(engine).await;
     let collected = async |point: &str| call(&gateway.get(&format!("/api/notebook/collected/{point}")).await);
     for point in ["stats", "discovery", "nobody"] {
         collected(point).await;
@@ -124,9 +138,12 @@ async fn contributions_are_as_good_as_what_they_are_made_from() {
     gateway.stop().await;
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_contribution_is_made_once_for_many_answers_and_is_never_old() {
-    let gateway = test_gateway().await;
+async fn a_contribution_is_made_once_for_many_answers_and_is_never_old(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let gateway = test_gateway(engine).await;
     // No view is requested twice, so none of these responses comes from the cache.
     let ask = async |view: String| {
         let answer = gateway.get(&format!("/api/notebook/collected/discovery?view={view}")).await;
@@ -142,9 +159,10 @@ async fn a_contribution_is_made_once_for_many_answers_and_is_never_old() {
     gateway.stop().await;
 }
 
+#[rstest]
 #[tokio::test]
-async fn errors_are_never_kept() {
-    let gateway = test_gateway().await;
+async fn errors_are_never_kept(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
+    let gateway = test_gateway(engine).await;
     let path = "/api/notebook/notes/1";
     for _ in 0..3 {
         let missing = gateway.get(path).await;
@@ -155,9 +173,10 @@ async fn errors_are_never_kept() {
     gateway.stop().await;
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_write_that_is_rolled_back_is_never_seen() {
-    let gateway = test_gateway().await;
+async fn a_write_that_is_rolled_back_is_never_seen(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
+    let gateway = test_gateway(engine).await;
     add_note(&gateway, "one").await;
     for _ in 0..3 {
         let failed = gateway.send("POST", NOTES, &[], json!({ "body": "two", "fail": true }).to_string()).await;
@@ -167,9 +186,12 @@ async fn a_write_that_is_rolled_back_is_never_seen() {
     gateway.stop().await;
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_plugin_that_is_off_answers_nothing_and_begins_anew() {
-    let gateway = test_gateway().await;
+async fn a_plugin_that_is_off_answers_nothing_and_begins_anew(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let gateway = test_gateway(engine).await;
     for _ in 0..3 {
         add_note(&gateway, "before").await;
         let first = call(&again(&gateway, CALLS).await);
@@ -184,9 +206,10 @@ async fn a_plugin_that_is_off_answers_nothing_and_begins_anew() {
     gateway.stop().await;
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_request_with_a_body_passes_the_cache_by() {
-    let gateway = test_gateway().await;
+async fn a_request_with_a_body_passes_the_cache_by(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
+    let gateway = test_gateway(engine).await;
     let ask = async |body: &str| call(&gateway.send("GET", CALLS, &[], body.to_owned()).await);
     ask("").await;
     let first = ask("").await;
@@ -195,10 +218,13 @@ async fn a_request_with_a_body_passes_the_cache_by() {
     gateway.stop().await;
 }
 
+#[rstest]
 #[tokio::test]
-async fn memory_is_bounded_and_large_responses_are_not_cached() {
+async fn memory_is_bounded_and_large_responses_are_not_cached(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
     const BYTES_MAX: usize = 256 * 1024;
-    let builder = TestGateway::builder().plugin(notebook::plugin_module());
+    let builder = builder(engine).await;
     let gateway = builder.configure(|config| config.http.cache_bytes_max = BYTES_MAX).start().await;
     for number in 0..1000 {
         gateway.get(&format!("/api/notebook/calls?bytes=4000&n={number}")).await;
@@ -218,9 +244,12 @@ async fn memory_is_bounded_and_large_responses_are_not_cached() {
     gateway.stop().await;
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_cached_response_stays_when_another_request_takes_its_slot_of_the_doorkeeper() {
-    let gateway = test_gateway().await;
+async fn a_cached_response_stays_when_another_request_takes_its_slot_of_the_doorkeeper(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let gateway = test_gateway(engine).await;
     let first = call(&again(&gateway, CALLS).await);
     let doorkeeper = &gateway.gateway().dispatcher.responses.doorkeeper;
     for number in 0..500_000_u32 {
@@ -230,10 +259,10 @@ async fn a_cached_response_stays_when_another_request_takes_its_slot_of_the_door
     gateway.stop().await;
 }
 
+#[rstest]
 #[tokio::test]
-async fn nothing_is_kept_where_the_operator_wants_it_so() {
-    let builder = TestGateway::builder().plugin(notebook::plugin_module());
-    let gateway = builder.configure(|config| config.http.cache_bytes_max = 0).start().await;
+async fn nothing_is_kept_where_the_operator_wants_it_so(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
+    let gateway = builder(engine).await.configure(|config| config.http.cache_bytes_max = 0).start().await;
     let (first, second) = (again(&gateway, CALLS).await, gateway.get(CALLS).await);
     assert_ne!(call(&first), call(&second));
     gateway.stop().await;

@@ -1,19 +1,24 @@
 //! `ETag`, `If-None-Match` and 304, as RFC 9110 has them.
 
 use super::{NOTES, add_note, count, test_gateway};
-use crate::e2e::{Site, THREADS};
-use gateway_tests::process::GatewayProcess;
+use crate::{
+    e2e::{Site, THREADS},
+    storage::Engine,
+};
+use gateway_tests::postgres;
 use plugin_testing::{TestGateway, TestResponse, Wallet, json};
 use reqwest::Method;
+use rstest::rstest;
 
 async fn ask(gateway: &TestGateway, path: &str, tags: &[&str]) -> TestResponse {
     let headers: Vec<_> = tags.iter().map(|tags| ("if-none-match", *tags)).collect();
     gateway.send("GET", path, &headers, "").await
 }
 
+#[rstest]
 #[tokio::test]
-async fn who_has_the_answer_gets_its_head_alone() {
-    let gateway = test_gateway().await;
+async fn who_has_the_answer_gets_its_head_alone(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
+    let gateway = test_gateway(engine).await;
     add_note(&gateway, "a note").await;
     let whole = gateway.get("/api/notebook/notes/1").await;
     let tag = whole.header("etag").to_owned();
@@ -38,17 +43,19 @@ async fn who_has_the_answer_gets_its_head_alone() {
     gateway.stop().await;
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_condition_helps_nobody_to_what_is_not_there() {
-    let gateway = test_gateway().await;
+async fn a_condition_helps_nobody_to_what_is_not_there(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
+    let gateway = test_gateway(engine).await;
     let missing = ask(&gateway, "/api/notebook/notes/7", &["*"]).await;
     assert_eq!(missing.status, 404);
     gateway.stop().await;
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_tag_is_of_the_bytes_on_every_gateway() {
-    let (one, other) = (test_gateway().await, test_gateway().await);
+async fn a_tag_is_of_the_bytes_on_every_gateway(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
+    let (one, other) = (test_gateway(engine).await, test_gateway(engine).await);
     let mut tags = Vec::new();
     for _ in 0..3 {
         let lists = [one.get(NOTES).await, other.get(NOTES).await];
@@ -71,9 +78,17 @@ async fn threads(site: &Site, method: Method, headers: &[(&str, &str)]) -> reqwe
     request.send().await.unwrap()
 }
 
+#[rstest]
 #[tokio::test]
-async fn head_and_compression_keep_to_the_rules_on_the_wire() {
-    let process: GatewayProcess = crate::crash::small_setup().start().await.unwrap();
+async fn head_and_compression_keep_to_the_rules_on_the_wire(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let setup = crate::crash::small_setup();
+    let setup = match engine {
+        Engine::Sqlite => setup,
+        Engine::Postgres => setup.set("database.url", postgres::fresh_database().await.unwrap()),
+    };
+    let process = setup.start().await.unwrap();
     let site = Site::of(&process);
     let payload = json!({ "title": "Tagged", "body": "A text of some length. ".repeat(60), "tags": ["etag"] });
     for number in 0..8 {

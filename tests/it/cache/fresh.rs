@@ -1,8 +1,10 @@
 //! A write that was acknowledged is in every answer to a request that begins afterwards.
 
-use super::{NOTES, add_note, count, notebook, test_gateway, without_sync};
+use super::{NOTES, add_note, builder, count, notebook, test_gateway};
+use crate::storage::Engine;
 use gateway_tests::postgres;
 use plugin_testing::TestGateway;
+use rstest::rstest;
 use sqlx::{Connection as _, Executor as _};
 use std::{
     sync::{
@@ -12,11 +14,14 @@ use std::{
     time::Duration,
 };
 
+#[rstest]
+#[case(Engine::Sqlite, 10_000)]
+#[case(Engine::Postgres, 1_000)]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_read_after_each_of_ten_thousand_writes_sees_it() {
-    let gateway = test_gateway().await;
+async fn a_read_after_each_of_many_writes_sees_it(#[case] engine: Engine, #[case] writes: i64) {
+    let gateway = test_gateway(engine).await;
     let mut tag = gateway.get(NOTES).await.header("etag").to_owned();
-    for number in 1..=10_000 {
+    for number in 1..=writes {
         add_note(&gateway, "one more").await;
         // Twice: the second response comes from the cache, and must be as new.
         for _ in 0..2 {
@@ -82,10 +87,10 @@ async fn write_and_read_at_once(gateways: Vec<Arc<TestGateway>>, writes_of_each:
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_reader_gets_an_older_list_than_what_was_acknowledged_before() {
-    write_and_read_at_once(vec![Arc::new(test_gateway().await)], 2000).await;
+    write_and_read_at_once(vec![Arc::new(test_gateway(Engine::Sqlite).await)], 2000).await;
 }
 
-async fn replicas() -> Vec<Arc<TestGateway>> {
+pub async fn replicas() -> Vec<Arc<TestGateway>> {
     let url = postgres::fresh_database().await.unwrap();
     let mut gateways = Vec::new();
     for _ in 0..2 {
@@ -98,7 +103,25 @@ async fn replicas() -> Vec<Arc<TestGateway>> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_reader_of_two_replicas_gets_an_older_list_than_what_was_acknowledged_before() {
-    write_and_read_at_once(replicas().await, 100).await;
+    let gateways = replicas().await;
+    // Both fold the rows of changes meanwhile, as often as there are enough of them.
+    let fold = |gateway: &Arc<TestGateway>| {
+        let gateway = gateway.clone();
+        tokio::spawn(async move {
+            loop {
+                gateway.gateway().host.database.fold_changes().await.unwrap();
+                tokio::task::yield_now().await;
+            }
+        })
+    };
+    let folds: Vec<_> = gateways.iter().map(fold).collect();
+    write_and_read_at_once(gateways.clone(), 300).await;
+    for fold in folds {
+        fold.abort();
+        assert!(fold.await.unwrap_err().is_cancelled(), "no fold failed");
+    }
+    let folded = gateways[0].rows("SELECT version FROM host_versions WHERE owner = 'notebook'").await;
+    assert_eq!(folded.len(), 1, "there was a fold while they wrote: {folded:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -117,7 +140,7 @@ async fn a_client_that_alternates_between_replicas_sees_each_of_its_writes() {
 
 #[tokio::test]
 async fn a_write_of_another_process_is_noticed() {
-    let gateway = TestGateway::builder().plugin(notebook::plugin_module()).configure(without_sync).start().await;
+    let gateway = builder(Engine::Sqlite).await.start().await;
     assert_eq!(count(&gateway.get(NOTES).await), 0);
     let file = gateway.gateway().config.data_dir.join("gateway.db");
     let mut other = sqlx::SqliteConnection::connect(&format!("sqlite:{}", file.display())).await.unwrap();

@@ -4,18 +4,31 @@ mod cached;
 mod conditional;
 mod fresh;
 mod notebook;
+mod shared;
 
+use crate::storage::Engine;
 use gateway_config::{Config, Synchronous};
+use gateway_tests::postgres;
 use notebook::NOTES;
-use plugin_testing::{TestGateway, TestResponse, json};
+use plugin_testing::{Builder, TestGateway, TestResponse, json};
 
 /// Without a sync at each commit: the speed of the disk is not tested here.
 fn without_sync(config: &mut Config) {
     config.database.synchronous = Synchronous::Normal;
 }
 
-async fn test_gateway() -> TestGateway {
-    TestGateway::builder().plugin(notebook::plugin_module()).configure(without_sync).start().await
+/// With the notebook, on a database of its own.
+async fn builder(engine: Engine) -> Builder {
+    let url = match engine {
+        Engine::Sqlite => None,
+        Engine::Postgres => Some(postgres::fresh_database().await.unwrap().into()),
+    };
+    let builder = TestGateway::builder().plugin(notebook::plugin_module()).configure(without_sync);
+    builder.configure(|config| config.database.url = url)
+}
+
+async fn test_gateway(engine: Engine) -> TestGateway {
+    builder(engine).await.start().await
 }
 
 async fn add_note(gateway: &TestGateway, body: &str) {

@@ -2,8 +2,8 @@
 //! by which a test recognises cached ones.
 
 use plugin_api::{
-    ConfigError, Definition, HandlerError, HostError, HostHandle, Json, JsonBody, JsonSchema, Migration, NoConfig,
-    Path, Plugin, PluginContext, Query as _, QueryString, RequestContext, Route,
+    ConfigError, Definition, EventBuilder, HandlerError, HostError, HostHandle, Json, JsonBody, JsonSchema, Migration,
+    NoConfig, Path, Plugin, PluginContext, Query as _, QueryString, RequestContext, Route,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     extract::{HeaderName, HeaderValue},
@@ -20,6 +20,9 @@ use std::{
 };
 
 pub const NOTES: &str = "/api/notebook/notes";
+pub const EVENTS: &str = "/api/notebook/events";
+
+const ADDED: &str = "notebook.add";
 
 #[derive(Default)]
 struct Notebook {
@@ -38,10 +41,12 @@ impl Plugin for Notebook {
 
     fn define() -> Definition<Self> {
         Definition::new()
+            .publishes(&[ADDED])
             .routes([
                 Route::post(NOTES, create_note).public(),
                 Route::get(NOTES, list_notes).public().cached(),
                 Route::get("/api/notebook/calls", count_call).public().cached(),
+                Route::get(EVENTS, count_events).public().cached(),
                 Route::get("/api/notebook/notes/{id}", get_note).public().cached().cache_control("public, max-age=1"),
                 Route::get("/api/notebook/spoiled/header", read_header).public().cached(),
                 Route::get("/api/notebook/spoiled/{how}", spoil).public().cached(),
@@ -69,13 +74,20 @@ struct NewNote {
     /// Writes, then answers an error.
     #[serde(default)]
     fail: bool,
+    /// Publishes an event, too.
+    #[serde(default)]
+    publish: bool,
 }
 
 async fn create_note(
     cx: RequestContext<Notebook>,
     JsonBody(new): JsonBody<NewNote>,
 ) -> Result<NoContent, HandlerError> {
-    cx.transaction().execute(sql("INSERT INTO notebook_notes (body) VALUES ($1)").bind(new.body)).await?;
+    let tx = cx.transaction();
+    tx.execute(sql("INSERT INTO notebook_notes (body) VALUES ($1)").bind(new.body)).await?;
+    if new.publish {
+        EventBuilder::new(ADDED, &json!({})).publish(&tx)?;
+    }
     if new.fail { Err(Problem::new(409, "conflict", "as the test wished").into()) } else { Ok(NoContent) }
 }
 
@@ -89,6 +101,12 @@ struct Notes {
 async fn list_notes(cx: RequestContext<Notebook>) -> Result<Json<Notes>, HandlerError> {
     let db = cx.db();
     Ok(Json(db.one(sql("SELECT count(*) AS count, coalesce(max(id), 0) AS last FROM notebook_notes")).await?))
+}
+
+/// The same of the log's events.
+async fn count_events(cx: RequestContext<Notebook>) -> Result<Json<Notes>, HandlerError> {
+    let events = sql("SELECT count(*) AS count, coalesce(max(id), 0) AS last FROM host_activity_v1");
+    Ok(Json(cx.db().one(events).await?))
 }
 
 async fn get_note(cx: RequestContext<Notebook>, Path(id): Path<i64>) -> Result<Json<Value>, HandlerError> {

@@ -41,6 +41,7 @@ fn keys(problems: &[Problem]) -> Vec<&str> {
 #[case("http.drain_timeout_ms = 0", "http.drain_timeout_ms", "0 is too small", "from 1 to")]
 #[case("http.header_bytes_max = 100", "http.header_bytes_max", "100 is too small", "from 8192 to")]
 #[case("http.trusted_proxy_hops = 17", "http.trusted_proxy_hops", "17 is too large", "from 0 to 16")]
+#[case("database.staleness_ms = 1001", "database.staleness_ms", "1001 is too large", "from 0 to 1000")]
 #[case("chain_id = 0", "chain_id", "0 is too small", "such as 3961")]
 #[case("activity.heartbeat_s = 0", "activity.heartbeat_s", "0 is too small", "from 1")]
 // validation

@@ -9,6 +9,7 @@ use super::{
     body_parts::BodyParts,
     call::Call,
     commit,
+    position_header::PositionHeader,
     request_head::{RequestHead, RequestTransaction},
     response::{self, PluginResponse, Streams},
     response_cache::{CompleteResponse, Lookup, ResponseCache},
@@ -54,6 +55,7 @@ pub struct Dispatcher {
     pub streams: Streams,
     pub verifier: Arc<EnvelopeVerifier>,
     pub responses: ResponseCache,
+    pub position: PositionHeader,
     /// Limits how many large bodies are verified at a time to the number of processors.
     pub large_bodies: Arc<Semaphore>,
     /// Limits how many searches run at a time: one processor fewer than there are stays for other requests.
@@ -131,12 +133,17 @@ impl Dispatcher {
                 let operation = plugin.operations.route(*index).ok_or_else(ErrorResponse::internal)?;
                 let call = Call { route, plugin, operation, index: *index, ip, sink };
                 let routed = RoutedRequest { parts, params, body, is_search };
+                let is_write = !routed.parts.method.is_safe();
                 // The body is not part of the cache key, so a GET with a body is not cached.
-                if route.spec.cached && routed.body.is_end_stream() {
-                    self.serve_cached(call, routed).await
+                let mut response = if route.spec.cached && routed.body.is_end_stream() {
+                    self.serve_cached(call, routed).await?
                 } else {
-                    self.read_and_call(call, routed).await
+                    self.read_and_call(call, routed).await?
+                };
+                if is_write && response.status().is_success() {
+                    Box::pin(self.position.add_to(&mut response, &self.host.database)).await;
                 }
+                Ok(response)
             }
         }
     }
@@ -147,12 +154,18 @@ impl Dispatcher {
         let uri = routed.parts.uri.clone();
         let path_and_query = uri.path_and_query().map_or("/", PathAndQuery::as_str);
         let revisions = match self.responses.look_up(call.route, path_and_query) {
-            Lookup::Hit(cached) => {
-                let headers = &routed.parts.headers;
-                return Ok(self.responses.respond(path_and_query, &cached, headers, is_compressed_for_some).await);
-            }
-            Lookup::Miss => self.host.database.revisions(),
             Lookup::NotAdmitted => None,
+            found => {
+                // Other gateways may have written to the database. Without its revisions the handler answers.
+                let headers = &routed.parts.headers;
+                let revisions = self.host.database.recent_revisions(self.position.sent_by(headers)).await;
+                if let (Lookup::Hit(cached), Some(_)) = (found, revisions)
+                    && cached.is_current(call.route)
+                {
+                    return Ok(self.responses.respond(path_and_query, &cached, headers, is_compressed_for_some).await);
+                }
+                revisions
+            }
         };
         let if_none_match: Vec<_> = routed.parts.headers.get_all(header::IF_NONE_MATCH).iter().cloned().collect();
         let route = call.route;

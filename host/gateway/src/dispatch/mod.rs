@@ -7,11 +7,13 @@ mod call;
 mod commit;
 mod dispatcher;
 pub(crate) mod etag;
+mod position_header;
 mod request_head;
 mod response;
 mod response_cache;
 
 pub use auth::EnvelopeVerifier;
 pub use dispatcher::{Dispatcher, within};
+pub use position_header::PositionHeader;
 pub use response::Streams;
 pub use response_cache::ResponseCache;

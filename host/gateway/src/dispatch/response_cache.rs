@@ -48,7 +48,7 @@ pub struct ResponseCache {
     pub doorkeeper: Doorkeeper,
 }
 
-/// What the cache has for a request.
+/// What the cache has for a request, by the revisions as they were last seen.
 pub enum Lookup {
     Hit(Arc<CachedResponse>),
     /// The response is missing or old: insert the new one.
@@ -73,9 +73,7 @@ impl ResponseCache {
             return Lookup::NotAdmitted;
         }
         match self.responses.get(path_and_query) {
-            Some(cached) if cached.route == route.id && cached.dependencies.are_unchanged_since(cached.since) => {
-                Lookup::Hit(cached)
-            }
+            Some(cached) if cached.is_current(route) => Lookup::Hit(cached),
             // An old response has been admitted before.
             Some(_) => Lookup::Miss,
             // Only now: another key may have taken the doorkeeper's slot of one that is cached.
@@ -163,6 +161,11 @@ impl ResponseCache {
 }
 
 impl CachedResponse {
+    /// Whether all that it depends on is unchanged, by the revisions as they are now.
+    pub fn is_current(&self, route: &Route) -> bool {
+        self.route == route.id && self.dependencies.are_unchanged_since(self.since)
+    }
+
     fn body_bytes(&self) -> usize {
         let compressed: usize = self.compressed.iter().map(|compressed| compressed.body.len()).sum();
         self.response.body.len() + compressed

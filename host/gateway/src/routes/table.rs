@@ -74,9 +74,7 @@ impl RouteTable {
         let pages = self.own.manifest.routes.iter().zip(&self.own.pages);
         let own = pages.map(|(spec, page)| self.route(spec.clone(), Target::Meta(*page), ReadDependencies::default()));
         let routes = plugins.iter().flat_map(|plugin| {
-            let revisions = self.host.database.revisions();
-            let dependencies =
-                revisions.map(|revisions| dependencies_of(plugins, plugin, revisions)).unwrap_or_default();
+            let dependencies = dependencies_of(plugins, plugin, self.host.database.revisions());
             plugin.manifest.routes.iter().zip(0u32..).map(move |(spec, index)| {
                 self.route(spec.clone(), Target::Plugin { plugin: plugin.clone(), index }, dependencies.clone())
             })

@@ -17,8 +17,8 @@ const EXPOSED: [&str; 9] = [
 ];
 
 /// The gateway's own response headers, without the brand's prefix.
-const EXPOSED_WITH_PREFIX: [&str; 7] =
-    ["Signer", "Merkle-Root", "Signed", "Claims-Root", "Document-Hash", "Degraded", "Payment-Released"];
+const EXPOSED_WITH_PREFIX: [&str; 8] =
+    ["Signer", "Merkle-Root", "Signed", "Claims-Root", "Document-Hash", "Degraded", "Payment-Released", "Position"];
 
 /// The value of `access-control-expose-headers`.
 #[derive(Clone)]

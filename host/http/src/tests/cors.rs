@@ -60,7 +60,9 @@ async fn every_response_has_the_cors_headers(#[case] head: &str, #[case] status:
     assert_eq!(program.header("access-control-allow-origin"), Some("*"), "for a browser behind the same cache");
     assert_eq!(program.header("access-control-expose-headers"), None, "only a browser reads the list");
     let exposed = response.header("access-control-expose-headers").unwrap();
-    for name in ["PAYMENT-REQUIRED", "RateLimit", "Retry-After", "X-Request-Id", "X-Service-Merkle-Root"] {
+    for name in
+        ["PAYMENT-REQUIRED", "RateLimit", "Retry-After", "X-Request-Id", "X-Service-Merkle-Root", "X-Service-Position"]
+    {
         assert!(exposed.split(", ").any(|exposed| exposed == name), "{name} is missing in {exposed}");
     }
 }

@@ -23,6 +23,7 @@ pub struct ContributionCache {
     /// By point and input.
     entries: moka::sync::Cache<Arc<[u8]>, Arc<Entry>>,
     doorkeeper: Doorkeeper,
+    is_on: bool,
 }
 
 struct Entry {
@@ -39,7 +40,12 @@ impl ContributionCache {
         };
         let bytes_max = cache_bytes_max as u64 / SHARE;
         let entries = moka::sync::Cache::builder().max_capacity(bytes_max).weigher(weigh).build();
-        Self { entries, doorkeeper: Doorkeeper::default() }
+        Self { entries, doorkeeper: Doorkeeper::default(), is_on: bytes_max > 0 }
+    }
+
+    /// Whether contributions to this point may be cached: only then [`Self::collect`] needs the revisions.
+    pub fn may_have(&self, plugins: &ActiveSet, point: &str) -> bool {
+        self.is_on && !plugins.contributors(point).is_empty()
     }
 
     /// As [`collect`], in JSON. Without `revisions` nothing is cached.

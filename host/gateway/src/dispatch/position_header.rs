@@ -1,0 +1,48 @@
+//! `X-Service-Position`: a client that sends back the value of the answer to its write reads no cached response that is older than
+//! this write, at any gateway.
+//!
+//! Without `database.staleness_ms` no cached response is older than an acknowledged write, and no answer has the header.
+
+use gateway_http::body::Body;
+use gateway_storage::{Database, Position};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, header::InvalidHeaderName};
+
+pub struct PositionHeader(HeaderName);
+
+impl PositionHeader {
+    /// The name begins with that of the brand.
+    pub fn new(header_prefix: &str) -> Result<Self, InvalidHeaderName> {
+        HeaderName::try_from(format!("{header_prefix}-Position")).map(Self)
+    }
+
+    /// The position in a request; one that is none of ours says nothing.
+    pub fn sent_by(&self, headers: &HeaderMap) -> Option<Position> {
+        headers.get(&self.0)?.to_str().ok()?.parse().ok()
+    }
+
+    /// Adds a position to the answer to a write, which is committed. Without it, the client may read what was before.
+    pub async fn add_to(&self, response: &mut Response<Body>, database: &Database) {
+        if let Some(position) = database.position().await
+            && let Ok(value) = HeaderValue::try_from(position.to_string())
+        {
+            response.headers_mut().insert(self.0.clone(), value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_position_says_nothing() {
+        let header = PositionHeader::new("X-Acme").unwrap();
+        let sent = |name: &'static str, value: &'static str| {
+            let headers = HeaderMap::from_iter([(HeaderName::from_static(name), HeaderValue::from_static(value))]);
+            header.sent_by(&headers)
+        };
+        assert_eq!(sent("x-acme-position", "17"), "17".parse().ok());
+        assert_eq!(sent("x-acme-position", "soon"), None);
+        assert_eq!(sent("x-service-position", "17"), None);
+    }
+}

@@ -1,0 +1,78 @@
+//! The revisions of the stored data on either engine, as a cached response needs them: on SQLite they are always current, on
+//! PostgreSQL they follow from a read of the versions.
+
+use crate::{
+    check::Purpose,
+    commit_statement::CommitStatement,
+    database::Database,
+    engine::Engine,
+    error::StorageError,
+    postgres::PostgresEngine,
+    read_tracking,
+    revisions::Revisions,
+    scope::Scope,
+    versions::{self, Position},
+};
+use plugin_api::abi::{Cell, Rows};
+use std::sync::Arc;
+
+impl Database {
+    /// The revisions as they were last seen: without [`Self::current_revisions`] they say nothing about what is cached.
+    pub fn revisions(&self) -> &Arc<Revisions> {
+        match &self.inner.engine {
+            Engine::Sqlite(sqlite) => sqlite.revisions(),
+            Engine::Postgres(_) => self.inner.versions.revisions(),
+        }
+    }
+
+    /// The revisions with every commit that was acknowledged before this call. `None` when they cannot be read: then nothing
+    /// that is cached may be used, and nothing be cached.
+    pub async fn current_revisions(&self) -> Option<&Arc<Revisions>> {
+        let Engine::Postgres(postgres) = &self.inner.engine else { return Some(self.revisions()) };
+        // What a tracked response is made from is judged by the revisions that its request began with.
+        let is_current =
+            read_tracking::is_tracked() || Box::pin(self.inner.versions.refresh(|| self.read_versions(postgres))).await;
+        is_current.then(|| self.revisions())
+    }
+
+    /// As [`Self::current_revisions`], and as old as `database.staleness_ms` allows, but not older than `at_least`.
+    pub async fn recent_revisions(&self, at_least: Option<Position>) -> Option<&Arc<Revisions>> {
+        let Engine::Postgres(postgres) = &self.inner.engine else { return Some(self.revisions()) };
+        let read = || self.read_versions(postgres);
+        Box::pin(self.inner.versions.refresh_if_old(at_least, read)).await.then(|| self.revisions())
+    }
+
+    /// A position that has every commit which was acknowledged before this call. `None` where a client needs none, because
+    /// nothing that it reads is older than its write, and when it cannot be read.
+    pub async fn position(&self) -> Option<Position> {
+        let Engine::Postgres(postgres) = &self.inner.engine else { return None };
+        let versions = &self.inner.versions;
+        let is_current = versions.may_be_stale() && Box::pin(versions.refresh(|| self.read_versions(postgres))).await;
+        if is_current { versions.position() } else { None }
+    }
+
+    /// What a transaction that changes data of this owner ends with, so that no other gateway uses what it has cached. Nothing
+    /// on SQLite.
+    pub fn change_statement(&self, owner: &str) -> Option<CommitStatement> {
+        matches!(self.inner.engine, Engine::Postgres(_)).then(|| versions::change_statement(owner))
+    }
+
+    /// Replaces rows of changes by numbers, when there are many: see [`versions`]. Does nothing on SQLite.
+    pub async fn fold_changes(&self) -> Result<(), StorageError> {
+        if matches!(self.inner.engine, Engine::Sqlite(_)) {
+            return Ok(());
+        }
+        let rows = self.read(&Scope::Host, versions::count_few_statement()).await?;
+        let count = rows.cells().ok().and_then(|mut cells| cells.next()).and_then(Result::ok);
+        if !matches!(count, Some(Cell::Int(count)) if count >= i64::from(versions::FOLD_ROWS_MIN)) {
+            return Ok(());
+        }
+        self.begin(Scope::Host).commit(vec![versions::fold_statement()]).await.map(drop)
+    }
+
+    /// Not by [`Self::read`], which would count it among the reads of the response that is being built.
+    async fn read_versions(&self, postgres: &PostgresEngine) -> Result<Rows, StorageError> {
+        let statement = self.inner.checker.check(&Scope::Host, versions::read_statement(), Purpose::Read)?;
+        self.inner.record_availability(postgres.read(&statement).await)
+    }
+}

@@ -1,0 +1,298 @@
+//! What tells a gateway whether another one has changed the data that a cached response was made from (PostgreSQL, which
+//! several gateways write).
+//!
+//! A transaction that changes such data inserts one row into `host_changes`, with the owner of the data. The version of an owner
+//! is the number of its rows, of which [`FOLD`] replaces those that are there by a number in `host_versions`. All versions are
+//! read by one statement, so on one snapshot, for which a fold has happened or has not.
+//!
+//! The snapshots of one server are ordered: of two, one has every commit that the other has. So two reads that find the same
+//! version of an owner have the same commits of it, a version never decreases, and a read that began after a commit was
+//! acknowledged counts it.
+//!
+//! The rules that must not break: **the row commits together with the change, and no writer updates a row that another one
+//! updates.** Every write would wait for the one before it otherwise.
+
+use crate::{
+    commit_statement::CommitStatement,
+    error::StorageError,
+    revisions::{OwnerRevision, Revisions},
+    shared_read::SharedRead,
+};
+use parking_lot::Mutex;
+use plugin_api::{
+    abi::{Rows, Statement},
+    host::decode_rows,
+    manifest::MigrationSpec,
+    sql,
+};
+use std::{
+    collections::HashMap,
+    fmt,
+    num::ParseIntError,
+    str::FromStr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// The owner in the row of a change that may be of anything.
+pub const EVERYTHING: &str = "*";
+/// The owner of the gateway's own tables.
+pub const HOST_OWNER: &str = "host";
+
+/// SQLite has one writer, whose commits this process sees.
+const TABLES_SQLITE: &str = "SELECT 1";
+const TABLES_POSTGRES: &str = "
+CREATE TABLE host_changes (id {{id}}, owner TEXT NOT NULL);
+CREATE TABLE host_versions (owner TEXT NOT NULL PRIMARY KEY, version BIGINT NOT NULL);
+";
+
+pub fn versions_migration(version: u32) -> MigrationSpec {
+    MigrationSpec {
+        version,
+        name: "versions".to_owned(),
+        sql: TABLES_SQLITE.to_owned(),
+        postgres: Some(TABLES_POSTGRES.to_owned()),
+    }
+}
+
+/// Notes a change of anything at the end of a text with several statements. The first migrations run before the table is there.
+pub const NOTE_CHANGE_OF_EVERYTHING: &str = "
+; DO $$ BEGIN
+    IF to_regclass('host_changes') IS NOT NULL THEN INSERT INTO host_changes (owner) VALUES ('*'); END IF;
+END $$";
+
+const READ: &str = "SELECT owner, CAST(sum(changes) AS BIGINT) FROM (
+        SELECT owner, version AS changes FROM host_versions
+        UNION ALL SELECT owner, count(*) FROM host_changes GROUP BY owner
+    ) AS counted GROUP BY owner";
+
+/// With fewer rows, a read counts them faster than the server would write them anew.
+pub const FOLD_ROWS_MIN: u32 = 200;
+/// Most rows that one fold takes, so that it ends in time after a long pause as well.
+const FOLD_ROWS_MAX: u32 = 20_000;
+
+/// How many rows there are, up to [`FOLD_ROWS_MIN`].
+const COUNT_FEW: &str = "SELECT count(*) FROM (SELECT 1 FROM host_changes LIMIT $1) AS few";
+
+/// Two folds at the same time take different rows. They update the owners in one order, so that neither waits for the other
+/// one in a circle.
+const FOLD: &str = "WITH gone AS (
+        DELETE FROM host_changes WHERE id = ANY (ARRAY(SELECT id FROM host_changes LIMIT $1 FOR UPDATE SKIP LOCKED))
+        RETURNING owner
+    )
+    INSERT INTO host_versions (owner, version) SELECT owner, count(*) FROM gone GROUP BY owner ORDER BY owner
+    ON CONFLICT (owner) DO UPDATE SET version = host_versions.version + excluded.version";
+
+pub fn read_statement() -> Statement {
+    sql(READ).into()
+}
+
+pub fn count_few_statement() -> Statement {
+    sql(COUNT_FEW).bind(FOLD_ROWS_MIN).into()
+}
+
+pub fn fold_statement() -> CommitStatement {
+    CommitStatement::new(sql(FOLD).bind(FOLD_ROWS_MAX).into())
+}
+
+/// Notes, at the end of a transaction, that it changes data of this owner.
+pub fn change_statement(owner: &str) -> CommitStatement {
+    CommitStatement::new(sql("INSERT INTO host_changes (owner) VALUES ($1)").bind(owner).into())
+}
+
+/// A place in the order of all changes: the number of those that a read of the versions has counted. Of two reads the one that
+/// counted more has every commit that the other one has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position(u64);
+
+impl fmt::Display for Position {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+impl FromStr for Position {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, ParseIntError> {
+        text.parse().map(Self)
+    }
+}
+
+/// The versions as they were last read, and the revisions that follow from them.
+pub struct Versions {
+    revisions: Arc<Revisions>,
+    reads: SharedRead,
+    /// How long the last read is good enough for a cached response.
+    staleness: Duration,
+    last: Mutex<LastRead>,
+}
+
+#[derive(Default)]
+struct LastRead {
+    by_owner: HashMap<String, u64>,
+    begun_at: Option<Instant>,
+}
+
+impl Versions {
+    pub fn new(staleness: Duration) -> Self {
+        Self { revisions: Arc::default(), reads: SharedRead::default(), staleness, last: Mutex::default() }
+    }
+
+    pub fn revisions(&self) -> &Arc<Revisions> {
+        &self.revisions
+    }
+
+    /// Whether a response may be older than a write that was acknowledged before.
+    pub fn may_be_stale(&self) -> bool {
+        !self.staleness.is_zero()
+    }
+
+    /// Reads the versions, or waits for another caller's read that begins after this call. `false` when it failed.
+    pub async fn refresh<F>(&self, read: impl FnOnce() -> F) -> bool
+    where
+        F: Future<Output = Result<Rows, StorageError>>,
+    {
+        let read_and_apply = || async {
+            metrics::counter!("gateway_version_reads_total").increment(1);
+            let begun_at = Instant::now();
+            match read().await.and_then(|rows| decode(&rows)) {
+                Ok(by_owner) => {
+                    self.apply(by_owner, begun_at);
+                    true
+                }
+                Err(error) => {
+                    // The next one may be of another server, whose commits are not those of this one.
+                    *self.last.lock() = LastRead::default();
+                    tracing::debug!(%error, "what is cached cannot be used: the versions of the data are unknown");
+                    false
+                }
+            }
+        };
+        self.reads.run(read_and_apply).await
+    }
+
+    /// The same unless the last read is recent enough, and not older than `at_least`. `false` also when the read is older than
+    /// that: the position is of another database, or of this one before a restore.
+    pub async fn refresh_if_old<F>(&self, at_least: Option<Position>, read: impl FnOnce() -> F) -> bool
+    where
+        F: Future<Output = Result<Rows, StorageError>>,
+    {
+        let is_recent = || self.last.lock().begun_at.is_some_and(|begun_at| begun_at.elapsed() < self.staleness);
+        let has_position = || at_least.is_none_or(|at_least| self.position() >= Some(at_least));
+        is_recent() && has_position() || self.refresh(read).await && has_position()
+    }
+
+    /// What the last read has counted; `None` when it failed.
+    pub fn position(&self) -> Option<Position> {
+        let last = self.last.lock();
+        last.begun_at.map(|_| Position(last.by_owner.values().sum()))
+    }
+
+    /// Advances the revisions of the owners whose version is another one. Reads come here in the order in which they began.
+    fn apply(&self, by_owner: HashMap<String, u64>, begun_at: Instant) {
+        let mut last = self.last.lock();
+        let owners = last.by_owner.keys().chain(by_owner.keys());
+        let changed = owners.filter(|owner| last.by_owner.get(*owner) != by_owner.get(*owner));
+        let mut changed: Vec<OwnerRevision> = changed.map(|owner| self.revision_of(owner)).collect();
+        if last.begun_at.is_none() {
+            changed.push(self.revisions.everything());
+        }
+        if !changed.is_empty() {
+            // As on SQLite, each transaction may end with rows of the gateway's own.
+            changed.push(self.revisions.of(HOST_OWNER));
+            drop(self.revisions.begin_commit(changed));
+        }
+        *last = LastRead { by_owner, begun_at: Some(begun_at) };
+    }
+
+    fn revision_of(&self, owner: &str) -> OwnerRevision {
+        if owner == EVERYTHING { self.revisions.everything() } else { self.revisions.of(owner) }
+    }
+}
+
+fn decode(rows: &Rows) -> Result<HashMap<String, u64>, StorageError> {
+    let rows: Vec<(String, u64)> = decode_rows(rows).map_err(|error| StorageError::Internal(error.to_string()))?;
+    Ok(rows.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::revisions::Revision;
+
+    fn apply(versions: &Versions, read: &[(&str, u64)]) -> Revision {
+        versions.apply(read.iter().map(|(owner, version)| ((*owner).to_owned(), *version)).collect(), Instant::now());
+        versions.revisions.current()
+    }
+
+    #[test]
+    fn a_version_that_changes_advances_its_owner_and_the_gateway() {
+        let versions = Versions::new(Duration::ZERO);
+        let is_unchanged = |owner: &str, since| versions.revisions.of(owner).is_unchanged_since(since);
+        let since = apply(&versions, &[("forum", 3), ("hello", 1)]);
+        assert_eq!(apply(&versions, &[("forum", 3), ("hello", 1)]), since);
+        assert!(is_unchanged("forum", since) && is_unchanged("host", since));
+        apply(&versions, &[("forum", 4), ("hello", 1)]);
+        assert!(!is_unchanged("forum", since) && !is_unchanged("host", since));
+        assert!(is_unchanged("hello", since) && versions.revisions.everything().is_unchanged_since(since));
+        assert_eq!(versions.position(), Some(Position(5)));
+    }
+
+    #[test]
+    fn a_change_of_anything_advances_what_everything_depends_on() {
+        let versions = Versions::new(Duration::ZERO);
+        let since = apply(&versions, &[("forum", 3)]);
+        apply(&versions, &[("forum", 3), (EVERYTHING, 1)]);
+        assert!(!versions.revisions.everything().is_unchanged_since(since));
+        assert!(versions.revisions.of("forum").is_unchanged_since(since));
+    }
+
+    #[test]
+    fn an_owner_that_is_gone_has_changed() {
+        let versions = Versions::new(Duration::ZERO);
+        let since = apply(&versions, &[("forum", 3), ("hello", 1)]);
+        apply(&versions, &[("hello", 1)]);
+        assert!(!versions.revisions.of("forum").is_unchanged_since(since));
+    }
+
+    async fn fail() -> Result<Rows, StorageError> {
+        Err(StorageError::Unavailable("away".into()))
+    }
+
+    #[tokio::test]
+    async fn a_read_is_good_for_as_long_as_it_may_be_old_and_never_older_than_a_position() {
+        let strict = Versions::new(Duration::ZERO);
+        apply(&strict, &[("forum", 3)]);
+        assert!(!strict.refresh_if_old(None, fail).await);
+        let lax = Versions::new(Duration::from_secs(3600));
+        assert!(!lax.refresh_if_old(None, fail).await, "there is none");
+        apply(&lax, &[("forum", 3)]);
+        assert!(lax.refresh_if_old(None, fail).await);
+        assert!(lax.refresh_if_old(Some(Position(3)), fail).await);
+        let read = || async { Ok(Rows::default()) };
+        assert!(lax.refresh_if_old(None, read).await, "the last read is good enough");
+        assert_eq!(lax.position(), Some(Position(3)));
+        assert!(!lax.refresh_if_old(Some(Position(4)), read).await, "that many changes there have never been");
+    }
+
+    #[tokio::test]
+    async fn after_a_read_that_failed_everything_has_changed() {
+        let versions = Versions::new(Duration::from_secs(3600));
+        let since = apply(&versions, &[("forum", 3)]);
+        assert!(!versions.refresh(fail).await);
+        assert!(versions.revisions.of("forum").is_unchanged_since(since), "nothing is known to have changed");
+        assert!(!versions.refresh_if_old(None, fail).await, "there is no recent read any more");
+        assert_eq!(versions.position(), None);
+        apply(&versions, &[("forum", 3)]);
+        assert!(!versions.revisions.of("forum").is_unchanged_since(since));
+        assert!(!versions.revisions.everything().is_unchanged_since(since));
+    }
+
+    #[test]
+    fn a_position_is_a_number() {
+        assert_eq!("17".parse(), Ok(Position(17)));
+        assert_eq!(Position(17).to_string(), "17");
+        assert!("".parse::<Position>().is_err() && "-1".parse::<Position>().is_err());
+    }
+}
