@@ -224,10 +224,8 @@ fn assemble(parts: BuiltParts) -> Gateway {
         fence_requests,
         purpose,
     } = parts;
-    let (indexes, topics) = (Arc::new(Indexes::default()), Arc::new(Topics::default()));
-    let stop = CancellationToken::new();
-    let operators = Operators::new(host.database.clone());
-    let jobs = job_runner(&config, &host);
+    let (indexes, topics, stop) = (Arc::<Indexes>::default(), Arc::<Topics>::default(), CancellationToken::new());
+    let (operators, jobs) = (Operators::new(host.database.clone()), job_runner(&config, &host));
     let job_store = jobs.store.clone();
     let plugins = PluginManager::new(PluginManagerParts {
         config: config.clone(),
@@ -236,12 +234,7 @@ fn assemble(parts: BuiltParts) -> Gateway {
         topics: topics.clone(),
         operators: operators.clone(),
         jobs,
-        indexer: IndexerContext {
-            host: host.clone(),
-            indexes: indexes.clone(),
-            log_format: config.log.format,
-            transaction_timeout: Duration::from_millis(config.database.transaction_timeout_ms),
-        },
+        indexer: indexer_context(&config, &host, &indexes),
         fence_requests,
         purpose,
     });
@@ -259,23 +252,19 @@ fn assemble(parts: BuiltParts) -> Gateway {
         jobs: job_store.clone(),
         started_ms: host.clock.now_ms(),
     };
-    let processors = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let dispatcher = Dispatcher {
-        streams: Streams {
-            topics,
-            limits: StreamLimits::new(config.limits.streams_max, config.limits.streams_per_ip_max),
-        },
-        responses: ResponseCache::new(config.http.cache_bytes_max),
-        position,
-        large_bodies: Arc::new(Semaphore::new(processors)),
-        searches: Semaphore::new(processors.saturating_sub(1).max(1)),
-        verifier: Arc::new(envelope_verifier(&brand, &host, &live)),
-        config: live.clone(),
-        host: host.clone(),
-        routes,
-        pages,
-    };
     Gateway {
+        dispatcher: Dispatcher {
+            streams: streams(&config, topics),
+            responses: ResponseCache::new(config.http.cache_bytes_max),
+            position,
+            large_bodies: Arc::new(Semaphore::new(processors())),
+            searches: Semaphore::new(processors().saturating_sub(1).max(1)),
+            verifier: Arc::new(envelope_verifier(&brand, &host, &live)),
+            config: live.clone(),
+            host: host.clone(),
+            routes,
+            pages,
+        },
         config,
         live,
         signers_digest,
@@ -288,12 +277,29 @@ fn assemble(parts: BuiltParts) -> Gateway {
         plugins,
         health,
         backups,
-        dispatcher,
         runtime: Handle::current(),
         tasks: TaskTracker::new(),
         stop_publishing: stop.child_token(),
         stop,
     }
+}
+
+fn indexer_context(config: &Config, host: &Arc<HostContext>, indexes: &Arc<Indexes>) -> IndexerContext {
+    IndexerContext {
+        host: host.clone(),
+        indexes: indexes.clone(),
+        log_format: config.log.format,
+        transaction_timeout: Duration::from_millis(config.database.transaction_timeout_ms),
+    }
+}
+
+fn streams(config: &Config, topics: Arc<Topics>) -> Streams {
+    let limits = StreamLimits::new(config.limits.streams_max, config.limits.streams_per_ip_max);
+    Streams { topics, limits }
+}
+
+fn processors() -> usize {
+    thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
 fn envelope_verifier(brand: &Brand, host: &HostContext, live: &Arc<ArcSwap<Config>>) -> EnvelopeVerifier {
