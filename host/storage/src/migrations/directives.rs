@@ -125,6 +125,17 @@ mod tests {
     }
 
     #[test]
+    fn each_table_of_numbers_has_its_replacement() {
+        let found = count_replacements(COUNTS).unwrap();
+        let tables: Vec<&str> = found.iter().map(|replacement| replacement.old_table.as_str()).collect();
+        assert_eq!(tables, ["notes_a_counts", "notes_b_counts"]);
+        for CountReplacement { old_table, sql } in &found {
+            assert!(sql.contains(&format!("DROP TABLE {old_table}; ")) && !sql.contains("CASCADE"), "{sql}");
+        }
+        assert!(count_replacements(INDEX).unwrap().is_empty());
+    }
+
+    #[test]
     fn only_plain_names_become_sql() {
         for wrong in ["notes_a", "notes_a (a; b)", "notes_a (a')", "notes_a b (a)", "(a)", "1_a (a)", "notes_a (,)"] {
             for kind in ["search_index", "row_counts"] {
