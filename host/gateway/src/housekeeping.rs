@@ -1,8 +1,9 @@
-//! The gateway's own periodic work: deletes old signatures and idle rate limits, listens to other replicas.
+//! The gateway's own periodic work: deletes old signatures and idle rate limits, folds numbers of rows, listens to
+//! other replicas.
 
 use crate::routes::RouteTable;
 use gateway_plugins::HostContext;
-use gateway_storage::{Dialect, Scope, StorageError};
+use gateway_storage::{Dialect, Scope, StorageError, fold_row_counts};
 use plugin_api::{abi::Statement, sql};
 use std::{sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
@@ -10,6 +11,8 @@ use tokio_util::sync::CancellationToken;
 const INTERVAL: Duration = Duration::from_secs(60);
 /// Between two polls of the log while PostgreSQL cannot notify us.
 const POLL: Duration = Duration::from_millis(500);
+/// A number of rows is summed from at most the writes of so long, and a few.
+const FOLD_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Every replica does this; deleting twice is harmless.
 pub async fn run(host: Arc<HostContext>, routes: Arc<RouteTable>, stop: CancellationToken) {
@@ -33,6 +36,28 @@ async fn forget_signatures(host: &HostContext) -> Result<(), StorageError> {
     let transaction = host.database.begin(Scope::Host);
     transaction.run(vec![signatures, before, slots]).await?;
     transaction.commit(Vec::new()).await.map(drop)
+}
+
+/// On PostgreSQL numbers of rows are sums, which grow with each write. Every replica does this, at the same time too.
+pub async fn fold_counts(host: Arc<HostContext>, stop: CancellationToken) {
+    if host.database.dialect() == Dialect::Sqlite {
+        return;
+    }
+    let mut was_possible = true;
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(FOLD_INTERVAL) => {}
+        }
+        let folded = fold_row_counts(&host.database).await;
+        // Once, and not each second, while the database is away.
+        if let Err(error) = &folded
+            && was_possible
+        {
+            tracing::warn!(%error, "numbers of rows cannot be folded now");
+        }
+        was_possible = folded.is_ok();
+    }
 }
 
 /// On PostgreSQL other gateways write too: what is new in the log wakes our streams.

@@ -114,6 +114,7 @@ impl Gateway {
         }
         self.tasks.spawn(fold_changes::run(host.database.clone(), stop.clone()));
         self.tasks.spawn(housekeeping::run(host.clone(), self.dispatcher.routes.clone(), stop.clone()));
+        self.tasks.spawn(housekeeping::fold_counts(host.clone(), stop.clone()));
         self.tasks.spawn(housekeeping::follow_replicas(host.clone(), stop.clone()));
         let settings = SequencerSettings {
             holder: uuid::Uuid::now_v7().to_string(),

@@ -18,10 +18,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Each list is sorted by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PluginObjects {
-    /// Also those with numbers of rows.
+    /// Also those with numbers of rows: on PostgreSQL their changes.
     pub tables: Vec<String>,
     /// Tables on SQLite, indexes on PostgreSQL.
     pub search_indexes: Vec<String>,
+    /// On PostgreSQL also those that sum numbers of rows.
     pub views: Vec<String>,
     pub triggers: Vec<String>,
     /// What its triggers call, on PostgreSQL.

@@ -110,7 +110,8 @@ pub struct MigrationSpec {
     /// `{{id}}` is the dialect's own auto-numbered 64-bit primary key, `{{blob}}` its type for bytes.
     /// `{{search_index TABLE (COLUMN, …)}}` makes an index that finds the rows which contain a text.
     /// `{{row_counts TABLE (COLUMN, …)}}` makes the table `TABLE_counts` with the columns and `row_count`, which the gateway
-    /// keeps: the number of rows with each value of the columns (NOT NULL), or of all rows: `{{row_counts TABLE ()}}`.
+    /// keeps: the number of rows with each value of the columns (NOT NULL), or of all rows: `{{row_counts TABLE ()}}`. Values
+    /// that no row has may be absent. It can only be read: on PostgreSQL it is a view.
     pub sql: String,
     #[serde(default)]
     pub postgres: Option<String>,

@@ -44,6 +44,11 @@ impl Plugin for Forum {
                 Migration::new(6, "search_texts", include_str!("../migrations/0006_search_texts.sql")),
                 Migration::new(7, "count_posts", include_str!("../migrations/0007_count_posts.sql")),
                 Migration::new(8, "count_by_author", include_str!("../migrations/0008_count_by_author.sql")),
+                Migration::new(
+                    9,
+                    "count_threads_by_triggers",
+                    include_str!("../migrations/0009_count_threads_by_triggers.sql"),
+                ),
             ])
             .views(&["forum_threads_v1", "forum_posts_v1"])
             .publishes(&[model::ThreadCreated::TYPE, model::PostCreated::TYPE])

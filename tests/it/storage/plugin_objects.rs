@@ -27,8 +27,17 @@ async fn everything_of_a_plugin_is_found_and_dropped(#[values(Engine::Sqlite, En
     db.database.execute_batch(ROWS).await.unwrap();
     let objects = async || PluginObjects::of(&db.database, "agents", &ViewNames::new()).await.unwrap();
     let found = objects().await;
-    assert_eq!(found.tables, ["agents_notes", "agents_notes_counts", "agents_votes"]);
-    assert_eq!((found.views.clone(), found.dependent_views.clone()), (names(["agents_v1", "jobs_v1"]), vec![]));
+    let (tables, views) = match engine {
+        Engine::Sqlite => {
+            (names(["agents_notes", "agents_notes_counts", "agents_votes"]), names(["agents_v1", "jobs_v1"]))
+        }
+        Engine::Postgres => (
+            names(["agents_notes", "agents_notes_count_changes", "agents_votes"]),
+            names(["agents_notes_counts", "agents_v1", "jobs_v1"]),
+        ),
+    };
+    assert_eq!(found.tables, tables);
+    assert_eq!((found.views.clone(), found.dependent_views.clone()), (views, vec![]));
     assert_eq!(found.search_indexes, ["agents_notes_search"]);
     let counters = match engine {
         Engine::Sqlite => {
@@ -37,6 +46,8 @@ async fn everything_of_a_plugin_is_found_and_dropped(#[values(Engine::Sqlite, En
         Engine::Postgres => names(["agents_notes_counts_update", "agents_notes_counts_write"]),
     };
     assert!(counters.iter().all(|trigger| found.triggers.contains(trigger)), "{found:?}");
+    let functions: &[&str] = if engine == Engine::Postgres { &["agents_notes_counts_keep"] } else { &[] };
+    assert_eq!(found.functions, functions);
 
     db.migrate("market", &[migration(1, MARKET)]).await.unwrap();
     assert_eq!(objects().await.dependent_views, ["market_v1"]);

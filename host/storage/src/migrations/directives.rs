@@ -2,7 +2,11 @@
 //!
 //! The rule: triggers are the gateway's own. A plugin names what they keep, for a table of its own, and writes none of them.
 
-use super::{directive::Directive, row_counts, search_index};
+use super::{
+    count_changes::{self, CountReplacement},
+    directive::Directive,
+    row_counts, search_index,
+};
 use crate::{dialect::Dialect, scope::owns_table};
 
 const END: &str = "}}";
@@ -31,6 +35,16 @@ pub fn without_directives(text: &str, owner: &str) -> Result<String, String> {
 /// The text with the statements that the directives stand for.
 pub fn with_directives(text: &str, dialect: Dialect) -> Result<String, String> {
     replace_all(text, |sql, kind, directive| (kind.write)(sql, &directive, dialect).map_err(|error| error.to_string()))
+}
+
+/// How PostgreSQL's tables of numbers of earlier versions are replaced, for each `row_counts` of the text.
+pub fn count_replacements(text: &str) -> Result<Vec<CountReplacement>, String> {
+    let mut found = Vec::new();
+    ROW_COUNTS.replace(text, |_, directive| {
+        found.push(count_changes::replacement(&directive).map_err(|error| error.to_string())?);
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 fn replace_all(
@@ -108,6 +122,17 @@ mod tests {
             let refused = without_directives(text, "forum").unwrap_err();
             assert_eq!(refused, "notes_a is not forum's: its names begin with forum_");
         }
+    }
+
+    #[test]
+    fn each_table_of_numbers_has_its_replacement() {
+        let found = count_replacements(COUNTS).unwrap();
+        let tables: Vec<&str> = found.iter().map(|replacement| replacement.old_table.as_str()).collect();
+        assert_eq!(tables, ["notes_a_counts", "notes_b_counts"]);
+        for CountReplacement { old_table, sql } in &found {
+            assert!(sql.contains(&format!("DROP TABLE {old_table}; ")) && !sql.contains("CASCADE"), "{sql}");
+        }
+        assert!(count_replacements(INDEX).unwrap().is_empty());
     }
 
     #[test]

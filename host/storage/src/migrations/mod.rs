@@ -4,6 +4,7 @@
 
 mod applied;
 mod check;
+mod count_changes;
 mod directive;
 mod directives;
 mod failure;
@@ -13,6 +14,7 @@ mod search_index;
 mod step;
 
 pub use applied::{AppliedMigration, CREATE_MIGRATIONS_TABLE, MigrationReport};
+pub use count_changes::CountReplacement;
 pub use failure::{FailureWords, describe};
 pub use schema::Schema;
 pub use step::{MigrationStep, check_applied, pending_steps, report, schema_problems, step_error, steps};

@@ -1,23 +1,25 @@
 //! `{{row_counts TABLE (COLUMN, …)}}` in a migration: the table `TABLE_counts` with the number of rows (`row_count`) for each
-//! value of the columns, or of all rows where no column is named.
+//! value of the columns, or of all rows where no column is named. On PostgreSQL it is a view: see [`super::count_changes`].
 //!
 //! The rule: the number changes in the transaction that changes the rows, by triggers, whatever statement that is. The columns
 //! are NOT NULL: a NULL equals nothing, so its rows would be counted nowhere.
 
-use super::directive::Directive;
+use super::{count_changes, directive::Directive};
 use crate::dialect::Dialect;
 use std::fmt::Write as _;
 
 pub fn write(sql: &mut String, directive: &Directive<'_>, dialect: Dialect) -> std::fmt::Result {
-    let counts = RowCounts::new(directive);
-    counts.write_table(sql)?;
     match dialect {
-        Dialect::Sqlite => counts.write_sqlite_triggers(sql),
-        Dialect::Postgres => counts.write_postgres_triggers(sql),
+        Dialect::Sqlite => {
+            let counts = RowCounts::new(directive);
+            counts.write_table(sql)?;
+            counts.write_triggers(sql)
+        }
+        Dialect::Postgres => count_changes::write(sql, directive),
     }
 }
 
-/// The parts of the statements, which both databases share.
+/// The parts of SQLite's statements.
 struct RowCounts<'a> {
     table: &'a str,
     /// Empty where all rows are counted together.
@@ -70,7 +72,7 @@ impl<'a> RowCounts<'a> {
         )
     }
 
-    fn write_sqlite_triggers(&self, sql: &mut String) -> std::fmt::Result {
+    fn write_triggers(&self, sql: &mut String) -> std::fmt::Result {
         let Self { table, columns, make, more, less, changes } = self;
         write!(
             sql,
@@ -84,27 +86,6 @@ impl<'a> RowCounts<'a> {
             sql,
             " CREATE TRIGGER {table}_counts_update AFTER UPDATE OF {columns} ON {table} WHEN {changes} \
              BEGIN {less}{make}{more}END;"
-        )
-    }
-
-    /// One row changes a number after the other: the transactions of a plugin run one at a time on all gateways.
-    fn write_postgres_triggers(&self, sql: &mut String) -> std::fmt::Result {
-        let Self { table, columns, make, more, less, changes } = self;
-        write!(
-            sql,
-            "CREATE FUNCTION {table}_counts_keep() RETURNS trigger LANGUAGE plpgsql AS ' BEGIN \
-             IF TG_OP <> ''INSERT'' THEN {less}END IF; IF TG_OP <> ''DELETE'' THEN {make}{more}END IF; \
-             RETURN NULL; END '; \
-             CREATE TRIGGER {table}_counts_write AFTER INSERT OR DELETE ON {table} \
-             FOR EACH ROW EXECUTE FUNCTION {table}_counts_keep();"
-        )?;
-        if columns.is_empty() {
-            return Ok(());
-        }
-        write!(
-            sql,
-            " CREATE TRIGGER {table}_counts_update AFTER UPDATE OF {columns} ON {table} FOR EACH ROW WHEN ({changes}) \
-             EXECUTE FUNCTION {table}_counts_keep();"
         )
     }
 }

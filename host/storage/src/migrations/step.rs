@@ -3,7 +3,8 @@
 use super::{
     applied::{AppliedMigration, MigrationReport},
     check::check_migration,
-    directives::{with_directives, without_directives},
+    count_changes::CountReplacement,
+    directives::{count_replacements, with_directives, without_directives},
     failure::FAILURE_CHARS_MAX,
     schema::Schema,
 };
@@ -21,6 +22,8 @@ pub struct MigrationStep {
     pub name: String,
     pub checksum: String,
     pub sql: String,
+    /// For one that an earlier version of the gateway applied; none on SQLite.
+    pub count_replacements: Vec<CountReplacement>,
 }
 
 /// All steps in order, checked before the database is used.
@@ -62,9 +65,14 @@ fn step(
         ));
     }
     let text = source(spec, dialect);
-    let sql = checked(schema, text, dialect)
-        .map_err(|reason| error_line(&format!("{}: {reason}", title(owner, spec.version, &spec.name))))?;
-    Ok(MigrationStep { version: spec.version, name: spec.name.clone(), checksum: checksum(text), sql })
+    let problem = |reason: String| error_line(&format!("{}: {reason}", title(owner, spec.version, &spec.name)));
+    let sql = checked(schema, text, dialect).map_err(problem)?;
+    let count_replacements = match dialect {
+        Dialect::Sqlite => Vec::new(),
+        Dialect::Postgres => count_replacements(text).map_err(problem)?,
+    };
+    let (name, checksum) = (spec.name.clone(), checksum(text));
+    Ok(MigrationStep { version: spec.version, name, checksum, sql, count_replacements })
 }
 
 /// The text in the SQL of this database, after a check of all that its author wrote.

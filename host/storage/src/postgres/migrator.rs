@@ -6,7 +6,7 @@
 use super::{error::storage_error, migration_error::migration_error, tools};
 use crate::{
     error::StorageError,
-    migrations::{self, AppliedMigration, CREATE_MIGRATIONS_TABLE, MigrationReport, MigrationStep},
+    migrations::{self, AppliedMigration, CREATE_MIGRATIONS_TABLE, CountReplacement, MigrationReport, MigrationStep},
 };
 use sqlx::{AssertSqlSafe, Executor, PgConnection, Row};
 
@@ -42,7 +42,11 @@ pub async fn apply(
     let handle = &mut connection;
     execute_sql(handle, begin_sql()).await?;
     let applied = applied_migrations(handle, Some(owner)).await?;
+    let mut steps = steps;
+    let of_applied = steps.iter_mut().take(applied.len());
+    let replacements = of_applied.flat_map(|step| std::mem::take(&mut step.count_replacements)).collect();
     let pending = migrations::pending_steps(owner, steps, &applied)?;
+    replace_counts(handle, replacements).await?;
     for step in &pending {
         apply_step(handle, owner, step).await.map_err(|error| migrations::step_error(owner, step, error))?;
     }
@@ -76,6 +80,29 @@ async fn apply_step(connection: &mut PgConnection, owner: &str, step: &Migration
         .await
         .map(|_| ())
         .map_err(storage_error)
+}
+
+/// Replaces the tables of numbers that earlier versions of the gateway made, where they are still there.
+async fn replace_counts(
+    connection: &mut PgConnection,
+    replacements: Vec<CountReplacement>,
+) -> Result<(), StorageError> {
+    if replacements.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = replacements.iter().map(|replacement| replacement.old_table.as_str()).collect();
+    let tables = sqlx::query_scalar::<_, String>(
+        "SELECT relname::text FROM pg_class WHERE relkind = 'r' AND pg_table_is_visible(oid) AND relname::text = ANY($1)",
+    );
+    let there = tables.bind(names).persistent(false).fetch_all(&mut *connection).await.map_err(storage_error)?;
+    for CountReplacement { old_table, sql } in replacements {
+        if there.contains(&old_table) {
+            tracing::info!(table = old_table, "its numbers of rows are summed from now on");
+            let ran = connection.execute(sqlx::raw_sql(AssertSqlSafe(sql.clone()))).await;
+            ran.map_err(|error| migration_error(error, &sql))?;
+        }
+    }
+    Ok(())
 }
 
 async fn execute_sql(connection: &mut PgConnection, sql: String) -> Result<(), StorageError> {

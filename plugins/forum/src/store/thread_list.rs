@@ -15,8 +15,8 @@ const THREADS: List =
 const UNANSWERED: List =
     List::new("forum_threads", "id, title, excerpt, tags, author, created_at").order_by("created_at DESC, id DESC");
 
-/// The count of all threads has the empty tag.
-const COUNT: &str = "SELECT threads FROM forum_thread_counts WHERE tag = $1";
+const COUNT: &str = "SELECT row_count FROM forum_threads_counts";
+const COUNT_TAGGED: &str = "SELECT row_count FROM forum_thread_tags_counts WHERE tag = $1";
 
 const TITLES: SearchIndex = SearchIndex::new("forum_threads", &["title"]);
 const POSTS: SearchIndex = SearchIndex::new("forum_posts", &["body"]);
@@ -39,9 +39,9 @@ pub async fn threads(
     if let Some(search) = search {
         return Ok(threads.hits("t.id", hits(search)).filter(IS_TAGGED, tag));
     }
-    let threads = threads.stored_total(sql(COUNT).bind(tag.unwrap_or_default()));
-    let Some(tag) = tag else { return Ok(threads) };
-    let tagged: Option<i64> = db.row(sql(COUNT).bind(tag)).await?;
+    let Some(tag) = tag else { return Ok(threads.stored_total(sql(COUNT))) };
+    let threads = threads.stored_total(sql(COUNT_TAGGED).bind(tag));
+    let tagged: Option<i64> = db.row(sql(COUNT_TAGGED).bind(tag)).await?;
     // Where many have the tag, the first ones in the order are found soon.
     let is_few = tagged.unwrap_or_default() < FEW;
     Ok(if is_few { threads.hits("t.id", sql(TAGGED).bind(tag)) } else { threads.filter(IS_TAGGED, Some(tag)) })

@@ -34,7 +34,7 @@ pub fn check(body: &[u8]) -> Result<SignedThread, Failed> {
     Ok(SignedThread { signed, thread })
 }
 
-/// Guard, interval, thread, post, tags and event; all or nothing.
+/// Guard, interval, thread, post, tags and event; all or nothing. The triggers of the file count threads, tags and posts.
 pub async fn store(pool: &SqlitePool, new: SignedThread) -> Result<ThreadDetail, Failed> {
     let SignedThread { signed, thread: NewThread { title, body, tags } } = new;
     let now_s = Clock::System.now_s();

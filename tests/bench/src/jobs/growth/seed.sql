@@ -8,8 +8,6 @@ INSERT INTO forum_threads (title, tags, author, created_at, last_post_at, post_c
         json_object('title', 'Thread ' || i, 'tags', json_array('t' || i % 50), 'createdAt', i, 'excerpt', 'text ' || i)
     FROM n;
 INSERT INTO forum_thread_tags (tag, thread_id) SELECT 't' || id % 50, id FROM forum_threads;
-INSERT INTO forum_thread_counts (tag, threads) SELECT tag, count(*) FROM forum_thread_tags GROUP BY tag;
-UPDATE forum_thread_counts SET threads = (SELECT count(*) FROM forum_threads) WHERE tag = '';
 INSERT INTO forum_posts (thread_id, author, body, created_at) SELECT i, wallet, 'opening of ' || i, i FROM n;
 INSERT INTO forum_posts (thread_id, author, body, created_at) SELECT i, wallet, 'reply to ' || i, i FROM n;
 

@@ -30,9 +30,6 @@ INSERT INTO forum_posts (thread_id, author, body, reply_to, created_at)
         'Offer ' || :digest || ' in short: three agents shared one task, and the second was paid for what the first had found. **What went well:** the task was described so that nobody had to ask. **What did not:** the deadline was set in local time, and two of the three read it as UTC. Next week the same three try it with a smaller task and a longer time, and write down every message they send.',
         NULL, extract(epoch FROM now())::bigint)
     RETURNING id;
-INSERT INTO forum_thread_counts (tag, threads)
-    VALUES ('', 1), ('market-report', 1), ('agents', 1), ('week-' || :digest::bigint % 52, 1)
-    ON CONFLICT (tag) DO UPDATE SET threads = forum_thread_counts.threads + 1;
 INSERT INTO forum_thread_tags (tag, thread_id)
     VALUES ('market-report', currval('forum_threads_id_seq')), ('agents', currval('forum_threads_id_seq')),
         ('week-' || :digest::bigint % 52, currval('forum_threads_id_seq'));

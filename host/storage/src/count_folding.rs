@@ -1,0 +1,80 @@
+//! On PostgreSQL each write adds a row to what a number of rows is the sum of (`TABLE_count_changes`): this keeps them few.
+//!
+//! The rule: a number is the same before and after. Rows are replaced by their sum in one statement, and rows that another
+//! folding has locked are left to it. At READ COMMITTED no serialisable transaction can collide with it.
+
+use crate::{database::Database, dialect::Dialect, error::StorageError, scope::Scope};
+use plugin_api::{
+    abi::{Rows, Statement},
+    host::decode_rows,
+    sql,
+};
+use serde::de::DeserializeOwned;
+
+/// A sum of fewer rows costs as much as that of one.
+const CHANGES_MIN: i64 = 100;
+/// In one statement: it has to end within the time that a statement may take.
+const CHANGES_MAX: i64 = 20_000;
+
+/// The tables, and the columns by which each of them counts. The trigger's function is one that only the gateway makes.
+const TABLES: &str = "SELECT CAST(c.relname AS TEXT), (SELECT coalesce(string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum), '') \
+         FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
+         AND a.attname NOT IN ('row_count', 'is_sum')) \
+     FROM pg_class c WHERE c.relkind = 'r' AND right(c.relname, 14) = '_count_changes' AND pg_table_is_visible(c.oid) \
+     AND EXISTS (SELECT 1 FROM pg_proc p WHERE p.proname = left(c.relname, -14) || '_counts_keep' \
+         AND pg_function_is_visible(p.oid)) ORDER BY 1";
+
+/// Puts the changes of numbers of rows together where there are many; any number of gateways may do so at the same time. Does
+/// nothing on SQLite, whose numbers are stored.
+pub async fn fold_row_counts(database: &Database) -> Result<(), StorageError> {
+    if database.dialect() == Dialect::Sqlite {
+        return Ok(());
+    }
+    let tables: Vec<(String, String)> = read(database, TABLES.to_owned()).await?;
+    if tables.is_empty() {
+        return Ok(());
+    }
+    let counts: Vec<String> = tables.iter().enumerate().map(count_changes).collect();
+    let counted: Vec<(i64, i64)> = read(database, counts.join(" UNION ALL ")).await?;
+    for ((table, columns), place) in tables.iter().zip(0_i64..) {
+        if counted.contains(&(place, CHANGES_MIN)) {
+            let transaction = database.begin(Scope::Host);
+            transaction.run(vec![sql(fold(table, columns)).into()]).await?;
+            transaction.commit(Vec::new()).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Selects the place and how many changes there are, counted no further than needed.
+fn count_changes((place, (table, _)): (usize, &(String, String))) -> String {
+    format!(
+        "SELECT CAST({place} AS BIGINT), count(*) \
+         FROM (SELECT 1 FROM {table} WHERE NOT is_sum LIMIT {CHANGES_MIN}) AS changes"
+    )
+}
+
+/// Replaces changes, and the sums of the same keys, by new sums.
+fn fold(table: &str, columns: &str) -> String {
+    let (names, is_concerned, group) = if columns.is_empty() {
+        (String::new(), "EXISTS (SELECT 1 FROM changes)".to_owned(), String::new())
+    } else {
+        let is_concerned = format!("({columns}) IN (SELECT {columns} FROM changes)");
+        (format!("{columns}, "), is_concerned, format!(" GROUP BY {columns}"))
+    };
+    format!(
+        "WITH changes AS (SELECT {names}t.ctid AS place FROM {table} t WHERE NOT is_sum LIMIT {CHANGES_MAX} \
+             FOR UPDATE OF t SKIP LOCKED), \
+         sums AS (SELECT t.ctid AS place FROM {table} t WHERE is_sum AND {is_concerned} FOR UPDATE OF t SKIP LOCKED), \
+         gone AS (DELETE FROM {table} WHERE ctid = ANY (ARRAY(SELECT place FROM changes UNION ALL SELECT place FROM sums)) \
+             RETURNING {names}row_count) \
+         INSERT INTO {table} ({names}row_count, is_sum) SELECT {names}CAST(sum(row_count) AS BIGINT), true FROM gone{group} \
+             HAVING sum(row_count) <> 0"
+    )
+}
+
+async fn read<T: DeserializeOwned>(database: &Database, text: String) -> Result<Vec<T>, StorageError> {
+    let statement: Statement = sql(text).into();
+    let rows: Rows = database.read(&Scope::Host, statement).await?;
+    decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))
+}
