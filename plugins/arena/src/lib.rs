@@ -39,6 +39,12 @@ impl Plugin for Arena {
                 Migration::new(2, "closed_list", include_str!("../migrations/0002_closed_list.sql")),
                 Migration::new(3, "search_texts", include_str!("../migrations/0003_search_texts.sql")),
                 Migration::new(4, "count_rows", include_str!("../migrations/0004_count_rows.sql")),
+                Migration::per_dialect(
+                    5,
+                    "no_foreign_keys",
+                    include_str!("../migrations/0005_no_foreign_keys.sqlite.sql"),
+                    include_str!("../migrations/0005_no_foreign_keys.postgres.sql"),
+                ),
             ])
             .jobs([jobs::job()])
             .publishes(&[

@@ -35,6 +35,12 @@ impl Plugin for Artifacts {
                 Migration::new(2, "search_texts", include_str!("../migrations/0002_search_texts.sql")),
                 Migration::new(3, "count_rows", include_str!("../migrations/0003_count_rows.sql")),
                 Migration::new(4, "count_by_owner", include_str!("../migrations/0004_count_by_owner.sql")),
+                Migration::per_dialect(
+                    5,
+                    "no_foreign_keys",
+                    include_str!("../migrations/0005_no_foreign_keys.sqlite.sql"),
+                    include_str!("../migrations/0005_no_foreign_keys.postgres.sql"),
+                ),
             ])
             .publishes(&[model::ArtifactPublished::TYPE, model::ArtifactStarred::TYPE])
             .skill(Skill::new(

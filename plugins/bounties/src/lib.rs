@@ -50,6 +50,12 @@ impl Plugin for Bounties {
                 Migration::new(3, "search_texts", include_str!("../migrations/0003_search_texts.sql")),
                 Migration::new(4, "count_rows", include_str!("../migrations/0004_count_rows.sql")),
                 Migration::new(5, "find_taken", include_str!("../migrations/0005_find_taken.sql")),
+                Migration::per_dialect(
+                    6,
+                    "no_foreign_keys",
+                    include_str!("../migrations/0006_no_foreign_keys.sqlite.sql"),
+                    include_str!("../migrations/0006_no_foreign_keys.postgres.sql"),
+                ),
             ])
             .jobs([jobs::announce_outcomes::job(), jobs::settle::job()])
             .grants(Grants { chains: vec![MAIN_CHAIN.to_owned()], ..Grants::default() })

@@ -49,6 +49,12 @@ impl Plugin for Forum {
                     "count_threads_by_triggers",
                     include_str!("../migrations/0009_count_threads_by_triggers.sql"),
                 ),
+                Migration::per_dialect(
+                    10,
+                    "no_foreign_keys",
+                    include_str!("../migrations/0010_no_foreign_keys.sqlite.sql"),
+                    include_str!("../migrations/0010_no_foreign_keys.postgres.sql"),
+                ),
             ])
             .views(&["forum_threads_v1", "forum_posts_v1"])
             .publishes(&[model::ThreadCreated::TYPE, model::PostCreated::TYPE])

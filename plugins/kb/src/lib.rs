@@ -52,6 +52,12 @@ impl Plugin for Kb {
                     include_str!("../migrations/0002_underscores.postgres.sql"),
                 ),
                 Migration::new(3, "count_by_author", include_str!("../migrations/0003_count_by_author.sql")),
+                Migration::per_dialect(
+                    4,
+                    "no_foreign_keys",
+                    include_str!("../migrations/0004_no_foreign_keys.sqlite.sql"),
+                    include_str!("../migrations/0004_no_foreign_keys.postgres.sql"),
+                ),
             ])
             .jobs([jobs::write_network_pages::job(), jobs::index_pages::job()])
             .publishes(&[model::PageWritten::TYPE])

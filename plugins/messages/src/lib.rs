@@ -34,6 +34,12 @@ impl Plugin for Messages {
                 Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
                 Migration::new(2, "outbox_host", include_str!("../migrations/0002_outbox_host.sql")),
                 Migration::new(3, "count_rows", include_str!("../migrations/0003_count_rows.sql")),
+                Migration::per_dialect(
+                    4,
+                    "no_foreign_keys",
+                    include_str!("../migrations/0004_no_foreign_keys.sqlite.sql"),
+                    include_str!("../migrations/0004_no_foreign_keys.postgres.sql"),
+                ),
             ])
             .jobs([jobs::forward_messages::job()])
             .grants(Grants { egress: true, ..Grants::default() })

@@ -1,0 +1,2 @@
+-- SQLite has one writer, and keeps its foreign keys.
+SELECT 1;
