@@ -14,7 +14,6 @@ use abi_stable::std_types::RResult;
 use gateway_activity::CheckedEvent;
 use gateway_config::MAIN;
 use gateway_plugins::{PluginTransaction, TransactionOwner, polls::GateClosed};
-use gateway_storage::StorageError;
 use plugin_api::abi::{Fault, FaultKind};
 use std::{
     sync::Arc,
@@ -25,10 +24,6 @@ use std::{
 const EVENT_TIMEOUT: Duration = Duration::from_secs(4);
 /// Failures do not count against the plugin when the database was unavailable within this time.
 const UNAVAILABLE_WINDOW: Duration = Duration::from_secs(10);
-
-fn conflict() -> IndexError {
-    IndexError::Storage(StorageError::Conflict("the batch collided with another transaction".into()))
-}
 
 impl Index {
     /// Returns the transaction that holds the derived rows, and the published events.
@@ -42,12 +37,7 @@ impl Index {
             TransactionOwner::Index,
             &self.plugin.manifest,
         );
-        let applied = self.apply(&transaction, batch, batch.events.len()).await;
-        // Whatever the plugin made of it: no event is to blame.
-        if applied.is_err() && transaction.has_conflict() {
-            return Err(conflict());
-        }
-        match applied {
+        match self.apply(&transaction, batch, batch.events.len()).await {
             Err(IndexError::Handler(reason)) if batch.events.len() > 1 => {
                 tracing::debug!(plugin = self.plugin.name(), reason, "applying the events of a batch one by one");
                 transaction.roll_back().await;
@@ -61,10 +51,8 @@ impl Index {
             TransactionOwner::Index,
             &self.plugin.manifest,
         );
-        match self.apply(&transaction, batch, 1).await {
-            Err(_) if transaction.has_conflict() => Err(conflict()),
-            published => published.map(|published| (transaction, published)),
-        }
+        let published = self.apply(&transaction, batch, 1).await?;
+        Ok((transaction, published))
     }
 
     /// Applies the batch with at most `call_events` events per call of the plugin.
@@ -92,7 +80,7 @@ impl Index {
             match part {
                 [event] => {
                     let outcome = self.call_plugin(&part_transaction, part, EVENT_TIMEOUT).await;
-                    outcome.map_err(|error| self.event_failed(event, error, transaction.has_conflict()))?;
+                    outcome.map_err(|error| self.event_failed(event, error))?;
                 }
                 _ => match self.call_plugin(&part_transaction, part, left).await {
                     Err(ApplyError::Timeout(_)) if has_several_blocks => return Err(IndexError::TooSlow),
@@ -133,11 +121,11 @@ impl Index {
         tokio::time::timeout(limit, applied).await.unwrap_or(Err(ApplyError::Timeout(limit)))
     }
 
-    /// Counts the failure against the plugin, unless the database is to blame, and returns an error that names the event.
-    fn event_failed(&self, decoded: &DecodedEvent, error: ApplyError, has_conflict: bool) -> IndexError {
+    /// Counts the failure against the plugin, and returns an error that names the event.
+    fn event_failed(&self, decoded: &DecodedEvent, error: ApplyError) -> IndexError {
         let event = self.subscriptions.event_name(decoded.source);
         let call = format!("chain event {event}");
-        if !has_conflict && !self.host.database.was_unavailable_within(UNAVAILABLE_WINDOW) {
+        if !self.host.database.was_unavailable_within(UNAVAILABLE_WINDOW) {
             match &error {
                 ApplyError::Fault(fault) => self.plugin.handle.fault(&call, fault),
                 ApplyError::Timeout(limit) => self.plugin.handle.timed_out(&call, *limit),

@@ -13,7 +13,6 @@ use super::{
 };
 use gateway_config::MAIN;
 use gateway_plugins::ActivePlugin;
-use gateway_storage::StorageError;
 use plugin_api::manifest::Manifest;
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -102,10 +101,6 @@ impl Index {
         let text = error.to_string();
         match error {
             IndexError::CursorMoved | IndexError::Stopping => {}
-            // The batch runs again.
-            IndexError::Storage(StorageError::Conflict(_)) => {
-                tracing::debug!(plugin = self.plugin.name(), chain = self.chain.name, reason = text);
-            }
             IndexError::TooSlow => {
                 self.commit_events = (self.commit_events / 2).max(1);
                 tracing::info!(
