@@ -5,10 +5,11 @@
 
 use super::{
     batch::Batch,
+    collisions::Attempts,
     decode::count_logs,
     error::IndexError,
     index::Index,
-    store::{Cursor, IndexRow, PublishedEvent},
+    store::{IndexRow, PublishedEvent},
 };
 use gateway_plugins::{InFlightGuard, PluginTransaction};
 use gateway_storage::{CommitStatement, Dialect, StorageError};
@@ -27,9 +28,9 @@ const COMMIT_EVENTS_MAX: usize = 4_000;
 /// A commit in flight.
 pub struct PendingCommit {
     task: AbortOnDropHandle<Result<(), StorageError>>,
-    cursor: Cursor,
-    events: usize,
-    logs: usize,
+    /// Where the batch began, and the batch: it is derived again if the commit collides with another transaction.
+    row: IndexRow,
+    batch: Batch,
 }
 
 impl Index {
@@ -56,44 +57,53 @@ impl Index {
         let in_flight = self.plugin.acquire().ok_or(IndexError::Stopping)?;
         let derived = self.derive(&batch).await;
         // Both transactions may share a group commit of the database: this one is sent before the other is awaited.
-        let sent = derived.map(|(transaction, published)| self.send(&row, batch, in_flight, transaction, published));
+        let sent =
+            derived.map(|(transaction, published)| self.send(row.clone(), batch, in_flight, transaction, published));
         // Also when this batch failed: the next one starts at the cursor of the one before.
         self.finish_commit(pending).await?;
         let sent = sent?;
-        self.adapt_commit_events(sent.events, started.elapsed());
-        self.row = Some(IndexRow { cursor: sent.cursor.clone(), ..row });
+        self.adapt_commit_events(sent.batch.events.len(), started.elapsed());
+        self.row = Some(IndexRow { cursor: sent.batch.cursor.clone(), ..row });
         *pending = Some(sent);
         Ok(())
     }
 
     fn send(
         &self,
-        row: &IndexRow,
+        row: IndexRow,
         batch: Batch,
         in_flight: InFlightGuard,
         transaction: Arc<PluginTransaction>,
         published: Vec<PublishedEvent>,
     ) -> PendingCommit {
-        let statements = self.commit_statements(row, &batch, published);
+        let statements = self.commit_statements(&row, &batch, published);
         let task = self.plugin.handle.tasks.spawn(async move {
             let _in_flight = in_flight;
             transaction.commit_with(statements).await
         });
-        PendingCommit {
-            task: AbortOnDropHandle::new(task),
-            events: batch.events.len(),
-            logs: count_logs(&batch.events),
-            cursor: batch.cursor,
-        }
+        PendingCommit { task: AbortOnDropHandle::new(task), row, batch }
     }
 
     /// Returns when the commit in flight is durable.
     pub(super) async fn finish_commit(&self, pending: &mut Option<PendingCommit>) -> Result<(), IndexError> {
-        let Some(pending) = pending.take() else { return Ok(()) };
+        let Some(PendingCommit { task, row, batch }) = pending.take() else { return Ok(()) };
         // A task ends early only when the plugin stops.
-        pending.task.await.map_err(|_| IndexError::Stopping)?.map_err(IndexError::from_commit)?;
-        self.progress.committed(&pending.cursor, pending.logs);
+        let mut committed = task.await.map_err(|_| IndexError::Stopping)?.map_err(IndexError::from_commit);
+        let mut attempts = Attempts::default();
+        while self.runs_again(&mut attempts, committed.as_ref().err()).await {
+            committed = self.commit_once(&row, &batch).await;
+        }
+        committed?;
+        self.progress.committed(&batch.cursor, count_logs(&batch.events));
         Ok(())
+    }
+
+    /// Derives the batch and commits it.
+    async fn commit_once(&self, row: &IndexRow, batch: &Batch) -> Result<(), IndexError> {
+        let _in_flight = self.plugin.acquire().ok_or(IndexError::Stopping)?;
+        let (transaction, published) = self.derive_once(batch).await?;
+        let statements = self.commit_statements(row, batch, published);
+        transaction.commit_with(statements).await.map_err(IndexError::from_commit)
     }
 
     /// The last block that no reorganisation undoes, as far as this batch shows.

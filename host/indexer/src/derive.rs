@@ -1,9 +1,11 @@
 //! Lets the plugin derive its rows from a batch of events.
 //!
-//! The rule: a batch is one call, and a failed batch is tried again event by event, so that the error names the event.
+//! The rule: a batch is one call, and a failed batch is tried again event by event, so that the error names the event. One that
+//! collided with another transaction did not fail: it runs again as it was ([`super::collisions`]).
 
 use super::{
     batch::Batch,
+    collisions::Attempts,
     decode::DecodedEvent,
     error::IndexError,
     event_batch_transaction::EventBatchTransaction,
@@ -14,6 +16,7 @@ use abi_stable::std_types::RResult;
 use gateway_activity::CheckedEvent;
 use gateway_config::MAIN;
 use gateway_plugins::{PluginTransaction, TransactionOwner, polls::GateClosed};
+use gateway_storage::StorageError;
 use plugin_api::abi::{Fault, FaultKind};
 use std::{
     sync::Arc,
@@ -28,6 +31,19 @@ const UNAVAILABLE_WINDOW: Duration = Duration::from_secs(10);
 impl Index {
     /// Returns the transaction that holds the derived rows, and the published events.
     pub(super) async fn derive(
+        &self,
+        batch: &Batch,
+    ) -> Result<(Arc<PluginTransaction>, Vec<PublishedEvent>), IndexError> {
+        let mut attempts = Attempts::default();
+        loop {
+            let derived = self.derive_once(batch).await;
+            if !self.runs_again(&mut attempts, derived.as_ref().err()).await {
+                return derived;
+            }
+        }
+    }
+
+    pub(super) async fn derive_once(
         &self,
         batch: &Batch,
     ) -> Result<(Arc<PluginTransaction>, Vec<PublishedEvent>), IndexError> {
@@ -77,15 +93,16 @@ impl Index {
             let journal_blocks = part.iter().map(journal_block).collect();
             let part_transaction =
                 EventBatchTransaction::new(transaction, &self.store, journal_blocks, &self.plugin.handle.tasks);
-            match part {
-                [event] => {
-                    let outcome = self.call_plugin(&part_transaction, part, EVENT_TIMEOUT).await;
-                    outcome.map_err(|error| self.event_failed(event, error))?;
-                }
-                _ => match self.call_plugin(&part_transaction, part, left).await {
-                    Err(ApplyError::Timeout(_)) if has_several_blocks => return Err(IndexError::TooSlow),
-                    outcome => outcome.map_err(|error| IndexError::Handler(error.to_string()))?,
-                },
+            let limit = if let [_] = part { EVENT_TIMEOUT } else { left };
+            let applied_part = self.call_plugin(&part_transaction, part, limit).await;
+            if transaction.has_conflict() {
+                return Err(StorageError::Conflict("the batch collided with another transaction".to_owned()).into());
+            }
+            match (part, applied_part) {
+                (_, Ok(())) => {}
+                ([event], Err(error)) => return Err(self.event_failed(event, error)),
+                (_, Err(ApplyError::Timeout(_))) if has_several_blocks => return Err(IndexError::TooSlow),
+                (_, Err(error)) => return Err(IndexError::Handler(error.to_string())),
             }
             let part_published = part_transaction.finish().map_err(IndexError::Handler)?;
             published.extend(part_published.into_iter().map(|(index, event)| (applied + index, event)));

@@ -7,6 +7,7 @@
 mod adaptive_range;
 mod backfill;
 mod batch;
+mod collisions;
 mod commit;
 mod decode;
 mod derive;

@@ -4,6 +4,7 @@
 //! the same transaction, and those that are committed and not yet public never become so.
 
 use super::{
+    collisions::Attempts,
     error::IndexError,
     fingerprint::start_block,
     index::Index,
@@ -51,6 +52,16 @@ impl Index {
 
     /// Undoes everything after the cursor in one transaction, and returns the number of changes.
     async fn undo(&self, row: &IndexRow, cursor: &Cursor) -> Result<usize, IndexError> {
+        let mut attempts = Attempts::default();
+        loop {
+            let undone = self.undo_once(row, cursor).await;
+            if !self.runs_again(&mut attempts, undone.as_ref().err()).await {
+                return undone;
+            }
+        }
+    }
+
+    async fn undo_once(&self, row: &IndexRow, cursor: &Cursor) -> Result<usize, IndexError> {
         let after = to_i64(cursor.next_block) - 1;
         let transaction = PluginTransaction::new(&self.host, self.scope.clone(), TransactionOwner::Index);
         let mut opening = vec![self.store.rewind_publisher(row, after), self.store.allow_writes(NO_JOURNAL)];

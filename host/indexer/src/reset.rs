@@ -4,6 +4,7 @@
 //! plugin.
 
 use super::{
+    collisions::Attempts,
     error::IndexError,
     fingerprint::start_block,
     index::Index,
@@ -32,6 +33,16 @@ impl Index {
     /// tick goes on.
     pub(super) async fn reset(&mut self, row: &IndexRow, undo: Undo) -> Result<(), IndexError> {
         self.row = None;
+        let mut attempts = Attempts::default();
+        loop {
+            let outcome = self.reset_once(row, undo).await;
+            if !self.runs_again(&mut attempts, outcome.as_ref().err()).await {
+                return outcome;
+            }
+        }
+    }
+
+    async fn reset_once(&self, row: &IndexRow, undo: Undo) -> Result<(), IndexError> {
         let transaction = PluginTransaction::new(&self.host, self.scope.clone(), TransactionOwner::Index);
         let mut statements = vec![self.store.allow_writes(NO_JOURNAL)];
         statements.extend(self.tables.iter().map(|table| table.delete_some(STEP_ROWS)));

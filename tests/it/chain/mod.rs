@@ -2,6 +2,7 @@
 
 mod activity;
 mod capability;
+mod collisions;
 mod faults;
 mod history;
 mod ledger;
