@@ -74,6 +74,13 @@ impl ErrorResponse {
         Self::new(503, "busy", reason, REPEAT).header(http::header::RETRY_AFTER, "5")
     }
 
+    /// Others wrote the same in each attempt of a write.
+    pub fn contended() -> Self {
+        let message = "too many requests write the same at this moment";
+        Self::new(503, "busy", message, "nothing was written: repeat the same request in a second")
+            .header(http::header::RETRY_AFTER, "1")
+    }
+
     /// `reason`: a line of the storage, which contains no values and no addresses.
     pub fn unavailable(reason: &str) -> Self {
         Self::new(503, "unavailable", format!("the gateway cannot store or read this right now: {reason}"), REPEAT)

@@ -8,6 +8,7 @@ pub mod bounds;
 mod breaker;
 mod call_depth;
 mod capabilities;
+pub mod collisions;
 mod contributions;
 pub mod crash_record;
 mod declared_outputs;

@@ -3,7 +3,11 @@
 //! The rule: a write that another one made fail twice waits until it is the only one of its plugin in this process. So writes of
 //! one row end, however many there are, and writes of different rows wait for nobody.
 
-use crate::polls::{PlaceId, current_place, place_name};
+use crate::{
+    collisions,
+    handle::BACKGROUND_TASK,
+    polls::{PlaceId, current_place, place_name},
+};
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering::Relaxed},
@@ -72,9 +76,8 @@ impl WriteTurn {
     }
 
     pub fn count_conflict(&self, plugin: &str) {
-        let operation = self.place.and_then(place_name).unwrap_or_else(|| "none".into()).to_string();
-        metrics::counter!("database_conflicts_total", "plugin" => plugin.to_owned(), "operation" => operation)
-            .increment(1);
+        let operation = self.place.and_then(place_name);
+        collisions::count(plugin, operation.as_deref().unwrap_or(BACKGROUND_TASK));
     }
 
     pub fn note_job(&self, has_conflict: bool) {

@@ -287,7 +287,12 @@ fn host_error_response(error: HostError) -> Result<abi::Response, Fault> {
         let problem = Problem::new(503, "disabled", error.message.into_string());
         return Ok(problem.hint("GET /api/status says what is off on this gateway").into_response());
     }
-    let problem = if error.is(HostErrorCode::Unavailable) || error.is(HostErrorCode::Conflict) {
+    if error.is(HostErrorCode::Conflict) {
+        let problem = Problem::new(503, "busy", "too many requests write the same at this moment");
+        let hint = "nothing was written: repeat the same request in a second";
+        return Ok(problem.hint(hint).header("retry-after", "1").into_response());
+    }
+    let problem = if error.is(HostErrorCode::Unavailable) {
         Problem::new(503, "unavailable", unavailable_message(&error.message))
     } else if error.is(HostErrorCode::Timeout) {
         Problem::new(503, "timeout", error.message.into_string())

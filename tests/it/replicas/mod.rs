@@ -1,5 +1,6 @@
 //! Gateways on one PostgreSQL database, as behind a load balancer: to clients they look like one.
 
+mod contention;
 mod database_restart;
 mod follower;
 mod jobs;

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::error_response::ErrorResponse;
 use gateway_config::Config;
-use gateway_plugins::{ActivePlugin, CommitError};
+use gateway_plugins::{ActivePlugin, CommitError, collisions};
 use gateway_storage::StorageError;
 use gateway_telemetry::request_id;
 use http::{StatusCode, header};
@@ -23,6 +23,9 @@ pub async fn end_transaction(
     answer: Result<PluginResponse, ErrorResponse>,
 ) -> Result<PluginResponse, ErrorResponse> {
     if let Some(error) = failure(own) {
+        if let CommitError::Storage(StorageError::Conflict(_)) = error {
+            collisions::count_given_up(call.plugin.name(), &call.route.spec.operation);
+        }
         return Err(commit_error(config, call.plugin, error));
     }
     let status = answer.as_ref().map(|answer| answer.response.status()).ok();
@@ -41,7 +44,7 @@ pub async fn end_transaction(
     }
     let is_good = status.is_some_and(|status| status.as_u16() < 400);
     // The guard of a signed write is consumed even if the handler wrote nothing.
-    let begun = if is_good && own.guard().is_some() { Some(own.begin()) } else { own.begun() };
+    let begun = own.begun().cloned().or_else(|| own.guard().filter(|_| is_good).map(|_| own.guard_transaction()));
     match begun {
         Some(transaction) if is_good => {
             Box::pin(transaction.finish(own.guard())).await.map_err(|error| commit_error(config, call.plugin, error))?
@@ -52,9 +55,14 @@ pub async fn end_transaction(
     answer
 }
 
-/// Why the handler's own write did not commit, if it tried to.
+/// Why the handler's own write did not commit, if it tried to, or was in the way of others in its last attempt.
 pub fn failure(own: &RequestTransaction) -> Option<CommitError> {
-    own.write()?.commit_result()?.as_ref().err().cloned()
+    let write = own.write()?;
+    let conflict = || {
+        let conflict = StorageError::Conflict("it collided with other writes".to_owned());
+        write.has_conflict().then_some(CommitError::Storage(conflict))
+    };
+    write.commit_result().map_or_else(conflict, |committed| committed.as_ref().err().cloned())
 }
 
 fn commit_error(config: &Config, plugin: &ActivePlugin, error: CommitError) -> ErrorResponse {
@@ -79,7 +87,12 @@ pub fn storage_error_response(plugin: &ActivePlugin, error: &StorageError) -> Er
         // The storage logs them.
         StorageError::Busy(_) => ErrorResponse::database_busy(&error.to_string()),
         StorageError::Timeout(_) => ErrorResponse::database_slow(&error.to_string()),
-        StorageError::Unavailable(_) | StorageError::Conflict(_) | StorageError::Closed(_) => {
+        StorageError::Conflict(_) => {
+            let request_id = request_id();
+            tracing::warn!(plugin = plugin.name(), request_id, "a write collided in each of its attempts");
+            ErrorResponse::contended()
+        }
+        StorageError::Unavailable(_) | StorageError::Closed(_) => {
             tracing::warn!(plugin = plugin.name(), request_id = request_id().as_deref(), %error, "the database did not do its part");
             ErrorResponse::unavailable(&error.to_string())
         }

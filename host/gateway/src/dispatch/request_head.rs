@@ -10,7 +10,7 @@ use gateway_http::RequestId;
 use gateway_plugins::{
     ActivePlugin, HostContext, PluginTransaction, TransactionOwner, WriteGuard, undeclared_transaction,
 };
-use gateway_storage::read_tracking;
+use gateway_storage::{Scope, read_tracking};
 use http::request::Parts;
 use parking_lot::Mutex;
 use plugin_api::abi::{FfiBytes, Head, Head_TO, HeadBox, HostError, HostErrorCode, TransactionBox};
@@ -86,6 +86,11 @@ impl RequestTransaction {
         Ok(attempt)
     }
 
+    /// A transaction for the guard alone: in the gateway's own tables, where no write of the plugin can be in the way.
+    pub fn guard_transaction(&self) -> Arc<PluginTransaction> {
+        PluginTransaction::new(&self.host, Scope::Host, TransactionOwner::Request)
+    }
+
     pub fn begun(&self) -> Option<&Arc<PluginTransaction>> {
         self.begun.get()
     }
@@ -95,7 +100,7 @@ impl RequestTransaction {
         if self.plugin.manifest.own_transactions { self.begin().transaction_box() } else { undeclared_transaction() }
     }
 
-    pub fn begin(&self) -> &Arc<PluginTransaction> {
+    fn begin(&self) -> &Arc<PluginTransaction> {
         self.begun.get_or_init(|| self.transaction(TransactionOwner::Request))
     }
 
