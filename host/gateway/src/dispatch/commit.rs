@@ -89,6 +89,7 @@ pub fn storage_error_response(plugin: &ActivePlugin, error: &StorageError) -> Er
         StorageError::Timeout(_) => ErrorResponse::database_slow(&error.to_string()),
         StorageError::Conflict(_) => {
             let request_id = request_id();
+            let request_id = request_id.as_deref();
             tracing::warn!(plugin = plugin.name(), request_id, "a write collided in each of its attempts");
             ErrorResponse::contended()
         }
