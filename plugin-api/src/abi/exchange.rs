@@ -35,12 +35,14 @@ pub trait Head: Send + Sync {
     /// The client's IP address behind the trusted proxies.
     fn client_ip(&self) -> RStr<'_>;
     fn request_id(&self) -> RStr<'_>;
-    /// The request's own transaction: the gateway commits it when the status is below 400, otherwise rolls it back.
+    /// The request's own transaction: the gateway commits it when the status is below 400, otherwise rolls it back. As for
+    /// [`super::Host::begin`], the manifest has to say that the plugin uses it.
     fn transaction(&self) -> TransactionBox;
     /// One attempt of the request's write, which the plugin declares to be repeatable: what it does between this call and
     /// `commit` reaches nothing but this transaction. `commit` adds the replay guard of a signed route. What an attempt wrote,
     /// published and recorded belongs to its own transaction and is discarded with it. The next call begins the next attempt:
-    /// allowed only after a [`crate::HostErrorCode::Conflict`], otherwise refused.
+    /// allowed only after a [`crate::HostErrorCode::Conflict`], otherwise refused. From the third attempt on its first
+    /// statement waits until no other write of the plugin runs in this gateway. A request whose last attempt collided is answered by the gateway.
     fn begin_write(&self) -> RResult<TransactionBox, HostError>;
     /// The next bytes of the body, on a route with [`crate::manifest::RouteSpec::streams_body`]; none at its end. After an
     /// error (the body is too large, too slow or cut off) the client gets the gateway's own response, whatever the plugin

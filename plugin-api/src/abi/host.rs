@@ -22,7 +22,8 @@ pub trait Host: Send + Sync {
     fn blocking(&self, work: FfiFuture<()>) -> FfiFuture<()>;
     /// Reads on a snapshot, outside any transaction; dropping the future interrupts the statement.
     fn read(&self, statement: Statement) -> FfiFuture<RResult<Rows, HostError>>;
-    /// A new transaction, opened by its first statement; dropping it without `commit` rolls it back.
+    /// A new transaction, opened by its first statement; dropping it without `commit` rolls it back. It does not run again, so the
+    /// manifest has to say [`crate::manifest::Manifest::own_transactions`]: otherwise every call of the transaction is refused.
     fn begin(&self) -> TransactionBox;
     /// Calls every plugin that contributes to an extension point; returns a JSON array of `{plugin, value}`.
     fn collect(&self, point: RString, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, HostError>>;

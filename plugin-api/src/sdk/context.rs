@@ -93,8 +93,9 @@ impl HostHandle {
 
     /// A new transaction that is ended with [`Transaction::commit`]; dropping it rolls it back. For work that must do other
     /// things between its statements and therefore cannot run again: where one closure can hold the write, use [`Self::write`].
-    /// Only for a plugin that declares [`super::Definition::own_transactions`]: every call of it fails with
-    /// [`HostErrorCode::Refused`](crate::HostErrorCode::Refused) otherwise.
+    ///
+    /// The plugin declares it: [`super::Definition::own_transactions`]. Without that, every call of the transaction fails with
+    /// [`HostErrorCode::Refused`].
     pub fn begin(&self) -> Transaction {
         Transaction::new(Tx::new(self.host.begin(), self.now_ms()))
     }
@@ -404,11 +405,15 @@ impl<P> RequestContext<P> {
     /// replay guard of a signed route are durable, and reads see them. An error of `work` rolls everything back and nothing is
     /// published; so does a request that ends in the middle of it (time limit, client gone).
     ///
-    /// `work` may run more than once: when the database refuses an attempt because of another write at the same time, all that
-    /// the attempt wrote, published and recorded is discarded, and `work` begins again. (Each attempt has its own transaction;
-    /// on SQLite there is one attempt.) So it must do nothing but statements, [`super::Event::publish`] and
-    /// [`super::TransactionRequest::record`] on its `tx`, and use `tx.now_s()` as time, which stays the same in each attempt.
-    /// It must not fetch, sign, call a chain, spawn, collect, look up authors, count or read with `cx.db()`: these would happen
+    /// What `work` reads and decides holds at the commit, as if no other transaction of the plugin had run at the same time. On
+    /// SQLite one runs at a time. On PostgreSQL they run at the same time, and `work` may run more than once: when the database
+    /// refuses an attempt because of another write, all that the attempt wrote, published and recorded is discarded, and `work`
+    /// begins again. Each attempt has its own transaction; from the third on it runs alone among the plugin's writes in this
+    /// gateway. After eight the error is a [`HostErrorCode::Conflict`], which is answered by 503 `busy`.
+    ///
+    /// So `work` must do nothing but statements, [`super::Event::publish`] and [`super::TransactionRequest::record`] on its `tx`,
+    /// and use `tx.now_s()` as time, which stays the same in each attempt. It must not fetch, sign, call a chain, spawn, collect,
+    /// look up authors, count or read with `cx.db()`: these would happen
     /// once per attempt, also of one that is discarded, they would not see the transaction's own rows, and on SQLite all other
     /// writers would wait for them. Do that before the write and move what it returned into the closure, or do it after.
     /// Therefore `work` owns what it uses (`async move`): it cannot borrow `cx`, and must not get a clone of the context either.
@@ -447,7 +452,9 @@ impl<P> RequestContext<P> {
 
     /// The older form of [`Self::write`], whose transaction runs once. The gateway adds the replay guard of a signed route and
     /// commits when the status is below 400. On any other status, or when the client disconnects, it rolls everything back.
-    /// Only for a plugin that declares [`super::Definition::own_transactions`], as [`HostHandle::begin`].
+    ///
+    /// The plugin declares it: [`super::Definition::own_transactions`]. Without that, every call of the transaction fails with
+    /// [`HostErrorCode::Refused`].
     pub fn transaction(&self) -> Tx {
         Tx::new(self.head.transaction(), self.now_ms())
     }

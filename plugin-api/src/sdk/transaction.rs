@@ -4,6 +4,9 @@
 //! its [`Tx`], and nothing else, so that the closure can run again when the database refused an attempt. It owns what it uses
 //! (`'static`), so it cannot borrow a context. Each attempt has a transaction of its own: its rows, events and intents are
 //! committed together or discarded together.
+//!
+//! On PostgreSQL such writes run at the same time, SERIALIZABLE. The gateway takes for granted that all transactions of a plugin
+//! can run again, unless the plugin declares [`super::Definition::own_transactions`]: then they run one after the other, by a lock.
 
 use super::{Query, Sql};
 use crate::abi::{CapabilityResponse, HostError, HostErrorCode, NewEvent, StatementResult, TransactionBox};
