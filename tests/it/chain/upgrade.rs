@@ -31,7 +31,12 @@ DROP TABLE host_chain_publisher;
 CREATE TABLE host_chain_publisher (id BIGINT NOT NULL PRIMARY KEY, block BIGINT NOT NULL, version BIGINT NOT NULL);
 INSERT INTO host_chain_publisher (id, block, version) SELECT 1, block, version FROM now_publisher;
 DROP TABLE now_publisher;
-DELETE FROM _migrations WHERE name = 'index_chains';
+ALTER TABLE host_replay_guard DROP COLUMN attempt;
+DROP TABLE IF EXISTS host_activity_outbox;
+DROP TABLE IF EXISTS host_activity_sequencer;
+DROP TABLE IF EXISTS host_changes;
+DROP TABLE IF EXISTS host_versions;
+DELETE FROM _migrations WHERE plugin = 'host' AND version >= 16;
 ";
 const TABLES: [&str; 2] = ["ledger_accounts", "ledger_moves"];
 
