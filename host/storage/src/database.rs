@@ -13,7 +13,7 @@ use crate::{
     settings::DatabaseSettings,
     sqlite::SqliteEngine,
     transaction::Transaction,
-    versions::{NOTE_CHANGE_OF_EVERYTHING, Versions},
+    versions::Versions,
 };
 use futures_util::future::BoxFuture;
 use plugin_api::abi::{Rows, Statement, Value};
@@ -144,16 +144,10 @@ impl Database {
     /// Applies the pending migrations of one plugin in one transaction.
     pub fn migrate<'a>(&'a self, schema: &'a Schema<'_>) -> BoxFuture<'a, Result<MigrationReport, StorageError>> {
         Box::pin(async move {
-            let mut steps = migrations::steps(schema, self.inner.dialect)?;
+            let steps = migrations::steps(schema, self.inner.dialect)?;
             match &self.inner.engine {
                 Engine::Sqlite(sqlite) => sqlite.migrate(schema.owner().to_owned(), steps).await,
-                Engine::Postgres(postgres) => {
-                    // The last one is pending when any is.
-                    if let Some(last) = steps.last_mut() {
-                        last.sql.push_str(NOTE_CHANGE_OF_EVERYTHING);
-                    }
-                    postgres.migrate(schema.owner(), steps).await
-                }
+                Engine::Postgres(postgres) => postgres.migrate(schema.owner(), steps).await,
             }
         })
     }
@@ -164,7 +158,7 @@ impl Database {
         Box::pin(async move {
             match &self.inner.engine {
                 Engine::Sqlite(sqlite) => sqlite.execute_batch(sql.to_owned()).await,
-                Engine::Postgres(postgres) => postgres.execute_batch(&[sql, NOTE_CHANGE_OF_EVERYTHING].concat()).await,
+                Engine::Postgres(postgres) => postgres.execute_batch(sql).await,
             }
         })
     }

@@ -55,9 +55,9 @@ pub fn versions_migration(version: u32) -> MigrationSpec {
     }
 }
 
-/// Notes a change of anything at the end of a text with several statements. The first migrations run before the table is there.
+/// Notes a change of anything. The first migrations run before the table is there.
 pub const NOTE_CHANGE_OF_EVERYTHING: &str = "
-; DO $$ BEGIN
+DO $$ BEGIN
     IF to_regclass('host_changes') IS NOT NULL THEN INSERT INTO host_changes (owner) VALUES ('*'); END IF;
 END $$";
 

@@ -135,13 +135,13 @@ impl Dispatcher {
                 let routed = RoutedRequest { parts, params, body, is_search };
                 let is_write = !routed.parts.method.is_safe();
                 // The body is not part of the cache key, so a GET with a body is not cached.
-                let mut response = if route.spec.cached && routed.body.is_end_stream() {
+                let response = if route.spec.cached && routed.body.is_end_stream() {
                     self.serve_cached(call, routed).await?
                 } else {
                     self.read_and_call(call, routed).await?
                 };
                 if is_write && response.status().is_success() {
-                    Box::pin(self.position.add_to(&mut response, &self.host.database)).await;
+                    return Ok(Box::pin(self.position.add_to(response, &self.host.database)).await);
                 }
                 Ok(response)
             }
@@ -158,7 +158,7 @@ impl Dispatcher {
             found => {
                 // Other gateways may have written to the database. Without its revisions the handler answers.
                 let headers = &routed.parts.headers;
-                let revisions = self.host.database.recent_revisions(self.position.sent_by(headers)).await;
+                let revisions = Box::pin(self.host.database.recent_revisions(self.position.sent_by(headers))).await;
                 if let (Lookup::Hit(cached), Some(_)) = (found, revisions)
                     && cached.is_current(call.route)
                 {

@@ -21,12 +21,13 @@ impl PositionHeader {
     }
 
     /// Adds a position to the answer to a write, which is committed. Without it, the client may read what was before.
-    pub async fn add_to(&self, response: &mut Response<Body>, database: &Database) {
+    pub async fn add_to(&self, mut response: Response<Body>, database: &Database) -> Response<Body> {
         if let Some(position) = database.position().await
             && let Ok(value) = HeaderValue::try_from(position.to_string())
         {
             response.headers_mut().insert(self.0.clone(), value);
         }
+        response
     }
 }
 

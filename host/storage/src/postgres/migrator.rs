@@ -7,6 +7,7 @@ use super::{error::storage_error, migration_error::migration_error, tools};
 use crate::{
     error::StorageError,
     migrations::{self, AppliedMigration, CREATE_MIGRATIONS_TABLE, CountReplacement, MigrationReport, MigrationStep},
+    versions::NOTE_CHANGE_OF_EVERYTHING,
 };
 use sqlx::{AssertSqlSafe, Executor, PgConnection, Row};
 
@@ -50,7 +51,7 @@ pub async fn apply(
     for step in &pending {
         apply_step(handle, owner, step).await.map_err(|error| migrations::step_error(owner, step, error))?;
     }
-    execute_sql(handle, "COMMIT".to_owned()).await?;
+    execute_sql(handle, format!("{NOTE_CHANGE_OF_EVERYTHING}; COMMIT")).await?;
     // It was committed, whatever becomes of the connection.
     let _ = tools::close(connection).await;
     Ok(migrations::report(&pending, applied.len()))
@@ -58,7 +59,7 @@ pub async fn apply(
 
 /// Runs all of the text in one transaction.
 pub async fn execute_batch(mut connection: PgConnection, sql: &str) -> Result<(), StorageError> {
-    execute_sql(&mut connection, format!("{}; {sql}; COMMIT", begin_sql())).await?;
+    execute_sql(&mut connection, format!("{}; {sql}; {NOTE_CHANGE_OF_EVERYTHING}; COMMIT", begin_sql())).await?;
     let _ = tools::close(connection).await;
     Ok(())
 }

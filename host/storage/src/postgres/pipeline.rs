@@ -80,8 +80,9 @@ async fn run(
     let Err((place, mut error)) = result else {
         return result.map_err(|(place, error)| PipelineError { place, error, has_ended: false });
     };
-    let mut has_ended = place == Place::End;
-    if !has_ended
+    // After a COMMIT that failed nothing is left to roll back, but a pooler in between might have failed it: asking is cheap.
+    let mut has_ended = false;
+    if place != Place::End
         && is_all_sent
         && error.is_connection_usable
         && let Some(end) = requests.end.take()
