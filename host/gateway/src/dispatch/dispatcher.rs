@@ -133,14 +133,13 @@ impl Dispatcher {
                 let operation = plugin.operations.route(*index).ok_or_else(ErrorResponse::internal)?;
                 let call = Call { route, plugin, operation, index: *index, ip, sink };
                 let routed = RoutedRequest { parts, params, body, is_search };
-                let is_write = !routed.parts.method.is_safe();
                 // The body is not part of the cache key, so a GET with a body is not cached.
                 let response = if route.spec.cached && routed.body.is_end_stream() {
                     self.serve_cached(call, routed).await?
                 } else {
                     self.read_and_call(call, routed).await?
                 };
-                if is_write && response.status().is_success() {
+                if route.spec.method != "GET" && response.status().is_success() {
                     return Ok(Box::pin(self.position.add_to(response, &self.host.database)).await);
                 }
                 Ok(response)

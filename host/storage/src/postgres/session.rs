@@ -83,7 +83,7 @@ impl Session {
     pub async fn is_open(&mut self) -> bool {
         poll_fn(|cx| {
             self.driver.poll(cx);
-            Poll::Ready(!self.driver.is_closed)
+            Poll::Ready(self.driver.messages.is_some())
         })
         .await
     }
@@ -140,10 +140,10 @@ impl Session {
 
 /// The half of a connection that moves bytes.
 pub struct Driver {
-    messages: BoxStream<'static, Result<AsyncMessage, Error>>,
+    /// `None` once the connection is lost: who waits for its answers learns that when it is dropped.
+    messages: Option<BoxStream<'static, Result<AsyncMessage, Error>>>,
     /// Received, and not waited for yet.
     notifications: usize,
-    is_closed: bool,
 }
 
 impl Driver {
@@ -152,8 +152,8 @@ impl Driver {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
         T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let messages = Box::pin(stream::poll_fn(move |cx| connection.poll_message(cx)));
-        Self { messages, notifications: 0, is_closed: false }
+        let messages = stream::poll_fn(move |cx| connection.poll_message(cx));
+        Self { messages: Some(Box::pin(messages)), notifications: 0 }
     }
 
     /// Runs work that uses the client of this connection.
@@ -179,7 +179,7 @@ impl Driver {
                     self.notifications = left;
                     Poll::Ready(true)
                 }
-                None if self.is_closed => Poll::Ready(false),
+                None if self.messages.is_none() => Poll::Ready(false),
                 None => Poll::Pending,
             }
         })
@@ -187,8 +187,8 @@ impl Driver {
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) {
-        while !self.is_closed {
-            match Pin::new(&mut self.messages).poll_next(cx) {
+        while let Some(messages) = &mut self.messages {
+            match Pin::new(messages).poll_next(cx) {
                 Poll::Pending => return,
                 Poll::Ready(Some(Ok(AsyncMessage::Notification(_)))) => self.notifications += 1,
                 Poll::Ready(Some(Ok(AsyncMessage::Notice(notice)))) => {
@@ -197,9 +197,9 @@ impl Driver {
                 Poll::Ready(Some(Ok(_))) => {}
                 Poll::Ready(Some(Err(error))) => {
                     tracing::debug!(error = &error as &dyn std::error::Error, "a connection to PostgreSQL has ended");
-                    self.is_closed = true;
+                    self.messages = None;
                 }
-                Poll::Ready(None) => self.is_closed = true,
+                Poll::Ready(None) => self.messages = None,
             }
         }
     }
