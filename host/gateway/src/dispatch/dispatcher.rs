@@ -134,15 +134,11 @@ impl Dispatcher {
                 let call = Call { route, plugin, operation, index: *index, ip, sink };
                 let routed = RoutedRequest { parts, params, body, is_search };
                 // The body is not part of the cache key, so a GET with a body is not cached.
-                let response = if route.spec.cached && routed.body.is_end_stream() {
-                    self.serve_cached(call, routed).await?
+                if route.spec.cached && routed.body.is_end_stream() {
+                    self.serve_cached(call, routed).await
                 } else {
-                    self.read_and_call(call, routed).await?
-                };
-                if route.spec.method != "GET" && response.status().is_success() {
-                    return Ok(Box::pin(self.position.add_to(response, &self.host.database)).await);
+                    self.read_and_call(call, routed).await
                 }
-                Ok(response)
             }
         }
     }
@@ -300,6 +296,12 @@ impl Dispatcher {
         if let Some(json) = incomplete {
             let json = Box::pin(authors::complete(&self.host, &json)).await;
             *response.body_mut() = Body::Full(json.map_err(|reason| response::broken(&call, &reason))?);
+        }
+        if call.route.spec.method != "GET"
+            && response.status().is_success()
+            && let Some((name, value)) = Box::pin(self.position.of_write(&self.host.database)).await
+        {
+            response.headers_mut().insert(name, value);
         }
         Ok(response)
     }

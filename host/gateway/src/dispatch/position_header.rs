@@ -3,9 +3,8 @@
 //!
 //! Without `database.staleness_ms` no cached response is older than an acknowledged write, and no answer has the header.
 
-use gateway_http::body::Body;
 use gateway_storage::{Database, Position};
-use http::{HeaderMap, HeaderName, HeaderValue, Response, header::InvalidHeaderName};
+use http::{HeaderMap, HeaderName, HeaderValue, header::InvalidHeaderName};
 
 pub struct PositionHeader(HeaderName);
 
@@ -20,14 +19,10 @@ impl PositionHeader {
         headers.get(&self.0)?.to_str().ok()?.parse().ok()
     }
 
-    /// Adds a position to the answer to a write, which is committed. Without it, the client may read what was before.
-    pub async fn add_to(&self, mut response: Response<Body>, database: &Database) -> Response<Body> {
-        if let Some(position) = database.position().await
-            && let Ok(value) = HeaderValue::try_from(position.to_string())
-        {
-            response.headers_mut().insert(self.0.clone(), value);
-        }
-        response
+    /// For the answer to a write, which is committed. `None` where it says nothing; without it, the client may read what was before.
+    pub async fn of_write(&self, database: &Database) -> Option<(HeaderName, HeaderValue)> {
+        let position = database.position().await?;
+        Some((self.0.clone(), HeaderValue::try_from(position.to_string()).ok()?))
     }
 }
 
