@@ -4,9 +4,9 @@ use super::{
     HostContext, PluginHandle, PluginTransaction, TransactionOwner,
     bounds::BACKGROUND_TASKS_MAX,
     fetch,
-    handle::{BACKGROUND_TASK, cut},
+    handle::cut,
     log_subscription,
-    polls::{HostFrame, PluginCall, UnwatchedFrame, current_place, in_host, in_other_plugins},
+    polls::{BACKGROUND_TASK, HostFrame, PluginCall, UnwatchedFrame, current_place, in_host, in_other_plugins},
     refused_transaction::undeclared_transaction,
     services::call_service,
 };

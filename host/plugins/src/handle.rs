@@ -3,7 +3,7 @@
 use crate::{
     bounds::{BLOCKING_CALLS_MAX, LOG_LINE_CHARS_MAX},
     breaker::{FaultLimit, FaultVerdict, OperationBreaker, PausedOperation, Probe},
-    polls::{PlaceId, PollGate, THREAD_LIMIT, ThreadHolder, register},
+    polls::{BACKGROUND_TASK, PlaceId, PollGate, THREAD_LIMIT, ThreadHolder, register},
     write_turn::WriteTurns,
 };
 use gateway_clock::Clock;
@@ -20,9 +20,6 @@ use std::{
 };
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-
-/// The operation of every task that a plugin spawns, whose names have no bound, and of faults whose place is no operation.
-pub(crate) const BACKGROUND_TASK: &str = "a background task";
 
 /// One thing that the plugin does, with its place among threads and its circuit breaker.
 #[derive(Clone)]

@@ -5,8 +5,7 @@
 
 use crate::{
     collisions,
-    handle::BACKGROUND_TASK,
-    polls::{PlaceId, current_place, place_name},
+    polls::{BACKGROUND_TASK, PlaceId, current_place, place_name},
 };
 use std::sync::{
     Arc,

@@ -238,19 +238,9 @@ impl<P: Plugin> Definition<P> {
         self
     }
 
-    /// The plugin uses [`HostHandle::begin`] or [`super::RequestContext::transaction`], whose work cannot run again. Without this
-    /// declaration both are refused, because the gateway keeps the two kinds of transactions apart in different ways: on
-    /// PostgreSQL, writes by [`HostHandle::write`] and [`super::RequestContext::write`] run at the same time, and one that collides
-    /// with another runs again; with this declaration all transactions of the plugin run one after the other, on all gateways. On
-    /// SQLite they do in any case.
-    ///
-    /// ```
-    /// use plugin_api::{Definition, Plugin};
-    ///
-    /// fn define<P: Plugin>(definition: Definition<P>) -> Definition<P> {
-    ///     definition.own_transactions()
-    /// }
-    /// ```
+    /// The plugin uses [`HostHandle::begin`] or [`super::RequestContext::transaction`], which cannot run again and are refused
+    /// without this. On PostgreSQL all of its transactions then run one after the other, on all gateways; those of other plugins
+    /// run at the same time, and one that collides with another runs again.
     pub fn own_transactions(mut self) -> Self {
         self.manifest.own_transactions = true;
         self

@@ -18,6 +18,7 @@ pub use detached::{CallEnd, DetachedCall};
 pub use in_host::in_host;
 pub use in_other_plugins::in_other_plugins;
 pub use lost_threads::{detached_threads_lost, threads_lost};
+pub(crate) use place::BACKGROUND_TASK;
 pub use place::{PlaceId, ThreadHolder, place_name, register};
 pub use plugin_value::{PluginCall, PluginValue};
 pub use poll_gate::{GateClosed, PollGate};

@@ -13,6 +13,9 @@ pub trait ThreadHolder: Send + Sync {
     fn holds_thread(&self, place: &str);
 }
 
+/// The operation of every task that a plugin spawns, whose names have no bound, and of faults whose place is no operation.
+pub(crate) const BACKGROUND_TASK: &str = "a background task";
+
 /// Number of a place; stays the same when the plugin is started again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlaceId(pub(super) u32);
