@@ -36,7 +36,7 @@ pub trait Head: Send + Sync {
     fn client_ip(&self) -> RStr<'_>;
     fn request_id(&self) -> RStr<'_>;
     /// The request's own transaction: the gateway commits it when the status is below 400, otherwise rolls it back. As for
-    /// [`super::Host::begin`], the manifest has to say that the plugin uses it.
+    /// [`crate::abi::Host::begin`], the manifest has to say that the plugin uses it.
     fn transaction(&self) -> TransactionBox;
     /// One attempt of the request's write, which the plugin declares to be repeatable: what it does between this call and
     /// `commit` reaches nothing but this transaction. `commit` adds the replay guard of a signed route. What an attempt wrote,
