@@ -10,26 +10,22 @@ const BALANCE: u64 = 50;
 
 pub fn operation(dice: &mut Dice, number: i64) -> NewOperation {
     let amount = int(dice.below(AMOUNT_MAX));
-    let (pair, name) = account(dice);
+    let (pair, [name, other]) = accounts_of_pair(dice);
     let operation = match dice.below(10) {
         0 | 1 => Operation::Open { name, pair, balance: int(BALANCE) },
         2 => Operation::Deposit { name, amount },
         3 => Operation::Spoil { name, amount },
         4 | 5 => Operation::Withdraw { name, amount },
-        _ => {
-            let mut other = account(dice).1;
-            while other == name {
-                other = account(dice).1;
-            }
-            Operation::Transfer { from: name, to: other, amount }
-        }
+        // Within the pair: what both have together changes by deposits and withdrawals only.
+        _ => Operation::Transfer { from: name, to: other, amount },
     };
     NewOperation { number, operation }
 }
 
-fn account(dice: &mut Dice) -> (i64, String) {
+/// The two accounts of a pair, in either order.
+fn accounts_of_pair(dice: &mut Dice) -> (i64, [String; 2]) {
     let (pair, side) = (dice.below(PAIRS), dice.below(2));
-    (int(pair), format!("{pair}-{side}"))
+    (int(pair), [side, 1 - side].map(|side| format!("{pair}-{side}")))
 }
 
 fn int(number: u64) -> i64 {
