@@ -1,5 +1,5 @@
-//! The gateway's own periodic work: deletes old signatures and idle rate limits, folds numbers of rows, listens to
-//! other replicas.
+//! The gateway's own periodic work: deletes old signatures and idle rate limits, folds sums, listens to other
+//! replicas.
 
 use crate::routes::RouteTable;
 use gateway_plugins::HostContext;
@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 const INTERVAL: Duration = Duration::from_secs(60);
 /// Between two polls of the log while PostgreSQL cannot notify us.
 const POLL: Duration = Duration::from_millis(500);
-/// A number of rows is summed from at most the writes of so long, and a few.
+/// Numbers of rows and versions are summed from at most the writes of so long, and a few.
 const FOLD_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Every replica does this; deleting twice is harmless.
@@ -38,8 +38,9 @@ async fn forget_signatures(host: &HostContext) -> Result<(), StorageError> {
     transaction.commit(Vec::new()).await.map(drop)
 }
 
-/// On PostgreSQL numbers of rows are sums, which grow with each write. Every replica does this, at the same time too.
-pub async fn fold_counts(host: Arc<HostContext>, stop: CancellationToken) {
+/// On PostgreSQL numbers of rows, and the versions of what is cached, are sums, which grow with each write: this keeps them short.
+/// Every replica does it, at the same time too.
+pub async fn fold_sums(host: Arc<HostContext>, stop: CancellationToken) {
     if host.database.dialect() == Dialect::Sqlite {
         return;
     }
@@ -49,12 +50,16 @@ pub async fn fold_counts(host: Arc<HostContext>, stop: CancellationToken) {
             () = stop.cancelled() => return,
             () = tokio::time::sleep(FOLD_INTERVAL) => {}
         }
-        let folded = fold_row_counts(&host.database).await;
+        let folded = async {
+            fold_row_counts(&host.database).await?;
+            host.database.fold_changes().await
+        }
+        .await;
         // Once, and not each second, while the database is away.
         if let Err(error) = &folded
             && was_possible
         {
-            tracing::warn!(%error, "numbers of rows cannot be folded now");
+            tracing::warn!(%error, "numbers of rows and versions cannot be folded now: lists and cached responses get slower");
         }
         was_possible = folded.is_ok();
     }

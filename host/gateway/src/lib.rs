@@ -4,7 +4,6 @@ mod backups;
 pub mod dispatch;
 pub mod environment;
 mod error_response;
-mod fold_changes;
 mod gateway;
 pub mod health;
 mod housekeeping;

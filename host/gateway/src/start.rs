@@ -4,7 +4,7 @@
 use crate::{
     backups::Backups,
     dispatch::{Dispatcher, EnvelopeVerifier, PositionHeader, ResponseCache, Streams},
-    environment, fold_changes,
+    environment,
     gateway::Gateway,
     health::HealthMonitor,
     housekeeping,
@@ -112,9 +112,8 @@ impl Gateway {
                 self.stop_publishing.clone(),
             ));
         }
-        self.tasks.spawn(fold_changes::run(host.database.clone(), stop.clone()));
         self.tasks.spawn(housekeeping::run(host.clone(), self.dispatcher.routes.clone(), stop.clone()));
-        self.tasks.spawn(housekeeping::fold_counts(host.clone(), stop.clone()));
+        self.tasks.spawn(housekeeping::fold_sums(host.clone(), stop.clone()));
         self.tasks.spawn(housekeeping::follow_replicas(host.clone(), stop.clone()));
         let settings = SequencerSettings {
             holder: uuid::Uuid::now_v7().to_string(),

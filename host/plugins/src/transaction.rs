@@ -48,8 +48,6 @@ pub struct PluginTransaction {
     /// `None` for a transaction of the gateway.
     manifest: Option<Arc<Manifest>>,
     has_intents: AtomicBool,
-    /// The plugin ran something else than a plain SELECT.
-    may_have_written: AtomicBool,
     /// The plugin called `commit`: what becomes of a request that ends before its result is known is unknown.
     has_commit_begun: AtomicBool,
     /// How the plugin's `commit` ended.
@@ -124,7 +122,6 @@ impl PluginTransaction {
             turn: OnceLock::new(),
             manifest,
             has_intents: AtomicBool::new(false),
-            may_have_written: AtomicBool::new(false),
             has_commit_begun: AtomicBool::new(false),
             commit_result: OnceLock::new(),
         })
@@ -168,7 +165,7 @@ impl PluginTransaction {
         let mut finals: Vec<CommitStatement> =
             last_guard.map(|guard| guard.statements(&self.attempt)).unwrap_or_default();
         finals.extend(self.host.activity.commit_statements(events, self.host.clock.now_s()));
-        if has_events || self.may_have_written.load(Relaxed) {
+        if has_events || self.inner.has_written() {
             finals.extend(self.change_statement());
         }
         match self.inner.commit(finals).await {
@@ -232,12 +229,6 @@ impl PluginTransaction {
     /// Tells other gateways that what they have cached of the plugin's data is old.
     fn change_statement(&self) -> Option<CommitStatement> {
         self.host.database.change_statement(self.inner.scope().plugin_name()?)
-    }
-
-    fn note_writes(&self, statements: &[Statement]) {
-        if !statements.iter().all(is_plain_select) {
-            self.may_have_written.store(true, Relaxed);
-        }
     }
 
     pub async fn roll_back(&self) {
@@ -345,7 +336,6 @@ struct Handle(Arc<PluginTransaction>);
 impl AbiTransaction for Handle {
     fn run(&self, statements: RVec<Statement>) -> FfiFuture<RResult<RVec<StatementResult>, HostError>> {
         let transaction = self.0.clone();
-        transaction.note_writes(&statements);
         in_host(async move {
             transaction.begin_turn().await;
             let outcomes = transaction.run(statements.into_vec()).await;
@@ -355,7 +345,6 @@ impl AbiTransaction for Handle {
     }
 
     fn defer(&self, statement: Statement) -> RResult<(), HostError> {
-        self.0.note_writes(std::slice::from_ref(&statement));
         self.0.defer(statement).map_err(HostError::from).into()
     }
 
@@ -381,11 +370,6 @@ impl AbiTransaction for Handle {
     }
 }
 
-/// Not one that begins with WITH or a comment: it counts as a write, which costs a few cached responses at most.
-fn is_plain_select(statement: &Statement) -> bool {
-    statement.sql.trim_start().get(..6).is_some_and(|word| word.eq_ignore_ascii_case("select"))
-}
-
 fn refused(message: &str) -> HostError {
     HostError::new(HostErrorCode::Refused, message)
 }
@@ -394,22 +378,5 @@ fn host_error(error: CommitError) -> HostError {
     match error {
         CommitError::Storage(error) => error.into(),
         CommitError::Replay | CommitError::TooSoon => HostError::new(HostErrorCode::Constraint, error.to_string()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use plugin_api::sql;
-
-    #[test]
-    fn only_a_plain_select_is_known_to_write_nothing() {
-        let is_plain = |text: &'static str| is_plain_select(&sql(text).into());
-        assert!(is_plain("SELECT 1") && is_plain("  select id FROM forum_threads FOR UPDATE"));
-        for text in
-            ["INSERT INTO a VALUES (1)", "WITH x AS (DELETE FROM a RETURNING 1) SELECT 1", "/* */ SELECT 1", "é"]
-        {
-            assert!(!is_plain(text), "{text}");
-        }
     }
 }

@@ -1,20 +1,29 @@
 //! Writes of one plugin that run at the same time, and one that runs alone after it has collided.
 //!
-//! The rule: a write that another one made fail twice waits until it is the only one of its plugin in this process. So writes of
-//! one row end, however many there are, and writes of different rows wait for nobody.
+//! The rule: a write that another one made fail twice waits until it is the only one of its plugin in this process, for a moment.
+//! So writes of one row end, however many there are, and writes of different rows wait for nobody.
 
 use crate::{
     collisions,
     polls::{BACKGROUND_TASK, PlaceId, current_place, place_name},
 };
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering::Relaxed},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Duration,
 };
-use tokio::sync::{Mutex, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
+use tokio::{
+    sync::{Mutex, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock},
+    time::timeout,
+};
 
 /// From this attempt on a write runs alone.
 const FIRST_ATTEMPT_ALONE: u32 = 3;
+/// How long it waits for that. In a crowd it waits for all those before it, milliseconds for each; one that hangs must not
+/// hold up the others for longer.
+const ALONE_WAIT_MAX: Duration = if cfg!(test) { Duration::from_millis(50) } else { Duration::from_secs(5) };
 
 /// Of one plugin in this process.
 #[derive(Default)]
@@ -64,7 +73,10 @@ impl WriteTurn {
         }
         let lock = self.turns.lock.clone();
         *state = if self.is_alone {
-            TurnState::Alone { _turn: lock.write_owned().await }
+            match timeout(ALONE_WAIT_MAX, lock.write_owned()).await {
+                Ok(turn) => TurnState::Alone { _turn: turn },
+                Err(_elapsed) => TurnState::Over,
+            }
         } else {
             TurnState::Beside { _turn: lock.read_owned().await }
         };
@@ -111,6 +123,15 @@ mod tests {
         assert!(!is_ready(later.begin()), "it is alone");
         third.end().await;
         assert!(is_ready(later.begin()));
+    }
+
+    #[tokio::test]
+    async fn one_that_hangs_holds_up_nobody_for_long() {
+        let turns = Arc::<WriteTurns>::default();
+        let hanging = turns.nth(1);
+        hanging.begin().await;
+        turns.nth(3).begin().await;
+        assert!(is_ready(turns.nth(1).begin()), "nobody waits to be alone any more");
     }
 
     #[tokio::test]

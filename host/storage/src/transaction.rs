@@ -30,6 +30,7 @@ pub struct Transaction {
     refused_opening: OnceLock<usize>,
     deferred: Mutex<DeferredStatements>,
     has_conflict: AtomicBool,
+    has_written: AtomicBool,
 }
 
 enum EngineTransaction {
@@ -92,6 +93,7 @@ impl Transaction {
             refused_opening: OnceLock::new(),
             deferred: Mutex::default(),
             has_conflict: AtomicBool::new(false),
+            has_written: AtomicBool::new(false),
         }
     }
 
@@ -112,6 +114,11 @@ impl Transaction {
     /// succeed in a new one.
     pub fn has_conflict(&self) -> bool {
         self.has_conflict.load(Relaxed)
+    }
+
+    /// Whether a statement in its own scope may have changed rows.
+    pub fn has_written(&self) -> bool {
+        self.has_written.load(Relaxed)
     }
 
     /// Whether the connection failed while the commit was on its way: it may have taken effect.
@@ -287,7 +294,12 @@ impl Transaction {
 
     fn check(&self, scope: &Scope, statement: Statement) -> Result<CheckedStatement, StorageError> {
         let checker = &self.database.checker;
-        checker.check(scope, statement, Purpose::Transaction).inspect_err(|_| self.end("a statement failed"))
+        let checked = checker.check(scope, statement, Purpose::Transaction);
+        let checked = checked.inspect_err(|_| self.end("a statement failed"))?;
+        if matches!(scope, Scope::Plugin { .. }) && checked.info.kind.may_write() {
+            self.has_written.store(true, Relaxed);
+        }
+        Ok(checked)
     }
 
     /// Ends it without waiting; `reason` is what later calls fail with.

@@ -148,13 +148,13 @@ impl Dispatcher {
         let is_compressed_for_some = self.config.load().http.compression;
         let uri = routed.parts.uri.clone();
         let path_and_query = uri.path_and_query().map_or("/", PathAndQuery::as_str);
-        let revisions = match self.responses.look_up(call.route, path_and_query) {
+        let revisions = match self.responses.look_up(path_and_query) {
             Lookup::NotAdmitted => None,
             found => {
                 // Other gateways may have written to the database. Without its revisions the handler answers.
                 let headers = &routed.parts.headers;
-                let revisions = Box::pin(self.host.database.recent_revisions(self.position.sent_by(headers))).await;
-                if let (Lookup::Hit(cached), Some(_)) = (found, revisions)
+                let revisions = self.host.database.recent_revisions(self.position.sent_by(headers)).await;
+                if let (Lookup::Found(cached), Some(_)) = (found, revisions)
                     && cached.is_current(call.route)
                 {
                     return Ok(self.responses.respond(path_and_query, &cached, headers, is_compressed_for_some).await);

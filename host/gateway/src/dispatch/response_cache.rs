@@ -48,9 +48,10 @@ pub struct ResponseCache {
     pub doorkeeper: Doorkeeper,
 }
 
-/// What the cache has for a request, by the revisions as they were last seen.
+/// What the cache has for a request.
 pub enum Lookup {
-    Hit(Arc<CachedResponse>),
+    /// It may be old: see [`CachedResponse::is_current`].
+    Found(Arc<CachedResponse>),
     /// The response is missing or old: insert the new one.
     Miss,
     /// The request came for the first time, or the cache is off: its response is not cached.
@@ -68,14 +69,12 @@ impl ResponseCache {
     }
 
     /// The response to this path and query.
-    pub fn look_up(&self, route: &Route, path_and_query: &str) -> Lookup {
+    pub fn look_up(&self, path_and_query: &str) -> Lookup {
         if self.body_bytes_max == 0 {
             return Lookup::NotAdmitted;
         }
         match self.responses.get(path_and_query) {
-            Some(cached) if cached.is_current(route) => Lookup::Hit(cached),
-            // An old response has been admitted before.
-            Some(_) => Lookup::Miss,
+            Some(cached) => Lookup::Found(cached),
             // Only now: another key may have taken the doorkeeper's slot of one that is cached.
             None if self.doorkeeper.has_seen(path_and_query.as_bytes()) => Lookup::Miss,
             None => Lookup::NotAdmitted,
