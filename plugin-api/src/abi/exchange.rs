@@ -49,6 +49,14 @@ pub trait Head: Send + Sync {
     /// answers, unless the request's write is committed.
     #[sabi(last_prefix_field)]
     fn next_body_part(&self) -> FfiFuture<RResult<ROption<FfiBytes>, HostError>>;
+    /// The payment that is reserved for this request: a JSON [`crate::payment::Payment`]. None where nothing is paid, and on a signed
+    /// write, which charges in its transaction.
+    fn payment(&self) -> ROption<RStr<'_>> {
+        ROption::RNone
+    }
+    /// Releases the reserved payment when the handler has answered, whatever its status: the work failed for this reason, of at most
+    /// 120 characters.
+    fn release_payment(&self, _: RStr<'_>) {}
 }
 pub type HeadBox = Head_TO<'static, RBox<()>>;
 

@@ -98,7 +98,7 @@ pub trait Transaction: Send + Sync {
     fn begin_event(&self, index: u32);
     /// Adds an event to the activity log, in the same commit.
     fn publish(&self, event: NewEvent) -> RResult<(), HostError>;
-    /// As [`Host::call`], for requests that must commit with this transaction or not at all (`tx`, `log_done`).
+    /// As [`Host::call`], for requests that must commit with this transaction or not at all (`tx`, `log_done`, `charge`, `service`).
     fn call(&self, capability: RString, request: FfiBytes) -> FfiFuture<RResult<CapabilityResponse, HostError>>;
     /// Completes when the transaction is durable. Refused on a transaction that the gateway commits: [`crate::abi::Head::transaction`],
     /// and that of chain events.

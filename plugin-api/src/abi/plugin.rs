@@ -8,7 +8,7 @@ use abi_stable::{
     sabi_types::VersionStrings,
     std_types::{RBox, RResult, RVec},
 };
-use async_ffi::FfiFuture;
+use async_ffi::{FfiFuture, FutureExt as _};
 
 /// A constructed plugin. Indices point into the lists of the manifest.
 #[sabi_trait]
@@ -34,7 +34,25 @@ pub trait PluginObject: Send + Sync {
     /// The last call: requests are drained and jobs have ended.
     #[sabi(last_prefix_field)]
     fn stop(&self) -> FfiFuture<RResult<(), Fault>>;
+    /// What a request costs, of a route with [`crate::manifest::RouteSpec::price`]: status 200 and a JSON [`crate::payment::Price`], or
+    /// the response that the client gets in place of the handler's. Must not write.
+    fn price(&self, _: Request) -> FfiFuture<RResult<Response, Fault>> {
+        no_such_call("price")
+    }
+    /// As `call_service`, of a service with [`crate::manifest::ServiceSpec::in_write`]: within the caller's transaction, in which the
+    /// provider reaches its own tables. The provider does not commit, and may be called again with another transaction.
+    fn call_service_in_write(&self, _: u32, _: FfiBytes, _: TransactionBox) -> FfiFuture<RResult<FfiBytes, Fault>> {
+        no_such_call("call_service_in_write")
+    }
 }
+
+/// The answer of a plugin that was compiled before the gateway knew this call, which its manifest does not declare either.
+fn no_such_call<T: Send + 'static>(call: &str) -> FfiFuture<RResult<T, Fault>> {
+    let message = format!("the plugin does not know the call {call}").into();
+    let fault = Fault { kind: super::FaultKind::Error, message, location: Default::default() };
+    std::future::ready(RResult::RErr(fault)).into_ffi()
+}
+
 pub type PluginBox = PluginObject_TO<'static, RBox<()>>;
 
 /// The root of a plugin library.

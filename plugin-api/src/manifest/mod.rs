@@ -27,7 +27,7 @@ pub use fetch::{FetchCall, FetchHead, UrlCheckCall, UrlCheckResult, UrlProblem};
 pub use log::{LogBatch, LogBatchCall, LogDoneCall};
 pub use route::{
     ANY_METHOD, Answer, Auth, BriefingSpec, ErrorDetail, ErrorDetailIn, NeededSetting, Parameter, ParameterIn, Parent,
-    RateLimit, RouteSpec,
+    PriceSpec, RateLimit, RouteSpec,
 };
 pub use routes::{RoutesCall, RoutesResult};
 pub use secret::{SealedKeyForm, SecretCall, SecretOperation};

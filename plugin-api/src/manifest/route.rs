@@ -63,6 +63,9 @@ pub struct RouteSpec {
     /// Headers and members that error responses have beside the one body.
     #[serde(default)]
     pub error_details: Vec<ErrorDetail>,
+    /// A request may have a price: [`crate::abi::PluginObject::price`] says which.
+    #[serde(default)]
+    pub price: Option<PriceSpec>,
 }
 
 impl RouteSpec {
@@ -91,8 +94,16 @@ impl RouteSpec {
             body_types: Vec::new(),
             answers: Vec::new(),
             error_details: Vec::new(),
+            price: None,
         }
     }
+}
+
+/// What a route costs, for the documentation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PriceSpec {
+    /// For example `the agent's pricePerCall, paid to its owner`.
+    pub description: String,
 }
 
 /// A link in the section of llms.txt that has the route's tag as its title.

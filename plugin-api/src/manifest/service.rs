@@ -9,6 +9,9 @@ pub struct ServiceSpec {
     pub name: String,
     #[serde(flatten)]
     pub types: CallTypes,
+    /// A service that is called within a transaction: [`crate::abi::PluginObject::call_service_in_write`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_write: bool,
 }
 
 /// What goes to another plugin and what comes back: JSON Schemas (2020-12) without descriptions. Two plugins understand each other
@@ -24,4 +27,7 @@ pub struct CallTypes {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ServiceCall {
     pub service: String,
+    /// The input of a call within a transaction, which has no body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
 }

@@ -5,7 +5,7 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
 
 pub fn service_spec<I: JsonSchema, O: JsonSchema>(name: &str) -> ServiceSpec {
-    ServiceSpec { name: name.to_owned(), types: call_types::<I, O>() }
+    ServiceSpec { name: name.to_owned(), types: call_types::<I, O>(), in_write: false }
 }
 
 pub fn call_types<I: JsonSchema, O: JsonSchema>() -> CallTypes {

@@ -4,6 +4,7 @@ use super::{
     Address, ApiError, Db, HandlerError, Transaction, Tx,
     db::{NextPage, Query as _},
     fence,
+    payment::Payment,
     point::{self, Point, Service},
     transaction,
 };
@@ -212,7 +213,7 @@ impl HostHandle {
         service: Service<I, O>,
         input: &I,
     ) -> Result<O, HostError> {
-        let call = crate::manifest::ServiceCall { service: service.name().to_owned() };
+        let call = crate::manifest::ServiceCall { service: service.name().to_owned(), input: None };
         let answered = self.call_capability("service", &call, to_bytes(input)?).await?;
         from_bytes(&answered.response).map_err(|error| {
             self.warn(&format!("the answer of {} has another shape: {}", service.name(), error.message));
@@ -463,6 +464,19 @@ impl<P> RequestContext<P> {
     pub(crate) fn next_body_part(&self) -> impl Future<Output = Result<Option<FfiBytes>, HostError>> + Send + use<P> {
         let next = self.head.next_body_part();
         async move { next.await.into_result().map(ROption::into_option) }
+    }
+
+    /// The payment that is reserved for this request: `None` where nothing is paid. A signed write charges in its transaction instead:
+    /// [`Tx::charge`].
+    pub fn payment(&self) -> Option<Payment> {
+        let payment = self.head.payment().into_option()?;
+        serde_json::from_str(payment.as_str()).ok()
+    }
+
+    /// The paid work failed for this reason: when the handler has answered, whatever its status, the gateway releases the payment and
+    /// tells the client why. A response of 400 or more does that without this call.
+    pub fn release_payment(&self, reason: &str) {
+        self.head.release_payment(reason.into());
     }
 
     /// The client's network, for limits: a host with IPv6 has a whole /64 of addresses.

@@ -12,7 +12,9 @@ use super::{
 };
 use crate::{
     abi::{EventSource, Fault, FfiBytes, Frame, HostError, HostErrorCode, SubscribedEvent},
-    manifest::{ChainEvent, ContributionSpec, Grants, Manifest, MigrationSpec, SubscriptionSpec, TopicRow},
+    manifest::{
+        ChainEvent, ContributionSpec, Grants, Manifest, MigrationSpec, ServiceSpec, SubscriptionSpec, TopicRow,
+    },
 };
 use abi_stable::std_types::RResult;
 use async_ffi::FfiFuture;
@@ -139,6 +141,15 @@ impl Migration {
 
 /// Answers a contribution or a call of a service: JSON in, JSON out.
 type AnswerFn<P> = Box<dyn Fn(&PluginContext<P>, FfiBytes) -> FfiFuture<RResult<FfiBytes, Fault>> + Send + Sync>;
+/// Answers a call of a service within the caller's transaction.
+type AnswerInWriteFn<P> =
+    Box<dyn Fn(&PluginContext<P>, FfiBytes, super::Tx) -> FfiFuture<RResult<FfiBytes, Fault>> + Send + Sync>;
+
+/// The function behind a service.
+pub(crate) enum ServiceFn<P> {
+    Outside(AnswerFn<P>),
+    InWrite(AnswerInWriteFn<P>),
+}
 pub(crate) type ChainEventFn<P> =
     Box<dyn Fn(&PluginContext<P>, super::Tx, &EventSource, &SubscribedEvent) -> ChainEventFuture + Send + Sync>;
 pub(crate) type ChainEventFuture = Pin<Box<dyn Future<Output = Result<(), HostError>> + Send>>;
@@ -160,7 +171,7 @@ pub struct Definition<P> {
     routes: Vec<Route<P>>,
     jobs: Vec<Job<P>>,
     contributions: Vec<(ContributionSpec, AnswerFn<P>)>,
-    services: Vec<AnswerFn<P>>,
+    services: Vec<ServiceFn<P>>,
     topics: Vec<(String, RenderFn<P>)>,
     subscriptions: Vec<(SubscriptionSpec, ChainEventFn<P>)>,
     skills: Vec<Skill>,
@@ -170,9 +181,11 @@ pub struct Definition<P> {
 /// The functions behind a manifest, in the order of its lists.
 pub(crate) struct Handlers<P> {
     pub(crate) routes: Vec<HandlerFn<P>>,
+    /// Of each route, if it has one.
+    pub(crate) prices: Vec<Option<HandlerFn<P>>>,
     pub(crate) jobs: Vec<JobFn<P>>,
     pub(crate) contributions: Vec<AnswerFn<P>>,
-    pub(crate) services: Vec<AnswerFn<P>>,
+    pub(crate) services: Vec<ServiceFn<P>>,
     pub(crate) topics: Vec<RenderFn<P>>,
     pub(crate) subscriptions: Arc<[ChainEventFn<P>]>,
 }
@@ -322,7 +335,43 @@ impl<P: Plugin> Definition<P> {
         Fut: Future<Output = Result<O, HostError>> + Send + 'static,
     {
         self.manifest.provides.push(service_spec::<I, O>(service.name()));
-        self.services.push(answer_fn(service.name(), answer));
+        self.services.push(ServiceFn::Outside(answer_fn(service.name(), answer)));
+        self
+    }
+
+    /// Provides a service that is called within a transaction: what it writes is committed with what the caller writes, or not at all.
+    ///
+    /// `answer` gets the [`super::Tx`] of the caller's transaction, in which it reaches the tables of this plugin. Like the closure of a
+    /// [write](HostHandle::write) it does nothing but statements on it, and it may run again. A caller in a write of its own uses
+    /// [`super::Tx::call`]; for others the gateway opens a transaction and commits it after the answer.
+    ///
+    /// ```
+    /// use plugin_api::{Definition, Plugin, Query as _, point::Service, sql};
+    ///
+    /// /// Takes so many points from an account; the answer is whether there were enough.
+    /// pub const SPEND: Service<u32, bool> = Service::new("points.spend");
+    ///
+    /// fn define<P: Plugin>(definition: Definition<P>) -> Definition<P> {
+    ///     definition.provides_in_write(SPEND, async |_, tx, points| {
+    ///         let spend = sql("UPDATE points_accounts SET points = points - $1 WHERE id = 1 AND points >= $1");
+    ///         Ok(tx.execute(spend.bind(points)).await? == 1)
+    ///     })
+    /// }
+    /// ```
+    pub fn provides_in_write<I, O, F, Fut>(mut self, service: Service<I, O>, answer: F) -> Self
+    where
+        I: DeserializeOwned + JsonSchema + Send + 'static,
+        O: Serialize + JsonSchema + Send + 'static,
+        F: Fn(PluginContext<P>, super::Tx, I) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<O, HostError>> + Send + 'static,
+    {
+        let spec = ServiceSpec { in_write: true, ..service_spec::<I, O>(service.name()) };
+        self.manifest.provides.push(spec);
+        let answer = Arc::new(answer);
+        self.services.push(ServiceFn::InWrite(Box::new(move |cx, input, tx| {
+            let (answer, cx_of_call) = (answer.clone(), cx.clone());
+            contained_answer(cx, service.name(), input, move |input| answer(cx_of_call, tx, input))
+        })));
         self
     }
 
@@ -488,6 +537,7 @@ impl<P: Plugin> Definition<P> {
         let mut schemas = schema_settings(P::NAME).into_generator();
         let mut handlers = Handlers {
             routes: Vec::new(),
+            prices: Vec::new(),
             jobs: Vec::new(),
             contributions: Vec::new(),
             services: self.services,
@@ -502,6 +552,7 @@ impl<P: Plugin> Definition<P> {
             route.describe.iter().for_each(|part| part(&mut describe));
             manifest.routes.push(route.spec);
             handlers.routes.push(route.call);
+            handlers.prices.push(route.price);
         }
         let skills = self.skills.into_iter().map(|skill| skill.into_spec(P::NAME, &self.tag, &examples));
         manifest.skills = skills.collect();
@@ -537,11 +588,26 @@ where
     let answer = Arc::new(answer);
     Box::new(move |cx: &PluginContext<P>, input: FfiBytes| {
         let (answer, cx_of_call) = (answer.clone(), cx.clone());
-        job::contained(cx, place, move || async move {
-            let input = serde_json::from_slice(&input).map_err(invalid)?;
-            let output = answer(cx_of_call, input).await?;
-            serde_json::to_vec(&output).map(FfiBytes::from).map_err(invalid)
-        })
+        contained_answer(cx, place, input, move |input| answer(cx_of_call, input))
+    })
+}
+
+fn contained_answer<P, I, O, Fut>(
+    cx: &PluginContext<P>,
+    place: &'static str,
+    input: FfiBytes,
+    answer: impl FnOnce(I) -> Fut + Send + 'static,
+) -> FfiFuture<RResult<FfiBytes, Fault>>
+where
+    P: Send + Sync + 'static,
+    I: DeserializeOwned + Send + 'static,
+    O: Serialize + Send + 'static,
+    Fut: Future<Output = Result<O, HostError>> + Send + 'static,
+{
+    job::contained(cx, place, move || async move {
+        let input = serde_json::from_slice(&input).map_err(invalid)?;
+        let output = answer(input).await?;
+        serde_json::to_vec(&output).map(FfiBytes::from).map_err(invalid)
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     ConfigError, HostHandle, Plugin, PluginContext, Tx, chain,
-    definition::Handlers,
+    definition::{Handlers, ServiceFn},
     fence::{self, ContainedDrop},
     job,
 };
@@ -93,7 +93,39 @@ impl<P: Plugin> PluginObject for ExportedPlugin<P> {
     }
 
     fn call_service(&self, service: u32, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, Fault>> {
-        self.entry(|handlers| &handlers.services, service, |answer, cx| answer(cx, input))
+        self.entry(
+            |handlers| &handlers.services,
+            service,
+            |service, cx| match service {
+                ServiceFn::Outside(answer) => answer(cx, input),
+                ServiceFn::InWrite(_) => no_entry(),
+            },
+        )
+    }
+
+    fn call_service_in_write(
+        &self,
+        service: u32,
+        input: FfiBytes,
+        transaction: TransactionBox,
+    ) -> FfiFuture<RResult<FfiBytes, Fault>> {
+        self.entry(
+            |handlers| &handlers.services,
+            service,
+            |service, cx| match service {
+                ServiceFn::InWrite(answer) => answer(cx, input, Tx::new(transaction, cx.now_ms())),
+                ServiceFn::Outside(_) => no_entry(),
+            },
+        )
+    }
+
+    fn price(&self, request: abi::Request) -> FfiFuture<RResult<abi::Response, Fault>> {
+        let route = request.route;
+        self.entry(
+            |handlers| &handlers.prices,
+            route,
+            |price, cx| price.as_ref().map_or_else(no_entry, |price| price(cx, request)),
+        )
     }
 
     fn render(&self, topic: u32, rows: Rows) -> FfiFuture<RResult<RVec<Frame>, Fault>> {

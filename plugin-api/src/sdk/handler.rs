@@ -12,6 +12,7 @@ use std::future::Future;
 /// Implemented for `async fn(RequestContext<P>, extractors…) -> Result<impl IntoResponse, HandlerError<impl ApiError>>`.
 pub trait Handler<P, Args>: Send + Sync + 'static {
     type Error: ApiError;
+    type Output: IntoResponse;
 
     fn describe(describe: &mut RouteDescription<'_>);
 
@@ -52,6 +53,7 @@ macro_rules! handler {
             $($part: FromRequest,)*
         {
             type Error = E;
+            type Output = R;
 
             fn describe(describe: &mut RouteDescription<'_>) {
                 $($part::describe(describe);)*

@@ -29,6 +29,7 @@ mod list;
 mod log_events;
 mod page;
 mod payload_references;
+pub mod payment;
 pub mod point;
 mod rendered_json;
 mod request;
@@ -49,6 +50,7 @@ mod wei;
 
 pub use address::Address;
 pub use author::Author;
+pub use call_types::call_types;
 pub use chain::{Chain, ContractCall, MAIN, chain_int};
 pub use client_network::client_network;
 pub use content::{Content, ContentError, NewContent, PayloadInfo};

@@ -1,9 +1,9 @@
 //! Routes: a description as data, and a handler.
 
-use super::{ApiError, ErrorSpec, Handler, PluginContext, RouteDescription};
+use super::{ApiError, ErrorSpec, Handler, PluginContext, RouteDescription, payment::Price};
 use crate::{
     abi::{self, Fault},
-    manifest::{ANY_METHOD, Answer, Auth, BriefingSpec, NeededSetting, Parent, RateLimit, RouteSpec},
+    manifest::{ANY_METHOD, Answer, Auth, BriefingSpec, NeededSetting, Parent, PriceSpec, RateLimit, RouteSpec},
 };
 use abi_stable::std_types::RResult;
 use async_ffi::FfiFuture;
@@ -40,6 +40,7 @@ pub struct Route<P> {
     pub(crate) examples: Vec<String>,
     pub(crate) describe: Vec<DescribeFn>,
     pub(crate) call: HandlerFn<P>,
+    pub(crate) price: Option<HandlerFn<P>>,
 }
 
 macro_rules! methods {
@@ -85,7 +86,7 @@ impl<P: Send + Sync + 'static> Route<P> {
         let spec = RouteSpec::new(method, path, &operation_of::<H>());
         let describe: Vec<DescribeFn> = vec![Box::new(H::describe), Box::new(describe_errors::<H::Error>)];
         let call = move |cx: &PluginContext<P>, request| handler.call(cx, request, path);
-        RouteWithoutAuth { route: Self { spec, examples: Vec::new(), describe, call: Box::new(call) } }
+        RouteWithoutAuth { route: Self { spec, examples: Vec::new(), describe, call: Box::new(call), price: None } }
     }
 
     /// Overrides the operation id, which is the handler's function name.
@@ -221,6 +222,16 @@ impl<P: Send + Sync + 'static> Route<P> {
         self
     }
 
+    /// A request may have a price, which `price` says: a handler of the same request that only reads. The gateway asks it before the
+    /// handler, and again with the payment; its error is the response. `description` says in the documentation what is paid for what,
+    /// for example `the agent's pricePerCall, paid to its owner`. See [`crate::payment`].
+    pub fn priced<Args: 'static, H: Handler<P, Args, Output = Price>>(mut self, description: &str, price: H) -> Self {
+        self.spec.price = Some(PriceSpec { description: description.to_owned() });
+        self.describe.push(Box::new(describe_errors::<H::Error>));
+        self.price = Some(Box::new(move |cx, request| price.call(cx, request, "price")));
+        self
+    }
+
     /// Documents a response that the handler's return type does not describe.
     pub fn response<T: JsonSchema>(
         mut self,
@@ -290,7 +301,14 @@ fn describe_errors<E: ApiError>(describe: &mut RouteDescription<'_>) {
             codes.push(spec.code.to_owned());
         }
     }
-    for (status, codes) in by_status {
+    for (status, mut codes) in by_status {
+        let answers = &mut describe.spec.answers;
+        if let Some(known) = answers.iter().position(|answer| answer.status == status && !answer.codes.is_empty()) {
+            let mut earlier = answers.remove(known).codes;
+            codes.retain(|code| !earlier.contains(code));
+            earlier.append(&mut codes);
+            codes = earlier;
+        }
         let description = codes.join(", ");
         describe.spec.answers.push(Answer {
             status,

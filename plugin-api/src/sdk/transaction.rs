@@ -8,10 +8,17 @@
 //! On PostgreSQL such writes run at the same time, SERIALIZABLE. The gateway takes for granted that all transactions of a plugin
 //! can run again, unless the plugin declares [`super::Definition::own_transactions`]: then they run one after the other, by a lock.
 
-use super::{Query, Sql};
-use crate::abi::{CapabilityResponse, HostError, HostErrorCode, NewEvent, StatementResult, TransactionBox};
+use super::{
+    Query, Sql,
+    payment::{Payment, Price},
+    point::Service,
+};
+use crate::{
+    abi::{CapabilityResponse, HostError, HostErrorCode, NewEvent, StatementResult, TransactionBox},
+    manifest::ServiceCall,
+};
 use abi_stable::std_types::{RResult, RVec};
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
 use std::{
     ops::Deref,
     sync::{
@@ -84,6 +91,48 @@ impl Tx {
     pub async fn batch(&self, statements: Vec<Sql>) -> Result<Vec<StatementResult>, HostError> {
         let statements = statements.into_iter().map(|statement| statement.0).collect();
         Ok(self.checked(self.inner.transaction.run(statements).await)?.into_vec())
+    }
+
+    /// Calls a service within this transaction, which [`super::Definition::uses`] declares and another plugin provides by
+    /// [`super::Definition::provides_in_write`]: what it writes is committed with this write, or not at all.
+    ///
+    /// # Errors
+    ///
+    /// As [`super::HostHandle::call`]; and [`HostErrorCode::Refused`] when the service is not one for transactions.
+    pub async fn call<I: Serialize, O: DeserializeOwned>(
+        &self,
+        service: Service<I, O>,
+        input: &I,
+    ) -> Result<O, HostError> {
+        let input = Some(serde_json::to_value(input).map_err(invalid)?);
+        let call = ServiceCall { service: service.name().to_owned(), input };
+        let answered = self.call_capability("service", &call).await?;
+        serde_json::from_slice(&answered.response).map_err(invalid)
+    }
+
+    /// Charges the payment that came with the request, on a signed write of a [priced](super::Route::priced) route: the payment and
+    /// the write are committed together. The price is asked again here, because rows may have changed since the gateway asked for it.
+    ///
+    /// # Errors
+    ///
+    /// [`HostErrorCode::Refused`] when no payment came, or it does not suffice any more. The write must return this error: the gateway
+    /// then answers 402 with the price.
+    ///
+    /// ```
+    /// use plugin_api::{HostError, Query as _, Tx, Wei, payment::Price, sql};
+    ///
+    /// async fn store(tx: &Tx, text: &str, treasury: Option<plugin_api::Address>) -> Result<(), HostError> {
+    ///     let stored: i64 = tx.one(sql("SELECT count(*) FROM notes_notes")).await?;
+    ///     if stored >= 100 {
+    ///         let price = Price { payee: treasury, amount: Wei::from(1_000_u64), description: "One more note".to_owned() };
+    ///         tx.charge(&price).await?;
+    ///     }
+    ///     tx.execute(sql("INSERT INTO notes_notes (text) VALUES ($1)").bind(text)).await.map(drop)
+    /// }
+    /// ```
+    pub async fn charge(&self, price: &Price) -> Result<Payment, HostError> {
+        let charged = self.call_capability("charge", price).await?;
+        serde_json::from_slice(&charged.response).map_err(invalid)
     }
 
     /// Runs the deferred statements.
