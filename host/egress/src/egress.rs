@@ -186,16 +186,18 @@ impl Egress {
         check_target(&hop.url, &self.0.allow)?;
         let origin = hop.url.origin();
         let addresses = self.addresses(hop, &origin, slot).await?;
-        let mut first_error = None;
+        let mut failed = None;
         for address in addresses.into_iter().take(ADDRESSES_TRIED_MAX) {
             match self.send_to(hop, &origin, address, visited).await {
-                Err(error @ (EgressError::Connect { .. } | EgressError::DestinationBusy { .. })) => {
-                    first_error.get_or_insert(error);
+                Err(busy @ EgressError::DestinationBusy { .. }) => failed = Some(busy),
+                // An address that is only busy is worth another try.
+                Err(error @ EgressError::Connect { .. }) => {
+                    failed.get_or_insert(error);
                 }
                 sent_or_failed => return sent_or_failed,
             }
         }
-        Err(first_error.unwrap_or_else(|| EgressError::UnresolvableUrl { host: host_of(&hop.url) }))
+        Err(failed.unwrap_or_else(|| EgressError::UnresolvableUrl { host: host_of(&hop.url) }))
     }
 
     /// The origin's addresses, checked again when the latest check is too old.
