@@ -29,7 +29,7 @@ pub(super) enum Destination {
 /// The destinations that a fetch has reached so far. A redirect to one of them, or a second address of a name, belongs to the same
 /// background call.
 #[derive(Debug, Default)]
-pub(super) struct Visited {
+pub(super) struct VisitedDestinations {
     is_background: bool,
     destinations: Vec<Destination>,
 }
@@ -62,7 +62,7 @@ struct CallLimits {
 struct Record {
     in_progress: usize,
     /// When calls began, the oldest first, for a second.
-    begun: VecDeque<Instant>,
+    call_starts: VecDeque<Instant>,
     /// When it last answered 2xx.
     answered_at: Option<Instant>,
     /// When the last background call began.
@@ -89,7 +89,7 @@ impl Destination {
     }
 }
 
-impl Visited {
+impl VisitedDestinations {
     pub fn new(is_background: bool) -> Self {
         Self { is_background, destinations: Vec::new() }
     }
@@ -121,7 +121,7 @@ impl Destinations {
     pub fn admit(
         self: &Arc<Self>,
         destinations: Vec<Destination>,
-        visited: &mut Visited,
+        visited: &mut VisitedDestinations,
         now: Instant,
     ) -> Result<DestinationSlot, Refusal> {
         let mut records = self.records.lock();
@@ -137,7 +137,7 @@ impl Destinations {
         for destination in &destinations {
             let record = records.get_or_insert_mut_ref(destination, Record::default);
             record.in_progress += 1;
-            record.begun.push_back(now);
+            record.call_starts.push_back(now);
             if visited.begins_background_call(destination) {
                 record.background_at = Some(now);
             }
@@ -152,7 +152,7 @@ impl Destinations {
     }
 
     /// A fetch was answered with 2xx. That counts for all that it visited, since redirects led there.
-    pub fn record_answer(&self, visited: &Visited, now: Instant) {
+    pub fn record_answer(&self, visited: &VisitedDestinations, now: Instant) {
         let mut records = self.records.lock();
         for destination in &visited.destinations {
             if let Some(record) = records.peek_mut(destination) {
@@ -192,15 +192,16 @@ impl Record {
             let limit = DestinationLimit::Concurrency(limits.concurrency);
             return Err(Refusal { limit, retry_after: CONCURRENCY_RETRY });
         }
-        while self.begun.front().is_some_and(|begun| now.saturating_duration_since(*begun) >= WINDOW) {
-            self.begun.pop_front();
+        while self.call_starts.front().is_some_and(|start| now.saturating_duration_since(*start) >= WINDOW) {
+            self.call_starts.pop_front();
         }
         // After a time with higher limits more calls may have begun than now may.
-        let leaves_last = self.begun.len().checked_sub(limits.per_second).and_then(|over| self.begun.get(over));
+        let leaves_last =
+            self.call_starts.len().checked_sub(limits.per_second).and_then(|over| self.call_starts.get(over));
         match leaves_last {
             None => Ok(()),
-            Some(begun) => {
-                let retry_after = (*begun + WINDOW).saturating_duration_since(now);
+            Some(start) => {
+                let retry_after = (*start + WINDOW).saturating_duration_since(now);
                 Err(Refusal { limit: DestinationLimit::Rate(limits.per_second), retry_after })
             }
         }

@@ -3,7 +3,7 @@
 use super::{
     allow_list::AllowList,
     connection_pool::{ADDRESSES_TRIED_MAX, ConnectionPool},
-    destinations::{Destination, DestinationSlot, Destinations, RECORDS_MAX, Visited},
+    destinations::{Destination, DestinationSlot, Destinations, RECORDS_MAX, VisitedDestinations},
     error::{EgressError, Refusal, WaitingFor},
     fetch_record::FetchRecord,
     pinned_client, redirect,
@@ -153,7 +153,7 @@ impl Egress {
     ) -> Result<(Url, reqwest::Response, DestinationSlot), EgressError> {
         let mut hop = request.hop.clone();
         let mut redirects_left = request.redirects_max;
-        let mut visited = Visited::new(request.is_background);
+        let mut visited = VisitedDestinations::new(request.is_background);
         loop {
             let (response, destination_slot) = self.send_hop(&hop, &mut visited, slot).await?;
             if response.status().is_success() {
@@ -180,7 +180,7 @@ impl Egress {
     async fn send_hop(
         &self,
         hop: &Hop,
-        visited: &mut Visited,
+        visited: &mut VisitedDestinations,
         slot: &Arc<OwnedSemaphorePermit>,
     ) -> Result<(reqwest::Response, DestinationSlot), EgressError> {
         check_target(&hop.url, &self.0.allow)?;
@@ -222,7 +222,7 @@ impl Egress {
         hop: &Hop,
         origin: &Origin,
         address: SocketAddr,
-        visited: &mut Visited,
+        visited: &mut VisitedDestinations,
     ) -> Result<(reqwest::Response, DestinationSlot), EgressError> {
         let inner = &self.0;
         let counted = Destination::of_call(&hop.url, address, &inner.allow);

@@ -20,16 +20,16 @@ fn address(last: u8) -> Destination {
 
 /// A call that somebody waits for.
 fn call(table: &Arc<Destinations>, destination: &Destination, now: Instant) -> Result<DestinationSlot, Refusal> {
-    table.admit(vec![destination.clone()], &mut Visited::default(), now)
+    table.admit(vec![destination.clone()], &mut VisitedDestinations::default(), now)
 }
 
 fn probe(table: &Arc<Destinations>, destination: &Destination, now: Instant) -> Result<DestinationSlot, Refusal> {
-    table.admit(vec![destination.clone()], &mut Visited::new(true), now)
+    table.admit(vec![destination.clone()], &mut VisitedDestinations::new(true), now)
 }
 
 /// A call that was answered with 2xx.
 fn answered(table: &Arc<Destinations>, destination: &Destination, now: Instant) {
-    let mut visited = Visited::default();
+    let mut visited = VisitedDestinations::default();
     drop(table.admit(vec![destination.clone()], &mut visited, now).unwrap());
     table.record_answer(&visited, now);
 }
@@ -122,7 +122,8 @@ fn one_that_never_answered_gets_a_probe_a_minute() {
 #[test]
 fn a_call_counts_against_name_and_address_or_against_none() {
     let (table, now) = (table(), Instant::now());
-    let admit = |names: &str, last| table.admit(vec![name(names), address(last)], &mut Visited::new(true), now);
+    let admit =
+        |names: &str, last| table.admit(vec![name(names), address(last)], &mut VisitedDestinations::new(true), now);
     let first = admit("a.test", 1).unwrap();
     assert!(admit("b.test", 1).is_err(), "the address had its probe");
     assert!(admit("a.test", 2).is_err(), "the name had its probe");
@@ -137,10 +138,10 @@ fn a_call_counts_against_name_and_address_or_against_none() {
 #[test]
 fn redirects_of_a_probe_belong_to_it() {
     let (table, now) = (table(), Instant::now());
-    let mut visited = Visited::new(true);
-    let admit = |visited: &mut Visited, names: &str| table.admit(vec![name(names)], visited, now).is_ok();
+    let mut visited = VisitedDestinations::new(true);
+    let admit = |visited: &mut VisitedDestinations, names: &str| table.admit(vec![name(names)], visited, now).is_ok();
     assert!(admit(&mut visited, "a.test") && admit(&mut visited, "a.test") && admit(&mut visited, "b.test"));
-    let mut other = Visited::new(true);
+    let mut other = VisitedDestinations::new(true);
     assert!(!admit(&mut other, "a.test") && !admit(&mut other, "b.test"));
     assert!(admit(&mut other, "c.test"));
     assert!(!admit(&mut visited, "c.test"), "this one had its probe");
