@@ -363,6 +363,12 @@ fn open_egress(config: &Config) -> Result<Option<Egress>, StartError> {
         response_bytes_max: config.egress.response_bytes_max as u64,
         stream_bytes_max: config.egress.stream_bytes_max,
         per_plugin_concurrency: config.egress.per_plugin_concurrency,
+        per_destination_concurrency: config.egress.per_destination_concurrency,
+        per_destination_per_second: config.egress.per_destination_per_second,
+        per_answering_destination_concurrency: config.egress.per_answering_destination_concurrency,
+        per_answering_destination_per_second: config.egress.per_answering_destination_per_second,
+        unanswered_interval_ms: config.egress.unanswered_interval_ms,
+        resolve_interval_ms: config.egress.resolve_interval_ms,
         ..EgressSettings::default()
     };
     match Egress::new(settings) {
