@@ -37,4 +37,7 @@
 //! ```
 
 pub use crate::abi::Response;
-pub use crate::sdk::{Accepted, IntoResponse, NoContent, Problem, RawResponse, StreamBody, Text, WithHeader};
+pub use crate::sdk::{
+    Accepted, Forward, ForwardError, ForwardLimits, Forwarded, IntoResponse, NoContent, Problem, RawResponse,
+    StreamBody, Text, WithHeader,
+};
