@@ -278,7 +278,7 @@ fn host(url: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
+#[allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 mod tests {
     use super::*;
 
@@ -327,6 +327,25 @@ mod tests {
         assert_eq!(forwarded(200, &[("content-encoding", "GZIP")]).unwrap().coding, Some("gzip"));
         assert_eq!(forwarded(200, &[("content-encoding", " identity ")]).unwrap().coding, None);
         assert!(matches!(forwarded(200, &[("content-encoding", "gzip, br")]), Err(ForwardError::BadAnswer(_))));
+    }
+
+    #[test]
+    fn each_failure_of_a_call_has_its_status() {
+        let text = || "x".to_owned();
+        for (error, status, code) in [
+            (FetchError::Refused(text()), 502, "bad_endpoint"),
+            (FetchError::Invalid(text()), 502, "bad_endpoint"),
+            (FetchError::TooLarge(text()), 502, "too_large"),
+            (FetchError::Broken(text()), 502, "bad_answer"),
+            (FetchError::Busy(text()), 503, "provider_busy"),
+            (FetchError::Connect(text()), 504, "unreachable"),
+            (FetchError::Timeout(text()), 504, "timeout"),
+        ] {
+            let HandlerError::Caller(failed) = forward_error::<ForwardError>(error) else {
+                panic!("{code} is a fault")
+            };
+            assert_eq!((failed.spec().status, failed.spec().code), (status, code));
+        }
     }
 
     #[test]

@@ -107,13 +107,14 @@ pub fn check_history_length(members: &Map<String, Value>, place: &str) -> Result
     }
 }
 
-/// A text of 1 to 256 characters; `None` when it is absent or null.
+/// A text of at most 256 characters; `None` when it is absent, null or empty, which is the same in Protocol Buffers.
 pub fn text(members: &Map<String, Value>, name: &str, place: &str) -> Result<Option<String>, RpcError> {
     match members.get(name) {
         None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) if (1..=ID_CHARS_MAX).contains(&text.chars().count()) => Ok(Some(text.clone())),
+        Some(Value::String(text)) if text.is_empty() => Ok(None),
+        Some(Value::String(text)) if text.chars().count() <= ID_CHARS_MAX => Ok(Some(text.clone())),
         Some(_) => {
-            Err(RpcError::invalid_params(format!("{place}: a text of 1 to {ID_CHARS_MAX} characters is needed")))
+            Err(RpcError::invalid_params(format!("{place}: a text of at most {ID_CHARS_MAX} characters is needed")))
         }
     }
 }
@@ -168,7 +169,7 @@ mod tests {
             &["message", "kind"],
         ];
         for path in texts {
-            for value in [json!(7), json!({}), json!(""), json!("x".repeat(257))] {
+            for value in [json!(7), json!({}), json!("x".repeat(257))] {
                 assert_eq!(parse(&with(path, value.clone())).unwrap_err().code, -32602, "{path:?} {value}");
             }
         }
@@ -203,9 +204,12 @@ mod tests {
     }
 
     #[test]
-    fn null_is_as_absent() {
+    fn null_and_an_empty_text_are_as_absent() {
         for path in [&["metadata"][..], &["configuration"], &["id"], &["message", "role"], &["message", "taskId"]] {
             assert!(parse(&with(path, json!(null))).is_ok(), "{path:?}");
+        }
+        for path in [&["id"][..], &["message", "role"], &["message", "taskId"], &["message", "contextId"]] {
+            assert!(parse(&with(path, json!(""))).is_ok_and(|params| params.context_id.is_none()), "{path:?}");
         }
         let params = with(&["configuration"], json!({ "pushNotificationConfig": null, "acceptedOutputModes": ["x"] }));
         assert!(parse(&params).is_ok());
