@@ -86,10 +86,29 @@ async fn invoke_compute(
     Body(body): Body,
 ) -> Result<Forwarded, HandlerError<InvokeError>> {
     let ComputeCall { tool, forward, price } = ComputeCall::prepare(&cx, tool, seconds).await?;
-    // The price was asked before. If the listing got one in between, nothing was paid.
-    if !price.is_free() && cx.payment().is_none() {
-        return Err(InvokeError::PriceChanged.into());
-    }
+    check_paid(&price, cx.payment().is_some())?;
     let _place = cx.plugin().calls.begin(tool.0).map_err(InvokeError::from)?;
     forward.send(&cx, body).await
+}
+
+/// The price was asked before. If the listing got one in between, nothing was paid.
+fn check_paid(price: &Price, is_paid: bool) -> Result<(), InvokeError> {
+    if is_paid || price.is_free() { Ok(()) } else { Err(InvokeError::PriceChanged) }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use plugin_api::{Address, ApiError as _};
+
+    #[test]
+    fn nothing_that_costs_is_forwarded_without_a_payment() {
+        let amount = "1000".parse().unwrap();
+        let price = Price { payee: Some(Address::ZERO), amount, description: String::new() };
+        let refused = check_paid(&price, false).unwrap_err().spec();
+        assert_eq!((refused.status, refused.code), (503, "price_changed"));
+        assert_eq!(check_paid(&price, true), Ok(()));
+        assert_eq!(check_paid(&Price::free(), false), Ok(()));
+    }
 }
