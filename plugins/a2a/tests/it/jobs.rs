@@ -84,7 +84,7 @@ async fn an_open_job_calls_the_agent_without_a_payment() {
 async fn unsigned_calls_of_an_open_job_are_three_in_all() {
     let server = agent_server(ResponseTemplate::new(200)).await;
     for site in priced_sites(&server, vec![job(7), job(8)]).await {
-        let before = calls(&server).await.len();
+        serve(&server, ResponseTemplate::new(200)).await;
         for _ in 0..3 {
             assert_eq!(task(&site, &about(7)).await["status"]["state"], "completed");
         }
@@ -92,7 +92,7 @@ async fn unsigned_calls_of_an_open_job_are_three_in_all() {
             let working = task(&site, &about(7)).await;
             assert_eq!((&working["status"]["state"], &working["artifacts"]), (&json!("working"), &json!([])));
         }
-        assert_eq!(calls(&server).await.len() - before, 3);
+        assert_eq!(calls(&server).await.len(), 3);
         // Each job has its own, also after a restart; a call that fails counts.
         serve(&server, ResponseTemplate::new(500)).await;
         let failed = task(&site, &about(8)).await;
