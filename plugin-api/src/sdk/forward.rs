@@ -197,6 +197,9 @@ fn forward_error<E: From<ForwardError>>(error: FetchError) -> HandlerError<E> {
     let error = match error {
         FetchError::Refused(text) | FetchError::Invalid(text) => ForwardError::BadEndpoint(text),
         FetchError::Busy(_) => ForwardError::BUSY,
+        FetchError::DestinationBusy { retry_after, .. } => {
+            ForwardError::Busy { retry_after_s: u32::try_from(retry_after.as_secs()).unwrap_or(u32::MAX) }
+        }
         FetchError::Timeout(text) => ForwardError::Timeout(text),
         FetchError::Connect(text) => ForwardError::Unreachable(text),
         FetchError::TooLarge(_) => ForwardError::TooLarge,
@@ -338,6 +341,7 @@ mod tests {
             (FetchError::TooLarge(text()), 502, "too_large"),
             (FetchError::Broken(text()), 502, "bad_answer"),
             (FetchError::Busy(text()), 503, "provider_busy"),
+            (FetchError::DestinationBusy { reason: text(), retry_after: Duration::from_secs(7) }, 503, "provider_busy"),
             (FetchError::Connect(text()), 504, "unreachable"),
             (FetchError::Timeout(text()), 504, "timeout"),
         ] {
