@@ -14,6 +14,7 @@ mod rpc_error;
 mod rpc_request;
 mod send_params;
 mod task;
+mod task_state;
 
 pub use agent::{AgentName, CallableAgent};
 pub use card::{Card, CardSubject};
@@ -26,7 +27,8 @@ pub use output::Output;
 pub use rpc_error::RpcError;
 pub use rpc_request::{RpcCall, RpcRequest, TaskQuery};
 pub use send_params::SendParams;
-pub use task::{Task, TaskState, new_task_id};
+pub use task::{Task, new_task_id};
+pub use task_state::TaskState;
 
 /// A larger body is a 413; `http.body_bytes_max` of the gateway may allow less.
 pub const BODY_BYTES_MAX: u64 = 1024 * 1024;

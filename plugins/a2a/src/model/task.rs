@@ -1,32 +1,9 @@
 //! The task that answers a message, in the dialect of the request.
 
-use super::{Dialect, Output, SendParams};
+use super::{Dialect, Output, SendParams, TaskState};
 use serde_json::{Map, Value, json};
 
 const FAILURE_CHARS_MAX: usize = 2000;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TaskState {
-    Working,
-    Completed,
-    Failed,
-    Canceled,
-}
-
-impl TaskState {
-    const fn name(self, dialect: Dialect) -> &'static str {
-        match (self, dialect) {
-            (Self::Working, Dialect::V1) => "TASK_STATE_WORKING",
-            (Self::Completed, Dialect::V1) => "TASK_STATE_COMPLETED",
-            (Self::Failed, Dialect::V1) => "TASK_STATE_FAILED",
-            (Self::Canceled, Dialect::V1) => "TASK_STATE_CANCELED",
-            (Self::Working, _) => "working",
-            (Self::Completed, _) => "completed",
-            (Self::Failed, _) => "failed",
-            (Self::Canceled, _) => "canceled",
-        }
-    }
-}
 
 /// A task in one state. There is no store of tasks: it is made for one response.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@
 use super::{
     agent_call::{self, AgentCall},
     get_a2a_card::A2aVersion,
-    rpc_response::{CallError, RpcAnswer, RpcResponse},
+    rpc_response::{CallError, RpcAnswer, RpcFailure, RpcResponse},
     send_message::send_message,
     send_to_job::send_to_job,
 };
@@ -49,7 +49,7 @@ pub fn route() -> Route<A2a> {
     let route = route.response::<RpcAnswer>(200, "application/json", "A result, or an error of JSON-RPC");
     failures
         .into_iter()
-        .fold(route, |route, (status, when)| route.response::<RpcAnswer>(status, "application/json", when))
+        .fold(route, |route, (status, when)| route.response::<RpcFailure>(status, "application/json", when))
 }
 
 struct ContentType;

@@ -25,6 +25,12 @@ pub struct RpcAnswer {
     error: Option<Value>,
 }
 
+/// An error of JSON-RPC, or the gateway's own with `error`, `code` and `hint`
+#[derive(JsonSchema)]
+#[schemars(inline, transparent)]
+#[expect(dead_code, reason = "describes two kinds of bodies")]
+pub struct RpcFailure(Map<String, Value>);
+
 pub struct RpcResponse {
     pub id: Value,
     pub outcome: Result<Value, RpcError>,

@@ -64,7 +64,10 @@ impl Site {
     /// Stores a card of the agent as the last probe's.
     async fn store_card(&self, agent: u64, endpoint: &str, card: &Value) {
         let wei = |price: &Value| {
-            price.as_str().filter(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())).map(str::to_owned)
+            price
+                .as_str()
+                .filter(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()))
+                .map(str::to_owned)
         };
         let text =
             |value: Option<&str>| value.map_or("NULL".to_owned(), |value| format!("'{}'", value.replace('\'', "''")));
