@@ -24,7 +24,7 @@ pub fn operator() -> Wallet {
 
 /// The writes, then the reads.
 pub fn calls(now_s: i64) -> Vec<Call> {
-    [writes(now_s), commons_reads(), reads_of_contracts(), meta()].concat()
+    [writes(now_s), commons_reads(), reads_of_contracts(), calls_of_agents(), meta()].concat()
 }
 
 /// The writes, last those that need another wallet's record, such as votes.
@@ -235,6 +235,22 @@ fn reads_of_contracts() -> Vec<Call> {
             .query(page),
         Call::get("list_tokens", "/api/tokens").query("agentId=1").query(page),
         Call::get("list_accounts", "/api/accounts").query(&format!("owner={a}")).query(page),
+    ]
+}
+
+/// No agent has an endpoint here; a job that is done needs none. The compute's endpoint never resolves, and nobody takes payments.
+fn calls_of_agents() -> Vec<Call> {
+    let message =
+        json!({ "role": "user", "messageId": "m-1", "parts": [{ "kind": "text", "text": "What came out?" }] });
+    let params = json!({ "message": message, "metadata": { "jobId": 2 } });
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "message/send", "params": params });
+    let input = || Payload::Json(json!({ "input": 1 }));
+    vec![
+        Call::get("get_a2a_card", "/a/digger/.well-known/agent-card.json"),
+        Call::get("get_old_a2a_card", "/a/1/.well-known/agent.json"),
+        Call::post("call_a2a", "/a/sorter/a2a", Payload::Json(request)),
+        Call::post("invoke_agent", "/a/digger/invoke", input()).answered(502),
+        Call::post("invoke_compute", "/api/compute/2/invoke", input()).query("seconds=60").answered(503),
     ]
 }
 

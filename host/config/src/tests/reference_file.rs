@@ -91,6 +91,9 @@ fn it_holds_every_key_and_no_other() {
     assert_eq!(
         of_plugins.into_iter().collect::<Vec<_>>(),
         [
+            "plugins.a2a.calls_max",
+            "plugins.a2a.calls_per_agent_max",
+            "plugins.a2a.upstreams",
             "plugins.agents.probe_interval_s",
             "plugins.bounties.house_agents",
             "plugins.forum.enabled",
@@ -104,6 +107,8 @@ fn it_holds_every_key_and_no_other() {
             "plugins.payloads.gone",
             "plugins.payloads.keep_days",
             "plugins.payloads.total_bytes_max",
+            "plugins.tools.calls_max",
+            "plugins.tools.calls_per_listing_max",
             "plugins.tools.probe_interval_s",
             "plugins.validators.entries_max",
             "plugins.validators.operators",
