@@ -1,0 +1,15 @@
+//! What the plugin does for others: the payment service, and contributions to extension points.
+
+mod examine;
+mod facilitator;
+mod payments;
+mod points;
+mod reserve;
+mod vault;
+
+pub use examine::{Examined, Refusal, Stop, examine};
+pub use facilitator::{Facilitator, ROLE, facilitator, open_vault, vault_address};
+pub use payments::{check, end, offer, settle_when_full, take};
+pub use points::{counters, discovery, status};
+pub use reserve::reserve;
+pub use vault::read_account;
