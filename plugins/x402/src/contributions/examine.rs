@@ -9,7 +9,6 @@ use crate::{
         vouchers::{self, NewVoucher},
     },
 };
-use futures_util::future;
 use plugin_api::{Address, Hash256, HostError, HostErrorCode, PluginContext, Query, chain::MAIN};
 use serde::{Deserialize, Serialize};
 
@@ -141,20 +140,13 @@ const USED_ON_CHAIN: &str = "the nonce is used: the vault has settled it";
 /// Signature and funds. The vault is asked about the signature only when no key of the payer made it and he has code.
 async fn ask_vault(cx: &Cx, vault: Address, voucher: &Voucher, signature: &str) -> Result<(Funds, bool), Stop> {
     let by_contract = !is_signed_by_key(cx, vault, voucher, signature).await?;
-    let code = async {
-        match by_contract {
-            true => cx.chain(MAIN).code(voucher.payer).await,
-            false => Ok(String::new()),
-        }
-    };
-    let (read, code) = future::join(contract::read_funds(cx, vault, voucher), code).await;
     if by_contract {
-        if code.map_err(contract::unreadable)? == "0x" {
+        if cx.chain(MAIN).code(voucher.payer).await.map_err(contract::unreadable)? == "0x" {
             return Err("the signature is not the payer's".into());
         }
         contract::verify(cx, vault, voucher, signature).await?;
     }
-    let (funds, is_used) = read?;
+    let (funds, is_used) = contract::read_funds(cx, vault, voucher).await?;
     if is_used {
         return Err(USED_ON_CHAIN.into());
     }

@@ -185,6 +185,8 @@ pub struct Kind {
     pub vault: Option<Address>,
     pub settlement: Settlement,
     pub facilitator: Option<Address>,
+    /// What servers copy into their terms: the vault.
+    pub extra: Value,
 }
 
 #[derive(Clone, Debug, Serialize, JsonSchema)]

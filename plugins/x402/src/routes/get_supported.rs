@@ -33,6 +33,7 @@ async fn get_supported(cx: RequestContext<X402>) -> Result<Json<Supported>, Hand
         vault,
         settlement,
         facilitator,
+        extra: json!({ "vault": vault, "settlement": settlement }),
     };
     let signers: Vec<_> = facilitator.into_iter().collect();
     Ok(Json(Supported {
