@@ -3,7 +3,7 @@
 use crate::PAYEE;
 use plugin_api::{
     ConfigError, Definition, HandlerError, HostError, HostHandle, Json, JsonBody, JsonSchema, Migration, NoConfig,
-    Plugin, Query as _, QueryString, RequestContext, Route, Signed, Tx, Wei,
+    Plugin, QueryString, RequestContext, Route, Signed, Tx, Wei,
     abi::{PluginModule, PluginModule_Ref},
     abi_stable::prefix_type::PrefixTypeTrait as _,
     host::Identity,

@@ -154,8 +154,8 @@ async fn a_settlement_is_an_event_when_it_is_deep_enough() {
         chain.mine_empty(3);
         gateway.indexed(chain).await;
         let events = gateway.events().await;
-        let event = events.iter().find(|event| event.event_type == "x402.settled").expect("the event");
-        assert_eq!(event.actor, Some(draft.payer()));
+        let event = events.iter().find(|event| event.kind == "x402.settled").expect("the event");
+        assert_eq!(event.actor, Some(draft.payer().to_string()));
         let subject = event.subject.as_ref().map(|subject| (subject.kind.clone(), subject.id.clone()));
         assert_eq!(subject, Some(("x402".to_owned(), format!("{}:7", draft.payer()))));
         let expected = json!({
