@@ -37,4 +37,6 @@
 //! ```
 
 pub use crate::abi::Response;
-pub use crate::sdk::{Accepted, IntoResponse, NoContent, Problem, RawResponse, StreamBody, Text, WithHeader};
+pub use crate::sdk::{
+    Accepted, CreatedOrUpdated, IntoResponse, NoContent, Problem, RawResponse, StreamBody, Text, WithHeader,
+};

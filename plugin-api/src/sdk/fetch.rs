@@ -8,7 +8,8 @@ use crate::{
 use serde::{Serialize, de::DeserializeOwned};
 use std::time::Duration;
 
-/// An outbound request. Private addresses are refused; redirects are followed only up to [`Fetch::redirects_max`].
+/// An outbound request. Private addresses are refused; redirects are followed only up to [`Fetch::redirects_max`]. A host gets a bounded
+/// number of requests at once and per second, from all plugins; one beyond is [`FetchError::DestinationBusy`].
 ///
 /// Nothing is decompressed. The gateway sends no `accept-encoding` of its own, and few servers compress then; they may, and they
 /// do when you send that header. The body is then the compressed bytes, the limits count these, and the response has the server's
@@ -126,6 +127,13 @@ impl Fetch {
 
     pub fn redirects_max(mut self, redirects: u8) -> Self {
         self.request.redirects_max = redirects;
+        self
+    }
+
+    /// Marks a probe or webhook, which no caller waits for. A host that never answered 2xx gets one of them a minute, from all plugins
+    /// (`egress.unanswered_interval_ms`), whatever path and query are; further ones are [`FetchError::DestinationBusy`].
+    pub fn background(mut self) -> Self {
+        self.request.background = true;
         self
     }
 

@@ -1,6 +1,7 @@
 //! The SDK for plugin authors. Its public names are in `lib.rs`.
 
 mod address;
+mod answer;
 mod author;
 mod call_types;
 mod chain;
@@ -36,6 +37,7 @@ mod request;
 mod response;
 mod route;
 mod row;
+mod schemas;
 mod search;
 mod secret;
 mod service;
