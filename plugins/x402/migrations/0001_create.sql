@@ -47,6 +47,10 @@ CREATE TABLE x402_batches (
     -- sent, done or failed
     state TEXT NOT NULL,
     reason TEXT,
+    -- 1 while its transaction is in a block.
+    is_mined BIGINT NOT NULL,
+    -- 1 when it calls the code of a payer.
+    by_contract BIGINT NOT NULL,
     created_at BIGINT NOT NULL,
     ended_at BIGINT
 );

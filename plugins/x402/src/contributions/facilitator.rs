@@ -5,7 +5,7 @@ use plugin_api::{Address, HostError, HostErrorCode, PluginContext, Wei, chain::M
 
 /// Role of the key that sends the batches.
 pub const ROLE: &str = "facilitator";
-/// Vouchers that waited this long mean that none are settled.
+/// Vouchers that waited this long for a block mean that none are settled.
 const QUEUE_AGE_MAX_S: i64 = 600;
 /// How long a balance that was read counts.
 const BALANCE_AGE_S: i64 = 60;
@@ -73,8 +73,8 @@ pub async fn open_vault(cx: &PluginContext<X402>) -> Result<Result<Address, Stri
         }
         Some(_) => {}
     }
-    let oldest = vouchers::oldest_queued_at(&cx.db()).await?;
-    let is_stuck = oldest.is_some_and(|oldest| cx.now_s() - oldest > QUEUE_AGE_MAX_S);
+    let since_s = vouchers::waits_since(&cx.db()).await?;
+    let is_stuck = since_s.is_some_and(|since_s| cx.now_s() - since_s > QUEUE_AGE_MAX_S);
     Ok(if is_stuck { Err("vouchers have waited too long for their settlement".to_owned()) } else { Ok(vault) })
 }
 

@@ -35,7 +35,8 @@ impl Sender {
             return Ok(0);
         }
         let intent = self.request(batch, &vouchers)?.record(tx).await?;
-        batches::set_intent(tx, batch, intent).await?;
+        let by_contract = vouchers.iter().any(|new| new.by_contract);
+        batches::set_intent(tx, batch, intent, by_contract).await?;
         Ok(vouchers.len())
     }
 

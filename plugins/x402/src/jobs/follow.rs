@@ -29,7 +29,7 @@ async fn follow(cx: PluginContext<X402>) -> Result<(), HostError> {
             cx.error(&format!("the journal does not know intent {} of batch {}", batch.intent, batch.id));
             continue;
         };
-        note_transactions(&cx, &batch, &status).await?;
+        note_progress(&cx, &batch, &status).await?;
         match status.state {
             TxState::Final if batches::has_ended(&cx.db(), batch.id).await? => {
                 cx.write(async move |tx| batches::end(tx, batch.id, "done", None).await).await?;
@@ -41,15 +41,20 @@ async fn follow(cx: PluginContext<X402>) -> Result<(), HostError> {
     Ok(())
 }
 
-/// Before the index gets to them: what the vault says in a transaction counts only for the batch that it belongs to.
-async fn note_transactions(cx: &PluginContext<X402>, batch: &Batch, status: &IntentStatus) -> Result<(), HostError> {
+/// The transactions of the batch, before the index gets to them: what the vault says in one counts only for the batch that it belongs
+/// to. And whether one is in a block.
+async fn note_progress(cx: &PluginContext<X402>, batch: &Batch, status: &IntentStatus) -> Result<(), HostError> {
     let known = batches::transactions(&cx.db(), batch.id).await?;
     let new: Vec<_> = status.hashes.iter().copied().filter(|hash| !known.contains(hash)).collect();
-    if new.is_empty() {
+    let (id, is_mined) = (batch.id, status.block.is_some());
+    if new.is_empty() && is_mined == batch.is_mined {
         return Ok(());
     }
-    let id = batch.id;
-    cx.write(async move |tx| batches::note_transactions(tx, id, &new).await).await
+    cx.write(async move |tx| {
+        batches::note_transactions(tx, id, &new).await?;
+        batches::set_mined(tx, id, is_mined).await
+    })
+    .await
 }
 
 /// Several vouchers are tried in two halves, until the one that makes a batch fail is alone. Only then the failure is its own.

@@ -39,20 +39,30 @@ pub async fn waiting(db: &impl Query, vault: Address, limit: u32) -> Result<Vec<
 pub struct Batch {
     pub id: i64,
     pub intent: i64,
+    pub is_mined: bool,
 }
 
 pub async fn sent(db: &impl Query, limit: u32) -> Result<Vec<Batch>, HostError> {
-    db.rows(sql("SELECT id, intent FROM x402_batches WHERE state = 'sent' ORDER BY id LIMIT $1").bind(limit)).await
+    db.rows(sql("SELECT id, intent, is_mined FROM x402_batches WHERE state = 'sent' ORDER BY id LIMIT $1").bind(limit))
+        .await
 }
 
 /// A new batch without intent; returns its id.
 pub async fn insert(tx: &Tx) -> Result<i64, HostError> {
-    let insert = sql("INSERT INTO x402_batches (intent, state, created_at) VALUES (0, 'sent', $1) RETURNING id");
+    let insert = sql(
+        "INSERT INTO x402_batches (intent, state, is_mined, by_contract, created_at) VALUES (0, 'sent', 0, 0, $1) RETURNING id",
+    );
     tx.one(insert.bind(tx.now_s())).await
 }
 
-pub async fn set_intent(tx: &Tx, batch: i64, intent: i64) -> Result<(), HostError> {
-    tx.execute(sql("UPDATE x402_batches SET intent = $2 WHERE id = $1").bind((batch, intent))).await.map(drop)
+pub async fn set_intent(tx: &Tx, batch: i64, intent: i64, by_contract: bool) -> Result<(), HostError> {
+    let update = sql("UPDATE x402_batches SET intent = $2, by_contract = $3 WHERE id = $1");
+    tx.execute(update.bind((batch, intent, by_contract))).await.map(drop)
+}
+
+/// Whether its transaction is in a block now.
+pub async fn set_mined(tx: &Tx, batch: i64, is_mined: bool) -> Result<(), HostError> {
+    tx.execute(sql("UPDATE x402_batches SET is_mined = $2 WHERE id = $1").bind((batch, is_mined))).await.map(drop)
 }
 
 pub async fn delete(tx: &Tx, batch: i64) -> Result<(), HostError> {
@@ -130,7 +140,7 @@ pub async fn has_ended(db: &impl Query, batch: i64) -> Result<bool, HostError> {
 pub async fn count_attempt(tx: &Tx, batch: i64, attempts_max: i64, reason: &str) -> Result<(), HostError> {
     let update = sql("UPDATE x402_vouchers SET attempts = attempts + 1, \
          state = CASE WHEN attempts + 1 >= $2 THEN 'failed' ELSE 'queued' END, reason = $3, \
-         closed_at = CASE WHEN attempts + 1 >= $2 THEN $4 END, batch = NULL \
+         closed_at = CASE WHEN attempts + 1 >= $2 THEN cast($4 AS BIGINT) END, batch = NULL \
          WHERE batch = $1 AND state = 'submitted'");
     tx.execute(update.bind((batch, attempts_max, reason, tx.now_s()))).await.map(drop)
 }

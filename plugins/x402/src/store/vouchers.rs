@@ -93,6 +93,7 @@ pub struct Queue {
     pub queued: i64,
     pub oldest_queued_at: Option<i64>,
     pub submitted: i64,
+    /// When the oldest batch was made that is in no block.
     pub oldest_submitted_at: Option<i64>,
 }
 
@@ -100,13 +101,18 @@ pub async fn queue(db: &impl Query) -> Result<Queue, HostError> {
     let select = sql("SELECT (SELECT count(*) FROM x402_vouchers WHERE state = 'queued') AS queued, \
          (SELECT min(queued_at) FROM x402_vouchers WHERE state = 'queued') AS oldest_queued_at, \
          (SELECT count(*) FROM x402_vouchers WHERE state = 'submitted') AS submitted, \
-         (SELECT min(created_at) FROM x402_batches WHERE state = 'sent') AS oldest_submitted_at");
+         (SELECT min(created_at) FROM x402_batches WHERE state = 'sent' AND is_mined = 0) AS oldest_submitted_at");
     db.one(select).await
 }
 
-/// Since when the oldest voucher waits.
-pub async fn oldest_queued_at(db: &impl Query) -> Result<Option<i64>, HostError> {
-    db.one(sql("SELECT min(queued_at) FROM x402_vouchers WHERE state = 'queued'")).await
+/// Since when the oldest voucher waits for a batch, or its batch for a block. Those of contracts do not count: a payer whose code makes
+/// his batches fail stops nobody else.
+pub async fn waits_since(db: &impl Query) -> Result<Option<i64>, HostError> {
+    let select = sql(
+        "SELECT min(since) FROM (SELECT min(queued_at) AS since FROM x402_vouchers WHERE state = 'queued' AND by_contract = 0 \
+         UNION ALL SELECT min(created_at) AS since FROM x402_batches WHERE state = 'sent' AND is_mined = 0 AND by_contract = 0) waiting",
+    );
+    db.one(select).await
 }
 
 /// Whether so many vouchers wait.
