@@ -1,15 +1,18 @@
 //! Checks a payment by itself, with what is stored, and with the vault. Nothing is written: see `reserve.rs`.
 
-use super::vault as contract;
+use super::{
+    refusal::{Refusal, Stop},
+    vault as contract,
+};
 use crate::{
     X402,
-    model::{Exposure, Funds, FundsProblem, Payment, Requirement, Voucher, check_terms},
+    model::{Exposure, Funds, Payment, Requirement, Voucher, check_terms},
     store::{
         derived, payers,
         vouchers::{self, NewVoucher},
     },
 };
-use plugin_api::{Address, Hash256, HostError, HostErrorCode, PluginContext, Query, chain::MAIN};
+use plugin_api::{Address, HostError, HostErrorCode, PluginContext, Query, chain::MAIN};
 use serde::{Deserialize, Serialize};
 
 /// Bytes of a signature that a key makes, as text: `0x` and two digits each.
@@ -21,77 +24,6 @@ pub struct Examined {
     #[serde(flatten)]
     pub new: NewVoucher,
     pub funds: Funds,
-}
-
-/// Why a payment is refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// For the client.
-    pub reason: String,
-    /// Of the voucher that was seen before.
-    pub tx: Option<Hash256>,
-    /// Whether a batch helps the payer.
-    pub wants_batch: bool,
-}
-
-impl From<String> for Refusal {
-    fn from(reason: String) -> Self {
-        Self { reason, tx: None, wants_batch: false }
-    }
-}
-
-impl From<&str> for Refusal {
-    fn from(reason: &str) -> Self {
-        reason.to_owned().into()
-    }
-}
-
-impl From<FundsProblem> for Refusal {
-    fn from(problem: FundsProblem) -> Self {
-        match problem {
-            FundsProblem::NotCovered(reason) => reason.into(),
-            FundsProblem::CreditUsedUp(reason) => Self { reason, tx: None, wants_batch: true },
-        }
-    }
-}
-
-/// Why no payment came of it.
-#[derive(Debug)]
-pub enum Stop {
-    Refused(Refusal),
-    /// Nothing can be paid now.
-    Disabled(String),
-    Host(HostError),
-}
-
-impl From<HostError> for Stop {
-    fn from(error: HostError) -> Self {
-        Self::Host(error)
-    }
-}
-
-impl From<Refusal> for Stop {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refused(refusal)
-    }
-}
-
-impl From<String> for Stop {
-    fn from(reason: String) -> Self {
-        Self::Refused(reason.into())
-    }
-}
-
-impl From<&str> for Stop {
-    fn from(reason: &str) -> Self {
-        Self::Refused(reason.into())
-    }
-}
-
-impl From<FundsProblem> for Stop {
-    fn from(problem: FundsProblem) -> Self {
-        Self::Refused(problem.into())
-    }
 }
 
 type Cx = PluginContext<X402>;

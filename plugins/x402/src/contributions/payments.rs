@@ -1,8 +1,9 @@
 //! The payment service: what the gateway calls for priced routes of all plugins.
 
 use super::{
-    examine::{Examined, Stop, examine},
+    examine::{Examined, examine},
     facilitator::open_vault,
+    refusal::Stop,
     reserve::reserve,
 };
 use crate::{

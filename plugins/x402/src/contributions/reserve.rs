@@ -1,7 +1,10 @@
 //! Takes a payment that was checked, within a transaction: under the payer's row, whether its nonce is still unused and it is still
 //! covered. The rule: statements only, because the transaction may be another plugin's and may run again.
 
-use super::examine::{BROKEN_PROMISE, Examined, Refusal, seen};
+use super::{
+    examine::{BROKEN_PROMISE, Examined, seen},
+    refusal::Refusal,
+};
 use crate::{
     Config,
     model::Exposure,

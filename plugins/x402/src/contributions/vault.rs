@@ -1,6 +1,6 @@
 //! Asks the vault: what a payer has in it, and whether a contract accepts a signature.
 
-use super::{examine::Stop, facilitator::is_unreadable};
+use super::{facilitator::is_unreadable, refusal::Stop};
 use crate::{
     X402,
     model::{

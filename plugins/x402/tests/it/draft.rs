@@ -16,9 +16,9 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// A hundredth of 1 FMX, with the suggested life.
+    /// A hundredth of 1 FMX, which lives longer than a test's clock moves.
     pub fn new(gateway: &TestGateway, wallet: u64, nonce: u64) -> Self {
-        let (wallet, expiry_s) = (Wallet::new(wallet), gateway.now_s() + 300);
+        let (wallet, expiry_s) = (Wallet::new(wallet), gateway.now_s() + 3600);
         Self { wallet, payee: PAYEE, amount: FMX / 100, nonce, expiry_s, reference: Hash256([0; 32]) }
     }
 

@@ -138,7 +138,7 @@ async fn waits(chain: &ScriptedChain, gateway: &TestGateway, count: usize) -> Ve
 /// Polls without end: each caller limits it and says what it found instead.
 async fn until(holds: impl AsyncFn() -> bool) {
     while !holds().await {
-        tokio::time::sleep(Duration::from_millis(2)).await;
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
