@@ -202,5 +202,8 @@ fn reads(right: &RightCalls) -> Vec<Refusal> {
         right.query("list_tools", "owner=nobody", "bad_request"),
         right.query("list_work", "kind=none", "bad_request"),
         right.query("stream_work", "kind=none", "bad_request"),
+        right.with("verify_payment", &json!({ "paymentPayload": {} }), 400, "bad_request"),
+        right.with("settle_payment", &json!({ "paymentPayload": {} }), 400, "bad_request"),
+        right.at("get_payer", "/api/x402/payer/0x12", 400, "bad_address"),
     ]
 }

@@ -114,6 +114,19 @@ fn it_holds_every_key_and_no_other() {
             "plugins.validators.operators",
             "plugins.validators.signatures_required",
             "plugins.validators.signups_per_hour",
+            "plugins.x402.asset",
+            "plugins.x402.batch_s",
+            "plugins.x402.batch_size",
+            "plugins.x402.contract_gas",
+            "plugins.x402.credit_max_wei",
+            "plugins.x402.domain_name",
+            "plugins.x402.network",
+            "plugins.x402.queued_per_payer",
+            "plugins.x402.ref",
+            "plugins.x402.refuse_days",
+            "plugins.x402.scheme",
+            "plugins.x402.version",
+            "plugins.x402.voucher_cost_wei",
         ]
     );
 }

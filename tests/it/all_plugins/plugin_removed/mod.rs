@@ -47,6 +47,7 @@ pub fn modules() -> Vec<PluginModule_Ref> {
         tools::plugin_module(),
         validators::plugin_module(),
         work::plugin_module(),
+        x402::plugin_module(),
     ]
 }
 
