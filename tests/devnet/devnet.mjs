@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { deploy } from "./deploy.mjs";
 import { CHAIN_ID, startAnvil } from "./lib/anvil.mjs";
 import { KEY_COUNT, testKeys } from "./lib/keys.mjs";
+import { whenParentEnds } from "./lib/parent.mjs";
 import { hex } from "./lib/rpc.mjs";
 import { leave } from "./lib/settings.mjs";
 import { startProxy } from "./proxy.mjs";
@@ -26,7 +27,6 @@ const USAGE = `usage: node devnet.mjs [OPTIONS]
 /** How long ago the chain begins: long enough for the deployment, and for the weeks that an economy takes. */
 const DEPLOYMENT_S = 600;
 const ECONOMY_S = 60 * 86_400;
-const PARENT_LOOK_MS = 300;
 
 function options() {
   const text = (value) => ({ type: "string", default: value });
@@ -88,13 +88,6 @@ async function main() {
   if (failure) throw new Error(failure);
   // When it is stopped before it is ready, calls of the node fail, which is no error.
   await serving.then((proxy) => proxy.stop(), () => {});
-}
-
-/** A process whose parent has ended gets another one. */
-function whenParentEnds(tell) {
-  const parent = process.ppid;
-  const timer = setInterval(() => process.ppid !== parent && tell(), PARENT_LOOK_MS);
-  timer.unref();
 }
 
 async function serve(anvil, chosen) {

@@ -25,6 +25,7 @@ mod outages;
 mod payload_references;
 mod plugin_count;
 mod plugin_files;
+mod priced;
 mod purge;
 mod replicas;
 mod sequencing;

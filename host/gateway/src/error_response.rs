@@ -111,6 +111,12 @@ impl ErrorResponse {
     }
 }
 
+impl From<Response<Body>> for ErrorResponse {
+    fn from(response: Response<Body>) -> Self {
+        Self(Box::new(response))
+    }
+}
+
 impl From<Exceeded> for ErrorResponse {
     fn from(exceeded: Exceeded) -> Self {
         let message = format!("at most {} calls in any {} s from one address", exceeded.calls, exceeded.window_s);

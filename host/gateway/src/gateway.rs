@@ -39,7 +39,7 @@ pub struct Gateway {
     pub plugins: Arc<PluginManager>,
     pub health: Arc<HealthMonitor>,
     pub backups: Arc<Backups>,
-    pub dispatcher: Dispatcher,
+    pub dispatcher: Arc<Dispatcher>,
     /// Where plugins run: work that calls or starts them belongs there, whoever asks for it.
     pub runtime: Handle,
     /// Background tasks; they end when `stop` is cancelled.

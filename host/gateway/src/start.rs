@@ -3,7 +3,7 @@
 
 use crate::{
     backups::Backups,
-    dispatch::{Dispatcher, EnvelopeVerifier, PositionHeader, ResponseCache, Streams},
+    dispatch::{Dispatcher, EnvelopeVerifier, Payments, PositionHeader, ResponseCache, Streams},
     environment,
     gateway::Gateway,
     health::HealthMonitor,
@@ -179,6 +179,8 @@ pub async fn build(
         database,
         clock,
     });
+    let payments = Payments::new(host.clone(), environment.base_url.clone(), &config.brand.header_prefix)
+        .map_err(|error| StartError::Brand(error.to_string()))?;
     let own = gateway_meta::meta_routes(&environment);
     let routes = RouteTable::new(live.clone(), host.clone(), own);
     let routes = Arc::new(routes.map_err(|conflict| StartError::Routes(conflict.to_string()))?);
@@ -189,6 +191,7 @@ pub async fn build(
         environment,
         brand,
         position,
+        payments,
         host,
         routes,
         fence_requests,
@@ -205,6 +208,7 @@ struct BuiltParts {
     environment: Arc<Environment>,
     brand: Brand,
     position: PositionHeader,
+    payments: Payments,
     host: Arc<HostContext>,
     routes: Arc<RouteTable>,
     fence_requests: mpsc::UnboundedSender<FenceRequest>,
@@ -219,6 +223,7 @@ fn assemble(parts: BuiltParts) -> Gateway {
         environment,
         brand,
         position,
+        payments,
         host,
         routes,
         fence_requests,
@@ -253,7 +258,7 @@ fn assemble(parts: BuiltParts) -> Gateway {
         started_ms: host.clock.now_ms(),
     };
     Gateway {
-        dispatcher: Dispatcher {
+        dispatcher: Arc::new(Dispatcher {
             streams: streams(&config, topics),
             responses: ResponseCache::new(config.http.cache_bytes_max),
             position,
@@ -264,7 +269,8 @@ fn assemble(parts: BuiltParts) -> Gateway {
             host: host.clone(),
             routes,
             pages,
-        },
+            payments,
+        }),
         config,
         live,
         signers_digest,

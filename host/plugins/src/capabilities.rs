@@ -8,7 +8,7 @@ use super::{
     log_subscription,
     polls::{BACKGROUND_TASK, HostFrame, PluginCall, UnwatchedFrame, current_place, in_host, in_other_plugins},
     refused_transaction::undeclared_transaction,
-    services::call_service,
+    services::{call_service, check_used},
 };
 use abi_stable::{
     erased_types::TD_Opaque,
@@ -52,10 +52,10 @@ impl Capabilities {
     }
 
     async fn service(self, request: &FfiBytes, input: FfiBytes) -> Result<CapabilityResponse, HostError> {
-        let ServiceCall { service } = serde_json::from_slice(request)
+        let ServiceCall { service, .. } = serde_json::from_slice(request)
             .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not a call of a service: {error}")))?;
-        let active = self.host.active.list();
-        let call = call_service(&active, &self.manifest, &service, input);
+        check_used(&self.manifest, &service)?;
+        let call = call_service(&self.host, &service, input);
         let response = in_other_plugins(self.handle.gate.clone(), call).await?;
         Ok(CapabilityResponse { response, body: FfiBytes::default() })
     }

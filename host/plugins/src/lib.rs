@@ -2,12 +2,14 @@
 //!
 //! The rule: a bad plugin is a line in a report, never an outage.
 
+mod abi_transaction;
 mod active_plugin;
 mod active_plugins;
 pub mod bounds;
 mod breaker;
 mod call_depth;
 mod capabilities;
+mod charge;
 pub mod collisions;
 mod contributions;
 pub mod crash_record;
@@ -22,6 +24,7 @@ mod log_subscription;
 mod lost_commit;
 mod owned_object;
 pub mod polls;
+mod provider_transaction;
 mod refused_transaction;
 mod report;
 mod services;
@@ -38,6 +41,7 @@ pub use active_plugin::{ActivePlugin, InFlightGuard, PluginOperations};
 pub use active_plugins::{ActivePlugins, ActiveSet, dependencies_of};
 pub use breaker::{FaultLimit, PausedOperation};
 pub use capabilities::Capabilities;
+pub use charge::{ChargeOutcome, RequestCharge};
 pub use contributions::{AuthorRecords, Contribution, ContributionCache};
 pub use doorkeeper::Doorkeeper;
 pub use handle::{FenceCause, FenceRequest, PluginHandle, PluginOperation};
@@ -48,8 +52,9 @@ pub use loading::{
 };
 pub use log_subscription::{MIGRATION as LOG_SUBSCRIPTIONS_MIGRATION, forget as forget_log_subscriptions};
 pub use owned_object::OwnedObject;
-pub use refused_transaction::undeclared_transaction;
+pub use refused_transaction::{refused_transaction, undeclared_transaction};
 pub use report::PluginReport;
+pub use services::call_service;
 pub use state::PluginState;
 pub use topic::render;
 pub use transaction::{CommitError, PluginTransaction, TransactionOwner};

@@ -11,13 +11,18 @@ use plugin_api::abi::{
 };
 use std::future::ready;
 
+/// Every call of it fails for this reason.
+pub fn refused_transaction(reason: &'static str) -> TransactionBox {
+    Transaction_TO::from_value(RefusedTransaction(reason), TD_Opaque)
+}
+
 const UNDECLARED: &str = "the plugin does not declare that it uses transactions of its own: put the statements into one `write`, \
      or add `.own_transactions()` to its definition";
 
 /// For a plugin that begins a transaction which cannot run again and does not declare that it does: its other transactions are kept
 /// apart in a way that takes for granted that all of them can.
 pub fn undeclared_transaction() -> TransactionBox {
-    Transaction_TO::from_value(RefusedTransaction(UNDECLARED), TD_Opaque)
+    refused_transaction(UNDECLARED)
 }
 
 struct RefusedTransaction(&'static str);

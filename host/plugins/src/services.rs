@@ -1,14 +1,17 @@
-//! Calls of services: functions that one plugin provides and others use.
+//! Calls of services: functions that one plugin provides and others use, or the gateway itself.
 //!
 //! The rule: what fails in the provider is the provider's fault; the caller learns which service failed, and nothing else.
 
 use crate::{
-    ActivePlugin, ActiveSet,
+    ActivePlugin, ActiveSet, HostContext, PluginTransaction, TransactionOwner,
     bounds::{CONTRIBUTION_BYTES_MAX, excess},
     call_depth::CallDepth,
     polls::GateClosed,
+    provider_transaction::ProviderTransaction,
 };
 use abi_stable::std_types::RResult;
+use futures_util::future::BoxFuture;
+use gateway_storage::{Isolation, Scope};
 use plugin_api::{
     abi::{FfiBytes, HostError, HostErrorCode},
     manifest::Manifest,
@@ -16,62 +19,159 @@ use plugin_api::{
 use std::{sync::Arc, time::Duration};
 
 const SERVICE_TIMEOUT: Duration = Duration::from_secs(10);
+/// How often a transaction is tried that the gateway opens for a service, while it collides with others.
+const ATTEMPTS_MAX: u32 = 8;
 
-/// Calls `service` for the plugin with this manifest: JSON in, JSON out.
-pub async fn call_service(
+/// Whether the plugin with this manifest may call the service.
+pub fn check_used(caller: &Manifest, service: &str) -> Result<(), HostError> {
+    if caller.uses.iter().any(|used| used.name == service) {
+        return Ok(());
+    }
+    Err(refused(format!("the plugin does not declare that it uses the service {service}")))
+}
+
+/// Calls a service, JSON in, JSON out; one that is called in a transaction in a transaction of its own. Boxed: a future that may hold
+/// another call of a service has no size of its own.
+pub fn call_service<'c>(
+    host: &'c Arc<HostContext>,
+    service: &'c str,
+    input: FfiBytes,
+) -> BoxFuture<'c, Result<FfiBytes, HostError>> {
+    Box::pin(async move {
+        let active = host.active.list();
+        let provider = Provider::find(&active, service)?;
+        let call = async {
+            match provider.is_in_write() {
+                true => provider.call_in_own_write(host, input).await,
+                false => provider.call(input).await,
+            }
+        };
+        enter(service)?.scope(call).await
+    })
+}
+
+/// Calls a service within the transaction of the caller.
+pub async fn call_service_in_write(
     active: &ActiveSet,
-    caller: &Manifest,
+    transaction: &Arc<PluginTransaction>,
     service: &str,
     input: FfiBytes,
 ) -> Result<FfiBytes, HostError> {
-    if !caller.uses.iter().any(|used| used.name == service) {
-        let message = format!("the plugin does not declare that it uses the service {service}");
-        return Err(HostError::new(HostErrorCode::Refused, message));
+    let provider = Provider::find(active, service)?;
+    if !provider.is_in_write() {
+        let message = format!("the service {service} is not called within a write: call it before, or after");
+        return Err(refused(message));
     }
-    let Some((provider, index)) = active.provider(service) else {
-        return Err(disabled(format!("no plugin that serves provides the service {service}")));
-    };
-    let Some(depth) = CallDepth::enter() else {
-        let message = format!("services and contributions call each other in a circle, at last {service}");
-        return Err(HostError::new(HostErrorCode::Refused, message));
-    };
-    // Boxed: a future that may hold another call of a service has no size of its own.
-    depth.scope(Box::pin(call(provider, *index, service, input))).await
+    enter(service)?.scope(Box::pin(provider.call_within(transaction, input))).await
 }
 
-async fn call(provider: &Arc<ActivePlugin>, index: u32, service: &str, input: FfiBytes) -> Result<FfiBytes, HostError> {
-    let off = || disabled(format!("the service {service} is {}", why_off(provider)));
-    let _in_flight = provider.acquire().ok_or_else(off)?;
-    let operation = provider.operations.service(index).ok_or_else(off)?;
-    let paused = |_| disabled(format!("the service {service} is paused, because it failed too often"));
-    let probe = provider.handle.admit(operation).map_err(paused)?;
-    let call = provider.call(operation.place, || provider.object.call_service(index, input));
-    let place = format!("service {service}");
-    let failed = || HostError::new(HostErrorCode::Unavailable, format!("the service {service} failed"));
-    match tokio::time::timeout(SERVICE_TIMEOUT, call).await {
-        Ok(Ok(RResult::ROk(output))) => {
-            if let Some(reason) = excess("the answer of a service", output.len(), CONTRIBUTION_BYTES_MAX) {
-                provider.handle.error(&place, reason);
-                return Err(failed());
+fn enter(service: &str) -> Result<CallDepth, HostError> {
+    let circle = || refused(format!("services and contributions call each other in a circle, at last {service}"));
+    CallDepth::enter().ok_or_else(circle)
+}
+
+/// Who provides a service.
+struct Provider<'c> {
+    plugin: &'c Arc<ActivePlugin>,
+    index: u32,
+    service: &'c str,
+}
+
+impl<'c> Provider<'c> {
+    fn find(active: &'c ActiveSet, service: &'c str) -> Result<Self, HostError> {
+        let absent = || disabled(format!("no plugin that serves provides the service {service}"));
+        let (plugin, index) = active.provider(service).ok_or_else(absent)?;
+        Ok(Self { plugin, index: *index, service })
+    }
+
+    fn is_in_write(&self) -> bool {
+        self.plugin.manifest.provides.get(self.index as usize).is_some_and(|spec| spec.in_write)
+    }
+
+    async fn call(&self, input: FfiBytes) -> Result<FfiBytes, HostError> {
+        self.contained(|| self.plugin.object.call_service(self.index, input)).await
+    }
+
+    /// In a transaction of the provider's, which is committed when it has answered.
+    async fn call_in_own_write(&self, host: &Arc<HostContext>, input: FfiBytes) -> Result<FfiBytes, HostError> {
+        let mut attempt = 1;
+        loop {
+            let scope = self.plugin.scope.clone();
+            let transaction =
+                PluginTransaction::of_plugin(host, scope, TransactionOwner::Attempt, &self.plugin.manifest);
+            transaction.take_turn(|| self.plugin.handle.writes.nth(attempt));
+            let answer = match self.call_within(&transaction, copy(&input)).await {
+                Ok(output) => transaction.commit_for_service().await.map(|()| output),
+                Err(error) => {
+                    transaction.roll_back().await;
+                    Err(error)
+                }
+            };
+            if answer.is_ok() || attempt == ATTEMPTS_MAX || !transaction.has_conflict() {
+                return answer;
             }
-            if let Err(reason) = provider.outputs.check_service(index, &output) {
-                provider.handle.error(&place, format!("an answer has another shape: {reason}"));
-                return Err(failed());
-            }
-            provider.handle.end_probe(operation, probe);
-            Ok(output)
-        }
-        Ok(Ok(RResult::RErr(fault))) => {
-            provider.handle.fault(&place, &fault);
-            Err(failed())
-        }
-        Ok(Err(GateClosed)) => Err(off()),
-        Err(_elapsed) => {
-            provider.handle.timed_out(&place, SERVICE_TIMEOUT);
-            let message = format!("the service {service} did not answer within {SERVICE_TIMEOUT:?}");
-            Err(HostError::new(HostErrorCode::Timeout, message))
+            attempt += 1;
         }
     }
+
+    async fn call_within(&self, transaction: &Arc<PluginTransaction>, input: FfiBytes) -> Result<FfiBytes, HostError> {
+        if !matches!(self.plugin.scope, Scope::Plugin { isolation: Isolation::Serializable, .. }) {
+            let message = format!("the service {} is of a plugin whose transactions cannot run again", self.service);
+            return Err(refused(message));
+        }
+        let part = ProviderTransaction::new(transaction, self.plugin);
+        let call = || self.plugin.object.call_service_in_write(self.index, input, part.transaction_box());
+        let answer = self.contained(call).await;
+        part.end();
+        // What the provider made of a collision does not count: the transaction runs again.
+        if transaction.has_conflict() {
+            return Err(HostError::new(HostErrorCode::Conflict, "the write collided with another one"));
+        }
+        answer
+    }
+
+    async fn contained(
+        &self,
+        begin: impl FnOnce() -> async_ffi::FfiFuture<RResult<FfiBytes, plugin_api::abi::Fault>>,
+    ) -> Result<FfiBytes, HostError> {
+        let (provider, service) = (self.plugin, self.service);
+        let off = || disabled(format!("the service {service} is {}", why_off(provider)));
+        let _in_flight = provider.acquire().ok_or_else(off)?;
+        let operation = provider.operations.service(self.index).ok_or_else(off)?;
+        let paused = |_| disabled(format!("the service {service} is paused, because it failed too often"));
+        let probe = provider.handle.admit(operation).map_err(paused)?;
+        let call = provider.call(operation.place, begin);
+        let place = format!("service {service}");
+        let failed = || HostError::new(HostErrorCode::Unavailable, format!("the service {service} failed"));
+        match tokio::time::timeout(SERVICE_TIMEOUT, call).await {
+            Ok(Ok(RResult::ROk(output))) => {
+                if let Some(reason) = excess("the answer of a service", output.len(), CONTRIBUTION_BYTES_MAX) {
+                    provider.handle.error(&place, reason);
+                    return Err(failed());
+                }
+                if let Err(reason) = provider.outputs.check_service(self.index, &output) {
+                    provider.handle.error(&place, format!("an answer has another shape: {reason}"));
+                    return Err(failed());
+                }
+                provider.handle.end_probe(operation, probe);
+                Ok(output)
+            }
+            Ok(Ok(RResult::RErr(fault))) => {
+                provider.handle.fault(&place, &fault);
+                Err(failed())
+            }
+            Ok(Err(GateClosed)) => Err(off()),
+            Err(_elapsed) => {
+                provider.handle.timed_out(&place, SERVICE_TIMEOUT);
+                let message = format!("the service {service} did not answer within {SERVICE_TIMEOUT:?}");
+                Err(HostError::new(HostErrorCode::Timeout, message))
+            }
+        }
+    }
+}
+
+fn copy(bytes: &FfiBytes) -> FfiBytes {
+    bytes.to_vec().into()
 }
 
 /// Whoever waits when the gate closes asks before the plugin is fenced, so the gate comes first.
@@ -87,4 +187,8 @@ fn why_off(provider: &ActivePlugin) -> &'static str {
 
 fn disabled(message: String) -> HostError {
     HostError::new(HostErrorCode::Disabled, message)
+}
+
+fn refused(message: String) -> HostError {
+    HostError::new(HostErrorCode::Refused, message)
 }

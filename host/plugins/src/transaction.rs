@@ -6,24 +6,16 @@
 use crate::{
     HostContext, WriteGuard,
     bounds::EVENTS_PER_TRANSACTION_MAX,
+    charge::{ChargeOutcome, RequestCharge},
     log_subscription,
     lost_commit::{self, Outcome},
-    polls::in_host,
     write_turn::WriteTurn,
 };
-use abi_stable::{
-    erased_types::TD_Opaque,
-    std_types::{RResult, RString, RVec},
-};
-use async_ffi::{FfiFuture, FutureExt as _};
 use gateway_activity::CheckedEvent;
 use gateway_storage::{CommitStatement, Dialect, Isolation, Scope, StorageError, Transaction as StorageTransaction};
 use parking_lot::Mutex;
 use plugin_api::{
-    abi::{
-        CapabilityResponse, FfiBytes, HostError, HostErrorCode, NewEvent, Statement, StatementResult,
-        Transaction as AbiTransaction, Transaction_TO, TransactionBox,
-    },
+    abi::{CapabilityResponse, FfiBytes, HostError, HostErrorCode, NewEvent, Statement, StatementResult},
     manifest::Manifest,
 };
 use std::{
@@ -38,7 +30,7 @@ use uuid::Uuid;
 pub struct PluginTransaction {
     inner: StorageTransaction,
     events: Mutex<Vec<CheckedEvent>>,
-    host: Arc<HostContext>,
+    pub(crate) host: Arc<HostContext>,
     owner: TransactionOwner,
     /// Stored with the guard of a signed write, to find out what became of it.
     attempt: String,
@@ -46,12 +38,14 @@ pub struct PluginTransaction {
     turn: OnceLock<WriteTurn>,
     /// What the plugin declares: the events that it publishes, the signer roles and chains that it may send transactions with.
     /// `None` for a transaction of the gateway.
-    manifest: Option<Arc<Manifest>>,
+    pub(crate) manifest: Option<Arc<Manifest>>,
     has_intents: AtomicBool,
     /// The plugin called `commit`: what becomes of a request that ends before its result is known is unknown.
     has_commit_begun: AtomicBool,
     /// How the plugin's `commit` ended.
     commit_result: OnceLock<Result<(), CommitError>>,
+    /// Of a signed write with a price.
+    pub(crate) charge: Option<Arc<RequestCharge>>,
 }
 
 /// Who commits the transaction.
@@ -89,7 +83,7 @@ impl CommitError {
 
 impl PluginTransaction {
     pub fn new(host: &Arc<HostContext>, scope: Scope, owner: TransactionOwner) -> Arc<Self> {
-        Self::build(host, scope, owner, None)
+        Self::build(host, scope, owner, None, None)
     }
 
     /// As [`Self::new`], with what the plugin declares.
@@ -99,7 +93,19 @@ impl PluginTransaction {
         owner: TransactionOwner,
         manifest: &Arc<Manifest>,
     ) -> Arc<Self> {
-        Self::build(host, scope, owner, Some(manifest.clone()))
+        Self::build(host, scope, owner, Some(manifest.clone()), None)
+    }
+
+    /// As [`Self::of_plugin`], of a signed write with a price.
+    pub fn with_charge(
+        host: &Arc<HostContext>,
+        scope: Scope,
+        owner: TransactionOwner,
+        manifest: &Arc<Manifest>,
+        charge: Arc<RequestCharge>,
+    ) -> Arc<Self> {
+        charge.set(ChargeOutcome::NotCharged);
+        Self::build(host, scope, owner, Some(manifest.clone()), Some(charge))
     }
 
     fn build(
@@ -107,6 +113,7 @@ impl PluginTransaction {
         scope: Scope,
         owner: TransactionOwner,
         manifest: Option<Arc<Manifest>>,
+        charge: Option<Arc<RequestCharge>>,
     ) -> Arc<Self> {
         let inner = host.database.begin(scope);
         let attempt = Uuid::now_v7().simple().to_string();
@@ -124,11 +131,8 @@ impl PluginTransaction {
             has_intents: AtomicBool::new(false),
             has_commit_begun: AtomicBool::new(false),
             commit_result: OnceLock::new(),
+            charge,
         })
-    }
-
-    pub fn transaction_box(self: &Arc<Self>) -> TransactionBox {
-        Transaction_TO::from_value(Handle(self.clone()), TD_Opaque)
     }
 
     /// Before its first statement. Where transactions run one after the other anyway, it needs no turn.
@@ -139,7 +143,7 @@ impl PluginTransaction {
         }
     }
 
-    async fn begin_turn(&self) {
+    pub(crate) async fn begin_turn(&self) {
         if let Some(turn) = self.turn.get() {
             turn.begin().await;
         }
@@ -213,7 +217,7 @@ impl PluginTransaction {
     }
 
     /// The error of a statement. The guard may run with it.
-    fn statement_error(&self, error: StorageError) -> HostError {
+    pub(crate) fn statement_error(&self, error: StorageError) -> HostError {
         match self.inner.refused_opening() {
             Some(index) => host_error(CommitError::of_guard(index)),
             None => error.into(),
@@ -228,6 +232,9 @@ impl PluginTransaction {
 
     /// Tells other gateways that what they have cached of the plugin's data is old.
     fn change_statement(&self) -> Option<CommitStatement> {
+        if self.inner.has_other_owners() {
+            return self.host.database.change_statement_of_all();
+        }
         self.host.database.change_statement(self.inner.scope().plugin_name()?)
     }
 
@@ -239,7 +246,7 @@ impl PluginTransaction {
     }
 
     /// Commits for the plugin, where the plugin may.
-    async fn commit(&self) -> Result<(), HostError> {
+    pub(crate) async fn commit(&self) -> Result<(), HostError> {
         let guard = match &self.owner {
             TransactionOwner::Write(guard) => guard.as_deref(),
             TransactionOwner::Attempt | TransactionOwner::Plugin => None,
@@ -256,8 +263,24 @@ impl PluginTransaction {
         result.map_err(host_error)
     }
 
+    /// Commits a transaction of the gateway's for the provider of a service.
+    pub(crate) async fn commit_for_service(&self) -> Result<(), HostError> {
+        self.begin_turn().await;
+        self.finish(None).await.map_err(host_error)
+    }
+
+    /// Runs statements for the provider of a service.
+    pub(crate) async fn run_in_turn(
+        &self,
+        scope: &Scope,
+        statements: Vec<Statement>,
+    ) -> Result<Vec<StatementResult>, HostError> {
+        self.begin_turn().await;
+        self.inner.run_for(scope, statements).await.map_err(|error| self.statement_error(error))
+    }
+
     /// Calls a capability within this transaction.
-    async fn call(&self, capability: &str, request: &[u8]) -> Result<CapabilityResponse, HostError> {
+    pub(crate) async fn call(&self, capability: &str, request: &[u8]) -> Result<CapabilityResponse, HostError> {
         match capability {
             "tx" => self.record_intent(request).await,
             "log_done" => self.mark_log_done(request).await,
@@ -288,7 +311,11 @@ impl PluginTransaction {
 
     /// Readers of the log take an event for what its type says: a plugin publishes only types that it declares.
     pub fn check_declared(&self, kind: &str) -> Result<(), HostError> {
-        let Some(manifest) = &self.manifest else { return Ok(()) };
+        Self::check_declared_by(self.manifest.as_deref(), kind)
+    }
+
+    fn check_declared_by(manifest: Option<&Manifest>, kind: &str) -> Result<(), HostError> {
+        let Some(manifest) = manifest else { return Ok(()) };
         if manifest.event_types.iter().any(|declared| declared == kind) {
             return Ok(());
         }
@@ -296,9 +323,14 @@ impl PluginTransaction {
         Err(HostError::new(HostErrorCode::Refused, message))
     }
 
-    fn publish(&self, event: NewEvent) -> Result<(), HostError> {
+    pub(crate) fn publish(&self, event: NewEvent) -> Result<(), HostError> {
+        self.publish_for(self.manifest.as_deref(), event)
+    }
+
+    /// Publishes an event that this manifest must declare.
+    pub(crate) fn publish_for(&self, manifest: Option<&Manifest>, event: NewEvent) -> Result<(), HostError> {
         let event = CheckedEvent::check(event)?;
-        self.check_declared(&event.as_event().kind)?;
+        Self::check_declared_by(manifest, &event.as_event().kind)?;
         let mut events = self.events.lock();
         if events.len() >= EVENTS_PER_TRANSACTION_MAX {
             let text = format!("more than {EVENTS_PER_TRANSACTION_MAX} events in a transaction");
@@ -328,45 +360,6 @@ impl Deref for PluginTransaction {
 
     fn deref(&self) -> &StorageTransaction {
         &self.inner
-    }
-}
-
-struct Handle(Arc<PluginTransaction>);
-
-impl AbiTransaction for Handle {
-    fn run(&self, statements: RVec<Statement>) -> FfiFuture<RResult<RVec<StatementResult>, HostError>> {
-        let transaction = self.0.clone();
-        in_host(async move {
-            transaction.begin_turn().await;
-            let outcomes = transaction.run(statements.into_vec()).await;
-            outcomes.map(RVec::from).map_err(|error| transaction.statement_error(error)).into()
-        })
-        .into_ffi()
-    }
-
-    fn defer(&self, statement: Statement) -> RResult<(), HostError> {
-        self.0.defer(statement).map_err(HostError::from).into()
-    }
-
-    /// Only the transactions of the indexer have chain events.
-    fn begin_event(&self, _: u32) {}
-
-    fn publish(&self, event: NewEvent) -> RResult<(), HostError> {
-        self.0.publish(event).into()
-    }
-
-    fn call(&self, capability: RString, request: FfiBytes) -> FfiFuture<RResult<CapabilityResponse, HostError>> {
-        let transaction = self.0.clone();
-        async move { transaction.call(&capability, &request).await.into() }.into_ffi()
-    }
-
-    fn commit(&self) -> FfiFuture<RResult<(), HostError>> {
-        let transaction = self.0.clone();
-        in_host(async move {
-            transaction.begin_turn().await;
-            transaction.commit().await.into()
-        })
-        .into_ffi()
     }
 }
 

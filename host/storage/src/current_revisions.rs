@@ -57,6 +57,11 @@ impl Database {
         matches!(self.inner.engine, Engine::Postgres(_)).then(|| versions::change_statement(owner))
     }
 
+    /// As [`Self::change_statement`], of a transaction that may have changed data of several owners.
+    pub fn change_statement_of_all(&self) -> Option<CommitStatement> {
+        self.change_statement(versions::EVERYTHING)
+    }
+
     /// Replaces rows of changes by numbers, when there are many: see [`versions`]. Does nothing on SQLite.
     pub async fn fold_changes(&self) -> Result<(), StorageError> {
         if matches!(self.inner.engine, Engine::Sqlite(_)) {

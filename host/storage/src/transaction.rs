@@ -31,6 +31,7 @@ pub struct Transaction {
     deferred: Mutex<DeferredStatements>,
     has_conflict: AtomicBool,
     has_written: AtomicBool,
+    has_other_owners: AtomicBool,
 }
 
 enum EngineTransaction {
@@ -94,6 +95,7 @@ impl Transaction {
             deferred: Mutex::default(),
             has_conflict: AtomicBool::new(false),
             has_written: AtomicBool::new(false),
+            has_other_owners: AtomicBool::new(false),
         }
     }
 
@@ -119,6 +121,11 @@ impl Transaction {
     /// Whether a statement in its own scope may have changed rows.
     pub fn has_written(&self) -> bool {
         self.has_written.load(Relaxed)
+    }
+
+    /// Whether statements ran in another scope than its own: it may have changed rows of that plugin.
+    pub fn has_other_owners(&self) -> bool {
+        self.has_other_owners.load(Relaxed)
     }
 
     /// Whether the connection failed while the commit was on its way: it may have taken effect.
@@ -174,6 +181,30 @@ impl Transaction {
     /// Like [`Self::run`], for the gateway's own statements in the transaction of a plugin.
     pub async fn run_as_host(&self, statements: Vec<Statement>) -> Result<Vec<StatementResult>, StorageError> {
         self.run_in(&Scope::Host, statements).await
+    }
+
+    /// Like [`Self::run`], for another plugin that takes part in the transaction, in its scope.
+    pub async fn run_for(
+        &self,
+        scope: &Scope,
+        statements: Vec<Statement>,
+    ) -> Result<Vec<StatementResult>, StorageError> {
+        self.add_other_owner();
+        self.run_in(scope, statements).await
+    }
+
+    /// Like [`Self::defer`], for another plugin that takes part in the transaction, in its scope.
+    pub fn defer_for(&self, scope: &Scope, statement: Statement) -> Result<(), StorageError> {
+        self.add_other_owner();
+        let checked = self.check(scope, statement)?;
+        self.deferred.lock().push(checked)
+    }
+
+    fn add_other_owner(&self) {
+        self.has_other_owners.store(true, Relaxed);
+        if let EngineTransaction::Sqlite(transaction) = &self.engine {
+            transaction.add_other_owner();
+        }
     }
 
     async fn run_in(&self, scope: &Scope, statements: Vec<Statement>) -> Result<Vec<StatementResult>, StorageError> {

@@ -47,6 +47,12 @@ impl Wei {
     }
 }
 
+impl From<u64> for Wei {
+    fn from(amount: u64) -> Self {
+        Self(U256::from(amount))
+    }
+}
+
 impl fmt::Display for Wei {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.0, out)

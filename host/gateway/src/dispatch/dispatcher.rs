@@ -9,8 +9,9 @@ use super::{
     body_parts::BodyParts,
     call::Call,
     commit,
+    payments::Payments,
     position_header::PositionHeader,
-    request_head::{RequestHead, RequestTransaction},
+    request_head::{PaidRequest, RequestHead, RequestTransaction},
     response::{self, PluginResponse, Streams},
     response_cache::{CompleteResponse, Lookup, ResponseCache},
 };
@@ -27,7 +28,7 @@ use gateway_http::{
     ClientIp, ConnectionInfo, RequestId, Tarpit,
     body::{Body, RequestBody},
 };
-use gateway_plugins::{ActivePlugin, HostContext, polls::GateClosed};
+use gateway_plugins::{ActivePlugin, HostContext, RequestCharge, polls::GateClosed};
 use gateway_storage::read_tracking;
 use http::{Method, Request, Response, StatusCode, header, request::Parts, uri::PathAndQuery};
 use http_body::Body as _;
@@ -56,6 +57,7 @@ pub struct Dispatcher {
     pub verifier: Arc<EnvelopeVerifier>,
     pub responses: ResponseCache,
     pub position: PositionHeader,
+    pub payments: Payments,
     /// Limits how many large bodies are verified at a time to the number of processors.
     pub large_bodies: Arc<Semaphore>,
     /// Limits how many searches run at a time: one processor fewer than there are stays for other requests.
@@ -64,7 +66,7 @@ pub struct Dispatcher {
 
 impl Dispatcher {
     /// Answers a request. Every failure has the one error body.
-    pub async fn handle(&self, request: Request<RequestBody>) -> Response<Body> {
+    pub async fn handle(self: &Arc<Self>, request: Request<RequestBody>) -> Response<Body> {
         let (parts, body) = request.into_parts();
         let (route, params) = match self.routes.find(&parts.method, parts.uri.path()) {
             Found::Route { route, params } => (route, params),
@@ -115,7 +117,7 @@ impl Dispatcher {
     }
 
     async fn serve(
-        &self,
+        self: &Arc<Self>,
         route: &Arc<Route>,
         ip: IpAddr,
         routed: RoutedRequest,
@@ -145,7 +147,11 @@ impl Dispatcher {
     }
 
     /// The cached response, or a new one, which gets an entity tag and is cached where nothing forbids it.
-    async fn serve_cached(&self, call: Call<'_>, routed: RoutedRequest) -> Result<Response<Body>, ErrorResponse> {
+    async fn serve_cached(
+        self: &Arc<Self>,
+        call: Call<'_>,
+        routed: RoutedRequest,
+    ) -> Result<Response<Body>, ErrorResponse> {
         let is_compressed_for_some = self.config.load().http.compression;
         let uri = routed.parts.uri.clone();
         let path_and_query = uri.path_and_query().map_or("/", PathAndQuery::as_str);
@@ -179,7 +185,11 @@ impl Dispatcher {
         Ok(complete.into_response(&if_none_match, is_compressed_for_some))
     }
 
-    async fn read_and_call(&self, call: Call<'_>, routed: RoutedRequest) -> Result<Response<Body>, ErrorResponse> {
+    async fn read_and_call(
+        self: &Arc<Self>,
+        call: Call<'_>,
+        routed: RoutedRequest,
+    ) -> Result<Response<Body>, ErrorResponse> {
         let RoutedRequest { parts, params, body, is_search } = routed;
         check_setting(call.route)?;
         let _search = if is_search { Some(self.begin_search(call.route.timeout).await?) } else { None };
@@ -192,7 +202,10 @@ impl Dispatcher {
         let (caller, parts, params) = self.authenticate(call.route, parts, params, body).await?;
         let id = request_id_of(&parts);
         // Boxed: a cache hit does without it, and the outer future is smaller to move.
-        let request = AuthenticatedRequest { parts, params, caller, body_parts };
+        let request = AuthenticatedRequest { parts, params, caller, body_parts, charge: None, paid: None };
+        if call.route.spec.price.is_some() {
+            return gateway_telemetry::with_request_id(id, Box::pin(self.call_priced(call, request))).await;
+        }
         gateway_telemetry::with_request_id(id, Box::pin(self.call_plugin(call, request))).await
     }
 
@@ -248,7 +261,7 @@ impl Dispatcher {
     }
 
     /// One call of the operation, unless it is paused.
-    async fn call_plugin(
+    pub(super) async fn call_plugin(
         &self,
         call: Call<'_>,
         request: AuthenticatedRequest,
@@ -266,9 +279,9 @@ impl Dispatcher {
         call: Call<'_>,
         request: AuthenticatedRequest,
     ) -> Result<Response<Body>, ErrorResponse> {
-        let AuthenticatedRequest { parts, params, caller, body_parts } = request;
+        let AuthenticatedRequest { parts, params, caller, body_parts, charge, paid } = request;
         let Caller { signer, guard, body } = caller;
-        let own = RequestTransaction::new(&self.host, call.plugin, guard);
+        let own = RequestTransaction::new(&self.host, call.plugin, guard, charge);
         let transaction = own.clone();
         let head = RequestHead {
             parts,
@@ -277,6 +290,7 @@ impl Dispatcher {
             client_ip: call.ip.into(),
             transaction,
             body_parts: body_parts.clone(),
+            paid,
         };
         let request = abi::Request { route: call.index, head: head.into_head_box(), body: FfiBytes::from_owner(body) };
         let answered = self.answer(&call, request, &own, body_parts.as_deref());
@@ -320,8 +334,12 @@ impl Dispatcher {
         match call.plugin.call(call.operation.place, || object.call(request)).await {
             Err(GateClosed) => Err(ErrorResponse::not_serving(call.plugin)),
             Ok(RResult::ROk(answer)) => response::into_response(&self.streams, call, answer).await,
-            // A refused commit, or a body that breaks off, is not the plugin's fault, and the gateway answers it.
-            Ok(RResult::RErr(_)) if commit::failure(own).is_some() || body_parts.is_some_and(BodyParts::has_failed) => {
+            // A refused commit or charge, or a body that breaks off, is not the plugin's fault, and the gateway answers it.
+            Ok(RResult::RErr(_))
+                if commit::failure(own).is_some()
+                    || own.is_charge_refused()
+                    || body_parts.is_some_and(BodyParts::has_failed) =>
+            {
                 Err(ErrorResponse::internal())
             }
             Ok(RResult::RErr(fault)) => {
@@ -351,11 +369,15 @@ struct RoutedRequest {
 }
 
 /// A request whose body is read, or waits to be read in parts, and whose signature is checked.
-struct AuthenticatedRequest {
-    parts: Parts,
-    params: Vec<String>,
-    caller: Caller,
-    body_parts: Option<Arc<BodyParts>>,
+pub(super) struct AuthenticatedRequest {
+    pub parts: Parts,
+    pub params: Vec<String>,
+    pub caller: Caller,
+    pub body_parts: Option<Arc<BodyParts>>,
+    /// Of a signed write with a price.
+    pub charge: Option<Arc<RequestCharge>>,
+    /// The payment that is reserved.
+    pub paid: Option<Arc<PaidRequest>>,
 }
 
 /// The answer to a request that no route takes.
@@ -390,7 +412,7 @@ fn other_methods(method: &Method, methods: &[Method]) -> Response<Body> {
     response
 }
 
-fn request_id_of(parts: &Parts) -> Arc<str> {
+pub(super) fn request_id_of(parts: &Parts) -> Arc<str> {
     parts.extensions.get::<RequestId>().map_or_else(|| Arc::from(""), |id| id.0.clone())
 }
 

@@ -7,13 +7,16 @@ mod call;
 mod commit;
 mod dispatcher;
 pub(crate) mod etag;
+mod payments;
 mod position_header;
+mod priced;
 mod request_head;
 mod response;
 mod response_cache;
 
 pub use auth::EnvelopeVerifier;
 pub use dispatcher::{Dispatcher, within};
+pub use payments::Payments;
 pub use position_header::PositionHeader;
 pub use response::Streams;
 pub use response_cache::ResponseCache;

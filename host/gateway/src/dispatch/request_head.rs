@@ -8,12 +8,16 @@ use abi_stable::{
 use async_ffi::{FfiFuture, FutureExt as _};
 use gateway_http::RequestId;
 use gateway_plugins::{
-    ActivePlugin, HostContext, PluginTransaction, TransactionOwner, WriteGuard, undeclared_transaction,
+    ActivePlugin, ChargeOutcome, HostContext, PluginTransaction, RequestCharge, TransactionOwner, WriteGuard,
+    refused_transaction, undeclared_transaction,
 };
 use gateway_storage::{Scope, read_tracking};
 use http::request::Parts;
 use parking_lot::Mutex;
-use plugin_api::abi::{FfiBytes, Head, Head_TO, HeadBox, HostError, HostErrorCode, TransactionBox};
+use plugin_api::{
+    abi::{FfiBytes, Head, Head_TO, HeadBox, HostError, HostErrorCode, TransactionBox},
+    payment::Payment,
+};
 use std::{
     net::IpAddr,
     sync::{
@@ -21,6 +25,9 @@ use std::{
         atomic::{AtomicU32, Ordering::Relaxed},
     },
 };
+
+/// Why a function that says what a request costs cannot write.
+const PRICE_ONLY_READS: &str = "a function that says what a request costs only reads";
 
 pub struct RequestHead {
     pub parts: Parts,
@@ -30,6 +37,26 @@ pub struct RequestHead {
     pub transaction: Arc<RequestTransaction>,
     /// The body of a route that reads it in parts.
     pub body_parts: Option<Arc<BodyParts>>,
+    pub paid: Option<Arc<PaidRequest>>,
+}
+
+/// The payment that is reserved for a request.
+pub struct PaidRequest {
+    /// [`Payment`] as JSON, which the plugin reads.
+    json: String,
+    /// Why the plugin releases it.
+    released: Mutex<Option<String>>,
+}
+
+impl PaidRequest {
+    pub fn new(payment: &Payment) -> Arc<Self> {
+        let json = serde_json::to_string(payment).unwrap_or_default();
+        Arc::new(Self { json, released: Mutex::default() })
+    }
+
+    pub fn released(&self) -> Option<String> {
+        self.released.lock().clone()
+    }
 }
 
 /// Formatted when the plugin reads it.
@@ -56,12 +83,44 @@ pub struct RequestTransaction {
     attempts: AtomicU32,
     /// The transaction of the older form, which the gateway commits.
     begun: OnceLock<Arc<PluginTransaction>>,
+    /// Of a signed write with a price.
+    charge: Option<Arc<RequestCharge>>,
+    /// A price is asked: nothing may be written.
+    is_read_only: bool,
 }
 
 impl RequestTransaction {
-    pub fn new(host: &Arc<HostContext>, plugin: &Arc<ActivePlugin>, guard: Option<Arc<WriteGuard>>) -> Arc<Self> {
-        let (write, begun) = (Mutex::default(), OnceLock::new());
-        Arc::new(Self { host: host.clone(), plugin: plugin.clone(), guard, write, attempts: AtomicU32::new(0), begun })
+    pub fn new(
+        host: &Arc<HostContext>,
+        plugin: &Arc<ActivePlugin>,
+        guard: Option<Arc<WriteGuard>>,
+        charge: Option<Arc<RequestCharge>>,
+    ) -> Arc<Self> {
+        Arc::new(Self { guard, charge, ..Self::empty(host, plugin) })
+    }
+
+    /// Of the question what a request costs.
+    pub fn read_only(host: &Arc<HostContext>, plugin: &Arc<ActivePlugin>) -> Arc<Self> {
+        Arc::new(Self { is_read_only: true, ..Self::empty(host, plugin) })
+    }
+
+    fn empty(host: &Arc<HostContext>, plugin: &Arc<ActivePlugin>) -> Self {
+        Self {
+            host: host.clone(),
+            plugin: plugin.clone(),
+            guard: None,
+            write: Mutex::default(),
+            attempts: AtomicU32::new(0),
+            begun: OnceLock::new(),
+            charge: None,
+            is_read_only: false,
+        }
+    }
+
+    /// Whether the write could not be charged, in its last attempt: then it is not its plugin's fault that it failed.
+    pub fn is_charge_refused(&self) -> bool {
+        let outcome = self.charge.as_ref().map(|charge| charge.outcome());
+        matches!(outcome, Some(ChargeOutcome::Refused(..) | ChargeOutcome::Disabled(_)))
     }
 
     pub fn guard(&self) -> Option<&WriteGuard> {
@@ -74,12 +133,22 @@ impl RequestTransaction {
 
     /// Begins an attempt of the write: the first one, or one after a conflict.
     pub fn begin_write(&self) -> Result<Arc<PluginTransaction>, HostError> {
+        if self.is_read_only {
+            return Err(HostError::new(HostErrorCode::Refused, PRICE_ONLY_READS));
+        }
         let mut write = self.write.lock();
         if write.as_ref().is_some_and(|earlier| !earlier.has_conflict()) {
             let message = "a request writes once: put all of its statements into one `write`";
             return Err(HostError::new(HostErrorCode::Refused, message));
         }
-        let attempt = self.transaction(TransactionOwner::Write(self.guard.clone()));
+        let owner = TransactionOwner::Write(self.guard.clone());
+        let attempt = match &self.charge {
+            None => self.transaction(owner),
+            Some(charge) => {
+                let (scope, manifest) = (self.plugin.scope.clone(), &self.plugin.manifest);
+                PluginTransaction::with_charge(&self.host, scope, owner, manifest, charge.clone())
+            }
+        };
         let number = self.attempts.fetch_add(1, Relaxed) + 1;
         attempt.take_turn(|| self.plugin.handle.writes.nth(number));
         *write = Some(attempt.clone());
@@ -97,6 +166,9 @@ impl RequestTransaction {
 
     /// The transaction of the older form as the plugin gets it, which has to declare that it uses it.
     fn begin_own(&self) -> TransactionBox {
+        if self.is_read_only {
+            return refused_transaction(PRICE_ONLY_READS);
+        }
         if self.plugin.manifest.own_transactions { self.begin().transaction_box() } else { undeclared_transaction() }
     }
 
@@ -176,5 +248,15 @@ impl Head for RequestHead {
             parts.next().await.map(|part| part.map(FfiBytes::from_owner).into()).into()
         }
         .into_ffi()
+    }
+
+    fn payment(&self) -> ROption<RStr<'_>> {
+        self.paid.as_ref().map(|paid| RStr::from_str(&paid.json)).into()
+    }
+
+    fn release_payment(&self, reason: RStr<'_>) {
+        if let Some(paid) = &self.paid {
+            paid.released.lock().get_or_insert_with(|| reason.as_str().to_owned());
+        }
     }
 }

@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn a_service_has_one_provider() {
         let with = |name: &str| {
-            let pay = ServiceSpec { name: "pay.check".to_owned(), types: CallTypes::default() };
+            let pay = ServiceSpec { name: "pay.check".to_owned(), types: CallTypes::default(), in_write: false };
             let provider = Manifest { name: name.to_owned(), provides: vec![pay], ..Manifest::default() };
             Claimant { manifest: Arc::new(provider), ..claimant(name, Vec::new(), &[]) }
         };

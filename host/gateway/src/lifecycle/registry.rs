@@ -3,7 +3,7 @@
 use super::{
     clashes::Claimant,
     library_file::LibraryFile,
-    service_types::{difference, missing},
+    service_types::{difference, differs_from_gateway, missing},
 };
 use crate::operators::Switches;
 use gateway_config::Config;
@@ -316,6 +316,7 @@ impl PluginRegistry {
         others
             .filter(|(_, other)| other.manifest.name != newcomer.manifest.name)
             .filter_map(|(entry, other)| difference(&newcomer.manifest, &other.manifest, entry.running.is_some()))
+            .chain(differs_from_gateway(&newcomer.manifest))
             .collect()
     }
 

@@ -3,8 +3,13 @@
 //! The rule: who declares a point or provides a service says what its types are. Another plugin with other types does not start, and
 //! nor does a provider beside a plugin that already serves with other types.
 
-use plugin_api::manifest::{CallTypes, Manifest};
+use plugin_api::{
+    host::call_types,
+    manifest::{CallTypes, Manifest, ServiceSpec},
+    payment,
+};
 use serde_json::Value;
+use std::sync::LazyLock;
 
 /// A name of a plugin with its types, and what it is in a sentence.
 struct Named<'m> {
@@ -12,6 +17,23 @@ struct Named<'m> {
     name: &'m str,
     types: &'m CallTypes,
 }
+
+/// Why the newcomer cannot provide a service that the gateway itself uses.
+pub fn differs_from_gateway(newcomer: &Manifest) -> Option<String> {
+    difference(newcomer, &GATEWAY, true)
+}
+
+/// The gateway's own uses of services.
+static GATEWAY: LazyLock<Manifest> = LazyLock::new(|| {
+    let spec = |name: &str, types| ServiceSpec { name: name.to_owned(), types, in_write: false };
+    let uses = vec![
+        spec(payment::OFFER.name(), call_types::<payment::OfferInput, payment::Offer>()),
+        spec(payment::CHECK.name(), call_types::<payment::CheckInput, payment::Check>()),
+        spec(payment::RESERVE.name(), call_types::<payment::ReserveInput, payment::Reserve>()),
+        spec(payment::END.name(), call_types::<payment::EndInput, payment::End>()),
+    ];
+    Manifest { name: "the gateway".to_owned(), uses, ..Manifest::default() }
+});
 
 /// Why the newcomer cannot start beside this other plugin.
 pub fn difference(newcomer: &Manifest, other: &Manifest, other_serves: bool) -> Option<String> {
@@ -87,13 +109,13 @@ mod tests {
     }
 
     fn provider() -> Manifest {
-        let provides = vec![ServiceSpec { name: "pay".to_owned(), types: types("string") }];
-        let points = vec![ServiceSpec { name: "pay.rates".to_owned(), types: types("integer") }];
+        let provides = vec![ServiceSpec { name: "pay".to_owned(), types: types("string"), in_write: false }];
+        let points = vec![ServiceSpec { name: "pay.rates".to_owned(), types: types("integer"), in_write: false }];
         Manifest { name: "pay".to_owned(), provides, points, ..Manifest::default() }
     }
 
     fn user(service: &str, point: &str) -> Manifest {
-        let uses = vec![ServiceSpec { name: "pay".to_owned(), types: types(service) }];
+        let uses = vec![ServiceSpec { name: "pay".to_owned(), types: types(service), in_write: false }];
         let rates = ContributionSpec { point: "pay.rates".to_owned(), cached: false, types: Some(types(point)) };
         let stats = ContributionSpec { point: "stats".to_owned(), cached: false, types: None };
         Manifest { name: "shop".to_owned(), uses, contributions: vec![stats, rates], ..Manifest::default() }

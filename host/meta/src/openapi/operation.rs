@@ -14,6 +14,10 @@ pub fn operation(context: &DocumentContext<'_>, route: &RouteSpec) -> Value {
     if let Some(action) = route.auth.action() {
         operation.insert(format!("x-{}-action", context.environment.brand.marker), action.into());
     }
+    if let Some(price) = &route.price {
+        let extension = format!("x-{}-x402", context.environment.brand.marker);
+        operation.insert(extension, json!({ "price": price.description }));
+    }
     let parameters = parameters::parameters(route);
     if !parameters.is_empty() {
         operation.insert("parameters".into(), Value::Array(parameters));
@@ -40,6 +44,12 @@ fn description(context: &DocumentContext<'_>, route: &RouteSpec) -> String {
     parts.extend(target_description(route));
     if let Some(bytes) = route.body_max_bytes {
         parts.push(format!("The body has at most {bytes} bytes."));
+    }
+    if let Some(price) = &route.price {
+        let price = &price.description;
+        parts.push(format!(
+            "A request may have a price ({price}): without a payment it is answered with 402 and says which."
+        ));
     }
     parts.extend(route.rate_limits.iter().map(rate_limit_description));
     parts.join("\n\n")

@@ -24,6 +24,10 @@ pub fn parameters(route: &RouteSpec) -> Vec<Value> {
         let envelope = ["address", "ts", "sig"].into_iter().filter(|name| !declared(ParameterIn::Query, name));
         parameters.extend(envelope.map(|name| references::parameter(&format!("Signed.{name}"))));
     }
+    if route.price.is_some() {
+        let text = "The payment, when the request has a price: base64 of JSON. Also read from `X-PAYMENT` and `PAYMENT-SIGNATURE`.";
+        parameters.push(describe("header", "PAYMENT", text, false, json!({ "type": "string" })));
+    }
     if route.cached {
         parameters.push(references::parameter(IF_NONE_MATCH));
     }

@@ -101,7 +101,13 @@ struct ResponseParts<'a> {
     details: Vec<&'a ErrorDetail>,
     /// The gateway's own error with the same status.
     gateway: Option<&'static GatewayError>,
+    /// A header about the payment, and what it says.
+    payment_header: Option<(&'static str, &'static str)>,
 }
+
+const PRICE: &str = "The request has a price: pay one of `accepts`, and repeat it with the payment";
+const PAYMENT_REQUIRED: (&str, &str) = ("PAYMENT-REQUIRED", "Base64 of the body");
+const PAYMENT_RESPONSE: (&str, &str) = ("PAYMENT-RESPONSE", "Base64 of JSON: the receipt, if something was paid");
 
 pub fn responses(route: &RouteSpec) -> Value {
     let mut by_status = declared_responses(route);
@@ -132,6 +138,9 @@ fn declared_responses(route: &RouteSpec) -> BTreeMap<u16, ResponseParts<'_>> {
     for detail in &route.error_details {
         by_status.entry(detail.status).or_default().details.push(detail);
     }
+    if route.price.is_some() {
+        add_payment(&mut by_status);
+    }
     for limit in route.rate_limits.iter().filter(|limit| !TOO_MANY_CODES.contains(&limit.code.as_str())) {
         by_status.entry(429).or_default().add_codes([limit.code.as_str()]);
     }
@@ -147,6 +156,31 @@ fn declared_responses(route: &RouteSpec) -> BTreeMap<u16, ResponseParts<'_>> {
         by_status.insert(304, ResponseParts { descriptions, cache_control: true, etag: true, ..Default::default() });
     }
     by_status
+}
+
+fn add_payment(by_status: &mut BTreeMap<u16, ResponseParts<'_>>) {
+    for (_, paid) in by_status.iter_mut().filter(|(status, _)| **status < 400) {
+        paid.payment_header = Some(PAYMENT_RESPONSE);
+    }
+    let required = by_status.entry(402).or_default();
+    required.descriptions.push(PRICE);
+    required.payment_header = Some(PAYMENT_REQUIRED);
+    required.content.insert("application/json".into(), json!({ "schema": payment_required_schema() }));
+    by_status.entry(400).or_default().add_codes(["bad_payment"]);
+    by_status.entry(503).or_default().add_codes(["disabled", "payment_expired"]);
+}
+
+/// What every payment service has in common; the rest is its own.
+fn payment_required_schema() -> Value {
+    json!({
+        "type": "object",
+        "required": ["accepts"],
+        "properties": {
+            "x402Version": { "type": "integer" },
+            "accepts": { "type": "array", "items": { "type": "object" } },
+            "error": { "type": "string", "description": "Why the payment that came is refused" },
+        },
+    })
 }
 
 impl<'a> ResponseParts<'a> {
@@ -200,6 +234,9 @@ impl<'a> ResponseParts<'a> {
         names.extend(self.etag.then_some("ETag"));
         let mut headers: Map<String, Value> =
             names.into_iter().map(|name| (name.to_owned(), references::header(name))).collect();
+        if let Some((name, description)) = self.payment_header {
+            headers.insert(name.to_owned(), json!({ "description": description, "schema": { "type": "string" } }));
+        }
         for detail in self.details_in(ErrorDetailIn::Header) {
             if !headers.keys().any(|name| name.eq_ignore_ascii_case(&detail.name)) {
                 let description = with_codes(String::new(), &[&detail.code]);

@@ -116,6 +116,9 @@ fn check_route(route: &RouteSpec, problem: &mut dyn FnMut(String)) {
     if route.cached && (route.method != "GET" || route.auth != Auth::Public) {
         problem("cached: only a public GET answers everyone alike".to_owned());
     }
+    if route.price.is_some() && (route.cached || route.streams_body) {
+        problem("priced: such a route is not cached, and its body is read before anything is paid".to_owned());
+    }
     if route.timeout_ms == Some(0) {
         problem("timeout_ms 0: expected at least 1".to_owned());
     }
@@ -546,7 +549,7 @@ mod tests {
         for view in ["forum_posts", "forum_posts_v", "Forum_v1", "_v1", "forum_posts_v1x"] {
             expect("like `agents_v1`", |manifest| manifest.views[0] = view.into());
         }
-        let spec = |name: &str| ServiceSpec { name: name.into(), types: CallTypes::default() };
+        let spec = |name: &str| ServiceSpec { name: name.into(), types: CallTypes::default(), in_write: false };
         expect("point `agents.grades`: expected a name of its own, `forum.…`", |manifest| {
             manifest.points = vec![spec("forum.grades"), spec("agents.grades")];
         });

@@ -141,7 +141,7 @@ impl SqliteEngine {
     /// A transaction of that plugin, or of the gateway itself.
     pub fn begin(&self, plugin: Option<&str>) -> SqliteTransaction {
         let owner = plugin.map(|name| self.revisions.of(name));
-        SqliteTransaction::new(Arc::clone(&self.scheduler), owner)
+        SqliteTransaction::new(Arc::clone(&self.scheduler), owner, self.revisions.everything())
     }
 
     pub async fn migrate(&self, owner: String, steps: Vec<MigrationStep>) -> Result<MigrationReport, StorageError> {

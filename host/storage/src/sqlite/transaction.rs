@@ -50,10 +50,14 @@ enum Phase {
 }
 
 impl SqliteTransaction {
-    pub fn new(scheduler: Arc<WriteScheduler>, owner_revision: Option<OwnerRevision>) -> Self {
+    pub fn new(
+        scheduler: Arc<WriteScheduler>,
+        owner_revision: Option<OwnerRevision>,
+        everything: OwnerRevision,
+    ) -> Self {
         Self {
             scheduler,
-            handle: TransactionHandle::new(owner_revision),
+            handle: TransactionHandle::new(owner_revision, everything),
             has_begun: AtomicBool::new(false),
             call_lock: tokio::sync::Mutex::const_new(()),
             phase: Mutex::new(Phase::NotBegun),
@@ -63,6 +67,11 @@ impl SqliteTransaction {
 
     pub fn has_begun(&self) -> bool {
         self.has_begun.load(Relaxed)
+    }
+
+    /// It writes tables of another owner than its own, too.
+    pub fn add_other_owner(&self) {
+        self.handle.add_other_owner();
     }
 
     pub async fn run(&self, statements: Vec<CheckedStatement>) -> CallResult {
@@ -113,7 +122,7 @@ impl SqliteTransaction {
         }
         let (reply, response) = oneshot::channel();
         let finish = |connection: &mut WriterConnection| {
-            let owner = self.handle.owner_revision.as_ref();
+            let owner = self.handle.written_revision();
             connection
                 .finish_transaction(&statements, &self.never_cancelled, owner, reply)
                 .map(|()| connection.group())

@@ -64,7 +64,7 @@ fn execute(
             Err(error) => Err((error, reply)),
         },
         (Ok(()), TransactionCall::Commit(statements)) => {
-            let owner = transaction.owner_revision.as_ref();
+            let owner = transaction.written_revision();
             connection.finish_transaction(&statements, &cancelled, owner, reply).map(|()| None)
         }
     };
