@@ -196,7 +196,8 @@ const ANY_METHODS: [Method; 6] = [Method::GET, Method::HEAD, Method::POST, Metho
 /// The routes of a path by method. One for any method serves those that no other one has; `HEAD` is served by that of `GET`.
 fn served(routes: &[(Method, Arc<Route>)]) -> Vec<(Method, &Arc<Route>)> {
     let (any, own): (Vec<_>, Vec<_>) = routes.iter().partition(|(_, route)| route.spec.method == ANY_METHOD);
-    let mut served: Vec<(Method, &Arc<Route>)> = own.into_iter().map(|(method, route)| (method.clone(), route)).collect();
+    let mut served: Vec<(Method, &Arc<Route>)> =
+        own.into_iter().map(|(method, route)| (method.clone(), route)).collect();
     for (_, route) in any {
         for method in ANY_METHODS.into_iter().filter(|method| method != Method::HEAD) {
             if !served.iter().any(|(other, _)| *other == method) {
