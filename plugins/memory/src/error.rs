@@ -59,13 +59,6 @@ pub enum MemoryError {
     UnknownBatch,
     #[api(409, "nothing_to_anchor", "all records are in batches that are anchored", hint = "write to the memory first")]
     NothingToAnchor,
-    #[api(
-        409,
-        "conflict",
-        "another request built a batch at this moment",
-        hint = "send the request again: it answers that batch"
-    )]
-    Conflict,
     #[api("{filter}: {reason}")]
     Filter { filter: &'static str, reason: &'static str },
     #[api(NOT_FOUND, "the log has no record {0}")]

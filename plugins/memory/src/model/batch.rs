@@ -1,6 +1,6 @@
 //! Batches: records that are anchored together.
 
-use super::{Onchain, RecordView};
+use super::{Onchain, OwnRecordView};
 use plugin_api::{Address, AgentId, Hash256, JsonSchema};
 use serde::{Deserialize, Serialize};
 
@@ -90,7 +90,7 @@ pub struct AnchorAnswer {
     pub rebuilt: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<&'static str>,
-    pub records: Vec<RecordView>,
+    pub records: Vec<OwnRecordView>,
     pub onchain: Onchain,
     pub verify: VerifyTexts,
     #[serde(skip_serializing_if = "Option::is_none")]

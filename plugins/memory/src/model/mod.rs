@@ -18,7 +18,7 @@ pub use key::{KEY_CHARS_MAX, MemoryKey};
 pub use onchain::{CONTRACT, Deployment, Onchain};
 pub use proof::{BatchedProof, ChainHead, Continuity, LogView, OnchainProof, ProofView, UnbatchedProof};
 pub use quota::{Pricing, Quota, Room};
-pub use record::{HeaderDraft, KeyReveal, Op, RecordHeader, RecordReceipt, RecordView};
+pub use record::{HeaderDraft, KeyReveal, Op, OwnRecordView, RecordHeader, RecordReceipt, RecordView};
 pub use tree::{Tree, leaf_of, verify};
 pub use value::{DeletedValue, PaidRoom, SignedValue, StoredValue, ValueItem, ValueList, ValueView, json_of};
 

@@ -138,12 +138,6 @@ pub struct RecordView {
     pub op: Op,
     pub ts: i64,
     pub size: i64,
-    /// For its owner only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub key: Option<MemoryKey>,
-    /// For its owner only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub key_nonce: Option<String>,
     pub value_hash: Hash256,
     pub key_commit: Hash256,
     pub prev: Hash256,
@@ -159,7 +153,6 @@ pub struct RecordView {
 }
 
 impl RecordView {
-    /// Without the key.
     pub fn new(
         header: RecordHeader,
         record_json: String,
@@ -169,15 +162,12 @@ impl RecordView {
     ) -> Self {
         let RecordHeader { seq, op, ts, size, value_hash, key_commit, prev, .. } = header;
         let (record_bytes, leaf) = (encode_prefixed(&record_json), super::leaf_of(record_hash));
-        let (key, key_nonce) = (None, None);
         Self {
             seq,
             index,
             op,
             ts,
             size,
-            key,
-            key_nonce,
             value_hash,
             key_commit,
             prev,
@@ -189,11 +179,16 @@ impl RecordView {
             proof,
         }
     }
+}
 
-    pub fn revealed(mut self, reveal: KeyReveal) -> Self {
-        (self.key, self.key_nonce) = (Some(reveal.key), Some(reveal.nonce));
-        self
-    }
+/// A record with its key, for its owner.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OwnRecordView {
+    #[serde(flatten)]
+    pub record: RecordView,
+    pub key: MemoryKey,
+    pub key_nonce: String,
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use crate::{
     Memory,
     error::MemoryError,
     model::{
-        AnchorAnswer, Anchoring, BatchView, Deployment, NewAnchor, Onchain, RecordView, RecordedAnswer, Tree,
-        VerifyTexts, leaf_of,
+        AnchorAnswer, Anchoring, BatchView, Deployment, NewAnchor, Onchain, OwnRecordView, RecordView, RecordedAnswer,
+        Tree, VerifyTexts, leaf_of,
     },
     store::{self, batches::NewBatch},
 };
@@ -37,15 +37,15 @@ type Result<T> = std::result::Result<T, HandlerError<MemoryError>>;
 /// The answer by what was asked for.
 pub enum Answer {
     Recorded(RecordedAnswer),
-    Batch(AnchorAnswer),
+    Batch(Box<AnchorAnswer>),
 }
 
 impl IntoResponse for Answer {
     fn into_response(self) -> Response {
         match self {
             Self::Recorded(recorded) => Json(recorded).into_response(),
-            Self::Batch(batch) if batch.rebuilt => Created(batch).into_response(),
-            Self::Batch(batch) => Json(batch).into_response(),
+            Self::Batch(batch) if batch.rebuilt => Created(*batch).into_response(),
+            Self::Batch(batch) => Json(*batch).into_response(),
         }
     }
 }
@@ -55,7 +55,9 @@ async fn anchor_memory(cx: RequestContext<Memory>, Signed { signer, payload }: S
     let agent = owned_agent(&cx, signer, agent).await?;
     match anchoring {
         Anchoring::Record { tx, root } => record(&cx, agent, signer, tx, root).await.map(Answer::Recorded),
-        Anchoring::Build { uri, limit } => build(&cx, agent, signer, uri, limit).await.map(Answer::Batch),
+        Anchoring::Build { uri, limit } => {
+            build(&cx, agent, signer, uri, limit).await.map(|batch| Answer::Batch(Box::new(batch)))
+        }
     }
 }
 
@@ -161,15 +163,14 @@ async fn find_or_insert(
         return Ok((waiting, false));
     }
     let next = store::batches::next_seq(tx, agent, address).await?;
-    let Some(new) = new else {
+    let Some(new) = new.filter(|new| new.from_seq == next) else {
         let head = store::heads::read(tx, address).await?;
-        // The batch that was waiting is anchored now.
-        let error = if next <= head.seq { MemoryError::Conflict } else { MemoryError::NothingToAnchor };
-        return Err(error.into());
+        if next > head.seq {
+            return Err(MemoryError::NothingToAnchor.into());
+        }
+        // Since it was prepared, the batch that was waiting was anchored: the caller asks again.
+        return Err(HostError::new(HostErrorCode::Conflict, "another batch was anchored at this moment").into());
     };
-    if new.from_seq != next {
-        return Err(MemoryError::Conflict.into());
-    }
     store::batches::insert(tx, new).await?;
     let inserted = store::batches::with_root(tx, agent, address, new.root).await?;
     Ok((inserted.ok_or(MemoryError::UnknownBatch)?, true))
@@ -179,7 +180,7 @@ async fn find_or_insert(
 async fn own_records(
     cx: &RequestContext<Memory>,
     batch: &BatchView,
-) -> std::result::Result<Vec<RecordView>, HostError> {
+) -> std::result::Result<Vec<OwnRecordView>, HostError> {
     let Some(address) = batch.address else { return Ok(Vec::new()) };
     let db = cx.db();
     let tree = Tree::stored(store::batches::tree(&db, batch.batch_id).await?, batch.leaf_count());
@@ -190,7 +191,8 @@ async fn own_records(
         let place = batch.index_of(header.seq);
         let proof = place.and_then(|place| tree.proof(place)).ok_or_else(broken_tree)?;
         let index = header.seq - batch.from_seq;
-        records.push(RecordView::new(header, row.record, row.record_hash, index, proof).revealed(reveal));
+        let record = RecordView::new(header, row.record, row.record_hash, index, proof);
+        records.push(OwnRecordView { record, key: reveal.key, key_nonce: reveal.nonce });
     }
     Ok(records)
 }

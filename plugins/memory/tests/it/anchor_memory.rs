@@ -239,11 +239,15 @@ async fn a_transaction_is_noted_until_the_chain_has_the_root() {
     }
 }
 
-/// The largest batch, with the longest keys, in one answer.
+/// The largest batch, with the longest keys, in one answer. On SQLite only: what is stored is the same.
 #[tokio::test]
 async fn a_batch_has_up_to_4096_records() {
     const RECORDS: i64 = 4096;
-    for site in sites().await {
+    for (number, site) in sites().await.into_iter().enumerate() {
+        if number > 0 {
+            site.close().await;
+            continue;
+        }
         let key = "k".repeat(128);
         for number in 0..=RECORDS {
             let path = format!("/api/memory/{key}");

@@ -5,7 +5,6 @@ use super::{
     fixture::{owner, sites},
     gateways, get, list, refusal, store, value_of,
 };
-use gateway_config::Config;
 use plugin_testing::{TestGateway, Wallet, json};
 use std::{fs, time::Duration};
 
@@ -13,9 +12,15 @@ const KEY: &str = "0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1
 const NEWER: &str = "ff02030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20";
 const RESEALED: Duration = Duration::from_secs(11 * 60);
 
-fn set_keys(config: &mut Config, key: &str, old: &[&str]) {
-    config.secrets.key = Some(key.into());
-    config.secrets.old_keys = old.iter().map(|key| (*key).into()).collect();
+/// Sets the key that seals, and those that only open.
+macro_rules! set_keys {
+    ($newest:expr, $older:expr) => {
+        |config| {
+            let older: &[&str] = &$older;
+            config.secrets.key = Some($newest.to_owned().into());
+            config.secrets.old_keys = older.iter().map(|key| (*key).to_owned().into()).collect();
+        }
+    };
 }
 
 async fn stale_rows(gateway: &TestGateway) -> i64 {
@@ -27,14 +32,14 @@ async fn stale_rows(gateway: &TestGateway) -> i64 {
 async fn rows_are_sealed_again_after_a_rotation() {
     let wallet = Wallet::new(1);
     for builder in builders().await {
-        let gateway = builder.configure(|config| set_keys(config, KEY, &[])).start().await;
+        let gateway = builder.configure(set_keys!(KEY, [])).start().await;
         for number in 0..120 {
             store(&gateway, &wallet, &format!("k{}", number % 60), json!(number)).await;
         }
         let before = gateway.rows("SELECT record_hash FROM memory_records ORDER BY seq").await;
-        let gateway = gateway.restart_after(|config| set_keys(config, KEY, &[NEWER])).await;
+        let gateway = gateway.restart_after(set_keys!(KEY, [NEWER])).await;
         assert_eq!(stale_rows(&gateway).await, 0);
-        let gateway = gateway.restart_after(|config| set_keys(config, NEWER, &[KEY])).await;
+        let gateway = gateway.restart_after(set_keys!(NEWER, [KEY])).await;
         assert_eq!(stale_rows(&gateway).await, 60 + 120);
         // Values of the old key are found, replaced and deleted.
         assert_eq!(value_of(&gateway, &wallet, "k7").await, 67);
@@ -47,7 +52,7 @@ async fn rows_are_sealed_again_after_a_rotation() {
         })
         .await;
 
-        let gateway = gateway.restart_after(|config| set_keys(config, NEWER, &[])).await;
+        let gateway = gateway.restart_after(set_keys!(NEWER, [])).await;
         assert_eq!(value_of(&gateway, &wallet, "k7").await, "new");
         assert_eq!(value_of(&gateway, &wallet, "k59").await, 119);
         let listed = list(&gateway, &wallet).await;
@@ -68,13 +73,13 @@ async fn records_reveal_their_keys_after_a_rotation() {
         let super::fixture::Site { gateway, chain } = site;
         let file = gateway.gateway().config.data_dir.join("secrets.key");
         let key = fs::read_to_string(file).unwrap().trim().to_owned();
-        let gateway = gateway.restart_after(|config| set_keys(config, NEWER, &[&key])).await;
+        let gateway = gateway.restart_after(set_keys!(NEWER, [key.as_str()])).await;
         gateway.clock().advance(RESEALED).await;
         TestGateway::eventually(Duration::from_secs(20), "rows are sealed again", async || {
             stale_rows(&gateway).await == 0
         })
         .await;
-        let gateway = gateway.restart_after(|config| set_keys(config, NEWER, &[])).await;
+        let gateway = gateway.restart_after(set_keys!(NEWER, [])).await;
         gateway.indexed(&chain).await;
         let site = super::fixture::Site { gateway, chain };
         let batch = site.anchor(&owner(), json!({ "agentId": 1 })).await;
@@ -88,18 +93,18 @@ async fn records_reveal_their_keys_after_a_rotation() {
 async fn a_gateway_without_the_key_says_which_is_missing() {
     let wallet = Wallet::new(1);
     for builder in builders().await {
-        let gateway = builder.configure(|config| set_keys(config, KEY, &[])).start().await;
+        let gateway = builder.configure(set_keys!(KEY, [])).start().await;
         store(&gateway, &wallet, "k", json!("kept")).await;
         // Rotated, and the old key removed before the rows were sealed again.
-        let gateway = gateway.restart_after(|config| set_keys(config, NEWER, &[KEY])).await;
-        let gateway = gateway.restart_after(|config| set_keys(config, NEWER, &[])).await;
+        let gateway = gateway.restart_after(set_keys!(NEWER, [KEY])).await;
+        let gateway = gateway.restart_after(set_keys!(NEWER, [])).await;
         let listed = super::send_headers(&gateway, ("GET", super::MEMORY), &wallet, ("memory.get", ""), "").await;
         assert_eq!(refusal(&listed), (503, "disabled".to_owned()), "{}", listed.text());
         assert!(listed.text().contains("was sealed with the secrets key"), "{}", listed.text());
         // The tag of the name is one of the missing key as well.
         assert_eq!(get(&gateway, &wallet, "k").await.status, 404);
         // With the key listed again nothing is lost.
-        let gateway = gateway.restart_after(|config| set_keys(config, NEWER, &[KEY])).await;
+        let gateway = gateway.restart_after(set_keys!(NEWER, [KEY])).await;
         assert_eq!(value_of(&gateway, &wallet, "k").await, "kept");
         finish(gateway).await;
     }

@@ -77,7 +77,8 @@ async fn batches_of_all_agents_are_listed_with_what_the_chain_says() {
 #[tokio::test]
 async fn pages_have_each_batch_once() {
     for site in sites().await {
-        let logs = (1..=5u64).map(|seq| anchored(1, seq, &json!(keccak(&[seq as u8])), &json!(ZERO), 1)).collect();
+        let logs =
+            (1..=5u64).map(|seq| anchored(1, seq, &json!(keccak(&seq.to_be_bytes())), &json!(ZERO), 1)).collect();
         site.mine(logs).await;
         let mut seen = Vec::new();
         let mut path = format!("{ANCHORS}?limit=2");
