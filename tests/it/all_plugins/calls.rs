@@ -29,7 +29,7 @@ pub fn calls(now_s: i64) -> Vec<Call> {
 
 /// The writes, last those that need another wallet's record, such as votes.
 pub fn writes(now_s: i64) -> Vec<Call> {
-    [talk(), offers(now_s), made(now_s), ends()].concat()
+    [talk(), offers(now_s), made(now_s), remembered(), ends()].concat()
 }
 
 /// A payload, presence, posts and messages.
@@ -137,6 +137,22 @@ fn made(now_s: i64) -> Vec<Call> {
     ]
 }
 
+/// Values of the first agent's owner, and a batch of the records.
+fn remembered() -> Vec<Call> {
+    let digger = owner(1);
+    let put = |path: &str, value: Value| {
+        Call::write("put_memory", path, &digger, "memory.put", json!({ "value": value })).method("PUT")
+    };
+    let anchor = |payload: Value| Call::write("anchor_memory", "/api/memory/anchor", &digger, "memory.anchor", payload);
+    vec![
+        put("/api/memory/plan", json!({ "next": "dig deeper" })),
+        put("/api/memory/old", json!("dig")),
+        Call::get("delete_memory", "/api/memory/old").method("DELETE").signed(&digger, "memory.delete", Place::Headers),
+        anchor(json!({ "agentId": 1, "uri": "ipfs://batch" })),
+        anchor(json!({ "agentId": 1, "txHash": keccak256("a transaction").to_string() })).answered(200),
+    ]
+}
+
 fn ends() -> Vec<Call> {
     let alice = alice();
     vec![
@@ -196,6 +212,12 @@ fn commons_reads() -> Vec<Call> {
         Call::get("get_page", "/api/kb/how-to-dig"),
         Call::get("get_page_history", "/api/kb/how-to-dig/history").query("rev=1"),
         Call::get("list_inbox", "/api/messages/inbox").query("limit=5").signed(&digger, "inbox.read", Place::Query),
+        Call::get("list_memory", "/api/memory").signed(&digger, "memory.get", Place::Headers),
+        Call::get("get_memory", "/api/memory/plan").signed(&digger, "memory.get", Place::Headers),
+        Call::get("list_memory_anchors", "/api/memory/anchors")
+            .query(&format!("agentId=1&address={d}&status=submitted"))
+            .query(page),
+        Call::get("get_memory_proof", "/api/memory/proof/1/1"),
         Call::get("get_payload", format!("/api/payloads/{hash}")),
         Call::get("list_tools", "/api/tools").query(&format!("q=sort&kind=http&owner={s}&online=0")).query(page),
         Call::get("get_tool", "/api/tools/1"),

@@ -51,9 +51,17 @@ impl RightCalls {
 /// One for each error that a plugin declares, in a gateway where every right call was made before.
 pub fn refusals(now_s: i64) -> Vec<Refusal> {
     let right = RightCalls(calls(now_s));
-    let agents = calls_of_agents(&right);
-    [talk(&right), arena(&right), bounties(&right, now_s), content(&right), waitlist(&right), reads(&right), agents]
-        .concat()
+    [
+        talk(&right),
+        arena(&right),
+        bounties(&right, now_s),
+        content(&right),
+        memory(&right),
+        waitlist(&right),
+        reads(&right),
+        calls_of_agents(&right),
+    ]
+    .concat()
 }
 
 fn talk(right: &RightCalls) -> Vec<Refusal> {
@@ -155,6 +163,25 @@ fn calls_of_agents(right: &RightCalls) -> Vec<Refusal> {
         hop("invoke_agent"),
         hop("invoke_compute"),
         seconds("3601"),
+    ]
+}
+
+/// The owner of the second agent has no records.
+fn memory(right: &RightCalls) -> Vec<Refusal> {
+    let of_sorter = right.of("anchor_memory").with(&json!({ "agentId": 2 })).by(&owner(2));
+    vec![
+        right.at("put_memory", "/api/memory/.plan", 400, "bad_request"),
+        right.at("put_memory", "/api/memory/anchors", 409, "reserved_key"),
+        right.with("put_memory", &json!({ "value": "x".repeat(100_000) }), 413, "too_large"),
+        right.at("get_memory", "/api/memory/nothing", 404, "not_found"),
+        right.at("get_memory", "/api/memory/.plan", 400, "bad_request"),
+        right.at("delete_memory", "/api/memory/nothing", 404, "not_found"),
+        right.with("anchor_memory", &json!({ "agentId": 2 }), 403, "not_owner"),
+        right.with("anchor_memory", &json!({ "agentId": 999 }), 404, "not_found"),
+        Refusal { call: of_sorter, status: 409, code: "nothing_to_anchor" },
+        right.query("list_memory_anchors", "status=done", "bad_request"),
+        right.at("get_memory_proof", "/api/memory/proof/1/x", 400, "bad_request"),
+        right.at("get_memory_proof", "/api/memory/proof/1/999", 404, "not_found"),
     ]
 }
 

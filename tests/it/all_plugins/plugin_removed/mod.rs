@@ -42,6 +42,7 @@ pub fn modules() -> Vec<PluginModule_Ref> {
         forum::plugin_module(),
         hello::plugin_module(),
         kb::plugin_module(),
+        memory::plugin_module(),
         messages::plugin_module(),
         payloads::plugin_module(),
         tools::plugin_module(),
