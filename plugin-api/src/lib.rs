@@ -36,7 +36,7 @@ pub use sdk::{HostHandle, PluginContext, RequestContext};
 
 // Routes: requests, responses, errors.
 pub use sdk::{ApiError, ErrorSpec, HandlerError, HostError, HostErrorCode};
-pub use sdk::{Created, CreatedOrUpdated, Json, Listed, RenderedJson, render_json};
+pub use sdk::{Created, Json, Listed, RenderedJson, render_json};
 pub use sdk::{JsonBody, Limit, Page, Path, QueryString, Route, Signed, lenient};
 
 // The database and the activity log.

@@ -30,5 +30,6 @@ mod purge;
 mod replicas;
 mod sequencing;
 mod services;
+mod services_in_write;
 mod storage;
 mod tx;

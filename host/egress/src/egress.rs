@@ -2,24 +2,26 @@
 
 use super::{
     allow_list::AllowList,
-    error::{EgressError, WaitingFor},
+    connection_pool::{ADDRESSES_TRIED_MAX, ConnectionPool},
+    destinations::{Destination, DestinationSlot, Destinations, RECORDS_MAX, VisitedDestinations},
+    error::{EgressError, Refusal, WaitingFor},
     fetch_record::FetchRecord,
     pinned_client, redirect,
-    request::{FetchRequest, StreamTimeouts, ValidRequest},
+    request::{FetchRequest, Hop, StreamTimeouts, ValidRequest},
     resolver::{self, Resolver, SystemResolver},
     response::{FetchResponse, StreamedResponse},
     sent_request::SentRequest,
     settings::EgressSettings,
-    url_check::{check_url, host_of},
+    url_check::{check_target, check_url, host_of},
 };
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::{Instant, timeout_at},
 };
-use url::Url;
+use url::{Origin, Url};
 
 /// A cheap handle; clones share the limits.
 #[derive(Clone)]
@@ -29,8 +31,22 @@ struct Inner {
     settings: EgressSettings,
     allow: AllowList,
     resolver: Arc<dyn Resolver>,
-    tls: rustls::ClientConfig,
+    connections: ConnectionPool,
+    destinations: Arc<Destinations>,
     budgets: Mutex<HashMap<String, Arc<Semaphore>>>,
+    /// By how much the clock of limits and checked names is ahead.
+    #[cfg(test)]
+    ahead: Mutex<std::time::Duration>,
+}
+
+impl Inner {
+    /// The clock of limits and checked names, which tests move on.
+    fn now(&self) -> Instant {
+        #[cfg(test)]
+        return Instant::now() + *self.ahead.lock();
+        #[cfg(not(test))]
+        Instant::now()
+    }
 }
 
 impl Egress {
@@ -50,8 +66,23 @@ impl Egress {
         tls: rustls::ClientConfig,
     ) -> Result<Self, EgressError> {
         let allow = settings.validate().map_err(|problems| EgressError::Settings { problems })?;
-        let budgets = Mutex::default();
-        Ok(Self(Arc::new(Inner { settings, allow, resolver, tls, budgets })))
+        let connections = ConnectionPool::new(tls, &settings);
+        let destinations = Destinations::new(&settings, RECORDS_MAX);
+        Ok(Self(Arc::new(Inner {
+            settings,
+            allow,
+            resolver,
+            connections,
+            destinations,
+            budgets: Mutex::default(),
+            #[cfg(test)]
+            ahead: Mutex::default(),
+        })))
+    }
+
+    #[cfg(test)]
+    pub(crate) fn pass(&self, duration: std::time::Duration) {
+        *self.0.ahead.lock() += duration;
     }
 
     /// Checks a URL before it is stored, without resolving its host. See [`check_url`].
@@ -113,10 +144,11 @@ impl Egress {
         let slot = timeout_at(deadline(wait_ms), self.acquire_slot(owner)).await;
         let slot = Arc::new(slot.map_err(|_elapsed| timed_out(WaitingFor::Slot, wait_ms))?);
         let waiting_for = if stream.is_some() { WaitingFor::Head } else { WaitingFor::Response };
-        let (url, response) = timeout_at(deadline(timeout_ms), self.follow_redirects(&request, &slot))
-            .await
-            .map_err(|_elapsed| timed_out(waiting_for, timeout_ms))??;
-        Ok(SentRequest { url, response, limits: request.body_limits, slot })
+        let (url, response, destination_slot) =
+            timeout_at(deadline(timeout_ms), self.follow_redirects(&request, &slot))
+                .await
+                .map_err(|_elapsed| timed_out(waiting_for, timeout_ms))??;
+        Ok(SentRequest { url, response, limits: request.body_limits, slot, destination_slot })
     }
 
     /// One of the owner's slots, in the order of requests.
@@ -144,19 +176,21 @@ impl Egress {
         &self,
         request: &ValidRequest,
         slot: &Arc<OwnedSemaphorePermit>,
-    ) -> Result<(Url, reqwest::Response), EgressError> {
-        let inner = &self.0;
+    ) -> Result<(Url, reqwest::Response, DestinationSlot), EgressError> {
         let mut hop = request.hop.clone();
         let mut redirects_left = request.redirects_max;
+        let mut visited = VisitedDestinations::new(request.is_background);
         loop {
-            let addresses = resolver::checked_addresses(&hop.url, &inner.allow, &inner.resolver, slot).await?;
-            let response = pinned_client::send(&hop, addresses, &inner.tls, &inner.settings).await?;
+            let (response, destination_slot) = self.send_hop(&hop, &mut visited, slot).await?;
+            if response.status().is_success() {
+                self.0.destinations.record_answer(&visited, self.0.now());
+            }
             let next = match request.redirects_max {
                 0 => None,
                 _ => redirect::next_hop(&hop, &response)?,
             };
             match next {
-                None => return Ok((hop.url, response)),
+                None => return Ok((hop.url, response, destination_slot)),
                 Some(_) if redirects_left == 0 => {
                     let host = host_of(&hop.url);
                     return Err(EgressError::RedirectLimit { host, redirects_max: request.redirects_max });
@@ -165,5 +199,69 @@ impl Egress {
             }
             redirects_left -= 1;
         }
+    }
+
+    /// Sends the hop to the first of its addresses that accepts a connection and a call. The next one is tried only when none of the
+    /// request's bytes had left.
+    async fn send_hop(
+        &self,
+        hop: &Hop,
+        visited: &mut VisitedDestinations,
+        slot: &Arc<OwnedSemaphorePermit>,
+    ) -> Result<(reqwest::Response, DestinationSlot), EgressError> {
+        check_target(&hop.url, &self.0.allow)?;
+        let origin = hop.url.origin();
+        let addresses = self.addresses(hop, &origin, slot).await?;
+        let mut failed = None;
+        for address in addresses.into_iter().take(ADDRESSES_TRIED_MAX) {
+            match self.send_to(hop, &origin, address, visited).await {
+                Err(busy @ EgressError::DestinationBusy { .. }) => failed = Some(busy),
+                // An address that is only busy is worth another try.
+                Err(error @ EgressError::Connect { .. }) => {
+                    failed.get_or_insert(error);
+                }
+                sent_or_failed => return sent_or_failed,
+            }
+        }
+        Err(failed.unwrap_or_else(|| EgressError::UnresolvableUrl { host: host_of(&hop.url) }))
+    }
+
+    /// The origin's addresses, checked again when the latest check is too old.
+    async fn addresses(
+        &self,
+        hop: &Hop,
+        origin: &Origin,
+        slot: &Arc<OwnedSemaphorePermit>,
+    ) -> Result<Vec<SocketAddr>, EgressError> {
+        let inner = &self.0;
+        let now = inner.now();
+        if let Some(addresses) = inner.connections.addresses(origin, now) {
+            return Ok(addresses);
+        }
+        let checked = resolver::checked_addresses(&hop.url, &inner.allow, &inner.resolver, slot).await;
+        inner.connections.store_addresses(origin, checked.as_deref().unwrap_or_default(), now);
+        checked
+    }
+
+    async fn send_to(
+        &self,
+        hop: &Hop,
+        origin: &Origin,
+        address: SocketAddr,
+        visited: &mut VisitedDestinations,
+    ) -> Result<(reqwest::Response, DestinationSlot), EgressError> {
+        let inner = &self.0;
+        let counted = Destination::of_call(&hop.url, address, &inner.allow);
+        let destination_slot = inner.destinations.admit(counted, visited, inner.now()).map_err(|refusal| {
+            let Refusal { limit, retry_after } = refusal;
+            EgressError::DestinationBusy { host: host_of(&hop.url), limit, retry_after }
+        })?;
+        let client =
+            inner.connections.client(origin, address).map_err(|error| pinned_client::egress_error(hop, error))?;
+        let response = pinned_client::send(&client, hop).await;
+        if matches!(response, Err(EgressError::Connect { .. })) {
+            inner.connections.try_last(origin, address);
+        }
+        Ok((response?, destination_slot))
     }
 }

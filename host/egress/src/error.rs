@@ -3,6 +3,8 @@
 //! `Display` is for the caller: it names the requested host and a reason, never an address that the gateway resolved
 //! and never a library's text. A library's error is the `source`, for the log.
 
+use std::{fmt, time::Duration};
+
 use thiserror::Error;
 
 #[derive(Debug, Error)]
@@ -28,6 +30,8 @@ pub enum EgressError {
     TooLarge { host: String, part: &'static str, bytes_max: u64 },
     #[error("{waiting_for} within {timeout_ms} ms (host {host:?})")]
     Timeout { host: String, timeout_ms: u64, waiting_for: WaitingFor },
+    #[error("no further request is sent to {host:?} now: {limit}")]
+    DestinationBusy { host: String, limit: DestinationLimit, retry_after: Duration },
     #[error("no connection to {host:?}")]
     Connect {
         host: String,
@@ -59,8 +63,39 @@ pub enum WaitingFor {
     Chunk,
 }
 
-impl std::fmt::Display for WaitingFor {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+/// A call that a limit of its destination does not allow. Nothing was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub limit: DestinationLimit,
+    pub retry_after: Duration,
+}
+
+/// Which limit of a destination, its host name or its address, was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DestinationLimit {
+    /// So many calls are in progress.
+    Concurrency(usize),
+    /// So many began within the last second.
+    Rate(usize),
+    /// It never answered 2xx, and the last background call is not this long ago.
+    Unanswered(Duration),
+}
+
+impl fmt::Display for DestinationLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Concurrency(calls) => write!(f, "{calls} are in progress"),
+            Self::Rate(calls) => write!(f, "{calls} began within the last second"),
+            Self::Unanswered(interval) => {
+                let interval_s = interval.as_secs_f32();
+                write!(f, "it has not answered with 2xx yet, so it gets one probe or webhook in {interval_s} s")
+            }
+        }
+    }
+}
+
+impl fmt::Display for WaitingFor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Slot => "no free slot among the plugin's outbound requests",
             Self::Response => "no complete answer",
@@ -81,6 +116,12 @@ impl EgressError {
         self.code_and_status().1
     }
 
+    /// When the same request may be allowed, in full seconds; `None` when that is not known.
+    pub fn retry_after_s(&self) -> Option<u64> {
+        let Self::DestinationBusy { retry_after, .. } = self else { return None };
+        Some(retry_after.as_secs() + u64::from(retry_after.subsec_nanos() > 0))
+    }
+
     fn code_and_status(&self) -> (&'static str, u16) {
         match self {
             Self::Settings { .. } => ("settings", 500),
@@ -94,6 +135,7 @@ impl EgressError {
             Self::TooLarge { .. } => ("too_large", 502),
             Self::Timeout { waiting_for: WaitingFor::Slot, .. } => ("egress_busy", 503),
             Self::Timeout { .. } => ("timeout", 504),
+            Self::DestinationBusy { .. } => ("destination_busy", 503),
             Self::Connect { .. } => ("connect", 502),
             Self::BrokenResponse { .. } => ("broken_answer", 502),
             Self::BadRedirect { .. } => ("bad_redirect", 502),

@@ -1,11 +1,13 @@
 //! Outbound HTTP: every request to an address that a client or a plugin chose goes through [`Egress::fetch`], or through
 //! [`Egress::stream`], on which it is built.
 //!
-//! The rule that must not break: a connection is opened only to an address that was checked for this very hop. Names
-//! are resolved once per hop, every resolved address is checked, and the HTTP client can connect to nothing else; it
-//! follows no redirect, reads no proxy variables and keeps no connection for the next fetch.
+//! The rule that must not break: a request goes only to an address that was checked for its origin, at most 30 seconds ago. Every
+//! address that a name resolves to is checked, and the HTTP client can connect to nothing else; it follows no redirect and reads
+//! no proxy variables.
 
 mod allow_list;
+mod connection_pool;
+mod destinations;
 mod egress;
 mod error;
 mod fetch_record;
@@ -24,7 +26,7 @@ mod url_check;
 
 pub use allow_list::AllowList;
 pub use egress::Egress;
-pub use error::EgressError;
+pub use error::{DestinationLimit, EgressError};
 pub use pinned_client::platform_tls;
 pub use request::{FetchRequest, Overflow, StreamTimeouts};
 pub use response::{FetchResponse, StreamedResponse};

@@ -1,7 +1,7 @@
-//! Sends one request over one new connection to addresses that were checked.
+//! Sends requests to one address that was checked.
 //!
-//! The rule that must not break: the client of a hop knows only this hop's addresses and has no resolver, no proxy, no
-//! pool, no redirects and no retries. So each hop builds its own; the costly part, the certificates, is shared.
+//! The rule that must not break: a client knows only its one address and has no resolver, no proxy and no redirects. It sends a
+//! request a second time only when the idle connection that it had chosen was closed before any byte of the request had left.
 
 use std::{
     net::SocketAddr,
@@ -12,7 +12,7 @@ use std::{
 use http::{Method, header};
 use rustls_platform_verifier::BuilderVerifierExt;
 
-use super::{error::EgressError, request::Hop, settings::EgressSettings, url_check::host_of};
+use super::{error::EgressError, request::Hop, url_check::host_of};
 
 /// The machine's root certificates, with the ring provider. They are read once per process, because that takes
 /// milliseconds.
@@ -34,22 +34,42 @@ fn read_platform_tls() -> Result<rustls::ClientConfig, rustls::Error> {
     Ok(builder.with_no_client_auth())
 }
 
-pub(super) async fn send(
-    hop: &Hop,
-    addresses: Vec<SocketAddr>,
+/// How long an idle connection stays open. Servers of agents close theirs after five seconds by default (Node.js, Uvicorn), and a
+/// request that meets such a close on its way fails.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
+const IDLE_CONNECTIONS_MAX: usize = 64;
+
+pub(super) fn new(
+    address: SocketAddr,
     tls: &rustls::ClientConfig,
-    settings: &EgressSettings,
-) -> Result<reqwest::Response, EgressError> {
-    let to_egress_error = |error: reqwest::Error| {
-        let (host, is_connect) = (host_of(&hop.url), error.is_connect());
-        let source = error.without_url();
-        if is_connect {
-            EgressError::Connect { host, source }
-        } else {
-            EgressError::BrokenResponse { host, source: Some(source) }
-        }
-    };
-    let client = pinned_client(addresses, tls, settings).map_err(to_egress_error)?;
+    connect_timeout: Duration,
+    user_agent: &str,
+) -> reqwest::Result<reqwest::Client> {
+    let mut tls = tls.clone();
+    tls.alpn_protocols = vec![b"http/1.1".to_vec()];
+    reqwest::Client::builder()
+        .tls_backend_preconfigured(tls)
+        .dns_resolver(PinnedResolver(address))
+        .redirect(reqwest::redirect::Policy::none())
+        .no_proxy()
+        // What hyper does by itself stays: an idle connection that turns out to be closed before it takes the request is replaced.
+        .retry(reqwest::retry::never())
+        // HTTP/2 would put the calls of all plugins on one connection, where one of them can hold up the others.
+        .http1_only()
+        .pool_idle_timeout(IDLE_TIMEOUT)
+        .pool_max_idle_per_host(IDLE_CONNECTIONS_MAX)
+        .referer(false)
+        // Not compiled in today; set here, so that a feature that another crate enables cannot change the body.
+        .no_gzip()
+        .no_brotli()
+        .no_zstd()
+        .no_deflate()
+        .connect_timeout(connect_timeout)
+        .user_agent(user_agent)
+        .build()
+}
+
+pub(super) async fn send(client: &reqwest::Client, hop: &Hop) -> Result<reqwest::Response, EgressError> {
     let mut request = client.request(hop.method.clone(), hop.url.clone()).headers(hop.headers.clone());
     if !hop.body.is_empty() {
         request = request.body(hop.body.clone());
@@ -57,42 +77,25 @@ pub(super) async fn send(
         // Some servers respond with 411 when these have no Content-Length.
         request = request.header(header::CONTENT_LENGTH, 0);
     }
-    request.send().await.map_err(to_egress_error)
+    request.send().await.map_err(|error| egress_error(hop, error))
 }
 
-fn pinned_client(
-    addresses: Vec<SocketAddr>,
-    tls: &rustls::ClientConfig,
-    settings: &EgressSettings,
-) -> reqwest::Result<reqwest::Client> {
-    let mut tls = tls.clone();
-    tls.alpn_protocols = vec![b"http/1.1".to_vec()];
-    reqwest::Client::builder()
-        .tls_backend_preconfigured(tls)
-        .dns_resolver(PinnedResolver(addresses))
-        .redirect(reqwest::redirect::Policy::none())
-        .no_proxy()
-        .retry(reqwest::retry::never())
-        // With one request per connection HTTP/2 has no use, only its attacks.
-        .http1_only()
-        .pool_max_idle_per_host(0)
-        .referer(false)
-        // Not compiled in today; set here, so that a feature that another crate enables cannot change the body.
-        .no_gzip()
-        .no_brotli()
-        .no_zstd()
-        .no_deflate()
-        .connect_timeout(Duration::from_millis(settings.connect_timeout_ms))
-        .user_agent(settings.user_agent.as_str())
-        .build()
+pub(super) fn egress_error(hop: &Hop, error: reqwest::Error) -> EgressError {
+    let (host, is_connect) = (host_of(&hop.url), error.is_connect());
+    let source = error.without_url();
+    if is_connect {
+        EgressError::Connect { host, source }
+    } else {
+        EgressError::BrokenResponse { host, source: Some(source) }
+    }
 }
 
-/// Resolves every name to the addresses that were checked. The port is already the URL's.
-struct PinnedResolver(Vec<SocketAddr>);
+/// Resolves every name to the address that was checked. The port is already the URL's.
+struct PinnedResolver(SocketAddr);
 
 impl reqwest::dns::Resolve for PinnedResolver {
     fn resolve(&self, _name: reqwest::dns::Name) -> reqwest::dns::Resolving {
-        let addresses: reqwest::dns::Addrs = Box::new(self.0.clone().into_iter());
+        let addresses: reqwest::dns::Addrs = Box::new(std::iter::once(self.0));
         Box::pin(std::future::ready(Ok(addresses)))
     }
 }

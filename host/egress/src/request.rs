@@ -21,6 +21,9 @@ pub struct FetchRequest {
     /// and one more is an error. 301, 302 and 303 become GET without body; a change of origin drops the headers for
     /// good.
     pub redirects_max: u8,
+    /// A probe or webhook, which no caller waits for. A destination that never answered 2xx gets one of these in
+    /// [`EgressSettings::unanswered_interval_ms`].
+    pub is_background: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -53,6 +56,7 @@ impl FetchRequest {
             response_bytes_max: None,
             overflow: Overflow::Fail,
             redirects_max: 0,
+            is_background: false,
         }
     }
 }
@@ -64,6 +68,7 @@ pub(crate) struct ValidRequest {
     pub head_timeout_ms: u64,
     pub body_limits: BodyLimits,
     pub redirects_max: u8,
+    pub is_background: bool,
 }
 
 /// How much of a body is read, and for how long.
@@ -134,6 +139,7 @@ impl ValidRequest {
             head_timeout_ms: body_limits.total_ms.map_or(timeout_ms, |total_ms| timeout_ms.min(total_ms)),
             body_limits,
             redirects_max: request.redirects_max.min(REDIRECTS_MAX),
+            is_background: request.is_background,
         })
     }
 }

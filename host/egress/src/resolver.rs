@@ -1,7 +1,7 @@
 //! Resolves a name to addresses, all of which were checked.
 //!
-//! The rule that must not break: a name is resolved once per hop, and if any address is special, none is used. Choosing
-//! the public ones would let an attacker probe which internal addresses accept connections.
+//! The rule that must not break: what is connected to is what was checked, with no second look-up in between, and if any address
+//! is special, none is used. Choosing the public ones would let an attacker probe which internal addresses accept connections.
 
 use std::{
     io,
@@ -16,7 +16,7 @@ use url::{Host, Url};
 use super::{
     allow_list::AllowList,
     error::EgressError,
-    url_check::{check_address, check_target, host_of, port_of},
+    url_check::{check_address, host_of, port_of},
 };
 
 /// The source of addresses. Tests replace the system's with their own.
@@ -37,14 +37,13 @@ impl Resolver for SystemResolver {
     }
 }
 
-/// The addresses that this hop may connect to: never empty, and each is public or allowed by the operator.
+/// The addresses that requests to this origin may connect to: never empty, and each is public or allowed by the operator.
 pub(super) async fn checked_addresses(
     url: &Url,
     allow: &AllowList,
     resolver: &Arc<dyn Resolver>,
     slot: &Arc<OwnedSemaphorePermit>,
 ) -> Result<Vec<SocketAddr>, EgressError> {
-    check_target(url, allow)?;
     let port = port_of(url);
     let name = match url.host() {
         Some(Host::Domain(name)) => name.to_owned(),

@@ -1,9 +1,10 @@
 //! Reads a body while it arrives.
 //!
-//! The rule: no more of it is in memory than one chunk and what the connection has buffered, and its slot and connection are
+//! The rule: no more of it is in memory than one chunk and what the connection has buffered, and its slots and connection are
 //! free as soon as it ends, fails or is dropped.
 
 use super::{
+    destinations::DestinationSlot,
     error::{EgressError, WaitingFor},
     fetch_record::FetchRecord,
     request::{BodyLimits, Overflow},
@@ -44,6 +45,7 @@ struct OpenBody {
     waits_since: Option<Instant>,
     timer: Option<Pin<Box<Sleep>>>,
     _slot: Arc<OwnedSemaphorePermit>,
+    _destination_slot: DestinationSlot,
 }
 
 #[derive(Clone, Copy)]
@@ -61,7 +63,7 @@ impl Deadline {
 
 impl ResponseBody {
     pub(super) fn new(sent: SentRequest, mut record: FetchRecord) -> Self {
-        let SentRequest { url, response, limits, slot } = sent;
+        let SentRequest { url, response, limits, slot, destination_slot } = sent;
         if limits.overflow == Overflow::Truncate && limits.bytes_max == 0 {
             record.set_outcome("ok");
             return Self { open: None, is_truncated: response.content_length() != Some(0), record };
@@ -75,6 +77,7 @@ impl ResponseBody {
             waits_since: None,
             timer: None,
             _slot: slot,
+            _destination_slot: destination_slot,
         };
         Self { open: Some(open), is_truncated: false, record }
     }

@@ -1,6 +1,7 @@
 //! A request whose response has begun.
 
 use super::{
+    destinations::DestinationSlot,
     error::EgressError,
     request::{BodyLimits, Overflow},
     url_check::host_of,
@@ -18,6 +19,7 @@ pub(super) struct SentRequest {
     pub response: reqwest::Response,
     pub limits: BodyLimits,
     pub slot: Arc<OwnedSemaphorePermit>,
+    pub destination_slot: DestinationSlot,
 }
 
 impl SentRequest {

@@ -28,6 +28,19 @@ pub struct EgressSettings {
     pub request_bytes_max: u64,
     /// How many fetches of one plugin run at once, up to the end of their bodies; the others wait for a slot. Default: 16.
     pub per_plugin_concurrency: usize,
+    /// How many calls a destination (a host name, or an address) gets at once, over all plugins, up to the end of their bodies.
+    /// Further ones fail at once. What `allow_hosts` names is not counted. Default: 8.
+    pub per_destination_concurrency: usize,
+    /// How many calls to a destination begin within any second. Default: 20.
+    pub per_destination_per_second: usize,
+    /// The same for a destination that answered 2xx within the last minute. Default: 64.
+    pub per_answering_destination_concurrency: usize,
+    /// Default: 200.
+    pub per_answering_destination_per_second: usize,
+    /// A destination that never answered 2xx gets one background call in this time. Default: 60 000.
+    pub unanswered_interval_ms: u64,
+    /// How long the addresses of a name are used before it is resolved and checked again. Default: 30 000.
+    pub resolve_interval_ms: u64,
     /// The `User-Agent` of a fetch that sets none. Default: `gateway/<version>`.
     pub user_agent: String,
 }
@@ -44,6 +57,12 @@ impl Default for EgressSettings {
             idle_timeout_ms: 60_000,
             request_bytes_max: 1024 * 1024,
             per_plugin_concurrency: 16,
+            per_destination_concurrency: 8,
+            per_destination_per_second: 20,
+            per_answering_destination_concurrency: 64,
+            per_answering_destination_per_second: 200,
+            unanswered_interval_ms: 60_000,
+            resolve_interval_ms: 30_000,
             user_agent: concat!("gateway/", env!("CARGO_PKG_VERSION")).to_owned(),
         }
     }
@@ -61,6 +80,8 @@ impl EgressSettings {
             ("stream_bytes_max", self.stream_bytes_max),
             ("idle_timeout_ms", self.idle_timeout_ms),
             ("request_bytes_max", self.request_bytes_max),
+            ("unanswered_interval_ms", self.unanswered_interval_ms),
+            ("resolve_interval_ms", self.resolve_interval_ms),
         ] {
             if value == 0 {
                 problems.push(format!("{key} must be greater than 0"));
@@ -69,11 +90,25 @@ impl EgressSettings {
         if self.timeout_ms > self.timeout_max_ms {
             problems.push(format!("timeout_ms must not exceed timeout_max_ms ({})", self.timeout_max_ms));
         }
-        if self.timeout_max_ms > TIMEOUT_MS_LIMIT {
-            problems.push(format!("timeout_max_ms must not exceed {TIMEOUT_MS_LIMIT} (one hour)"));
+        for (key, value) in [
+            ("timeout_max_ms", self.timeout_max_ms),
+            ("unanswered_interval_ms", self.unanswered_interval_ms),
+            ("resolve_interval_ms", self.resolve_interval_ms),
+        ] {
+            if value > HOUR_MS {
+                problems.push(format!("{key} must not exceed {HOUR_MS} (one hour)"));
+            }
         }
-        if !(1..=CONCURRENCY_LIMIT).contains(&self.per_plugin_concurrency) {
-            problems.push(format!("per_plugin_concurrency must be from 1 to {CONCURRENCY_LIMIT}"));
+        for (key, value) in [
+            ("per_plugin_concurrency", self.per_plugin_concurrency),
+            ("per_destination_concurrency", self.per_destination_concurrency),
+            ("per_destination_per_second", self.per_destination_per_second),
+            ("per_answering_destination_concurrency", self.per_answering_destination_concurrency),
+            ("per_answering_destination_per_second", self.per_answering_destination_per_second),
+        ] {
+            if !(1..=CALLS_LIMIT).contains(&value) {
+                problems.push(format!("{key} must be from 1 to {CALLS_LIMIT}"));
+            }
         }
         if http::HeaderValue::from_str(&self.user_agent).is_err() || self.user_agent.is_empty() {
             problems.push("user_agent must be printable ASCII".to_owned());
@@ -88,5 +123,5 @@ impl EgressSettings {
     }
 }
 
-const TIMEOUT_MS_LIMIT: u64 = 3_600_000;
-const CONCURRENCY_LIMIT: usize = 10_000;
+const HOUR_MS: u64 = 3_600_000;
+const CALLS_LIMIT: usize = 10_000;

@@ -3,7 +3,7 @@
 
 use crate::{
     backups::Backups,
-    dispatch::{Dispatcher, EnvelopeVerifier, Payments, PositionHeader, ResponseCache, Streams},
+    dispatch::{Dispatcher, DispatcherParts, EnvelopeVerifier, Payments, PositionHeader, Streams},
     environment,
     gateway::Gateway,
     health::HealthMonitor,
@@ -35,11 +35,8 @@ use gateway_telemetry::Usage;
 use gateway_tx::Journal;
 use plugin_api::manifest::Environment;
 use secrecy::ExposeSecret as _;
-use std::{net::SocketAddr, num::NonZeroUsize, sync::Arc, thread, time::Duration};
-use tokio::{
-    runtime::Handle,
-    sync::{Semaphore, mpsc},
-};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+use tokio::{runtime::Handle, sync::mpsc};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// Why the gateway does not start.
@@ -257,20 +254,15 @@ fn assemble(parts: BuiltParts) -> Gateway {
         jobs: job_store.clone(),
         started_ms: host.clock.now_ms(),
     };
+    let parts = DispatcherParts {
+        streams: streams(&config, topics),
+        verifier: envelope_verifier(&brand, &host, &live),
+        cache_bytes_max: config.http.cache_bytes_max,
+        position,
+        payments,
+    };
     Gateway {
-        dispatcher: Arc::new(Dispatcher {
-            streams: streams(&config, topics),
-            responses: ResponseCache::new(config.http.cache_bytes_max),
-            position,
-            large_bodies: Arc::new(Semaphore::new(processors())),
-            searches: Semaphore::new(processors().saturating_sub(1).max(1)),
-            verifier: Arc::new(envelope_verifier(&brand, &host, &live)),
-            config: live.clone(),
-            host: host.clone(),
-            routes,
-            pages,
-            payments,
-        }),
+        dispatcher: Arc::new(Dispatcher::new(pages, parts)),
         config,
         live,
         signers_digest,
@@ -302,10 +294,6 @@ fn indexer_context(config: &Config, host: &Arc<HostContext>, indexes: &Arc<Index
 fn streams(config: &Config, topics: Arc<Topics>) -> Streams {
     let limits = StreamLimits::new(config.limits.streams_max, config.limits.streams_per_ip_max);
     Streams { topics, limits }
-}
-
-fn processors() -> usize {
-    thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
 fn envelope_verifier(brand: &Brand, host: &HostContext, live: &Arc<ArcSwap<Config>>) -> EnvelopeVerifier {
@@ -375,6 +363,12 @@ fn open_egress(config: &Config) -> Result<Option<Egress>, StartError> {
         response_bytes_max: config.egress.response_bytes_max as u64,
         stream_bytes_max: config.egress.stream_bytes_max,
         per_plugin_concurrency: config.egress.per_plugin_concurrency,
+        per_destination_concurrency: config.egress.per_destination_concurrency,
+        per_destination_per_second: config.egress.per_destination_per_second,
+        per_answering_destination_concurrency: config.egress.per_answering_destination_concurrency,
+        per_answering_destination_per_second: config.egress.per_answering_destination_per_second,
+        unanswered_interval_ms: config.egress.unanswered_interval_ms,
+        resolve_interval_ms: config.egress.resolve_interval_ms,
         ..EgressSettings::default()
     };
     match Egress::new(settings) {

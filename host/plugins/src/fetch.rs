@@ -66,6 +66,7 @@ fn fetch_request(call: FetchCall, body: FfiBytes) -> FetchRequest {
         timeout_ms: call.timeout_ms,
         response_bytes_max: call.response_bytes_max,
         redirects_max: call.redirects_max,
+        is_background: call.background,
         overflow: if call.cuts_overflow { Overflow::Truncate } else { Overflow::Fail },
     }
 }
@@ -75,8 +76,10 @@ fn head_json(head: &FetchHead) -> Result<FfiBytes, HostError> {
     json.map(FfiBytes::from).map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))
 }
 
+/// `code: text`, or `code seconds: text` where it is known when to try again.
 fn fetch_error(error: EgressError) -> HostError {
-    HostError::new(HostErrorCode::Fetch, format!("{}: {error}", error.code()))
+    let retry_after = error.retry_after_s().map(|seconds| format!(" {seconds}")).unwrap_or_default();
+    HostError::new(HostErrorCode::Fetch, format!("{}{retry_after}: {error}", error.code()))
 }
 
 /// A body in the hands of a plugin.

@@ -19,6 +19,8 @@ pub struct FetchCall {
     pub redirects_max: u8,
     /// Truncates a longer body at the limit instead of failing, for callers that need the status only.
     pub cuts_overflow: bool,
+    /// A probe or webhook: a destination that never answered 2xx gets few of them.
+    pub background: bool,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -2,23 +2,23 @@
 
 use super::{
     ContractEvent, HostHandle, Job, PluginContext, Route, RouteDescription, Skill,
+    answer::{AnswerFn, ServiceFn, answer_fn, contained_answer},
     call_types::{call_types, service_spec},
-    job::{self, JobFn},
+    job::JobFn,
     log_events::{self, LogEvents},
     payload_references::referenced_payloads,
     point::{PAYLOAD_REFERENCES, PayloadReferencesInput, Point, Service},
     route::HandlerFn,
+    schemas::{prefix_schemas, schema_settings},
     stream::{self, RenderFn},
 };
 use crate::{
-    abi::{EventSource, Fault, FfiBytes, Frame, HostError, HostErrorCode, SubscribedEvent},
+    abi::{EventSource, Frame, HostError, SubscribedEvent},
     manifest::{
         ChainEvent, ContributionSpec, Grants, Manifest, MigrationSpec, ServiceSpec, SubscriptionSpec, TopicRow,
     },
 };
-use abi_stable::std_types::RResult;
-use async_ffi::FfiFuture;
-use schemars::{JsonSchema, generate::SchemaSettings};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::{collections::BTreeSet, fmt::Display, future::Future, ops::RangeInclusive, pin::Pin, sync::Arc};
@@ -139,17 +139,6 @@ impl Migration {
     }
 }
 
-/// Answers a contribution or a call of a service: JSON in, JSON out.
-type AnswerFn<P> = Box<dyn Fn(&PluginContext<P>, FfiBytes) -> FfiFuture<RResult<FfiBytes, Fault>> + Send + Sync>;
-/// Answers a call of a service within the caller's transaction.
-type AnswerInWriteFn<P> =
-    Box<dyn Fn(&PluginContext<P>, FfiBytes, super::Tx) -> FfiFuture<RResult<FfiBytes, Fault>> + Send + Sync>;
-
-/// The function behind a service.
-pub(crate) enum ServiceFn<P> {
-    Outside(AnswerFn<P>),
-    InWrite(AnswerInWriteFn<P>),
-}
 pub(crate) type ChainEventFn<P> =
     Box<dyn Fn(&PluginContext<P>, super::Tx, &EventSource, &SubscribedEvent) -> ChainEventFuture + Send + Sync>;
 pub(crate) type ChainEventFuture = Pin<Box<dyn Future<Output = Result<(), HostError>> + Send>>;
@@ -534,7 +523,7 @@ impl<P: Plugin> Definition<P> {
     /// Splits the definition into the manifest for the gateway and the functions behind it.
     pub(crate) fn build(self) -> (Manifest, Handlers<P>) {
         let mut manifest = self.manifest;
-        let mut schemas = schema_settings(P::NAME).into_generator();
+        let mut schemas = schema_settings().into_generator();
         let mut handlers = Handlers {
             routes: Vec::new(),
             prices: Vec::new(),
@@ -573,94 +562,5 @@ impl<P: Plugin> Definition<P> {
             schemars::generate::SchemaGenerator::default().into_root_schema_for::<P::Config>().to_value();
         prefix_schemas(&mut manifest);
         (manifest, handlers)
-    }
-}
-
-/// Decodes the input, answers, encodes the output. `place` names it in reports of faults.
-fn answer_fn<P, I, O, F, Fut>(place: &'static str, answer: F) -> AnswerFn<P>
-where
-    P: Send + Sync + 'static,
-    I: DeserializeOwned + Send + 'static,
-    O: Serialize + Send + 'static,
-    F: Fn(PluginContext<P>, I) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Result<O, HostError>> + Send + 'static,
-{
-    let answer = Arc::new(answer);
-    Box::new(move |cx: &PluginContext<P>, input: FfiBytes| {
-        let (answer, cx_of_call) = (answer.clone(), cx.clone());
-        contained_answer(cx, place, input, move |input| answer(cx_of_call, input))
-    })
-}
-
-fn contained_answer<P, I, O, Fut>(
-    cx: &PluginContext<P>,
-    place: &'static str,
-    input: FfiBytes,
-    answer: impl FnOnce(I) -> Fut + Send + 'static,
-) -> FfiFuture<RResult<FfiBytes, Fault>>
-where
-    P: Send + Sync + 'static,
-    I: DeserializeOwned + Send + 'static,
-    O: Serialize + Send + 'static,
-    Fut: Future<Output = Result<O, HostError>> + Send + 'static,
-{
-    job::contained(cx, place, move || async move {
-        let input = serde_json::from_slice(&input).map_err(invalid)?;
-        let output = answer(input).await?;
-        serde_json::to_vec(&output).map(FfiBytes::from).map_err(invalid)
-    })
-}
-
-fn invalid(error: serde_json::Error) -> HostError {
-    HostError::new(HostErrorCode::Invalid, error.to_string())
-}
-
-const SCHEMAS: &str = "#/components/schemas/";
-
-fn schema_settings(_: &str) -> SchemaSettings {
-    SchemaSettings::draft2020_12().with(|settings| {
-        settings.definitions_path = "/components/schemas".into();
-        settings.meta_schema = None;
-    })
-}
-
-/// Two plugins may both have a `ThreadView`: in the gateway's document it is `forum.ThreadView`.
-fn prefix_schemas(manifest: &mut Manifest) {
-    let prefix = format!("{SCHEMAS}{}.", manifest.name);
-    let schemas = std::mem::take(&mut manifest.schemas);
-    for (name, mut schema) in schemas {
-        prefix_refs(&mut schema, &prefix);
-        manifest.schemas.insert(format!("{}.{name}", manifest.name), schema);
-    }
-    for route in &mut manifest.routes {
-        let answers = route.answers.iter_mut().filter_map(|answer| answer.schema.as_mut());
-        let parameters = route.parameters.iter_mut().map(|parameter| &mut parameter.schema);
-        let details = route.error_details.iter_mut().map(|detail| &mut detail.schema);
-        route
-            .body
-            .iter_mut()
-            .chain(answers)
-            .chain(parameters)
-            .chain(details)
-            .for_each(|schema| prefix_refs(schema, &prefix));
-    }
-}
-
-fn prefix_refs(schema: &mut Value, prefix: &str) {
-    match schema {
-        Value::Object(members) => {
-            for (name, member) in members {
-                match member {
-                    Value::String(target) if name == "$ref" => {
-                        if let Some(rest) = target.strip_prefix(SCHEMAS) {
-                            *target = format!("{prefix}{rest}");
-                        }
-                    }
-                    member => prefix_refs(member, prefix),
-                }
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| prefix_refs(item, prefix)),
-        _ => {}
     }
 }

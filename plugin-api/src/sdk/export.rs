@@ -1,8 +1,10 @@
 //! The macro [`crate::export_plugin!`] and the object that it exports.
 
 use super::{
-    ConfigError, HostHandle, Plugin, PluginContext, Tx, chain,
-    definition::{Handlers, ServiceFn},
+    ConfigError, HostHandle, Plugin, PluginContext, Tx,
+    answer::ServiceFn,
+    chain,
+    definition::Handlers,
     fence::{self, ContainedDrop},
     job,
 };

@@ -1,6 +1,7 @@
 //! The SDK for plugin authors. Its public names are in `lib.rs`.
 
 mod address;
+mod answer;
 mod author;
 mod call_types;
 mod chain;
@@ -20,6 +21,8 @@ mod fetch;
 mod fetch_body;
 mod fetch_error;
 pub mod format;
+mod forward;
+mod forward_limits;
 mod handler;
 mod hash;
 mod id;
@@ -36,6 +39,7 @@ mod request;
 mod response;
 mod route;
 mod row;
+mod schemas;
 mod search;
 mod secret;
 mod service;
@@ -69,6 +73,8 @@ pub use extract::{
 pub use fetch::{Fetch, FetchResponse};
 pub use fetch_body::FetchBody;
 pub use fetch_error::FetchError;
+pub use forward::{Forward, ForwardError, Forwarded};
+pub use forward_limits::ForwardLimits;
 pub use handler::Handler;
 pub use hash::Hash256;
 pub use id::read_id;

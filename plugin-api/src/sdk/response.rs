@@ -135,7 +135,7 @@ impl<T: Serialize + JsonSchema + Send> IntoResponse for Accepted<T> {
 /// JSON with 201 when the record is new, with 200 when it replaced an older one.
 ///
 /// ```
-/// use plugin_api::{CreatedOrUpdated, HandlerError};
+/// use plugin_api::{HandlerError, response::CreatedOrUpdated};
 ///
 /// async fn write_page(is_new: bool) -> Result<CreatedOrUpdated<i64>, HandlerError> {
 ///     Ok(CreatedOrUpdated { created: is_new, value: 7 })

@@ -3,8 +3,12 @@
 
 use crate::{Tools, store};
 use futures_util::{StreamExt as _, stream};
-use plugin_api::{Fetch, HostError, Job, PluginContext};
+use plugin_api::{
+    Fetch, HostError, Job, PluginContext,
+    handles::{FetchError, FetchResponse},
+};
 use std::time::Duration;
+use store::probes::{Outcome, Probe};
 
 /// Interval between two rounds.
 const ROUND_S: u32 = 5;
@@ -33,7 +37,7 @@ async fn probe_tools(cx: PluginContext<Tools>) -> Result<(), HostError> {
         .buffer_unordered(CONCURRENT_PROBES)
         .ready_chunks(CONCURRENT_PROBES);
     while let Some(some) = probes.next().await {
-        cx.write(async move |tx| store::probes::record(tx, &some).await).await?;
+        cx.write(async move |tx| store::probes::record(tx, &some, interval_s).await).await?;
         if cx.now_ms() - begun_ms > ROUND_MAX_MS {
             break;
         }
@@ -46,10 +50,20 @@ fn probes_per_round(tools: i64, interval_s: i64) -> i64 {
     tools * i64::from(ROUND_S) / interval_s + CATCH_UP_PROBES
 }
 
-async fn probe(cx: &PluginContext<Tools>, tool: store::probes::DueTool) -> store::probes::Probe {
-    let online = request(cx, "HEAD", &tool.url).await.is_some_and(is_online_by_head)
-        || request(cx, "GET", &tool.url).await.is_some_and(is_online_by_get);
-    store::probes::Probe { tool, online, at_s: cx.now_s() }
+async fn probe(cx: &PluginContext<Tools>, tool: store::probes::DueTool) -> Probe {
+    let outcome = outcome(cx, &tool.url).await.unwrap_or_else(|retry_after_s| Outcome::Postponed { retry_after_s });
+    Probe { tool, outcome, at_s: cx.now_s() }
+}
+
+/// An error is the number of seconds after which the gateway lets the probe out: until then the host has had its requests.
+async fn outcome(cx: &PluginContext<Tools>, url: &str) -> Result<Outcome, i64> {
+    if status(request(cx, "HEAD", url).background().send(cx).await)?.is_some_and(is_online_by_head) {
+        return Ok(Outcome::Online);
+    }
+    // It belongs to the probe that began with the `HEAD`: a second one in the background would be one too many for a host that
+    // never answered 2xx.
+    let is_online = status(request(cx, "GET", url).send(cx).await)?.is_some_and(is_online_by_get);
+    Ok(if is_online { Outcome::Online } else { Outcome::Offline })
 }
 
 /// Many tools do not support `HEAD`, so any other status is followed by a `GET`.
@@ -62,14 +76,22 @@ fn is_online_by_get(status: u16) -> bool {
     status < 500 && status != 404
 }
 
-/// The status of the response, if there was one.
-async fn request(cx: &PluginContext<Tools>, method: &str, url: &str) -> Option<u16> {
-    let fetch = Fetch::new(method, url)
+fn request(cx: &PluginContext<Tools>, method: &str, url: &str) -> Fetch {
+    Fetch::new(method, url)
         .header("user-agent", format!("{}-gateway/tool-probe", cx.environment().brand.marker))
         .timeout(TIMEOUT)
         .truncate_at(0)
-        .redirects_max(REDIRECTS_MAX);
-    fetch.send(cx).await.ok().map(|answer| answer.status)
+        .redirects_max(REDIRECTS_MAX)
+}
+
+/// The status of the response, if there was one.
+fn status(fetched: Result<FetchResponse, FetchError>) -> Result<Option<u16>, i64> {
+    match fetched {
+        Err(FetchError::DestinationBusy { retry_after, .. }) => {
+            Err(i64::try_from(retry_after.as_secs()).unwrap_or(i64::MAX))
+        }
+        fetched => Ok(fetched.ok().map(|response| response.status)),
+    }
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ pub fn operator() -> Wallet {
 
 /// The writes, then the reads.
 pub fn calls(now_s: i64) -> Vec<Call> {
-    [writes(now_s), commons_reads(), reads_of_contracts(), meta()].concat()
+    [writes(now_s), commons_reads(), reads_of_contracts(), calls_of_agents(), payments(), meta()].concat()
 }
 
 /// The writes, last those that need another wallet's record, such as votes.
@@ -257,6 +257,40 @@ fn reads_of_contracts() -> Vec<Call> {
             .query(page),
         Call::get("list_tokens", "/api/tokens").query("agentId=1").query(page),
         Call::get("list_accounts", "/api/accounts").query(&format!("owner={a}")).query(page),
+    ]
+}
+
+/// No agent has an endpoint here; a job that is done needs none. The compute's endpoint never resolves, and nobody takes payments.
+fn calls_of_agents() -> Vec<Call> {
+    let message =
+        json!({ "role": "user", "messageId": "m-1", "parts": [{ "kind": "text", "text": "What came out?" }] });
+    let params = json!({ "message": message, "metadata": { "jobId": 2 } });
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "message/send", "params": params });
+    let input = || Payload::Json(json!({ "input": 1 }));
+    vec![
+        Call::get("get_a2a_card", "/a/digger/.well-known/agent-card.json"),
+        Call::get("get_old_a2a_card", "/a/1/.well-known/agent.json"),
+        Call::post("call_a2a", "/a/sorter/a2a", Payload::Json(request)),
+        Call::post("invoke_agent", "/a/digger/invoke", input()).answered(502),
+        Call::post("invoke_compute", "/api/compute/2/invoke", input()).query("seconds=60").answered(503),
+    ]
+}
+
+/// Of a payment that has expired: the answer says why it is refused.
+fn payments() -> Vec<Call> {
+    let (alice, digger) = (alice(), owner(1));
+    let voucher = json!({
+        "payer": alice.address(), "payee": digger.address(), "amount": "1000", "nonce": "1", "expiry": "1700000000", "ref": "0x",
+    });
+    let payment = json!({ "voucher": voucher, "signature": format!("0x{}", "11".repeat(65)) });
+    let requirements =
+        json!({ "payTo": digger.address(), "maxAmountRequired": "1000", "resource": "https://tool.invalid/rack" });
+    let body = || Payload::Json(json!({ "paymentPayload": payment, "paymentRequirements": requirements }));
+    vec![
+        Call::get("get_supported", "/api/x402/supported"),
+        Call::post("verify_payment", "/api/x402/verify", body()),
+        Call::post("settle_payment", "/api/x402/settle", body()),
+        Call::get("get_payer", format!("/api/x402/payer/{}", alice.address())),
     ]
 }
 

@@ -19,7 +19,7 @@ use tokio::{
 };
 
 const LIMIT: Duration = Duration::from_secs(20);
-const EVENTS: &str = "HTTP/1.1 203 Fine\r\nTransfer-Encoding: chunked\r\n\r\n";
+const EVENTS: &str = "HTTP/1.1 203 Fine\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n";
 const MIB: usize = 1024 * 1024;
 
 /// A server of one path each: `/parts` sends a line per permit and then ends, `/dies` breaks off instead of its end, `/endless`
@@ -61,9 +61,13 @@ impl Source {
         self.0.asked.fetch_add(1, SeqCst);
         let path = String::from_utf8_lossy(&request).split(' ').nth(1).unwrap_or_default().to_owned();
         match path.as_str() {
-            "/gone" => return stream.write_all(b"HTTP/1.1 410 Gone\r\nContent-Length: 4\r\n\r\nover").await,
+            "/gone" => {
+                return stream
+                    .write_all(b"HTTP/1.1 410 Gone\r\nConnection: close\r\nContent-Length: 4\r\n\r\nover")
+                    .await;
+            }
             "/inside" => {
-                let location = "HTTP/1.1 302 Found\r\nLocation: http://10.0.0.1/\r\nContent-Length: 0\r\n\r\n";
+                let location = "HTTP/1.1 302 Found\r\nConnection: close\r\nLocation: http://10.0.0.1/\r\nContent-Length: 0\r\n\r\n";
                 return stream.write_all(location.as_bytes()).await;
             }
             _ => stream.write_all(EVENTS.as_bytes()).await?,

@@ -28,7 +28,12 @@ async fn buy(gateway: &TestGateway, thing: &str, payment: Option<&str>) -> TestR
 }
 
 async fn payments(gateway: &TestGateway) -> Vec<String> {
-    gateway.rows("SELECT nonce || ' ' || state FROM till_payments ORDER BY nonce").await
+    texts(gateway, "SELECT nonce || ' ' || state FROM till_payments ORDER BY nonce").await
+}
+
+async fn texts(gateway: &TestGateway, statement: &str) -> Vec<String> {
+    let rows = gateway.rows(statement).await;
+    rows.iter().map(|row| row.trim_start_matches("Text(\"").trim_end_matches("\")").to_owned()).collect()
 }
 
 async fn sales(gateway: &TestGateway) -> usize {
@@ -180,7 +185,7 @@ async fn keep(gateway: &TestGateway, wallet: &Wallet, text: &str, payment: Optio
 }
 
 async fn notes(gateway: &TestGateway) -> Vec<String> {
-    gateway.rows("SELECT text FROM shop_notes ORDER BY id").await
+    texts(gateway, "SELECT text FROM shop_notes ORDER BY id").await
 }
 
 #[tokio::test]

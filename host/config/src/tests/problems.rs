@@ -70,6 +70,18 @@ fn keys(problems: &[Problem]) -> Vec<&str> {
     "name each server once"
 )]
 #[case("egress.connect_timeout_ms = 20000", "egress.connect_timeout_ms", "more than egress.timeout_ms", "raise")]
+#[case(
+    "egress.per_answering_destination_concurrency = 7",
+    "egress.per_answering_destination_concurrency",
+    "(8)",
+    "at least"
+)]
+#[case(
+    "egress.per_answering_destination_per_second = 19",
+    "egress.per_answering_destination_per_second",
+    "(20)",
+    "at least"
+)]
 #[case("egress.allow_hosts = ['http://localhost']", "egress.allow_hosts", "is no host", "localhost")]
 #[case("log.level = 'inof'", "log.level", "\"inof\" is no level", "target=level")]
 #[case("log.level = 'info,host=lots'", "log.level", "host=lots", "target=level")]

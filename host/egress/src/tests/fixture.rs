@@ -50,6 +50,8 @@ impl RecordedRequest {
 pub enum ServerScript {
     /// Writes this and closes.
     Bytes(Vec<u8>),
+    /// Writes this and reads the next request on the same connection.
+    KeepOpen(Vec<u8>),
     /// Writes this, then the pattern again and again until the other side goes away.
     Endless(Vec<u8>, Vec<u8>),
     /// Writes this, then one byte every few milliseconds.
@@ -63,11 +65,19 @@ pub enum ServerScript {
 }
 
 pub fn ok(body: &str) -> ServerScript {
-    ServerScript::Bytes(format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes())
+    let length = body.len();
+    let text = format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}");
+    ServerScript::Bytes(text.into_bytes())
+}
+
+/// With this status, on a connection that stays open.
+pub fn kept_open(status: u16) -> ServerScript {
+    ServerScript::KeepOpen(format!("HTTP/1.1 {status} Status\r\nContent-Length: 0\r\n\r\n").into_bytes())
 }
 
 pub fn redirect(status: u16, location: &str) -> ServerScript {
-    let text = format!("HTTP/1.1 {status} Moved\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n");
+    let head = format!("HTTP/1.1 {status} Moved\r\nConnection: close\r\nLocation: {location}\r\n");
+    let text = format!("{head}Content-Length: 0\r\n\r\n");
     ServerScript::Bytes(text.into_bytes())
 }
 
@@ -87,7 +97,14 @@ pub struct Fixture {
 
 impl Fixture {
     pub async fn start(reply: impl Fn(&RecordedRequest) -> ServerScript + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::start_at("127.0.0.1:0", reply).await
+    }
+
+    pub async fn start_at(
+        address: &str,
+        reply: impl Fn(&RecordedRequest) -> ServerScript + Send + Sync + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind(address).await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let state = Arc::new(State::default());
         let (shared, reply) = (Arc::clone(&state), Arc::new(reply));
@@ -145,10 +162,17 @@ async fn serve(
     state: &State,
     reply: &(impl Fn(&RecordedRequest) -> ServerScript + Sync),
 ) -> io::Result<()> {
-    let request = read_request(&mut stream).await?;
-    let reply = reply(&request);
-    state.requests.lock().push(request);
+    let reply = loop {
+        let request = read_request(&mut stream).await?;
+        let reply = reply(&request);
+        state.requests.lock().push(request);
+        match reply {
+            ServerScript::KeepOpen(bytes) => stream.write_all(&bytes).await?,
+            last => break last,
+        }
+    };
     match reply {
+        ServerScript::KeepOpen(_) => Ok(()),
         ServerScript::Bytes(bytes) => {
             stream.write_all(&bytes).await?;
             stream.shutdown().await
@@ -182,7 +206,7 @@ async fn serve(
         }
         ServerScript::Gate(gate) => {
             gate.acquire().await.unwrap().forget();
-            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await
+            stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n").await
         }
     }
 }

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod budget;
+mod connections;
+mod destination_limits;
 mod fixture;
 mod limits;
 mod redirects;

@@ -23,6 +23,7 @@ use crate::{
 use abi_stable::std_types::RResult;
 use arc_swap::ArcSwap;
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use gateway_config::Config;
 use gateway_http::{
     ClientIp, ConnectionInfo, RequestId, Tarpit,
@@ -40,9 +41,11 @@ use plugin_api::{
 use std::{
     future::poll_fn,
     net::{IpAddr, Ipv4Addr},
+    num::NonZero,
     pin::pin,
     sync::Arc,
     task::Poll,
+    thread,
     time::Duration,
 };
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -64,7 +67,34 @@ pub struct Dispatcher {
     pub searches: Semaphore,
 }
 
+/// What a dispatcher is made of, beside what the pages have.
+pub struct DispatcherParts {
+    pub streams: Streams,
+    pub verifier: EnvelopeVerifier,
+    pub cache_bytes_max: usize,
+    pub position: PositionHeader,
+    pub payments: Payments,
+}
+
 impl Dispatcher {
+    pub fn new(pages: Pages, parts: DispatcherParts) -> Self {
+        let DispatcherParts { streams, verifier, cache_bytes_max, position, payments } = parts;
+        let processors = thread::available_parallelism().map_or(1, NonZero::get);
+        Self {
+            config: pages.config.clone(),
+            host: pages.host.clone(),
+            routes: pages.routes.clone(),
+            pages,
+            streams,
+            verifier: Arc::new(verifier),
+            responses: ResponseCache::new(cache_bytes_max),
+            position,
+            payments,
+            large_bodies: Arc::new(Semaphore::new(processors)),
+            searches: Semaphore::new(processors.saturating_sub(1).max(1)),
+        }
+    }
+
     /// Answers a request. Every failure has the one error body.
     pub async fn handle(self: &Arc<Self>, request: Request<RequestBody>) -> Response<Body> {
         let (parts, body) = request.into_parts();
@@ -203,10 +233,12 @@ impl Dispatcher {
         let id = request_id_of(&parts);
         // Boxed: a cache hit does without it, and the outer future is smaller to move.
         let request = AuthenticatedRequest { parts, params, caller, body_parts, charge: None, paid: None };
-        if call.route.spec.price.is_some() {
-            return gateway_telemetry::with_request_id(id, Box::pin(self.call_priced(call, request))).await;
-        }
-        gateway_telemetry::with_request_id(id, Box::pin(self.call_plugin(call, request))).await
+        let answer: BoxFuture<'_, _> = if call.route.spec.price.is_some() {
+            Box::pin(self.call_priced(call, request))
+        } else {
+            Box::pin(self.call_plugin(call, request))
+        };
+        gateway_telemetry::with_request_id(id, answer).await
     }
 
     /// A place among the searches that run at the same time.

@@ -4,9 +4,11 @@
 use http::{HeaderName, HeaderValue};
 
 /// Headers that a browser does not expose by itself.
-const EXPOSED: [&str; 9] = [
+const EXPOSED: [&str; 10] = [
     "PAYMENT-REQUIRED",
     "PAYMENT-RESPONSE",
+    // Clients of the first version of x402 read it under this name.
+    "X-PAYMENT-RESPONSE",
     "RateLimit",
     "RateLimit-Policy",
     "Retry-After",

@@ -23,6 +23,17 @@ async fn a_preflight_allows_the_requested_headers() {
     assert!(response.header("x-request-id").is_some());
 }
 
+/// What clients of x402 send with a payment, in both versions; they send the last one as a request header, too.
+#[tokio::test]
+async fn a_preflight_allows_the_headers_of_payments() {
+    let server = start(&settings());
+    let requested = "payment,x-payment,payment-signature,access-control-expose-headers";
+    let preflight = format!("{PREFLIGHT}access-control-request-headers: {requested}\r\n\r\n");
+    let response = Client::connect(server.addr).await.request(&preflight).await;
+    assert_eq!(response.status, 204);
+    assert_eq!(response.header("access-control-allow-headers"), Some(requested));
+}
+
 #[tokio::test]
 async fn a_preflight_lists_valid_names_up_to_a_limit() {
     let server = start(&settings());
@@ -60,9 +71,16 @@ async fn every_response_has_the_cors_headers(#[case] head: &str, #[case] status:
     assert_eq!(program.header("access-control-allow-origin"), Some("*"), "for a browser behind the same cache");
     assert_eq!(program.header("access-control-expose-headers"), None, "only a browser reads the list");
     let exposed = response.header("access-control-expose-headers").unwrap();
-    for name in
-        ["PAYMENT-REQUIRED", "RateLimit", "Retry-After", "X-Request-Id", "X-Service-Merkle-Root", "X-Service-Position"]
-    {
+    for name in [
+        "PAYMENT-REQUIRED",
+        "PAYMENT-RESPONSE",
+        "X-PAYMENT-RESPONSE",
+        "RateLimit",
+        "Retry-After",
+        "X-Request-Id",
+        "X-Service-Merkle-Root",
+        "X-Service-Position",
+    ] {
         assert!(exposed.split(", ").any(|exposed| exposed == name), "{name} is missing in {exposed}");
     }
 }

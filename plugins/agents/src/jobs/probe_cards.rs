@@ -3,10 +3,17 @@
 
 use crate::{
     Agents, model,
-    store::{self, probes::IdRange},
+    store::{
+        self,
+        cards::{Outcome, Probe},
+        probes::IdRange,
+    },
 };
 use futures_util::future::join_all;
-use plugin_api::{Fetch, HostError, Job, PluginContext, handles::FetchResponse};
+use plugin_api::{
+    Fetch, HostError, Job, PluginContext,
+    handles::{FetchError, FetchResponse},
+};
 use std::time::Duration;
 
 /// Interval between two rounds.
@@ -37,7 +44,7 @@ async fn probe_cards(cx: PluginContext<Agents>) -> Result<(), HostError> {
     let mut probed = 0;
     for some in due.chunks(CONCURRENT_PROBES) {
         let probes = join_all(some.iter().map(|agent| probe(&cx, agent))).await;
-        cx.write(async move |tx| store::cards::record(tx, &probes).await).await?;
+        cx.write(async move |tx| store::cards::record(tx, &probes, interval_s).await).await?;
         probed += some.len();
         if cx.now_ms() - begun_ms > ROUND_MAX_MS {
             break;
@@ -64,7 +71,7 @@ fn probes_per_round(active: i64, interval_s: i64) -> i64 {
     active * ROUND_S / interval_s + CATCH_UP_PROBES
 }
 
-async fn probe(cx: &PluginContext<Agents>, agent: &store::probes::DueAgent) -> store::cards::Probe {
+async fn probe(cx: &PluginContext<Agents>, agent: &store::probes::DueAgent) -> Probe {
     let marker = &cx.environment().brand.marker;
     let fetched = Fetch::get(model::card_url(&agent.endpoint, marker))
         .header("accept", "application/json")
@@ -72,11 +79,20 @@ async fn probe(cx: &PluginContext<Agents>, agent: &store::probes::DueAgent) -> s
         .timeout(TIMEOUT)
         .response_bytes_max(model::CARD_BYTES_MAX)
         .redirects_max(REDIRECTS_MAX)
+        .background()
         .send(cx)
         .await;
-    let response = fetched.ok().filter(FetchResponse::is_success);
-    let card = response.and_then(|response| model::Card::parse(&response.body, marker));
-    store::cards::Probe { agent: agent.clone(), card, at_ms: cx.now_ms() }
+    let outcome = match fetched {
+        Err(FetchError::DestinationBusy { retry_after, .. }) => {
+            Outcome::Postponed { retry_after_s: i64::try_from(retry_after.as_secs()).unwrap_or(i64::MAX) }
+        }
+        fetched => {
+            let response = fetched.ok().filter(FetchResponse::is_success);
+            let card = response.and_then(|response| model::Card::parse(&response.body, marker));
+            card.map_or(Outcome::Offline, |card| Outcome::Online(Box::new(card)))
+        }
+    };
+    Probe { agent: agent.clone(), outcome, at_ms: cx.now_ms() }
 }
 
 #[cfg(test)]

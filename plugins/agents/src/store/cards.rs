@@ -8,34 +8,59 @@ use serde_json::json;
 /// The result of a probe.
 pub struct Probe {
     pub agent: DueAgent,
-    pub card: Option<Card>,
+    pub outcome: Outcome,
     pub at_ms: i64,
+}
+
+pub enum Outcome {
+    Online(Box<Card>),
+    Offline,
+    /// Nothing was sent, so nothing is known: the agent is due again in so many seconds.
+    Postponed {
+        retry_after_s: i64,
+    },
 }
 
 pub const DAY_S: i64 = 86_400;
 
-pub async fn record(tx: &Tx, probes: &[Probe]) -> Result<(), HostError> {
+pub async fn record(tx: &Tx, probes: &[Probe], interval_s: i64) -> Result<(), HostError> {
     let mut statements = Vec::with_capacity(3 * probes.len());
-    for Probe { agent, card, at_ms } in probes {
-        match card {
-            Some(card) => statements.push(store(agent, card, *at_ms)?),
-            // A card of another endpoint is deleted; the card of this endpoint stays as the last good one.
-            None => statements.extend([
-                sql("DELETE FROM agents_cards WHERE agent_id = $1 AND endpoint <> $2")
-                    .bind((agent.id, &agent.endpoint)),
-                sql("INSERT INTO agents_cards (agent_id, endpoint, checked_at, online) VALUES ($1, $2, $3, 0) \
-                     ON CONFLICT (agent_id) DO UPDATE SET checked_at = excluded.checked_at, online = 0")
-                .bind((agent.id, &agent.endpoint, at_ms / 1000)),
-            ]),
-        }
+    for Probe { agent, outcome, at_ms } in probes {
+        let is_online = match outcome {
+            Outcome::Online(card) => {
+                statements.push(store(agent, card, *at_ms)?);
+                true
+            }
+            Outcome::Offline => {
+                statements.extend(without_card(agent, at_ms / 1000, ", online = 0"));
+                false
+            }
+            Outcome::Postponed { retry_after_s } => {
+                let checked_at = (at_ms / 1000).saturating_add(*retry_after_s).saturating_sub(interval_s);
+                statements.extend(without_card(agent, checked_at, ""));
+                continue;
+            }
+        };
         let count =
             sql("INSERT INTO agents_probe_days (agent_id, day, ok, failed, last_ms) VALUES ($1, $2, $3, $4, $5) \
              ON CONFLICT (agent_id, day) DO UPDATE SET ok = agents_probe_days.ok + excluded.ok, \
              failed = agents_probe_days.failed + excluded.failed, last_ms = excluded.last_ms");
         let day = at_ms / 1000 / DAY_S;
-        statements.push(count.bind((agent.id, day, card.is_some(), card.is_none(), at_ms)));
+        statements.push(count.bind((agent.id, day, is_online, !is_online, at_ms)));
     }
     tx.batch(statements).await.map(drop)
+}
+
+/// A card of another endpoint is deleted; the card of this endpoint stays as the last good one, with `changes` of its columns.
+fn without_card(agent: &DueAgent, checked_at: i64, changes: &str) -> [Sql; 2] {
+    let keep = format!(
+        "INSERT INTO agents_cards (agent_id, endpoint, checked_at, online) VALUES ($1, $2, $3, 0) \
+         ON CONFLICT (agent_id) DO UPDATE SET checked_at = excluded.checked_at{changes}"
+    );
+    [
+        sql("DELETE FROM agents_cards WHERE agent_id = $1 AND endpoint <> $2").bind((agent.id, &agent.endpoint)),
+        sql(keep).bind((agent.id, &agent.endpoint, checked_at)),
+    ]
 }
 
 fn store(agent: &DueAgent, card: &Card, at_ms: i64) -> Result<Sql, HostError> {

@@ -207,3 +207,33 @@ async fn more_agents_than_one_round_probes_are_all_probed_and_counted() {
         site.close().await;
     }
 }
+
+/// The name `localhost` is allowed and has no limit, its address has the one of every destination.
+#[tokio::test]
+async fn agents_of_a_host_that_never_answers_well_wait_and_hold_up_nobody() {
+    let wrong = MockServer::start().await;
+    serve(&wrong, ResponseTemplate::new(404)).await;
+    let well = MockServer::builder().listener(std::net::TcpListener::bind("127.0.0.2:0").unwrap()).start().await;
+    serve(&well, ResponseTemplate::new(200).set_body_json(card())).await;
+    let endpoint = wrong.uri().replace("127.0.0.1", "localhost");
+    let mut blocks: Vec<_> = (1..=20).map(|id| registered(id, id, "wrong", &format!("{endpoint}/{id}"))).collect();
+    blocks.push(registered(21, 21, "well", &well.uri()));
+    let reaches = |builder: Builder| {
+        let hosts = vec!["localhost".to_owned(), "127.0.0.2".to_owned()];
+        builder.configure(|config| config.egress.allow_hosts = hosts)
+    };
+    let sites = sites_with(blocks, reaches).await;
+    let gateways = sites.len();
+    for site in sites {
+        probed(&site, 21, is_online).await;
+        TestGateway::eventually(LIMIT, "each had its turn", || async {
+            site.gateway.clock().advance(Duration::from_secs(1)).await;
+            site.gateway.rows("SELECT 1 FROM agents_cards").await.len() == 21
+        })
+        .await;
+        let failed = site.gateway.rows("SELECT agent_id FROM agents_probe_days WHERE failed > 0").await;
+        assert_eq!(failed.len(), 1, "of the others nothing is known");
+        site.close().await;
+    }
+    assert_eq!(wrong.received_requests().await.unwrap().len(), gateways, "each gateway has limits of its own");
+}

@@ -2,7 +2,7 @@
 
 use super::render;
 use crate::{Bounties, error::BountyError, model, store};
-use plugin_api::{Address, CreatedOrUpdated, Event, HandlerError, Path, RequestContext, Route, Signed};
+use plugin_api::{Address, Event, HandlerError, Path, RequestContext, Route, Signed, response::CreatedOrUpdated};
 
 pub fn route() -> Route<Bounties> {
     Route::post("/api/bounties/{id}/claims", claim_bounty)

@@ -1,7 +1,7 @@
 //! `PUT /api/kb/{slug}`: a new page, or a new revision of one.
 
 use crate::{Kb, error::KbError, model, store};
-use plugin_api::{CreatedOrUpdated, HandlerError, Path, RequestContext, Route, Signed};
+use plugin_api::{HandlerError, Path, RequestContext, Route, Signed, response::CreatedOrUpdated};
 
 pub fn route() -> Route<Kb> {
     Route::put("/api/kb/{slug}", write_page)

@@ -26,6 +26,9 @@ const CONCURRENT_REQUESTS: u32 = 8;
 /// Of one request.
 const TIMEOUT: Duration = Duration::from_secs(5);
 const REDIRECTS_MAX: u8 = 3;
+/// A message is given up when it is older than this and its host still gets no request: one that never answered 2xx gets one a minute,
+/// and what is sent there would pile up.
+const BUSY_HOST_MAX_S: i64 = 60;
 
 pub fn job() -> Job<Messages> {
     Job::every("forward_messages", INTERVAL, forward_messages)
@@ -42,9 +45,12 @@ pub fn forward_soon(cx: &PluginContext<Messages>) {
 
 async fn forward_messages(cx: PluginContext<Messages>) -> Result<(), HostError> {
     let started_ms = cx.now_ms();
+    // Those that have had their requests for now.
+    let mut busy_hosts = Vec::new();
     loop {
         let shares = &cx.plugin().forwarding;
-        let waiting = outbox::waiting(&cx.db(), &shares.busy(), REQUESTS_PER_HOST, CONCURRENT_REQUESTS).await?;
+        let skipped = [shares.busy(), busy_hosts.clone()].concat();
+        let waiting = outbox::waiting(&cx.db(), &skipped, REQUESTS_PER_HOST, CONCURRENT_REQUESTS).await?;
         let reserve = |message: QueuedMessage| Some((shares.acquire(&message.host)?, message));
         let mut waiting: Vec<(HostShare, QueuedMessage)> = waiting.into_iter().filter_map(reserve).collect();
         // A round of a host that has its share continues with what waits for that host.
@@ -57,24 +63,51 @@ async fn forward_messages(cx: PluginContext<Messages>) -> Result<(), HostError> 
         waiting.retain(|(_, message)| claimed.contains(&message.id));
         let outcomes =
             join_all(waiting.into_iter().map(|(share, message)| forward(&cx, share, message, &authors))).await;
-        let unsent: Vec<QueuedMessage> = outcomes.into_iter().flatten().collect();
+        let (mut unsent, mut has_place) = (Vec::new(), true);
+        for outcome in outcomes {
+            match outcome {
+                Outcome::Over => {}
+                Outcome::NoPlace(message) => {
+                    has_place = false;
+                    unsent.push(message);
+                }
+                Outcome::HostBusy(message) => {
+                    busy_hosts.push(message.host.clone());
+                    unsent.push(message);
+                }
+            }
+        }
         if !unsent.is_empty() {
-            // The gateway has no place for more requests: the next run of the job tries again.
-            return cx.write(async move |tx| unsent.iter().try_for_each(|message| outbox::restore(tx, message))).await;
+            cx.write(async move |tx| unsent.iter().try_for_each(|message| outbox::restore(tx, message))).await?;
+        }
+        if !has_place {
+            // The next run of the job tries again.
+            return Ok(());
         }
     }
 }
 
-/// What the agent makes of it is ignored: the message is in the owner's inbox in any case. Returns a message that was not sent.
+/// What becomes of a message.
+enum Outcome {
+    /// It was sent, or is given up.
+    Over,
+    /// The plugin has no place for more requests.
+    NoPlace(QueuedMessage),
+    /// Its host gets no more requests for now.
+    HostBusy(QueuedMessage),
+}
+
+/// What the agent makes of it is ignored: the message is in the owner's inbox in any case.
 async fn forward(
     cx: &PluginContext<Messages>,
     _share: HostShare,
     message: QueuedMessage,
     authors: &Authors,
-) -> Option<QueuedMessage> {
+) -> Outcome {
     let (id, from, to) = (message.id, authors.get(message.sender).into(), authors.get(message.recipient).into());
     let (subject, body) = (message.subject.clone(), message.body.clone());
-    let copy = render_json(&MessageView { id, from, to, subject, body, created_at: message.created_at }).ok()?;
+    let view = MessageView { id, from, to, subject, body, created_at: message.created_at };
+    let Ok(copy) = render_json(&view) else { return Outcome::Over };
     let response = Fetch::post(message.url.clone())
         .body(copy)
         .header("content-type", "application/json")
@@ -82,18 +115,21 @@ async fn forward(
         .timeout(TIMEOUT)
         .redirects_max(REDIRECTS_MAX)
         .truncate_at(0)
+        .background()
         .send(cx)
         .await;
-    let has_no_place = matches!(response, Err(FetchError::Busy(_)));
-    let outcome = match &response {
-        _ if has_no_place => "put_back",
-        Ok(response) if response.is_success() => "taken",
-        Ok(_) => "refused",
-        Err(_) => "failed",
+    let is_old = cx.now_s() - message.queued_at >= BUSY_HOST_MAX_S;
+    let (label, outcome) = match &response {
+        Err(FetchError::Busy(_)) => ("put_back", Outcome::NoPlace(message)),
+        Err(FetchError::DestinationBusy { .. }) if !is_old => ("put_back", Outcome::HostBusy(message)),
+        Err(FetchError::DestinationBusy { .. }) => ("given_up", Outcome::Over),
+        Ok(response) if response.is_success() => ("taken", Outcome::Over),
+        Ok(_) => ("refused", Outcome::Over),
+        Err(_) => ("failed", Outcome::Over),
     };
-    cx.count("messages_forwarded", &BTreeMap::from([("outcome", outcome)]), 1);
+    cx.count("messages_forwarded", &BTreeMap::from([("outcome", label)]), 1);
     if let Err(error) = response {
         cx.debug(&format!("message {id} was not forwarded: {error}"));
     }
-    has_no_place.then_some(message)
+    outcome
 }

@@ -195,3 +195,29 @@ async fn a_message_that_finds_no_place_is_sent_later() {
         site.close().await;
     }
 }
+
+/// The name `localhost` is allowed and has no limit, its address has the one of every destination.
+#[tokio::test]
+async fn an_agent_that_never_answers_well_gets_one_request_a_minute_and_holds_up_nobody() {
+    let (alice, bob) = (Wallet::new(1), Wallet::new(2));
+    for site in super::sites_reaching(&["localhost", "127.0.0.2"], 16, Vec::new()).await {
+        let wrong = agent(ResponseTemplate::new(404)).await;
+        let listener = std::net::TcpListener::bind("127.0.0.2:0").unwrap();
+        let quick = MockServer::builder().listener(listener).start().await;
+        Mock::given(any()).respond_with(ResponseTemplate::new(200)).mount(&quick).await;
+        let endpoint = wrong.uri().replace("127.0.0.1", "localhost");
+        site.mine(registered_by(1, bob.address(), "wrong", &endpoint)).await;
+        site.mine(registered_by(2, bob.address(), "quick", &quick.uri())).await;
+        for _ in 0..5 {
+            site.send(&alice, json!({ "to": 1, "body": "b" })).await;
+            site.wait(1).await;
+        }
+        site.send(&alice, json!({ "to": 2, "body": "b" })).await;
+        received(&site, &quick, 1).await;
+        // Those of the first agent wait, until they are too old. Its one request may have been the probe of its card.
+        all_taken(&site).await;
+        assert_eq!(wrong.received_requests().await.unwrap().len(), 1);
+        assert_eq!(received(&site, &quick, 1).await.len(), 1);
+        site.close().await;
+    }
+}

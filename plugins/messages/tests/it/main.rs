@@ -29,6 +29,11 @@ async fn sites(blocks: Vec<Vec<ScriptedLog>>) -> Vec<Site> {
 
 /// The same with so many outbound requests at a time.
 async fn sites_with(concurrency: usize, blocks: Vec<Vec<ScriptedLog>>) -> Vec<Site> {
+    sites_reaching(&["127.0.0.1", "localhost"], concurrency, blocks).await
+}
+
+/// The same, and agents may have endpoints on these hosts only.
+async fn sites_reaching(hosts: &[&str], concurrency: usize, blocks: Vec<Vec<ScriptedLog>>) -> Vec<Site> {
     let mut builders = vec![TestGateway::builder()];
     builders.extend(TestGateway::postgres_builder().await);
     let mut sites = Vec::new();
@@ -39,7 +44,7 @@ async fn sites_with(concurrency: usize, blocks: Vec<Vec<ScriptedLog>>) -> Vec<Si
         }
         let builder = builder.plugin(agents::plugin_module()).plugin(messages::plugin_module());
         let builder = builder.configure(|config| {
-            config.egress.allow_hosts = vec!["127.0.0.1".to_owned(), "localhost".to_owned()];
+            config.egress.allow_hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
             config.egress.per_plugin_concurrency = concurrency;
         });
         let gateway = builder.chain(&chain, &["registry", "escrow"]).start().await;

@@ -1,7 +1,9 @@
 //! `POST /api/tools`: a tool, or the next version of one of the same owner and name.
 
 use crate::{Tools, error::ToolsError, model, store};
-use plugin_api::{CreatedOrUpdated, Event, HandlerError, RequestContext, Route, Signed, format, handles::UrlProblem};
+use plugin_api::{
+    Event, HandlerError, RequestContext, Route, Signed, format, handles::UrlProblem, response::CreatedOrUpdated,
+};
 
 pub fn route() -> Route<Tools> {
     Route::post("/api/tools", publish_tool)

@@ -20,16 +20,37 @@ pub async fn due(db: &impl Query, before_s: i64, limit: i64) -> Result<Vec<DueTo
 /// The result of a probe.
 pub struct Probe {
     pub tool: DueTool,
-    pub online: bool,
+    pub outcome: Outcome,
     pub at_s: i64,
 }
 
+pub enum Outcome {
+    Online,
+    Offline,
+    /// Nothing was sent, so nothing is known: it is due again in so many seconds.
+    Postponed {
+        retry_after_s: i64,
+    },
+}
+
 /// Ignores the result for a tool whose URL has changed in the meantime.
-pub async fn record(tx: &Tx, probes: &[Probe]) -> Result<(), HostError> {
+pub async fn record(tx: &Tx, probes: &[Probe], interval_s: i64) -> Result<(), HostError> {
     let record = |probe: &Probe| {
+        let is_online = match probe.outcome {
+            Outcome::Online => true,
+            Outcome::Offline => false,
+            Outcome::Postponed { retry_after_s } => {
+                let probed_at = probe.at_s.saturating_add(retry_after_s).saturating_sub(interval_s);
+                return sql("UPDATE tools_tools SET probed_at = $3 WHERE id = $1 AND url = $2").bind((
+                    probe.tool.id,
+                    &probe.tool.url,
+                    probed_at,
+                ));
+            }
+        };
         sql("UPDATE tools_tools SET online = $3, probed_at = $4, last_probe_at = $4, seen_at = CASE WHEN $3 = 1 THEN $4 ELSE seen_at END \
              WHERE id = $1 AND url = $2")
-        .bind((probe.tool.id, &probe.tool.url, probe.online, probe.at_s))
+        .bind((probe.tool.id, &probe.tool.url, is_online, probe.at_s))
     };
     tx.batch(probes.iter().map(record).collect()).await.map(drop)
 }

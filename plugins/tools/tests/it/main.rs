@@ -6,6 +6,7 @@ mod configuration;
 mod contributions;
 mod get_compute;
 mod get_tool;
+mod invoke_compute;
 mod list_compute;
 mod list_tools;
 mod probe_tools;
@@ -26,11 +27,17 @@ async fn gateways() -> Vec<TestGateway> {
 
 /// Like [`gateways`], and probes may reach this machine.
 async fn gateways_reaching_localhost() -> Vec<TestGateway> {
+    gateways_reaching(&["127.0.0.1"]).await
+}
+
+/// Like [`gateways`], and probes may reach these hosts.
+async fn gateways_reaching(hosts: &[&str]) -> Vec<TestGateway> {
     let mut builders = vec![TestGateway::builder()];
     builders.extend(TestGateway::postgres_builder().await);
     let mut gateways = Vec::new();
     for builder in builders {
-        let builder = builder.configure(|config| config.egress.allow_hosts = vec!["127.0.0.1".to_owned()]);
+        let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
+        let builder = builder.configure(|config| config.egress.allow_hosts = hosts);
         gateways.push(builder.plugin(tools::plugin_module()).start().await);
     }
     gateways

@@ -1,6 +1,9 @@
 //! The job that probes tools.
 
-use super::{TOOLS, exactly, finish, gateways, gateways_reaching_localhost, names, next, publish, read, tool, with};
+use super::{
+    TOOLS, exactly, finish, gateways, gateways_reaching, gateways_reaching_localhost, names, next, publish, read, tool,
+    with,
+};
 use plugin_testing::{TestGateway, Value, Wallet, json};
 use std::time::Duration;
 use wiremock::{
@@ -174,6 +177,34 @@ async fn many_tools_are_probed_a_few_at_a_time() {
         let most: i64 = gateway.rows(most).await[0].trim_start_matches("Int(").trim_end_matches(')').parse().unwrap();
         assert!((1..=2 * 8).contains(&most), "{most} within five seconds");
         assert!(gateway.now_s() - since >= 15, "{} s", gateway.now_s() - since);
+        finish(gateway).await;
+    }
+}
+
+/// The name `localhost` is allowed and has no limit, its address has the one of every destination.
+#[tokio::test]
+async fn tools_of_a_host_that_never_answers_well_wait_and_hold_up_nobody() {
+    for gateway in gateways_reaching(&["localhost", "127.0.0.2"]).await {
+        let wrong = MockServer::start().await;
+        serve(&wrong, 500, 500).await;
+        let well = MockServer::builder().listener(std::net::TcpListener::bind("127.0.0.2:0").unwrap()).start().await;
+        serve(&well, 200, 200).await;
+        let wallets: Vec<Wallet> = (1..=20).map(Wallet::new).collect();
+        for (number, wallet) in wallets.iter().enumerate() {
+            let url = format!("{}/{number}", wrong.uri().replace("127.0.0.1", "localhost"));
+            publish(&gateway, wallet, with(tool("wrong"), json!({ "url": url }))).await;
+        }
+        let id = publish(&gateway, &Wallet::new(21), at("well", &well)).await["id"].clone();
+        assert_eq!(asked(&gateway, &id).await["online"], true);
+        let is_due = "SELECT id FROM tools_tools WHERE probed_at = 0";
+        TestGateway::eventually(LIMIT, "each had its turn", || async {
+            gateway.clock().advance(Duration::from_secs(1)).await;
+            gateway.rows(is_due).await.is_empty()
+        })
+        .await;
+        assert_eq!(methods(&wrong).await, ["HEAD", "GET"], "one probe, which consists of two requests");
+        let probed = "SELECT id FROM tools_tools WHERE last_probe_at > 0 AND online = 0";
+        assert_eq!(gateway.rows(probed).await.len(), 1, "of the others nothing is known");
         finish(gateway).await;
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::{Validators, error::WaitlistError, model, store};
 use plugin_api::{
-    CreatedOrUpdated, HandlerError, HostErrorCode, JsonBody, JsonSchema, RequestContext, Route, Tx,
+    HandlerError, HostErrorCode, JsonBody, JsonSchema, RequestContext, Route, Tx,
     handles::RateLimit,
-    response::{IntoResponse, Problem, RawResponse, Response, WithHeader},
+    response::{CreatedOrUpdated, IntoResponse, Problem, RawResponse, Response, WithHeader},
 };
 use serde::{Deserialize, Serialize};
 

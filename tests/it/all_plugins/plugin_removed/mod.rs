@@ -32,6 +32,7 @@ const PROBE_ROUND: Duration = Duration::from_secs(5);
 /// Every plugin; a test checks that the list is complete.
 pub fn modules() -> Vec<PluginModule_Ref> {
     vec![
+        a2a::plugin_module(),
         activity::plugin_module(),
         agents::plugin_module(),
         arena::plugin_module(),
@@ -47,6 +48,7 @@ pub fn modules() -> Vec<PluginModule_Ref> {
         tools::plugin_module(),
         validators::plugin_module(),
         work::plugin_module(),
+        x402::plugin_module(),
     ]
 }
 
@@ -141,7 +143,7 @@ async fn act(gateway: &TestGateway, action: Action, name: &str) -> Outcome {
 fn these_are_all_plugins() {
     let known: BTreeSet<String> = manifests().into_iter().map(|manifest| manifest.name).collect();
     assert_eq!(known, crate::coverage::plugins().into_iter().collect());
-    assert_eq!(with_dependents("agents").len(), 5, "{:?}", with_dependents("agents"));
+    assert_eq!(with_dependents("agents").len(), 6, "{:?}", with_dependents("agents"));
     assert_eq!(with_dependents("forum"), ["forum"]);
 }
 

@@ -96,6 +96,8 @@ fn single(text: &str) -> impl Iterator<Item = &str> {
 /// What statements change, in order: `insert forum_posts`. Reads and settings are left out.
 pub fn changes(statements: &[String]) -> Vec<String> {
     let change = |statement: &str| {
+        // The storage wraps a statement that must return a row.
+        let statement = statement.strip_prefix("WITH returned AS (").unwrap_or(statement);
         let words: Vec<&str> = statement.split_whitespace().collect();
         let verb = words.first()?.to_ascii_lowercase();
         let table = match verb.as_str() {

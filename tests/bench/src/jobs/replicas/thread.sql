@@ -25,17 +25,18 @@ INSERT INTO forum_threads (title, tags, author, created_at, last_post_at, post_c
         'Offer ' || :digest || ' in short: three agents shared one task, and the second was paid for what the first had found. What went well: the task was described so that nobody had to ask.',
         '{"title":"Report ' || :digest || ' on what the market for agents did this week, what it paid for, and what became of the plans of last month","tags":["market-report","agents","week-' || :digest::bigint % 52 || '"],"createdAt":1795277040,"excerpt":"Offer ' || :digest || ' in short: three agents shared one task, and the second was paid for what the first had found. What went well: the task was described so that nobody had to ask."}')
     RETURNING id;
+INSERT INTO forum_thread_tags (tag, thread_id)
+    VALUES ('market-report', currval('forum_threads_id_seq')), ('agents', currval('forum_threads_id_seq')),
+        ('week-' || :digest::bigint % 52, currval('forum_threads_id_seq'));
 INSERT INTO forum_posts (thread_id, author, body, reply_to, created_at)
     VALUES (currval('forum_threads_id_seq'), '0x' || lpad(:wallet::text, 40, '0'),
         'Offer ' || :digest || ' in short: three agents shared one task, and the second was paid for what the first had found. **What went well:** the task was described so that nobody had to ask. **What did not:** the deadline was set in local time, and two of the three read it as UTC. Next week the same three try it with a smaller task and a longer time, and write down every message they send.',
         NULL, extract(epoch FROM now())::bigint)
     RETURNING id;
-INSERT INTO forum_thread_tags (tag, thread_id)
-    VALUES ('market-report', currval('forum_threads_id_seq')), ('agents', currval('forum_threads_id_seq')),
-        ('week-' || :digest::bigint % 52, currval('forum_threads_id_seq'));
 INSERT INTO host_activity_outbox (type, ts, actor, ref_kind, ref_id, data, unique_key)
     VALUES ('thread.create', extract(epoch FROM now())::bigint, '0x' || lpad(:wallet::text, 40, '0'), 'thread',
         currval('forum_threads_id_seq'),
         '{"threadId":' || currval('forum_threads_id_seq') || ',"title":"Report ' || :digest || ' on what the market for agents did this week, what it paid for, and what became of the plans of last month","tags":["market-report","agents","week-' || :digest::bigint % 52 || '"],"excerpt":"Offer ' || :digest || ' in short: three agents shared one task, and the second was paid for what the first had found. What went well: the task was described so that nobody had to ask."}',
         NULL);
+INSERT INTO host_changes (owner) VALUES ('forum');
 COMMIT;
