@@ -7,7 +7,7 @@ use crate::{
     model::{self, MemoryKey, PaidRoom, Quota, Room, SignedValue, StoredValue},
     store::{self, drafts::Draft, records::Change, values::Before},
 };
-use plugin_api::{CreatedOrUpdated, HandlerError, Path, RequestContext, Route, Tx, payment::Price};
+use plugin_api::{HandlerError, Path, RequestContext, Route, Tx, payment::Price, response::CreatedOrUpdated};
 
 pub fn route() -> Route<Memory> {
     Route::put("/api/memory/{key}", put_memory)
