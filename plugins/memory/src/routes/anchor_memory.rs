@@ -10,10 +10,11 @@ use crate::{
     store::{self, batches::NewBatch},
 };
 use plugin_api::{
-    Address, AgentId, Created, HandlerError, Hash256, HostError, HostErrorCode, Json, RequestContext, Route, Signed,
-    Tx,
+    Address, AgentId, Created, HandlerError, Hash256, HostError, HostErrorCode, Json, JsonSchema, RequestContext,
+    Route, Signed, Tx,
     response::{IntoResponse, Response},
 };
+use serde::Serialize;
 
 pub fn route() -> Route<Memory> {
     Route::post("/api/memory/anchor", anchor_memory)
@@ -28,13 +29,15 @@ pub fn route() -> Route<Memory> {
              none, with a proof for each and the call of the contract. The gateway sends no transaction. With txHash: \
              notes the transaction of a batch.",
         )
-        .response::<AnchorAnswer>(200, "application/json", "The batch that was there")
+        .response::<Answer>(200, "application/json", "The batch that was there, or the one whose transaction was noted")
         .response::<AnchorAnswer>(201, "application/json", "A new batch")
 }
 
 type Result<T> = std::result::Result<T, HandlerError<MemoryError>>;
 
-/// The answer by what was asked for.
+/// By what was asked for.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
 pub enum Answer {
     Recorded(RecordedAnswer),
     Batch(Box<AnchorAnswer>),
