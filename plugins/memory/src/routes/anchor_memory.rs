@@ -29,7 +29,11 @@ pub fn route() -> Route<Memory> {
              none, with a proof for each and the call of the contract. The gateway sends no transaction. With txHash: \
              notes the transaction of a batch.",
         )
-        .response::<Answer>(200, "application/json", "The batch that was there, or the one whose transaction was noted")
+        .response::<AnchorResponse>(
+            200,
+            "application/json",
+            "The batch that was there, or the one whose transaction was noted",
+        )
         .response::<AnchorAnswer>(201, "application/json", "A new batch")
 }
 
@@ -38,12 +42,12 @@ type Result<T> = std::result::Result<T, HandlerError<MemoryError>>;
 /// By what was asked for.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Answer {
+pub enum AnchorResponse {
     Recorded(RecordedAnswer),
     Batch(Box<AnchorAnswer>),
 }
 
-impl IntoResponse for Answer {
+impl IntoResponse for AnchorResponse {
     fn into_response(self) -> Response {
         match self {
             Self::Recorded(recorded) => Json(recorded).into_response(),
@@ -53,13 +57,16 @@ impl IntoResponse for Answer {
     }
 }
 
-async fn anchor_memory(cx: RequestContext<Memory>, Signed { signer, payload }: Signed<NewAnchor>) -> Result<Answer> {
+async fn anchor_memory(
+    cx: RequestContext<Memory>,
+    Signed { signer, payload }: Signed<NewAnchor>,
+) -> Result<AnchorResponse> {
     let (agent, anchoring) = payload.check()?;
     let agent = owned_agent(&cx, signer, agent).await?;
     match anchoring {
-        Anchoring::Record { tx, root } => record(&cx, agent, signer, tx, root).await.map(Answer::Recorded),
+        Anchoring::Record { tx, root } => record(&cx, agent, signer, tx, root).await.map(AnchorResponse::Recorded),
         Anchoring::Build { uri, limit } => {
-            build(&cx, agent, signer, uri, limit).await.map(|batch| Answer::Batch(Box::new(batch)))
+            build(&cx, agent, signer, uri, limit).await.map(|batch| AnchorResponse::Batch(Box::new(batch)))
         }
     }
 }
