@@ -35,8 +35,20 @@
 //!     }
 //! }
 //! ```
+//!
+//! A request that goes on to the server of somebody else, who answers it ([`Forward`]):
+//!
+//! ```
+//! use plugin_api::{HandlerError, RequestContext, extract::Body, response::{Forward, ForwardError, Forwarded}};
+//!
+//! # struct Notes;
+//! async fn print_note(cx: RequestContext<Notes>, Body(note): Body) -> Result<Forwarded, HandlerError<ForwardError>> {
+//!     Forward::to(&cx, "https://printer.example/notes")?.send(&cx, note).await
+//! }
+//! ```
 
 pub use crate::abi::Response;
 pub use crate::sdk::{
-    Accepted, CreatedOrUpdated, IntoResponse, NoContent, Problem, RawResponse, StreamBody, Text, WithHeader,
+    Accepted, CreatedOrUpdated, Forward, ForwardError, ForwardLimits, Forwarded, IntoResponse, NoContent, Problem,
+    RawResponse, StreamBody, Text, WithHeader,
 };

@@ -23,6 +23,13 @@ use std::{
 /// Errors that no single call leads to here, by plugin, status and code, and where they are tested. An entry whose error is seen after
 /// all fails the test, too.
 const TESTED_ELSEWHERE: &[(&str, u16, &str, &str)] = &[
+    ("a2a", 502, "own_endpoint", "needs an agent with that endpoint: plugins/a2a/tests/it/invoke_agent.rs"),
+    ("a2a", 502, "too_large", "needs an agent that answers: plugins/a2a/tests/it/invoke_agent.rs"),
+    ("a2a", 502, "bad_answer", "needs an agent that answers: plugins/a2a/tests/it/invoke_agent.rs"),
+    ("a2a", 503, "price_unavailable", "needs a wrong card: plugins/a2a/tests/it/invoke_agent.rs"),
+    ("a2a", 503, "provider_busy", "needs a slow agent: plugins/a2a/tests/it/invoke_agent.rs"),
+    ("a2a", 504, "unreachable", "needs an agent that is gone: plugins/a2a/tests/it/invoke_agent.rs"),
+    ("a2a", 504, "timeout", "needs a minute: plugin-api/src/sdk/forward.rs"),
     ("arena", 409, "closed", "needs a clock that passes endsAt: plugins/arena/tests/it/create_submission.rs"),
     ("arena", 403, "not_client", "needs a closed challenge: plugins/arena/tests/it/award_challenge.rs"),
     ("bounties", 400, "self_claim", "needs a poster with an agent: plugins/bounties/tests/it/claim_bounty.rs"),
@@ -35,8 +42,19 @@ const TESTED_ELSEWHERE: &[(&str, u16, &str, &str)] = &[
     ("bounties", 409, "expired", "needs a clock that passes the deadline: plugins/bounties/tests/it/claim_bounty.rs"),
     ("bounties", 409, "completed", "needs a completed bounty: plugins/bounties/tests/it/award_bounty.rs"),
     ("kb", 409, "conflict", "needs two writers at the same moment: plugins/kb/tests/it/write_page.rs"),
+    ("memory", 409, "too_many_keys", "needs many keys: plugins/memory/tests/it/put_memory.rs"),
+    ("memory", 429, "daily_bytes", "needs a full day's share: plugins/memory/tests/it/put_memory.rs"),
+    ("memory", 507, "store_full", "needs a full memory: plugins/memory/tests/it/put_memory.rs"),
     ("payloads", 429, "daily_bytes", "needs a full day's share: plugins/payloads/tests/it/store_payload.rs"),
     ("payloads", 507, "store_full", "needs a full store: plugins/payloads/tests/it/store_payload.rs"),
+    ("tools", 502, "bad_endpoint", "needs an endpoint that is not public any more: plugin-api/src/sdk/forward.rs"),
+    ("tools", 502, "own_endpoint", "needs a listing with that endpoint: plugins/tools/tests/it/invoke_compute.rs"),
+    ("tools", 502, "too_large", "needs a provider that answers: plugin-api/src/sdk/forward.rs"),
+    ("tools", 502, "bad_answer", "needs a provider that answers: plugins/tools/tests/it/invoke_compute.rs"),
+    ("tools", 503, "price_changed", "needs a write at the same moment: plugins/tools/src/routes/invoke_compute.rs"),
+    ("tools", 503, "provider_busy", "needs a slow provider: plugins/tools/tests/it/invoke_compute.rs"),
+    ("tools", 504, "unreachable", "needs a listing that is gone: plugins/tools/tests/it/invoke_compute.rs"),
+    ("tools", 504, "timeout", "needs a minute: plugin-api/src/sdk/forward.rs"),
     ("validators", 400, "bad_nonce", "needs a signed challenge: plugins/validators/tests/it/join_waitlist.rs"),
     ("validators", 400, "bad_expires", "needs a signed challenge: plugins/validators/tests/it/join_waitlist.rs"),
     ("validators", 400, "bad_sig", "needs a signed challenge: plugins/validators/tests/it/join_waitlist.rs"),
@@ -56,8 +74,11 @@ const TESTED_ELSEWHERE: &[(&str, u16, &str, &str)] = &[
     ("validators", 507, "waitlist_full", "needs a full waitlist: plugins/validators/tests/it/join_waitlist.rs"),
 ];
 /// Operations whose right call is refused here, and where they are served.
-const SERVED_ELSEWHERE: &[(&str, &str)] =
-    &[("award_challenge", "needs a clock that passes endsAt: plugins/arena/tests/it/award_challenge.rs")];
+const SERVED_ELSEWHERE: &[(&str, &str)] = &[
+    ("award_challenge", "needs a clock that passes endsAt: plugins/arena/tests/it/award_challenge.rs"),
+    ("invoke_agent", "needs an agent that answers: plugins/a2a/tests/it/invoke_agent.rs"),
+    ("invoke_compute", "needs a provider that answers: plugins/tools/tests/it/invoke_compute.rs"),
+];
 /// A read without parameters has nothing to refuse but the method.
 const METHOD_NOT_ALLOWED: u16 = 405;
 
@@ -145,7 +166,8 @@ fn refused_call(route: &RouteSpec, call: &Call, status: u16, now_s: i64) -> Requ
             call.payload = Payload::Json(serde_json::json!({ "x": "x".repeat(1 << 20) }));
             call.request(now_s)
         }
-        METHOD_NOT_ALLOWED => Request { method: "DELETE".to_owned(), ..good },
+        // Below the paths of some reads, DELETE is a route of its own.
+        METHOD_NOT_ALLOWED => Request { method: "PATCH".to_owned(), ..good },
         other => panic!("no call is known that {other} refuses"),
     }
 }

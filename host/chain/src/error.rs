@@ -32,11 +32,15 @@ impl RpcError {
         matches!(self, Self::ErrorResponse { .. })
     }
 
-    /// Whether the contract itself failed: every other server would respond the same.
+    /// Whether the contract itself failed, or used up its gas: every other server would respond the same.
     pub fn is_revert(&self) -> bool {
         const REVERTED: i64 = 3;
+        /// As geth, anvil and others say it.
+        const FAILED: [&str; 3] = ["revert", "out of gas", "OutOfGas"];
         match self {
-            Self::ErrorResponse { code, message } => *code == REVERTED || message.contains("revert"),
+            Self::ErrorResponse { code, message } => {
+                *code == REVERTED || FAILED.iter().any(|text| message.contains(text))
+            }
             _ => false,
         }
     }
@@ -60,4 +64,17 @@ const TEXT_CHARS_MAX: usize = 200;
 /// Text of a server, shortened and with spaces for control characters, so that it fits into a line of the log.
 pub(crate) fn sanitize_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(TEXT_CHARS_MAX).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_used_up_its_gas_failed_by_itself() {
+        let failed = |code, message: &str| RpcError::ErrorResponse { code, message: message.to_owned() }.is_revert();
+        assert!(failed(-32000, "out of gas") && failed(-32603, "EVM error OutOfGas") && failed(3, "no"));
+        assert!(failed(-32000, "execution reverted"));
+        assert!(!failed(-32005, "limit exceeded") && !RpcError::Timeout(1).is_revert());
+    }
 }

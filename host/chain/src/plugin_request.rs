@@ -140,6 +140,7 @@ struct ContractCall {
     to: Address,
     function: Function,
     input: Bytes,
+    gas: Option<u64>,
 }
 
 impl ContractCall {
@@ -155,11 +156,15 @@ impl ContractCall {
         };
         let values = function.inputs.iter().zip(&call.args).map(value).collect::<Result<Vec<_>, String>>();
         let input = function.abi_encode_input(&values.map_err(explain)?).map_err(|error| explain(error.to_string()))?;
-        Ok(Self { to: call.to.0.into(), function, input: input.into() })
+        Ok(Self { to: call.to.0.into(), function, input: input.into(), gas: call.gas })
     }
 
     fn request(&self, block: u64) -> RpcRequest {
-        RpcRequest::new("eth_call", json!([{ "to": self.to, "data": self.input }, hex_number(block)]))
+        let mut call = json!({ "to": self.to, "data": self.input });
+        if let Some(gas) = self.gas {
+            call["gas"] = hex_number(gas);
+        }
+        RpcRequest::new("eth_call", json!([call, hex_number(block)]))
     }
 
     /// The decoded output, or why the call reverted.
@@ -198,7 +203,7 @@ async fn call_all(server: &RpcServer, requests: Vec<RpcRequest>) -> Result<Vec<R
 
 /// The input of a call, from the function's signature and arguments.
 pub fn encode_call(to: plugin_api::Address, function: &str, args: &[Value]) -> Result<Bytes, String> {
-    let call = EthCall { to, function: function.to_owned(), args: args.to_vec() };
+    let call = EthCall { to, function: function.to_owned(), args: args.to_vec(), gas: None };
     ContractCall::new(&call).map(|call| call.input)
 }
 

@@ -34,6 +34,19 @@ struct Inner {
     connections: ConnectionPool,
     destinations: Arc<Destinations>,
     budgets: Mutex<HashMap<String, Arc<Semaphore>>>,
+    /// By how much the clock of limits and checked names is ahead.
+    #[cfg(test)]
+    ahead: Mutex<std::time::Duration>,
+}
+
+impl Inner {
+    /// The clock of limits and checked names, which tests move on.
+    fn now(&self) -> Instant {
+        #[cfg(test)]
+        return Instant::now() + *self.ahead.lock();
+        #[cfg(not(test))]
+        Instant::now()
+    }
 }
 
 impl Egress {
@@ -55,8 +68,21 @@ impl Egress {
         let allow = settings.validate().map_err(|problems| EgressError::Settings { problems })?;
         let connections = ConnectionPool::new(tls, &settings);
         let destinations = Destinations::new(&settings, RECORDS_MAX);
-        let budgets = Mutex::default();
-        Ok(Self(Arc::new(Inner { settings, allow, resolver, connections, destinations, budgets })))
+        Ok(Self(Arc::new(Inner {
+            settings,
+            allow,
+            resolver,
+            connections,
+            destinations,
+            budgets: Mutex::default(),
+            #[cfg(test)]
+            ahead: Mutex::default(),
+        })))
+    }
+
+    #[cfg(test)]
+    pub(crate) fn pass(&self, duration: std::time::Duration) {
+        *self.0.ahead.lock() += duration;
     }
 
     /// Checks a URL before it is stored, without resolving its host. See [`check_url`].
@@ -157,7 +183,7 @@ impl Egress {
         loop {
             let (response, destination_slot) = self.send_hop(&hop, &mut visited, slot).await?;
             if response.status().is_success() {
-                self.0.destinations.record_answer(&visited, Instant::now());
+                self.0.destinations.record_answer(&visited, self.0.now());
             }
             let next = match request.redirects_max {
                 0 => None,
@@ -208,7 +234,7 @@ impl Egress {
         slot: &Arc<OwnedSemaphorePermit>,
     ) -> Result<Vec<SocketAddr>, EgressError> {
         let inner = &self.0;
-        let now = Instant::now();
+        let now = inner.now();
         if let Some(addresses) = inner.connections.addresses(origin, now) {
             return Ok(addresses);
         }
@@ -226,7 +252,7 @@ impl Egress {
     ) -> Result<(reqwest::Response, DestinationSlot), EgressError> {
         let inner = &self.0;
         let counted = Destination::of_call(&hop.url, address, &inner.allow);
-        let destination_slot = inner.destinations.admit(counted, visited, Instant::now()).map_err(|refusal| {
+        let destination_slot = inner.destinations.admit(counted, visited, inner.now()).map_err(|refusal| {
             let Refusal { limit, retry_after } = refusal;
             EgressError::DestinationBusy { host: host_of(&hop.url), limit, retry_after }
         })?;

@@ -143,6 +143,9 @@ pub struct EthCall {
     pub function: String,
     /// As in [`ChainEvent::args`]; integers may be numbers or decimal strings.
     pub args: Vec<Value>,
+    /// Gas that the call may use at most; by default as much as the server allows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gas: Option<u64>,
 }
 
 /// The result of a call.

@@ -63,6 +63,9 @@ pub struct RouteSpec {
     /// Headers and members that error responses have beside the one body.
     #[serde(default)]
     pub error_details: Vec<ErrorDetail>,
+    /// The parameters of the path are private: no log has them.
+    #[serde(default)]
+    pub private_path: bool,
     /// A request may have a price: [`crate::abi::PluginObject::price`] says which.
     #[serde(default)]
     pub price: Option<PriceSpec>,
@@ -94,6 +97,7 @@ impl RouteSpec {
             body_types: Vec::new(),
             answers: Vec::new(),
             error_details: Vec::new(),
+            private_path: false,
             price: None,
         }
     }

@@ -34,13 +34,19 @@ pub struct ContractCall(EthCall);
 impl ContractCall {
     /// `function` is its signature with results, for example `balanceOf(address) returns (uint256)`.
     pub fn new(to: Address, function: &str) -> Self {
-        Self(EthCall { to, function: function.to_owned(), args: Vec::new() })
+        Self(EthCall { to, function: function.to_owned(), args: Vec::new(), gas: None })
     }
 
     /// The next argument: a text, a number or a list.
     pub fn arg(mut self, value: impl Serialize) -> Result<Self, HostError> {
         self.0.args.push(serde_json::to_value(value).map_err(invalid)?);
         Ok(self)
+    }
+
+    /// Gas that it may use at most, for a contract that calls code of strangers. With less than it needs it reverts.
+    pub fn gas(mut self, gas: u64) -> Self {
+        self.0.gas = Some(gas);
+        self
     }
 }
 

@@ -466,6 +466,12 @@ impl<P> RequestContext<P> {
         async move { next.await.into_result().map(ROption::into_option) }
     }
 
+    /// The first header with this lower-case name: for a name that depends on the deployment, such as one that begins with
+    /// [`crate::handles::Brand::header_prefix`]. For a name that is known, [`crate::extract::HeaderValue`] documents the parameter.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.head.header(name.into()).into_option().map(Into::into)
+    }
+
     /// The payment that is reserved for this request: `None` where nothing is paid. A signed write charges in its transaction instead:
     /// [`Tx::charge`].
     pub fn payment(&self) -> Option<Payment> {

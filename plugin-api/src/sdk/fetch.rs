@@ -36,10 +36,10 @@ use std::time::Duration;
 ///     Ok(response.json::<Reply>()?.text)
 /// }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Fetch {
     request: FetchCall,
-    body: Vec<u8>,
+    body: FfiBytes,
     /// Why the body could not be written as JSON.
     invalid: Option<String>,
 }
@@ -67,7 +67,7 @@ impl Fetch {
     pub fn new(method: &str, url: impl Into<String>) -> Self {
         Self {
             request: FetchCall { method: method.to_owned(), url: url.into(), ..Default::default() },
-            body: Vec::new(),
+            body: FfiBytes::default(),
             invalid: None,
         }
     }
@@ -77,8 +77,8 @@ impl Fetch {
         self
     }
 
-    /// The bytes to send; say what they are with the header `content-type`.
-    pub fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
+    /// The bytes to send, which are not copied; say what they are with the header `content-type`.
+    pub fn body(mut self, body: impl Into<FfiBytes>) -> Self {
         self.body = body.into();
         self
     }
@@ -86,7 +86,7 @@ impl Fetch {
     /// A JSON body with its content type. A value that cannot be written as JSON fails in [`Self::send`].
     pub fn json(mut self, value: &impl Serialize) -> Self {
         match serde_json::to_vec(value) {
-            Ok(body) => self.body = body,
+            Ok(body) => self.body = body.into(),
             Err(error) => self.invalid = Some(error.to_string()),
         }
         self.header("content-type", "application/json")
@@ -140,7 +140,7 @@ impl Fetch {
     /// Sends the request. Any status is a response; see [`FetchResponse::error_for_status`].
     pub async fn send(self, host: &HostHandle) -> Result<FetchResponse, FetchError> {
         self.check()?;
-        let response = host.call_capability("fetch", &self.request, self.body.into()).await?;
+        let response = host.call_capability("fetch", &self.request, self.body).await?;
         FetchResponse::new(&response.response, response.body)
     }
 
@@ -148,7 +148,7 @@ impl Fetch {
     /// [`FetchBody`].
     pub async fn stream(self, host: &HostHandle) -> Result<FetchResponse<FetchBody>, FetchError> {
         self.check()?;
-        let response = host.fetch_streamed(&self.request, self.body.into()).await?;
+        let response = host.fetch_streamed(&self.request, self.body).await?;
         FetchResponse::new(&response.head, FetchBody::new(response.body))
     }
 

@@ -21,6 +21,8 @@ mod fetch;
 mod fetch_body;
 mod fetch_error;
 pub mod format;
+mod forward;
+mod forward_limits;
 mod handler;
 mod hash;
 mod id;
@@ -71,6 +73,8 @@ pub use extract::{
 pub use fetch::{Fetch, FetchResponse};
 pub use fetch_body::FetchBody;
 pub use fetch_error::FetchError;
+pub use forward::{Forward, ForwardError, Forwarded};
+pub use forward_limits::ForwardLimits;
 pub use handler::Handler;
 pub use hash::Hash256;
 pub use id::read_id;

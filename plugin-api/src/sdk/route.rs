@@ -222,6 +222,20 @@ impl<P: Send + Sync + 'static> Route<P> {
         self
     }
 
+    /// The parameters of the path are nobody else's business: the gateway's access log has the path as it is declared.
+    ///
+    /// ```
+    /// # use plugin_api::{HandlerError, Path, RequestContext, Route, extract::SignedBy, response::NoContent};
+    /// # struct Notes;
+    /// # async fn delete_note(_: RequestContext<Notes>, _: SignedBy, _: Path<String>) -> Result<NoContent, HandlerError> { Ok(NoContent) }
+    /// # let _: Route<Notes> =
+    /// Route::delete("/api/notes/{title}", delete_note).signed_headers_once("notes.delete").private_path();
+    /// ```
+    pub fn private_path(mut self) -> Self {
+        self.spec.private_path = true;
+        self
+    }
+
     /// A request may have a price, which `price` says: a handler of the same request that only reads. The gateway asks it before the
     /// handler, and again with the payment; its error is the response. `description` says in the documentation what is paid for what,
     /// for example `the agent's pricePerCall, paid to its owner`. See [`crate::payment`].

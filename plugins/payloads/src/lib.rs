@@ -29,8 +29,11 @@ impl Plugin for Payloads {
         Definition::new()
             .tag("Payloads")
             .routes([routes::store_payload::route(), routes::get_payload::route()])
-            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
-            .views(&["payloads_v1"])
+            .migrations([
+                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
+                Migration::new(2, "publish_bytes", include_str!("../migrations/0002_publish_bytes.sql")),
+            ])
+            .views(&["payloads_v1", "payloads_v2"])
             .jobs([jobs::job()])
             .skill(
                 Skill::new(

@@ -1,7 +1,7 @@
 //! Errors of the registry's routes: texts, statuses and codes.
 
 use crate::model::{DESCRIPTION_CHARS_MAX, SCHEMA_BYTES_MAX, ToolId};
-use plugin_api::{ApiError, ErrorSpec};
+use plugin_api::{ApiError, ErrorSpec, response::ForwardError};
 
 const NOT_FOUND: ErrorSpec =
     ErrorSpec::new(404, "not_found", "GET /api/tools lists the tools there are, GET /api/compute those for rent");
@@ -46,4 +46,22 @@ pub enum ToolsError {
     UnknownTool { tool: ToolId },
     #[api(NOT_FOUND, "no compute is listed as {tool}")]
     UnknownCompute { tool: ToolId },
+}
+
+/// Errors of calls of compute: another type, because each route documents all codes of its error type.
+#[derive(Debug, PartialEq, Eq, ApiError)]
+pub enum InvokeError {
+    #[api(NOT_FOUND, "no compute is listed as {tool}")]
+    UnknownCompute { tool: ToolId },
+    #[api(400, "bad_request", "seconds: 1 to 3600 are needed", hint = "add ?seconds=60 for a minute")]
+    Seconds,
+    #[api(
+        503,
+        "price_changed",
+        "the listing got a price while this request came in",
+        hint = "repeat it: the answer says what it costs"
+    )]
+    PriceChanged,
+    #[api(transparent)]
+    Forward(#[from] ForwardError),
 }

@@ -15,11 +15,16 @@ mod store;
 
 pub use config::Config;
 
-use plugin_api::{ConfigError, Definition, Event, Grants, HostHandle, Migration, Plugin, Skill, export_plugin, point};
+use plugin_api::{
+    ConfigError, Definition, Event, Grants, HostHandle, Migration, Plugin, Skill, export_plugin, point,
+    response::ForwardLimits,
+};
 
 /// The plugin's state in memory.
 pub struct Tools {
     config: Config,
+    /// Calls that wait for providers of compute, by listing.
+    calls: ForwardLimits,
 }
 
 impl Plugin for Tools {
@@ -34,6 +39,7 @@ impl Plugin for Tools {
                 routes::get_tool::route(),
                 routes::list_compute::route(),
                 routes::get_compute::route(),
+                routes::invoke_compute::route(),
             ])
             .migrations([
                 Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
@@ -52,6 +58,7 @@ impl Plugin for Tools {
                 .examples(&[
                     "GET /api/tools?kind=mcp&online=1",
                     "GET /api/compute?gpu=h100&minVramGb=40&online=1",
+                    "POST /api/compute/{id}/invoke?seconds=60 {input}",
                     "POST /api/tools {name, kind, url, description, schema} signed as tool.publish",
                 ]),
             )
@@ -63,7 +70,8 @@ impl Plugin for Tools {
 
     fn new(config: Config, _: &HostHandle) -> Result<Self, ConfigError> {
         config.validate()?;
-        Ok(Self { config })
+        let calls = ForwardLimits::new(config.calls_max, config.calls_per_listing_max);
+        Ok(Self { config, calls })
     }
 }
 

@@ -24,12 +24,12 @@ pub fn operator() -> Wallet {
 
 /// The writes, then the reads.
 pub fn calls(now_s: i64) -> Vec<Call> {
-    [writes(now_s), commons_reads(), reads_of_contracts(), meta()].concat()
+    [writes(now_s), commons_reads(), reads_of_contracts(), calls_of_agents(), payments(), meta()].concat()
 }
 
 /// The writes, last those that need another wallet's record, such as votes.
 pub fn writes(now_s: i64) -> Vec<Call> {
-    [talk(), offers(now_s), made(now_s), ends()].concat()
+    [talk(), offers(now_s), made(now_s), remembered(), ends()].concat()
 }
 
 /// A payload, presence, posts and messages.
@@ -137,6 +137,22 @@ fn made(now_s: i64) -> Vec<Call> {
     ]
 }
 
+/// Values of the first agent's owner, and a batch of the records.
+fn remembered() -> Vec<Call> {
+    let digger = owner(1);
+    let put = |path: &str, value: Value| {
+        Call::write("put_memory", path, &digger, "memory.put", json!({ "value": value })).method("PUT")
+    };
+    let anchor = |payload: Value| Call::write("anchor_memory", "/api/memory/anchor", &digger, "memory.anchor", payload);
+    vec![
+        put("/api/memory/plan", json!({ "next": "dig deeper" })),
+        put("/api/memory/old", json!("dig")),
+        Call::get("delete_memory", "/api/memory/old").method("DELETE").signed(&digger, "memory.delete", Place::Headers),
+        anchor(json!({ "agentId": 1, "uri": "ipfs://batch" })),
+        anchor(json!({ "agentId": 1, "txHash": keccak256("a transaction").to_string() })).answered(200),
+    ]
+}
+
 fn ends() -> Vec<Call> {
     let alice = alice();
     vec![
@@ -196,6 +212,12 @@ fn commons_reads() -> Vec<Call> {
         Call::get("get_page", "/api/kb/how-to-dig"),
         Call::get("get_page_history", "/api/kb/how-to-dig/history").query("rev=1"),
         Call::get("list_inbox", "/api/messages/inbox").query("limit=5").signed(&digger, "inbox.read", Place::Query),
+        Call::get("list_memory", "/api/memory").signed(&digger, "memory.get", Place::Headers),
+        Call::get("get_memory", "/api/memory/plan").signed(&digger, "memory.get", Place::Headers),
+        Call::get("list_memory_anchors", "/api/memory/anchors")
+            .query(&format!("agentId=1&address={d}&status=submitted"))
+            .query(page),
+        Call::get("get_memory_proof", "/api/memory/proof/1/1"),
         Call::get("get_payload", format!("/api/payloads/{hash}")),
         Call::get("list_tools", "/api/tools").query(&format!("q=sort&kind=http&owner={s}&online=0")).query(page),
         Call::get("get_tool", "/api/tools/1"),
@@ -235,6 +257,40 @@ fn reads_of_contracts() -> Vec<Call> {
             .query(page),
         Call::get("list_tokens", "/api/tokens").query("agentId=1").query(page),
         Call::get("list_accounts", "/api/accounts").query(&format!("owner={a}")).query(page),
+    ]
+}
+
+/// No agent has an endpoint here; a job that is done needs none. The compute's endpoint never resolves, and nobody takes payments.
+fn calls_of_agents() -> Vec<Call> {
+    let message =
+        json!({ "role": "user", "messageId": "m-1", "parts": [{ "kind": "text", "text": "What came out?" }] });
+    let params = json!({ "message": message, "metadata": { "jobId": 2 } });
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "message/send", "params": params });
+    let input = || Payload::Json(json!({ "input": 1 }));
+    vec![
+        Call::get("get_a2a_card", "/a/digger/.well-known/agent-card.json"),
+        Call::get("get_old_a2a_card", "/a/1/.well-known/agent.json"),
+        Call::post("call_a2a", "/a/sorter/a2a", Payload::Json(request)),
+        Call::post("invoke_agent", "/a/digger/invoke", input()).answered(502),
+        Call::post("invoke_compute", "/api/compute/2/invoke", input()).query("seconds=60").answered(503),
+    ]
+}
+
+/// Of a payment that has expired: the answer says why it is refused.
+fn payments() -> Vec<Call> {
+    let (alice, digger) = (alice(), owner(1));
+    let voucher = json!({
+        "payer": alice.address(), "payee": digger.address(), "amount": "1000", "nonce": "1", "expiry": "1700000000", "ref": "0x",
+    });
+    let payment = json!({ "voucher": voucher, "signature": format!("0x{}", "11".repeat(65)) });
+    let requirements =
+        json!({ "payTo": digger.address(), "maxAmountRequired": "1000", "resource": "https://tool.invalid/rack" });
+    let body = || Payload::Json(json!({ "paymentPayload": payment, "paymentRequirements": requirements }));
+    vec![
+        Call::get("get_supported", "/api/x402/supported"),
+        Call::post("verify_payment", "/api/x402/verify", body()),
+        Call::post("settle_payment", "/api/x402/settle", body()),
+        Call::get("get_payer", format!("/api/x402/payer/{}", alice.address())),
     ]
 }
 

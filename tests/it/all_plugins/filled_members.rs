@@ -26,9 +26,12 @@ const UNFILLED: &[(&str, &str)] = &[
     ("arena.ChallengeView.winner", NO_WINNER),
     ("arena.ChallengeView.winnerSubmissionId", NO_WINNER),
     ("Release.counts.", "CHANGELOG.md has no such change"),
+    ("memory.LogView.", NO_ANCHOR),
+    ("memory.OnchainProof.", NO_ANCHOR),
 ];
 const NO_PLUGIN: &str = "no plugin of the release serves it";
 const NO_WINNER: &str = "needs a clock that passes endsAt: plugins/arena/tests/it/get_challenge.rs";
+const NO_ANCHOR: &str = "needs an anchor of a batch that was built here: plugins/memory/tests/it/get_memory_proof.rs";
 /// More than there are records of any kind.
 const IDS_MAX: u32 = 45;
 

@@ -37,6 +37,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// Longer than a test: each agent and each tool is probed once.
 const PROBE_INTERVAL_S: u32 = 86_400;
 const CONTRACTS: [&str; 2] = ["registry", "escrow"];
+const TREASURY: &str = "0x00000000000000000000000000000000000000aA";
 
 /// Two agents, an open job of alice's for the first, and one of hers for the second that is done.
 pub async fn chain() -> ScriptedChain {
@@ -67,6 +68,8 @@ fn for_calls(setup: Setup) -> Setup {
     setup
         .set("limits.write_interval_ms", 0)
         .set("plugins.payloads.client_bytes_per_day_max", 1_u64 << 40)
+        .set("plugins.memory.client_bytes_per_day", 1_u64 << 40)
+        .set("plugins.memory.treasury", TREASURY)
         .set("plugins.validators.operators", operators)
         .set("plugins.validators.signatures_required", false)
         .set("plugins.validators.signups_per_hour", 1000)

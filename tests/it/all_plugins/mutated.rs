@@ -13,7 +13,7 @@ use super::{
 use crate::crash::Dice;
 use gateway_clock::Clock;
 use gateway_tests::process::GatewayProcess;
-use plugin_testing::TestGateway;
+use plugin_testing::{TestGateway, json};
 use std::{
     collections::BTreeMap,
     sync::{
@@ -27,7 +27,15 @@ use tokio::task::JoinSet;
 const CLIENTS: u64 = 4;
 const COUNT: u64 = 1_000_000;
 /// The only responses besides 2xx, 3xx and 4xx: the OpenAPI document lists them.
-const ALLOWED_ERRORS: [(u16, &str); 3] = [(503, "disabled"), (503, "sse_capacity"), (507, "store_full")];
+const ALLOWED_ERRORS: [(u16, &str); 7] = [
+    (502, "bad_endpoint"),
+    (502, "own_endpoint"),
+    (503, "disabled"),
+    (503, "sse_capacity"),
+    (504, "unreachable"),
+    (507, "store_full"),
+    (508, "loop"),
+];
 /// Growth of the memory after the first tenth of the requests. The caches that may fill up meanwhile are bounded: 32
 /// MiB of pages of the connection that writes, the statements and pages of the others, the ring of events. A leak of a
 /// hundred bytes per request would exceed this in a million requests.
@@ -126,7 +134,15 @@ fn fault(request: &Request, received: &Received) -> Option<String> {
     if received.status < 400 || request.method == "HEAD" || !received.header("content-encoding").is_empty() {
         return (received.status >= 500).then(|| format!("{received:?}"));
     }
-    let error = received.json();
+    let mut error = received.json();
+    if error["jsonrpc"] == "2.0" {
+        // An error of JSON-RPC, which has the gateway's own as its data.
+        let is_whole = error["error"]["code"].is_i64() && error["error"]["message"].is_string();
+        if received.status < 500 {
+            return (!is_whole).then(|| format!("no error of JSON-RPC: {received:?}"));
+        }
+        error = json!({ "error": error["error"]["message"], "code": error["error"]["data"]["code"], "hint": "none" });
+    }
     if ["error", "code", "hint"].iter().any(|member| error[*member].as_str().is_none_or(str::is_empty)) {
         return Some(format!("an error without error, code and hint: {received:?}"));
     }

@@ -51,7 +51,17 @@ impl RightCalls {
 /// One for each error that a plugin declares, in a gateway where every right call was made before.
 pub fn refusals(now_s: i64) -> Vec<Refusal> {
     let right = RightCalls(calls(now_s));
-    [talk(&right), arena(&right), bounties(&right, now_s), content(&right), waitlist(&right), reads(&right)].concat()
+    [
+        talk(&right),
+        arena(&right),
+        bounties(&right, now_s),
+        content(&right),
+        memory(&right),
+        waitlist(&right),
+        reads(&right),
+        calls_of_agents(&right),
+    ]
+    .concat()
 }
 
 fn talk(right: &RightCalls) -> Vec<Refusal> {
@@ -130,6 +140,48 @@ fn content(right: &RightCalls) -> Vec<Refusal> {
         right.with("publish_tool", &json!({ "schema": { "x": "x".repeat(100_000) } }), 413, "too_large"),
         right.at("get_tool", "/api/tools/999", 404, "not_found"),
         right.at("get_compute", "/api/compute/999", 404, "not_found"),
+        right.at("invoke_compute", "/api/compute/999/invoke", 404, "not_found"),
+    ]
+}
+
+fn calls_of_agents(right: &RightCalls) -> Vec<Refusal> {
+    let hop = |operation| {
+        let mut call = right.of(operation);
+        call.headers.push(("x-service-hop".to_owned(), "1".to_owned()));
+        Refusal { call, status: 508, code: "loop" }
+    };
+    let seconds = |seconds: &str| {
+        let call = Call { query: Vec::new(), ..right.of("invoke_compute") };
+        Refusal { call: call.query(&format!("seconds={seconds}")), status: 400, code: "bad_request" }
+    };
+    vec![
+        right.at("get_a2a_card", "/a/nobody/.well-known/agent-card.json", 404, "not_found"),
+        right.at("get_old_a2a_card", "/a/999/.well-known/agent.json", 404, "not_found"),
+        right.at("invoke_agent", "/a/nobody/invoke", 404, "not_found"),
+        // The right call: no agent has an endpoint.
+        right.at("invoke_agent", "/a/1/invoke", 502, "bad_endpoint"),
+        hop("invoke_agent"),
+        hop("invoke_compute"),
+        seconds("3601"),
+    ]
+}
+
+/// The owner of the second agent has no records.
+fn memory(right: &RightCalls) -> Vec<Refusal> {
+    let of_sorter = right.of("anchor_memory").with(&json!({ "agentId": 2 })).by(&owner(2));
+    vec![
+        right.at("put_memory", "/api/memory/.plan", 400, "bad_request"),
+        right.at("put_memory", "/api/memory/anchors", 409, "reserved_key"),
+        right.with("put_memory", &json!({ "value": "x".repeat(100_000) }), 413, "too_large"),
+        right.at("get_memory", "/api/memory/nothing", 404, "not_found"),
+        right.at("get_memory", "/api/memory/.plan", 400, "bad_request"),
+        right.at("delete_memory", "/api/memory/nothing", 404, "not_found"),
+        right.with("anchor_memory", &json!({ "agentId": 2 }), 403, "not_owner"),
+        right.with("anchor_memory", &json!({ "agentId": 999 }), 404, "not_found"),
+        Refusal { call: of_sorter, status: 409, code: "nothing_to_anchor" },
+        right.query("list_memory_anchors", "status=done", "bad_request"),
+        right.at("get_memory_proof", "/api/memory/proof/1/x", 400, "bad_request"),
+        right.at("get_memory_proof", "/api/memory/proof/1/999", 404, "not_found"),
     ]
 }
 
@@ -177,5 +229,8 @@ fn reads(right: &RightCalls) -> Vec<Refusal> {
         right.query("list_tools", "owner=nobody", "bad_request"),
         right.query("list_work", "kind=none", "bad_request"),
         right.query("stream_work", "kind=none", "bad_request"),
+        right.with("verify_payment", &json!({ "paymentPayload": {} }), 400, "bad_request"),
+        right.with("settle_payment", &json!({ "paymentPayload": {} }), 400, "bad_request"),
+        right.at("get_payer", "/api/x402/payer/0x12", 400, "bad_address"),
     ]
 }

@@ -70,7 +70,12 @@ fn keys(problems: &[Problem]) -> Vec<&str> {
     "name each server once"
 )]
 #[case("egress.connect_timeout_ms = 20000", "egress.connect_timeout_ms", "more than egress.timeout_ms", "raise")]
-#[case("egress.per_destination_concurrency = 65", "egress.per_answering_destination_concurrency", "(65)", "at least")]
+#[case(
+    "egress.per_answering_destination_concurrency = 7",
+    "egress.per_answering_destination_concurrency",
+    "(8)",
+    "at least"
+)]
 #[case(
     "egress.per_answering_destination_per_second = 19",
     "egress.per_answering_destination_per_second",

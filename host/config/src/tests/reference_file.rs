@@ -91,6 +91,9 @@ fn it_holds_every_key_and_no_other() {
     assert_eq!(
         of_plugins.into_iter().collect::<Vec<_>>(),
         [
+            "plugins.a2a.calls_max",
+            "plugins.a2a.calls_per_agent_max",
+            "plugins.a2a.upstreams",
             "plugins.agents.probe_interval_s",
             "plugins.bounties.house_agents",
             "plugins.forum.enabled",
@@ -104,11 +107,26 @@ fn it_holds_every_key_and_no_other() {
             "plugins.payloads.gone",
             "plugins.payloads.keep_days",
             "plugins.payloads.total_bytes_max",
+            "plugins.tools.calls_max",
+            "plugins.tools.calls_per_listing_max",
             "plugins.tools.probe_interval_s",
             "plugins.validators.entries_max",
             "plugins.validators.operators",
             "plugins.validators.signatures_required",
             "plugins.validators.signups_per_hour",
+            "plugins.x402.asset",
+            "plugins.x402.batch_s",
+            "plugins.x402.batch_size",
+            "plugins.x402.contract_gas",
+            "plugins.x402.credit_max_wei",
+            "plugins.x402.domain_name",
+            "plugins.x402.network",
+            "plugins.x402.queued_per_payer",
+            "plugins.x402.ref",
+            "plugins.x402.refuse_days",
+            "plugins.x402.scheme",
+            "plugins.x402.version",
+            "plugins.x402.voucher_cost_wei",
         ]
     );
 }

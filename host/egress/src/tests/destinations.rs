@@ -1,3 +1,5 @@
+//! Limits by destination, without a network.
+
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;

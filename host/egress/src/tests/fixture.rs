@@ -289,10 +289,3 @@ pub async fn eventually(what: &str, condition: impl Fn() -> bool) {
     };
     assert!(tokio::time::timeout(Duration::from_secs(10), polling).await.is_ok(), "never: {what}");
 }
-
-/// Moves the timers' clock on. It stands still only here: with a stopped clock, a wait for the network would end every timeout.
-pub async fn pass(duration: Duration) {
-    tokio::time::pause();
-    tokio::time::advance(duration).await;
-    tokio::time::resume();
-}

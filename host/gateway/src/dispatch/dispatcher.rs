@@ -116,6 +116,7 @@ impl Dispatcher {
                 request_guard.set_status(StatusCode::TOO_MANY_REQUESTS);
                 let mut response = ErrorResponse::from(exceeded).into_response();
                 response.extensions_mut().insert(Tarpit);
+                response.extensions_mut().insert(route.label.clone());
                 return response;
             }
         };

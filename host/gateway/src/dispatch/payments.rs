@@ -12,6 +12,7 @@ use http::{
 };
 use plugin_api::{
     HostError, HostErrorCode,
+    manifest::RouteSpec,
     payment::{self, Check, CheckInput, CheckedPayment, End, EndInput, Offer, OfferInput, Payment, Price, Reserve},
     point::Service,
 };
@@ -49,9 +50,15 @@ impl Payments {
         Ok(Self { host, base_url, released_header })
     }
 
-    pub fn resource(&self, uri: &http::Uri) -> String {
+    /// The URL that is paid for. A private path stays between client and plugin: it is the declared one here.
+    pub fn resource(&self, spec: &RouteSpec, uri: &http::Uri) -> String {
+        let base = self.base_url.trim_end_matches('/');
+        if spec.private_path {
+            let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+            return format!("{base}{}{query}", spec.path);
+        }
         let path_and_query = uri.path_and_query().map_or("/", PathAndQuery::as_str);
-        format!("{}{path_and_query}", self.base_url.trim_end_matches('/'))
+        format!("{base}{path_and_query}")
     }
 
     /// The response to a request that has to be paid: 402 with the price, or 503 while nobody can pay.

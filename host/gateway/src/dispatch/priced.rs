@@ -50,7 +50,7 @@ impl Dispatcher {
             Asked::Price(price) => price,
             Asked::Response(response) => return Ok(response),
         };
-        let due = Due { price, resource: self.payments.resource(&request.parts.uri) };
+        let due = Due { price, resource: self.payments.resource(&call.route.spec, &request.parts.uri) };
         if call.route.auth.is_guarded() {
             return self.call_charged(call, request, due).await;
         }

@@ -18,7 +18,9 @@ use std::{
 };
 
 pub struct Router {
-    tree: Tree<Vec<(Method, Arc<Route>)>>,
+    /// A tree for each method: a path with a parameter serves the methods that a more specific path does not have, so that
+    /// `PUT /api/memory/{key}` takes a key that is called like the path of another route.
+    trees: Vec<(Method, Tree<Arc<Route>>)>,
     /// The plugins whose routes these are, sorted by name, so that documents do not depend on the order of starts.
     pub plugins: Vec<Arc<Manifest>>,
     pub documents: RenderedDocuments,
@@ -145,26 +147,30 @@ impl Router {
             }
             entry.push((method, Arc::new(route)));
         }
-        let mut tree = Tree::new();
-        for (shape, methods) in by_path {
-            let first = methods.first().map(|(_, route)| (route.owner().to_owned(), route.spec.path.clone()));
-            if let Err(error) = tree.insert(shape, methods) {
-                let (newcomer, path) = first.unwrap_or_default();
-                return Err(RouteConflict::Path { path, newcomer, reason: error.to_string() });
+        let mut trees: Vec<(Method, Tree<Arc<Route>>)> = Vec::new();
+        for (shape, routes) in by_path {
+            for (method, route) in served(&routes) {
+                let place = trees.iter().position(|(other, _)| *other == method).unwrap_or_else(|| {
+                    trees.push((method, Tree::new()));
+                    trees.len() - 1
+                });
+                let Some((_, tree)) = trees.get_mut(place) else { continue };
+                if let Err(error) = tree.insert(shape.as_str(), route.clone()) {
+                    let (newcomer, path) = (route.owner().to_owned(), route.spec.path.clone());
+                    return Err(RouteConflict::Path { path, newcomer, reason: error.to_string() });
+                }
             }
         }
-        Ok(Self { tree, plugins, documents: RenderedDocuments::default() })
+        let order = |method: &Method| ANY_METHODS.iter().position(|other| other == method).unwrap_or(usize::MAX);
+        trees.sort_by_key(|(method, _)| order(method));
+        Ok(Self { trees, plugins, documents: RenderedDocuments::default() })
     }
 
     pub fn find(&self, method: &Method, path: &str) -> Found {
         let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
-        let Ok(found) = self.tree.at(path) else { return Found::Nothing };
         let wanted = if method == Method::HEAD { &Method::GET } else { method };
-        let is_own = |(method, route): &&(Method, Arc<Route>)| method == wanted && route.spec.method != ANY_METHOD;
-        let of_any = || found.value.iter().find(|(_, route)| serves_any(&route.spec, wanted));
-        let Some((_, route)) = found.value.iter().find(is_own).or_else(of_any) else {
-            return Found::OtherMethods(allowed(found.value));
-        };
+        let tree = self.trees.iter().find(|(method, _)| method == wanted);
+        let Some(found) = tree.and_then(|(_, tree)| tree.at(path).ok()) else { return self.other_methods(path) };
         let mut params = Vec::with_capacity(found.params.len());
         for (_, raw) in found.params.iter() {
             match percent_decode_str(raw).decode_utf8() {
@@ -172,20 +178,40 @@ impl Router {
                 Err(_not_utf8) => return Found::BadPath,
             }
         }
-        Found::Route { route: route.clone(), params }
+        Found::Route { route: found.value.clone(), params }
+    }
+
+    fn other_methods(&self, path: &str) -> Found {
+        let serving = |(method, tree): &'_ (Method, Tree<Arc<Route>>)| {
+            tree.at(path).ok().map(|found| (method.clone(), found.value.spec.method == ANY_METHOD))
+        };
+        let serving: Vec<(Method, bool)> = self.trees.iter().filter_map(serving).collect();
+        if serving.is_empty() { Found::Nothing } else { Found::OtherMethods(allowed(serving)) }
     }
 }
 
 /// The gateway itself answers `OPTIONS`; other methods than these mean nothing to most servers and proxies on the way.
 const ANY_METHODS: [Method; 6] = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
 
-fn serves_any(route: &RouteSpec, method: &Method) -> bool {
-    route.method == ANY_METHOD && ANY_METHODS.contains(method)
+/// The routes of a path by method. One for any method serves those that no other one has; `HEAD` is served by that of `GET`.
+fn served(routes: &[(Method, Arc<Route>)]) -> Vec<(Method, &Arc<Route>)> {
+    let (any, own): (Vec<_>, Vec<_>) = routes.iter().partition(|(_, route)| route.spec.method == ANY_METHOD);
+    let mut served: Vec<(Method, &Arc<Route>)> =
+        own.into_iter().map(|(method, route)| (method.clone(), route)).collect();
+    for (_, route) in any {
+        for method in ANY_METHODS.into_iter().filter(|method| method != Method::HEAD) {
+            if !served.iter().any(|(other, _)| *other == method) {
+                served.push((method, route));
+            }
+        }
+    }
+    served
 }
 
-fn allowed(methods: &[(Method, Arc<Route>)]) -> Vec<Method> {
-    let mut allowed: Vec<Method> = methods.iter().map(|(method, _)| method.clone()).collect();
-    if methods.iter().any(|(_, route)| route.spec.method == ANY_METHOD) {
+/// The methods that a path serves, each with whether a route for any method does.
+fn allowed(serving: Vec<(Method, bool)>) -> Vec<Method> {
+    let mut allowed: Vec<Method> = serving.iter().map(|(method, _)| method.clone()).collect();
+    if serving.iter().any(|(_, is_any)| *is_any) {
         allowed = ANY_METHODS.into();
     } else if allowed.contains(&Method::GET) {
         allowed.push(Method::HEAD);

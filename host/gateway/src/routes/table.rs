@@ -106,7 +106,8 @@ impl RouteTable {
         let missing_setting = spec.needed_setting.clone().filter(is_missing);
         let usage = self.host.usage.plugin(target.owner()).operation(&spec.operation);
         let has_search = spec.parameters.iter().any(|parameter| parameter.name == SEARCH);
-        let label = RouteLabel { plugin: target.owner().into(), operation: spec.operation.as_str().into() };
+        let path = spec.private_path.then(|| spec.path.as_str().into());
+        let label = RouteLabel { plugin: target.owner().into(), operation: spec.operation.as_str().into(), path };
         Route {
             label,
             cache_control: spec.cache_control.as_deref().and_then(|value| value.parse().ok()),

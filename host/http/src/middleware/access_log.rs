@@ -1,5 +1,5 @@
 //! One log line per request, written when its response has been sent. Rule: a line never holds a body or a query
-//! string, because they can contain signatures.
+//! string, because they can contain signatures, nor a path whose route says that it is private.
 
 use super::client_ip::ClientIp;
 use super::middleware_layer::Middleware;
@@ -28,6 +28,8 @@ const PATH_MAX: usize = 256;
 pub struct RouteLabel {
     pub plugin: Arc<str>,
     pub operation: Arc<str>,
+    /// Logged in place of the request's path, which is private.
+    pub path: Option<Arc<str>>,
 }
 
 #[derive(Clone, Copy)]
@@ -98,6 +100,15 @@ impl AccessLogEntry {
         let path = self.uri.path();
         path.get(..path.floor_char_boundary(PATH_MAX)).unwrap_or(path)
     }
+
+    /// The path, unless it is private. Of a request that no route answered nobody knows: only the beginning is logged.
+    fn public_path(&self) -> &str {
+        match &self.route {
+            Some(RouteLabel { path: Some(path), .. }) => path,
+            Some(_) => self.path(),
+            None => beginning(self.path()),
+        }
+    }
 }
 
 impl Drop for AccessLogEntry {
@@ -111,7 +122,7 @@ impl Drop for AccessLogEntry {
         tracing::info!(
             target: ACCESS_TARGET,
             method = self.method.as_str(),
-            path = self.path(),
+            path = self.public_path(),
             status = self.status.map(|status| status.as_u16()),
             latency_ms = latency.as_secs_f64() * 1000.0,
             bytes = self.bytes + self.bypass_bytes.as_ref().map_or(0, |BypassBytes(count)| count.load(Relaxed)),
@@ -123,6 +134,12 @@ impl Drop for AccessLogEntry {
             if has_response { "request" } else { "request given up by its client" },
         );
     }
+}
+
+/// The first two segments of a path, which name a feature; not an id or a name below it.
+fn beginning(path: &str) -> &str {
+    let end = path.match_indices('/').nth(2).map_or(path.len(), |(at, _)| at + 1);
+    path.get(..end).unwrap_or(path)
 }
 
 /// Counts the bytes of a stream, whose length is known only at its end.
@@ -168,5 +185,25 @@ mod tests {
         entry.release_head();
         assert!(buffer.is_unique());
         assert_eq!(entry.path(), "/api/stream");
+    }
+
+    #[test]
+    fn a_private_path_is_not_logged_and_without_a_route_only_its_beginning() {
+        let request = Request::builder().uri("/api/memory/diary").body(RequestBody::from(Bytes::new())).unwrap();
+        let mut entry = AccessLogEntry::new(&request);
+        assert_eq!(entry.public_path(), "/api/memory/");
+        let label = |path: Option<&str>| RouteLabel {
+            plugin: "memory".into(),
+            operation: "get_memory".into(),
+            path: path.map(Into::into),
+        };
+        entry.route = Some(label(Some("/api/memory/{key}")));
+        assert_eq!(entry.public_path(), "/api/memory/{key}");
+        entry.route = Some(label(None));
+        assert_eq!(entry.public_path(), "/api/memory/diary");
+        for (path, logged) in [("/", "/"), ("/hello", "/hello"), ("/a/b", "/a/b"), ("/a/b/", "/a/b/"), ("//x/y", "//")]
+        {
+            assert_eq!(beginning(path), logged, "{path}");
+        }
     }
 }

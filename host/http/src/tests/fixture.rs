@@ -94,7 +94,7 @@ pub fn large_text() -> String {
 }
 
 fn labelled(mut response: Response<Body>) -> Response<Body> {
-    let label = RouteLabel { plugin: Arc::from("hello"), operation: Arc::from("say_hello") };
+    let label = RouteLabel { plugin: Arc::from("hello"), operation: Arc::from("say_hello"), path: None };
     response.extensions_mut().insert(label);
     response
 }

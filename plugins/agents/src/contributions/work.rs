@@ -1,7 +1,7 @@
 //! Contributes open jobs and priced endpoints to the list of work.
 
 use crate::{
-    Agents,
+    Agents, model,
     store::work::{OpenJob, PricedAgent, open_jobs, priced_agents},
 };
 use plugin_api::{
@@ -23,8 +23,9 @@ pub async fn work(cx: PluginContext<Agents>, WorkInput { made_by }: WorkInput) -
         Some("agent.registered" | "agent.updated") => (Vec::new(), priced_agents(&db, id("agentId")).await?),
         Some(_) => return Ok(Vec::new()),
     };
+    let served = model::ServedDocuments::read(&cx).await?;
     let jobs = jobs.into_iter().map(|job| job_item(job, environment));
-    Ok(jobs.chain(agents.into_iter().map(endpoint_item)).collect())
+    Ok(jobs.chain(agents.into_iter().map(|agent| endpoint_item(agent, environment, served))).collect())
 }
 
 fn job_item(job: OpenJob, environment: &Environment) -> WorkItem {
@@ -48,9 +49,12 @@ fn job_item(job: OpenJob, environment: &Environment) -> WorkItem {
     }
 }
 
-fn endpoint_item(agent: PricedAgent) -> WorkItem {
+/// A call goes through the gateway where a plugin forwards it, and otherwise to the agent's own endpoint.
+fn endpoint_item(agent: PricedAgent, environment: &Environment, served: model::ServedDocuments) -> WorkItem {
     let PricedAgent { id, name, owner, endpoint, registered_at, description, capabilities, price_per_call } = agent;
     let capabilities: Vec<String> = capabilities.and_then(|list| serde_json::from_str(&list).ok()).unwrap_or_default();
+    let card = if served.a2a { format!("/a/{id}/.well-known/agent.json") } else { format!("/api/agents/{id}") };
+    let front = served.invoke.then(|| format!("{}/a/{id}", environment.base_url)).unwrap_or(endpoint);
     let capabilities = capabilities.iter().take(TAGS_MAX).map(|capability| capability.to_lowercase());
     WorkItem {
         title: name,
@@ -61,10 +65,10 @@ fn endpoint_item(agent: PricedAgent) -> WorkItem {
         agent_id: Some(id.0),
         requester: Some(owner),
         page: format!("/agents/{id}"),
-        api: format!("/api/agents/{id}"),
+        api: card,
         action: format!(
             "POST {}/invoke {{input}} with an x402 payment of {price_per_call} wei",
-            endpoint.trim_end_matches('/')
+            front.trim_end_matches('/')
         ),
         ..WorkItem::new(WorkKind::Endpoint, id.0)
     }

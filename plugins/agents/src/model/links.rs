@@ -3,9 +3,10 @@
 use plugin_api::{AgentId, HostError, HostHandle, JsonSchema};
 use serde::Serialize;
 
-const PATHS: [&str; 10] = [
+const PATHS: [&str; 11] = [
     "/a/{slug}/.well-known/agent.json",
     "/a/{slug}/invoke",
+    "/api/x402/supported",
     "/api/agents/{id}/audit.jsonl",
     "/api/cv/{agent}",
     "/api/cv/{agent}/credential.json",
@@ -21,6 +22,8 @@ const PATHS: [&str; 10] = [
 pub struct ServedDocuments {
     pub a2a: bool,
     pub invoke: bool,
+    /// How calls are paid.
+    pub x402: bool,
     pub audit: bool,
     pub cv: bool,
     pub credential: bool,
@@ -33,9 +36,9 @@ pub struct ServedDocuments {
 
 impl ServedDocuments {
     pub async fn read(host: &HostHandle) -> Result<Self, HostError> {
-        let [a2a, invoke, audit, cv, credential, verify, badge, memory_anchors, network, similar] =
+        let [a2a, invoke, x402, audit, cv, credential, verify, badge, memory_anchors, network, similar] =
             host.serves(PATHS).await?;
-        Ok(Self { a2a, invoke, audit, cv, credential, verify, badge, memory_anchors, network, similar })
+        Ok(Self { a2a, invoke, x402, audit, cv, credential, verify, badge, memory_anchors, network, similar })
     }
 }
 
@@ -44,6 +47,10 @@ impl ServedDocuments {
 pub struct AgentLinks {
     /// Its A2A card.
     pub a2a: Option<String>,
+    /// Where calls go to it through the gateway.
+    pub invoke: Option<String>,
+    /// How calls are paid.
+    pub x402: Option<String>,
     /// Its registration file.
     pub erc8004: String,
     /// Its audit export.
@@ -60,6 +67,8 @@ impl AgentLinks {
     pub fn new(base_url: &str, id: AgentId, served: ServedDocuments) -> Self {
         Self {
             a2a: served.a2a.then(|| format!("{base_url}/a/{id}/.well-known/agent.json")),
+            invoke: served.invoke.then(|| format!("{base_url}/a/{id}/invoke")),
+            x402: served.x402.then(|| format!("{base_url}/api/x402/supported")),
             erc8004: format!("{base_url}/api/agents/{id}/erc8004.json"),
             audit: served.audit.then(|| format!("{base_url}/api/agents/{id}/audit.jsonl")),
             cv: served.cv.then(|| format!("{base_url}/api/cv/{id}")),

@@ -151,7 +151,7 @@ fn own_services(agent: &RegistrationSubject, environment: &Environment, served: 
         card: Some(card_url(&agent.endpoint, marker)),
         ..service(marker, agent.endpoint.clone(), Some("1"))
     });
-    let paid = served.invoke.then(|| Service {
+    let paid = (served.invoke && served.x402).then(|| Service {
         price_per_call: agent.price_per_call,
         ..service("x402", format!("{base}/a/{id}/invoke"), Some("1"))
     });

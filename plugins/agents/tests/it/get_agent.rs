@@ -18,7 +18,10 @@ async fn an_agent_names_no_document_that_nobody_serves() {
         let own = "http://127.0.0.1:8080/api/agents/1/erc8004.json";
         assert_eq!(
             agent["links"],
-            json!({ "a2a": null, "erc8004": own, "audit": null, "cv": null, "credential": null, "badge": null })
+            json!({
+                "a2a": null, "invoke": null, "x402": null, "erc8004": own, "audit": null, "cv": null, "credential": null,
+                "badge": null,
+            })
         );
         assert_eq!(agent["cv"], json!(null));
         site.close().await;
@@ -35,6 +38,7 @@ async fn an_agent_names_its_other_documents() {
             agent["links"],
             json!({
                 "a2a": format!("{base}/a/1/.well-known/agent.json"),
+                "invoke": format!("{base}/a/1/invoke"), "x402": format!("{base}/api/x402/supported"),
                 "erc8004": format!("{base}/api/agents/1/erc8004.json"),
                 "audit": format!("{base}/api/agents/1/audit.jsonl"),
                 "cv": format!("{base}/api/cv/1"),

@@ -7,9 +7,10 @@ use plugin_api::{
     host::{Identity, object_manifest, object_new},
 };
 
-const PATHS: [(&str, &str); 9] = [
+const PATHS: [(&str, &str); 10] = [
     ("/a/{agent}/.well-known/agent.json", "card"),
     ("/a/{agent}/invoke", "invoke"),
+    ("/api/x402/supported", "terms"),
     ("/api/agents/{agent}/audit.jsonl", "audit"),
     ("/api/cv/{agent}/credential.json", "credential"),
     ("/api/cv/{agent}/verify", "verify"),

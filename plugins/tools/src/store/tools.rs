@@ -45,6 +45,12 @@ pub struct RenderedOffer {
     pub compute: ComputeSpec,
 }
 
+/// The listing of compute with this id.
+pub async fn find_offer(db: &impl Query, tool: ToolId) -> Result<Option<Offer>, HostError> {
+    let offers = OFFERS.filter_if(true, "kept_compute IS NOT NULL").filter("id = {}", Some(tool));
+    Ok(offers.rows(db).await?.pop())
+}
+
 /// One row, a [`ToolState`], or none.
 pub async fn find(db: &impl Query, tool: ToolId) -> Result<StatementResult, HostError> {
     db.run(sql(concat!("SELECT ", state_columns!("kept"), " FROM tools_tools WHERE id = $1")).bind(tool)).await

@@ -6,6 +6,7 @@ mod configuration;
 mod contributions;
 mod get_compute;
 mod get_tool;
+mod invoke_compute;
 mod list_compute;
 mod list_tools;
 mod probe_tools;

@@ -10,7 +10,8 @@ use anyhow::Result;
 const ALL: &str = "gateway, every plugin";
 const FEW: &str = "gateway, 5 plugins";
 /// All but activity, agents, forum, hello and payloads.
-const OFF: [&str; 9] = ["arena", "artifacts", "bounties", "economy", "kb", "messages", "tools", "validators", "work"];
+const OFF: [&str; 10] =
+    ["arena", "artifacts", "bounties", "economy", "kb", "memory", "messages", "tools", "validators", "work"];
 /// A ratio up to this is noise, and counts as equal.
 const SAME: f64 = 1.05;
 

@@ -256,8 +256,42 @@ impl Loss<'_> {
                 *record = Value::Null;
             }
             self.take_names(record);
+            self.take_links(record);
         }
     }
+
+    /// A link to a route that is gone is null, and a list of places to call is without it.
+    fn take_links(&self, value: &mut Value) {
+        match value {
+            Value::Object(members) => members.values_mut().for_each(|member| match self.is_lost_link(member) {
+                true => *member = Value::Null,
+                false => self.take_links(member),
+            }),
+            Value::Array(items) => {
+                // A way to pay needs both the plugin that is called and the one that takes payments.
+                let is_lost =
+                    |item: &Value| self.is_lost_link(&item["endpoint"]) || item["name"] == "x402" && self.has("x402");
+                items.retain(|item| !is_lost(item));
+                items.iter_mut().for_each(|item| self.take_links(item));
+            }
+            _ => {}
+        }
+    }
+
+    fn is_lost_link(&self, value: &Value) -> bool {
+        let path = value.as_str().and_then(|text| text.strip_prefix(BASE_URL));
+        path.is_some_and(|path| self.specs().any(|route| is_at(path, &route.path)))
+    }
+}
+
+/// That of a gateway under test.
+const BASE_URL: &str = "http://127.0.0.1:8080";
+
+/// Whether a route's path, which has parameters, is this one.
+fn is_at(path: &str, route: &str) -> bool {
+    let (given, declared): (Vec<&str>, Vec<&str>) = (path.split('/').collect(), route.split('/').collect());
+    given.len() == declared.len()
+        && given.iter().zip(&declared).all(|(given, declared)| declared.starts_with('{') || given == declared)
 }
 
 /// The members of `part`, as far as they are those of `document`.

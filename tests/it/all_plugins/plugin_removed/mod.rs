@@ -32,6 +32,7 @@ const PROBE_ROUND: Duration = Duration::from_secs(5);
 /// Every plugin; a test checks that the list is complete.
 pub fn modules() -> Vec<PluginModule_Ref> {
     vec![
+        a2a::plugin_module(),
         activity::plugin_module(),
         agents::plugin_module(),
         arena::plugin_module(),
@@ -41,11 +42,13 @@ pub fn modules() -> Vec<PluginModule_Ref> {
         forum::plugin_module(),
         hello::plugin_module(),
         kb::plugin_module(),
+        memory::plugin_module(),
         messages::plugin_module(),
         payloads::plugin_module(),
         tools::plugin_module(),
         validators::plugin_module(),
         work::plugin_module(),
+        x402::plugin_module(),
     ]
 }
 
@@ -140,7 +143,7 @@ async fn act(gateway: &TestGateway, action: Action, name: &str) -> Outcome {
 fn these_are_all_plugins() {
     let known: BTreeSet<String> = manifests().into_iter().map(|manifest| manifest.name).collect();
     assert_eq!(known, crate::coverage::plugins().into_iter().collect());
-    assert_eq!(with_dependents("agents").len(), 5, "{:?}", with_dependents("agents"));
+    assert_eq!(with_dependents("agents").len(), 6, "{:?}", with_dependents("agents"));
     assert_eq!(with_dependents("forum"), ["forum"]);
 }
 

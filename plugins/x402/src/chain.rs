@@ -1,0 +1,59 @@
+//! Handlers of the vault's events. The rule: a row follows from events alone, and no event makes a handler fail, because the index
+//! would retry it forever.
+
+use crate::{
+    X402,
+    model::contracts::{Deposited, Settled, Skipped, UnlockRequested, VoucherSettled, Withdrawn},
+    store::derived::{self, ACCOUNTS, PAYEES, SETTLED, SKIPPED, TOTALS},
+};
+use plugin_api::{Definition, Event, EventBuilder, HostError, PluginContext, Tx, contracts::ChainEvent};
+
+pub const EVENT_TYPES: [&str; 1] = [VoucherSettled::TYPE];
+
+pub fn subscribe(definition: Definition<X402>) -> Definition<X402> {
+    definition
+        .on_contract_event(&[ACCOUNTS], deposited)
+        .on_contract_event(&[SETTLED, ACCOUNTS, PAYEES, TOTALS], settled)
+        .on_contract_event(&[SKIPPED], skipped)
+        .on_contract_event(&[ACCOUNTS], unlock_requested)
+        .on_contract_event(&[ACCOUNTS], withdrawn)
+}
+
+type Cx = PluginContext<X402>;
+
+async fn deposited(_: Cx, tx: Tx, event: ChainEvent<Deposited>) -> Result<(), HostError> {
+    let Deposited { payer, amount } = event.args;
+    let mut account = derived::account(&tx, event.address, payer).await?;
+    account.balance = account.balance.saturating_add(amount);
+    tx.defer(derived::set_account(event.address, payer, &account))
+}
+
+async fn settled(_: Cx, tx: Tx, event: ChainEvent<Settled>) -> Result<(), HostError> {
+    tx.defer(derived::insert_settled(&event))?;
+    let Settled { payer, payee, amount, .. } = event.args;
+    let mut account = derived::account(&tx, event.address, payer).await?;
+    account.balance = account.balance.saturating_sub(amount);
+    account.settled_count += 1;
+    tx.defer(derived::set_account(event.address, payer, &account))?;
+    derived::count_settled(&tx, payee, amount, event.time_s).await?;
+    EventBuilder::of(&VoucherSettled::of(&event)).actor(payer).at(event.time_s).publish(&tx)
+}
+
+async fn skipped(_: Cx, tx: Tx, event: ChainEvent<Skipped>) -> Result<(), HostError> {
+    tx.defer(derived::insert_skipped(&event))
+}
+
+async fn unlock_requested(_: Cx, tx: Tx, event: ChainEvent<UnlockRequested>) -> Result<(), HostError> {
+    let UnlockRequested { payer, at } = event.args;
+    let mut account = derived::account(&tx, event.address, payer).await?;
+    account.unlock_at = at;
+    tx.defer(derived::set_account(event.address, payer, &account))
+}
+
+async fn withdrawn(_: Cx, tx: Tx, event: ChainEvent<Withdrawn>) -> Result<(), HostError> {
+    let Withdrawn { to, amount } = event.args;
+    let mut account = derived::account(&tx, event.address, to).await?;
+    account.balance = account.balance.saturating_sub(amount);
+    account.unlock_at = 0;
+    tx.defer(derived::set_account(event.address, to, &account))
+}

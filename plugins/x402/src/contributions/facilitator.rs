@@ -1,0 +1,83 @@
+//! Whether payments are taken now, and what the facilitator has left for gas.
+
+use crate::{X402, model::contracts::VAULT, store::vouchers};
+use plugin_api::{Address, HostError, HostErrorCode, PluginContext, Wei, chain::MAIN};
+
+/// Role of the key that sends the batches.
+pub const ROLE: &str = "facilitator";
+/// Vouchers that waited this long for a block mean that none are settled.
+const QUEUE_AGE_MAX_S: i64 = 600;
+/// How long a balance that was read counts.
+const BALANCE_AGE_S: i64 = 60;
+/// Below 0.1 FMX the operator is warned.
+const LOW_FUNDS_WEI: u64 = 100_000_000_000_000_000;
+
+/// The facilitator's account.
+#[derive(Clone, Debug, Default)]
+pub struct Facilitator {
+    /// `None` without a key.
+    pub address: Option<Address>,
+    /// `None` when it cannot be read.
+    pub balance: Option<Wei>,
+}
+
+impl Facilitator {
+    pub fn is_low(&self) -> bool {
+        self.balance.is_some_and(|balance| balance < Wei(alloy_primitives::U256::from(LOW_FUNDS_WEI)))
+    }
+}
+
+/// The account with its balance, which is at most a minute old.
+pub async fn facilitator(cx: &PluginContext<X402>) -> Result<Facilitator, HostError> {
+    let address = match cx.signer(ROLE).address().await {
+        Ok(address) => address,
+        Err(error) if error.is(HostErrorCode::Disabled) => return Ok(Facilitator::default()),
+        Err(error) => return Err(error),
+    };
+    let now_s = cx.now_s();
+    let cached = cx.plugin().facilitator_balance.lock().ok().and_then(|cached| *cached);
+    if let Some((_, balance)) = cached.filter(|(at_s, _)| (0..BALANCE_AGE_S).contains(&(now_s - at_s))) {
+        return Ok(Facilitator { address: Some(address), balance: Some(balance) });
+    }
+    let balance = match cx.chain(MAIN).balance(address, None).await {
+        Ok(balance) => balance,
+        Err(error) if is_unreadable(&error) => return Ok(Facilitator { address: Some(address), balance: None }),
+        Err(error) => return Err(error),
+    };
+    if let Ok(mut cached) = cx.plugin().facilitator_balance.lock() {
+        *cached = Some((now_s, balance));
+    }
+    Ok(Facilitator { address: Some(address), balance: Some(balance) })
+}
+
+/// Whether the error says that the chain cannot be read now.
+pub fn is_unreadable(error: &HostError) -> bool {
+    [HostErrorCode::Unavailable, HostErrorCode::Timeout, HostErrorCode::Disabled, HostErrorCode::Busy]
+        .iter()
+        .any(|code| error.is(*code))
+}
+
+/// The vault, or why no payment is taken now.
+pub async fn open_vault(cx: &PluginContext<X402>) -> Result<Result<Address, String>, HostError> {
+    let Some(vault) = vault_address(cx) else { return Ok(Err("not deployed".to_owned())) };
+    let Facilitator { address, balance } = facilitator(cx).await?;
+    if address.is_none() {
+        return Ok(Err(format!("the role {ROLE} has no key, so nothing is settled")));
+    }
+    let config = &cx.plugin().config;
+    let batch_cost = config.voucher_cost_wei.saturating_mul(config.batch_size.into());
+    match balance {
+        None => return Ok(Err("the chain cannot be read now".to_owned())),
+        Some(balance) if balance < batch_cost => {
+            return Ok(Err(format!("the facilitator has {balance} wei, and a batch may cost {batch_cost}")));
+        }
+        Some(_) => {}
+    }
+    let since_s = vouchers::waits_since(&cx.db()).await?;
+    let is_stuck = since_s.is_some_and(|since_s| cx.now_s() - since_s > QUEUE_AGE_MAX_S);
+    Ok(if is_stuck { Err("vouchers have waited too long for their settlement".to_owned()) } else { Ok(vault) })
+}
+
+pub fn vault_address(cx: &PluginContext<X402>) -> Option<Address> {
+    cx.environment().contract(VAULT)
+}

@@ -1,0 +1,17 @@
+//! What the plugin does for others: the payment service, and contributions to extension points.
+
+mod examine;
+mod facilitator;
+mod payments;
+mod points;
+mod refusal;
+mod reserve;
+mod vault;
+
+pub use examine::{Examined, examine};
+pub use facilitator::{Facilitator, ROLE, facilitator, open_vault, vault_address};
+pub use payments::{check, end, offer, settle_when_full, take};
+pub use points::{counters, discovery, status};
+pub use refusal::{Refusal, Stop};
+pub use reserve::reserve;
+pub use vault::read_account;

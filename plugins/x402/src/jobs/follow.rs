@@ -1,0 +1,78 @@
+//! Follows the batches on their way. Vouchers stay `submitted` until the intent of their batch is final or failed: only a failed one
+//! puts them back, because then none of its transactions can be mined any more.
+
+use super::batch::Sender;
+use crate::{
+    X402,
+    contributions::vault_address,
+    model::EXPIRED,
+    store::batches::{self, Batch},
+};
+use plugin_api::{
+    HostError, Job, PluginContext,
+    chain::{IntentStatus, TxState},
+};
+use std::time::Duration;
+
+const INTERVAL: Duration = Duration::from_secs(5);
+const BATCHES_MAX: u32 = 500;
+/// Batches with a voucher alone that may fail.
+const ATTEMPTS_MAX: i64 = 3;
+
+pub fn job() -> Job<X402> {
+    Job::every("follow", INTERVAL, follow)
+}
+
+async fn follow(cx: PluginContext<X402>) -> Result<(), HostError> {
+    for batch in batches::sent(&cx.db(), BATCHES_MAX).await? {
+        let Some(status) = cx.intent_status(batch.intent).await? else {
+            cx.error(&format!("the journal does not know intent {} of batch {}", batch.intent, batch.id));
+            continue;
+        };
+        note_progress(&cx, &batch, &status).await?;
+        match status.state {
+            TxState::Final if batches::has_ended(&cx.db(), batch.id).await? => {
+                cx.write(async move |tx| batches::end(tx, batch.id, "done", None).await).await?;
+            }
+            TxState::Failed => fail(&cx, batch.id, status.reason.unwrap_or_default()).await?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The transactions of the batch, before the index gets to them: what the vault says in one counts only for the batch that it belongs
+/// to. And whether one is in a block.
+async fn note_progress(cx: &PluginContext<X402>, batch: &Batch, status: &IntentStatus) -> Result<(), HostError> {
+    let known = batches::transactions(&cx.db(), batch.id).await?;
+    let new: Vec<_> = status.hashes.iter().copied().filter(|hash| !known.contains(hash)).collect();
+    let (id, is_mined) = (batch.id, status.block.is_some());
+    if new.is_empty() && is_mined == batch.is_mined {
+        return Ok(());
+    }
+    cx.write(async move |tx| {
+        batches::note_transactions(tx, id, &new).await?;
+        batches::set_mined(tx, id, is_mined).await
+    })
+    .await
+}
+
+/// Several vouchers are tried in two halves, until the one that makes a batch fail is alone. Only then the failure is its own.
+async fn fail(cx: &PluginContext<X402>, batch: i64, reason: String) -> Result<(), HostError> {
+    let sender = vault_address(cx).map(|vault| Sender { vault, contract_gas: cx.plugin().config.contract_gas });
+    cx.warn(&format!("batch {batch} failed: {reason}"));
+    cx.write(async move |tx| {
+        if !batches::end(tx, batch, "failed", Some(&reason)).await? {
+            return Ok(());
+        }
+        batches::skip_expired(tx, batch, EXPIRED).await?;
+        let left = batches::left(tx, batch).await?;
+        let (Some(sender), true) = (sender, left.len() > 1) else {
+            return batches::count_attempt(tx, batch, ATTEMPTS_MAX, &reason).await;
+        };
+        let (first, second) = left.split_at(left.len() / 2);
+        sender.send(tx, Some(batch), first).await?;
+        sender.send(tx, Some(batch), second).await.map(drop)
+    })
+    .await
+}

@@ -1,0 +1,7 @@
+//! One file per job.
+
+pub mod close;
+pub mod follow;
+pub mod settle;
+
+mod batch;

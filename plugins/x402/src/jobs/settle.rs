@@ -1,0 +1,115 @@
+//! Makes batches of the vouchers that wait: when enough wait, when the oldest has waited long enough, or when one is about to expire.
+
+use super::batch::Sender;
+use crate::{
+    X402,
+    contributions::vault_address,
+    model::{EXPIRED, OVERDUE},
+    store::{
+        batches::{self, SETTLE_JOB, VoucherKey, Waiting},
+        vouchers,
+    },
+};
+use plugin_api::{Address, HostError, Job, PluginContext};
+use std::{collections::BTreeMap, time::Duration};
+
+/// How often it looks, whether it is time for a batch; `batch_s` says when it is.
+const INTERVAL: Duration = Duration::from_secs(5);
+/// A voucher with less time left is sent at once.
+const TIME_LEFT_S: i64 = 60;
+/// Vouchers of one run. The next one follows at once.
+const WAITING_MAX: u32 = 2000;
+/// Vouchers of a contract in one batch: each may use all of its gas.
+const CONTRACT_BATCH_MAX: usize = 10;
+
+pub fn job() -> Job<X402> {
+    Job::every(SETTLE_JOB, INTERVAL, settle)
+}
+
+async fn settle(cx: PluginContext<X402>) -> Result<(), HostError> {
+    let Some(vault) = vault_address(&cx) else { return Ok(()) };
+    end_waiting(&cx, vault).await?;
+    let config = &cx.plugin().config;
+    let waiting = batches::waiting(&cx.db(), vault, WAITING_MAX).await?;
+    if !is_time(&waiting, config.batch_size, i64::from(config.batch_s), cx.now_s()) {
+        return Ok(());
+    }
+    let is_full = waiting.len() >= WAITING_MAX as usize;
+    let sender = Sender { vault, contract_gas: config.contract_gas };
+    for keys in in_batches(waiting, config.batch_size as usize) {
+        cx.write(async move |tx| sender.send(tx, None, &keys).await).await?;
+    }
+    if is_full { cx.wake(SETTLE_JOB).await } else { Ok(()) }
+}
+
+/// Reservations and vouchers whose time is over, and those of another vault.
+async fn end_waiting(cx: &PluginContext<X402>, vault: Address) -> Result<(), HostError> {
+    let (voided, expired, other) = cx
+        .write(async move |tx| {
+            let voided = vouchers::void_overdue(tx, OVERDUE).await?;
+            let expired = vouchers::skip_expired(tx, EXPIRED).await?;
+            Ok((voided, expired, vouchers::drop_other_vaults(tx, vault).await?))
+        })
+        .await?;
+    for (count, what) in [(expired, "expired"), (other, "other_vault")] {
+        if count > 0 {
+            cx.warn(&format!("{count} accepted vouchers cannot be settled: {what}"));
+            cx.count("vouchers_lost", &BTreeMap::from([("why", what)]), count);
+        }
+    }
+    if voided > 0 {
+        cx.info(&format!("voided {voided} reservations whose work did not end in time"));
+    }
+    Ok(())
+}
+
+fn is_time(waiting: &[Waiting], batch_size: u32, batch_s: i64, now_s: i64) -> bool {
+    waiting.len() >= batch_size as usize
+        || waiting.iter().any(|one| now_s - one.queued_at >= batch_s || one.expiry_s - now_s < TIME_LEFT_S)
+}
+
+/// Signatures of keys go together. The vouchers of a payer that is a contract get batches of their own, because his code can make a
+/// whole batch fail.
+fn in_batches(waiting: Vec<Waiting>, batch_size: usize) -> Vec<Vec<VoucherKey>> {
+    let (by_contract, by_key): (Vec<Waiting>, Vec<Waiting>) = waiting.into_iter().partition(|one| one.by_contract);
+    let key = |one: &Waiting| VoucherKey { payer: one.payer, nonce: one.nonce };
+    let mut batches: Vec<Vec<VoucherKey>> =
+        by_key.chunks(batch_size).map(|chunk| chunk.iter().map(key).collect()).collect();
+    let mut of_contracts: BTreeMap<Address, Vec<VoucherKey>> = BTreeMap::new();
+    for one in &by_contract {
+        of_contracts.entry(one.payer).or_default().push(key(one));
+    }
+    let sizes = of_contracts.values().flat_map(|keys| keys.chunks(CONTRACT_BATCH_MAX.min(batch_size)));
+    batches.extend(sizes.map(<[VoucherKey]>::to_vec));
+    batches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plugin_api::Wei;
+
+    fn waiting(payer: u8, by_contract: bool, queued_at: i64, expiry_s: i64) -> Waiting {
+        Waiting { payer: Address([payer; 20]), nonce: Wei::ZERO, by_contract, queued_at, expiry_s }
+    }
+
+    #[test]
+    fn a_batch_is_sent_when_it_is_full_old_or_urgent() {
+        let fresh = || waiting(1, false, 100, 1000);
+        assert!(!is_time(&[], 2, 30, 100));
+        assert!(!is_time(&[fresh()], 2, 30, 129));
+        assert!(is_time(&[fresh()], 2, 30, 130), "it has waited long enough");
+        assert!(is_time(&[fresh(), fresh()], 2, 30, 100), "the batch is full");
+        assert!(is_time(&[waiting(1, false, 100, 159)], 2, 30, 100), "it is about to expire");
+        assert!(!is_time(&[waiting(1, false, 100, 160)], 2, 30, 100));
+    }
+
+    #[test]
+    fn contracts_have_batches_of_their_own() {
+        let mut all: Vec<Waiting> = (0..5).map(|_| waiting(1, false, 0, 0)).collect();
+        all.extend((0..11).map(|_| waiting(2, true, 0, 0)));
+        all.push(waiting(3, true, 0, 0));
+        let sizes: Vec<(u8, usize)> = in_batches(all, 4).iter().map(|keys| (keys[0].payer.0[0], keys.len())).collect();
+        assert_eq!(sizes, [(1, 4), (1, 1), (2, 4), (2, 4), (2, 3), (3, 1)]);
+    }
+}

@@ -1,0 +1,85 @@
+//! x402: payments for priced routes by signed vouchers, which a vault on the chain settles in batches.
+//!
+//! README.md has the details. The rules that must not break: a nonce of a payer is taken once, under his row (`contributions/
+//! reserve.rs`); a voucher that was kept is in the queue, in exactly one batch, or decided by the vault (`jobs/`); what became of it is
+//! computed from the stored row and the vault's logs (`model/state.rs`), so a reorganisation needs no repair.
+
+#![forbid(unsafe_code)]
+
+mod chain;
+mod config;
+mod contributions;
+mod error;
+mod jobs;
+mod model;
+mod routes;
+mod store;
+
+pub use config::{Config, RefRule};
+
+use plugin_api::{
+    ConfigError, Definition, Grants, HostHandle, Migration, Plugin, Skill, Wei, chain::MAIN as MAIN_CHAIN,
+    export_plugin, payment, point,
+};
+use std::sync::{Mutex, atomic::AtomicU64};
+
+/// The plugin's state in memory.
+pub struct X402 {
+    config: Config,
+    names: model::Names,
+    /// When the facilitator's balance was read, in Unix seconds, and what it was.
+    facilitator_balance: Mutex<Option<(i64, Wei)>>,
+    /// Nonces that were proposed.
+    nonce_hints: AtomicU64,
+}
+
+impl Plugin for X402 {
+    type Config = Config;
+
+    fn define() -> Definition<Self> {
+        let definition = Definition::new()
+            .tag("x402 payments")
+            .routes([
+                routes::get_supported::route(),
+                routes::verify_payment::route(),
+                routes::settle_payment::route(),
+                routes::get_payer::route(),
+            ])
+            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .views(&["x402_payees_v1"])
+            .jobs([jobs::settle::job(), jobs::follow::job(), jobs::close::job()])
+            .grants(Grants {
+                chains: vec![MAIN_CHAIN.to_owned()],
+                signer_roles: vec![contributions::ROLE.to_owned()],
+                ..Grants::default()
+            })
+            .publishes(&chain::EVENT_TYPES)
+            .skill(
+                Skill::new(
+                    "Pay for calls with signed vouchers; as a server, have payments checked and settled",
+                    &["x402", "payments", "vouchers"],
+                )
+                .examples(&[
+                    "GET /api/x402/supported",
+                    "POST /api/x402/verify {paymentPayload, paymentRequirements}",
+                    "POST /api/x402/settle {paymentPayload, paymentRequirements}",
+                ]),
+            )
+            .provides(payment::OFFER, contributions::offer)
+            .provides(payment::CHECK, contributions::check)
+            .provides_in_write(payment::RESERVE, contributions::take)
+            .provides(payment::END, contributions::end)
+            .contributes(point::STATS, contributions::counters)
+            .contributes(point::STATUS, contributions::status)
+            .contributes(point::DISCOVERY, contributions::discovery);
+        chain::subscribe(definition)
+    }
+
+    fn new(config: Config, host: &HostHandle) -> Result<Self, ConfigError> {
+        config.validate()?;
+        let names = model::Names::new(&config, host.environment().chain_id);
+        Ok(Self { config, names, facilitator_balance: Mutex::default(), nonce_hints: AtomicU64::default() })
+    }
+}
+
+export_plugin!(X402);

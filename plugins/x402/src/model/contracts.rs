@@ -1,0 +1,91 @@
+//! The vault: its functions, and its events with the arguments that handlers need.
+
+use plugin_api::{
+    Address, Event, Hash256, Wei,
+    contracts::{ChainEvent, ContractEvent},
+};
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// Key of the contract in the gateway's configuration.
+pub const VAULT: &str = "x402Vault";
+
+pub const BALANCE: &str = "balance(address) returns (uint256)";
+pub const UNLOCK_AT: &str = "unlockAt(address) returns (uint256)";
+pub const USED: &str = "used(address,uint256) returns (bool)";
+pub const VERIFY: &str = "verify((address,address,uint256,uint256,uint64,bytes32),bytes) returns (bool,string)";
+pub const SETTLE_BATCH: &str = "settleBatch((address,address,uint256,uint256,uint64,bytes32)[],bytes[])";
+
+#[derive(Deserialize, ContractEvent)]
+#[contract_event(VAULT, "Deposited(address indexed payer, uint256 amount)")]
+pub struct Deposited {
+    pub payer: Address,
+    pub amount: Wei,
+}
+
+/// `amount` includes the fee. Also the data of `x402.settled`.
+#[derive(Serialize, Deserialize, ContractEvent)]
+#[contract_event(
+    VAULT,
+    "Settled(address indexed payer, address indexed payee, uint256 amount, uint256 fee, uint256 nonce, bytes32 ref)"
+)]
+pub struct Settled {
+    pub payer: Address,
+    pub payee: Address,
+    pub amount: Wei,
+    pub fee: Wei,
+    pub nonce: Wei,
+    #[serde(rename = "ref")]
+    pub reference: Hash256,
+}
+
+#[derive(Deserialize, ContractEvent)]
+#[contract_event(VAULT, "Skipped(address indexed payer, uint256 nonce, string reason)")]
+pub struct Skipped {
+    pub payer: Address,
+    pub nonce: Wei,
+    /// Of any length.
+    pub reason: String,
+}
+
+#[derive(Deserialize, ContractEvent)]
+#[contract_event(VAULT, "UnlockRequested(address indexed payer, uint64 at)")]
+pub struct UnlockRequested {
+    pub payer: Address,
+    #[serde(deserialize_with = "seconds")]
+    pub at: i64,
+}
+
+/// A deposit leaves; then the account is locked again.
+#[derive(Deserialize, ContractEvent)]
+#[contract_event(VAULT, "Withdrawn(address indexed to, uint256 amount)")]
+pub struct Withdrawn {
+    pub to: Address,
+    pub amount: Wei,
+}
+
+fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+    u64::deserialize(deserializer).map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX))
+}
+
+/// `x402.settled`: a settlement with its position on the chain.
+#[derive(Serialize, Event)]
+#[event("x402.settled", subject = "x402", id = key)]
+pub struct VoucherSettled<'a> {
+    #[serde(flatten)]
+    settled: &'a Settled,
+    tx: Hash256,
+    block: u64,
+    contract: &'a str,
+    event: &'a str,
+    /// Payer and nonce.
+    #[serde(skip)]
+    key: String,
+}
+
+impl<'a> VoucherSettled<'a> {
+    pub fn of(event: &'a ChainEvent<Settled>) -> Self {
+        let ChainEvent { args, log, contract, event, .. } = event;
+        let key = format!("{}:{}", args.payer, args.nonce);
+        Self { settled: args, tx: log.tx, block: log.block, contract, event, key }
+    }
+}

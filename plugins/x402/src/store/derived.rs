@@ -1,0 +1,90 @@
+//! Rows derived from the vault's events. Only the handlers of `chain.rs` write them.
+
+use crate::model::contracts::{Settled, Skipped};
+use plugin_api::{Address, HostError, Query, Sql, Tx, Wei, contracts::ChainEvent, sql};
+use serde::Deserialize;
+
+pub const SETTLED: &str = "x402_settled";
+pub const SKIPPED: &str = "x402_skipped";
+pub const ACCOUNTS: &str = "x402_accounts";
+pub const PAYEES: &str = "x402_payees";
+pub const TOTALS: &str = "x402_totals";
+
+/// The vault's own reasons are shorter; another contract at its address may say anything.
+const REASON_CHARS_MAX: usize = 200;
+/// Key of the only row of the totals.
+const TOTALS_ROW: i64 = 1;
+
+/// What a payer has in the vault, as far as it is indexed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Account {
+    pub balance: Wei,
+    pub unlock_at: i64,
+    /// Vouchers that were settled on the chain, whoever sent them.
+    pub settled_count: i64,
+}
+
+pub async fn account(db: &impl Query, vault: Address, payer: Address) -> Result<Account, HostError> {
+    let select = sql("SELECT balance, unlock_at, settled_count FROM x402_accounts WHERE payer = $1 AND vault = $2");
+    Ok(db.row(select.bind((payer, vault))).await?.unwrap_or_default())
+}
+
+pub fn set_account(vault: Address, payer: Address, account: &Account) -> Sql {
+    sql("INSERT INTO x402_accounts (vault, payer, balance, unlock_at, settled_count) VALUES ($1, $2, $3, $4, $5) \
+         ON CONFLICT (payer, vault) DO UPDATE SET balance = excluded.balance, unlock_at = excluded.unlock_at, \
+         settled_count = excluded.settled_count")
+    .bind((vault, payer, account.balance, account.unlock_at, account.settled_count))
+}
+
+pub fn insert_settled(event: &ChainEvent<Settled>) -> Sql {
+    let Settled { payer, payee, amount, fee, nonce, reference } = &event.args;
+    sql("INSERT INTO x402_settled (vault, payer, nonce, payee, amount, fee, reference, tx, block, settled_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (payer, nonce, vault) DO NOTHING")
+    .bind((event.address, payer, nonce, payee, amount, fee, reference))
+    .bind((event.tx, block(event), event.time_s))
+}
+
+pub fn insert_skipped(event: &ChainEvent<Skipped>) -> Sql {
+    let Skipped { payer, nonce, reason } = &event.args;
+    let reason: String = reason.chars().take(REASON_CHARS_MAX).collect();
+    sql("INSERT INTO x402_skipped (tx, log_index, vault, payer, nonce, reason, block, skipped_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (tx, log_index) DO NOTHING")
+    .bind((event.tx, i64::try_from(event.log_index).unwrap_or(i64::MAX), event.address, payer, nonce, reason))
+    .bind((block(event), event.time_s))
+}
+
+fn block<Args>(event: &ChainEvent<Args>) -> i64 {
+    i64::try_from(event.block).unwrap_or(i64::MAX)
+}
+
+/// Amount and number of settlements.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Totals {
+    pub volume: Wei,
+    pub settled_count: i64,
+}
+
+pub async fn totals(db: &impl Query) -> Result<Totals, HostError> {
+    let select = sql("SELECT volume, settled_count FROM x402_totals WHERE id = $1").bind(TOTALS_ROW);
+    Ok(db.row(select).await?.unwrap_or_default())
+}
+
+/// Adds a settlement to the totals of all, and of the payee.
+pub async fn count_settled(tx: &Tx, payee: Address, amount: Wei, at_s: i64) -> Result<(), HostError> {
+    let all = totals(tx).await?;
+    let store = sql("INSERT INTO x402_totals (id, volume, settled_count) VALUES ($1, $2, $3) \
+         ON CONFLICT (id) DO UPDATE SET volume = excluded.volume, settled_count = excluded.settled_count");
+    tx.defer(store.bind((TOTALS_ROW, all.volume.saturating_add(amount), all.settled_count + 1)))?;
+    let select = sql("SELECT volume, settled_count FROM x402_payees WHERE payee = $1").bind(payee);
+    let own: Totals = tx.row(select).await?.unwrap_or_default();
+    let store = sql("INSERT INTO x402_payees (payee, volume, settled_count, last_settled_at) VALUES ($1, $2, $3, $4) \
+         ON CONFLICT (payee) DO UPDATE SET volume = excluded.volume, settled_count = excluded.settled_count, \
+         last_settled_at = excluded.last_settled_at");
+    tx.defer(store.bind((payee, own.volume.saturating_add(amount), own.settled_count + 1, at_s)))
+}
+
+/// Whether the vault has used the nonce, as far as it is indexed.
+pub async fn is_used(db: &impl Query, vault: Address, payer: Address, nonce: Wei) -> Result<bool, HostError> {
+    let select = sql("SELECT count(*) FROM x402_settled WHERE payer = $1 AND nonce = $2 AND vault = $3");
+    Ok(db.one::<i64>(select.bind((payer, nonce, vault))).await? > 0)
+}

@@ -1,0 +1,113 @@
+//! When nothing can be paid, everything says why, and what can be read is still answered.
+
+use crate::{FACILITATOR, VAULT, caller, chain, draft::Draft, finish, mock, post, prepared, read, reserve, settle};
+use plugin_testing::{Builder, Fault, ScriptedChain, TestGateway, Wallet, json};
+use std::time::Duration;
+
+/// The gateway with everything but a fault says no with these words, in every place.
+async fn says_no(gateway: &TestGateway, words: &str) {
+    let draft = Draft::new(gateway, 1, 77);
+    let offered = json!({ "price": { "payee": draft.payee, "amount": "5", "description": "" }, "resource": "r", "refused": null });
+    let offer = post(gateway, "/api/caller/offer", &offered).await;
+    assert!(offer["disabled"].as_str().unwrap_or_default().contains(words), "{offer}");
+    let check = reserve::check(gateway, &draft, 1).await;
+    assert!(check["disabled"].as_str().unwrap_or_default().contains(words), "{check}");
+    let verified = post(gateway, "/api/x402/verify", &draft.payment()).await;
+    assert_eq!(
+        (&verified["isValid"], &verified["disabled"], &verified["settlement"]),
+        (&json!(false), &json!(true), &json!("disabled"))
+    );
+    assert!(verified["disabledReason"].as_str().unwrap().contains(words), "{verified}");
+    let settled = post(gateway, "/api/x402/settle", &draft.payment()).await;
+    assert_eq!(
+        (&settled["success"], &settled["queued"], &settled["disabled"]),
+        (&json!(false), &json!(false), &json!(true))
+    );
+    assert!(settled["errorReason"].as_str().unwrap().contains(words), "{settled}");
+    let supported = read(gateway, "/api/x402/supported").await;
+    assert_eq!(supported["disabled"], true);
+    assert!(supported["reason"].as_str().unwrap().contains(words), "{supported}");
+    let payer = read(gateway, &format!("/api/x402/payer/{}", draft.payer())).await;
+    assert!(payer["reason"].as_str().unwrap().contains(words), "{payer}");
+    let priced = gateway.send("POST", "/api/caller/work", &[], "").await;
+    assert_eq!((priced.status, priced.code().as_str()), (503, "disabled"), "{}", priced.text());
+}
+
+fn bare(chain: &ScriptedChain, contracts: &[&str]) -> Builder {
+    let builder = TestGateway::builder().plugin(x402::plugin_module()).plugin(caller::module());
+    builder.chain(chain, contracts)
+}
+
+#[tokio::test]
+async fn without_a_vault() {
+    let chain = chain().await;
+    let gateway = bare(&chain, &[]).signer("facilitator", FACILITATOR).start().await;
+    says_no(&gateway, "not deployed").await;
+    let domain = read(&gateway, "/api/x402/supported").await["domain"].clone();
+    assert_eq!(domain["verifyingContract"], "0x0000000000000000000000000000000000000000");
+    finish(gateway).await;
+}
+
+#[tokio::test]
+async fn without_a_key() {
+    let chain = chain().await;
+    let gateway = bare(&chain, &[VAULT]).start().await;
+    says_no(&gateway, "facilitator has no key").await;
+    finish(gateway).await;
+}
+
+#[tokio::test]
+async fn without_gas() {
+    let chain = chain().await;
+    let facilitator = Wallet::new(FACILITATOR).address().parse().unwrap();
+    chain.set_balance(facilitator, "6999999999999999");
+    let gateway = prepared(TestGateway::builder(), &chain, &json!({})).start().await;
+    says_no(&gateway, "a batch may cost 7000000000000000").await;
+    chain.set_balance(facilitator, "7000000000000000");
+    gateway.clock().advance(Duration::from_secs(61)).await;
+    settle(&gateway, &Draft::new(&gateway, 1, 1)).await;
+    finish(gateway).await;
+}
+
+#[tokio::test]
+async fn without_the_chain() {
+    let chain = chain().await;
+    let gateway = prepared(TestGateway::builder(), &chain, &json!({})).start().await;
+    chain.fail_always(Some(Fault::Status(500)));
+    says_no(&gateway, "the chain cannot be read").await;
+    chain.fail_always(None);
+    finish(gateway).await;
+}
+
+#[tokio::test]
+async fn with_another_contract_at_the_vaults_address() {
+    let chain = chain().await;
+    mock(&chain, "balance(address) returns (string)", &[json!("not a number, but a text that is longer than a word")]);
+    let gateway = prepared(TestGateway::builder(), &chain, &json!({})).start().await;
+    let answer = post(&gateway, "/api/x402/verify", &Draft::new(&gateway, 1, 1).payment()).await;
+    assert_eq!(answer["isValid"], false, "{answer}");
+    finish(gateway).await;
+}
+
+#[tokio::test]
+async fn while_vouchers_wait_too_long() {
+    let chain = chain().await;
+    let gateway = prepared(TestGateway::builder(), &chain, &json!({})).start().await;
+    let draft = Draft { expiry_s: gateway.now_s() + 3900, ..Draft::new(&gateway, 1, 1) };
+    settle(&gateway, &draft).await;
+    gateway.execute("UPDATE x402_vouchers SET queued_at = queued_at - 601").await;
+    says_no(&gateway, "waited too long").await;
+    finish(gateway).await;
+}
+
+#[tokio::test]
+async fn vouchers_of_another_vault_are_not_settled() {
+    let chain = chain().await;
+    let gateway = prepared(TestGateway::builder(), &chain, &json!({})).start().await;
+    let draft = Draft::new(&gateway, 1, 1);
+    settle(&gateway, &draft).await;
+    gateway.execute("UPDATE x402_vouchers SET vault = '0x0000000000000000000000000000000000000009'").await;
+    crate::becomes(&gateway, &draft, "unsettleable").await;
+    assert!(chain.waiting().is_empty() && chain.mined().is_empty());
+    finish(gateway).await;
+}

@@ -1,0 +1,172 @@
+//! A reorganisation takes back what the vault's logs said, and the state with it.
+
+use crate::{
+    FMX, VAULT, becomes, builders, chain, draft::Draft, each, finish, post, read, settle, settled, skipped, state,
+    waits,
+};
+use plugin_api::{Address, Hash256};
+use plugin_testing::{ScriptedLog, TestGateway, Value, Wallet, json};
+use std::time::Duration;
+
+#[tokio::test]
+async fn a_settlement_that_is_undone_is_submitted_again() {
+    each(json!({}), async |chain, gateway| {
+        let draft = Draft::new(gateway, 1, 1);
+        settle(gateway, &draft).await;
+        gateway.clock().advance(Duration::from_secs(30)).await;
+        let tx = waits(chain, gateway, 1).await.remove(0);
+        becomes(gateway, &draft, "submitted").await;
+        chain.mine(vec![settled(&draft, tx.hash)]);
+        gateway.indexed(chain).await;
+        assert_eq!(state(gateway, &draft).await.0, "settled");
+        chain.reorg(1);
+        chain.hold(true);
+        chain.mine_empty(2);
+        gateway.indexed(chain).await;
+        assert_eq!(state(gateway, &draft).await, ("submitted".to_owned(), json!(null), json!(null)));
+        chain.hold(false);
+        chain.mine(vec![settled(&draft, tx.hash)]);
+        gateway.indexed(chain).await;
+        assert_eq!(state(gateway, &draft).await.0, "settled");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_logs_decide_about_voided_vouchers_too() {
+    each(json!({}), async |chain, gateway| {
+        let draft = Draft::new(gateway, 1, 1);
+        settle(gateway, &draft).await;
+        gateway.execute("UPDATE x402_vouchers SET state = 'voided', reason = 'it failed'").await;
+        assert_eq!(state(gateway, &draft).await.0, "voided");
+        chain.mine(vec![settled(&draft, [7; 32])]);
+        gateway.indexed(chain).await;
+        assert_eq!(state(gateway, &draft).await.0, "settled");
+        chain.reorg(1);
+        chain.mine_empty(2);
+        gateway.indexed(chain).await;
+        assert_eq!(state(gateway, &draft).await, ("voided".to_owned(), json!(null), json!("it failed")));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn another_payee_amount_or_reference_skips_the_voucher() {
+    each(json!({}), async |chain, gateway| {
+        let drafts: Vec<Draft> = (1..=4).map(|nonce| Draft::new(gateway, nonce, nonce)).collect();
+        for draft in &drafts {
+            settle(gateway, draft).await;
+        }
+        chain.mine(vec![
+            settled(&Draft { payee: Address([9; 20]), ..drafts[0].clone() }, [7; 32]),
+            settled(&Draft { amount: drafts[1].amount - 1, ..drafts[1].clone() }, [7; 32]),
+            settled(&Draft { reference: Hash256([9; 32]), ..drafts[2].clone() }, [7; 32]),
+            settled(&drafts[3], [7; 32]),
+        ]);
+        gateway.indexed(chain).await;
+        for draft in &drafts[..3] {
+            assert_eq!(state(gateway, draft).await.0, "skipped");
+        }
+        assert_eq!(state(gateway, &drafts[3]).await.0, "settled");
+    })
+    .await;
+}
+
+fn account(event: &str, arguments: &[Value]) -> ScriptedLog {
+    ScriptedLog::new(VAULT, event, arguments)
+}
+
+fn deposited(payer: Address, amount: u64) -> ScriptedLog {
+    account("Deposited(address indexed payer, uint256 amount)", &[json!(payer), json!(amount.to_string())])
+}
+
+/// All derived rows.
+async fn derived(gateway: &TestGateway) -> Vec<Vec<String>> {
+    let mut tables = Vec::new();
+    for (table, key) in [
+        ("settled", "payer, nonce"),
+        ("skipped", "tx, log_index"),
+        ("accounts", "payer"),
+        ("payees", "payee"),
+        ("totals", "id"),
+    ] {
+        tables.push(gateway.rows(&format!("SELECT * FROM x402_{table} ORDER BY {key}")).await);
+    }
+    tables
+}
+
+#[tokio::test]
+async fn an_abandoned_branch_leaves_nothing() {
+    for place in 0..builders(&chain().await, &json!({})).await.len() {
+        let chain = chain().await;
+        let gateway = builders(&chain, &json!({})).await.remove(place).start().await;
+        let (draft, other) = (Draft::new(&gateway, 1, 1), Draft::new(&gateway, 1, 2));
+        let payer = draft.payer();
+        chain.mine(vec![deposited(payer, FMX), settled(&draft, [1; 32]), skipped(&draft, "expired", [1; 32])]);
+        gateway.indexed(&chain).await;
+        let before = derived(&gateway).await;
+        for log in [
+            deposited(payer, FMX),
+            settled(&other, [2; 32]),
+            skipped(&other, "bad signature", [2; 32]),
+            account("UnlockRequested(address indexed payer, uint64 at)", &[json!(payer), json!(u64::MAX)]),
+            account("Withdrawn(address indexed to, uint256 amount)", &[json!(payer), json!("5")]),
+            deposited(Wallet::new(9).address().parse().unwrap(), 7),
+        ] {
+            chain.mine(vec![log]);
+        }
+        gateway.indexed(&chain).await;
+        assert_ne!(derived(&gateway).await, before);
+        chain.reorg(6);
+        chain.mine_empty(7);
+        gateway.indexed(&chain).await;
+        assert_eq!(derived(&gateway).await, before);
+        finish(gateway).await;
+    }
+}
+
+#[tokio::test]
+async fn accounts_follow_from_the_events() {
+    each(json!({}), async |chain, gateway| {
+        let draft = Draft::new(gateway, 1, 1);
+        let payer = draft.payer();
+        let unlock = |at: i64| account("UnlockRequested(address indexed payer, uint64 at)", &[json!(payer), json!(at)]);
+        let withdrawn = account("Withdrawn(address indexed to, uint256 amount)", &[json!(payer), json!("5")]);
+        chain.mine(vec![deposited(payer, FMX), unlock(77), settled(&draft, [1; 32])]);
+        gateway.indexed(chain).await;
+        let row = async || gateway.rows("SELECT balance, unlock_at, settled_count FROM x402_accounts").await.remove(0);
+        let left = FMX - draft.amount;
+        assert_eq!(row().await, format!("Text(\"{left}\") Int(77) Int(1)"));
+        chain.mine(vec![withdrawn]);
+        gateway.indexed(chain).await;
+        assert_eq!(row().await, format!("Text(\"{}\") Int(0) Int(1)", left - 5), "a withdrawal locks again");
+        let payee = gateway.rows("SELECT payee, volume, settled_count FROM x402_payees_v1").await;
+        assert_eq!(payee, [format!("Text(\"{}\") Text(\"{}\") Int(1)", draft.payee, draft.amount)]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_settlement_is_an_event_when_it_is_deep_enough() {
+    each(json!({}), async |chain, gateway| {
+        let draft = Draft::new(gateway, 1, 7);
+        let block = chain.mine(vec![settled(&draft, [1; 32])]);
+        chain.mine_empty(3);
+        gateway.indexed(chain).await;
+        let events = gateway.events().await;
+        let event = events.iter().find(|event| event.kind == "x402.settled").expect("the event");
+        assert_eq!(event.actor, Some(draft.payer().to_string()));
+        let subject = event.subject.as_ref().map(|subject| (subject.kind.clone(), subject.id.clone()));
+        assert_eq!(subject, Some(("x402".to_owned(), format!("{}:7", draft.payer()))));
+        let expected = json!({
+            "payer": draft.payer(), "payee": draft.payee, "amount": draft.amount.to_string(), "fee": (draft.amount / 100).to_string(),
+            "nonce": "7", "ref": draft.reference, "tx": Hash256([1; 32]), "block": block, "contract": VAULT, "event": "Settled",
+        });
+        let data: Value = serde_json::from_str(&event.data.to_string()).unwrap();
+        assert_eq!(data, expected);
+        let answer = post(gateway, "/api/x402/verify", &draft.payment()).await;
+        assert_eq!(answer["isValid"], false);
+        assert_eq!(read(gateway, "/api/stats").await["x402Settlements"], 1);
+    })
+    .await;
+}

@@ -1,0 +1,239 @@
+//! The payment service, called as the gateway calls it: terms, check, reservation, keep and release.
+
+use crate::{FMX, MINUTE, PAYEE, caller::PRICE_WEI, draft::Draft, each, post, set_funds, state};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use futures_util::future::join_all;
+use plugin_api::Address;
+use plugin_testing::{TestGateway, Value, json};
+use std::time::Duration;
+
+const RESOURCE: &str = "https://gateway.example/a/x/invoke";
+
+fn price(amount: u64) -> Value {
+    json!({ "payee": PAYEE, "amount": amount.to_string(), "description": "A call" })
+}
+
+async fn offer(gateway: &TestGateway, resource: &str) -> Value {
+    let input = json!({ "price": price(5), "resource": resource, "refused": "why not" });
+    let answer = post(gateway, "/api/caller/offer", &input).await;
+    serde_json::from_str(answer["terms"].as_str().unwrap_or_else(|| panic!("{answer}"))).unwrap()
+}
+
+pub async fn check(gateway: &TestGateway, draft: &Draft, amount: u64) -> Value {
+    let payment = STANDARD.encode(draft.payment().to_string());
+    let input = json!({ "price": price(amount), "resource": RESOURCE, "payment": payment });
+    post(gateway, "/api/caller/check", &input).await
+}
+
+/// Checks a payment for the usual price; it is accepted.
+async fn checked(gateway: &TestGateway, draft: &Draft) -> Value {
+    let answer = check(gateway, draft, PRICE_WEI).await;
+    assert!(answer["accepted"].is_object(), "{answer}");
+    answer["accepted"].clone()
+}
+
+async fn reserve(gateway: &TestGateway, checked: &Value, until_s: Option<i64>) -> Value {
+    let input = json!({ "price": price(PRICE_WEI), "resource": RESOURCE, "checked": checked, "until_s": until_s });
+    post(gateway, "/api/caller/reserve", &input).await
+}
+
+async fn end(gateway: &TestGateway, draft: &Draft, released: Option<&str>) -> Value {
+    let input =
+        json!({ "payment": { "payer": draft.payer(), "nonce": draft.nonce.to_string() }, "released": released });
+    post(gateway, "/api/caller/end", &input).await
+}
+
+/// Reserves a voucher for a minute.
+async fn reserved(gateway: &TestGateway, draft: &Draft) {
+    let checked = checked(gateway, draft).await;
+    let answer = reserve(gateway, &checked, Some(gateway.now_s() + 60)).await;
+    assert!(answer["reserved"].is_string(), "{answer}");
+}
+
+#[tokio::test]
+async fn terms_are_of_version_1_unless_the_url_asks_for_2() {
+    each(json!({}), async |_, gateway| {
+        let v1 = offer(gateway, RESOURCE).await;
+        let hint = v1["accepts"][0]["extra"]["nonceHint"].as_u64().unwrap();
+        let vault = plugin_testing::ScriptedChain::address_of(crate::VAULT);
+        let extra = json!({ "vault": vault, "nonceHint": hint, "settlement": "facilitator" });
+        let expected = json!({
+            "x402Version": 1,
+            "accepts": [{
+                "scheme": "service-voucher", "network": "service:3961", "asset": "FMX", "payTo": PAYEE, "maxAmountRequired": "5",
+                "resource": RESOURCE, "description": "A call", "mimeType": "application/json", "maxTimeoutSeconds": 300,
+                "extra": extra,
+            }],
+            "error": "why not",
+        });
+        assert_eq!(v1, expected);
+        let url = format!("{RESOURCE}?x402Version=2");
+        let v2 = offer(gateway, &url).await;
+        assert_eq!(v2["x402Version"], 2);
+        assert_eq!(v2["resource"], json!({ "url": url, "description": "A call", "mimeType": "application/json" }));
+        let terms = &v2["accepts"][0];
+        assert_eq!((&terms["amount"], &terms["network"]), (&json!("5"), &json!("service:3961")));
+        assert_eq!((&terms["maxAmountRequired"], &v2["error"]), (&json!(null), &json!("why not")));
+        assert_ne!(terms["extra"]["nonceHint"], json!(hint), "no nonce is proposed twice");
+    })
+    .await;
+    each(json!({ "version": 2, "scheme": "a", "network": "b", "asset": "c" }), async |_, gateway| {
+        let terms = offer(gateway, RESOURCE).await;
+        assert_eq!(terms["x402Version"], 2);
+        let names = ["scheme", "network", "asset"].map(|name| terms["accepts"][0][name].clone());
+        assert_eq!(names, [json!("a"), json!("b:3961"), json!("c")]);
+        assert_eq!(offer(gateway, &format!("{RESOURCE}?x402Version=1")).await["x402Version"], 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_kept_is_queued_and_what_is_released_is_void() {
+    each(json!({}), async |_, gateway| {
+        let (kept, released) = (Draft::new(gateway, 1, 1), Draft::new(gateway, 1, 2));
+        for draft in [&kept, &released] {
+            reserved(gateway, draft).await;
+            assert_eq!(state(gateway, draft).await.0, "reserved");
+        }
+        assert_eq!(end(gateway, &kept, None).await, "done");
+        assert_eq!(state(gateway, &kept).await.0, "queued");
+        assert_eq!(end(gateway, &released, Some("it failed")).await, "done");
+        assert_eq!(state(gateway, &released).await, ("voided".to_owned(), json!(null), json!("it failed")));
+        assert_eq!(end(gateway, &kept, None).await, "done", "the gateway may ask twice");
+        assert_eq!(end(gateway, &kept, Some("too late")).await, "gone");
+        assert_eq!(end(gateway, &released, None).await, "gone");
+        assert_eq!(end(gateway, &Draft::new(gateway, 1, 3), None).await, "gone", "nobody knows it");
+        let again = check(gateway, &released, PRICE_WEI).await;
+        assert!(again["refused"].as_str().unwrap().contains("voided"), "the nonce stays used: {again}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_reservation_ends_by_its_time() {
+    each(json!({}), async |_, gateway| {
+        let draft = Draft { expiry_s: gateway.now_s() + 600, ..Draft::new(gateway, 1, 1) };
+        reserved(gateway, &draft).await;
+        gateway.clock().advance(Duration::from_secs(61)).await;
+        assert_eq!(
+            state(gateway, &draft).await,
+            ("voided".to_owned(), json!(null), json!("the work did not end in time"))
+        );
+        assert_eq!(end(gateway, &draft, None).await, "gone");
+        let voided = async || gateway.rows("SELECT state FROM x402_vouchers").await == ["Text(\"voided\")"];
+        TestGateway::eventually(MINUTE, "the job voids it", voided).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn without_a_time_it_is_kept_at_once() {
+    each(json!({}), async |_, gateway| {
+        let draft = Draft::new(gateway, 1, 1);
+        let checked = checked(gateway, &draft).await;
+        let answer = reserve(gateway, &checked, None).await;
+        let receipt: Value = serde_json::from_str(answer["reserved"].as_str().unwrap()).unwrap();
+        assert_eq!(
+            (&receipt["success"], &receipt["txHash"], &receipt["nonce"]),
+            (&json!(true), &json!(null), &json!("1"))
+        );
+        assert_eq!(receipt["payer"], json!(draft.payer()));
+        assert_eq!(state(gateway, &draft).await.0, "queued");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_many_reservations_of_a_voucher_one_succeeds() {
+    each(json!({}), async |_, gateway| {
+        let checked = checked(gateway, &Draft::new(gateway, 1, 1)).await;
+        let until_s = Some(gateway.now_s() + 60);
+        let answers = join_all((0..20).map(|_| reserve(gateway, &checked, until_s))).await;
+        assert_eq!(answers.iter().filter(|answer| answer["reserved"].is_string()).count(), 1, "{answers:?}");
+        let refused = answers.iter().filter_map(|answer| answer["refused"].as_str());
+        assert!(
+            refused.clone().count() == 19 && refused.clone().all(|reason| reason.contains("reserved, txHash null"))
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn funds_are_checked_again_when_it_is_reserved() {
+    each(json!({}), async |_, gateway| {
+        // Checked at the same time, each is covered.
+        let drafts: Vec<Draft> =
+            (0..3).map(|nonce| Draft { amount: FMX / 2, ..Draft::new(gateway, 1, nonce) }).collect();
+        let mut all = Vec::new();
+        for draft in &drafts {
+            all.push(checked(gateway, draft).await);
+        }
+        let until_s = Some(gateway.now_s() + 60);
+        let answers = join_all(all.iter().map(|checked| reserve(gateway, checked, until_s))).await;
+        assert_eq!(answers.iter().filter(|answer| answer["reserved"].is_string()).count(), 2, "{answers:?}");
+        let open = drafts.iter().zip(&answers).filter(|(_, answer)| answer["reserved"].is_string());
+        for (draft, _) in open {
+            assert_eq!(end(gateway, draft, Some("it failed")).await, "done");
+        }
+        let after = checked(gateway, &Draft { amount: FMX, ..Draft::new(gateway, 1, 9) }).await;
+        let answer = reserve(gateway, &after, until_s).await;
+        assert!(answer["reserved"].is_string(), "what is void counts no more: {answer}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn price_and_age_are_checked_again() {
+    each(json!({}), async |_, gateway| {
+        let checked = checked(gateway, &Draft::new(gateway, 1, 1)).await;
+        let until_s = gateway.now_s() + 900;
+        let dearer =
+            json!({ "price": price(PRICE_WEI + 1), "resource": RESOURCE, "checked": checked, "until_s": until_s });
+        let answer = post(gateway, "/api/caller/reserve", &dearer).await;
+        assert!(answer["refused"].as_str().unwrap().contains("at least"), "{answer}");
+        let mut other = dearer.clone();
+        other["price"] = price(PRICE_WEI);
+        other["price"]["payee"] = json!(Address([9; 20]));
+        let answer = post(gateway, "/api/caller/reserve", &other).await;
+        assert!(answer["refused"].as_str().unwrap().contains("payee"), "{answer}");
+        gateway.clock().advance(Duration::from_secs(61)).await;
+        let answer = reserve(gateway, &checked, Some(until_s)).await;
+        assert!(answer["refused"].as_str().unwrap().contains("too long"), "{answer}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_check_says_what_is_wrong() {
+    each(json!({}), async |chain, gateway| {
+        let draft = Draft::new(gateway, 1, 1);
+        let answer = check(gateway, &draft, PRICE_WEI + 1).await;
+        assert!(answer["refused"].as_str().unwrap().contains("at least"), "{answer}");
+        let input = json!({ "price": price(5), "resource": RESOURCE, "payment": "no payment" });
+        let answer = post(gateway, "/api/caller/check", &input).await;
+        assert!(answer["malformed"].is_string(), "{answer}");
+        set_funds(chain, 1, 0);
+        let answer = check(gateway, &draft, PRICE_WEI).await;
+        assert!(answer["refused"].as_str().unwrap().contains("the vault holds 1 wei"), "{answer}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_credit_bounds_what_is_not_settled() {
+    let credit = json!({ "credit_max_wei": (2 * PRICE_WEI).to_string() });
+    each(credit, async |chain, gateway| {
+        for nonce in [1, 2] {
+            let draft = Draft::new(gateway, 1, nonce);
+            reserved(gateway, &draft).await;
+            assert_eq!(end(gateway, &draft, None).await, "done");
+        }
+        assert!(chain.waiting().is_empty(), "it is too early for a batch");
+        let answer = check(gateway, &Draft::new(gateway, 1, 3), PRICE_WEI).await;
+        assert!(answer["refused"].as_str().unwrap().contains("not settled yet"), "{answer}");
+        // The batch of the others is waited for, but none is due: two vouchers are no full one.
+        gateway.clock().advance(Duration::from_secs(1)).await;
+        assert_eq!(state(gateway, &Draft::new(gateway, 1, 1)).await.0, "queued");
+    })
+    .await;
+}
