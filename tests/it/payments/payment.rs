@@ -18,7 +18,7 @@ pub struct Voucher {
     pub payee: String,
     pub amount: u128,
     pub nonce: u64,
-    expiry_s: i64,
+    pub expiry_s: i64,
 }
 
 /// A voucher with its signature.
