@@ -16,9 +16,7 @@ mod store;
 
 pub use config::Config;
 
-use plugin_api::{
-    ConfigError, Definition, Event, Grants, HostHandle, Migration, Plugin, Skill, chain::MAIN, export_plugin, point,
-};
+use plugin_api::{ConfigError, Definition, Event, Grants, HostHandle, Migration, Plugin, Skill, export_plugin, point};
 
 /// The plugin's state in memory.
 pub struct Memory {
@@ -42,7 +40,7 @@ impl Plugin for Memory {
             ])
             .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
             .jobs([jobs::reseal_rows::job(), jobs::prune_credits::job()])
-            .grants(Grants { secrets: true, chains: vec![MAIN.to_owned()], ..Grants::default() })
+            .grants(Grants { secrets: true, ..Grants::default() })
             .publishes(&[model::MemoryAnchored::TYPE])
             .skill(
                 Skill::new(

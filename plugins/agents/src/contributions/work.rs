@@ -54,7 +54,7 @@ fn endpoint_item(agent: PricedAgent, environment: &Environment, served: model::S
     let PricedAgent { id, name, owner, endpoint, registered_at, description, capabilities, price_per_call } = agent;
     let capabilities: Vec<String> = capabilities.and_then(|list| serde_json::from_str(&list).ok()).unwrap_or_default();
     let card = if served.a2a { format!("/a/{id}/.well-known/agent.json") } else { format!("/api/agents/{id}") };
-    let front = served.invoke.then(|| format!("{}/a/{id}", environment.base_url)).unwrap_or(endpoint);
+    let front = if served.invoke { format!("{}/a/{id}", environment.base_url) } else { endpoint };
     let capabilities = capabilities.iter().take(TAGS_MAX).map(|capability| capability.to_lowercase());
     WorkItem {
         title: name,

@@ -36,14 +36,14 @@ type Result<T> = std::result::Result<T, HandlerError<MemoryError>>;
 
 /// The answer by what was asked for.
 pub enum Answer {
-    Recorded(RecordedAnswer),
+    Recorded(Box<RecordedAnswer>),
     Batch(Box<AnchorAnswer>),
 }
 
 impl IntoResponse for Answer {
     fn into_response(self) -> Response {
         match self {
-            Self::Recorded(recorded) => Json(recorded).into_response(),
+            Self::Recorded(recorded) => Json(*recorded).into_response(),
             Self::Batch(batch) if batch.rebuilt => Created(*batch).into_response(),
             Self::Batch(batch) => Json(*batch).into_response(),
         }
@@ -54,7 +54,9 @@ async fn anchor_memory(cx: RequestContext<Memory>, Signed { signer, payload }: S
     let (agent, anchoring) = payload.check()?;
     let agent = owned_agent(&cx, signer, agent).await?;
     match anchoring {
-        Anchoring::Record { tx, root } => record(&cx, agent, signer, tx, root).await.map(Answer::Recorded),
+        Anchoring::Record { tx, root } => {
+            record(&cx, agent, signer, tx, root).await.map(|recorded| Answer::Recorded(Box::new(recorded)))
+        }
         Anchoring::Build { uri, limit } => {
             build(&cx, agent, signer, uri, limit).await.map(|batch| Answer::Batch(Box::new(batch)))
         }

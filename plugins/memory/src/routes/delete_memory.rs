@@ -5,7 +5,7 @@ use crate::{
     Config, Memory,
     error::MemoryError,
     model::{DeletedValue, MemoryKey, Quota},
-    store::{self, drafts::Draft, records::Change},
+    store::{self, drafts::Draft, records::Change, values::Before},
 };
 use plugin_api::{HandlerError, Json, Path, RequestContext, Route, Tx, extract::SignedBy};
 
@@ -37,11 +37,10 @@ async fn delete(
     config: &Config,
 ) -> Result<DeletedValue, HandlerError<MemoryError>> {
     let owner = draft.owner;
-    let (head, before) = store::values::head_and_value(tx, owner, &draft.tags).await?;
-    let before = before.ok_or(MemoryError::UnknownKey)?;
+    let Before { head, paid_bytes, value } = store::values::before(tx, owner, &draft.tags).await?;
+    let before = value.ok_or(MemoryError::UnknownKey)?;
     tx.defer(store::values::delete(owner, &before.name_tag))?;
     let (record, head) = store::records::append(tx, draft, &head, Change { value_bytes: -before.size, keys: -1 })?;
-    let paid = store::credits::live_bytes(tx, owner, tx.now_s()).await?;
-    let quota = Quota::new(head.used_bytes, head.key_count, paid, config);
+    let quota = Quota::new(head.used_bytes, head.key_count, paid_bytes, config);
     Ok(DeletedValue { address: owner, key: key.clone(), deleted: true, ok: true, quota, record })
 }

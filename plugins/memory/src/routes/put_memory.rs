@@ -5,9 +5,9 @@ use crate::{
     Config, Memory,
     error::MemoryError,
     model::{self, MemoryKey, PaidRoom, Quota, Room, SignedValue, StoredValue},
-    store::{self, drafts::Draft, records::Change},
+    store::{self, drafts::Draft, records::Change, values::Before},
 };
-use plugin_api::{CreatedOrUpdated, HandlerError, Path, RequestContext, Route, Tx, payment::Price};
+use plugin_api::{HandlerError, Path, RequestContext, Route, Tx, payment::Price, response::CreatedOrUpdated};
 
 pub fn route() -> Route<Memory> {
     Route::put("/api/memory/{key}", put_memory)
@@ -77,10 +77,9 @@ impl NewValue {
     async fn store(&self, tx: &Tx, config: &Config) -> Result<CreatedOrUpdated<StoredValue>> {
         let Self { key, draft, sealed, client } = self;
         let (owner, size, now_s) = (draft.owner, draft.header.size, tx.now_s());
-        let (head, before) = store::values::head_and_value(tx, owner, &draft.tags).await?;
+        let Before { head, paid_bytes: live, value: before } = store::values::before(tx, owner, &draft.tags).await?;
         check_keys(before.is_none(), head.key_count, config)?;
         let value_bytes = size - before.as_ref().map_or(0, |before| before.size);
-        let live = store::credits::live_bytes(tx, owner, now_s).await?;
         let room = Room::needed(head.used_bytes + value_bytes, live, config);
         let paid = if room.blocks > 0 { Some(self.pay(tx, room, config).await?) } else { None };
         tx.defer(store::values::store(draft, sealed, before.as_ref(), now_s))?;

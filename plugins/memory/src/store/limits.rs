@@ -42,14 +42,16 @@ pub async fn check(
     size: i64,
     now_s: i64,
 ) -> Result<(), HandlerError<MemoryError>> {
-    let stored =
-        sql("SELECT cast(coalesce(sum(bytes), 0) AS BIGINT) FROM memory_uploads WHERE client = $1 AND day = $2");
-    let today: i64 = db.one(stored.bind((client, day(now_s)))).await?;
+    let sums = sql("SELECT t.value_bytes, t.record_count, u.today FROM \
+            (SELECT cast(sum(value_bytes) AS BIGINT) AS value_bytes, cast(sum(record_count) AS BIGINT) AS record_count \
+            FROM memory_totals) t, (SELECT cast(coalesce(sum(bytes), 0) AS BIGINT) AS today FROM memory_uploads \
+            WHERE client = $1 AND day = $2) u");
+    let (value_bytes, record_count, today): (i64, i64, i64) = db.one(sums.bind((client, day(now_s)))).await?;
     let bytes = size.saturating_add(RECORD_BYTES);
     if today.saturating_add(bytes) > config.client_bytes_per_day {
         return Err(MemoryError::DailyBytes { limit: config.client_bytes_per_day }.into());
     }
-    if totals(db).await?.bytes().saturating_add(bytes) > config.total_bytes {
+    if (Totals { value_bytes, record_count }).bytes().saturating_add(bytes) > config.total_bytes {
         return Err(MemoryError::Full { limit: config.total_bytes }.into());
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! Values: inserts, reads and deletes by the tag of their name.
 
 use super::{
+    credits,
     drafts::{Draft, SealedValue},
     heads::{self, Head},
     sealed,
@@ -27,14 +28,22 @@ pub async fn find(db: &impl Query, owner: Address, tags: &[String]) -> Result<Op
     db.row(select_by_tags("name_tag, size, created_at", owner, tags)).await
 }
 
-/// The head of an address, and one of its values.
-pub async fn head_and_value(tx: &Tx, owner: Address, tags: &[String]) -> Result<(Head, Option<StoredAs>), HostError> {
+/// What a write starts from.
+pub struct Before {
+    pub head: Head,
+    /// Bytes that are paid for now.
+    pub paid_bytes: i64,
+    /// The value under the key.
+    pub value: Option<StoredAs>,
+}
+
+pub async fn before(tx: &Tx, owner: Address, tags: &[String]) -> Result<Before, HostError> {
     let value = select_by_tags("name_tag, size, created_at", owner, tags);
-    let read = tx.batch(vec![heads::select(owner), value]).await?;
-    let [head, value] = read.as_slice() else {
-        return Err(HostError::new(plugin_api::HostErrorCode::Internal, "two statements have no two results"));
+    let read = tx.batch(vec![heads::select(owner), credits::select_live(owner, tx.now_s()), value]).await?;
+    let [head, paid_bytes, value] = read.as_slice() else {
+        return Err(HostError::new(plugin_api::HostErrorCode::Internal, "three statements have no three results"));
     };
-    Ok((head.first()?.unwrap_or(Head::NONE), value.first()?))
+    Ok(Before { head: head.first()?.unwrap_or(Head::NONE), paid_bytes: paid_bytes.one()?, value: value.first()? })
 }
 
 /// Stores the value, in place of the one that is there.

@@ -22,7 +22,7 @@ async fn an_address_without_keys_has_an_empty_list() {
 #[tokio::test]
 async fn keys_are_listed_in_their_order_with_sizes_and_quota() {
     let (wallet, other) = (Wallet::new(1), Wallet::new(2));
-    let treasury = "0x00000000000000000000000000000000000000aA";
+    let treasury = "0x0000000000000000000000000000000000001234";
     for gateway in gateways_with(|builder| builder.config("memory", json!({ "treasury": treasury }))).await {
         let begun = gateway.now_s();
         for key in ["b", "a.1", "B", "10", "9", "a"] {

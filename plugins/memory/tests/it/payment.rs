@@ -8,7 +8,7 @@ use plugin_testing::{Builder, TestGateway, TestResponse, Value, Wallet, json};
 use std::time::Duration;
 
 const BLOCK_WEI: &str = "10000000000000000";
-const TREASURY: &str = "0x00000000000000000000000000000000000000aA";
+const TREASURY: &str = "0x0000000000000000000000000000000000001234";
 const THIRTY_DAYS: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Two values are free.

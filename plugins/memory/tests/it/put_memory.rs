@@ -284,7 +284,7 @@ async fn used(gateway: &TestGateway, wallet: &Wallet) -> i64 {
 async fn above_the_quota_nothing_is_stored_without_a_payment() {
     let wallet = Wallet::new(1);
     let quota = i64::try_from(2 * VALUE_BYTES_MAX).unwrap();
-    let treasury = "0x00000000000000000000000000000000000000aA";
+    let treasury = "0x0000000000000000000000000000000000001234";
     for settings in [json!({ "free_bytes": quota }), json!({ "free_bytes": quota, "treasury": treasury })] {
         for gateway in gateways_with(with(settings.clone())).await {
             store(&gateway, &wallet, "a", json!("a".repeat(VALUE_BYTES_MAX))).await;

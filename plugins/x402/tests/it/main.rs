@@ -109,7 +109,7 @@ async fn settle(gateway: &TestGateway, draft: &Draft) {
 async fn state(gateway: &TestGateway, draft: &Draft) -> (String, Value, Value) {
     let payer = read(gateway, &format!("/api/x402/payer/{}", draft.payer())).await;
     let vouchers = payer["vouchers"].as_array().unwrap();
-    let voucher = vouchers.iter().find(|voucher| voucher["nonce"] == draft.nonce.to_string());
+    let voucher = vouchers.iter().find(|voucher| voucher["nonce"].as_str() == Some(&*draft.nonce.to_string()));
     let voucher = voucher.unwrap_or_else(|| panic!("no voucher {} in {payer}", draft.nonce));
     (voucher["status"].as_str().unwrap().to_owned(), voucher["txHash"].clone(), voucher["error"].clone())
 }
