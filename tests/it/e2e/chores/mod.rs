@@ -1,8 +1,9 @@
 //! The README's commands that build something first, as written there, with the profile of the tests.
 
+mod get_paid;
 mod ten_minutes;
 
-use super::{Site, node, run, sent_requests::SentRequests};
+use super::{Site, clients, node, run, sent_requests::SentRequests};
 use gateway_tests::process::{GatewayProcess, LIMIT, Setup, clean};
 use plugin_testing::TestGateway;
 use std::{
@@ -92,9 +93,9 @@ async fn services(site: &Site) -> serde_json::Value {
     site.get("/api/status").await.json()["services"].clone()
 }
 
-/// The script that README.md quotes, as a newcomer runs it after `cargo xtask dev`.
+/// The script that docs/agents-day.md quotes, as a newcomer runs it after `cargo xtask dev`.
 #[tokio::test]
-async fn an_agent_has_the_day_of_the_readme() {
+async fn an_agent_has_the_day_of_the_documents() {
     xtask(&["dev", "--", "--help"]);
     let scripts = tempfile::tempdir().unwrap();
     let gateway = serving(program(scripts.path(), &repository(), "cargo xtask dev --block-time 1")).await;
