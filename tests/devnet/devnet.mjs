@@ -69,13 +69,13 @@ function options() {
 async function prepare({ rpc, url }, { baseUrl, economy, blockTime, endpoints }) {
   const deployed = await deploy(rpc, { baseUrl });
   const played = economy ? await playEconomy(rpc, deployed, economy) : null;
-  const { agents } = await startAgents({ count: endpoints });
+  const callable = await startAgents({ count: endpoints });
   // While each transaction is mined at once.
-  await registerAgents({ rpcUrl: url, ...deployed, keys: testKeys() }, agents);
+  await registerAgents({ rpcUrl: url, ...deployed, keys: testKeys() }, callable.agents);
   await rpc.call("evm_setNextBlockTimestamp", hex(secondsNow()));
   await rpc.call("evm_mine");
   if (blockTime > 0) await rpc.call("evm_setIntervalMining", blockTime);
-  return { deployed, played, agents };
+  return { deployed, played, callable };
 }
 
 const secondsNow = () => Math.floor(Date.now() / 1000);
@@ -95,11 +95,12 @@ async function main() {
   await anvil.stop();
   if (failure) throw new Error(failure);
   // When it is stopped before it is ready, calls of the node fail, which is no error.
-  await serving.then((proxy) => proxy.stop(), () => {});
+  await serving.then((served) => served.stop(), () => {});
 }
 
 async function serve(anvil, chosen) {
-  const { deployed, played, agents } = await prepare(anvil, chosen);
+  const { deployed, played, callable } = await prepare(anvil, chosen);
+  const { agents } = callable;
   const proxy = await startProxy(anvil.url, { port: chosen.port });
   const where = { rpcUrl: proxy.url, wsUrl: proxy.wsUrl, controlUrl: `${proxy.url}/control`, anvilUrl: anvil.url };
   const described = { ...where, chainId: CHAIN_ID, blockTime: chosen.blockTime, ...deployed, agents, keys: testKeys() };
@@ -110,7 +111,7 @@ async function serve(anvil, chosen) {
   }
   const contracts = Object.keys(deployed.contracts).length;
   console.log(`chain ${CHAIN_ID} on ${proxy.url}, ${contracts} contracts, described in ${chosen.out}`);
-  return proxy;
+  return { stop: () => Promise.all([proxy.stop(), callable.stop()]) };
 }
 
 main().catch((error) => {
