@@ -10,10 +10,11 @@ use crate::{
     provider_transaction::ProviderTransaction,
 };
 use abi_stable::std_types::RResult;
+use async_ffi::FfiFuture;
 use futures_util::future::BoxFuture;
 use gateway_storage::{Isolation, Scope};
 use plugin_api::{
-    abi::{FfiBytes, HostError, HostErrorCode},
+    abi::{Fault, FfiBytes, HostError, HostErrorCode},
     manifest::Manifest,
 };
 use std::{sync::Arc, time::Duration};
@@ -89,7 +90,7 @@ impl<'c> Provider<'c> {
     }
 
     async fn call(&self, input: FfiBytes) -> Result<FfiBytes, HostError> {
-        self.contained(|| self.plugin.object.call_service(self.index, input)).await
+        self.contained(|| self.plugin.object.call_service(self.index, input), || false).await
     }
 
     /// In a transaction of the provider's, which is committed when it has answered.
@@ -121,18 +122,21 @@ impl<'c> Provider<'c> {
         }
         let part = ProviderTransaction::new(transaction, self.plugin);
         let call = || self.plugin.object.call_service_in_write(self.index, input, part.transaction_box());
-        let answer = self.contained(call).await;
+        // What the provider makes of a collision, or of a guard that refuses the whole write, is not its fault and does not count.
+        let is_over = || transaction.has_conflict() || transaction.refused_opening().is_some();
+        let answer = self.contained(call, is_over).await;
         part.end();
-        // What the provider made of a collision does not count: the transaction runs again.
         if transaction.has_conflict() {
             return Err(HostError::new(HostErrorCode::Conflict, "the write collided with another one"));
         }
         answer
     }
 
+    /// The provider's answer. A fault is not reported when it `is_excused`.
     async fn contained(
         &self,
-        begin: impl FnOnce() -> async_ffi::FfiFuture<RResult<FfiBytes, plugin_api::abi::Fault>>,
+        begin: impl FnOnce() -> FfiFuture<RResult<FfiBytes, Fault>>,
+        is_excused: impl Fn() -> bool,
     ) -> Result<FfiBytes, HostError> {
         let (provider, service) = (self.plugin, self.service);
         let off = || disabled(format!("the service {service} is {}", why_off(provider)));
@@ -155,6 +159,10 @@ impl<'c> Provider<'c> {
                 }
                 provider.handle.end_probe(operation, probe);
                 Ok(output)
+            }
+            Ok(Ok(RResult::RErr(_))) if is_excused() => {
+                provider.handle.end_probe(operation, probe);
+                Err(failed())
             }
             Ok(Ok(RResult::RErr(fault))) => {
                 provider.handle.fault(&place, &fault);

@@ -18,6 +18,7 @@ mod operator_page;
 mod operators;
 mod plugin_life;
 mod plugin_outside;
+mod private_paths;
 mod purge;
 mod reload;
 mod reload_limits;

@@ -255,6 +255,6 @@ mod tests {
         assert_eq!(card["security"], json!([{ "x402-ferminux": [] }]));
         assert_eq!(card["ferminux"]["pricePerCall"], "5");
         assert_eq!(card["skills"][0]["tags"], json!(["ferminux", "x402"]));
-        assert_eq!(card["description"], "Agent 7 of the Service Network network");
+        assert_eq!(card["description"], "Agent 7 of the Service network");
     }
 }

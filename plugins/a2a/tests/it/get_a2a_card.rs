@@ -27,7 +27,7 @@ async fn a_card_has_the_members_of_every_version() {
         assert_eq!(
             card(&site, "data-miner").await,
             json!({
-                "protocolVersion": "0.3.0", "name": "Data Miner", "description": "Agent 1 of the Service Network network",
+                "protocolVersion": "0.3.0", "name": "Data Miner", "description": "Agent 1 of the Service network",
                 "url": url, "preferredTransport": "JSONRPC",
                 "supportedInterfaces": [
                     { "url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0" },
@@ -183,7 +183,7 @@ async fn an_agent_that_moved_shows_no_card_of_its_old_place() {
         site.store_card(1, "https://old.example", &json!({ "service": 1, "description": "Digs", "pricePerCall": "5" }))
             .await;
         let card = card(&site, "1").await;
-        assert_eq!(card["description"], "Agent 1 of the Service Network network");
+        assert_eq!(card["description"], "Agent 1 of the Service network");
         assert_eq!(card["service"]["pricePerCall"], Value::Null);
         site.close().await;
     }

@@ -10,10 +10,11 @@ use crate::{
     store::{self, batches::NewBatch},
 };
 use plugin_api::{
-    Address, AgentId, Created, HandlerError, Hash256, HostError, HostErrorCode, Json, RequestContext, Route, Signed,
-    Tx,
+    Address, AgentId, Created, HandlerError, Hash256, HostError, HostErrorCode, Json, JsonSchema, RequestContext,
+    Route, Signed, Tx,
     response::{IntoResponse, Response},
 };
+use serde::Serialize;
 
 pub fn route() -> Route<Memory> {
     Route::post("/api/memory/anchor", anchor_memory)
@@ -28,19 +29,25 @@ pub fn route() -> Route<Memory> {
              none, with a proof for each and the call of the contract. The gateway sends no transaction. With txHash: \
              notes the transaction of a batch.",
         )
-        .response::<AnchorAnswer>(200, "application/json", "The batch that was there")
+        .response::<AnchorResponse>(
+            200,
+            "application/json",
+            "The batch that was there, or the one whose transaction was noted",
+        )
         .response::<AnchorAnswer>(201, "application/json", "A new batch")
 }
 
 type Result<T> = std::result::Result<T, HandlerError<MemoryError>>;
 
-/// The answer by what was asked for.
-pub enum Answer {
+/// By what was asked for.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum AnchorResponse {
     Recorded(Box<RecordedAnswer>),
     Batch(Box<AnchorAnswer>),
 }
 
-impl IntoResponse for Answer {
+impl IntoResponse for AnchorResponse {
     fn into_response(self) -> Response {
         match self {
             Self::Recorded(recorded) => Json(*recorded).into_response(),
@@ -50,15 +57,18 @@ impl IntoResponse for Answer {
     }
 }
 
-async fn anchor_memory(cx: RequestContext<Memory>, Signed { signer, payload }: Signed<NewAnchor>) -> Result<Answer> {
+async fn anchor_memory(
+    cx: RequestContext<Memory>,
+    Signed { signer, payload }: Signed<NewAnchor>,
+) -> Result<AnchorResponse> {
     let (agent, anchoring) = payload.check()?;
     let agent = owned_agent(&cx, signer, agent).await?;
     match anchoring {
         Anchoring::Record { tx, root } => {
-            record(&cx, agent, signer, tx, root).await.map(|recorded| Answer::Recorded(Box::new(recorded)))
+            record(&cx, agent, signer, tx, root).await.map(|recorded| AnchorResponse::Recorded(Box::new(recorded)))
         }
         Anchoring::Build { uri, limit } => {
-            build(&cx, agent, signer, uri, limit).await.map(|batch| Answer::Batch(Box::new(batch)))
+            build(&cx, agent, signer, uri, limit).await.map(|batch| AnchorResponse::Batch(Box::new(batch)))
         }
     }
 }

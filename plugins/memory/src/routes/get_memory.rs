@@ -16,7 +16,7 @@ pub fn route() -> Route<Memory> {
         .per_minute(PER_MINUTE)
         .cache_control("private, no-store")
         .summary("Read one of your values")
-        .example("GET /api/memory/{key}")
+        .example("GET /api/memory/{key} signed as memory.get")
 }
 
 async fn get_memory(

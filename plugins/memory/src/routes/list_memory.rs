@@ -17,7 +17,7 @@ pub fn route() -> Route<Memory> {
              (signed as memory.get, memory.put, memory.delete); POST /anchor makes a batch of records for the chain, \
              /anchors lists batches, /proof/{agentId}/{seq} proves a record",
         )
-        .example("GET /api/memory")
+        .example("GET /api/memory signed as memory.get")
 }
 
 async fn list_memory(
