@@ -1,10 +1,10 @@
 //! The official clients of x402 and A2A, unmodified, buy from real agents. Each script of `tests/clients` pays with a wallet of its own.
 
-use super::{FMX, Market, PRICE, Till, wei};
+use super::{FMX, Market, PRICE, Till, until, wei};
 use crate::e2e::{node, python, run};
 use futures_util::future::join_all;
 use gateway_tests::process::LIMIT;
-use plugin_testing::{TestGateway, Value};
+use plugin_testing::Value;
 use std::{path::Path, process::Stdio};
 use tokio::{
     io::{AsyncBufReadExt as _, BufReader},
@@ -74,7 +74,7 @@ async fn the_official_clients_pay_agents_and_their_vouchers_settle() {
     let mut paid = 0;
     for till in market.tills(|setup| setup.set("plugins.x402.batch_s", 1)).await {
         let is_priced = async || till.get("/api/agents/2").await["pricePerCall"] == PRICE.to_string().as_str();
-        TestGateway::eventually(LIMIT, "the second agent is priced", is_priced).await;
+        until("the second agent is priced", is_priced).await;
         let told = join_all(CLIENTS.map(|client| told(&market, &till, &agents.owner, client))).await;
         for (told, (script, payer, vouchers)) in told.iter().zip(CLIENTS) {
             assert_eq!(told["payer"], market.account(payer), "{script}: {told}");
@@ -88,7 +88,7 @@ async fn the_official_clients_pay_agents_and_their_vouchers_settle() {
         for (script, payer, vouchers) in CLIENTS {
             let spent = paid * u128::try_from(vouchers).unwrap() * PRICE;
             let is_paid = async || market.balance(payer).await == wei(FMX - spent);
-            TestGateway::eventually(LIMIT, &format!("the vouchers of {script} are settled"), is_paid).await;
+            until(&format!("the vouchers of {script} are settled"), is_paid).await;
         }
     }
 }

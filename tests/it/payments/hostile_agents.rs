@@ -1,6 +1,6 @@
 //! Agents that do not deliver: nobody pays for that.
 
-use super::{FMX, Market, PRICE, Payment, Till, agent, market, wei};
+use super::{FMX, Market, PRICE, Payment, Till, agent, market, until, wei};
 use crate::e2e::answer;
 use futures_util::future::{join, join_all};
 use plugin_testing::{TestResponse, json};
@@ -90,7 +90,7 @@ async fn nobody_is_asked_to_pay_for_an_agent_at_a_private_address() {
     market.register("inside", &format!("{}/inside", secret.uri())).await;
     for till in tills {
         let is_known = async || till.get("/api/agents").await["total"] == 2;
-        plugin_testing::TestGateway::eventually(gateway_tests::process::LIMIT, "the agent is known", is_known).await;
+        until("the agent is known", is_known).await;
         let payer = till.payer(&market, 0).await;
         let payment = Payment::by(&market, &till, payer).await;
         for sent in [None, Some(&payment)] {

@@ -1,9 +1,7 @@
 //! The gateway is killed while the agent works: nothing is charged for an answer that nobody got.
 
-use super::{FMX, Market, PRICE, Payment, agent, wei};
+use super::{FMX, Market, PRICE, Payment, agent, until, wei};
 use crate::crash::execute;
-use gateway_tests::process::LIMIT;
-use plugin_testing::TestGateway;
 use std::time::Duration;
 use wiremock::ResponseTemplate;
 
@@ -17,7 +15,7 @@ async fn a_gateway_that_is_killed_before_the_answer_charges_nothing() {
         let calls = market.calls_of("slow").await;
         let asking = tokio::spawn(till.invocation("slow", Some(&payment)).send());
         let is_working = async || market.calls_of("slow").await == calls + 1;
-        TestGateway::eventually(LIMIT, "the agent works", is_working).await;
+        until("the agent works", is_working).await;
         assert_eq!(till.voucher(&payment).await["status"], "reserved");
         till.gateway.kill().await.unwrap();
         assert!(asking.await.unwrap().is_err(), "the client got no answer");
@@ -36,7 +34,7 @@ async fn a_gateway_that_is_killed_before_the_answer_charges_nothing() {
         let voided = till.becomes(&payment, "voided").await;
         assert_eq!(voided["error"], "the work did not end in time");
         let is_stored = async || till.rows("SELECT state FROM x402_vouchers").await == [["voided"]];
-        TestGateway::eventually(LIMIT, "it is voided for good", is_stored).await;
+        until("it is voided for good", is_stored).await;
         assert_eq!(market.balance(payer).await, wei(FMX));
 
         let bought = till.buy(&market, "echo", payer).await;

@@ -2,16 +2,16 @@
 //!
 //! The rule: the gateways of a test share the chain and nothing else. Each settles with a key of its own.
 
-use super::{FMX, PRICE, Till};
+use super::{FMX, PRICE, Till, until};
 use crate::{e2e::setup_with_all_plugins, storage::Engine};
 use alloy_primitives::U256;
 use futures_util::future::join_all;
 use gateway_tests::{
     devnet::{Devnet, encoded},
     postgres,
-    process::{LIMIT, Setup},
+    process::Setup,
 };
-use plugin_testing::{TestGateway, Value, json};
+use plugin_testing::{Value, json};
 use wiremock::{
     Mock, MockServer, ResponseTemplate,
     matchers::{method, path},
@@ -149,7 +149,7 @@ impl Market {
             let pool = self.devnet.call("txpool_status", json!([])).await.unwrap();
             number(&pool["pending"]) == U256::from(count)
         };
-        TestGateway::eventually(LIMIT, "transactions wait to be mined", waiting).await;
+        until("transactions wait to be mined", waiting).await;
     }
 
     /// How often an agent of the market's server was called.

@@ -16,7 +16,7 @@ mod till;
 
 use market::{Market, agent, wei};
 use payment::{Payment, Voucher};
-use till::Till;
+use till::{Till, until};
 
 /// In wei.
 const FMX: u128 = 1_000_000_000_000_000_000;

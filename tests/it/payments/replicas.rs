@@ -24,15 +24,18 @@ async fn fifty_requests_with_one_voucher_at_two_gateways_are_served_once() {
     let answers = join_all(calls).await;
     let count = |status: u16| answers.iter().filter(|answer| answer.status == status).count();
     let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
-    assert_eq!((count(200), count(402)), (1, REQUESTS - 1), "{statuses:?}");
+    // Those that collide too often are told to come again.
+    assert_eq!((count(200), count(402) + count(503)), (1, REQUESTS - 1), "{statuses:?}");
+    assert!(count(402) > REQUESTS / 2, "{statuses:?}");
     assert_eq!(market.calls_of("echo").await, 1);
-    let refusals = answers.iter().filter(|answer| answer.status == 402);
-    for refused in refusals {
-        assert!(
-            refused.json()["error"].as_str().is_some_and(|why| why.contains("nonce is used")),
-            "{}",
-            refused.text()
-        );
+    for refused in answers.iter().filter(|answer| answer.status == 402) {
+        let why = refused.json()["error"].as_str().unwrap_or_default().to_owned();
+        assert!(why.contains("nonce is used"), "{}", refused.text());
+    }
+    for till in &tills {
+        // So many collisions are no reason to stop selling.
+        let again = till.refusal("echo", &payment).await;
+        assert!(again.contains("nonce is used"), "{again}");
     }
 
     for till in &tills {

@@ -1,15 +1,16 @@
 //! What is paid for is settled, and the vault has what the ledgers say.
 
-use super::{FMX, Market, PRICE, Till, agent, wei};
+use super::{
+    FMX, Market, PRICE, Payment, Till, agent,
+    market::{OWNER, number},
+    until, wei,
+};
 use crate::e2e::{answer, in_time};
 use alloy_primitives::U256;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use gateway_tests::process::LIMIT;
-use plugin_testing::{TestGateway, Value, json};
+use plugin_testing::{Value, json};
 use reqwest::Method;
 use wiremock::ResponseTemplate;
-
-use super::market::{OWNER, number};
 
 /// The vault's share, in ten thousandths.
 const FEE_BPS: u128 = 100;
@@ -30,7 +31,7 @@ async fn a_batch_pays_what_was_sold_to_the_wei() {
     for till in &tills {
         // Each gateway reads the vault's logs of all batches, its own and others'.
         let has_all = async || till.get("/api/stats").await["x402VolumeWei"] == sold.to_string().as_str();
-        TestGateway::eventually(LIMIT, "both batches are indexed", has_all).await;
+        until("both batches are indexed", has_all).await;
         assert_ledger(&market, till, (sold, fees)).await;
     }
 }
@@ -94,11 +95,11 @@ async fn a_client_that_leaves_pays_for_the_work_that_was_done_for_it() {
     let market = Market::open(&[agent("echo", slow)]).await;
     for till in market.tills(|setup| setup.set("plugins.x402.batch_size", 1)).await {
         let payer = till.payer(&market, 0).await;
-        let payment = super::Payment::by(&market, &till, payer).await;
+        let payment = Payment::by(&market, &till, payer).await;
         let calls = market.calls_of("echo").await;
         let asking = tokio::spawn(till.invocation("echo", Some(&payment)).send());
         let is_called = async || market.calls_of("echo").await == calls + 1;
-        TestGateway::eventually(LIMIT, "the agent is called", is_called).await;
+        until("the agent is called", is_called).await;
         asking.abort();
         assert!(in_time(asking).await.is_err(), "the client had left before the answer");
         till.becomes(&payment, "settled").await;
@@ -111,7 +112,7 @@ async fn what_is_altered_after_it_was_signed_buys_nothing() {
     let market = Market::open(&[agent("echo", ResponseTemplate::new(200))]).await;
     for till in market.tills(|setup| setup).await {
         let payer = till.payer(&market, 0).await;
-        let payment = super::Payment::by(&market, &till, payer).await;
+        let payment = Payment::by(&market, &till, payer).await;
         let signed: Value = serde_json::from_str(&payment.header()).unwrap();
         let other = market.account("user9");
         for (member, value) in [

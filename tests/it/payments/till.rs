@@ -7,8 +7,12 @@ use crate::{
     storage::Engine,
 };
 use gateway_tests::process::{GatewayProcess, LIMIT, Setup};
-use plugin_testing::{TestGateway, TestResponse, Value};
+use plugin_testing::{TestResponse, Value};
 use reqwest::{Method, RequestBuilder};
+use std::time::Duration;
+
+/// A gateway logs every request, so it is not asked all the time.
+const PAUSE: Duration = Duration::from_millis(50);
 
 pub struct Till {
     pub setup: Setup,
@@ -25,8 +29,8 @@ impl Till {
         let till = Self { site: Site::of(&gateway), setup, gateway, facilitator };
         for agent in 1..=market.registered {
             let path = format!("/api/agents/{agent}");
-            let is_priced = async || till.site.get(&path).await.json()["pricePerCall"].is_string();
-            TestGateway::eventually(LIMIT, "the agent has a price", is_priced).await;
+            until("the agent has a price", async || till.site.get(&path).await.json()["pricePerCall"].is_string())
+                .await;
         }
         till
     }
@@ -41,13 +45,19 @@ impl Till {
         if self.setup.get("database.url").is_some() { Engine::Postgres } else { Engine::Sqlite }
     }
 
-    /// One of the test keys that pay here, with a deposit.
+    /// One of the test keys that pay here, with a deposit that the gateway knows of.
     pub async fn payer(&self, market: &Market, number: usize) -> &'static str {
         let role = match self.engine() {
             Engine::Sqlite => ["user2", "user3", "user4"][number],
             Engine::Postgres => ["user5", "user6", "user7"][number],
         };
         market.deposit(role, FMX).await;
+        let block = market.devnet.head().await.unwrap();
+        until("the block of the deposit is read", async || {
+            let rpc = self.get("/api/status").await["services"]["rpc"].clone();
+            rpc["head"].as_u64().is_some_and(|head| head >= block)
+        })
+        .await;
         role
     }
 
@@ -105,18 +115,25 @@ impl Till {
     /// Waits until a voucher has this status; returns how it is shown.
     pub async fn becomes(&self, payment: &Payment, status: &str) -> Value {
         let has = async || self.voucher(payment).await["status"] == status;
-        let waits = async {
-            while !has().await {
-                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-            }
-        };
-        let in_time = tokio::time::timeout(LIMIT, waits).await;
-        assert!(in_time.is_ok(), "it does not become {status}: {}", self.voucher(payment).await);
+        if tokio::time::timeout(LIMIT, poll(has)).await.is_err() {
+            panic!("it does not become {status}: {}", self.voucher(payment).await);
+        }
         self.voucher(payment).await
     }
 
     /// Rows of its database, as texts.
     pub async fn rows(&self, sql: &'static str) -> Vec<Vec<String>> {
         query(&self.setup, sql).await
+    }
+}
+
+/// Waits until it holds; fails the test otherwise.
+pub async fn until(what: &str, holds: impl AsyncFn() -> bool) {
+    assert!(tokio::time::timeout(LIMIT, poll(holds)).await.is_ok(), "{what}: not within {LIMIT:?}");
+}
+
+async fn poll(holds: impl AsyncFn() -> bool) {
+    while !holds().await {
+        tokio::time::sleep(PAUSE).await;
     }
 }

@@ -93,9 +93,9 @@ async fn services(site: &Site) -> serde_json::Value {
     site.get("/api/status").await.json()["services"].clone()
 }
 
-/// The script that docs/agents-day.md quotes, as a newcomer runs it after `cargo xtask dev`.
+/// The script that README.md quotes, as a newcomer runs it after `cargo xtask dev`.
 #[tokio::test]
-async fn an_agent_has_the_day_of_the_documents() {
+async fn an_agent_has_the_day_of_the_readme() {
     xtask(&["dev", "--", "--help"]);
     let scripts = tempfile::tempdir().unwrap();
     let gateway = serving(program(scripts.path(), &repository(), "cargo xtask dev --block-time 1")).await;
