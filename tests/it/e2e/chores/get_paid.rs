@@ -46,14 +46,12 @@ async fn a_newcomer_pays_an_agent_as_the_readme_says() {
         paid.starts_with("200 {") && paid.contains("agent: 'Paid Echo'") && paid.contains("success: true"),
         "{paid}"
     );
-    let payer =
-        || serde_json::from_str::<Value>(types(look, &base_url).lines().find(|it| it.starts_with('{')).unwrap());
+    let address = deposited.split(' ').next().unwrap();
+    let payer = || serde_json::from_str::<Value>(&types(&look.replace("ADDRESS", address), &base_url)).unwrap();
     assert_eq!(payer()["vouchers"][0]["amount"], "1000000000000000");
-    let is_settled = async || payer()["vouchers"][0]["status"] == "settled";
+    let path = format!("/api/x402/payer/{address}");
+    let is_settled = async || site.get(&path).await.json()["vouchers"][0]["status"] == "settled";
     TestGateway::eventually(LIMIT, "the voucher is settled", is_settled).await;
     assert_eq!(payer()["balance"], "999000000000000000");
-    assert!(
-        paid.contains(&format!("its settlement: {}", look.trim_start_matches("curl ").replace(BASE_URL, &base_url)))
-    );
     assert!(gateway.terminate(LIMIT).await.unwrap().success());
 }
