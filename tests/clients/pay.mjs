@@ -1,12 +1,12 @@
 // Pays the priced agent of the dev network for a call, with the public client of x402: `node pay.mjs [GATEWAY]`.
+import { readFileSync } from "node:fs";
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from "@x402/fetch";
-import { mnemonicToAccount } from "viem/accounts";
+import { privateKeyToAccount } from "viem/accounts";
 import { payWithVouchers } from "./service_voucher.mjs";
 
 const gateway = process.argv[2] ?? "http://127.0.0.1:8080";
-// The wallet that has the deposit.
-const words = "test test test test test test test test test test test junk";
-const wallet = mnemonicToAccount(words, { addressIndex: 16 });
+// The wallet that deposit.mjs made.
+const wallet = privateKeyToAccount(readFileSync("payer.key", "utf8"));
 
 // Signs vouchers of the gateway's vault, each over a hundredth of 1 FMX at most. A call that needs one is sent again with it.
 const { domain } = await (await fetch(`${gateway}/api/x402/supported`)).json();
@@ -18,5 +18,6 @@ const answer = await pay(`${gateway}/a/paid-echo/invoke`, {
   body: JSON.stringify({ text: "Hello" }),
 });
 console.log(answer.status, await answer.json());
-console.log("paid:", decodePaymentResponseHeader(answer.headers.get("PAYMENT-RESPONSE")));
-console.log(`its settlement: ${gateway}/api/x402/payer/${wallet.address}`);
+const header = answer.headers.get("PAYMENT-RESPONSE");
+console.log("payment:", header && decodePaymentResponseHeader(header));
+process.exitCode = answer.ok ? 0 : 1;

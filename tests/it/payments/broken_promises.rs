@@ -1,6 +1,6 @@
 //! A payer breaks his promise: until a batch is mined, he can settle another voucher, or take his deposit out of the vault.
 
-use super::{FMX, Market, PRICE, Payment, Voucher, agent, wei};
+use super::{FMX, Market, PRICE, Payment, Till, Voucher, agent, wei};
 use futures_util::future::join_all;
 use gateway_tests::process::Setup;
 use plugin_testing::{Value, json};
@@ -59,20 +59,23 @@ async fn a_deposit_that_is_gone_before_the_batch_skips_the_voucher() {
     // An hour passes on the chain, and for the gateways the voucher is as good as before.
     market.devnet.call("evm_increaseTime", json!([UNLOCK_DELAY])).await.unwrap();
     market.devnet.mine(1).await.unwrap();
-    for (till, (cheat, promised)) in tills.iter().zip(promised) {
-        market.send(cheat, "x402Vault", "withdraw(uint256)", &[&FMX.to_string()], 0).await;
-        assert_eq!(till.voucher(&promised).await["status"], "queued");
-        // The vault skips one voucher of a batch, and pays the others.
-        let honest = till.payer(&market, 1).await;
-        let kept = till.buy(&market, "echo", honest).await;
-        till.becomes(&kept, "settled").await;
-        let skipped = till.becomes(&promised, "skipped").await;
-        assert_eq!(skipped["error"], "insufficient balance");
-        assert_eq!(skipped["txHash"], till.voucher(&kept).await["txHash"]);
+    let ending = tills.iter().zip(promised).map(|(till, (cheat, promised))| withdraws(&market, till, cheat, promised));
+    join_all(ending).await;
+}
 
-        market.deposit(cheat, FMX).await;
-        let why = till.refusal("echo", &Payment::by(&market, till, cheat).await).await;
-        assert!(why.contains(REFUSED), "a new deposit mends nothing: {why}");
-        assert_eq!((market.balance(cheat).await, market.balance(honest).await), (wei(FMX), wei(FMX - PRICE)));
-    }
+async fn withdraws(market: &Market, till: &Till, cheat: &str, promised: Payment) {
+    market.send(cheat, "x402Vault", "withdraw(uint256)", &[&FMX.to_string()], 0).await;
+    assert_eq!(till.voucher(&promised).await["status"], "queued");
+    // The vault skips one voucher of a batch, and pays the others.
+    let honest = till.payer(market, 1).await;
+    let kept = till.buy(market, "echo", honest).await;
+    till.becomes(&kept, "settled").await;
+    let skipped = till.becomes(&promised, "skipped").await;
+    assert_eq!(skipped["error"], "insufficient balance");
+    assert_eq!(skipped["txHash"], till.voucher(&kept).await["txHash"]);
+
+    market.deposit(cheat, FMX).await;
+    let why = till.refusal("echo", &Payment::by(market, till, cheat).await).await;
+    assert!(why.contains(REFUSED), "a new deposit mends nothing: {why}");
+    assert_eq!((market.balance(cheat).await, market.balance(honest).await), (wei(FMX), wei(FMX - PRICE)));
 }

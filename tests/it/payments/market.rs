@@ -2,7 +2,7 @@
 //!
 //! The rule: the gateways of a test share the chain and nothing else. Each settles with a key of its own.
 
-use super::{FMX, PRICE, Till, until};
+use super::{FMX, PRICE, Payment, Till, until};
 use crate::{e2e::setup_with_all_plugins, storage::Engine};
 use alloy_primitives::U256;
 use futures_util::future::join_all;
@@ -13,7 +13,7 @@ use gateway_tests::{
 };
 use plugin_testing::{Value, json};
 use wiremock::{
-    Mock, MockServer, ResponseTemplate,
+    Mock, MockServer, Request, ResponseTemplate,
     matchers::{method, path},
 };
 
@@ -154,8 +154,19 @@ impl Market {
 
     /// How often an agent of the market's server was called.
     pub async fn calls_of(&self, name: &str) -> usize {
+        self.calls(|request| request.url.path() == format!("/{name}/invoke")).await
+    }
+
+    /// How often the agents were called for a payment.
+    pub async fn calls_for(&self, payment: &Payment) -> usize {
+        let nonce = payment.voucher.nonce.to_string();
+        let names = |request: &Request| request.headers.get("x-service-payment-nonce").is_some_and(|it| *it == *nonce);
+        self.calls(names).await
+    }
+
+    async fn calls(&self, is_meant: impl Fn(&Request) -> bool) -> usize {
         let requests = self.agents.received_requests().await.unwrap();
-        requests.iter().filter(|request| request.url.path() == format!("/{name}/invoke")).count()
+        requests.iter().filter(|request| is_meant(request)).count()
     }
 }
 

@@ -10,6 +10,7 @@ use alloy_primitives::U256;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use plugin_testing::{Value, json};
 use reqwest::Method;
+use std::time::Duration;
 use wiremock::ResponseTemplate;
 
 /// The vault's share, in ten thousandths.
@@ -17,10 +18,15 @@ const FEE_BPS: u128 = 100;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_batch_pays_what_was_sold_to_the_wei() {
-    let market = Market::open(&[agent("echo", ResponseTemplate::new(200).set_body_string("done"))]).await;
+    let done = ResponseTemplate::new(200).set_body_string("done");
+    let market =
+        Market::open(&[agent("echo", done.clone()), agent("slow", done.set_delay(Duration::from_secs(1)))]).await;
     let tills = market.tills(|setup| setup.set("plugins.x402.batch_size", 2)).await;
     for till in &tills {
-        sells_two_calls(&market, till).await;
+        let payer = till.payer(&market, 0).await;
+        assert_asks_for_payment(&market, till).await;
+        assert_altered_vouchers_buy_nothing(&market, till, payer).await;
+        sells_two_calls(&market, till, payer).await;
     }
     let sold = wei(2 * PRICE) * U256::from(tills.len());
     let fees = wei(2 * PRICE * FEE_BPS / 10_000) * U256::from(tills.len());
@@ -36,9 +42,7 @@ async fn a_batch_pays_what_was_sold_to_the_wei() {
     }
 }
 
-/// The price is asked, paid, and settled with the next voucher.
-async fn sells_two_calls(market: &Market, till: &Till) {
-    let payer = till.payer(market, 0).await;
+async fn assert_asks_for_payment(market: &Market, till: &Till) {
     let asked = till.call("echo", None).await;
     let terms = asked.json();
     let required = &terms["accepts"][0];
@@ -47,15 +51,47 @@ async fn sells_two_calls(market: &Market, till: &Till) {
     assert_eq!(required["maxAmountRequired"], PRICE.to_string().as_str());
     assert_eq!(required["payTo"], market.account(OWNER));
     assert_eq!(required["resource"], format!("{}/a/echo/invoke", till.gateway.base_url()));
+}
 
+async fn assert_altered_vouchers_buy_nothing(market: &Market, till: &Till, payer: &str) {
     let calls = market.calls_of("echo").await;
+    let payment = Payment::by(market, till, payer).await;
+    let signed: Value = serde_json::from_str(&payment.header()).unwrap();
+    let other = market.account("user9");
+    for (member, value) in [
+        ("payer", json!(other)),
+        ("payee", json!(other)),
+        ("amount", json!((PRICE + 1).to_string())),
+        ("nonce", json!("77")),
+        ("expiry", json!(payment.voucher.expiry_s - 60)),
+        ("ref", json!(format!("0x{:064x}", 5))),
+    ] {
+        let mut altered = signed.clone();
+        altered["voucher"][member] = value;
+        let request = till.request(Method::POST, "/a/echo/invoke", None).header("x-payment", altered.to_string());
+        let refused = answer(request.body("{}")).await;
+        assert_eq!(refused.status, 402, "{member}: {}", refused.text());
+        assert!(refused.json()["error"].is_string(), "{member}: {}", refused.text());
+    }
+    assert_eq!(till.account(&payment.voucher.payer).await["vouchers"], json!([]));
+    assert_eq!(market.calls_of("echo").await, calls);
+}
+
+/// The second client leaves before the answer: it pays all the same, because the work was done.
+async fn sells_two_calls(market: &Market, till: &Till, payer: &str) {
     let first = till.buy(market, "echo", payer).await;
     assert_eq!(till.voucher(&first).await["status"], "queued");
     assert_eq!(till.account(&first.voucher.payer).await["pendingWei"], PRICE.to_string().as_str());
     assert!(till.refusal("echo", &first).await.contains("its voucher is queued"));
-    let second = till.buy(market, "echo", payer).await;
+
+    let second = Payment::by(market, till, payer).await;
+    let asking = tokio::spawn(till.invocation("slow", Some(&second)).send());
+    until("the agent is called", async || market.calls_for(&second).await == 1).await;
+    asking.abort();
+    assert!(in_time(asking).await.is_err(), "the client had left before the answer");
+
     let settled = [till.becomes(&first, "settled").await, till.becomes(&second, "settled").await];
-    assert_eq!(market.calls_of("echo").await, calls + 2, "the agent is called for what is paid");
+    assert_eq!((market.calls_for(&first).await, market.calls_for(&second).await), (1, 1));
     assert_eq!(settled[0]["txHash"], settled[1]["txHash"], "one batch has both");
     let hash = settled[0]["txHash"].as_str().unwrap();
     let receipt = market.devnet.call("eth_getTransactionReceipt", json!([hash])).await.unwrap();
@@ -65,20 +101,18 @@ async fn sells_two_calls(market: &Market, till: &Till) {
     assert!(again.contains("settled") && again.contains(hash), "who lost the answer need not pay twice: {again}");
     assert_eq!(market.balance(payer).await, wei(FMX - 2 * PRICE));
     let account = till.account(&first.voucher.payer).await;
-    let left = (FMX - 2 * PRICE).to_string();
-    assert_eq!(
-        (&account["balance"], &account["pendingWei"], &account["settledCount"]),
-        (&Value::from(left), &Value::from("0"), &Value::from(2))
-    );
+    assert_eq!(account["balance"], (FMX - 2 * PRICE).to_string().as_str());
+    assert_eq!((&account["pendingWei"], &account["settledCount"]), (&json!("0"), &json!(2)));
 }
 
 /// The tables that are derived from the vault's logs say what the vault has.
 async fn assert_ledger(market: &Market, till: &Till, (sold, fees): (U256, U256)) {
-    let sum = |amounts: &[Vec<String>], column: usize| -> U256 {
-        amounts.iter().map(|row| row[column].parse::<U256>().unwrap()).fold(U256::ZERO, |sum, amount| sum + amount)
-    };
     let settled = till.rows("SELECT amount, fee FROM x402_settled").await;
-    assert_eq!((sum(&settled, 0), sum(&settled, 1)), (sold, fees));
+    let sum = |column: usize| {
+        let amounts = settled.iter().map(|row| row[column].parse::<U256>().unwrap());
+        amounts.fold(U256::ZERO, |sum, amount| sum + amount)
+    };
+    assert_eq!((sum(0), sum(1)), (sold, fees));
     let accounts = till.rows("SELECT payer, balance FROM x402_accounts").await;
     assert_eq!(accounts.len(), 2, "{accounts:?}");
     for account in &accounts {
@@ -87,51 +121,4 @@ async fn assert_ledger(market: &Market, till: &Till, (sold, fees): (U256, U256))
     }
     let payees = till.rows("SELECT payee, volume FROM x402_payees").await;
     assert_eq!(payees, [[market.account(OWNER).to_owned(), sold.to_string()]]);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_client_that_leaves_pays_for_the_work_that_was_done_for_it() {
-    let slow = ResponseTemplate::new(200).set_body_string("done").set_delay(std::time::Duration::from_secs(1));
-    let market = Market::open(&[agent("echo", slow)]).await;
-    for till in market.tills(|setup| setup.set("plugins.x402.batch_size", 1)).await {
-        let payer = till.payer(&market, 0).await;
-        let payment = Payment::by(&market, &till, payer).await;
-        let calls = market.calls_of("echo").await;
-        let asking = tokio::spawn(till.invocation("echo", Some(&payment)).send());
-        let is_called = async || market.calls_of("echo").await == calls + 1;
-        until("the agent is called", is_called).await;
-        asking.abort();
-        assert!(in_time(asking).await.is_err(), "the client had left before the answer");
-        till.becomes(&payment, "settled").await;
-        assert_eq!(market.balance(payer).await, wei(FMX - PRICE));
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_altered_after_it_was_signed_buys_nothing() {
-    let market = Market::open(&[agent("echo", ResponseTemplate::new(200))]).await;
-    for till in market.tills(|setup| setup).await {
-        let payer = till.payer(&market, 0).await;
-        let payment = Payment::by(&market, &till, payer).await;
-        let signed: Value = serde_json::from_str(&payment.header()).unwrap();
-        let other = market.account("user9");
-        for (member, value) in [
-            ("payer", json!(other)),
-            ("payee", json!(other)),
-            ("amount", json!((PRICE + 1).to_string())),
-            ("nonce", json!("77")),
-            ("expiry", json!(signed["voucher"]["expiry"].as_str().unwrap().parse::<i64>().unwrap() - 60)),
-            ("ref", json!(format!("0x{:064x}", 5))),
-        ] {
-            let mut altered = signed.clone();
-            altered["voucher"][member] = value;
-            let request = till.request(Method::POST, "/a/echo/invoke", None).header("x-payment", altered.to_string());
-            let refused = answer(request.body("{}")).await;
-            assert_eq!(refused.status, 402, "{member}: {}", refused.text());
-        }
-        assert_eq!(till.account(&payment.voucher.payer).await["vouchers"], json!([]));
-        // The voucher itself is good.
-        assert_eq!(till.call("echo", Some(&payment)).await.status, 200);
-    }
-    assert_eq!(market.calls_of("echo").await, 2);
 }
