@@ -260,7 +260,7 @@ fn reads_of_contracts() -> Vec<Call> {
     ]
 }
 
-/// No agent has an endpoint here; a job that is done needs none. The compute's endpoint never resolves, and nobody takes payments.
+/// Which agents have an endpoint depends on the economy; a job that is done needs none. The compute's endpoint never resolves, and nobody takes payments.
 fn calls_of_agents() -> Vec<Call> {
     let message =
         json!({ "role": "user", "messageId": "m-1", "parts": [{ "kind": "text", "text": "What came out?" }] });
@@ -271,7 +271,7 @@ fn calls_of_agents() -> Vec<Call> {
         Call::get("get_a2a_card", "/a/1/.well-known/agent-card.json"),
         Call::get("get_old_a2a_card", "/a/1/.well-known/agent.json"),
         Call::post("call_a2a", "/a/2/a2a", Payload::Json(request)),
-        Call::post("invoke_agent", "/a/1/invoke", input()).answered(502),
+        Call::post("invoke_agent", "/a/999999/invoke", input()).answered(404),
         Call::post("invoke_compute", "/api/compute/2/invoke", input()).query("seconds=60").answered(503),
     ]
 }

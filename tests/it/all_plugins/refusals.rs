@@ -145,8 +145,8 @@ fn content(right: &RightCalls) -> Vec<Refusal> {
 }
 
 fn calls_of_agents(right: &RightCalls) -> Vec<Refusal> {
-    let hop = |operation| {
-        let mut call = right.of(operation);
+    let hop = |operation, path| {
+        let mut call = right.at(operation, path, 508, "loop").call;
         call.headers.push(("x-service-hop".to_owned(), "1".to_owned()));
         Refusal { call, status: 508, code: "loop" }
     };
@@ -158,10 +158,10 @@ fn calls_of_agents(right: &RightCalls) -> Vec<Refusal> {
         right.at("get_a2a_card", "/a/nobody/.well-known/agent-card.json", 404, "not_found"),
         right.at("get_old_a2a_card", "/a/999/.well-known/agent.json", 404, "not_found"),
         right.at("invoke_agent", "/a/nobody/invoke", 404, "not_found"),
-        // The right call: no agent has an endpoint.
+        // No agent has an endpoint.
         right.at("invoke_agent", "/a/1/invoke", 502, "bad_endpoint"),
-        hop("invoke_agent"),
-        hop("invoke_compute"),
+        hop("invoke_agent", "/a/1/invoke"),
+        hop("invoke_compute", "/api/compute/2/invoke"),
         seconds("3601"),
     ]
 }

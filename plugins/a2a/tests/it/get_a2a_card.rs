@@ -33,7 +33,7 @@ async fn a_card_has_the_members_of_every_version() {
                     { "url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0" },
                     { "url": url, "protocolBinding": "JSONRPC", "protocolVersion": "0.3" },
                 ],
-                "version": "1.0.0", "provider": { "organization": "Service Network", "url": BASE },
+                "version": "1.0.0", "provider": { "organization": "Service", "url": BASE },
                 "documentationUrl": format!("{BASE}/docs"), "iconUrl": format!("{BASE}/docs/icon.svg"),
                 "capabilities": { "streaming": false, "pushNotifications": false, "stateTransitionHistory": false },
                 "defaultInputModes": modes, "defaultOutputModes": ["application/json"],

@@ -294,6 +294,14 @@ fn is_at(path: &str, route: &str) -> bool {
         && given.iter().zip(&declared).all(|(given, declared)| declared.starts_with('{') || given == declared)
 }
 
+fn has(list: &Value, item: &Value) -> bool {
+    list.as_array().is_some_and(|items| items.contains(item))
+}
+
+fn is_part(list: &Value, of: &[Value]) -> bool {
+    list.as_array().is_some_and(|items| items.iter().all(|item| of.contains(item)))
+}
+
 /// The members of `part`, as far as they are those of `document`.
 fn take(document: &mut Value, part: &Value) {
     let (Value::Object(members), Value::Object(part)) = (document, part) else { return };
@@ -301,6 +309,8 @@ fn take(document: &mut Value, part: &Value) {
         match members.get_mut(name) {
             Some(there) if there.is_object() && lost.is_object() => take(there, lost),
             Some(there) if there == lost => drop(members.remove(name)),
+            // A list has the items of all.
+            Some(Value::Array(there)) if is_part(lost, there) => there.retain(|item| !has(lost, item)),
             there => panic!("{name}: {lost} was contributed, and {there:?} is there"),
         }
     }
