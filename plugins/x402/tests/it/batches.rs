@@ -1,8 +1,8 @@
 //! Batches: when they are sent, what is in them, and what becomes of the vouchers.
 
 use crate::{
-    DEPTH, FMX, MINUTE, VAULT, becomes, draft::Draft, each, post, reserve, set_verify, settle, settled, skipped, state,
-    until, waits,
+    DEPTH, FMX, MINUTE, VAULT, becomes, draft::Draft, each, first_run, post, reserve, set_verify, settle, settled,
+    skipped, state, until, waits,
 };
 use alloy_primitives::hex;
 use plugin_api::Address;
@@ -79,10 +79,7 @@ async fn a_batch_settles_what_waits() {
 #[tokio::test]
 async fn a_full_batch_is_sent_at_once() {
     each(json!({ "batch_size": 2, "batch_s": 600 }), async |chain, gateway| {
-        // The job's first run comes within half a second, the second one five seconds after it.
-        gateway.clock().advance(Duration::from_millis(600)).await;
-        let ran = "SELECT runs FROM host_job_runs WHERE plugin = 'x402' AND job = 'settle' AND runs > 0";
-        TestGateway::eventually(MINUTE, "the job runs", async || !gateway.rows(ran).await.is_empty()).await;
+        first_run(gateway).await;
         let drafts: Vec<Draft> = (1..=2).map(|nonce| Draft::new(gateway, 1, nonce)).collect();
         for draft in &drafts {
             settle(gateway, draft).await;
@@ -112,6 +109,7 @@ async fn a_voucher_that_is_about_to_expire_is_sent_before_its_time() {
 #[tokio::test]
 async fn what_expires_in_the_queue_is_skipped() {
     each(json!({}), async |chain, gateway| {
+        first_run(gateway).await;
         let draft = Draft { expiry_s: gateway.now_s() + 90, ..Draft::new(gateway, 1, 1) };
         settle(gateway, &draft).await;
         // As if no gateway had run meanwhile.
@@ -122,6 +120,7 @@ async fn what_expires_in_the_queue_is_skipped() {
             gateway.rows("SELECT state FROM x402_vouchers").await == ["Text(\"skipped\")"]
         };
         TestGateway::eventually(MINUTE, "the job skips it", stored).await;
+        assert_eq!(gateway.rows("SELECT count(*) FROM x402_batches").await, ["Int(0)"], "it was in no batch");
         assert!(chain.waiting().is_empty() && chain.mined().is_empty());
     })
     .await;
@@ -252,8 +251,10 @@ async fn what_somebody_else_has_settled_is_sent_no_more() {
         chain.mine(vec![settled(&draft, [7; 32])]);
         gateway.indexed(chain).await;
         assert_eq!(state(gateway, &draft).await.0, "settled");
-        gateway.clock().advance(Duration::from_secs(60)).await;
-        assert!(chain.waiting().is_empty() && chain.mined().is_empty());
+        let other = Draft::new(gateway, 2, 1);
+        settle(gateway, &other).await;
+        let tx = waits(chain, gateway, 1).await.remove(0);
+        assert!(holds(&tx, &other) && !holds(&tx, &draft), "the batch after it is without it");
     })
     .await;
 }

@@ -99,6 +99,13 @@ async fn read(gateway: &TestGateway, path: &str) -> Value {
     response.json()
 }
 
+/// Waits for the first run of the job that sends batches, which comes when the gateway starts: the next one is five seconds of the clock
+/// later, unless it is woken.
+async fn first_run(gateway: &TestGateway) {
+    let ran = "SELECT runs FROM host_job_runs WHERE plugin = 'x402' AND job = 'settle' AND runs > 0";
+    TestGateway::eventually(MINUTE, "the job runs", async || !gateway.rows(ran).await.is_empty()).await;
+}
+
 /// Settles a voucher by the route; it is accepted.
 async fn settle(gateway: &TestGateway, draft: &Draft) {
     let settled = post(gateway, "/api/x402/settle", &draft.payment()).await;

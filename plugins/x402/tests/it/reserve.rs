@@ -130,6 +130,41 @@ async fn a_reservation_ends_by_its_time() {
 }
 
 #[tokio::test]
+async fn what_is_reserved_is_in_no_batch() {
+    each(json!({ "batch_s": 5 }), async |chain, gateway| {
+        let (working, kept) = (Draft::new(gateway, 1, 1), Draft::new(gateway, 2, 1));
+        let accepted = checked(gateway, &working).await;
+        let answer = reserve(gateway, &accepted, Some(gateway.now_s() + 3000)).await;
+        assert!(answer["reserved"].is_string(), "{answer}");
+        // It is older than the batch of what came after it.
+        gateway.clock().advance(Duration::from_secs(5)).await;
+        reserved(gateway, &kept).await;
+        assert_eq!(end(gateway, &kept, None).await, "done");
+        crate::becomes(gateway, &kept, "submitted").await;
+        assert_eq!(state(gateway, &working).await.0, "reserved");
+        assert_eq!(gateway.rows("SELECT count(*) FROM x402_vouchers WHERE batch IS NULL").await, ["Int(1)"]);
+        crate::waits(chain, gateway, 1).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_credit_is_checked_again_when_it_is_reserved() {
+    each(json!({ "credit_max_wei": (2 * PRICE_WEI).to_string() }), async |_, gateway| {
+        // Checked at the same time, each is within the credit.
+        let mut all = Vec::new();
+        for nonce in 1..=3 {
+            all.push(checked(gateway, &Draft::new(gateway, 1, nonce)).await);
+        }
+        let until_s = Some(gateway.now_s() + 60);
+        let answers = join_all(all.iter().map(|checked| reserve(gateway, checked, until_s))).await;
+        let refused: Vec<_> = answers.iter().filter_map(|answer| answer["refused"].as_str()).collect();
+        assert!(refused.len() == 1 && refused[0].contains("not settled yet"), "{answers:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn without_a_time_it_is_kept_at_once() {
     each(json!({}), async |_, gateway| {
         let draft = Draft::new(gateway, 1, 1);
