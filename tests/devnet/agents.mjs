@@ -80,7 +80,7 @@ async function readBody(request) {
   return bytes > BODY_BYTES_MAX ? null : Buffer.concat(chunks).toString();
 }
 
-/** Serves so many agents, each below its number. Answers {agents, stop()}; `agents` are {number, name, endpoint, pricePerCall}. */
+/** Serves so many agents, each below its number. Answers {agents, stop()}; `agents` are {number, name, slug, endpoint, pricePerCall}. */
 export async function startAgents({ port = 0, count = 3 } = {}) {
   const agents = [];
   const server = createServer(async (request, response) => {
@@ -101,7 +101,9 @@ export async function startAgents({ port = 0, count = 3 } = {}) {
   await once(server, "listening");
   const url = `http://127.0.0.1:${server.address().port}`;
   for (let number = 1; number <= count; number++) {
-    agents.push({ number, name: nameOf(number), endpoint: `${url}/${number}`, pricePerCall: String(priceOf(number)) });
+    const [name, endpoint] = [nameOf(number), `${url}/${number}`];
+    const slug = name.toLowerCase().replaceAll(" ", "-");
+    agents.push({ number, name, slug, endpoint, pricePerCall: String(priceOf(number)) });
   }
   const stop = () => new Promise((resolve) => server.close(resolve).closeAllConnections());
   return { agents, stop };
@@ -112,7 +114,8 @@ export async function registerAgents(devnet, agents) {
   const { rpcUrl, deployBlock, contracts, keys } = devnet;
   const account = privateKeyToAccount(keyOf(keys, OWNER).privateKey);
   const transport = http(rpcUrl);
-  const [reader, wallet] = [createPublicClient({ transport }), createWalletClient({ account, chain: null, transport })];
+  const reader = createPublicClient({ transport, pollingInterval: 100 });
+  const wallet = createWalletClient({ account, chain: null, transport });
   const registry = { address: contracts.registry, abi: REGISTRY };
   const value = await reader.readContract({ ...registry, functionName: "minBond" });
   const query = { ...registry, eventName: "AgentRegistered", args: { owner: account.address } };

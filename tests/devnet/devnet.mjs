@@ -1,6 +1,8 @@
 // A whole dev network in the foreground: anvil with every contract behind a proxy that knows the network's rule on tips, and
 // files that say where. Ends with Ctrl-C or SIGTERM, and takes anvil with it however it ends.
 import { parseArgs } from "node:util";
+import { formatEther } from "viem";
+import { registerAgents, startAgents } from "./agents.mjs";
 import { deploy } from "./deploy.mjs";
 import { CHAIN_ID, startAnvil } from "./lib/anvil.mjs";
 import { KEY_COUNT, testKeys } from "./lib/keys.mjs";
@@ -20,6 +22,7 @@ const USAGE = `usage: node devnet.mjs [OPTIONS]
   --updates N      and agents that change their prices N times each (0)
   --block-steps N  at most N of its steps in a block (2500 in a large one, 40 in a small one)
   --seed S         the same seed plays the same economy (1)
+  --endpoints N    real agents that answer calls, the second one priced (0)
   --first-block N  number of the block that the chain begins with (0)
   --with-parent    ends when the program that started it does
   --prune          keeps no state of earlier blocks: a large economy fits into memory`;
@@ -41,6 +44,7 @@ function options() {
       updates: text("0"),
       "block-steps": { type: "string" },
       seed: text("1"),
+      endpoints: text("0"),
       "first-block": text("0"),
       "with-parent": { type: "boolean", default: false },
       prune: { type: "boolean", default: false },
@@ -56,18 +60,22 @@ function options() {
   const blockSteps = values["block-steps"] && whole("block-steps");
   const jobs = whole("jobs", values.jobs ?? 4 * agents);
   const economy = agents > 0 ? { agents, jobs, updates: whole("updates"), blockSteps, seed: whole("seed") } : null;
-  const numbers = { port: whole("port"), blockTime: whole("block-time"), firstBlock: whole("first-block") };
+  const chain = { port: whole("port"), blockTime: whole("block-time"), firstBlock: whole("first-block") };
+  const numbers = { ...chain, endpoints: whole("endpoints") };
   return { ...values, ...numbers, baseUrl: values["base-url"], withParent: values["with-parent"], economy };
 }
 
 /** Deploys the contracts and plays the economy, before the network is announced. Returns what the files describe. */
-async function prepare(rpc, { baseUrl, economy, blockTime }) {
+async function prepare({ rpc, url }, { baseUrl, economy, blockTime, endpoints }) {
   const deployed = await deploy(rpc, { baseUrl });
   const played = economy ? await playEconomy(rpc, deployed, economy) : null;
+  const callable = await startAgents({ count: endpoints });
+  // While each transaction is mined at once.
+  await registerAgents({ rpcUrl: url, ...deployed, keys: testKeys() }, callable.agents);
   await rpc.call("evm_setNextBlockTimestamp", hex(secondsNow()));
   await rpc.call("evm_mine");
   if (blockTime > 0) await rpc.call("evm_setIntervalMining", blockTime);
-  return { deployed, played };
+  return { deployed, played, callable };
 }
 
 const secondsNow = () => Math.floor(Date.now() / 1000);
@@ -87,17 +95,23 @@ async function main() {
   await anvil.stop();
   if (failure) throw new Error(failure);
   // When it is stopped before it is ready, calls of the node fail, which is no error.
-  await serving.then((proxy) => proxy.stop(), () => {});
+  await serving.then((served) => served.stop(), () => {});
 }
 
 async function serve(anvil, chosen) {
-  const { deployed, played } = await prepare(anvil.rpc, chosen);
+  const { deployed, played, callable } = await prepare(anvil, chosen);
+  const { agents } = callable;
   const proxy = await startProxy(anvil.url, { port: chosen.port });
   const where = { rpcUrl: proxy.url, wsUrl: proxy.wsUrl, controlUrl: `${proxy.url}/control`, anvilUrl: anvil.url };
-  leave(chosen.out, { ...where, chainId: CHAIN_ID, blockTime: chosen.blockTime, ...deployed, keys: testKeys() }, played);
+  const described = { ...where, chainId: CHAIN_ID, blockTime: chosen.blockTime, ...deployed, agents, keys: testKeys() };
+  leave(chosen.out, described, played);
+  for (const { slug, pricePerCall } of agents) {
+    const price = pricePerCall === "0" ? "free" : `${formatEther(BigInt(pricePerCall))} FMX a call`;
+    console.log(`agent ${slug}: POST ${chosen.baseUrl}/a/${slug}/invoke, ${price}`);
+  }
   const contracts = Object.keys(deployed.contracts).length;
   console.log(`chain ${CHAIN_ID} on ${proxy.url}, ${contracts} contracts, described in ${chosen.out}`);
-  return proxy;
+  return { stop: () => Promise.all([proxy.stop(), callable.stop()]) };
 }
 
 main().catch((error) => {

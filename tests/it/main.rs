@@ -23,6 +23,7 @@ mod openapi;
 mod operators;
 mod outages;
 mod payload_references;
+mod payments;
 mod plugin_count;
 mod plugin_files;
 mod priced;

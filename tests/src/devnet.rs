@@ -9,7 +9,12 @@ use anyhow::{Context as _, Result, bail};
 use plugin_api::Address;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json, value::RawValue};
-use std::{collections::BTreeMap, path::Path, process::Stdio, time::Duration};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    process::Stdio,
+    time::Duration,
+};
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncBufReadExt as _, BufReader},
@@ -51,9 +56,12 @@ pub struct Facts {
 }
 
 #[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Key {
     pub role: String,
     pub address: String,
+    /// Everybody knows it.
+    pub private_key: String,
 }
 
 #[derive(Deserialize)]
@@ -158,10 +166,20 @@ impl Devnet {
         self.http.delete(&self.facts.control_url).send().await?.error_for_status().map(drop).map_err(Into::into)
     }
 
-    /// The account of a role, for example `user1`.
-    pub fn account(&self, role: &str) -> Result<&str> {
+    /// The file `devnet.json`, for programs that use this network.
+    pub fn file(&self) -> PathBuf {
+        self.folder.path().join("devnet.json")
+    }
+
+    /// The key of a role, for example `user1`.
+    pub fn key(&self, role: &str) -> Result<&Key> {
         let key = self.facts.keys.iter().find(|key| key.role == role);
-        key.map(|key| key.address.as_str()).with_context(|| format!("there is no test key {role}"))
+        key.with_context(|| format!("there is no test key {role}"))
+    }
+
+    /// The account of a role.
+    pub fn account(&self, role: &str) -> Result<&str> {
+        Ok(&self.key(role)?.address)
     }
 
     /// Sends a transaction to a contract by its key; answers its hash. Does not check whether it reverts.

@@ -59,7 +59,9 @@ fn links_in_other_documents_exist() {
 fn commands_in_documents_exist() {
     let usage = read("xtask/src/usage.rs");
     let mut found = Vec::new();
-    for document in ["README.md", "plugin-api/README.md", "docs/plugin-outside.md", "docs/scale.md"] {
+    let documents =
+        ["README.md", "plugin-api/README.md", "docs/payments.md", "docs/plugin-outside.md", "docs/scale.md"];
+    for document in documents {
         let text = read(document);
         let commands = text.split("cargo xtask ").skip(1).map(|rest| {
             rest.split(|character: char| !character.is_ascii_lowercase() && character != '-').next().unwrap_or_default()
@@ -81,13 +83,13 @@ fn packages_in_readme_are_those_ci_installs() {
 
 #[test]
 fn scripts_are_quoted_as_they_are_tested() {
-    let readme = read("README.md");
-    let lacking = ["first_request.mjs", "agents_day.mjs"].into_iter().filter(|name| {
+    let quotes = [("README.md", "first_request.mjs"), ("README.md", "agents_day.mjs"), ("docs/payments.md", "pay.mjs")];
+    let lacking = quotes.into_iter().filter(|(document, name)| {
         let script = read(&format!("tests/clients/{name}"));
-        !readme.contains(&format!("```js\n{script}```\n"))
+        !read(document).contains(&format!("```js\n{script}```\n"))
     });
-    let lacking: Vec<String> = lacking.map(|name| format!("tests/clients/{name}")).collect();
-    assert_none("README.md must quote as it is", &lacking);
+    let lacking: Vec<String> = lacking.map(|(document, name)| format!("{document}: tests/clients/{name}")).collect();
+    assert_none("a document must quote as it is", &lacking);
 }
 
 /// What a plugin may do, and whether it is contained: the first two cells of the table.

@@ -18,6 +18,8 @@ pub const USAGE: &str = "usage: cargo xtask dev [OPTIONS] [-- ARGS of `gateway r
 
 const PORT: u16 = 8545;
 const FOLDER: &str = "data/devnet";
+/// Agents that answer calls; the second one is priced.
+const ENDPOINTS: &str = "3";
 /// 2026-01-01.
 const EPOCH_S: u64 = 1_767_225_600;
 
@@ -68,13 +70,14 @@ impl Wanted {
         let mut node = devnet::node(root)?;
         node.arg(devnet::folder(root).join("devnet.mjs")).arg("--with-parent").arg("--out").arg(&out);
         node.args(["--port", &port.to_string(), "--first-block", &first_block().to_string()]);
-        node.args(["--block-time", &self.block_time_s, "--agents", &self.agents]);
+        node.args(["--block-time", &self.block_time_s, "--agents", &self.agents, "--endpoints", ENDPOINTS]);
         // In a group of its own, so that Ctrl-C is the gateway's, which needs the chain until it has stopped.
         let mut chain = node.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
         let chain = chain.as_mut().map_err(|error| format!("node could not be started: {error}"))?;
+        // What can be called there; the last line says that all of it is ready.
         let lines = BufReader::new(chain.stdout.take().ok_or("it has no output")?).lines();
-        let ready = lines.map_while(Result::ok).find(|line| line.starts_with("chain "));
-        println!("{}", ready.ok_or("the dev network ended before it was ready")?);
+        let mut said = lines.map_while(Result::ok).inspect(|line| println!("{line}"));
+        said.find(|line| line.starts_with("chain ")).ok_or("the dev network ended before it was ready")?;
         let text = repository::read(&out.join("gateway.env"))?;
         let pair = |line: &str| line.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
         Ok(text.lines().filter_map(pair).collect())

@@ -1,6 +1,7 @@
 // The files of a dev network: devnet.json for programs and tests, gateway.toml and gateway.env for the gateway.
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { keyOf } from "./keys.mjs";
 
 /** A single node needs no consensus. */
 const CONSENSUS = "anvil";
@@ -41,8 +42,11 @@ ${addresses.join("\n")}
 `;
 }
 
-/** The same as variables, which a gateway takes whatever its file says. */
-function gatewayEnv({ chainId, rpcUrl, wsUrl, blockTime, deployBlock, contracts, others }) {
+/**
+ * The same as variables, which a gateway takes whatever its file says, and what it needs to be paid: a key that settles vouchers, who
+ * gets the price of memory (a wallet, because only it can take that out of the vault), and where its agents are.
+ */
+function gatewayEnv({ chainId, rpcUrl, wsUrl, blockTime, deployBlock, contracts, others, agents, keys }) {
   const addresses = Object.entries({ ...contracts, ...others });
   const main = {
     ...{ RPC: rpcUrl, WS: wsUrl, CHAIN_ID: chainId, DEPLOY_BLOCK: deployBlock },
@@ -50,5 +54,11 @@ function gatewayEnv({ chainId, rpcUrl, wsUrl, blockTime, deployBlock, contracts,
     ...Object.fromEntries(addresses.map(([key, address]) => [`CONTRACTS__${key.toUpperCase()}`, address])),
   };
   const lines = Object.entries(main).map(([key, value]) => `GATEWAY_CHAINS__MAIN__${key}=${value}`);
-  return [`GATEWAY_CHAIN_ID=${chainId}`, ...lines, ""].join("\n");
+  const hosts = [...new Set(agents.map(({ endpoint }) => new URL(endpoint).host))];
+  const payments = [
+    `GATEWAY_SIGNERS__FACILITATOR__KEY=${keyOf(keys, "facilitator").privateKey}`,
+    `GATEWAY_PLUGINS__MEMORY__TREASURY=${keyOf(keys, "growth").address}`,
+    ...(hosts.length > 0 ? [`GATEWAY_EGRESS__ALLOW_HOSTS=${hosts.join(",")}`] : []),
+  ];
+  return [`GATEWAY_CHAIN_ID=${chainId}`, ...lines, ...payments, ""].join("\n");
 }

@@ -21,13 +21,14 @@ afterEach(() => rmSync(out, { recursive: true }));
 async function start(...args) {
   const child = spawn(process.execPath, [PROGRAM, "--port", "0", "--out", out, ...args], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = new Promise((resolve) => child.on("exit", (code, signal) => resolve(code ?? signal)));
+  const said = [];
   const ready = new Promise((resolve, reject) => {
-    createInterface({ input: child.stdout }).once("line", resolve);
+    createInterface({ input: child.stdout }).on("line", (line) => said.push(line) && line.startsWith("chain ") && resolve(line));
     ended.then((code) => reject(new Error(`ended with ${code}`)));
   });
   assert.match(await ready, /^chain 3961 on http:\/\/127\.0\.0\.1:\d+, 13 contracts/);
   const devnet = JSON.parse(readFileSync(join(out, "devnet.json"), "utf8"));
-  return { child, ended, devnet, rpc: new Rpc(devnet.rpcUrl), anvil: new Rpc(devnet.anvilUrl) };
+  return { child, ended, said, devnet, rpc: new Rpc(devnet.rpcUrl), anvil: new Rpc(devnet.anvilUrl) };
 }
 
 async function eventually(what, condition) {
@@ -81,6 +82,29 @@ test("it plays an economy up to now", async () => {
   await anvil.call("evm_mine");
   await isOfNow(anvil);
   child.kill("SIGINT");
+  assert.equal(await ended, 0);
+});
+
+test("it has agents that answer calls, and says what a gateway needs to be paid", async () => {
+  const { child, ended, said, devnet } = await start("--endpoints", "2", "--block-time", "0");
+  assert.deepEqual(said.slice(0, -1), [
+    "agent echo: POST http://127.0.0.1:8080/a/echo/invoke, free",
+    "agent paid-echo: POST http://127.0.0.1:8080/a/paid-echo/invoke, 0.001 FMX a call",
+  ]);
+  const [, priced] = devnet.agents;
+  assert.deepEqual([devnet.agents.length, priced.id, priced.slug], [2, 2, "paid-echo"]);
+  const card = await (await fetch(`${priced.endpoint}/.well-known/service-agent.json`)).json();
+  assert.equal(card.pricePerCall, priced.pricePerCall);
+  const variables = readFileSync(join(out, "gateway.env"), "utf8").split("\n");
+  const key = (role) => devnet.keys.find((key) => key.role === role);
+  for (const variable of [
+    `GATEWAY_SIGNERS__FACILITATOR__KEY=${key("facilitator").privateKey}`,
+    `GATEWAY_PLUGINS__MEMORY__TREASURY=${key("growth").address}`,
+    `GATEWAY_EGRESS__ALLOW_HOSTS=${new URL(priced.endpoint).host}`,
+  ]) {
+    assert.ok(variables.includes(variable), variable);
+  }
+  child.kill("SIGTERM");
   assert.equal(await ended, 0);
 });
 

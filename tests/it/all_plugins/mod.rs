@@ -36,7 +36,7 @@ use std::time::Duration;
 const LIMIT: Duration = Duration::from_secs(60);
 /// Longer than a test: each agent and each tool is probed once.
 const PROBE_INTERVAL_S: u32 = 86_400;
-const CONTRACTS: [&str; 2] = ["registry", "escrow"];
+const CONTRACTS: [&str; 3] = ["registry", "escrow", "x402Vault"];
 const TREASURY: &str = "0x0000000000000000000000000000000000001234";
 
 /// Two agents, an open job of alice's for the first, and one of hers for the second that is done.

@@ -114,9 +114,14 @@ pub async fn query(setup: &Setup, sql: &'static str) -> Vec<Vec<String>> {
     rows.iter().map(|row| (0..row.len()).map(|index| row.get(index)).collect()).collect()
 }
 
-/// Changes rows without the gateway; PostgreSQL only.
+/// Changes rows without the gateway.
 pub async fn execute(setup: &Setup, sql: String) {
-    let mut connection = PgConnection::connect(setup.get("database.url").unwrap()).await.unwrap();
+    if let Some(url) = setup.get("database.url").filter(|_| is_postgres(setup)) {
+        let mut connection = PgConnection::connect(url).await.unwrap();
+        connection.execute(AssertSqlSafe(sql)).await.unwrap();
+        return;
+    }
+    let mut connection = SqliteConnection::connect(&sqlite_url(setup)).await.unwrap();
     connection.execute(AssertSqlSafe(sql)).await.unwrap();
 }
 

@@ -201,7 +201,8 @@ mod tests {
         assert_eq!(entry.public_path(), "/api/memory/{key}");
         entry.route = Some(label(None));
         assert_eq!(entry.public_path(), "/api/memory/diary");
-        for (path, logged) in [("/", "/"), ("/hello", "/hello"), ("/a/b", "/a/b"), ("/a/b/", "/a/b/"), ("//x/y", "//")]
+        for (path, logged) in
+            [("/", "/"), ("/hello", "/hello"), ("/a/b", "/a/b"), ("/a/b/", "/a/b/"), ("//x/y", "//x/")]
         {
             assert_eq!(beginning(path), logged, "{path}");
         }

@@ -1,8 +1,9 @@
 //! The README's commands that build something first, as written there, with the profile of the tests.
 
+mod get_paid;
 mod ten_minutes;
 
-use super::{Site, node, run, sent_requests::SentRequests};
+use super::{Site, clients, node, run, sent_requests::SentRequests};
 use gateway_tests::process::{GatewayProcess, LIMIT, Setup, clean};
 use plugin_testing::TestGateway;
 use std::{

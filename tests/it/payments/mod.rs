@@ -1,0 +1,24 @@
+//! Payments as a whole: a real chain, gateways with the plugins' libraries on each database, agents that answer, real clients.
+//!
+//! `cargo xtask test` installs what the dev network and the clients need. Each test has a chain of its own.
+
+mod broken_promises;
+mod clients;
+mod hostile_agents;
+mod kill;
+mod market;
+mod memory;
+mod payment;
+mod reorganisation;
+mod replicas;
+mod settlement;
+mod till;
+
+use market::{Market, agent, wei};
+use payment::{Payment, Voucher};
+use till::{Till, until};
+
+/// In wei.
+const FMX: u128 = 1_000_000_000_000_000_000;
+/// Of a call of every priced agent here.
+const PRICE: u128 = FMX / 1000;

@@ -1,0 +1,43 @@
+//! The block with a settlement is taken back.
+
+use super::{FMX, Market, PRICE, agent, wei};
+use futures_util::future::join_all;
+use plugin_testing::json;
+use wiremock::ResponseTemplate;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_settled_in_a_block_that_is_gone_is_settled_again_once() {
+    let market = Market::open(&[agent("echo", ResponseTemplate::new(200).set_body_string("done"))]).await;
+    let tills = market.tills(|setup| setup.set("plugins.x402.batch_size", 1)).await;
+    let payers = [tills[0].payer(&market, 0).await, tills[1].payer(&market, 0).await];
+    market.devnet.call("evm_setAutomine", json!([false])).await.unwrap();
+    let buying = tills.iter().zip(payers).map(|(till, payer)| till.buy(&market, "echo", payer));
+    let sold = join_all(buying).await;
+    market.waits(tills.len()).await;
+    market.devnet.mine(1).await.unwrap();
+    let both = |status: &'static str| join_all(tills.iter().zip(&sold).map(move |(till, it)| till.becomes(it, status)));
+    let first = both("settled").await;
+    assert!(first.iter().all(|voucher| voucher["txHash"].is_string()), "{first:?}");
+
+    // Another block stands at its height, without the batches.
+    market.devnet.call("anvil_reorg", json!([1, []])).await.unwrap();
+    for payer in payers {
+        assert_eq!(market.balance(payer).await, wei(FMX), "the settlement is gone");
+    }
+    let undone = both("submitted").await;
+    assert!(undone.iter().all(|voucher| voucher["txHash"].is_null() && voucher["settledAt"].is_null()), "{undone:?}");
+
+    // The same transactions come again by themselves.
+    market.waits(tills.len()).await;
+    market.devnet.mine(1).await.unwrap();
+    let again = both("settled").await;
+    assert_eq!(
+        again.iter().map(|voucher| &voucher["txHash"]).collect::<Vec<_>>(),
+        first.iter().map(|voucher| &voucher["txHash"]).collect::<Vec<_>>()
+    );
+    market.devnet.mine(5).await.unwrap();
+    both("settled").await;
+    for payer in payers {
+        assert_eq!(market.balance(payer).await, wei(FMX - PRICE), "it is paid once");
+    }
+}
