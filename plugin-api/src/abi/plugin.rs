@@ -45,6 +45,7 @@ pub trait PluginObject: Send + Sync {
         no_such_call("call_service_in_write")
     }
 }
+pub type PluginBox = PluginObject_TO<'static, RBox<()>>;
 
 /// The answer of a plugin that was compiled before the gateway knew this call, which its manifest does not declare either.
 fn no_such_call<T: Send + 'static>(call: &str) -> FfiFuture<RResult<T, Fault>> {
@@ -52,8 +53,6 @@ fn no_such_call<T: Send + 'static>(call: &str) -> FfiFuture<RResult<T, Fault>> {
     let fault = Fault { kind: super::FaultKind::Error, message, location: Default::default() };
     std::future::ready(RResult::RErr(fault)).into_ffi()
 }
-
-pub type PluginBox = PluginObject_TO<'static, RBox<()>>;
 
 /// The root of a plugin library.
 #[repr(C)]

@@ -268,10 +268,10 @@ fn calls_of_agents() -> Vec<Call> {
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "message/send", "params": params });
     let input = || Payload::Json(json!({ "input": 1 }));
     vec![
-        Call::get("get_a2a_card", "/a/digger/.well-known/agent-card.json"),
+        Call::get("get_a2a_card", "/a/1/.well-known/agent-card.json"),
         Call::get("get_old_a2a_card", "/a/1/.well-known/agent.json"),
-        Call::post("call_a2a", "/a/sorter/a2a", Payload::Json(request)),
-        Call::post("invoke_agent", "/a/digger/invoke", input()).answered(502),
+        Call::post("call_a2a", "/a/2/a2a", Payload::Json(request)),
+        Call::post("invoke_agent", "/a/1/invoke", input()).answered(502),
         Call::post("invoke_compute", "/api/compute/2/invoke", input()).query("seconds=60").answered(503),
     ]
 }

@@ -16,7 +16,7 @@ use plugin_api::{
 pub fn route() -> Route<A2a> {
     described(Route::get("/a/{slug}/.well-known/agent-card.json", get_a2a_card).public())
         .summary("The A2A card of an agent")
-        .endpoint("agentCard")
+        .endpoint("a2aCard")
         .briefing("Agent cards", "the A2A card of one agent, by its id or name; its `url` takes messages")
         .example("GET /a/{slug}/.well-known/agent-card.json")
 }

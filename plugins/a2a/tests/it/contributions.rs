@@ -8,7 +8,7 @@ async fn the_manifest_and_the_card_say_how_agents_are_called() {
     for site in sites(registered(1, 7, "Miner", "")).await {
         let manifest = site.gateway.get("/.well-known/service.json").await.json();
         for (name, path) in [
-            ("agentCard", "/a/{slug}/.well-known/agent-card.json"),
+            ("a2aCard", "/a/{slug}/.well-known/agent-card.json"),
             ("agentInvoke", "/a/{slug}/invoke"),
             ("agentA2a", "/a/{slug}/a2a"),
         ] {

@@ -59,20 +59,24 @@ async fn note_progress(cx: &PluginContext<X402>, batch: &Batch, status: &IntentS
 
 /// Several vouchers are tried in two halves, until the one that makes a batch fail is alone. Only then the failure is its own.
 async fn fail(cx: &PluginContext<X402>, batch: i64, reason: String) -> Result<(), HostError> {
-    let sender = vault_address(cx).map(|vault| Sender { vault, contract_gas: cx.plugin().config.contract_gas });
+    let (vault, contract_gas) = (vault_address(cx), cx.plugin().config.contract_gas);
     cx.warn(&format!("batch {batch} failed: {reason}"));
     cx.write(async move |tx| {
         if !batches::end(tx, batch, "failed", Some(&reason)).await? {
             return Ok(());
         }
+        let was_alone = batches::size(tx, batch).await? == 1;
         batches::skip_expired(tx, batch, EXPIRED).await?;
-        let left = batches::left(tx, batch).await?;
-        let (Some(sender), true) = (sender, left.len() > 1) else {
+        batches::put_back_others(tx, batch, vault).await?;
+        if was_alone {
             return batches::count_attempt(tx, batch, ATTEMPTS_MAX, &reason).await;
-        };
-        let (first, second) = left.split_at(left.len() / 2);
-        sender.send(tx, Some(batch), first).await?;
-        sender.send(tx, Some(batch), second).await.map(drop)
+        }
+        let (left, Some(vault)) = (batches::left(tx, batch).await?, vault) else { return Ok(()) };
+        let sender = Sender { vault, contract_gas };
+        for half in left.chunks(left.len().div_ceil(2).max(1)) {
+            sender.send(tx, Some(batch), half).await?;
+        }
+        Ok(())
     })
     .await
 }

@@ -68,11 +68,12 @@ fn is_time(waiting: &[Waiting], batch_size: u32, batch_s: i64, now_s: i64) -> bo
         || waiting.iter().any(|one| now_s - one.queued_at >= batch_s || one.expiry_s - now_s < TIME_LEFT_S)
 }
 
-/// Signatures of keys go together. The vouchers of a payer that is a contract get batches of their own, because his code can make a
-/// whole batch fail.
+/// Signatures of keys go together. What failed alone is sent alone again, and the vouchers of a payer that is a contract get batches of
+/// their own, because his code can make a whole batch fail: the vouchers of others would wait while such a batch is halved.
 fn in_batches(waiting: Vec<Waiting>, batch_size: usize) -> Vec<Vec<VoucherKey>> {
-    let (by_contract, by_key): (Vec<Waiting>, Vec<Waiting>) = waiting.into_iter().partition(|one| one.by_contract);
     let key = |one: &Waiting| VoucherKey { payer: one.payer, nonce: one.nonce };
+    let (fresh, failed): (Vec<Waiting>, Vec<Waiting>) = waiting.into_iter().partition(|one| one.attempts == 0);
+    let (by_contract, by_key): (Vec<Waiting>, Vec<Waiting>) = fresh.into_iter().partition(|one| one.by_contract);
     let mut batches: Vec<Vec<VoucherKey>> =
         by_key.chunks(batch_size).map(|chunk| chunk.iter().map(key).collect()).collect();
     let mut of_contracts: BTreeMap<Address, Vec<VoucherKey>> = BTreeMap::new();
@@ -81,6 +82,7 @@ fn in_batches(waiting: Vec<Waiting>, batch_size: usize) -> Vec<Vec<VoucherKey>> 
     }
     let sizes = of_contracts.values().flat_map(|keys| keys.chunks(CONTRACT_BATCH_MAX.min(batch_size)));
     batches.extend(sizes.map(<[VoucherKey]>::to_vec));
+    batches.extend(failed.iter().map(|one| vec![key(one)]));
     batches
 }
 
@@ -90,7 +92,7 @@ mod tests {
     use plugin_api::Wei;
 
     fn waiting(payer: u8, by_contract: bool, queued_at: i64, expiry_s: i64) -> Waiting {
-        Waiting { payer: Address([payer; 20]), nonce: Wei::ZERO, by_contract, queued_at, expiry_s }
+        Waiting { payer: Address([payer; 20]), nonce: Wei::ZERO, by_contract, queued_at, expiry_s, attempts: 0 }
     }
 
     #[test]
@@ -111,5 +113,14 @@ mod tests {
         all.push(waiting(3, true, 0, 0));
         let sizes: Vec<(u8, usize)> = in_batches(all, 4).iter().map(|keys| (keys[0].payer.0[0], keys.len())).collect();
         assert_eq!(sizes, [(1, 4), (1, 1), (2, 4), (2, 4), (2, 3), (3, 1)]);
+    }
+
+    #[test]
+    fn what_failed_alone_is_sent_alone_and_last() {
+        let failed = |payer, by_contract| Waiting { attempts: 1, ..waiting(payer, by_contract, 0, 0) };
+        let all =
+            vec![failed(1, false), waiting(2, false, 0, 0), failed(3, true), failed(3, true), waiting(2, false, 0, 0)];
+        let sizes: Vec<(u8, usize)> = in_batches(all, 4).iter().map(|keys| (keys[0].payer.0[0], keys.len())).collect();
+        assert_eq!(sizes, [(2, 2), (1, 1), (3, 1), (3, 1)]);
     }
 }

@@ -23,11 +23,14 @@ pub struct Waiting {
     pub by_contract: bool,
     pub queued_at: i64,
     pub expiry_s: i64,
+    /// Batches with it alone that failed.
+    pub attempts: i64,
 }
 
 /// Those that wait, the oldest first and those that failed before last. One that somebody has settled already waits for nothing.
 pub async fn waiting(db: &impl Query, vault: Address, limit: u32) -> Result<Vec<Waiting>, HostError> {
-    let select = sql("SELECT v.payer, v.nonce, v.by_contract, v.queued_at, v.expiry_s FROM x402_vouchers v \
+    let select =
+        sql("SELECT v.payer, v.nonce, v.by_contract, v.queued_at, v.expiry_s, v.attempts FROM x402_vouchers v \
          WHERE v.state = 'queued' AND v.vault = $1 AND NOT EXISTS (SELECT 1 FROM x402_settled s \
              WHERE s.payer = v.payer AND s.nonce = v.nonce AND s.vault = v.vault) \
          ORDER BY v.attempts, v.queued_at, v.payer, v.nonce LIMIT $2");
@@ -150,6 +153,23 @@ pub async fn skip_expired(tx: &Tx, batch: i64, reason: &str) -> Result<u64, Host
     let update = sql("UPDATE x402_vouchers SET state = 'skipped', reason = $2, closed_at = $3 \
          WHERE batch = $1 AND state = 'submitted' AND expiry_s < $3");
     tx.execute(update.bind((batch, reason, tx.now_s()))).await
+}
+
+/// How many vouchers were sent in a batch, whatever became of them since.
+pub async fn size(tx: &Tx, batch: i64) -> Result<i64, HostError> {
+    tx.one(sql("SELECT count(*) FROM x402_vouchers WHERE batch = $1").bind(batch)).await
+}
+
+/// Puts vouchers of a failed batch back into the queue that are not of this vault: there the job ends them. Their failure is not their own.
+pub async fn put_back_others(tx: &Tx, batch: i64, vault: Option<Address>) -> Result<(), HostError> {
+    let update =
+        sql("UPDATE x402_vouchers SET state = 'queued', batch = NULL WHERE batch = $1 AND state = 'submitted'");
+    let update = update.bind(batch);
+    let update = match vault {
+        Some(vault) => update.push(" AND vault <> $2").bind(vault),
+        None => update,
+    };
+    tx.execute(update).await.map(drop)
 }
 
 /// What is left in a failed batch.

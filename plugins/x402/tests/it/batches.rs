@@ -6,7 +6,7 @@ use crate::{
 };
 use alloy_primitives::hex;
 use plugin_api::Address;
-use plugin_testing::{ScriptedChain, ScriptedTx, TestGateway, json};
+use plugin_testing::{Fault, ScriptedChain, ScriptedTx, TestGateway, json};
 use std::time::Duration;
 
 const SETTLE_BATCH: &str = "960a5b93";
@@ -78,11 +78,17 @@ async fn a_batch_settles_what_waits() {
 
 #[tokio::test]
 async fn a_full_batch_is_sent_at_once() {
-    each(json!({ "batch_size": 2 }), async |chain, gateway| {
+    each(json!({ "batch_size": 2, "batch_s": 600 }), async |chain, gateway| {
+        // The job's first run comes within half a second, the second one five seconds after it.
+        gateway.clock().advance(Duration::from_millis(600)).await;
+        let ran = "SELECT runs FROM host_job_runs WHERE plugin = 'x402' AND job = 'settle' AND runs > 0";
+        TestGateway::eventually(MINUTE, "the job runs", async || !gateway.rows(ran).await.is_empty()).await;
         let drafts: Vec<Draft> = (1..=2).map(|nonce| Draft::new(gateway, 1, nonce)).collect();
         for draft in &drafts {
             settle(gateway, draft).await;
         }
+        // A job that is woken runs again after a tenth of a second.
+        gateway.clock().advance(Duration::from_secs(1)).await;
         TestGateway::eventually(MINUTE, "a full batch is sent without waiting", async || chain.waiting().len() == 1)
             .await;
         assert!(drafts.iter().all(|draft| holds(&chain.waiting()[0], draft)));
@@ -111,8 +117,10 @@ async fn what_expires_in_the_queue_is_skipped() {
         // As if no gateway had run meanwhile.
         gateway.execute(&format!("UPDATE x402_vouchers SET expiry_s = {}", gateway.now_s() - 1)).await;
         assert_eq!(state(gateway, &draft).await.0, "skipped");
-        gateway.clock().advance(Duration::from_secs(40)).await;
-        let stored = async || gateway.rows("SELECT state FROM x402_vouchers").await == ["Text(\"skipped\")"];
+        let stored = async || {
+            gateway.clock().advance(Duration::from_secs(1)).await;
+            gateway.rows("SELECT state FROM x402_vouchers").await == ["Text(\"skipped\")"]
+        };
         TestGateway::eventually(MINUTE, "the job skips it", stored).await;
         assert!(chain.waiting().is_empty() && chain.mined().is_empty());
     })
@@ -173,6 +181,42 @@ async fn a_voucher_that_fails_alone_three_times_has_failed() {
         assert!(chain.waiting().is_empty() && chain.mined().is_empty());
         let again = reserve::check(gateway, &Draft::new(gateway, 1, 3), 1).await;
         assert!(again["accepted"].is_object(), "what failed is not pending: {again}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_failure_is_no_attempt_of_a_voucher_that_was_not_alone() {
+    each(json!({}), async |chain, gateway| {
+        let drafts: Vec<Draft> = (1..=3).map(|nonce| Draft::new(gateway, 1, nonce)).collect();
+        for draft in &drafts {
+            settle(gateway, draft).await;
+        }
+        // The batch is made, and nothing can be said of it yet.
+        chain.fail_always(Some(Fault::Status(500)));
+        let sent = async || {
+            gateway.clock().advance(Duration::from_secs(1)).await;
+            gateway.rows("SELECT count(*) FROM x402_vouchers WHERE batch = 1").await == ["Int(3)"]
+        };
+        assert!(tokio::time::timeout(MINUTE, until(sent)).await.is_ok(), "the batch is not made");
+        let (other, now_s) = ("0x0000000000000000000000000000000000000009", gateway.now_s());
+        gateway.execute(&format!("UPDATE x402_vouchers SET vault = '{other}' WHERE nonce = '1'")).await;
+        gateway.execute(&format!("UPDATE x402_vouchers SET expiry_s = {} WHERE nonce = '2'", now_s - 1)).await;
+        chain.refuse_calls(ScriptedChain::address_of(VAULT), true);
+        chain.fail_always(None);
+        let failed = async || {
+            gateway.clock().advance(Duration::from_secs(1)).await;
+            gateway.rows("SELECT state FROM x402_batches WHERE id = 1").await == ["Text(\"failed\")"]
+        };
+        assert!(tokio::time::timeout(MINUTE, until(failed)).await.is_ok(), "the batch does not fail");
+        let third = "SELECT state, batch, attempts FROM x402_vouchers WHERE nonce = '3'";
+        assert_eq!(
+            gateway.rows(third).await,
+            ["Text(\"submitted\") Int(2) Int(0)"],
+            "it is sent alone, and has not failed"
+        );
+        becomes(gateway, &drafts[0], "unsettleable").await;
+        becomes(gateway, &drafts[1], "skipped").await;
     })
     .await;
 }

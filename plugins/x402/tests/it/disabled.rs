@@ -27,6 +27,9 @@ async fn says_no(gateway: &TestGateway, words: &str) {
     let supported = read(gateway, "/api/x402/supported").await;
     assert_eq!(supported["disabled"], true);
     assert!(supported["reason"].as_str().unwrap().contains(words), "{supported}");
+    assert_eq!(supported["extensions"], json!([]), "clients read lists and objects, not null");
+    assert!(supported["signers"].as_object().unwrap().values().all(plugin_testing::Value::is_array), "{supported}");
+    assert_eq!(supported["kinds"].as_array().unwrap().len(), 2);
     let payer = read(gateway, &format!("/api/x402/payer/{}", draft.payer())).await;
     assert!(payer["reason"].as_str().unwrap().contains(words), "{payer}");
     let priced = gateway.send("POST", "/api/caller/work", &[], "").await;

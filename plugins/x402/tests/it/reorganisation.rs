@@ -105,20 +105,20 @@ async fn an_abandoned_branch_leaves_nothing() {
         chain.mine(vec![deposited(payer, FMX), settled(&draft, [1; 32]), skipped(&draft, "expired", [1; 32])]);
         gateway.indexed(&chain).await;
         let before = derived(&gateway).await;
-        for log in [
-            deposited(payer, FMX),
-            settled(&other, [2; 32]),
-            skipped(&other, "bad signature", [2; 32]),
-            account("UnlockRequested(address indexed payer, uint64 at)", &[json!(payer), json!(u64::MAX)]),
-            account("Withdrawn(address indexed to, uint256 amount)", &[json!(payer), json!("5")]),
-            deposited(Wallet::new(9).address().parse().unwrap(), 7),
+        let unlock = account("UnlockRequested(address indexed payer, uint64 at)", &[json!(payer), json!(u64::MAX)]);
+        let withdrawn = account("Withdrawn(address indexed to, uint256 amount)", &[json!(payer), json!("5")]);
+        // No deeper than what the index can undo.
+        for logs in [
+            vec![deposited(payer, FMX), settled(&other, [2; 32])],
+            vec![skipped(&other, "bad signature", [2; 32]), unlock],
+            vec![withdrawn, deposited(Wallet::new(9).address().parse().unwrap(), 7)],
         ] {
-            chain.mine(vec![log]);
+            chain.mine(logs);
         }
         gateway.indexed(&chain).await;
         assert_ne!(derived(&gateway).await, before);
-        chain.reorg(6);
-        chain.mine_empty(7);
+        chain.reorg(3);
+        chain.mine_empty(4);
         gateway.indexed(&chain).await;
         assert_eq!(derived(&gateway).await, before);
         finish(gateway).await;

@@ -120,7 +120,10 @@ async fn a_reservation_ends_by_its_time() {
             ("voided".to_owned(), json!(null), json!("the work did not end in time"))
         );
         assert_eq!(end(gateway, &draft, None).await, "gone");
-        let voided = async || gateway.rows("SELECT state FROM x402_vouchers").await == ["Text(\"voided\")"];
+        let voided = async || {
+            gateway.clock().advance(Duration::from_secs(1)).await;
+            gateway.rows("SELECT state FROM x402_vouchers").await == ["Text(\"voided\")"]
+        };
         TestGateway::eventually(MINUTE, "the job voids it", voided).await;
     })
     .await;

@@ -69,6 +69,42 @@ async fn a_voucher_is_taken_once_in_whatever_form() {
 }
 
 #[tokio::test]
+async fn a_server_of_version_2_is_served() {
+    each(json!({}), async |_, gateway| {
+        let draft = Draft::new(gateway, 1, 1);
+        let terms = |amount: u64| {
+            json!({
+                "scheme": "service-voucher", "network": "service:3961", "asset": "FMX", "amount": amount.to_string(), "payTo": PAYEE,
+                "maxTimeoutSeconds": 300, "extra": {},
+            })
+        };
+        let body = |amount, network: &str| {
+            let mut accepted = terms(amount);
+            accepted["network"] = json!(network);
+            json!({
+                "x402Version": 2, "paymentRequirements": terms(amount),
+                "paymentPayload": {
+                    "x402Version": 2, "payload": draft.payment(), "accepted": accepted, "extensions": {},
+                    "resource": { "url": "https://a.example/c", "description": "", "mimeType": "" },
+                },
+            })
+        };
+        let dearer = post(gateway, SETTLE, &body(draft.amount + 1, "service:3961")).await;
+        assert!(dearer["errorReason"].as_str().unwrap().contains("at least"), "{dearer}");
+        let other = post(gateway, SETTLE, &body(draft.amount, "eip155:3961")).await;
+        assert!(other["errorReason"].as_str().unwrap().contains("network"), "{other}");
+        assert_eq!((&other["transaction"], &other["network"]), (&json!(""), &json!("service:3961")));
+        let response = send(gateway, &body(draft.amount, "service:3961")).await;
+        let answer = response.json();
+        assert_eq!((&answer["success"], &answer["transaction"]), (&json!(true), &json!("")), "{answer}");
+        assert_eq!(receipt(&response)["network"], "service:3961");
+        let payer = read(gateway, &format!("/api/x402/payer/{}", draft.payer())).await;
+        assert_eq!(payer["vouchers"][0]["resource"], "https://a.example/c");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_payer_who_sends_many_at_once_spends_what_he_has() {
     each(json!({ "credit_max_wei": (10 * FMX).to_string() }), async |_, gateway| {
         // Each is for two fifths of what is in the vault.
