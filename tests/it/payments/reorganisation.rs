@@ -1,7 +1,8 @@
 //! The block with a settlement is taken back.
 
-use super::{FMX, Market, PRICE, agent, wei};
+use super::{FMX, Market, PRICE, agent, market::OWNER, wei};
 use futures_util::future::join_all;
+use gateway_tests::devnet::encoded;
 use plugin_testing::json;
 use wiremock::ResponseTemplate;
 
@@ -46,5 +47,34 @@ async fn what_was_settled_in_a_block_that_is_gone_is_settled_again_once() {
     both("settled").await;
     for payer in payers {
         assert_eq!(market.balance(payer).await, wei(FMX - 2 * PRICE), "it is paid once");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_payee_who_takes_his_credits_out_makes_no_batch_fail() {
+    let market = Market::open(&[agent("echo", ResponseTemplate::new(200).set_body_string("done"))]).await;
+    let tills = market.tills(|setup| setup.set("plugins.x402.batch_size", 1)).await;
+    for till in &tills {
+        let payer = till.payer(&market, 0).await;
+        let earlier = till.buy(&market, "echo", payer).await;
+        till.becomes(&earlier, "settled").await;
+        market.devnet.call("evm_setAutomine", json!([false])).await.unwrap();
+        // Cheap, as long as its payee has credits.
+        let sold = till.buy(&market, "echo", payer).await;
+        market.waits(1).await;
+        market.devnet.mine(1).await.unwrap();
+        till.becomes(&sold, "settled").await;
+
+        let vault = market.devnet.facts.contracts["x402Vault"];
+        let withdraws = encoded("withdrawCredits()", &[]).unwrap();
+        let request = json!({ "from": market.account(OWNER), "to": vault, "data": withdraws, "gas": "0x30d40" });
+        market.devnet.call("anvil_reorg", json!([1, [[request, 0]]])).await.unwrap();
+        assert_eq!(market.credits(OWNER).await, wei(0));
+        till.becomes(&sold, "submitted").await;
+        market.waits(1).await;
+        market.devnet.mine(1).await.unwrap();
+        till.becomes(&sold, "settled").await;
+        assert_eq!(market.balance(payer).await, wei(FMX - 2 * PRICE));
+        market.devnet.call("evm_setAutomine", json!([true])).await.unwrap();
     }
 }
