@@ -73,8 +73,7 @@ async fn the_official_clients_pay_agents_and_their_vouchers_settle() {
     market.send("user7", "escrow", REQUEST_JOB, &["1", &input, "fmx://payload/in"], FMX).await;
     let mut paid = 0;
     for till in market.tills(|setup| setup.set("plugins.x402.batch_s", 1)).await {
-        let is_priced = async || till.get("/api/agents/2").await["pricePerCall"] == PRICE.to_string().as_str();
-        until("the second agent is priced", is_priced).await;
+        till.knows_price_of(2).await;
         let told = join_all(CLIENTS.map(|client| told(&market, &till, &agents.owner, client))).await;
         for (told, (script, payer, vouchers)) in told.iter().zip(CLIENTS) {
             assert_eq!(told["payer"], market.account(payer), "{script}: {told}");

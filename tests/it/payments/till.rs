@@ -28,11 +28,15 @@ impl Till {
         let gateway = setup.start().await.unwrap();
         let till = Self { site: Site::of(&gateway), setup, gateway, facilitator };
         for agent in 1..=market.registered {
-            let path = format!("/api/agents/{agent}");
-            until("the agent has a price", async || till.site.get(&path).await.json()["pricePerCall"].is_string())
-                .await;
+            till.knows_price_of(agent).await;
         }
         till
+    }
+
+    /// Waits until it has read the agent's registration and card.
+    pub async fn knows_price_of(&self, agent: u64) {
+        let path = format!("/api/agents/{agent}");
+        until("the agent has a price", async || self.site.get(&path).await.json()["pricePerCall"].is_string()).await;
     }
 
     /// Starts it again after its end.

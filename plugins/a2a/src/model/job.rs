@@ -59,9 +59,13 @@ pub fn job_of_task(task: &str) -> Option<JobId> {
     (task_id(job) == task).then_some(job)
 }
 
-/// `metadata.jobId`: an integer or its digits.
+/// `metadata.jobId`: an integer or its digits. The Python SDK has doubles only, and so writes 7 as `7.0`.
 pub fn parse_job_id(id: &Value) -> Result<JobId, RpcError> {
-    serde_json::from_value(id.clone())
+    let written = match id.as_f64() {
+        Some(double) if id.is_f64() => Value::from(format!("{double}")),
+        _ => id.clone(),
+    };
+    serde_json::from_value(written)
         .map_err(|_invalid| RpcError::invalid_params("params.metadata.jobId: the number of a job is needed"))
 }
 
@@ -81,10 +85,12 @@ mod tests {
 
     #[test]
     fn a_job_id_is_an_integer_or_its_digits() {
-        for id in [json!(7), json!("7")] {
+        for id in [json!(7), json!("7"), json!(7.0)] {
             assert_eq!(parse_job_id(&id), Ok(JobId(7)));
         }
-        for other in [json!(0), json!(-1), json!(1.5), json!(""), json!("x"), json!([7]), json!(true), json!({})] {
+        let numbers = [json!(0), json!(-1), json!(1.5), json!(-0.0), json!(-7.0), json!(1e300)];
+        let others = [json!(""), json!("x"), json!([7]), json!(true), json!({})];
+        for other in numbers.into_iter().chain(others) {
             assert!(parse_job_id(&other).is_err_and(|error| error.code == -32602), "{other}");
         }
     }

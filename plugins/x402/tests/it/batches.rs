@@ -236,8 +236,9 @@ async fn contracts_have_batches_of_their_own_with_a_bound_of_gas() {
         gateway.clock().advance(Duration::from_secs(30)).await;
         let txs = waits(chain, gateway, 2).await;
         let of_contract = txs.iter().find(|tx| !holds(tx, &by_key)).expect("a batch of the contract's");
-        assert!(txs.iter().any(|tx| holds(tx, &by_key)));
+        let of_key = txs.iter().find(|tx| holds(tx, &by_key)).expect("a batch of the key's");
         assert_eq!(of_contract.gas, 520_000, "the gas of its signature check is bounded");
+        assert_eq!(of_key.gas, 220_000, "enough whatever a payee does before it is mined");
         assert!(hex::encode(&of_contract.data).contains(&"ab".repeat(200)));
     })
     .await;
