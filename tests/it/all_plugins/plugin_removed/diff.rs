@@ -307,8 +307,8 @@ fn take(document: &mut Value, part: &Value) {
     let (Value::Object(members), Value::Object(part)) = (document, part) else { return };
     for (name, lost) in part {
         match members.get_mut(name) {
-            Some(there) if there.is_object() && lost.is_object() => take(there, lost),
             Some(there) if there == lost => drop(members.remove(name)),
+            Some(there) if there.is_object() && lost.is_object() => take(there, lost),
             // A list has the items of all.
             Some(Value::Array(there)) if is_part(lost, there) => there.retain(|item| !has(lost, item)),
             there => panic!("{name}: {lost} was contributed, and {there:?} is there"),
