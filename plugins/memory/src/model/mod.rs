@@ -20,7 +20,7 @@ pub use proof::{BatchedProof, ChainHead, Continuity, LogView, OnchainProof, Proo
 pub use quota::{Pricing, Quota, Room};
 pub use record::{HeaderDraft, KeyReveal, Op, OwnRecordView, RecordHeader, RecordReceipt, RecordView};
 pub use tree::{Tree, leaf_of, verify};
-pub use value::{DeletedValue, PaidRoom, SignedValue, StoredValue, ValueItem, ValueList, ValueView, json_of};
+pub use value::{DeletedValue, NewValue, PaidRoom, StoredValue, ValueItem, ValueList, ValueView, json_of};
 
 pub const DAY_S: i64 = 24 * 60 * 60;
 /// Of a value, in bytes.

@@ -2,20 +2,16 @@
 
 use super::{MemoryKey, Pricing, Quota, RecordReceipt};
 use crate::error::MemoryError;
-use plugin_api::{
-    Address, HostError, HostErrorCode, JsonSchema,
-    extract::{FromRequest, Request, RouteDescription},
-    response::Problem,
-};
-use serde::{Deserialize, Serialize};
+use plugin_api::{Address, HostError, HostErrorCode, JsonSchema};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::value::{RawValue, to_raw_value};
 
 /// Payload of `memory.put`.
 #[derive(Deserialize, JsonSchema)]
-struct NewValue {
+pub struct NewValue {
     /// Any JSON. A string is stored as it is, anything else as its canonical JSON text; at most 65,536 bytes.
     #[schemars(with = "serde_json::Value")]
-    value: Box<RawValue>,
+    pub value: ValueText,
     /// Must be the key of the path: a signature without it is good for each of your keys.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
@@ -23,34 +19,25 @@ struct NewValue {
     key: Option<serde::de::IgnoredAny>,
 }
 
-/// A signed value: its owner, and the text that is stored.
-///
-/// Not [`plugin_api::Signed`], which refuses the character U+0000: here it is encrypted, so no database sees it.
-pub struct SignedValue {
-    pub signer: Address,
-    pub text: String,
-}
+/// The text that is stored of a value.
+pub struct ValueText(String);
 
-impl FromRequest for SignedValue {
-    fn from_request(request: &mut Request) -> Result<Self, Problem> {
-        let signer = request.signer().ok_or_else(|| Problem::new(401, "bad_sig", "this route needs a signature"))?;
-        // The reason of a failure may quote the value.
-        let unread = || {
-            let problem = Problem::new(400, "bad_request", "value: any JSON is needed, without half surrogate pairs");
-            problem.hint("sign {\"value\": …} as memory.put")
-        };
-        let payload: NewValue = serde_json::from_slice(&request.take_body()).ok().ok_or_else(unread)?;
-        Ok(Self { signer, text: stored_text(&payload.value).ok_or_else(unread)? })
-    }
-
-    fn describe(describe: &mut RouteDescription<'_>) {
-        describe.spec.body = Some(describe.schema::<NewValue>());
+impl<'de> Deserialize<'de> for ValueText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let json = Box::<RawValue>::deserialize(deserializer)?;
+        // The parser's reason may quote the value.
+        let unread = || D::Error::custom("value is no JSON");
+        stored_text(&json).map(Self).ok_or_else(unread)
     }
 }
 
-impl SignedValue {
+impl ValueText {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
     pub fn size(&self) -> i64 {
-        i64::try_from(self.text.len()).unwrap_or(i64::MAX)
+        i64::try_from(self.0.len()).unwrap_or(i64::MAX)
     }
 
     pub fn check_size(&self) -> Result<(), MemoryError> {
@@ -59,8 +46,8 @@ impl SignedValue {
     }
 }
 
-fn stored_text(value: &RawValue) -> Option<String> {
-    let text = value.get();
+fn stored_text(json: &RawValue) -> Option<String> {
+    let text = json.get();
     if text.starts_with('"') { serde_json::from_str(text).ok() } else { Some(text.to_owned()) }
 }
 

@@ -4,10 +4,10 @@ use super::PER_MINUTE;
 use crate::{
     Config, Memory,
     error::MemoryError,
-    model::{self, MemoryKey, PaidRoom, Quota, Room, SignedValue, StoredValue},
+    model::{self, MemoryKey, NewValue, PaidRoom, Quota, Room, StoredValue},
     store::{self, drafts::Draft, records::Change, values::Before},
 };
-use plugin_api::{HandlerError, Path, RequestContext, Route, Tx, payment::Price, response::CreatedOrUpdated};
+use plugin_api::{HandlerError, Path, RequestContext, Route, Signed, Tx, payment::Price, response::CreatedOrUpdated};
 
 pub fn route() -> Route<Memory> {
     Route::put("/api/memory/{key}", put_memory)
@@ -26,10 +26,14 @@ pub fn route() -> Route<Memory> {
 type Result<T> = std::result::Result<T, HandlerError<MemoryError>>;
 
 /// From committed rows: whether something has to be paid. The write computes it again.
-async fn price_of_put(cx: RequestContext<Memory>, value: SignedValue, Path(key): Path<String>) -> Result<Price> {
+async fn price_of_put(
+    cx: RequestContext<Memory>,
+    Signed { signer: owner, payload: NewValue { value, .. } }: Signed<NewValue>,
+    Path(key): Path<String>,
+) -> Result<Price> {
     let key = MemoryKey::parse_new(&key)?;
     value.check_size()?;
-    let (db, config, owner, size) = (cx.db(), &cx.plugin().config, value.signer, value.size());
+    let (db, config, size) = (cx.db(), &cx.plugin().config, value.size());
     let head = store::heads::read(&db, owner).await?;
     if head.used_bytes.saturating_add(size) <= config.free_bytes {
         return Ok(Price::free());
@@ -49,15 +53,15 @@ async fn price_of_put(cx: RequestContext<Memory>, value: SignedValue, Path(key):
 
 async fn put_memory(
     cx: RequestContext<Memory>,
-    value: SignedValue,
+    Signed { signer: owner, payload: NewValue { value, .. } }: Signed<NewValue>,
     Path(key): Path<String>,
 ) -> Result<CreatedOrUpdated<StoredValue>> {
     let key = MemoryKey::parse_new(&key)?;
     value.check_size()?;
-    let (config, client, owner) = (cx.plugin().config.clone(), cx.client_network(), value.signer);
+    let (config, client) = (cx.plugin().config.clone(), cx.client_network());
     store::limits::check(&cx.db(), &config, &client, value.size(), cx.now_s()).await?;
-    let (draft, sealed) = Draft::put(&cx, owner, &key, &value.text).await?;
-    let write = NewValue { key, draft, sealed, client };
+    let (draft, sealed) = Draft::put(&cx, owner, &key, value.as_str()).await?;
+    let write = SealedWrite { key, draft, sealed, client };
     cx.write(async move |tx| write.store(tx, &config).await).await
 }
 
@@ -66,14 +70,14 @@ fn check_keys(is_new: bool, keys: i64, config: &Config) -> std::result::Result<(
 }
 
 /// A value that is sealed, and where it comes from.
-struct NewValue {
+struct SealedWrite {
     key: MemoryKey,
     draft: Draft,
     sealed: store::drafts::SealedValue,
     client: String,
 }
 
-impl NewValue {
+impl SealedWrite {
     async fn store(&self, tx: &Tx, config: &Config) -> Result<CreatedOrUpdated<StoredValue>> {
         let Self { key, draft, sealed, client } = self;
         let (owner, size, now_s) = (draft.owner, draft.header.size, tx.now_s());

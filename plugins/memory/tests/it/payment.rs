@@ -135,3 +135,23 @@ async fn what_is_refused_costs_nothing() {
         finish(gateway).await;
     }
 }
+
+/// The record cannot be appended after the payment was taken: then nothing was.
+#[tokio::test]
+async fn a_write_that_fails_takes_no_payment() {
+    let wallet = Wallet::new(1);
+    for gateway in gateways_with(with_till).await {
+        fill(&gateway, &wallet).await;
+        gateway.execute("ALTER TABLE memory_records RENAME TO memory_records_away").await;
+        let failed = pay(&gateway, &wallet, "c", "c", &coin(1, BLOCK_WEI)).await;
+        assert_eq!(failed.status, 500, "{}", failed.text());
+        gateway.execute("ALTER TABLE memory_records_away RENAME TO memory_records").await;
+        assert!(paid(&gateway).await.is_empty());
+        assert!(gateway.rows("SELECT bytes FROM memory_credits").await.is_empty());
+        assert_eq!(get(&gateway, &wallet, "c").await.status, 404);
+        // Signature and coin are still good.
+        let bought = pay(&gateway, &wallet, "c", "c", &coin(1, BLOCK_WEI)).await;
+        assert_eq!((bought.status, &bought.json()["record"]["seq"]), (201, &json!(3)), "{}", bought.text());
+        gateway.stop().await;
+    }
+}
