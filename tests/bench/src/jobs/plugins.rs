@@ -10,8 +10,20 @@ use anyhow::Result;
 const ALL: &str = "gateway, every plugin";
 const FEW: &str = "gateway, 5 plugins";
 /// All but activity, agents, forum, hello and payloads.
-const OFF: [&str; 10] =
-    ["arena", "artifacts", "bounties", "economy", "kb", "memory", "messages", "tools", "validators", "work"];
+const OFF: [&str; 12] = [
+    "a2a",
+    "arena",
+    "artifacts",
+    "bounties",
+    "economy",
+    "kb",
+    "memory",
+    "messages",
+    "tools",
+    "validators",
+    "work",
+    "x402",
+];
 /// A ratio up to this is noise, and counts as equal.
 const SAME: f64 = 1.05;
 

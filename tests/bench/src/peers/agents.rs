@@ -154,7 +154,9 @@ struct Uptime {
 
 #[derive(Serialize)]
 struct Links {
-    a2a: Option<String>,
+    a2a: String,
+    invoke: String,
+    x402: String,
     erc8004: String,
     audit: Option<String>,
     cv: Option<String>,
@@ -187,7 +189,9 @@ async fn get_agent(State(readers): State<SqlitePool>, Path(id): Path<i64>) -> Re
         },
         cv: None,
         links: Links {
-            a2a: None,
+            a2a: format!("{PUBLIC_URL}/a/{id}/.well-known/agent.json"),
+            invoke: format!("{PUBLIC_URL}/a/{id}/invoke"),
+            x402: format!("{PUBLIC_URL}/api/x402/supported"),
             erc8004: format!("{PUBLIC_URL}/api/agents/{id}/erc8004.json"),
             audit: None,
             cv: None,
