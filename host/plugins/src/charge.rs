@@ -34,6 +34,11 @@ impl RequestCharge {
         self.outcome.lock().clone()
     }
 
+    /// Whether it could not be charged: then the write is not committed.
+    pub fn is_refused(&self) -> bool {
+        matches!(*self.outcome.lock(), ChargeOutcome::Refused(..) | ChargeOutcome::Disabled(_))
+    }
+
     pub(crate) fn set(&self, outcome: ChargeOutcome) {
         *self.outcome.lock() = outcome;
     }

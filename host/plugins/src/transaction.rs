@@ -257,6 +257,13 @@ impl PluginTransaction {
                 return Err(refused("the gateway commits the transaction of chain events after the last of them"));
             }
         };
+        // Whoever goes on without the payment gives away what has a price, and the client would be told that it has to pay.
+        if self.charge.as_ref().is_some_and(|charge| charge.is_refused()) {
+            self.roll_back().await;
+            return Err(refused(
+                "its payment was refused, so the write is not committed: return the error of `charge`",
+            ));
+        }
         self.has_commit_begun.store(true, Relaxed);
         let result = self.finish(guard).await;
         let _ = self.commit_result.set(result.clone());

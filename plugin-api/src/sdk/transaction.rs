@@ -115,8 +115,8 @@ impl Tx {
     ///
     /// # Errors
     ///
-    /// [`HostErrorCode::Refused`] when no payment came, or it does not suffice any more. The write must return this error: the gateway
-    /// then answers 402 with the price.
+    /// [`HostErrorCode::Refused`] when no payment came, or it does not suffice any more. The write returns this error; one that does
+    /// not is not committed either. The gateway answers 402 with the price.
     ///
     /// ```
     /// use plugin_api::{HostError, Query as _, Tx, Wei, payment::Price, sql};

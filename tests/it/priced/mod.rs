@@ -224,6 +224,19 @@ async fn a_signed_write_and_its_payment_are_one() {
 }
 
 #[tokio::test]
+async fn a_write_whose_payment_is_refused_is_not_committed_whatever_its_plugin_does() {
+    for gateway in gateways().await {
+        let wallets: Vec<_> = (1..=3).map(Wallet::new).collect();
+        assert_eq!(keep(&gateway, &wallets[0], "first", None).await.status, 200);
+        assert_eq!(keep(&gateway, &wallets[1], "careless", Some(&coin(1, 10))).await.status, 200);
+        let used = keep(&gateway, &wallets[2], "careless", Some(&coin(1, 10))).await;
+        assert_eq!((used.status, used.json()["error"].as_str()), (402, Some("the coin is kept")), "{}", used.text());
+        assert_eq!((notes(&gateway).await.len(), payments(&gateway).await), (2, vec!["1 kept".to_owned()]));
+        gateway.stop().await;
+    }
+}
+
+#[tokio::test]
 async fn a_price_that_rises_before_the_write_is_asked_again() {
     for gateway in gateways().await {
         // The first note is free when its price is asked; another one comes before it is written.

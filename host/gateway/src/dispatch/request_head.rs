@@ -8,8 +8,8 @@ use abi_stable::{
 use async_ffi::{FfiFuture, FutureExt as _};
 use gateway_http::RequestId;
 use gateway_plugins::{
-    ActivePlugin, ChargeOutcome, HostContext, PluginTransaction, RequestCharge, TransactionOwner, WriteGuard,
-    refused_transaction, undeclared_transaction,
+    ActivePlugin, HostContext, PluginTransaction, RequestCharge, TransactionOwner, WriteGuard, refused_transaction,
+    undeclared_transaction,
 };
 use gateway_storage::{Scope, read_tracking};
 use http::request::Parts;
@@ -119,8 +119,7 @@ impl RequestTransaction {
 
     /// Whether the write could not be charged, in its last attempt: then it is not its plugin's fault that it failed.
     pub fn is_charge_refused(&self) -> bool {
-        let outcome = self.charge.as_ref().map(|charge| charge.outcome());
-        matches!(outcome, Some(ChargeOutcome::Refused(..) | ChargeOutcome::Disabled(_)))
+        self.charge.as_ref().is_some_and(|charge| charge.is_refused())
     }
 
     pub fn guard(&self) -> Option<&WriteGuard> {
