@@ -44,6 +44,10 @@ async fn settle(cx: PluginContext<X402>) -> Result<(), HostError> {
 
 /// Reservations and vouchers whose time is over, and those of another vault.
 async fn end_waiting(cx: &PluginContext<X402>, vault: Address) -> Result<(), HostError> {
+    // Nothing is written while there is nothing to end.
+    if !vouchers::must_end_some(&cx.db(), vault, cx.now_s()).await? {
+        return Ok(());
+    }
     let (voided, expired, other) = cx
         .write(async move |tx| {
             let voided = vouchers::void_overdue(tx, OVERDUE).await?;

@@ -123,6 +123,14 @@ pub async fn are_queued(db: &impl Query, count: u32) -> Result<bool, HostError> 
     Ok(db.one::<i64>(select).await? >= i64::from(count))
 }
 
+/// Whether there is something for [`void_overdue`], [`skip_expired`] or [`drop_other_vaults`].
+pub async fn must_end_some(db: &impl Query, vault: Address, now_s: i64) -> Result<bool, HostError> {
+    let select =
+        sql("SELECT count(*) FROM (SELECT 1 AS one FROM x402_vouchers WHERE (state = 'reserved' AND until_s < $1) \
+         OR (state = 'queued' AND (expiry_s < $1 OR vault <> $2)) LIMIT 1) found");
+    Ok(db.one::<i64>(select.bind((now_s, vault))).await? > 0)
+}
+
 /// Voids reservations whose time is over.
 pub async fn void_overdue(tx: &Tx, reason: &str) -> Result<u64, HostError> {
     let update = sql(
