@@ -14,6 +14,22 @@ async fn built(site: &Site, payload: Value) -> Value {
 }
 
 #[tokio::test]
+async fn a_sealed_key_opens_in_its_own_record_only() {
+    for site in sites().await {
+        for key in ["quokka", "wombat"] {
+            store(&site.gateway, &owner(), key, json!("a value")).await;
+        }
+        let moved = "UPDATE memory_records SET sealed_key = (SELECT r.sealed_key FROM memory_records r WHERE r.seq = 1) WHERE seq = 2";
+        site.gateway.execute(moved).await;
+        let refused = site.anchor(&owner(), json!({ "agentId": 1 })).await;
+        assert_eq!(refused.status, 500, "{}", refused.text());
+        let faults = site.gateway.faults().await.join(" ");
+        assert!(!faults.is_empty() && !faults.contains("quokka") && !faults.contains("wombat"), "{faults}");
+        site.gateway.stop().await;
+    }
+}
+
+#[tokio::test]
 async fn a_new_batch_has_every_record_with_its_key_and_proof() {
     for site in sites().await {
         let wallet = owner();
