@@ -160,10 +160,7 @@ impl<'c> Provider<'c> {
                 provider.handle.end_probe(operation, probe);
                 Ok(output)
             }
-            Ok(Ok(RResult::RErr(_))) if is_excused() => {
-                provider.handle.end_probe(operation, probe);
-                Err(failed())
-            }
+            Ok(Ok(RResult::RErr(_))) if is_excused() => Err(failed()),
             Ok(Ok(RResult::RErr(fault))) => {
                 provider.handle.fault(&place, &fault);
                 Err(failed())

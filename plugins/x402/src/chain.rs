@@ -19,16 +19,14 @@ pub fn subscribe(definition: Definition<X402>) -> Definition<X402> {
         .on_contract_event(&[ACCOUNTS], withdrawn)
 }
 
-type Cx = PluginContext<X402>;
-
-async fn deposited(_: Cx, tx: Tx, event: ChainEvent<Deposited>) -> Result<(), HostError> {
+async fn deposited(_: PluginContext<X402>, tx: Tx, event: ChainEvent<Deposited>) -> Result<(), HostError> {
     let Deposited { payer, amount } = event.args;
     let mut account = derived::account(&tx, event.address, payer).await?;
     account.balance = account.balance.saturating_add(amount);
     tx.defer(derived::set_account(event.address, payer, &account))
 }
 
-async fn settled(_: Cx, tx: Tx, event: ChainEvent<Settled>) -> Result<(), HostError> {
+async fn settled(_: PluginContext<X402>, tx: Tx, event: ChainEvent<Settled>) -> Result<(), HostError> {
     tx.defer(derived::insert_settled(&event))?;
     let Settled { payer, payee, amount, .. } = event.args;
     let mut account = derived::account(&tx, event.address, payer).await?;
@@ -39,18 +37,18 @@ async fn settled(_: Cx, tx: Tx, event: ChainEvent<Settled>) -> Result<(), HostEr
     EventBuilder::of(&VoucherSettled::of(&event)).actor(payer).at(event.time_s).publish(&tx)
 }
 
-async fn skipped(_: Cx, tx: Tx, event: ChainEvent<Skipped>) -> Result<(), HostError> {
+async fn skipped(_: PluginContext<X402>, tx: Tx, event: ChainEvent<Skipped>) -> Result<(), HostError> {
     tx.defer(derived::insert_skipped(&event))
 }
 
-async fn unlock_requested(_: Cx, tx: Tx, event: ChainEvent<UnlockRequested>) -> Result<(), HostError> {
+async fn unlock_requested(_: PluginContext<X402>, tx: Tx, event: ChainEvent<UnlockRequested>) -> Result<(), HostError> {
     let UnlockRequested { payer, at } = event.args;
     let mut account = derived::account(&tx, event.address, payer).await?;
     account.unlock_at = at;
     tx.defer(derived::set_account(event.address, payer, &account))
 }
 
-async fn withdrawn(_: Cx, tx: Tx, event: ChainEvent<Withdrawn>) -> Result<(), HostError> {
+async fn withdrawn(_: PluginContext<X402>, tx: Tx, event: ChainEvent<Withdrawn>) -> Result<(), HostError> {
     let Withdrawn { to, amount } = event.args;
     let mut account = derived::account(&tx, event.address, to).await?;
     account.balance = account.balance.saturating_sub(amount);

@@ -8,12 +8,12 @@
 
 use super::{
     call::Call,
-    dispatcher::{AuthenticatedRequest, Dispatcher, within},
+    dispatcher::{AuthenticatedRequest, Dispatcher, request_id_of, within},
     payments::{Due, add_receipt, disabled, forbid_storing, header_text, sent_payment},
     request_head::{PaidRequest, RequestHead, RequestTransaction},
     response,
 };
-use crate::error_response::ErrorResponse;
+use crate::{error_response::ErrorResponse, routes::Route};
 use abi_stable::std_types::RResult;
 use futures_util::FutureExt as _;
 use gateway_http::body::Body;
@@ -24,8 +24,6 @@ use plugin_api::{
     payment::{CheckedPayment, Price},
 };
 use std::{net::IpAddr, sync::Arc, time::Duration};
-
-use crate::routes::Route;
 
 /// How much longer than its work a payment is reserved, for keeping it.
 const RESERVED_LONGER: Duration = Duration::from_secs(60);
@@ -62,7 +60,7 @@ impl Dispatcher {
         };
         let checked = self.payments.check(&due, sent?).await?;
         let in_flight = call.plugin.acquire().ok_or_else(|| ErrorResponse::not_serving(call.plugin))?;
-        let id = super::dispatcher::request_id_of(&request.parts);
+        let id = request_id_of(&request.parts);
         let paid = PaidCall {
             dispatcher: self.clone(),
             route: call.route.clone(),

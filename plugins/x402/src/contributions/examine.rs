@@ -26,10 +26,13 @@ pub struct Examined {
     pub funds: Funds,
 }
 
-type Cx = PluginContext<X402>;
-
 /// The order of the checks is part of the interface (wire.md §16).
-pub async fn examine(cx: &Cx, vault: Address, payment: Payment, requirement: &Requirement) -> Result<Examined, Stop> {
+pub async fn examine(
+    cx: &PluginContext<X402>,
+    vault: Address,
+    payment: Payment,
+    requirement: &Requirement,
+) -> Result<Examined, Stop> {
     let (plugin, now_s, db) = (cx.plugin(), cx.now_s(), cx.db());
     check_terms(&payment, requirement, &plugin.names, plugin.config.reference, now_s)?;
     let Payment { voucher, signature, .. } = payment;
@@ -70,7 +73,12 @@ pub async fn seen(
 const USED_ON_CHAIN: &str = "the nonce is used: the vault has settled it";
 
 /// Signature and funds. The vault is asked about the signature only when no key of the payer made it and he has code.
-async fn ask_vault(cx: &Cx, vault: Address, voucher: &Voucher, signature: &str) -> Result<(Funds, bool), Stop> {
+async fn ask_vault(
+    cx: &PluginContext<X402>,
+    vault: Address,
+    voucher: &Voucher,
+    signature: &str,
+) -> Result<(Funds, bool), Stop> {
     let by_contract = !is_signed_by_key(cx, vault, voucher, signature).await?;
     if by_contract {
         if cx.chain(MAIN).code(voucher.payer).await.map_err(contract::unreadable)? == "0x" {
@@ -85,7 +93,12 @@ async fn ask_vault(cx: &Cx, vault: Address, voucher: &Voucher, signature: &str) 
     Ok((funds, by_contract))
 }
 
-async fn is_signed_by_key(cx: &Cx, vault: Address, voucher: &Voucher, signature: &str) -> Result<bool, HostError> {
+async fn is_signed_by_key(
+    cx: &PluginContext<X402>,
+    vault: Address,
+    voucher: &Voucher,
+    signature: &str,
+) -> Result<bool, HostError> {
     if signature.len() != KEY_SIGNATURE_CHARS {
         return Ok(false);
     }

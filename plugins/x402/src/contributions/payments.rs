@@ -20,12 +20,13 @@ use plugin_api::{
 };
 use std::sync::atomic::Ordering::Relaxed;
 
-type Cx = PluginContext<X402>;
-
 const NO_PAYEE: &str = "nobody is there to be paid";
 
 /// The body of a 402.
-pub async fn offer(cx: Cx, OfferInput { price, resource, refused }: OfferInput) -> Result<Offer, HostError> {
+pub async fn offer(
+    cx: PluginContext<X402>,
+    OfferInput { price, resource, refused }: OfferInput,
+) -> Result<Offer, HostError> {
     let vault = match open_vault(&cx).await? {
         Ok(vault) => vault,
         Err(reason) => return Ok(Offer::Disabled(reason)),
@@ -39,13 +40,16 @@ pub async fn offer(cx: Cx, OfferInput { price, resource, refused }: OfferInput) 
 }
 
 /// Below 2^53, and another one at each call of this gateway.
-fn nonce_hint(cx: &Cx) -> u64 {
+fn nonce_hint(cx: &PluginContext<X402>) -> u64 {
     let count = cx.plugin().nonce_hints.fetch_add(1, Relaxed) % 1000;
     u64::try_from(cx.now_ms()).unwrap_or_default().saturating_mul(1000).saturating_add(count)
 }
 
 /// Whether a payment is one, for this price, signed by its payer and covered.
-pub async fn check(cx: Cx, CheckInput { price, resource, payment }: CheckInput) -> Result<Check, HostError> {
+pub async fn check(
+    cx: PluginContext<X402>,
+    CheckInput { price, resource, payment }: CheckInput,
+) -> Result<Check, HostError> {
     let payment = match Payment::parse_header(&payment) {
         Ok(payment) => payment,
         Err(malformed) => return Ok(Check::Malformed(malformed.to_string())),
@@ -82,7 +86,7 @@ fn accepted(examined: &Examined) -> Result<CheckedPayment, HostError> {
 
 /// In the caller's transaction.
 pub async fn take(
-    cx: Cx,
+    cx: PluginContext<X402>,
     tx: Tx,
     ReserveInput { price, resource, checked, until_s }: ReserveInput,
 ) -> Result<Reserve, HostError> {
@@ -102,7 +106,7 @@ pub async fn take(
 }
 
 /// Queues the reservation, or voids it.
-pub async fn end(cx: Cx, EndInput { payment, released }: EndInput) -> Result<End, HostError> {
+pub async fn end(cx: PluginContext<X402>, EndInput { payment, released }: EndInput) -> Result<End, HostError> {
     let Ok(nonce) = payment.nonce.parse::<Wei>() else { return Ok(End::Gone) };
     let (payer, is_kept) = (payment.payer, released.is_none());
     let is_done = cx
@@ -118,7 +122,7 @@ pub async fn end(cx: Cx, EndInput { payment, released }: EndInput) -> Result<End
 }
 
 /// Sends a batch at once when one is full.
-pub async fn settle_when_full(cx: &Cx) -> Result<(), HostError> {
+pub async fn settle_when_full(cx: &PluginContext<X402>) -> Result<(), HostError> {
     if vouchers::are_queued(&cx.db(), cx.plugin().config.batch_size).await? {
         cx.wake(SETTLE_JOB).await?;
     }

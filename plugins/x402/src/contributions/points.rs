@@ -13,12 +13,10 @@ use plugin_api::{
 use serde_json::json;
 use std::collections::BTreeMap;
 
-type Cx = PluginContext<X402>;
-
 /// A batch that is on its way for longer, or a voucher that waits for longer, is reported.
 const AGE_MAX_S: i64 = 600;
 
-pub async fn counters(cx: Cx, _: NoInput) -> Result<Counters, HostError> {
+pub async fn counters(cx: PluginContext<X402>, _: NoInput) -> Result<Counters, HostError> {
     let totals = derived::totals(&cx.db()).await?;
     let queue = vouchers::queue(&cx.db()).await?;
     Ok(Counters::stats([
@@ -28,7 +26,7 @@ pub async fn counters(cx: Cx, _: NoInput) -> Result<Counters, HostError> {
     ]))
 }
 
-pub async fn status(cx: Cx, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
+pub async fn status(cx: PluginContext<X402>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
     let (account, vault, now_s) = (facilitator(&cx).await?, vault_address(&cx), cx.now_s());
     let queue = vouchers::queue(&cx.db()).await?;
     let age = |since: Option<i64>| since.map(|since| (now_s - since).max(0));
@@ -64,7 +62,7 @@ pub async fn status(cx: Cx, _: NoInput) -> Result<BTreeMap<String, ServiceStatus
 }
 
 /// How to pay, for programs that read the manifest or the card.
-pub async fn discovery(cx: Cx, _: NoInput) -> Result<Discovery, HostError> {
+pub async fn discovery(cx: PluginContext<X402>, _: NoInput) -> Result<Discovery, HostError> {
     let (names, base_url) = (&cx.plugin().names, &cx.environment().base_url);
     let url = |path: &str| format!("{base_url}/api/x402/{path}");
     let x402 = json!({

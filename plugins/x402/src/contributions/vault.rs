@@ -15,14 +15,12 @@ use plugin_api::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-type Cx = PluginContext<X402>;
-
 pub fn unreadable(error: HostError) -> Stop {
     if is_unreadable(&error) { Stop::Disabled("the chain cannot be read now".to_owned()) } else { Stop::Host(error) }
 }
 
 /// What the payer of a voucher has after the newest block, and whether its nonce is used.
-pub async fn read_funds(cx: &Cx, vault: Address, voucher: &Voucher) -> Result<(Funds, bool), Stop> {
+pub async fn read_funds(cx: &PluginContext<X402>, vault: Address, voucher: &Voucher) -> Result<(Funds, bool), Stop> {
     let chain = cx.chain(MAIN);
     let head = chain.head().await.map_err(unreadable)?;
     let calls = vec![
@@ -42,7 +40,7 @@ pub async fn read_funds(cx: &Cx, vault: Address, voucher: &Voucher) -> Result<(F
 }
 
 /// Balance and unlock time of a payer.
-pub async fn read_account(cx: &Cx, vault: Address, payer: Address) -> Result<(Wei, i64), Stop> {
+pub async fn read_account(cx: &PluginContext<X402>, vault: Address, payer: Address) -> Result<(Wei, i64), Stop> {
     let calls = vec![ContractCall::new(vault, BALANCE).arg(payer)?, ContractCall::new(vault, UNLOCK_AT).arg(payer)?];
     let results = cx.chain(MAIN).calls::<Value>(calls, None).await.map_err(unreadable)?;
     let [balance, unlock_at]: [_; 2] = results.try_into().map_err(|_: Vec<_>| no_vault())?;
@@ -51,7 +49,7 @@ pub async fn read_account(cx: &Cx, vault: Address, payer: Address) -> Result<(We
 }
 
 /// For a payer who is a contract. The call gets no more gas than the voucher gets in a batch.
-pub async fn verify(cx: &Cx, vault: Address, voucher: &Voucher, signature: &str) -> Result<(), Stop> {
+pub async fn verify(cx: &PluginContext<X402>, vault: Address, voucher: &Voucher, signature: &str) -> Result<(), Stop> {
     let call = ContractCall::new(vault, VERIFY).arg(voucher.tuple())?.arg(signature)?;
     match cx.chain(MAIN).call::<(bool, String)>(call.gas(cx.plugin().config.contract_gas)).await {
         Ok((true, _)) => Ok(()),
