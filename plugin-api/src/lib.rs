@@ -65,7 +65,9 @@ extern crate self as plugin_api;
 /// What the gateway and the tests' own plugins use of the SDK; not for authors.
 #[doc(hidden)]
 pub mod host {
-    pub use crate::sdk::{Identity, call_types, client_network, decode_rows, object_manifest, object_new};
+    pub use crate::sdk::{
+        Identity, call_types, client_network, decode_rows, object_manifest, object_module, object_new,
+    };
 }
 
 /// Items that the macros use; not for authors.

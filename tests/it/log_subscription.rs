@@ -4,12 +4,8 @@ use crate::chain::{builders, moved, opened, started};
 use gateway::lifecycle::Action;
 use plugin_api::{
     ConfigError, Created, Definition, EventBuilder, HandlerError, HostError, HostErrorCode, HostHandle, JsonBody,
-    JsonSchema, Migration, NoConfig, Plugin, PluginContext, RequestContext, Route,
-    abi::{PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait as _,
-    handles::LogEvents,
-    host::Identity,
-    sql,
+    JsonSchema, Migration, NoConfig, Plugin, PluginContext, RequestContext, Route, abi::PluginModule_Ref,
+    handles::LogEvents, host::Identity, sql,
 };
 use plugin_testing::{ScriptedChain, TestGateway, json};
 use serde::Deserialize;
@@ -95,11 +91,7 @@ async fn hear(cx: PluginContext<Follower>, events: LogEvents) -> Result<(), Host
 }
 
 fn module() -> PluginModule_Ref {
-    let module = PluginModule {
-        manifest: plugin_api::host::object_manifest::<Follower>,
-        construct: plugin_api::host::object_new::<Follower>,
-    };
-    module.leak_into_prefix()
+    plugin_api::host::object_module::<Follower>()
 }
 
 async fn publish(gateway: &TestGateway, words: &[&str]) {

@@ -2,12 +2,8 @@
 
 use gateway::lifecycle::{Action, OperateError};
 use gateway_plugins::PluginState;
-use plugin_api::{
-    ConfigError, Definition, HostHandle, NoConfig, Plugin,
-    abi::{PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait,
-    host::Identity,
-};
+use plugin_api::host::object_module as module;
+use plugin_api::{ConfigError, Definition, HostHandle, NoConfig, Plugin, host::Identity};
 use plugin_testing::TestGateway;
 
 struct Ground;
@@ -47,12 +43,6 @@ impl Plugin for Tower {
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
         Ok(Self)
     }
-}
-
-fn module<P: Plugin + Identity>() -> PluginModule_Ref {
-    let module =
-        PluginModule { manifest: plugin_api::host::object_manifest::<P>, construct: plugin_api::host::object_new::<P> };
-    module.leak_into_prefix()
 }
 
 /// Whether it got there, the state and the reason.

@@ -5,11 +5,11 @@ use gateway_plugins::{
     PluginState,
     polls::{ThreadWatchdog, polls_max, threads_lost},
 };
+use plugin_api::host::object_module as module;
 use plugin_api::{
     ConfigError, Definition, HandlerError, HostError, HostErrorCode, HostHandle, Json, JsonSchema, NoConfig, Path,
     Plugin, PluginContext, RequestContext, Route,
-    abi::{PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait as _,
+    abi::PluginModule_Ref,
     host::Identity,
     point::{Point, Service},
 };
@@ -163,12 +163,6 @@ async fn believe(cx: RequestContext<Believer>, Path(word): Path<String>) -> Resu
 
 async fn reflect(cx: RequestContext<Mirror>) -> Result<Json<u32>, HandlerError> {
     Ok(Json(cx.call(REFLECT, &0).await?))
-}
-
-fn module<P: Plugin + Identity>() -> PluginModule_Ref {
-    let module =
-        PluginModule { manifest: plugin_api::host::object_manifest::<P>, construct: plugin_api::host::object_new::<P> };
-    module.leak_into_prefix()
 }
 
 async fn translation(gateway: &TestGateway, word: &str) -> TestResponse {

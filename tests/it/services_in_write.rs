@@ -1,13 +1,9 @@
 //! Services that are called within the caller's transaction.
 
+use plugin_api::host::object_module as module;
 use plugin_api::{
     ConfigError, Definition, EventBuilder, HandlerError, HostError, HostErrorCode, HostHandle, Json, Migration,
-    NoConfig, Path, Plugin, PluginContext, Query as _, RequestContext, Route, Tx,
-    abi::{PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait as _,
-    host::Identity,
-    point::Service,
-    sql,
+    NoConfig, Path, Plugin, PluginContext, Query as _, RequestContext, Route, Tx, host::Identity, point::Service, sql,
 };
 use plugin_testing::{TestGateway, Value, json};
 use std::{sync::Mutex, time::Duration};
@@ -29,12 +25,6 @@ macro_rules! identity {
     )*};
 }
 identity! { Points "points" Game "game" }
-
-fn module<P: Plugin>() -> PluginModule_Ref {
-    let module =
-        PluginModule { manifest: plugin_api::host::object_manifest::<P>, construct: plugin_api::host::object_new::<P> };
-    module.leak_into_prefix()
-}
 
 /// A transaction that the provider did not let go.
 static HELD: Mutex<Option<Tx>> = Mutex::new(None);

@@ -11,8 +11,7 @@ use gateway_plugins::LoadedPlugin;
 use plugin_api::{
     ConfigError, Definition, Grants, HostError, HostHandle, Migration, NoConfig, Plugin, PluginContext, Query as _, Tx,
     Wei,
-    abi::{PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait as _,
+    abi::PluginModule_Ref,
     chain::{TransactionRequest, TxState},
     host::Identity,
     point::Point,
@@ -85,11 +84,7 @@ async fn outcome(gateway: PluginContext<Payments>, number: i64) -> Result<Option
 }
 
 fn module() -> PluginModule_Ref {
-    let module = PluginModule {
-        manifest: plugin_api::host::object_manifest::<Payments>,
-        construct: plugin_api::host::object_new::<Payments>,
-    };
-    module.leak_into_prefix()
+    plugin_api::host::object_module::<Payments>()
 }
 
 fn configuration(data_dir: &str, database: &str, rpc: &str) -> Config {

@@ -162,8 +162,8 @@ const NEWER_MINOR: Workspace = Workspace {
         },
         Edit {
             file: "src/sdk/export.rs",
-            before: "construct: $crate::host::object_new::<$plugin>,",
-            after: "construct: $crate::host::object_new::<$plugin>, appended: $crate::abi::appended,",
+            before: "construct: object_new::<P> }",
+            after: "construct: object_new::<P>, appended: crate::abi::appended }",
         },
     ],
 };

@@ -3,8 +3,7 @@
 use plugin_api::{
     Address, ConfigError, Definition, EventBuilder, Grants, Hash256, HostError, HostErrorCode, HostHandle, Migration,
     NoConfig, Plugin, PluginContext, Query as _, Tx,
-    abi::{PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait as _,
+    abi::PluginModule_Ref,
     chain::EventFilter,
     contracts::{ChainEvent, chain_int},
     host::Identity,
@@ -294,9 +293,5 @@ pub fn events() -> anyhow::Result<Vec<alloy_primitives::B256>> {
 }
 
 pub fn module() -> PluginModule_Ref {
-    let module = PluginModule {
-        manifest: plugin_api::host::object_manifest::<Mirror>,
-        construct: plugin_api::host::object_new::<Mirror>,
-    };
-    module.leak_into_prefix()
+    plugin_api::host::object_module::<Mirror>()
 }

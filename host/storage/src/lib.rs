@@ -48,4 +48,4 @@ pub use revisions::{OwnerRevision, Revision, Revisions};
 pub use scope::{Isolation, Scope, ViewNames, is_reserved, shares_tables};
 pub use settings::DatabaseSettings;
 pub use transaction::Transaction;
-pub use versions::{EVERYTHING, HOST_OWNER, Position, versions_migration};
+pub use versions::{HOST_OWNER, Position, versions_migration};

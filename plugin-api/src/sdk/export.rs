@@ -9,11 +9,12 @@ use super::{
     job,
 };
 use crate::abi::{
-    self, EventSource, Fault, FaultKind, FfiBytes, Frame, HostBox, PluginBox, PluginObject, PluginObject_TO, Rows,
-    SubscribedEvent, TransactionBox,
+    self, EventSource, Fault, FaultKind, FfiBytes, Frame, HostBox, PluginBox, PluginModule, PluginModule_Ref,
+    PluginObject, PluginObject_TO, Rows, SubscribedEvent, TransactionBox,
 };
 use abi_stable::{
     erased_types::TD_Opaque,
+    prefix_type::PrefixTypeTrait as _,
     std_types::{RResult, RString, RVec},
 };
 use async_ffi::{FfiFuture, FutureExt as _};
@@ -40,6 +41,11 @@ pub extern "C" fn object_manifest<P: Plugin>() -> RResult<FfiBytes, Fault> {
 pub extern "C" fn object_new<P: Plugin>(host: HostBox, config: FfiBytes) -> RResult<PluginBox, Fault> {
     fence::install_hook();
     fence::contain(move || construct::<P>(host, &config)).and_then(|plugin| plugin).into()
+}
+
+/// The entry points of a plugin that is linked instead of loaded.
+pub fn object_module<P: Plugin>() -> PluginModule_Ref {
+    PluginModule { manifest: object_manifest::<P>, construct: object_new::<P> }.leak_into_prefix()
 }
 
 fn construct<P: Plugin>(host: HostBox, config: &[u8]) -> Result<PluginBox, Fault> {
@@ -194,12 +200,7 @@ macro_rules! export_plugin {
 
         /// The plugin's entry points, for hosts that link it instead of loading it (tests).
         pub fn plugin_module() -> $crate::abi::PluginModule_Ref {
-            use $crate::abi_stable::prefix_type::PrefixTypeTrait;
-            let module = $crate::abi::PluginModule {
-                manifest: $crate::host::object_manifest::<$plugin>,
-                construct: $crate::host::object_new::<$plugin>,
-            };
-            module.leak_into_prefix()
+            $crate::host::object_module::<$plugin>()
         }
 
         $crate::__export_library!();

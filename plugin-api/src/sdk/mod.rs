@@ -65,7 +65,7 @@ pub use definition::{ConfigError, Definition, Identity, Migration, NoConfig, Plu
 pub use error::{ApiError, ErrorSpec, HandlerError, Problem, count_specs, join_specs};
 pub use error_details::ErrorDetails;
 pub use event::{Event, EventBuilder, unique_key};
-pub use export::{object_manifest, object_new};
+pub use export::{object_manifest, object_module, object_new};
 pub use extract::{
     Body, BodyParts, FromParam, FromRequest, HeaderName, HeaderValue, JsonBody, Path, QueryString, RouteDescription,
     Signed, SignedBy,

@@ -376,7 +376,7 @@ impl TestGateway {
         let transaction = self.gateway.host.database.begin(Scope::Host);
         let ran = transaction.run(vec![plugin_api::sql(statement.to_owned()).into()]).await;
         // What an operator must do too.
-        let changed = self.gateway.host.database.change_statement(gateway_storage::EVERYTHING);
+        let changed = self.gateway.host.database.change_statement_of_all();
         let committed = transaction.commit(changed.into_iter().collect()).await;
         if let Some(error) = ran.err().or(committed.err()) {
             panic!("{error}");

@@ -5,8 +5,7 @@ use alloy_primitives::B256;
 use anyhow::Result;
 use plugin_api::{
     ConfigError, Definition, HostError, HostHandle, Migration, NoConfig, Plugin, PluginContext, Tx,
-    abi::{HostErrorCode, PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait as _,
+    abi::{HostErrorCode, PluginModule_Ref},
     contracts::ChainEvent,
     host::Identity,
     sql,
@@ -88,9 +87,5 @@ pub fn topics() -> Result<Vec<B256>> {
 }
 
 pub fn module() -> PluginModule_Ref {
-    let module = PluginModule {
-        manifest: plugin_api::host::object_manifest::<Steps>,
-        construct: plugin_api::host::object_new::<Steps>,
-    };
-    module.leak_into_prefix()
+    plugin_api::host::object_module::<Steps>()
 }

@@ -4,10 +4,9 @@
 use plugin_api::{
     ConfigError, Definition, EventBuilder, HandlerError, HostError, HostHandle, Json, JsonBody, JsonSchema, Migration,
     NoConfig, Path, Plugin, PluginContext, Query as _, QueryString, RequestContext, Route,
-    abi::{PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait as _,
+    abi::PluginModule_Ref,
     extract::{HeaderName, HeaderValue},
-    host::{Identity, object_manifest, object_new},
+    host::Identity,
     point::{NoInput, Point},
     response::{NoContent, Problem},
     sql,
@@ -65,7 +64,7 @@ impl Plugin for Notebook {
 
 /// Not by `export_plugin!`: one binary has room for one plugin's exported symbols.
 pub fn plugin_module() -> PluginModule_Ref {
-    PluginModule { manifest: object_manifest::<Notebook>, construct: object_new::<Notebook> }.leak_into_prefix()
+    plugin_api::host::object_module::<Notebook>()
 }
 
 #[derive(Deserialize, JsonSchema)]

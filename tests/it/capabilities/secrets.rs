@@ -1,11 +1,9 @@
 //! Secrets of plugins: what one seals no other one opens, and what was changed or moved does not open.
 
 use super::post;
+use plugin_api::host::object_module as module;
 use plugin_api::{
-    ConfigError, Definition, Grants, HostHandle, NoConfig, Plugin, Route,
-    abi::{HostErrorCode, PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait as _,
-    host::Identity,
+    ConfigError, Definition, Grants, HostHandle, NoConfig, Plugin, Route, abi::HostErrorCode, host::Identity,
 };
 use plugin_testing::{TestGateway, Value, json};
 
@@ -45,11 +43,6 @@ where
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
         Ok(Self)
     }
-}
-
-fn module<P: Plugin>() -> PluginModule_Ref {
-    let (manifest, construct) = (plugin_api::host::object_manifest::<P>, plugin_api::host::object_new::<P>);
-    PluginModule { manifest, construct }.leak_into_prefix()
 }
 
 async fn gateways() -> Vec<TestGateway> {

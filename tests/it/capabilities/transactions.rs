@@ -2,14 +2,10 @@
 
 use super::post;
 use gateway_storage::{Isolation, Scope};
+use plugin_api::host::object_module as module;
 use plugin_api::{
     ConfigError, Definition, HandlerError, HostError, HostErrorCode, HostHandle, Json, Migration, NoConfig, Path,
-    Plugin, RequestContext, Route, Tx,
-    abi::{PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait as _,
-    host::{Identity, object_manifest, object_new},
-    response::Problem,
-    sql,
+    Plugin, RequestContext, Route, Tx, host::Identity, response::Problem, sql,
 };
 use plugin_testing::{TestGateway, TestResponse, json};
 
@@ -46,10 +42,6 @@ macro_rules! plugin {
 
 plugin!(Declares "declares" Definition::own_transactions);
 plugin!(Conceals "conceals" std::convert::identity);
-
-fn module<P: Plugin>() -> PluginModule_Ref {
-    PluginModule { manifest: object_manifest::<P>, construct: object_new::<P> }.leak_into_prefix()
-}
 
 async fn note<P: Plugin>(tx: &Tx, way: &str) -> Result<u64, HostError> {
     tx.execute(sql(format!("INSERT INTO {}_notes (way) VALUES ($1)", P::NAME)).bind(way)).await

@@ -3,8 +3,7 @@
 use plugin_api::{
     Address, ConfigError, Definition, EventBuilder, Grants, HostError, HostHandle, Migration, NoConfig, Plugin,
     PluginContext, Query as _, Tx,
-    abi::{PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait as _,
+    abi::PluginModule_Ref,
     contracts::{ChainEvent, ContractEvent, chain_int},
     host::Identity,
     point::Point,
@@ -172,9 +171,5 @@ fn number(text: &str) -> alloy_primitives::U256 {
 }
 
 pub fn module() -> PluginModule_Ref {
-    let module = PluginModule {
-        manifest: plugin_api::host::object_manifest::<Ledger>,
-        construct: plugin_api::host::object_new::<Ledger>,
-    };
-    module.leak_into_prefix()
+    plugin_api::host::object_module::<Ledger>()
 }

@@ -2,13 +2,7 @@
 
 use plugin_api::{
     Address, ConfigError, Definition, EventBuilder, Grants, HostError, HostHandle, Migration, NoConfig, Plugin,
-    PluginContext, Tx,
-    abi::{PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait as _,
-    contracts::ChainEvent,
-    host::Identity,
-    manifest::SubscriptionSpec,
-    sql,
+    PluginContext, Tx, abi::PluginModule_Ref, contracts::ChainEvent, host::Identity, manifest::SubscriptionSpec, sql,
 };
 use plugin_testing::{Builder, ScriptedChain, ScriptedLog, TestGateway, Value, json};
 use serde::Deserialize;
@@ -89,11 +83,7 @@ fn publish(tx: &Tx, event: &ChainEvent<Paid>) -> Result<(), HostError> {
 }
 
 fn module() -> PluginModule_Ref {
-    let module = PluginModule {
-        manifest: plugin_api::host::object_manifest::<Tolls>,
-        construct: plugin_api::host::object_new::<Tolls>,
-    };
-    module.leak_into_prefix()
+    plugin_api::host::object_module::<Tolls>()
 }
 
 fn payer(number: u64) -> String {

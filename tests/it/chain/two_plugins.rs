@@ -3,8 +3,7 @@
 use plugin_api::{
     ConfigError, Definition, EventBuilder, Grants, HostError, HostErrorCode, HostHandle, Migration, NoConfig, Plugin,
     Tx,
-    abi::{PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait as _,
+    abi::PluginModule_Ref,
     contracts::{ChainEvent, chain_int},
     host::Identity,
     manifest::SubscriptionSpec,
@@ -99,11 +98,7 @@ async fn hear<S: Sound>(tx: Tx, event: ChainEvent<Heard>) -> Result<(), HostErro
 }
 
 fn module<S: Sound>() -> PluginModule_Ref {
-    let module = PluginModule {
-        manifest: plugin_api::host::object_manifest::<Listener<S>>,
-        construct: plugin_api::host::object_new::<Listener<S>>,
-    };
-    module.leak_into_prefix()
+    plugin_api::host::object_module::<Listener<S>>()
 }
 
 fn tick(id: u64) -> ScriptedLog {

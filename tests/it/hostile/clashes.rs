@@ -7,9 +7,7 @@ use gateway_config::Config;
 use gateway_plugins::{LoadedPlugin, PluginState};
 use plugin_api::{
     ConfigError, Definition, HandlerError, HostHandle, Json, NoConfig, Plugin, RequestContext, Route,
-    abi::{PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait as _,
-    host::Identity,
+    abi::PluginModule_Ref, host::Identity,
 };
 use plugin_testing::TestGateway;
 use rstest::rstest;
@@ -42,11 +40,7 @@ async fn greet_instead(_: RequestContext<Aardvark>) -> Result<Json<i64>, Handler
 }
 
 fn aardvark() -> PluginModule_Ref {
-    let module = PluginModule {
-        manifest: plugin_api::host::object_manifest::<Aardvark>,
-        construct: plugin_api::host::object_new::<Aardvark>,
-    };
-    module.leak_into_prefix()
+    plugin_api::host::object_module::<Aardvark>()
 }
 
 #[rstest]

@@ -3,8 +3,7 @@
 use plugin_api::{
     Address, ConfigError, Definition, HandlerError, HostError, HostHandle, Job, Json, Migration, NoConfig, Plugin,
     PluginContext, RequestContext, Route,
-    abi::{PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait as _,
+    abi::PluginModule_Ref,
     host::Identity,
     point::{self, AuthorName, AuthorsInput, Point},
 };
@@ -35,9 +34,7 @@ macro_rules! variant {
 
         impl $type {
             pub fn module() -> PluginModule_Ref {
-                let (manifest, construct) =
-                    (plugin_api::host::object_manifest::<Self>, plugin_api::host::object_new::<Self>);
-                PluginModule { manifest, construct }.leak_into_prefix()
+                plugin_api::host::object_module::<Self>()
             }
         }
     };

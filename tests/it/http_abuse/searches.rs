@@ -2,11 +2,7 @@
 
 use plugin_api::{
     ConfigError, Definition, HandlerError, HostHandle, JsonSchema, NoConfig, Plugin, QueryString, RequestContext,
-    Route,
-    abi::{PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait as _,
-    host::{Identity, object_manifest, object_new},
-    response::NoContent,
+    Route, abi::PluginModule_Ref, host::Identity, response::NoContent,
 };
 use plugin_testing::TestGateway;
 use serde::Deserialize;
@@ -51,7 +47,7 @@ async fn list_books(
 }
 
 fn plugin_module() -> PluginModule_Ref {
-    PluginModule { manifest: object_manifest::<Library>, construct: object_new::<Library> }.leak_into_prefix()
+    plugin_api::host::object_module::<Library>()
 }
 
 /// As many run as keep a processor free, some of those that wait get the places of these when their time is over, and the

@@ -3,11 +3,8 @@
 
 use plugin_api::{
     ApiError, ConfigError, Definition, EventBuilder, HandlerError, HostError, HostErrorCode, HostHandle, Json,
-    JsonBody, JsonSchema, Migration, NoConfig, Plugin, Query as _, RequestContext, Route, Tx,
-    abi::{PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait as _,
-    host::{Identity, object_manifest, object_new},
-    sql,
+    JsonBody, JsonSchema, Migration, NoConfig, Plugin, Query as _, RequestContext, Route, Tx, abi::PluginModule_Ref,
+    host::Identity, sql,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -107,7 +104,7 @@ impl Plugin for Accounts {
 
 /// Not by `export_plugin!`: one binary has room for one plugin's exported symbols.
 pub fn plugin_module() -> PluginModule_Ref {
-    PluginModule { manifest: object_manifest::<Accounts>, construct: object_new::<Accounts> }.leak_into_prefix()
+    plugin_api::host::object_module::<Accounts>()
 }
 
 type Done = Result<Value, HandlerError<AccountsError>>;

@@ -2,14 +2,8 @@
 
 use plugin_api::{
     Address, ConfigError, Created, Definition, Grants, HandlerError, HostError, HostHandle, Migration, NoConfig,
-    Plugin, PluginContext, RequestContext, Route, Signed, Tx, Wei,
-    abi::{PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait as _,
-    chain::TransactionRequest,
-    host::Identity,
-    point::Point,
-    response::Problem,
-    sql,
+    Plugin, PluginContext, RequestContext, Route, Signed, Tx, Wei, abi::PluginModule_Ref, chain::TransactionRequest,
+    host::Identity, point::Point, response::Problem, sql,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -139,9 +133,5 @@ async fn create_payment(
 }
 
 pub fn module() -> PluginModule_Ref {
-    let module = PluginModule {
-        manifest: plugin_api::host::object_manifest::<Payer>,
-        construct: plugin_api::host::object_new::<Payer>,
-    };
-    module.leak_into_prefix()
+    plugin_api::host::object_module::<Payer>()
 }

@@ -3,9 +3,8 @@
 use plugin_api::{
     Address, Author, ConfigError, Created, Definition, HandlerError, HostError, HostHandle, Json, JsonBody, JsonSchema,
     Migration, NoConfig, Plugin, PluginContext, Query as _, QueryString, RenderedJson, RequestContext, Route,
-    abi::{PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait as _,
-    host::{Identity, object_manifest, object_new},
+    abi::PluginModule_Ref,
+    host::Identity,
     point::{self, AuthorName, AuthorsInput},
     render_json,
     response::NoContent,
@@ -59,7 +58,7 @@ impl Plugin for Names {
 
 /// Does not use `export_plugin!`, which takes the name of the package.
 pub fn plugin_module() -> PluginModule_Ref {
-    PluginModule { manifest: object_manifest::<Names>, construct: object_new::<Names> }.leak_into_prefix()
+    plugin_api::host::object_module::<Names>()
 }
 
 async fn names(cx: PluginContext<Names>, input: AuthorsInput) -> Result<BTreeMap<Address, AuthorName>, HostError> {

@@ -3,9 +3,8 @@
 use plugin_api::{
     ApiError, ConfigError, Created, Definition, EventBuilder, HandlerError, HostError, HostErrorCode, HostHandle, Json,
     JsonSchema, Migration, NoConfig, Plugin, PluginContext, Query as _, QueryString, RequestContext, Route, Signed, Tx,
-    abi::{PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait as _,
-    host::{Identity, object_manifest, object_new},
+    abi::PluginModule_Ref,
+    host::Identity,
     point::Point,
     sql,
     stream::{Frame, Subscription, Topic, TopicRow},
@@ -71,7 +70,7 @@ impl Plugin for Scribe {
 
 /// Does not use `export_plugin!`, which takes the name of the package.
 pub fn plugin_module() -> PluginModule_Ref {
-    PluginModule { manifest: object_manifest::<Scribe>, construct: object_new::<Scribe> }.leak_into_prefix()
+    plugin_api::host::object_module::<Scribe>()
 }
 
 #[derive(Debug, ApiError)]

@@ -3,9 +3,8 @@
 use plugin_api::{
     Address, ConfigError, Definition, EventBuilder, HandlerError, HostError, HostHandle, Json, JsonBody, JsonSchema,
     NoConfig, Plugin, PluginContext, Query as _, RequestContext, Route,
-    abi::{PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait as _,
-    host::{Identity, object_manifest, object_new},
+    abi::PluginModule_Ref,
+    host::Identity,
     point::{AuthorName, AuthorsInput, LeaderboardInput, Point},
     response::{NoContent, Problem},
     sql,
@@ -82,7 +81,7 @@ impl Plugin for Probe {
 
 /// Does not use `export_plugin!`: a binary can hold the exported symbols of one plugin only, here those of activity.
 pub fn plugin_module() -> PluginModule_Ref {
-    PluginModule { manifest: object_manifest::<Probe>, construct: object_new::<Probe> }.leak_into_prefix()
+    plugin_api::host::object_module::<Probe>()
 }
 
 #[derive(Deserialize, JsonSchema)]

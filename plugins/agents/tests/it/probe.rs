@@ -3,8 +3,7 @@
 use plugin_api::{
     Address, ConfigError, Definition, HandlerError, HostHandle, Json, JsonBody, JsonSchema, NoConfig, Plugin,
     RequestContext, Route,
-    abi::{PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait as _,
+    abi::PluginModule_Ref,
     host::Identity,
     point::{Author, LeaderboardInput, Point},
 };
@@ -58,9 +57,5 @@ async fn collect_metrics(
 }
 
 pub fn module() -> PluginModule_Ref {
-    let module = PluginModule {
-        manifest: plugin_api::host::object_manifest::<Probe>,
-        construct: plugin_api::host::object_new::<Probe>,
-    };
-    module.leak_into_prefix()
+    plugin_api::host::object_module::<Probe>()
 }

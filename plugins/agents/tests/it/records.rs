@@ -2,9 +2,7 @@
 
 use plugin_api::{
     ConfigError, Definition, HandlerError, HostHandle, Json, NoConfig, Plugin, RequestContext, Route,
-    abi::{PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait as _,
-    host::{Identity, object_manifest, object_new},
+    abi::PluginModule_Ref, host::Identity,
 };
 
 const PATHS: [(&str, &str); 10] = [
@@ -49,5 +47,5 @@ async fn record(_: RequestContext<Records>) -> Result<Json<String>, HandlerError
 }
 
 pub fn plugin_module() -> PluginModule_Ref {
-    PluginModule { manifest: object_manifest::<Records>, construct: object_new::<Records> }.leak_into_prefix()
+    plugin_api::host::object_module::<Records>()
 }

@@ -2,8 +2,7 @@
 
 use plugin_api::{
     ConfigError, Definition, HandlerError, HostHandle, Json, JsonBody, NoConfig, Plugin, RequestContext, Route,
-    abi::{PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait as _,
+    abi::PluginModule_Ref,
     host::Identity,
     point::{Point, WorkInput},
 };
@@ -66,9 +65,5 @@ async fn list_work(
 }
 
 pub fn worker() -> PluginModule_Ref {
-    let module = PluginModule {
-        manifest: plugin_api::host::object_manifest::<Worker>,
-        construct: plugin_api::host::object_new::<Worker>,
-    };
-    module.leak_into_prefix()
+    plugin_api::host::object_module::<Worker>()
 }

@@ -3,8 +3,7 @@
 use plugin_api::{
     Address, ConfigError, Definition, HostError, HostHandle, Migration, NoConfig, Plugin, PluginContext, Query as _,
     Tx, Wei,
-    abi::{PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait as _,
+    abi::PluginModule_Ref,
     host::Identity,
     payment::{self, Check, CheckInput, CheckedPayment, End, Offer, OfferInput, Payment, Reserve, ReserveInput},
     sql,
@@ -20,8 +19,7 @@ impl Identity for Till {
 }
 
 pub fn module() -> PluginModule_Ref {
-    let (manifest, construct) = (plugin_api::host::object_manifest::<Till>, plugin_api::host::object_new::<Till>);
-    PluginModule { manifest, construct }.leak_into_prefix()
+    plugin_api::host::object_module::<Till>()
 }
 
 /// As a client sends it: nonce and amount.

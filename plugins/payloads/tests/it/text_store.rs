@@ -2,12 +2,7 @@
 
 use plugin_api::{
     ConfigError, Definition, HandlerError, HostHandle, Migration, NoConfig, Plugin, RequestContext, Route,
-    abi::{PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait as _,
-    extract::Body,
-    host::Identity,
-    response::NoContent,
-    sql,
+    abi::PluginModule_Ref, extract::Body, host::Identity, response::NoContent, sql,
 };
 
 pub const TEXTS: &str = "/api/text_store";
@@ -56,9 +51,5 @@ async fn delete_texts(cx: RequestContext<TextStore>) -> Result<NoContent, Handle
 
 /// Does not use `export_plugin!`, which takes the name of the package.
 pub fn module() -> PluginModule_Ref {
-    let module = PluginModule {
-        manifest: plugin_api::host::object_manifest::<TextStore>,
-        construct: plugin_api::host::object_new::<TextStore>,
-    };
-    module.leak_into_prefix()
+    plugin_api::host::object_module::<TextStore>()
 }

@@ -4,8 +4,7 @@ use crate::PAYEE;
 use plugin_api::{
     ConfigError, Definition, HandlerError, HostError, HostHandle, Json, JsonBody, JsonSchema, Migration, NoConfig,
     Plugin, QueryString, RequestContext, Route, Signed, Tx, Wei,
-    abi::{PluginModule, PluginModule_Ref},
-    abi_stable::prefix_type::PrefixTypeTrait as _,
+    abi::PluginModule_Ref,
     host::Identity,
     payment::{self, Check, CheckInput, End, EndInput, Offer, OfferInput, Price, Reserve, ReserveInput},
     point::Service,
@@ -23,11 +22,7 @@ impl Identity for Caller {
 }
 
 pub fn module() -> PluginModule_Ref {
-    let module = PluginModule {
-        manifest: plugin_api::host::object_manifest::<Caller>,
-        construct: plugin_api::host::object_new::<Caller>,
-    };
-    module.leak_into_prefix()
+    plugin_api::host::object_module::<Caller>()
 }
 
 /// 0.01 FMX.
