@@ -50,8 +50,30 @@
 //! }
 //! ```
 
+//!
+//! What a transaction would do, before anything is spent; and its hash, which a request can wait for:
+//!
+//! ```
+//! use plugin_api::{Address, HostError, PluginContext, Wei};
+//! use plugin_api::chain::{GasEstimate, MAIN, TransactionRequest};
+//! use std::time::Duration;
+//!
+//! async fn give<P>(cx: PluginContext<P>, from: Address, to: Address) -> Result<Option<String>, HostError> {
+//!     let gift = TransactionRequest::new("relayer", format!("gift-{to}"), to).value(Wei::from(1_000_u64)).gas(60_000);
+//!     if let GasEstimate::Fails(reason) = cx.chain(MAIN).estimate(from, &gift).await? {
+//!         cx.info(&format!("{to} cannot be given anything: {reason}"));
+//!         return Ok(None);
+//!     }
+//!     let sent_before = cx.chain(MAIN).transaction_count(to).await?;
+//!     cx.debug(&format!("{to} has sent {sent_before} transactions"));
+//!     let intent = gift.send(&cx).await?;
+//!     let signed = cx.wait_until_signed(intent, Duration::from_secs(5)).await?;
+//!     Ok(signed.and_then(|status| status.hash).map(|hash| hash.to_string()))
+//! }
+//! ```
+
 pub use crate::manifest::{
-    BlockInfo, BlockTransactions, EventFilter, IntentStatus, Lane, LogInfo, ReceiptInfo, SignResult, TransactionInfo,
-    TxState,
+    BlockInfo, BlockTransactions, EventFilter, GasEstimate, IntentStatus, Lane, LogInfo, ReceiptInfo, SignResult,
+    TransactionInfo, TxState,
 };
 pub use crate::sdk::{Chain, ContractCall, MAIN, Signer, TransactionRequest};

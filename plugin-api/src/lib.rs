@@ -24,6 +24,7 @@ mod sdk;
 pub mod chain;
 pub mod content;
 pub mod contracts;
+pub mod counter;
 pub mod extract;
 pub mod handles;
 pub mod payment;

@@ -35,6 +35,6 @@ pub use event_decoder::EventDecoder;
 pub use header::Header;
 pub use logs::{LogFilter, RangeError, has_indexed};
 pub use metric::gauge_value;
-pub use plugin_request::encode_call;
+pub use plugin_request::call_data;
 pub use raw_log::RawLog;
 pub use receipt::Receipt;

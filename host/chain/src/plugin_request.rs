@@ -8,7 +8,7 @@ use super::{
     abi_value::{AbiValue, EventArguments, argument_value},
     block_transactions::{BlockWithTransactions, block_with_transactions},
     chains::Chains,
-    error::RpcError,
+    error::{RpcError, sanitize_line},
     event_decoder::EventDecoder,
     logs::LogFilter,
     raw_log::RawLog,
@@ -20,10 +20,12 @@ use alloy::{
     dyn_abi::{FunctionExt as _, JsonAbiExt as _, Specifier as _},
     json_abi::Function,
 };
-use alloy_primitives::{Address, Bytes, U256};
+use alloy_primitives::{Address, Bytes, U64, U256, hex};
 use plugin_api::{
     abi::{HostError, HostErrorCode},
-    manifest::{BlockInfo, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult, EventFilter},
+    manifest::{
+        BlockInfo, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult, EventFilter, GasEstimate, TxCall,
+    },
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -78,6 +80,29 @@ impl Chain {
                 let receipt: Option<ReceiptWithLogs> = self.call(receipt_request(tx.0.into())).await?;
                 Ok(json!(receipt.map(ReceiptWithLogs::into_info)))
             }
+            ChainMethod::TransactionCount { address } => {
+                let request = RpcRequest::new("eth_getTransactionCount", json!([address, "latest"]));
+                let count: U64 = self.call(request).await?;
+                Ok(count.to::<u64>().into())
+            }
+            ChainMethod::Estimate { from, to, value, call, gas } => {
+                let mut transaction =
+                    json!({ "from": from, "to": to, "value": value.0, "data": call_data(to, &call).map_err(invalid)? });
+                if let Some(gas) = gas {
+                    transaction["gas"] = hex_number(gas);
+                }
+                Ok(json!(self.estimate(&transaction).await?))
+            }
+        }
+    }
+
+    async fn estimate(&self, transaction: &Value) -> Result<GasEstimate, HostError> {
+        match self.estimate_gas(transaction).await {
+            Ok(gas) => Ok(GasEstimate::Gas(gas)),
+            Err(ChainError::Rpc { error: RpcError::ErrorResponse { message, .. }, .. }) => {
+                Ok(GasEstimate::Fails(sanitize_line(&message)))
+            }
+            Err(error) => Err(host_error(error)),
         }
     }
 
@@ -201,8 +226,18 @@ async fn call_all(server: &RpcServer, requests: Vec<RpcRequest>) -> Result<Vec<R
     server.batch(requests).await?.into_iter().map(output).collect()
 }
 
+/// The input of a call, as bytes.
+pub fn call_data(to: plugin_api::Address, call: &TxCall) -> Result<Bytes, String> {
+    match call {
+        TxCall::Data(text) => {
+            hex::decode(text).map(Bytes::from).map_err(|error| format!("the data is not 0x…: {error}"))
+        }
+        TxCall::Function { function, args } => encode_call(to, function, args),
+    }
+}
+
 /// The input of a call, from the function's signature and arguments.
-pub fn encode_call(to: plugin_api::Address, function: &str, args: &[Value]) -> Result<Bytes, String> {
+fn encode_call(to: plugin_api::Address, function: &str, args: &[Value]) -> Result<Bytes, String> {
     let call = EthCall { to, function: function.to_owned(), args: args.to_vec(), gas: None };
     ContractCall::new(&call).map(|call| call.input)
 }

@@ -4,12 +4,12 @@
 //! intent.
 
 use super::{journal::Journal, store::to_i64, unsigned_transaction::TRANSFER_GAS};
-use alloy_primitives::{Bytes, U256, hex};
+use alloy_primitives::U256;
 use gateway_config::MAIN;
 use gateway_storage::StorageError;
 use plugin_api::{
     abi::{HostError, HostErrorCode, Statement, StatementResult},
-    manifest::{Intent, JournalCall, TxCall},
+    manifest::{Intent, JournalCall},
     sql,
 };
 use serde::Deserialize;
@@ -98,14 +98,7 @@ impl Journal {
 }
 
 fn call_data(intent: &Intent) -> Result<String, HostError> {
-    let bytes: Bytes = match &intent.call {
-        TxCall::Data(text) => {
-            hex::decode(text).map_err(|error| invalid(format!("the data is not 0x…: {error}")))?.into()
-        }
-        TxCall::Function { function, args } => {
-            gateway_chain::encode_call(intent.to, function, args).map_err(invalid)?
-        }
-    };
+    let bytes = gateway_chain::call_data(intent.to, &intent.call).map_err(invalid)?;
     if bytes.len() > DATA_BYTES_MAX {
         return Err(invalid(format!("the call has {} bytes, at most {DATA_BYTES_MAX} are sent", bytes.len())));
     }

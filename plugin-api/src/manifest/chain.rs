@@ -1,5 +1,6 @@
 //! Chains: the events from which plugins derive rows, and the requests of the capability `chain`.
 
+use super::TxCall;
 use crate::{
     abi::LogMeta,
     sdk::{Address, Hash256, Wei},
@@ -80,6 +81,28 @@ pub enum ChainMethod {
     Balance { address: Address, block: Option<u64> },
     /// The receipt of a transaction: a [`ReceiptInfo`], or null while it is in no block.
     Receipt { tx: Hash256 },
+    /// The number of transactions that an address has sent, after the newest block: a number.
+    TransactionCount { address: Address },
+    /// What a transaction would use after the newest block: a [`GasEstimate`].
+    Estimate {
+        from: Address,
+        to: Address,
+        value: Wei,
+        call: TxCall,
+        /// Gas that it may use at most.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        gas: Option<u64>,
+    },
+}
+
+/// What a transaction would use.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GasEstimate {
+    Gas(u64),
+    /// It would fail, and the server's reason as plain text of at most 200 characters: it reverts, needs more gas than it may use, or
+    /// the sender cannot pay it.
+    Fails(String),
 }
 
 /// Which events of a contract: one signature, and perhaps some values of its indexed arguments.

@@ -205,7 +205,7 @@ pub struct Grants {
     pub egress: bool,
     /// Names of chains that it reads.
     pub chains: Vec<String>,
-    /// Keys with which it may sign, by role: `gateway`, `facilitator`, `relayer`, `payin`, `oracle`.
+    /// Keys with which it may sign, by role: `gateway`, `facilitator`, `relayer`, `growth`, `payin`, `oracle`.
     pub signer_roles: Vec<String>,
     /// Secrets of its own, which the gateway keeps: [`crate::HostHandle::secret`].
     pub secrets: bool,

@@ -3,12 +3,12 @@
 //! A handler of chain events derives its rows from the event alone. It must not read the chain: its transaction stays
 //! open during the call, and a new index would read another state and derive other rows.
 
-use super::{Address, Hash256, HostHandle, PluginContext, Tx, Wei, definition::ChainEventFn, job};
+use super::{Address, Hash256, HostHandle, PluginContext, TransactionRequest, Tx, Wei, definition::ChainEventFn, job};
 use crate::{
     abi::{EventSource, Fault, FfiBytes, HostError, HostErrorCode, SubscribedEvent},
     manifest::{
         BlockInfo, BlockTransactions, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult, EventFilter,
-        IndexedValue, ReceiptInfo, SubscriptionSpec,
+        GasEstimate, IndexedValue, ReceiptInfo, SubscriptionSpec,
     },
 };
 use abi_stable::std_types::{RResult, RVec};
@@ -186,6 +186,17 @@ impl Chain<'_> {
     /// The receipt of a transaction; `None` while it is in no block. A reorganisation may remove a block that is not final.
     pub async fn receipt(&self, tx: Hash256) -> Result<Option<ReceiptInfo>, HostError> {
         self.request(ChainMethod::Receipt { tx }).await
+    }
+
+    /// The number of transactions that an address has sent, after the newest block.
+    pub async fn transaction_count(&self, address: Address) -> Result<u64, HostError> {
+        self.request(ChainMethod::TransactionCount { address }).await
+    }
+
+    /// What this transaction would use after the newest block if `from` sent it: nothing is sent. Its role, key and time are not
+    /// looked at; its chain is this one.
+    pub async fn estimate(&self, from: Address, transaction: &TransactionRequest) -> Result<GasEstimate, HostError> {
+        self.request(transaction.estimate_from(from)).await
     }
 
     async fn request<T: DeserializeOwned>(&self, ask: ChainMethod) -> Result<T, HostError> {

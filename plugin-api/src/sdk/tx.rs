@@ -8,10 +8,14 @@
 use super::{Address, HostHandle, MAIN, Tx, Wei};
 use crate::{
     abi::{CapabilityResponse, FfiBytes, HostError, HostErrorCode},
-    manifest::{Intent, IntentStatus, JournalCall, Lane, TxCall},
+    manifest::{ChainMethod, Intent, IntentStatus, JournalCall, Lane, TxCall, TxState},
 };
 use alloy_primitives::hex;
 use serde::{Serialize, de::DeserializeOwned};
+use std::time::Duration;
+
+/// Between two looks at an intent that is to be signed.
+const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A transaction that the gateway is to send.
 #[derive(Clone, Debug)]
@@ -71,6 +75,11 @@ impl TransactionRequest {
         self
     }
 
+    pub(super) fn estimate_from(&self, from: Address) -> ChainMethod {
+        let Intent { to, value, call, gas, .. } = self.0.clone();
+        ChainMethod::Estimate { from, to, value, call, gas }
+    }
+
     /// Records it in this database transaction: the gateway sends it only when that commits. Returns its id.
     pub async fn record(self, tx: &Tx) -> Result<i64, HostError> {
         decode(&tx.call_capability("tx", &JournalCall::Send(self.0)).await?)
@@ -91,6 +100,22 @@ impl HostHandle {
     /// The status of the intent that was recorded with this key.
     pub async fn find_intent(&self, role: &str, key: &str) -> Result<Option<IntentStatus>, HostError> {
         self.call_journal(JournalCall::Find { role: role.to_owned(), key: key.to_owned() }).await
+    }
+
+    /// Waits until an intent of this plugin is signed, so that it has a hash, or has failed; at most this long. Then returns its
+    /// status as it is, which may be [`TxState::Queued`] still.
+    pub async fn wait_until_signed(&self, id: i64, at_most: Duration) -> Result<Option<IntentStatus>, HostError> {
+        let mut remaining = at_most;
+        loop {
+            let status = self.intent_status(id).await?;
+            let is_queued = status.as_ref().is_some_and(|status| status.state == TxState::Queued);
+            if !is_queued || remaining.is_zero() {
+                return Ok(status);
+            }
+            let pause = remaining.min(LOOK_INTERVAL);
+            self.sleep(pause).await;
+            remaining -= pause;
+        }
     }
 
     /// The nonce queue of a role's key on a chain: its balance, and its queued and pending transactions.
