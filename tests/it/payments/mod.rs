@@ -6,6 +6,7 @@ mod broken_promises;
 mod clients;
 mod hostile_agents;
 mod kill;
+mod kills;
 mod market;
 mod memory;
 mod payment;
