@@ -114,12 +114,19 @@ fn parse_boolean(text: &str) -> Result<Value, (String, String)> {
     }
 }
 
-/// The value of a plugin's own key, whose kind the gateway does not know: JSON where the text is valid JSON, else text. In
-/// double quotes a number is text.
+/// Of numbers that every program reads alike; amounts in wei are often above it, and are texts in JSON.
+const WHOLE_NUMBER_MAX: u64 = (1 << 53) - 1;
+
+/// The value of a plugin's own key, whose kind the gateway does not know: JSON where the text is valid JSON, else text. A number
+/// above 2^53 - 1 is text, and so is any in double quotes.
 fn infer_value(text: &str) -> Value {
     let json = serde_json::from_str::<serde_json::Value>(text).ok();
     let exact = json.filter(|value| match value {
-        serde_json::Value::Number(number) => number.to_string() == text.trim(),
+        serde_json::Value::Number(number) => {
+            let is_safe =
+                number.is_f64() || number.as_i64().is_some_and(|whole| whole.unsigned_abs() <= WHOLE_NUMBER_MAX);
+            is_safe && number.to_string() == text.trim()
+        }
         serde_json::Value::Null => false,
         _ => true,
     });

@@ -13,6 +13,7 @@ mod payment;
 mod reorganisation;
 mod replicas;
 mod settlement;
+mod thousands;
 mod till;
 
 use market::{Market, agent, wei};

@@ -44,10 +44,15 @@ fn variables_reach_one_plugin() {
     assert!(config.plugins.sections.contains_key("hello"));
 }
 
-/// The gateway does not know the kind of a plugin's key: valid JSON is read as JSON, everything else as text.
+/// The gateway does not know the kind of a plugin's key: valid JSON is read as JSON, everything else as text, and so are
+/// numbers that JSON does not carry exactly everywhere: amounts in wei.
 #[rstest]
 #[case("5", json!(5))]
 #[case("1.5", json!(1.5))]
+#[case("9007199254740991", json!(9_007_199_254_740_991_u64))]
+#[case("9007199254740992", json!("9007199254740992"))]
+#[case("-9007199254740992", json!("-9007199254740992"))]
+#[case("10000000000000000000", json!("10000000000000000000"))]
 #[case("true", json!(true))]
 #[case("[\"a\"]", json!(["a"]))]
 #[case("{\"a\": 1}", json!({ "a": 1 }))]
