@@ -18,8 +18,8 @@ mod target_member;
 mod tx;
 
 pub use chain::{
-    BlockInfo, BlockTransactions, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult, EventFilter, LogInfo,
-    ReceiptInfo, TransactionInfo,
+    BlockInfo, BlockTransactions, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult, EventFilter, GasEstimate,
+    LogInfo, ReceiptInfo, TransactionInfo,
 };
 pub use environment::{Brand, Environment};
 pub use event::{ActivityRecord, ActivityRow, EventRef, TopicRow};
