@@ -60,6 +60,26 @@ async fn without_a_key() {
 }
 
 #[tokio::test]
+async fn after_a_restore_until_no_lost_voucher_is_valid() {
+    for place in 0..crate::builders(&chain().await, &json!({})).await.len() {
+        let chain = chain().await;
+        let gateway = crate::builders(&chain, &json!({})).await.remove(place).start().await;
+        // Before: what a client was told of it is lost.
+        settle(&gateway, &Draft::new(&gateway, 1, 1)).await;
+        gateway.execute("DELETE FROM x402_vouchers").await;
+        let restored_ms = gateway.now_s() * 1000;
+        gateway.execute(&format!("INSERT INTO host_restores (restored_ms) VALUES (1), ({restored_ms})")).await;
+        let gateway = gateway.restart().await;
+        says_no(&gateway, "the database was restored").await;
+        gateway.clock().advance(Duration::from_secs(3899)).await;
+        says_no(&gateway, "are valid for 1 s").await;
+        gateway.clock().advance(Duration::from_secs(1)).await;
+        settle(&gateway, &Draft::new(&gateway, 1, 2)).await;
+        finish(gateway).await;
+    }
+}
+
+#[tokio::test]
 async fn without_gas() {
     let chain = chain().await;
     let facilitator = Wallet::new(FACILITATOR).address().parse().unwrap();
