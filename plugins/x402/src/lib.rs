@@ -45,7 +45,10 @@ impl Plugin for X402 {
                 routes::settle_payment::route(),
                 routes::get_payer::route(),
             ])
-            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .migrations([
+                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
+                Migration::new(2, "deposits", include_str!("../migrations/0002_deposits.sql")),
+            ])
             .views(&["x402_payees_v1"])
             .jobs([jobs::settle::job(), jobs::follow::job(), jobs::close::job()])
             .grants(Grants {

@@ -1,12 +1,16 @@
 //! Rows derived from the vault's events. Only the handlers of `chain.rs` write them.
 
-use crate::model::contracts::{Settled, Skipped};
+use crate::model::{
+    Funds,
+    contracts::{Deposited, Settled, Skipped},
+};
 use plugin_api::{Address, HostError, Query, Sql, Tx, Wei, contracts::ChainEvent, sql};
 use serde::Deserialize;
 
 pub const SETTLED: &str = "x402_settled";
 pub const SKIPPED: &str = "x402_skipped";
 pub const ACCOUNTS: &str = "x402_accounts";
+pub const DEPOSITS: &str = "x402_deposits";
 pub const PAYEES: &str = "x402_payees";
 pub const TOTALS: &str = "x402_totals";
 
@@ -36,6 +40,26 @@ pub fn set_account(vault: Address, payer: Address, account: &Account) -> Sql {
     .bind((vault, payer, account.balance, account.unlock_at, account.settled_count))
 }
 
+/// What a payer has at the last indexed block, without the deposits of blocks after `confirmed`. One statement, so of one block.
+pub async fn funds(db: &impl Query, vault: Address, payer: Address, confirmed: i64) -> Result<Funds, HostError> {
+    let select = sql("SELECT a.balance, a.unlock_at, d.amount FROM x402_accounts a \
+         LEFT JOIN x402_deposits d ON d.payer = a.payer AND d.vault = a.vault AND d.block > $3 \
+         WHERE a.payer = $1 AND a.vault = $2");
+    let rows: Vec<(Wei, u64, Option<Wei>)> = db.rows(select.bind((payer, vault, confirmed))).await?;
+    let Some((balance, unlock_at, _)) = rows.first() else { return Ok(Funds::default()) };
+    let amounts = rows.iter().filter_map(|(_, _, amount)| *amount);
+    let unconfirmed = amounts.fold(Wei::ZERO, Wei::saturating_add);
+    let (balance, unlock_at) = (balance.saturating_sub(unconfirmed), (*unlock_at).into());
+    Ok(Funds { balance, unconfirmed, unlock_at, ..Funds::default() })
+}
+
+pub fn insert_deposit(event: &ChainEvent<Deposited>) -> Sql {
+    let Deposited { payer, amount } = &event.args;
+    sql("INSERT INTO x402_deposits (tx, log_index, vault, payer, amount, block) VALUES ($1, $2, $3, $4, $5, $6) \
+         ON CONFLICT (tx, log_index) DO NOTHING")
+    .bind((event.tx, log_index(event), event.address, payer, amount, block(event)))
+}
+
 pub fn insert_settled(event: &ChainEvent<Settled>) -> Sql {
     let Settled { payer, payee, amount, fee, nonce, reference } = &event.args;
     sql("INSERT INTO x402_settled (vault, payer, nonce, payee, amount, fee, reference, tx, block, settled_at) \
@@ -49,8 +73,12 @@ pub fn insert_skipped(event: &ChainEvent<Skipped>) -> Sql {
     let reason: String = reason.chars().take(REASON_CHARS_MAX).collect();
     sql("INSERT INTO x402_skipped (tx, log_index, vault, payer, nonce, reason, block, skipped_at) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (tx, log_index) DO NOTHING")
-    .bind((event.tx, i64::try_from(event.log_index).unwrap_or(i64::MAX), event.address, payer, nonce, reason))
+    .bind((event.tx, log_index(event), event.address, payer, nonce, reason))
     .bind((block(event), event.time_s))
+}
+
+fn log_index<Args>(event: &ChainEvent<Args>) -> i64 {
+    i64::try_from(event.log_index).unwrap_or(i64::MAX)
 }
 
 fn block<Args>(event: &ChainEvent<Args>) -> i64 {
