@@ -118,7 +118,7 @@ async fn with_another_contract_at_the_vaults_address() {
     payment["voucher"]["payer"] = json!(payer);
     payment["signature"] = json!(format!("0x{}", "ab".repeat(100)));
     let answer = post(&gateway, "/api/x402/verify", &payment).await;
-    assert_eq!((&answer["isValid"], &answer["disabled"]), (&json!(false), &json!(true)), "{answer}");
+    assert_eq!(answer["isValid"], false, "{answer}");
     finish(gateway).await;
 }
 
