@@ -11,7 +11,7 @@ use crate::{
     lifecycle::{PluginManager, PluginManagerParts, Purpose, Topics},
     memory_watch, migrations,
     operators::Operators,
-    pages::Pages,
+    pages::{HealthMembers, Pages},
     reload::signers_digest,
     routes::RouteTable,
 };
@@ -246,6 +246,7 @@ fn assemble(parts: BuiltParts) -> Gateway {
     let pages = Pages {
         backups: backups.clone(),
         health: health.clone(),
+        health_members: HealthMembers::default(),
         config: live.clone(),
         environment: environment.clone(),
         host: host.clone(),

@@ -74,6 +74,7 @@ impl Plugin for X402 {
             .provides(payment::END, contributions::end)
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
+            .contributes(point::HEALTH, contributions::health)
             .contributes(point::DISCOVERY, contributions::discovery);
         chain::subscribe(definition)
     }
