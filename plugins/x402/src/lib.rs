@@ -72,6 +72,7 @@ impl Plugin for X402 {
             .provides(payment::CHECK, contributions::check)
             .provides_in_write(payment::RESERVE, contributions::take)
             .provides(payment::END, contributions::end)
+            .provides(payment::PAID_SINCE, contributions::paid_since)
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes(point::HEALTH, contributions::health)

@@ -6,6 +6,7 @@ use crate::model::{
 };
 use plugin_api::{Address, HostError, Query, Sql, Tx, Wei, contracts::ChainEvent, sql};
 use serde::Deserialize;
+use std::collections::BTreeSet;
 
 pub const SETTLED: &str = "x402_settled";
 pub const SKIPPED: &str = "x402_skipped";
@@ -16,6 +17,8 @@ pub const TOTALS: &str = "x402_totals";
 
 /// The vault's own reasons are shorter; another contract at its address may say anything.
 const REASON_CHARS_MAX: usize = 200;
+/// More would be too many parameters.
+const PAYEES_OF_STATEMENT: usize = 500;
 /// Key of the only row of the totals.
 const TOTALS_ROW: i64 = 1;
 
@@ -109,6 +112,25 @@ pub async fn count_settled(tx: &Tx, payee: Address, amount: Wei, at_s: i64) -> R
          ON CONFLICT (payee) DO UPDATE SET volume = excluded.volume, settled_count = excluded.settled_count, \
          last_settled_at = excluded.last_settled_at");
     tx.defer(store.bind((payee, own.volume.saturating_add(amount), own.settled_count + 1, at_s)))
+}
+
+/// Which of the payees a settlement paid after this time.
+pub async fn paid_since(
+    db: &impl Query,
+    since_s: i64,
+    payees: &BTreeSet<Address>,
+) -> Result<BTreeSet<Address>, HostError> {
+    let mut paid = BTreeSet::new();
+    for part in payees.iter().collect::<Vec<_>>().chunks(PAYEES_OF_STATEMENT) {
+        let placeholders: Vec<String> = (2..part.len() + 2).map(|number| format!("${number}")).collect();
+        let text = format!(
+            "SELECT payee FROM x402_payees WHERE last_settled_at > $1 AND payee IN ({})",
+            placeholders.join(", ")
+        );
+        let select = part.iter().fold(sql(text).bind(since_s), |select, payee| select.bind(**payee));
+        paid.extend(db.rows::<Address>(select).await?);
+    }
+    Ok(paid)
 }
 
 /// Whether the vault has used the nonce, as far as it is indexed.
