@@ -49,7 +49,6 @@
 //!     Ok((coins, tokens.len()))
 //! }
 //! ```
-
 //!
 //! How far the rows are that the plugin derives from events, for what must not rely on old ones:
 //!

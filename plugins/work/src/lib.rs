@@ -7,7 +7,6 @@
 
 mod error;
 mod model;
-mod open_work;
 mod routes;
 mod store;
 mod topic;

@@ -1,6 +1,6 @@
 //! The topic `work`: an event that makes work available becomes one frame per item, unless the item is no longer open.
 
-use crate::{Work, model, open_work};
+use crate::{Work, model, store::open_work};
 use plugin_api::{
     HostError, HostErrorCode, PluginContext,
     point::{WorkEvent, WorkInput, WorkItem},

@@ -1,7 +1,7 @@
 //! `GET /api/work`: all open work of all enabled plugins.
 
 use super::tests_of;
-use crate::{Work, error::WorkError, model, open_work};
+use crate::{Work, error::WorkError, model, store::open_work};
 use plugin_api::{Author, HandlerError, Json, JsonSchema, Page, QueryString, RequestContext, Route, point};
 use serde::Serialize;
 use std::collections::BTreeMap;
