@@ -49,7 +49,18 @@
 //!     Ok((coins, tokens.len()))
 //! }
 //! ```
-
+//!
+//! How far the rows are that the plugin derives from events, for what must not rely on old ones:
+//!
+//! ```
+//! use plugin_api::{HostError, PluginContext, chain::{IndexPosition, MAIN}};
+//!
+//! /// The last block that rows of deposits may be of, unless they are too old.
+//! async fn deposits_until<P>(cx: PluginContext<P>) -> Result<Option<u64>, HostError> {
+//!     let position: Option<IndexPosition> = cx.chain(MAIN).indexed().await?;
+//!     Ok(position.filter(|position| position.lag_blocks() <= 3).map(|position| position.confirmed_block()))
+//! }
+//! ```
 //!
 //! What a transaction would do, before anything is spent; and its hash, which a request can wait for:
 //!
@@ -73,7 +84,7 @@
 //! ```
 
 pub use crate::manifest::{
-    BlockInfo, BlockTransactions, EventFilter, GasEstimate, IntentStatus, Lane, LogInfo, ReceiptInfo, SignResult,
-    TransactionInfo, TxState,
+    BlockInfo, BlockTransactions, EventFilter, GasEstimate, IndexPosition, IntentStatus, Lane, LogInfo, ReceiptInfo,
+    SignResult, TransactionInfo, TxState,
 };
 pub use crate::sdk::{Chain, ContractCall, MAIN, Signer, TransactionRequest};

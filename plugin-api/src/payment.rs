@@ -58,8 +58,19 @@
 //!     Ok(Reserve::Reserved("{}".to_owned()))
 //! }
 //! ```
+//!
+//! It may also say who was paid lately, which any plugin may ask that declares `.uses(payment::PAID_SINCE)`.
+//!
+//! ```
+//! use plugin_api::{Address, HostError, PluginContext, payment::{PAID_SINCE, PaidSinceInput}};
+//!
+//! async fn sold_today<P>(cx: PluginContext<P>, seller: Address) -> Result<bool, HostError> {
+//!     let input = PaidSinceInput { since_s: cx.now_s() - 86_400, payees: [seller].into() };
+//!     Ok(!cx.call(PAID_SINCE, &input).await?.is_empty())
+//! }
+//! ```
 
 pub use crate::sdk::payment::{
-    CHECK, Check, CheckInput, CheckedPayment, END, End, EndInput, OFFER, Offer, OfferInput, Payment, Price, RESERVE,
-    Reserve, ReserveInput,
+    CHECK, Check, CheckInput, CheckedPayment, END, End, EndInput, OFFER, Offer, OfferInput, PAID_SINCE, PaidSinceInput,
+    Payment, Price, RESERVE, Reserve, ReserveInput,
 };

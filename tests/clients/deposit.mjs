@@ -27,7 +27,10 @@ const hash = await createWalletClient({ account, chain: null, transport }).write
   maxPriorityFeePerGas: parseGwei("1"),
 });
 const reader = createPublicClient({ transport });
-await reader.waitForTransactionReceipt({ hash });
+// A deposit counts when three blocks are on top of its own, which the gateway has read, too.
+const { blockNumber } = await reader.waitForTransactionReceipt({ hash, confirmations: 4 });
+const indexedBlock = async () => (await (await fetch(`${gateway}/api/health`)).json()).indexedBlock;
+while ((await indexedBlock()) < Number(blockNumber) + 3) await new Promise((resolve) => setTimeout(resolve, 200));
 writeFileSync("payer.key", key, { mode: 0o600 });
 const balance = await reader.readContract({ ...vault, functionName: "balance", args: [payer] });
 console.log(`${payer} has ${formatEther(balance)} FMX in the vault ${vault.address}`);

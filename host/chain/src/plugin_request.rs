@@ -29,7 +29,7 @@ use plugin_api::{
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use std::slice;
+use std::{slice, sync::Arc};
 
 /// Calls of one request.
 const CALLS_MAX: usize = 500;
@@ -40,18 +40,21 @@ impl Chains {
     /// Handles a plugin's request; `granted` are the chains that it may read.
     pub async fn respond(&self, granted: &[String], request: &[u8]) -> Result<Value, HostError> {
         let request: ChainCall = serde_json::from_slice(request).map_err(|error| invalid(error.to_string()))?;
-        if !granted.contains(&request.chain) {
-            let message = format!("the plugin does not declare the chain `{}` in its grants", request.chain);
-            return Err(HostError::new(HostErrorCode::Refused, message));
-        }
-        let chain = self.get(&request.chain).ok_or_else(|| {
-            let message = format!("no chain `{}` is configured", request.chain);
-            HostError::new(HostErrorCode::Unavailable, message)
-        })?;
+        let chain = self.granted(granted, &request.chain)?;
         match request.agreed {
             true => chain.quorum_response(request.ask).await,
             false => chain.respond(request.ask).await,
         }
+    }
+
+    /// The chain of this name, if it is among those that the plugin may read.
+    pub fn granted(&self, granted: &[String], name: &str) -> Result<&Arc<Chain>, HostError> {
+        if !granted.iter().any(|chain| chain == name) {
+            let message = format!("the plugin does not declare the chain `{name}` in its grants");
+            return Err(HostError::new(HostErrorCode::Refused, message));
+        }
+        self.get(name)
+            .ok_or_else(|| HostError::new(HostErrorCode::Unavailable, format!("no chain `{name}` is configured")))
     }
 }
 
@@ -104,6 +107,11 @@ impl Chain {
             }
             Err(error) => Err(host_error(error)),
         }
+    }
+
+    /// The newest block while a server answers.
+    pub fn newest_block(&self) -> Result<BlockInfo, HostError> {
+        self.require_head().map(BlockInfo::from)
     }
 
     pub(super) fn require_head(&self) -> Result<Header, HostError> {

@@ -53,6 +53,11 @@ pub enum Command {
     ///
     /// What the database held is kept beside it. The configuration and secret keys are not in a backup.
     Restore(BackupFile),
+    /// Record that the database of a gateway that is stopped is now an older one, which another program has put there
+    ///
+    /// `gateway restore` records it itself. Plugins that keep promises of the time in between wait after it: x402 takes no payment
+    /// for 65 minutes.
+    MarkRestored,
     /// Print the OpenAPI document of the gateway with its enabled plugins
     Openapi,
     /// Print the versions of the gateway and of its plugin interface
@@ -255,6 +260,7 @@ mod tests {
             "gateway start",
             "gateway backup",
             "gateway restore",
+            "gateway mark-restored file",
             "gateway --port 80",
         ] {
             let error = Cli::try_parse_from(line.split(' ')).unwrap_err();

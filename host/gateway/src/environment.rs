@@ -6,7 +6,8 @@ use gateway_storage::Dialect;
 use plugin_api::manifest::{self, Environment};
 use std::net::SocketAddr;
 
-pub fn environment(config: &Config, bound: SocketAddr, dialect: Dialect) -> Environment {
+/// `restored_s` is when the database was restored last.
+pub fn environment(config: &Config, bound: SocketAddr, dialect: Dialect, restored_s: Option<i64>) -> Environment {
     let deployed =
         |main: &ChainConfig| main.contracts.keys().filter_map(|key| Some((key.clone(), main.contract(key)?))).collect();
     Environment {
@@ -25,6 +26,7 @@ pub fn environment(config: &Config, bound: SocketAddr, dialect: Dialect) -> Envi
             Dialect::Postgres => "postgres".to_owned(),
         },
         egress_allows_private: !config.egress.allow_hosts.is_empty(),
+        restored_s,
         contracts: config.chains.get(MAIN).map(deployed).unwrap_or_default(),
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     lifecycle::{PluginManager, PluginManagerParts, Purpose, Topics},
     memory_watch, migrations,
     operators::Operators,
-    pages::Pages,
+    pages::{HealthMembers, Pages},
     reload::signers_digest,
     routes::RouteTable,
 };
@@ -149,7 +149,8 @@ pub async fn build(
     prepare_data_dir(&config)?;
     let database = Database::open(database_settings(&config)?).await?;
     migrations::migrate(&database).await?;
-    let environment = Arc::new(environment::environment(&config, bound, database.dialect()));
+    let restored_s = gateway_storage::last_restore_ms(&database).await?.map(|restored_ms| restored_ms.div_euclid(1000));
+    let environment = Arc::new(environment::environment(&config, bound, database.dialect(), restored_s));
     let brand = Brand::new(&config.brand.message_line, &config.brand.header_prefix)
         .map_err(|error| StartError::Brand(error.to_string()))?;
     let position =
@@ -245,6 +246,7 @@ fn assemble(parts: BuiltParts) -> Gateway {
     let pages = Pages {
         backups: backups.clone(),
         health: health.clone(),
+        health_members: HealthMembers::default(),
         config: live.clone(),
         environment: environment.clone(),
         host: host.clone(),

@@ -4,6 +4,7 @@ use crate::document_context::DocumentContext;
 use plugin_api::Address;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// What the caller measured for this response.
@@ -46,9 +47,13 @@ pub struct Deployment {
     pub deploy_block: Option<u64>,
     /// Names of the contracts that have an address.
     pub deployed: Vec<String>,
+    /// What plugins add.
+    #[serde(flatten)]
+    pub contributed: Map<String, Value>,
 }
 
-pub fn health(context: &DocumentContext<'_>, probe: ProbeResult) -> Health {
+/// `contributed` are members that plugins add to `v3`.
+pub fn health(context: &DocumentContext<'_>, probe: ProbeResult, contributed: Map<String, Value>) -> Health {
     Health {
         ok: probe.ok,
         version: context.environment.gateway_version.clone(),
@@ -59,13 +64,17 @@ pub fn health(context: &DocumentContext<'_>, probe: ProbeResult) -> Health {
         escrow: context.contract("escrow"),
         signer: context.signer,
         signer_ephemeral: probe.signer_ephemeral,
-        v3: deployment(context),
+        v3: deployment(context, contributed),
     }
 }
 
-fn deployment(context: &DocumentContext<'_>) -> Deployment {
+fn deployment(context: &DocumentContext<'_>, mut contributed: Map<String, Value>) -> Deployment {
+    // The gateway's own members stay what they are.
+    for own in ["contracts", "deployBlock", "deployed"] {
+        contributed.remove(own);
+    }
     let mut contracts = context.chain.contracts.clone();
     contracts.retain(|name, _| name != "registry" && name != "escrow");
     let deployed = contracts.iter().filter(|(_, address)| address.is_some()).map(|(name, _)| name.clone()).collect();
-    Deployment { contracts, deploy_block: context.chain.deploy_block, deployed }
+    Deployment { contracts, deploy_block: context.chain.deploy_block, deployed, contributed }
 }

@@ -5,7 +5,7 @@ use super::{
     bounds::BACKGROUND_TASKS_MAX,
     fetch,
     handle::cut,
-    log_subscription,
+    index_position, log_subscription,
     polls::{BACKGROUND_TASK, HostFrame, PluginCall, UnwatchedFrame, current_place, in_host, in_other_plugins},
     refused_transaction::undeclared_transaction,
     services::{call_service, check_used},
@@ -23,7 +23,9 @@ use plugin_api::{
         CapabilityResponse, Fault, FfiBytes, Host, Host_TO, HostBox, HostError, HostErrorCode, Rows, Statement,
         StreamedResponse, Task, Task_TO, TaskBox, TransactionBox,
     },
-    manifest::{Manifest, RoutesCall, RoutesResult, ServiceCall, UrlCheckCall, UrlCheckResult, UrlProblem, WakeCall},
+    manifest::{
+        IndexCall, Manifest, RoutesCall, RoutesResult, ServiceCall, UrlCheckCall, UrlCheckResult, UrlProblem, WakeCall,
+    },
 };
 use std::{collections::BTreeMap, future::ready, sync::Arc, time::Duration};
 
@@ -49,6 +51,14 @@ impl Capabilities {
 
     async fn chain(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
         reply(&self.host.chains.respond(&self.manifest.grants.chains, &request).await?)
+    }
+
+    async fn index(self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {
+        let IndexCall { chain } = serde_json::from_slice(request).map_err(|error| {
+            HostError::new(HostErrorCode::Invalid, format!("not a question about an index: {error}"))
+        })?;
+        let chain = self.host.chains.granted(&self.manifest.grants.chains, &chain)?;
+        reply(&index_position::of(&self.host.database, &self.handle.name, chain).await?)
     }
 
     async fn service(self, request: &FfiBytes, input: FfiBytes) -> Result<CapabilityResponse, HostError> {
@@ -256,6 +266,7 @@ impl Host for Capabilities {
                 "fetch" => capabilities.fetch(&request, body).await.into(),
                 "check_url" => capabilities.check_url(&request).into(),
                 "chain" => capabilities.chain(request).await.into(),
+                "index" => capabilities.index(&request).await.into(),
                 "sign" => capabilities.sign(request).await.into(),
                 "secret" => capabilities.secret(request, body).await.into(),
                 "tx" => capabilities.tx(request).await.into(),

@@ -18,6 +18,7 @@ mod doorkeeper;
 mod fetch;
 mod handle;
 mod host_context;
+mod index_position;
 pub mod job;
 pub mod loading;
 mod log_subscription;

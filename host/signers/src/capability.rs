@@ -28,6 +28,10 @@ impl Signers {
                 let signer = recover(&digest(what)?, &signature)?;
                 Ok(json!(plugin_api::Address(signer.into_array())))
             }
+            SignCall::RecoverDigest { digest, signature } => {
+                let signer = recover(&digest.0.into(), &signature)?;
+                Ok(json!(plugin_api::Address(signer.into_array())))
+            }
         }
     }
 

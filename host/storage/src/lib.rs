@@ -19,6 +19,7 @@ mod migrations;
 mod plugin_objects;
 mod postgres;
 pub mod read_tracking;
+mod restores;
 mod result_budget;
 mod revisions;
 mod scope;
@@ -44,6 +45,7 @@ pub use migrations::{AppliedMigration, MigrationReport, Schema, schema_problems}
 pub use plugin_objects::PluginObjects;
 pub use postgres::Notifications;
 pub use read_tracking::ReadDependencies;
+pub use restores::{MIGRATION as RESTORES_MIGRATION, last_restore_ms, record_restore};
 pub use revisions::{OwnerRevision, Revision, Revisions};
 pub use scope::{Isolation, Scope, ViewNames, is_reserved, shares_tables};
 pub use settings::DatabaseSettings;

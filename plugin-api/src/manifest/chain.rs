@@ -45,6 +45,36 @@ pub struct BlockInfo {
     pub time_s: i64,
 }
 
+/// The request of the capability `index`: how far the plugin's own index of a chain is, an [`IndexPosition`] or null.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IndexCall {
+    pub chain: String,
+}
+
+/// How far the rows that a plugin derives from a chain are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IndexPosition {
+    /// The last block whose events are in the rows.
+    pub block: u64,
+    pub hash: Hash256,
+    /// The newest block of the chain.
+    pub head: BlockInfo,
+    /// How many blocks the operator wants on top of a block before what happened in it counts.
+    pub confirmations: u64,
+}
+
+impl IndexPosition {
+    /// Blocks that are mined and not in the rows yet.
+    pub fn lag_blocks(&self) -> u64 {
+        self.head.number.saturating_sub(self.block)
+    }
+
+    /// The last block whose events count: `confirmations` other ones are on top of it.
+    pub fn confirmed_block(&self) -> u64 {
+        self.block.saturating_sub(self.confirmations)
+    }
+}
+
 /// A request of the capability `chain`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChainCall {

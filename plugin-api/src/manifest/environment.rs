@@ -20,6 +20,9 @@ pub struct Environment {
     pub dialect: String,
     /// Development switch: whether egress may reach private hosts.
     pub egress_allows_private: bool,
+    /// When the database was last restored from a backup, in Unix seconds; `None` where it never was. What was written between
+    /// the backup and this time is lost, so a promise of that time may be met a second time.
+    pub restored_s: Option<i64>,
     /// Addresses of the contracts of the chain `main`, by their keys in the configuration. Contracts that are not deployed are
     /// absent.
     pub contracts: BTreeMap<String, Address>,

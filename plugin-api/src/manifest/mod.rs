@@ -19,7 +19,7 @@ mod tx;
 
 pub use chain::{
     BlockInfo, BlockTransactions, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult, EventFilter, GasEstimate,
-    LogInfo, ReceiptInfo, TransactionInfo,
+    IndexCall, IndexPosition, LogInfo, ReceiptInfo, TransactionInfo,
 };
 pub use environment::{Brand, Environment};
 pub use event::{ActivityRecord, ActivityRow, EventRef, TopicRow};

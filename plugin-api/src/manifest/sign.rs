@@ -1,6 +1,6 @@
 //! Requests of the capability `sign`.
 
-use crate::sdk::Address;
+use crate::sdk::{Address, Hash256};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -14,6 +14,8 @@ pub enum SignCall {
     Sign { role: String, what: Signable },
     /// The signer of a signature (`0x` and 130 digits): an address. Needs no grant.
     Recover { what: Signable, signature: String },
+    /// The same of a hash that the plugin has computed. There is no such form for signing.
+    RecoverDigest { digest: Hash256, signature: String },
 }
 
 /// A document to sign. No form can be mistaken for a transaction.

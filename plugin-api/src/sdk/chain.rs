@@ -8,7 +8,7 @@ use crate::{
     abi::{EventSource, Fault, FfiBytes, HostError, HostErrorCode, SubscribedEvent},
     manifest::{
         BlockInfo, BlockTransactions, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult, EventFilter,
-        GasEstimate, IndexedValue, ReceiptInfo, SubscriptionSpec,
+        GasEstimate, IndexCall, IndexPosition, IndexedValue, ReceiptInfo, SubscriptionSpec,
     },
 };
 use abi_stable::std_types::{RResult, RVec};
@@ -128,6 +128,14 @@ impl Chain<'_> {
     /// The newest block that a reorganisation can no longer remove.
     pub async fn finalized(&self) -> Result<BlockInfo, HostError> {
         self.request(ChainMethod::Finalized).await
+    }
+
+    /// How far the plugin's own index of this chain is; `None` before it has a block, and while it begins anew. Ask before you read the
+    /// rows: these are then of that block or of a later one.
+    pub async fn indexed(&self) -> Result<Option<IndexPosition>, HostError> {
+        let request = IndexCall { chain: self.name.clone() };
+        let response = self.host.call_capability("index", &request, FfiBytes::default()).await?;
+        serde_json::from_slice(&response.response).map_err(invalid)
     }
 
     /// The block with this number; `None` when it is not mined yet.

@@ -103,6 +103,11 @@ pub trait ApiError: std::error::Error + Send + 'static {
         ErrorDetails::default()
     }
 
+    /// The value of a header of this error's response, for another protocol that carries the error.
+    fn header_value(&self, name: &str) -> Option<String> {
+        self.details().into_header(name)
+    }
+
     /// All headers and members, for the documentation; written by the derive.
     #[doc(hidden)]
     fn describe_details(_: &mut SchemaGenerator) -> Vec<ErrorDetail> {
@@ -187,6 +192,11 @@ impl Problem {
     pub fn member(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.details.members.insert(name.to_owned(), value.into());
         self
+    }
+
+    /// The value of a header that was added.
+    pub fn header_value(&self, name: &str) -> Option<String> {
+        self.details.clone().into_header(name)
     }
 
     fn of(error: &impl ApiError) -> Self {

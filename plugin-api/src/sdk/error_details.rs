@@ -21,6 +21,10 @@ impl ErrorDetails {
         self
     }
 
+    pub(super) fn into_header(self, name: &str) -> Option<String> {
+        self.headers.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+
     /// A value that cannot be written as JSON is `null`.
     pub fn member(mut self, name: &str, value: &impl Serialize) -> Self {
         self.members.insert(name.to_owned(), serde_json::to_value(value).unwrap_or_default());

@@ -4,6 +4,7 @@ use super::{Address, IntoResponse, Wei, point::Service, response};
 use crate::abi;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// What a request costs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -52,6 +53,16 @@ pub const RESERVE: Service<ReserveInput, Reserve> = Service::new("payment-reserv
 
 /// Ends a reservation.
 pub const END: Service<EndInput, End> = Service::new("payment-end");
+
+/// Which of some payees were paid after a time: for lists of what nobody buys yet. Any plugin may call it.
+pub const PAID_SINCE: Service<PaidSinceInput, BTreeSet<Address>> = Service::new("payment-paid-since");
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PaidSinceInput {
+    /// Unix seconds.
+    pub since_s: i64,
+    pub payees: BTreeSet<Address>,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OfferInput {

@@ -15,6 +15,7 @@
 //!     definition
 //!         .contributes(point::STATS, async |_, _: NoInput| Ok(Counters::manifest([("notes", 7.into())])))
 //!         .contributes(point::STATUS, status)
+//!         .contributes(point::HEALTH, async |_, _: NoInput| Ok(members([("notesWaiting", 7.into())])))
 //!         .contributes(point::DISCOVERY, async |_, _: NoInput| {
 //!             Ok(Discovery { card: members([("topNotes", 7.into())]), ..Discovery::default() })
 //!         })
@@ -130,6 +131,9 @@ pub const AUTHORS: Point<AuthorsInput, BTreeMap<Address, AuthorName>> = Point::n
 pub const STATS: Point<NoInput, Counters> = Point::new("stats");
 /// Services for `/api/status`, by name.
 pub const STATUS: Point<NoInput, BTreeMap<String, ServiceStatus>> = Point::new("status");
+/// Members of `v3` in `/api/health`, for programs that probe it often: what a contributor has at hand. The gateway asks at most
+/// every two seconds, and shows what it was told before when an answer takes longer than half a second.
+pub const HEALTH: Point<NoInput, Map<String, Value>> = Point::new("health");
 /// Members of the network's manifest and agent card that depend on configuration or stored data: what does not is declared,
 /// see [`crate::Route::endpoint`] and [`crate::Definition::skill`].
 pub const DISCOVERY: Point<NoInput, Discovery> = Point::new("discovery");

@@ -3,7 +3,7 @@
 //! A role without a key is a [`HostErrorCode::Disabled`]: a handler that returns it with `?` responds 503 `disabled` with
 //! the reason. Keys stay in the gateway; no plugin gets one.
 
-use super::{Address, HostHandle};
+use super::{Address, Hash256, HostHandle};
 use crate::{
     abi::{FfiBytes, HostError, HostErrorCode},
     manifest::{SignCall, Signable},
@@ -33,6 +33,11 @@ impl HostHandle {
     /// The signer of this EIP-712 document.
     pub async fn recover_typed_data(&self, document: Value, signature: &str) -> Result<Address, HostError> {
         self.recover(Signable::TypedData(document), signature).await
+    }
+
+    /// The signer of the document with this hash: EIP-712's, for example, which a plugin with one type computes faster itself.
+    pub async fn recover_digest(&self, digest: Hash256, signature: &str) -> Result<Address, HostError> {
+        self.call_signer(SignCall::RecoverDigest { digest, signature: signature.to_owned() }).await
     }
 
     async fn recover(&self, what: Signable, signature: &str) -> Result<Address, HostError> {

@@ -12,6 +12,8 @@ pub struct Config {
     pub calls_max: usize,
     /// The same of one agent.
     pub calls_per_agent_max: usize,
+    /// Seconds that an agent has for its answer, 1 to 60.
+    pub answer_timeout_s: u32,
     /// Origins of the operator's own agents, such as `https://agents.example`: they are sent `upstream_secret`.
     pub upstreams: Vec<String>,
     /// By which the operator's own agents know this gateway: 16 to 256 visible characters, best in the variable
@@ -21,13 +23,19 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Self { calls_max: 64, calls_per_agent_max: 8, upstreams: Vec::new(), upstream_secret: String::new() }
+        Self {
+            calls_max: 64,
+            calls_per_agent_max: 8,
+            answer_timeout_s: 60,
+            upstreams: Vec::new(),
+            upstream_secret: String::new(),
+        }
     }
 }
 
 impl Config {
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        let Self { calls_max, calls_per_agent_max, upstreams, upstream_secret } = self;
+        let Self { calls_max, calls_per_agent_max, answer_timeout_s, upstreams, upstream_secret } = self;
         let outside = |key: &str, value: usize| ConfigError::outside(key, value, 1..=10_000);
         let wrong = upstreams.iter().find(|upstream| origin(upstream).as_ref() != Some(*upstream));
         let is_secret =
@@ -35,6 +43,7 @@ impl Config {
         ConfigError::check([
             outside("calls_max", *calls_max),
             outside("calls_per_agent_max", *calls_per_agent_max),
+            ConfigError::outside("answer_timeout_s", *answer_timeout_s, 1..=60),
             wrong.map(|upstream| {
                 format!("upstreams holds {upstream:?}: an origin is needed, such as https://agents.example")
             }),
@@ -76,6 +85,8 @@ mod tests {
         for (config, part) in [
             (Config { calls_max: 0, ..Config::default() }, "calls_max is 0"),
             (Config { calls_per_agent_max: 10_001, ..Config::default() }, "calls_per_agent_max is 10001"),
+            (Config { answer_timeout_s: 0, ..Config::default() }, "answer_timeout_s is 0"),
+            (Config { answer_timeout_s: 61, ..Config::default() }, "answer_timeout_s is 61"),
             (with_upstreams(&["https://a.example/"], secret), "upstreams holds"),
             (with_upstreams(&["https://A.example"], secret), "upstreams holds"),
             (with_upstreams(&["ftp://a.example"], secret), "upstreams holds"),

@@ -11,7 +11,7 @@ mod routes;
 mod store;
 mod topic;
 
-use plugin_api::{ConfigError, Definition, HostHandle, NoConfig, Plugin, Skill, export_plugin};
+use plugin_api::{ConfigError, Definition, HostHandle, NoConfig, Plugin, Skill, export_plugin, payment};
 
 pub struct Work;
 
@@ -22,6 +22,7 @@ impl Plugin for Work {
         Definition::new()
             .tag("Work")
             .requires(&["agents"])
+            .uses(payment::PAID_SINCE)
             .routes([routes::list_work::route(), routes::stream_work::route()])
             .skill(
                 Skill::new(

@@ -1,9 +1,9 @@
 //! The topic `work`: an event that makes work available becomes one frame per item, unless the item is no longer open.
 
-use crate::{Work, model};
+use crate::{Work, model, store::open_work};
 use plugin_api::{
     HostError, HostErrorCode, PluginContext,
-    point::{self, WorkEvent, WorkInput, WorkItem},
+    point::{WorkEvent, WorkInput, WorkItem},
     stream::{Frame, TopicRow},
 };
 use serde::Serialize;
@@ -38,10 +38,8 @@ pub async fn frames(cx: PluginContext<Work>, rows: Vec<TopicRow>) -> Result<Vec<
         let invalid = |error: serde_json::Error| HostError::new(HostErrorCode::Internal, error.to_string());
         let data = serde_json::from_str(data.get()).map_err(invalid)?;
         let question = WorkInput { made_by: Some(WorkEvent { event_type: kind, data }) };
-        for (_, items) in cx.collect(point::WORK, &question).await? {
-            for item in items {
-                frames.push(frame(&cx, (id, ts), item).await?);
-            }
+        for item in open_work::collect(&cx, &question).await? {
+            frames.push(frame(&cx, (id, ts), item).await?);
         }
     }
     Ok(frames)

@@ -4,7 +4,7 @@
 use crate::{
     X402,
     model::contracts::{Deposited, Settled, Skipped, UnlockRequested, VoucherSettled, Withdrawn},
-    store::derived::{self, ACCOUNTS, PAYEES, SETTLED, SKIPPED, TOTALS},
+    store::derived::{self, ACCOUNTS, DEPOSITS, PAYEES, SETTLED, SKIPPED, TOTALS},
 };
 use plugin_api::{Definition, Event, EventBuilder, HostError, PluginContext, Tx, contracts::ChainEvent};
 
@@ -12,7 +12,7 @@ pub const EVENT_TYPES: [&str; 1] = [VoucherSettled::TYPE];
 
 pub fn subscribe(definition: Definition<X402>) -> Definition<X402> {
     definition
-        .on_contract_event(&[ACCOUNTS], deposited)
+        .on_contract_event(&[ACCOUNTS, DEPOSITS], deposited)
         .on_contract_event(&[SETTLED, ACCOUNTS, PAYEES, TOTALS], settled)
         .on_contract_event(&[SKIPPED], skipped)
         .on_contract_event(&[ACCOUNTS], unlock_requested)
@@ -20,6 +20,7 @@ pub fn subscribe(definition: Definition<X402>) -> Definition<X402> {
 }
 
 async fn deposited(_: PluginContext<X402>, tx: Tx, event: ChainEvent<Deposited>) -> Result<(), HostError> {
+    tx.defer(derived::insert_deposit(&event))?;
     let Deposited { payer, amount } = event.args;
     let mut account = derived::account(&tx, event.address, payer).await?;
     account.balance = account.balance.saturating_add(amount);

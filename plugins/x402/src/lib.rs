@@ -45,7 +45,10 @@ impl Plugin for X402 {
                 routes::settle_payment::route(),
                 routes::get_payer::route(),
             ])
-            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .migrations([
+                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
+                Migration::new(2, "deposits", include_str!("../migrations/0002_deposits.sql")),
+            ])
             .views(&["x402_payees_v1"])
             .jobs([jobs::settle::job(), jobs::follow::job(), jobs::close::job()])
             .grants(Grants {
@@ -69,8 +72,10 @@ impl Plugin for X402 {
             .provides(payment::CHECK, contributions::check)
             .provides_in_write(payment::RESERVE, contributions::take)
             .provides(payment::END, contributions::end)
+            .provides(payment::PAID_SINCE, contributions::paid_since)
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
+            .contributes(point::HEALTH, contributions::health)
             .contributes(point::DISCOVERY, contributions::discovery);
         chain::subscribe(definition)
     }

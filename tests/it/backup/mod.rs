@@ -4,6 +4,7 @@ mod copy;
 mod killed;
 mod manifest;
 mod refusals;
+mod restored;
 mod schedule;
 mod tables;
 

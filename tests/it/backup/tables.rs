@@ -50,11 +50,14 @@ impl Tables {
         Self(tables)
     }
 
-    /// Without what the commands themselves leave: rows in the audit, and what SQLite notes of tables when it is closed.
+    /// Without what the commands themselves leave: rows in the audit, the time of a restore, and what SQLite notes of tables when it is closed.
     pub fn without_own_traces(mut self) -> Self {
         self.0.retain(|table, _| !table.starts_with("sqlite_stat"));
         if let Some(audit) = self.0.get_mut("host_audit") {
             audit.retain(|row| !row.contains("command line, uid"));
+        }
+        if let Some(restores) = self.0.get_mut("host_restores") {
+            restores.clear();
         }
         if let Some(sequences) = self.0.get_mut("sqlite_sequence") {
             sequences.retain(|row| !row.contains("host_audit"));

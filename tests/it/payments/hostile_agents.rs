@@ -2,15 +2,17 @@
 
 use super::{FMX, Market, PRICE, Payment, Till, agent, market, until, wei};
 use futures_util::future::{join_all, join3};
+use gateway_tests::process::Setup;
 use plugin_testing::{TestResponse, json};
 use std::time::Duration;
 use wiremock::{MockServer, ResponseTemplate};
 
 const MIB: usize = 1024 * 1024;
-/// Longer than the minute that an agent has.
-const TOO_LONG: Duration = Duration::from_secs(70);
-/// For the answer about an agent that takes too long.
-const PATIENCE: Duration = Duration::from_secs(80);
+/// In seconds: what an agent has for its answer here.
+const ANSWER_TIMEOUT_S: u64 = 3;
+const TOO_LONG: Duration = Duration::from_secs(ANSWER_TIMEOUT_S + 10);
+/// For the answer about an agent that takes too long: less than the agent takes.
+const PATIENCE: Duration = Duration::from_secs(ANSWER_TIMEOUT_S + 8);
 
 /// How they answer, and what the client is told.
 const HOSTILE: [(&str, u16, &str); 4] =
@@ -46,7 +48,9 @@ async fn assert_released(till: &Till, payment: &Payment, refused: &TestResponse,
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn failed_work_costs_nothing_and_the_payer_pays_with_a_new_voucher() {
     let (mut market, gone) = open().await;
-    let tills = market.tills(|setup| setup.set("plugins.x402.batch_size", 1)).await;
+    let adjust =
+        |setup: Setup| setup.set("plugins.x402.batch_size", 1).set("plugins.a2a.answer_timeout_s", ANSWER_TIMEOUT_S);
+    let tills = market.tills(adjust).await;
     drop(gone);
     let inside = market::server().await;
     market::serve(&inside, "inside", ResponseTemplate::new(200).set_body_string("secret")).await;

@@ -20,6 +20,8 @@ use wiremock::{
 /// What the payments are made of.
 const PLUGINS: [&str; 5] = ["a2a", "agents", "memory", "payloads", "x402"];
 const REGISTER: &str = "register(string name, string endpoint, string metadataURI, uint256 pricePerJob)";
+/// The gateways' default.
+const CONFIRMATIONS: u64 = 3;
 /// The test key that owns all agents, and so is paid.
 pub const OWNER: &str = "user1";
 
@@ -118,8 +120,10 @@ impl Market {
         assert_eq!(receipt["status"], "0x1", "{function} reverted: {receipt}");
     }
 
+    /// So deep in the chain that it counts.
     pub async fn deposit(&self, role: &str, wei: u128) {
         self.send(role, "x402Vault", "deposit()", &[], wei).await;
+        self.devnet.mine(CONFIRMATIONS).await.unwrap();
     }
 
     /// What a function of the vault returns now, a number or an address.

@@ -23,13 +23,14 @@ pub struct Till {
 }
 
 impl Till {
-    /// Starts a gateway and waits until it knows the price of every agent.
+    /// Starts a gateway and waits until it knows the price of every agent, and every deposit.
     pub async fn open(market: &Market, setup: Setup, facilitator: &'static str) -> Self {
         let gateway = setup.start().await.unwrap();
         let till = Self { site: Site::of(&gateway), setup, gateway, facilitator };
         for agent in 1..=market.registered {
             till.knows_price_of(agent).await;
         }
+        till.has_indexed(market).await;
         till
     }
 
@@ -64,13 +65,17 @@ impl Till {
             Engine::Postgres => ["user5", "user6", "user7"][number],
         };
         market.deposit(role, FMX).await;
-        let block = market.devnet.head().await.unwrap();
-        until("the block of the deposit is read", async || {
-            let rpc = self.get("/api/status").await["services"]["rpc"].clone();
-            rpc["head"].as_u64().is_some_and(|head| head >= block)
+        self.has_indexed(market).await;
+        role
+    }
+
+    /// Waits until it has the events of all blocks that there are now.
+    async fn has_indexed(&self, market: &Market) {
+        let newest = market.devnet.head().await.unwrap();
+        until("the newest block is indexed", async || {
+            self.get("/api/health").await["indexedBlock"].as_u64().is_some_and(|block| block >= newest)
         })
         .await;
-        role
     }
 
     pub async fn get(&self, path: &str) -> Value {

@@ -63,9 +63,16 @@ pub async fn restore(output: Output, config: &Config, copy: &BackupFile) -> Exit
     let (own, own_views) = (gateway::migrations::migrations(), gateway::migrations::views());
     let mut known = vec![Schema { scope: &Scope::Host, views: &own_views, migrations: &own }];
     known.extend(plugins.iter().zip(&scopes).map(|(plugin, scope)| schema(plugin, scope)));
-    let label = label();
-    let request =
-        RestoreRequest { settings: &settings, file: &copy.file, overwrite: copy.force, label: &label, schemas: &known };
+    let now_ms = Clock::System.now_ms();
+    let label = label(now_ms);
+    let request = RestoreRequest {
+        settings: &settings,
+        file: &copy.file,
+        overwrite: copy.force,
+        label: &label,
+        now_ms,
+        schemas: &known,
+    };
     let restored = match gateway_storage::restore(&request).await {
         Ok(restored) => restored,
         Err(error) => return failed(&error),
@@ -95,8 +102,8 @@ fn schema<'a>(plugin: &'a LoadedPlugin, scope: &'a Scope) -> Schema<'a> {
 }
 
 /// As part of a name: 20261121T161500123Z.
-fn label() -> String {
-    let now = Timestamp::from_millisecond(Clock::System.now_ms()).unwrap_or_default();
+fn label(now_ms: i64) -> String {
+    let now = Timestamp::from_millisecond(now_ms).unwrap_or_default();
     now.strftime("%Y%m%dT%H%M%S%3fZ").to_string()
 }
 

@@ -7,6 +7,7 @@ mod check;
 mod exit;
 mod inspect;
 mod list;
+mod mark_restored;
 mod migrate;
 mod new_plugin;
 mod openapi;
@@ -82,6 +83,7 @@ fn run_with_config(command: &Command, output: Output, config: Config, cli: &Cli)
         Command::Openapi => openapi::print(&config),
         Command::Backup(copy) => with_runtime(backup::back_up(output, &config, copy)).unwrap_or_else(|code| code),
         Command::Restore(copy) => with_runtime(backup::restore(output, &config, copy)).unwrap_or_else(|code| code),
+        Command::MarkRestored => with_runtime(mark_restored::run(output, &config)).unwrap_or_else(|code| code),
         command => {
             let name = match command {
                 Command::Plugins(PluginsCommand::List(list)) => list.name.as_deref(),

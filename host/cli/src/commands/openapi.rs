@@ -15,7 +15,7 @@ pub fn print(config: &Config) -> ExitCode {
     };
     let enabled = loaded.iter().flatten().filter(|plugin| plugin.is_enabled(&config.plugins));
     let manifests: Vec<&Manifest> = enabled.map(|plugin| &*plugin.manifest).collect();
-    let environment = gateway::environment::environment(config, config.http.listen, Dialect::Sqlite);
+    let environment = gateway::environment::environment(config, config.http.listen, Dialect::Sqlite, None);
     let routes = gateway_meta::meta_routes(&environment);
     let document = openapi::document(&DocumentContext {
         environment: &environment,

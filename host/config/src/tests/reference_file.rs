@@ -91,6 +91,7 @@ fn it_holds_every_key_and_no_other() {
     assert_eq!(
         of_plugins.into_iter().collect::<Vec<_>>(),
         [
+            "plugins.a2a.answer_timeout_s",
             "plugins.a2a.calls_max",
             "plugins.a2a.calls_per_agent_max",
             "plugins.a2a.upstreams",

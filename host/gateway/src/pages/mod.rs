@@ -1,6 +1,9 @@
 //! The gateway's own routes: collects what the plugins contribute and renders the documents of [`gateway_meta`].
 
+mod health_members;
 mod status;
+
+pub use health_members::HealthMembers;
 
 use crate::{
     backups::Backups,
@@ -41,6 +44,7 @@ pub struct Pages {
     pub routes: Arc<RouteTable>,
     pub plugins: Arc<PluginManager>,
     pub health: Arc<HealthMonitor>,
+    pub health_members: HealthMembers,
     pub backups: Arc<Backups>,
     pub indexes: Arc<Indexes>,
     pub jobs: JobStore,
@@ -62,7 +66,8 @@ impl Pages {
                     indexed_block: self.indexes.indexed_block(),
                     signer_ephemeral: false,
                 };
-                self.with_context(|facts| Ok(json(&health::health(facts, pulse))))
+                let contributed = self.health_members.read(&self.host).await;
+                self.with_context(|facts| Ok(json(&health::health(facts, pulse, contributed))))
             }
             MetaPage::Status => self.status().await,
             MetaPage::Front => Ok(self.front_page(parts)),

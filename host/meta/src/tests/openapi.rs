@@ -214,7 +214,7 @@ fn own_documents(gateway: &GatewayFixture) -> Vec<(&'static str, Value)> {
             ("get_index", json!(index(context))),
             ("get_agent_card", agent_card(context)),
             ("get_manifest", manifest(context)),
-            ("get_health", json!(health(context, probe))),
+            ("get_health", json!(health(context, probe, serde_json::Map::default()))),
             ("get_stats", json!(stats(context.counters))),
             ("get_status", json!(status(context, state, services))),
             ("list_releases", json!(changelog::changelog(context, &releases))),

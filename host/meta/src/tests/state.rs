@@ -18,7 +18,8 @@ fn health_without_a_chain() {
     gateway.chain.contracts.clear();
     let probe = ProbeResult { ok: true, head: None, indexed_block: None, signer_ephemeral: false };
     assert_eq!(
-        serde_json::to_value(gateway.with_context(|context| health(context, probe))).unwrap(),
+        serde_json::to_value(gateway.with_context(|context| health(context, probe, serde_json::Map::default())))
+            .unwrap(),
         json!({
             "ok": true, "version": "0.6.0", "chainId": 3961, "head": -1, "indexedBlock": null, "registry": null,
             "escrow": null, "signer": null, "signerEphemeral": false,
@@ -30,13 +31,23 @@ fn health_without_a_chain() {
 #[test]
 fn health_on_a_chain() {
     let probe = ProbeResult { ok: false, head: Some(200), indexed_block: Some(199), signer_ephemeral: true };
-    let health = GatewayFixture::with_two_plugins().with_context(|context| health(context, probe));
+    let health =
+        GatewayFixture::with_two_plugins().with_context(|context| health(context, probe, serde_json::Map::default()));
     assert!(!health.ok, "without its database the gateway keeps nothing");
     assert_eq!((health.head, health.indexed_block), (200, Some(199)));
     assert_eq!(health.registry.unwrap().to_string(), "0x00000000000000000000000000000000000000AA");
     assert_eq!(health.escrow, None);
     assert_eq!(health.v3.deployed, ["streamPay"]);
     assert_eq!(health.v3.contracts.keys().collect::<Vec<_>>(), ["memoryAnchor", "streamPay"]);
+}
+
+#[test]
+fn plugins_add_to_health_and_change_nothing_of_the_gateways() {
+    let probe = ProbeResult { ok: true, head: None, indexed_block: None, signer_ephemeral: false };
+    let contributed = plugin_api::point::members([("deployed", json!(["all"])), ("notesWaiting", json!(7))]);
+    let health = GatewayFixture::with_two_plugins().with_context(|context| health(context, probe, contributed));
+    let v3 = serde_json::to_value(health).unwrap()["v3"].take();
+    assert_eq!((&v3["deployed"], &v3["notesWaiting"]), (&json!(["streamPay"]), &json!(7)));
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::{
     error::StorageError,
     migrations::AppliedMigration,
     postgres::{self, presence},
+    restores,
 };
 use secrecy::SecretString;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
@@ -108,10 +109,12 @@ async fn restore_claimed(
     }
     let old_data = has_data.then(|| format!("{OLD_DATA_SCHEMA}{}", request.label.to_lowercase()));
     let prologue = old_data.as_deref().map_or_else(|| "BEGIN;\n".to_owned(), move_old_data);
+    // The archive has emptied the session's search path.
+    let epilogue = format!("\nRESET search_path;\n{}\n", restores::record_text(request.now_ms));
     let arguments = ["--file=-", "--no-owner", "--no-privileges"].map(OsString::from);
     let arguments = [arguments.as_slice(), &[request.file.into()]].concat();
     presence::lock_absent_out(connection).await?;
-    let restore = programs.pipe_into_psql(&prologue, (RESTORE, &arguments));
+    let restore = programs.pipe_into_psql(&prologue, (RESTORE, &arguments), &epilogue);
     presence::while_claimed(connection, restore).await?;
     Ok(old_data)
 }

@@ -55,20 +55,23 @@ impl PostgresPrograms {
         }
     }
 
-    /// Runs one transaction in `psql`: `prologue`, then what the program `source` prints, and COMMIT once that is
-    /// complete. If any process ends earlier, the database stays as it was.
+    /// Runs one transaction in `psql`: `prologue`, then what the program `source` prints, and once that is complete
+    /// `epilogue` and COMMIT. If any process ends earlier, the database stays as it was.
     pub async fn pipe_into_psql<A: AsRef<OsStr>>(
         &self,
         prologue: &str,
         source: (&'static str, &[A]),
+        epilogue: &str,
     ) -> Result<(), BackupError> {
         const PSQL: &str = "psql";
         let flags = ["--no-psqlrc", "--quiet", "--no-password", "--set=ON_ERROR_STOP=1", "--output=/dev/null"];
         let mut psql = self.spawn(PSQL, &flags, Stdio::piped())?;
         let source_process = self.spawn(source.0, source.1, Stdio::null())?;
         let Some(stdin) = psql.stdin.take() else { return Err(failed(PSQL, "it takes no input")) };
-        let (written, output) =
-            tokio::join!(write_transaction(stdin, prologue, source.0, source_process), psql.wait_with_output());
+        let (written, output) = tokio::join!(
+            write_transaction(stdin, (prologue, epilogue), source.0, source_process),
+            psql.wait_with_output()
+        );
         let output = output.map_err(|error| failed(PSQL, &error.to_string()))?;
         // Checked first: when psql refuses a statement, the writer's error is only a closed pipe.
         if !output.status.success() {
@@ -95,7 +98,7 @@ impl PostgresPrograms {
 
 async fn write_transaction(
     mut stdin: ChildStdin,
-    prologue: &str,
+    (prologue, epilogue): (&str, &str),
     name: &'static str,
     mut source: Child,
 ) -> Result<(), BackupError> {
@@ -113,7 +116,7 @@ async fn write_transaction(
         return Err(failed(name, &String::from_utf8_lossy(&output.stderr)));
     }
     copied.map_err(io_error)?;
-    stdin.write_all(b"\nCOMMIT;\n").await.map_err(io_error)?;
+    stdin.write_all(format!("{epilogue}\nCOMMIT;\n").as_bytes()).await.map_err(io_error)?;
     stdin.shutdown().await.map_err(io_error)
 }
 

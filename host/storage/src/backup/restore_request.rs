@@ -15,6 +15,8 @@ pub struct RestoreRequest<'a> {
     pub overwrite: bool,
     /// Suffix of the name under which the old data is kept.
     pub label: &'a str,
+    /// The time of the restore, which the new database records, in Unix milliseconds.
+    pub now_ms: i64,
     /// The migrations of the gateway and of all its plugins.
     pub schemas: &'a [Schema<'a>],
 }

@@ -9,6 +9,7 @@ use crate::{
     dialect::Dialect,
     error::StorageError,
     migrations::AppliedMigration,
+    restores,
     sqlite::{DatabaseFileLock, LockError, applied_migrations, give_to_owner_of, open_reader, storage_error},
 };
 use rusqlite::{
@@ -108,6 +109,7 @@ pub fn restore(request: &RestoreRequest<'_>) -> Result<RestoreReport, BackupErro
     let new_data = copy_backup(request, &path)?;
     let applied = verify(new_data.path()).map_err(|reason| request.not_a_backup(reason))?;
     let unknown_plugins = request.check_applied(&applied, Dialect::Sqlite)?;
+    record_restore(request, &new_data)?;
     let old_data = if has_data { Some(keep_old_data(&path, request.label)?) } else { None };
     new_data.persist()?;
     Ok(RestoreReport {
@@ -125,6 +127,12 @@ fn copy_backup(request: &RestoreRequest<'_>, path: &Path) -> Result<AtomicFile, 
     io::copy(&mut backup, copy.file()).map_err(|error| copy.error(error))?;
     give_to_owner_of(path, copy.file());
     Ok(copy)
+}
+
+/// In the file that is not the database yet, so that a restore without its record cannot be.
+fn record_restore(request: &RestoreRequest<'_>, new_data: &AtomicFile) -> Result<(), BackupError> {
+    let recorded = open(new_data.path()).and_then(|file| file.execute_batch(&restores::record_text(request.now_ms)));
+    recorded.map_err(|error| new_data.error(storage_error(&error)))
 }
 
 /// Gives the old database a second name. It keeps its first name until the new database takes that in one step. Its log

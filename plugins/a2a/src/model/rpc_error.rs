@@ -11,13 +11,15 @@ pub struct RpcError {
     pub http_status: u16,
     pub message: String,
     pub data: Option<Value>,
+    /// The header of this name, of a response with the status 503.
+    pub retry_after: Option<Box<str>>,
 }
 
 macro_rules! errors {
     ($($(#[$doc:meta])* $name:ident $code:literal $status:literal;)*) => {$(
         $(#[$doc])*
         pub fn $name(message: impl Into<String>) -> Self {
-            Self { code: $code, http_status: $status, message: message.into(), data: None }
+            Self { code: $code, http_status: $status, message: message.into(), data: None, retry_after: None }
         }
     )*};
 }
@@ -43,7 +45,8 @@ impl RpcError {
     pub fn of(error: &impl ApiError) -> Self {
         let spec = error.spec();
         let data = json!({ "code": spec.code, "hint": spec.hint });
-        Self { code: -32000, http_status: spec.status, message: error.to_string(), data: Some(data) }
+        let (message, retry_after) = (error.to_string(), error.header_value("retry-after").map(String::into_boxed_str));
+        Self { code: -32000, http_status: spec.status, message, data: Some(data), retry_after }
     }
 
     pub fn to_json(&self) -> Value {

@@ -11,7 +11,7 @@ use plugin_api::{
     handles::FfiBytes,
     response::{Forward, Forwarded},
 };
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 const NAME_CHARS_SHOWN: usize = 80;
 
@@ -29,7 +29,8 @@ impl AgentCall {
     }
 
     pub fn to(cx: &RequestContext<A2a>, agent: CallableAgent) -> Result<Self, A2aError> {
-        let forward = Forward::to(cx, &agent.endpoint)?;
+        let timeout = Duration::from_secs(cx.plugin().config.answer_timeout_s.into());
+        let forward = Forward::to(cx, &agent.endpoint)?.timeout(timeout);
         cx.plugin().calls.check(agent.agent_id.0)?;
         Ok(Self { agent, forward })
     }

@@ -36,19 +36,21 @@ pub struct RpcResponse {
     pub outcome: Result<Value, RpcError>,
 }
 
+/// For an error that does not say when it is over.
 const RETRY_AFTER_S: &str = "5";
 
 impl IntoResponse for RpcResponse {
     fn into_response(self) -> Response {
-        let (status, result, error) = match self.outcome {
-            Ok(result) => (200, Some(result), None),
-            Err(error) => (error.http_status, None, Some(error.to_json())),
+        let (status, result, error, retry_after) = match self.outcome {
+            Ok(result) => (200, Some(result), None, None),
+            Err(error) => (error.http_status, None, Some(error.to_json()), error.retry_after),
         };
         let answer = RpcAnswer { jsonrpc: "2.0", id: self.id, result, error };
         let body = serde_json::to_vec(&answer).unwrap_or_default().into();
         let response = RawResponse { status, content_type: "application/json".into(), body };
         if status == 503 {
-            return WithHeader { response, name: "retry-after".into(), value: RETRY_AFTER_S.into() }.into_response();
+            let value = retry_after.map_or_else(|| RETRY_AFTER_S.to_owned(), String::from);
+            return WithHeader { response, name: "retry-after".into(), value: value.into() }.into_response();
         }
         response.into_response()
     }
@@ -85,10 +87,35 @@ impl<E: ApiError> From<HandlerError<E>> for CallError {
             HandlerError::Problem(problem) => Self::Rpc(RpcError {
                 code: -32000,
                 http_status: problem.status,
+                retry_after: problem.header_value("retry-after").map(String::into_boxed_str),
                 message: problem.message,
                 data: Some(json!({ "code": problem.code, "hint": problem.hint })),
             }),
             HandlerError::Host(error) => Self::Host(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plugin_api::response::{ForwardError, Problem};
+
+    fn retry_after(error: CallError) -> Option<String> {
+        let CallError::Rpc(error) = error else { return None };
+        let response = RpcResponse { id: Value::Null, outcome: Err(error) }.into_response();
+        let headers = response.headers.iter().find(|header| header.0.as_str() == "retry-after");
+        headers.map(|header| header.1.to_string())
+    }
+
+    #[test]
+    fn a_busy_agent_says_when_to_come_again() {
+        let busy = || A2aError::from(ForwardError::Busy { retry_after_s: 7 });
+        assert_eq!(retry_after(busy().into()).as_deref(), Some("7"));
+        assert_eq!(retry_after(HandlerError::Caller(busy()).into()).as_deref(), Some("7"));
+        let problem = Problem::new(503, "disabled", "off").header("retry-after", "9");
+        assert_eq!(retry_after(HandlerError::<A2aError>::Problem(problem).into()).as_deref(), Some("9"));
+        assert_eq!(retry_after(A2aError::UnreadablePrice.into()).as_deref(), Some("5"));
+        assert_eq!(retry_after(A2aError::from(ForwardError::Loop).into()), None);
     }
 }

@@ -1,7 +1,7 @@
 //! `GET /api/work`: all open work of all enabled plugins.
 
 use super::tests_of;
-use crate::{Work, error::WorkError, model};
+use crate::{Work, error::WorkError, model, store::open_work};
 use plugin_api::{Author, HandlerError, Json, JsonSchema, Page, QueryString, RequestContext, Route, point};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -50,8 +50,7 @@ async fn list_work(
     let (filter, offset) = (query.check()?, offset.offset()?);
     let tests = tests_of(&cx, &filter).await?;
     // No `List`: the items come from other plugins, not from a table.
-    let parts = cx.collect(point::WORK, &point::WorkInput::default()).await?;
-    let mut items: Vec<point::WorkItem> = parts.into_iter().flat_map(|(_, items)| items).collect();
+    let mut items = open_work::collect(cx.plugin_context(), &point::WorkInput::default()).await?;
     items.retain(|item| model::matches(item, &tests));
     filter.sort.apply(&mut items);
 

@@ -17,7 +17,7 @@ async fn tests_of(cx: &RequestContext<Work>, filter: &FilterView) -> Result<BTre
     if let Some(agent) = filter.agent_id
         && terms.is_empty()
     {
-        terms = search_terms(&store::words_of(&cx.db(), agent).await?);
+        terms = search_terms(&store::agents::words_of(&cx.db(), agent).await?);
     }
     Ok(filter.tests(terms))
 }

@@ -1,6 +1,6 @@
 //! `GET /api/work`
 
-use super::{NO_CALLS, Site, WORK, owner, poster, script::completed, sites, sites_of};
+use super::{NO_CALLS, Site, WORK, all, owner, poster, script::completed, sites, sites_of};
 use plugin_testing::{ScriptedChain, Value, json};
 
 const FEED_AND_LIST: [&str; 2] = ["/api/work/feed", WORK];
@@ -194,5 +194,23 @@ async fn a_plugin_that_is_off_has_no_work_and_the_others_do() {
             }
             site.close().await;
         }
+    }
+}
+
+#[tokio::test]
+async fn an_endpoint_that_was_paid_within_seven_days_is_not_listed() {
+    const DAY_S: u64 = 86_400;
+    for site in sites_of(&[all(), vec![x402::plugin_module()]].concat()).await {
+        site.probed().await;
+        site.pay(&owner(1)).await;
+        assert_eq!(site.ids("?kind=endpoint").await, ["endpoint:2"], "another owner was paid");
+        site.pay(&owner(2)).await;
+        let bounty = format!("bounty:{}", site.bounty("Dig", json!({})).await);
+        assert_eq!(site.ids("").await, [bounty]);
+        site.wait(6 * DAY_S).await;
+        assert_eq!(site.ids("?kind=endpoint").await, Vec::<String>::new());
+        site.wait(DAY_S + 600).await;
+        assert_eq!(site.ids("?kind=endpoint").await, ["endpoint:2"]);
+        site.close().await;
     }
 }

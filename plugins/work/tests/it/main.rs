@@ -18,6 +18,7 @@ use wiremock::{
     matchers::{method, path},
 };
 
+const VAULT: &str = "x402Vault";
 const WORK: &str = "/api/work";
 /// All kinds but endpoints: the time when agent 2's card is read depends on a job.
 const NO_CALLS: &str = "?kind=job,bounty,arena,question";
@@ -73,7 +74,7 @@ async fn sites_of(plugins: &[PluginModule_Ref]) -> Vec<Site> {
         chain.mine(registered_by(2, owner(2).address(), "Sorter", &agent.uri()));
         let builder = plugins.iter().fold(builder, |builder, plugin| builder.plugin(*plugin));
         let builder = builder.configure(|config| config.egress.allow_hosts = vec!["127.0.0.1".to_owned()]);
-        let gateway = builder.chain(&chain, &["registry", "escrow"]).start().await;
+        let gateway = builder.chain(&chain, &["registry", "escrow", VAULT]).start().await;
         gateway.indexed(&chain).await;
         sites.push(Site { gateway, chain, agent });
     }
@@ -88,6 +89,14 @@ impl Site {
     async fn mine(&self, logs: Vec<ScriptedLog>) {
         self.chain.mine(logs);
         self.gateway.indexed(&self.chain).await;
+    }
+
+    /// Somebody's voucher pays this owner.
+    async fn pay(&self, owner: &Wallet) {
+        let event = "Settled(address indexed payer, address indexed payee, uint256 amount, uint256 fee, uint256 nonce, bytes32 ref)";
+        let (payer, payee, reference) = (poster(), owner.address(), format!("0x{}", "0".repeat(64)));
+        let arguments = [json!(payer.address()), json!(payee), json!("5"), json!("0"), json!("1"), json!(reference)];
+        self.mine(vec![ScriptedLog::new(VAULT, event, &arguments)]).await;
     }
 
     /// Mines until the chain's events become public.

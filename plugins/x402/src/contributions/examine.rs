@@ -15,6 +15,8 @@ use crate::{
 use plugin_api::{Address, HostError, HostErrorCode, PluginContext, Query, chain::MAIN};
 use serde::{Deserialize, Serialize};
 
+/// Blocks that the index of the vault may be behind: further behind, the vault is asked.
+const LAG_BLOCKS_MAX: u64 = 3;
 /// Bytes of a signature that a key makes, as text: `0x` and two digits each.
 const KEY_SIGNATURE_CHARS: usize = 132;
 
@@ -86,11 +88,23 @@ async fn ask_vault(
         }
         contract::verify(cx, vault, voucher, signature).await?;
     }
-    let (funds, is_used) = contract::read_funds(cx, vault, voucher).await?;
-    if is_used {
-        return Err(USED_ON_CHAIN.into());
-    }
-    Ok((funds, by_contract))
+    // A contract is asked about its signature in any case, and about its funds with that.
+    let indexed = if by_contract { None } else { indexed_funds(cx, vault, voucher.payer).await? };
+    let (funds, is_used) = match indexed {
+        // Whether the nonce is used was read from the same rows.
+        Some(funds) => (funds, false),
+        None => contract::read_funds(cx, vault, voucher).await?,
+    };
+    if is_used { Err(USED_ON_CHAIN.into()) } else { Ok((funds, by_contract)) }
+}
+
+/// What the vault's events say; `None` when the newest of them are missing.
+async fn indexed_funds(cx: &PluginContext<X402>, vault: Address, payer: Address) -> Result<Option<Funds>, Stop> {
+    let position = cx.chain(MAIN).indexed().await.map_err(contract::unreadable)?;
+    let Some(position) = position.filter(|position| position.lag_blocks() <= LAG_BLOCKS_MAX) else { return Ok(None) };
+    let number = |block: u64| i64::try_from(block).unwrap_or(i64::MAX);
+    let funds = derived::funds(&cx.db(), vault, payer, number(position.confirmed_block())).await?;
+    Ok(Some(Funds { block: number(position.block), at_s: cx.now_s(), ..funds }))
 }
 
 async fn is_signed_by_key(
@@ -102,7 +116,7 @@ async fn is_signed_by_key(
     if signature.len() != KEY_SIGNATURE_CHARS {
         return Ok(false);
     }
-    match cx.recover_typed_data(voucher.typed_data(&cx.plugin().names, vault), signature).await {
+    match cx.recover_digest(voucher.digest(&cx.plugin().names, vault), signature).await {
         Ok(signer) => Ok(signer == voucher.payer),
         // Not a signature of any key.
         Err(error) if error.is(HostErrorCode::Invalid) => Ok(false),

@@ -1,6 +1,10 @@
 //! Whether payments are taken now, and what the facilitator has left for gas.
 
-use crate::{X402, model::contracts::VAULT, store::vouchers};
+use crate::{
+    X402,
+    model::{LIFE_MAX_S, contracts::VAULT},
+    store::vouchers,
+};
 use plugin_api::{Address, HostError, HostErrorCode, PluginContext, Wei, chain::MAIN};
 
 /// Role of the key that sends the batches.
@@ -64,6 +68,11 @@ pub async fn open_vault(cx: &PluginContext<X402>) -> Result<Result<Address, Stri
     if address.is_none() {
         return Ok(Err(format!("the role {ROLE} has no key, so nothing is settled")));
     }
+    if let Some(left_s) = pause_left_s(cx) {
+        return Ok(Err(format!(
+            "the database was restored, and vouchers that it does not know are valid for {left_s} s"
+        )));
+    }
     let config = &cx.plugin().config;
     let batch_cost = config.voucher_cost_wei.saturating_mul(config.batch_size.into());
     match balance {
@@ -76,6 +85,12 @@ pub async fn open_vault(cx: &PluginContext<X402>) -> Result<Result<Address, Stri
     let since_s = vouchers::waits_since(&cx.db()).await?;
     let is_stuck = since_s.is_some_and(|since_s| cx.now_s() - since_s > QUEUE_AGE_MAX_S);
     Ok(if is_stuck { Err("vouchers have waited too long for their settlement".to_owned()) } else { Ok(vault) })
+}
+
+/// How long a voucher may live that was taken after the backup from which the database was restored: it could be taken again.
+fn pause_left_s(cx: &PluginContext<X402>) -> Option<i64> {
+    let end_s = cx.environment().restored_s?.saturating_add(LIFE_MAX_S);
+    Some(end_s - cx.now_s()).filter(|left_s| *left_s > 0)
 }
 
 pub fn vault_address(cx: &PluginContext<X402>) -> Option<Address> {

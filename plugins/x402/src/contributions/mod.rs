@@ -10,8 +10,8 @@ mod vault;
 
 pub use examine::{Examined, examine};
 pub use facilitator::{Facilitator, ROLE, facilitator, open_vault, vault_address};
-pub use payments::{check, end, offer, settle_when_full, take};
-pub use points::{counters, discovery, status};
+pub use payments::{check, end, offer, paid_since, settle_when_full, take};
+pub use points::{counters, discovery, health, status};
 pub use refusal::{Refusal, Stop};
 pub use reserve::reserve;
 pub use vault::read_account;

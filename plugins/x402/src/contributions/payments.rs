@@ -9,16 +9,16 @@ use super::{
 use crate::{
     X402,
     model::{Offered, Payment, Requirement, check_price, receipt, terms, version_of},
-    store::{batches::SETTLE_JOB, vouchers},
+    store::{batches::SETTLE_JOB, derived, vouchers},
 };
 use plugin_api::{
-    HostError, HostErrorCode, PluginContext, Tx, Wei,
+    Address, HostError, HostErrorCode, PluginContext, Tx, Wei,
     payment::{
-        Check, CheckInput, CheckedPayment, End, EndInput, Offer, OfferInput, Payment as Taken, Price, Reserve,
-        ReserveInput,
+        Check, CheckInput, CheckedPayment, End, EndInput, Offer, OfferInput, PaidSinceInput, Payment as Taken, Price,
+        Reserve, ReserveInput,
     },
 };
-use std::sync::atomic::Ordering::Relaxed;
+use std::{collections::BTreeSet, sync::atomic::Ordering::Relaxed};
 
 const NO_PAYEE: &str = "nobody is there to be paid";
 
@@ -119,6 +119,14 @@ pub async fn end(cx: PluginContext<X402>, EndInput { payment, released }: EndInp
         settle_when_full(&cx).await?;
     }
     Ok(if is_done { End::Done } else { End::Gone })
+}
+
+/// By the vault's events, whoever sent the batch.
+pub async fn paid_since(
+    cx: PluginContext<X402>,
+    PaidSinceInput { since_s, payees }: PaidSinceInput,
+) -> Result<BTreeSet<Address>, HostError> {
+    derived::paid_since(&cx.db(), since_s, &payees).await
 }
 
 /// Sends a batch at once when one is full.

@@ -10,7 +10,7 @@ use plugin_api::{
     HostError, PluginContext,
     point::{Counters, Discovery, NoInput, ServiceStatus, members},
 };
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// A batch that is on its way for longer, or a voucher that waits for longer, is reported.
@@ -59,6 +59,17 @@ pub async fn status(cx: PluginContext<X402>, _: NoInput) -> Result<BTreeMap<Stri
     ]);
     let status = ServiceStatus { ok: problem.is_none(), enabled: Some(is_enabled), detail, numbers };
     Ok(BTreeMap::from([("facilitator".to_owned(), status)]))
+}
+
+/// For `/api/health`.
+pub async fn health(cx: PluginContext<X402>, _: NoInput) -> Result<Map<String, Value>, HostError> {
+    let account = facilitator(&cx).await?;
+    Ok(members([
+        ("facilitator", json!(account.address)),
+        ("facilitatorBalance", json!(account.balance)),
+        ("facilitatorLowFunds", json!(account.is_low())),
+        ("x402Queued", json!(vouchers::queue(&cx.db()).await?.queued)),
+    ]))
 }
 
 /// How to pay, for programs that read the manifest or the card.

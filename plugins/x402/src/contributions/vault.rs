@@ -32,6 +32,7 @@ pub async fn read_funds(cx: &PluginContext<X402>, vault: Address, voucher: &Vouc
     let [balance, unlock_at, used]: [_; 3] = results.try_into().map_err(|_: Vec<_>| no_vault())?;
     let funds = Funds {
         balance: decoded(balance)?,
+        unconfirmed: Wei::ZERO,
         unlock_at: decoded(unlock_at)?,
         block: i64::try_from(head.number).unwrap_or(i64::MAX),
         at_s: cx.now_s(),

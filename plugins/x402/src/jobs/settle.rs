@@ -30,8 +30,10 @@ async fn settle(cx: PluginContext<X402>) -> Result<(), HostError> {
     let Some(vault) = vault_address(&cx) else { return Ok(()) };
     end_waiting(&cx, vault).await?;
     let config = &cx.plugin().config;
-    let waiting = batches::waiting(&cx.db(), vault, WAITING_MAX).await?;
-    if !is_time(&waiting, config.batch_size, i64::from(config.batch_s), cx.now_s()) {
+    let (batch_s, now_s) = (i64::from(config.batch_s), cx.now_s());
+    let mut waiting = batches::waiting(&cx.db(), vault, WAITING_MAX).await?;
+    waiting.retain(|one| !is_paused(one, batch_s, now_s));
+    if !is_time(&waiting, config.batch_size, batch_s, now_s) {
         return Ok(());
     }
     let is_full = waiting.len() >= WAITING_MAX as usize;
@@ -65,6 +67,11 @@ async fn end_waiting(cx: &PluginContext<X402>, vault: Address) -> Result<(), Hos
         cx.info(&format!("voided {voided} reservations whose work did not end in time"));
     }
     Ok(())
+}
+
+/// After an attempt that failed: what made it fail may be over a little later, and three attempts at once would not see that.
+fn is_paused(one: &Waiting, batch_s: i64, now_s: i64) -> bool {
+    now_s - one.queued_at < one.attempts * batch_s && one.expiry_s - now_s >= TIME_LEFT_S
 }
 
 fn is_time(waiting: &[Waiting], batch_size: u32, batch_s: i64, now_s: i64) -> bool {
@@ -108,6 +115,15 @@ mod tests {
         assert!(is_time(&[fresh(), fresh()], 2, 30, 100), "the batch is full");
         assert!(is_time(&[waiting(1, false, 100, 159)], 2, 30, 100), "it is about to expire");
         assert!(!is_time(&[waiting(1, false, 100, 160)], 2, 30, 100));
+    }
+
+    #[test]
+    fn the_next_attempt_comes_after_a_pause_unless_it_would_come_too_late() {
+        let after = |attempts, expiry_s| Waiting { attempts, ..waiting(1, false, 100, expiry_s) };
+        assert!(!is_paused(&after(0, 1000), 30, 100));
+        assert!(is_paused(&after(1, 1000), 30, 129) && !is_paused(&after(1, 1000), 30, 130));
+        assert!(is_paused(&after(2, 1000), 30, 159) && !is_paused(&after(2, 1000), 30, 160));
+        assert!(!is_paused(&after(2, 170), 30, 111), "it has less than a minute left");
     }
 
     #[test]

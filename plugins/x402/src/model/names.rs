@@ -1,7 +1,8 @@
 //! Names on the wire, which a deployment may change: scheme, network, asset, domain.
 
 use crate::Config;
-use plugin_api::Address;
+use alloy_primitives::U256;
+use plugin_api::{Address, Hash256};
 use serde_json::{Value, json};
 
 #[derive(Clone, Debug)]
@@ -25,6 +26,16 @@ impl Names {
         }
     }
 
+    /// The hash of the EIP-712 domain of a vault.
+    pub fn domain_separator(&self, vault: Address) -> Hash256 {
+        let kind =
+            Hash256::keccak(b"EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
+        let name = Hash256::keccak(self.domain_name.as_bytes());
+        let chain_id = U256::from(self.chain_id).to_be_bytes::<32>();
+        let words = [kind.0, name.0, Hash256::keccak(b"1").0, chain_id, address_word(vault)];
+        Hash256::keccak(words.as_flattened())
+    }
+
     /// The EIP-712 domain; with the zero address while no vault is deployed.
     pub fn domain(&self, vault: Option<Address>) -> Value {
         json!({
@@ -34,4 +45,12 @@ impl Names {
             "verifyingContract": vault.unwrap_or(Address::ZERO),
         })
     }
+}
+
+/// An address as EIP-712 encodes it.
+pub fn address_word(address: Address) -> [u8; 32] {
+    let mut word = [0; 32];
+    let (_, low) = word.split_at_mut(12);
+    low.copy_from_slice(&address.0);
+    word
 }

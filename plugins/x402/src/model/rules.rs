@@ -67,10 +67,13 @@ fn check_reference(reference: Hash256, resource: &str, rule: RefRule) -> Result<
     if fits { Ok(()) } else { Err("ref must be the keccak-256 of the resource, the URL that is paid for".to_owned()) }
 }
 
-/// What the vault said of a payer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What a payer has, by the vault or by its events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Funds {
     pub balance: Wei,
+    /// In deposits of blocks that are too new to count.
+    #[serde(default)]
+    pub unconfirmed: Wei,
     /// Unix seconds from which he may take it out; 0 while it is locked.
     pub unlock_at: Wei,
     /// The block in whose state this was read.
@@ -93,9 +96,13 @@ impl Funds {
     pub fn check(&self, pending: Wei, amount: Wei, credit_max: Wei, now_s: i64) -> Result<(), FundsProblem> {
         let needed = pending.saturating_add(amount);
         if needed > self.balance {
-            let balance = self.balance;
+            let Self { balance, unconfirmed, .. } = self;
+            let new = match *unconfirmed {
+                Wei::ZERO => String::new(),
+                unconfirmed => format!(" ({unconfirmed} more are in blocks that are too new to count)"),
+            };
             let problem = format!(
-                "the vault holds {balance} wei of the payer, and {needed} are needed with what is not settled yet"
+                "the vault holds {balance} wei of the payer{new}, and {needed} are needed with what is not settled yet"
             );
             return Err(FundsProblem::NotCovered(problem));
         }
@@ -127,7 +134,7 @@ mod tests {
     }
 
     fn funds(balance: u64, unlock_at: u64) -> Funds {
-        Funds { balance: wei(balance), unlock_at: wei(unlock_at), block: 1, at_s: 1000 }
+        Funds { balance: wei(balance), unlock_at: wei(unlock_at), block: 1, at_s: 1000, ..Funds::default() }
     }
 
     #[test]

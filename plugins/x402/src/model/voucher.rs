@@ -1,7 +1,8 @@
 //! A voucher: who pays whom how much, once. Its key is payer and nonce, whatever form its signature has.
 
-use super::{Names, number};
+use super::{Names, names::address_word, number};
 use crate::error::Malformed;
+use alloy_primitives::U256;
 use plugin_api::{Address, Hash256, Wei};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -33,21 +34,21 @@ impl Voucher {
         })
     }
 
-    /// The EIP-712 document that the payer signs.
-    pub fn typed_data(&self, names: &Names, vault: Address) -> Value {
-        json!({
-            "types": types(),
-            "primaryType": "Voucher",
-            "domain": names.domain(Some(vault)),
-            "message": {
-                "payer": self.payer,
-                "payee": self.payee,
-                "amount": self.amount,
-                "nonce": self.nonce,
-                "expiry": self.expiry_s,
-                "ref": self.reference,
-            },
-        })
+    /// The hash that the payer signs by EIP-712.
+    pub fn digest(&self, names: &Names, vault: Address) -> Hash256 {
+        let expiry = U256::from(self.expiry_s.unsigned_abs()).to_be_bytes::<32>();
+        let words = [
+            Hash256::keccak(VOUCHER_TYPE).0,
+            address_word(self.payer),
+            address_word(self.payee),
+            self.amount.0.to_be_bytes::<32>(),
+            self.nonce.0.to_be_bytes::<32>(),
+            expiry,
+            self.reference.0,
+        ];
+        let message = Hash256::keccak(words.as_flattened());
+        let text = [&[0x19, 0x01], names.domain_separator(vault).0.as_slice(), message.0.as_slice()].concat();
+        Hash256::keccak(&text)
     }
 
     /// The tuple of the vault's functions.
@@ -56,20 +57,14 @@ impl Voucher {
     }
 }
 
-/// The types of the EIP-712 document.
-fn types() -> Value {
-    let domain = [("name", "string"), ("version", "string"), ("chainId", "uint256"), ("verifyingContract", "address")];
-    let fields = |fields: &[(&str, &str)]| -> Value {
-        fields.iter().map(|(name, kind)| json!({ "name": name, "type": kind })).collect()
-    };
-    json!({ "EIP712Domain": fields(&domain), "Voucher": fields(&VOUCHER_FIELDS) })
-}
-
 /// As clients that sign by viem or ethers want them: without the domain's.
 pub fn voucher_types() -> Value {
     let fields: Value = VOUCHER_FIELDS.iter().map(|(name, kind)| json!({ "name": name, "type": kind })).collect();
     json!({ "Voucher": fields })
 }
+
+const VOUCHER_TYPE: &[u8] =
+    b"Voucher(address payer,address payee,uint256 amount,uint256 nonce,uint64 expiry,bytes32 ref)";
 
 const VOUCHER_FIELDS: [(&str, &str); 6] = [
     ("payer", "address"),
@@ -135,6 +130,24 @@ mod tests {
         assert_eq!(voucher.payer.to_string(), "0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf");
         assert_eq!((voucher.nonce.to_string().as_str(), voucher.expiry_s), ("42", 1_900_000_000));
         assert_eq!(voucher.reference.to_string(), format!("0x{}ab", "0".repeat(62)));
+    }
+
+    /// contracts.md §16.
+    #[test]
+    fn the_hash_is_that_of_the_public_vector() {
+        let reference = format!("0x{}", "33".repeat(32));
+        let voucher =
+            Voucher { reference: reference.parse().unwrap(), expiry_s: 1_900_000_000, ..parse(&sample()).unwrap() };
+        let names = Names::new(&crate::Config::default(), 3961);
+        let vault = "0x8751Cf7e29Fe588c61FDc53323438247198eaa57".parse().unwrap();
+        let digest = "0x84593bb8a1b47b2b9321663cbb58a044cb3392c231da118941d5a4872d362885";
+        assert_eq!(voucher.digest(&names, vault).to_string(), digest);
+    }
+
+    #[test]
+    fn the_signed_type_has_the_published_fields() {
+        let fields = VOUCHER_FIELDS.map(|(name, kind)| format!("{kind} {name}")).join(",");
+        assert_eq!(String::from_utf8_lossy(VOUCHER_TYPE), format!("Voucher({fields})"));
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub struct Waiting {
     pub payer: Address,
     pub nonce: Wei,
     pub by_contract: bool,
+    /// Since when it waits: after a failed attempt since that.
     pub queued_at: i64,
     pub expiry_s: i64,
     /// Batches with it alone that failed.
@@ -142,7 +143,7 @@ pub async fn has_ended(db: &impl Query, batch: i64) -> Result<bool, HostError> {
 /// A voucher that was alone in a batch that failed: waits again, or has failed after the last attempt.
 pub async fn count_attempt(tx: &Tx, batch: i64, attempts_max: i64, reason: &str) -> Result<(), HostError> {
     let update = sql("UPDATE x402_vouchers SET attempts = attempts + 1, \
-         state = CASE WHEN attempts + 1 >= $2 THEN 'failed' ELSE 'queued' END, reason = $3, \
+         state = CASE WHEN attempts + 1 >= $2 THEN 'failed' ELSE 'queued' END, reason = $3, queued_at = $4, \
          closed_at = CASE WHEN attempts + 1 >= $2 THEN cast($4 AS BIGINT) END, batch = NULL \
          WHERE batch = $1 AND state = 'submitted'");
     tx.execute(update.bind((batch, attempts_max, reason, tx.now_s()))).await.map(drop)

@@ -1,17 +1,24 @@
 //! Rows derived from the vault's events. Only the handlers of `chain.rs` write them.
 
-use crate::model::contracts::{Settled, Skipped};
+use crate::model::{
+    Funds,
+    contracts::{Deposited, Settled, Skipped},
+};
 use plugin_api::{Address, HostError, Query, Sql, Tx, Wei, contracts::ChainEvent, sql};
 use serde::Deserialize;
+use std::collections::BTreeSet;
 
 pub const SETTLED: &str = "x402_settled";
 pub const SKIPPED: &str = "x402_skipped";
 pub const ACCOUNTS: &str = "x402_accounts";
+pub const DEPOSITS: &str = "x402_deposits";
 pub const PAYEES: &str = "x402_payees";
 pub const TOTALS: &str = "x402_totals";
 
 /// The vault's own reasons are shorter; another contract at its address may say anything.
 const REASON_CHARS_MAX: usize = 200;
+/// More would be too many parameters.
+const PAYEES_OF_STATEMENT: usize = 500;
 /// Key of the only row of the totals.
 const TOTALS_ROW: i64 = 1;
 
@@ -36,6 +43,26 @@ pub fn set_account(vault: Address, payer: Address, account: &Account) -> Sql {
     .bind((vault, payer, account.balance, account.unlock_at, account.settled_count))
 }
 
+/// What a payer has at the last indexed block, without the deposits of blocks after `confirmed`. One statement, so of one block.
+pub async fn funds(db: &impl Query, vault: Address, payer: Address, confirmed: i64) -> Result<Funds, HostError> {
+    let select = sql("SELECT a.balance, a.unlock_at, d.amount FROM x402_accounts a \
+         LEFT JOIN x402_deposits d ON d.payer = a.payer AND d.vault = a.vault AND d.block > $3 \
+         WHERE a.payer = $1 AND a.vault = $2");
+    let rows: Vec<(Wei, u64, Option<Wei>)> = db.rows(select.bind((payer, vault, confirmed))).await?;
+    let Some((balance, unlock_at, _)) = rows.first() else { return Ok(Funds::default()) };
+    let amounts = rows.iter().filter_map(|(_, _, amount)| *amount);
+    let unconfirmed = amounts.fold(Wei::ZERO, Wei::saturating_add);
+    let (balance, unlock_at) = (balance.saturating_sub(unconfirmed), (*unlock_at).into());
+    Ok(Funds { balance, unconfirmed, unlock_at, ..Funds::default() })
+}
+
+pub fn insert_deposit(event: &ChainEvent<Deposited>) -> Sql {
+    let Deposited { payer, amount } = &event.args;
+    sql("INSERT INTO x402_deposits (tx, log_index, vault, payer, amount, block) VALUES ($1, $2, $3, $4, $5, $6) \
+         ON CONFLICT (tx, log_index) DO NOTHING")
+    .bind((event.tx, log_index(event), event.address, payer, amount, block(event)))
+}
+
 pub fn insert_settled(event: &ChainEvent<Settled>) -> Sql {
     let Settled { payer, payee, amount, fee, nonce, reference } = &event.args;
     sql("INSERT INTO x402_settled (vault, payer, nonce, payee, amount, fee, reference, tx, block, settled_at) \
@@ -49,8 +76,12 @@ pub fn insert_skipped(event: &ChainEvent<Skipped>) -> Sql {
     let reason: String = reason.chars().take(REASON_CHARS_MAX).collect();
     sql("INSERT INTO x402_skipped (tx, log_index, vault, payer, nonce, reason, block, skipped_at) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (tx, log_index) DO NOTHING")
-    .bind((event.tx, i64::try_from(event.log_index).unwrap_or(i64::MAX), event.address, payer, nonce, reason))
+    .bind((event.tx, log_index(event), event.address, payer, nonce, reason))
     .bind((block(event), event.time_s))
+}
+
+fn log_index<Args>(event: &ChainEvent<Args>) -> i64 {
+    i64::try_from(event.log_index).unwrap_or(i64::MAX)
 }
 
 fn block<Args>(event: &ChainEvent<Args>) -> i64 {
@@ -81,6 +112,25 @@ pub async fn count_settled(tx: &Tx, payee: Address, amount: Wei, at_s: i64) -> R
          ON CONFLICT (payee) DO UPDATE SET volume = excluded.volume, settled_count = excluded.settled_count, \
          last_settled_at = excluded.last_settled_at");
     tx.defer(store.bind((payee, own.volume.saturating_add(amount), own.settled_count + 1, at_s)))
+}
+
+/// Which of the payees a settlement paid after this time.
+pub async fn paid_since(
+    db: &impl Query,
+    since_s: i64,
+    payees: &BTreeSet<Address>,
+) -> Result<BTreeSet<Address>, HostError> {
+    let mut paid = BTreeSet::new();
+    for part in payees.iter().collect::<Vec<_>>().chunks(PAYEES_OF_STATEMENT) {
+        let placeholders: Vec<String> = (2..part.len() + 2).map(|number| format!("${number}")).collect();
+        let text = format!(
+            "SELECT payee FROM x402_payees WHERE last_settled_at > $1 AND payee IN ({})",
+            placeholders.join(", ")
+        );
+        let select = part.iter().fold(sql(text).bind(since_s), |select, payee| select.bind(**payee));
+        paid.extend(db.rows::<Address>(select).await?);
+    }
+    Ok(paid)
 }
 
 /// Whether the vault has used the nonce, as far as it is indexed.

@@ -185,6 +185,21 @@ async fn a_voucher_that_fails_alone_three_times_has_failed() {
 }
 
 #[tokio::test]
+async fn the_next_attempt_comes_after_a_pause() {
+    each(json!({}), async |chain, gateway| {
+        chain.refuse_calls(ScriptedChain::address_of(VAULT), true);
+        let draft = Draft::new(gateway, 1, 1);
+        settle(gateway, &draft).await;
+        becomes(gateway, &draft, "failed").await;
+        let pauses = "SELECT next.created_at - failed.ended_at >= 30 * failed.id FROM x402_batches failed \
+             JOIN x402_batches next ON next.id = failed.id + 1 ORDER BY failed.id";
+        let kept = gateway.rows(pauses).await;
+        assert!(kept == ["Int(1)", "Int(1)"] || kept == ["Bool(true)", "Bool(true)"], "{kept:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_failure_is_no_attempt_of_a_voucher_that_was_not_alone() {
     each(json!({}), async |chain, gateway| {
         let drafts: Vec<Draft> = (1..=3).map(|nonce| Draft::new(gateway, 1, nonce)).collect();
@@ -285,7 +300,7 @@ async fn a_payer_who_broke_his_promise_is_refused_for_30_days() {
         settle(gateway, &draft).await;
         let tx = submitted(chain, gateway, std::slice::from_ref(&draft)).await;
         // He settles another voucher with this nonce, to himself.
-        let own = Draft { payee: draft.payer(), amount: FMX, ..draft.clone() };
+        let own = Draft { payee: draft.payer(), amount: FMX / 2, ..draft.clone() };
         chain.mine(vec![settled(&own, [7; 32]), skipped(&draft, "nonce used", tx.hash)]);
         gateway.indexed(chain).await;
         let (status, hash, error) = state(gateway, &draft).await;

@@ -50,3 +50,20 @@ async fn manifest_and_card_say_how_to_pay() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn health_names_the_facilitator_and_what_waits() {
+    each(json!({}), async |chain, gateway| {
+        settle(gateway, &Draft::new(gateway, 1, 1)).await;
+        let expected = json!({
+            "facilitator": Wallet::new(FACILITATOR).address(), "facilitatorBalance": "1000000000000000000",
+            "facilitatorLowFunds": false, "x402Queued": 1,
+        });
+        let health = read(gateway, "/api/health").await;
+        for (member, value) in expected.as_object().unwrap() {
+            assert_eq!(&health["v3"][member], value, "{member}: {health}");
+        }
+        assert!(chain.waiting().is_empty());
+    })
+    .await;
+}

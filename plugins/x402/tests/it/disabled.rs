@@ -1,6 +1,9 @@
 //! When nothing can be paid, everything says why, and what can be read is still answered.
 
-use crate::{FACILITATOR, VAULT, caller, chain, draft::Draft, finish, mock, post, prepared, read, reserve, settle};
+use crate::{
+    FACILITATOR, VAULT, caller, chain, draft::Draft, finish, mock, post, prepared, read, reserve, settle, start,
+};
+use plugin_api::Address;
 use plugin_testing::{Builder, Fault, ScriptedChain, TestGateway, Wallet, json};
 use std::time::Duration;
 
@@ -60,11 +63,31 @@ async fn without_a_key() {
 }
 
 #[tokio::test]
+async fn after_a_restore_until_no_lost_voucher_is_valid() {
+    for place in 0..crate::builders(&chain().await, &json!({})).await.len() {
+        let chain = chain().await;
+        let gateway = start(crate::builders(&chain, &json!({})).await.remove(place), &chain).await;
+        // Before: what a client was told of it is lost.
+        settle(&gateway, &Draft::new(&gateway, 1, 1)).await;
+        gateway.execute("DELETE FROM x402_vouchers").await;
+        let restored_ms = gateway.now_s() * 1000;
+        gateway.execute(&format!("INSERT INTO host_restores (restored_ms) VALUES (1), ({restored_ms})")).await;
+        let gateway = gateway.restart().await;
+        says_no(&gateway, "the database was restored").await;
+        gateway.clock().advance(Duration::from_secs(3899)).await;
+        says_no(&gateway, "are valid for 1 s").await;
+        gateway.clock().advance(Duration::from_secs(1)).await;
+        settle(&gateway, &Draft::new(&gateway, 1, 2)).await;
+        finish(gateway).await;
+    }
+}
+
+#[tokio::test]
 async fn without_gas() {
     let chain = chain().await;
     let facilitator = Wallet::new(FACILITATOR).address().parse().unwrap();
     chain.set_balance(facilitator, "6999999999999999");
-    let gateway = prepared(TestGateway::builder(), &chain, &json!({})).start().await;
+    let gateway = start(prepared(TestGateway::builder(), &chain, &json!({})), &chain).await;
     says_no(&gateway, "a batch may cost 7000000000000000").await;
     chain.set_balance(facilitator, "7000000000000000");
     gateway.clock().advance(Duration::from_secs(61)).await;
@@ -75,7 +98,7 @@ async fn without_gas() {
 #[tokio::test]
 async fn without_the_chain() {
     let chain = chain().await;
-    let gateway = prepared(TestGateway::builder(), &chain, &json!({})).start().await;
+    let gateway = start(prepared(TestGateway::builder(), &chain, &json!({})), &chain).await;
     chain.fail_always(Some(Fault::Status(500)));
     says_no(&gateway, "the chain cannot be read").await;
     chain.fail_always(None);
@@ -85,9 +108,16 @@ async fn without_the_chain() {
 #[tokio::test]
 async fn with_another_contract_at_the_vaults_address() {
     let chain = chain().await;
+    // The vault is asked for contracts.
+    let payer = Address([0xc0; 20]);
+    chain.mock_call(payer, "isValidSignature(bytes32,bytes) returns (bytes4)", &[json!("0x1626ba7e")]);
+    crate::set_verify(&chain, true, "");
     mock(&chain, "balance(address) returns (string)", &[json!("not a number, but a text that is longer than a word")]);
-    let gateway = prepared(TestGateway::builder(), &chain, &json!({})).start().await;
-    let answer = post(&gateway, "/api/x402/verify", &Draft::new(&gateway, 1, 1).payment()).await;
+    let gateway = start(prepared(TestGateway::builder(), &chain, &json!({})), &chain).await;
+    let mut payment = Draft::new(&gateway, 1, 1).payment();
+    payment["voucher"]["payer"] = json!(payer);
+    payment["signature"] = json!(format!("0x{}", "ab".repeat(100)));
+    let answer = post(&gateway, "/api/x402/verify", &payment).await;
     assert_eq!(answer["isValid"], false, "{answer}");
     finish(gateway).await;
 }
@@ -95,7 +125,7 @@ async fn with_another_contract_at_the_vaults_address() {
 #[tokio::test]
 async fn while_vouchers_wait_too_long() {
     let chain = chain().await;
-    let gateway = prepared(TestGateway::builder(), &chain, &json!({})).start().await;
+    let gateway = start(prepared(TestGateway::builder(), &chain, &json!({})), &chain).await;
     // Otherwise its first run may send the voucher meanwhile.
     crate::first_run(&gateway).await;
     let draft = Draft { expiry_s: gateway.now_s() + 3900, ..Draft::new(&gateway, 1, 1) };
@@ -108,7 +138,7 @@ async fn while_vouchers_wait_too_long() {
 #[tokio::test]
 async fn vouchers_of_another_vault_are_not_settled() {
     let chain = chain().await;
-    let gateway = prepared(TestGateway::builder(), &chain, &json!({})).start().await;
+    let gateway = start(prepared(TestGateway::builder(), &chain, &json!({})), &chain).await;
     let draft = Draft::new(&gateway, 1, 1);
     settle(&gateway, &draft).await;
     gateway.execute("UPDATE x402_vouchers SET vault = '0x0000000000000000000000000000000000000009'").await;

@@ -1,6 +1,6 @@
 //! `GET /api/x402/payer/{addr}`
 
-use crate::{FMX, VAULT, draft::Draft, each, finish, prepared, read, set_funds, settle, settled};
+use crate::{FMX, VAULT, draft::Draft, each, finish, prepared, read, set_funds, settle, settled, start};
 use plugin_testing::{Fault, ScriptedChain, TestGateway, json};
 
 #[tokio::test]
@@ -48,7 +48,7 @@ async fn a_bad_address_is_a_400() {
 #[tokio::test]
 async fn it_answers_without_the_chain() {
     let chain = crate::chain().await;
-    let gateway = prepared(TestGateway::builder(), &chain, &json!({})).start().await;
+    let gateway = start(prepared(TestGateway::builder(), &chain, &json!({})), &chain).await;
     let draft = Draft::new(&gateway, 1, 1);
     settle(&gateway, &draft).await;
     chain.fail_always(Some(Fault::Status(500)));

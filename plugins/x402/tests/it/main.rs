@@ -7,6 +7,7 @@ mod caller;
 mod contributions;
 mod disabled;
 mod draft;
+mod funds;
 mod get_payer;
 mod get_supported;
 mod priced;
@@ -26,20 +27,41 @@ const FACILITATOR: u64 = 900;
 const PAYEE: Address = Address([0x22; 20]);
 /// 1 FMX.
 const FMX: u64 = 1_000_000_000_000_000_000;
+/// Blocks on a deposit that counts.
+const CONFIRMATIONS: u64 = 2;
 /// Blocks after which an inclusion is final.
 const DEPTH: u64 = 4;
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A vault in which everybody has 1 FMX, locked, and a facilitator with gas.
+/// A vault in which everybody has 1 FMX, locked, the first wallets by events too, and a facilitator with gas.
 async fn chain() -> ScriptedChain {
     let chain = ScriptedChain::start().await;
     set_funds(&chain, FMX, 0);
     mock(&chain, "used(address,uint256) returns (bool)", &[json!(false)]);
     let facilitator = Wallet::new(FACILITATOR).address().parse().unwrap();
     chain.set_balance(facilitator, "1000000000000000000");
+    chain.mine((1..10).map(|wallet| deposited(Wallet::new(wallet).address().parse().unwrap(), FMX)).collect());
+    chain.mine_empty(CONFIRMATIONS);
     chain
 }
 
+fn deposited(payer: Address, amount: u64) -> ScriptedLog {
+    account("Deposited(address indexed payer, uint256 amount)", &[json!(payer), json!(amount.to_string())])
+}
+
+fn unlock_requested(payer: Address, at: i64) -> ScriptedLog {
+    account("UnlockRequested(address indexed payer, uint64 at)", &[json!(payer), json!(at)])
+}
+
+fn withdrawn(payer: Address, amount: u64) -> ScriptedLog {
+    account("Withdrawn(address indexed to, uint256 amount)", &[json!(payer), json!(amount.to_string())])
+}
+
+fn account(event: &str, arguments: &[Value]) -> ScriptedLog {
+    ScriptedLog::new(VAULT, event, arguments)
+}
+
+/// What the vault answers when it is asked.
 fn set_funds(chain: &ScriptedChain, balance: u64, unlock_at: i64) {
     mock(chain, "balance(address) returns (uint256)", &[json!(balance.to_string())]);
     mock(chain, "unlockAt(address) returns (uint256)", &[json!(unlock_at.to_string())]);
@@ -66,7 +88,7 @@ fn prepared(builder: Builder, chain: &ScriptedChain, config: &Value) -> Builder 
     let builder = builder.plugin(x402::plugin_module()).plugin(caller::module()).config("x402", config.clone());
     builder.chain(chain, &[VAULT]).signer("facilitator", FACILITATOR).configure(|config| {
         let main = config.chains.get_mut("main").unwrap();
-        (main.confirmations, main.reorg_depth) = (2, DEPTH);
+        (main.confirmations, main.reorg_depth) = (CONFIRMATIONS, DEPTH);
     })
 }
 
@@ -75,10 +97,17 @@ async fn each(config: Value, test: impl AsyncFn(&ScriptedChain, &TestGateway)) {
     let count = builders(&chain().await, &config).await.len();
     for place in 0..count {
         let chain = chain().await;
-        let gateway = builders(&chain, &config).await.remove(place).start().await;
+        let gateway = start(builders(&chain, &config).await.remove(place), &chain).await;
         test(&chain, &gateway).await;
         finish(gateway).await;
     }
+}
+
+/// Starts a gateway that has all events of the vault.
+async fn start(builder: Builder, chain: &ScriptedChain) -> TestGateway {
+    let gateway = builder.start().await;
+    gateway.indexed(chain).await;
+    gateway
 }
 
 /// Ends a test: no plugin reported a fault.

@@ -1,11 +1,11 @@
 //! A reorganisation takes back what the vault's logs said, and the state with it.
 
 use crate::{
-    FMX, VAULT, becomes, builders, chain, draft::Draft, each, finish, post, read, settle, settled, skipped, state,
-    waits,
+    FMX, VAULT, account, becomes, builders, chain, deposited, draft::Draft, each, finish, post, read, settle, settled,
+    skipped, start, state, unlock_requested, waits, withdrawn,
 };
 use plugin_api::{Address, Hash256};
-use plugin_testing::{ScriptedLog, TestGateway, Value, Wallet, json};
+use plugin_testing::{TestGateway, Value, Wallet, json};
 use std::time::Duration;
 
 #[tokio::test]
@@ -72,14 +72,6 @@ async fn another_payee_amount_or_reference_skips_the_voucher() {
     .await;
 }
 
-fn account(event: &str, arguments: &[Value]) -> ScriptedLog {
-    ScriptedLog::new(VAULT, event, arguments)
-}
-
-fn deposited(payer: Address, amount: u64) -> ScriptedLog {
-    account("Deposited(address indexed payer, uint256 amount)", &[json!(payer), json!(amount.to_string())])
-}
-
 /// All derived rows.
 async fn derived(gateway: &TestGateway) -> Vec<Vec<String>> {
     let mut tables = Vec::new();
@@ -87,6 +79,7 @@ async fn derived(gateway: &TestGateway) -> Vec<Vec<String>> {
         ("settled", "payer, nonce"),
         ("skipped", "tx, log_index"),
         ("accounts", "payer"),
+        ("deposits", "tx, log_index"),
         ("payees", "payee"),
         ("totals", "id"),
     ] {
@@ -99,19 +92,18 @@ async fn derived(gateway: &TestGateway) -> Vec<Vec<String>> {
 async fn an_abandoned_branch_leaves_nothing() {
     for place in 0..builders(&chain().await, &json!({})).await.len() {
         let chain = chain().await;
-        let gateway = builders(&chain, &json!({})).await.remove(place).start().await;
+        let gateway = start(builders(&chain, &json!({})).await.remove(place), &chain).await;
         let (draft, other) = (Draft::new(&gateway, 1, 1), Draft::new(&gateway, 1, 2));
         let payer = draft.payer();
         chain.mine(vec![deposited(payer, FMX), settled(&draft, [1; 32]), skipped(&draft, "expired", [1; 32])]);
         gateway.indexed(&chain).await;
         let before = derived(&gateway).await;
         let unlock = account("UnlockRequested(address indexed payer, uint64 at)", &[json!(payer), json!(u64::MAX)]);
-        let withdrawn = account("Withdrawn(address indexed to, uint256 amount)", &[json!(payer), json!("5")]);
         // No deeper than what the index can undo.
         for logs in [
             vec![deposited(payer, FMX), settled(&other, [2; 32])],
             vec![skipped(&other, "bad signature", [2; 32]), unlock],
-            vec![withdrawn, deposited(Wallet::new(9).address().parse().unwrap(), 7)],
+            vec![withdrawn(payer, 5), deposited(Wallet::new(9).address().parse().unwrap(), 7)],
         ] {
             chain.mine(logs);
         }
@@ -128,16 +120,15 @@ async fn an_abandoned_branch_leaves_nothing() {
 #[tokio::test]
 async fn accounts_follow_from_the_events() {
     each(json!({}), async |chain, gateway| {
-        let draft = Draft::new(gateway, 1, 1);
+        let draft = Draft::new(gateway, 30, 1);
         let payer = draft.payer();
-        let unlock = |at: i64| account("UnlockRequested(address indexed payer, uint64 at)", &[json!(payer), json!(at)]);
-        let withdrawn = account("Withdrawn(address indexed to, uint256 amount)", &[json!(payer), json!("5")]);
-        chain.mine(vec![deposited(payer, FMX), unlock(77), settled(&draft, [1; 32])]);
+        chain.mine(vec![deposited(payer, FMX), unlock_requested(payer, 77), settled(&draft, [1; 32])]);
         gateway.indexed(chain).await;
-        let row = async || gateway.rows("SELECT balance, unlock_at, settled_count FROM x402_accounts").await.remove(0);
+        let select = format!("SELECT balance, unlock_at, settled_count FROM x402_accounts WHERE payer = '{payer}'");
+        let row = async || gateway.rows(&select).await.remove(0);
         let left = FMX - draft.amount;
         assert_eq!(row().await, format!("Text(\"{left}\") Int(77) Int(1)"));
-        chain.mine(vec![withdrawn]);
+        chain.mine(vec![withdrawn(payer, 5)]);
         gateway.indexed(chain).await;
         assert_eq!(row().await, format!("Text(\"{}\") Int(0) Int(1)", left - 5), "a withdrawal locks again");
         let payee = gateway.rows("SELECT payee, volume, settled_count FROM x402_payees_v1").await;

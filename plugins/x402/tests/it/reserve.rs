@@ -1,6 +1,6 @@
 //! The payment service, called as the gateway calls it: terms, check, reservation, keep and release.
 
-use crate::{FMX, MINUTE, PAYEE, caller::PRICE_WEI, draft::Draft, each, post, set_funds, state};
+use crate::{CONFIRMATIONS, FMX, MINUTE, PAYEE, caller::PRICE_WEI, deposited, draft::Draft, each, post, state};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use futures_util::future::join_all;
 use plugin_api::Address;
@@ -250,8 +250,11 @@ async fn a_check_says_what_is_wrong() {
         let input = json!({ "price": price(5), "resource": RESOURCE, "payment": "no payment" });
         let answer = post(gateway, "/api/caller/check", &input).await;
         assert!(answer["malformed"].is_string(), "{answer}");
-        set_funds(chain, 1, 0);
-        let answer = check(gateway, &draft, PRICE_WEI).await;
+        let poor = Draft::new(gateway, 20, 1);
+        chain.mine(vec![deposited(poor.payer(), 1)]);
+        chain.mine_empty(CONFIRMATIONS);
+        gateway.indexed(chain).await;
+        let answer = check(gateway, &poor, PRICE_WEI).await;
         assert!(answer["refused"].as_str().unwrap().contains("the vault holds 1 wei"), "{answer}");
     })
     .await;

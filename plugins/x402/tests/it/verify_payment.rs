@@ -1,13 +1,13 @@
 //! `POST /api/x402/verify`: the order of the checks, and each refusal.
 
-use crate::{FMX, PAYEE, draft::Draft, each, mock, post, set_funds, set_verify, settle};
+use crate::{FMX, PAYEE, draft::Draft, each, post, set_verify, settle, unlock_requested, withdrawn};
 use plugin_api::{Address, Hash256};
 use plugin_testing::{TestGateway, Value, json};
 
 const VERIFY: &str = "/api/x402/verify";
 
 /// Why a payment is refused; empty when it is valid.
-async fn problem(gateway: &TestGateway, body: &Value) -> String {
+pub async fn problem(gateway: &TestGateway, body: &Value) -> String {
     let answer = post(gateway, VERIFY, body).await;
     let reason = answer["invalidReason"].as_str().unwrap_or_default().to_owned();
     assert_eq!((&answer["isValid"], &answer["ok"]), (&json!(reason.is_empty()), &json!(reason.is_empty())), "{answer}");
@@ -179,15 +179,20 @@ async fn funds_count_what_is_not_settled_yet() {
         let (all, more) = (draft(1, FMX).payment(), draft(1, FMX + 1).payment());
         assert_eq!(problem(gateway, &all).await, "", "a single voucher may exceed the credit");
         assert!(problem(gateway, &more).await.contains("the vault holds"));
-        set_funds(chain, FMX, gateway.now_s() + 91);
+        let unlocks_at = async |at: i64| {
+            chain.mine(vec![unlock_requested(draft(1, 1).payer(), at)]);
+            gateway.indexed(chain).await;
+        };
+        unlocks_at(gateway.now_s() + 91).await;
         assert_eq!(problem(gateway, &all).await, "");
-        set_funds(chain, FMX, gateway.now_s() + 90);
+        unlocks_at(gateway.now_s() + 90).await;
         assert!(problem(gateway, &all).await.contains("take the balance out"));
-        set_funds(chain, FMX, 0);
+        unlocks_at(0).await;
         settle(gateway, &draft(2, FMX / 20)).await;
         assert_eq!(problem(gateway, &draft(3, FMX / 20).payment()).await, "");
         assert!(problem(gateway, &draft(3, FMX / 20 + 1).payment()).await.contains("not settled yet"), "the credit");
-        set_funds(chain, FMX / 20, 0);
+        chain.mine(vec![withdrawn(draft(1, 1).payer(), FMX / 20 * 19)]);
+        gateway.indexed(chain).await;
         assert!(problem(gateway, &draft(3, 1).payment()).await.contains("the vault holds"));
         let another = Draft { amount: FMX / 20, ..Draft::new(gateway, 2, 1) };
         assert_eq!(problem(gateway, &another.payment()).await, "", "another payer owes nothing");
@@ -198,9 +203,6 @@ async fn funds_count_what_is_not_settled_yet() {
 #[tokio::test]
 async fn a_nonce_that_the_vault_has_used_is_refused() {
     each(json!({}), async |chain, gateway| {
-        mock(chain, "used(address,uint256) returns (bool)", &[json!(true)]);
-        assert!(problem(gateway, &Draft::new(gateway, 1, 1).payment()).await.contains("the vault has settled it"));
-        mock(chain, "used(address,uint256) returns (bool)", &[json!(false)]);
         let draft = Draft::new(gateway, 1, 1);
         chain.mine(vec![crate::settled(&draft, [5; 32])]);
         gateway.indexed(chain).await;
