@@ -64,13 +64,14 @@ async fn a_completion_that_only_the_index_has_is_not_paid() {
     each(paying(), async |site| {
         site.claimed().await;
         site.mine(paid_job(1, 1)).await;
-        site.finalize().await;
         // As if the index were on a branch that is gone.
-        let other = script::hash(1);
-        site.gateway.execute(&format!("UPDATE referrals_jobs SET tx_completed = '{other}'")).await;
+        site.chain.hide_receipts(true);
+        site.finalize().await;
         site.until("the row says why", async || site.referral(1).await["reason"].is_string()).await;
         assert_eq!(site.referral(1).await["reason"], "the chain does not have the job's completion at this moment");
         assert_eq!(site.gateway.rows("SELECT count(*) FROM referrals_transfers").await, ["Int(0)"]);
+        site.chain.hide_receipts(false);
+        site.waits(2).await;
     })
     .await;
 }
@@ -82,8 +83,13 @@ async fn after_the_payment_it_stays_paid_and_the_operator_sees_it() {
         site.mine(paid_job(1, 1)).await;
         site.finalize().await;
         site.waits(2).await;
-        // Deeper than the gateway undoes by itself: what a new index says afterwards.
-        site.gateway.execute("UPDATE referrals_jobs SET completed_block = NULL, completed_at = NULL").await;
+        // Deeper than the index undoes: it stops, and the operator lets it begin anew.
+        site.chain.reorg(DEPTH + 1);
+        site.chain.mine_empty(3 * DEPTH);
+        let stopped = "SELECT plugin FROM host_chain_index WHERE stopped IS NOT NULL";
+        site.until("the index stops", async || !site.gateway.rows(stopped).await.is_empty()).await;
+        site.gateway.execute("UPDATE host_chain_index SET shape = '', stopped = NULL").await;
+        site.gateway.indexed(&site.chain).await;
         site.becomes(1, "paid").await;
         assert_eq!(
             (site.referral(1).await["jobId"].clone(), site.service().await["withdrawn"].clone()),
