@@ -155,7 +155,11 @@ fn remembered() -> Vec<Call> {
 
 fn ends() -> Vec<Call> {
     let alice = alice();
+    let referral = json!({ "newAgentId": 1, "ref": 2 });
     vec![
+        Call::write("create_referral", "/api/referrals", &owner(1), "referral.claim", referral),
+        Call::write("release_referral", "/api/referrals/1/release", &operator(), "referral.release", json!({}))
+            .answered(200),
         // It goes on for a day.
         Call::write("award_challenge", "/api/arena/challenges/1/award", &alice, "arena.award", json!({ "agentId": 1 }))
             .answered(409),
@@ -218,6 +222,9 @@ fn commons_reads() -> Vec<Call> {
             .query(&format!("agentId=1&address={d}&status=submitted"))
             .query(page),
         Call::get("get_memory_proof", "/api/memory/proof/1/1"),
+        Call::get("list_referrers", "/api/referrals/leaderboard").query("limit=5"),
+        Call::get("list_agent_referrals", "/api/referrals/by/2").query(page),
+        Call::get("get_referral", "/api/referrals/1"),
         Call::get("get_payload", format!("/api/payloads/{hash}")),
         Call::get("list_tools", "/api/tools").query(&format!("q=sort&kind=http&owner={s}&online=0")).query(page),
         Call::get("get_tool", "/api/tools/1"),

@@ -70,6 +70,8 @@ fn for_calls(setup: Setup) -> Setup {
         .set("plugins.payloads.client_bytes_per_day_max", 1_u64 << 40)
         .set("plugins.memory.client_bytes_per_day", 1_u64 << 40)
         .set("plugins.memory.treasury", TREASURY)
+        .set("plugins.referrals.claim_days", 36_500)
+        .set("plugins.referrals.operators", &operators)
         .set("plugins.validators.operators", operators)
         .set("plugins.validators.signatures_required", false)
         .set("plugins.validators.signups_per_hour", 1000)

@@ -57,6 +57,7 @@ pub fn refusals(now_s: i64) -> Vec<Refusal> {
         bounties(&right, now_s),
         content(&right),
         memory(&right),
+        referrals(&right),
         waitlist(&right),
         reads(&right),
         calls_of_agents(&right),
@@ -182,6 +183,19 @@ fn memory(right: &RightCalls) -> Vec<Refusal> {
         right.query("list_memory_anchors", "status=done", "bad_request"),
         right.at("get_memory_proof", "/api/memory/proof/1/x", 400, "bad_request"),
         right.at("get_memory_proof", "/api/memory/proof/1/999", 404, "not_found"),
+    ]
+}
+
+fn referrals(right: &RightCalls) -> Vec<Refusal> {
+    vec![
+        right.with("create_referral", &json!({ "newAgentId": 999 }), 404, "not_found"),
+        right.by("create_referral", &stranger(), 403, "not_owner"),
+        right.with("create_referral", &json!({ "ref": 1 }), 400, "self_referral"),
+        right.with("create_referral", &json!({}), 409, "already_referred"),
+        right.at("get_referral", "/api/referrals/999", 404, "not_found"),
+        right.by("release_referral", &stranger(), 403, "not_operator"),
+        right.at("release_referral", "/api/referrals/999/release", 404, "not_found"),
+        right.with("release_referral", &json!({ "side": "new" }), 409, "nothing_to_release"),
     ]
 }
 

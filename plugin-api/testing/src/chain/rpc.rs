@@ -94,16 +94,23 @@ fn nonce(blocks: &Blocks, known: &[Block], params: &Value) -> u64 {
     if params[1] == "pending" { blocks.mempool.next_nonce(from, next) } else { next }
 }
 
+/// Of a transaction in a block, or of one that is known by its events alone.
 fn receipt(blocks: &Blocks, known: &[Block], hash: &Value) -> Value {
     let hash: Option<B256> = hash.as_str().and_then(|hash| hash.parse().ok());
-    let is_it = |tx: &&ScriptedTx| Some(B256::from(tx.hash)) == hash;
-    let found = known.iter().find_map(|block| Some((block, block.txs.iter().find(is_it)?)));
-    let Some((block, tx)) = found.filter(|_| !blocks.mempool.are_receipts_hidden) else { return Value::Null };
-    let status = u64::from(!blocks.mempool.failing.contains(&tx.to));
+    let Some(hash) = hash.filter(|_| !blocks.mempool.are_receipts_hidden) else { return Value::Null };
+    let has = |block: &&Block| {
+        block.txs.iter().any(|tx| B256::from(tx.hash) == hash) || block.logs.iter().any(|log| log.tx == hash)
+    };
+    let Some(block) = known.iter().find(has) else { return Value::Null };
+    let logs = block.logs.iter().enumerate().filter(|(_, log)| log.tx == hash);
+    let tx = block.txs.iter().find(|tx| B256::from(tx.hash) == hash);
+    let (from, to, tip) = tx.map_or((Address::ZERO, None, 0), |tx| (tx.from, Some(tx.to), tx.tip));
+    let status = u64::from(!to.is_some_and(|to| blocks.mempool.failing.contains(&to)));
     json!({
-        "transactionHash": B256::from(tx.hash), "blockHash": block.hash, "blockNumber": number(block.number),
-        "status": number(status), "gasUsed": number(21_000), "from": tx.from, "to": tx.to,
-        "effectiveGasPrice": format!("{:#x}", BASE_FEE_WEI + tx.tip),
+        "transactionHash": hash, "blockHash": block.hash, "blockNumber": number(block.number),
+        "status": number(status), "gasUsed": number(21_000), "from": from, "to": to,
+        "effectiveGasPrice": format!("{:#x}", BASE_FEE_WEI + tip),
+        "logs": logs.map(|(place, log)| entry(block, place, log)).collect::<Vec<_>>(),
     })
 }
 

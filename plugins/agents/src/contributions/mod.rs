@@ -1,5 +1,6 @@
 //! Contributions to extension points: names of authors, counters, discovery and others.
 
+pub mod oracle;
 mod work;
 
 pub use work::work;
@@ -63,7 +64,10 @@ pub async fn status(
         ("oldestProbeAgeS", oldest_age_s.into()),
         ("intervalS", interval_s.into()),
     ];
-    Ok(point::ServiceStatus::new(ok, "agents are not asked for their cards in time", numbers).named("agentCards"))
+    let cards = point::ServiceStatus::new(ok, "agents are not asked for their cards in time", numbers);
+    let mut services = cards.named("agentCards");
+    services.extend(oracle::status(&cx).await?);
+    Ok(services)
 }
 
 /// The top agents, in manifest and agent card.

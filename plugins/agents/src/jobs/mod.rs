@@ -3,3 +3,4 @@
 pub mod probe_cards;
 pub mod prune_probe_days;
 pub mod read_review_window;
+pub mod request_validations;

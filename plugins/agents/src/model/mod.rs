@@ -3,6 +3,7 @@
 mod agent;
 mod availability;
 mod card;
+mod delivery;
 mod event;
 mod job;
 mod links;
@@ -17,6 +18,7 @@ mod validation;
 pub use agent::{AgentDetail, AgentRecord, AgentView, DetailState, Presence, average};
 pub use availability::Availability;
 pub use card::{CARD_BYTES_MAX, Card, Declared, card_url};
+pub use delivery::{Delivery, names_validator};
 pub use event::{ChainSource, EVENT_TYPES, FeedbackGiven, JobFacts, ValidationDone, ValidationRequested};
 pub use event::{agent_event, job_event};
 pub use job::{JobDetail, JobList, JobTransactions, JobView};

@@ -6,6 +6,7 @@ pub mod cards;
 pub mod derived;
 pub mod jobs;
 pub mod leaderboard;
+pub mod oracle;
 pub mod probes;
 pub mod settings;
 pub mod validations;

@@ -17,6 +17,7 @@ mod prune_probe_days;
 mod read_review_window;
 mod records;
 mod reorganisation;
+mod request_validations;
 mod script;
 mod sort_agents;
 mod views;

@@ -1,0 +1,13 @@
+//! Payloads, answers and events of referrals, and the sums of the leaderboard.
+
+mod claim;
+mod event;
+mod fmx;
+mod tally;
+mod view;
+
+pub use claim::{Claim, Eligible, NewReferral, Release, Side};
+pub use event::{ReferralClaimed, ReferralPaid};
+pub use fmx::fmx;
+pub use tally::{ReferrerView, Tally, Totals, rank};
+pub use view::ReferralView;

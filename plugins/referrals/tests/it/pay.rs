@@ -1,0 +1,128 @@
+//! The job that pays: when, how much, to whom, and once.
+
+use super::{DEPTH, REWARD, each, each_with, newcomer, paid_job, paying, referrer};
+use plugin_testing::json;
+
+#[tokio::test]
+async fn both_owners_are_paid_once_when_the_job_is_final() {
+    each(paying(), async |site| {
+        site.claimed().await;
+        site.mine(paid_job(7, 1)).await;
+        site.chain.mine_empty(DEPTH - 1);
+        site.gateway.indexed(&site.chain).await;
+        site.after_run().await;
+        assert_eq!(site.status(1).await, "pending");
+        assert_eq!(
+            site.gateway.rows("SELECT count(*) FROM referrals_transfers").await,
+            ["Int(0)"],
+            "one block too early"
+        );
+
+        site.mine(Vec::new()).await;
+        let sent = site.waits(2).await;
+        let of = |owner: &str| sent.iter().find(|tx| tx.to.to_string() == owner).unwrap();
+        let (to_new, to_ref) = (of(newcomer().address()), of(referrer().address()));
+        for tx in [to_new, to_ref] {
+            assert_eq!((tx.value.to_string().as_str(), tx.gas, tx.data.len()), (REWARD, 60_000, 0));
+        }
+        let hash = |tx: &plugin_testing::ScriptedTx| plugin_api::Hash256(tx.hash).to_string();
+        site.becomes(1, "paid").await;
+        let referral = site.referral(1).await;
+        assert_eq!((&referral["txNew"], &referral["txRef"]), (&json!(hash(to_new)), &json!(hash(to_ref))));
+        assert_eq!((&referral["jobId"], &referral["reason"]), (&json!(7), &json!(null)));
+        assert!(referral["paidAt"].as_i64().unwrap() >= referral["ts"].as_i64().unwrap());
+        let data = json!({
+            "newAgentId": 1, "refAgentId": 2, "newOwner": newcomer().address(), "refOwner": referrer().address(),
+            "rewardWei": REWARD, "jobId": 7, "txNew": hash(to_new), "txRef": hash(to_ref),
+        });
+        assert_eq!(site.published().await[1..], [("referral.paid".to_owned(), data)]);
+
+        // A second job pays nothing.
+        site.mine(paid_job(8, 1)).await;
+        site.finalize().await;
+        site.after_run().await;
+        site.chain.mine_empty(1);
+        let paid = [newcomer(), referrer()].map(|wallet| site.rewards_of(wallet.address()));
+        assert_eq!((paid, site.chain.mined().len()), ([1, 1], 2));
+        assert_eq!(site.gateway.rows("SELECT spent FROM referrals_budget").await, ["Text(\"20000000000000000000\")"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn nothing_is_paid_without_a_budget() {
+    each(json!({}), async |site| {
+        site.claimed().await;
+        site.mine(paid_job(1, 1)).await;
+        site.finalize().await;
+        site.after_run().await;
+        assert_eq!(site.status(1).await, "pending");
+        assert!(site.chain.waiting().is_empty() && site.chain.mined().is_empty());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_restart_between_record_and_end_pays_once() {
+    let mut builders = vec![plugin_testing::TestGateway::builder()];
+    builders.extend(plugin_testing::TestGateway::postgres_builder().await);
+    for builder in builders {
+        let chain = super::chain().await;
+        let gateway = super::prepared(builder, &chain, &paying()).start().await;
+        gateway.indexed(&chain).await;
+        let site = super::Site { gateway, chain };
+        site.claimed().await;
+        site.mine(paid_job(1, 1)).await;
+        site.finalize().await;
+        // They are recorded, and no server takes them.
+        site.chain.lose(true);
+        let recorded = async || site.gateway.rows("SELECT count(*) FROM referrals_transfers").await == ["Int(2)"];
+        site.until("the transfers are recorded", recorded).await;
+        let site = super::Site { gateway: site.gateway.restart().await, chain: site.chain };
+        site.chain.lose(false);
+        site.waits(2).await;
+        let site = super::Site { gateway: site.gateway.restart().await, chain: site.chain };
+        site.becomes(1, "paid").await;
+        let paid = [newcomer(), referrer()].map(|wallet| site.rewards_of(wallet.address()));
+        assert_eq!(paid, [1, 1]);
+        assert_eq!(site.published().await.len(), 2);
+        site.close().await;
+    }
+}
+
+#[tokio::test]
+async fn an_account_without_coins_pays_nobody_and_the_operator_is_told() {
+    each(paying(), async |site| {
+        let growth = plugin_testing::Wallet::new(super::GROWTH).address().parse().unwrap();
+        site.chain.set_balance(growth, "20000000000000000000");
+        site.claimed().await;
+        site.mine(paid_job(1, 1)).await;
+        site.finalize().await;
+        site.after_run().await;
+        assert_eq!(
+            (site.status(1).await, site.referral(1).await["reason"].clone()),
+            ("pending".to_owned(), json!(null))
+        );
+        assert_eq!(site.gateway.rows("SELECT count(*) FROM referrals_transfers").await, ["Int(0)"]);
+        site.chain.set_balance(growth, "21000000000000000000");
+        site.waits(2).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_chain_that_is_away_delays_and_is_no_fault() {
+    let quick = |builder: plugin_testing::Builder| {
+        builder.configure(|config| config.chains.get_mut("main").unwrap().timeout_ms = 200)
+    };
+    each_with(paying(), quick, async |site| {
+        site.claimed().await;
+        site.mine(paid_job(1, 1)).await;
+        site.finalize().await;
+        site.chain.fail_always(Some(plugin_testing::Fault::Status(500)));
+        site.after_run().await;
+        site.chain.fail_always(None);
+        site.waits(2).await;
+    })
+    .await;
+}
