@@ -16,6 +16,9 @@ CREATE TABLE agents_oracle_requests (
     PRIMARY KEY (job_id, output_hash)
 );
 
+-- A validation is shown with the job that the oracle requested it for.
+CREATE INDEX agents_oracle_requests_output ON agents_oracle_requests (output_hash, agent_id, job_id);
+
 CREATE TABLE agents_counters (
     name   TEXT   NOT NULL,
     key    TEXT   NOT NULL,

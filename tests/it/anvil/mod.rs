@@ -5,6 +5,7 @@
 mod agreement;
 mod economy;
 mod faults;
+mod growth;
 mod head;
 mod property;
 mod script;

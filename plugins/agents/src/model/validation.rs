@@ -11,7 +11,7 @@ pub struct ValidationView {
     pub request_hash: Hash256,
     pub validator: Address,
     pub agent_id: AgentId,
-    /// The job that the request names, if it names one of this agent.
+    /// The job that the request names, if it names one of this agent, or for which the gateway's oracle made it.
     pub job_id: Option<JobId>,
     #[serde(rename(serialize = "requestURI"))]
     #[schemars(rename = "requestURI")]

@@ -5,7 +5,8 @@ use plugin_api::{AgentId, HostError, List, Query};
 
 const VALIDATIONS: List = List::new(
     "agents_validations",
-    "request_hash, validator, agent_id, job_id, request_uri, response, response_uri, tag, requested_at, responded_at, \
+    "request_hash, validator, agent_id, coalesce(job_id, (SELECT min(o.job_id) FROM agents_oracle_requests o \
+         WHERE o.output_hash = agents_validations.request_hash AND o.agent_id = agents_validations.agent_id)) AS job_id, request_uri, response, response_uri, tag, requested_at, responded_at, \
      tx_request, tx_response",
 )
 .order_by("block DESC, log_index DESC");

@@ -104,8 +104,12 @@ async fn a_delivery_is_requested_once_when_it_is_public() {
         let intents = site.gateway.rows("SELECT name FROM host_tx_intents WHERE role = 'oracle'").await;
         assert_eq!(intents, [format!("Text(\"oracle:7:{}\")", hash(7))]);
         assert_eq!(service(site).await["requestedToday"], 1);
-        site.chain.mine_empty(4);
-        site.gateway.indexed(&site.chain).await;
+        // The event of that transaction, with a URI that names no job.
+        let arguments = [json!(oracle()), json!(1), json!("ipfs://output"), json!(hash(7))];
+        let event = "ValidationRequest(address indexed validatorAddress, uint256 indexed agentId, string requestURI, bytes32 indexed requestHash)";
+        publish(site, vec![ScriptedLog::new("validation8004", event, &arguments)]).await;
+        let validation = site.read("/api/jobs/7").await["validation"].clone();
+        assert_eq!((&validation["jobId"], &validation["requestURI"]), (&json!(7), &json!("ipfs://output")));
         // Another delivery, so that the job has run again.
         publish(site, job(8, 1, "0", "")).await;
         looked(site).await;
