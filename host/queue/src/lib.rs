@@ -13,6 +13,9 @@ mod turn;
 mod wakes;
 mod worker;
 
+#[cfg(test)]
+mod tests;
+
 pub use store::{Ended, QueueStore};
 pub use tasks::{end_statement, is_ended, new_ids, push_statements, renew_statement};
 pub use wakes::QueueWakes;

@@ -123,6 +123,10 @@ impl Ended {
         Self { lease, code: EndCode::Released, due_ms: 0, is_slow, reason: String::new() }
     }
 
+    pub(crate) fn is_released(&self) -> bool {
+        self.code == EndCode::Released
+    }
+
     pub(crate) fn statement(&self, table: &str) -> Statement {
         end_with_code(table, &self.lease, self.code, (self.due_ms, self.is_slow, &self.reason))
     }

@@ -114,9 +114,8 @@ enum Pause {
     /// There may be more.
     None,
     /// A push, the end of a task, or this time.
-    Idle {
-        due_ms: i64,
-    },
+    Idle { due_ms: i64 },
+    /// The database failed, or the plugin takes no calls.
     Failed(Duration),
 }
 
@@ -139,12 +138,16 @@ impl Running {
         }
         let turn = self.store.turn(&self.ended, places, now_ms).await?;
         let was_dirty = self.is_dirty || !self.ended.is_empty();
+        let was_refused = self.ended.iter().any(Ended::is_released);
         self.ended.clear();
         self.is_dirty = false;
         self.gauges.count("lost", turn.lost);
         self.gauges.count("dead", turn.dead);
         let has_leased = !turn.leased.is_empty();
         turn.leased.into_iter().for_each(|leased| self.begin(leased));
+        if was_refused {
+            return Ok(Pause::Failed(LOOK_INTERVAL));
+        }
         if has_leased || was_dirty {
             return Ok(Pause::None);
         }

@@ -3,15 +3,15 @@
 //! The rule: every problem is listed at once, in words its author can act on; what a newer plugin-api may add
 //! (extension points, fields) is not a problem.
 
-use super::validate_documents::check_documents;
+use super::{validate_documents::check_documents, validate_queues::check_queues};
 use gateway_config::MAIN;
 use gateway_jobs::check_cron;
 use plugin_api::{
     Address,
     abi::is_plugin_name,
     manifest::{
-        ANY_METHOD, Auth, ContributionSpec, IndexedValue, JobSpec, Manifest, MigrationSpec, ParameterIn, QueueSpec,
-        RouteSpec, Schedule,
+        ANY_METHOD, Auth, ContributionSpec, IndexedValue, JobSpec, Manifest, MigrationSpec, ParameterIn, RouteSpec,
+        Schedule,
     },
 };
 use serde_json::json;
@@ -188,20 +188,6 @@ fn path_parameters(path: &str) -> Result<Vec<&str>, String> {
     Ok(names)
 }
 
-/// Their tables are written into statements of the gateway's own, and belong to the plugin.
-fn check_queues(manifest: &Manifest, problems: &mut Vec<String>) {
-    let mut tables = HashSet::new();
-    let prefix = format!("{}_", manifest.name);
-    for QueueSpec { table } in &manifest.queues {
-        if !is_snake_case(table) || table.strip_prefix(&prefix).is_none_or(str::is_empty) {
-            problems.push(format!("queue `{table}`: expected a table of the plugin, such as `{prefix}mails`"));
-        }
-        if !tables.insert(table) {
-            problems.push(format!("queue `{table}` is there twice"));
-        }
-    }
-}
-
 fn check_jobs(jobs: &[JobSpec], problems: &mut Vec<String>) {
     let mut names = HashSet::new();
     for job in jobs {
@@ -354,7 +340,7 @@ fn check_requires(manifest: &Manifest, problems: &mut Vec<String>) {
     }
 }
 
-fn is_snake_case(text: &str) -> bool {
+pub(super) fn is_snake_case(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_lowercase())
         && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
 }

@@ -9,7 +9,14 @@ use plugin_api::{
     sql,
 };
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicU32, Ordering::Relaxed},
+    time::Duration,
+};
+
+/// Writes of handlers, and how often their closures ran: on PostgreSQL again after each conflict. Each test is a process.
+pub static WRITES: AtomicU32 = AtomicU32::new(0);
+pub static CLOSURES: AtomicU32 = AtomicU32::new(0);
 
 pub const PUSH: &str = "/api/postman/push";
 
@@ -178,7 +185,9 @@ async fn deliver(cx: PluginContext<Postman>, task: Task<Letter>) -> Result<(), H
         Some(Failure::Hang) => std::future::pending().await,
         Some(Failure::Retry | Failure::RetryAfterAnHour | Failure::Dead) | None => {}
     }
+    WRITES.fetch_add(1, Relaxed);
     cx.write(async move |tx| {
+        CLOSURES.fetch_add(1, Relaxed);
         let text = match outcome {
             Some(Failure::Dead) => {
                 task.dead(tx, "nobody lives there").await?;
@@ -209,7 +218,9 @@ async fn begin(cx: &PluginContext<Postman>, task: &Task<Letter>) -> Result<i64, 
     let gateway = cx.plugin().config.gateway.clone();
     let row =
         (gateway, task.key().to_owned(), task.payload.name.clone(), task.id(), i64::from(task.attempt()), real_ms());
+    WRITES.fetch_add(1, Relaxed);
     cx.write(async move |tx| {
+        CLOSURES.fetch_add(1, Relaxed);
         let columns = "gateway, key, name, task, attempt, begun_ms";
         let insert = plugin_api::Sql::insert_rows("postman_runs", columns, [row.clone()]);
         tx.one(insert.expect("a row").push(" RETURNING id")).await
