@@ -50,6 +50,15 @@ fn verdict(goal: &Goal, rows: &[Row]) -> String {
             (None, _) => lacking(row),
             (_, None) => lacking(other),
         },
+        &Goal::AtMostUsMore { row, other, max } => match (find(row), find(other)) {
+            (Some(own), Some(peer)) => {
+                let more_us = own.median(|sample| sample.cpu_us) - peer.median(|sample| sample.cpu_us);
+                let asked = format!("{row}: at most {max} µs more than {other}");
+                judged(&asked, &format!("{} µs", figure(more_us)), more_us / max)
+            }
+            (None, _) => lacking(row),
+            (_, None) => lacking(other),
+        },
         &Goal::LongerThan { row, other, max } => match (find(row), find(other)) {
             (Some(own), Some(peer)) => {
                 let ratio = peer.median(|sample| sample.per_s) / own.median(|sample| sample.per_s);

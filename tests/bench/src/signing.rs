@@ -26,24 +26,27 @@ pub fn threads(wallets: Range<u64>, thread: fn(u64) -> Value) -> Result<Vec<Vec<
 
 /// Bodies of a signed write, signed now, one by each wallet; payloads by the number of their wallet.
 pub fn bodies(action: &str, wallets: Range<u64>, payload: impl Fn(u64) -> Value + Sync) -> Result<Vec<Vec<u8>>> {
-    let workers = thread::available_parallelism().map_or(1, std::num::NonZero::get) as u64;
-    let part = (wallets.end - wallets.start).div_ceil(workers).max(1);
     let now_s = u64::try_from(Clock::System.now_s())?;
+    in_parallel(wallets, |wallet| signed(action, wallet, payload(wallet), now_s))
+}
+
+/// What `make` returns for each number, in their order; made on all processors.
+pub fn in_parallel<T: Send>(numbers: Range<u64>, make: impl Fn(u64) -> Result<T> + Sync) -> Result<Vec<T>> {
+    let workers = thread::available_parallelism().map_or(1, std::num::NonZero::get) as u64;
+    let part = (numbers.end - numbers.start).div_ceil(workers).max(1);
     let part_of = |worker: u64| {
-        let start = (wallets.start + worker * part).min(wallets.end);
-        start..(start + part).min(wallets.end)
+        let start = (numbers.start + worker * part).min(numbers.end);
+        start..(start + part).min(numbers.end)
     };
-    let payload = &payload;
+    let make = &make;
     thread::scope(|scope| {
-        let sign = move |wallets: Range<u64>| {
-            wallets.map(|wallet| signed(action, wallet, payload(wallet), now_s)).collect::<Result<Vec<_>>>()
-        };
-        let threads: Vec<_> = (0..workers).map(|worker| scope.spawn(move || sign(part_of(worker)))).collect();
-        let mut bodies = Vec::new();
+        let all = move |numbers: Range<u64>| numbers.map(make).collect::<Result<Vec<_>>>();
+        let threads: Vec<_> = (0..workers).map(|worker| scope.spawn(move || all(part_of(worker)))).collect();
+        let mut made = Vec::new();
         for thread in threads {
-            bodies.extend(thread.join().map_err(|_| anyhow::anyhow!("a signing thread panicked"))??);
+            made.extend(thread.join().map_err(|_| anyhow::anyhow!("a signing thread panicked"))??);
         }
-        Ok(bodies)
+        Ok(made)
     })
 }
 
@@ -67,18 +70,33 @@ pub fn note(number: u64) -> Value {
 }
 
 fn signed(action: &str, wallet: u64, mut body: Value, now_s: u64) -> Result<Vec<u8>> {
-    let mut key = [0x42; 32];
-    key[24..].copy_from_slice(&wallet.to_be_bytes());
-    let key = SecretKey::from_byte_array(key)?;
-    let public = key.public_key(SECP256K1).serialize_uncompressed();
-    let address = Address::from_slice(&keccak256(&public[1..])[12..]);
+    let key = key(wallet)?;
+    let address = address(&key);
     let canonical = gateway_envelope::canonical::rfc8785(&body)?;
     let message = gateway_envelope::message(Brand::default().message_line(), action, &address, now_s, &canonical);
-    let signature = SECP256K1.sign_ecdsa_recoverable(Message::from_digest(gateway_envelope::digest(&message)), &key);
-    let (recovery, compact) = signature.serialize_compact();
-    let last = 27 + u8::try_from(i32::from(recovery)).context("a recovery id is small")?;
     body["address"] = address.to_checksum(None).into();
     body["ts"] = now_s.into();
-    body["sig"] = hex::encode_prefixed([&compact[..], &[last]].concat()).into();
+    body["sig"] = signature(&key, gateway_envelope::digest(&message))?.into();
     Ok(serde_json::to_vec(&body)?)
+}
+
+/// A wallet's key.
+pub type Key = SecretKey;
+
+pub fn key(wallet: u64) -> Result<Key> {
+    let mut key = [0x42; 32];
+    key[24..].copy_from_slice(&wallet.to_be_bytes());
+    Ok(SecretKey::from_byte_array(key)?)
+}
+
+pub fn address(key: &Key) -> Address {
+    let public = key.public_key(SECP256K1).serialize_uncompressed();
+    Address::from_slice(&keccak256(&public[1..])[12..])
+}
+
+pub fn signature(key: &Key, digest: [u8; 32]) -> Result<String> {
+    let signature = SECP256K1.sign_ecdsa_recoverable(Message::from_digest(digest), key);
+    let (recovery, compact) = signature.serialize_compact();
+    let last = 27 + u8::try_from(i32::from(recovery)).context("a recovery id is small")?;
+    Ok(hex::encode_prefixed([&compact[..], &[last]].concat()))
 }

@@ -8,8 +8,10 @@ mod flat;
 mod growth;
 mod hello;
 mod list;
+mod memory;
 mod past;
 mod payloads;
+mod payments;
 mod plugins;
 mod postgres;
 mod record;
@@ -59,6 +61,8 @@ pub const JOBS: &[Job] = &[
     Job { name: "write", run: Run::Compared(write::run) },
     Job { name: "stream", run: Run::Compared(stream::run) },
     Job { name: "payloads", run: Run::Compared(payloads::run) },
+    Job { name: "memory", run: Run::Compared(memory::run) },
+    Job { name: "payments", run: Run::Compared(payments::run) },
     Job { name: "search", run: Run::Compared(search::run) },
     Job { name: "arena", run: Run::Compared(arena::run) },
     Job { name: "flat", run: Run::Compared(flat::run) },
@@ -87,6 +91,8 @@ pub enum Goal {
     PartOf { row: &'static str, other: &'static str, max: f64 },
     /// At most this time.
     AtMostUs { row: &'static str, max: f64 },
+    /// At most this time more than another row.
+    AtMostUsMore { row: &'static str, other: &'static str, max: f64 },
     /// Takes at most so many times as long as another row, by the clock.
     LongerThan { row: &'static str, other: &'static str, max: f64 },
     /// Half of the operations take at most this time.

@@ -12,6 +12,11 @@ pub fn is_installed() -> bool {
 
 /// A server with these locations, after these lines of the whole configuration. It writes with the rights of its caller.
 pub fn start(site: Site, main: &str, locations: &str) -> Result<Server> {
+    start_with(site, main, "", locations)
+}
+
+/// The same, with these lines beside the server.
+pub fn start_with(site: Site, main: &str, http: &str, locations: &str) -> Result<Server> {
     let folder = site.folder.path();
     let address = site.address;
     let name = folder.display();
@@ -24,6 +29,7 @@ http {{
   client_body_temp_path {name}/client; proxy_temp_path {name}/proxy; fastcgi_temp_path {name}/fastcgi;
   uwsgi_temp_path {name}/uwsgi; scgi_temp_path {name}/scgi;
   keepalive_requests 1000000;
+{http}
   server {{
     listen {address} backlog=4096;
     location = /ready {{ return 200; }}
