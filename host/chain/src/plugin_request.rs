@@ -40,18 +40,22 @@ impl Chains {
     /// Handles a plugin's request; `granted` are the chains that it may read.
     pub async fn respond(&self, granted: &[String], request: &[u8]) -> Result<Value, HostError> {
         let request: ChainCall = serde_json::from_slice(request).map_err(|error| invalid(error.to_string()))?;
-        if !granted.contains(&request.chain) {
-            let message = format!("the plugin does not declare the chain `{}` in its grants", request.chain);
-            return Err(HostError::new(HostErrorCode::Refused, message));
-        }
-        let chain = self.get(&request.chain).ok_or_else(|| {
-            let message = format!("no chain `{}` is configured", request.chain);
-            HostError::new(HostErrorCode::Unavailable, message)
-        })?;
+        let chain = self.granted(granted, &request.chain)?;
         match request.agreed {
             true => chain.quorum_response(request.ask).await,
             false => chain.respond(request.ask).await,
         }
+    }
+
+    /// The chain of this name, if the plugin may read it.
+    pub(super) fn granted(&self, granted: &[String], name: &str) -> Result<&Chain, HostError> {
+        if !granted.iter().any(|chain| chain == name) {
+            let message = format!("the plugin does not declare the chain `{name}` in its grants");
+            return Err(HostError::new(HostErrorCode::Refused, message));
+        }
+        let chain = self.get(name).map(AsRef::as_ref);
+        let unknown = || HostError::new(HostErrorCode::Unavailable, format!("no chain `{name}` is configured"));
+        chain.ok_or_else(unknown)
     }
 }
 

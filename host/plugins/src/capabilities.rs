@@ -23,7 +23,9 @@ use plugin_api::{
         CapabilityResponse, Fault, FfiBytes, Host, Host_TO, HostBox, HostError, HostErrorCode, Rows, Statement,
         StreamedResponse, Task, Task_TO, TaskBox, TransactionBox,
     },
-    manifest::{Manifest, RoutesCall, RoutesResult, ServiceCall, UrlCheckCall, UrlCheckResult, UrlProblem, WakeCall},
+    manifest::{
+        Grants, Manifest, RoutesCall, RoutesResult, ServiceCall, UrlCheckCall, UrlCheckResult, UrlProblem, WakeCall,
+    },
 };
 use std::{collections::BTreeMap, future::ready, sync::Arc, time::Duration};
 
@@ -49,6 +51,17 @@ impl Capabilities {
 
     async fn chain(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
         reply(&self.host.chains.respond(&self.manifest.grants.chains, &request).await?)
+    }
+
+    /// Everything that a public caller sends to the chain goes this way, and no other.
+    async fn raw_call(self, request: FfiBytes, params: FfiBytes) -> Result<CapabilityResponse, HostError> {
+        let Grants { raw_calls, chains, .. } = &self.manifest.grants;
+        if !raw_calls {
+            let message = "the plugin does not declare the grant `raw_calls`";
+            return Err(HostError::new(HostErrorCode::Refused, message));
+        }
+        let (answer, result) = self.host.chains.raw_call(chains, &request, &params).await?;
+        Ok(CapabilityResponse { body: result.into(), ..reply(&answer)? })
     }
 
     async fn service(self, request: &FfiBytes, input: FfiBytes) -> Result<CapabilityResponse, HostError> {
@@ -256,6 +269,7 @@ impl Host for Capabilities {
                 "fetch" => capabilities.fetch(&request, body).await.into(),
                 "check_url" => capabilities.check_url(&request).into(),
                 "chain" => capabilities.chain(request).await.into(),
+                "raw_call" => capabilities.raw_call(request, body).await.into(),
                 "sign" => capabilities.sign(request).await.into(),
                 "secret" => capabilities.secret(request, body).await.into(),
                 "tx" => capabilities.tx(request).await.into(),

@@ -19,7 +19,7 @@ mod tx;
 
 pub use chain::{
     BlockInfo, BlockTransactions, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult, EventFilter, LogInfo,
-    ReceiptInfo, TransactionInfo,
+    RawCallError, RawChainCall, RawChainReply, ReceiptInfo, TransactionInfo,
 };
 pub use environment::{Brand, Environment};
 pub use event::{ActivityRecord, ActivityRow, EventRef, TopicRow};
@@ -209,6 +209,8 @@ pub struct Grants {
     pub signer_roles: Vec<String>,
     /// Secrets of its own, which the gateway keeps: [`crate::HostHandle::secret`].
     pub secrets: bool,
+    /// Calls of any method of the servers of the chains that it reads: [`crate::chain::RawCall`].
+    pub raw_calls: bool,
 }
 
 #[cfg(test)]
