@@ -18,8 +18,8 @@ mod target_member;
 mod tx;
 
 pub use chain::{
-    BlockInfo, BlockTransactions, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult, EventFilter, LogInfo,
-    RawCallError, RawChainCall, RawChainReply, ReceiptInfo, TransactionInfo,
+    BlockInfo, BlockTransactions, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult, EventFilter, GasEstimate,
+    LogInfo, RawCallError, RawChainCall, RawChainReply, ReceiptInfo, TransactionInfo,
 };
 pub use environment::{Brand, Environment};
 pub use event::{ActivityRecord, ActivityRow, EventRef, TopicRow};

@@ -5,6 +5,10 @@ import { keyOf } from "./keys.mjs";
 
 /** A single node needs no consensus. */
 const CONSENSUS = "anvil";
+/** 1,000 coins. */
+const REFERRALS_BUDGET_WEI = 10n ** 21n;
+/** Where `tests/clients/new_wallet.mjs` listens. */
+const WEBHOOK_RECEIVER = "127.0.0.1:8799";
 
 /** Written completely or not at all: a program that waits for the file can read it as soon as it exists. */
 function write(folder, name, text) {
@@ -43,8 +47,9 @@ ${addresses.join("\n")}
 }
 
 /**
- * The same as variables, which a gateway takes whatever its file says, and what it needs to be paid: a key that settles vouchers, who
- * gets the price of memory (a wallet, because only it can take that out of the vault), and where its agents are.
+ * The same as variables, which a gateway takes whatever its file says, and what it needs to pay and be paid: its keys, who gets the
+ * price of memory (a wallet, because only it can take that out of the vault), the budget of referrals, and which local hosts it may
+ * call: its agents, and a receiver of webhooks.
  */
 function gatewayEnv({ chainId, rpcUrl, wsUrl, blockTime, deployBlock, contracts, others, agents, keys }) {
   const addresses = Object.entries({ ...contracts, ...others });
@@ -55,10 +60,12 @@ function gatewayEnv({ chainId, rpcUrl, wsUrl, blockTime, deployBlock, contracts,
   };
   const lines = Object.entries(main).map(([key, value]) => `GATEWAY_CHAINS__MAIN__${key}=${value}`);
   const hosts = [...new Set(agents.map(({ endpoint }) => new URL(endpoint).host))];
+  const signers = ["facilitator", "relayer", "growth", "oracle"];
   const payments = [
-    `GATEWAY_SIGNERS__FACILITATOR__KEY=${keyOf(keys, "facilitator").privateKey}`,
+    ...signers.map((role) => `GATEWAY_SIGNERS__${role.toUpperCase()}__KEY=${keyOf(keys, role).privateKey}`),
     `GATEWAY_PLUGINS__MEMORY__TREASURY=${keyOf(keys, "growth").address}`,
-    ...(hosts.length > 0 ? [`GATEWAY_EGRESS__ALLOW_HOSTS=${hosts.join(",")}`] : []),
+    `GATEWAY_PLUGINS__REFERRALS__BUDGET_WEI=${REFERRALS_BUDGET_WEI}`,
+    `GATEWAY_EGRESS__ALLOW_HOSTS=${[...hosts, WEBHOOK_RECEIVER].join(",")}`,
   ];
   return [`GATEWAY_CHAIN_ID=${chainId}`, ...lines, ...payments, ""].join("\n");
 }

@@ -1,6 +1,7 @@
 //! The README's commands that build something first, as written there, with the profile of the tests.
 
 mod get_paid;
+mod new_wallet;
 mod ten_minutes;
 
 use super::{Site, clients, node, run, sent_requests::SentRequests};
