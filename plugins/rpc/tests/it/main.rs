@@ -1,0 +1,7 @@
+//! The plugin in a real gateway, on each database, in front of scripted servers.
+
+mod call_rpc;
+mod contributions;
+mod fixture;
+mod servers;
+mod transactions;
