@@ -46,3 +46,27 @@ pub fn is_known(error: &RpcError) -> bool {
     let message = error.message.to_lowercase();
     KNOWN.iter().any(|known| message.contains(known))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_has_a_transaction_says_so() {
+        for message in
+            ["already known", "AlreadyKnown", "ALREADY_EXISTS: already known", "transaction already imported"]
+        {
+            assert!(is_known(&RpcError::refused(message)), "{message}");
+        }
+        for message in ["nonce too low", "replacement transaction underpriced", "unknown account"] {
+            assert!(!is_known(&RpcError::refused(message)), "{message}");
+        }
+    }
+
+    #[test]
+    fn nodes_take_no_larger_transaction() {
+        let raw = Value::from(format!("0x02{}", "00".repeat(BYTES_MAX)));
+        let refused = checked_transaction(Some(&raw), 1, U256::ZERO).err();
+        assert!(refused.is_some_and(|error| error.code == -32000 && error.message.contains("oversized")));
+    }
+}

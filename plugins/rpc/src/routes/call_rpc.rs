@@ -12,8 +12,6 @@ use crate::{
 use futures_util::future::join_all;
 use plugin_api::{HandlerError, RequestContext, Route, extract::Body};
 
-/// A batch of transactions, or a call with much data.
-const BODY_BYTES_MAX: u64 = 1024 * 1024;
 /// Calls of a batch that are sent at the same time.
 const BATCH_IN_FLIGHT_MAX: usize = 4;
 /// More than the time in which a request is answered.
@@ -29,7 +27,6 @@ pub fn route() -> Route<Rpc> {
              subscriptions among them, is answered with -32601. An error is one of JSON-RPC; its status is 200 unless a client has \
              to wait.",
         )
-        .body_max_bytes(BODY_BYTES_MAX)
         .body_types(&["application/json"])
         .timeout_ms(TIMEOUT_MS)
         .per_minute(CALLS_PER_MINUTE_MAX)

@@ -153,7 +153,7 @@ async fn a_client_network_asks_so_much_in_a_minute() {
         let never = post(&gateway, Value::from(vec![gas(); 51]).to_string()).await;
         assert_eq!((never.status, never.json()["error"]["code"].clone()), (200, json!(-32600)));
         gateway.set_client_ip("2001:db8::2".parse().unwrap());
-        gateway.clock().advance(std::time::Duration::from_secs(2));
+        gateway.clock().advance(std::time::Duration::from_secs(2)).await;
         assert_eq!(post(&gateway, gas().to_string()).await.status, 200);
         stop(gateway).await;
     }

@@ -44,7 +44,7 @@ async fn errors_of_the_public_put_no_server_aside() {
             server.fail_always(Some(Fault::SilentOn("eth_getStorageAt")));
         }
         let storage = json!({ "jsonrpc": "2.0", "id": 1, "method": "eth_getStorageAt", "params": [ScriptedChain::address_of("a"), "0x0"] });
-        let failing = post(&gateway, Value::from(vec![storage; 8]).to_string()).await;
+        let failing = post(&gateway, Value::from(vec![storage; 4]).to_string()).await;
         assert!(
             failing.json().as_array().unwrap().iter().all(|answer| answer["error"]["code"] == -32000),
             "{}",

@@ -45,6 +45,7 @@ pub fn modules() -> Vec<PluginModule_Ref> {
         memory::plugin_module(),
         messages::plugin_module(),
         payloads::plugin_module(),
+        rpc::plugin_module(),
         tools::plugin_module(),
         validators::plugin_module(),
         work::plugin_module(),
