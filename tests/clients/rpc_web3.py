@@ -26,12 +26,15 @@ ABI = [
 ]
 contract = web3.eth.contract(address=Web3.to_checksum_address(vault), abi=ABI)
 before = contract.functions.balance(account.address).call()
+tip = max(web3.eth.max_priority_fee, 10**9)
+base_fee = web3.eth.fee_history(1, "latest")["baseFeePerGas"][-1]
 built = contract.functions.deposit().build_transaction(
     {
         "from": account.address,
         "value": 1000,
         "nonce": web3.eth.get_transaction_count(account.address),
-        "maxPriorityFeePerGas": max(web3.eth.max_priority_fee, 10**9),
+        "maxPriorityFeePerGas": tip,
+        "maxFeePerGas": 2 * base_fee + tip,
     }
 )
 sent = web3.eth.send_raw_transaction(account.sign_transaction(built).raw_transaction)
