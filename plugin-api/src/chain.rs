@@ -82,9 +82,28 @@
 //!     Ok(signed.and_then(|status| status.hash).map(|hash| hash.to_string()))
 //! }
 //! ```
+//!
+//! A call that somebody else wrote, passed on to the chain's servers apart from the gateway's own requests:
+//!
+//! ```
+//! use plugin_api::{HostError, PluginContext};
+//! use plugin_api::chain::{MAIN, RawAnswer, RawCall, RawCallError};
+//! use std::time::Duration;
+//!
+//! async fn gas_price<P>(cx: PluginContext<P>) -> Result<String, HostError> {
+//!     let call = RawCall::new("eth_gasPrice", "[]").timeout(Duration::from_secs(2)).result_bytes_max(1024);
+//!     let RawAnswer { result, final_block } = cx.chain(MAIN).raw_call(call).await?;
+//!     cx.debug(&format!("final up to block {final_block:?}"));
+//!     Ok(match result {
+//!         Ok(json) => String::from_utf8_lossy(&json).into_owned(),
+//!         Err(RawCallError::Response { message, .. }) => message,
+//!         Err(failure) => format!("{failure:?}"),
+//!     })
+//! }
+//! ```
 
 pub use crate::manifest::{
-    BlockInfo, BlockTransactions, EventFilter, GasEstimate, IndexPosition, IntentStatus, Lane, LogInfo, ReceiptInfo,
-    SignResult, TransactionInfo, TxState,
+    BlockInfo, BlockTransactions, EventFilter, GasEstimate, IndexPosition, IntentStatus, Lane, LogInfo, RawCallError,
+    ReceiptInfo, SignResult, TransactionInfo, TxState,
 };
-pub use crate::sdk::{Chain, ContractCall, MAIN, Signer, TransactionRequest};
+pub use crate::sdk::{Chain, ContractCall, MAIN, RawAnswer, RawCall, Signer, TransactionRequest};

@@ -27,6 +27,7 @@ mod payments;
 mod plugin_count;
 mod plugin_files;
 mod priced;
+mod public_rpc;
 mod purge;
 mod replicas;
 mod sequencing;

@@ -6,6 +6,7 @@ use super::{
     Header,
     clique_signers::CliqueSigners,
     error::{ChainError, RpcError},
+    raw_call::RawClient,
     redacted_url::redacted_url,
     rpc_client::RpcClient,
     rpc_server::{RpcServer, RpcServerReport},
@@ -29,6 +30,8 @@ pub struct Chain {
     pub chain_id: u64,
     pub settings: ChainConfig,
     pub(super) servers: Arc<Vec<RpcServer>>,
+    /// The same servers over connections of their own.
+    pub(super) raw: Arc<RawClient>,
     /// Index of the server that is tried first.
     preferred: AtomicUsize,
     /// The only server that gets requests, when this value was made by [`Self::pinned_to`].
@@ -53,7 +56,9 @@ impl Chain {
             .iter()
             .map(|url| parse_url(url).ok_or_else(|| settings_error("an RPC address is no URL".to_owned())))
             .collect::<Result<_, _>>()?;
-        let client = http_client(urls.iter().any(|url| url.scheme() == "https")).map_err(settings_error)?;
+        let needs_certificates = urls.iter().any(|url| url.scheme() == "https");
+        let client = http_client(needs_certificates).map_err(settings_error)?;
+        let raw = RawClient::new(http_client(needs_certificates).map_err(settings_error)?, &urls, chain_id);
         let timeout = Duration::from_millis(settings.timeout_ms);
         let pause = Duration::from_millis(settings.poll_ms);
         let server = |url: Url| {
@@ -64,6 +69,7 @@ impl Chain {
             chain_id,
             settings: settings.clone(),
             servers: Arc::new(urls.into_iter().map(server).collect()),
+            raw: Arc::new(raw),
             preferred: AtomicUsize::new(0),
             pinned: None,
             head: watch::Sender::new(None),
@@ -78,6 +84,7 @@ impl Chain {
             chain_id: self.chain_id,
             settings: self.settings.clone(),
             servers: self.servers.clone(),
+            raw: self.raw.clone(),
             preferred: AtomicUsize::new(index),
             pinned: Some(index),
             head: self.head.clone(),

@@ -6,7 +6,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use url::Url;
 
 /// 100,000 events are about 83 MB; the gateway requests fewer at a time.
-const RESPONSE_BYTES_MAX: usize = 128 * 1024 * 1024;
+pub const RESPONSE_BYTES_MAX: usize = 128 * 1024 * 1024;
 /// What is allocated ahead because of a `Content-Length`; a larger body grows the buffer while it arrives.
 const CAPACITY_BYTES_MAX: usize = 16 * 1024 * 1024;
 
@@ -16,16 +16,20 @@ pub struct HttpTransport {
 }
 
 impl HttpTransport {
-    /// Sends the packet and parses results as `T`.
-    pub async fn send<T: DeserializeOwned>(&self, packet: &RequestPacket) -> Result<ResponsePacket<T>, RpcError> {
+    /// Sends the packet and parses results as `T`. A response of more bytes than `bytes_max` is not read.
+    pub async fn send<T: DeserializeOwned>(
+        &self,
+        packet: &RequestPacket,
+        bytes_max: usize,
+    ) -> Result<ResponsePacket<T>, RpcError> {
         let request = self.client.post(self.url.clone()).json(packet);
         let mut response = request.send().await.map_err(unreachable)?;
         let status = response.status();
         let length = response.content_length().and_then(|length| usize::try_from(length).ok());
         let mut body = Vec::with_capacity(length.unwrap_or_default().min(CAPACITY_BYTES_MAX));
         while let Some(chunk) = response.chunk().await.map_err(unreachable)? {
-            if body.len() + chunk.len() > RESPONSE_BYTES_MAX {
-                return Err(RpcError::TooLarge(RESPONSE_BYTES_MAX));
+            if body.len() + chunk.len() > bytes_max {
+                return Err(RpcError::TooLarge(bytes_max));
             }
             body.extend_from_slice(&chunk);
         }

@@ -19,6 +19,7 @@ mod logs;
 mod metric;
 mod plugin_request;
 mod quorum;
+mod raw_call;
 mod raw_log;
 mod receipt;
 mod redacted_url;

@@ -4,7 +4,7 @@
 
 use super::{
     error::{RpcError, sanitize_line},
-    http_transport::HttpTransport,
+    http_transport::{HttpTransport, RESPONSE_BYTES_MAX},
 };
 use alloy::rpc::json_rpc::{ErrorPayload, Id, Request, RequestPacket, Response, ResponsePacket, ResponsePayload};
 use serde::de::DeserializeOwned;
@@ -120,7 +120,7 @@ impl RpcClient {
             Some(request) if !is_batch => RequestPacket::Single(request),
             last => RequestPacket::Batch(serialized.into_iter().chain(last).collect()),
         };
-        let received = match self.transport.send(&packet).await? {
+        let received = match self.transport.send(&packet, RESPONSE_BYTES_MAX).await? {
             ResponsePacket::Batch(received) => received,
             // It belongs to the only request, even when its id is another.
             ResponsePacket::Single(response) if !is_batch => vec![Response { id: Id::Number(1), ..response }],

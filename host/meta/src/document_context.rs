@@ -124,6 +124,14 @@ impl<'a> DocumentContext<'a> {
         endpoints
     }
 
+    /// Where clients call the chain: what the operator says, then this gateway's own endpoint `rpc`, where it has one.
+    pub(crate) fn rpc_urls(&self) -> Vec<String> {
+        let own = self.endpoints().remove("rpc");
+        let mut urls: Vec<String> = self.chain.rpc.iter().cloned().chain(own).collect();
+        urls.dedup();
+        urls
+    }
+
     pub(crate) fn contract(&self, key: &str) -> Option<Address> {
         self.chain.contracts.get(key).copied().flatten()
     }
@@ -135,7 +143,7 @@ impl<'a> DocumentContext<'a> {
             name: chain.name.clone(),
             symbol: chain.symbol.clone(),
             decimals: chain.decimals,
-            rpc: chain.rpc.clone(),
+            rpc: self.rpc_urls().into_iter().next(),
             explorer: chain.explorer.clone(),
             block_time_seconds: chain.block_time_s,
             consensus: chain.consensus.clone(),

@@ -120,7 +120,7 @@ fn members(context: &DocumentContext<'_>) -> ServiceManifest {
         description: context.description(),
         chain_id: context.environment.chain_id,
         currency: currency(context),
-        rpc: chain.rpc.clone(),
+        rpc: context.rpc_urls().into_iter().next(),
         explorer: chain.explorer.clone(),
         wallet: context.web.map(str::to_owned),
         block_time_seconds: chain.block_time_s,
@@ -154,13 +154,13 @@ fn downloads(context: &DocumentContext<'_>) -> Downloads {
 }
 
 fn wallet_chain(context: &DocumentContext<'_>) -> WalletChain {
-    let accepted = |url: &Option<String>| url.iter().filter(|url| is_accepted_by_wallets(url)).cloned().collect();
+    let accepted = |urls: Vec<String>| urls.into_iter().filter(|url| is_accepted_by_wallets(url)).collect();
     WalletChain {
         chain_id: format!("{:#x}", context.environment.chain_id),
         chain_name: context.chain.name.clone(),
-        rpc_urls: accepted(&context.chain.rpc),
+        rpc_urls: accepted(context.rpc_urls()),
         native_currency: currency(context),
-        block_explorer_urls: accepted(&context.chain.explorer),
+        block_explorer_urls: accepted(context.chain.explorer.iter().cloned().collect()),
     }
 }
 

@@ -25,7 +25,8 @@ use plugin_api::{
         StreamedResponse, Task, Task_TO, TaskBox, TransactionBox,
     },
     manifest::{
-        IndexCall, Manifest, RoutesCall, RoutesResult, ServiceCall, UrlCheckCall, UrlCheckResult, UrlProblem, WakeCall,
+        Grants, IndexCall, Manifest, RoutesCall, RoutesResult, ServiceCall, UrlCheckCall, UrlCheckResult, UrlProblem,
+        WakeCall,
     },
 };
 use std::{collections::BTreeMap, future::ready, sync::Arc, time::Duration};
@@ -60,6 +61,17 @@ impl Capabilities {
         })?;
         let chain = self.host.chains.granted(&self.manifest.grants.chains, &chain)?;
         reply(&index_position::of(&self.host.database, &self.handle.name, chain).await?)
+    }
+
+    /// Everything that a public caller sends to the chain goes this way, and no other.
+    async fn raw_call(self, request: FfiBytes, params: FfiBytes) -> Result<CapabilityResponse, HostError> {
+        let Grants { raw_calls, chains, .. } = &self.manifest.grants;
+        if !raw_calls {
+            let message = "the plugin does not declare the grant `raw_calls`";
+            return Err(HostError::new(HostErrorCode::Refused, message));
+        }
+        let (answer, result) = self.host.chains.raw_call(chains, &request, &params).await?;
+        Ok(CapabilityResponse { body: result.into(), ..reply(&answer)? })
     }
 
     async fn service(self, request: &FfiBytes, input: FfiBytes) -> Result<CapabilityResponse, HostError> {
@@ -272,6 +284,7 @@ impl Host for Capabilities {
                 "check_url" => capabilities.check_url(&request).into(),
                 "chain" => capabilities.chain(request).await.into(),
                 "index" => capabilities.index(&request).await.into(),
+                "raw_call" => capabilities.raw_call(request, body).await.into(),
                 "sign" => capabilities.sign(request).await.into(),
                 "secret" => capabilities.secret(request, body).await.into(),
                 "tx" => capabilities.tx(request).await.into(),

@@ -210,3 +210,37 @@ pub enum EthCallResult {
     /// The call reverted, or there is no contract: a text for the log.
     Reverted(String),
 }
+
+/// A request of the capability `raw_call`. Its body is the JSON array of the parameters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawChainCall {
+    pub chain: String,
+    pub method: String,
+    pub timeout_ms: u64,
+    pub result_bytes_max: u64,
+}
+
+/// The response of the capability `raw_call`. Its body is the result as JSON when there is no error.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RawChainReply {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<RawCallError>,
+    /// The newest block that no reorganisation undoes; none while no server responds to the gateway's polls.
+    pub final_block: Option<u64>,
+}
+
+/// Why a raw call has no result. No text names a server.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RawCallError {
+    /// The servers' error response. `data` is hexadecimal, for example what a contract reverted with.
+    Response { code: i64, message: String, data: Option<String> },
+    /// The result has more bytes than the call takes.
+    TooLarge,
+    /// No server responded in time.
+    Timeout,
+    /// No server can be reached, or none responds as JSON-RPC says.
+    Unavailable,
+    /// Too many raw calls wait for the chain's servers.
+    Busy,
+}

@@ -20,7 +20,7 @@ mod tx;
 
 pub use chain::{
     BlockInfo, BlockTransactions, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult, EventFilter, GasEstimate,
-    IndexCall, IndexPosition, LogInfo, ReceiptInfo, TransactionInfo,
+    IndexCall, IndexPosition, LogInfo, RawCallError, RawChainCall, RawChainReply, ReceiptInfo, TransactionInfo,
 };
 pub use environment::{Brand, Environment};
 pub use event::{ActivityRecord, ActivityRow, EventRef, TopicRow};
@@ -214,6 +214,8 @@ pub struct Grants {
     pub signer_roles: Vec<String>,
     /// Secrets of its own, which the gateway keeps: [`crate::HostHandle::secret`].
     pub secrets: bool,
+    /// Calls of any method of the servers of the chains that it reads: [`crate::chain::RawCall`].
+    pub raw_calls: bool,
 }
 
 #[cfg(test)]

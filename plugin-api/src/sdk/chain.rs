@@ -8,14 +8,15 @@ use crate::{
     abi::{EventSource, Fault, FfiBytes, HostError, HostErrorCode, SubscribedEvent},
     manifest::{
         BlockInfo, BlockTransactions, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult, EventFilter,
-        GasEstimate, IndexCall, IndexPosition, IndexedValue, ReceiptInfo, SubscriptionSpec,
+        GasEstimate, IndexCall, IndexPosition, IndexedValue, RawCallError, RawChainCall, RawChainReply, ReceiptInfo,
+        SubscriptionSpec,
     },
 };
 use abi_stable::std_types::{RResult, RVec};
 use async_ffi::FfiFuture;
 use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::Value;
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 /// The chain that contracts, agents and jobs are on.
 pub const MAIN: &str = "main";
@@ -47,6 +48,46 @@ impl ContractCall {
     pub fn gas(mut self, gas: u64) -> Self {
         self.0.gas = Some(gas);
         self
+    }
+}
+
+/// A method and its parameters as somebody else wrote them, for [`Chain::raw_call`].
+#[derive(Clone, Debug)]
+pub struct RawCall {
+    method: String,
+    params: Vec<u8>,
+    timeout: Duration,
+    result_bytes_max: u64,
+}
+
+/// The response to a [`RawCall`].
+#[derive(Debug)]
+pub struct RawAnswer {
+    /// The result as JSON.
+    pub result: Result<FfiBytes, RawCallError>,
+    /// The newest block that no reorganisation undoes, by the gateway's own polls; none while no server responds to them.
+    pub final_block: Option<u64>,
+}
+
+impl RawCall {
+    /// `params` is a JSON array. Times out after 10 s; a result has at most 5 MiB.
+    pub fn new(method: impl Into<String>, params: impl Into<String>) -> Self {
+        Self {
+            method: method.into(),
+            params: params.into().into_bytes(),
+            timeout: Duration::from_secs(10),
+            result_bytes_max: 5 * 1024 * 1024,
+        }
+    }
+
+    /// Of the whole call, over all servers; at most a minute.
+    pub fn timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
+    }
+
+    /// Also bounds what the server sends around the result.
+    pub fn result_bytes_max(self, result_bytes_max: u64) -> Self {
+        Self { result_bytes_max, ..self }
     }
 }
 
@@ -205,6 +246,22 @@ impl Chain<'_> {
     /// looked at; its chain is this one.
     pub async fn estimate(&self, from: Address, transaction: &TransactionRequest) -> Result<GasEstimate, HostError> {
         self.request(transaction.estimate_from(from)).await
+    }
+
+    /// Sends a method that the caller chose to the healthiest server, and to the next one while none responds. Such calls have
+    /// connections and a bound of their own and are no part of the servers' health, so that they delay nothing and put no server
+    /// aside. The gateway does not look at the method: allow only what strangers may do. Needs the grant `raw_calls`.
+    pub async fn raw_call(&self, call: RawCall) -> Result<RawAnswer, HostError> {
+        let request = RawChainCall {
+            chain: self.name.clone(),
+            method: call.method,
+            timeout_ms: u64::try_from(call.timeout.as_millis()).unwrap_or(u64::MAX),
+            result_bytes_max: call.result_bytes_max,
+        };
+        let answered = self.host.call_capability("raw_call", &request, call.params.into()).await?;
+        let reply: RawChainReply = serde_json::from_slice(&answered.response).map_err(invalid)?;
+        let result = reply.error.map_or(Ok(answered.body), Err);
+        Ok(RawAnswer { result, final_block: reply.final_block })
     }
 
     async fn request<T: DeserializeOwned>(&self, ask: ChainMethod) -> Result<T, HostError> {

@@ -57,7 +57,7 @@ mod wei;
 pub use address::Address;
 pub use author::Author;
 pub use call_types::call_types;
-pub use chain::{Chain, ContractCall, MAIN, chain_int};
+pub use chain::{Chain, ContractCall, MAIN, RawAnswer, RawCall, chain_int};
 pub use client_network::client_network;
 pub use content::{Content, ContentError, NewContent, PayloadInfo};
 pub use context::{Authors, HostHandle, PluginContext, RequestContext, TaskHandle};

@@ -17,7 +17,7 @@ mod chain;
 mod contents;
 mod gateway;
 
-pub use chain::{Fault, ScriptedChain, ScriptedLog, ScriptedTx};
+pub use chain::{Fault, ScriptedCall, ScriptedChain, ScriptedLog, ScriptedTx};
 pub use contents::{assert_writes_are_guarded, manifest, routes};
 pub use gateway::{Builder, TestGateway};
 pub use plugin_test_kit::{TestResponse, Value, Wallet, json};

@@ -278,6 +278,11 @@ fn calls_of_agents() -> Vec<Call> {
         Call::get("get_a2a_card", "/a/1/.well-known/agent-card.json"),
         Call::get("get_old_a2a_card", "/a/1/.well-known/agent.json"),
         Call::post("call_a2a", "/a/2/a2a", Payload::Json(request)),
+        Call::post(
+            "call_rpc",
+            "/rpc",
+            Payload::Json(json!({ "jsonrpc": "2.0", "id": 1, "method": "eth_blockNumber", "params": [] })),
+        ),
         Call::post("invoke_agent", "/a/999999/invoke", input()).answered(404),
         Call::post("invoke_compute", "/api/compute/2/invoke", input()).query("seconds=60").answered(503),
     ]

@@ -4,6 +4,7 @@
 mod errors;
 mod fetches;
 mod job_wakes;
+mod raw_calls;
 mod relays;
 mod routes;
 mod secret_keys;

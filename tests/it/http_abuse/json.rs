@@ -14,7 +14,7 @@ use plugin_testing::Value;
 use std::collections::BTreeSet;
 
 /// Any body is a valid payload there, or an agent's own; JSON-RPC has errors of its own, which plugins/a2a/src/model/rpc_request.rs tests.
-const OTHER_BODIES: [&str; 4] = ["store_payload", "invoke_agent", "invoke_compute", "call_a2a"];
+const OTHER_BODIES: [&str; 5] = ["store_payload", "invoke_agent", "invoke_compute", "call_a2a", "call_rpc"];
 
 /// Method and path of every operation that takes a JSON body, as its right call has them: all that a path names exists, because a
 /// route looks for its parent row before it reads the body.

@@ -81,7 +81,7 @@ fn path_items(context: &DocumentContext<'_>) -> Value {
 fn chain_extension(context: &DocumentContext<'_>) -> Value {
     let mut chain = Map::new();
     chain.insert("chainId".into(), context.environment.chain_id.into());
-    chain.insert("rpc".into(), json!(context.chain.rpc));
+    chain.insert("rpc".into(), json!(context.rpc_urls().first()));
     for key in ["registry", "escrow"] {
         chain.insert(key.into(), json!(context.contract(key)));
     }

@@ -47,13 +47,14 @@ fn foreign_names(manifest: &Manifest) -> BTreeSet<String> {
     actions.chain(events.map(|name| format!("event:{name}"))).collect()
 }
 
-/// Grants as the configuration and reports name them: `egress`, `chain:main`, `signer:relayer`, `secrets`.
+/// Grants as the configuration and reports name them: `egress`, `chain:main`, `signer:relayer`, `secrets`, `raw_calls`.
 pub fn grant_names(grants: &Grants) -> Vec<String> {
     let egress = grants.egress.then(|| "egress".to_owned());
     let chains = grants.chains.iter().map(|chain| format!("chain:{chain}"));
     let roles = grants.signer_roles.iter().map(|role| format!("signer:{role}"));
     let secrets = grants.secrets.then(|| "secrets".to_owned());
-    egress.into_iter().chain(chains).chain(roles).chain(secrets).collect()
+    let raw_calls = grants.raw_calls.then(|| "raw_calls".to_owned());
+    egress.into_iter().chain(chains).chain(roles).chain(secrets).chain(raw_calls).collect()
 }
 
 #[cfg(test)]
@@ -71,7 +72,8 @@ mod tests {
     use std::sync::Arc;
 
     extern "C" fn manifest() -> RResult<FfiBytes, Fault> {
-        let grants = r#"{"egress": true, "chains": ["main"], "signer_roles": ["relayer"], "secrets": true}"#;
+        let grants = r#"{"egress": true, "chains": ["main"], "signer_roles": ["relayer"], "secrets": true,
+            "raw_calls": true}"#;
         RResult::ROk(format!(r#"{{"name": "bank", "version": "1.0.0", "grants": {grants}}}"#).into())
     }
 
@@ -91,13 +93,13 @@ mod tests {
 
     #[test]
     fn a_foreign_plugin_starts_only_with_everything_it_asks_for() {
-        let (foreign, all) = (plugin(false), ["egress", "chain:main", "signer:relayer", "secrets"]);
+        let (foreign, all) = (plugin(false), ["egress", "chain:main", "signer:relayer", "secrets", "raw_calls"]);
         assert_eq!(missing_consent(&foreign, &settings(Some(&all))), None);
         let reason = missing_consent(&foreign, &settings(None)).unwrap();
         assert_eq!(
             reason,
-            "it asks for egress, chain:main, signer:relayer, secrets and did not come with this gateway: if you trust it with that, \
-             write grants = [\"egress\", \"chain:main\", \"signer:relayer\", \"secrets\"] into [plugins.bank]"
+            "it asks for egress, chain:main, signer:relayer, secrets, raw_calls and did not come with this gateway: if you trust it with that, \
+             write grants = [\"egress\", \"chain:main\", \"signer:relayer\", \"secrets\", \"raw_calls\"] into [plugins.bank]"
         );
         for lacking in 0..all.len() {
             let granted: Vec<&str> = all.into_iter().filter(|grant| *grant != all[lacking]).collect();

@@ -10,7 +10,7 @@ mod server;
 
 pub use blocks::ScriptedLog;
 pub use mempool::ScriptedTx;
-pub use server::Fault;
+pub use server::{Fault, ScriptedCall};
 
 use blocks::{Block, Blocks};
 use plugin_api::Address;
@@ -200,6 +200,11 @@ impl ScriptedChain {
     /// Number of requests to this server.
     pub fn requests(&self) -> u64 {
         self.server.requests()
+    }
+
+    /// The calls to this server, in their order.
+    pub fn calls(&self) -> Vec<ScriptedCall> {
+        self.server.calls()
     }
 
     /// Number of `eth_getLogs` calls outside a batch, that is without the block that proves that the server has the

@@ -2,7 +2,7 @@
 
 use super::{
     blocks::{Block, Blocks, ScriptedLog, value},
-    mempool::{BASE_FEE_WEI, ScriptedTx},
+    mempool::{BASE_FEE_WEI, ScriptedTx, TIP_MIN_WEI},
 };
 use alloy::{
     dyn_abi::{DynSolValue, Specifier as _},
@@ -32,6 +32,9 @@ pub fn call(blocks: &mut Blocks, lag: u64, method: &str, params: &Value) -> Resu
             }
             Ok(block)
         }
+        "eth_gasPrice" => Ok(format!("{:#x}", BASE_FEE_WEI + TIP_MIN_WEI).into()),
+        "eth_maxPriorityFeePerGas" => Ok(format!("{TIP_MIN_WEI:#x}").into()),
+        "eth_getTransactionByHash" => Ok(transaction(known, &params[0])),
         "eth_getTransactionCount" => Ok(number(nonce(blocks, known, params))),
         "eth_getTransactionReceipt" => Ok(receipt(blocks, known, &params[0])),
         "eth_estimateGas" => match address(&params[0]["to"]) {
@@ -92,6 +95,18 @@ fn nonce(blocks: &Blocks, known: &[Block], params: &Value) -> u64 {
     let Some(from) = address(&params[0]) else { return 0 };
     let next = Blocks::nonce(known, from);
     if params[1] == "pending" { blocks.mempool.next_nonce(from, next) } else { next }
+}
+
+fn transaction(known: &[Block], hash: &Value) -> Value {
+    let hash: Option<B256> = hash.as_str().and_then(|hash| hash.parse().ok());
+    let is_it = |tx: &&ScriptedTx| Some(B256::from(tx.hash)) == hash;
+    let found = known.iter().find_map(|block| Some((block, block.txs.iter().find(is_it)?)));
+    found.map_or(Value::Null, |(block, tx)| {
+        let mut json = tx.as_json();
+        json["blockNumber"] = number(block.number);
+        json["blockHash"] = json!(block.hash);
+        json
+    })
 }
 
 /// Of a transaction in a block, or of one that is known by its events alone.

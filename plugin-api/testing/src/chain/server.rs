@@ -44,6 +44,19 @@ pub enum Fault {
     OtherChain(u64),
     /// Answers a request for a receipt with that of the first transaction of the chain.
     OtherReceipts,
+    /// No response to requests with this method.
+    SilentOn(&'static str),
+    /// Its errors name its address and the key in it, as those of servers in front of other servers do.
+    NamesItself,
+}
+
+/// A call that a server got.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScriptedCall {
+    pub method: String,
+    pub params: Value,
+    /// Number of the TCP connection on which it came.
+    pub connection: u64,
 }
 
 /// The transactions that a server refuses, and its error message.
@@ -70,6 +83,7 @@ struct State {
     requests: AtomicU64,
     /// `eth_getLogs` outside a batch.
     unbatched_log_requests: AtomicU64,
+    calls: Mutex<Vec<ScriptedCall>>,
 }
 
 impl RpcServer {
@@ -86,6 +100,7 @@ impl RpcServer {
             lag: AtomicU64::new(0),
             requests: AtomicU64::new(0),
             unbatched_log_requests: AtomicU64::new(0),
+            calls: Mutex::default(),
         });
         Self { address, task: tokio::spawn(serve(listener, state.clone())), state }
     }
@@ -119,6 +134,10 @@ impl RpcServer {
         self.state.requests.load(SeqCst)
     }
 
+    pub fn calls(&self) -> Vec<ScriptedCall> {
+        lock(&self.state.calls).clone()
+    }
+
     pub fn unbatched_log_requests(&self) -> u64 {
         self.state.unbatched_log_requests.load(SeqCst)
     }
@@ -135,11 +154,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 async fn serve(listener: TcpListener, state: Arc<State>) {
+    let mut connection = 0;
     while let Ok((socket, _)) = listener.accept().await {
+        connection += 1;
         let state = state.clone();
         let service = service_fn(move |request| {
             let state = state.clone();
-            async move { Ok::<_, Infallible>(state.respond(request).await) }
+            async move { Ok::<_, Infallible>(state.respond(request, connection).await) }
         });
         tokio::spawn(async move {
             // A client that disconnects early is not an error.
@@ -149,10 +170,17 @@ async fn serve(listener: TcpListener, state: Arc<State>) {
 }
 
 impl State {
-    async fn respond(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
+    async fn respond(&self, request: Request<Incoming>, connection: u64) -> Response<Full<Bytes>> {
+        let address = request.headers().get("host").and_then(|host| host.to_str().ok()).map(str::to_owned);
         self.requests.fetch_add(1, SeqCst);
         let body = request.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
         let request: Value = serde_json::from_slice(&body).unwrap_or_default();
+        let calls = request.as_array().map_or(std::slice::from_ref(&request), Vec::as_slice);
+        lock(&self.calls).extend(calls.iter().map(|call| ScriptedCall {
+            method: call["method"].as_str().unwrap_or_default().to_owned(),
+            params: call["params"].clone(),
+            connection,
+        }));
         if request["method"] == "eth_getLogs" {
             self.unbatched_log_requests.fetch_add(1, SeqCst);
         }
@@ -168,6 +196,12 @@ impl State {
             Some(Fault::SilentSuccess) => {
                 self.execute(&request, None, false);
                 std::future::pending().await
+            }
+            Some(Fault::SilentOn(method)) if request["method"] == method => std::future::pending().await,
+            Some(Fault::NamesItself) if request.is_object() => {
+                let message = format!("upstream {}/key-0123456789 is over its limit", address.unwrap_or_default());
+                let error = json!({ "code": -32000, "message": message, "data": message });
+                Response::new(Full::from(json!({ "jsonrpc": "2.0", "id": request["id"], "error": error }).to_string()))
             }
             Some(Fault::DropsAnswer) => self.execute(&request, fault, true),
             Some(Fault::NoBatches) if request.is_array() => {

@@ -20,6 +20,7 @@ const OFF: [&str; 13] = [
     "memory",
     "messages",
     "referrals",
+    "rpc",
     "tools",
     "validators",
     "work",

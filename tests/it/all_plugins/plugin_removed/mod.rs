@@ -46,6 +46,7 @@ pub fn modules() -> Vec<PluginModule_Ref> {
         messages::plugin_module(),
         payloads::plugin_module(),
         referrals::plugin_module(),
+        rpc::plugin_module(),
         tools::plugin_module(),
         validators::plugin_module(),
         work::plugin_module(),
