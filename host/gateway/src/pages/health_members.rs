@@ -1,40 +1,58 @@
 //! What plugins add to `/api/health`.
 //!
 //! The rule: probes ask often and give up early, so a question costs the plugins nothing most of the time, and one that does not
-//! answer delays nobody for long.
+//! answer delays nobody for long. They are asked in a task of its own: a plugin that never gives its thread back holds only that.
 
 use gateway_plugins::HostContext;
+use parking_lot::{Mutex, RwLock};
 use plugin_api::point;
 use serde_json::{Map, Value};
-use std::time::{Duration, Instant};
-use tokio::sync::Mutex;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio_util::task::TaskTracker;
 
 const AGE_MAX: Duration = Duration::from_secs(2);
 const TIMEOUT: Duration = Duration::from_millis(500);
 
 #[derive(Default)]
 pub struct HealthMembers {
-    /// Locked while the plugins are asked, so that all who come meanwhile share the answer.
-    known: Mutex<Known>,
+    known: Arc<Known>,
+    tasks: TaskTracker,
 }
 
 #[derive(Default)]
 struct Known {
-    asked: Option<Instant>,
-    members: Map<String, Value>,
+    asked: Mutex<Option<Instant>>,
+    members: RwLock<Map<String, Value>>,
 }
 
 impl HealthMembers {
     /// As of at most two seconds ago, or as the plugins said when they answered last.
-    pub async fn read(&self, host: &HostContext) -> Map<String, Value> {
-        let mut known = self.known.lock().await;
-        if known.asked.is_none_or(|asked| asked.elapsed() >= AGE_MAX) {
-            if let Ok(members) = tokio::time::timeout(TIMEOUT, collect(host)).await {
-                known.members = members;
-            }
-            known.asked = Some(Instant::now());
+    pub async fn read(&self, host: &Arc<HostContext>) -> Map<String, Value> {
+        if self.known.is_due() {
+            let (known, host) = (self.known.clone(), host.clone());
+            let answer = self.tasks.spawn(async move {
+                let members = collect(&host).await;
+                *known.members.write() = members;
+            });
+            // It goes on when it takes longer, and the next question finds what it has found.
+            let _ = tokio::time::timeout(TIMEOUT, answer).await;
         }
-        known.members.clone()
+        self.known.members.read().clone()
+    }
+}
+
+impl Known {
+    /// Whether the plugins have to be asked, by the caller.
+    fn is_due(&self) -> bool {
+        let mut asked = self.asked.lock();
+        let is_due = asked.is_none_or(|asked| asked.elapsed() >= AGE_MAX);
+        if is_due {
+            *asked = Some(Instant::now());
+        }
+        is_due
     }
 }
 
