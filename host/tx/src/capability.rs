@@ -63,6 +63,7 @@ fn intent_status(intent: &IntentRow, attempts: &[Attempt], head: Option<u64>) ->
     let hash = |hash: alloy_primitives::B256| Hash256(hash.0);
     let block = intent.block.map(unsigned);
     let newest = attempts.last().map(|attempt| attempt.hash);
+    let is_cancelled = |attempt: &Attempt| Some(attempt.hash) == intent.hash && attempt.cancel_reason.is_some();
     IntentStatus {
         id: intent.id,
         role: intent.role.clone(),
@@ -78,6 +79,7 @@ fn intent_status(intent: &IntentRow, attempts: &[Attempt], head: Option<u64>) ->
         block_hash: intent.block_hash.map(hash),
         confirmations: head.zip(block).and_then(|(head, block)| Some(head.checked_sub(block)? + 1)).unwrap_or(0),
         succeeded: intent.succeeded.map(|succeeded| succeeded == 1),
+        is_cancelled: block.is_some() && attempts.iter().any(is_cancelled),
         gas_used: intent.gas_used.map(unsigned),
         fee: intent.fee_wei.as_deref().and_then(|fee| fee.parse().ok()),
     }
