@@ -1,10 +1,12 @@
-//! Calls of plugins to the journal outside a transaction. The rule: a plugin sees only its own intents.
+//! What the journal tells: plugins about their own intents only, and everybody about a transaction whose hash he knows.
 
 use super::{
     journal::Journal,
     record::invalid,
     row::{Attempt, IntentRow},
 };
+use alloy_primitives::B256;
+use gateway_storage::StorageError;
 use plugin_api::{
     Address, Hash256, Wei,
     abi::{HostError, HostErrorCode},
@@ -28,11 +30,21 @@ impl Journal {
         }
     }
 
+    /// The status of the intent that this transaction was signed for, of any plugin; `None` when it is none of the journal's.
+    pub async fn status_of_transaction(&self, hash: B256) -> Result<Option<IntentStatus>, StorageError> {
+        let Some(intent) = self.store.intent_of(hash).await? else { return Ok(None) };
+        self.status(&intent).await.map(Some)
+    }
+
     async fn intent_status(&self, intent: Option<IntentRow>) -> Result<Value, HostError> {
         let Some(intent) = intent else { return Ok(Value::Null) };
+        Ok(json!(self.status(&intent).await?))
+    }
+
+    async fn status(&self, intent: &IntentRow) -> Result<IntentStatus, StorageError> {
         let attempts = self.store.attempts(&[intent.id]).await?;
         let head = self.chains.get(&intent.chain).and_then(|chain| chain.head()).map(|head| head.header.number);
-        Ok(json!(intent_status(&intent, &attempts, head)))
+        Ok(intent_status(intent, &attempts, head))
     }
 
     async fn queue_status(&self, role: &str, chain: &str) -> Result<Value, HostError> {

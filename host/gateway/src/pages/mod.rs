@@ -1,6 +1,7 @@
 //! The gateway's own routes: collects what the plugins contribute and renders the documents of [`gateway_meta`].
 
 mod status;
+mod transaction;
 
 use crate::{
     backups::Backups,
@@ -65,6 +66,7 @@ impl Pages {
                 self.with_context(|facts| Ok(json(&health::health(facts, pulse))))
             }
             MetaPage::Status => self.status().await,
+            MetaPage::Transaction => self.transaction(parts.uri.path()).await,
             MetaPage::Front => Ok(self.front_page(parts)),
             MetaPage::Index => {
                 let index = self.rendered(|documents| &documents.index, |facts| to_json(&index::index(facts)));
