@@ -17,7 +17,7 @@ const DRIP: &str = "500000000000000000";
 /// Blocks after which an inclusion is final.
 const DEPTH: u64 = 4;
 /// Of gateways on one database.
-const SECRETS_KEY: &str = "0101010101010101010101010101010101010101010101010101010101010101";
+const SECRETS_KEY: &str = "0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20";
 
 /// A chain whose relayer has 1,000 FMX.
 async fn chain() -> ScriptedChain {
