@@ -89,7 +89,6 @@ async fn caps_are_of_the_client_and_the_network() {
         assert_eq!(ask(3).await.status, 202);
         assert_refused(&ask(4).await, 503, "daily_cap");
         assert_eq!(counted(&gateway, "create_day").await, ["Int(3)"]);
-        drop(ask);
         gateway
     })
     .await;

@@ -10,15 +10,17 @@ use anyhow::Result;
 const ALL: &str = "gateway, every plugin";
 const FEW: &str = "gateway, 5 plugins";
 /// All but activity, agents, forum, hello and payloads.
-const OFF: [&str; 12] = [
+const OFF: [&str; 14] = [
     "a2a",
     "arena",
     "artifacts",
     "bounties",
     "economy",
+    "faucet",
     "kb",
     "memory",
     "messages",
+    "relay",
     "tools",
     "validators",
     "work",
