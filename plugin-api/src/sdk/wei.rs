@@ -149,6 +149,18 @@ mod tests {
     }
 
     #[test]
+    fn coins_have_all_decimals_that_they_need() {
+        for (wei, text) in [
+            ("0", "0.0"),
+            ("1", "0.000000000000000001"),
+            ("500000000000000000", "0.5"),
+            ("50000000000000000000", "50.0"),
+        ] {
+            assert_eq!(text, wei.parse::<Wei>().unwrap().in_coins());
+        }
+    }
+
+    #[test]
     fn keys_sort_like_numbers() {
         let key = |text: &str| text.parse::<Wei>().unwrap().sort_key();
         assert!(key("9") < key("10") && key("10") < key(&U256::MAX.to_string()));
