@@ -1,6 +1,8 @@
 //! Caps under requests at the same time, over replicas and restarts.
 
-use crate::{SECRETS_KEY, address, assert_refused, chain, drip, each, eventually, passing, post, prepared, used};
+use crate::{
+    SECRETS_KEY, address, assert_refused, chain, drip, each, eventually, knows_head, passing, post, prepared, used,
+};
 use futures_util::future::join_all;
 use plugin_testing::{ScriptedChain, TestGateway, Value, json};
 
@@ -76,6 +78,8 @@ async fn two_gateways_share_the_caps() {
         config.secrets.key = Some(SECRETS_KEY.to_owned().into());
     });
     let other = prepared(other, &chain, &config()).start().await;
+    knows_head(&one).await;
+    knows_head(&other).await;
     let requests = join_all((0..60).map(|number| ask(if number % 2 == 0 { &one } else { &other }, number)));
     let statuses = passing(&one, passing(&other, requests)).await;
     let sent = count(&statuses, 202);

@@ -29,6 +29,7 @@ async fn chain() -> ScriptedChain {
 fn prepared(builder: Builder, chain: &ScriptedChain, config: &Value) -> Builder {
     let builder = builder.plugin(faucet::plugin_module()).config("faucet", config.clone());
     builder.chain(chain, &[]).signer("relayer", RELAYER).configure(|config| {
+        config.tx.in_flight_max = 64;
         config.secrets.key = Some(SECRETS_KEY.to_owned().into());
         let main = config.chains.get_mut("main").unwrap();
         (main.confirmations, main.reorg_depth) = (2, DEPTH);
@@ -50,6 +51,7 @@ async fn each_built(
     for builder in builders {
         let chain = chain().await;
         let gateway = adjust(prepared(builder, &chain, &config)).start().await;
+        knows_head(&gateway).await;
         let gateway = test(&chain, gateway).await;
         assert_eq!(gateway.faults().await, Vec::<String>::new());
         gateway.stop().await;
@@ -84,6 +86,15 @@ async fn drip(gateway: &TestGateway, number: u64) -> Value {
     let response = post(gateway, &json!({ "address": address(number) })).await;
     assert_eq!(response.status, 202, "{}", response.text());
     response.json()
+}
+
+/// Waits until the gateway knows the chain's newest block, if it has a chain: contracts are called at that.
+async fn knows_head(gateway: &TestGateway) {
+    let has_chain = !gateway.gateway().config.chains.is_empty();
+    eventually(gateway, "the head is known", async || {
+        !has_chain || gateway.get("/api/health").await.json()["head"] != json!(-1)
+    })
+    .await;
 }
 
 #[track_caller]

@@ -1,7 +1,7 @@
 //! What becomes of drips, and of their shares of the caps.
 
-use crate::{DEPTH, RELAYER, address, assert_refused, drip, each, eventually, post, states, used};
-use plugin_testing::{Wallet, json};
+use crate::{DEPTH, RELAYER, address, assert_refused, drip, each, each_built, eventually, post, states, used};
+use plugin_testing::{Builder, Wallet, json};
 use std::time::Duration;
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -18,6 +18,34 @@ async fn one_that_never_was_in_a_block_gives_its_share_back() {
         assert_eq!(states(&gateway).await, ["Text(\"returned\")"]);
         chain.refuse_calls(to, false);
         drip(&gateway, 1).await;
+        gateway
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn one_that_is_not_signed_in_time_is_joined_by_a_repetition() {
+    let one_at_a_time = |builder: Builder| builder.configure(|config| config.tx.in_flight_max = 1);
+    each_built(json!({}), one_at_a_time, async |chain, gateway| {
+        chain.hold(true);
+        drip(&gateway, 1).await;
+        let second = json!({ "address": address(2) });
+        let late = post(&gateway, &second).await;
+        assert_refused(&late, 503, "unavailable");
+        assert_eq!(late.headers["retry-after"], "5");
+        assert_eq!(used(&gateway).await, 2);
+        chain.hold(false);
+        eventually(&gateway, "the first is mined", async || {
+            chain.mine_empty(1);
+            chain.mined().len() == 2 || chain.waiting().iter().any(|tx| tx.to.to_string() == address(2))
+        })
+        .await;
+        // The second one is signed now, so its hash is in the refusal; one that still waits is joined.
+        let again = post(&gateway, &second).await;
+        assert!([202, 429].contains(&again.status), "{}", again.text());
+        let told = again.json();
+        assert!(told["txHash"].is_string(), "{told}");
+        assert_eq!(used(&gateway).await, 2, "it is one drip");
         gateway
     })
     .await;

@@ -1,8 +1,8 @@
 //! Requests at the same time, over replicas and restarts.
 
 use crate::{
-    Draft, SECRETS_KEY, assert_refused, chain, counted, each, eventually, passing, prepared, relay, relayed, send,
-    set_nonce,
+    Draft, SECRETS_KEY, assert_refused, chain, counted, each, eventually, knows_head, passing, prepared, relay,
+    relayed, send, set_nonce,
 };
 use futures_util::future::join_all;
 use plugin_testing::{ScriptedChain, TestGateway, Value, json};
@@ -72,6 +72,8 @@ async fn the_same_call_at_two_gateways_is_one_send() {
         config.secrets.key = Some(SECRETS_KEY.to_owned().into());
     });
     let other = prepared(other, &chain, &json!({})).start().await;
+    knows_head(&one).await;
+    knows_head(&other).await;
     let body = Draft::new(&one, 1, 0).body();
     let gateways = [&one, &other];
     let requests = join_all((0..20).map(|number| send(gateways[number % 2], "/api/relay", &body)));

@@ -83,6 +83,7 @@ async fn each_built(
     for builder in builders {
         let chain = chain().await;
         let gateway = adjust(prepared(builder, &chain, &config)).start().await;
+        knows_head(&gateway).await;
         let gateway = test(&chain, gateway).await;
         assert_eq!(gateway.faults().await, Vec::<String>::new());
         gateway.stop().await;
@@ -118,6 +119,15 @@ async fn passing<T>(gateway: &TestGateway, work: impl Future<Output = T>) -> T {
             () = tokio::time::sleep(Duration::from_millis(5)) => gateway.clock().advance(Duration::from_millis(10)).await,
         }
     }
+}
+
+/// Waits until the gateway knows the chain's newest block, if it has a chain: contracts are called at that.
+async fn knows_head(gateway: &TestGateway) {
+    let has_chain = !gateway.gateway().config.chains.is_empty();
+    eventually(gateway, "the head is known", async || {
+        !has_chain || gateway.get("/api/health").await.json()["head"] != json!(-1)
+    })
+    .await;
 }
 
 #[track_caller]
