@@ -11,6 +11,7 @@ mod chain;
 mod coverage;
 mod crash;
 mod e2e;
+mod entry;
 mod fuzz;
 mod hostile;
 mod http_abuse;

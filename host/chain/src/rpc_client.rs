@@ -141,10 +141,25 @@ impl RpcClient {
 fn result<T>(payload: ResponsePayload<T>) -> Result<T, RpcError> {
     match payload {
         ResponsePayload::Success(result) => Ok(result),
-        ResponsePayload::Failure(ErrorPayload { code, message, .. }) => {
+        ResponsePayload::Failure(ErrorPayload { code, message, data }) => {
+            let message = match data.and_then(|data| revert_selector(data.get())) {
+                Some(selector) if !message.contains(&selector) => format!("{message}: custom error {selector}"),
+                _ => message.into_owned(),
+            };
             Err(RpcError::ErrorResponse { code, message: sanitize_line(&message) })
         }
     }
+}
+
+/// The selector of the error that a contract reverted with. A server puts the text of `revert("…")` into its message, but leaves out
+/// which error a contract declared itself. At most 1 KiB of the data is looked at.
+fn revert_selector(json: &str) -> Option<String> {
+    /// `Error(string)` and `Panic(uint256)`.
+    const OF_THE_LANGUAGE: [&str; 2] = ["0x08c379a0", "0x4e487b71"];
+    let start = json.get(..json.len().min(1024))?.find("\"0x")? + 1;
+    let selector = json.get(start..start + 10)?;
+    let is_hex = selector.bytes().skip(2).all(|byte| byte.is_ascii_hexdigit());
+    (is_hex && !OF_THE_LANGUAGE.contains(&selector)).then(|| selector.to_ascii_lowercase())
 }
 
 /// Parses the result of a raw response.

@@ -1,4 +1,5 @@
-//! The gateway's own documents: route index, OpenAPI, llms.txt, agent card, manifest, health, stats, status, changelog, docs.
+//! The gateway's own documents: route index, OpenAPI, llms.txt, agent card, manifest, health, stats, status, transactions, changelog,
+//! docs.
 //!
 //! The rule: everything here is computed from what the enabled plugins declare and contribute ([`DocumentContext`]). A new
 //! feature appears in these documents without an edit in this folder, and no text of users appears in them.
@@ -21,6 +22,7 @@ pub mod stats;
 pub mod status;
 #[cfg(test)]
 mod tests;
+pub mod transaction;
 
 pub use document_context::{ChainInfo, DocumentContext, Limits};
 pub use routes::{MetaPage, MetaRoutes, meta_routes};

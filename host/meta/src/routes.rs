@@ -10,6 +10,7 @@ use crate::{
     service_manifest::ServiceManifest,
     stats::Stats,
     status::Status,
+    transaction::TransactionStatus,
 };
 use plugin_api::manifest::{Answer, Environment, Manifest, Parameter, ParameterIn, RateLimit, RouteSpec};
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
@@ -27,6 +28,7 @@ pub enum MetaPage {
     Health,
     Stats,
     Status,
+    Transaction,
     Changelog,
     Docs,
     DocsAsset,
@@ -159,6 +161,8 @@ fn state_routes(builder: &mut RoutesBuilder) {
         additional: false,
     }];
 
+    transaction_route(builder);
+
     let route = builder.json::<Changelog>(
         MetaPage::Changelog,
         paths::CHANGELOG,
@@ -183,6 +187,27 @@ fn state_routes(builder: &mut RoutesBuilder) {
         schema: None,
         codes: vec!["bad_since".into(), "bad_format".into()],
     });
+}
+
+fn transaction_route(builder: &mut RoutesBuilder) {
+    let (page, path) = (MetaPage::Transaction, "/api/tx/{hash}");
+    let summary = "What became of a transaction that this gateway sent, by any hash that it had";
+    let route = builder.json::<TransactionStatus>(page, path, "get_transaction", summary);
+    route.parameters.push(Parameter {
+        name: "hash".into(),
+        place: ParameterIn::Path,
+        required: true,
+        description: String::new(),
+        schema: json!({ "type": "string", "pattern": "^0x[0-9a-fA-F]{64}$" }),
+    });
+    let refusals = [(400, "bad_hash"), (404, "not_found")].map(|(status, code)| Answer {
+        status,
+        description: String::new(),
+        content_type: String::new(),
+        schema: None,
+        codes: vec![code.into()],
+    });
+    route.answers.extend(refusals);
 }
 
 fn changelog_parameters() -> Vec<Parameter> {

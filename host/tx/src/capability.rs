@@ -1,10 +1,12 @@
-//! Calls of plugins to the journal outside a transaction. The rule: a plugin sees only its own intents.
+//! What the journal tells: plugins about their own intents only, and everybody about a transaction whose hash he knows.
 
 use super::{
     journal::Journal,
     record::invalid,
     row::{Attempt, IntentRow},
 };
+use alloy_primitives::B256;
+use gateway_storage::StorageError;
 use plugin_api::{
     Address, Hash256, Wei,
     abi::{HostError, HostErrorCode},
@@ -28,11 +30,21 @@ impl Journal {
         }
     }
 
+    /// The status of the intent that this transaction was signed for, of any plugin; `None` when it is none of the journal's.
+    pub async fn status_of_transaction(&self, hash: B256) -> Result<Option<IntentStatus>, StorageError> {
+        let Some(intent) = self.store.intent_of(hash).await? else { return Ok(None) };
+        self.status(&intent).await.map(Some)
+    }
+
     async fn intent_status(&self, intent: Option<IntentRow>) -> Result<Value, HostError> {
         let Some(intent) = intent else { return Ok(Value::Null) };
+        Ok(json!(self.status(&intent).await?))
+    }
+
+    async fn status(&self, intent: &IntentRow) -> Result<IntentStatus, StorageError> {
         let attempts = self.store.attempts(&[intent.id]).await?;
         let head = self.chains.get(&intent.chain).and_then(|chain| chain.head()).map(|head| head.header.number);
-        Ok(json!(intent_status(&intent, &attempts, head)))
+        Ok(intent_status(intent, &attempts, head))
     }
 
     async fn queue_status(&self, role: &str, chain: &str) -> Result<Value, HostError> {
@@ -63,6 +75,7 @@ fn intent_status(intent: &IntentRow, attempts: &[Attempt], head: Option<u64>) ->
     let hash = |hash: alloy_primitives::B256| Hash256(hash.0);
     let block = intent.block.map(unsigned);
     let newest = attempts.last().map(|attempt| attempt.hash);
+    let is_cancelled = |attempt: &Attempt| Some(attempt.hash) == intent.hash && attempt.cancel_reason.is_some();
     IntentStatus {
         id: intent.id,
         role: intent.role.clone(),
@@ -78,6 +91,7 @@ fn intent_status(intent: &IntentRow, attempts: &[Attempt], head: Option<u64>) ->
         block_hash: intent.block_hash.map(hash),
         confirmations: head.zip(block).and_then(|(head, block)| Some(head.checked_sub(block)? + 1)).unwrap_or(0),
         succeeded: intent.succeeded.map(|succeeded| succeeded == 1),
+        is_cancelled: block.is_some() && attempts.iter().any(is_cancelled),
         gas_used: intent.gas_used.map(unsigned),
         fee: intent.fee_wei.as_deref().and_then(|fee| fee.parse().ok()),
     }

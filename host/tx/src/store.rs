@@ -7,7 +7,7 @@ use super::{
     error::TickError,
     row::{ATTEMPT_COLUMNS, Attempt, INTENT_COLUMNS, IntentRow},
 };
-use alloy_primitives::Address;
+use alloy_primitives::{Address, B256};
 use gateway_chain::Chain;
 use gateway_chain::Receipt;
 use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError};
@@ -109,6 +109,15 @@ impl Store {
         let text =
             format!("SELECT {INTENT_COLUMNS} FROM host_tx_intents WHERE plugin = $1 AND role = $2 AND name = $3");
         Ok(self.read(sql(text).bind(plugin).bind(role).bind(name)).await?.pop())
+    }
+
+    /// The intent that this transaction was signed for, whichever plugin recorded it.
+    pub async fn intent_of(&self, hash: B256) -> Result<Option<IntentRow>, StorageError> {
+        let text = format!(
+            "SELECT {INTENT_COLUMNS} FROM host_tx_intents \
+             WHERE id = (SELECT intent FROM host_tx_attempts WHERE hash = $1)"
+        );
+        Ok(self.read(sql(text).bind(hash.to_string())).await?.pop())
     }
 
     /// Records the gateway's own intent that fills a nonce gap; None when it already has a nonce.

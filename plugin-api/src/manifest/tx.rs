@@ -91,6 +91,9 @@ pub struct IntentStatus {
     pub confirmations: u64,
     /// Whether the intended call succeeded; none outside a block.
     pub succeeded: Option<bool>,
+    /// Whether the transaction in the block is the cancellation.
+    #[serde(default)]
+    pub is_cancelled: bool,
     pub gas_used: Option<u64>,
     /// The gas fee that the sender paid, in wei.
     pub fee: Option<Wei>,

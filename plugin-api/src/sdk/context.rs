@@ -491,6 +491,11 @@ impl<P> RequestContext<P> {
         ip.parse().map_or_else(|_no_address| ip.to_owned(), |ip| super::client_network(ip).to_string())
     }
 
+    /// The client's IPv6 /48, for limits beside those of [`Self::client_network`], of which it has 65,536; `None` with IPv4.
+    pub fn client_site(&self) -> Option<String> {
+        super::client_network::client_site(self.client_ip().parse().ok()?).map(|site| site.to_string())
+    }
+
     /// The client's IP address behind the trusted proxies. Count by [`Self::client_network`].
     pub fn client_ip(&self) -> &str {
         self.head.client_ip().as_str()

@@ -37,6 +37,12 @@ impl TransactionRequest {
         })
     }
 
+    /// Another key: for a request whose key is known only in the write that records it.
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.0.key = key.into();
+        self
+    }
+
     /// In wei.
     pub fn value(mut self, value: Wei) -> Self {
         self.0.value = value;
@@ -88,6 +94,14 @@ impl TransactionRequest {
     /// Records it in a database transaction of its own. Returns its id.
     pub async fn send(self, host: &HostHandle) -> Result<i64, HostError> {
         host.write(async move |tx| self.clone().record(tx).await).await
+    }
+}
+
+impl IntentStatus {
+    /// Whether it has failed before its call was ever in a block, so that it cost its sender nothing of what it was for: what was
+    /// counted for it can be given back. A call that reverted in a block was carried out, in vain.
+    pub fn was_never_carried_out(&self) -> bool {
+        self.state == TxState::Failed && (self.block.is_none() || self.is_cancelled)
     }
 }
 

@@ -28,6 +28,14 @@ impl Wei {
         format!("{:0>78}", self.0.to_string())
     }
 
+    /// The amount in whole coins of 18 decimals, with all decimals that it needs and at least one: `0.5`, `50.0`.
+    pub fn in_coins(self) -> String {
+        let digits = format!("{:0>19}", self.0.to_string());
+        let (whole, fraction) = digits.split_at(digits.len() - 18);
+        let fraction = fraction.trim_end_matches('0');
+        format!("{whole}.{}", if fraction.is_empty() { "0" } else { fraction })
+    }
+
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Self)
     }
@@ -138,6 +146,18 @@ mod tests {
         }
         assert!(serde_json::from_str::<Wei>("9007199254740992").is_err());
         assert!(serde_json::from_str::<Wei>("1.5").is_err());
+    }
+
+    #[test]
+    fn coins_have_all_decimals_that_they_need() {
+        for (wei, text) in [
+            ("0", "0.0"),
+            ("1", "0.000000000000000001"),
+            ("500000000000000000", "0.5"),
+            ("50000000000000000000", "50.0"),
+        ] {
+            assert_eq!(text, wei.parse::<Wei>().unwrap().in_coins());
+        }
     }
 
     #[test]

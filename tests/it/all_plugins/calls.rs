@@ -24,7 +24,8 @@ pub fn operator() -> Wallet {
 
 /// The writes, then the reads.
 pub fn calls(now_s: i64) -> Vec<Call> {
-    [writes(now_s), commons_reads(), reads_of_contracts(), calls_of_agents(), payments(), meta()].concat()
+    [writes(now_s), commons_reads(), reads_of_contracts(), calls_of_agents(), payments(), arrivals(now_s), meta()]
+        .concat()
 }
 
 /// The writes, last those that need another wallet's record, such as votes.
@@ -306,6 +307,22 @@ fn payments() -> Vec<Call> {
     ]
 }
 
+/// Without the relayer's key.
+fn arrivals(now_s: i64) -> Vec<Call> {
+    let (alice, digger) = (alice(), owner(1));
+    let call = json!({
+        "account": digger.address(), "to": digger.address(), "deadline": now_s + 3600, "sig": format!("0x{}", "11".repeat(65)),
+    });
+    vec![
+        Call::get("get_faucet", "/api/faucet"),
+        Call::post("request_drip", "/api/faucet", Payload::Json(json!({ "address": alice.address() }))).answered(503),
+        Call::get("get_relay", "/api/relay"),
+        Call::post("relay_call", "/api/relay", Payload::Json(call)).answered(503),
+        Call::post("create_account", "/api/accounts/create", Payload::Json(json!({ "owner": alice.address() })))
+            .answered(503),
+    ]
+}
+
 fn meta() -> Vec<Call> {
     vec![
         Call::get("get_index", "/api"),
@@ -319,6 +336,8 @@ fn meta() -> Vec<Call> {
         Call::get("get_health", "/api/health"),
         Call::get("get_stats", "/api/stats"),
         Call::get("get_status", "/api/status"),
+        // It has sent nothing.
+        Call::get("get_transaction", format!("/api/tx/0x{}", "ab".repeat(32))).answered(404),
         Call::get("list_releases", "/api/changelog").query("since=0.1.0&limit=5&format=json"),
         Call::get("get_docs", "/docs"),
         Call::get("get_front_page", "/"),

@@ -14,6 +14,7 @@ mod servers;
 mod signing;
 mod steps;
 mod stuck;
+mod transaction_route;
 
 use alloy_primitives::U256;
 use payer::Pay;

@@ -2,6 +2,7 @@
 
 mod health_members;
 mod status;
+mod transaction;
 
 pub use health_members::HealthMembers;
 
@@ -70,6 +71,7 @@ impl Pages {
                 self.with_context(|facts| Ok(json(&health::health(facts, pulse, contributed))))
             }
             MetaPage::Status => self.status().await,
+            MetaPage::Transaction => self.transaction(parts.uri.path()).await,
             MetaPage::Front => Ok(self.front_page(parts)),
             MetaPage::Index => {
                 let index = self.rendered(|documents| &documents.index, |facts| to_json(&index::index(facts)));

@@ -7,7 +7,7 @@ use alloy::{
 use alloy_primitives::{B256, hex, keccak256};
 use plugin_api::{Address, Wei};
 use serde_json::{Value, json};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 const GWEI: u128 = 1_000_000_000;
 /// Minimum priority fee that nodes accept.
@@ -45,6 +45,8 @@ pub struct Mempool {
     pub failing: HashSet<Address>,
     /// Whether receipts are null.
     pub are_receipts_hidden: bool,
+    /// Gas estimates of calls of these contracts.
+    pub estimates: HashMap<Address, u64>,
 }
 
 impl ScriptedTx {

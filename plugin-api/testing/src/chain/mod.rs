@@ -151,6 +151,11 @@ impl ScriptedChain {
         };
     }
 
+    /// Calls of this contract are estimated to use so much gas.
+    pub fn set_estimate(&self, to: Address, gas: u64) {
+        self.lock().mempool.estimates.insert(to, gas);
+    }
+
     /// This server refuses matching transactions with this error message, until [`Self::accept_transactions`].
     pub fn refuse_transactions(&self, message: &str, matches: impl Fn(&ScriptedTx) -> bool + Send + Sync + 'static) {
         let refusal = TransactionRefusal { message: message.to_owned(), matches: Arc::new(matches) };

@@ -39,6 +39,7 @@ pub fn call(blocks: &mut Blocks, lag: u64, method: &str, params: &Value) -> Resu
         "eth_getTransactionReceipt" => Ok(receipt(blocks, known, &params[0])),
         "eth_estimateGas" => match address(&params[0]["to"]) {
             Some(to) if blocks.mempool.refusing.contains(&to) => Err((3, "execution reverted: not now".to_owned())),
+            Some(to) if blocks.mempool.estimates.contains_key(&to) => Ok(number(blocks.mempool.estimates[&to])),
             _ => Ok(number(if params[0]["data"].as_str().is_none_or(|data| data == "0x") { 21_000 } else { 50_000 })),
         },
         "clique_status" if !blocks.clique_status.is_null() => Ok(blocks.clique_status.clone()),

@@ -3,11 +3,10 @@
 use super::facilitator::{facilitator, vault_address};
 use crate::{
     X402,
-    model::number::fmx,
     store::{derived, vouchers},
 };
 use plugin_api::{
-    HostError, PluginContext,
+    HostError, PluginContext, Wei,
     point::{Counters, Discovery, NoInput, ServiceStatus, members},
 };
 use serde_json::{Map, Value, json};
@@ -48,7 +47,7 @@ pub async fn status(cx: PluginContext<X402>, _: NoInput) -> Result<BTreeMap<Stri
     };
     let numbers = members([
         ("address", json!(account.address)),
-        ("balanceFmx", json!(account.balance.map(fmx))),
+        ("balanceFmx", json!(account.balance.map(Wei::in_coins))),
         ("lowFunds", json!(account.is_low())),
         ("queued", json!(queue.queued)),
         ("submitted", json!(queue.submitted)),

@@ -45,14 +45,6 @@ pub fn seconds(member: &'static str, value: Option<&Value>) -> Result<i64, Malfo
         .ok_or_else(|| Malformed::new(member, "Unix seconds are needed: an integer or its digits, up to 2^53"))
 }
 
-/// 18 decimals, and at least one of them: `0.5`, `50.0`.
-pub fn fmx(amount: Wei) -> String {
-    let digits = format!("{:0>19}", amount.to_string());
-    let (whole, fraction) = digits.split_at(digits.len() - 18);
-    let fraction = fraction.trim_end_matches('0');
-    format!("{whole}.{}", if fraction.is_empty() { "0" } else { fraction })
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
@@ -108,18 +100,6 @@ mod tests {
             json!(1.5),
         ] {
             assert!(seconds("expiry", Some(&value)).is_err(), "{value}");
-        }
-    }
-
-    #[test]
-    fn amounts_for_people_have_all_decimals_that_they_need() {
-        for (wei, text) in [
-            ("0", "0.0"),
-            ("1", "0.000000000000000001"),
-            ("500000000000000000", "0.5"),
-            ("50000000000000000000", "50.0"),
-        ] {
-            assert_eq!(fmx(wei.parse().unwrap()), text);
         }
     }
 }

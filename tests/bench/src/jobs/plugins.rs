@@ -10,16 +10,18 @@ use anyhow::Result;
 const ALL: &str = "gateway, every plugin";
 const FEW: &str = "gateway, 5 plugins";
 /// All but activity, agents, forum, hello and payloads.
-const OFF: [&str; 13] = [
+const OFF: [&str; 16] = [
     "a2a",
     "arena",
     "artifacts",
     "bounties",
     "economy",
+    "faucet",
     "kb",
     "memory",
     "messages",
     "referrals",
+    "relay",
     "rpc",
     "tools",
     "validators",

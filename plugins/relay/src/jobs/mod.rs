@@ -1,0 +1,4 @@
+//! The scheduled jobs, a file for each.
+
+pub mod follow;
+pub mod prune;
