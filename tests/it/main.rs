@@ -26,6 +26,7 @@ mod payload_references;
 mod payments;
 mod plugin_count;
 mod plugin_files;
+mod private_views;
 mod priced;
 mod purge;
 mod replicas;

@@ -55,6 +55,8 @@ pub struct Manifest {
     pub migrations: Vec<MigrationSpec>,
     /// Views that other plugins may read, for example `agents_v1`; created by this plugin's migrations.
     pub views: Vec<String>,
+    /// Those among [`Self::views`] that only plugins with the grant for them may read.
+    pub private_views: Vec<String>,
     pub jobs: Vec<JobSpec>,
     /// Contributions to extension points; [`crate::abi::PluginObject::contribute`] takes the index in this list.
     pub contributions: Vec<ContributionSpec>,
@@ -209,6 +211,8 @@ pub struct Grants {
     pub signer_roles: Vec<String>,
     /// Secrets of its own, which the gateway keeps: [`crate::HostHandle::secret`].
     pub secrets: bool,
+    /// Private views of other plugins, for example `messages_v1`. Other views need no grant.
+    pub views: Vec<String>,
 }
 
 #[cfg(test)]
