@@ -58,7 +58,7 @@ impl Default for EgressConfig {
             connect_timeout_ms: 3000,
             response_bytes_max: 1_048_576,
             stream_bytes_max: 67_108_864,
-            per_plugin_concurrency: 16,
+            per_plugin_concurrency: 64,
             per_destination_concurrency: 8,
             per_destination_per_second: 20,
             per_answering_destination_concurrency: 64,

@@ -56,7 +56,7 @@ impl Default for EgressSettings {
             stream_bytes_max: 64 * 1024 * 1024,
             idle_timeout_ms: 60_000,
             request_bytes_max: 1024 * 1024,
-            per_plugin_concurrency: 16,
+            per_plugin_concurrency: 64,
             per_destination_concurrency: 8,
             per_destination_per_second: 20,
             per_answering_destination_concurrency: 64,

@@ -28,6 +28,8 @@ const UNFILLED: &[(&str, &str)] = &[
     ("Release.counts.", "CHANGELOG.md has no such change"),
     ("memory.LogView.", NO_ANCHOR),
     ("memory.OnchainProof.", NO_ANCHOR),
+    ("webhooks.WebhookDelivery.", NO_ENDPOINT),
+    ("webhooks.WebhookView.", NO_ENDPOINT),
     ("x402.Kind.facilitator", NO_FACILITATOR),
     ("x402.Supported.facilitatorBalance", NO_FACILITATOR),
     ("x402.Supported.warning", NO_FACILITATOR),
@@ -36,6 +38,7 @@ const UNFILLED: &[(&str, &str)] = &[
 const NO_PLUGIN: &str = "no plugin of the release serves it";
 const NO_WINNER: &str = "needs a clock that passes endsAt: plugins/arena/tests/it/get_challenge.rs";
 const NO_ANCHOR: &str = "needs an anchor of a batch that was built here: plugins/memory/tests/it/get_memory_proof.rs";
+const NO_ENDPOINT: &str = "needs an endpoint that answers, or is gone: plugins/webhooks/tests/it";
 const NO_FACILITATOR: &str = "needs the key of the role facilitator: plugins/x402/tests/it, tests/it/payments";
 /// More than there are records of any kind.
 const IDS_MAX: u32 = 45;

@@ -57,6 +57,7 @@ pub fn refusals(now_s: i64) -> Vec<Refusal> {
         bounties(&right, now_s),
         content(&right),
         memory(&right),
+        webhooks(&right),
         waitlist(&right),
         reads(&right),
         calls_of_agents(&right),
@@ -182,6 +183,17 @@ fn memory(right: &RightCalls) -> Vec<Refusal> {
         right.query("list_memory_anchors", "status=done", "bad_request"),
         right.at("get_memory_proof", "/api/memory/proof/1/x", 400, "bad_request"),
         right.at("get_memory_proof", "/api/memory/proof/1/999", 404, "not_found"),
+    ]
+}
+
+fn webhooks(right: &RightCalls) -> Vec<Refusal> {
+    vec![
+        right.with("set_webhook", &json!({ "secret": "too short" }), 400, "bad_request"),
+        right.with("set_webhook", &json!({ "url": "http://127.0.0.1/" }), 400, "private_url"),
+        right.at("delete_webhook", "/api/webhooks/999", 404, "not_found"),
+        right.by("delete_webhook", &stranger(), 403, "not_owner"),
+        right.by("test_webhook", &stranger(), 403, "not_owner"),
+        right.with("replay_webhook", &json!({ "status": "some" }), 400, "bad_request"),
     ]
 }
 

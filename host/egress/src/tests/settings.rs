@@ -12,7 +12,7 @@ fn read(json: &str) -> Result<EgressSettings, serde_json::Error> {
 fn every_setting_has_a_default() {
     let settings = read("{}").unwrap();
     assert_eq!(settings.validate().unwrap(), crate::AllowList::default());
-    assert_eq!((settings.timeout_ms, settings.per_plugin_concurrency), (10_000, 16));
+    assert_eq!((settings.timeout_ms, settings.per_plugin_concurrency), (10_000, 64));
     assert!(Egress::new(settings).is_ok());
 }
 
