@@ -28,6 +28,7 @@ pub mod counter;
 pub mod extract;
 pub mod handles;
 pub mod payment;
+pub mod queue;
 pub mod response;
 pub mod stream;
 

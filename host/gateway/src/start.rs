@@ -28,6 +28,7 @@ use gateway_jobs::{Jitter, JobRunner, JobStore};
 use gateway_plugins::{
     ActivePlugins, AuthorRecords, ContributionCache, FenceRequest, HostContext, IntervalClock, LoadOutcome,
 };
+use gateway_queue::QueueWakes;
 use gateway_secrets::Secrets;
 use gateway_signers::Signers;
 use gateway_storage::{Database, DatabaseSettings, StorageError};
@@ -161,6 +162,7 @@ pub async fn build(
     let chains = Arc::new(Chains::new(&config)?);
     let journal = Journal::new(database.clone(), signers.clone(), chains.clone(), clock.clone(), config.tx.clone());
     let host = Arc::new(HostContext {
+        queues: QueueWakes::default(),
         activity: ActivityLog::new(database.clone()),
         egress: open_egress(&config)?,
         chains,

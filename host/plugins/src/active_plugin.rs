@@ -38,6 +38,7 @@ pub struct ActivePlugin {
 pub struct PluginOperations {
     routes: Vec<PluginOperation>,
     jobs: Vec<PluginOperation>,
+    queues: Vec<PluginOperation>,
     contributions: Vec<PluginOperation>,
     services: Vec<PluginOperation>,
     topics: Vec<PluginOperation>,
@@ -53,6 +54,7 @@ impl PluginOperations {
         Self {
             routes: manifest.routes.iter().map(|route| handle.operation(&route.operation)).collect(),
             jobs: manifest.jobs.iter().map(|job| handle.operation(&format!("job {}", job.name))).collect(),
+            queues: manifest.queues.iter().map(|queue| handle.operation(&queue_place(&queue.table))).collect(),
             contributions: points.map(|name| handle.operation(&name)).collect(),
             services: services.map(|name| handle.operation(&name)).collect(),
             topics: manifest.topics.iter().map(|topic| handle.operation(&format!("topic {topic}"))).collect(),
@@ -69,6 +71,10 @@ impl PluginOperations {
         self.jobs.get(index as usize)
     }
 
+    pub(crate) fn queue(&self, index: u32) -> Option<&PluginOperation> {
+        self.queues.get(index as usize)
+    }
+
     pub(crate) fn contribution(&self, index: u32) -> Option<&PluginOperation> {
         self.contributions.get(index as usize)
     }
@@ -80,6 +86,11 @@ impl PluginOperations {
     pub(crate) fn topic(&self, index: u32) -> Option<&PluginOperation> {
         self.topics.get(index as usize)
     }
+}
+
+/// How faults name the handler of a queue.
+pub(crate) fn queue_place(table: &str) -> String {
+    format!("queue {table}")
 }
 
 /// A request, job or contribution in flight in a plugin; draining waits until it is dropped.

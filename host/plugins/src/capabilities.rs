@@ -7,6 +7,7 @@ use super::{
     handle::cut,
     log_subscription,
     polls::{BACKGROUND_TASK, HostFrame, PluginCall, UnwatchedFrame, current_place, in_host, in_other_plugins},
+    queue,
     refused_transaction::undeclared_transaction,
     services::{call_service, check_used},
 };
@@ -65,6 +66,10 @@ impl Capabilities {
             HostError::new(HostErrorCode::Invalid, format!("not a question about the log: {error}"))
         })?;
         reply(&log_subscription::next_batch(&self.host, &self.handle.name, &self.handle.stop, call).await?)
+    }
+
+    async fn queue_renew(self, request: &[u8]) -> Result<CapabilityResponse, HostError> {
+        reply(&queue::renew(&self.host, &self.manifest.queues, request).await?)
     }
 
     async fn sign(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
@@ -260,6 +265,7 @@ impl Host for Capabilities {
                 "secret" => capabilities.secret(request, body).await.into(),
                 "tx" => capabilities.tx(request).await.into(),
                 "log_batch" => capabilities.log_batch(request).await.into(),
+                "queue_renew" => capabilities.queue_renew(&request).await.into(),
                 "service" => capabilities.service(&request, body).await.into(),
                 "wake" => capabilities.wake(request).await.into(),
                 other => {

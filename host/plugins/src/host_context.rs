@@ -10,6 +10,7 @@ use gateway_chain::Chains;
 use gateway_clock::Clock;
 use gateway_egress::Egress;
 use gateway_jobs::JobStore;
+use gateway_queue::QueueWakes;
 use gateway_secrets::Secrets;
 use gateway_signers::Signers;
 use gateway_storage::Database;
@@ -30,6 +31,7 @@ pub struct HostContext {
     pub secrets: Secrets,
     pub journal: Arc<Journal>,
     pub jobs: JobStore,
+    pub queues: QueueWakes,
     pub usage: Usage,
     /// [`plugin_api::manifest::Environment`] as JSON, which plugins borrow.
     pub environment_json: String,

@@ -25,6 +25,7 @@ mod lost_commit;
 mod owned_object;
 pub mod polls;
 mod provider_transaction;
+pub mod queue;
 mod refused_transaction;
 mod report;
 mod services;

@@ -9,6 +9,7 @@ use crate::{
     charge::{ChargeOutcome, RequestCharge},
     log_subscription,
     lost_commit::{self, Outcome},
+    queue,
     write_turn::WriteTurn,
 };
 use gateway_activity::CheckedEvent;
@@ -16,9 +17,10 @@ use gateway_storage::{CommitStatement, Dialect, Isolation, Scope, StorageError, 
 use parking_lot::Mutex;
 use plugin_api::{
     abi::{CapabilityResponse, FfiBytes, HostError, HostErrorCode, NewEvent, Statement, StatementResult},
-    manifest::Manifest,
+    manifest::{Manifest, QueueCall},
 };
 use std::{
+    collections::BTreeSet,
     ops::Deref,
     sync::{
         Arc, OnceLock,
@@ -40,6 +42,8 @@ pub struct PluginTransaction {
     /// `None` for a transaction of the gateway.
     pub(crate) manifest: Option<Arc<Manifest>>,
     has_intents: AtomicBool,
+    /// Queues that it pushed to.
+    pushed: Mutex<BTreeSet<String>>,
     /// The plugin called `commit`: what becomes of a request that ends before its result is known is unknown.
     has_commit_begun: AtomicBool,
     /// How the plugin's `commit` ended.
@@ -129,6 +133,7 @@ impl PluginTransaction {
             turn: OnceLock::new(),
             manifest,
             has_intents: AtomicBool::new(false),
+            pushed: Mutex::default(),
             has_commit_begun: AtomicBool::new(false),
             commit_result: OnceLock::new(),
             charge,
@@ -187,6 +192,7 @@ impl PluginTransaction {
         if self.has_intents.load(Relaxed) {
             self.host.journal.wake();
         }
+        self.pushed.lock().iter().for_each(|table| self.host.queues.wake(table));
         Ok(())
     }
 
@@ -291,6 +297,7 @@ impl PluginTransaction {
         match capability {
             "tx" => self.record_intent(request).await,
             "log_done" => self.mark_log_done(request).await,
+            "queue" => self.call_queue(request).await,
             other => {
                 let message = format!("there is no capability `{other}` in this transaction");
                 Err(HostError::new(HostErrorCode::Refused, message))
@@ -304,6 +311,17 @@ impl PluginTransaction {
         let plugin = self.inner.scope().plugin_name().unwrap_or_default();
         log_subscription::mark_done(plugin, call, |statements| self.run_as_host(statements)).await?;
         Ok(CapabilityResponse { response: FfiBytes::default(), body: FfiBytes::default() })
+    }
+
+    async fn call_queue(&self, request: &[u8]) -> Result<CapabilityResponse, HostError> {
+        let queues = self.manifest.as_ref().map(|manifest| &*manifest.queues).unwrap_or_default();
+        let call = queue::parse(queues, request)?;
+        if let QueueCall::Push { table, .. } = &call {
+            self.pushed.lock().insert(table.clone());
+        }
+        let now_ms = self.host.clock.now_ms();
+        let response = queue::call(call, now_ms, |statements| self.inner.run(statements)).await?;
+        Ok(CapabilityResponse { response, body: FfiBytes::default() })
     }
 
     async fn record_intent(&self, request: &[u8]) -> Result<CapabilityResponse, HostError> {

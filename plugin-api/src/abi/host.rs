@@ -28,7 +28,7 @@ pub trait Host: Send + Sync {
     /// Calls every plugin that contributes to an extension point; returns a JSON array of `{plugin, value}`.
     fn collect(&self, point: RString, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, HostError>>;
     /// Calls a capability whose request and response are JSON (`fetch`, `check_url`, `chain`, `tx`, `sign`, `secret`, `wake`,
-    /// `service`, `log_batch`), each with an additional body of raw bytes.
+    /// `service`, `log_batch`, `queue_renew`), each with an additional body of raw bytes.
     fn call(
         &self,
         capability: RString,
@@ -98,7 +98,8 @@ pub trait Transaction: Send + Sync {
     fn begin_event(&self, index: u32);
     /// Adds an event to the activity log, in the same commit.
     fn publish(&self, event: NewEvent) -> RResult<(), HostError>;
-    /// As [`Host::call`], for requests that must commit with this transaction or not at all (`tx`, `log_done`, `charge`, `service`).
+    /// As [`Host::call`], for requests that must commit with this transaction or not at all (`tx`, `log_done`, `queue`,
+    /// `charge`, `service`).
     fn call(&self, capability: RString, request: FfiBytes) -> FfiFuture<RResult<CapabilityResponse, HostError>>;
     /// Completes when the transaction is durable. Refused on a transaction that the gateway commits: [`crate::abi::Head::transaction`],
     /// and that of chain events.

@@ -44,6 +44,14 @@ pub trait PluginObject: Send + Sync {
     fn call_service_in_write(&self, _: u32, _: FfiBytes, _: TransactionBox) -> FfiFuture<RResult<FfiBytes, Fault>> {
         no_such_call("call_service_in_write")
     }
+    /// Handles a task of a queue: a JSON [`crate::manifest::QueueTask`] in, a [`crate::manifest::TaskEnd`] out.
+    fn run_task(&self, _: u32, _: FfiBytes) -> FfiFuture<RResult<FfiBytes, Fault>> {
+        no_such_call("run_task")
+    }
+    /// How the tasks of a queue are run, a JSON [`crate::manifest::QueueLimits`]: asked once, before the first task.
+    fn queue_limits(&self, _: u32) -> FfiFuture<RResult<FfiBytes, Fault>> {
+        no_such_call("queue_limits")
+    }
 }
 pub type PluginBox = PluginObject_TO<'static, RBox<()>>;
 

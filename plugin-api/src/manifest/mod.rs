@@ -8,6 +8,7 @@ mod environment;
 mod event;
 mod fetch;
 mod log;
+mod queue;
 mod route;
 mod routes;
 mod secret;
@@ -25,6 +26,7 @@ pub use environment::{Brand, Environment};
 pub use event::{ActivityRecord, ActivityRow, EventRef, TopicRow};
 pub use fetch::{FetchCall, FetchHead, UrlCheckCall, UrlCheckResult, UrlProblem};
 pub use log::{LogBatch, LogBatchCall, LogDoneCall};
+pub use queue::{PushedTask, QueueCall, QueueLimits, QueueSpec, QueueTask, RenewCall, TaskEnd, TaskLease, TaskOutcome};
 pub use route::{
     ANY_METHOD, Answer, Auth, BriefingSpec, ErrorDetail, ErrorDetailIn, NeededSetting, Parameter, ParameterIn, Parent,
     PriceSpec, RateLimit, RouteSpec,
@@ -58,6 +60,8 @@ pub struct Manifest {
     /// Those among [`Self::views`] that only plugins with the grant for them may read.
     pub private_views: Vec<String>,
     pub jobs: Vec<JobSpec>,
+    /// Queues whose tasks it handles; [`crate::abi::PluginObject::run_task`] takes the index in this list.
+    pub queues: Vec<QueueSpec>,
     /// Contributions to extension points; [`crate::abi::PluginObject::contribute`] takes the index in this list.
     pub contributions: Vec<ContributionSpec>,
     /// Extension points of the plugin's own, to which others contribute.
@@ -114,6 +118,7 @@ pub struct MigrationSpec {
     /// `{{row_counts TABLE (COLUMN, …)}}` makes the table `TABLE_counts` with the columns and `row_count`, which the gateway
     /// keeps: the number of rows with each value of the columns (NOT NULL), or of all rows: `{{row_counts TABLE ()}}`. Values
     /// that no row has may be absent. It can only be read: on PostgreSQL it is a view.
+    /// `{{queue TABLE}}` makes the tables of a durable queue: see [`crate::queue`].
     pub sql: String,
     #[serde(default)]
     pub postgres: Option<String>,

@@ -8,6 +8,7 @@ use super::{
     log_events::{self, LogEvents},
     payload_references::referenced_payloads,
     point::{PAYLOAD_REFERENCES, PayloadReferencesInput, Point, Service},
+    queue::{Queue, QueueFn, QueueSettings, Task, queue_fn},
     route::HandlerFn,
     schemas::{prefix_schemas, schema_settings},
     stream::{self, RenderFn},
@@ -15,7 +16,8 @@ use super::{
 use crate::{
     abi::{EventSource, Frame, HostError, SubscribedEvent},
     manifest::{
-        ChainEvent, ContributionSpec, Grants, Manifest, MigrationSpec, ServiceSpec, SubscriptionSpec, TopicRow,
+        ChainEvent, ContributionSpec, Grants, Manifest, MigrationSpec, QueueSpec, ServiceSpec, SubscriptionSpec,
+        TopicRow,
     },
 };
 use schemars::JsonSchema;
@@ -122,8 +124,8 @@ impl ConfigError {
 pub struct Migration(MigrationSpec);
 
 impl Migration {
-    /// SQL that both databases understand, with `{{id}}`, `{{blob}}`, `{{search_index TABLE (COLUMN, …)}}` and
-    /// `{{row_counts TABLE (COLUMN, …)}}`.
+    /// SQL that both databases understand, with `{{id}}`, `{{blob}}`, `{{search_index TABLE (COLUMN, …)}}`,
+    /// `{{row_counts TABLE (COLUMN, …)}}` and `{{queue TABLE}}`.
     pub fn new(version: u32, name: &str, sql: &str) -> Self {
         Self(MigrationSpec { version, name: name.to_owned(), sql: sql.to_owned(), postgres: None })
     }
@@ -159,6 +161,7 @@ pub struct Definition<P> {
     tag: String,
     routes: Vec<Route<P>>,
     jobs: Vec<Job<P>>,
+    queues: Vec<QueueFn<P>>,
     contributions: Vec<(ContributionSpec, AnswerFn<P>)>,
     services: Vec<ServiceFn<P>>,
     topics: Vec<(String, RenderFn<P>)>,
@@ -173,6 +176,7 @@ pub(crate) struct Handlers<P> {
     /// Of each route, if it has one.
     pub(crate) prices: Vec<Option<HandlerFn<P>>>,
     pub(crate) jobs: Vec<JobFn<P>>,
+    pub(crate) queues: Vec<QueueFn<P>>,
     pub(crate) contributions: Vec<AnswerFn<P>>,
     pub(crate) services: Vec<ServiceFn<P>>,
     pub(crate) topics: Vec<RenderFn<P>>,
@@ -197,6 +201,7 @@ impl<P: Plugin> Definition<P> {
             tag: P::NAME.into(),
             routes: Vec::new(),
             jobs: Vec::new(),
+            queues: Vec::new(),
             contributions: Vec::new(),
             services: Vec::new(),
             topics: Vec::new(),
@@ -446,6 +451,24 @@ impl<P: Plugin> Definition<P> {
         self.jobs([log_events::job(name, types, handle)])
     }
 
+    /// Handles the tasks of a durable queue, on all gateways that share the database: [`crate::queue`] has an example. `settings` is
+    /// asked once, when the plugin starts.
+    pub fn on_queue<T, F, Fut>(
+        mut self,
+        queue: Queue<T>,
+        settings: impl Fn(&P) -> QueueSettings + Send + Sync + 'static,
+        handle: F,
+    ) -> Self
+    where
+        T: DeserializeOwned + Send + 'static,
+        F: Fn(PluginContext<P>, Task<T>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<(), HostError>> + Send + 'static,
+    {
+        self.manifest.queues.push(QueueSpec { table: queue.table().to_owned() });
+        self.queues.push(queue_fn(queue, settings, handle));
+        self
+    }
+
     /// Renders rows of the activity log as the frames of a topic, which [`super::Topic`] sends to clients. The gateway calls
     /// `render` once for new rows, while somebody reads.
     pub fn topic<F, Fut>(mut self, name: &str, render: F) -> Self
@@ -547,6 +570,7 @@ impl<P: Plugin> Definition<P> {
             routes: Vec::new(),
             prices: Vec::new(),
             jobs: Vec::new(),
+            queues: self.queues,
             contributions: Vec::new(),
             services: self.services,
             topics: Vec::new(),

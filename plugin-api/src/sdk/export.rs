@@ -96,6 +96,22 @@ impl<P: Plugin> PluginObject for ExportedPlugin<P> {
         self.entry(|handlers| &handlers.jobs, job, |run, cx| run(cx))
     }
 
+    fn run_task(&self, queue: u32, task: FfiBytes) -> FfiFuture<RResult<FfiBytes, Fault>> {
+        self.entry(|handlers| &handlers.queues, queue, |queue, cx| (queue.run)(cx, task))
+    }
+
+    fn queue_limits(&self, queue: u32) -> FfiFuture<RResult<FfiBytes, Fault>> {
+        self.entry(
+            |handlers| &handlers.queues,
+            queue,
+            |queue, cx| {
+                let limits = fence::contain(|| serde_json::to_vec(&(queue.limits)(cx.plugin())));
+                let limits = limits.and_then(|limits| limits.map_err(fence::error_fault));
+                std::future::ready(limits.map(FfiBytes::from).into()).into_ffi()
+            },
+        )
+    }
+
     fn contribute(&self, contribution: u32, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, Fault>> {
         self.entry(|handlers| &handlers.contributions, contribution, |answer, cx| answer(cx, input))
     }

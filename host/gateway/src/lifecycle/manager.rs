@@ -22,7 +22,7 @@ use gateway_indexer::IndexerContext;
 use gateway_jobs::{InvalidJobs, JobFailure, JobRunner, JobSet};
 use gateway_plugins::{
     ActivePlugin, FenceCause, FenceRequest, HostContext, LoadOutcome, PluginFolder, PluginHandle, PluginReport,
-    PluginState, job, polls::UnwatchedFrame, render,
+    PluginState, job, polls::UnwatchedFrame, queue, render,
 };
 use gateway_storage::Dialect;
 use parking_lot::Mutex;
@@ -218,7 +218,9 @@ impl PluginManager {
         for chain in gateway_indexer::chains_of(&plugin.manifest) {
             plugin.handle.tasks.spawn(gateway_indexer::run(self.parts.indexer.clone(), plugin.clone(), chain));
         }
-        self.start_jobs(plugin).map_err(invalid_jobs)
+        let tasks = self.start_jobs(plugin).map_err(invalid_jobs)?;
+        self.start_queues(plugin, &tasks).await?;
+        Ok(tasks)
     }
 
     /// Builds the new route table first: a conflict refuses the newcomer and leaves the old table. Plugins are sorted by name, so
@@ -279,6 +281,14 @@ impl PluginManager {
             Box::pin(async move { job::run(&plugin, job).await })
         };
         Ok(self.parts.jobs.start(set, Arc::new(run), &plugin.handle.stop))
+    }
+
+    async fn start_queues(&self, plugin: &Arc<ActivePlugin>, tasks: &TaskTracker) -> Result<(), InactiveReason> {
+        for (index, _) in (0..).zip(&plugin.manifest.queues) {
+            let worker = queue::worker(plugin, index, self.host(), self.drain_limit(&plugin.handle)).await;
+            tasks.spawn(worker.map_err(InactiveReason::failed)?.run());
+        }
+        Ok(())
     }
 
     /// Refuses new requests, lets those in flight finish or time out, ends jobs and streams, then calls the plugin's `stop`.

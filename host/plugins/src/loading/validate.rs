@@ -10,8 +10,8 @@ use plugin_api::{
     Address,
     abi::is_plugin_name,
     manifest::{
-        ANY_METHOD, Auth, ContributionSpec, IndexedValue, JobSpec, Manifest, MigrationSpec, ParameterIn, RouteSpec,
-        Schedule,
+        ANY_METHOD, Auth, ContributionSpec, IndexedValue, JobSpec, Manifest, MigrationSpec, ParameterIn, QueueSpec,
+        RouteSpec, Schedule,
     },
 };
 use serde_json::json;
@@ -28,6 +28,7 @@ pub fn validate_manifest(manifest: &Manifest, stamped: Option<(&str, &str)>) -> 
     check_routes(&manifest.routes, &mut problems);
     check_needed_settings(manifest, &mut problems);
     check_jobs(&manifest.jobs, &mut problems);
+    check_queues(manifest, &mut problems);
     check_migrations(&manifest.migrations, &mut problems);
     check_views(manifest, &mut problems);
     check_contributions(manifest, &mut problems);
@@ -185,6 +186,20 @@ fn path_parameters(path: &str) -> Result<Vec<&str>, String> {
         rest = &after[close + 1..];
     }
     Ok(names)
+}
+
+/// Their tables are written into statements of the gateway's own, and belong to the plugin.
+fn check_queues(manifest: &Manifest, problems: &mut Vec<String>) {
+    let mut tables = HashSet::new();
+    let prefix = format!("{}_", manifest.name);
+    for QueueSpec { table } in &manifest.queues {
+        if !is_snake_case(table) || table.strip_prefix(&prefix).is_none_or(str::is_empty) {
+            problems.push(format!("queue `{table}`: expected a table of the plugin, such as `{prefix}mails`"));
+        }
+        if !tables.insert(table) {
+            problems.push(format!("queue `{table}` is there twice"));
+        }
+    }
 }
 
 fn check_jobs(jobs: &[JobSpec], problems: &mut Vec<String>) {

@@ -1,11 +1,12 @@
-//! What a migration says for the gateway to write: `{{search_index TABLE (COLUMN, …)}}`, `{{row_counts TABLE (COLUMN, …)}}`.
+//! What a migration says for the gateway to write: `{{search_index TABLE (COLUMN, …)}}`, `{{row_counts TABLE (COLUMN, …)}}`,
+//! `{{queue TABLE}}`.
 //!
 //! The rule: triggers are the gateway's own. A plugin names what they keep, for a table of its own, and writes none of them.
 
 use super::{
     count_changes::{self, CountReplacement},
     directive::Directive,
-    row_counts, search_index,
+    queue_tables, row_counts, search_index,
 };
 use crate::{dialect::Dialect, scope::owns_table};
 
@@ -14,14 +15,25 @@ const END: &str = "}}";
 /// Writes the statements of a directive.
 type Writer = fn(&mut String, &Directive<'_>, Dialect) -> std::fmt::Result;
 
-const SEARCH_INDEX: Kind = Kind { begin: "{{search_index ", has_columns: true, write: search_index::write };
-const ROW_COUNTS: Kind = Kind { begin: "{{row_counts ", has_columns: false, write: row_counts::write };
+const SEARCH_INDEX: Kind = Kind { begin: "{{search_index ", columns: Columns::Some, write: search_index::write };
+const ROW_COUNTS: Kind = Kind { begin: "{{row_counts ", columns: Columns::Any, write: row_counts::write };
+const QUEUE: Kind = Kind { begin: "{{queue ", columns: Columns::Unnamed, write: queue_tables::write };
 
 struct Kind {
     begin: &'static str,
-    /// Whether it names at least one column.
-    has_columns: bool,
+    columns: Columns,
     write: Writer,
+}
+
+/// Which columns a directive names after its table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Columns {
+    /// At least one.
+    Some,
+    /// Any number of them.
+    Any,
+    /// It has no list of columns.
+    Unnamed,
 }
 
 /// The text without its directives, which are checked: a plugin writes about its own tables.
@@ -52,7 +64,8 @@ fn replace_all(
     mut write: impl FnMut(&mut String, &Kind, Directive<'_>) -> Result<(), String>,
 ) -> Result<String, String> {
     let text = SEARCH_INDEX.replace(text, |sql, directive| write(sql, &SEARCH_INDEX, directive))?;
-    ROW_COUNTS.replace(&text, |sql, directive| write(sql, &ROW_COUNTS, directive))
+    let text = ROW_COUNTS.replace(&text, |sql, directive| write(sql, &ROW_COUNTS, directive))?;
+    QUEUE.replace(&text, |sql, directive| write(sql, &QUEUE, directive))
 }
 
 impl Kind {
@@ -73,19 +86,25 @@ impl Kind {
     }
 
     fn parse<'a>(&self, text: &'a str) -> Result<Directive<'a>, String> {
-        let parsed = text.split_once('(').and_then(|(table, columns)| {
-            let columns = columns.trim().strip_suffix(')')?.trim();
-            let columns: Vec<_> = if columns.is_empty() && !self.has_columns {
-                Vec::new()
-            } else {
-                columns.split(',').map(str::trim).collect()
-            };
-            Some(Directive { table: table.trim(), columns })
-        });
+        let (parsed, form) = match self.columns {
+            Columns::Unnamed => (Some(Directive { table: text.trim(), columns: Vec::new() }), "TABLE"),
+            Columns::Some | Columns::Any => (self.parse_columns(text), "TABLE (COLUMN, …)"),
+        };
         match parsed {
             Some(found) if found.columns.iter().chain([&found.table]).all(|name| is_name(name)) => Ok(found),
-            _ => Err(format!("{0}{text}{END} is not {0}TABLE (COLUMN, …){END}", self.begin)),
+            _ => Err(format!("{0}{text}{END} is not {0}{form}{END}", self.begin)),
         }
+    }
+
+    fn parse_columns<'a>(&self, text: &'a str) -> Option<Directive<'a>> {
+        let (table, columns) = text.split_once('(')?;
+        let columns = columns.trim().strip_suffix(')')?.trim();
+        let columns: Vec<_> = if columns.is_empty() && self.columns == Columns::Any {
+            Vec::new()
+        } else {
+            columns.split(',').map(str::trim).collect()
+        };
+        Some(Directive { table: table.trim(), columns })
     }
 }
 
@@ -102,6 +121,25 @@ mod tests {
     const INDEX: &str = "CREATE TABLE notes_a (id {{id}});\n{{search_index notes_a (title, text)}}\n-- end";
     const COUNTS: &str =
         "CREATE TABLE notes_a (id {{id}});\n{{row_counts notes_a (kind)}}{{row_counts notes_b ()}}\n-- end";
+
+    const QUEUE: &str = "CREATE TABLE notes_a (id {{id}});\n{{queue notes_mails}}\n-- end";
+
+    #[test]
+    fn a_queue_is_tables_of_the_plugin() {
+        assert_eq!(without_directives(QUEUE, "notes").unwrap(), "CREATE TABLE notes_a (id {{id}});\n\n-- end");
+        assert_eq!(
+            without_directives(QUEUE, "forum").unwrap_err(),
+            "notes_mails is not forum's: its names begin with forum_"
+        );
+        for dialect in [Dialect::Sqlite, Dialect::Postgres] {
+            let made = with_directives(QUEUE, dialect).unwrap();
+            for table in ["notes_mails", "notes_mails_keys", "notes_mails_pushed", "notes_mails_dead"] {
+                assert!(made.contains(&format!("CREATE TABLE {table} (")), "{table}");
+            }
+        }
+        let refused = without_directives("{{queue notes_mails (a)}}", "notes").unwrap_err();
+        assert_eq!(refused, "{{queue notes_mails (a)}} is not {{queue TABLE}}");
+    }
 
     #[test]
     fn the_rest_of_the_text_stays() {

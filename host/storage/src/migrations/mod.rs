@@ -8,6 +8,7 @@ mod count_changes;
 mod directive;
 mod directives;
 mod failure;
+mod queue_tables;
 mod row_counts;
 mod schema;
 mod search_index;

@@ -2,6 +2,8 @@
 
 mod authors;
 mod names;
+mod postman;
+mod queue;
 mod scribe;
 mod streams;
 mod writes;

@@ -1,0 +1,169 @@
+//! Durable queues of plugins: what they push and end in their transactions, and the calls of their handlers.
+//!
+//! The rule: a plugin reaches the queues that its manifest declares, which are tables of its own, and no others.
+
+use super::{ActivePlugin, HostContext, active_plugin::queue_place, polls::GateClosed};
+use abi_stable::std_types::RResult;
+use futures_util::future::BoxFuture;
+use gateway_clock::Clock;
+use gateway_queue::{
+    QueueStore, QueueWorker, RunTasks, TaskResult, end_statement, is_ended, new_ids, push_statements, renew_statement,
+};
+use gateway_storage::{CommitStatement, Scope, StorageError};
+use plugin_api::{
+    abi::{FfiBytes, HostError, HostErrorCode, Statement, StatementResult},
+    manifest::{QueueCall, QueueLimits, QueueSpec, QueueTask, RenewCall},
+};
+use std::{sync::Arc, time::Duration};
+
+/// Tasks of one call.
+const PUSHED_MAX: usize = 1_000;
+/// Bytes of a task's key, its group and what makes it unique.
+const NAME_BYTES_MAX: usize = 512;
+/// How much longer a lease is than the time limit of a handler.
+const LEASE_REST_MS: u64 = 5_000;
+
+/// The worker of a queue of a plugin that serves.
+pub async fn worker(
+    plugin: &Arc<ActivePlugin>,
+    index: u32,
+    host: &Arc<HostContext>,
+    drain_timeout: Duration,
+) -> Result<QueueWorker, String> {
+    let Some(spec) = plugin.manifest.queues.get(index as usize) else { return Err("there is no such queue".into()) };
+    let mut limits = limits(plugin, index).await.map_err(|reason| format!("the queue {}: {reason}", spec.table))?;
+    limits.lease_ms = limits.lease_ms.max(limits.timeout_ms.saturating_add(LEASE_REST_MS.min(limits.timeout_ms)));
+    let timeout = Duration::from_millis(limits.timeout_ms);
+    let has_jitter = matches!(host.clock, Clock::System);
+    Ok(QueueWorker {
+        plugin: plugin.name().to_owned(),
+        store: QueueStore::new(host.database.clone(), &spec.table, limits, has_jitter),
+        clock: host.clock.clone(),
+        wakes: host.queues.clone(),
+        tasks: Arc::new(Handler { plugin: plugin.clone(), index, place: queue_place(&spec.table), timeout }),
+        stop: plugin.handle.stop.clone(),
+        drain_timeout,
+    })
+}
+
+async fn limits(plugin: &Arc<ActivePlugin>, index: u32) -> Result<QueueLimits, String> {
+    let Some(operation) = plugin.operations.queue(index) else { return Err("it has no handler".into()) };
+    match plugin.call(operation.place, || plugin.object.queue_limits(index)).await {
+        Ok(RResult::ROk(limits)) => serde_json::from_slice(&limits).map_err(|error| error.to_string()),
+        Ok(RResult::RErr(fault)) => Err(fault.message.to_string()),
+        Err(GateClosed) => Err("the plugin is fenced".into()),
+    }
+}
+
+/// Runs the tasks of one queue.
+struct Handler {
+    plugin: Arc<ActivePlugin>,
+    index: u32,
+    place: String,
+    timeout: Duration,
+}
+
+impl RunTasks for Handler {
+    fn paused_until_ms(&self) -> Option<i64> {
+        let paused = self.plugin.operations.queue(self.index)?.breaker.paused()?;
+        Some(paused.until_ms)
+    }
+
+    fn run(&self, task: QueueTask) -> BoxFuture<'static, TaskResult> {
+        let (plugin, index, place, timeout) = (self.plugin.clone(), self.index, self.place.clone(), self.timeout);
+        Box::pin(async move { run(&plugin, index, &place, timeout, task).await })
+    }
+}
+
+async fn run(plugin: &Arc<ActivePlugin>, index: u32, place: &str, timeout: Duration, task: QueueTask) -> TaskResult {
+    let Some(_in_flight) = plugin.acquire() else { return TaskResult::NotStarted };
+    let Some(operation) = plugin.operations.queue(index) else { return TaskResult::NotStarted };
+    let Ok(probe) = plugin.handle.admit(operation) else { return TaskResult::NotStarted };
+    let task = match serde_json::to_vec(&task) {
+        Ok(task) => FfiBytes::from(task),
+        Err(error) => return TaskResult::Failed(error.to_string()),
+    };
+    let call = plugin.call(operation.place, || plugin.object.run_task(index, task));
+    match tokio::time::timeout(timeout, call).await {
+        Err(_elapsed) => {
+            plugin.handle.timed_out(place, timeout);
+            TaskResult::Failed(format!("it took longer than {timeout:?}"))
+        }
+        Ok(Err(GateClosed)) => TaskResult::NotStarted,
+        Ok(Ok(RResult::RErr(fault))) => {
+            plugin.handle.fault(place, &fault);
+            TaskResult::Failed(fault.message.to_string())
+        }
+        Ok(Ok(RResult::ROk(end))) => match serde_json::from_slice(&end) {
+            Ok(end) => {
+                plugin.handle.end_probe(operation, probe);
+                TaskResult::Returned(end)
+            }
+            Err(error) => TaskResult::Failed(error.to_string()),
+        },
+    }
+}
+
+/// The call of a plugin that has these queues.
+pub fn parse(queues: &[QueueSpec], request: &[u8]) -> Result<QueueCall, HostError> {
+    let call: QueueCall = serde_json::from_slice(request).map_err(|error| invalid(format!("not a call: {error}")))?;
+    match &call {
+        QueueCall::Push { table, tasks } => {
+            check_declared(queues, table)?;
+            if tasks.len() > PUSHED_MAX {
+                return Err(invalid(format!("{} tasks in a call, at most {PUSHED_MAX}", tasks.len())));
+            }
+            let names = |task: &plugin_api::manifest::PushedTask| {
+                [task.key.len(), task.group.len(), task.unique.as_ref().map_or(0, String::len)]
+            };
+            if tasks.iter().flat_map(names).any(|bytes| bytes > NAME_BYTES_MAX) {
+                return Err(invalid(format!("a key, group or `unique` has more than {NAME_BYTES_MAX} bytes")));
+            }
+        }
+        QueueCall::End { table, .. } => check_declared(queues, table)?,
+    }
+    Ok(call)
+}
+
+fn check_declared(queues: &[QueueSpec], table: &str) -> Result<(), HostError> {
+    if queues.iter().any(|queue| queue.table == table) {
+        return Ok(());
+    }
+    let message = format!("the plugin does not declare the queue {table:?}: see `Definition::on_queue`");
+    Err(HostError::new(HostErrorCode::Refused, message))
+}
+
+/// Adds tasks, or ends one, within the transaction whose statements `run` executes.
+pub async fn call<F>(call: QueueCall, now_ms: i64, run: impl FnOnce(Vec<Statement>) -> F) -> Result<FfiBytes, HostError>
+where
+    F: Future<Output = Result<Vec<StatementResult>, StorageError>>,
+{
+    match call {
+        QueueCall::Push { table, tasks } => {
+            let ids = new_ids(&run(push_statements(&table, &tasks, now_ms)).await?)?;
+            let ids = serde_json::to_vec(&ids).map_err(|error| invalid(error.to_string()))?;
+            Ok(ids.into())
+        }
+        QueueCall::End { table, lease, outcome } => {
+            if is_ended(&run(vec![end_statement(&table, &lease, &outcome)]).await?) {
+                return Ok(FfiBytes::default());
+            }
+            let message = format!("the lease of the key {:?} was lost: another gateway has the task", lease.key);
+            Err(HostError::new(HostErrorCode::Constraint, message))
+        }
+    }
+}
+
+/// Whether the lease was still there.
+pub async fn renew(host: &HostContext, queues: &[QueueSpec], request: &[u8]) -> Result<bool, HostError> {
+    let RenewCall { table, lease, lease_ms } =
+        serde_json::from_slice(request).map_err(|error| invalid(format!("not a lease: {error}")))?;
+    check_declared(queues, &table)?;
+    let renew = renew_statement(&table, &lease, lease_ms, host.database.dialect());
+    let results = host.database.begin(Scope::Host).commit(vec![CommitStatement::new(renew)]).await?;
+    Ok(is_ended(&results))
+}
+
+fn invalid(message: String) -> HostError {
+    HostError::new(HostErrorCode::Invalid, message)
+}

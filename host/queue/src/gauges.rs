@@ -1,0 +1,42 @@
+//! What the operator sees of a queue.
+
+use super::store::Measures;
+
+/// By plugin and queue. A gateway reports all of a queue, not its own part: all gateways on one database report the same.
+#[derive(Clone)]
+pub struct QueueGauges {
+    plugin: String,
+    queue: String,
+}
+
+impl QueueGauges {
+    pub fn new(plugin: &str, queue: &str) -> Self {
+        Self { plugin: plugin.to_owned(), queue: queue.to_owned() }
+    }
+
+    pub fn set(&self, measures: &Measures, now_ms: i64) {
+        let Measures { due_keys, running, dead, tasks, oldest_pushed_ms } = *measures;
+        let keys = [("due", due_keys), ("running", running)];
+        for (state, keys) in keys {
+            let labels = [("plugin", self.plugin.clone()), ("queue", self.queue.clone()), ("state", state.to_owned())];
+            metrics::gauge!("gateway_queue_keys", &labels).set(small(keys));
+        }
+        for (state, count) in [("waiting", tasks.saturating_sub(running)), ("running", running), ("dead", dead)] {
+            let labels = [("plugin", self.plugin.clone()), ("queue", self.queue.clone()), ("state", state.to_owned())];
+            metrics::gauge!("gateway_queue_tasks", &labels).set(small(count));
+        }
+        let labels = [("plugin", self.plugin.clone()), ("queue", self.queue.clone())];
+        let age_s = now_ms.saturating_sub(oldest_pushed_ms) / 1_000;
+        metrics::gauge!("gateway_queue_oldest_task_seconds", &labels).set(small(age_s));
+    }
+
+    /// Counts a call of the handler, or what became of a task without one.
+    pub fn count(&self, result: &'static str, count: u64) {
+        let labels = [("plugin", self.plugin.clone()), ("queue", self.queue.clone()), ("result", result.to_owned())];
+        metrics::counter!("gateway_queue_attempts_total", &labels).increment(count);
+    }
+}
+
+fn small(number: i64) -> u32 {
+    u32::try_from(number.max(0)).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,19 @@
+//! Durable queues: tasks that plugins push in their transactions, and that any gateway on the database runs.
+//!
+//! The rule: a key is leased to one gateway at a time, under a token that never comes again, and an outcome counts only under the token
+//! of its key. The tables are made by `{{queue TABLE}}` (`host/storage/src/migrations/queue_tables.rs`). A plugin's write touches
+//! them as `tasks.rs` says; everything else happens in turns (`turn.rs`), one of all gateways at a time.
+
+mod gauges;
+mod places;
+mod store;
+mod tables;
+mod tasks;
+mod turn;
+mod wakes;
+mod worker;
+
+pub use store::{Ended, QueueStore};
+pub use tasks::{end_statement, is_ended, new_ids, push_statements, renew_statement};
+pub use wakes::QueueWakes;
+pub use worker::{QueueWorker, RunTasks, TaskResult};

@@ -1,0 +1,151 @@
+//! The statements of a turn, in the words of one database.
+
+use super::tasks::{NEVER_MS, now_ms};
+use gateway_storage::Dialect;
+
+/// Pushes that one turn takes in.
+const PUSHED_MAX: u32 = 1_000;
+/// Keys whose outcomes, or lost leases, one turn takes in.
+const ENDED_MAX: u32 = 500;
+
+pub struct QueueTables {
+    pub table: String,
+    /// Makes turns of all gateways follow each other; none on SQLite, where one transaction at a time writes.
+    pub lock: Option<String>,
+    pub look: String,
+    pub select_ended: String,
+    pub select_lost: String,
+    pub admit: Vec<String>,
+    pub end_key: String,
+    pub free_key: String,
+    pub delete_task: String,
+    pub retry_task: String,
+    pub bury_task: String,
+    pub lose_task: String,
+    pub count_groups: String,
+    pub select_keys: String,
+    pub select_task: String,
+    pub lease_key: String,
+    pub prune_keys: String,
+    pub prune_dead: String,
+    pub measure: String,
+}
+
+impl QueueTables {
+    pub fn new(table: &str, dialect: Dialect) -> Self {
+        let (now, for_update, skip_locked) = match dialect {
+            Dialect::Sqlite => (now_ms(dialect), "", ""),
+            Dialect::Postgres => (now_ms(dialect), " FOR UPDATE OF k SKIP LOCKED", " FOR UPDATE SKIP LOCKED"),
+        };
+        let lock = format!("SELECT pg_advisory_xact_lock(hashtextextended('{table}', 21))");
+        // A lease that ends later than one that begins now was given before the clock went back.
+        let is_over = format!("(lease_until_ms <= {now} OR lease_until_ms > {now} + $1)");
+        let next_ms = next_due_ms(table);
+        Self {
+            table: table.to_owned(),
+            lock: (dialect == Dialect::Postgres).then_some(lock),
+            look: format!(
+                "SELECT (SELECT count(*) FROM (SELECT 1 FROM {table}_pushed LIMIT 1) AS pushed), \
+                 coalesce((SELECT min(due_ms) FROM {table}_keys WHERE token = 0 AND is_slow = 0), {NEVER_MS}), \
+                 coalesce((SELECT min(due_ms) FROM {table}_keys WHERE token = 0 AND is_slow = 1), {NEVER_MS}), \
+                 (SELECT count(*) FROM (SELECT 1 FROM {table}_keys WHERE token <> 0 AND {is_over} LIMIT 1) AS lost)"
+            ),
+            select_ended: format!(
+                "SELECT k.key, k.task_id, k.ended, k.ended_due_ms, k.ended_error FROM {table}_keys k \
+                 WHERE k.token <> 0 AND k.ended <> 0 LIMIT {ENDED_MAX}{for_update}"
+            ),
+            select_lost: format!(
+                "SELECT k.key, k.task_id, t.attempt, t.lost FROM {table}_keys k LEFT JOIN {table} t ON t.id = k.task_id \
+                 WHERE k.token <> 0 AND k.ended = 0 AND {is_over} LIMIT {ENDED_MAX}{for_update}"
+            ),
+            admit: admit(table, dialect, skip_locked),
+            end_key: format!(
+                "UPDATE {table}_keys SET token = 0, lease_until_ms = 0, task_id = 0, is_slow = ended_slow, ended = 0, \
+                 ended_error = '', due_ms = CASE WHEN due_ms > $2 THEN $2 ELSE due_ms END WHERE key = $1"
+            ),
+            free_key: format!(
+                "UPDATE {table}_keys SET token = 0, lease_until_ms = 0, task_id = 0, due_ms = $2 WHERE key = $1"
+            ),
+            delete_task: format!("DELETE FROM {table} WHERE id = $1"),
+            retry_task: format!(
+                "UPDATE {table} SET attempt = attempt + 1, lost = 0, due_ms = $2, error = $3 WHERE id = $1"
+            ),
+            bury_task: format!(
+                "INSERT INTO {table}_dead (id, key, group_key, payload, pushed_ms, attempt, error, dead_ms) \
+                 SELECT id, key, group_key, payload, pushed_ms, attempt + 1, $2, $3 FROM {table} WHERE id = $1"
+            ),
+            lose_task: format!("UPDATE {table} SET lost = lost + 1 WHERE id = $1"),
+            count_groups: format!(
+                "SELECT group_key, CAST(count(*) AS BIGINT) FROM {table}_keys WHERE token <> 0 GROUP BY group_key"
+            ),
+            select_keys: select_keys(table, for_update),
+            select_task: format!("SELECT id, key, payload, pushed_ms, attempt FROM {table} WHERE id = $1"),
+            lease_key: format!(
+                "UPDATE {table}_keys SET token = $2, task_id = $3, ended = 0, \
+                 lease_until_ms = CASE WHEN $2 = 0 THEN 0 ELSE {now} + $4 END, due_ms = {next_ms} WHERE key = $1"
+            ),
+            prune_keys: format!(
+                "DELETE FROM {table}_keys WHERE key IN (SELECT k.key FROM {table}_keys k \
+                 WHERE k.token = 0 AND k.due_ms = {NEVER_MS} LIMIT {PUSHED_MAX}{for_update})"
+            ),
+            prune_dead: format!(
+                "DELETE FROM {table}_dead WHERE id IN (SELECT id FROM {table}_dead WHERE dead_ms < $1 LIMIT {PUSHED_MAX})"
+            ),
+            measure: format!(
+                "SELECT (SELECT count(*) FROM (SELECT 1 FROM {table}_keys WHERE token = 0 AND due_ms <= $1 LIMIT 100000) AS due), \
+                 (SELECT count(*) FROM {table}_keys WHERE token <> 0), \
+                 (SELECT count(*) FROM (SELECT 1 FROM {table}_dead LIMIT 100000) AS dead), \
+                 (SELECT count(*) FROM (SELECT 1 FROM {table} LIMIT 100000) AS tasks), \
+                 coalesce((SELECT pushed_ms FROM {table} ORDER BY id LIMIT 1), $1)"
+            ),
+        }
+    }
+}
+
+/// The keys that have been due for the longest time, with the task that is next: a retry that is due, else the oldest one.
+fn select_keys(table: &str, for_update: &str) -> String {
+    format!(
+        "SELECT k.key, k.group_key, \
+         coalesce((SELECT r.id FROM {table} r WHERE r.key = k.key AND r.due_ms > 0 AND r.due_ms <= $1 \
+             ORDER BY r.due_ms, r.id LIMIT 1), \
+             (SELECT f.id FROM {table} f WHERE f.key = k.key AND f.due_ms = 0 ORDER BY f.id LIMIT 1)) AS task_id \
+         FROM {table}_keys k WHERE k.token = 0 AND k.is_slow = $2 AND k.due_ms <= $1 AND k.group_key NOT IN \
+             (SELECT g.group_key FROM {table}_keys g WHERE g.token <> 0 GROUP BY g.group_key HAVING count(*) >= $3) \
+         ORDER BY k.due_ms LIMIT $4{for_update}"
+    )
+}
+
+/// Takes in the pushes: each key has its earliest due time.
+fn admit(table: &str, dialect: Dialect, skip_locked: &str) -> Vec<String> {
+    let upsert = |pushed: &str| {
+        format!(
+            "INSERT INTO {table}_keys (key, group_key, due_ms) \
+             SELECT key, max(group_key), min(due_ms) FROM {pushed} GROUP BY key ORDER BY key \
+             ON CONFLICT (key) DO UPDATE SET group_key = excluded.group_key, due_ms = excluded.due_ms \
+             WHERE {table}_keys.due_ms > excluded.due_ms"
+        )
+    };
+    match dialect {
+        Dialect::Sqlite => {
+            let taken = format!("(SELECT id FROM {table}_pushed ORDER BY id LIMIT {PUSHED_MAX})");
+            vec![
+                upsert(&format!("{table}_pushed WHERE id IN {taken}")),
+                format!("DELETE FROM {table}_pushed WHERE id IN {taken}"),
+            ]
+        }
+        Dialect::Postgres => vec![format!(
+            "WITH taken AS (DELETE FROM {table}_pushed WHERE id = ANY (ARRAY(SELECT id FROM {table}_pushed \
+                 ORDER BY id LIMIT {PUSHED_MAX}{skip_locked})) RETURNING key, group_key, due_ms) {}",
+            upsert("taken")
+        )],
+    }
+}
+
+/// When there is something to do for the key `$1` beside the task `$3`: not before now (`$5`), so that keys take turns.
+fn next_due_ms(table: &str) -> String {
+    format!(
+        "CASE WHEN EXISTS (SELECT 1 FROM {table} f WHERE f.key = $1 AND f.due_ms = 0 AND f.id <> $3) THEN $5 \
+         ELSE coalesce((SELECT CASE WHEN r.due_ms < $5 THEN $5 ELSE r.due_ms END FROM {table} r \
+             WHERE r.key = $1 AND r.due_ms > 0 AND r.id <> $3 ORDER BY r.due_ms LIMIT 1), {NEVER_MS}) END"
+    )
+}

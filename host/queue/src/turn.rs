@@ -1,0 +1,205 @@
+//! A turn: one transaction that takes in what was pushed and what has ended, and leases the next keys.
+//!
+//! The rule: turns of one queue follow each other, on all gateways, so that each sees what the one before it has leased. At READ COMMITTED
+//! no serialisable write of a plugin can collide with one because of what it reads.
+
+use super::{
+    places::{Candidate, Places},
+    store::{Ended, QueueStore, rows_of},
+    tasks::{EndCode, NEVER_MS},
+};
+use gateway_storage::{Scope, StorageError, Transaction};
+use plugin_api::{
+    abi::{Statement, StatementResult},
+    manifest::QueueTask,
+    sql,
+};
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+
+/// A task whose lease is lost this often in a row has failed once: it may be what ends the gateways.
+const LOST_MAX: i64 = 3;
+
+/// A task that this gateway has to run.
+#[derive(Debug)]
+pub(crate) struct LeasedTask {
+    pub task: QueueTask,
+    pub is_slow: bool,
+}
+
+/// What a turn did.
+#[derive(Debug, Default)]
+pub(crate) struct Turn {
+    pub leased: Vec<LeasedTask>,
+    /// Tasks whose lease was over.
+    pub lost: u64,
+    /// Tasks that were given up.
+    pub dead: u64,
+}
+
+/// Statements whose results are not needed, in the order in which they run.
+#[derive(Default)]
+struct Changes(Vec<Statement>);
+
+type EndedRow = (String, i64, i64, i64, String);
+type LostRow = (String, i64, Option<i64>, Option<i64>);
+type TaskRow = (i64, String, String, i64, i64);
+
+impl QueueStore {
+    pub(crate) async fn turn(&self, ended: &[Ended], places: Places, now_ms: i64) -> Result<Turn, StorageError> {
+        let transaction = self.database.begin(Scope::Host);
+        let mut turn = Turn::default();
+        let changes = self.take_in(&transaction, ended, now_ms, &mut turn).await?;
+        let candidates = self.candidates(&transaction, changes, places, now_ms).await?;
+        if !candidates.is_empty() {
+            turn.leased = self.lease(&transaction, candidates, now_ms).await?;
+        }
+        transaction.commit(Vec::new()).await?;
+        Ok(turn)
+    }
+
+    /// Records outcomes, and reads those and the leases that are over: the changes that follow from them come back.
+    async fn take_in(
+        &self,
+        transaction: &Transaction,
+        ended: &[Ended],
+        now_ms: i64,
+        turn: &mut Turn,
+    ) -> Result<Changes, StorageError> {
+        let mut statements: Vec<Statement> = self.tables.lock.iter().map(|lock| sql(lock.clone()).into()).collect();
+        statements.extend(ended.iter().map(|ended| ended.statement(self.table())));
+        let first = statements.len();
+        statements.push(sql(self.tables.select_ended.clone()).into());
+        statements.push(sql(self.tables.select_lost.clone()).bind(self.lease_ms()).into());
+        let results = transaction.run(statements).await?;
+        let mut changes = Changes::default();
+        for (key, task, code, due_ms, reason) in rows_at::<EndedRow>(&results, first)? {
+            turn.dead += u64::from(code == EndCode::Dead as i64);
+            self.end(&mut changes, (&key, task), code, due_ms, &reason, now_ms);
+        }
+        for lost in rows_at::<LostRow>(&results, first + 1)? {
+            turn.lost += 1;
+            turn.dead += u64::from(self.lose(&mut changes, lost, now_ms));
+        }
+        changes.0.extend(self.tables.admit.iter().map(|admit| Statement::from(sql(admit.clone()))));
+        Ok(changes)
+    }
+
+    fn end(&self, changes: &mut Changes, (key, task): (&str, i64), code: i64, due_ms: i64, reason: &str, now_ms: i64) {
+        let tables = &self.tables;
+        let key_due_ms = if code == EndCode::Retry as i64 {
+            changes.push(sql(tables.retry_task.clone()).bind((task, due_ms, reason)));
+            due_ms
+        } else if code == EndCode::Released as i64 {
+            now_ms
+        } else {
+            if code == EndCode::Dead as i64 {
+                changes.push(sql(tables.bury_task.clone()).bind((task, reason, now_ms)));
+            }
+            changes.push(sql(tables.delete_task.clone()).bind(task));
+            NEVER_MS
+        };
+        changes.push(sql(tables.end_key.clone()).bind((key, key_due_ms)));
+    }
+
+    /// A lease is over: the task is due again. Returns whether it was given up.
+    fn lose(&self, changes: &mut Changes, (key, task, attempt, lost): LostRow, now_ms: i64) -> bool {
+        let lost = lost.unwrap_or(0) + 1;
+        if attempt.is_none() || lost < LOST_MAX {
+            changes.push(sql(self.tables.lose_task.clone()).bind(task));
+            changes.push(sql(self.tables.free_key.clone()).bind((key.as_str(), now_ms)));
+            return false;
+        }
+        let wait_ms = self.retry_wait_ms(attempt.unwrap_or(0) + 1);
+        let reason = format!("its gateway ended while it ran, {lost} times in a row");
+        let (code, due_ms) = match wait_ms {
+            Some(wait_ms) => (EndCode::Retry, now_ms.saturating_add(i64::try_from(wait_ms).unwrap_or(i64::MAX))),
+            None => (EndCode::Dead, 0),
+        };
+        self.end(changes, (&key, task), code as i64, due_ms, &reason, now_ms);
+        code == EndCode::Dead
+    }
+
+    async fn candidates(
+        &self,
+        transaction: &Transaction,
+        changes: Changes,
+        places: Places,
+        now_ms: i64,
+    ) -> Result<Vec<Candidate>, StorageError> {
+        let mut statements = changes.0;
+        let first = statements.len();
+        let per_group = i64::from(self.limits.at_once_per_group.max(1));
+        let lanes = [(1_i64, places.free_for_slow), (0, places.free)];
+        statements.push(sql(self.tables.count_groups.clone()).into());
+        for (is_slow, free) in lanes {
+            let most = i64::try_from(Places::candidates_max(free)).unwrap_or(0);
+            statements.push(sql(self.tables.select_keys.clone()).bind((now_ms, is_slow, per_group, most)).into());
+        }
+        let results = transaction.run(statements).await?;
+        let counted: Vec<(String, i64)> = rows_at(&results, first)?;
+        let running: HashMap<_, _> =
+            counted.into_iter().map(|(group, count)| (group, usize::try_from(count).unwrap_or(0))).collect();
+        let mut candidates = Vec::new();
+        for (lane, (is_slow, _)) in lanes.into_iter().enumerate() {
+            for (key, group, task) in rows_at::<(String, String, Option<i64>)>(&results, first + 1 + lane)? {
+                candidates.push(Candidate { key, group, task, is_slow: is_slow == 1 });
+            }
+        }
+        Ok(places.choose(candidates, running, usize::try_from(per_group).unwrap_or(1)))
+    }
+
+    async fn lease(
+        &self,
+        transaction: &Transaction,
+        chosen: Vec<Candidate>,
+        now_ms: i64,
+    ) -> Result<Vec<LeasedTask>, StorageError> {
+        let mut statements: Vec<Statement> = Vec::new();
+        let mut tokens = Vec::new();
+        for candidate in &chosen {
+            let (token, task) = candidate.task.map_or((0, 0), |task| (rand::random_range(1..=i64::MAX), task));
+            let lease = (candidate.key.as_str(), token, task, self.lease_ms(), now_ms);
+            statements.push(sql(self.tables.lease_key.clone()).bind(lease).into());
+            tokens.push(token);
+        }
+        let first = statements.len();
+        let tasks = chosen.iter().map(|candidate| candidate.task.unwrap_or(0));
+        statements.extend(tasks.map(|task| Statement::from(sql(self.tables.select_task.clone()).bind(task))));
+        let results = transaction.run(statements).await?;
+        let mut leased = Vec::new();
+        for (index, (candidate, token)) in chosen.into_iter().zip(tokens).enumerate() {
+            for row in rows_at::<TaskRow>(&results, first + index)? {
+                leased.push(LeasedTask { task: self.task(row, token)?, is_slow: candidate.is_slow });
+            }
+        }
+        Ok(leased)
+    }
+
+    fn task(&self, (id, key, payload, pushed_ms, attempt): TaskRow, token: i64) -> Result<QueueTask, StorageError> {
+        let payload = RawValue::from_string(payload).map_err(super::tasks::malformed)?;
+        let attempt = attempt + 1;
+        Ok(QueueTask {
+            id,
+            key,
+            token,
+            attempt: u32::try_from(attempt).unwrap_or(u32::MAX),
+            pushed_ms,
+            retry_wait_ms: self.retry_wait_ms(attempt),
+            slow_after_ms: self.limits.slow_after_ms,
+            lease_ms: self.limits.lease_ms,
+            payload,
+        })
+    }
+}
+
+impl Changes {
+    fn push(&mut self, change: plugin_api::Sql) {
+        self.0.push(change.into());
+    }
+}
+
+fn rows_at<T: serde::de::DeserializeOwned>(results: &[StatementResult], index: usize) -> Result<Vec<T>, StorageError> {
+    let result = results.get(index).ok_or_else(|| super::tasks::malformed("a result is missing"))?;
+    rows_of(&result.rows)
+}
