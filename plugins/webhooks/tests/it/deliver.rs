@@ -89,10 +89,9 @@ async fn the_headers_have_the_prefix_of_the_deployment() {
 
 /// The newest delivery of the owner, as soon as it has had so many attempts.
 async fn attempted(site: &Site, attempts: u64) -> Value {
-    let newest = async || site.mine_of(&owner()).await["deliveries"][0].take();
     let what = format!("{attempts} attempts are noted");
-    TestGateway::eventually(super::LIMIT, &what, async || newest().await["attempts"] == attempts).await;
-    newest().await
+    TestGateway::eventually(super::LIMIT, &what, async || site.newest().await["attempts"] == attempts).await;
+    site.newest().await
 }
 
 #[tokio::test]
@@ -296,7 +295,7 @@ async fn a_host_that_never_answered_well_gets_one_call_a_minute() {
         attempted(&site, 1).await;
         site.wait(12).await;
         TestGateway::eventually(super::LIMIT, "it is put off", async || {
-            let delivery = site.mine_of(&owner()).await["deliveries"][0].take();
+            let delivery = site.newest().await;
             delivery["lastError"].as_str().is_some_and(|error| error.contains("no further request"))
         })
         .await;

@@ -15,10 +15,7 @@ async fn an_endpoint_that_is_gone_is_switched_off_at_once() {
         site.webhook(&owner(), &endpoint, &["dm.received"]).await;
         endpoint.fail(1);
         site.message("waits").await;
-        TestGateway::eventually(super::LIMIT, "it waits", async || {
-            site.mine_of(&owner()).await["deliveries"][0]["attempts"] == 1
-        })
-        .await;
+        TestGateway::eventually(super::LIMIT, "it waits", async || site.newest().await["attempts"] == 1).await;
         endpoint.answer([ResponseTemplate::new(410)]);
         site.message("gone").await;
         TestGateway::eventually(super::LIMIT, "it is off", async || webhook_of(&site).await["active"] == false).await;

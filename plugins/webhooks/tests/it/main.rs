@@ -22,10 +22,15 @@ mod test_webhook;
 
 use endpoint::Endpoint;
 use plugin_testing::{Builder, ScriptedChain, ScriptedLog, TestGateway, TestResponse, Value, Wallet, json};
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicU32, Ordering::SeqCst},
+    time::Duration,
+};
 
 const WEBHOOKS: &str = "/api/webhooks";
 const SECRET: &str = "a secret of thirty characters!";
+/// Of a test that waits, on the clock that it moves.
+const LOOKS_PER_SECOND: u32 = 300;
 const LIMIT: Duration = Duration::from_secs(30);
 const CONTRACTS: [&str; 5] = ["registry", "escrow", "streamPay", "arbiterPool", "validation8004"];
 
@@ -133,6 +138,11 @@ impl Site {
         response.json()
     }
 
+    /// The newest delivery of the owner; null when there is none.
+    async fn newest(&self) -> Value {
+        self.mine_of(&owner()).await["deliveries"].get(0).cloned().unwrap_or_default()
+    }
+
     async fn delete(&self, wallet: &Wallet, id: &Value) -> TestResponse {
         self.wait(1).await;
         let (path, body) = (format!("{WEBHOOKS}/{id}"), json!({ "id": id }).to_string());
@@ -140,6 +150,7 @@ impl Site {
     }
 
     async fn test(&self, wallet: &Wallet, id: &Value) -> TestResponse {
+        self.wait(1).await;
         let path = format!("{WEBHOOKS}/{id}/test");
         self.gateway.post_signed(&path, wallet, "webhook.test", json!({ "id": id })).await
     }
@@ -160,10 +171,17 @@ impl Site {
         response.json()
     }
 
-    /// Waits until this many deliveries of the wallet have this status.
+    /// Waits until this many deliveries of the wallet have this status. A run of the job that follows the log ends after half a
+    /// minute, and the next one needs a clock that goes on.
     async fn until_status(&self, wallet: &Wallet, status: &str, count: usize) {
-        let what = format!("{count} deliveries are {status}");
-        TestGateway::eventually(LIMIT, &what, async || self.count_status(wallet, status).await == count).await;
+        let (what, looks) = (format!("{count} deliveries are {status}"), AtomicU32::new(0));
+        TestGateway::eventually(LIMIT, &what, async || {
+            if looks.fetch_add(1, SeqCst) % LOOKS_PER_SECOND == LOOKS_PER_SECOND - 1 {
+                self.wait(1).await;
+            }
+            self.count_status(wallet, status).await == count
+        })
+        .await;
     }
 
     async fn count_status(&self, wallet: &Wallet, status: &str) -> usize {

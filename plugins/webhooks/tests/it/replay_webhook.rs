@@ -69,8 +69,8 @@ async fn one_replay_at_a_time_and_so_many_a_day() {
         let id = site.webhook(&owner(), &endpoint, &["dm.received"]).await["id"].clone();
         for number in 0..4 {
             site.message(&number.to_string()).await;
+            site.until_status(&owner(), "ok", number + 1).await;
         }
-        site.until_status(&owner(), "ok", 4).await;
         let created: Vec<Value> = site.mine_of(&owner()).await["deliveries"]
             .as_array()
             .unwrap()

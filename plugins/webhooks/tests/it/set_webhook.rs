@@ -69,7 +69,7 @@ async fn wrong_payloads_are_refused() {
             ("secret", json!("x".repeat(129)), "secret"),
             ("secret", json!("whsec_not base64"), "secret"),
             ("secret", json!("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLQ=="), "secret"),
-            ("secret", json!(17), "secret"),
+            ("secret", json!(17), "integer"),
             ("events", json!([]), "events"),
             ("events", json!(["job.resolved"]), "member 0"),
             ("events", json!(["ping"]), "member 0"),
