@@ -91,6 +91,11 @@ const TESTED_ELSEWHERE: &[(&str, u16, &str, &str)] = &[
     ("validators", 429, "ip_rate_limited", "needs many sign-ups: plugins/validators/tests/it/join_waitlist.rs"),
     ("validators", 503, "disabled", "operators are configured here: plugins/validators/tests/it/export_waitlist.rs"),
     ("validators", 507, "waitlist_full", "needs a full waitlist: plugins/validators/tests/it/join_waitlist.rs"),
+    ("webhooks", 409, "too_many_webhooks", "needs ten webhooks: plugins/webhooks/tests/it/set_webhook.rs"),
+    ("webhooks", 409, "not_active", "needs one that is off: plugins/webhooks/tests/it/replay_webhook.rs"),
+    ("webhooks", 409, "replay_running", "needs deliveries that wait: plugins/webhooks/tests/it/replay_webhook.rs"),
+    ("webhooks", 429, "rate_limited", "needs many tests: plugins/webhooks/tests/it/test_webhook.rs"),
+    ("webhooks", 429, "daily_replays", "needs a full day's share: plugins/webhooks/tests/it/replay_webhook.rs"),
 ];
 /// Operations whose right call is refused here, and where they are served.
 const SERVED_ELSEWHERE: &[(&str, &str)] = &[

@@ -57,6 +57,8 @@ pub struct Manifest {
     pub migrations: Vec<MigrationSpec>,
     /// Views that other plugins may read, for example `agents_v1`; created by this plugin's migrations.
     pub views: Vec<String>,
+    /// Those among [`Self::views`] that only plugins with the grant for them may read.
+    pub private_views: Vec<String>,
     pub jobs: Vec<JobSpec>,
     /// Queues whose tasks it handles; [`crate::abi::PluginObject::run_task`] takes the index in this list.
     pub queues: Vec<QueueSpec>,
@@ -216,6 +218,8 @@ pub struct Grants {
     pub secrets: bool,
     /// Calls of any method of the servers of the chains that it reads: [`crate::chain::RawCall`].
     pub raw_calls: bool,
+    /// Private views of other plugins, for example `messages_v1`. Other views need no grant.
+    pub views: Vec<String>,
 }
 
 #[cfg(test)]

@@ -234,6 +234,25 @@ impl<P: Plugin> Definition<P> {
         self
     }
 
+    /// Views with what is not public: only plugins with the grant for them ([`Grants::views`]) may read them, and where such a plugin
+    /// did not come with the gateway, by the word of the operator.
+    ///
+    /// ```
+    /// use plugin_api::{Definition, Grants, Plugin};
+    ///
+    /// fn publisher<P: Plugin>(definition: Definition<P>) -> Definition<P> {
+    ///     definition.private_views(&["letters_v1"])
+    /// }
+    ///
+    /// fn reader<P: Plugin>(definition: Definition<P>) -> Definition<P> {
+    ///     definition.grants(Grants { views: vec!["letters_v1".to_owned()], ..Grants::default() })
+    /// }
+    /// ```
+    pub fn private_views(mut self, views: &[&str]) -> Self {
+        self.manifest.private_views.extend(views.iter().map(ToString::to_string));
+        self.views(views)
+    }
+
     pub fn jobs(mut self, jobs: impl IntoIterator<Item = Job<P>>) -> Self {
         self.jobs.extend(jobs);
         self

@@ -56,7 +56,9 @@ impl Plugin for Bounties {
                     include_str!("../migrations/0006_no_foreign_keys.sqlite.sql"),
                     include_str!("../migrations/0006_no_foreign_keys.postgres.sql"),
                 ),
+                Migration::new(7, "publish_views", include_str!("../migrations/0007_publish_views.sql")),
             ])
+            .views(&["bounties_v1"])
             .jobs([jobs::announce_outcomes::job(), jobs::settle::job()])
             .grants(Grants { chains: vec![MAIN_CHAIN.to_owned()], ..Grants::default() })
             .on_contract_event(&chain::TABLES, chain::job_requested)

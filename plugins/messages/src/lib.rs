@@ -40,7 +40,9 @@ impl Plugin for Messages {
                     include_str!("../migrations/0004_no_foreign_keys.sqlite.sql"),
                     include_str!("../migrations/0004_no_foreign_keys.postgres.sql"),
                 ),
+                Migration::new(5, "publish_views", include_str!("../migrations/0005_publish_views.sql")),
             ])
+            .private_views(&["messages_v1"])
             .jobs([jobs::forward_messages::job()])
             .grants(Grants { egress: true, ..Grants::default() })
             .publishes(&[model::MessageSent::TYPE])

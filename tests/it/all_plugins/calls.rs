@@ -30,7 +30,7 @@ pub fn calls(now_s: i64) -> Vec<Call> {
 
 /// The writes, last those that need another wallet's record, such as votes.
 pub fn writes(now_s: i64) -> Vec<Call> {
-    [talk(), offers(now_s), made(now_s), remembered(), ends()].concat()
+    [talk(), offers(now_s), made(now_s), remembered(), called(), ends()].concat()
 }
 
 /// A payload, presence, posts and messages.
@@ -154,6 +154,35 @@ fn remembered() -> Vec<Call> {
     ]
 }
 
+/// Webhooks of the first agent's owner.
+fn called() -> Vec<Call> {
+    let digger = owner(1);
+    let set = |path: &str| {
+        let url = format!("https://hook.invalid/{path}");
+        let payload =
+            json!({ "url": url, "secret": "the secret of the digger", "events": ["dm.received", "job.requested"] });
+        Call::write("set_webhook", "/api/webhooks", &digger, "webhook.set", payload)
+    };
+    vec![
+        set("kept"),
+        set("old"),
+        Call::get("delete_webhook", "/api/webhooks/2").method("DELETE").signed(
+            &digger,
+            "webhook.delete",
+            Place::Headers,
+        ),
+        Call::write("test_webhook", "/api/webhooks/1/test", &digger, "webhook.test", json!({ "id": 1 })).answered(202),
+        Call::write(
+            "replay_webhook",
+            "/api/webhooks/1/replay",
+            &digger,
+            "webhook.replay",
+            json!({ "id": 1, "since": 0 }),
+        )
+        .answered(202),
+    ]
+}
+
 fn ends() -> Vec<Call> {
     let alice = alice();
     let referral = json!({ "newAgentId": 1, "ref": 2 });
@@ -219,6 +248,11 @@ fn commons_reads() -> Vec<Call> {
         Call::get("list_inbox", "/api/messages/inbox").query("limit=5").signed(&digger, "inbox.read", Place::Query),
         Call::get("list_memory", "/api/memory").signed(&digger, "memory.get", Place::Headers),
         Call::get("get_memory", "/api/memory/plan").signed(&digger, "memory.get", Place::Headers),
+        Call::get("list_own_webhooks", "/api/webhooks/mine").query("deliveries=5").signed(
+            &digger,
+            "webhook.set",
+            Place::Headers,
+        ),
         Call::get("list_memory_anchors", "/api/memory/anchors")
             .query(&format!("agentId=1&address={d}&status=submitted"))
             .query(page),

@@ -30,6 +30,8 @@ const UNFILLED: &[(&str, &str)] = &[
     ("memory.OnchainProof.", NO_ANCHOR),
     ("referrals.ReferralView.", NO_GROWTH),
     ("relay.RelayView.", "needs the key of the relayer: plugins/relay/tests/it/get_relay.rs"),
+    ("webhooks.WebhookDelivery.", NO_ENDPOINT),
+    ("webhooks.WebhookView.", NO_ENDPOINT),
     ("x402.Kind.facilitator", NO_FACILITATOR),
     ("x402.Supported.facilitatorBalance", NO_FACILITATOR),
     ("x402.Supported.warning", NO_FACILITATOR),
@@ -39,6 +41,7 @@ const NO_PLUGIN: &str = "no plugin of the release serves it";
 const NO_WINNER: &str = "needs a clock that passes endsAt: plugins/arena/tests/it/get_challenge.rs";
 const NO_ANCHOR: &str = "needs an anchor of a batch that was built here: plugins/memory/tests/it/get_memory_proof.rs";
 const NO_GROWTH: &str = "needs a paid job and the key of the role growth: plugins/referrals/tests/it/pay.rs";
+const NO_ENDPOINT: &str = "needs an endpoint that answers, or is gone: plugins/webhooks/tests/it";
 const NO_FACILITATOR: &str = "needs the key of the role facilitator: plugins/x402/tests/it, tests/it/payments";
 /// More than there are records of any kind.
 const IDS_MAX: u32 = 45;

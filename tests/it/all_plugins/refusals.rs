@@ -58,6 +58,7 @@ pub fn refusals(now_s: i64) -> Vec<Refusal> {
         content(&right),
         memory(&right),
         referrals(&right),
+        webhooks(&right),
         waitlist(&right),
         reads(&right),
         calls_of_agents(&right),
@@ -196,6 +197,17 @@ fn referrals(right: &RightCalls) -> Vec<Refusal> {
         right.by("release_referral", &stranger(), 403, "not_operator"),
         right.at("release_referral", "/api/referrals/999/release", 404, "not_found"),
         right.with("release_referral", &json!({ "side": "new" }), 409, "nothing_to_release"),
+    ]
+}
+
+fn webhooks(right: &RightCalls) -> Vec<Refusal> {
+    vec![
+        right.with("set_webhook", &json!({ "secret": "too short" }), 400, "bad_request"),
+        right.with("set_webhook", &json!({ "url": "http://127.0.0.1/" }), 400, "private_url"),
+        right.at("delete_webhook", "/api/webhooks/999", 404, "not_found"),
+        right.by("delete_webhook", &stranger(), 403, "not_owner"),
+        right.by("test_webhook", &stranger(), 403, "not_owner"),
+        right.with("replay_webhook", &json!({ "status": "some" }), 400, "bad_request"),
     ]
 }
 

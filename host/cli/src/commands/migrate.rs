@@ -34,14 +34,14 @@ pub async fn run(output: Output, config: Config) -> ExitCode {
         Ok(database) => database,
         Err(error) => return failure(ExitCode::Database, &error),
     };
-    let views = Arc::new(gateway::lifecycle::published_views(loaded.iter().flatten()));
     let mut lines = vec![line("host", gateway::migrations::migrate(&database).await)];
     let switches = match Operators::new(database.clone()).switches_if_any().await {
         Ok(switches) => switches,
         Err(error) => return failure(ExitCode::Database, &error),
     };
     for plugin in loaded.iter().flatten().filter(|plugin| is_on(&config, &switches, plugin)) {
-        lines.push(line(plugin.name(), migrate(&database, plugin, views.clone()).await));
+        let views = Arc::new(gateway::lifecycle::readable_views(loaded.iter().flatten(), &plugin.manifest));
+        lines.push(line(plugin.name(), migrate(&database, plugin, views).await));
     }
     if let Some(outcome) = outcome(&lines) {
         audit::record(&database, "migrate", "", &outcome).await;

@@ -19,5 +19,5 @@ mod topics;
 pub use folder::gone_report;
 pub use manager::{PluginManager, PluginManagerParts, Purpose};
 pub use operate::{Action, OFF_BY_OPERATOR, ON_BY_OPERATOR, OperateError, Outcome};
-pub use registry::{OFF_BY_CONFIGURATION, published_views};
+pub use registry::{OFF_BY_CONFIGURATION, published_views, readable_views};
 pub use topics::Topics;

@@ -69,7 +69,7 @@ impl PluginRegistry {
     /// Statements that the plugin may not run, such as those about tables of others.
     fn migration_problems(&self, loaded: &LoadedPlugin, dialect: Dialect) -> Vec<String> {
         let manifest = &loaded.manifest;
-        let scope = Scope::plugin(&manifest.name, Arc::new(self.readable_views()));
+        let scope = Scope::plugin(&manifest.name, Arc::new(self.readable_views(manifest)));
         let schema = Schema { scope: &scope, views: &manifest.views, migrations: &manifest.migrations };
         schema_problems(&schema, dialect)
     }

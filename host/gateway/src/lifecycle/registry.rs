@@ -11,6 +11,7 @@ use gateway_plugins::{
     ActivePlugin, FenceRequest, LoadOutcome, LoadedPlugin, PluginHandle, PluginReport, PluginState, polls::threads_lost,
 };
 use gateway_storage::ViewNames;
+use plugin_api::manifest::Manifest;
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -191,7 +192,8 @@ impl PluginRegistry {
     pub(super) fn prepare(&mut self, name: &str) -> Option<(Arc<LoadedPlugin>, ViewNames)> {
         let loaded = self.entries.get(name)?.loaded.clone()?;
         self.note(name, InactiveReason { state: PluginState::Starting, reason: String::new() });
-        Some((loaded, self.readable_views()))
+        let views = self.readable_views(&loaded.manifest);
+        Some((loaded, views))
     }
 
     pub(super) fn keeps_secrets(&self, name: &str) -> bool {
@@ -327,9 +329,10 @@ impl PluginRegistry {
         missing(&own.manifest, &serving.map(|running| &*running.manifest).collect::<Vec<_>>())
     }
 
-    /// The views that statements may name. One whose plugin never ran does not exist, and reading it fails with that reason.
-    pub(super) fn readable_views(&self) -> ViewNames {
-        published_views(self.entries.values().filter_map(|entry| entry.loaded.as_deref()))
+    /// The views that statements of a plugin may name. One whose plugin never ran does not exist, and reading it fails with that
+    /// reason.
+    pub(super) fn readable_views(&self, reader: &Manifest) -> ViewNames {
+        readable_views(self.entries.values().filter_map(|entry| entry.loaded.as_deref()), reader)
     }
 }
 
@@ -360,4 +363,16 @@ impl PluginEntry {
 pub fn published_views<'a>(plugins: impl Iterator<Item = &'a LoadedPlugin>) -> ViewNames {
     let published = plugins.flat_map(|plugin| plugin.manifest.views.iter().cloned());
     published.chain([gateway_activity::VIEW.to_owned()]).collect()
+}
+
+/// Of these views those that a plugin may read: private ones of other plugins only by its grants.
+pub fn readable_views<'a>(plugins: impl Iterator<Item = &'a LoadedPlugin> + Clone, reader: &Manifest) -> ViewNames {
+    let mut views = published_views(plugins.clone());
+    let others = plugins.filter(|plugin| plugin.name() != reader.name);
+    for view in others.flat_map(|plugin| &plugin.manifest.private_views) {
+        if !reader.grants.views.contains(view) {
+            views.remove(view);
+        }
+    }
+    views
 }

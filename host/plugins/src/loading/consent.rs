@@ -1,6 +1,6 @@
 //! What a plugin asks for and what the operator has consented to.
 //!
-//! The rule: a plugin that did not come with this gateway gets keys, outbound HTTP and chains only by the operator's word,
+//! The rule: a plugin that did not come with this gateway gets keys, outbound HTTP, chains and private views only by the operator's word,
 //! `[plugins.NAME] grants`. A plugin that asks for more does not start.
 
 use super::LoadedPlugin;
@@ -47,14 +47,16 @@ fn foreign_names(manifest: &Manifest) -> BTreeSet<String> {
     actions.chain(events.map(|name| format!("event:{name}"))).collect()
 }
 
-/// Grants as the configuration and reports name them: `egress`, `chain:main`, `signer:relayer`, `secrets`, `raw_calls`.
+/// Grants as the configuration and reports name them: `egress`, `chain:main`, `signer:relayer`, `secrets`, `raw_calls`,
+/// `view:messages_v1`.
 pub fn grant_names(grants: &Grants) -> Vec<String> {
     let egress = grants.egress.then(|| "egress".to_owned());
     let chains = grants.chains.iter().map(|chain| format!("chain:{chain}"));
     let roles = grants.signer_roles.iter().map(|role| format!("signer:{role}"));
     let secrets = grants.secrets.then(|| "secrets".to_owned());
     let raw_calls = grants.raw_calls.then(|| "raw_calls".to_owned());
-    egress.into_iter().chain(chains).chain(roles).chain(secrets).chain(raw_calls).collect()
+    let views = grants.views.iter().map(|view| format!("view:{view}"));
+    egress.into_iter().chain(chains).chain(roles).chain(secrets).chain(raw_calls).chain(views).collect()
 }
 
 #[cfg(test)]
@@ -73,7 +75,7 @@ mod tests {
 
     extern "C" fn manifest() -> RResult<FfiBytes, Fault> {
         let grants = r#"{"egress": true, "chains": ["main"], "signer_roles": ["relayer"], "secrets": true,
-            "raw_calls": true}"#;
+            "raw_calls": true, "views": ["letters_v1"]}"#;
         RResult::ROk(format!(r#"{{"name": "bank", "version": "1.0.0", "grants": {grants}}}"#).into())
     }
 
@@ -93,13 +95,15 @@ mod tests {
 
     #[test]
     fn a_foreign_plugin_starts_only_with_everything_it_asks_for() {
-        let (foreign, all) = (plugin(false), ["egress", "chain:main", "signer:relayer", "secrets", "raw_calls"]);
+        let all = ["egress", "chain:main", "signer:relayer", "secrets", "raw_calls", "view:letters_v1"];
+        let foreign = plugin(false);
         assert_eq!(missing_consent(&foreign, &settings(Some(&all))), None);
         let reason = missing_consent(&foreign, &settings(None)).unwrap();
         assert_eq!(
             reason,
-            "it asks for egress, chain:main, signer:relayer, secrets, raw_calls and did not come with this gateway: if you trust it with that, \
-             write grants = [\"egress\", \"chain:main\", \"signer:relayer\", \"secrets\", \"raw_calls\"] into [plugins.bank]"
+            "it asks for egress, chain:main, signer:relayer, secrets, raw_calls, view:letters_v1 and did not come with this gateway: if you trust \
+             it with that, write grants = [\"egress\", \"chain:main\", \"signer:relayer\", \"secrets\", \"raw_calls\", \
+             \"view:letters_v1\"] into [plugins.bank]"
         );
         for lacking in 0..all.len() {
             let granted: Vec<&str> = all.into_iter().filter(|grant| *grant != all[lacking]).collect();

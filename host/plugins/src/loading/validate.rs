@@ -30,7 +30,7 @@ pub fn validate_manifest(manifest: &Manifest, stamped: Option<(&str, &str)>) -> 
     check_jobs(&manifest.jobs, &mut problems);
     check_queues(manifest, &mut problems);
     check_migrations(&manifest.migrations, &mut problems);
-    check_views(&manifest.views, &mut problems);
+    check_views(manifest, &mut problems);
     check_contributions(manifest, &mut problems);
     check_subscriptions(manifest, &mut problems);
     check_requires(manifest, &mut problems);
@@ -232,9 +232,9 @@ fn check_migrations(migrations: &[MigrationSpec], problems: &mut Vec<String>) {
     }
 }
 
-fn check_views(views: &[String], problems: &mut Vec<String>) {
+fn check_views(manifest: &Manifest, problems: &mut Vec<String>) {
     let mut names = HashSet::new();
-    for view in views {
+    for view in &manifest.views {
         let is_versioned = view.rsplit_once("_v").is_some_and(|(name, version)| {
             is_snake_case(name) && !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit())
         });
@@ -244,6 +244,9 @@ fn check_views(views: &[String], problems: &mut Vec<String>) {
         if !names.insert(view) {
             problems.push(format!("view `{view}` is there twice"));
         }
+    }
+    for view in manifest.private_views.iter().filter(|view| !names.contains(view)) {
+        problems.push(format!("private view `{view}`: expected one of the plugin's views"));
     }
 }
 
@@ -550,6 +553,9 @@ mod tests {
         for view in ["forum_posts", "forum_posts_v", "Forum_v1", "_v1", "forum_posts_v1x"] {
             expect("like `agents_v1`", |manifest| manifest.views[0] = view.into());
         }
+        expect("private view `forum_threads_v9`: expected one of the plugin's views", |manifest| {
+            manifest.private_views = vec!["forum_posts_v1".into(), "forum_threads_v9".into()];
+        });
         let spec = |name: &str| ServiceSpec { name: name.into(), types: CallTypes::default(), in_write: false };
         expect("point `agents.grades`: expected a name of its own, `forum.…`", |manifest| {
             manifest.points = vec![spec("forum.grades"), spec("agents.grades")];

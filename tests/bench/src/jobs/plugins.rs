@@ -10,7 +10,7 @@ use anyhow::Result;
 const ALL: &str = "gateway, every plugin";
 const FEW: &str = "gateway, 5 plugins";
 /// All but activity, agents, forum, hello and payloads.
-const OFF: [&str; 16] = [
+const OFF: [&str; 17] = [
     "a2a",
     "arena",
     "artifacts",
@@ -25,6 +25,7 @@ const OFF: [&str; 16] = [
     "rpc",
     "tools",
     "validators",
+    "webhooks",
     "work",
     "x402",
 ];

@@ -51,6 +51,7 @@ pub fn modules() -> Vec<PluginModule_Ref> {
         relay::plugin_module(),
         tools::plugin_module(),
         validators::plugin_module(),
+        webhooks::plugin_module(),
         work::plugin_module(),
         x402::plugin_module(),
     ]

@@ -1,0 +1,24 @@
+//! The pure part: payloads with their checks, answers, which events concern whom, and what an answer of an endpoint means.
+
+mod delivery;
+mod event;
+mod health;
+mod notification;
+mod outcome;
+mod replay;
+mod signature;
+mod webhook;
+
+pub use delivery::{DeliveryBody, DeliveryId, DeliveryStatus, DeliveryView};
+pub use event::{CHAIN_RETRACTED, EVENTS, LOG_TYPES, PING};
+pub use health::{Health, Limits};
+pub use notification::{Facts, Message, Notification, Wanted};
+pub use outcome::{Attempt, Outcome, Verdict};
+pub use replay::{NewReplay, Replay, ReplayAnswer, ReplayStatus};
+pub use signature::{DeliveryHeaders, Tags, message_to_sign};
+pub use webhook::{
+    DeletedWebhook, DeliveryCounts, NewWebhook, OwnWebhooks, SECRET_CHARS_MAX, SECRET_CHARS_MIN, WebhookDraft,
+    WebhookId, WebhookTarget, WebhookView,
+};
+
+pub const DAY_S: i64 = 24 * 60 * 60;

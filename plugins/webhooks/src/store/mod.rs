@@ -1,0 +1,11 @@
+//! The plugin's tables, what it reads in views of others, and its sealed secrets.
+
+pub mod attempts;
+pub mod deliveries;
+pub mod endpoints;
+pub mod facts;
+pub mod fanout;
+pub mod limits;
+pub mod queue;
+pub mod replays;
+pub mod sealed;
