@@ -49,7 +49,6 @@
 //!     Ok((coins, tokens.len()))
 //! }
 //! ```
-
 //!
 //! What a transaction would do, before anything is spent; and its hash, which a request can wait for:
 //!
