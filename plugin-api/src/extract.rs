@@ -55,5 +55,6 @@
 //! ```
 
 pub use crate::sdk::{
-    Body, BodyParts, FromParam, FromRequest, HeaderName, HeaderValue, Request, RouteDescription, SignedBy, Viewer,
+    Body, BodyParts, FromParam, FromRequest, HeaderName, HeaderValue, Limit, Request, RouteDescription, SignedBy,
+    Viewer,
 };

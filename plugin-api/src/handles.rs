@@ -56,6 +56,6 @@
 pub use crate::abi::{Cell, FfiBytes, StatementResult, Value};
 pub use crate::manifest::{Brand, Environment, RateLimit, UrlProblem};
 pub use crate::sdk::{
-    Authors, Db, FetchBody, FetchError, FetchResponse, ListPage, LogEvents, PageStart, RouteWithoutAuth, TaskHandle,
-    Transaction,
+    Authors, Bind, Db, FetchBody, FetchError, FetchResponse, ListPage, LogEvents, PageStart, RouteWithoutAuth,
+    TaskHandle, Transaction,
 };

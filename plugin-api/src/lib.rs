@@ -39,11 +39,11 @@ pub use sdk::{HostHandle, PluginContext, RequestContext};
 // Routes: requests, responses, errors.
 pub use sdk::{ApiError, ErrorSpec, HandlerError, HostError, HostErrorCode};
 pub use sdk::{Created, Json, Listed, RenderedJson, render_json};
-pub use sdk::{JsonBody, Limit, Page, Path, QueryString, Route, Signed, lenient};
+pub use sdk::{JsonBody, Page, Path, QueryString, Route, Signed, lenient};
 
 // The database and the activity log.
-pub use sdk::{Bind, List, Query, Search, SearchIndex, Sql, Tx, json_text, sql};
 pub use sdk::{Event, EventBuilder};
+pub use sdk::{List, Query, Search, SearchIndex, Sql, Tx, json_text, sql};
 
 // Values, documents, and other topics.
 pub use manifest::Grants;

@@ -121,7 +121,7 @@ pub(super) fn push_renumbered(text: &mut impl std::fmt::Write, sql: &str, before
 /// A value that can be bound to a placeholder.
 ///
 /// ```
-/// use plugin_api::{Bind, handles::Value, sql};
+/// use plugin_api::{handles::{Bind, Value}, sql};
 ///
 /// enum Colour {
 ///     Red,

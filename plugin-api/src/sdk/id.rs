@@ -50,7 +50,7 @@ macro_rules! record_id {
             }
         }
 
-        impl $crate::Bind for $name {
+        impl $crate::handles::Bind for $name {
             fn into_value(self) -> $crate::abi::Value {
                 $crate::abi::Value::Int(self.0)
             }

@@ -87,7 +87,7 @@ impl<const DEFAULT: u32, const MAX: u32> FromRequest for Page<DEFAULT, MAX> {
 /// `limit` of a list that has no `offset`; as lenient as [`Page`].
 ///
 /// ```
-/// use plugin_api::{HandlerError, Json, Limit, RequestContext};
+/// use plugin_api::{HandlerError, Json, RequestContext, extract::Limit};
 ///
 /// # struct Notes;
 /// /// 50 items by default, at most 200.

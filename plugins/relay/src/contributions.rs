@@ -1,4 +1,4 @@
-//! The service `relayer` of `/api/status`, and limits in the manifest.
+//! The service `relayer` of `/api/status`, its address in `/api/health`, and limits in the manifest.
 
 use crate::{
     Relay,
@@ -11,7 +11,7 @@ use plugin_api::{
     chain::MAIN,
     point::{Discovery, NoInput, ServiceStatus, members},
 };
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// Below 0.1 FMX the operator is warned.
@@ -45,6 +45,11 @@ pub async fn status(cx: PluginContext<Relay>, _: NoInput) -> Result<BTreeMap<Str
     let (ok, enabled) = (problem.is_none(), off.is_none());
     let status = ServiceStatus { ok, enabled: Some(enabled), detail: problem.or(off), numbers };
     Ok(BTreeMap::from([("relayer".to_owned(), status)]))
+}
+
+/// Member of `/api/health`.
+pub async fn health(cx: PluginContext<Relay>, _: NoInput) -> Result<Map<String, Value>, HostError> {
+    Ok(members([("relayer", json!(relayer(&cx).await?.ok()))]))
 }
 
 /// The limit that depends on the configuration.

@@ -47,6 +47,7 @@ impl Plugin for Relay {
             ))
             .limit("relayMaxGas", model::GAS_MAX)
             .contributes(point::STATUS, contributions::status)
+            .contributes(point::HEALTH, contributions::health)
             .contributes(point::DISCOVERY, contributions::discovery)
     }
 

@@ -80,8 +80,8 @@ impl Entry<'_> {
 async fn signature(entry: &Entry<'_>, library: &str, arguments: &[&str]) -> String {
     let base_url = entry.gateway.base_url();
     let printed = match library {
-        "eth-account" => run(python("sign_execute.py"), &[&[base_url.as_str()], arguments].concat()).await,
-        _ => run(node("sign_execute.mjs"), &[&[library, base_url.as_str()], arguments].concat()).await,
+        "eth-account" => run(python("sign_execute.py"), &[&[base_url], arguments].concat()).await,
+        _ => run(node("sign_execute.mjs"), &[&[library, base_url], arguments].concat()).await,
     };
     printed.trim().to_owned()
 }
@@ -101,7 +101,7 @@ async fn enters(entry: &Entry<'_>, wallet: &Wallet) {
     assert_eq!((status, &existing["existing"], &existing["account"]), (200, &json!(true), &created["account"]));
 
     let account = created["account"].as_str().unwrap();
-    let target = &entry.devnet.facts.contracts["streamPay"];
+    let target = entry.devnet.facts.contracts["streamPay"].to_string();
     let data = encoded(CREATE_PLAN, &["1", "60", "a plan"]).unwrap();
     let latest = entry.devnet.call("eth_getBlockByNumber", json!(["latest", false])).await.unwrap();
     let now: U256 = latest["timestamp"].as_str().unwrap().parse().unwrap();
@@ -110,7 +110,7 @@ async fn enters(entry: &Entry<'_>, wallet: &Wallet) {
     let key = format!("0x{}", wallet.key_text());
     for (nonce, library) in ["viem", "ethers", "eth-account"].into_iter().enumerate() {
         let nonce = nonce.to_string();
-        let sig = signature(entry, library, &[&key, account, target, &data, &nonce, &deadline]).await;
+        let sig = signature(entry, library, &[&key, account, &target, &data, &nonce, &deadline]).await;
         let body = json!({ "account": account, "to": target, "data": data, "deadline": deadline, "sig": sig });
         let (status, call) = entry.post("/api/relay", &body).await;
         assert_eq!(status, 202, "{library}: {call}");
@@ -125,7 +125,7 @@ async fn enters(entry: &Entry<'_>, wallet: &Wallet) {
     let other = format!("0x{}", Wallet::new(777).key_text());
     for (key, nonce) in [(&key, "0"), (&other, "3")] {
         let later = (now + U256::from(7200)).to_string();
-        let sig = signature(entry, "viem", &[key, account, target, &data, nonce, &later]).await;
+        let sig = signature(entry, "viem", &[key, account, &target, &data, nonce, &later]).await;
         let body = json!({ "account": account, "to": target, "data": data, "deadline": later, "sig": sig });
         let (status, refused) = entry.post("/api/relay", &body).await;
         assert_eq!(status, 400, "{refused}");

@@ -138,6 +138,9 @@ mod tests {
         let released = plugin(true);
         assert_eq!(missing_consent(&released, &settings(None)), None);
         let reason = missing_consent(&released, &settings(Some(&["egress"]))).unwrap();
-        assert!(reason.starts_with("it asks for chain:main, signer:relayer, secrets: if you trust"), "{reason}");
+        assert!(
+            reason.starts_with("it asks for chain:main, signer:relayer, secrets, raw_calls: if you trust"),
+            "{reason}"
+        );
     }
 }

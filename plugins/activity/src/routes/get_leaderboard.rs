@@ -6,7 +6,8 @@ use crate::{
     model::{LeaderboardEntry, WEIGHTS, Weights, rank},
 };
 use plugin_api::{
-    Address, HandlerError, HostError, Json, JsonSchema, Limit, PluginContext, RequestContext, Route,
+    Address, HandlerError, HostError, Json, JsonSchema, PluginContext, RequestContext, Route,
+    extract::Limit,
     point::{self, LeaderboardInput},
 };
 use serde::Serialize;

@@ -2,7 +2,7 @@
 
 use crate::{Activity, error::ActivityError, model, store};
 use plugin_api::{
-    Address, HandlerError, JsonSchema, Limit, Listed, QueryString, RequestContext, Route, format, lenient,
+    Address, HandlerError, JsonSchema, Listed, QueryString, RequestContext, Route, extract::Limit, format, lenient,
 };
 use serde::{Deserialize, Serialize};
 

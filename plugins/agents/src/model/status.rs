@@ -1,6 +1,9 @@
 //! Statuses of agents and jobs: capitalised in rows and responses, in either case in filters, numbers on the chain.
 
-use plugin_api::{Bind, JsonSchema, format, handles::Value};
+use plugin_api::{
+    JsonSchema, format,
+    handles::{Bind, Value},
+};
 use serde::{
     Deserialize, Deserializer, Serialize,
     de::{

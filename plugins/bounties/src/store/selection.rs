@@ -1,7 +1,7 @@
 //! Which bounties a query selects, and in which order.
 
 use crate::model::{BountyId, Status};
-use plugin_api::{Address, Bind, JsonSchema, Search, SearchIndex, Sql, sql};
+use plugin_api::{Address, JsonSchema, Search, SearchIndex, Sql, handles::Bind, sql};
 use serde::Deserialize;
 
 #[derive(Clone, Debug, Default)]

@@ -1,7 +1,7 @@
 //! `GET /api/forum/feed`: the newest posts of all threads, for clients that poll.
 
 use crate::{Forum, model::FeedItem, store::posts};
-use plugin_api::{HandlerError, Json, JsonSchema, Limit, QueryString, RequestContext, Route, lenient};
+use plugin_api::{HandlerError, Json, JsonSchema, QueryString, RequestContext, Route, extract::Limit, lenient};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Forum> {

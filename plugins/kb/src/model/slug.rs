@@ -1,7 +1,10 @@
 //! Slugs: a page's name in its path.
 
 use crate::error::KbError;
-use plugin_api::{Bind, extract::FromParam, handles::Value};
+use plugin_api::{
+    extract::FromParam,
+    handles::{Bind, Value},
+};
 use serde::Serialize;
 use serde_json::json;
 use std::fmt;

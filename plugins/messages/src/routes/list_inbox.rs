@@ -1,7 +1,10 @@
 //! `GET /api/messages/inbox`: messages that an address sent or received, for that address only.
 
 use crate::{Messages, model::Inbox, store::messages};
-use plugin_api::{HandlerError, Json, Limit, RequestContext, Route, extract::SignedBy};
+use plugin_api::{
+    HandlerError, Json, RequestContext, Route,
+    extract::{Limit, SignedBy},
+};
 
 pub fn route() -> Route<Messages> {
     Route::get("/api/messages/inbox", list_inbox)

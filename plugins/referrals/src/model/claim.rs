@@ -1,6 +1,6 @@
 //! What is signed, and a claim on its way to its payout.
 
-use plugin_api::{Address, AgentId, Bind, Hash256, JobId, JsonSchema, Wei};
+use plugin_api::{Address, AgentId, Hash256, JobId, JsonSchema, Wei, handles::Bind};
 use serde::{Deserialize, Serialize};
 
 /// The claim of a new agent's owner.

@@ -5,7 +5,7 @@ use crate::{
     model::{ReferralView, ReferrerView, Totals, fmx, rank},
     store::{claims, referrers},
 };
-use plugin_api::{HandlerError, JsonSchema, Limit, Listed, RequestContext, Route, Wei};
+use plugin_api::{HandlerError, JsonSchema, Listed, RequestContext, Route, Wei, extract::Limit};
 use serde::Serialize;
 
 /// Referrals in `recent`.

@@ -30,6 +30,8 @@ async fn it_says_what_is_signed_and_what_may_be_called() {
             },
         });
         assert_eq!(gateway.get("/api/relay").await.json(), expected);
+        let health = gateway.collect("health", &json!({})).await;
+        assert_eq!(health["relay"], json!({ "relayer": relayer() }));
         let manifest = gateway.get("/.well-known/service.json").await.json();
         let limits = &manifest["limits"];
         assert_eq!((&limits["relaysPerAccountPerDay"], &limits["relayMaxGas"]), (&json!(20), &json!(300_000)));

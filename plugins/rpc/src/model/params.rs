@@ -12,6 +12,8 @@ pub fn positional(method: &Method, params: Option<&RawValue>) -> Result<Vec<Valu
     let wrong = |reason: &str| RpcError::invalid_params(format!("params: {reason}"));
     let params: Vec<Value> = match params {
         None => Vec::new(),
+        // As some libraries write that there are none.
+        Some(params) if params.get() == "null" => Vec::new(),
         Some(params) if params.get().starts_with('[') => {
             serde_json::from_str(params.get()).map_err(|error| wrong(&error.to_string()))?
         }
@@ -55,6 +57,7 @@ mod tests {
     #[test]
     fn parameters_are_a_list_of_the_right_length() {
         assert_eq!(positional(method("eth_chainId").unwrap(), None), Ok(vec![]));
+        assert_eq!(parsed("eth_chainId", "null"), Ok(vec![]));
         assert_eq!(parsed("eth_getBalance", "[\"0x1\", null]"), Ok(vec![json!("0x1"), json!(null)]));
         assert_eq!(parsed("eth_call", "[{}, \"latest\", null, null]"), Ok(vec![json!({}), json!("latest")]));
         for (name, params) in [

@@ -2,7 +2,10 @@
 
 use super::ToolId;
 use crate::error::ToolsError;
-use plugin_api::{Author, Bind, JsonSchema, Wei, format, handles::Value};
+use plugin_api::{
+    Author, JsonSchema, Wei, format,
+    handles::{Bind, Value},
+};
 use serde::{
     Deserialize, Serialize,
     de::{IntoDeserializer, value},

@@ -1,6 +1,9 @@
 //! The platform of a validator's node.
 
-use plugin_api::{Bind, JsonSchema, handles::Value};
+use plugin_api::{
+    JsonSchema,
+    handles::{Bind, Value},
+};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,7 +1,11 @@
 //! Deliveries: rows that owners see, and the end of those that are not sent.
 
 use crate::model::{DeliveryCounts, DeliveryId, DeliveryStatus, DeliveryView, PING, WebhookId};
-use plugin_api::{Address, Bind, HostError, Query, Sql, Tx, handles::Value, sql};
+use plugin_api::{
+    Address, HostError, Query, Sql, Tx,
+    handles::{Bind, Value},
+    sql,
+};
 use std::collections::BTreeMap;
 
 const VIEW: &str = "SELECT id, webhook_id, event, status, attempts, next_at, last_status, last_error, created_at, \

@@ -1,7 +1,10 @@
 //! The state of a voucher. It is computed from the stored row and from what the vault's logs say, so that a reorganisation that takes
 //! a log back needs no repair.
 
-use plugin_api::{Address, Bind, Hash256, JsonSchema, Wei, handles::Value};
+use plugin_api::{
+    Address, Hash256, JsonSchema, Wei,
+    handles::{Bind, Value},
+};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
