@@ -31,7 +31,7 @@
 //!
 //! async fn send_mail<P: Plugin>(cx: PluginContext<P>, task: Task<Mail>) -> Result<(), HostError> {
 //!     let sent = Fetch::post("https://mail.example/send").json(&task.payload).send(&cx).await;
-//!     if sent.is_ok_and(|response| response.status() == 200) {
+//!     if sent.is_ok_and(|response| response.is_success()) {
 //!         return Ok(());
 //!     }
 //!     cx.write(async move |tx| {
