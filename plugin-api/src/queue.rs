@@ -31,7 +31,7 @@
 //!
 //! async fn send_mail<P: Plugin>(cx: PluginContext<P>, task: Task<Mail>) -> Result<(), HostError> {
 //!     let sent = Fetch::post("https://mail.example/send").json(&task.payload).send(&cx).await;
-//!     if sent.is_ok_and(|response| response.status() == 200) {
+//!     if sent.is_ok_and(|response| response.is_success()) {
 //!         return Ok(());
 //!     }
 //!     cx.write(async move |tx| {
@@ -56,7 +56,8 @@
 //! | due times | by the gateway's clock |
 //! | the end of a gateway | tasks that were running are due again when their lease is over, with the same attempt; the third loss in a row counts as a failure |
 //!
-//! A push wakes the gateway that commits it; others look twice a second. A queue that nothing handles (its plugin is off) keeps its
+//! A push belongs into a write of a handler, job or task; handlers of chain events and services within another plugin's write cannot
+//! push. It wakes the gateway that commits it; others look twice a second. A queue that nothing handles (its plugin is off) keeps its
 //! tasks. The queue's tables may be read and rows of `TABLE` be deleted (all tasks of a key that is gone), nothing else; the response
 //! of a route that reads them must not be `.cached()`.
 

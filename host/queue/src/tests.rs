@@ -6,6 +6,7 @@ use futures_util::future::BoxFuture;
 use gateway_clock::{Clock, ManualClock};
 use gateway_storage::{Database, DatabaseSettings, Schema, Scope};
 use plugin_api::manifest::{MigrationSpec, PushedTask, QueueLimits, QueueTask, TaskEnd};
+use plugin_api::{host::decode_rows, sql};
 use std::{
     sync::{
         Arc, Mutex,
@@ -143,4 +144,27 @@ async fn an_idle_worker_costs_one_statement_for_each_look() {
     assert_eq!(handler.0.load(Relaxed), 10_000);
     stop.cancel();
     running.await.unwrap();
+}
+
+#[tokio::test]
+async fn dead_tasks_are_kept_for_their_time_and_idle_keys_until_the_next_pruning() {
+    let (_directory, database) = queue().await;
+    let store = QueueStore::new(database.clone(), "notes_mails", limits(), false);
+    let transaction = database.begin(Scope::Host);
+    let insert = "INSERT INTO notes_mails_dead (id, key, group_key, payload, pushed_ms, attempt, error, dead_ms)
+        VALUES (1, 'a', 'a', '1', 0, 1, 'no', 5000), (2, 'a', 'a', '1', 0, 1, 'no', 5001)";
+    let keys = format!(
+        "INSERT INTO notes_mails_keys (key, group_key, due_ms, token) VALUES ('idle', 'a', {0}, 0), ('runs', 'b', {0}, 7), ('due', 'c', 9, 0)",
+        i64::MAX
+    );
+    transaction.run(vec![sql(insert).into(), sql(keys).into()]).await.unwrap();
+    transaction.commit(Vec::new()).await.unwrap();
+    assert_eq!(store.measure(6_001).await.unwrap().dead, 2);
+    store.prune(6_001).await.unwrap();
+    let read = async |text: &'static str| {
+        let rows = database.read(&Scope::Host, sql(text).into()).await.unwrap();
+        decode_rows::<String>(&rows).unwrap()
+    };
+    assert_eq!(read("SELECT CAST(id AS TEXT) FROM notes_mails_dead").await, ["2"]);
+    assert_eq!(read("SELECT key FROM notes_mails_keys ORDER BY key").await, ["due", "runs"]);
 }

@@ -12,6 +12,7 @@ mod late_library;
 pub mod load;
 mod load_error;
 mod loaded;
+mod plain_name;
 mod plugin_folder;
 mod release;
 pub mod trial;

@@ -3,7 +3,7 @@
 //! The rule: every problem is listed at once, in words its author can act on; what a newer plugin-api may add
 //! (extension points, fields) is not a problem.
 
-use super::{validate_documents::check_documents, validate_queues::check_queues};
+use super::{plain_name::is_snake_case, validate_documents::check_documents, validate_queues::check_queues};
 use gateway_config::MAIN;
 use gateway_jobs::check_cron;
 use plugin_api::{
@@ -341,11 +341,6 @@ fn check_requires(manifest: &Manifest, problems: &mut Vec<String>) {
             problems.push(format!("requires `{required}` twice"));
         }
     }
-}
-
-pub(super) fn is_snake_case(text: &str) -> bool {
-    text.starts_with(|first: char| first.is_ascii_lowercase())
-        && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
 /// Two or more words of a-z, 0-9, `_` and `-` with dots between.

@@ -141,8 +141,10 @@ async fn push_letters(
     cx: RequestContext<Postman>,
     JsonBody(letters): JsonBody<Vec<NewLetter>>,
 ) -> Result<Json<usize>, HandlerError> {
+    WRITES.fetch_add(1, Relaxed);
     let pushed = cx
         .write(async move |tx| {
+            CLOSURES.fetch_add(1, Relaxed);
             let tasks: Vec<_> = letters.iter().map(new_task).collect();
             LETTERS.push_all(tx, &tasks).await.map_err(HandlerError::from)
         })
