@@ -8,14 +8,14 @@ use crate::{
 use plugin_api::{HandlerError, Json, JsonSchema, QueryString, RequestContext, Route, extract::SignedBy, lenient};
 use serde::Deserialize;
 
-const DELIVERIES_DEFAULT: u32 = 20;
-const DELIVERIES_MAX: u32 = 200;
+const DELIVERIES_DEFAULT: i64 = 20;
+const DELIVERIES_MAX: i64 = 200;
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Query {
     /// How many of the latest deliveries: 1 to 200, 20 by default.
     #[serde(default, deserialize_with = "lenient")]
-    deliveries: Option<u32>,
+    deliveries: i64,
 }
 
 pub fn route() -> Route<Webhooks> {
@@ -34,7 +34,10 @@ async fn list_own_webhooks(
     QueryString(query): QueryString<Query>,
 ) -> Result<Json<OwnWebhooks>, HandlerError> {
     let (db, config) = (cx.db(), &cx.plugin().config);
-    let limit = query.deliveries.filter(|limit| *limit > 0).unwrap_or(DELIVERIES_DEFAULT).min(DELIVERIES_MAX);
+    let limit = match query.deliveries {
+        0 => DELIVERIES_DEFAULT,
+        asked => asked.clamp(1, DELIVERIES_MAX),
+    };
     let rows = endpoints::of_owner(&db, address).await?;
     let ids: Vec<WebhookId> = rows.iter().map(|row| row.id).collect();
     let mut counts = deliveries::counts(&db, &ids).await?;

@@ -28,7 +28,7 @@ impl Bind for DeliveryStatus {
 }
 
 /// The latest ones of an owner.
-pub async fn latest(db: &impl Query, owner: Address, limit: u32) -> Result<Vec<DeliveryView>, HostError> {
+pub async fn latest(db: &impl Query, owner: Address, limit: i64) -> Result<Vec<DeliveryView>, HostError> {
     let select = format!("{VIEW} WHERE owner = $1 ORDER BY id DESC LIMIT $2");
     db.rows(sql(select).bind((owner, limit))).await
 }

@@ -314,11 +314,7 @@ async fn wallets_without_a_webhook_cost_nothing() {
         let endpoint = Endpoint::start().await;
         site.webhook(&Wallet::new(9), &endpoint, &["dm.received"]).await;
         site.message("again").await;
-        let position = "SELECT position FROM host_log_subscriptions WHERE plugin = 'webhooks'";
-        TestGateway::eventually(super::LIMIT, "the log is followed", async || {
-            site.gateway.rows(position).await == site.gateway.rows("SELECT max(id) FROM host_activity").await
-        })
-        .await;
+        site.log_is_followed().await;
         assert_eq!(site.gateway.rows("SELECT id FROM webhooks_deliveries").await, Vec::<String>::new());
         assert_eq!(site.gateway.rows("SELECT id FROM webhooks_queue").await, Vec::<String>::new());
         site.close().await;

@@ -8,7 +8,7 @@ use super::{
     },
     owner, sites,
 };
-use plugin_testing::{TestGateway, Value, Wallet, json};
+use plugin_testing::{Value, Wallet, json};
 use std::collections::BTreeMap;
 
 const EVENTS: [&str; 12] = [
@@ -226,12 +226,7 @@ async fn events_of_before_a_webhook_are_not_sent() {
         site.message("before").await;
         site.mine(vec![requested(7, 1, &client())]).await;
         // Until the follower of the log is past them: what comes later is made of the webhooks that there are then.
-        let position = "SELECT position FROM host_log_subscriptions WHERE plugin = 'webhooks'";
-        let latest = "SELECT max(id) FROM host_activity";
-        TestGateway::eventually(super::LIMIT, "the log is followed", async || {
-            site.gateway.rows(position).await == site.gateway.rows(latest).await
-        })
-        .await;
+        site.log_is_followed().await;
         let listeners = Listeners::register(&site).await;
         site.message("after").await;
         let [heard, _] = listeners.heard(1, 0).await;

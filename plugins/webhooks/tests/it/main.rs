@@ -196,6 +196,15 @@ impl Site {
         self.gateway.rows(&select).await.len()
     }
 
+    /// Waits until deliveries are made of all events that there are.
+    async fn log_is_followed(&self) {
+        let position = "SELECT position FROM host_log_subscriptions WHERE plugin = 'webhooks'";
+        self.eventually(1, "the log is followed", async || {
+            self.gateway.rows(position).await == self.gateway.rows("SELECT max(id) FROM host_activity").await
+        })
+        .await;
+    }
+
     /// Ends a test: no plugin reported a fault.
     async fn close(self) {
         assert_eq!(self.gateway.faults().await, Vec::<String>::new());
