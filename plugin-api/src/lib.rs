@@ -4,7 +4,7 @@
 //! - [`abi`]: the binary interface. Small and frozen; every change follows the rules in its module documentation.
 //! - [`manifest`]: a plugin's description of itself: one JSON document, read once, free to grow.
 //!
-//! The rule: an author meets at most 62 names here, a topic module counted as one, and each has an example (`tests/tidy`).
+//! The rule: an author meets at most 60 names here, a topic module counted as one, and each has an example (`tests/tidy`).
 
 #[cfg(not(panic = "unwind"))]
 compile_error!(

@@ -10,7 +10,7 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-const NAMES_MAX: usize = 62;
+const NAMES_MAX: usize = 60;
 /// All names in topic modules together; `point` and `format` included.
 const TOPIC_NAMES_MAX: usize = 143;
 
