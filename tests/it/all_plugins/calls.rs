@@ -188,8 +188,14 @@ fn ends() -> Vec<Call> {
     let referral = json!({ "newAgentId": 1, "ref": 2 });
     vec![
         Call::write("create_referral", "/api/referrals", &owner(1), "referral.claim", referral),
-        Call::write("release_referral", "/api/referrals/1/release", &operator(), "referral.release", json!({}))
-            .answered(200),
+        Call::write(
+            "release_referral",
+            "/api/referrals/release",
+            &operator(),
+            "referral.release",
+            json!({ "newAgentId": 1 }),
+        )
+        .answered(200),
         // It goes on for a day.
         Call::write("award_challenge", "/api/arena/challenges/1/award", &alice, "arena.award", json!({ "agentId": 1 }))
             .answered(409),

@@ -195,7 +195,7 @@ fn referrals(right: &RightCalls) -> Vec<Refusal> {
         right.with("create_referral", &json!({}), 409, "already_referred"),
         right.at("get_referral", "/api/referrals/999", 404, "not_found"),
         right.by("release_referral", &stranger(), 403, "not_operator"),
-        right.at("release_referral", "/api/referrals/999/release", 404, "not_found"),
+        right.with("release_referral", &json!({ "newAgentId": 999 }), 404, "not_found"),
         right.with("release_referral", &json!({ "side": "new" }), 409, "nothing_to_release"),
     ]
 }

@@ -18,6 +18,8 @@ pub struct NewReferral {
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Release {
+    /// The agent of the referral.
+    pub new_agent_id: AgentId,
     /// With it the transfer to this side, which failed for good, is sent again. Without it the payout is released from the daily limit.
     #[serde(default)]
     pub side: Option<Side>,

@@ -1,4 +1,4 @@
-//! `POST /api/referrals/{agentId}/release`: an operator releases a payout from the daily limit, or has a transfer repeated that failed for
+//! `POST /api/referrals/release`: an operator releases a payout from the daily limit, or has a transfer repeated that failed for
 //! good. Nobody else can do either.
 
 use crate::{
@@ -8,10 +8,10 @@ use crate::{
     model::{ReferralView, Release, Side},
     store::{claims, transfers},
 };
-use plugin_api::{AgentId, HandlerError, Json, Path, RequestContext, Route, Signed, Tx};
+use plugin_api::{AgentId, HandlerError, Json, RequestContext, Route, Signed, Tx};
 
 pub fn route() -> Route<Referrals> {
-    Route::post("/api/referrals/{agentId}/release", release_referral)
+    Route::post("/api/referrals/release", release_referral)
         .signed("referral.release")
         .needs_setting("operators", &ReleaseError::NoOperators)
         .per_minute(60)
@@ -24,13 +24,12 @@ pub fn route() -> Route<Referrals> {
 
 async fn release_referral(
     cx: RequestContext<Referrals>,
-    Path(agent): Path<AgentId>,
     Signed { signer, payload }: Signed<Release>,
 ) -> Result<Json<ReferralView>, HandlerError<ReleaseError>> {
     if !cx.plugin().operators.contains(&signer) {
         return Err(ReleaseError::NotOperator.into());
     }
-    let min_job = cx.plugin().config.min_job_wei;
+    let (min_job, agent) = (cx.plugin().config.min_job_wei, payload.new_agent_id);
     let view = cx
         .write(async move |tx| {
             claims::find(tx, min_job, agent).await?.ok_or(ReleaseError::Unknown(agent))?;

@@ -151,8 +151,9 @@ impl Site {
 
     async fn release(&self, wallet: &Wallet, agent: i64, payload: Value) -> TestResponse {
         self.gateway.clock().advance(Duration::from_secs(1)).await;
-        let path = format!("{REFERRALS}/{agent}/release");
-        self.gateway.post_signed(&path, wallet, "referral.release", payload).await
+        let mut payload = payload;
+        payload["newAgentId"] = json!(agent);
+        self.gateway.post_signed(&format!("{REFERRALS}/release"), wallet, "referral.release", payload).await
     }
 
     /// GETs a path; expects 200 and returns the JSON.
