@@ -4,6 +4,7 @@ use super::{
     ContractEvent, HostHandle, Job, PluginContext, Route, RouteDescription, Skill,
     answer::{AnswerFn, ServiceFn, answer_fn, contained_answer},
     call_types::{call_types, service_spec},
+    config::ConfigError,
     job::JobFn,
     log_events::{self, LogEvents},
     payload_references::referenced_payloads,
@@ -21,9 +22,9 @@ use crate::{
     },
 };
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
-use std::{collections::BTreeSet, fmt::Display, future::Future, ops::RangeInclusive, pin::Pin, sync::Arc};
+use std::{collections::BTreeSet, future::Future, pin::Pin, sync::Arc};
 
 /// Name, version and summary of the plugin; [`crate::export_plugin!`] takes them from the package.
 pub trait Identity {
@@ -69,48 +70,6 @@ pub trait Plugin: Identity + Send + Sync + Sized + 'static {
 
     /// Called last: no request and no job runs any more.
     fn stop(&self) {}
-}
-
-/// The configuration of a plugin that has none.
-///
-/// ```
-/// use plugin_api::NoConfig;
-///
-/// assert!(serde_json::from_str::<NoConfig>("{}").is_ok());
-/// assert!(serde_json::from_str::<NoConfig>(r#"{"keep_days": 3}"#).is_err());
-/// ```
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NoConfig {}
-
-/// Why a plugin refuses its configuration and does not start: a sentence that the operator can act on.
-///
-/// ```
-/// use plugin_api::ConfigError;
-///
-/// let (greeting, keep_days) = ("", 0);
-/// let problems = ConfigError::check([
-///     greeting.is_empty().then(|| "greeting is empty".to_owned()),
-///     ConfigError::outside("keep_days", keep_days, 1..=36_500),
-/// ]);
-/// let reason = problems.err().map(|ConfigError(reason)| reason);
-/// assert_eq!(reason.as_deref(), Some("greeting is empty; keep_days is 0: it must be 1 to 36500"));
-/// ```
-#[derive(Clone, Debug)]
-pub struct ConfigError(pub String);
-
-impl ConfigError {
-    /// Fails with all of these problems, if there are any.
-    pub fn check(problems: impl IntoIterator<Item = Option<String>>) -> Result<(), Self> {
-        let problems: Vec<String> = problems.into_iter().flatten().collect();
-        if problems.is_empty() { Ok(()) } else { Err(Self(problems.join("; "))) }
-    }
-
-    /// The problem of a key whose value is not in this range.
-    pub fn outside<T: PartialOrd + Display>(key: &str, value: T, range: RangeInclusive<T>) -> Option<String> {
-        let problem = || format!("{key} is {value}: it must be {} to {}", range.start(), range.end());
-        (!range.contains(&value)).then(problem)
-    }
 }
 
 /// A step of the plugin's schema; see [`MigrationSpec`].

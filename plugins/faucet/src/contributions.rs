@@ -2,8 +2,8 @@
 
 use crate::{
     Faucet,
+    chain::{is_unreadable, relayer},
     model::Budget,
-    relayer::{is_unreadable, relayer},
     store,
 };
 use plugin_api::{

@@ -5,12 +5,12 @@
 
 #![forbid(unsafe_code)]
 
+mod chain;
 mod config;
 mod contributions;
 mod error;
 mod jobs;
 mod model;
-mod relayer;
 mod routes;
 mod store;
 
@@ -36,7 +36,7 @@ impl Plugin for Faucet {
             .jobs([jobs::follow::job(), jobs::prune::job()])
             .grants(Grants {
                 chains: vec![MAIN.to_owned()],
-                signer_roles: vec![relayer::ROLE.to_owned()],
+                signer_roles: vec![chain::ROLE.to_owned()],
                 secrets: true,
                 ..Grants::default()
             })

@@ -2,7 +2,7 @@
 
 use crate::{
     Relay,
-    deployment::{deployment, is_unreadable, relayer},
+    chain::{deployment, is_unreadable, relayer},
     model::ACCOUNT_IMPL,
     store::caps,
 };

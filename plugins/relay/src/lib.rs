@@ -6,9 +6,9 @@
 
 #![forbid(unsafe_code)]
 
+mod chain;
 mod config;
 mod contributions;
-mod deployment;
 mod error;
 mod jobs;
 mod model;
@@ -37,7 +37,7 @@ impl Plugin for Relay {
             .jobs([jobs::follow::job(), jobs::prune::job()])
             .grants(Grants {
                 chains: vec![MAIN.to_owned()],
-                signer_roles: vec![deployment::ROLE.to_owned()],
+                signer_roles: vec![chain::ROLE.to_owned()],
                 secrets: true,
                 ..Grants::default()
             })

@@ -190,7 +190,7 @@ fn ends() -> Vec<Call> {
         Call::write("create_referral", "/api/referrals", &owner(1), "referral.claim", referral),
         Call::write(
             "release_referral",
-            "/api/referrals/release",
+            "/api/referrals/payouts/release",
             &operator(),
             "referral.release",
             json!({ "newAgentId": 1 }),

@@ -28,11 +28,12 @@ fn lists(document: &Value) -> Vec<String> {
         if method != "GET" || named("cursor").is_none() || path == "/api/work" {
             continue;
         }
-        lists.push(format!("{}?", path.replace("{id}", "2")));
+        let path = path.replace("{id}", "2").replace("{agentId}", "2");
+        lists.push(format!("{path}?"));
         for name in ["sort", "status", "kind"] {
             let schema = named(name).map(|parameter| resolved(document, &parameter["schema"]));
             for value in schema.iter().flat_map(|schema| values(document, schema)) {
-                lists.push(format!("{}?{name}={value}&", path.replace("{id}", "2")));
+                lists.push(format!("{path}?{name}={value}&"));
             }
         }
     }

@@ -25,6 +25,7 @@ const UNFILLED: &[(&str, &str)] = &[
     ("arena.ChallengeView.winner", NO_WINNER),
     ("arena.ChallengeView.winnerSubmissionId", NO_WINNER),
     ("Release.counts.", "CHANGELOG.md has no such change"),
+    ("TransactionStatus.", "needs a key and a chain that mines: tests/it/tx/transaction_route.rs"),
     ("faucet.FaucetView.pow", "needs a puzzle: plugins/faucet/tests/it/request_drip.rs"),
     ("memory.LogView.", NO_ANCHOR),
     ("memory.OnchainProof.", NO_ANCHOR),

@@ -57,6 +57,7 @@ pub fn refusals(now_s: i64) -> Vec<Refusal> {
         bounties(&right, now_s),
         content(&right),
         memory(&right),
+        faucet(&right),
         referrals(&right),
         webhooks(&right),
         waitlist(&right),
@@ -187,6 +188,12 @@ fn memory(right: &RightCalls) -> Vec<Refusal> {
     ]
 }
 
+/// Without a key of the role that pays.
+fn faucet(right: &RightCalls) -> Vec<Refusal> {
+    let off = |operation: &str| Refusal { call: right.of(operation), status: 503, code: "disabled" };
+    vec![off("request_drip"), off("relay_call"), off("create_account")]
+}
+
 fn referrals(right: &RightCalls) -> Vec<Refusal> {
     vec![
         right.with("create_referral", &json!({ "newAgentId": 999 }), 404, "not_found"),
@@ -205,7 +212,11 @@ fn webhooks(right: &RightCalls) -> Vec<Refusal> {
         right.with("set_webhook", &json!({ "secret": "too short" }), 400, "bad_request"),
         right.with("set_webhook", &json!({ "url": "http://127.0.0.1/" }), 400, "private_url"),
         right.at("delete_webhook", "/api/webhooks/999", 404, "not_found"),
-        right.by("delete_webhook", &stranger(), 403, "not_owner"),
+        Refusal {
+            call: Call { path: "/api/webhooks/1".to_owned(), ..right.of("delete_webhook") }.by(&stranger()),
+            status: 403,
+            code: "not_owner",
+        },
         right.by("test_webhook", &stranger(), 403, "not_owner"),
         right.with("replay_webhook", &json!({ "status": "some" }), 400, "bad_request"),
     ]

@@ -16,6 +16,9 @@ use std::collections::BTreeSet;
 /// Any body is a valid payload there, or an agent's own; JSON-RPC has errors of its own, which plugins/a2a/src/model/rpc_request.rs tests.
 const OTHER_BODIES: [&str; 5] = ["store_payload", "invoke_agent", "invoke_compute", "call_a2a", "call_rpc"];
 
+/// They are off here, for want of a key: 503, once the body is JSON.
+const OFF: [&str; 3] = ["/api/accounts/create", "/api/faucet", "/api/relay"];
+
 /// Method and path of every operation that takes a JSON body, as its right call has them: all that a path names exists, because a
 /// route looks for its parent row before it reads the body.
 fn writing_routes(document: &Value) -> BTreeSet<(String, String)> {
@@ -53,6 +56,7 @@ async fn every_torture_body_is_one_clear_4xx_on_every_route_that_writes() {
             let (status, error) = parse(&in_time(ask(address, &request(method, path, body))).await);
             let expected: &[u16] = match name.as_bytes()[0] {
                 b'n' => &[400, 413],
+                _ if OFF.contains(&path.as_str()) => &[400, 413, 503],
                 // JSON, but no signed request.
                 _ => &[400, 401, 413],
             };

@@ -20,6 +20,7 @@ async fn every_hash_of_a_replaced_transaction_says_what_became_of_it() {
         // Nobody mines it at that fee, so it is signed again.
         let is_replaced = async || {
             gateway.clock().advance(Duration::from_secs(5)).await;
+            chain.mine_empty(1);
             status(gateway, "1").await.hash != Some(first)
         };
         tokio::time::timeout(super::MINUTE, until(is_replaced)).await.unwrap();

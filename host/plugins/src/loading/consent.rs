@@ -139,7 +139,9 @@ mod tests {
         assert_eq!(missing_consent(&released, &settings(None)), None);
         let reason = missing_consent(&released, &settings(Some(&["egress"]))).unwrap();
         assert!(
-            reason.starts_with("it asks for chain:main, signer:relayer, secrets, raw_calls: if you trust"),
+            reason.starts_with(
+                "it asks for chain:main, signer:relayer, secrets, raw_calls, view:letters_v1: if you trust"
+            ),
             "{reason}"
         );
     }

@@ -2,8 +2,8 @@
 
 use crate::{
     Faucet,
+    chain::relayer,
     model::{Budget, FaucetView, POW_CHARS_MAX, Pow},
-    relayer::relayer,
     store,
 };
 use plugin_api::{HandlerError, Json, RequestContext, Route};

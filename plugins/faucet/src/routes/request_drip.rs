@@ -5,11 +5,11 @@
 
 use crate::{
     Faucet,
+    chain::{ROLE, relayer},
     config::Config,
     error::FaucetError,
     jobs::follow::FOLLOW_JOB,
     model::{Budget, DAY_S, DripView, NewDrip, is_solved},
-    relayer::{ROLE, relayer},
     store::{self, Client},
 };
 use plugin_api::{

@@ -1,4 +1,4 @@
-//! `POST /api/referrals/release`: an operator releases a payout from the daily limit, or has a transfer repeated that failed for
+//! `POST /api/referrals/payouts/release`: an operator releases a payout from the daily limit, or has a transfer repeated that failed for
 //! good. Nobody else can do either.
 
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 use plugin_api::{AgentId, HandlerError, Json, RequestContext, Route, Signed, Tx};
 
 pub fn route() -> Route<Referrals> {
-    Route::post("/api/referrals/release", release_referral)
+    Route::post("/api/referrals/payouts/release", release_referral)
         .signed("referral.release")
         .needs_setting("operators", &ReleaseError::NoOperators)
         .per_minute(60)

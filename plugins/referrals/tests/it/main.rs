@@ -153,7 +153,7 @@ impl Site {
         self.gateway.clock().advance(Duration::from_secs(1)).await;
         let mut payload = payload;
         payload["newAgentId"] = json!(agent);
-        self.gateway.post_signed(&format!("{REFERRALS}/release"), wallet, "referral.release", payload).await
+        self.gateway.post_signed(&format!("{REFERRALS}/payouts/release"), wallet, "referral.release", payload).await
     }
 
     /// GETs a path; expects 200 and returns the JSON.

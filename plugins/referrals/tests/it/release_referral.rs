@@ -1,4 +1,4 @@
-//! `POST /api/referrals/release`. What it does is in `limits.rs` and `failures.rs`.
+//! `POST /api/referrals/payouts/release`. What it does is in `limits.rs` and `failures.rs`.
 
 use super::{each, is, newcomer, operator, paying, refusal};
 use plugin_testing::json;

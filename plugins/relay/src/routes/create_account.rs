@@ -3,8 +3,8 @@
 use super::{RETRY_AFTER_S, SIGNED_WITHIN, TIMEOUT_MS, client::client};
 use crate::{
     Relay,
+    chain::{Deployment, ROLE, look_up, require},
     config::Config,
-    deployment::{Deployment, ROLE, look_up, require},
     error::RelayError,
     jobs::follow::FOLLOW_JOB,
     model::{AccountView, CREATE, NewAccount, PREDICT, Salt, plain_reason},

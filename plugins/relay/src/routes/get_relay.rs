@@ -2,7 +2,7 @@
 
 use crate::{
     Relay,
-    deployment::{deployment, relayer, targets},
+    chain::{deployment, relayer, targets},
     model::{ACCOUNT_FACTORY, ACCOUNT_IMPL, Domain, GAS_MAX, Limits, RelayView, Signing, TypeField, execute_fields},
 };
 use plugin_api::{HandlerError, Json, RequestContext, Route};

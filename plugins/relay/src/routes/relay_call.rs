@@ -6,8 +6,8 @@
 use super::{RETRY_AFTER_S, SIGNED_WITHIN, TIMEOUT_MS, client::client};
 use crate::{
     Relay,
+    chain::{Deployment, ROLE, look_up, require, targets},
     config::Config,
-    deployment::{Deployment, ROLE, look_up, require, targets},
     error::RelayError,
     jobs::follow::FOLLOW_JOB,
     model::{Call, CallBody, CallView, GAS_MAX, NONCE, plain_reason},

@@ -149,6 +149,21 @@ async fn caps_are_of_the_account_the_client_and_the_network() {
 }
 
 #[tokio::test]
+async fn while_the_chain_is_silent_nothing_is_counted() {
+    each(json!({}), async |chain, gateway| {
+        let draft = Draft::new(&gateway, 1, 0);
+        chain.fail_always(Some(plugin_testing::Fault::Status(502)));
+        assert_refused(&relay(&gateway, &draft).await, 503, "unavailable");
+        chain.fail_always(None);
+        let answers = async || relay(&gateway, &draft).await.status == 202;
+        eventually(&gateway, "the chain is read again", answers).await;
+        assert_eq!(relayed(&gateway, &draft).await["remainingToday"], 19, "it is counted once");
+        gateway
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn without_a_key_it_is_off() {
     let without_key = |builder: Builder| builder.configure(|config| config.signers.clear());
     each_built(json!({}), without_key, async |_, gateway| {

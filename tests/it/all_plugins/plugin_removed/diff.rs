@@ -150,6 +150,9 @@ impl Loss<'_> {
         if self.endpoints().contains(&"activity") {
             card["capabilities"]["stateTransitionHistory"] = false.into();
         }
+        if self.endpoints().contains(&"webhooks") {
+            card["capabilities"]["pushNotifications"] = false.into();
+        }
         self.discovery.iter().for_each(|one| take(card, &Value::Object(one.card.clone())));
     }
 
@@ -163,6 +166,9 @@ impl Loss<'_> {
         let signed = manifest["signing"]["actions"].as_array_mut().unwrap();
         signed.retain(|action| !actions.contains(action.as_str().unwrap()));
         self.discovery.iter().for_each(|one| take(manifest, &Value::Object(one.manifest.clone())));
+        if self.has("webhooks") {
+            manifest["webhookEvents"] = json!([]);
+        }
     }
 
     fn take_counters(&self, stats: &mut Value) {
