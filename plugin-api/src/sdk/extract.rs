@@ -208,7 +208,14 @@ pub struct JsonBody<T>(pub T);
 
 impl<T: DeserializeOwned + JsonSchema + Send> FromRequest for JsonBody<T> {
     fn from_request(request: &mut Request) -> Result<Self, Problem> {
-        parse_payload(&request.take_body()).map(Self)
+        let body = request.take_body();
+        // The parser does not look into members that the type leaves out.
+        if let Err(error) = std::str::from_utf8(&body) {
+            return Err(
+                Problem::new(400, "bad_request", format!("the body is no UTF-8: {error}")).hint("send JSON in UTF-8")
+            );
+        }
+        parse_payload(&body).map(Self)
     }
 
     fn describe(describe: &mut RouteDescription<'_>) {

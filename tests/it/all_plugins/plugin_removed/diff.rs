@@ -108,10 +108,16 @@ impl Loss<'_> {
         index["routes"].as_array_mut().unwrap().retain(stays);
         assert_eq!(index["routes"].as_array().unwrap().len(), before - routes.len(), "the index lists every route");
         remove(&mut index["start"], &self.endpoints());
+        if self.has("rpc") {
+            index["chain"]["rpc"] = Value::Null;
+        }
     }
 
     fn take_from_openapi(&self, document: &mut Value) {
         self.describe(&mut document["info"]);
+        if self.has("rpc") {
+            document["x-service"]["rpc"] = Value::Null;
+        }
         for (method, path) in self.routes() {
             let item = document["paths"][&path].as_object_mut().unwrap();
             assert!(item.remove(&method.to_lowercase()).is_some(), "the document tells of {method} {path}");
@@ -150,6 +156,9 @@ impl Loss<'_> {
         if self.endpoints().contains(&"activity") {
             card["capabilities"]["stateTransitionHistory"] = false.into();
         }
+        if self.has("rpc") {
+            card["chain"]["rpc"] = Value::Null;
+        }
         if self.endpoints().contains(&"webhooks") {
             card["capabilities"]["pushNotifications"] = false.into();
         }
@@ -168,6 +177,10 @@ impl Loss<'_> {
         self.discovery.iter().for_each(|one| take(manifest, &Value::Object(one.manifest.clone())));
         if self.has("webhooks") {
             manifest["webhookEvents"] = json!([]);
+        }
+        if self.has("rpc") {
+            manifest["rpc"] = Value::Null;
+            manifest["walletAddEthereumChain"]["rpcUrls"] = json!([]);
         }
     }
 
