@@ -92,5 +92,5 @@ await mined(relayed.txHash);
 console.log(`sponsored call: ${relayed.txHash}, ${relayed.remainingToday} more today`);
 
 const { event, data: stream } = await Promise.race([heard, sleep(120_000, null, { ref: false })]);
-console.log(`heard: ${event} ${stream.streamId}, from ${stream.payer}`);
+console.log(`heard: ${event}, from ${stream.payer}`);
 process.exit(0);

@@ -21,6 +21,9 @@ use std::{
 };
 use tempfile::TempDir;
 
+/// Of every gateway here.
+const SECRETS_KEY: &str = "5555555555555555555555555555555555555555555555555555555555555556";
+
 /// The file of a server's database, in its folder.
 pub const FORUM: &str = "forum.db";
 /// Longer than it takes to fill a database.
@@ -108,6 +111,8 @@ impl Bench {
             ("limits.commons_writes_per_ip_per_minute", "4000000000"),
             ("limits.streams_max", "8192"),
             ("limits.streams_per_ip_max", "8192"),
+            // A copy of a database is opened with the key that sealed in it.
+            ("secrets.key", SECRETS_KEY),
             // Written some time after the start, these pages would add events and search results.
             ("plugins.kb.network_pages", "false"),
         ];

@@ -98,9 +98,11 @@ test("it has agents that answer calls, and says what a gateway needs to be paid"
   const variables = readFileSync(join(out, "gateway.env"), "utf8").split("\n");
   const key = (role) => devnet.keys.find((key) => key.role === role);
   for (const variable of [
-    `GATEWAY_SIGNERS__FACILITATOR__KEY=${key("facilitator").privateKey}`,
+    ...["facilitator", "relayer", "growth", "oracle"].map(
+      (role) => `GATEWAY_SIGNERS__${role.toUpperCase()}__KEY=${key(role).privateKey}`,
+    ),
     `GATEWAY_PLUGINS__MEMORY__TREASURY=${key("growth").address}`,
-    `GATEWAY_EGRESS__ALLOW_HOSTS=${new URL(priced.endpoint).host}`,
+    `GATEWAY_EGRESS__ALLOW_HOSTS=${new URL(priced.endpoint).host},127.0.0.1:8799`,
   ]) {
     assert.ok(variables.includes(variable), variable);
   }
