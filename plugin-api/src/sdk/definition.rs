@@ -59,7 +59,7 @@ pub trait Identity {
 /// # }
 /// ```
 pub trait Plugin: Identity + Send + Sync + Sized + 'static {
-    /// The members of `[plugins.<name>]`. Use `#[serde(deny_unknown_fields)]`, or [`NoConfig`].
+    /// The members of `[plugins.<name>]`. Use `#[serde(deny_unknown_fields)]`, or [`crate::NoConfig`].
     type Config: DeserializeOwned + JsonSchema;
 
     /// Routes, jobs, migrations, views, contributions.
