@@ -24,6 +24,7 @@ const BEGIN: &str = "\nBEGIN";
 const COMMIT: &str = "\nCOMMIT;\n";
 /// As often as a transaction is run before its write has failed.
 const TRIES_MAX: &str = "20";
+const COUNTED_MIN: Duration = Duration::from_secs(1);
 const CONNECT_LIMIT: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(20);
 
@@ -65,7 +66,6 @@ impl Pgbench<'_> {
         let folder = tempfile::tempdir_in(self.bench.folder())?;
         let file = folder.path().join("thread.sql");
         fs::write(&file, script(self.form)?)?;
-        let scale = &self.bench.scale;
         let mut program = pin::on(Place::Load, || self.command(folder.path(), &file)?.spawn().context("pgbench"))??;
         let counted = self.count(&mut program, &meter);
         if counted.is_err() {
@@ -79,15 +79,20 @@ impl Pgbench<'_> {
         let mut latencies_us = written_between(folder.path(), between_ms)?;
         latencies_us.sort_unstable();
         let operations = u64::try_from(latencies_us.len())?;
-        ensure!(operations > 0, "no transaction of pgbench in {:?}: {said}", scale.duration);
+        ensure!(operations > 0, "no transaction of pgbench in {:?}: {said}", self.duration());
         let took = Duration::from_millis((between_ms[1] - between_ms[0]).unsigned_abs());
         Ok((Counted { operations, took, latencies_us, ..Counted::default() }, metered))
+    }
+
+    /// A smoke test is shorter than the first transactions of a busy machine.
+    fn duration(&self) -> Duration {
+        self.bench.scale.duration.max(COUNTED_MIN)
     }
 
     fn command(&self, folder: &Path, script: &Path) -> Result<Command> {
         let scale = &self.bench.scale;
         // Its clients connect within this time, too.
-        let seconds = (scale.warm_up + scale.duration).as_secs() + 3;
+        let seconds = (scale.warm_up + self.duration()).as_secs() + 3;
         let mut command = Command::new(program().context("pgbench is not installed")?);
         command
             .args(["--no-vacuum", "--protocol=prepared", "--jobs=1", "--log", "--max-tries", TRIES_MAX])
@@ -117,7 +122,7 @@ impl Pgbench<'_> {
         }
         sleep(scale.warm_up);
         let (from_ms, before) = (Clock::System.now_ms(), meter()?);
-        sleep(scale.duration);
+        sleep(self.duration());
         let (to_ms, after) = (Clock::System.now_ms(), meter()?);
         Ok(([from_ms, to_ms], [before, after]))
     }
