@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+#[macro_use]
+mod plugins_of_test;
+
 mod all_plugins;
 mod anvil;
 mod backup;

@@ -1,37 +1,8 @@
 //! Private views: read with the grant, and without it neither by a statement nor by a view of the reader's own.
 
 use plugin_api::host::object_module as module;
-use plugin_api::{
-    ConfigError, Definition, Grants, HandlerError, HostHandle, Json, Migration, NoConfig, Plugin, Query as _,
-    RequestContext, Route, host::Identity, sql,
-};
+use plugin_api::{Definition, Grants, HandlerError, Json, Migration, Plugin, Query as _, RequestContext, Route, sql};
 use plugin_testing::{TestGateway, json};
-
-macro_rules! plugins {
-    ($($name:ident $text:literal: $definition:expr;)*) => {
-        $(
-            struct $name;
-
-            impl Identity for $name {
-                const NAME: &'static str = $text;
-                const VERSION: &'static str = "1.0.0";
-                const SUMMARY: &'static str = "A plugin of this test";
-            }
-
-            impl Plugin for $name {
-                type Config = NoConfig;
-
-                fn define() -> Definition<Self> {
-                    $definition
-                }
-
-                fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
-                    Ok(Self)
-                }
-            }
-        )*
-    };
-}
 
 const CREATE: &str = "CREATE TABLE letters_letters (id BIGINT NOT NULL PRIMARY KEY, body TEXT NOT NULL); \
     INSERT INTO letters_letters (id, body) VALUES (1, 'dear reader'); \

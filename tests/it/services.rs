@@ -7,10 +7,9 @@ use gateway_plugins::{
 };
 use plugin_api::host::object_module as module;
 use plugin_api::{
-    ConfigError, Definition, HandlerError, HostError, HostErrorCode, HostHandle, Json, JsonSchema, NoConfig, Path,
-    Plugin, PluginContext, RequestContext, Route,
+    Definition, HandlerError, HostError, HostErrorCode, Json, JsonSchema, Path, Plugin, PluginContext, RequestContext,
+    Route,
     abi::PluginModule_Ref,
-    host::Identity,
     point::{Point, Service},
 };
 use plugin_testing::{TestGateway, TestResponse, Value, json};
@@ -55,32 +54,6 @@ impl JsonSchema for Lie {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         u32::json_schema(generator)
     }
-}
-
-macro_rules! plugins {
-    ($($name:ident $text:literal: $definition:expr;)*) => {
-        $(
-            struct $name;
-
-            impl Identity for $name {
-                const NAME: &'static str = $text;
-                const VERSION: &'static str = "1.0.0";
-                const SUMMARY: &'static str = "A plugin of this test";
-            }
-
-            impl Plugin for $name {
-                type Config = NoConfig;
-
-                fn define() -> Definition<Self> {
-                    $definition
-                }
-
-                fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
-                    Ok(Self)
-                }
-            }
-        )*
-    };
 }
 
 plugins! {

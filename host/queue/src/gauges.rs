@@ -1,6 +1,6 @@
 //! What the operator sees of a queue.
 
-use super::store::Measures;
+use super::store::QueueStats;
 
 /// By plugin and queue. A gateway reports all of a queue, not its own part: all gateways on one database report the same.
 #[derive(Clone)]
@@ -14,8 +14,8 @@ impl QueueGauges {
         Self { plugin: plugin.to_owned(), queue: queue.to_owned() }
     }
 
-    pub fn set(&self, measures: &Measures, now_ms: i64) {
-        let Measures { due_keys, running, dead, tasks, oldest_pushed_ms } = *measures;
+    pub fn set(&self, stats: &QueueStats, now_ms: i64) {
+        let QueueStats { due_keys, running, dead, tasks, oldest_pushed_ms } = *stats;
         let keys = [("due", due_keys), ("running", running)];
         for (state, keys) in keys {
             let labels = [("plugin", self.plugin.clone()), ("queue", self.queue.clone()), ("state", state.to_owned())];

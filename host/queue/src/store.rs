@@ -33,7 +33,7 @@ pub struct Ended {
 
 /// What there is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Look {
+pub(crate) struct PollResult {
     /// Pushes that were not taken in, or leases that are over.
     pub has_news: bool,
     /// When the next key is due.
@@ -43,7 +43,7 @@ pub(crate) struct Look {
 
 /// For the operator. Numbers of rows are counted up to 100,000.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Measures {
+pub(crate) struct QueueStats {
     pub due_keys: i64,
     pub running: i64,
     pub dead: i64,
@@ -61,21 +61,21 @@ impl QueueStore {
         &self.tables.table
     }
 
-    pub(crate) async fn look(&self) -> Result<Look, StorageError> {
+    pub(crate) async fn look(&self) -> Result<PollResult, StorageError> {
         let statement = sql(self.tables.look.clone()).bind(self.lease_ms()).into();
         let rows = self.database.read(&Scope::Host, statement).await?;
         let looks: Vec<(i64, i64, i64, i64)> = rows_of(&rows)?;
         let [(pushed, fast_due_ms, slow_due_ms, lost)] = looks[..] else { return Err(malformed("one row")) };
-        Ok(Look { has_news: pushed + lost > 0, fast_due_ms, slow_due_ms })
+        Ok(PollResult { has_news: pushed + lost > 0, fast_due_ms, slow_due_ms })
     }
 
-    pub(crate) async fn measure(&self, now_ms: i64) -> Result<Measures, StorageError> {
+    pub(crate) async fn measure(&self, now_ms: i64) -> Result<QueueStats, StorageError> {
         let rows = self.database.read(&Scope::Host, sql(self.tables.measure.clone()).bind(now_ms).into()).await?;
         let measured: Vec<(i64, i64, i64, i64, i64)> = rows_of(&rows)?;
         let [(due_keys, running, dead, tasks, oldest_pushed_ms)] = measured[..] else {
             return Err(malformed("one row"));
         };
-        Ok(Measures { due_keys, running, dead, tasks, oldest_pushed_ms })
+        Ok(QueueStats { due_keys, running, dead, tasks, oldest_pushed_ms })
     }
 
     /// Deletes what is not needed any more: dead tasks after their time, and keys without tasks.

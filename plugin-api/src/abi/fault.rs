@@ -98,6 +98,13 @@ impl HostError {
     pub fn is(&self, code: HostErrorCode) -> bool {
         self.code == code as u32
     }
+
+    /// Whether it says nothing against the call itself, so that the same one may succeed later: a server does not respond, all places are
+    /// taken, or what is needed is off, such as a chain that cannot be read or a key that cannot pay.
+    pub fn is_transient(&self) -> bool {
+        use HostErrorCode::{Busy, Disabled, Timeout, Unavailable};
+        [Unavailable, Timeout, Disabled, Busy].into_iter().any(|code| self.is(code))
+    }
 }
 
 impl std::fmt::Display for HostError {

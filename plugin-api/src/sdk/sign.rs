@@ -57,6 +57,15 @@ impl Signer<'_> {
         self.host.call_signer(SignCall::Address { role: self.role.clone() }).await
     }
 
+    /// The same; `None` when the role has no key.
+    pub async fn configured_address(&self) -> Result<Option<Address>, HostError> {
+        match self.address().await {
+            Ok(address) => Ok(Some(address)),
+            Err(error) if error.is(HostErrorCode::Disabled) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Signs a text by EIP-191, as wallets do with `personal_sign`.
     pub async fn sign_text(&self, text: &str) -> Result<SignResult, HostError> {
         self.sign(Signable::Text(text.to_owned())).await

@@ -1,11 +1,6 @@
 //! The service `faucet` of `/api/status`.
 
-use crate::{
-    Faucet,
-    chain::{is_unreadable, relayer},
-    model::Budget,
-    store,
-};
+use crate::{Faucet, chain::relayer, model::Budget, store};
 use plugin_api::{
     Address, HostError, PluginContext, Wei,
     chain::MAIN,
@@ -46,7 +41,7 @@ async fn drips_funded(cx: &PluginContext<Faucet>, from: Address) -> Result<Optio
     let config = &cx.plugin().config;
     let balance = match cx.chain(MAIN).balance(from, None).await {
         Ok(balance) => balance,
-        Err(error) if is_unreadable(&error) => return Ok(None),
+        Err(error) if error.is_transient() => return Ok(None),
         Err(error) => return Err(error),
     };
     let outstanding = store::outstanding(&cx.db(), cx.now_s()).await?;

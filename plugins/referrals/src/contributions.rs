@@ -2,7 +2,6 @@
 
 use crate::{
     ROLE, Referrals,
-    model::fmx,
     store::{budget, limits, referrers},
 };
 use plugin_api::{
@@ -13,20 +12,9 @@ use plugin_api::{
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// Whether the error says that the chain cannot be read, or the key cannot pay, now.
-pub fn is_unreadable(error: &HostError) -> bool {
-    [HostErrorCode::Unavailable, HostErrorCode::Timeout, HostErrorCode::Disabled, HostErrorCode::Busy]
-        .iter()
-        .any(|code| error.is(*code))
-}
-
 /// Whether rewards are paid now.
 pub async fn is_paying(cx: &RequestContext<Referrals>) -> Result<bool, HostError> {
-    let has_key = match cx.signer(ROLE).address().await {
-        Ok(_) => true,
-        Err(error) if error.is(HostErrorCode::Disabled) => false,
-        Err(error) => return Err(error),
-    };
+    let has_key = cx.signer(ROLE).configured_address().await?.is_some();
     let config = &cx.plugin().config;
     let spent = budget::spent(&cx.db()).await?.saturating_add(config.reward_wei.saturating_mul(2));
     Ok(has_key && config.budget_wei.is_some_and(|budget| spent <= budget))
@@ -55,7 +43,7 @@ pub async fn status(cx: PluginContext<Referrals>, _: NoInput) -> Result<BTreeMap
     });
     let numbers = members([
         ("address", json!(address)),
-        ("balanceFmx", json!(balance.map(fmx))),
+        ("balanceFmx", json!(balance.map(Wei::in_coins))),
         ("lowFunds", json!(is_low)),
         ("referred", json!(numbers.referred)),
         ("pending", json!(numbers.pending)),
@@ -64,8 +52,8 @@ pub async fn status(cx: PluginContext<Referrals>, _: NoInput) -> Result<BTreeMap
         ("failed", json!(numbers.failed)),
         ("withdrawn", json!(numbers.withdrawn)),
         ("paidToday", json!(limits::today(&db, cx.now_s()).await?)),
-        ("spentFmx", json!(fmx(spent))),
-        ("budgetFmx", json!(config.budget_wei.map(fmx))),
+        ("spentFmx", json!(spent.in_coins())),
+        ("budgetFmx", json!(config.budget_wei.map(Wei::in_coins))),
     ]);
     let detail = detail.map(ToOwned::to_owned);
     let status = ServiceStatus { ok: problem.is_none(), enabled: Some(is_enabled), detail, numbers };

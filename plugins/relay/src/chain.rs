@@ -5,7 +5,7 @@ use crate::{
     model::{ACCOUNT_FACTORY, IS_ACCOUNT, TARGETS},
 };
 use plugin_api::{
-    Address, HandlerError, HostError, HostErrorCode, HostHandle,
+    Address, HandlerError, HostError, HostHandle,
     chain::{ContractCall, MAIN},
 };
 
@@ -21,11 +21,8 @@ pub struct Deployment {
 
 /// The relayer's address; why there is none, otherwise.
 pub async fn relayer(host: &HostHandle) -> Result<Result<Address, String>, HostError> {
-    match host.signer(ROLE).address().await {
-        Ok(address) => Ok(Ok(address)),
-        Err(error) if error.is(HostErrorCode::Disabled) => Ok(Err(format!("the role {ROLE} has no key"))),
-        Err(error) => Err(error),
-    }
+    let address = host.signer(ROLE).configured_address().await?;
+    Ok(address.ok_or_else(|| format!("the role {ROLE} has no key")))
 }
 
 /// The deployment, or why there is none.
@@ -57,11 +54,4 @@ pub async fn look_up(host: &HostHandle, factory: Address, account: Address) -> R
         return Ok((false, false));
     }
     Ok((true, chain.call(ContractCall::new(factory, IS_ACCOUNT).arg(account)?).await?))
-}
-
-/// Whether the error says that the chain cannot be read now.
-pub fn is_unreadable(error: &HostError) -> bool {
-    [HostErrorCode::Unavailable, HostErrorCode::Timeout, HostErrorCode::Disabled, HostErrorCode::Busy]
-        .iter()
-        .any(|code| error.is(*code))
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     Relay,
-    chain::{deployment, is_unreadable, relayer},
+    chain::{deployment, relayer},
     model::ACCOUNT_IMPL,
     store::caps,
 };
@@ -23,7 +23,7 @@ pub async fn status(cx: PluginContext<Relay>, _: NoInput) -> Result<BTreeMap<Str
         None => None,
         Some(address) => match cx.chain(MAIN).balance(address, None).await {
             Ok(balance) => Some(balance),
-            Err(error) if is_unreadable(&error) => None,
+            Err(error) if error.is_transient() => None,
             Err(error) => return Err(error),
         },
     };

@@ -14,18 +14,7 @@ pub const ROLE: &str = "oracle";
 
 /// The address of the oracle's key; `None` without a key.
 pub async fn address(cx: &PluginContext<Agents>) -> Result<Option<Address>, HostError> {
-    match cx.signer(ROLE).address().await {
-        Ok(address) => Ok(Some(address)),
-        Err(error) if error.is(HostErrorCode::Disabled) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// Whether the error says that the chain cannot be read, or the key cannot pay, now.
-pub fn is_unreadable(error: &HostError) -> bool {
-    [HostErrorCode::Unavailable, HostErrorCode::Timeout, HostErrorCode::Disabled, HostErrorCode::Busy]
-        .iter()
-        .any(|code| error.is(*code))
+    cx.signer(ROLE).configured_address().await
 }
 
 /// Not ok while its queue is blocked; without a key it is off.

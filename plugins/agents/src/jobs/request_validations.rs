@@ -4,7 +4,7 @@
 
 use crate::{
     Agents,
-    contributions::oracle::{ROLE, address, is_unreadable},
+    contributions::oracle::{ROLE, address},
     model::{Delivery, names_validator},
     store::oracle::{self, Delivered},
 };
@@ -39,7 +39,7 @@ struct Oracle {
 async fn request_validations(cx: PluginContext<Agents>) -> Result<(), HostError> {
     match follow(&cx).await {
         // Nothing was written: the next run looks at the same deliveries.
-        Err(error) if is_unreadable(&error) => {
+        Err(error) if error.is_transient() => {
             cx.debug(&format!("no validation can be requested now: {error}"));
             Ok(())
         }

@@ -3,7 +3,6 @@
 
 use crate::{
     ROLE, Referrals,
-    contributions::is_unreadable,
     model::{Eligible, Side},
     store::{
         budget, claims,
@@ -47,7 +46,7 @@ enum Verdict {
 async fn pay(cx: PluginContext<Referrals>) -> Result<(), HostError> {
     match pay_due(&cx).await {
         // Nothing was recorded: the next run tries it again, and the status says what is missing.
-        Err(error) if is_unreadable(&error) => {
+        Err(error) if error.is_transient() => {
             cx.warn(&format!("no referral can be paid now: {error}"));
             Ok(())
         }
@@ -58,11 +57,7 @@ async fn pay(cx: PluginContext<Referrals>) -> Result<(), HostError> {
 async fn pay_due(cx: &PluginContext<Referrals>) -> Result<(), HostError> {
     let config = &cx.plugin().config;
     let Some(budget) = config.budget_wei else { return Ok(()) };
-    let payer = match cx.signer(ROLE).address().await {
-        Ok(payer) => payer,
-        Err(error) if error.is(HostErrorCode::Disabled) => return Ok(()),
-        Err(error) => return Err(error),
-    };
+    let Some(payer) = cx.signer(ROLE).configured_address().await? else { return Ok(()) };
     let final_block = i64::try_from(cx.chain(MAIN).finalized().await?.number).unwrap_or(i64::MAX);
     let due = (final_block, cx.now_s());
     for claim in claims::payable(&cx.db(), config.min_job_wei, due, CLAIMS_MAX).await? {

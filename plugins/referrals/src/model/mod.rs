@@ -2,12 +2,10 @@
 
 mod claim;
 mod event;
-mod fmx;
 mod tally;
 mod view;
 
 pub use claim::{Claim, Eligible, NewReferral, Release, Side};
 pub use event::{ReferralClaimed, ReferralPaid};
-pub use fmx::fmx;
 pub use tally::{ReferrerView, Tally, Totals, rank};
 pub use view::ReferralView;

@@ -2,7 +2,7 @@
 
 use crate::{
     Referrals,
-    model::{ReferralView, Totals, fmx},
+    model::{ReferralView, Totals},
     store::{claims, derived, referrers},
 };
 use plugin_api::{AgentId, HandlerError, JsonSchema, Listed, Page, Path, RequestContext, Route, Wei};
@@ -51,7 +51,7 @@ async fn list_agent_referrals(
         registered: referred - paid - pending,
         paid_wei,
         reward_wei: config.reward_wei,
-        min_job_fmx: fmx(config.min_job_wei),
+        min_job_fmx: config.min_job_wei.in_coins(),
     };
     Ok(Listed::new(items, list)?)
 }

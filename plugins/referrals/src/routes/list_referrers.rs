@@ -2,7 +2,7 @@
 
 use crate::{
     Referrals, contributions,
-    model::{ReferralView, ReferrerView, Totals, fmx, rank},
+    model::{ReferralView, ReferrerView, Totals, rank},
     store::{claims, referrers},
 };
 use plugin_api::{HandlerError, JsonSchema, Listed, RequestContext, Route, Wei, extract::Limit};
@@ -53,10 +53,10 @@ async fn list_referrers(
 ) -> Result<Listed<ReferrerView, ReferrerList>, HandlerError> {
     let (config, db) = (&cx.plugin().config, cx.db());
     let tallies = referrers::all(&db, config.min_job_wei).await?;
-    let min_job_fmx = fmx(config.min_job_wei);
+    let min_job_fmx = config.min_job_wei.in_coins();
     let list = ReferrerList {
         reward_wei: config.reward_wei,
-        reward_fmx: fmx(config.reward_wei),
+        reward_fmx: config.reward_wei.in_coins(),
         min_job_fmx: min_job_fmx.clone(),
         rules: Rules { min_job_fmx, client_must_be_third_party: true },
         payout_enabled: contributions::is_paying(&cx).await?,

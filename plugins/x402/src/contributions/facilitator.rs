@@ -5,7 +5,7 @@ use crate::{
     model::{LIFE_MAX_S, contracts::VAULT},
     store::vouchers,
 };
-use plugin_api::{Address, HostError, HostErrorCode, PluginContext, Wei, chain::MAIN};
+use plugin_api::{Address, HostError, PluginContext, Wei, chain::MAIN};
 
 /// Role of the key that sends the batches.
 pub const ROLE: &str = "facilitator";
@@ -33,11 +33,7 @@ impl Facilitator {
 
 /// The account with its balance, which is at most a minute old.
 pub async fn facilitator(cx: &PluginContext<X402>) -> Result<Facilitator, HostError> {
-    let address = match cx.signer(ROLE).address().await {
-        Ok(address) => address,
-        Err(error) if error.is(HostErrorCode::Disabled) => return Ok(Facilitator::default()),
-        Err(error) => return Err(error),
-    };
+    let Some(address) = cx.signer(ROLE).configured_address().await? else { return Ok(Facilitator::default()) };
     let now_s = cx.now_s();
     let cached = cx.plugin().facilitator_balance.lock().ok().and_then(|cached| *cached);
     if let Some((_, balance)) = cached.filter(|(at_s, _)| (0..BALANCE_AGE_S).contains(&(now_s - at_s))) {
@@ -45,20 +41,13 @@ pub async fn facilitator(cx: &PluginContext<X402>) -> Result<Facilitator, HostEr
     }
     let balance = match cx.chain(MAIN).balance(address, None).await {
         Ok(balance) => balance,
-        Err(error) if is_unreadable(&error) => return Ok(Facilitator { address: Some(address), balance: None }),
+        Err(error) if error.is_transient() => return Ok(Facilitator { address: Some(address), balance: None }),
         Err(error) => return Err(error),
     };
     if let Ok(mut cached) = cx.plugin().facilitator_balance.lock() {
         *cached = Some((now_s, balance));
     }
     Ok(Facilitator { address: Some(address), balance: Some(balance) })
-}
-
-/// Whether the error says that the chain cannot be read now.
-pub fn is_unreadable(error: &HostError) -> bool {
-    [HostErrorCode::Unavailable, HostErrorCode::Timeout, HostErrorCode::Disabled, HostErrorCode::Busy]
-        .iter()
-        .any(|code| error.is(*code))
 }
 
 /// The vault, or why no payment is taken now.

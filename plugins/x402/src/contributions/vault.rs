@@ -1,6 +1,6 @@
 //! Asks the vault: what a payer has in it, and whether a contract accepts a signature.
 
-use super::{facilitator::is_unreadable, refusal::Stop};
+use super::refusal::Stop;
 use crate::{
     X402,
     model::{
@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub fn unreadable(error: HostError) -> Stop {
-    if is_unreadable(&error) { Stop::Disabled("the chain cannot be read now".to_owned()) } else { Stop::Host(error) }
+    if error.is_transient() { Stop::Disabled("the chain cannot be read now".to_owned()) } else { Stop::Host(error) }
 }
 
 /// What the payer of a voucher has after the newest block, and whether its nonce is used.
