@@ -53,6 +53,40 @@ async fn one_address_at_once_gets_one_drip() {
     .await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_at_once_of_one_client_stay_within_its_cap() {
+    let config = json!({ "per_day": 1000, "ip_per_day": 5, "pow_follows_use": false });
+    each(config, async |_, gateway| {
+        let statuses = passing(&gateway, join_all((0..40).map(|number| ask(&gateway, number)))).await;
+        assert!(statuses.iter().all(|status| matches!(status, 202 | 429 | 503)), "{statuses:?}");
+        assert!((1..=5).contains(&count(&statuses, 202)), "{statuses:?}");
+        let mut next = 40;
+        while used(&gateway).await < 5 {
+            drip(&gateway, next).await;
+            next += 1;
+        }
+        assert_refused(&post(&gateway, &json!({ "address": address(999) })).await, 429, "faucet_ip_limit");
+        gateway
+    })
+    .await;
+}
+
+/// All of them read the balance before the first drip is recorded.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_at_once_leave_the_reserve() {
+    // Of 1,000 FMX: there is room for fewer than four drips.
+    let config = json!({ "reserve_wei": "998000000000000000000", "per_day": 1000, "ip_per_day": 1000, "pow_follows_use": false });
+    each(config, async |chain: &ScriptedChain, gateway| {
+        let statuses = passing(&gateway, join_all((0..40).map(|number| ask(&gateway, number)))).await;
+        let sent = count(&statuses, 202);
+        assert!((1..=4).contains(&sent), "{statuses:?}");
+        eventually(&gateway, "all are sent", async || chain.waiting().len() == sent).await;
+        assert_eq!(used(&gateway).await, i64::try_from(sent).unwrap());
+        gateway
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn caps_hold_over_a_restart() {
     each(json!({ "ip_per_day": 2 }), async |_, gateway| {
