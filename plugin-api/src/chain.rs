@@ -102,8 +102,27 @@
 //! }
 //! ```
 
+//!
+//! Many accounts of one seed, whose transactions the plugin stores, sends and follows itself. Only the role `loadtest` has one:
+//!
+//! ```
+//! use plugin_api::{Address, HostError, PluginContext, Wei};
+//! use plugin_api::chain::{SignedTransaction, WalletTransaction, Wallets};
+//!
+//! async fn transfer<P>(cx: PluginContext<P>, to: Address, nonce: u64) -> Result<Option<String>, HostError> {
+//!     let wallets: Wallets<'_> = cx.wallets("loadtest");
+//!     if wallets.xpub().await?.is_none() || wallets.waiting().await? > 0 {
+//!         return Ok(None);
+//!     }
+//!     let (value, gas_price) = (Wei::from(1_u64), Wei::from(2_000_000_000_u64));
+//!     let transfer = WalletTransaction { wallet: 7, nonce, to, value, data: "0x".to_owned(), gas: 21_000, gas_price };
+//!     let signed: Vec<SignedTransaction> = wallets.sign(vec![transfer]).await?;
+//!     Ok(signed.into_iter().next().map(|signed| signed.raw))
+//! }
+//! ```
+
 pub use crate::manifest::{
     BlockInfo, BlockTransactions, EventFilter, GasEstimate, IndexPosition, IntentStatus, Lane, LogInfo, RawCallError,
-    ReceiptInfo, SignResult, TransactionInfo, TxState,
+    ReceiptInfo, SignResult, SignedTransaction, TransactionInfo, TxState, WalletTransaction,
 };
-pub use crate::sdk::{Chain, ContractCall, MAIN, RawAnswer, RawCall, Signer, TransactionRequest};
+pub use crate::sdk::{Chain, ContractCall, MAIN, RawAnswer, RawCall, Signer, TransactionRequest, Wallets};

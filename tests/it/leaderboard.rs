@@ -94,3 +94,52 @@ async fn of_many_addresses_the_best_are_contributed_and_their_entries_are_exact(
         gateway.stop().await;
     }
 }
+
+/// Plugins whose contributions are joined with the view of labelled addresses.
+#[tokio::test]
+async fn labelled_addresses_are_on_no_board() {
+    const XPUB: &str = "xpub6Dom4bNvHgeKTBr1kNeTbfKWLVT6aKFmwj419xXdbnNyFUrXuv5gi14gFfX7wBS2NBga96qAwtFwx2hiNqhaQQRoSXyAX32ww4KnaD6cZpz";
+    let mut builders = vec![TestGateway::builder()];
+    builders.extend(TestGateway::postgres_builder().await);
+    for builder in builders {
+        let plugins = [
+            activity::plugin_module(),
+            agents::plugin_module(),
+            arena::plugin_module(),
+            artifacts::plugin_module(),
+            forum::plugin_module(),
+            kb::plugin_module(),
+            loadtest::plugin_module(),
+            payloads::plugin_module(),
+        ];
+        let builder = plugins.into_iter().fold(builder, plugin_testing::Builder::plugin);
+        let gateway = builder.config("loadtest", json!({ "xpub": XPUB, "wallets": 3 })).start().await;
+        let derived = async || {
+            gateway.clock().advance(Duration::from_secs(10)).await;
+            gateway.get("/api/loadtest/stats").await.json()["membership"]["loaded"] == 3
+        };
+        TestGateway::eventually(Duration::from_secs(60), "the wallets are derived", derived).await;
+        let (robot, alice) = (Wallet::new(1), Wallet::new(2));
+        for author in [&robot, &alice] {
+            let opening = json!({ "title": "T", "body": "b" });
+            let thread = write(&gateway, "/api/forum/threads", author, "thread.create", opening).await["id"].clone();
+            let path = format!("/api/forum/threads/{thread}/posts");
+            write(&gateway, &path, author, "post.create", json!({ "body": "+1" })).await;
+        }
+        let (a, r) = (alice.address().to_owned(), robot.address().to_owned());
+        let mut both = [(a.clone(), 2), (r.clone(), 2)];
+        both.sort();
+        assert_eq!(forum_posts(&gateway, "all").await, both);
+        gateway.execute(&format!("INSERT INTO loadtest_wallets (idx, address, is_seen) VALUES (4, '{r}', 0)")).await;
+        for period in ["30d", "all"] {
+            assert_eq!(forum_posts(&gateway, period).await, [(a.clone(), 2)], "{period}");
+        }
+        // A view that the contributor does not publish would fail the statements of the others.
+        let labelled = json!([{ "view": "loadtest_labelled_v1" }]);
+        let parts = gateway.collect(LEADERBOARD.name(), &json!({ "since_s": 0, "labelled": labelled })).await;
+        assert_eq!(parts.len(), 5, "{parts:?}");
+        assert_eq!(parts["forum"], json!({ a: { "forumPosts": 2 } }));
+        assert_eq!(gateway.faults().await, Vec::<String>::new());
+        gateway.stop().await;
+    }
+}

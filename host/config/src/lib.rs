@@ -58,7 +58,7 @@ pub use self::{
     plugins::{PluginSettings, PluginsConfig},
     problem::{Problem, Problems, Source},
     secrets::SecretsConfig,
-    signers::{ROLES, SignerConfig},
+    signers::{LOADTEST, ROLES, SignerConfig},
     sources::Sources,
     tx::TxConfig,
     web::WebConfig,

@@ -108,7 +108,8 @@ impl Capabilities {
     }
 
     async fn tx(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
-        reply(&self.host.journal.call(&self.handle.name, &self.manifest.grants.signer_roles, &request).await?)
+        let Grants { signer_roles, chains, .. } = &self.manifest.grants;
+        reply(&self.host.journal.call(&self.handle.name, (signer_roles, chains), &request).await?)
     }
 
     async fn wake(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {

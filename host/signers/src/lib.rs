@@ -9,7 +9,9 @@ pub mod private_file;
 mod signers;
 #[cfg(test)]
 mod tests;
+mod wallets;
 
 pub use capability::check_grant;
 pub use key::{InvalidKey, Key};
 pub use signers::{KeySource, MissingKey, Signers};
+pub use wallets::Wallets;

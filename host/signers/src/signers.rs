@@ -1,9 +1,11 @@
 //! The keys of all roles. The rule: a key that cannot be used never keeps the gateway from starting.
 
-use super::{generated_key, key::Key, keystore};
+use super::{generated_key, key::Key, keystore, wallets::Wallets};
 use alloy_primitives::Address;
-use gateway_config::{Config, ROLES, SignerConfig};
+use gateway_config::{Config, LOADTEST, ROLES, SignerConfig};
+use secrecy::ExposeSecret as _;
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use zeroize::Zeroizing;
 
 /// The role whose key the gateway generates when none is configured.
 pub const GATEWAY: &str = "gateway";
@@ -22,6 +24,11 @@ pub struct Signers {
 enum Signer {
     Ready {
         key: Arc<Key>,
+        source: KeySource,
+    },
+    /// Many keys, which sign by their index and for nothing that takes a role's key.
+    Wallets {
+        wallets: Arc<Wallets>,
         source: KeySource,
     },
     Unavailable {
@@ -57,6 +64,11 @@ impl Signers {
     pub fn open(config: &mut Config) -> Self {
         let open = |role: &str| {
             let settings = config.signers.get_mut(role).map(std::mem::take).unwrap_or_default();
+            if role == LOADTEST {
+                let signer = wallets_of(settings);
+                signer.log(role);
+                return (role.to_owned(), signer);
+            }
             let signer = match configured_key(settings) {
                 Ok(Some((key, source))) => Signer::Ready { key: Arc::new(key), source },
                 Ok(None) if role == GATEWAY => gateway_key(&config.data_dir),
@@ -74,6 +86,9 @@ impl Signers {
         let generated = config.data_dir.join(GATEWAY_KEY);
         let fault = |role: &str| {
             let settings = config.signers.get_mut(role).map(std::mem::take).unwrap_or_default();
+            if role == LOADTEST {
+                return configured_wallets(settings).err().map(|reason| (role.to_owned(), reason));
+            }
             let reason = match configured_key(settings) {
                 Err(reason) => Some(reason),
                 Ok(None) if role == GATEWAY => generated_key::check(&generated).err(),
@@ -90,7 +105,22 @@ impl Signers {
             Some(Signer::Unavailable { reason, .. }) => {
                 Err(MissingKey { role: role.to_owned(), reason: reason.clone() })
             }
+            Some(Signer::Wallets { .. }) => {
+                let reason = "it has wallets, which sign transactions by their index only".to_owned();
+                Err(MissingKey { role: role.to_owned(), reason })
+            }
             None => Err(MissingKey { role: role.to_owned(), reason: "there is no such role".to_owned() }),
+        }
+    }
+
+    /// The wallets of a role that has a seed.
+    pub fn wallets(&self, role: &str) -> Result<Arc<Wallets>, MissingKey> {
+        match self.by_role.get(role) {
+            Some(Signer::Wallets { wallets, .. }) => Ok(wallets.clone()),
+            Some(Signer::Unavailable { reason, .. }) => {
+                Err(MissingKey { role: role.to_owned(), reason: reason.clone() })
+            }
+            _ => Err(MissingKey { role: role.to_owned(), reason: "it has no wallets".to_owned() }),
         }
     }
 
@@ -101,7 +131,7 @@ impl Signers {
 
     pub fn source(&self, role: &str) -> Option<&KeySource> {
         match self.by_role.get(role)? {
-            Signer::Ready { source, .. } => Some(source),
+            Signer::Ready { source, .. } | Signer::Wallets { source, .. } => Some(source),
             Signer::Unavailable { .. } => None,
         }
     }
@@ -119,7 +149,7 @@ impl Signers {
     pub fn ready(&self) -> impl Iterator<Item = (&str, &Arc<Key>)> {
         self.by_role.iter().filter_map(|(role, signer)| match signer {
             Signer::Ready { key, .. } => Some((role.as_str(), key)),
-            Signer::Unavailable { .. } => None,
+            Signer::Wallets { .. } | Signer::Unavailable { .. } => None,
         })
     }
 }
@@ -132,6 +162,9 @@ impl Signer {
                 "no key is set for this role: a new one was made and is kept in the file; back it up"
             ),
             Self::Ready { key, .. } => tracing::info!(role, address = %key.address(), "the gateway has a key"),
+            Self::Wallets { wallets, .. } => {
+                tracing::info!(role, xpub = wallets.xpub(), "the gateway has the seed of wallets");
+            }
             Self::Unavailable { is_fault: false, .. } => {}
             Self::Unavailable { reason, .. } => {
                 tracing::error!(role, reason, "a key cannot be used; what needs it is off")
@@ -155,6 +188,31 @@ fn configured_key(settings: SignerConfig) -> Result<Option<(Key, KeySource)>, St
         }
         _ => Ok(None),
     }
+}
+
+fn wallets_of(settings: SignerConfig) -> Signer {
+    match configured_wallets(settings) {
+        Ok(Some((wallets, source))) => Signer::Wallets { wallets: Arc::new(wallets), source },
+        Ok(None) => Signer::Unavailable { reason: missing_reason(LOADTEST), is_fault: false },
+        Err(reason) => Signer::Unavailable { reason, is_fault: true },
+    }
+}
+
+/// The wallets of a seed in a variable (hexadecimal) or in a keystore: 16 to 64 bytes, as BIP-32 wants them.
+fn configured_wallets(settings: SignerConfig) -> Result<Option<(Wallets, KeySource)>, String> {
+    let (seed, source) = if let Some(text) = settings.key {
+        let text = text.expose_secret().trim();
+        let seed = Zeroizing::new(hex::decode(text.strip_prefix("0x").unwrap_or(text)).map_err(
+            |_: hex::FromHexError| "the seed in the environment is not valid: it is 32 to 128 hexadecimal digits",
+        )?);
+        (seed, KeySource::Environment)
+    } else if let (Some(path), Some(password_file)) = (settings.keystore, settings.password_file) {
+        (keystore::open_secret(&path, &password_file)?, KeySource::Keystore(path))
+    } else {
+        return Ok(None);
+    };
+    let wallets = Wallets::from_seed(&seed).map_err(|error| format!("the seed cannot be used: {error}"))?;
+    Ok(Some((wallets, source)))
 }
 
 fn gateway_key(data_dir: &std::path::Path) -> Signer {

@@ -15,7 +15,13 @@ use plugin_api::{
 use serde_json::{Value, json};
 
 impl Journal {
-    pub async fn call(&self, plugin: &str, roles: &[String], request: &[u8]) -> Result<Value, HostError> {
+    /// Handles a plugin's request; it may use these roles and chains.
+    pub async fn call(
+        &self,
+        plugin: &str,
+        (roles, chains): (&[String], &[String]),
+        request: &[u8],
+    ) -> Result<Value, HostError> {
         let request: JournalCall = serde_json::from_slice(request).map_err(|error| invalid(error.to_string()))?;
         match request {
             JournalCall::Send(_) => Err(invalid("an intent is recorded in a transaction".to_owned())),
@@ -27,6 +33,14 @@ impl Journal {
                 gateway_signers::check_grant(roles, &role)?;
                 self.queue_status(&role, &chain).await
             }
+            JournalCall::Xpub { role } => {
+                gateway_signers::check_grant(roles, &role)?;
+                Ok(json!(self.signers.wallets(&role)?.xpub()))
+            }
+            JournalCall::SignWallets { role, chain, transactions } => {
+                Ok(json!(self.sign_wallets((roles, chains), &role, &chain, transactions)?))
+            }
+            JournalCall::Waiting { chain } => Ok(json!(self.waiting(self.chains.granted(chains, &chain)?))),
         }
     }
 

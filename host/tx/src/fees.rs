@@ -39,7 +39,8 @@ pub fn daily_max(config: &TxConfig) -> Option<U256> {
     (config.daily_fee_max_milli > 0).then(|| MILLI.saturating_mul(U256::from(config.daily_fee_max_milli)))
 }
 
-fn max_allowed(config: &TxConfig) -> U256 {
+/// The operator's limit, per gas.
+pub fn max_allowed(config: &TxConfig) -> U256 {
     GWEI.saturating_mul(U256::from(config.max_fee_gwei))
 }
 

@@ -19,6 +19,7 @@ mod run;
 mod status;
 mod store;
 mod unsigned_transaction;
+mod wallets;
 
 pub use journal::Journal;
 pub use migration::{CANCEL_REASON_MIGRATION, MIGRATION, release_keys};

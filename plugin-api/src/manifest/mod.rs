@@ -37,7 +37,7 @@ pub use service::{CallTypes, ServiceCall, ServiceSpec};
 pub use sign::{SignCall, SignResult, Signable};
 pub use stream::{LabelTest, RETRACTED_TYPES_LABEL, Subscription};
 pub use target_member::TargetMember;
-pub use tx::{Intent, IntentStatus, JournalCall, Lane, TxCall, TxState};
+pub use tx::{Intent, IntentStatus, JournalCall, Lane, SignedTransaction, TxCall, TxState, WalletTransaction};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -212,7 +212,8 @@ pub struct Grants {
     pub egress: bool,
     /// Names of chains that it reads.
     pub chains: Vec<String>,
-    /// Keys with which it may sign, by role: `gateway`, `facilitator`, `relayer`, `growth`, `payin`, `oracle`.
+    /// Keys with which it may sign, by role: `gateway`, `facilitator`, `relayer`, `growth`, `payin`, `oracle`, and
+    /// `loadtest`, whose wallets sign by their index: [`crate::chain::Wallets`].
     pub signer_roles: Vec<String>,
     /// Secrets of its own, which the gateway keeps: [`crate::HostHandle::secret`].
     pub secrets: bool,

@@ -16,6 +16,38 @@ pub enum JournalCall {
     Find { role: String, key: String },
     /// The nonce queue of a role's key: a [`Lane`].
     Lane { role: String, chain: String },
+    /// The extended public key of a role's wallets: a text.
+    Xpub { role: String },
+    /// Signs transactions of a role's wallets: a list of [`SignedTransaction`] in their order. Refused while the gateway's own
+    /// transactions wait on this chain.
+    SignWallets { role: String, chain: String, transactions: Vec<WalletTransaction> },
+    /// How many of the gateway's own transactions wait on this chain for a block: a number.
+    Waiting { chain: String },
+}
+
+/// A transfer from one of a role's wallets.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WalletTransaction {
+    /// The wallet's index, below 2^31.
+    pub wallet: u32,
+    pub nonce: u64,
+    pub to: Address,
+    /// In wei.
+    pub value: Wei,
+    /// `0x…`.
+    pub data: String,
+    pub gas: u64,
+    /// In wei, exactly: tip and maximum are the same, so that the fee is known before it is in a block.
+    pub gas_price: Wei,
+}
+
+/// A transaction that a wallet signed, and nobody has sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignedTransaction {
+    pub hash: Hash256,
+    pub sender: Address,
+    /// As `eth_sendRawTransaction` takes it: `0x…`.
+    pub raw: String,
 }
 
 /// A transaction that the gateway sends once.

@@ -202,6 +202,12 @@ impl HostHandle {
         Ok(contributions.into_iter().filter_map(decode).collect())
     }
 
+    /// The views of labelled addresses, which leaderboards and statistics leave out: [`point::LABELLED_ADDRESSES`].
+    pub async fn labelled_addresses(&self) -> Result<Vec<point::LabelledAddresses>, HostError> {
+        let contributed = self.collect(point::LABELLED_ADDRESSES, &point::NoInput {}).await?;
+        Ok(contributed.into_iter().map(|(_, labelled)| labelled).collect())
+    }
+
     /// Calls a service of another plugin, which [`super::Definition::uses`] declares.
     ///
     /// # Errors

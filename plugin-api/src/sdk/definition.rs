@@ -8,7 +8,9 @@ use super::{
     job::JobFn,
     log_events::{self, LogEvents},
     payload_references::referenced_payloads,
-    point::{PAYLOAD_REFERENCES, PayloadReferencesInput, Point, Service},
+    point::{
+        LABELLED_ADDRESSES, LabelledAddresses, NoInput, PAYLOAD_REFERENCES, PayloadReferencesInput, Point, Service,
+    },
     queue::{Queue, QueueFn, QueueSettings, Task, queue_fn},
     route::HandlerFn,
     schemas::{prefix_schemas, schema_settings},
@@ -290,6 +292,21 @@ impl<P: Plugin> Definition<P> {
             spec.cached = true;
         }
         definition
+    }
+
+    /// Publishes a view of labelled addresses, which leaderboards and statistics leave out: [`super::point::LABELLED_ADDRESSES`]. Its
+    /// column `address` is checksummed, and an index finds it.
+    ///
+    /// ```
+    /// # use plugin_api::{Definition, Plugin};
+    /// fn define<P: Plugin>(definition: Definition<P>) -> Definition<P> {
+    ///     definition.labels_addresses("robots_labelled_v1")
+    /// }
+    /// ```
+    pub fn labels_addresses(self, view: &'static str) -> Self {
+        let contribution =
+            move |_: PluginContext<P>, _: NoInput| async move { Ok(LabelledAddresses { view: view.to_owned() }) };
+        self.views(&[view]).contributes_cached(LABELLED_ADDRESSES, contribution)
     }
 
     /// An extension point of the plugin's own, to which others contribute and from which it collects.

@@ -53,6 +53,7 @@ mod stream_position;
 mod transaction;
 mod tx;
 mod viewer;
+mod wallets;
 mod wei;
 
 pub use address::Address;
@@ -102,6 +103,7 @@ pub use stream_position::{LastEventId, StreamPosition};
 pub use transaction::{Transaction, Tx};
 pub use tx::TransactionRequest;
 pub use viewer::Viewer;
+pub use wallets::Wallets;
 pub use wei::Wei;
 
 pub use plugin_api_macros::{ApiError, ContractEvent, Event};

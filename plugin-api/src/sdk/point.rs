@@ -139,11 +139,39 @@ pub const HEALTH: Point<NoInput, Map<String, Value>> = Point::new("health");
 pub const DISCOVERY: Point<NoInput, Discovery> = Point::new("discovery");
 /// Open work with a reward, for `/api/work`.
 pub const WORK: Point<WorkInput, Vec<WorkItem>> = Point::new("work");
+/// Addresses that are the operator's own traffic and not use, such as the wallets of a load test: leaderboards and statistics leave
+/// them out. Contribute with [`crate::Definition::labels_addresses`].
+pub const LABELLED_ADDRESSES: Point<NoInput, LabelledAddresses> = Point::new("labelled-addresses");
 /// Metrics per address, for `/api/leaderboard`.
 pub const LEADERBOARD: Point<LeaderboardInput, BTreeMap<Address, Metrics>> = Point::new("leaderboard");
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct NoInput {}
+
+/// Where the labelled addresses of a plugin are: in a view, so that what a reader pays does not grow with their number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LabelledAddresses {
+    /// A view that the plugin publishes, with a column `address` (checksummed) that an index finds.
+    pub view: String,
+}
+
+impl LabelledAddresses {
+    /// A condition of SQL that holds where the column's address is in none of these views; true without any.
+    ///
+    /// ```
+    /// use plugin_api::{HostError, PluginContext, Query as _, point::LabelledAddresses, sql};
+    ///
+    /// async fn count_authors<P>(cx: PluginContext<P>) -> Result<i64, HostError> {
+    ///     let counted = LabelledAddresses::leave_out(&cx.labelled_addresses().await?, "n.author");
+    ///     cx.db().one(sql(format!("SELECT count(DISTINCT n.author) FROM notes_notes n WHERE {counted}"))).await
+    /// }
+    /// ```
+    pub fn leave_out(all: &[Self], column: &str) -> String {
+        let is_not_in = |view| format!("NOT EXISTS (SELECT 1 FROM {view} labelled WHERE labelled.address = {column})");
+        let conditions: Vec<String> = all.iter().map(|labelled| is_not_in(&labelled.view)).collect();
+        if conditions.is_empty() { "1 = 1".to_owned() } else { conditions.join(" AND ") }
+    }
+}
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct AuthorsInput {
@@ -278,6 +306,9 @@ pub struct LeaderboardInput {
     /// Counts for these addresses, at most [`Self::BEST`]; when absent, for the [`Self::BEST`] with the most.
     #[serde(default)]
     pub addresses: Option<Vec<Address>>,
+    /// What is not counted: [`LABELLED_ADDRESSES`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labelled: Vec<LabelledAddresses>,
 }
 
 impl LeaderboardInput {
@@ -285,7 +316,7 @@ impl LeaderboardInput {
     pub const BEST: usize = 1000;
 
     /// Ends a statement that counts by address and has a `WHERE`: with the addresses of the input, or with those that come first by
-    /// `order_by`. Among equals the lower address comes first, as on the board.
+    /// `order_by`, and never with labelled ones. Among equals the lower address comes first, as on the board.
     ///
     /// ```
     /// use plugin_api::{point::LeaderboardInput, sql};
@@ -296,6 +327,8 @@ impl LeaderboardInput {
     /// assert_eq!(best.param_count(), 1);
     /// ```
     pub fn select(&self, count: Sql, address: &str, order_by: &str) -> Sql {
+        let counted = LabelledAddresses::leave_out(&self.labelled, address);
+        let count = if self.labelled.is_empty() { count } else { count.push(&format!(" AND {counted}")) };
         let Some(addresses) = &self.addresses else {
             let end = format!(" GROUP BY {address} ORDER BY {order_by}, {address} LIMIT {}", Self::BEST);
             return count.push(&end);

@@ -263,6 +263,10 @@ fn commons_reads() -> Vec<Call> {
             .query(&format!("agentId=1&address={d}&status=submitted"))
             .query(page),
         Call::get("get_memory_proof", "/api/memory/proof/1/1"),
+        Call::get("get_loadtest_stats", "/api/loadtest/stats"),
+        Call::get("get_loadtest_address", "/api/loadtest/address/0xC75F02c48cB7f7f0220dee74E7F212906Acc68A3"),
+        Call::get("get_loadtest_manifest", "/api/loadtest/manifest"),
+        Call::get("get_loadtest_disclosure", "/.well-known/loadtest.json"),
         Call::get("list_referrers", "/api/referrals/leaderboard").query("limit=5"),
         Call::get("list_agent_referrals", "/api/referrals/by/2").query(page),
         Call::get("get_referral", "/api/referrals/1"),

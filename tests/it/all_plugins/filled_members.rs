@@ -27,6 +27,7 @@ const UNFILLED: &[(&str, &str)] = &[
     ("Release.counts.", "CHANGELOG.md has no such change"),
     ("TransactionStatus.", "needs a key and a chain that mines: tests/it/tx/transaction_route.rs"),
     ("faucet.FaucetView.pow", "needs a puzzle: plugins/faucet/tests/it/request_drip.rs"),
+    ("loadtest.", "needs transactions of the wallets and a runner: plugins/loadtest/tests/it"),
     ("memory.LogView.", NO_ANCHOR),
     ("memory.OnchainProof.", NO_ANCHOR),
     ("referrals.ReferralView.", NO_GROWTH),

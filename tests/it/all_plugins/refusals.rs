@@ -56,6 +56,7 @@ pub fn refusals(now_s: i64) -> Vec<Refusal> {
         arena(&right),
         bounties(&right, now_s),
         content(&right),
+        vec![right.at("get_loadtest_address", "/api/loadtest/address/0x12", 400, "bad_address")],
         memory(&right),
         faucet(&right),
         referrals(&right),

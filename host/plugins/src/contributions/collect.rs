@@ -48,12 +48,24 @@ impl Contribution {
         let fits = self
             .fits(point, point::AUTHORS)
             .or_else(|| self.fits(point, point::DISCOVERY))
+            .or_else(|| self.fits(point, point::LABELLED_ADDRESSES).map(|fits| fits && self.names_own_view()))
             .or_else(|| self.fits(point, point::LEADERBOARD))
             .or_else(|| self.fits(point, point::PAYLOAD_REFERENCES))
             .or_else(|| self.fits(point, point::STATS))
             .or_else(|| self.fits(point, point::STATUS))
             .or_else(|| self.fits(point, point::WORK));
         fits.unwrap_or(true)
+    }
+
+    /// Others read the view: one that the plugin does not publish would fail them.
+    fn names_own_view(&self) -> bool {
+        let Some(labelled) = self.decode(point::LABELLED_ADDRESSES) else { return false };
+        let is_own = self.plugin.manifest.views.contains(&labelled.view);
+        if !is_own {
+            let message = format!("the plugin publishes no view `{}`", labelled.view);
+            self.plugin.handle.invalid_contribution(point::LABELLED_ADDRESSES.name(), &message);
+        }
+        is_own
     }
 
     /// `None` when it is another point's.

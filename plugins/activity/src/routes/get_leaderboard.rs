@@ -96,13 +96,16 @@ fn ttl_s(cost: Duration) -> i64 {
 
 /// Where a contributor gave its best only, one of them may have done more than what is among the best of each: then all
 /// contributors are asked again, for those that come first by what is known.
+/// Contributors leave labelled addresses out.
 async fn rank_period(cx: &PluginContext<Activity>, since_s: Option<i64>) -> Result<Vec<LeaderboardEntry>, HostError> {
-    let best = collect(cx, &LeaderboardInput { since_s, addresses: None }).await?;
+    let labelled = cx.labelled_addresses().await?;
+    let all = LeaderboardInput { since_s, addresses: None, labelled };
+    let best = collect(cx, &all).await?;
     if best.iter().all(|part| part.len() < LeaderboardInput::BEST) {
         return Ok(rank(best, ENTRIES_MAX as usize));
     }
     let addresses = rank(best, LeaderboardInput::BEST).into_iter().map(|entry| entry.author.address).collect();
-    let parts = collect(cx, &LeaderboardInput { since_s, addresses: Some(addresses) }).await?;
+    let parts = collect(cx, &LeaderboardInput { addresses: Some(addresses), ..all }).await?;
     Ok(rank(parts, ENTRIES_MAX as usize))
 }
 

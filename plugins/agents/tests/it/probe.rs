@@ -51,7 +51,7 @@ async fn collect_metrics(
     cx: RequestContext<Probe>,
     JsonBody(period): JsonBody<BTreeMap<String, i64>>,
 ) -> Result<Json<Value>, HandlerError> {
-    let input = LeaderboardInput { since_s: period.get("sinceS").copied(), addresses: None };
+    let input = LeaderboardInput { since_s: period.get("sinceS").copied(), ..LeaderboardInput::default() };
     let mut parts = cx.collect(Point::<_, Value>::new("leaderboard"), &input).await?;
     Ok(Json(parts.pop().map(|(_, part)| part).unwrap_or_default()))
 }

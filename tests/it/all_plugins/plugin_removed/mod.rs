@@ -43,6 +43,7 @@ pub fn modules() -> Vec<PluginModule_Ref> {
         forum::plugin_module(),
         hello::plugin_module(),
         kb::plugin_module(),
+        loadtest::plugin_module(),
         memory::plugin_module(),
         messages::plugin_module(),
         payloads::plugin_module(),
@@ -129,7 +130,7 @@ async fn probed(gateway: &TestGateway) {
 /// What each plugin contributes to the documents that are compared.
 async fn parts(gateway: &TestGateway, pages: &Pages) -> Parts {
     let since_30d = pages.leaderboard["since30d"].as_i64();
-    let input = |since_s| serde_json::to_value(LeaderboardInput { since_s, addresses: None }).unwrap();
+    let input = |since_s| serde_json::to_value(LeaderboardInput { since_s, ..LeaderboardInput::default() }).unwrap();
     Parts {
         manifests: manifests(),
         counters: gateway.collect(point::STATS.name(), &json!({})).await,

@@ -1,0 +1,123 @@
+//! Follows the chain block by block. The rules: a block is taken in when its parent is the last one that was, and given back when it is
+//! no longer in the chain; it is counted once, when it is final.
+
+use crate::{
+    Loadtest,
+    model::{Kind, Tally},
+    store::{
+        blocks::{self, BlockRow},
+        counts, wallets,
+    },
+};
+use plugin_api::{
+    Address, HostError, HostErrorCode, Job, PluginContext,
+    chain::{BlockTransactions, MAIN},
+};
+use std::{collections::BTreeSet, time::Duration};
+
+const INTERVAL: Duration = Duration::from_secs(1);
+/// Blocks of one run.
+const BLOCKS_MAX: u32 = 100;
+
+pub fn job() -> Job<Loadtest> {
+    Job::every("follow", INTERVAL, follow)
+}
+
+async fn follow(cx: PluginContext<Loadtest>) -> Result<(), HostError> {
+    if cx.plugin().branch.is_none() || wallets::last(&cx.db()).await?.is_none() {
+        return Ok(());
+    }
+    match take_in(&cx).await {
+        // No server answers, or another gateway did the same: the next run goes on.
+        Err(error) if error.is_transient() || error.is(HostErrorCode::Constraint) => {
+            cx.debug(&format!("the chain cannot be followed now: {error}"));
+            Ok(())
+        }
+        other => other,
+    }
+}
+
+/// Takes in the blocks that are new, and counts those that are final.
+async fn take_in(cx: &PluginContext<Loadtest>) -> Result<(), HostError> {
+    let chain = cx.chain(MAIN);
+    let head = signed(chain.head().await?.number);
+    let mut last = blocks::last(&cx.db()).await?;
+    for _ in 0..BLOCKS_MAX {
+        let next = match &last {
+            Some(last) => last.number + 1,
+            None => cx.plugin().config.count_from_block.map_or(head, signed),
+        };
+        if next > head {
+            break;
+        }
+        // A server that is behind the one that told the head has no such block yet.
+        let Some(block) = chain.transactions(next.unsigned_abs()).await? else { break };
+        last = match last {
+            Some(before) if before.hash != block.block.parent => give_back(cx, before).await?,
+            _ => Some(store(cx, block).await?),
+        };
+    }
+    // One that left the chain without a successor is noticed with the next block.
+    count(cx, signed(chain.finalized().await?.number)).await
+}
+
+/// Forgets a block that the chain has no more. Those that are counted are final, so there is none to give back below them.
+async fn give_back(cx: &PluginContext<Loadtest>, block: BlockRow) -> Result<Option<BlockRow>, HostError> {
+    if block.is_counted == 1 {
+        let message = format!("block {} was final and is no longer in the chain", block.number);
+        return Err(HostError::new(HostErrorCode::Internal, message));
+    }
+    let number = block.number;
+    cx.write(async move |tx| {
+        blocks::remove(tx, number).await?;
+        blocks::last(tx).await
+    })
+    .await
+}
+
+async fn store(cx: &PluginContext<Loadtest>, block: BlockTransactions) -> Result<BlockRow, HostError> {
+    let BlockTransactions { block: info, transactions } = block;
+    let parties: BTreeSet<Address> =
+        transactions.iter().flat_map(|sent| [Some(sent.from), sent.to]).flatten().collect();
+    let parties: Vec<Address> = parties.into_iter().collect();
+    let ours = wallets::indexes(&cx.db(), &parties).await?;
+    let float = wallets::address(&cx.db(), 0).await?;
+    let mut tally = Tally::default();
+    for sent in transactions.iter().filter(|sent| ours.contains_key(&sent.from)) {
+        tally.count(Kind::of(sent.from, sent.to, float, cx.plugin().config.sink_address()), sent.value);
+    }
+    let row = BlockRow {
+        number: signed(info.number),
+        hash: info.hash,
+        mined_at: info.time_s,
+        transactions: i64::try_from(transactions.len()).unwrap_or(i64::MAX),
+        labelled: tally.transactions(),
+        kinds: serde_json::to_string(&tally)
+            .map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))?,
+        is_counted: 0,
+    };
+    let (stored, seen) = (row.clone(), ours.into_values().collect::<Vec<i64>>());
+    cx.write(async move |tx| {
+        wallets::set_seen(tx, &seen).await?;
+        blocks::insert(tx, &stored).await
+    })
+    .await?;
+    Ok(row)
+}
+
+async fn count(cx: &PluginContext<Loadtest>, final_block: i64) -> Result<(), HostError> {
+    for block in blocks::uncounted(&cx.db(), final_block, BLOCKS_MAX).await? {
+        cx.write(async move |tx| {
+            if blocks::set_counted(tx, block.number).await? {
+                counts::count(tx, &block, &block.tally()).await?;
+            }
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,4 @@
+//! Scheduled jobs, one file per job.
+
+pub mod derive;
+pub mod follow;

@@ -1,0 +1,80 @@
+//! The disclosure, which two routes serve.
+
+use crate::{
+    Loadtest,
+    model::{ADDRESS, Addresses, DAY_S, Derivation, Disclosure, Limits, MANIFEST, Marker, Operator, PATH, STATS, date},
+    store::{counts, wallets},
+};
+use plugin_api::{HostError, RequestContext};
+
+/// Numbers of this service from which labelled addresses are left out.
+const EXCLUDED_FROM: [&str; 5] = ["leaderboard", "stats", "network", "similar agents", "arms-length figures"];
+const COUNTING: &str = "Transactions are counted once their block is final. One whose sender is the float or a wallet belongs to the \
+     load test; all others are organic, whatever their data are.";
+
+/// An absolute URL.
+pub fn url(cx: &RequestContext<Loadtest>, path: &str) -> String {
+    format!("{}{path}", cx.environment().base_url)
+}
+
+pub async fn disclosure(cx: &RequestContext<Loadtest>) -> Result<Disclosure, HostError> {
+    let (db, config) = (cx.db(), &cx.plugin().config);
+    let totals = counts::totals(&db).await?;
+    let (_, activated_up_to) = wallets::seen(&db).await?;
+    let known = wallets::last(&db).await?.unwrap_or(0);
+    let xpub = cx.plugin().branch.as_ref().map(|branch| branch.xpub().to_owned());
+    let status = if xpub.is_some() { "started" } else { "not started" };
+    let sink = config.sink_address();
+    let agent_page = config.operator_agent_id.zip(cx.environment().web_url.as_ref());
+    Ok(Disclosure {
+        name: format!("{} load test", cx.environment().brand.network_name),
+        purpose: config.purpose.clone(),
+        operator: Operator {
+            name: config.operator_name.clone(),
+            agent_id: config.operator_agent_id,
+            sink,
+            agent_page: agent_page.map(|(id, web_url)| format!("{web_url}/agents/{id}")),
+        },
+        chain_id: cx.environment().chain_id,
+        status: status.to_owned(),
+        start_date: totals.as_ref().and_then(|totals| Some(date(totals.first_at?.div_euclid(DAY_S)))),
+        marker: Marker::with_rule(),
+        addresses: Addresses {
+            float: wallets::address(&db, 0).await?,
+            sink,
+            derivation: Derivation {
+                standard: "BIP-32, BIP-44",
+                path: PATH,
+                xpub,
+                float: 0,
+                wallets: known,
+                activated_up_to,
+            },
+        },
+        verify: verify(cx),
+        counters: url(cx, STATS),
+        excluded_from: EXCLUDED_FROM.into(),
+        counting: COUNTING,
+        labelled: vec![
+            "index 0: the float, which funds the wallets and gets back what they do not spend".to_owned(),
+            format!("indexes 1 to {known}: the wallets"),
+        ],
+        limits: Limits { rate_tx_per_s: 0, pauses_when: Vec::new() },
+        manifest: url(cx, MANIFEST),
+        updated_at: totals.map(|totals| totals.counted_at),
+    })
+}
+
+fn verify(cx: &RequestContext<Loadtest>) -> Vec<String> {
+    let address = url(cx, ADDRESS);
+    vec![
+        format!("Ask {address}: `loadtest` is true for every address of the test, and for no other."),
+        format!(
+            "Or derive the addresses yourself: the children `i` of `addresses.derivation.xpub`, which is {}; child 0 is the float.",
+            PATH.trim_end_matches("/i")
+        ),
+        "Look at the transactions of such an address: each has `marker.data` as its data.".to_owned(),
+        "Follow the coins: the float funds wallets, wallets pay each other and return what is left to the float."
+            .to_owned(),
+    ]
+}

@@ -1,0 +1,142 @@
+//! `GET /api/loadtest/stats`: the counters.
+
+use super::documents::url;
+use crate::{
+    Loadtest,
+    model::{
+        ADDRESS, Branch, Counters, Explorer, Float, Gas, Kind, MANIFEST, Marker, Membership, NotStarted, Organic, PATH,
+        Rates, RunnerState, SCHEMA, Seen, Started, Stats, StatsDerivation, Tally, Wallets, date,
+    },
+    store::{
+        blocks,
+        counts::{self, Totals},
+        wallets,
+    },
+};
+use plugin_api::{HandlerError, HostError, Json, RequestContext, Route, Wei};
+
+pub fn route() -> Route<Loadtest> {
+    Route::get("/api/loadtest/stats", get_loadtest_stats)
+        .public()
+        .cache_control("public, max-age=5")
+        .summary("Counters of the load test, and of everybody else's transactions")
+        .description("`deployed` is false while there is no load test.")
+}
+
+async fn get_loadtest_stats(cx: RequestContext<Loadtest>) -> Result<Json<Stats>, HandlerError> {
+    let Some(branch) = cx.plugin().branch.clone() else {
+        return Ok(Json(Stats::NotStarted(NotStarted {
+            deployed: false,
+            available: false,
+            detail: "there is no load test on this network",
+            manifest: url(&cx, MANIFEST),
+            address: url(&cx, ADDRESS),
+        })));
+    };
+    Ok(Json(Stats::Started(Box::new(started(&cx, &branch).await?))))
+}
+
+async fn started(cx: &RequestContext<Loadtest>, branch: &Branch) -> Result<Started, HostError> {
+    let (db, config) = (cx.db(), &cx.plugin().config);
+    let totals = counts::totals(&db).await?;
+    let last_day = counts::last_day(&db, cx.now_s()).await?;
+    let kinds = counts::kinds(&db).await?;
+    let (activated, highest_index) = wallets::seen(&db).await?;
+    let known = wallets::last(&db).await?;
+    let membership = Membership {
+        loaded: known.unwrap_or(0),
+        problem: wallets::branch(&db).await?.and_then(|stored| stored.problem),
+    };
+    Ok(Started {
+        deployed: true,
+        available: true,
+        schema: SCHEMA,
+        updated_at: cx.now_s(),
+        state: RunnerState::off(),
+        purpose: config.purpose.clone(),
+        chain_id: cx.environment().chain_id,
+        marker: Marker::new(),
+        sink: config.sink_address(),
+        float: Float {
+            address: wallets::address(&db, 0).await?,
+            balance_wei: None,
+            in_flight_wei: Wei::ZERO,
+            reserve_wei: Wei::ZERO,
+            min_wei: Wei::ZERO,
+            max_in_flight_wei: Wei::ZERO,
+        },
+        derivation: StatsDerivation {
+            path: PATH,
+            xpub: branch.xpub().to_owned(),
+            float: 0,
+            wallets: membership.loaded,
+        },
+        wallets: Wallets {
+            planned: config.wallets.into(),
+            activated,
+            highest_index,
+            next_index: highest_index + 1,
+            pass: 0,
+            active_waves: 0,
+        },
+        counters: counters(totals.as_ref(), &kinds, known.map_or(0, |last| last + 1), activated),
+        organic: match &totals {
+            Some(totals) => Some(organic(cx, totals, last_day).await?),
+            None => None,
+        },
+        explorer: Explorer { index_snapshot: None, index_read: None },
+        rates: rates(totals.as_ref(), last_day.1, counts::days(&db).await?),
+        guards: None,
+        sink_transfers: Vec::new(),
+        membership,
+        manifest: url(cx, MANIFEST),
+        address: url(cx, ADDRESS),
+    })
+}
+
+fn counters(totals: Option<&Totals>, kinds: &Tally, addresses: i64, addresses_on_chain: i64) -> Counters {
+    let of = |kind| kinds.0.get(&kind).map_or(0, |(transactions, _)| *transactions);
+    Counters {
+        transactions: totals.map_or(0, |totals| totals.labelled),
+        by_kind: Kind::ALL.map(|kind| (kind.name(), of(kind))).into(),
+        failed: 0,
+        volume_wei: kinds.0.values().fold(Wei::ZERO, |sum, (_, volume)| sum.saturating_add(*volume)),
+        gas_wei: None,
+        addresses,
+        addresses_on_chain,
+        pending: 0,
+    }
+}
+
+async fn organic(
+    cx: &RequestContext<Loadtest>,
+    totals: &Totals,
+    (all, labelled): (i64, i64),
+) -> Result<Organic, HostError> {
+    let followed = blocks::last(&cx.db()).await?.map_or(0, |block| block.number);
+    Ok(Organic {
+        ready: blocks::uncounted(&cx.db(), totals.through_block + 1, 1).await?.is_empty(),
+        through_block: totals.through_block,
+        transactions: totals.transactions - totals.labelled,
+        last24h: all - labelled,
+        loadtest: totals.labelled,
+        at: totals.counted_at,
+        confirmations: followed - totals.through_block,
+    })
+}
+
+fn rates(totals: Option<&Totals>, last24h: i64, days: Vec<(i64, i64)>) -> Rates {
+    let seen = |block: Option<i64>, at: Option<i64>| block.zip(at).map(|(block, at)| Seen { at, block });
+    Rates {
+        daily: days.into_iter().map(|(day, transactions)| (date(day), transactions)).collect(),
+        last24h,
+        first_tx: totals.and_then(|totals| seen(totals.first_block, totals.first_at)),
+        last_tx: totals.and_then(|totals| seen(totals.last_block, totals.last_at)),
+        rate: 0,
+        gas: Gas {
+            per_transfer: None,
+            rule: "Every transaction names one price per gas as tip and as maximum, so that its fee is known before it is in a block.",
+            tip_wei: None,
+        },
+    }
+}

@@ -1,0 +1,67 @@
+//! The load test in a gateway, on each database, with a scripted chain: one file per operation and subject.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod disclosure;
+mod membership;
+
+use plugin_testing::{Builder, ScriptedChain, TestGateway, Value, json};
+use std::time::Duration;
+
+/// Of the seed of 32 bytes 0x77; computed with @scure/bip32 and viem, as are the addresses.
+const XPUB: &str =
+    "xpub6Dom4bNvHgeKTBr1kNeTbfKWLVT6aKFmwj419xXdbnNyFUrXuv5gi14gFfX7wBS2NBga96qAwtFwx2hiNqhaQQRoSXyAX32ww4KnaD6cZpz";
+const FLOAT: &str = "0xC75F02c48cB7f7f0220dee74E7F212906Acc68A3";
+const WALLET_1: &str = "0x12935FDB277Ce7EE831Dba34454D52D606358796";
+const WALLET_2: &str = "0x29d4efD05Bc84C59844DE1F70aFCEF6DED61Dec8";
+const SINK: &str = "0x00000000000000000000000000000000000000AA";
+const MINUTE: Duration = Duration::from_secs(60);
+/// Blocks after which an inclusion is final.
+const DEPTH: u64 = 4;
+
+fn prepared(builder: Builder, chain: &ScriptedChain, config: &Value) -> Builder {
+    let builder = builder.plugin(loadtest::plugin_module()).config("loadtest", config.clone());
+    builder.chain(chain, &[]).configure(|config| {
+        let main = config.chains.get_mut("main").unwrap();
+        (main.confirmations, main.reorg_depth) = (2, DEPTH);
+    })
+}
+
+/// A chain and a gateway on each database, one after the other.
+async fn each(config: Value, test: impl AsyncFn(&ScriptedChain, TestGateway) -> TestGateway) {
+    let mut builders = vec![TestGateway::builder()];
+    builders.extend(TestGateway::postgres_builder().await);
+    for builder in builders {
+        let chain = ScriptedChain::start().await;
+        let gateway = prepared(builder, &chain, &config).start().await;
+        let gateway = test(&chain, gateway).await;
+        assert_eq!(gateway.faults().await, Vec::<String>::new());
+        gateway.stop().await;
+    }
+}
+
+async fn read(gateway: &TestGateway, path: &str) -> Value {
+    let response = gateway.get(path).await;
+    assert_eq!(response.status, 200, "{path}: {}", response.text());
+    response.json()
+}
+
+async fn stats(gateway: &TestGateway) -> Value {
+    read(gateway, "/api/loadtest/stats").await
+}
+
+/// Lets time pass until this holds.
+async fn eventually(gateway: &TestGateway, what: &str, holds: impl AsyncFn() -> bool) {
+    TestGateway::eventually(MINUTE, what, async || {
+        gateway.clock().advance(Duration::from_secs(1)).await;
+        holds().await
+    })
+    .await;
+}
+
+async fn derived(gateway: &TestGateway, wallets: u32) {
+    eventually(gateway, "the wallets are derived", async || {
+        stats(gateway).await["membership"] == json!({ "loaded": wallets, "problem": null })
+    })
+    .await;
+}
