@@ -1,11 +1,12 @@
 // A whole dev network in the foreground: anvil with every contract behind a proxy that knows the network's rule on tips, and
 // files that say where. Ends with Ctrl-C or SIGTERM, and takes anvil with it however it ends.
 import { parseArgs } from "node:util";
-import { formatEther } from "viem";
+import { formatEther, parseEther } from "viem";
 import { registerAgents, startAgents } from "./agents.mjs";
 import { deploy } from "./deploy.mjs";
 import { CHAIN_ID, startAnvil } from "./lib/anvil.mjs";
 import { KEY_COUNT, testKeys } from "./lib/keys.mjs";
+import { loadTest } from "./lib/load_test.mjs";
 import { whenParentEnds } from "./lib/parent.mjs";
 import { hex } from "./lib/rpc.mjs";
 import { leave } from "./lib/settings.mjs";
@@ -23,12 +24,15 @@ const USAGE = `usage: node devnet.mjs [OPTIONS]
   --block-steps N  at most N of its steps in a block (2500 in a large one, 40 in a small one)
   --seed S         the same seed plays the same economy (1)
   --endpoints N    real agents that answer calls, the second one priced (0)
+  --load-test      funds the float of a load test, which a gateway then runs
   --first-block N  number of the block that the chain begins with (0)
   --with-parent    ends when the program that started it does
   --prune          keeps no state of earlier blocks: a large economy fits into memory`;
 
 /** How long ago the chain begins: long enough for the deployment, and for the weeks that an economy takes. */
 const DEPLOYMENT_S = 600;
+/** What the float of a load test has. */
+const LOAD_TEST_FMX = "1000";
 const ECONOMY_S = 60 * 86_400;
 
 function options() {
@@ -46,6 +50,7 @@ function options() {
       seed: text("1"),
       endpoints: text("0"),
       "first-block": text("0"),
+      "load-test": { type: "boolean", default: false },
       "with-parent": { type: "boolean", default: false },
       prune: { type: "boolean", default: false },
       help: { type: "boolean", short: "h", default: false },
@@ -62,16 +67,17 @@ function options() {
   const economy = agents > 0 ? { agents, jobs, updates: whole("updates"), blockSteps, seed: whole("seed") } : null;
   const chain = { port: whole("port"), blockTime: whole("block-time"), firstBlock: whole("first-block") };
   const numbers = { ...chain, endpoints: whole("endpoints") };
-  return { ...values, ...numbers, baseUrl: values["base-url"], withParent: values["with-parent"], economy };
+  return { ...values, ...numbers, baseUrl: values["base-url"], withParent: values["with-parent"], economy, loadTest: values["load-test"] ? loadTest() : null };
 }
 
 /** Deploys the contracts and plays the economy, before the network is announced. Returns what the files describe. */
-async function prepare({ rpc, url }, { baseUrl, economy, blockTime, endpoints }) {
+async function prepare({ rpc, url }, { baseUrl, economy, blockTime, endpoints, loadTest }) {
   const deployed = await deploy(rpc, { baseUrl });
   const played = economy ? await playEconomy(rpc, deployed, economy) : null;
   const callable = await startAgents({ count: endpoints });
   // While each transaction is mined at once.
   await registerAgents({ rpcUrl: url, ...deployed, keys: testKeys() }, callable.agents);
+  if (loadTest) await rpc.call("anvil_setBalance", loadTest.float, hex(parseEther(LOAD_TEST_FMX)));
   await rpc.call("evm_setNextBlockTimestamp", hex(secondsNow()));
   await rpc.call("evm_mine");
   if (blockTime > 0) await rpc.call("evm_setIntervalMining", blockTime);
@@ -103,7 +109,7 @@ async function serve(anvil, chosen) {
   const { agents } = callable;
   const proxy = await startProxy(anvil.url, { port: chosen.port });
   const where = { rpcUrl: proxy.url, wsUrl: proxy.wsUrl, controlUrl: `${proxy.url}/control`, anvilUrl: anvil.url };
-  const described = { ...where, chainId: CHAIN_ID, blockTime: chosen.blockTime, ...deployed, agents, keys: testKeys() };
+  const described = { ...where, chainId: CHAIN_ID, blockTime: chosen.blockTime, ...deployed, agents, keys: testKeys(), loadTest: chosen.loadTest };
   leave(chosen.out, described, played);
   for (const { slug, pricePerCall } of agents) {
     const price = pricePerCall === "0" ? "free" : `${formatEther(BigInt(pricePerCall))} FMX a call`;

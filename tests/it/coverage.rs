@@ -51,6 +51,8 @@ const TESTED_ELSEWHERE: &[(&str, u16, &str, &str)] = &[
     ("faucet", 503, "faucet_reserve", "needs the key of the relayer: plugins/faucet/tests/it/request_drip.rs"),
     ("faucet", 503, "unavailable", "needs the key of the relayer: plugins/faucet/tests/it/request_drip.rs"),
     ("kb", 409, "conflict", "needs two writers at the same moment: plugins/kb/tests/it/write_page.rs"),
+    ("loadtest", 409, "not_started", "it is started here: plugins/loadtest/tests/it/runner.rs"),
+    ("loadtest", 503, "disabled", "operators are configured here: plugins/loadtest/tests/it/runner.rs"),
     ("memory", 409, "too_many_keys", "needs many keys: plugins/memory/tests/it/put_memory.rs"),
     ("memory", 429, "daily_bytes", "needs a full day's share: plugins/memory/tests/it/put_memory.rs"),
     ("memory", 507, "store_full", "needs a full memory: plugins/memory/tests/it/put_memory.rs"),

@@ -14,6 +14,7 @@ use std::{
 pub const USAGE: &str = "usage: cargo xtask dev [OPTIONS] [-- ARGS of `gateway run`…]
   --block-time S   seconds between two blocks of the chain (7)
   --agents N       agents of the small economy that is played on it first (10)
+  --loadtest       with a labelled load test: http://127.0.0.1:8080/api/loadtest/stats
   --no-chain       without a chain, for example because the configuration names one";
 
 const PORT: u16 = 8545;
@@ -28,18 +29,23 @@ const EPOCH_S: u64 = 1_767_225_600;
 pub struct Wanted {
     block_time_s: String,
     agents: String,
+    has_load_test: bool,
 }
 
 impl Wanted {
     /// Reads the options before `--`; nothing when no chain is wanted.
     pub fn read(options: &[String]) -> Result<Option<Self>, Failure> {
-        let mut wanted = Self { block_time_s: "7".to_owned(), agents: "10".to_owned() };
+        let mut wanted = Self { block_time_s: "7".to_owned(), agents: "10".to_owned(), has_load_test: false };
         let mut words = options.iter().map(String::as_str);
         let mut is_wanted = true;
         while let Some(word) = words.next() {
             let place = match word {
                 "--no-chain" => {
                     is_wanted = false;
+                    continue;
+                }
+                "--loadtest" => {
+                    wanted.has_load_test = true;
                     continue;
                 }
                 "--block-time" => &mut wanted.block_time_s,
@@ -71,6 +77,9 @@ impl Wanted {
         node.arg(devnet::folder(root).join("devnet.mjs")).arg("--with-parent").arg("--out").arg(&out);
         node.args(["--port", &port.to_string(), "--first-block", &first_block().to_string()]);
         node.args(["--block-time", &self.block_time_s, "--agents", &self.agents, "--endpoints", ENDPOINTS]);
+        if self.has_load_test {
+            node.arg("--load-test");
+        }
         // In a group of its own, so that Ctrl-C is the gateway's, which needs the chain until it has stopped.
         let mut chain = node.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
         let chain = chain.as_mut().map_err(|error| format!("node could not be started: {error}"))?;
@@ -106,11 +115,12 @@ mod tests {
 
     #[test]
     fn a_chain_is_wanted_unless_said() {
-        let wanted = |block_time_s: &str, agents: &str| {
-            Ok(Some(Wanted { block_time_s: block_time_s.to_owned(), agents: agents.to_owned() }))
+        let wanted = |block_time_s: &str, agents: &str, has_load_test| {
+            Ok(Some(Wanted { block_time_s: block_time_s.to_owned(), agents: agents.to_owned(), has_load_test }))
         };
-        assert_eq!(read(""), wanted("7", "10"));
-        assert_eq!(read("--agents 3 --block-time 1"), wanted("1", "3"));
+        assert_eq!(read(""), wanted("7", "10", false));
+        assert_eq!(read("--agents 3 --block-time 1"), wanted("1", "3", false));
+        assert_eq!(read("--loadtest --block-time 1"), wanted("1", "10", true));
         assert_eq!(read("--no-chain"), Ok(None));
     }
 

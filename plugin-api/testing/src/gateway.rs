@@ -99,6 +99,12 @@ impl Builder {
         self
     }
 
+    /// The seed of a role that has wallets, in hexadecimal.
+    pub fn seed(mut self, role: &str, seed: &str) -> Self {
+        self.config.signers.insert(role.to_owned(), SignerConfig::with_key(seed));
+        self
+    }
+
     /// Any other key of the configuration.
     pub fn configure(mut self, change: impl FnOnce(&mut Config)) -> Self {
         change(&mut self.config);

@@ -2,7 +2,7 @@
 //!
 //! README.md has the details. The rules that must not break: an address belongs to the load test exactly if it is in the table that is
 //! filled while the wallets are derived from the extended public key (`jobs/derive.rs`), and no request derives any; what is counted is
-//! in final blocks (`jobs/follow.rs`).
+//! in final blocks (`jobs/follow.rs`); the runner stores what it signs before it sends it, and signs nothing twice (`jobs/run`).
 
 #![forbid(unsafe_code)]
 
@@ -37,11 +37,20 @@ impl Plugin for Loadtest {
                 routes::get_loadtest_address::route(),
                 routes::get_loadtest_manifest::route(),
                 routes::get_loadtest_disclosure::route(),
+                routes::control_loadtest::route(),
             ])
-            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .migrations([
+                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
+                Migration::new(2, "runner", include_str!("../migrations/0002_runner.sql")),
+            ])
             .jobs([jobs::derive::job(), jobs::follow::job()])
             .labels_addresses("loadtest_labelled_v1")
-            .grants(Grants { chains: vec![MAIN.to_owned()], ..Grants::default() })
+            .grants(Grants {
+                chains: vec![MAIN.to_owned()],
+                signer_roles: vec![jobs::run::ROLE.to_owned()],
+                raw_calls: true,
+                ..Grants::default()
+            })
             .contributes(point::STATUS, contributions::status)
     }
 

@@ -51,7 +51,7 @@ ${addresses.join("\n")}
  * price of memory (a wallet, because only it can take that out of the vault), the budget of referrals, and which local hosts it may
  * call: its agents, and a receiver of webhooks.
  */
-function gatewayEnv({ chainId, rpcUrl, wsUrl, blockTime, deployBlock, contracts, others, agents, keys }) {
+function gatewayEnv({ chainId, rpcUrl, wsUrl, blockTime, deployBlock, contracts, others, agents, keys, loadTest }) {
   const addresses = Object.entries({ ...contracts, ...others });
   const main = {
     ...{ RPC: rpcUrl, WS: wsUrl, CHAIN_ID: chainId, DEPLOY_BLOCK: deployBlock },
@@ -67,5 +67,13 @@ function gatewayEnv({ chainId, rpcUrl, wsUrl, blockTime, deployBlock, contracts,
     `GATEWAY_PLUGINS__REFERRALS__BUDGET_WEI=${REFERRALS_BUDGET_WEI}`,
     `GATEWAY_EGRESS__ALLOW_HOSTS=${[...hosts, WEBHOOK_RECEIVER].join(",")}`,
   ];
-  return [`GATEWAY_CHAIN_ID=${chainId}`, ...lines, ...payments, ""].join("\n");
+  return [`GATEWAY_CHAIN_ID=${chainId}`, ...lines, ...payments, ...loadTestEnv(loadTest), ""].join("\n");
+}
+
+/** A load test that begins by itself. */
+function loadTestEnv(loadTest) {
+  if (!loadTest) return [];
+  const settings = { XPUB: loadTest.xpub, RUNNER: true, AUTOSTART: true, WALLETS: 200, OPERATOR_NAME: "the developer" };
+  const lines = Object.entries(settings).map(([key, value]) => `GATEWAY_PLUGINS__LOADTEST__${key}=${value}`);
+  return [`GATEWAY_SIGNERS__LOADTEST__KEY=${loadTest.seed}`, ...lines];
 }

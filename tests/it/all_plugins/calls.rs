@@ -187,6 +187,13 @@ fn ends() -> Vec<Call> {
     let alice = alice();
     let referral = json!({ "newAgentId": 1, "ref": 2 });
     vec![
+        Call::write(
+            "control_loadtest",
+            "/api/loadtest/runner",
+            &operator(),
+            "loadtest.control",
+            json!({ "do": "start" }),
+        ),
         Call::write("create_referral", "/api/referrals", &owner(1), "referral.claim", referral),
         Call::write(
             "release_referral",

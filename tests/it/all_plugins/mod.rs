@@ -75,6 +75,8 @@ fn for_calls(setup: Setup) -> Setup {
         .set("plugins.memory.treasury", TREASURY)
         .set("plugins.loadtest.xpub", LOADTEST_XPUB)
         .set("plugins.loadtest.wallets", 3)
+        .set("plugins.loadtest.runner", true)
+        .set("plugins.loadtest.operators", &operators)
         .set("plugins.referrals.claim_days", 36_500)
         .set("plugins.referrals.operators", &operators)
         .set("plugins.validators.operators", operators)

@@ -56,7 +56,10 @@ pub fn refusals(now_s: i64) -> Vec<Refusal> {
         arena(&right),
         bounties(&right, now_s),
         content(&right),
-        vec![right.at("get_loadtest_address", "/api/loadtest/address/0x12", 400, "bad_address")],
+        vec![
+            right.at("get_loadtest_address", "/api/loadtest/address/0x12", 400, "bad_address"),
+            right.by("control_loadtest", &stranger(), 403, "not_operator"),
+        ],
         memory(&right),
         faucet(&right),
         referrals(&right),

@@ -1,6 +1,9 @@
 //! The blocks of a scripted chain.
 
-use super::mempool::{Mempool, ScriptedTx};
+use super::{
+    accounts::Accounts,
+    mempool::{Mempool, ScriptedTx},
+};
 use alloy::{
     dyn_abi::{DynSolType, DynSolValue, Specifier as _},
     json_abi::Event,
@@ -82,6 +85,8 @@ pub struct Blocks {
     mined_count: u64,
     pub calls: HashMap<(Address, Selector), Vec<u8>>,
     pub balances: HashMap<Address, String>,
+    /// Whether transactions change balances, and those that cannot be paid are not mined.
+    pub has_accounts: bool,
     pub mempool: Mempool,
     /// Null for a node without this method.
     pub clique_status: Value,
@@ -95,6 +100,7 @@ impl Blocks {
             mined_count: 0,
             calls: HashMap::new(),
             balances: HashMap::new(),
+            has_accounts: false,
             mempool: Mempool::default(),
             clique_status: Value::Null,
         };
@@ -115,7 +121,12 @@ impl Blocks {
                 *nonces.entry(tx.from).or_default() += 1;
                 nonces
             });
-        let txs = self.mempool.take_mineable(|from| nonces.get(&from).copied().unwrap_or_default());
+        let mut txs = self.mempool.take_mineable(|from| nonces.get(&from).copied().unwrap_or_default());
+        if self.has_accounts {
+            let (paid, waiting) = self.accounts(&self.blocks).apply_affordable(txs);
+            self.mempool.push(waiting);
+            txs = paid;
+        }
         self.blocks.push(Block { number, hash, parent, time_s: START_S + number * BLOCK_S, logs, txs });
         number
     }
@@ -126,6 +137,11 @@ impl Blocks {
         let removed = self.blocks.split_off(self.blocks.len() - depth);
         self.mempool.push(removed.iter().flat_map(|block| block.txs.clone()).collect());
         removed.into_iter().flat_map(|block| block.logs).collect()
+    }
+
+    /// The balances after these blocks.
+    pub fn accounts(&self, known: &[Block]) -> Accounts {
+        Accounts::after(if self.has_accounts { known } else { &[] }, &self.balances)
     }
 
     /// The next nonce of an account after these blocks.

@@ -3,6 +3,7 @@
 //! It also behaves like real servers where that is inconvenient: `eth_getLogs` returns fewer events, without an error, when
 //! the server does not have the blocks.
 
+mod accounts;
 mod blocks;
 mod mempool;
 mod rpc;
@@ -97,6 +98,18 @@ impl ScriptedChain {
 
     pub fn set_balance(&self, address: Address, wei: &str) {
         self.lock().balances.insert(address, wei.to_owned());
+    }
+
+    /// From now on transactions change balances, those of [`Self::set_balance`] being the first, and one that its sender cannot pay is
+    /// not mined.
+    pub fn keep_accounts(&self) {
+        self.lock().has_accounts = true;
+    }
+
+    /// A balance after the newest block, in wei.
+    pub fn balance(&self, address: Address) -> plugin_api::Wei {
+        let blocks = self.lock();
+        plugin_api::Wei(blocks.accounts(blocks.all()).balance(address))
     }
 
     /// Sets the result of `clique_status`.

@@ -51,8 +51,11 @@ pub fn call(blocks: &mut Blocks, lag: u64, method: &str, params: &Value) -> Resu
             Ok(if has_code { "0x6001".into() } else { "0x".into() })
         }
         "eth_getBalance" => {
-            let wei = address(&params[0]).and_then(|address| blocks.balances.get(&address));
-            let wei: alloy_primitives::U256 = wei.map_or("0", String::as_str).parse().unwrap_or_default();
+            let number =
+                params[1].as_str().and_then(|number| usize::from_str_radix(number.strip_prefix("0x")?, 16).ok());
+            let until = number.map_or(known.len(), |number| known.len().min(number + 1));
+            let wei = address(&params[0]).map(|address| blocks.accounts(&known[..until]).balance(address));
+            let wei = wei.unwrap_or_default();
             Ok(format!("{wei:#x}").into())
         }
         other => Err((-32601, format!("the method {other} does not exist"))),

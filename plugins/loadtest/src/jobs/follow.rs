@@ -1,17 +1,21 @@
 //! Follows the chain block by block. The rules: a block is taken in when its parent is the last one that was, and given back when it is
 //! no longer in the chain; it is counted once, when it is final.
 
+use super::run;
 use crate::{
     Loadtest,
     model::{Kind, Tally},
     store::{
         blocks::{self, BlockRow},
-        counts, wallets,
+        counts, runner,
+        sinks::{self, SinkRow},
+        transactions::{self, Finished},
+        wallets,
     },
 };
 use plugin_api::{
-    Address, HostError, HostErrorCode, Job, PluginContext,
-    chain::{BlockTransactions, MAIN},
+    Address, Hash256, HostError, HostErrorCode, Job, PluginContext, Tx, Wei,
+    chain::{BlockTransactions, MAIN, TransactionInfo},
 };
 use std::{collections::BTreeSet, time::Duration};
 
@@ -34,7 +38,8 @@ async fn follow(cx: PluginContext<Loadtest>) -> Result<(), HostError> {
             Ok(())
         }
         other => other,
-    }
+    }?;
+    run::step(&cx).await
 }
 
 /// Takes in the blocks that are new, and counts those that are final.
@@ -70,6 +75,7 @@ async fn give_back(cx: &PluginContext<Loadtest>, block: BlockRow) -> Result<Opti
     let number = block.number;
     cx.write(async move |tx| {
         blocks::remove(tx, number).await?;
+        transactions::give_back(tx, number).await?;
         blocks::last(tx).await
     })
     .await
@@ -96,8 +102,11 @@ async fn store(cx: &PluginContext<Loadtest>, block: BlockTransactions) -> Result
             .map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))?,
         is_counted: 0,
     };
-    let (stored, seen) = (row.clone(), ours.into_values().collect::<Vec<i64>>());
+    let is_ours = |sent: &&TransactionInfo| ours.contains_key(&sent.from);
+    let mined: Vec<Hash256> = transactions.iter().filter(is_ours).map(|sent| sent.hash).collect();
+    let (stored, seen) = (row.clone(), ours.values().copied().collect::<Vec<i64>>());
     cx.write(async move |tx| {
+        transactions::set_mined(tx, &mined, stored.number).await?;
         wallets::set_seen(tx, &seen).await?;
         blocks::insert(tx, &stored).await
     })
@@ -108,14 +117,37 @@ async fn store(cx: &PluginContext<Loadtest>, block: BlockTransactions) -> Result
 async fn count(cx: &PluginContext<Loadtest>, final_block: i64) -> Result<(), HostError> {
     for block in blocks::uncounted(&cx.db(), final_block, BLOCKS_MAX).await? {
         cx.write(async move |tx| {
-            if blocks::set_counted(tx, block.number).await? {
-                counts::count(tx, &block, &block.tally()).await?;
+            if !blocks::set_counted(tx, block.number).await? {
+                return Ok(());
             }
-            Ok(())
+            let mut tally = block.tally();
+            finish(tx, &block, &mut tally).await?;
+            counts::count(tx, &block, &tally).await
         })
         .await?;
     }
     Ok(())
+}
+
+/// Ends the runner's transactions of a final block: they are counted, and forgotten.
+async fn finish(tx: &Tx, block: &BlockRow, tally: &mut Tally) -> Result<(), HostError> {
+    let finished = transactions::take_final(tx, block.number).await?;
+    if finished.is_empty() {
+        return Ok(());
+    }
+    let fees = finished.iter().fold(Wei::ZERO, |sum, sent| sum.saturating_add(sent.fee));
+    for Finished { hash, kind, value_wei, .. } in finished {
+        match Kind::parse(&kind) {
+            // By sender and recipient it is a sweep like others.
+            Some(Kind::Final) => tally.move_one(Kind::Sweep, Kind::Final, value_wei),
+            Some(Kind::Sink) => {
+                let (mined_at, block) = (block.mined_at, block.number);
+                sinks::insert(tx, &SinkRow { hash, value_wei, mined_at, block }).await?;
+            }
+            _ => {}
+        }
+    }
+    runner::add_fees(tx, fees).await
 }
 
 fn signed(number: u64) -> i64 {

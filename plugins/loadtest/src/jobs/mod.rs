@@ -2,3 +2,4 @@
 
 pub mod derive;
 pub mod follow;
+pub mod run;

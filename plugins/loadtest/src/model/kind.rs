@@ -62,6 +62,14 @@ impl Tally {
         (*count, *sum) = (count.saturating_add(transactions), sum.saturating_add(volume));
     }
 
+    /// Counts a transaction as another kind than before.
+    pub fn move_one(&mut self, from: Kind, to: Kind, value: Wei) {
+        if let Some((count, sum)) = self.0.get_mut(&from) {
+            (*count, *sum) = (count.saturating_sub(1), sum.saturating_sub(value));
+            self.add(to, 1, value);
+        }
+    }
+
     pub fn transactions(&self) -> i64 {
         self.0.values().map(|(count, _)| *count).sum()
     }

@@ -6,15 +6,18 @@ mod kind;
 mod marker;
 mod stats;
 mod view;
+mod wave;
 
 pub use branch::{Branch, PATH};
 pub use day::{DAY_S, HOUR_S, date};
 pub use kind::{Kind, Tally};
-pub use marker::Marker;
+pub use marker::{MARKER, Marker};
 pub use stats::{
-    Counters, Explorer, Float, Gas, NotStarted, Rates, RunnerState, SCHEMA, Started, Stats, StatsDerivation, Wallets,
+    Counters, Explorer, Float, Gas, Guards, LastPause, NotStarted, Rates, RunnerState, SCHEMA, SinkTransfer, Started,
+    Stats, StatsDerivation, Wallets,
 };
 pub use view::{
     ADDRESS, AddressView, Addresses, Derivation, Disclosure, Limits, MANIFEST, Membership, Operator, Organic, Role,
     STATS, Seen,
 };
+pub use wave::{Account, FLOAT, Phase, Planned, Wave, apply, funding};

@@ -179,7 +179,7 @@ pub struct Guards {
     pub txpool_pending: Option<i64>,
     /// Not read: null.
     pub explorer_lag: Option<i64>,
-    /// Unix seconds.
+    /// Unix seconds of the last look.
     pub at: i64,
 }
 
@@ -191,22 +191,4 @@ pub struct SinkTransfer {
     /// Unix seconds.
     pub at: i64,
     pub block: i64,
-}
-
-impl RunnerState {
-    /// Where no runner was ever started.
-    pub fn off() -> Self {
-        Self {
-            mode: "off",
-            enabled: false,
-            paused: false,
-            pause_reason: None,
-            paused_since: None,
-            last_pause: None,
-            started_at: None,
-            created_at: None,
-            drained: false,
-            final_sweep: None,
-        }
-    }
 }

@@ -1,14 +1,14 @@
 //! The disclosure, which two routes serve.
 
 use crate::{
-    Loadtest,
+    Config, Loadtest,
     model::{ADDRESS, Addresses, DAY_S, Derivation, Disclosure, Limits, MANIFEST, Marker, Operator, PATH, STATS, date},
-    store::{counts, wallets},
+    store::{counts, runner, wallets},
 };
 use plugin_api::{HostError, RequestContext};
 
 /// Numbers of this service from which labelled addresses are left out.
-const EXCLUDED_FROM: [&str; 5] = ["leaderboard", "stats", "network", "similar agents", "arms-length figures"];
+const EXCLUDED_FROM: [&str; 1] = ["leaderboard"];
 const COUNTING: &str = "Transactions are counted once their block is final. One whose sender is the float or a wallet belongs to the \
      load test; all others are organic, whatever their data are.";
 
@@ -23,7 +23,12 @@ pub async fn disclosure(cx: &RequestContext<Loadtest>) -> Result<Disclosure, Hos
     let (_, activated_up_to) = wallets::seen(&db).await?;
     let known = wallets::last(&db).await?.unwrap_or(0);
     let xpub = cx.plugin().branch.as_ref().map(|branch| branch.xpub().to_owned());
-    let status = if xpub.is_some() { "started" } else { "not started" };
+    let runner = runner::find(&db).await?;
+    let status = match (&xpub, &runner) {
+        (None, _) => "not started",
+        (Some(_), Some(runner)) => runner.mode.name(),
+        (Some(_), None) => "off",
+    };
     let sink = config.sink_address();
     let agent_page = config.operator_agent_id.zip(cx.environment().web_url.as_ref());
     Ok(Disclosure {
@@ -59,10 +64,24 @@ pub async fn disclosure(cx: &RequestContext<Loadtest>) -> Result<Disclosure, Hos
             "index 0: the float, which funds the wallets and gets back what they do not spend".to_owned(),
             format!("indexes 1 to {known}: the wallets"),
         ],
-        limits: Limits { rate_tx_per_s: 0, pauses_when: Vec::new() },
+        limits: limits(config),
         manifest: url(cx, MANIFEST),
         updated_at: totals.map(|totals| totals.counted_at),
     })
+}
+
+fn limits(config: &Config) -> Limits {
+    if !config.runner {
+        return Limits { rate_tx_per_s: 0, pauses_when: Vec::new() };
+    }
+    let pauses_when = vec![
+        format!("the newest block is older than {} s, or the chain cannot be followed", config.head_age_max_s),
+        "transactions of the gateway wait for a block: they go first".to_owned(),
+        format!("more than {} transactions wait in the pool", config.pool_max),
+        format!("gas costs more than {} wei", config.gas_price_max_wei),
+        format!("the float has less than {} wei", config.float_min_wei),
+    ];
+    Limits { rate_tx_per_s: config.rate_per_s, pauses_when }
 }
 
 fn verify(cx: &RequestContext<Loadtest>) -> Vec<String> {

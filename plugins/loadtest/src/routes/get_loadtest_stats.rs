@@ -1,11 +1,14 @@
 //! `GET /api/loadtest/stats`: the counters.
 
-use super::documents::url;
+use super::{
+    documents::url,
+    runner_view::{self, RunnerView},
+};
 use crate::{
     Loadtest,
     model::{
-        ADDRESS, Branch, Counters, Explorer, Float, Gas, Kind, MANIFEST, Marker, Membership, NotStarted, Organic, PATH,
-        Rates, RunnerState, SCHEMA, Seen, Started, Stats, StatsDerivation, Tally, Wallets, date,
+        ADDRESS, Branch, Counters, Explorer, FLOAT, Float, Gas, Kind, MANIFEST, Marker, Membership, NotStarted,
+        Organic, PATH, Rates, SCHEMA, Seen, Started, Stats, StatsDerivation, Tally, Wallets, date,
     },
     store::{
         blocks,
@@ -14,6 +17,8 @@ use crate::{
     },
 };
 use plugin_api::{HandlerError, HostError, Json, RequestContext, Route, Wei};
+
+const GAS_RULE: &str = "Every transaction names one price per gas as tip and as maximum, so that its fee is known before it is in a block.";
 
 pub fn route() -> Route<Loadtest> {
     Route::get("/api/loadtest/stats", get_loadtest_stats)
@@ -43,6 +48,8 @@ async fn started(cx: &RequestContext<Loadtest>, branch: &Branch) -> Result<Start
     let kinds = counts::kinds(&db).await?;
     let (activated, highest_index) = wallets::seen(&db).await?;
     let known = wallets::last(&db).await?;
+    let view = runner_view::read(cx).await?;
+    let float = float(cx, &view).await?;
     let membership = Membership {
         loaded: known.unwrap_or(0),
         problem: wallets::branch(&db).await?.and_then(|stored| stored.problem),
@@ -52,19 +59,12 @@ async fn started(cx: &RequestContext<Loadtest>, branch: &Branch) -> Result<Start
         available: true,
         schema: SCHEMA,
         updated_at: cx.now_s(),
-        state: RunnerState::off(),
+        state: view.state,
         purpose: config.purpose.clone(),
         chain_id: cx.environment().chain_id,
         marker: Marker::new(),
         sink: config.sink_address(),
-        float: Float {
-            address: wallets::address(&db, 0).await?,
-            balance_wei: None,
-            in_flight_wei: Wei::ZERO,
-            reserve_wei: Wei::ZERO,
-            min_wei: Wei::ZERO,
-            max_in_flight_wei: Wei::ZERO,
-        },
+        float,
         derivation: StatsDerivation {
             path: PATH,
             xpub: branch.xpub().to_owned(),
@@ -75,22 +75,47 @@ async fn started(cx: &RequestContext<Loadtest>, branch: &Branch) -> Result<Start
             planned: config.wallets.into(),
             activated,
             highest_index,
-            next_index: highest_index + 1,
-            pass: 0,
-            active_waves: 0,
+            next_index: view.runner.as_ref().map_or(highest_index + 1, |runner| runner.next_index),
+            pass: view.runner.as_ref().map_or(0, |runner| runner.pass),
+            active_waves: i64::try_from(view.waves.len()).unwrap_or(i64::MAX),
         },
-        counters: counters(totals.as_ref(), &kinds, known.map_or(0, |last| last + 1), activated),
+        counters: Counters {
+            failed: view.refused,
+            gas_wei: view.runner.as_ref().map(|runner| runner.fees),
+            pending: view.pending,
+            ..counters(totals.as_ref(), &kinds, known.map_or(0, |last| last + 1), activated)
+        },
         organic: match &totals {
             Some(totals) => Some(organic(cx, totals, last_day).await?),
             None => None,
         },
         explorer: Explorer { index_snapshot: None, index_read: None },
-        rates: rates(totals.as_ref(), last_day.1, counts::days(&db).await?),
-        guards: None,
-        sink_transfers: Vec::new(),
+        rates: Rates {
+            rate: if config.runner { config.rate_per_s } else { 0 },
+            gas: Gas {
+                per_transfer: view.waves.last().map(|wave| wave.gas),
+                rule: GAS_RULE,
+                tip_wei: config.runner.then_some(config.tip_wei),
+            },
+            ..rates(totals.as_ref(), last_day.1, counts::days(&db).await?)
+        },
+        guards: view.guards,
+        sink_transfers: view.sink_transfers,
         membership,
         manifest: url(cx, MANIFEST),
         address: url(cx, ADDRESS),
+    })
+}
+
+async fn float(cx: &RequestContext<Loadtest>, view: &RunnerView) -> Result<Float, HostError> {
+    let config = &cx.plugin().config;
+    Ok(Float {
+        address: wallets::address(&cx.db(), FLOAT).await?,
+        balance_wei: view.runner.as_ref().and_then(|runner| runner.float_balance),
+        in_flight_wei: view.in_flight,
+        reserve_wei: view.reserve,
+        min_wei: config.float_min_wei,
+        max_in_flight_wei: config.in_flight_max_wei,
     })
 }
 
@@ -133,10 +158,6 @@ fn rates(totals: Option<&Totals>, last24h: i64, days: Vec<(i64, i64)>) -> Rates 
         first_tx: totals.and_then(|totals| seen(totals.first_block, totals.first_at)),
         last_tx: totals.and_then(|totals| seen(totals.last_block, totals.last_at)),
         rate: 0,
-        gas: Gas {
-            per_transfer: None,
-            rule: "Every transaction names one price per gas as tip and as maximum, so that its fee is known before it is in a block.",
-            tip_wei: None,
-        },
+        gas: Gas { per_transfer: None, rule: GAS_RULE, tip_wei: None },
     }
 }

@@ -2,4 +2,8 @@
 
 pub mod blocks;
 pub mod counts;
+pub mod runner;
+pub mod sinks;
+pub mod transactions;
 pub mod wallets;
+pub mod waves;

@@ -4,6 +4,8 @@
 
 mod disclosure;
 mod membership;
+mod payer;
+mod runner;
 
 use plugin_testing::{Builder, ScriptedChain, TestGateway, Value, json};
 use std::time::Duration;
@@ -15,6 +17,8 @@ const FLOAT: &str = "0xC75F02c48cB7f7f0220dee74E7F212906Acc68A3";
 const WALLET_1: &str = "0x12935FDB277Ce7EE831Dba34454D52D606358796";
 const WALLET_2: &str = "0x29d4efD05Bc84C59844DE1F70aFCEF6DED61Dec8";
 const SINK: &str = "0x00000000000000000000000000000000000000AA";
+/// Who is paid by another plugin.
+const PAYEE: &str = "0x00000000000000000000000000000000000000bb";
 const MINUTE: Duration = Duration::from_secs(60);
 /// Blocks after which an inclusion is final.
 const DEPTH: u64 = 4;
@@ -29,11 +33,19 @@ fn prepared(builder: Builder, chain: &ScriptedChain, config: &Value) -> Builder 
 
 /// A chain and a gateway on each database, one after the other.
 async fn each(config: Value, test: impl AsyncFn(&ScriptedChain, TestGateway) -> TestGateway) {
+    each_built(config, |builder| builder, test).await;
+}
+
+async fn each_built(
+    config: Value,
+    adjust: impl Fn(Builder) -> Builder,
+    test: impl AsyncFn(&ScriptedChain, TestGateway) -> TestGateway,
+) {
     let mut builders = vec![TestGateway::builder()];
     builders.extend(TestGateway::postgres_builder().await);
     for builder in builders {
         let chain = ScriptedChain::start().await;
-        let gateway = prepared(builder, &chain, &config).start().await;
+        let gateway = adjust(prepared(builder, &chain, &config)).start().await;
         let gateway = test(&chain, gateway).await;
         assert_eq!(gateway.faults().await, Vec::<String>::new());
         gateway.stop().await;

@@ -10,7 +10,7 @@ mod pages;
 mod standings;
 
 use super::{
-    CONTRACTS, Call, LIMIT, PROBE_INTERVAL_S, assert_answered,
+    CONTRACTS, Call, LIMIT, LOADTEST_XPUB, PROBE_INTERVAL_S, assert_answered,
     calls::{operator, writes},
     chain,
 };
@@ -85,6 +85,7 @@ pub fn with_all_plugins(builder: Builder, chain: &ScriptedChain) -> Builder {
         .config("kb", json!({ "network_pages": false }))
         .config("tools", json!({ "probe_interval_s": PROBE_INTERVAL_S }))
         .config("agents", json!({ "probe_interval_s": PROBE_INTERVAL_S }))
+        .config("loadtest", json!({ "xpub": LOADTEST_XPUB, "runner": true, "operators": [operator().address()] }))
         .config("referrals", json!({ "operators": [operator().address()] }))
         .config("validators", json!({ "signatures_required": false, "operators": [operator().address()] }));
     gateway.chain(chain, &CONTRACTS)

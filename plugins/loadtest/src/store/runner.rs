@@ -1,0 +1,96 @@
+//! What the runner does, and why it does not.
+
+use plugin_api::{HostError, Query, Tx, Wei, sql};
+use serde::{Deserialize, Serialize};
+
+/// Key of the only row.
+const ROW: i64 = 1;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    Running,
+    /// By the operator.
+    Paused,
+    /// Nothing new begins, and all coins go back to the float.
+    Draining,
+    Drained,
+}
+
+impl Mode {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Draining => "draining",
+            Self::Drained => "drained",
+        }
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Runner {
+    pub mode: Mode,
+    pub reason: Option<String>,
+    pub paused_since: Option<i64>,
+    pub last_reason: Option<String>,
+    pub last_paused_at: Option<i64>,
+    /// JSON.
+    pub guards: Option<String>,
+    pub created_at: i64,
+    pub started_at: i64,
+    pub next_index: i64,
+    pub pass: i64,
+    pub swept_index: i64,
+    pub drained_at: Option<i64>,
+    pub float_balance: Option<Wei>,
+    pub fees: Wei,
+}
+
+/// `None` before the first start.
+pub async fn find(db: &impl Query) -> Result<Option<Runner>, HostError> {
+    let select =
+        sql("SELECT mode, reason, paused_since, last_reason, last_paused_at, guards, created_at, started_at, \
+         next_index, pass, swept_index, drained_at, float_balance, fees FROM loadtest_runner WHERE id = $1");
+    db.row(select.bind(ROW)).await
+}
+
+pub async fn create(tx: &Tx) -> Result<(), HostError> {
+    let insert =
+        sql("INSERT INTO loadtest_runner (id, mode, created_at, started_at, next_index, pass, swept_index, fees) \
+         VALUES ($1, $2, $3, $3, 1, 0, 0, '0') ON CONFLICT (id) DO NOTHING");
+    tx.execute(insert.bind((ROW, Mode::Running.name(), tx.now_s()))).await.map(drop)
+}
+
+/// Changes the mode; a drain begins with the first wallet.
+pub async fn set_mode(tx: &Tx, mode: Mode) -> Result<(), HostError> {
+    let update = sql("UPDATE loadtest_runner SET mode = $2, reason = NULL, paused_since = NULL, guards = NULL, \
+         swept_index = CASE WHEN mode = 'draining' THEN swept_index ELSE 0 END, \
+         drained_at = CASE WHEN $2 = 'drained' THEN cast($3 AS BIGINT) ELSE NULL END WHERE id = $1");
+    tx.execute(update.bind((ROW, mode.name(), tx.now_s()))).await.map(drop)
+}
+
+/// What a run saw, and why it sends nothing, if it does not.
+pub async fn note(tx: &Tx, reason: Option<&str>, guards: &str, float: Option<Wei>) -> Result<(), HostError> {
+    let update = sql("UPDATE loadtest_runner SET guards = $3, float_balance = coalesce($4, float_balance), \
+         paused_since = CASE WHEN cast($2 AS TEXT) IS NULL THEN NULL ELSE coalesce(paused_since, $5) END, \
+         last_reason = coalesce($2, last_reason), \
+         last_paused_at = CASE WHEN cast($2 AS TEXT) IS NULL THEN last_paused_at ELSE $5 END, reason = $2 WHERE id = $1");
+    tx.execute(update.bind((ROW, reason, guards, float, tx.now_s()))).await.map(drop)
+}
+
+pub async fn set_next(tx: &Tx, next_index: i64, pass: i64) -> Result<(), HostError> {
+    let update = sql("UPDATE loadtest_runner SET next_index = $2, pass = $3 WHERE id = $1");
+    tx.execute(update.bind((ROW, next_index, pass))).await.map(drop)
+}
+
+pub async fn set_swept(tx: &Tx, index: i64) -> Result<(), HostError> {
+    tx.execute(sql("UPDATE loadtest_runner SET swept_index = $2 WHERE id = $1").bind((ROW, index))).await.map(drop)
+}
+
+/// Adds what transactions in a final block cost.
+pub async fn add_fees(tx: &Tx, fees: Wei) -> Result<(), HostError> {
+    let Some(runner) = find(tx).await? else { return Ok(()) };
+    let sum = runner.fees.saturating_add(fees);
+    tx.execute(sql("UPDATE loadtest_runner SET fees = $2 WHERE id = $1").bind((ROW, sum))).await.map(drop)
+}

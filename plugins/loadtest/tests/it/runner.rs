@@ -1,0 +1,235 @@
+//! The runner: what was put in comes back, to the wei, through reorganisations, restarts and servers that lose what they are sent.
+
+use super::{DEPTH, FLOAT, MINUTE, PAYEE, SINK, WALLET_1, XPUB, derived, each_built, eventually, payer, stats};
+use plugin_testing::{Builder, Fault, ScriptedChain, TestGateway, TestResponse, Value, Wallet, json};
+use std::{collections::BTreeMap, time::Duration};
+
+/// 32 bytes: the seed of [`XPUB`].
+const SEED: &str = "7777777777777777777777777777777777777777777777777777777777777777";
+/// 10 FMX.
+const DEPOSIT: u128 = 10_000_000_000_000_000_000;
+const SECOND: Duration = Duration::from_secs(1);
+
+fn operator() -> Wallet {
+    Wallet::new(70)
+}
+
+fn config(more: Value) -> Value {
+    let mut config = json!({
+        "xpub": XPUB, "wallets": 6, "sink": SINK, "runner": true, "operators": [operator().address()], "rate_per_s": 50,
+        "wave_wallets": 3, "waves_max": 2, "transfers": 2, "head_age_max_s": 86_400
+    });
+    config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    config
+}
+
+fn with_seed(builder: Builder) -> Builder {
+    builder.seed("loadtest", SEED)
+}
+
+/// A chain on which the float has [`DEPOSIT`].
+fn fund(chain: &ScriptedChain) {
+    chain.keep_accounts();
+    chain.set_balance(FLOAT.parse().unwrap(), &DEPOSIT.to_string());
+    chain.set_estimate(WALLET_1.parse().unwrap(), 21_080);
+    chain.mine_empty(1);
+}
+
+async fn control(gateway: &TestGateway, command: &str) -> TestResponse {
+    gateway.clock().advance(2 * SECOND).await;
+    gateway.post_signed("/api/loadtest/runner", &operator(), "loadtest.control", json!({ "do": command })).await
+}
+
+async fn start(gateway: &TestGateway) {
+    let started = control(gateway, "start").await;
+    assert_eq!((started.status, &started.json()["mode"]), (200, &json!("running")), "{}", started.text());
+}
+
+/// Mines a block whenever the last one was followed, and lets the runner work, until this holds.
+async fn mine_until(chain: &ScriptedChain, gateway: &TestGateway, what: &str, holds: impl AsyncFn(&Value) -> bool) {
+    TestGateway::eventually(MINUTE, what, async || {
+        let followed = gateway.rows("SELECT max(number) FROM loadtest_blocks").await.concat();
+        let followed = followed.trim_start_matches("Int(").trim_end_matches(')').parse::<u64>();
+        if followed.is_ok_and(|followed| followed >= chain.head()) {
+            chain.mine_empty(1);
+        }
+        gateway.clock().advance(SECOND).await;
+        holds(&stats(gateway).await).await
+    })
+    .await;
+}
+
+fn wei(text: &Value) -> u128 {
+    text.as_str().unwrap_or_else(|| panic!("{text}")).parse().unwrap()
+}
+
+/// Everything that was put in is in the float, in the wallets, in the sink, or was spent on gas; the counters are those of the chain.
+async fn assert_balanced(chain: &ScriptedChain, gateway: &TestGateway, wallets_are_empty: bool) {
+    let addresses: Vec<String> = gateway.rows("SELECT address FROM loadtest_wallets ORDER BY idx").await;
+    let addresses = addresses.iter().map(|row| row.trim_start_matches("Text(\"").trim_end_matches("\")").to_owned());
+    let balance = |address: &str| -> u128 { chain.balance(address.parse().unwrap()).to_string().parse().unwrap() };
+    let balances: BTreeMap<String, u128> = addresses.map(|address| (address.clone(), balance(&address))).collect();
+    let held: u128 = balances.values().sum::<u128>() + balance(SINK);
+    let mined = chain.mined();
+    let gas: u128 = mined.iter().map(|tx| u128::from(tx.gas) * tx.max_fee).sum();
+    assert_eq!(held + gas, DEPOSIT);
+    assert!(
+        mined.iter().all(|tx| tx.data == *b"FXLT\x01" && tx.tip == tx.max_fee),
+        "each is marked, and pays one price"
+    );
+    let stats = stats(gateway).await;
+    if wallets_are_empty {
+        let in_wallets: u128 = balances.iter().filter(|(address, _)| *address != FLOAT).map(|(_, wei)| wei).sum();
+        assert_eq!(in_wallets, 0, "{balances:?}");
+        assert_eq!(wei(&stats["counters"]["gasWei"]), gas, "{stats}");
+        assert_eq!(stats["counters"]["transactions"], json!(mined.len()), "{stats}");
+        let volume: u128 = mined.iter().map(|tx| tx.value.to_string().parse::<u128>().unwrap()).sum();
+        assert_eq!(wei(&stats["counters"]["volumeWei"]), volume, "{stats}");
+        assert_eq!(stats["organic"]["transactions"], json!(0));
+    }
+}
+
+#[tokio::test]
+async fn what_was_put_in_comes_back_to_the_wei_through_disturbances() {
+    each_built(config(json!({})), with_seed, async |chain, mut gateway| {
+        fund(chain);
+        derived(&gateway, 6).await;
+        assert_eq!(control(&gateway, "drain").await.json()["code"], json!("not_started"));
+        start(&gateway).await;
+        for disturbance in 0..6 {
+            let before = chain.mined().len();
+            mine_until(chain, &gateway, "transactions are mined", async |_| chain.mined().len() > before + 4).await;
+            match disturbance {
+                0 | 3 => drop(chain.reorg(DEPTH - 1)),
+                1 => chain.lose(false),
+                2 => chain.fail_next(8, Fault::Status(502)),
+                4 => {
+                    chain.reorg(2);
+                    chain.lose(false);
+                }
+                _ => {}
+            }
+            gateway = gateway.restart().await;
+        }
+        mine_until(chain, &gateway, "all wallets were used", async |stats| {
+            stats["wallets"]["pass"].as_i64().unwrap() >= 1
+        })
+        .await;
+        assert_balanced(chain, &gateway, false).await;
+        assert_eq!(control(&gateway, "drain").await.json()["mode"], json!("draining"));
+        mine_until(chain, &gateway, "it is drained", async |stats| stats["drained"] == json!(true)).await;
+        assert_balanced(chain, &gateway, true).await;
+        let stats = stats(&gateway).await;
+        assert_eq!(stats["counters"]["byKind"]["sink"], json!(1), "{stats}");
+        assert_eq!(stats["sinkTransfers"][0]["valueWei"], json!(chain.balance(SINK.parse().unwrap())));
+        assert_eq!(chain.balance(FLOAT.parse().unwrap()).to_string(), "0");
+        assert_eq!(gateway.rows("SELECT count(*) FROM loadtest_transactions").await, ["Int(0)"]);
+        assert_eq!(gateway.rows("SELECT count(*) FROM loadtest_accounts WHERE idx > 0").await, ["Int(0)"]);
+        gateway
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn it_pauses_with_the_reason_and_goes_on() {
+    let config = config(json!({ "head_age_max_s": 120, "float_min_wei": "9000000000000000000" }));
+    each_built(config, with_seed, async |chain, gateway| {
+        fund(chain);
+        derived(&gateway, 6).await;
+        let stranger = gateway
+            .post_signed("/api/loadtest/runner", &Wallet::new(71), "loadtest.control", json!({ "do": "start" }))
+            .await;
+        assert_eq!((stranger.status, stranger.code().as_str()), (403, "not_operator"), "{}", stranger.text());
+        start(&gateway).await;
+        // The chain stands still.
+        gateway.clock().advance(Duration::from_secs(600)).await;
+        let paused_for = async |reason: &str| {
+            let stats = stats(&gateway).await;
+            stats["paused"] == json!(true) && stats["pauseReason"].as_str().unwrap_or_default().contains(reason)
+        };
+        eventually(&gateway, "it pauses for the head", async || paused_for("the newest block is").await).await;
+        let before = chain.mined().len();
+        assert_eq!(chain.waiting().len() + before, gateway.rows("SELECT id FROM loadtest_transactions").await.len());
+        chain.mine_empty(200);
+        mine_until(chain, &gateway, "it goes on", async |_| chain.mined().len() > before).await;
+        assert_eq!(control(&gateway, "pause").await.status, 200);
+        eventually(&gateway, "it is paused", async || paused_for("an operator paused it").await).await;
+        let count = async || gateway.rows("SELECT count(*) FROM loadtest_transactions WHERE block IS NULL").await;
+        let (waiting, pending) = (chain.waiting().len(), count().await);
+        for _ in 0..3 {
+            gateway.clock().advance(SECOND).await;
+        }
+        assert_eq!((chain.waiting().len(), count().await), (waiting, pending), "nothing is signed or sent");
+        gateway
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn it_spends_no_more_than_it_may() {
+    // A wave of three wallets costs 3 * (1 + 2 + 1) transactions of 21,080 gas at 1.000000014 gwei.
+    let wave = 12_u128 * 21_080 * 1_000_000_014;
+    let config = config(json!({ "spend_max_wei": (2 * wave).to_string(), "waves_max": 1 }));
+    each_built(config, with_seed, async |chain, gateway| {
+        fund(chain);
+        derived(&gateway, 6).await;
+        start(&gateway).await;
+        mine_until(chain, &gateway, "it drains by itself", async |stats| stats["drained"] == json!(true)).await;
+        assert_balanced(chain, &gateway, true).await;
+        let stats = stats(&gateway).await;
+        assert_eq!(stats["counters"]["byKind"]["fund"], json!(6), "two waves: {stats}");
+        gateway
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn without_the_seed_of_the_key_nothing_is_sent() {
+    let other_seed = |builder: Builder| builder.seed("loadtest", &"11".repeat(32));
+    each_built(config(json!({})), other_seed, async |chain, gateway| {
+        fund(chain);
+        derived(&gateway, 6).await;
+        start(&gateway).await;
+        eventually(&gateway, "the reason is told", async || {
+            stats(&gateway).await["pauseReason"].as_str().unwrap_or_default().contains("not that of xpub")
+        })
+        .await;
+        assert!(chain.mined().is_empty() && chain.waiting().is_empty());
+        gateway
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_payout_goes_first() {
+    const PAYIN: u64 = 900;
+    let with_payer = |builder: Builder| with_seed(builder).plugin(payer::module()).signer("payin", PAYIN);
+    each_built(config(json!({})), with_payer, async |chain, gateway| {
+        fund(chain);
+        chain.set_balance(Wallet::new(PAYIN).address().parse().unwrap(), "1000000000000000000");
+        derived(&gateway, 6).await;
+        start(&gateway).await;
+        mine_until(chain, &gateway, "the wallets are funded", async |_| chain.mined().len() >= 3).await;
+        chain.hold(true);
+        let paid = gateway.send("POST", "/api/payer", &[], String::new()).await;
+        assert_eq!(paid.status, 200, "{}", paid.text());
+        let is_waiting = || chain.waiting().iter().any(|tx| tx.to.to_string().eq_ignore_ascii_case(PAYEE));
+        eventually(&gateway, "the payout is sent", async || is_waiting()).await;
+        mine_until(chain, &gateway, "the load test waits for it", async |stats| {
+            stats["pauseReason"].as_str().unwrap_or_default().contains("go first")
+        })
+        .await;
+        let signed = async || gateway.rows("SELECT max(id) FROM loadtest_transactions").await;
+        let before = signed().await;
+        for _ in 0..5 {
+            gateway.clock().advance(SECOND).await;
+        }
+        assert_eq!(signed().await, before, "nothing is signed meanwhile");
+        chain.hold(false);
+        let mined = chain.mined().len();
+        mine_until(chain, &gateway, "both go on", async |_| chain.mined().len() > mined + 6).await;
+        assert!(chain.mined().iter().any(|tx| tx.to.to_string().eq_ignore_ascii_case(PAYEE)));
+        gateway
+    })
+    .await;
+}
