@@ -57,9 +57,10 @@ impl Plugin for Agents {
                 Migration::new(6, "find_agents", include_str!("../migrations/0006_find_agents.sql")),
                 Migration::new(7, "completed_since", include_str!("../migrations/0007_completed_since.sql")),
                 Migration::new(8, "request_validations", include_str!("../migrations/0008_request_validations.sql")),
+                Migration::new(9, "count_labelled", include_str!("../migrations/0009_count_labelled.sql")),
             ])
             .views(&["agents_v1", "jobs_v1", "validations_v1", "feedback_v1"])
-            .jobs([jobs::probe_cards::job(), jobs::prune_probe_days::job(), jobs::read_review_window::job(), jobs::request_validations::job()])
+            .jobs([jobs::count_labelled::job(), jobs::probe_cards::job(), jobs::prune_probe_days::job(), jobs::read_review_window::job(), jobs::request_validations::job()])
             .grants(Grants { egress: true, chains: vec![MAIN_CHAIN.to_owned()], signer_roles: vec![contributions::oracle::ROLE.to_owned()], ..Grants::default() })
             .publishes(&model::EVENT_TYPES)
             .skill(

@@ -12,7 +12,7 @@ use crate::{
         agents::{self, TopAgent},
         authors,
         derived::totals,
-        leaderboard as board, probes,
+        labelled, leaderboard as board, probes,
     },
 };
 use plugin_api::{Address, HostError, PluginContext, point};
@@ -37,15 +37,21 @@ pub async fn counters(cx: PluginContext<Agents>, _: point::NoInput) -> Result<po
     let db = cx.db();
     let (agents, active) = agents::count(&db).await?;
     let totals = totals::find(&db).await?;
+    let left_out = labelled::find(&db).await?;
     Ok(point::Counters::stats([
-        ("agents", agents.into()),
-        ("activeAgents", active.into()),
-        ("jobs", totals.jobs.into()),
-        ("jobsCompleted", totals.jobs_completed.into()),
-        ("volumeWei", totals.volume.to_string().into()),
-        ("feesWei", totals.fees.to_string().into()),
-        ("validations", totals.validations.into()),
+        ("agents", rest(agents, left_out.agents)),
+        ("activeAgents", rest(active, left_out.active)),
+        ("jobs", rest(totals.jobs, left_out.jobs)),
+        ("jobsCompleted", rest(totals.jobs_completed, left_out.jobs_completed)),
+        ("volumeWei", totals.volume.saturating_sub(left_out.volume).to_string().into()),
+        ("feesWei", totals.fees.saturating_sub(left_out.fees).to_string().into()),
+        ("validations", rest(totals.validations, left_out.validations)),
     ]))
+}
+
+/// Never negative: a reorganisation may have taken back what was counted a moment ago.
+fn rest(total: i64, left_out: i64) -> Value {
+    (total - left_out).max(0).into()
 }
 
 pub async fn status(

@@ -5,6 +5,7 @@ pub mod authors;
 pub mod cards;
 pub mod derived;
 pub mod jobs;
+pub mod labelled;
 pub mod leaderboard;
 pub mod oracle;
 pub mod probes;

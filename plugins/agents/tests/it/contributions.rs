@@ -121,6 +121,37 @@ async fn a_job_that_a_reorganisation_undoes_counts_for_nobody() {
 }
 
 #[tokio::test]
+async fn what_labelled_addresses_own_and_pay_is_not_counted() {
+    for site in sites(Vec::new()).await {
+        let jobs = [done(1, 1, 50, "10", 5), done(2, 2, 51, "30", 5), vec![requested(3, 2, 50, "99")]].concat();
+        site.mine([agent(1), agent(2), jobs].concat()).await;
+        let label = async |number: u64| {
+            let insert = format!("INSERT INTO probe_labelled (address) VALUES ('{}')", account(number));
+            site.gateway.execute(&insert).await;
+        };
+        let counts = async |expected: [i64; 4], volume: &str| {
+            let what = format!("{expected:?} are counted");
+            plugin_testing::TestGateway::eventually(Duration::from_secs(60), &what, async || {
+                let stats = later(&site, "/api/stats").await;
+                let names = ["agents", "activeAgents", "jobs", "jobsCompleted"];
+                names.map(|name| stats[name].as_i64().unwrap()) == expected && stats["volumeWei"] == volume
+            })
+            .await;
+        };
+        counts([2, 2, 3, 2], "40").await;
+        // Somebody who paid for a job.
+        label(51).await;
+        counts([2, 2, 2, 1], "10").await;
+        assert_eq!(metrics(&site, json!({})).await[account(2)]["completedJobs"], 1, "the owner did the work");
+        // An owner.
+        label(1).await;
+        counts([1, 1, 1, 0], "0").await;
+        assert_eq!(metrics(&site, json!({})).await[account(1)], Value::Null);
+        site.close().await;
+    }
+}
+
+#[tokio::test]
 async fn the_network_is_counted() {
     for site in sites(Vec::new()).await {
         let stats = later(&site, "/api/stats").await;

@@ -1,8 +1,8 @@
 //! A test plugin that collects authors and metrics, as any other plugin does.
 
 use plugin_api::{
-    Address, ConfigError, Definition, HandlerError, HostHandle, Json, JsonBody, JsonSchema, NoConfig, Plugin,
-    RequestContext, Route,
+    Address, ConfigError, Definition, HandlerError, HostHandle, Json, JsonBody, JsonSchema, Migration, NoConfig,
+    Plugin, RequestContext, Route,
     abi::PluginModule_Ref,
     host::Identity,
     point::{Author, LeaderboardInput, Point},
@@ -19,14 +19,21 @@ impl Identity for Probe {
     const SUMMARY: &'static str = "Asks who is behind addresses";
 }
 
+/// Its labelled addresses, which a test inserts.
+const LABELLED: &str = "CREATE TABLE probe_labelled (address TEXT NOT NULL PRIMARY KEY);
+CREATE VIEW probe_labelled_v1 AS SELECT address, 'probe' AS label FROM probe_labelled;";
+
 impl Plugin for Probe {
     type Config = NoConfig;
 
     fn define() -> Definition<Self> {
-        Definition::new().routes([
-            Route::post("/api/probe", name_authors).public(),
-            Route::post("/api/probe/leaderboard", collect_metrics).public(),
-        ])
+        Definition::new()
+            .routes([
+                Route::post("/api/probe", name_authors).public(),
+                Route::post("/api/probe/leaderboard", collect_metrics).public(),
+            ])
+            .migrations([Migration::new(1, "create", LABELLED)])
+            .labels_addresses("probe_labelled_v1")
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
@@ -51,7 +58,8 @@ async fn collect_metrics(
     cx: RequestContext<Probe>,
     JsonBody(period): JsonBody<BTreeMap<String, i64>>,
 ) -> Result<Json<Value>, HandlerError> {
-    let input = LeaderboardInput { since_s: period.get("sinceS").copied(), ..LeaderboardInput::default() };
+    let (since_s, labelled) = (period.get("sinceS").copied(), cx.labelled_addresses().await?);
+    let input = LeaderboardInput { since_s, addresses: None, labelled };
     let mut parts = cx.collect(Point::<_, Value>::new("leaderboard"), &input).await?;
     Ok(Json(parts.pop().map(|(_, part)| part).unwrap_or_default()))
 }

@@ -8,7 +8,7 @@ use crate::{
 use plugin_api::{HostError, RequestContext};
 
 /// Numbers of this service from which labelled addresses are left out.
-const EXCLUDED_FROM: [&str; 1] = ["leaderboard"];
+const EXCLUDED_FROM: [&str; 2] = ["leaderboard", "stats"];
 const COUNTING: &str = "Transactions are counted once their block is final. One whose sender is the float or a wallet belongs to the \
      load test; all others are organic, whatever their data are.";
 
