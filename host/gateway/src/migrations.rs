@@ -45,6 +45,7 @@ pub fn migrations() -> Vec<MigrationSpec> {
         gateway_plugins::attempt_migration(17),
         gateway_activity::outbox_migration(18),
         gateway_storage::versions_migration(19),
+        gateway_activity::by_actor_migration(20),
     ];
     let (first, then) = ((1..).zip(first), (6..).zip(then));
     first
