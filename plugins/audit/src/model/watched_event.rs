@@ -145,7 +145,7 @@ mod tests {
     fn addresses_are_those_of_the_type_and_texts_are_none() {
         let (a, b) = (format!("0x{}", "Ab".repeat(20)), format!("0x{}", "12".repeat(20)));
         let slashed = facts("registry", "AgentSlashed", &json!({ "id": "1", "to": b, "reason": a }));
-        assert_eq!(slashed.addresses, [b.clone()]);
+        assert_eq!(slashed.addresses, std::slice::from_ref(&b));
         let twice = facts("x402Vault", "Settled", &json!({ "payer": a, "payee": a, "ref": "0x" }));
         assert_eq!(twice.addresses, [a.to_lowercase()]);
     }

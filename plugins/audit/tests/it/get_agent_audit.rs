@@ -183,7 +183,7 @@ async fn a_wrong_query_is_refused_and_an_unknown_agent_is_not_found() {
 #[tokio::test]
 async fn a_network_has_one_export_at_a_time() {
     for site in sites_with(|builder| builder.plugin(probe::module())).await {
-        let Site { gateway, .. } = &site;
+        let (Site { gateway, .. }, export) = (&site, path(1, ""));
         probe::hold(gateway, true).await;
         let meanwhile = async {
             TestGateway::eventually(MINUTE, "it collects", async || probe::asked(gateway).await == 1).await;
@@ -191,13 +191,13 @@ async fn a_network_has_one_export_at_a_time() {
             assert_eq!((second.status, second.code().as_str()), (429, "export_running"), "{}", second.text());
             assert!(second.header("retry-after").parse::<u32>().is_ok());
             gateway.set_client_ip(IpAddr::from([192, 0, 2, 7]));
-            let (other, ()) = tokio::join!(gateway.get(&path(1, "")), async {
+            let (other, ()) = tokio::join!(gateway.get(&export), async {
                 TestGateway::eventually(MINUTE, "so does another one", async || probe::asked(gateway).await == 2).await;
                 probe::hold(gateway, false).await;
             });
             assert_eq!(other.status, 200, "another network is not held up");
         };
-        let (first, ()) = tokio::join!(gateway.get(&path(1, "")), meanwhile);
+        let (first, ()) = tokio::join!(gateway.get(&export), meanwhile);
         assert_eq!(first.status, 200, "{}", first.text());
         gateway.set_client_ip(IpAddr::from([127, 0, 0, 1]));
         site.export(1, "").await;
