@@ -77,21 +77,32 @@ fn number(number: &Number) -> String {
     }
 }
 
-/// `Number::toString` of ECMAScript: the shortest digits that are read as the same double, and where their point is.
+/// `Number::toString` of ECMAScript: the shortest digits that are read as the same double, of two equally near ones the even one, and
+/// where their point is. Rust's own `{:e}` has the same digits but for such pairs; `serde_json` has the even one.
 fn ecmascript(double: f64) -> String {
-    if double == 0.0 {
+    let shortest = Number::from_f64(double.abs()).map_or_else(String::new, |number| number.to_string());
+    let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = format!("{whole}{fraction}");
+    let digits = all.trim_start_matches('0');
+    if digits.is_empty() {
         return "0".to_owned();
     }
-    let sign = if double < 0.0 { "-" } else { "" };
-    let shortest = format!("{:e}", double.abs());
-    let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
-    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
-    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let leading_zeros = length(&all) - length(digits);
     // Digits before the point.
-    let before = exponent.saturating_add(1);
-    let count = i32::try_from(digits.len()).unwrap_or(i32::MAX);
-    let zeros = |count: i32| "0".repeat(usize::try_from(count).unwrap_or(0));
-    let body = if count <= before && before <= 21 {
+    let before = length(whole) - leading_zeros + exponent.parse::<i32>().unwrap_or(0);
+    let sign = if double < 0.0 { "-" } else { "" };
+    format!("{sign}{}", placed(digits.trim_end_matches('0'), before))
+}
+
+fn length(digits: &str) -> i32 {
+    i32::try_from(digits.len()).unwrap_or(i32::MAX)
+}
+
+/// The digits with their point, of which so many are before it.
+fn placed(digits: &str, before: i32) -> String {
+    let (count, zeros) = (length(digits), |count: i32| "0".repeat(usize::try_from(count).unwrap_or(0)));
+    if count <= before && before <= 21 {
         format!("{digits}{}", zeros(before - count))
     } else if 0 < before && before <= 21 {
         let (whole, rest) = digits.split_at(usize::try_from(before).unwrap_or(0));
@@ -101,10 +112,9 @@ fn ecmascript(double: f64) -> String {
     } else {
         let (first, rest) = digits.split_at(1);
         let point = if rest.is_empty() { "" } else { "." };
-        let plus = if exponent < 0 { "" } else { "+" };
-        format!("{first}{point}{rest}e{plus}{exponent}")
-    };
-    format!("{sign}{body}")
+        let plus = if before > 0 { "+" } else { "" };
+        format!("{first}{point}{rest}e{plus}{}", before - 1)
+    }
 }
 
 #[cfg(test)]

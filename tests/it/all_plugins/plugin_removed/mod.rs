@@ -144,7 +144,7 @@ async fn act(gateway: &TestGateway, action: Action, name: &str) -> Outcome {
 fn these_are_all_plugins() {
     let known: BTreeSet<String> = manifests().into_iter().map(|manifest| manifest.name).collect();
     assert_eq!(known, crate::coverage::plugins().into_iter().collect());
-    assert_eq!(with_dependents("agents").len(), 6, "{:?}", with_dependents("agents"));
+    assert_eq!(with_dependents("agents").len(), 7, "{:?}", with_dependents("agents"));
     assert_eq!(with_dependents("forum"), ["forum"]);
 }
 
