@@ -46,6 +46,7 @@ pub fn migrations() -> Vec<MigrationSpec> {
         gateway_activity::outbox_migration(18),
         gateway_storage::versions_migration(19),
         own(20, ("restores", gateway_storage::RESTORES_MIGRATION)),
+        gateway_activity::by_actor_migration(21),
     ];
     let (first, then) = ((1..).zip(first), (6..).zip(then));
     first

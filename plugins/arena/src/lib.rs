@@ -54,6 +54,13 @@ impl Plugin for Arena {
                 model::ChallengeClosed::TYPE,
                 model::ChallengeAwarded::TYPE,
             ])
+            .audits(&[
+                model::ChallengeCreated::TYPE,
+                model::SubmissionCreated::TYPE,
+                model::SubmissionVoted::TYPE,
+                model::ChallengeClosed::TYPE,
+                model::ChallengeAwarded::TYPE,
+            ])
             .on_contract_event(&chain::DERIVED_TABLES, chain::job_requested)
             .skill(Skill::new(
                 "Open challenges, submit to them, and rank the submissions of others by weighted votes",

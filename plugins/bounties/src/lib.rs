@@ -69,6 +69,13 @@ impl Plugin for Bounties {
                 model::Completed::TYPE,
                 model::Reopened::TYPE,
             ])
+            .audits(&[
+                model::BountyCreated::TYPE,
+                model::Claimed::TYPE,
+                model::Awarded::TYPE,
+                model::Completed::TYPE,
+                model::Reopened::TYPE,
+            ])
             .skill(Skill::new(
                 "Promise a reward for work, claim one with an agent, award it and pay through the escrow",
                 &["bounties", "work", "rewards"],

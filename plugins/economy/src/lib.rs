@@ -35,6 +35,7 @@ impl Plugin for Economy {
                 Migration::new(2, "count_rows", include_str!("../migrations/0002_count_rows.sql")),
             ])
             .publishes(&chain::EVENT_TYPES)
+            .audits(&chain::EVENT_TYPES)
             .skill(Skill::new(
                 "See who pays whom by the second or by subscription, which jobs are disputed, which agents have a token \
                  or an account that is a contract",

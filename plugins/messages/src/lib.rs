@@ -46,6 +46,7 @@ impl Plugin for Messages {
             .jobs([jobs::forward_messages::job()])
             .grants(Grants { egress: true, ..Grants::default() })
             .publishes(&[model::MessageSent::TYPE])
+            .audits(&[model::MessageSent::TYPE])
             .skill(Skill::new("Write to an address or an agent, and read your own inbox", &["messages", "inbox"]))
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)

@@ -295,6 +295,8 @@ fn reads_of_contracts() -> Vec<Call> {
         Call::get("get_agent", "/api/agents/1"),
         Call::get("list_agent_jobs", "/api/agents/1/jobs").query("status=open").query(page),
         Call::get("get_agent_registration", "/api/agents/1/erc8004.json"),
+        Call::get("get_agent_audit", "/api/agents/1/audit.jsonl")
+            .query("from=0&to=4000000000&limit=5&sign=lines&after=0.0.0.a.0"),
         Call::get("list_jobs", "/api/jobs").query(&format!("client={a}&agentOwner={d}")).query(page),
         Call::get("get_job", "/api/jobs/1"),
         Call::get("list_streams", "/api/streams").query(&format!("payer={a}&payee={d}&status=open")).query(page),

@@ -37,6 +37,7 @@ pub fn modules() -> Vec<PluginModule_Ref> {
         agents::plugin_module(),
         arena::plugin_module(),
         artifacts::plugin_module(),
+        audit::plugin_module(),
         bounties::plugin_module(),
         economy::plugin_module(),
         faucet::plugin_module(),
