@@ -13,7 +13,7 @@ pub async fn migrate(database: &Database) -> Result<usize, StorageError> {
 
 /// The views that the gateway itself publishes.
 pub fn views() -> Vec<String> {
-    vec![gateway_activity::VIEW.to_owned()]
+    vec![gateway_activity::VIEW.to_owned(), gateway_indexer::POSITIONS_VIEW.to_owned()]
 }
 
 /// The gateway's own migrations.
@@ -45,6 +45,7 @@ pub fn migrations() -> Vec<MigrationSpec> {
         gateway_plugins::attempt_migration(17),
         gateway_activity::outbox_migration(18),
         gateway_storage::versions_migration(19),
+        own(20, ("chain_positions", gateway_indexer::POSITIONS_MIGRATION)),
     ];
     let (first, then) = ((1..).zip(first), (6..).zip(then));
     first

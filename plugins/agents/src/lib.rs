@@ -87,6 +87,7 @@ impl Plugin for Agents {
             )
             .contributes_cached(point::AUTHORS, contributions::authors)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
+            .contributes(point::CV_CLAIMS, contributions::cv_claims)
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes(point::DISCOVERY, contributions::discovery)

@@ -45,7 +45,10 @@ impl Plugin for X402 {
                 routes::settle_payment::route(),
                 routes::get_payer::route(),
             ])
-            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .migrations([
+                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
+                Migration::new(2, "records", include_str!("../migrations/0002_records.sql")),
+            ])
             .views(&["x402_payees_v1"])
             .jobs([jobs::settle::job(), jobs::follow::job(), jobs::close::job()])
             .grants(Grants {
@@ -69,6 +72,7 @@ impl Plugin for X402 {
             .provides(payment::CHECK, contributions::check)
             .provides_in_write(payment::RESERVE, contributions::take)
             .provides(payment::END, contributions::end)
+            .contributes(point::CV_CLAIMS, contributions::cv_claims)
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes(point::DISCOVERY, contributions::discovery);

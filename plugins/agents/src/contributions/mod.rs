@@ -1,7 +1,9 @@
 //! Contributions to extension points: names of authors, counters, discovery and others.
 
+mod cv;
 mod work;
 
+pub use cv::cv_claims;
 pub use work::work;
 
 use crate::{

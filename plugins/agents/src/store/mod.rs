@@ -7,6 +7,7 @@ pub mod derived;
 pub mod jobs;
 pub mod leaderboard;
 pub mod probes;
+pub mod record;
 pub mod settings;
 pub mod validations;
 pub mod work;

@@ -1,5 +1,6 @@
 //! What the plugin does for others: the payment service, and contributions to extension points.
 
+mod cv;
 mod examine;
 mod facilitator;
 mod payments;
@@ -8,6 +9,7 @@ mod refusal;
 mod reserve;
 mod vault;
 
+pub use cv::cv_claims;
 pub use examine::{Examined, examine};
 pub use facilitator::{Facilitator, ROLE, facilitator, open_vault, vault_address};
 pub use payments::{check, end, offer, settle_when_full, take};

@@ -3,4 +3,5 @@
 pub mod batches;
 pub mod derived;
 pub mod payers;
+pub mod record;
 pub mod vouchers;

@@ -10,8 +10,9 @@ use anyhow::Result;
 const ALL: &str = "gateway, every plugin";
 const FEW: &str = "gateway, 5 plugins";
 /// All but activity, agents, forum, hello and payloads.
-const OFF: [&str; 12] = [
+const OFF: [&str; 13] = [
     "a2a",
+    "aicv",
     "arena",
     "artifacts",
     "bounties",

@@ -1,0 +1,28 @@
+//! Contributions to extension points.
+
+use crate::{
+    Aicv, routes,
+    store::{documents, endorsements},
+};
+use plugin_api::{
+    HostError, HostErrorCode, PluginContext,
+    point::{Counters, NoInput, ServiceStatus},
+};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+pub async fn counters(cx: PluginContext<Aicv>, _: NoInput) -> Result<Counters, HostError> {
+    Ok(Counters::stats([("endorsements", endorsements::count_live(&cx.db()).await?.into())]))
+}
+
+pub async fn status(cx: PluginContext<Aicv>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
+    let (issued, kept) = documents::count(&cx.db()).await?;
+    let signer = match cx.signer(routes::SIGNER).address().await {
+        Ok(address) => Some(address),
+        Err(error) if error.is(HostErrorCode::Disabled) => None,
+        Err(error) => return Err(error),
+    };
+    let numbers = [("issued", issued.into()), ("documents", kept.into()), ("signer", json!(signer))];
+    Ok(ServiceStatus::new(signer.is_some(), "the role gateway has no key: credentials have no proof", numbers)
+        .named("aicv"))
+}
