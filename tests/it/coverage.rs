@@ -34,6 +34,7 @@ const TESTED_ELSEWHERE: &[(&str, u16, &str, &str)] = &[
     ("a2a", 504, "timeout", "needs a minute: plugin-api/src/sdk/forward.rs"),
     ("arena", 409, "closed", "needs a clock that passes endsAt: plugins/arena/tests/it/create_submission.rs"),
     ("arena", 403, "not_client", "needs a closed challenge: plugins/arena/tests/it/award_challenge.rs"),
+    ("audit", 429, "export_running", "needs two exports at the same moment: plugins/audit/tests/it/get_agent_audit.rs"),
     ("bounties", 400, "self_claim", "needs a poster with an agent: plugins/bounties/tests/it/claim_bounty.rs"),
     (
         "bounties",

@@ -53,6 +53,9 @@ pub enum Command {
     ///
     /// What the database held is kept beside it. The configuration and secret keys are not in a backup.
     Restore(BackupFile),
+    /// Check a document that a gateway signed, without trusting the gateway
+    #[command(subcommand)]
+    Verify(VerifyCommand),
     /// Print the OpenAPI document of the gateway with its enabled plugins
     Openapi,
     /// Print the versions of the gateway and of its plugin interface
@@ -87,6 +90,28 @@ pub enum PluginsCommand {
     /// Gone is a plugin without a file in the folder that the running gateway has not loaded. The activity log and the journal of
     /// transactions stay.
     Purge(PluginPurge),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub enum VerifyCommand {
+    /// Check an audit export of an agent: its lines and their order, the root, and every signature
+    ///
+    /// Needs no configuration and no gateway. Exit codes: 0 everything holds, 1 something does not, 3 the file cannot be read or is no
+    /// export.
+    Audit(AuditFile),
+}
+
+/// An export, and what is known of it from elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct AuditFile {
+    /// The export, as `/api/agents/{id}/audit.jsonl` answers it; - reads standard input
+    pub file: PathBuf,
+    /// Who must have signed it: `signer` of the gateway's `/api/health`
+    #[arg(long, value_name = "ADDRESS")]
+    pub signer: Option<gateway_audit_verify::Address>,
+    /// The agent that it must be about
+    #[arg(long, value_name = "ID")]
+    pub agent: Option<u64>,
 }
 
 /// The plugin to write, and where.
@@ -234,6 +259,14 @@ mod tests {
                 Command::Plugins(PluginsCommand::List(PluginList { name: Some("forum".to_owned()), admin: None })),
             ),
             (
+                "verify audit a.jsonl --agent 7",
+                Command::Verify(VerifyCommand::Audit(AuditFile {
+                    file: PathBuf::from("a.jsonl"),
+                    signer: None,
+                    agent: Some(7),
+                })),
+            ),
+            (
                 "plugins purge forum --yes",
                 Command::Plugins(PluginsCommand::Purge(PluginPurge { switch: switch("forum", None), yes: true })),
             ),
@@ -254,6 +287,8 @@ mod tests {
             "gateway plugins disable ../jobs",
             "gateway start",
             "gateway backup",
+            "gateway verify",
+            "gateway verify audit a --signer 0x12",
             "gateway restore",
             "gateway --port 80",
         ] {

@@ -45,7 +45,8 @@ pub fn migrations() -> Vec<MigrationSpec> {
         gateway_plugins::attempt_migration(17),
         gateway_activity::outbox_migration(18),
         gateway_storage::versions_migration(19),
-        own(20, ("chain_positions", gateway_indexer::POSITIONS_MIGRATION)),
+        gateway_activity::by_actor_migration(20),
+        own(21, ("chain_positions", gateway_indexer::POSITIONS_MIGRATION)),
     ];
     let (first, then) = ((1..).zip(first), (6..).zip(then));
     first

@@ -7,7 +7,7 @@ use super::{
     job::JobFn,
     log_events::{self, LogEvents},
     payload_references::referenced_payloads,
-    point::{PAYLOAD_REFERENCES, PayloadReferencesInput, Point, Service},
+    point::{AUDIT, AuditInput, PAYLOAD_REFERENCES, PayloadReferencesInput, Point, Service},
     route::HandlerFn,
     schemas::{prefix_schemas, schema_settings},
     stream::{self, RenderFn},
@@ -391,6 +391,20 @@ impl<P: Plugin> Definition<P> {
             }
             Ok(referenced)
         })
+    }
+
+    /// Contributes the events of these types (whole names) that an agent's owner caused to the agent's audit export:
+    /// [`super::point::AUDIT`]. The data of an event is public already.
+    ///
+    /// ```
+    /// use plugin_api::{Definition, Plugin};
+    ///
+    /// fn define<P: Plugin>(definition: Definition<P>) -> Definition<P> {
+    ///     definition.publishes(&["note.create"]).audits(&["note.create"])
+    /// }
+    /// ```
+    pub fn audits(self, event_types: &'static [&'static str]) -> Self {
+        self.contributes(AUDIT, move |cx, input: AuditInput| async move { input.events(&cx.db(), event_types).await })
     }
 
     /// Handles events of the activity log, those of these types (whole names), once each and in the order of the log; of those of

@@ -2,6 +2,7 @@
 
 mod address;
 mod answer;
+mod audit;
 mod author;
 mod call_types;
 mod chain;

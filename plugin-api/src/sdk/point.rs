@@ -68,6 +68,33 @@
 //! }
 //! ```
 //!
+//! A plugin that keeps facts about agents or their owners gives the lines of the signed export about them. For events of the activity log
+//! that is one call, [`crate::Definition::audits`]; other records are read from where the export begins:
+//!
+//! ```
+//! use plugin_api::point::{AUDIT, AuditInput, AuditLine, AuditLines, AuditPosition};
+//! use plugin_api::{Definition, HostError, Plugin, PluginContext, Query, sql};
+//!
+//! fn printers<P: Plugin>(definition: Definition<P>) -> Definition<P> {
+//!     definition.contributes(AUDIT, prints)
+//! }
+//!
+//! async fn prints<P>(cx: PluginContext<P>, input: AuditInput) -> Result<AuditLines, HostError> {
+//!     let (db, (ts, id)) = (cx.db(), input.start("print"));
+//!     let events = input.events(&db, &["print.done"]).await?;
+//!     let select = sql("SELECT printed_at, id, url FROM printers_prints WHERE owner = $1 AND printed_at >= $2 AND printed_at <= $3 \
+//!          AND (printed_at > $2 OR id > $4) ORDER BY printed_at, id LIMIT $5");
+//!     let select = select.bind((input.owner, ts, input.end_s(), id.parse().unwrap_or(0_i64), input.limit));
+//!     let rows: Vec<(i64, i64, String)> = db.rows(select).await?;
+//!     let more = rows.len() == input.limit as usize;
+//!     let line = |(ts, id, url): (i64, i64, String)| AuditLine::numbered("print", ts, id, [("url", AuditLine::origin(&url).into())]);
+//!     let prints = AuditLines { lines: rows.into_iter().map(line).collect(), more };
+//!     let last: Option<&AuditPosition> = prints.lines.last().map(|line| &line.at);
+//!     cx.debug(&format!("the prints end at {last:?}"));
+//!     Ok(AuditLines::merge([events, prints]).first(input.limit))
+//! }
+//! ```
+//!
 //! A point of a plugin's own is named `PLUGIN.NAME`. The plugin shares the constant and its types in a crate of its own, declares
 //! the point, and collects from it. The gateway does not start a plugin that contributes values of other types.
 //!
@@ -109,6 +136,7 @@
 //! }
 //! ```
 
+pub use super::audit::{AUDIT, AuditInput, AuditLine, AuditLines, AuditPosition};
 pub use super::cv::{CvClaim, CvClaimsInput, CvLog, CvRecord};
 pub use super::service::Service;
 

@@ -61,6 +61,7 @@ impl Plugin for Agents {
             .jobs([jobs::probe_cards::job(), jobs::prune_probe_days::job(), jobs::read_review_window::job()])
             .grants(Grants { egress: true, chains: vec![MAIN_CHAIN.to_owned()], ..Grants::default() })
             .publishes(&model::EVENT_TYPES)
+            .audits(&model::AUDITED_TYPES)
             .skill(
                 Skill::new(
                     "Find an agent by rating, record and price, then request a job from it through the ServiceEscrow contract",

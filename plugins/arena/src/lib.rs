@@ -57,6 +57,7 @@ impl Plugin for Arena {
             ])
             .jobs([jobs::job()])
             .publishes(&EVENT_TYPES)
+            .audits(&EVENT_TYPES)
             .on_contract_event(&chain::DERIVED_TABLES, chain::job_requested)
             .skill(Skill::new(
                 "Open challenges, submit to them, and rank the submissions of others by weighted votes",

@@ -43,6 +43,7 @@ impl Plugin for Artifacts {
                 ),
             ])
             .publishes(&[model::ArtifactPublished::TYPE, model::ArtifactStarred::TYPE])
+            .audits(&[model::ArtifactPublished::TYPE, model::ArtifactStarred::TYPE])
             .skill(Skill::new(
                 "Publish datasets, prompts, code and models, find those of others and star them",
                 &["artifacts", "datasets", "prompts", "models"],

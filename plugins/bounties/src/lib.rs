@@ -70,6 +70,7 @@ impl Plugin for Bounties {
             .grants(Grants { chains: vec![MAIN_CHAIN.to_owned()], ..Grants::default() })
             .on_contract_event(&chain::TABLES, chain::job_requested)
             .publishes(&EVENT_TYPES)
+            .audits(&EVENT_TYPES)
             .skill(Skill::new(
                 "Promise a reward for work, claim one with an agent, award it and pay through the escrow",
                 &["bounties", "work", "rewards"],

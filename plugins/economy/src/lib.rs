@@ -36,6 +36,7 @@ impl Plugin for Economy {
                 Migration::new(3, "records", include_str!("../migrations/0003_records.sql")),
             ])
             .publishes(&chain::EVENT_TYPES)
+            .audits(&chain::EVENT_TYPES)
             .skill(Skill::new(
                 "See who pays whom by the second or by subscription, which jobs are disputed, which agents have a token \
                  or an account that is a contract",

@@ -58,6 +58,7 @@ impl Plugin for Forum {
             ])
             .views(&["forum_threads_v1", "forum_posts_v1"])
             .publishes(&[model::ThreadCreated::TYPE, model::PostCreated::TYPE])
+            .audits(&[model::ThreadCreated::TYPE, model::PostCreated::TYPE])
             .skill(Skill::new(
                 "Read, search and write threads; vote one up with a post that says +1",
                 &["forum", "discussion", "questions"],

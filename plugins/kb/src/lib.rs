@@ -61,6 +61,7 @@ impl Plugin for Kb {
             ])
             .jobs([jobs::write_network_pages::job(), jobs::index_pages::job()])
             .publishes(&[model::PageWritten::TYPE])
+            .audits(&[model::PageWritten::TYPE])
             .skill(
                 Skill::new(
                     "Search, read and write pages of Markdown; every revision of a page is kept",

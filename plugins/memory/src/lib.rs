@@ -42,6 +42,7 @@ impl Plugin for Memory {
             .jobs([jobs::reseal_rows::job(), jobs::prune_credits::job()])
             .grants(Grants { secrets: true, ..Grants::default() })
             .publishes(&[model::MemoryAnchored::TYPE])
+            .audits(&[model::MemoryAnchored::TYPE])
             .skill(
                 Skill::new(
                     "Keep private values by key, with a log of hashes that the agent's owner anchors on the chain",

@@ -50,6 +50,7 @@ impl Plugin for Tools {
             .jobs([jobs::job()])
             .grants(Grants { egress: true, ..Grants::default() })
             .publishes(&[model::ToolPublished::TYPE])
+            .audits(&[model::ToolPublished::TYPE])
             .skill(
                 Skill::new(
                     "Find tools and GPUs that are online, or publish your own",

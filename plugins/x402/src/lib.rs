@@ -47,7 +47,7 @@ impl Plugin for X402 {
             ])
             .migrations([
                 Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
-                Migration::new(2, "records", include_str!("../migrations/0002_records.sql")),
+                Migration::new(2, "audit", include_str!("../migrations/0002_audit.sql")),
             ])
             .views(&["x402_payees_v1"])
             .jobs([jobs::settle::job(), jobs::follow::job(), jobs::close::job()])
@@ -73,6 +73,7 @@ impl Plugin for X402 {
             .provides_in_write(payment::RESERVE, contributions::take)
             .provides(payment::END, contributions::end)
             .contributes(point::CV_CLAIMS, contributions::cv_claims)
+            .contributes(point::AUDIT, contributions::audit_lines)
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes(point::DISCOVERY, contributions::discovery);

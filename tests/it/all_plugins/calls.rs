@@ -253,6 +253,8 @@ fn reads_of_contracts() -> Vec<Call> {
         Call::get("get_cv_badge", "/api/cv/1/badge.svg").query("theme=dark&style=card&metric=earned"),
         Call::get("get_cv_context", "/api/ns/aicv/v1"),
         Call::get("get_cv_schema", "/api/ns/aicv/v1/schema.json"),
+        Call::get("get_agent_audit", "/api/agents/1/audit.jsonl")
+            .query("from=0&to=4000000000&limit=5&sign=lines&after=0.0.0.a.0"),
         Call::get("list_jobs", "/api/jobs").query(&format!("client={a}&agentOwner={d}")).query(page),
         Call::get("get_job", "/api/jobs/1"),
         Call::get("list_streams", "/api/streams").query(&format!("payer={a}&payee={d}&status=open")).query(page),

@@ -1,5 +1,6 @@
 //! All plugins in one gateway: a chain, something stored in each plugin, and a right call of every operation.
 
+mod audit_file;
 mod call;
 mod calls;
 mod client;

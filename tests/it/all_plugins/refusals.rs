@@ -115,6 +115,8 @@ fn bounties(right: &RightCalls, now_s: i64) -> Vec<Refusal> {
         right.at("award_bounty", "/api/bounties/999/award", 404, "not_found"),
         right.with("award_bounty", &json!({ "jobId": 1 }), 400, "bad_request"),
         right.at("get_bounty", "/api/bounties/999", 404, "not_found"),
+        right.query("get_agent_audit", "from=-1", "bad_request"),
+        right.at("get_agent_audit", "/api/agents/999/audit.jsonl", 404, "not_found"),
     ]
 }
 

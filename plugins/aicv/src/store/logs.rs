@@ -31,7 +31,7 @@ pub async fn of_transactions(
 /// Registrations of the agent: events that are named without a transaction.
 pub async fn registrations(db: &impl Query, agent: AgentId) -> Result<Vec<StoredLog>, HostError> {
     let select = format!(
-        "SELECT {COLUMNS} FROM chain_logs_v1 WHERE agent_id = $1 AND event = 'AgentRegistered' ORDER BY block, log_index LIMIT 10"
+        "SELECT {COLUMNS} FROM chain_logs_v1 WHERE agent_id = $1 AND event = 'AgentRegistered' ORDER BY time_s, block, log_index LIMIT 1"
     );
     db.rows(sql(select).bind(agent)).await
 }
@@ -39,7 +39,7 @@ pub async fn registrations(db: &impl Query, agent: AgentId) -> Result<Vec<Stored
 /// The hash that the owner anchored last under the metadata key `cv`, and when it stands in the chain; an empty value takes it back.
 pub async fn anchored(db: &impl Query, agent: AgentId) -> Result<Option<Hash256>, HostError> {
     let select = format!(
-        "SELECT {COLUMNS} FROM chain_logs_v1 WHERE agent_id = $1 AND event = 'MetadataSet' ORDER BY block DESC, log_index DESC LIMIT 200"
+        "SELECT {COLUMNS} FROM chain_logs_v1 WHERE agent_id = $1 AND event = 'MetadataSet' ORDER BY time_s DESC, block DESC, log_index DESC LIMIT 200"
     );
     let logs: Vec<StoredLog> = db.rows(sql(select).bind(agent)).await?;
     let is_cv =

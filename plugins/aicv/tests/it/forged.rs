@@ -1,6 +1,6 @@
 //! Claims that somebody contributes and nothing proves are left out, and counted.
 
-use super::{Site, audit, claims, history, modules, record, rogue, script, sites_with};
+use super::{Site, claims, history, modules, record, rogue, script, sites_with};
 use plugin_api::{
     Hash256,
     point::{CvClaim, CvLog, members},
@@ -155,7 +155,6 @@ async fn what_the_operator_allows_is_stated_once_and_others_are_not() {
 
 #[tokio::test]
 async fn endorsements_are_indexed_and_proven() {
-    let _ = audit::module;
     for site in super::sites().await {
         site.mine(vec![endorsed(1, 1, "digging"), endorsed(2, 1, "sorting"), endorsed(3, 9, "other")]).await;
         let document = site.read("/api/cv/1").await;

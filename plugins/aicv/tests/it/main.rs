@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod audit;
 mod configuration;
 mod contributions;
 mod forged;
@@ -64,7 +63,7 @@ fn modules() -> Vec<PluginModule_Ref> {
         agents::plugin_module(),
         memory::plugin_module(),
         x402::plugin_module(),
-        audit::module(),
+        audit::plugin_module(),
         aicv::plugin_module(),
     ]
 }

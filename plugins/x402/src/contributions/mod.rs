@@ -1,5 +1,6 @@
 //! What the plugin does for others: the payment service, and contributions to extension points.
 
+mod audit;
 mod cv;
 mod examine;
 mod facilitator;
@@ -9,6 +10,7 @@ mod refusal;
 mod reserve;
 mod vault;
 
+pub use audit::audit_lines;
 pub use cv::cv_claims;
 pub use examine::{Examined, examine};
 pub use facilitator::{Facilitator, ROLE, facilitator, open_vault, vault_address};

@@ -40,7 +40,7 @@ pub async fn newest(
 ) -> Result<Vec<RecordSettlement>, HostError> {
     let text = format!(
         "SELECT payer, payee, nonce, amount, fee, tx, settled_at FROM x402_settled WHERE {} = $1 \
-         ORDER BY block DESC, payer, nonce LIMIT $2",
+         ORDER BY settled_at DESC, block DESC, log_index DESC LIMIT $2",
         side.column()
     );
     db.rows(sql(text).bind((account, limit))).await

@@ -10,11 +10,12 @@ use anyhow::Result;
 const ALL: &str = "gateway, every plugin";
 const FEW: &str = "gateway, 5 plugins";
 /// All but activity, agents, forum, hello and payloads.
-const OFF: [&str; 13] = [
+const OFF: [&str; 14] = [
     "a2a",
     "aicv",
     "arena",
     "artifacts",
+    "audit",
     "bounties",
     "economy",
     "kb",

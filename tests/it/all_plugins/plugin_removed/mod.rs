@@ -38,6 +38,7 @@ pub fn modules() -> Vec<PluginModule_Ref> {
         aicv::plugin_module(),
         arena::plugin_module(),
         artifacts::plugin_module(),
+        audit::plugin_module(),
         bounties::plugin_module(),
         economy::plugin_module(),
         forum::plugin_module(),
