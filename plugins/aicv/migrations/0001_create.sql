@@ -52,3 +52,5 @@ CREATE TABLE aicv_agents (
     name TEXT NOT NULL
 );
 {{row_counts aicv_endorsements (revoked)}}
+{{row_counts aicv_issues ()}}
+{{row_counts aicv_documents ()}}

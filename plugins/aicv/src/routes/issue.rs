@@ -159,6 +159,8 @@ async fn content(cx: &RequestContext<Aicv>, collected: Collected) -> Result<Cont
     (agent.rating_count, agent.rating_sum) = (state.rating_count, state.rating_sum);
     let types = own_claims::contribution_types(&records);
     records.push(("aicv".to_owned(), own_claims::endorsements(cx, agent.agent_id).await?));
+    // Whose facts they are comes first: nobody takes a log away from a claim of theirs.
+    records.sort_by_key(|(plugin, _)| !KINDS.iter().any(|kind| kind.plugin == plugin));
     let registry = cx.environment().contract("registry");
     let (counted, contributions) = own_claims::contributions(cx, agent.agent_id, agent.owner, &types).await?;
     let mut claims: Vec<CheckedClaim> = counted;

@@ -78,5 +78,7 @@ pub async fn find(db: &impl Query, agent: AgentId, hash: Hash256) -> Result<Opti
 
 /// Agents with a document, and documents that are kept.
 pub async fn count(db: &impl Query) -> Result<(i64, i64), HostError> {
-    db.one(sql("SELECT (SELECT count(*) FROM aicv_issues), (SELECT count(*) FROM aicv_documents)")).await
+    let issued: Option<i64> = db.row(sql("SELECT row_count FROM aicv_issues_counts")).await?;
+    let kept: Option<i64> = db.row(sql("SELECT row_count FROM aicv_documents_counts")).await?;
+    Ok((issued.unwrap_or_default(), kept.unwrap_or_default()))
 }

@@ -141,7 +141,7 @@ async fn what_the_operator_allows_is_stated_once_and_others_are_not() {
         assert_eq!(referrals.len(), 1, "{referrals:?}");
         assert_eq!(referrals[0]["evidence"]["trust"], "gateway");
         assert_eq!(claims(&document, "Capability").len(), 0);
-        assert_eq!(claims(&document, "Contribution").len(), 1);
+        assert_eq!(claims(&document, "Contribution").len(), 0);
         assert!(!record(&document).iter().any(|claim| claim["id"] == "fmx:1:job:77"));
         let subject = &document["credentialSubject"];
         // Sums and kinds of others are not its own either; what was too large is named.

@@ -16,16 +16,8 @@ async fn a_record_has_the_agents_facts_with_the_logs_that_prove_them() {
         assert!(document.get("proof").is_none());
 
         let kinds: Vec<&str> = record(&document).iter().map(|claim| claim["type"].as_str().unwrap()).collect();
-        let expected = [
-            "Registration",
-            "EscrowJob",
-            "EscrowJob",
-            "Feedback",
-            "Validation",
-            "AgentState",
-            "Contribution",
-            "Reliability",
-        ];
+        let expected =
+            ["Registration", "EscrowJob", "EscrowJob", "Feedback", "Validation", "AgentState", "Reliability"];
         let mut sorted = kinds.clone();
         sorted.sort_unstable();
         let mut wanted = expected.to_vec();
@@ -120,7 +112,7 @@ async fn an_agent_is_found_by_its_name_and_a_limit_cuts_the_record() {
         let omitted = meta["omitted"].as_array().unwrap();
         assert!(omitted.iter().all(|omitted| omitted["reason"] == "limit"), "{omitted:?}");
         let count: u64 = omitted.iter().map(|omitted| omitted["count"].as_u64().unwrap()).sum();
-        assert_eq!(count as usize, record(&by_id).len() - 2);
+        assert_eq!(usize::try_from(count).unwrap(), record(&by_id).len() - 2);
         assert_ne!((&cut["claimsRoot"], &cut["documentHash"]), (&by_id["claimsRoot"], &by_id["documentHash"]));
         assert_eq!(site.read("/api/cv/1?limit=x").await, by_id);
         for (path, code) in [
@@ -190,5 +182,21 @@ async fn the_state_is_what_the_registry_answers() {
         );
         assert_eq!(document["credentialSubject"]["agent"]["status"], "Paused");
         Site { gateway, chain }.close().await;
+    }
+}
+
+#[tokio::test]
+async fn what_the_owner_published_is_counted_by_its_type() {
+    for site in sites().await {
+        site.mine(vec![script::validation_requested(1, 1, "ipfs://own", 2), script::validated(1, 1, 2, 100)]).await;
+        let document = site.read("/api/cv/1").await;
+        let counted: Vec<(&Value, &Value)> =
+            claims(&document, "Contribution").into_iter().map(|claim| (&claim["kind"], &claim["count"])).collect();
+        let expected = [json!("validation.done"), json!("validation.requested")];
+        assert_eq!(counted, [(&expected[0], &json!(1)), (&expected[1], &json!(1))]);
+        assert_eq!(document["credentialSubject"]["summary"]["commonsContributions"], 2);
+        let own = claims(&document, "Validation").into_iter().find(|claim| claim["response"] == 100).unwrap();
+        assert_eq!((&own["validatorTier"], &own["selfAttested"]), (&json!("self"), &json!(true)));
+        site.close().await;
     }
 }

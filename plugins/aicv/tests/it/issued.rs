@@ -2,7 +2,7 @@
 
 use super::{CONTRACTS, SIGNER, Site, modules, record, script, sites, verifier};
 use plugin_testing::{Builder, ScriptedLog, TestGateway, Value, json};
-use script::{hash, requested};
+use script::requested;
 use std::time::Duration;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -68,7 +68,10 @@ async fn a_reorganisation_makes_another_issue() {
 
 #[tokio::test]
 async fn two_gateways_name_one_hash() {
-    for site in sites().await {
+    // Two gateways with plugins that seal would have to share their key.
+    let modules =
+        || vec![agents::plugin_module(), x402::plugin_module(), audit::plugin_module(), aicv::plugin_module()];
+    for site in super::sites_with(super::history(), modules, |builder| builder).await {
         if site.gateway.dialect() != "postgres" {
             site.close().await;
             continue;
@@ -127,7 +130,6 @@ async fn an_anchored_document_stays() {
         let status = |hash: &Value| format!("/api/cv/1?document={}", hash.as_str().unwrap());
         assert_eq!(site.get(&status(&others[2])).await.status, 200);
         assert_eq!(site.get(&status(&others[1])).await.status, 404);
-        assert_eq!(hash(1).len(), 66);
         site.close().await;
     }
 }
