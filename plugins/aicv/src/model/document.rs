@@ -17,8 +17,8 @@ pub const LIMIT_DEFAULT: u32 = 200;
 pub struct Publisher<'e> {
     pub environment: &'e Environment,
     pub served: Served,
-    /// The address of the gateway's key; `None` where it has none.
-    pub signer: Option<Address>,
+    /// The address of the gateway's key.
+    pub signer: Address,
     pub treasury: Option<Address>,
     pub rpc: &'e [String],
     pub explorer: Option<&'e str>,
@@ -100,10 +100,6 @@ impl Publisher<'_> {
         })
     }
 
-    fn issuer(&self, content: &Content) -> String {
-        did(self.environment.chain_id, self.signer.unwrap_or(content.agent.owner))
-    }
-
     /// The document with the first `limit` claims.
     pub fn document(&self, issue: &Issue, limit: u32) -> Result<Document, HostError> {
         let Issue { content, issued_at, as_of_block, .. } = issue;
@@ -117,7 +113,7 @@ impl Publisher<'_> {
             "@context": ["https://www.w3.org/ns/credentials/v2", links::context_url(base_url)],
             "type": ["VerifiableCredential", "ServiceAgentCV"],
             "id": uri,
-            "issuer": self.issuer(content),
+            "issuer": did(self.environment.chain_id, self.signer),
             "validFrom": iso(*issued_at),
             "validUntil": iso(issue.expires_at()),
             "name": format!("The record of agent {}", agent.agent_id),
@@ -219,7 +215,7 @@ impl Publisher<'_> {
             "rpc": self.rpc,
             "explorer": self.explorer,
             "gatewayAttestation": {
-                "signer": self.signer.map(|signer| did(environment.chain_id, signer)),
+                "signer": did(environment.chain_id, self.signer),
                 "signerEphemeral": false,
                 "claimsRoot": claims_root,
                 "claims": count,

@@ -23,7 +23,7 @@ use crate::{
     },
 };
 use plugin_api::{
-    HandlerError, Hash256, HostError, HostErrorCode, RequestContext,
+    HandlerError, Hash256, HostError, RequestContext,
     chain::MAIN,
     point::{CvClaim, CvRecord},
 };
@@ -40,11 +40,7 @@ const UNSETTLED_BLOCKS: i64 = 128;
 /// What documents say of this gateway.
 pub async fn publisher<'c>(cx: &'c RequestContext<Aicv>) -> Result<Publisher<'c>, HostError> {
     let config = &cx.plugin().config;
-    let signer = match cx.signer(SIGNER).address().await {
-        Ok(address) => Some(address),
-        Err(error) if error.is(HostErrorCode::Disabled) => None,
-        Err(error) => return Err(error),
-    };
+    let signer = cx.signer(SIGNER).address().await?;
     let served = Served::read(cx).await?;
     let (environment, treasury) = (cx.environment(), config.treasury);
     Ok(Publisher { environment, served, signer, treasury, rpc: &config.rpc, explorer: config.explorer.as_deref() })
