@@ -29,6 +29,8 @@ const TESTED_ELSEWHERE: &[(&str, u16, &str, &str)] = &[
     ("a2a", 503, "price_unavailable", "needs a wrong card: plugins/a2a/tests/it/invoke_agent.rs"),
     ("a2a", 503, "provider_busy", "needs a slow agent: plugins/a2a/tests/it/invoke_agent.rs"),
     ("a2a", 504, "unreachable", "needs an agent that is gone: plugins/a2a/tests/it/invoke_agent.rs"),
+    ("aicv", 503, "indexing", "needs indexes that are apart: plugins/aicv/tests/it/issued.rs"),
+    ("aicv", 503, "unavailable", "needs a chain that is away: plugins/aicv/tests/it/issued.rs"),
     ("a2a", 504, "timeout", "needs a minute: plugin-api/src/sdk/forward.rs"),
     ("arena", 409, "closed", "needs a clock that passes endsAt: plugins/arena/tests/it/create_submission.rs"),
     ("arena", 403, "not_client", "needs a closed challenge: plugins/arena/tests/it/award_challenge.rs"),

@@ -13,7 +13,7 @@ pub async fn migrate(database: &Database) -> Result<usize, StorageError> {
 
 /// The views that the gateway itself publishes.
 pub fn views() -> Vec<String> {
-    vec![gateway_activity::VIEW.to_owned()]
+    vec![gateway_activity::VIEW.to_owned(), gateway_indexer::POSITIONS_VIEW.to_owned()]
 }
 
 /// The gateway's own migrations.
@@ -47,6 +47,7 @@ pub fn migrations() -> Vec<MigrationSpec> {
         gateway_storage::versions_migration(19),
         own(20, ("restores", gateway_storage::RESTORES_MIGRATION)),
         gateway_activity::by_actor_migration(21),
+        own(22, ("chain_positions", gateway_indexer::POSITIONS_MIGRATION)),
     ];
     let (first, then) = ((1..).zip(first), (6..).zip(then));
     first

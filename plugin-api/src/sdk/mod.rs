@@ -12,6 +12,7 @@ mod content;
 mod context;
 pub mod contracts;
 mod counter;
+mod cv;
 mod db;
 mod definition;
 mod error;

@@ -46,6 +46,29 @@
 //! }
 //! ```
 //!
+//! What a plugin states about an agent, for the agent's credential ([`CV_CLAIMS`]):
+//!
+//! ```
+//! use plugin_api::point::{CV_CLAIMS, CvClaim, CvClaimsInput, CvLog, CvRecord, members};
+//! use plugin_api::{Definition, Hash256, Plugin};
+//!
+//! fn define<P: Plugin>(definition: Definition<P>) -> Definition<P> {
+//!     definition.contributes(CV_CLAIMS, async |_, CvClaimsInput { agent_id, .. }| {
+//!         let case = CvClaim {
+//!             kind: "Dispute".to_owned(),
+//!             id: "dispute:3".to_owned(),
+//!             stated_at: Some(1_790_000_000),
+//!             fields: members([("caseId", 3.into()), ("jobId", 7.into())]),
+//!             logs: vec![CvLog::new("arbiterPool", "CaseOpened", Hash256::keccak(b"its transaction"))],
+//!             source: None,
+//!             note: None,
+//!         };
+//!         let covers = vec!["Dispute".to_owned()];
+//!         Ok(CvRecord { covers, claims: if agent_id.0 == 1 { vec![case] } else { Vec::new() }, ..CvRecord::default() })
+//!     })
+//! }
+//! ```
+//!
 //! A plugin that keeps facts about agents or their owners gives the lines of the signed export about them. For events of the activity log
 //! that is one call, [`crate::Definition::audits`]; other records are read from where the export begins:
 //!
@@ -115,6 +138,7 @@
 //! ```
 
 pub use super::audit::{AUDIT, AuditInput, AuditLine, AuditLines, AuditPosition};
+pub use super::cv::{CvClaim, CvClaimsInput, CvLog, CvRecord};
 pub use super::service::Service;
 
 use super::{Address, Hash256, Sql, Wei};
@@ -169,6 +193,8 @@ pub const DISCOVERY: Point<NoInput, Discovery> = Point::new("discovery");
 pub const WORK: Point<WorkInput, Vec<WorkItem>> = Point::new("work");
 /// Metrics per address, for `/api/leaderboard`.
 pub const LEADERBOARD: Point<LeaderboardInput, BTreeMap<Address, Metrics>> = Point::new("leaderboard");
+/// Claims about an agent, for its credential: `/api/cv/{agent}` of the plugin `aicv`, which checks them.
+pub const CV_CLAIMS: Point<CvClaimsInput, CvRecord> = Point::new("cv-claims");
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct NoInput {}

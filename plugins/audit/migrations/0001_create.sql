@@ -25,6 +25,8 @@ CREATE TABLE audit_logs (
 );
 
 CREATE INDEX audit_logs_agent ON audit_logs (agent_id, time_s, block, log_index) WHERE agent_id IS NOT NULL;
+-- Claims about agents name transactions.
+CREATE INDEX audit_logs_tx ON audit_logs (tx, log_index);
 CREATE INDEX audit_logs_by_agent ON audit_logs (by_agent_id, time_s, block, log_index) WHERE by_agent_id IS NOT NULL;
 
 -- The addresses among the arguments of a log.

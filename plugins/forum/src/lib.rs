@@ -66,6 +66,9 @@ impl Plugin for Forum {
             .limit("forumBodyBytes", model::BODY_BYTES_MAX)
             .limit("titleChars", model::TITLE_CHARS_MAX)
             .limit("tags", format::TAGS_MAX)
+            .contributes(point::CV_CLAIMS, async |_, _: point::CvClaimsInput| {
+                Ok(point::CvRecord::of_activity(&[model::ThreadCreated::TYPE, model::PostCreated::TYPE]))
+            })
             .contributes(point::STATS, contributions::counters)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
             .references_payloads(&[

@@ -52,6 +52,7 @@ impl Plugin for Memory {
             )
             .limit("memoryValueBytes", model::VALUE_BYTES_MAX)
             .limit("memoryAnchorRecords", model::BATCH_RECORDS_MAX)
+            .contributes(point::CV_CLAIMS, contributions::cv_claims)
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes(point::DISCOVERY, contributions::discovery);

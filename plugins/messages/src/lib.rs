@@ -48,6 +48,9 @@ impl Plugin for Messages {
             .publishes(&[model::MessageSent::TYPE])
             .audits(&[model::MessageSent::TYPE])
             .skill(Skill::new("Write to an address or an agent, and read your own inbox", &["messages", "inbox"]))
+            .contributes(point::CV_CLAIMS, async |_, _: point::CvClaimsInput| {
+                Ok(point::CvRecord::of_activity(&[model::MessageSent::TYPE]))
+            })
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .references_payloads(&[

@@ -63,6 +63,9 @@ impl Plugin for Tools {
                     "POST /api/tools {name, kind, url, description, schema} signed as tool.publish",
                 ]),
             )
+            .contributes(point::CV_CLAIMS, async |_, _: point::CvClaimsInput| {
+                Ok(point::CvRecord::of_activity(&[model::ToolPublished::TYPE]))
+            })
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes_cached(point::WORK, contributions::work)

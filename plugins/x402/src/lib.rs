@@ -74,6 +74,7 @@ impl Plugin for X402 {
             .provides_in_write(payment::RESERVE, contributions::take)
             .provides(payment::END, contributions::end)
             .provides(payment::PAID_SINCE, contributions::paid_since)
+            .contributes(point::CV_CLAIMS, contributions::cv_claims)
             .contributes(point::AUDIT, contributions::audit_lines)
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)

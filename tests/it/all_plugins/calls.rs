@@ -295,6 +295,12 @@ fn reads_of_contracts() -> Vec<Call> {
         Call::get("get_agent", "/api/agents/1"),
         Call::get("list_agent_jobs", "/api/agents/1/jobs").query("status=open").query(page),
         Call::get("get_agent_registration", "/api/agents/1/erc8004.json"),
+        Call::get("get_cv", "/api/cv/digger").query("limit=5"),
+        Call::get("get_cv_credential", "/api/cv/1/credential.json").query("limit=5&signer=owner"),
+        Call::get("get_cv_verification", "/api/cv/1/verify"),
+        Call::get("get_cv_badge", "/api/cv/1/badge.svg").query("theme=dark&style=card&metric=earned"),
+        Call::get("get_cv_context", "/api/ns/aicv/v1"),
+        Call::get("get_cv_schema", "/api/ns/aicv/v1/schema.json"),
         Call::get("get_agent_audit", "/api/agents/1/audit.jsonl")
             .query("from=0&to=4000000000&limit=5&sign=lines&after=0.0.0.a.0"),
         Call::get("list_jobs", "/api/jobs").query(&format!("client={a}&agentOwner={d}")).query(page),

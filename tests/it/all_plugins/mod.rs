@@ -30,7 +30,7 @@ use crate::e2e::{self, Site};
 use calls::{PAYLOAD, alice, operator, owner};
 use gateway_clock::Clock;
 use gateway_tests::process::{GatewayProcess, Setup};
-use plugin_testing::{ScriptedChain, TestGateway, TestResponse};
+use plugin_testing::{ScriptedChain, TestGateway, TestResponse, json};
 use script::{completed, delivered, registered_by, requested_by};
 use std::time::Duration;
 
@@ -43,6 +43,9 @@ const TREASURY: &str = "0x0000000000000000000000000000000000001234";
 /// Two agents, an open job of alice's for the first, and one of hers for the second that is done.
 pub async fn chain() -> ScriptedChain {
     let chain = ScriptedChain::start().await;
+    let get_agent = "getAgent(uint256) returns ((address,string,string,string,uint256,uint256,uint64,uint64,uint8,uint32,uint32,uint32,uint32))";
+    let state = json!([owner(1).address(), "Digger", "", "ipfs://m", "5", "100", 1, 0, 1, 1, 0, 1, 5]);
+    chain.mock_call(ScriptedChain::address_of("registry"), get_agent, &[state]);
     chain.mine(
         [registered_by(1, owner(1).address(), "Digger", ""), registered_by(2, owner(2).address(), "Sorter", "")]
             .concat(),

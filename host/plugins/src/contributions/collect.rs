@@ -48,6 +48,7 @@ impl Contribution {
         let fits = self
             .fits(point, point::AUTHORS)
             .or_else(|| self.fits(point, point::AUDIT))
+            .or_else(|| self.fits(point, point::CV_CLAIMS))
             .or_else(|| self.fits(point, point::DISCOVERY))
             .or_else(|| self.fits(point, point::LEADERBOARD))
             .or_else(|| self.fits(point, point::PAYLOAD_REFERENCES))

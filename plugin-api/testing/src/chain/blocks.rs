@@ -54,6 +54,11 @@ impl ScriptedLog {
 pub fn value(kind: &DynSolType, argument: &Value) -> DynSolValue {
     let text = argument.as_str().map_or_else(|| argument.to_string(), str::to_owned);
     match kind {
+        // Member by member: a text of a struct needs no quotes.
+        DynSolType::Tuple(kinds) if argument.is_array() => {
+            let members = argument.as_array().into_iter().flatten();
+            DynSolValue::Tuple(kinds.iter().zip(members).map(|(kind, member)| value(kind, member)).collect())
+        }
         DynSolType::String => DynSolValue::String(text),
         kind => kind.coerce_str(&text).unwrap_or_else(|error| panic!("{argument} as {kind}: {error}")),
     }

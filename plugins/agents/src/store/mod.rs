@@ -8,6 +8,7 @@ pub mod jobs;
 pub mod leaderboard;
 pub mod oracle;
 pub mod probes;
+pub mod record;
 pub mod settings;
 pub mod validations;
 pub mod work;

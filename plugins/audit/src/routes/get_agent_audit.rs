@@ -7,7 +7,9 @@ use crate::{
     store::{agents, logs},
 };
 use plugin_api::{
-    Address, AgentId, HandlerError, HostError, JsonSchema, Limit, Path, QueryString, RequestContext, Route, point,
+    Address, AgentId, HandlerError, HostError, JsonSchema, Path, QueryString, RequestContext, Route,
+    extract::Limit,
+    point,
     response::{RawResponse, WithHeader},
 };
 

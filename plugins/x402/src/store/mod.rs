@@ -4,4 +4,5 @@ pub mod audit;
 pub mod batches;
 pub mod derived;
 pub mod payers;
+pub mod record;
 pub mod vouchers;

@@ -10,8 +10,9 @@ use anyhow::Result;
 const ALL: &str = "gateway, every plugin";
 const FEW: &str = "gateway, 5 plugins";
 /// All but activity, agents, forum, hello and payloads.
-const OFF: [&str; 18] = [
+const OFF: [&str; 19] = [
     "a2a",
+    "aicv",
     "arena",
     "artifacts",
     "audit",

@@ -35,6 +35,7 @@ pub fn modules() -> Vec<PluginModule_Ref> {
         a2a::plugin_module(),
         activity::plugin_module(),
         agents::plugin_module(),
+        aicv::plugin_module(),
         arena::plugin_module(),
         artifacts::plugin_module(),
         audit::plugin_module(),

@@ -1,5 +1,9 @@
 //! Contributions of the memory to extension points: sums only.
 
+mod cv;
+
+pub use cv::cv_claims;
+
 use crate::{
     Memory,
     model::{RECORD_BYTES, VALUE_BYTES_MAX},

@@ -1,5 +1,9 @@
 //! Contributions of the economy to extension points.
 
+mod cv;
+
+pub use cv::cv_claims;
+
 use crate::{
     Economy,
     model::{
