@@ -28,6 +28,8 @@ pub struct Proven {
     pub jobs: Jobs,
     /// Ids of claims whose log proves them.
     pub ids: BTreeSet<String>,
+    /// Ids of claims of which nothing can be known.
+    pub unknown: BTreeSet<String>,
 }
 
 pub struct Claims<'c, 'n, R> {
@@ -57,7 +59,12 @@ impl<'c, 'n, R: Rpc> Claims<'c, 'n, R> {
                     proven.ids.insert(claim.id.clone());
                 }
                 Ok(false) => {}
-                Err((outcome, text)) => step.find(outcome, &claim.id, text),
+                Err((outcome, text)) => {
+                    if outcome < Outcome::Forged {
+                        proven.unknown.insert(claim.id.clone());
+                    }
+                    step.find(outcome, &claim.id, text);
+                }
             }
         }
         let logs = document.record.iter().filter(|claim| is_by_log(claim)).count();

@@ -2,12 +2,28 @@
 //!
 //! The rule: this is not the tree of the contract `MemoryAnchor`, whose leaves and nodes are tagged.
 
+use crate::document::Document;
 use alloy_primitives::{B256, keccak256};
 use gateway_audit_verify::canonical::canonical;
 use serde_json::{Map, Value};
 
+/// The hashes of a document as it stands, whatever it says of them.
+#[derive(Clone, Debug)]
+pub struct Hashes {
+    pub leaves: Vec<B256>,
+    pub root: B256,
+    pub document: B256,
+}
+
+impl Hashes {
+    pub fn of(document: &Document) -> Self {
+        let leaves: Vec<B256> = document.record.iter().map(|claim| leaf(&claim.members)).collect();
+        Self { root: root(leaves.clone()), leaves, document: document_hash(&document.members) }
+    }
+}
+
 /// keccak256 of the canonical JSON of an object without some members.
-pub fn hash_without(object: &Map<String, Value>, left_out: &[&str]) -> B256 {
+fn hash_without(object: &Map<String, Value>, left_out: &[&str]) -> B256 {
     let members = object.iter().filter(|(name, _)| !left_out.contains(&name.as_str()));
     let object: Map<String, Value> = members.map(|(name, value)| (name.clone(), value.clone())).collect();
     keccak256(canonical(&Value::Object(object)))

@@ -3,7 +3,7 @@
 use crate::{
     document::{Document, did},
     expected::Expected,
-    hashes::{document_hash, leaf, root},
+    hashes::Hashes,
     on_chain::OnChain,
     report::Step,
     rules::KINDS,
@@ -99,9 +99,9 @@ fn claims(document: &Document, step: &mut Step) {
 }
 
 /// The document without proof has the hash that it names.
-pub fn own_hash(document: &Document) -> Step {
+pub fn own_hash(document: &Document, hashes: &Hashes) -> Step {
     let mut step = Step::new(2, "documentHash");
-    let hash = document_hash(&document.members).to_string();
+    let hash = hashes.document.to_string();
     if document.get("documentHash") != hash.as_str() {
         step.forged("documentHash", format!("the document has the hash {hash}"));
     }
@@ -118,16 +118,14 @@ fn message<'p>(proof: &'p Map<String, Value>, name: &str) -> Option<&'p Value> {
 }
 
 /// Each claim has the leaf that it names, and together they have the root.
-pub fn claims_root(document: &Document) -> Step {
+pub fn claims_root(document: &Document, hashes: &Hashes) -> Step {
     let mut step = Step::new(3, "claimsRoot");
-    let leaves = document.record.iter().map(|claim| {
-        let leaf = leaf(&claim.members);
+    for (claim, leaf) in document.record.iter().zip(&hashes.leaves) {
         if claim.get("leaf") != leaf.to_string().as_str() {
             step.forged(&claim.id, format!("the claim has the leaf {leaf}"));
         }
-        leaf
-    });
-    let root = root(leaves.collect()).to_string();
+    }
+    let root = hashes.root.to_string();
     let attested = document.get("evidence").get(0).and_then(|evidence| evidence.get("gatewayAttestation"));
     let stated = [
         ("claimsRoot", Some(document.get("claimsRoot"))),
@@ -144,7 +142,7 @@ pub fn claims_root(document: &Document) -> Step {
 }
 
 /// The digest that a signature of this document is over, by our own domain and types.
-fn signed_data(document: &Document, expected: &Expected) -> (Value, B256) {
+pub fn signed_data(document: &Document, hashes: &Hashes, expected: &Expected) -> (Value, B256) {
     let contracts = &expected.contracts;
     let domain = Domain {
         name: &expected.domain_name,
@@ -156,8 +154,8 @@ fn signed_data(document: &Document, expected: &Expected) -> (Value, B256) {
         registry: contracts.registry,
         agent_id: document.agent_id,
         subject: document.owner,
-        claims_root: root(document.record.iter().map(|claim| leaf(&claim.members)).collect()),
-        document_hash: document_hash(&document.members),
+        claims_root: hashes.root,
+        document_hash: hashes.document,
         issued_at: document.issued_at,
         expires_at: document.expires_at,
         as_of_block: document.as_of_block,
@@ -174,13 +172,18 @@ pub fn unprotected(document: &Document) -> Vec<String> {
 }
 
 /// Who signed: the agent's owner, or an issuer that was known before.
-pub fn signature(document: &Document, expected: &Expected, chain: Result<&OnChain, &str>) -> (Step, Option<Address>) {
+pub fn signature(
+    document: &Document,
+    hashes: &Hashes,
+    expected: &Expected,
+    chain: Result<&OnChain, &str>,
+) -> (Step, Option<Address>) {
     let mut step = Step::new(4, "signature");
     let Some(proof) = &document.proof else {
         step.not_checkable("proof", "the document is not signed: credential.json is");
         return (step, None);
     };
-    let (own, digest) = signed_data(document, expected);
+    let (own, digest) = signed_data(document, hashes, expected);
     if let Some(path) = difference(proof.get("eip712").unwrap_or(&Value::Null), &own) {
         step.forged(format!("proof.{path}"), "it is not what a signature of this document is over");
     }

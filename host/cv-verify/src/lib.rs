@@ -50,3 +50,6 @@ pub use expected::{Contracts, ContractsError, Expected, Trust};
 pub use report::{ByTrust, Finding, Jobs, Outcome, ReadAt, Report, Step, Verdict};
 pub use rpc::{HttpError, HttpRpc, Rpc, RpcError, fetch};
 pub use verify::verify;
+
+#[cfg(test)]
+mod tests;

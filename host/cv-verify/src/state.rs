@@ -4,13 +4,13 @@ use crate::{
     abi::{Datum, Kind, decode},
     document::{Claim, Document},
     expected::Contracts,
-    hashes::document_hash,
     on_chain::OnChain,
     reader::{Agent, Reader},
     report::{Outcome, Step},
     rpc::Rpc,
     rules::is_same,
 };
+use alloy_primitives::B256;
 use serde_json::Value;
 
 /// A member of what the registry says.
@@ -92,6 +92,7 @@ fn compare(about: &str, stated: &Value, of: Member, chain: &OnChain, step: &mut 
 /// Whether the owner anchored this document, or another one since.
 pub async fn supersession<R: Rpc>(
     document: &Document,
+    document_hash: B256,
     contracts: &Contracts,
     chain: &OnChain,
     reader: &mut Reader<'_, R>,
@@ -108,7 +109,7 @@ pub async fn supersession<R: Rpc>(
     match reader.anchored(identity, document.agent_id, chain.head).await {
         Ok(value) if value.is_empty() => step.detail("never anchored"),
         Ok(value) => match decode(&[Kind::Word, Kind::Text], &value).as_deref() {
-            Some([Datum::Word(hash), _]) if *hash == document_hash(&document.members) => step.detail("current"),
+            Some([Datum::Word(hash), _]) if *hash == document_hash => step.detail("current"),
             Some([Datum::Word(hash), Datum::Text(uri)]) => {
                 step.find(Outcome::Superseded, "documentHash", format!("the owner anchored {hash} at {uri:?}"));
             }

@@ -7,7 +7,7 @@ use crate::{
     claims::{Claims, Proven},
     document::{Document, NotACredential},
     expected::Expected,
-    hashes::document_hash,
+    hashes::Hashes,
     intact,
     on_chain::{self, OnChain},
     reader::Reader,
@@ -23,24 +23,29 @@ const NOT_READ: &str = "not reached: the document was changed after it was issue
 /// Checks a credential. Where several servers are given, they must agree on every read.
 pub async fn verify<R: Rpc>(document: &[u8], servers: &[R], expected: &Expected) -> Result<Report, NotACredential> {
     let document = Document::parse(document)?;
-    let intact = [intact::shape(&document, expected), intact::own_hash(&document), intact::claims_root(&document)];
+    let hashes = Hashes::of(&document);
+    let intact = [
+        intact::shape(&document, expected),
+        intact::own_hash(&document, &hashes),
+        intact::claims_root(&document, &hashes),
+    ];
     let is_intact = intact.iter().all(|step| step.outcome < Outcome::Forged);
     let mut reader = Reader::new(servers);
     let chain = match is_intact {
         true => on_chain::read(&mut reader, &document, expected).await,
         false => Err(NOT_READ.to_owned()),
     };
-    let (signature, signer) = intact::signature(&document, expected, chain.as_ref().map_err(String::as_str));
+    let (signature, signer) = intact::signature(&document, &hashes, expected, chain.as_ref().map_err(String::as_str));
     let (trust, kept, dropped) = record::trust_floor(&document, expected.trust);
     let read = match &chain {
-        Ok(chain) => on_the_chain(&document, expected, chain, &mut reader).await,
+        Ok(chain) => on_the_chain(&document, &hashes, expected, chain, &mut reader).await,
         Err(reason) => Read::nothing(reason),
     };
     let mut steps: Vec<Step> = intact.into();
     steps.extend([signature, read.aggregate, cited::check(&document, &expected.contracts), read.claims, read.state]);
     steps.extend([trust, read.supersession, record::completeness(&document, chain.as_ref().ok())]);
     let read_at = chain.as_ref().ok().map(|chain| chain.read_at);
-    Ok(report(&document, signer, read_at, steps, read.proven, (kept, dropped)))
+    Ok(report(&document, &hashes, signer, read_at, steps, read.proven, (kept, dropped)))
 }
 
 /// The steps that need the chain.
@@ -71,18 +76,20 @@ impl Read {
 
 async fn on_the_chain<R: Rpc>(
     document: &Document,
+    hashes: &Hashes,
     expected: &Expected,
     chain: &OnChain,
     reader: &mut Reader<'_, R>,
 ) -> Read {
     let (claims, mut proven) = Claims::new(document, expected, chain, reader).check().await;
-    let supersession = state::supersession(document, &expected.contracts, chain, reader).await;
+    let supersession = state::supersession(document, hashes.document, &expected.contracts, chain, reader).await;
     let aggregate = aggregate::check(document, chain, &mut proven);
     Read { aggregate, claims, state: state::check(document, chain), supersession, proven }
 }
 
 fn report(
     document: &Document,
+    hashes: &Hashes,
     signer: Option<Address>,
     registry_read_at: Option<ReadAt>,
     steps: Vec<Step>,
@@ -99,7 +106,7 @@ fn report(
         name: document.subject.get("name").and_then(|name| name.as_str()).unwrap_or_default().to_owned(),
         subject: document.owner.to_checksum(None),
         signer: signer.map(|signer| signer.to_checksum(None)),
-        document_hash: document_hash(&document.members).to_string(),
+        document_hash: hashes.document.to_string(),
         uri: document.uri.clone(),
         as_of_block: document.as_of_block,
         valid_until: text("validUntil"),
