@@ -56,16 +56,20 @@ pub enum ContractsError {
 impl FromStr for Contracts {
     type Err = ContractsError;
 
-    /// Of a deployment file: an object with `chainId` (3961 where it is missing) and addresses by key. Null and the zero address are
-    /// contracts that are not deployed; other members mean nothing.
+    /// Of a deployment file: an object with `chainId` (3961 where it is missing) and addresses by key, there or in its member `contracts`.
+    /// Null and the zero address are contracts that are not deployed; other members mean nothing.
     fn from_str(text: &str) -> Result<Self, ContractsError> {
-        let file: Map<String, Value> = strict_json::object(text).map_err(ContractsError::Unreadable)?;
+        let mut file: Map<String, Value> = strict_json::object(text).map_err(ContractsError::Unreadable)?;
+        let nested = match file.remove("contracts") {
+            Some(Value::Object(contracts)) => contracts,
+            _ => Map::new(),
+        };
         let chain_id = match file.get("chainId") {
             None => CHAIN_ID,
             Some(chain_id) => chain_id.as_u64().ok_or(ContractsError::ChainId)?,
         };
         let mut pinned: BTreeMap<&'static str, Address> = BTreeMap::new();
-        for (name, value) in &file {
+        for (name, value) in file.iter().chain(&nested) {
             let Some(key) = key_of(name).filter(|_| !value.is_null()) else { continue };
             let address = value.as_str().and_then(address).ok_or_else(|| ContractsError::NoAddress(name.clone()))?;
             if !address.is_zero() && pinned.insert(key, address).is_some_and(|other| other != address) {
@@ -164,6 +168,14 @@ mod tests {
         assert_eq!(contracts.find("escrow"), B.parse().ok());
         assert_eq!((contracts.find("memoryAnchor"), contracts.find("endorsements")), (None, None));
         assert_eq!(contracts.verifying_contract(), contracts.registry);
+    }
+
+    #[test]
+    fn contracts_may_stand_in_a_member_of_their_own() {
+        let nested: Contracts = format!("{{\"chainId\":5,\"contracts\":{{\"registry\":\"{A}\"}}}}").parse().unwrap();
+        assert_eq!(nested.registry, A.parse::<Address>().unwrap());
+        let twice = format!("{{\"registry\":\"{B}\",\"contracts\":{{\"registry\":\"{A}\"}}}}");
+        assert_eq!(twice.parse::<Contracts>(), Err(ContractsError::Twice("registry")));
     }
 
     #[test]

@@ -72,6 +72,15 @@ impl World {
         (u8::try_from(finished.code.unwrap()).unwrap(), report)
     }
 
+    /// What people see of the credential that the gateway serves.
+    fn table(&self, agent: u64, more: &[&str]) -> (u8, String) {
+        let url = format!("{}/api/cv/{agent}/credential.json", self.economy.gateway.base_url());
+        let contracts = self.contracts.to_str().unwrap();
+        let first = ["verify", "cv", &url, "--contracts", contracts, "--rpc", &self.economy.devnet.facts.anvil_url];
+        let finished = self.economy.gateway.setup().run(&[&first[..], more].concat()).unwrap();
+        (u8::try_from(finished.code.unwrap()).unwrap(), finished.stdout + &finished.stderr)
+    }
+
     /// What the crate says, without starting the program.
     async fn library(&self, credential: &[u8], issuer: &str) -> u8 {
         let servers = [HttpRpc::new(&self.economy.devnet.facts.anvil_url).unwrap()];
@@ -238,9 +247,26 @@ async fn two_verifiers_agree() {
         other: other["credentialSubject"]["record"][of_other].clone(),
         registry: world.economy.devnet.facts.contracts["registry"].to_string(),
     };
+    people_see_each_step(&world, subject.agent);
     lies_are_found(&world, right, &subject).await;
     changed_bytes_are_refused(&world, right).await;
     super::assert_no_faults(&world.economy.gateway).await;
+}
+
+fn people_see_each_step(world: &World, agent: u64) {
+    let (code, table) = world.table(agent, &["--issuer", &world.signer, "--trust", "chain"]);
+    eprintln!("{table}");
+    assert_eq!(code, VALID, "{table}");
+    for part in
+        ["ok           1 shape", "ok          11 completeness", "0 of the gateway, 0 of the agent; dropped: 0 proven, "]
+    {
+        assert!(table.contains(part), "{table}");
+    }
+    assert!(table.ends_with("valid\n"), "{table}");
+    let (code, table) = world.table(agent, &[]);
+    assert!(code == NOT_CHECKABLE && table.contains("name issuers that you trust"), "{table}");
+    let (code, table) = world.table(99_999, &[]);
+    assert!(code == NOT_CHECKABLE && table.contains("status 404"), "{table}");
 }
 
 async fn lies_are_found(world: &World, right: &Value, subject: &Subject) {
