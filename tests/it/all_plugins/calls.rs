@@ -295,7 +295,7 @@ fn reads_of_contracts() -> Vec<Call> {
         Call::get("get_agent", "/api/agents/1"),
         Call::get("list_agent_jobs", "/api/agents/1/jobs").query("status=open").query(page),
         Call::get("get_agent_registration", "/api/agents/1/erc8004.json"),
-        Call::get("get_cv", "/api/cv/digger").query("limit=5"),
+        Call::get("get_cv", "/api/cv/1").query("limit=5"),
         Call::get("get_cv_credential", "/api/cv/1/credential.json").query("limit=5&signer=owner"),
         Call::get("get_cv_verification", "/api/cv/1/verify"),
         Call::get("get_cv_badge", "/api/cv/1/badge.svg").query("theme=dark&style=card&metric=earned"),
