@@ -1,6 +1,6 @@
 //! The gateway's own tables.
 
-use crate::{health, operators};
+use crate::{health, operators, views::views};
 use gateway_plugins::MIGRATION as GUARD_MIGRATION;
 use gateway_storage::{Database, Schema, Scope, StorageError};
 use plugin_api::manifest::MigrationSpec;
@@ -9,11 +9,6 @@ use plugin_api::manifest::MigrationSpec;
 pub async fn migrate(database: &Database) -> Result<usize, StorageError> {
     let (migrations, views) = (migrations(), views());
     Ok(database.migrate(&Schema { scope: &Scope::Host, views: &views, migrations: &migrations }).await?.applied.len())
-}
-
-/// The views that the gateway itself publishes.
-pub fn views() -> Vec<String> {
-    vec![gateway_activity::VIEW.to_owned(), gateway_indexer::POSITIONS_VIEW.to_owned()]
 }
 
 /// The gateway's own migrations.

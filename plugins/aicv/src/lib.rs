@@ -48,6 +48,7 @@ impl Plugin for Aicv {
                 ..Grants::default()
             })
             .publishes(&chain::EVENT_TYPES)
+            .audits(&chain::EVENT_TYPES)
             .skill(
                 Skill::new(
                     "Read the record of an agent as a credential whose claims point at logs of the chain, and verify it without trust",

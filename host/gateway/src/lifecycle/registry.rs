@@ -362,7 +362,7 @@ impl PluginEntry {
 /// Views of the gateway and of these plugins.
 pub fn published_views<'a>(plugins: impl Iterator<Item = &'a LoadedPlugin>) -> ViewNames {
     let published = plugins.flat_map(|plugin| plugin.manifest.views.iter().cloned());
-    published.chain(crate::migrations::views()).collect()
+    published.chain(crate::views::views()).collect()
 }
 
 /// Of these views those that a plugin may read: private ones of other plugins only by its grants.

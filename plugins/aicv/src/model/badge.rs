@@ -178,7 +178,7 @@ impl Badge {
         let payers = format!("{} payer{}", self.payers, if self.payers == 1 { "" } else { "s" });
         format!(
             "{}<rect x=\"0.5\" y=\"0.5\" width=\"319\" height=\"89\" rx=\"6\" fill=\"{ground}\" stroke=\"{faint}\"/>\
-             <rect x=\"0.5\" y=\"0.5\" width=\"6\" height=\"89\" fill=\"{}\"/>\
+             <rect x=\"0.5\" y=\"6\" width=\"6\" height=\"78\" fill=\"{}\"/>\
              <g font-family=\"Verdana,Geneva,DejaVu Sans,sans-serif\" fill=\"{ink}\">\
              <text x=\"18\" y=\"25\" font-size=\"14\" font-weight=\"bold\">{}</text>\
              <text x=\"18\" y=\"43\" font-size=\"10\" fill=\"{faint}\">{}</text>\

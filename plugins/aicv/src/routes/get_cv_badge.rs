@@ -41,9 +41,13 @@ struct BadgeQuery {
     #[serde(default, deserialize_with = "lenient")]
     #[schemars(with = "String", extend("enum" = ["flat", "card"]))]
     style: Style,
-    #[serde(default)]
+    #[serde(default = "jobs")]
     #[schemars(extend("enum" = ["jobs", "earned", "rating"]))]
     metric: String,
+}
+
+fn jobs() -> String {
+    "jobs".to_owned()
 }
 
 async fn get_cv_badge(

@@ -9,7 +9,7 @@ pub fn route() -> Route<Aicv> {
         .cached()
         .cache_control("public, max-age=86400")
         .summary("The JSON-LD context of agent records")
-        .response::<serde_json::Value>(200, "application/ld+json", "The context")
+        .response::<serde_json::Map<String, serde_json::Value>>(200, "application/ld+json", "The context")
 }
 
 async fn get_cv_context(cx: RequestContext<Aicv>) -> Result<RawResponse, HandlerError> {

@@ -34,9 +34,13 @@ struct CredentialQuery {
     #[serde(default)]
     document: String,
     /// Who signs.
-    #[serde(default)]
+    #[serde(default = "by_gateway")]
     #[schemars(extend("enum" = ["gateway", "owner"]))]
     signer: String,
+}
+
+fn by_gateway() -> String {
+    "gateway".to_owned()
 }
 
 async fn get_cv_credential(

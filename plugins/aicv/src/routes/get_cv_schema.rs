@@ -9,7 +9,7 @@ pub fn route() -> Route<Aicv> {
         .cached()
         .cache_control("public, max-age=86400")
         .summary("The JSON Schema of agent records")
-        .response::<serde_json::Value>(200, "application/schema+json", "The schema")
+        .response::<serde_json::Map<String, serde_json::Value>>(200, "application/schema+json", "The schema")
 }
 
 async fn get_cv_schema(cx: RequestContext<Aicv>) -> Result<RawResponse, HandlerError> {

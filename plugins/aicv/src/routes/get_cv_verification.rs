@@ -20,6 +20,7 @@ pub fn route() -> Route<Aicv> {
         .summary("How to verify the record of an agent: what is signed, the hashing, eleven steps")
         .endpoint("cvVerify")
         .example("GET /api/cv/{agent}/verify")
+        .response::<serde_json::Map<String, Value>>(200, "application/json", "What to check, and how")
 }
 
 async fn get_cv_verification(

@@ -58,13 +58,16 @@ pub async fn contributions(
     owner: Address,
     types: &BTreeSet<String>,
 ) -> Result<(Vec<CheckedClaim>, i64), HostError> {
+    // No document names a route that nobody serves.
+    let [is_served] = cx.serves(["/api/activity"]).await?;
     let counts: BTreeMap<String, i64> = contributions::count(&cx.db(), owner, types).await?;
     let claim = |(activity, count): (&String, &i64)| {
         let kind = Kind::find(CONTRIBUTION)?;
         let fields = complete(kind, members([("kind", json!(activity)), ("count", json!(count))]))?;
-        let source = format!("{}/api/activity?type={activity}&actor={owner}", cx.environment().base_url);
+        let source =
+            is_served.then(|| format!("{}/api/activity?type={activity}&actor={owner}", cx.environment().base_url));
         let note = "events that this address signed, counted in the gateway's log".to_owned();
-        asserted(kind, claim_id(agent, &format!("commons:{activity}")), None, fields, Some(source), Some(note))
+        asserted(kind, claim_id(agent, &format!("commons:{activity}")), None, fields, source, Some(note))
     };
     Ok((counts.iter().filter_map(claim).collect(), counts.values().sum()))
 }

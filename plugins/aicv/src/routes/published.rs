@@ -77,4 +77,4 @@ impl IntoResponse for DocumentResponse {
 #[derive(JsonSchema)]
 #[schemars(inline, transparent)]
 #[expect(dead_code, reason = "describes a document whose schema is served by itself")]
-pub struct CredentialDocument(Value);
+pub struct CredentialDocument(serde_json::Map<String, Value>);

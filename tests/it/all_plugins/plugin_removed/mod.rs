@@ -74,8 +74,17 @@ fn with_dependents(name: &str) -> Vec<String> {
         gone.extend(more);
         next += 1;
     }
-    gone.reverse();
-    gone
+    // Whoever needs another one comes before it.
+    let mut ordered = Vec::new();
+    while !gone.is_empty() {
+        let is_needed = |name: &String| {
+            let needs = |manifest: &Manifest| manifest.requires.contains(name) && gone.contains(&manifest.name);
+            manifests.iter().any(needs)
+        };
+        let free = gone.iter().rposition(|name| !is_needed(name)).unwrap();
+        ordered.push(gone.remove(free));
+    }
+    ordered
 }
 
 /// With all plugins, for [`writes`].
@@ -151,7 +160,7 @@ async fn act(gateway: &TestGateway, action: Action, name: &str) -> Outcome {
 fn these_are_all_plugins() {
     let known: BTreeSet<String> = manifests().into_iter().map(|manifest| manifest.name).collect();
     assert_eq!(known, crate::coverage::plugins().into_iter().collect());
-    assert_eq!(with_dependents("agents").len(), 7, "{:?}", with_dependents("agents"));
+    assert_eq!(with_dependents("agents").len(), 9, "{:?}", with_dependents("agents"));
     assert_eq!(with_dependents("forum"), ["forum"]);
 }
 

@@ -8,8 +8,17 @@ use std::{collections::BTreeMap, time::Duration};
 const KEPT: Duration = Duration::from_secs(6);
 /// Members that hold the time of the request.
 const TIMES: [&str; 4] = ["now", "generatedAt", "since30d", "uptimeS"];
-/// Pages that depend on the time or on random numbers.
-const MOMENTARY: [&str; 4] = ["get_status", "get_health", "get_waitlist_challenge", "get_agent_audit"];
+/// Pages that depend on the time or on random numbers, or hash what all plugins say.
+const MOMENTARY: [&str; 8] = [
+    "get_status",
+    "get_health",
+    "get_waitlist_challenge",
+    "get_agent_audit",
+    "get_cv",
+    "get_cv_credential",
+    "get_cv_verification",
+    "get_cv_badge",
+];
 
 /// A page that is not there is `null`.
 #[derive(Clone, Debug)]

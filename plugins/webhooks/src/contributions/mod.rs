@@ -1,5 +1,9 @@
 //! Contributions of the webhooks to extension points.
 
+mod audit;
+
+pub use audit::audit_lines;
+
 use crate::{
     Webhooks,
     model::{DAY_S, EVENTS},
