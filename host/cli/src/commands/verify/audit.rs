@@ -1,6 +1,6 @@
 //! `gateway verify audit`: checks the audit export of an agent.
 
-use super::{bounded, not_checkable};
+use super::input::{bounded, not_checkable};
 use crate::arguments::AuditFile;
 use crate::exit_code::Verdict;
 use crate::output::{Output, printable};

@@ -1,6 +1,6 @@
 //! `gateway verify cv`: checks the credential of an agent against the chain.
 
-use super::{bounded, not_checkable};
+use super::input::{bounded, not_checkable};
 use crate::arguments::Credential;
 use crate::commands::runtime::with_runtime;
 use crate::exit_code::Verdict;
