@@ -69,6 +69,7 @@ const TESTED_ELSEWHERE: &[(&str, u16, &str, &str)] = &[
     ("relay", 429, "rate_limited", "needs the key of the relayer: plugins/relay/tests/it/relay_call.rs"),
     ("relay", 503, "daily_cap", "needs the key of the relayer: plugins/relay/tests/it/relay_call.rs"),
     ("relay", 503, "unavailable", "needs the key of the relayer: plugins/relay/tests/it/relay_call.rs"),
+    ("supply", 503, "disabled", "needs another chain: plugins/supply/tests/it/get_numbers.rs"),
     ("tools", 502, "bad_endpoint", "needs an endpoint that is not public any more: plugin-api/src/sdk/forward.rs"),
     ("tools", 502, "own_endpoint", "needs a listing with that endpoint: plugins/tools/tests/it/invoke_compute.rs"),
     ("tools", 502, "too_large", "needs a provider that answers: plugin-api/src/sdk/forward.rs"),
@@ -107,6 +108,10 @@ const SERVED_ELSEWHERE: &[(&str, &str)] = &[
     ("get_transaction", "needs a transaction: tests/it/tx/transaction_route.rs"),
     ("relay_call", "needs the key of the relayer: plugins/relay/tests/it/relay_call.rs"),
     ("request_drip", "needs the key of the relayer: plugins/faucet/tests/it/request_drip.rs"),
+    ("get_supply", "needs a snapshot: plugins/supply/tests/it/get_supply.rs"),
+    ("get_total_supply", "needs a snapshot: plugins/supply/tests/it/get_numbers.rs"),
+    ("get_circulating_supply", "needs a snapshot: plugins/supply/tests/it/get_numbers.rs"),
+    ("get_max_supply", "needs a snapshot: plugins/supply/tests/it/get_numbers.rs"),
     ("invoke_agent", "needs an agent that answers: plugins/a2a/tests/it/invoke_agent.rs"),
     ("invoke_compute", "needs a provider that answers: plugins/tools/tests/it/invoke_compute.rs"),
 ];
