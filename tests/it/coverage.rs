@@ -109,6 +109,7 @@ const SERVED_ELSEWHERE: &[(&str, &str)] = &[
     ("relay_call", "needs the key of the relayer: plugins/relay/tests/it/relay_call.rs"),
     ("request_drip", "needs the key of the relayer: plugins/faucet/tests/it/request_drip.rs"),
     ("get_supply", "needs a snapshot: plugins/supply/tests/it/get_supply.rs"),
+    ("get_market_coin", "needs a snapshot: plugins/supply/tests/it/get_market.rs"),
     ("get_total_supply", "needs a snapshot: plugins/supply/tests/it/get_numbers.rs"),
     ("get_circulating_supply", "needs a snapshot: plugins/supply/tests/it/get_numbers.rs"),
     ("get_max_supply", "needs a snapshot: plugins/supply/tests/it/get_numbers.rs"),

@@ -1,6 +1,6 @@
 //! `[plugins.supply]` in the gateway's configuration. Rule: a wrong value stops the plugin, it is never corrected silently.
 
-use crate::model::{Excluded, Issuance, NAMED_CHAIN, Plan, named_excluded, named_issuance};
+use crate::model::{Excluded, Issuance, Market, NAMED_CHAIN, Plan, named_excluded, named_issuance};
 use plugin_api::{Address, ConfigError, JsonSchema, Wei};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -22,6 +22,7 @@ pub struct Config {
     pub excluded: Option<Vec<Excluded>>,
     /// Addresses whose coins nobody can ever spend: they count as burned.
     pub burn_addresses: Vec<Address>,
+    pub market: Market,
 }
 
 impl Default for Config {
@@ -33,6 +34,7 @@ impl Default for Config {
             issuance: None,
             excluded: None,
             burn_addresses: vec![Address::ZERO, Address(dead)],
+            market: Market::default(),
         }
     }
 }

@@ -32,6 +32,15 @@ impl SupplyError {
     pub const DISABLED: Self = Self::Disabled { cache_control: NO_STORE };
 }
 
+/// Those of the routes of the market.
+#[derive(Debug, PartialEq, Eq, ApiError)]
+pub enum MarketError {
+    #[api(404, "not_found", "coin not found", hint = "the manifest's endpoint `market` has the id of the only coin")]
+    UnknownCoin,
+    #[api(transparent)]
+    Supply(#[from] SupplyError),
+}
+
 /// Those of the routes of one number.
 #[derive(Debug, PartialEq, Eq, ApiError)]
 pub enum NumberError {

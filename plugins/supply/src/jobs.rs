@@ -3,7 +3,7 @@
 use crate::{
     Supply,
     chain::{self, CONFIRMATIONS},
-    model::{Plan, Position, Snapshot, SnapshotError},
+    model::{MarketReading, Plan, Position, Snapshot, SnapshotError},
     store,
 };
 use plugin_api::{HostError, HostErrorCode, Job, PluginContext, chain::MAIN};
@@ -46,7 +46,28 @@ async fn update(cx: &PluginContext<Supply>, plan: &Plan) -> Result<(), HostError
         Err(SnapshotError::TooEarly { .. }) => return Ok(()),
         Err(error) => return Err(HostError::new(HostErrorCode::Invalid, error.to_string())),
     };
-    cx.write(async move |tx| store::put_snapshot(tx, &snapshot).await).await
+    let market = market(cx, &at).await?;
+    cx.write(async move |tx| {
+        store::put_snapshot(tx, &snapshot).await?;
+        match &market {
+            Some(market) => store::put_market(tx, market).await,
+            None => Ok(()),
+        }
+    })
+    .await
+}
+
+/// What the pools say at this position; none where they cannot be read now, which makes no difference for the supply.
+async fn market(cx: &PluginContext<Supply>, at: &Position) -> Result<Option<MarketReading>, HostError> {
+    let Some(venue) = &cx.plugin().venue else { return Ok(None) };
+    match chain::read_market(cx, venue, at, cx.now_ms()).await {
+        Ok(market) => Ok(Some(market)),
+        Err(error) if error.is_transient() => {
+            cx.debug(&format!("the pools cannot be read now: {error}"));
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// The newest block. After a start it takes a moment until the gateway has heard of one.

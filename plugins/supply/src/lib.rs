@@ -1,4 +1,4 @@
-//! The supply of the coin: total, circulating and maximum, each with what it is made of.
+//! The supply of the coin: total, circulating and maximum, each with what it is made of; and its price in a pool.
 //!
 //! README.md has the details. The rules that must not break: all numbers of a snapshot are of one block, 64 below the head; no
 //! number is a float; and where a part is missing there is no new snapshot.
@@ -16,7 +16,7 @@ mod store;
 
 pub use config::Config;
 
-use model::Plan;
+use model::{Listing, Plan, Venue};
 use plugin_api::{
     ConfigError, Definition, Grants, HostHandle, Migration, Plugin, Skill, chain::MAIN, export_plugin, point,
 };
@@ -25,6 +25,9 @@ use plugin_api::{
 pub struct Supply {
     /// How coins come into being and who holds those that do not circulate; none where the operator has not said it.
     plan: Option<Plan>,
+    /// Where the coin is traded; none where the operator has not said it.
+    venue: Option<Venue>,
+    listing: Listing,
 }
 
 impl Plugin for Supply {
@@ -38,8 +41,13 @@ impl Plugin for Supply {
                 routes::get_total_supply::route(),
                 routes::get_circulating_supply::route(),
                 routes::get_max_supply::route(),
+                routes::get_market_coin::route(),
+                routes::get_market_chart::route(),
             ])
-            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .migrations([
+                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
+                Migration::new(2, "market", include_str!("../migrations/0002_market.sql")),
+            ])
             .jobs([jobs::job()])
             .grants(Grants { chains: vec![MAIN.to_owned()], raw_calls: true, ..Grants::default() })
             .skill(
@@ -53,7 +61,11 @@ impl Plugin for Supply {
     }
 
     fn new(config: Config, host: &HostHandle) -> Result<Self, ConfigError> {
-        Ok(Self { plan: config.plan(host.environment().chain_id)? })
+        let environment = host.environment();
+        let chain_id = environment.chain_id;
+        let plan = config.plan(chain_id)?;
+        let venue = config.market.venue(chain_id)?;
+        Ok(Self { plan, venue, listing: config.market.listing(&environment.brand) })
     }
 }
 

@@ -176,6 +176,9 @@ fn calls_of_agents(right: &RightCalls) -> Vec<Refusal> {
 /// There is no snapshot here.
 fn supply(right: &RightCalls) -> Vec<Refusal> {
     let mut refusals = vec![right.at("get_supply", "/api/supply", 503, "chain_unavailable")];
+    let unknown = "/api/market/coingecko/coins/nobody";
+    refusals.push(right.at("get_market_coin", unknown, 404, "not_found"));
+    refusals.push(right.at("get_market_chart", &format!("{unknown}/market_chart"), 404, "not_found"));
     for operation in ["get_total_supply", "get_circulating_supply", "get_max_supply"] {
         refusals.push(right.query(operation, "format=xml", "bad_format"));
     }

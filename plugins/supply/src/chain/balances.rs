@@ -64,7 +64,7 @@ async fn balance(host: &HostHandle, address: Address, at: &Position) -> Result<W
 }
 
 /// When the block was made; an error where it is not the chain's any more.
-async fn time_of(host: &HostHandle, at: &Position) -> Result<i64, HostError> {
+pub async fn time_of(host: &HostHandle, at: &Position) -> Result<i64, HostError> {
     let block = host.chain(MAIN).block(at.block).await?;
     let same = block.filter(|block| B256::from(block.hash.0) == at.hash);
     same.map(|block| block.time_s).ok_or_else(|| unavailable(format!("block {} has left the chain", at.block)))

@@ -2,10 +2,12 @@
 
 mod balances;
 mod fees;
+mod pools;
 mod rpc;
 
 pub use balances::read;
 pub use fees::{Resumed, resume, step};
+pub use pools::read as read_market;
 
 use plugin_api::{HostError, HostErrorCode};
 

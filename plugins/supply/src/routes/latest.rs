@@ -8,6 +8,11 @@ const FRESH_MS: i64 = 120_000;
 /// An older snapshot is not served any more.
 const AGE_MAX_MS: i64 = 3_600_000;
 
+/// Whether what was read then may be served.
+pub fn is_usable(computed_at: i64, now_ms: i64) -> bool {
+    now_ms.saturating_sub(computed_at) <= AGE_MAX_MS
+}
+
 pub fn is_fresh(computed_at: i64, now_ms: i64) -> bool {
     now_ms.saturating_sub(computed_at) <= FRESH_MS
 }
@@ -19,7 +24,7 @@ pub async fn latest(cx: &RequestContext<Supply>) -> Result<Snapshot, HandlerErro
     }
     let now_ms = cx.now_ms();
     let snapshot = store::snapshot(&cx.db()).await?;
-    let usable = snapshot.filter(|snapshot| now_ms.saturating_sub(snapshot.computed_at) <= AGE_MAX_MS);
+    let usable = snapshot.filter(|snapshot| is_usable(snapshot.computed_at, now_ms));
     let snapshot = usable.ok_or(SupplyError::CHAIN_UNAVAILABLE)?;
     let stale = (!is_fresh(snapshot.computed_at, now_ms)).then_some(true);
     Ok(Snapshot { stale, ..snapshot })

@@ -19,6 +19,6 @@ pub async fn snapshot(db: &impl Query) -> Result<Option<Snapshot>, HostError> {
     json.map(|json| serde_json::from_str(&json).map_err(invalid)).transpose()
 }
 
-fn invalid(error: serde_json::Error) -> HostError {
+pub fn invalid(error: serde_json::Error) -> HostError {
     HostError::new(HostErrorCode::Internal, format!("a stored snapshot: {error}"))
 }

@@ -4,6 +4,7 @@
 
 mod burned_fees;
 mod fixture;
+mod get_market;
 mod get_numbers;
 mod get_supply;
 mod stale;
