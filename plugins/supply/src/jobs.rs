@@ -10,12 +10,11 @@ use plugin_api::{HostError, HostErrorCode, Job, PluginContext, chain::MAIN};
 use std::time::Duration;
 
 pub const NAME: &str = "update_supply";
-/// Twice in the minute for which responses may be cached.
-const INTERVAL: Duration = Duration::from_secs(30);
+/// How often the job looks whether there is something to do. After a start it takes a moment until the gateway knows the head.
+const INTERVAL: Duration = Duration::from_secs(5);
+/// While the last snapshot is younger, no other one is taken: there are two in the minute for which responses may be cached.
+const NEW_MS: i64 = 25_000;
 const TIMEOUT: Duration = Duration::from_secs(300);
-/// How often a head that is not known is asked for again, and when.
-const HEAD_TRIES: u32 = 20;
-const HEAD_PAUSE: Duration = Duration::from_millis(250);
 /// A run that has more to count runs again at once.
 const STEPS_MAX: usize = 16;
 
@@ -36,7 +35,10 @@ async fn update_supply(cx: PluginContext<Supply>) -> Result<(), HostError> {
 }
 
 async fn update(cx: &PluginContext<Supply>, plan: &Plan) -> Result<(), HostError> {
-    let head = head(cx).await?;
+    if is_new(store::snapshot(&cx.db()).await?.as_ref(), cx.now_ms()) {
+        return Ok(());
+    }
+    let head = cx.chain(MAIN).head().await?.number;
     let first = plan.issuance.burn_block.max(plan.issuance.first_block.saturating_sub(1));
     let Some(target) = head.checked_sub(CONFIRMATIONS).filter(|target| *target >= first) else { return Ok(()) };
     let Some(at) = count(cx, plan, target).await? else { return cx.wake(NAME).await };
@@ -57,6 +59,10 @@ async fn update(cx: &PluginContext<Supply>, plan: &Plan) -> Result<(), HostError
     .await
 }
 
+fn is_new(snapshot: Option<&Snapshot>, now_ms: i64) -> bool {
+    snapshot.is_some_and(|snapshot| (0..NEW_MS).contains(&now_ms.saturating_sub(snapshot.computed_at)))
+}
+
 /// What the pools say at this position; none where they cannot be read now, which makes no difference for the supply.
 async fn market(cx: &PluginContext<Supply>, at: &Position) -> Result<Option<MarketReading>, HostError> {
     let Some(venue) = &cx.plugin().venue else { return Ok(None) };
@@ -68,17 +74,6 @@ async fn market(cx: &PluginContext<Supply>, at: &Position) -> Result<Option<Mark
         }
         Err(error) => Err(error),
     }
-}
-
-/// The newest block. After a start it takes a moment until the gateway has heard of one.
-async fn head(cx: &PluginContext<Supply>) -> Result<u64, HostError> {
-    for _ in 0..HEAD_TRIES {
-        if let Ok(head) = cx.chain(MAIN).head().await {
-            return Ok(head.number);
-        }
-        cx.sleep(HEAD_PAUSE).await;
-    }
-    Ok(cx.chain(MAIN).head().await?.number)
 }
 
 /// Counts burned base fees up to and with the block `target`. None where this takes longer than one run.

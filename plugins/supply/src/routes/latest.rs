@@ -3,7 +3,7 @@
 use crate::{Supply, error::SupplyError, model::Snapshot, store};
 use plugin_api::{HandlerError, RequestContext};
 
-/// Four runs of the job.
+/// Time enough for four snapshots.
 const FRESH_MS: i64 = 120_000;
 /// An older snapshot is not served any more.
 const AGE_MAX_MS: i64 = 3_600_000;

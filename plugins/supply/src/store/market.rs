@@ -4,13 +4,12 @@ use super::snapshots::invalid;
 use crate::model::MarketReading;
 use plugin_api::{HostError, Query, Tx, sql};
 
-/// Replaces the reading, unless the stored one is newer.
+/// Replaces the reading.
 pub async fn put_market(tx: &Tx, reading: &MarketReading) -> Result<(), HostError> {
     let json = serde_json::to_string(reading).map_err(invalid)?;
-    let upsert = sql(
-        "INSERT INTO supply_market (id, read_at_ms, reading) VALUES (1, $1, $2) ON CONFLICT (id) DO UPDATE \
-         SET read_at_ms = excluded.read_at_ms, reading = excluded.reading WHERE supply_market.read_at_ms <= excluded.read_at_ms",
-    );
+    let upsert =
+        sql("INSERT INTO supply_market (id, read_at_ms, reading) VALUES (1, $1, $2) ON CONFLICT (id) DO UPDATE \
+         SET read_at_ms = excluded.read_at_ms, reading = excluded.reading");
     tx.execute(upsert.bind((reading.read_at, json))).await.map(drop)
 }
 

@@ -3,13 +3,12 @@
 use crate::model::Snapshot;
 use plugin_api::{HostError, HostErrorCode, Query, Tx, sql};
 
-/// Replaces the snapshot, unless the stored one is newer.
+/// Replaces the snapshot, whatever its time: a clock may have been set back.
 pub async fn put_snapshot(tx: &Tx, snapshot: &Snapshot) -> Result<(), HostError> {
     let json = serde_json::to_string(snapshot).map_err(invalid)?;
     let upsert = sql(
         "INSERT INTO supply_snapshots (id, computed_at_ms, snapshot) VALUES (1, $1, $2) ON CONFLICT (id) DO UPDATE \
-         SET computed_at_ms = excluded.computed_at_ms, snapshot = excluded.snapshot \
-         WHERE supply_snapshots.computed_at_ms <= excluded.computed_at_ms",
+         SET computed_at_ms = excluded.computed_at_ms, snapshot = excluded.snapshot",
     );
     tx.execute(upsert.bind((snapshot.computed_at, json))).await.map(drop)
 }

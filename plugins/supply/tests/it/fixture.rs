@@ -4,7 +4,7 @@ use plugin_testing::{Builder, ScriptedChain, TestGateway, TestResponse, Value, j
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(60);
-/// More than the interval of the job.
+/// More than the time from one snapshot to the next.
 pub const ROUND: Duration = Duration::from_secs(31);
 /// Longer than most runs of the job take. After a slower one the next round finds its snapshot.
 const ROUND_WAIT: Duration = Duration::from_millis(500);
