@@ -4,7 +4,10 @@
 
 mod burned_fees;
 mod fixture;
-mod get_market;
-mod get_numbers;
+mod get_circulating_supply;
+mod get_market_chart;
+mod get_market_coin;
+mod get_max_supply;
 mod get_supply;
+mod get_total_supply;
 mod stale;
