@@ -12,6 +12,7 @@ mod backup;
 mod cache;
 mod capabilities;
 mod chain;
+mod coin_supply;
 mod coverage;
 mod crash;
 mod e2e;

@@ -281,6 +281,13 @@ fn commons_reads() -> Vec<Call> {
             "validators.export",
             Place::Headers,
         ),
+        // Snapshots need a chain of its own, with blocks enough on top.
+        Call::get("get_supply", "/api/supply").answered(503),
+        Call::get("get_total_supply", "/api/supply/total").query("format=json").answered(503),
+        Call::get("get_circulating_supply", "/api/supply/circulating").query("format=json").answered(503),
+        Call::get("get_max_supply", "/api/supply/max").query("format=json").answered(503),
+        Call::get("get_market_coin", "/api/market/coingecko/coins/service").answered(503),
+        Call::get("get_market_chart", "/api/market/coingecko/coins/service/market_chart"),
         Call::get("list_work", "/api/work").query("capability=dig&minReward=1&kind=job,bounty&sort=reward").query(page),
         Call::get("stream_work", "/api/work/feed").query("kind=bounty&since=0&sinceId=0"),
     ]

@@ -60,6 +60,7 @@ pub fn refusals(now_s: i64) -> Vec<Refusal> {
         faucet(&right),
         referrals(&right),
         webhooks(&right),
+        supply(&right),
         waitlist(&right),
         reads(&right),
         calls_of_agents(&right),
@@ -172,6 +173,18 @@ fn calls_of_agents(right: &RightCalls) -> Vec<Refusal> {
 }
 
 /// The owner of the second agent has no records.
+/// There is no snapshot here.
+fn supply(right: &RightCalls) -> Vec<Refusal> {
+    let mut refusals = vec![right.at("get_supply", "/api/supply", 503, "chain_unavailable")];
+    let unknown = "/api/market/coingecko/coins/nobody";
+    refusals.push(right.at("get_market_coin", unknown, 404, "not_found"));
+    refusals.push(right.at("get_market_chart", &format!("{unknown}/market_chart"), 404, "not_found"));
+    for operation in ["get_total_supply", "get_circulating_supply", "get_max_supply"] {
+        refusals.push(right.query(operation, "format=xml", "bad_format"));
+    }
+    refusals
+}
+
 fn memory(right: &RightCalls) -> Vec<Refusal> {
     let of_sorter = right.of("anchor_memory").with(&json!({ "agentId": 2 })).by(&owner(2));
     vec![

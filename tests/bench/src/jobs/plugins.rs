@@ -10,7 +10,7 @@ use anyhow::Result;
 const ALL: &str = "gateway, every plugin";
 const FEW: &str = "gateway, 5 plugins";
 /// All but activity, agents, forum, hello and payloads.
-const OFF: [&str; 19] = [
+const OFF: [&str; 20] = [
     "a2a",
     "aicv",
     "arena",
@@ -25,6 +25,7 @@ const OFF: [&str; 19] = [
     "referrals",
     "relay",
     "rpc",
+    "supply",
     "tools",
     "validators",
     "webhooks",

@@ -51,6 +51,7 @@ pub fn modules() -> Vec<PluginModule_Ref> {
         referrals::plugin_module(),
         rpc::plugin_module(),
         relay::plugin_module(),
+        supply::plugin_module(),
         tools::plugin_module(),
         validators::plugin_module(),
         webhooks::plugin_module(),
