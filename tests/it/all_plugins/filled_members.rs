@@ -29,6 +29,8 @@ const UNFILLED: &[(&str, &str)] = &[
     ("faucet.FaucetView.pow", "needs a puzzle: plugins/faucet/tests/it/request_drip.rs"),
     ("memory.LogView.", NO_ANCHOR),
     ("memory.OnchainProof.", NO_ANCHOR),
+    ("network.NodeView.cv", NO_PLUGIN),
+    ("network.SimilarAgentView.cv", NO_PLUGIN),
     ("referrals.ReferralView.", NO_GROWTH),
     ("relay.RelayView.", "needs the key of the relayer: plugins/relay/tests/it/get_relay.rs"),
     ("webhooks.WebhookDelivery.", NO_ENDPOINT),

@@ -255,6 +255,8 @@ fn reads(right: &RightCalls) -> Vec<Refusal> {
         right.at("get_agent", "/api/agents/999", 404, "not_found"),
         right.at("get_agent_registration", "/api/agents/999/erc8004.json", 404, "not_found"),
         right.query("list_jobs", "client=nobody", "bad_request"),
+        right.query("get_network", "kind=none", "bad_request"),
+        right.at("list_similar_agents", "/api/network/similar/999", 404, "not_found"),
         right.query("list_artifacts", "owner=nobody", "bad_query"),
         right.query("list_bounties", "status=none", "bad_request"),
         right.query("list_streams", "payer=nobody", "bad_request"),

@@ -45,6 +45,7 @@ pub fn modules() -> Vec<PluginModule_Ref> {
         kb::plugin_module(),
         memory::plugin_module(),
         messages::plugin_module(),
+        network::plugin_module(),
         payloads::plugin_module(),
         referrals::plugin_module(),
         rpc::plugin_module(),
