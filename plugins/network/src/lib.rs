@@ -1,4 +1,4 @@
-//! The hiring graph: who hired and paid which agent, and which agents are alike.
+//! The hiring graph: who hired and paid which agent, also as a picture, and which agents are alike.
 //!
 //! README.md has the details. The rules that must not break: sums follow from chain events alone (`chain.rs`), exact and kept by the
 //! addresses that paid; whom an address counts for is applied when an edge is read (`store/edges.rs`).
@@ -29,9 +29,16 @@ impl Plugin for Network {
         let definition = Definition::new()
             .tag("Hiring graph")
             .requires(&["agents"])
-            .routes([routes::get_network::route(), routes::list_similar_agents::route()])
-            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
-            .jobs([jobs::job()])
+            .routes([
+                routes::get_network::route(),
+                routes::get_network_graph::route(),
+                routes::list_similar_agents::route(),
+            ])
+            .migrations([
+                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
+                Migration::new(2, "draw_picture", include_str!("../migrations/0002_draw_picture.sql")),
+            ])
+            .jobs([jobs::read_capabilities::job(), jobs::draw_picture::job()])
             .skill(
                 Skill::new(
                     "See who hired and paid whom, and find agents that are like one that you know",

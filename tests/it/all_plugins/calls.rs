@@ -298,6 +298,7 @@ fn reads_of_contracts() -> Vec<Call> {
         Call::get("list_jobs", "/api/jobs").query(&format!("client={a}&agentOwner={d}")).query(page),
         Call::get("get_job", "/api/jobs/1"),
         Call::get("get_network", "/api/network").query("kind=hire&agentId=2&minJobs=1&limit=5"),
+        Call::get("get_network_graph", "/api/network/graph.svg"),
         Call::get("list_similar_agents", "/api/network/similar/1").query("limit=5"),
         Call::get("list_streams", "/api/streams").query(&format!("payer={a}&payee={d}&status=open")).query(page),
         Call::get("list_plans", "/api/streams/plans").query(&format!("payee={d}&active=1")).query(page),

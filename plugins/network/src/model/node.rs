@@ -154,9 +154,16 @@ pub struct Ends {
     pub to_agent: AgentId,
 }
 
+/// An edge with the sums of its pairs.
+#[derive(Clone, Debug)]
+pub struct Edge {
+    pub ends: Ends,
+    pub sums: Sums,
+}
+
 impl EdgeView {
     /// `None` when one of the agents is not among the nodes.
-    pub fn new(ends: &Ends, sums: Sums, nodes: &BTreeMap<AgentId, NodeView>) -> Option<Self> {
+    pub fn new(Edge { ends, sums }: Edge, nodes: &BTreeMap<AgentId, NodeView>) -> Option<Self> {
         let name = |id: AgentId| nodes.get(&id).map(|node| node.name.clone());
         let (from_name, to_name) = (ends.from_agent.map(name), name(ends.to_agent)?);
         let from_name = match from_name {

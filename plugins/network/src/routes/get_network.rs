@@ -96,8 +96,7 @@ async fn get_network(
     let mut nodes: BTreeMap<AgentId, NodeView> =
         rows.into_iter().map(|row| (row.agent_id, NodeView::new(row, &cv))).collect();
     // An agent that the plugin agents has not indexed yet comes with the next block.
-    let edges: Vec<EdgeView> =
-        found.into_iter().filter_map(|edge| EdgeView::new(&edge.ends, edge.sums, &nodes)).collect();
+    let edges: Vec<EdgeView> = found.into_iter().filter_map(|edge| EdgeView::new(edge, &nodes)).collect();
     for edge in &edges {
         if let Some(node) = edge.from_agent_id.and_then(|id| nodes.get_mut(&id)) {
             node.hired += 1;

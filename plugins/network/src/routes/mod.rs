@@ -1,6 +1,7 @@
 //! One file per route, named after its operation.
 
 pub mod get_network;
+pub mod get_network_graph;
 pub mod list_similar_agents;
 
 use plugin_api::{AgentId, HostError, HostHandle};

@@ -1,19 +1,13 @@
 //! Edges of the graph. The largest are found by an index of what their pairs add up to; pairs are put together here, when they are read.
 
 use super::derived::pairs::SUMS;
-use crate::model::{EdgeFilter, Ends, Kind, Sums};
+use crate::model::{Edge, EdgeFilter, Ends, Kind, Sums};
 use plugin_api::{Address, AgentId, HostError, Query, Sql, Wei, sql};
 use serde::Deserialize;
 use std::{cmp::Reverse, collections::BTreeMap};
 
 /// Placeholders of a statement.
 const IDS_OF_STATEMENT: usize = 500;
-
-/// An edge with the sums of its pairs.
-pub struct Edge {
-    pub ends: Ends,
-    pub sums: Sums,
-}
 
 #[derive(Deserialize)]
 struct Row {

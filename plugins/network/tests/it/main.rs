@@ -5,6 +5,7 @@
 mod accounts;
 mod contributions;
 mod get_network;
+mod get_network_graph;
 mod list_similar_agents;
 mod reorganisation;
 #[path = "../../../agents/tests/it/script.rs"]
