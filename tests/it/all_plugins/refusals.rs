@@ -276,6 +276,8 @@ fn reads(right: &RightCalls) -> Vec<Refusal> {
         right.at("get_cv_verification", "/api/cv/999/verify", 404, "not_found"),
         right.query("get_cv_badge", "metric=fame", "bad_request"),
         right.query("list_jobs", "client=nobody", "bad_request"),
+        right.query("get_network", "kind=none", "bad_request"),
+        right.at("list_similar_agents", "/api/network/similar/999", 404, "not_found"),
         right.query("list_artifacts", "owner=nobody", "bad_query"),
         right.query("list_bounties", "status=none", "bad_request"),
         right.query("list_streams", "payer=nobody", "bad_request"),

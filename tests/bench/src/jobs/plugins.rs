@@ -10,7 +10,7 @@ use anyhow::Result;
 const ALL: &str = "gateway, every plugin";
 const FEW: &str = "gateway, 5 plugins";
 /// All but activity, agents, forum, hello and payloads.
-const OFF: [&str; 20] = [
+const OFF: [&str; 21] = [
     "a2a",
     "aicv",
     "arena",
@@ -22,6 +22,7 @@ const OFF: [&str; 20] = [
     "kb",
     "memory",
     "messages",
+    "network",
     "referrals",
     "relay",
     "rpc",
