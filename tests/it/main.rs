@@ -39,5 +39,6 @@ mod sequencing;
 mod services;
 mod services_in_write;
 mod storage;
+mod transparency_log;
 mod tx;
 mod webhooks;

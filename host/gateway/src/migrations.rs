@@ -13,7 +13,7 @@ pub async fn migrate(database: &Database) -> Result<usize, StorageError> {
 
 /// The views that the gateway itself publishes.
 pub fn views() -> Vec<String> {
-    vec![gateway_activity::VIEW.to_owned()]
+    [gateway_activity::VIEW, gateway_activity::VIEW_WITH_RETRACTED].map(str::to_owned).to_vec()
 }
 
 /// The gateway's own migrations.
@@ -46,6 +46,7 @@ pub fn migrations() -> Vec<MigrationSpec> {
         gateway_activity::outbox_migration(18),
         gateway_storage::versions_migration(19),
         own(20, ("restores", gateway_storage::RESTORES_MIGRATION)),
+        gateway_activity::whole_log_migration(21),
     ];
     let (first, then) = ((1..).zip(first), (6..).zip(then));
     first

@@ -10,7 +10,7 @@ use anyhow::Result;
 const ALL: &str = "gateway, every plugin";
 const FEW: &str = "gateway, 5 plugins";
 /// All but activity, agents, forum, hello and payloads.
-const OFF: [&str; 17] = [
+const OFF: [&str; 18] = [
     "a2a",
     "arena",
     "artifacts",
@@ -24,6 +24,7 @@ const OFF: [&str; 17] = [
     "relay",
     "rpc",
     "tools",
+    "transparency",
     "validators",
     "webhooks",
     "work",

@@ -50,6 +50,7 @@ pub fn modules() -> Vec<PluginModule_Ref> {
         rpc::plugin_module(),
         relay::plugin_module(),
         tools::plugin_module(),
+        transparency::plugin_module(),
         validators::plugin_module(),
         webhooks::plugin_module(),
         work::plugin_module(),

@@ -9,7 +9,8 @@ const KEPT: Duration = Duration::from_secs(6);
 /// Members that hold the time of the request.
 const TIMES: [&str; 4] = ["now", "generatedAt", "since30d", "uptimeS"];
 /// Pages that depend on the time or on random numbers.
-const MOMENTARY: [&str; 3] = ["get_status", "get_health", "get_waitlist_challenge"];
+const MOMENTARY: [&str; 6] =
+    ["get_status", "get_health", "get_waitlist_challenge", "get_log_checkpoint", "get_log_tile", "get_log_entries"];
 
 /// A page that is not there is `null`.
 #[derive(Clone, Debug)]

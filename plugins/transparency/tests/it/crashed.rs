@@ -1,0 +1,59 @@
+//! A gateway that ends between two steps: no two checkpoints contradict each other.
+
+use super::{INTERVAL, LIMIT, audit, checkpoint, close, gateways, kept, publish, signed};
+use plugin_testing::TestGateway;
+
+/// What was signed and could not be committed was seen by nobody; the next run signs what is there then.
+#[tokio::test]
+async fn a_signature_that_was_not_committed_is_not_shown() {
+    for gateway in gateways().await {
+        publish(&gateway, 2).await;
+        let shown = signed(&gateway, 2).await;
+        let before = audit(&gateway).await;
+        // The transaction that appends fails, after the signature was made.
+        gateway
+            .execute("INSERT INTO transparency_leaves (epoch, leaf, event_id, entry) SELECT epoch, 2, -1, entry FROM transparency_leaves WHERE leaf = 0")
+            .await;
+        publish(&gateway, 1).await;
+        let token = async || gateway.rows("SELECT token FROM transparency_origins").await;
+        let earlier = token().await;
+        gateway.clock().advance(INTERVAL).await;
+        TestGateway::eventually(LIMIT, "a run of the job", async || {
+            token().await != earlier
+                && gateway
+                    .rows("SELECT 1 FROM host_job_runs WHERE plugin = 'transparency' AND lease_holder IS NULL")
+                    .await
+                    .len()
+                    == 1
+        })
+        .await;
+        assert_eq!((checkpoint(&gateway).await, kept(&gateway)), (shown.clone(), shown));
+        gateway.execute("DELETE FROM transparency_leaves WHERE event_id = -1").await;
+        let gateway = gateway.restart().await;
+        publish(&gateway, 1).await;
+        signed(&gateway, 4).await;
+        audit(&gateway).await.continues(&before.checkpoint);
+        close(gateway).await;
+    }
+}
+
+/// The file is written after the commit, and before anybody sees the checkpoint.
+#[tokio::test]
+async fn a_checkpoint_that_was_committed_and_not_kept_is_kept_before_it_is_shown() {
+    for gateway in gateways().await {
+        publish(&gateway, 2).await;
+        let old = signed(&gateway, 2).await;
+        publish(&gateway, 1).await;
+        let new = signed(&gateway, 3).await;
+        for earlier in [Some(&old), None] {
+            match earlier {
+                Some(note) => std::fs::write(super::kept_file(&gateway), note).unwrap(),
+                None => std::fs::remove_file(super::kept_file(&gateway)).unwrap(),
+            }
+        }
+        let gateway = gateway.restart().await;
+        assert_eq!(checkpoint(&gateway).await, new);
+        assert_eq!(kept(&gateway), new);
+        close(gateway).await;
+    }
+}
