@@ -13,7 +13,7 @@ use std::{borrow::Cow, fmt};
 pub const RETRACTION_TYPE: &str = "chain.retracted";
 
 /// The data goes to every reader of a stream, and stays in memory while the frame is in the ring. With the other members of its
-/// event, each byte of keys and subject written as an escape, it has less than the 65,535 bytes of an entry of a transparency log.
+/// event, each byte of keys and subject written as an escape, it has less than the 65,533 bytes of an entry of the transparency log.
 pub const DATA_BYTES_MAX: usize = 56 * 1024;
 const KIND_BYTES_MAX: usize = 64;
 /// Longest unique key, and kind and id of a subject.

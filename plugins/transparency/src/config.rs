@@ -1,8 +1,11 @@
 //! `[plugins.transparency]` in the gateway's configuration. Rule: a wrong value stops the plugin, it is never corrected silently.
 
 use crate::model::Checkpoint;
-use plugin_api::{Address, ConfigError, JsonSchema};
+use plugin_api::{Address, ConfigError, JsonSchema, handles::Environment};
 use serde::Deserialize;
+
+/// Key of the contract in whose events agents find the anchors of their memories.
+const MEMORY_ANCHOR: &str = "memoryAnchor";
 
 /// Every key has a default, so the section may be missing.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -34,7 +37,7 @@ fn day_s() -> u32 {
 
 impl Config {
     /// Reports all problems at once.
-    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+    pub(crate) fn validate(&self, environment: &Environment) -> Result<(), ConfigError> {
         let origin = self.origin.as_deref().filter(|origin| !Checkpoint::is_origin(origin));
         let (previous, publish) = (self.previous.as_ref(), self.publish.as_ref());
         ConfigError::check([
@@ -42,6 +45,9 @@ impl Config {
             publish
                 .is_some_and(|publish| publish.to == Address::ZERO)
                 .then(|| "publish.to is the zero address".to_owned()),
+            publish
+                .is_some_and(|publish| environment.contract(MEMORY_ANCHOR) == Some(publish.to))
+                .then(|| "publish.to is the contract of agents' memories: name another address".to_owned()),
             origin.map(|origin| format!("origin is {origin:?}: 1 to 255 bytes without spaces and plus signs")),
             previous.and_then(Checkpoint::problem).map(|problem| format!("previous is no checkpoint: {problem}")),
             previous.is_some_and(|previous| self.origin.as_ref().is_none_or(|origin| *origin == previous.origin)).then(

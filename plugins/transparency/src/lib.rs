@@ -31,6 +31,8 @@ pub struct Transparency {
     default_origin: String,
     /// The newest checkpoint that is known to be in the file.
     published: Mutex<Option<Checkpoint>>,
+    /// Why the log is stopped, as far as the operator was told.
+    stopped: Mutex<Option<String>>,
 }
 
 impl Plugin for Transparency {
@@ -69,11 +71,11 @@ impl Plugin for Transparency {
     }
 
     fn new(config: Config, host: &HostHandle) -> Result<Self, ConfigError> {
-        config.validate()?;
+        config.validate(host.environment())?;
         let base_url = &host.environment().base_url;
         let without_scheme = base_url.split_once("://").map_or(&**base_url, |(_, rest)| rest);
         let default_origin = format!("{without_scheme}/api/log");
-        Ok(Self { config, default_origin, published: Mutex::default() })
+        Ok(Self { config, default_origin, published: Mutex::default(), stopped: Mutex::default() })
     }
 }
 
@@ -82,6 +84,14 @@ impl Transparency {
     fn origin<'a>(&'a self, present: Option<&'a Checkpoint>) -> &'a str {
         let kept = || present.map(|checkpoint| &*checkpoint.origin);
         self.config.origin.as_deref().or_else(kept).unwrap_or(&self.default_origin)
+    }
+
+    /// Returns whether the reason is another one than before.
+    fn note_stop(&self, reason: Option<&str>) -> bool {
+        let mut noted = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = noted.as_deref() != reason;
+        *noted = reason.map(str::to_owned);
+        is_new
     }
 
     fn published(&self) -> Option<Checkpoint> {

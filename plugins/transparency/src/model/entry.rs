@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-/// What the length of 16 bits in a bundle can say.
-pub const ENTRY_BYTES_MAX: usize = 65_535;
+/// A length of 16 bits in a bundle can say 65,535; and 256 entries with their lengths are a response of at most 16 MiB.
+pub const ENTRY_BYTES_MAX: usize = 65_533;
 
 /// A row of the activity log, retracted or not.
 #[derive(Clone, Debug, Deserialize)]
@@ -132,5 +132,7 @@ mod tests {
         assert_eq!(bundle([&b"abc"[..], b"", b"d"]), b"\0\x03abc\0\0\0\x01d");
         let longest = vec![b'x'; ENTRY_BYTES_MAX];
         assert_eq!(bundle([&*longest]).len(), 2 + ENTRY_BYTES_MAX);
+        // The gateway's bound of a response.
+        const { assert!(256 * (2 + ENTRY_BYTES_MAX) <= 16 * 1024 * 1024) };
     }
 }

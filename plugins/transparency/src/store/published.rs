@@ -55,6 +55,17 @@ pub async fn look(cx: &PluginContext<Transparency>) -> Result<Log, HostError> {
 /// Compares file and database. A checkpoint that continues the one in the file replaces it there; one that contradicts it stops the
 /// log on all gateways.
 pub async fn check(cx: &PluginContext<Transparency>) -> Result<Log, HostError> {
+    let log = compare_and_keep(cx).await?;
+    let reason = if let Log::Stopped(reason) = &log { Some(reason.as_str()) } else { None };
+    if cx.plugin().note_stop(reason)
+        && let Some(reason) = reason
+    {
+        cx.error(&format!("the log is stopped: {reason}"));
+    }
+    Ok(log)
+}
+
+async fn compare_and_keep(cx: &PluginContext<Transparency>) -> Result<Log, HostError> {
     let file = cx.file(FILE);
     for _ in 0..TRIES_MAX {
         // Before the database is read: see `look`.
@@ -132,10 +143,8 @@ async fn stopped(
     stored: Option<Origin>,
     reason: String,
 ) -> Result<Log, HostError> {
-    if stored.is_some_and(|stored| stored.newest.origin == origin && stored.stopped.is_none())
-        && origins::stop(cx, origin, &reason).await?
-    {
-        cx.error(&format!("the log is stopped: {reason}"));
+    if stored.is_some_and(|stored| stored.newest.origin == origin && stored.stopped.is_none()) {
+        origins::stop(cx, origin, &reason).await?;
     }
     Ok(Log::Stopped(reason))
 }

@@ -1,6 +1,6 @@
 //! `GET /api/log/checkpoint`.
 
-use super::{CHECKPOINT, INTERVAL, ORIGIN, audit, close, gateways, kept, publish, signed};
+use super::{CHECKPOINT, ORIGIN, audit, close, gateways, kept, publish, run_job, signed};
 
 #[tokio::test]
 async fn a_checkpoint_is_signed_when_the_log_has_grown() {
@@ -37,17 +37,7 @@ async fn nothing_is_signed_while_nothing_changes() {
     for gateway in gateways().await {
         publish(&gateway, 2).await;
         let note = signed(&gateway, 2).await;
-        let runs = async || {
-            gateway
-                .rows("SELECT runs FROM host_job_runs WHERE plugin = 'transparency' AND job = 'sign_checkpoint'")
-                .await
-        };
-        for _ in 0..2 {
-            let before = runs().await;
-            gateway.clock().advance(INTERVAL).await;
-            plugin_testing::TestGateway::eventually(super::LIMIT, "a run of the job", async || runs().await != before)
-                .await;
-        }
+        run_job(&gateway).await;
         assert_eq!(super::checkpoint(&gateway).await, note);
         assert_eq!(
             gateway.rows("SELECT size FROM transparency_checkpoints ORDER BY size DESC LIMIT 1").await,

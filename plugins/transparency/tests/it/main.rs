@@ -20,7 +20,7 @@ use std::{path::PathBuf, time::Duration};
 
 const CHECKPOINT: &str = "/api/log/checkpoint";
 const ORIGIN: &str = "log.example/test";
-const INTERVAL: Duration = Duration::from_secs(10);
+const STEP: Duration = Duration::from_secs(2);
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// One for each database: the log, and a plugin whose events it has.
@@ -52,15 +52,33 @@ async fn publish(gateway: &TestGateway, count: u64) {
             gateway.post_signed("/api/hello/guests", &wallet, "hello.sign", json!({ "message": message })).await;
         assert_eq!(response.status, 201, "{}", response.text());
     }
+    // Public, on PostgreSQL too: so one run appends all of them.
+    gateway.events().await;
+}
+
+/// Lets time pass until this holds: a run that is going on when the clock moves begins its next interval at its end.
+async fn passing<F: Future<Output = bool>>(gateway: &TestGateway, what: &str, condition: impl Fn() -> F) {
+    TestGateway::eventually(LIMIT, what, async || {
+        gateway.clock().advance(STEP).await;
+        condition().await
+    })
+    .await;
+}
+
+/// Lets a run of the job that signs begin and end.
+async fn run_job(gateway: &TestGateway) {
+    let select = "SELECT runs FROM host_job_runs WHERE plugin = 'transparency' AND job = 'sign_checkpoint'";
+    // The first of the two may have begun before.
+    for _ in 0..2 {
+        let before = gateway.rows(select).await;
+        passing(gateway, "a run of the job", async || gateway.rows(select).await != before).await;
+    }
 }
 
 /// Lets the job run until the checkpoint has this size; returns it.
 async fn signed(gateway: &TestGateway, size: usize) -> String {
-    gateway.clock().advance(INTERVAL).await;
-    TestGateway::eventually(LIMIT, &format!("a checkpoint of size {size}"), async || {
-        size_of(gateway).await == Some(size)
-    })
-    .await;
+    let what = format!("a checkpoint of size {size}");
+    passing(gateway, &what, async || size_of(gateway).await == Some(size)).await;
     checkpoint(gateway).await
 }
 

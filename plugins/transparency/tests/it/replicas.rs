@@ -1,6 +1,6 @@
 //! Two gateways on one database: one log.
 
-use super::{INTERVAL, LIMIT, audit, checkpoint, close, kept, publish, set_back, signed, stop_reason};
+use super::{LIMIT, STEP, audit, checkpoint, close, kept, publish, set_back, signed, stop_reason};
 use plugin_testing::{Builder, TestGateway};
 
 const SECRETS_KEY: &str = "0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20";
@@ -21,11 +21,11 @@ async fn both_show_one_log_whoever_signs() {
     let mut earlier = None;
     for round in 1..=4 {
         publish(if round % 2 == 0 { &one } else { &other }, 3).await;
-        // Both jobs are due at once.
-        tokio::join!(one.clock().advance(INTERVAL), other.clock().advance(INTERVAL));
         let size = round * 3;
         for gateway in [&one, &other] {
             TestGateway::eventually(LIMIT, "the newest checkpoint", async || {
+                // Both jobs are due at once.
+                tokio::join!(one.clock().advance(STEP), other.clock().advance(STEP));
                 super::size_of(gateway).await == Some(size)
             })
             .await;

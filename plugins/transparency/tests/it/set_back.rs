@@ -1,6 +1,6 @@
 //! A database that is not the one that this gateway published checkpoints of: the log stops.
 
-use super::{audit, checkpoint, close, gateways, kept, publish, set_back, signed, stop_reason};
+use super::{audit, checkpoint, close, gateways, kept, publish, run_job, set_back, signed, stop_reason};
 
 #[tokio::test]
 async fn an_older_backup_stops_the_log_until_the_right_database_is_back() {
@@ -16,7 +16,7 @@ async fn an_older_backup_stops_the_log_until_the_right_database_is_back() {
         // Also when other events take the place of those that are gone, and after a restart.
         let gateway = gateway.restart().await;
         publish(&gateway, 4).await;
-        gateway.clock().advance(super::INTERVAL).await;
+        run_job(&gateway).await;
         assert_eq!(stop_reason(&gateway).await, reason);
         assert_eq!(gateway.rows("SELECT max(size) FROM transparency_checkpoints").await, ["Int(5)"]);
         assert_eq!(kept(&gateway), published);
@@ -33,7 +33,7 @@ async fn a_database_without_the_log_stops_it() {
             gateway.execute(&format!("DELETE FROM transparency_{table}")).await;
         }
         assert!(stop_reason(&gateway).await.contains("the database has no log"));
-        gateway.clock().advance(super::INTERVAL).await;
+        run_job(&gateway).await;
         assert!(stop_reason(&gateway).await.contains("the database has no log"));
         close(gateway).await;
     }
