@@ -53,3 +53,40 @@ async fn a_checkpoint_that_was_committed_and_not_kept_is_kept_before_it_is_shown
         close(gateway).await;
     }
 }
+
+/// A job that slept until another one had begun: the trigger takes the next token as soon as the job has taken its own.
+#[tokio::test]
+async fn a_job_that_was_overtaken_writes_nothing() {
+    for gateway in gateways().await {
+        publish(&gateway, 1).await;
+        let shown = signed(&gateway, 1).await;
+        let before = audit(&gateway).await;
+        gateway.gateway().host.database.execute_batch(overtaking(gateway.dialect())).await.unwrap();
+        publish(&gateway, 1).await;
+        let tokens = async || gateway.rows("SELECT token FROM transparency_origins").await;
+        let earlier = tokens().await;
+        passing(&gateway, "a run of the job", async || {
+            tokens().await != earlier && gateway.rows(IDLE).await.len() == 1
+        })
+        .await;
+        assert_eq!(gateway.rows("SELECT max(size) FROM transparency_checkpoints").await, ["Int(1)"]);
+        assert_eq!(gateway.rows("SELECT count(*) FROM transparency_leaves").await, ["Int(1)"]);
+        assert_eq!(checkpoint(&gateway).await, shown);
+        let table = if gateway.dialect() == "sqlite" { "" } else { " ON transparency_origins" };
+        gateway.gateway().host.database.execute_batch(&format!("DROP TRIGGER overtaken{table}")).await.unwrap();
+        signed(&gateway, 2).await;
+        audit(&gateway).await.continues(&before.checkpoint);
+        close(gateway).await;
+    }
+}
+
+fn overtaking(dialect: &str) -> &'static str {
+    if dialect == "sqlite" {
+        return "CREATE TRIGGER overtaken AFTER UPDATE OF token ON transparency_origins WHEN new.token = old.token + 1 \
+                BEGIN UPDATE transparency_origins SET token = new.token + 2; END";
+    }
+    "CREATE FUNCTION overtake() RETURNS trigger LANGUAGE plpgsql AS \
+     'BEGIN UPDATE transparency_origins SET token = token + 2; RETURN NULL; END'; \
+     CREATE TRIGGER overtaken AFTER UPDATE OF token ON transparency_origins FOR EACH ROW \
+     WHEN (new.token = old.token + 1) EXECUTE FUNCTION overtake()"
+}
