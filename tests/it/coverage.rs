@@ -59,6 +59,7 @@ const TESTED_ELSEWHERE: &[(&str, u16, &str, &str)] = &[
     ("memory", 507, "store_full", "needs a full memory: plugins/memory/tests/it/put_memory.rs"),
     ("payloads", 429, "daily_bytes", "needs a full day's share: plugins/payloads/tests/it/store_payload.rs"),
     ("payloads", 507, "store_full", "needs a full store: plugins/payloads/tests/it/store_payload.rs"),
+    ("transparency", 503, "disabled", "needs a database that was set back: plugins/transparency/tests/it/set_back.rs"),
     ("referrals", 400, "same_owner", "needs an owner of two agents: plugins/referrals/tests/it/create_referral.rs"),
     ("referrals", 409, "too_late", "needs a month: plugins/referrals/tests/it/create_referral.rs"),
     ("referrals", 503, "disabled", "operators are configured here: plugins/referrals/tests/it/release_referral.rs"),

@@ -41,5 +41,6 @@ mod sequencing;
 mod services;
 mod services_in_write;
 mod storage;
+mod transparency_log;
 mod tx;
 mod webhooks;

@@ -288,6 +288,9 @@ fn commons_reads() -> Vec<Call> {
         Call::get("get_max_supply", "/api/supply/max").query("format=json").answered(503),
         Call::get("get_market_coin", "/api/market/coingecko/coins/service").answered(503),
         Call::get("get_market_chart", "/api/market/coingecko/coins/service/market_chart"),
+        Call::get("get_log_checkpoint", "/api/log/checkpoint"),
+        Call::get("get_log_tile", "/api/log/tile/0/000.p/1"),
+        Call::get("get_log_entries", "/api/log/tile/entries/000.p/1"),
         Call::get("list_work", "/api/work").query("capability=dig&minReward=1&kind=job,bounty&sort=reward").query(page),
         Call::get("stream_work", "/api/work/feed").query("kind=bounty&since=0&sinceId=0"),
     ]

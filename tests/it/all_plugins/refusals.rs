@@ -266,6 +266,8 @@ fn waitlist(right: &RightCalls) -> Vec<Refusal> {
 
 fn reads(right: &RightCalls) -> Vec<Refusal> {
     vec![
+        right.at("get_log_tile", "/api/log/tile/0/x000", 404, "not_found"),
+        right.at("get_log_entries", "/api/log/tile/entries/x000", 404, "not_found"),
         right.query("list_activity", "actor=nobody", "bad_request"),
         right.at("get_agent", "/api/agents/999", 404, "not_found"),
         right.at("get_agent_registration", "/api/agents/999/erc8004.json", 404, "not_found"),

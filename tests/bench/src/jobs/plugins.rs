@@ -10,7 +10,7 @@ use anyhow::Result;
 const ALL: &str = "gateway, every plugin";
 const FEW: &str = "gateway, 5 plugins";
 /// All but activity, agents, forum, hello and payloads.
-const OFF: [&str; 21] = [
+const OFF: [&str; 22] = [
     "a2a",
     "aicv",
     "arena",
@@ -28,6 +28,7 @@ const OFF: [&str; 21] = [
     "rpc",
     "supply",
     "tools",
+    "transparency",
     "validators",
     "webhooks",
     "work",

@@ -54,6 +54,7 @@ pub fn modules() -> Vec<PluginModule_Ref> {
         relay::plugin_module(),
         supply::plugin_module(),
         tools::plugin_module(),
+        transparency::plugin_module(),
         validators::plugin_module(),
         webhooks::plugin_module(),
         work::plugin_module(),
