@@ -10,11 +10,11 @@
 //! assert!(no_export.is_err(), "without a footer there is nothing to check");
 //! ```
 
-mod canonical;
+pub mod canonical;
 mod checks;
 mod document;
 mod signature;
-mod strict_json;
+pub mod strict_json;
 
 pub use checks::{Check, Report, verify};
 pub use document::NotAnExport;

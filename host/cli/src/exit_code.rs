@@ -48,6 +48,8 @@ impl From<ExitCode> for std::process::ExitCode {
 pub enum Verdict {
     Valid = 0,
     Forged = 1,
+    /// It was right, and is stale or superseded.
+    Outdated = 2,
     NotCheckable = 3,
 }
 

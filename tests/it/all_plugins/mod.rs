@@ -6,6 +6,7 @@ mod calls;
 mod client;
 mod commons;
 mod conflicts;
+mod credentials;
 mod cursors;
 mod documents;
 mod filled_members;

@@ -1,48 +1,24 @@
-//! `gateway verify`: checks documents that a gateway signed.
-//!
-//! The rule: it needs no configuration and no gateway. What a document says is printed without its control characters.
+//! `gateway verify audit`: checks the audit export of an agent.
 
-use crate::arguments::{AuditFile, VerifyCommand};
+use super::{bounded, not_checkable};
+use crate::arguments::AuditFile;
 use crate::exit_code::Verdict;
 use crate::output::{Output, printable};
 use gateway_audit_verify::{Check, Expected, Report, verify};
-use std::{
-    fs::File,
-    io::{self, Read},
-    path::Path,
-};
 
 /// An export of a gateway has at most 16 MiB.
-const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+const FILE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-pub fn run(output: Output, VerifyCommand::Audit(file): &VerifyCommand) -> Verdict {
-    let AuditFile { file, signer, agent } = file;
-    let text = match read(file) {
-        Ok(text) => text,
+pub fn run(output: Output, AuditFile { file, signer, agent }: &AuditFile) -> Verdict {
+    let text = match bounded(file, FILE_BYTES_MAX).map(String::from_utf8) {
+        Ok(Ok(text)) => text,
+        Ok(Err(error)) => return not_checkable(&format!("{}: {error}", file.display())),
         Err(error) => return not_checkable(&format!("{}: {error}", file.display())),
     };
     match verify(&text, &Expected { signer: *signer, agent_id: *agent }) {
         Ok(report) => printed(output, &report),
         Err(error) => not_checkable(&printable(&error.to_string())),
     }
-}
-
-fn read(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    let bytes = if path == Path::new("-") {
-        io::stdin().lock().take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?
-    } else {
-        File::open(path)?.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?
-    };
-    if bytes as u64 > FILE_BYTES_MAX {
-        return Err(io::Error::other(format!("it has more than {FILE_BYTES_MAX} bytes")));
-    }
-    Ok(text)
-}
-
-fn not_checkable(reason: &str) -> Verdict {
-    eprintln!("gateway: {reason}");
-    Verdict::NotCheckable
 }
 
 fn printed(output: Output, report: &Report) -> Verdict {
