@@ -13,7 +13,7 @@ use super::{
 };
 
 /// The purposes of keys. Plugins ask for a role, never for a key.
-pub const ROLES: [&str; 6] = ["gateway", "facilitator", "relayer", "growth", "payin", "oracle"];
+pub const ROLES: [&str; 7] = ["gateway", "facilitator", "relayer", "growth", "payin", "oracle", "log"];
 
 const PREFIX: &str = "GATEWAY_SIGNERS__";
 const SUFFIX: &str = "__KEY";

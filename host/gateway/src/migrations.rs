@@ -43,6 +43,7 @@ pub fn migrations() -> Vec<MigrationSpec> {
         own(20, ("restores", gateway_storage::RESTORES_MIGRATION)),
         gateway_activity::by_actor_migration(21),
         own(22, ("chain_positions", gateway_indexer::POSITIONS_MIGRATION)),
+        gateway_activity::whole_log_migration(23),
     ];
     let (first, then) = ((1..).zip(first), (6..).zip(then));
     first

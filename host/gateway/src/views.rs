@@ -1,5 +1,7 @@
 //! The views that the gateway itself publishes.
 
 pub fn views() -> Vec<String> {
-    vec![gateway_activity::VIEW.to_owned(), gateway_indexer::POSITIONS_VIEW.to_owned()]
+    [gateway_activity::VIEW, gateway_activity::VIEW_WITH_RETRACTED, gateway_indexer::POSITIONS_VIEW]
+        .map(str::to_owned)
+        .to_vec()
 }

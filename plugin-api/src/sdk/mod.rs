@@ -24,6 +24,7 @@ mod fence;
 mod fetch;
 mod fetch_body;
 mod fetch_error;
+mod file;
 pub mod format;
 mod forward;
 mod forward_limits;

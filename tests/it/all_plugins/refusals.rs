@@ -60,6 +60,7 @@ pub fn refusals(now_s: i64) -> Vec<Refusal> {
         faucet(&right),
         referrals(&right),
         webhooks(&right),
+        supply(&right),
         waitlist(&right),
         reads(&right),
         calls_of_agents(&right),
@@ -172,6 +173,18 @@ fn calls_of_agents(right: &RightCalls) -> Vec<Refusal> {
 }
 
 /// The owner of the second agent has no records.
+/// There is no snapshot here.
+fn supply(right: &RightCalls) -> Vec<Refusal> {
+    let mut refusals = vec![right.at("get_supply", "/api/supply", 503, "chain_unavailable")];
+    let unknown = "/api/market/coingecko/coins/nobody";
+    refusals.push(right.at("get_market_coin", unknown, 404, "not_found"));
+    refusals.push(right.at("get_market_chart", &format!("{unknown}/market_chart"), 404, "not_found"));
+    for operation in ["get_total_supply", "get_circulating_supply", "get_max_supply"] {
+        refusals.push(right.query(operation, "format=xml", "bad_format"));
+    }
+    refusals
+}
+
 fn memory(right: &RightCalls) -> Vec<Refusal> {
     let of_sorter = right.of("anchor_memory").with(&json!({ "agentId": 2 })).by(&owner(2));
     vec![
@@ -253,6 +266,8 @@ fn waitlist(right: &RightCalls) -> Vec<Refusal> {
 
 fn reads(right: &RightCalls) -> Vec<Refusal> {
     vec![
+        right.at("get_log_tile", "/api/log/tile/0/x000", 404, "not_found"),
+        right.at("get_log_entries", "/api/log/tile/entries/x000", 404, "not_found"),
         right.query("list_activity", "actor=nobody", "bad_request"),
         right.at("get_agent", "/api/agents/999", 404, "not_found"),
         right.at("get_agent_registration", "/api/agents/999/erc8004.json", 404, "not_found"),
@@ -263,6 +278,8 @@ fn reads(right: &RightCalls) -> Vec<Refusal> {
         right.at("get_cv_verification", "/api/cv/999/verify", 404, "not_found"),
         right.query("get_cv_badge", "metric=fame", "bad_request"),
         right.query("list_jobs", "client=nobody", "bad_request"),
+        right.query("get_network", "kind=none", "bad_request"),
+        right.at("list_similar_agents", "/api/network/similar/999", 404, "not_found"),
         right.query("list_artifacts", "owner=nobody", "bad_query"),
         right.query("list_bounties", "status=none", "bad_request"),
         right.query("list_streams", "payer=nobody", "bad_request"),

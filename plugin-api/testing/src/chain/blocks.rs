@@ -1,6 +1,6 @@
 //! The blocks of a scripted chain.
 
-use super::mempool::{Mempool, ScriptedTx};
+use super::mempool::{BASE_FEE_WEI, Mempool, ScriptedTx};
 use alloy::{
     dyn_abi::{DynSolType, DynSolValue, Specifier as _},
     json_abi::Event,
@@ -13,6 +13,8 @@ use std::collections::HashMap;
 /// Timestamp of the first block: the start of the test's clock.
 const START_S: u64 = 1_767_225_600;
 const BLOCK_S: u64 = 7;
+/// What a transaction uses.
+const TX_GAS: u64 = 21_000;
 
 /// An event of a contract.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,6 +80,8 @@ pub struct Block {
     pub time_s: u64,
     pub logs: Vec<ScriptedLog>,
     pub txs: Vec<ScriptedTx>,
+    pub gas_used: u64,
+    pub base_fee_wei: u128,
 }
 
 pub struct Blocks {
@@ -87,6 +91,8 @@ pub struct Blocks {
     mined_count: u64,
     pub calls: HashMap<(Address, Selector), Vec<u8>>,
     pub balances: HashMap<Address, String>,
+    /// Balances that addresses have from a block on, in the order in which they were set.
+    pub later_balances: Vec<(u64, Address, String)>,
     pub mempool: Mempool,
     /// Null for a node without this method.
     pub clique_status: Value,
@@ -100,6 +106,7 @@ impl Blocks {
             mined_count: 0,
             calls: HashMap::new(),
             balances: HashMap::new(),
+            later_balances: Vec::new(),
             mempool: Mempool::default(),
             clique_status: Value::Null,
         };
@@ -121,8 +128,23 @@ impl Blocks {
                 nonces
             });
         let txs = self.mempool.take_mineable(|from| nonces.get(&from).copied().unwrap_or_default());
-        self.blocks.push(Block { number, hash, parent, time_s: START_S + number * BLOCK_S, logs, txs });
+        let gas_used = TX_GAS * txs.len() as u64;
+        let time_s = START_S + number * BLOCK_S;
+        self.blocks.push(Block { number, hash, parent, time_s, logs, txs, gas_used, base_fee_wei: BASE_FEE_WEI });
         number
+    }
+
+    /// Sets what the newest block used and burned.
+    pub fn set_fees(&mut self, gas_used: u64, base_fee_wei: u128) {
+        if let Some(block) = self.blocks.last_mut() {
+            (block.gas_used, block.base_fee_wei) = (gas_used, base_fee_wei);
+        }
+    }
+
+    /// After the block with this number.
+    pub fn balance(&self, address: Address, block: u64) -> &str {
+        let later = self.later_balances.iter().rev().find(|(from, of, _)| *of == address && *from <= block);
+        later.map(|(_, _, wei)| wei).or_else(|| self.balances.get(&address)).map_or("0", String::as_str)
     }
 
     /// Removes the newest blocks; the first block always stays. Returns the removed events.

@@ -99,6 +99,19 @@ impl ScriptedChain {
         self.lock().balances.insert(address, wei.to_owned());
     }
 
+    /// Sets the balance that an address has after this block and later ones.
+    pub fn set_balance_from(&self, block: u64, address: Address, wei: &str) {
+        self.lock().later_balances.push((block, address, wei.to_owned()));
+    }
+
+    /// Mines a block whose transactions used so much gas at this base fee; returns its number.
+    pub fn mine_fees(&self, gas_used: u64, base_fee_wei: u128) -> u64 {
+        let mut blocks = self.lock();
+        let number = blocks.mine(Vec::new());
+        blocks.set_fees(gas_used, base_fee_wei);
+        number
+    }
+
     /// Sets the result of `clique_status`.
     pub fn set_clique_status(&self, status: Value) {
         self.lock().clique_status = status;

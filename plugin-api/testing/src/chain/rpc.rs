@@ -12,6 +12,10 @@ use alloy_primitives::{Address as AlloyAddress, B256, Selector, hex};
 use plugin_api::Address;
 use serde_json::{Value, json};
 
+const GAS_LIMIT: u64 = 30_000_000;
+/// Blocks of one `eth_feeHistory`.
+const HISTORY_MAX: u64 = 1024;
+
 /// The result of a method on a server that is `lag` blocks behind the chain.
 pub fn call(blocks: &mut Blocks, lag: u64, method: &str, params: &Value) -> Result<Value, (i64, String)> {
     if method == "eth_sendRawTransaction" {
@@ -43,6 +47,7 @@ pub fn call(blocks: &mut Blocks, lag: u64, method: &str, params: &Value) -> Resu
             _ => Ok(number(if params[0]["data"].as_str().is_none_or(|data| data == "0x") { 21_000 } else { 50_000 })),
         },
         "clique_status" if !blocks.clique_status.is_null() => Ok(blocks.clique_status.clone()),
+        "eth_feeHistory" => fee_history(known, params),
         "eth_getBlockByHash" => Ok(block(by_hash(known, &params[0]))),
         "eth_getLogs" => Ok(logs(known, &params[0])),
         "eth_call" => eth_call(blocks, &params[0]),
@@ -51,8 +56,9 @@ pub fn call(blocks: &mut Blocks, lag: u64, method: &str, params: &Value) -> Resu
             Ok(if has_code { "0x6001".into() } else { "0x".into() })
         }
         "eth_getBalance" => {
-            let wei = address(&params[0]).and_then(|address| blocks.balances.get(&address));
-            let wei: alloy_primitives::U256 = wei.map_or("0", String::as_str).parse().unwrap_or_default();
+            let block = by_number(known, &params[1]).unwrap_or(head).number;
+            let wei = address(&params[0]).map_or("0", |address| blocks.balance(address, block));
+            let wei: alloy_primitives::U256 = wei.parse().unwrap_or_default();
             Ok(format!("{wei:#x}").into())
         }
         other => Err((-32601, format!("the method {other} does not exist"))),
@@ -130,6 +136,24 @@ fn receipt(blocks: &Blocks, known: &[Block], hash: &Value) -> Value {
     })
 }
 
+/// As geth does: it gives the newest blocks of a range that is too long, and none of one that ends above its newest block.
+fn fee_history(known: &[Block], params: &Value) -> Result<Value, (i64, String)> {
+    let Some(newest) = by_number(known, &params[1]) else {
+        return Err((-32000, format!("request beyond head block: head {}", known.len() - 1)));
+    };
+    let hex = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).ok();
+    let count = params[0].as_str().and_then(hex).unwrap_or_default().min(HISTORY_MAX).min(newest.number + 1);
+    let oldest = newest.number + 1 - count;
+    let some =
+        &known[usize::try_from(oldest).unwrap_or(usize::MAX)..=usize::try_from(newest.number).unwrap_or(usize::MAX)];
+    let fees = some.iter().map(|block| format!("{:#x}", block.base_fee_wei)).chain(["0x7".to_owned()]);
+    Ok(json!({
+        "oldestBlock": number(oldest),
+        "gasUsedRatio": some.iter().map(|block| block.gas_used as f64 / GAS_LIMIT as f64).collect::<Vec<_>>(),
+        "baseFeePerGas": fees.collect::<Vec<_>>(),
+    }))
+}
+
 fn by_number<'b>(known: &'b [Block], number: &Value) -> Option<&'b Block> {
     match number.as_str()? {
         "latest" => known.last(),
@@ -186,8 +210,8 @@ fn block(block: Option<&Block>) -> Value {
     block.map_or(Value::Null, |block| {
         json!({
             "number": number(block.number), "hash": block.hash, "parentHash": block.parent,
-            "timestamp": number(block.time_s), "gasLimit": "0x1c9c380",
-            "baseFeePerGas": format!("{BASE_FEE_WEI:#x}"), "transactions": [],
+            "timestamp": number(block.time_s), "gasLimit": number(GAS_LIMIT), "gasUsed": number(block.gas_used),
+            "baseFeePerGas": format!("{:#x}", block.base_fee_wei), "transactions": [],
         })
     })
 }

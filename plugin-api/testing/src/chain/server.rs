@@ -46,6 +46,10 @@ pub enum Fault {
     OtherReceipts,
     /// No response to requests with this method.
     SilentOn(&'static str),
+    /// Answers null to requests with this method.
+    NullOn(&'static str),
+    /// Refuses `eth_feeHistory` of more than this many blocks.
+    HistoryMax(u64),
     /// Its errors name its address and the key in it, as those of servers in front of other servers do.
     NamesItself,
 }
@@ -259,6 +263,10 @@ impl State {
                 Err((-32005, "query returned more than 10000 results".to_owned()))
             }
             ("eth_getLogs", Some(Fault::LogsOfWrongType)) => Ok(json!([{ "address": 1 }])),
+            (method, Some(Fault::NullOn(null))) if method == null => Ok(Value::Null),
+            ("eth_feeHistory", Some(Fault::HistoryMax(most))) if hex_number(&params[0]) > most => {
+                Err((-32602, "blockCount is too large".to_owned()))
+            }
             ("eth_getTransactionReceipt", Some(Fault::OtherReceipts)) => Ok(self.first_receipt()),
             ("eth_chainId", Some(Fault::OtherChain(id))) => Ok(format!("{id:#x}").into()),
             ("eth_sendRawTransaction", _) if let Some(message) = self.refusal_message(&params[0]) => {

@@ -10,7 +10,7 @@ use anyhow::Result;
 const ALL: &str = "gateway, every plugin";
 const FEW: &str = "gateway, 5 plugins";
 /// All but activity, agents, forum, hello and payloads.
-const OFF: [&str; 19] = [
+const OFF: [&str; 22] = [
     "a2a",
     "aicv",
     "arena",
@@ -22,10 +22,13 @@ const OFF: [&str; 19] = [
     "kb",
     "memory",
     "messages",
+    "network",
     "referrals",
     "relay",
     "rpc",
+    "supply",
     "tools",
+    "transparency",
     "validators",
     "webhooks",
     "work",

@@ -47,11 +47,14 @@ pub fn modules() -> Vec<PluginModule_Ref> {
         kb::plugin_module(),
         memory::plugin_module(),
         messages::plugin_module(),
+        network::plugin_module(),
         payloads::plugin_module(),
         referrals::plugin_module(),
         rpc::plugin_module(),
         relay::plugin_module(),
+        supply::plugin_module(),
         tools::plugin_module(),
+        transparency::plugin_module(),
         validators::plugin_module(),
         webhooks::plugin_module(),
         work::plugin_module(),
@@ -160,7 +163,7 @@ async fn act(gateway: &TestGateway, action: Action, name: &str) -> Outcome {
 fn these_are_all_plugins() {
     let known: BTreeSet<String> = manifests().into_iter().map(|manifest| manifest.name).collect();
     assert_eq!(known, crate::coverage::plugins().into_iter().collect());
-    assert_eq!(with_dependents("agents").len(), 9, "{:?}", with_dependents("agents"));
+    assert_eq!(with_dependents("agents").len(), 10, "{:?}", with_dependents("agents"));
     assert_eq!(with_dependents("forum"), ["forum"]);
 }
 

@@ -9,7 +9,7 @@ const KEPT: Duration = Duration::from_secs(6);
 /// Members that hold the time of the request.
 const TIMES: [&str; 4] = ["now", "generatedAt", "since30d", "uptimeS"];
 /// Pages that depend on the time or on random numbers, or hash what all plugins say.
-const MOMENTARY: [&str; 8] = [
+const MOMENTARY: [&str; 11] = [
     "get_status",
     "get_health",
     "get_waitlist_challenge",
@@ -18,6 +18,9 @@ const MOMENTARY: [&str; 8] = [
     "get_cv_credential",
     "get_cv_verification",
     "get_cv_badge",
+    "get_log_checkpoint",
+    "get_log_tile",
+    "get_log_entries",
 ];
 
 /// A page that is not there is `null`.
