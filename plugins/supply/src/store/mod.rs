@@ -1,4 +1,4 @@
-//! The SQL.
+//! The SQL: how far base fees are counted, the last snapshot, and what pools said last.
 
 mod burns;
 mod market;
