@@ -5,7 +5,7 @@ use alloy::{
     dyn_abi::{DynSolType, DynSolValue, Specifier as _},
     json_abi::Event,
 };
-use alloy_primitives::{B256, Selector, keccak256};
+use alloy_primitives::{B256, Selector, U256, keccak256};
 use plugin_api::Address;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -82,6 +82,8 @@ pub struct Blocks {
     mined_count: u64,
     pub calls: HashMap<(Address, Selector), Vec<u8>>,
     pub balances: HashMap<Address, String>,
+    /// Tokens whose `balanceOf` is what their events say, less what the token keeps of each transfer.
+    pub tokens: HashMap<Address, U256>,
     pub mempool: Mempool,
     /// Null for a node without this method.
     pub clique_status: Value,
@@ -95,6 +97,7 @@ impl Blocks {
             mined_count: 0,
             calls: HashMap::new(),
             balances: HashMap::new(),
+            tokens: HashMap::new(),
             mempool: Mempool::default(),
             clique_status: Value::Null,
         };

@@ -12,6 +12,7 @@ pub use blocks::ScriptedLog;
 pub use mempool::ScriptedTx;
 pub use server::{Fault, ScriptedCall};
 
+use alloy_primitives::U256;
 use blocks::{Block, Blocks};
 use plugin_api::Address;
 use serde_json::Value;
@@ -97,6 +98,12 @@ impl ScriptedChain {
 
     pub fn set_balance(&self, address: Address, wei: &str) {
         self.lock().balances.insert(address, wei.to_owned());
+    }
+
+    /// From now on `balanceOf` of this contract follows its `Transfer` events, in the state after each block. The token keeps `fee`
+    /// units of each transfer, which its events do not say.
+    pub fn set_token(&self, token: Address, fee: u64) {
+        self.lock().tokens.insert(token, U256::from(fee));
     }
 
     /// Sets the result of `clique_status`.
