@@ -10,7 +10,7 @@ use anyhow::Result;
 const ALL: &str = "gateway, every plugin";
 const FEW: &str = "gateway, 5 plugins";
 /// All but activity, agents, forum, hello and payloads.
-const OFF: [&str; 17] = [
+const OFF: [&str; 18] = [
     "a2a",
     "arena",
     "artifacts",
@@ -20,6 +20,7 @@ const OFF: [&str; 17] = [
     "kb",
     "memory",
     "messages",
+    "payin",
     "referrals",
     "relay",
     "rpc",
