@@ -20,6 +20,7 @@ use std::{
     path::Path,
 };
 
+const NEEDS_PAYIN: &str = "needs another chain: plugins/payin/tests/it/create_quote.rs";
 /// Errors that no single call leads to here, by plugin, status and code, and where they are tested. An entry whose error is seen after
 /// all fails the test, too.
 const TESTED_ELSEWHERE: &[(&str, u16, &str, &str)] = &[
@@ -57,6 +58,16 @@ const TESTED_ELSEWHERE: &[(&str, u16, &str, &str)] = &[
     ("memory", 409, "too_many_keys", "needs many keys: plugins/memory/tests/it/put_memory.rs"),
     ("memory", 429, "daily_bytes", "needs a full day's share: plugins/memory/tests/it/put_memory.rs"),
     ("memory", 507, "store_full", "needs a full memory: plugins/memory/tests/it/put_memory.rs"),
+    ("payin", 400, "bad_address", NEEDS_PAYIN),
+    ("payin", 400, "bad_amount", NEEDS_PAYIN),
+    ("payin", 400, "out_of_bounds", NEEDS_PAYIN),
+    ("payin", 400, "unknown_asset", NEEDS_PAYIN),
+    ("payin", 409, "not_resolvable", "needs a deposit: plugins/payin/tests/it/resolve_deposit.rs"),
+    ("payin", 429, "too_many_open", NEEDS_PAYIN),
+    ("payin", 503, "chain_unavailable", NEEDS_PAYIN),
+    ("payin", 503, "no_amount_free", NEEDS_PAYIN),
+    ("payin", 503, "no_coins", NEEDS_PAYIN),
+    ("payin", 503, "open_usd_full", NEEDS_PAYIN),
     ("payloads", 429, "daily_bytes", "needs a full day's share: plugins/payloads/tests/it/store_payload.rs"),
     ("payloads", 507, "store_full", "needs a full store: plugins/payloads/tests/it/store_payload.rs"),
     ("transparency", 503, "disabled", "needs a database that was set back: plugins/transparency/tests/it/set_back.rs"),
@@ -107,6 +118,9 @@ const SERVED_ELSEWHERE: &[(&str, &str)] = &[
     ("award_challenge", "needs a clock that passes endsAt: plugins/arena/tests/it/award_challenge.rs"),
     ("create_account", "needs the key of the relayer: plugins/relay/tests/it/create_account.rs"),
     ("get_transaction", "needs a transaction: tests/it/tx/transaction_route.rs"),
+    ("create_quote", NEEDS_PAYIN),
+    ("get_quote", NEEDS_PAYIN),
+    ("resolve_deposit", "needs a deposit: plugins/payin/tests/it/resolve_deposit.rs"),
     ("relay_call", "needs the key of the relayer: plugins/relay/tests/it/relay_call.rs"),
     ("request_drip", "needs the key of the relayer: plugins/faucet/tests/it/request_drip.rs"),
     ("get_supply", "needs a snapshot: plugins/supply/tests/it/get_supply.rs"),

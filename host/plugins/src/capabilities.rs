@@ -52,7 +52,10 @@ impl Capabilities {
     }
 
     async fn chain(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
-        reply(&self.host.chains.respond(&self.manifest.grants.chains, &request).await?)
+        let Grants { chains, all_chains, .. } = &self.manifest.grants;
+        let all = || self.host.chains.iter().map(|chain| chain.name.clone()).collect();
+        let readable: Vec<String> = if *all_chains { all() } else { chains.clone() };
+        reply(&self.host.chains.respond(&readable, &request).await?)
     }
 
     async fn index(self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {

@@ -214,6 +214,9 @@ pub struct Grants {
     pub egress: bool,
     /// Names of chains that it reads.
     pub chains: Vec<String>,
+    /// Reads every chain of the gateway's configuration, because the plugin's own configuration names those that it needs. It follows
+    /// no events of them, and sends transactions only on those of `chains`.
+    pub all_chains: bool,
     /// Keys with which it may sign, by role: `gateway`, `facilitator`, `relayer`, `growth`, `payin`, `oracle`, `log`.
     pub signer_roles: Vec<String>,
     /// Secrets of its own, which the gateway keeps: [`crate::HostHandle::secret`].

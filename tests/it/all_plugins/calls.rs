@@ -368,15 +368,30 @@ fn payments() -> Vec<Call> {
     ]
 }
 
-/// Without the relayer's key.
+/// Without the keys of relayer and pay-in, and without another chain.
 fn arrivals(now_s: i64) -> Vec<Call> {
     let (alice, digger) = (alice(), owner(1));
     let call = json!({
         "account": digger.address(), "to": digger.address(), "deadline": now_s + 3600, "sig": format!("0x{}", "11".repeat(65)),
     });
+    let quote = json!({ "chain": "base", "asset": "USDC", "amount": "10", "to": alice.address() });
     vec![
         Call::get("get_faucet", "/api/faucet"),
         Call::post("request_drip", "/api/faucet", Payload::Json(json!({ "address": alice.address() }))).answered(503),
+        Call::get("get_assets", "/api/payin/assets"),
+        Call::get("get_quote", "/api/payin/q_0123456789abcdef").answered(404),
+        Call::get("list_deposits", "/api/payin/deposits").signed(&operator(), "payin.deposits", Place::Headers),
+        Call::post("create_quote", "/api/payin/quote", Payload::Json(quote)).answered(503),
+        Call::write("pause_payin", "/api/payin/pause", &operator(), "payin.pause", json!({ "paused": false }))
+            .answered(200),
+        Call::write(
+            "resolve_deposit",
+            "/api/payin/deposits/resolve",
+            &operator(),
+            "payin.resolve",
+            json!({ "depositId": 1 }),
+        )
+        .answered(404),
         Call::get("get_relay", "/api/relay"),
         Call::post("relay_call", "/api/relay", Payload::Json(call)).answered(503),
         Call::post("create_account", "/api/accounts/create", Payload::Json(json!({ "owner": alice.address() })))

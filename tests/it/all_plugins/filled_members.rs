@@ -28,6 +28,7 @@ const UNFILLED: &[(&str, &str)] = &[
     ("memory.OnchainProof.", NO_ANCHOR),
     ("network.NodeView.cv", NO_PLUGIN),
     ("network.SimilarAgentView.cv", NO_PLUGIN),
+    ("payin.", NO_PAYIN),
     ("referrals.ReferralView.", NO_GROWTH),
     ("relay.RelayView.", "needs the key of the relayer: plugins/relay/tests/it/get_relay.rs"),
     ("supply.Coin.", NO_SNAPSHOT),
@@ -47,6 +48,7 @@ const NO_PLUGIN: &str = "no plugin of the release serves it";
 const NO_WINNER: &str = "needs a clock that passes endsAt: plugins/arena/tests/it/get_challenge.rs";
 const NO_ANCHOR: &str = "needs an anchor of a batch that was built here: plugins/memory/tests/it/get_memory_proof.rs";
 const NO_GROWTH: &str = "needs a paid job and the key of the role growth: plugins/referrals/tests/it/pay.rs";
+const NO_PAYIN: &str = "needs another chain and the key of the role payin: plugins/payin/tests/it";
 const NO_ENDPOINT: &str = "needs an endpoint that answers, or is gone: plugins/webhooks/tests/it";
 const NO_FACILITATOR: &str = "needs the key of the role facilitator: plugins/x402/tests/it, tests/it/payments";
 const NO_SNAPSHOT: &str = "needs a chain with blocks enough: plugins/supply/tests/it";

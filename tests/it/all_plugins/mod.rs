@@ -75,6 +75,8 @@ fn for_calls(setup: Setup) -> Setup {
         .set("plugins.payloads.client_bytes_per_day_max", 1_u64 << 40)
         .set("plugins.memory.client_bytes_per_day", 1_u64 << 40)
         .set("plugins.memory.treasury", TREASURY)
+        .set("plugins.payin.enabled", true)
+        .set("plugins.payin.operators", &operators)
         .set("plugins.referrals.claim_days", 36_500)
         .set("plugins.referrals.operators", &operators)
         .set("plugins.validators.operators", operators)

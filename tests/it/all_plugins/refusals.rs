@@ -58,6 +58,7 @@ pub fn refusals(now_s: i64) -> Vec<Refusal> {
         content(&right),
         memory(&right),
         faucet(&right),
+        payin(&right),
         referrals(&right),
         webhooks(&right),
         supply(&right),
@@ -207,6 +208,17 @@ fn memory(right: &RightCalls) -> Vec<Refusal> {
 fn faucet(right: &RightCalls) -> Vec<Refusal> {
     let off = |operation: &str| Refusal { call: right.of(operation), status: 503, code: "disabled" };
     vec![off("request_drip"), off("relay_call"), off("create_account")]
+}
+
+/// Without another chain.
+fn payin(right: &RightCalls) -> Vec<Refusal> {
+    vec![
+        Refusal { call: right.of("create_quote"), status: 503, code: "disabled" },
+        right.at("get_quote", "/api/payin/q_0", 404, "not_found"),
+        right.by("pause_payin", &stranger(), 403, "not_operator"),
+        right.with("pause_payin", &json!({ "chain": "eth" }), 400, "unknown_chain"),
+        Refusal { call: right.of("resolve_deposit"), status: 404, code: "not_found" },
+    ]
 }
 
 fn referrals(right: &RightCalls) -> Vec<Refusal> {

@@ -5,7 +5,7 @@ use alloy::{
     dyn_abi::{DynSolType, DynSolValue, Specifier as _},
     json_abi::Event,
 };
-use alloy_primitives::{B256, Selector, keccak256};
+use alloy_primitives::{B256, Selector, U256, keccak256};
 use plugin_api::Address;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -93,6 +93,8 @@ pub struct Blocks {
     pub balances: HashMap<Address, String>,
     /// Balances that addresses have from a block on, in the order in which they were set.
     pub later_balances: Vec<(u64, Address, String)>,
+    /// Tokens whose `balanceOf` is what their events say, less what the token keeps of each transfer.
+    pub tokens: HashMap<Address, U256>,
     pub mempool: Mempool,
     /// Null for a node without this method.
     pub clique_status: Value,
@@ -107,6 +109,7 @@ impl Blocks {
             calls: HashMap::new(),
             balances: HashMap::new(),
             later_balances: Vec::new(),
+            tokens: HashMap::new(),
             mempool: Mempool::default(),
             clique_status: Value::Null,
         };

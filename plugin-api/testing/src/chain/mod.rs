@@ -12,6 +12,7 @@ pub use blocks::ScriptedLog;
 pub use mempool::ScriptedTx;
 pub use server::{Fault, ScriptedCall};
 
+use alloy_primitives::U256;
 use blocks::{Block, Blocks};
 use plugin_api::Address;
 use serde_json::Value;
@@ -110,6 +111,12 @@ impl ScriptedChain {
         let number = blocks.mine(Vec::new());
         blocks.set_fees(gas_used, base_fee_wei);
         number
+    }
+
+    /// From now on `balanceOf` of this contract follows its `Transfer` events, in the state after each block. The token keeps `fee`
+    /// units of each transfer, which its events do not say.
+    pub fn set_token(&self, token: Address, fee: u64) {
+        self.lock().tokens.insert(token, U256::from(fee));
     }
 
     /// Sets the result of `clique_status`.

@@ -6,9 +6,9 @@ use super::{
 };
 use alloy::{
     dyn_abi::{DynSolValue, Specifier as _},
-    json_abi::Function,
+    json_abi::{Event, Function},
 };
-use alloy_primitives::{Address as AlloyAddress, B256, Selector, hex};
+use alloy_primitives::{Address as AlloyAddress, B256, Selector, U256, hex};
 use plugin_api::Address;
 use serde_json::{Value, json};
 
@@ -50,7 +50,10 @@ pub fn call(blocks: &mut Blocks, lag: u64, method: &str, params: &Value) -> Resu
         "eth_feeHistory" => fee_history(known, params),
         "eth_getBlockByHash" => Ok(block(by_hash(known, &params[0]))),
         "eth_getLogs" => Ok(logs(known, &params[0])),
-        "eth_call" => eth_call(blocks, &params[0]),
+        "eth_call" => match token_balance(blocks, known, params) {
+            Some(balance) => Ok(format!("0x{balance:064x}").into()),
+            None => eth_call(blocks, &params[0]),
+        },
         "eth_getCode" => {
             let has_code = blocks.calls.keys().any(|(to, _)| Some(*to) == address(&params[0]));
             Ok(if has_code { "0x6001".into() } else { "0x".into() })
@@ -89,6 +92,28 @@ fn eth_call(blocks: &Blocks, request: &Value) -> Result<Value, (i64, String)> {
         }
         None => Ok("0x".into()),
     }
+}
+
+/// The result of `balanceOf` of a token that follows its events.
+fn token_balance(blocks: &Blocks, known: &[Block], params: &Value) -> Option<U256> {
+    let token = address(&params[0]["to"])?;
+    let fee = blocks.tokens.get(&token)?;
+    let data = params[0]["data"].as_str().or(params[0]["input"].as_str())?;
+    let data = hex::decode(data).ok()?;
+    let (selector, argument) = data.split_first_chunk::<4>()?;
+    let owner = B256::try_from(argument).ok()?;
+    if *selector != Function::parse("balanceOf(address)").ok()?.selector() {
+        return None;
+    }
+    let last = by_number(known, &params[1])?.number;
+    let transfer = Event::parse("Transfer(address indexed from, address indexed to, uint256 value)").ok()?.selector();
+    let logs = known.iter().filter(|block| block.number <= last).flat_map(|block| &block.logs);
+    let moves = logs.filter(|log| log.address == token && log.topics.len() == 3 && log.topics[0] == transfer);
+    Some(moves.fold(U256::ZERO, |balance, log| {
+        let value = U256::from_be_slice(&log.data);
+        let balance = if log.topics[2] == owner { balance + value - fee } else { balance };
+        if log.topics[1] == owner { balance.saturating_sub(value) } else { balance }
+    }))
 }
 
 fn send(blocks: &mut Blocks, raw: &str) -> Result<Value, String> {

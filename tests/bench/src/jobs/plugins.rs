@@ -10,7 +10,7 @@ use anyhow::Result;
 const ALL: &str = "gateway, every plugin";
 const FEW: &str = "gateway, 5 plugins";
 /// All but activity, agents, forum, hello and payloads.
-const OFF: [&str; 22] = [
+const OFF: [&str; 23] = [
     "a2a",
     "aicv",
     "arena",
@@ -23,6 +23,7 @@ const OFF: [&str; 22] = [
     "memory",
     "messages",
     "network",
+    "payin",
     "referrals",
     "relay",
     "rpc",

@@ -48,6 +48,7 @@ pub fn modules() -> Vec<PluginModule_Ref> {
         memory::plugin_module(),
         messages::plugin_module(),
         network::plugin_module(),
+        payin::plugin_module(),
         payloads::plugin_module(),
         referrals::plugin_module(),
         rpc::plugin_module(),
@@ -98,6 +99,7 @@ pub fn with_all_plugins(builder: Builder, chain: &ScriptedChain) -> Builder {
         .config("kb", json!({ "network_pages": false }))
         .config("tools", json!({ "probe_interval_s": PROBE_INTERVAL_S }))
         .config("agents", json!({ "probe_interval_s": PROBE_INTERVAL_S }))
+        .config("payin", json!({ "operators": [operator().address()] }))
         .config("referrals", json!({ "operators": [operator().address()] }))
         .config("validators", json!({ "signatures_required": false, "operators": [operator().address()] }));
     gateway.chain(chain, &CONTRACTS)
