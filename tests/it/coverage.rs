@@ -20,6 +20,7 @@ use std::{
     path::Path,
 };
 
+const NEEDS_PAYIN: &str = "needs another chain: plugins/payin/tests/it/create_quote.rs";
 /// Errors that no single call leads to here, by plugin, status and code, and where they are tested. An entry whose error is seen after
 /// all fails the test, too.
 const TESTED_ELSEWHERE: &[(&str, u16, &str, &str)] = &[
@@ -29,9 +30,12 @@ const TESTED_ELSEWHERE: &[(&str, u16, &str, &str)] = &[
     ("a2a", 503, "price_unavailable", "needs a wrong card: plugins/a2a/tests/it/invoke_agent.rs"),
     ("a2a", 503, "provider_busy", "needs a slow agent: plugins/a2a/tests/it/invoke_agent.rs"),
     ("a2a", 504, "unreachable", "needs an agent that is gone: plugins/a2a/tests/it/invoke_agent.rs"),
+    ("aicv", 503, "indexing", "needs indexes that are apart: plugins/aicv/tests/it/issued.rs"),
+    ("aicv", 503, "unavailable", "needs a chain that is away: plugins/aicv/tests/it/issued.rs"),
     ("a2a", 504, "timeout", "needs a minute: plugin-api/src/sdk/forward.rs"),
     ("arena", 409, "closed", "needs a clock that passes endsAt: plugins/arena/tests/it/create_submission.rs"),
     ("arena", 403, "not_client", "needs a closed challenge: plugins/arena/tests/it/award_challenge.rs"),
+    ("audit", 429, "export_running", "needs two exports at the same moment: plugins/audit/tests/it/get_agent_audit.rs"),
     ("bounties", 400, "self_claim", "needs a poster with an agent: plugins/bounties/tests/it/claim_bounty.rs"),
     (
         "bounties",
@@ -56,8 +60,19 @@ const TESTED_ELSEWHERE: &[(&str, u16, &str, &str)] = &[
     ("memory", 409, "too_many_keys", "needs many keys: plugins/memory/tests/it/put_memory.rs"),
     ("memory", 429, "daily_bytes", "needs a full day's share: plugins/memory/tests/it/put_memory.rs"),
     ("memory", 507, "store_full", "needs a full memory: plugins/memory/tests/it/put_memory.rs"),
+    ("payin", 400, "bad_address", NEEDS_PAYIN),
+    ("payin", 400, "bad_amount", NEEDS_PAYIN),
+    ("payin", 400, "out_of_bounds", NEEDS_PAYIN),
+    ("payin", 400, "unknown_asset", NEEDS_PAYIN),
+    ("payin", 409, "not_resolvable", "needs a deposit: plugins/payin/tests/it/resolve_deposit.rs"),
+    ("payin", 429, "too_many_open", NEEDS_PAYIN),
+    ("payin", 503, "chain_unavailable", NEEDS_PAYIN),
+    ("payin", 503, "no_amount_free", NEEDS_PAYIN),
+    ("payin", 503, "no_coins", NEEDS_PAYIN),
+    ("payin", 503, "open_usd_full", NEEDS_PAYIN),
     ("payloads", 429, "daily_bytes", "needs a full day's share: plugins/payloads/tests/it/store_payload.rs"),
     ("payloads", 507, "store_full", "needs a full store: plugins/payloads/tests/it/store_payload.rs"),
+    ("transparency", 503, "disabled", "needs a database that was set back: plugins/transparency/tests/it/set_back.rs"),
     ("referrals", 400, "same_owner", "needs an owner of two agents: plugins/referrals/tests/it/create_referral.rs"),
     ("referrals", 409, "too_late", "needs a month: plugins/referrals/tests/it/create_referral.rs"),
     ("referrals", 503, "disabled", "operators are configured here: plugins/referrals/tests/it/release_referral.rs"),
@@ -68,6 +83,7 @@ const TESTED_ELSEWHERE: &[(&str, u16, &str, &str)] = &[
     ("relay", 429, "rate_limited", "needs the key of the relayer: plugins/relay/tests/it/relay_call.rs"),
     ("relay", 503, "daily_cap", "needs the key of the relayer: plugins/relay/tests/it/relay_call.rs"),
     ("relay", 503, "unavailable", "needs the key of the relayer: plugins/relay/tests/it/relay_call.rs"),
+    ("supply", 503, "disabled", "needs another chain: plugins/supply/tests/it/get_max_supply.rs"),
     ("tools", 502, "bad_endpoint", "needs an endpoint that is not public any more: plugin-api/src/sdk/forward.rs"),
     ("tools", 502, "own_endpoint", "needs a listing with that endpoint: plugins/tools/tests/it/invoke_compute.rs"),
     ("tools", 502, "too_large", "needs a provider that answers: plugin-api/src/sdk/forward.rs"),
@@ -104,8 +120,16 @@ const SERVED_ELSEWHERE: &[(&str, &str)] = &[
     ("award_challenge", "needs a clock that passes endsAt: plugins/arena/tests/it/award_challenge.rs"),
     ("create_account", "needs the key of the relayer: plugins/relay/tests/it/create_account.rs"),
     ("get_transaction", "needs a transaction: tests/it/tx/transaction_route.rs"),
+    ("create_quote", NEEDS_PAYIN),
+    ("get_quote", NEEDS_PAYIN),
+    ("resolve_deposit", "needs a deposit: plugins/payin/tests/it/resolve_deposit.rs"),
     ("relay_call", "needs the key of the relayer: plugins/relay/tests/it/relay_call.rs"),
     ("request_drip", "needs the key of the relayer: plugins/faucet/tests/it/request_drip.rs"),
+    ("get_supply", "needs a snapshot: plugins/supply/tests/it/get_supply.rs"),
+    ("get_market_coin", "needs a snapshot: plugins/supply/tests/it/get_market_coin.rs"),
+    ("get_total_supply", "needs a snapshot: plugins/supply/tests/it/get_total_supply.rs"),
+    ("get_circulating_supply", "needs a snapshot: plugins/supply/tests/it/get_circulating_supply.rs"),
+    ("get_max_supply", "needs a snapshot: plugins/supply/tests/it/get_total_supply.rs"),
     ("invoke_agent", "needs an agent that answers: plugins/a2a/tests/it/invoke_agent.rs"),
     ("invoke_compute", "needs a provider that answers: plugins/tools/tests/it/invoke_compute.rs"),
 ];

@@ -32,7 +32,8 @@ pub fn install_node(folder: &Path) -> Result<(), Failure> {
 }
 
 /// A virtual environment in target/venv with tests/clients/requirements.txt, and with requirements-alone.txt without what these
-/// packages depend on: the tests read single files of them.
+/// packages depend on: the tests read single files of them, or (aics-tlog) need nothing else. That one asks for Python 3.12 and works
+/// with 3.11, which Debian 12 has.
 pub fn install_python(root: &Path) -> Result<(), Failure> {
     let requirements = root.join("tests/clients/requirements.txt");
     let alone = root.join("tests/clients/requirements-alone.txt");
@@ -48,7 +49,9 @@ pub fn install_python(root: &Path) -> Result<(), Failure> {
     }
     println!("   pip install in {}", venv.display());
     process::run(Command::new(&python).args(["-m", "venv", "--clear"]).arg(&venv))?;
-    for (flags, file) in [(["-r"].as_slice(), &requirements), (["--no-deps", "-r"].as_slice(), &alone)] {
+    for (flags, file) in
+        [(["-r"].as_slice(), &requirements), (["--no-deps", "--ignore-requires-python", "-r"].as_slice(), &alone)]
+    {
         let mut pip = Command::new(venv.join("bin/python"));
         pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(flags).arg(file);
         process::run(&mut pip)?;

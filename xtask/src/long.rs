@@ -1,6 +1,6 @@
-//! `cargo xtask fuzz`, `abuse`, `mutate`, `reorgs` and `kills`: tests that say more the longer they run. CI runs the
-//! fuzz targets for a second each, some scripts, some thousand mutated requests, a few kills, and no measurement. Rule:
-//! all are tests, so that a change that breaks them fails CI.
+//! `cargo xtask fuzz`, `abuse`, `mutate`, `reorgs`, `kills` and `prove`: tests that say more the longer they run. CI runs the
+//! fuzz targets for a second each, some scripts, some thousand mutated requests, a few kills, some changed bytes, and no
+//! measurement. Rule: all are tests, so that a change that breaks them fails CI.
 
 use crate::{Failure, devnet, postgres::Cluster, process, profile::Profile, repository};
 use std::process::Command;
@@ -9,6 +9,8 @@ const FUZZ_SECONDS: u64 = 60;
 const ABUSE_SECONDS: u64 = 5;
 const REORG_SCRIPTS: u64 = 250;
 const KILLS: u64 = 300;
+const FLIPS: u64 = 100_000;
+const PROVEN_AGENTS: u64 = 200;
 const MUTANTS: u64 = 1_000_000;
 
 /// `[TARGET] [SECONDS]`, in the development profile, whose checks find more.
@@ -75,9 +77,24 @@ pub fn kills(arguments: &[String]) -> Result<(), Failure> {
     let cluster = Cluster::start()?;
     let mut nextest = nextest("dev")?;
     // CI runs the short ones of these as well, with fewer kills.
-    let filterset = "test(/^tx::kills::/) | test(/^crash::kill::/) | test(/^payments::(kills|thousands)::/)";
+    let filterset = "test(/^tx::kills::/) | test(/^crash::kill::/) | test(/^payments::(kills|thousands)::/) | test(/^arrivals::kills::/)";
     nextest.args(["--run-ignored", "all", "--no-capture", "--filterset", filterset]);
     process::run(nextest.env("KILLS", count.to_string()).env("GATEWAY_TEST_POSTGRES", cluster.url()))
+}
+
+/// `[FLIPS] [SEED]` of bytes in credentials. The same seed changes the same bytes.
+pub fn prove(arguments: &[String]) -> Result<(), Failure> {
+    let (flips, seed) = match arguments {
+        [] => (FLIPS, 1),
+        [flips] => (number(flips)?, 1),
+        [flips, seed] => (number(flips)?, number(seed)?),
+        _ => return Err("`cargo xtask prove` takes a number of bytes and a seed".to_owned()),
+    };
+    devnet::install(&repository::root()?)?;
+    let mut nextest = nextest("dev")?;
+    nextest.args(["--no-capture", "--filterset", "test(/^all_plugins::credentials::/)"]);
+    nextest.env("GATEWAY_TEST_FLIPS", flips.to_string()).env("GATEWAY_TEST_SEED", seed.to_string());
+    process::run(nextest.env("GATEWAY_TEST_AGENTS", PROVEN_AGENTS.to_string()))
 }
 
 /// `[COUNT] [SEED]` of requests. The same seed makes the same requests.

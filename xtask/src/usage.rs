@@ -59,6 +59,12 @@ pub const COMMANDS: &[Command] = &[
         run: long::kills,
     },
     Command {
+        name: "prove",
+        arguments: "[FLIPS] [SEED]",
+        summary: "Let two verifiers judge the credentials of 200 agents, and FLIPS changed bytes of them, 100,000 if not said",
+        run: long::prove,
+    },
+    Command {
         name: "mutate",
         arguments: "[COUNT] [SEED]",
         summary: "Send COUNT wrong requests, a million if not said, and what schemathesis makes up; look for faults and growing memory",

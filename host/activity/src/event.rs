@@ -12,8 +12,9 @@ use std::{borrow::Cow, fmt};
 /// The type of an event that names events which are no longer true. Only the gateway publishes it.
 pub const RETRACTION_TYPE: &str = "chain.retracted";
 
-/// The data goes to every reader of a stream, and stays in memory while the frame is in the ring.
-pub const DATA_BYTES_MAX: usize = 64 * 1024;
+/// The data goes to every reader of a stream, and stays in memory while the frame is in the ring. With the other members of its
+/// event, each byte of keys and subject written as an escape, it has less than the 65,533 bytes of an entry of the transparency log.
+pub const DATA_BYTES_MAX: usize = 56 * 1024;
 const KIND_BYTES_MAX: usize = 64;
 /// Longest unique key, and kind and id of a subject.
 const KEY_BYTES_MAX: usize = 512;
@@ -138,7 +139,7 @@ mod tests {
             ("a.b", "{", "no JSON"),
             ("a.b", "{}\n\nid: 9", "no JSON"),
             ("a.b", r#"{"a":1,"b":2,"a":3}"#, "`a` is there twice"),
-            ("a.b", &*long, "at most 65536"),
+            ("a.b", &*long, "at most 57344"),
         ] {
             let error = CheckedEvent::check(event(kind, data)).unwrap_err();
             assert!(error.is(HostErrorCode::Invalid) && error.message.contains(reason), "{kind:?} {data:.20}: {error}");

@@ -26,8 +26,10 @@ mod topic;
 
 pub use event::{CheckedEvent, DATA_BYTES_MAX as EVENT_DATA_BYTES_MAX};
 pub use limits::{StreamLimits, StreamSlot};
-pub use log::{ActivityLog, LogPage, PublicEvent, VIEW, WAKE_CHANNEL};
-pub use migrations::{MIGRATION, outbox_migration, retracted_migration, sparse_keys_migration};
+pub use log::{ActivityLog, LogPage, PublicEvent, VIEW, VIEW_WITH_RETRACTED, WAKE_CHANNEL};
+pub use migrations::{
+    MIGRATION, by_actor_migration, outbox_migration, retracted_migration, sparse_keys_migration, whole_log_migration,
+};
 pub use rendered_log::Render;
 pub use sequencer::{Batch, Sequencer, Standing};
 pub use sequencing::{SequencerSettings, run_sequencer};

@@ -27,6 +27,8 @@ use tokio::sync::{Notify, watch};
 
 /// The view of the log that every plugin may read.
 pub const VIEW: &str = "host_activity_v1";
+/// The view of the log with the events that were retracted, for plugins that were granted it.
+pub const VIEW_WITH_RETRACTED: &str = "host_activity_with_retracted_v1";
 
 /// Ids that one event names.
 const RETRACTION_IDS_MAX: usize = 1000;

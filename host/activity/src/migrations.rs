@@ -107,6 +107,16 @@ INSERT INTO host_activity_sequencer (id, token, lease_until_ms, next_position)
     SELECT 1, 0, 0, coalesce(max(id), 0) + 1 FROM host_activity;
 ";
 
+/// The log with the events that were retracted.
+const WHOLE_LOG: &str = "
+CREATE VIEW host_activity_with_retracted_v1 AS
+    SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity;
+";
+
+pub fn whole_log_migration(version: u32) -> MigrationSpec {
+    MigrationSpec { version, name: "activity_with_retracted".to_owned(), sql: WHOLE_LOG.to_owned(), postgres: None }
+}
+
 pub fn outbox_migration(version: u32) -> MigrationSpec {
     MigrationSpec {
         version,
@@ -114,4 +124,14 @@ pub fn outbox_migration(version: u32) -> MigrationSpec {
         sql: OUTBOX.to_owned(),
         postgres: Some(OUTBOX_POSTGRES.to_owned()),
     }
+}
+
+/// The events of an actor of one type in the order of time, for audit exports: the log is in the order of its ids, and events of the
+/// chain come into it later than they happened.
+const BY_ACTOR: &str = "
+CREATE INDEX host_activity_actor_type ON host_activity (actor, type, ts, id) WHERE actor IS NOT NULL;
+";
+
+pub fn by_actor_migration(version: u32) -> MigrationSpec {
+    MigrationSpec { version, name: "activity_by_actor".to_owned(), sql: BY_ACTOR.to_owned(), postgres: None }
 }

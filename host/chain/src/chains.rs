@@ -16,8 +16,7 @@ impl Chains {
     /// Opens no connection: the gateway also starts while no RPC server is reachable.
     pub fn new(config: &Config) -> Result<Self, ChainError> {
         let chain = |(name, chain): (&String, &ChainConfig)| {
-            let chain_id = chain.chain_id.unwrap_or(config.chain_id);
-            Ok((name.clone(), Arc::new(Chain::new(name, chain_id, chain)?)))
+            Ok((name.clone(), Arc::new(Chain::new(name, config.id_of(chain), chain)?)))
         };
         let by_name = config.chains.iter().map(chain).collect::<Result<_, ChainError>>()?;
         Ok(Self { by_name, instance_id: uuid::Uuid::now_v7().to_string() })

@@ -42,6 +42,33 @@ impl From<ExitCode> for std::process::ExitCode {
     }
 }
 
+/// What a document is worth that `gateway verify` checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Verdict {
+    Valid = 0,
+    Forged = 1,
+    /// It was right, and is stale or superseded.
+    Outdated = 2,
+    NotCheckable = 3,
+}
+
+/// How a command ended: the exit codes of `gateway verify` are its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    Command(ExitCode),
+    Verified(Verdict),
+}
+
+impl From<Ended> for std::process::ExitCode {
+    fn from(ended: Ended) -> Self {
+        match ended {
+            Ended::Command(code) => code.into(),
+            Ended::Verified(verdict) => Self::from(verdict as u8),
+        }
+    }
+}
+
 /// The end of `gateway --help`; a test compares it with the enum.
 pub(super) const HELP: &str = "\
 Exit codes:
@@ -51,4 +78,5 @@ Exit codes:
   3  the configuration has problems
   4  the database cannot be opened or migrated
   5  a plugin is refused, or one that must serve does not
-  6  an address cannot be listened on";
+  6  an address cannot be listened on
+Those of `gateway verify` are in its own help.";

@@ -108,6 +108,11 @@ impl Config {
         &self.sources
     }
 
+    /// The id of one of the chains: that of the network where it has none of its own.
+    pub fn id_of(&self, chain: &ChainConfig) -> u64 {
+        chain.chain_id.unwrap_or(self.chain_id)
+    }
+
     /// URL under which clients reach the gateway, without a slash at its end. `bound`: the address of the listener.
     pub fn public_url(&self, bound: SocketAddr) -> String {
         match &self.base_url {

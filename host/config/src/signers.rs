@@ -13,7 +13,7 @@ use super::{
 };
 
 /// The purposes of keys. Plugins ask for a role, never for a key.
-pub const ROLES: [&str; 7] = ["gateway", "facilitator", "relayer", "growth", "payin", "oracle", LOADTEST];
+pub const ROLES: [&str; 8] = ["gateway", "facilitator", "relayer", "growth", "payin", "oracle", "log", LOADTEST];
 
 /// The role that has no key but the seed of many: the wallets of the load test, which nothing else signs with.
 pub const LOADTEST: &str = "loadtest";

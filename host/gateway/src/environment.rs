@@ -28,6 +28,7 @@ pub fn environment(config: &Config, bound: SocketAddr, dialect: Dialect, restore
         egress_allows_private: !config.egress.allow_hosts.is_empty(),
         restored_s,
         contracts: config.chains.get(MAIN).map(deployed).unwrap_or_default(),
+        chain_ids: config.chains.iter().map(|(name, chain)| (name.clone(), config.id_of(chain))).collect(),
     }
 }
 

@@ -18,6 +18,7 @@ mod reload;
 pub mod routes;
 mod start;
 mod trial;
+pub mod views;
 
 pub use gateway::Gateway;
 pub use plugin_history::PluginHistory;

@@ -1,6 +1,6 @@
 //! The gateway's own tables.
 
-use crate::{health, operators};
+use crate::{health, operators, views::views};
 use gateway_plugins::MIGRATION as GUARD_MIGRATION;
 use gateway_storage::{Database, Schema, Scope, StorageError};
 use plugin_api::manifest::MigrationSpec;
@@ -9,11 +9,6 @@ use plugin_api::manifest::MigrationSpec;
 pub async fn migrate(database: &Database) -> Result<usize, StorageError> {
     let (migrations, views) = (migrations(), views());
     Ok(database.migrate(&Schema { scope: &Scope::Host, views: &views, migrations: &migrations }).await?.applied.len())
-}
-
-/// The views that the gateway itself publishes.
-pub fn views() -> Vec<String> {
-    vec![gateway_activity::VIEW.to_owned()]
 }
 
 /// The gateway's own migrations.
@@ -46,6 +41,9 @@ pub fn migrations() -> Vec<MigrationSpec> {
         gateway_activity::outbox_migration(18),
         gateway_storage::versions_migration(19),
         own(20, ("restores", gateway_storage::RESTORES_MIGRATION)),
+        gateway_activity::by_actor_migration(21),
+        own(22, ("chain_positions", gateway_indexer::POSITIONS_MIGRATION)),
+        gateway_activity::whole_log_migration(23),
     ];
     let (first, then) = ((1..).zip(first), (6..).zip(then));
     first

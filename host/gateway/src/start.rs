@@ -163,6 +163,7 @@ pub async fn build(
     let chains = Arc::new(Chains::new(&config)?);
     let journal = Journal::new(database.clone(), signers.clone(), chains.clone(), clock.clone(), config.tx.clone());
     let host = Arc::new(HostContext {
+        data_dir: config.data_dir.clone(),
         queues: QueueWakes::default(),
         activity: ActivityLog::new(database.clone()),
         egress: open_egress(&config)?,

@@ -32,7 +32,9 @@ mod stuck_indexes;
 
 pub use index::IndexerContext;
 pub use indexes::{ChainState, Indexes, unconfigured_services};
-pub use migration::{chains_migration, events_migration, forget_plugin, migration};
+pub use migration::{
+    POSITIONS_MIGRATION, POSITIONS_VIEW, chains_migration, events_migration, forget_plugin, migration,
+};
 pub use publisher::publish_events;
 pub use report::{IndexReport, IndexState};
 pub use run::{chains_of, run};

@@ -207,6 +207,14 @@ pub fn chains_migration(version: u32) -> MigrationSpec {
     }
 }
 
+/// Where each index is: the last block whose events a plugin has, by its name and that of the chain. Every plugin may read it. An
+/// index commits its rows together with its position.
+pub const POSITIONS_VIEW: &str = "host_chain_positions_v1";
+
+pub const POSITIONS_MIGRATION: &str = "
+CREATE VIEW host_chain_positions_v1 AS SELECT plugin, chain, next_block - 1 AS block, hash FROM host_chain_index;
+";
+
 pub fn migration(version: u32) -> MigrationSpec {
     MigrationSpec {
         version,

@@ -5,7 +5,7 @@ use super::{
     bounds::BACKGROUND_TASKS_MAX,
     fetch,
     handle::cut,
-    index_position, log_subscription,
+    index_position, local_file, log_subscription,
     polls::{BACKGROUND_TASK, HostFrame, PluginCall, UnwatchedFrame, current_place, in_host, in_other_plugins},
     queue,
     refused_transaction::undeclared_transaction,
@@ -52,7 +52,10 @@ impl Capabilities {
     }
 
     async fn chain(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
-        reply(&self.host.chains.respond(&self.manifest.grants.chains, &request).await?)
+        let Grants { chains, all_chains, .. } = &self.manifest.grants;
+        let all = || self.host.chains.iter().map(|chain| chain.name.clone()).collect();
+        let readable: Vec<String> = if *all_chains { all() } else { chains.clone() };
+        reply(&self.host.chains.respond(&readable, &request).await?)
     }
 
     async fn index(self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {
@@ -105,6 +108,14 @@ impl Capabilities {
         }
         let answer = self.host.secrets.call(&self.handle.name, &request, &body)?;
         Ok(CapabilityResponse { body: answer.bytes.into(), ..reply(&answer.value)? })
+    }
+
+    async fn file(self, request: &[u8], body: &[u8]) -> Result<CapabilityResponse, HostError> {
+        if !self.manifest.grants.files {
+            let message = "the plugin does not declare the grant `files`";
+            return Err(HostError::new(HostErrorCode::Refused, message));
+        }
+        reply(&local_file::call(&self.host.data_dir, &self.handle.name, request, body).await?)
     }
 
     async fn tx(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
@@ -288,6 +299,7 @@ impl Host for Capabilities {
                 "raw_call" => capabilities.raw_call(request, body).await.into(),
                 "sign" => capabilities.sign(request).await.into(),
                 "secret" => capabilities.secret(request, body).await.into(),
+                "file" => capabilities.file(&request, &body).await.into(),
                 "tx" => capabilities.tx(request).await.into(),
                 "log_batch" => capabilities.log_batch(request).await.into(),
                 "queue_renew" => capabilities.queue_renew(&request).await.into(),

@@ -17,10 +17,12 @@ use gateway_storage::Database;
 use gateway_telemetry::Usage;
 use gateway_tx::Journal;
 use plugin_api::{Address, abi::FfiBytes};
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 /// Shared by all plugins of a gateway.
 pub struct HostContext {
+    /// Where this gateway keeps files.
+    pub data_dir: PathBuf,
     pub clock: Clock,
     pub database: Database,
     pub activity: ActivityLog,

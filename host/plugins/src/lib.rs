@@ -21,6 +21,7 @@ mod host_context;
 mod index_position;
 pub mod job;
 pub mod loading;
+mod local_file;
 mod log_subscription;
 mod lost_commit;
 mod owned_object;

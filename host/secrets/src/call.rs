@@ -6,7 +6,7 @@ use super::{
     keyring::Keyring,
     master_key::{MasterKey, Purpose},
     seal::{SEAL_BYTES, SealedFor, key_id},
-    webhook_key,
+    signing_key, webhook_key,
 };
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use plugin_api::{
@@ -93,6 +93,17 @@ impl Secret<'_> {
                 };
                 Ok(SecretAnswer::bytes(tag.finalize().into_bytes().to_vec()))
             }
+            SecretOperation::CreateSigningKey { associated_data } => {
+                let seed = signing_key::generate()?;
+                let sealed_for = decode(&associated_data)?;
+                let sealed = self.sealed_for(Purpose::SigningKey, &sealed_for)?.seal(keyring, &*seed)?;
+                Ok(SecretAnswer { value: json!(hex::encode(signing_key::public_key(&*seed)?)), bytes: sealed })
+            }
+            SecretOperation::Sign { associated_data, sealed } => {
+                let sealed_for = decode(&associated_data)?;
+                let seed = self.sealed_for(Purpose::SigningKey, &sealed_for)?.open(keyring, &decode(&sealed)?)?;
+                Ok(SecretAnswer::bytes(signing_key::sign(&seed, body)?.to_vec()))
+            }
         }
     }
 
@@ -112,9 +123,11 @@ impl Secret<'_> {
         if key_id(sealed)? == self.keyring.newest().id() {
             return Ok(Vec::new());
         }
-        let as_text = self.sealed_for(Purpose::Text, associated_data)?;
-        if let Ok(text) = as_text.open(self.keyring, sealed) {
-            return as_text.seal(self.keyring, &text);
+        for purpose in [Purpose::Text, Purpose::SigningKey] {
+            let sealed_for = self.sealed_for(purpose, associated_data)?;
+            if let Ok(text) = sealed_for.open(self.keyring, sealed) {
+                return sealed_for.seal(self.keyring, &text);
+            }
         }
         let as_key = self.sealed_for(Purpose::Key, associated_data)?;
         as_key.seal(self.keyring, &as_key.open(self.keyring, sealed)?)

@@ -9,6 +9,7 @@ mod keyring;
 mod master_key;
 mod seal;
 mod secrets;
+mod signing_key;
 #[cfg(test)]
 mod tests;
 mod webhook_key;

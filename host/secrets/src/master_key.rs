@@ -25,6 +25,8 @@ pub enum Purpose {
     Text,
     /// Keys for HMAC that the plugin stores and never reads.
     Key,
+    /// Seeds of Ed25519 keys that the plugin stores and never reads.
+    SigningKey,
 }
 
 pub struct MasterKey {
@@ -85,6 +87,7 @@ impl MasterKey {
             Purpose::Hmac => b"hmac",
             Purpose::Text => b"seal text",
             Purpose::Key => b"seal key",
+            Purpose::SigningKey => b"seal signing key",
         };
         self.expand(&[purpose, b"\0", plugin.as_bytes(), b"\0", name.as_bytes()])
     }

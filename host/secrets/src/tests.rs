@@ -5,7 +5,8 @@
 use super::{
     call::{SecretAnswer, answer},
     keyring::Keyring,
-    master_key::MasterKey,
+    master_key::{MasterKey, Purpose},
+    seal::SealedFor,
 };
 use plugin_api::{
     abi::{HostError, HostErrorCode},
@@ -265,4 +266,60 @@ proptest! {
             prop_assert!(call(&keyring, MEMORY, open("a"), &sealed[..cut]).is_err());
         }
     }
+}
+
+const LOG: (&str, &str) = ("transparency", "log_key");
+/// RFC 8032 §7.1, test 2: seed, public key, message and signature.
+const RFC_8032: [&str; 4] = [
+    "4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb",
+    "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c",
+    "72",
+    "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00",
+];
+
+fn sign(sealed: &[u8], associated_data: &str) -> SecretOperation {
+    SecretOperation::Sign { associated_data: hex::encode(associated_data), sealed: hex::encode(sealed) }
+}
+
+#[test]
+fn a_sealed_signing_key_makes_the_signatures_of_rfc_8032() {
+    let keyring = keyring(MASTER, &[]);
+    let [seed, public_key, message, signature] = RFC_8032.map(|digits| hex::decode(digits).unwrap());
+    let sealed_for =
+        SealedFor { purpose: Purpose::SigningKey, plugin: LOG.0, secret: LOG.1, associated_data: b"key 1" };
+    let sealed = sealed_for.seal(&keyring, &seed).unwrap();
+    assert_eq!(call(&keyring, LOG, sign(&sealed, "key 1"), &message).unwrap().bytes, signature);
+    assert_eq!(super::signing_key::public_key(&seed).unwrap(), *public_key);
+}
+
+#[test]
+fn a_signing_key_is_new_each_time_and_nothing_but_its_plugin_signs_with_it() {
+    let keyring = keyring(MASTER, &[]);
+    let create = || {
+        let operation = SecretOperation::CreateSigningKey { associated_data: hex::encode("key 1") };
+        call(&keyring, LOG, operation, b"").unwrap()
+    };
+    let (created, another) = (create(), create());
+    assert!(created.value != another.value && created.bytes != another.bytes);
+    let signed = call(&keyring, LOG, sign(&created.bytes, "key 1"), b"a root").unwrap().bytes;
+    let public_key = hex::decode(created.value.as_str().unwrap()).unwrap();
+    let public_key = ed25519_dalek::VerifyingKey::try_from(&*public_key).unwrap();
+    public_key.verify_strict(b"a root", &ed25519_dalek::Signature::from_slice(&signed).unwrap()).unwrap();
+    assert_eq!(code_of(call(&keyring, LOG, sign(&created.bytes, "key 2"), b"a root")), INVALID);
+    assert_eq!(code_of(call(&keyring, WEBHOOKS, sign(&created.bytes, "key 1"), b"a root")), INVALID);
+    assert_eq!(code_of(call(&keyring, LOG, open("key 1"), &created.bytes)), INVALID);
+    let as_hmac = with_key(&created.bytes, "key 1", SealedKeyForm::Text);
+    assert_eq!(code_of(call(&keyring, LOG, as_hmac, b"a root")), INVALID);
+}
+
+#[test]
+fn a_signing_key_is_the_same_after_a_rotation() {
+    let old = keyring(MASTER, &[]);
+    let operation = SecretOperation::CreateSigningKey { associated_data: hex::encode("key 1") };
+    let created = call(&old, LOG, operation, b"").unwrap().bytes;
+    let signed = call(&old, LOG, sign(&created, "key 1"), b"a root").unwrap().bytes;
+    let resealed = call(&keyring(OTHER, &[MASTER]), LOG, reseal("key 1"), &created).unwrap().bytes;
+    let without_old = keyring(OTHER, &[]);
+    assert_eq!(call(&without_old, LOG, sign(&resealed, "key 1"), b"a root").unwrap().bytes, signed);
+    assert_ne!(code_of(call(&without_old, LOG, sign(&created, "key 1"), b"a root")), 0);
 }

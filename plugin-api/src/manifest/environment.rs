@@ -26,6 +26,8 @@ pub struct Environment {
     /// Addresses of the contracts of the chain `main`, by their keys in the configuration. Contracts that are not deployed are
     /// absent.
     pub contracts: BTreeMap<String, Address>,
+    /// Chain ids of all chains of the configuration, by their names there.
+    pub chain_ids: BTreeMap<String, u64>,
 }
 
 impl Environment {

@@ -7,6 +7,7 @@ mod chain;
 mod environment;
 mod event;
 mod fetch;
+mod file;
 mod log;
 mod queue;
 mod route;
@@ -25,6 +26,7 @@ pub use chain::{
 pub use environment::{Brand, Environment};
 pub use event::{ActivityRecord, ActivityRow, EventRef, TopicRow};
 pub use fetch::{FetchCall, FetchHead, UrlCheckCall, UrlCheckResult, UrlProblem};
+pub use file::{FileCall, FileOperation};
 pub use log::{LogBatch, LogBatchCall, LogDoneCall};
 pub use queue::{PushedTask, QueueCall, QueueLimits, QueueSpec, QueueTask, RenewCall, TaskEnd, TaskLease, TaskOutcome};
 pub use route::{
@@ -212,13 +214,18 @@ pub struct Grants {
     pub egress: bool,
     /// Names of chains that it reads.
     pub chains: Vec<String>,
-    /// Keys with which it may sign, by role: `gateway`, `facilitator`, `relayer`, `growth`, `payin`, `oracle`, and
+    /// Reads every chain of the gateway's configuration, because the plugin's own configuration names those that it needs. It follows
+    /// no events of them, and sends transactions only on those of `chains`.
+    pub all_chains: bool,
+    /// Keys with which it may sign, by role: `gateway`, `facilitator`, `relayer`, `growth`, `payin`, `oracle`, `log`, and
     /// `loadtest`, whose wallets sign by their index: [`crate::chain::Wallets`].
     pub signer_roles: Vec<String>,
     /// Secrets of its own, which the gateway keeps: [`crate::HostHandle::secret`].
     pub secrets: bool,
     /// Calls of any method of the servers of the chains that it reads: [`crate::chain::RawCall`].
     pub raw_calls: bool,
+    /// Small files in the gateway's data folder: [`crate::HostHandle::file`].
+    pub files: bool,
     /// Private views of other plugins, for example `messages_v1`. Other views need no grant.
     pub views: Vec<String>,
 }

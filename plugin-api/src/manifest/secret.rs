@@ -31,6 +31,10 @@ pub enum SecretOperation {
     CreateKey { associated_data: String, bytes: u32 },
     /// A message in, its tag under the sealed key out.
     HmacWithKey { associated_data: String, sealed: String, form: SealedKeyForm },
+    /// Out a new sealed Ed25519 key; the response is its public key.
+    CreateSigningKey { associated_data: String },
+    /// A message in, its Ed25519 signature by the sealed key out.
+    Sign { associated_data: String, sealed: String },
 }
 
 /// How the text of a sealed key is a key for HMAC.

@@ -9,7 +9,8 @@ use super::{
     log_events::{self, LogEvents},
     payload_references::referenced_payloads,
     point::{
-        LABELLED_ADDRESSES, LabelledAddresses, NoInput, PAYLOAD_REFERENCES, PayloadReferencesInput, Point, Service,
+        AUDIT, AuditInput, LABELLED_ADDRESSES, LabelledAddresses, NoInput, PAYLOAD_REFERENCES, PayloadReferencesInput,
+        Point, Service,
     },
     queue::{Queue, QueueFn, QueueSettings, Task, queue_fn},
     route::HandlerFn,
@@ -391,6 +392,20 @@ impl<P: Plugin> Definition<P> {
             }
             Ok(referenced)
         })
+    }
+
+    /// Contributes the events of these types (whole names) that an agent's owner caused to the agent's audit export:
+    /// [`super::point::AUDIT`]. The data of an event is public already.
+    ///
+    /// ```
+    /// use plugin_api::{Definition, Plugin};
+    ///
+    /// fn define<P: Plugin>(definition: Definition<P>) -> Definition<P> {
+    ///     definition.publishes(&["note.create"]).audits(&["note.create"])
+    /// }
+    /// ```
+    pub fn audits(self, event_types: &'static [&'static str]) -> Self {
+        self.contributes(AUDIT, move |cx, input: AuditInput| async move { input.events(&cx.db(), event_types).await })
     }
 
     /// Handles events of the activity log, those of these types (whole names), once each and in the order of the log; of those of

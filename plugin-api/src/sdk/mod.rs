@@ -2,6 +2,7 @@
 
 mod address;
 mod answer;
+mod audit;
 mod author;
 mod call_types;
 mod chain;
@@ -11,6 +12,7 @@ mod content;
 mod context;
 pub mod contracts;
 mod counter;
+mod cv;
 mod db;
 mod definition;
 mod error;
@@ -22,6 +24,7 @@ mod fence;
 mod fetch;
 mod fetch_body;
 mod fetch_error;
+mod file;
 pub mod format;
 mod forward;
 mod forward_limits;

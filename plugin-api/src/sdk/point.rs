@@ -46,6 +46,56 @@
 //! }
 //! ```
 //!
+//! What a plugin states about an agent, for the agent's credential ([`CV_CLAIMS`]):
+//!
+//! ```
+//! use plugin_api::point::{CV_CLAIMS, CvClaim, CvClaimsInput, CvLog, CvRecord, members};
+//! use plugin_api::{Definition, Hash256, Plugin};
+//!
+//! fn define<P: Plugin>(definition: Definition<P>) -> Definition<P> {
+//!     definition.contributes(CV_CLAIMS, async |_, CvClaimsInput { agent_id, .. }| {
+//!         let case = CvClaim {
+//!             kind: "Dispute".to_owned(),
+//!             id: "dispute:3".to_owned(),
+//!             stated_at: Some(1_790_000_000),
+//!             fields: members([("caseId", 3.into()), ("jobId", 7.into())]),
+//!             logs: vec![CvLog::new("arbiterPool", "CaseOpened", Hash256::keccak(b"its transaction"))],
+//!             source: None,
+//!             note: None,
+//!         };
+//!         let covers = vec!["Dispute".to_owned()];
+//!         Ok(CvRecord { covers, claims: if agent_id.0 == 1 { vec![case] } else { Vec::new() }, ..CvRecord::default() })
+//!     })
+//! }
+//! ```
+//!
+//! A plugin that keeps facts about agents or their owners gives the lines of the signed export about them. For events of the activity log
+//! that is one call, [`crate::Definition::audits`]; other records are read from where the export begins:
+//!
+//! ```
+//! use plugin_api::point::{AUDIT, AuditInput, AuditLine, AuditLines, AuditPosition};
+//! use plugin_api::{Definition, HostError, Plugin, PluginContext, Query, sql};
+//!
+//! fn printers<P: Plugin>(definition: Definition<P>) -> Definition<P> {
+//!     definition.contributes(AUDIT, prints)
+//! }
+//!
+//! async fn prints<P>(cx: PluginContext<P>, input: AuditInput) -> Result<AuditLines, HostError> {
+//!     let (db, (ts, id)) = (cx.db(), input.start("print"));
+//!     let events = input.events(&db, &["print.done"]).await?;
+//!     let select = sql("SELECT printed_at, id, url FROM printers_prints WHERE owner = $1 AND printed_at >= $2 AND printed_at <= $3 \
+//!          AND (printed_at > $2 OR id > $4) ORDER BY printed_at, id LIMIT $5");
+//!     let select = select.bind((input.owner, ts, input.end_s(), id.parse().unwrap_or(0_i64), input.limit));
+//!     let rows: Vec<(i64, i64, String)> = db.rows(select).await?;
+//!     let more = rows.len() == input.limit as usize;
+//!     let line = |(ts, id, url): (i64, i64, String)| AuditLine::numbered("print", ts, id, [("url", AuditLine::origin(&url).into())]);
+//!     let prints = AuditLines { lines: rows.into_iter().map(line).collect(), more };
+//!     let last: Option<&AuditPosition> = prints.lines.last().map(|line| &line.at);
+//!     cx.debug(&format!("the prints end at {last:?}"));
+//!     Ok(AuditLines::merge([events, prints]).first(input.limit))
+//! }
+//! ```
+//!
 //! A point of a plugin's own is named `PLUGIN.NAME`. The plugin shares the constant and its types in a crate of its own, declares
 //! the point, and collects from it. The gateway does not start a plugin that contributes values of other types.
 //!
@@ -87,6 +137,8 @@
 //! }
 //! ```
 
+pub use super::audit::{AUDIT, AuditInput, AuditLine, AuditLines, AuditPosition};
+pub use super::cv::{CvClaim, CvClaimsInput, CvLog, CvRecord};
 pub use super::service::Service;
 
 use super::{Address, Hash256, Sql, Wei};
@@ -144,6 +196,8 @@ pub const WORK: Point<WorkInput, Vec<WorkItem>> = Point::new("work");
 pub const LABELLED_ADDRESSES: Point<NoInput, LabelledAddresses> = Point::new("labelled-addresses");
 /// Metrics per address, for `/api/leaderboard`.
 pub const LEADERBOARD: Point<LeaderboardInput, BTreeMap<Address, Metrics>> = Point::new("leaderboard");
+/// Claims about an agent, for its credential: `/api/cv/{agent}` of the plugin `aicv`, which checks them.
+pub const CV_CLAIMS: Point<CvClaimsInput, CvRecord> = Point::new("cv-claims");
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct NoInput {}

@@ -127,6 +127,30 @@ impl Secret<'_> {
         self.hmac_in_form(SealedKeyForm::StandardWebhooks, sealed_key, associated_data.as_ref(), message.as_ref()).await
     }
 
+    /// A new Ed25519 key: its public key, and the sealed key to be stored. No call opens it: it only signs, for everyone who reads
+    /// the public key, and goes on doing so after a rotation of the master keys when it was [resealed](Self::reseal).
+    pub async fn create_signing_key(
+        &self,
+        associated_data: impl AsRef<[u8]>,
+    ) -> Result<([u8; 32], Vec<u8>), HostError> {
+        let operation = SecretOperation::CreateSigningKey { associated_data: hex::encode(associated_data) };
+        let (public_key, sealed) = self.call(operation, &[]).await?;
+        let digits: String = from_json(&public_key)?;
+        Ok((hex::decode_to_array(digits).map_err(malformed)?, sealed.to_vec()))
+    }
+
+    /// The Ed25519 signature of a message by a sealed key.
+    pub async fn sign(
+        &self,
+        sealed_key: &[u8],
+        associated_data: impl AsRef<[u8]>,
+        message: impl AsRef<[u8]>,
+    ) -> Result<[u8; 64], HostError> {
+        let (associated_data, sealed) = (hex::encode(associated_data), hex::encode(sealed_key));
+        let signature = self.bytes(SecretOperation::Sign { associated_data, sealed }, message.as_ref()).await?;
+        signature.as_slice().try_into().map_err(malformed)
+    }
+
     async fn hmac_in_form(
         &self,
         form: SealedKeyForm,

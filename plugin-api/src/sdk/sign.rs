@@ -20,7 +20,7 @@ pub struct Signer<'h> {
 }
 
 impl HostHandle {
-    /// The key of a role: `gateway`, `facilitator`, `relayer`, `growth`, `payin` or `oracle`.
+    /// The key of a role: `gateway`, `facilitator`, `relayer`, `growth`, `payin`, `oracle` or `log`.
     pub fn signer(&self, role: &str) -> Signer<'_> {
         Signer { host: self, role: role.to_owned() }
     }

@@ -29,6 +29,17 @@ pub struct Agents {
     sweep: store::probes::Sweep,
 }
 
+/// Of jobs, agents, validations and feedback, in the order of their keys.
+const PAYLOAD_REFERENCES: [&str; 4] = [
+    "SELECT id, input_hash || ' ' || input_uri || ' ' || coalesce(output_hash, '') || ' ' || coalesce(output_uri, '') \
+     FROM agents_jobs WHERE id > $1 ORDER BY id LIMIT 1000",
+    "SELECT id, endpoint || ' ' || metadata_uri FROM agents_agents WHERE id > $1 ORDER BY id LIMIT 1000",
+    "SELECT agent_id, request_uri || ' ' || coalesce(response_uri, '') FROM agents_validations \
+     WHERE agent_id = (SELECT min(agent_id) FROM agents_validations WHERE agent_id > $1)",
+    "SELECT agent_id, feedback_hash || ' ' || feedback_uri FROM agents_feedback \
+     WHERE agent_id = (SELECT min(agent_id) FROM agents_feedback WHERE agent_id > $1)",
+];
+
 impl Plugin for Agents {
     type Config = Config;
 
@@ -63,6 +74,7 @@ impl Plugin for Agents {
             .jobs([jobs::count_labelled::job(), jobs::probe_cards::job(), jobs::prune_probe_days::job(), jobs::read_review_window::job(), jobs::request_validations::job()])
             .grants(Grants { egress: true, chains: vec![MAIN_CHAIN.to_owned()], signer_roles: vec![contributions::oracle::ROLE.to_owned()], ..Grants::default() })
             .publishes(&model::EVENT_TYPES)
+            .audits(&model::AUDITED_TYPES)
             .skill(
                 Skill::new(
                     "Find an agent by rating, record and price, then request a job from it through the ServiceEscrow contract",
@@ -89,18 +101,11 @@ impl Plugin for Agents {
             )
             .contributes_cached(point::AUTHORS, contributions::authors)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
+            .contributes(point::CV_CLAIMS, contributions::cv_claims)
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes(point::DISCOVERY, contributions::discovery)
-            .references_payloads(&[
-                "SELECT id, input_hash || ' ' || input_uri || ' ' || coalesce(output_hash, '') || ' ' || coalesce(output_uri, '') \
-                 FROM agents_jobs WHERE id > $1 ORDER BY id LIMIT 1000",
-                "SELECT id, endpoint || ' ' || metadata_uri FROM agents_agents WHERE id > $1 ORDER BY id LIMIT 1000",
-                "SELECT agent_id, request_uri || ' ' || coalesce(response_uri, '') FROM agents_validations \
-                 WHERE agent_id = (SELECT min(agent_id) FROM agents_validations WHERE agent_id > $1)",
-                "SELECT agent_id, feedback_hash || ' ' || feedback_uri FROM agents_feedback \
-                 WHERE agent_id = (SELECT min(agent_id) FROM agents_feedback WHERE agent_id > $1)",
-            ])
+            .references_payloads(&PAYLOAD_REFERENCES)
             .contributes(point::WORK, contributions::work);
         chain::subscribe(definition)
     }

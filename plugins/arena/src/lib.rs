@@ -19,6 +19,15 @@ use plugin_api::{
 
 pub struct Arena;
 
+/// What is public of the plugin's records, and what counts as a contribution of who did it.
+const EVENT_TYPES: [&str; 5] = [
+    model::ChallengeCreated::TYPE,
+    model::SubmissionCreated::TYPE,
+    model::SubmissionVoted::TYPE,
+    model::ChallengeClosed::TYPE,
+    model::ChallengeAwarded::TYPE,
+];
+
 impl Plugin for Arena {
     type Config = NoConfig;
 
@@ -47,13 +56,8 @@ impl Plugin for Arena {
                 ),
             ])
             .jobs([jobs::job()])
-            .publishes(&[
-                model::ChallengeCreated::TYPE,
-                model::SubmissionCreated::TYPE,
-                model::SubmissionVoted::TYPE,
-                model::ChallengeClosed::TYPE,
-                model::ChallengeAwarded::TYPE,
-            ])
+            .publishes(&EVENT_TYPES)
+            .audits(&EVENT_TYPES)
             .on_contract_event(&chain::DERIVED_TABLES, chain::job_requested)
             .skill(Skill::new(
                 "Open challenges, submit to them, and rank the submissions of others by weighted votes",
@@ -62,6 +66,9 @@ impl Plugin for Arena {
             .limit("arenaBriefBytes", model::BRIEF_BYTES_MAX)
             .limit("arenaRulesBytes", model::RULES_BYTES_MAX)
             .limit("arenaNoteBytes", model::NOTE_BYTES_MAX)
+            .contributes(point::CV_CLAIMS, async |_, _: point::CvClaimsInput| {
+                Ok(point::CvRecord::of_activity(&EVENT_TYPES))
+            })
             .contributes(point::STATS, contributions::counters)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
             .contributes(point::WORK, contributions::work)

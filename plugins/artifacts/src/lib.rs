@@ -43,12 +43,16 @@ impl Plugin for Artifacts {
                 ),
             ])
             .publishes(&[model::ArtifactPublished::TYPE, model::ArtifactStarred::TYPE])
+            .audits(&[model::ArtifactPublished::TYPE, model::ArtifactStarred::TYPE])
             .skill(Skill::new(
                 "Publish datasets, prompts, code and models, find those of others and star them",
                 &["artifacts", "datasets", "prompts", "models"],
             ))
             .limit("artifactNameChars", model::NAME_CHARS_MAX)
             .limit("artifactDescriptionChars", model::DESCRIPTION_CHARS_MAX)
+            .contributes(point::CV_CLAIMS, async |_, _: point::CvClaimsInput| {
+                Ok(point::CvRecord::of_activity(&[model::ArtifactPublished::TYPE, model::ArtifactStarred::TYPE]))
+            })
             .contributes(point::STATS, contributions::counters)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
             .references_payloads(&["SELECT id, kept FROM artifacts_artifacts WHERE id > $1 ORDER BY id LIMIT 500"])

@@ -30,6 +30,15 @@ pub struct Bounties {
     waiting: contributions::WaitingEvent,
 }
 
+/// What is public of the plugin's records, and what counts as a contribution of who did it.
+const EVENT_TYPES: [&str; 5] = [
+    model::BountyCreated::TYPE,
+    model::Claimed::TYPE,
+    model::Awarded::TYPE,
+    model::Completed::TYPE,
+    model::Reopened::TYPE,
+];
+
 impl Plugin for Bounties {
     type Config = Config;
 
@@ -62,18 +71,16 @@ impl Plugin for Bounties {
             .jobs([jobs::announce_outcomes::job(), jobs::settle::job()])
             .grants(Grants { chains: vec![MAIN_CHAIN.to_owned()], ..Grants::default() })
             .on_contract_event(&chain::TABLES, chain::job_requested)
-            .publishes(&[
-                model::BountyCreated::TYPE,
-                model::Claimed::TYPE,
-                model::Awarded::TYPE,
-                model::Completed::TYPE,
-                model::Reopened::TYPE,
-            ])
+            .publishes(&EVENT_TYPES)
+            .audits(&EVENT_TYPES)
             .skill(Skill::new(
                 "Promise a reward for work, claim one with an agent, award it and pay through the escrow",
                 &["bounties", "work", "rewards"],
             ))
             .limit("bountyBriefBytes", model::BRIEF_BYTES_MAX)
+            .contributes(point::CV_CLAIMS, async |_, _: point::CvClaimsInput| {
+                Ok(point::CvRecord::of_activity(&EVENT_TYPES))
+            })
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes(point::WORK, contributions::work)

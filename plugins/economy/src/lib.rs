@@ -33,13 +33,16 @@ impl Plugin for Economy {
             .migrations([
                 Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
                 Migration::new(2, "count_rows", include_str!("../migrations/0002_count_rows.sql")),
+                Migration::new(3, "records", include_str!("../migrations/0003_records.sql")),
             ])
             .publishes(&chain::EVENT_TYPES)
+            .audits(&chain::EVENT_TYPES)
             .skill(Skill::new(
                 "See who pays whom by the second or by subscription, which jobs are disputed, which agents have a token \
                  or an account that is a contract",
                 &["streams", "subscriptions", "disputes", "tokens", "accounts"],
             ))
+            .contributes(point::CV_CLAIMS, contributions::cv_claims)
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .references_payloads(&[

@@ -58,6 +58,7 @@ impl Plugin for Forum {
             ])
             .views(&["forum_threads_v1", "forum_posts_v1"])
             .publishes(&[model::ThreadCreated::TYPE, model::PostCreated::TYPE])
+            .audits(&[model::ThreadCreated::TYPE, model::PostCreated::TYPE])
             .skill(Skill::new(
                 "Read, search and write threads; vote one up with a post that says +1",
                 &["forum", "discussion", "questions"],
@@ -65,6 +66,9 @@ impl Plugin for Forum {
             .limit("forumBodyBytes", model::BODY_BYTES_MAX)
             .limit("titleChars", model::TITLE_CHARS_MAX)
             .limit("tags", format::TAGS_MAX)
+            .contributes(point::CV_CLAIMS, async |_, _: point::CvClaimsInput| {
+                Ok(point::CvRecord::of_activity(&[model::ThreadCreated::TYPE, model::PostCreated::TYPE]))
+            })
             .contributes(point::STATS, contributions::counters)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
             .references_payloads(&[

@@ -61,6 +61,7 @@ impl Plugin for Kb {
             ])
             .jobs([jobs::write_network_pages::job(), jobs::index_pages::job()])
             .publishes(&[model::PageWritten::TYPE])
+            .audits(&[model::PageWritten::TYPE])
             .skill(
                 Skill::new(
                     "Search, read and write pages of Markdown; every revision of a page is kept",
@@ -69,6 +70,9 @@ impl Plugin for Kb {
                 .named("knowledge-base", "Knowledge base"),
             )
             .limit("kbBodyBytes", model::PAGE_BYTES_MAX)
+            .contributes(point::CV_CLAIMS, async |_, _: point::CvClaimsInput| {
+                Ok(point::CvRecord::of_activity(&[model::PageWritten::TYPE]))
+            })
             .contributes(point::STATS, contributions::counters)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
             .references_payloads(&[

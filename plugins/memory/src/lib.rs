@@ -42,6 +42,7 @@ impl Plugin for Memory {
             .jobs([jobs::reseal_rows::job(), jobs::prune_credits::job()])
             .grants(Grants { secrets: true, ..Grants::default() })
             .publishes(&[model::MemoryAnchored::TYPE])
+            .audits(&[model::MemoryAnchored::TYPE])
             .skill(
                 Skill::new(
                     "Keep private values by key, with a log of hashes that the agent's owner anchors on the chain",
@@ -51,6 +52,7 @@ impl Plugin for Memory {
             )
             .limit("memoryValueBytes", model::VALUE_BYTES_MAX)
             .limit("memoryAnchorRecords", model::BATCH_RECORDS_MAX)
+            .contributes(point::CV_CLAIMS, contributions::cv_claims)
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes(point::DISCOVERY, contributions::discovery);

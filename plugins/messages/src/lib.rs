@@ -46,7 +46,11 @@ impl Plugin for Messages {
             .jobs([jobs::forward_messages::job()])
             .grants(Grants { egress: true, ..Grants::default() })
             .publishes(&[model::MessageSent::TYPE])
+            .audits(&[model::MessageSent::TYPE])
             .skill(Skill::new("Write to an address or an agent, and read your own inbox", &["messages", "inbox"]))
+            .contributes(point::CV_CLAIMS, async |_, _: point::CvClaimsInput| {
+                Ok(point::CvRecord::of_activity(&[model::MessageSent::TYPE]))
+            })
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .references_payloads(&[

@@ -53,6 +53,7 @@ impl Plugin for Referrals {
                 ..Grants::default()
             })
             .publishes(&[model::ReferralClaimed::TYPE, model::ReferralPaid::TYPE])
+            .audits(&[model::ReferralClaimed::TYPE, model::ReferralPaid::TYPE])
             .skill(Skill::new(
                 "Say which agent brought yours: both owners are rewarded after your agent's first paid job",
                 &["referrals", "rewards", "onboarding"],

@@ -50,6 +50,7 @@ impl Plugin for Tools {
             .jobs([jobs::job()])
             .grants(Grants { egress: true, ..Grants::default() })
             .publishes(&[model::ToolPublished::TYPE])
+            .audits(&[model::ToolPublished::TYPE])
             .skill(
                 Skill::new(
                     "Find tools and GPUs that are online, or publish your own",
@@ -62,6 +63,9 @@ impl Plugin for Tools {
                     "POST /api/tools {name, kind, url, description, schema} signed as tool.publish",
                 ]),
             )
+            .contributes(point::CV_CLAIMS, async |_, _: point::CvClaimsInput| {
+                Ok(point::CvRecord::of_activity(&[model::ToolPublished::TYPE]))
+            })
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes_cached(point::WORK, contributions::work)

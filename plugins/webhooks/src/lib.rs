@@ -36,7 +36,10 @@ impl Plugin for Webhooks {
                 routes::test_webhook::route(),
                 routes::replay_webhook::route(),
             ])
-            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .migrations([
+                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
+                Migration::new(2, "audit", include_str!("../migrations/0002_audit.sql")),
+            ])
             .jobs([jobs::prune_deliveries::job(), jobs::reseal_secrets::job()])
             .on_events(jobs::follow_log::NAME, &model::LOG_TYPES, jobs::follow_log::follow_log)
             .on_queue(store::queue::DELIVERIES, store::queue::settings, jobs::deliver::deliver)
@@ -48,6 +51,7 @@ impl Plugin for Webhooks {
                 )
                 .named("webhooks-memory", "Webhooks"),
             )
+            .contributes(point::AUDIT, contributions::audit_lines)
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes(point::DISCOVERY, contributions::discovery)

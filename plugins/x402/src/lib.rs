@@ -48,6 +48,7 @@ impl Plugin for X402 {
             .migrations([
                 Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
                 Migration::new(2, "deposits", include_str!("../migrations/0002_deposits.sql")),
+                Migration::new(3, "audit", include_str!("../migrations/0003_audit.sql")),
             ])
             .views(&["x402_payees_v1"])
             .jobs([jobs::settle::job(), jobs::follow::job(), jobs::close::job()])
@@ -73,6 +74,8 @@ impl Plugin for X402 {
             .provides_in_write(payment::RESERVE, contributions::take)
             .provides(payment::END, contributions::end)
             .provides(payment::PAID_SINCE, contributions::paid_since)
+            .contributes(point::CV_CLAIMS, contributions::cv_claims)
+            .contributes(point::AUDIT, contributions::audit_lines)
             .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes(point::HEALTH, contributions::health)

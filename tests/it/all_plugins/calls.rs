@@ -292,6 +292,16 @@ fn commons_reads() -> Vec<Call> {
             "validators.export",
             Place::Headers,
         ),
+        // Snapshots need a chain of its own, with blocks enough on top.
+        Call::get("get_supply", "/api/supply").answered(503),
+        Call::get("get_total_supply", "/api/supply/total").query("format=json").answered(503),
+        Call::get("get_circulating_supply", "/api/supply/circulating").query("format=json").answered(503),
+        Call::get("get_max_supply", "/api/supply/max").query("format=json").answered(503),
+        Call::get("get_market_coin", "/api/market/coingecko/coins/service").answered(503),
+        Call::get("get_market_chart", "/api/market/coingecko/coins/service/market_chart"),
+        Call::get("get_log_checkpoint", "/api/log/checkpoint"),
+        Call::get("get_log_tile", "/api/log/tile/0/000.p/1"),
+        Call::get("get_log_entries", "/api/log/tile/entries/000.p/1"),
         Call::get("list_work", "/api/work").query("capability=dig&minReward=1&kind=job,bounty&sort=reward").query(page),
         Call::get("stream_work", "/api/work/feed").query("kind=bounty&since=0&sinceId=0"),
     ]
@@ -306,8 +316,19 @@ fn reads_of_contracts() -> Vec<Call> {
         Call::get("get_agent", "/api/agents/1"),
         Call::get("list_agent_jobs", "/api/agents/1/jobs").query("status=open").query(page),
         Call::get("get_agent_registration", "/api/agents/1/erc8004.json"),
+        Call::get("get_cv", "/api/cv/1").query("limit=5"),
+        Call::get("get_cv_credential", "/api/cv/1/credential.json").query("limit=5&signer=owner"),
+        Call::get("get_cv_verification", "/api/cv/1/verify"),
+        Call::get("get_cv_badge", "/api/cv/1/badge.svg").query("theme=dark&style=card&metric=earned"),
+        Call::get("get_cv_context", "/api/ns/aicv/v1"),
+        Call::get("get_cv_schema", "/api/ns/aicv/v1/schema.json"),
+        Call::get("get_agent_audit", "/api/agents/1/audit.jsonl")
+            .query("from=0&to=4000000000&limit=5&sign=lines&after=0.0.0.a.0"),
         Call::get("list_jobs", "/api/jobs").query(&format!("client={a}&agentOwner={d}")).query(page),
         Call::get("get_job", "/api/jobs/1"),
+        Call::get("get_network", "/api/network").query("kind=hire&agentId=2&minJobs=1&limit=5"),
+        Call::get("get_network_graph", "/api/network/graph.svg"),
+        Call::get("list_similar_agents", "/api/network/similar/1").query("limit=5"),
         Call::get("list_streams", "/api/streams").query(&format!("payer={a}&payee={d}&status=open")).query(page),
         Call::get("list_plans", "/api/streams/plans").query(&format!("payee={d}&active=1")).query(page),
         Call::get("list_subs", "/api/streams/subs").query(&format!("payer={a}&planId=1&active=1")).query(page),
@@ -358,15 +379,30 @@ fn payments() -> Vec<Call> {
     ]
 }
 
-/// Without the relayer's key.
+/// Without the keys of relayer and pay-in, and without another chain.
 fn arrivals(now_s: i64) -> Vec<Call> {
     let (alice, digger) = (alice(), owner(1));
     let call = json!({
         "account": digger.address(), "to": digger.address(), "deadline": now_s + 3600, "sig": format!("0x{}", "11".repeat(65)),
     });
+    let quote = json!({ "chain": "base", "asset": "USDC", "amount": "10", "to": alice.address() });
     vec![
         Call::get("get_faucet", "/api/faucet"),
         Call::post("request_drip", "/api/faucet", Payload::Json(json!({ "address": alice.address() }))).answered(503),
+        Call::get("get_assets", "/api/payin/assets"),
+        Call::get("get_quote", "/api/payin/q_0123456789abcdef").answered(404),
+        Call::get("list_deposits", "/api/payin/deposits").signed(&operator(), "payin.deposits", Place::Headers),
+        Call::post("create_quote", "/api/payin/quote", Payload::Json(quote)).answered(503),
+        Call::write("pause_payin", "/api/payin/pause", &operator(), "payin.pause", json!({ "paused": false }))
+            .answered(200),
+        Call::write(
+            "resolve_deposit",
+            "/api/payin/deposits/resolve",
+            &operator(),
+            "payin.resolve",
+            json!({ "depositId": 1 }),
+        )
+        .answered(404),
         Call::get("get_relay", "/api/relay"),
         Call::post("relay_call", "/api/relay", Payload::Json(call)).answered(503),
         Call::post("create_account", "/api/accounts/create", Payload::Json(json!({ "owner": alice.address() })))

@@ -15,9 +15,6 @@ const UNFILLED: &[(&str, &str)] = &[
     ("Downloads.runtime", NO_PLUGIN),
     ("Downloads.sdk", NO_PLUGIN),
     ("RouteIndex.mcp", NO_PLUGIN),
-    ("agents.AgentDetail.cv", NO_PLUGIN),
-    ("agents.AgentLinks.", NO_PLUGIN),
-    ("agents.CvLinks.", NO_PLUGIN),
     ("agents.Service.", NO_PLUGIN),
     ("agents.Uptime.uptimePct", "needs probes of seven days: plugins/agents/src/model/uptime.rs"),
     ("arena.ChallengeDetail.winner", NO_WINNER),
@@ -30,8 +27,17 @@ const UNFILLED: &[(&str, &str)] = &[
     ("loadtest.", "needs transactions of the wallets and a runner: plugins/loadtest/tests/it"),
     ("memory.LogView.", NO_ANCHOR),
     ("memory.OnchainProof.", NO_ANCHOR),
+    ("network.NodeView.cv", NO_PLUGIN),
+    ("network.SimilarAgentView.cv", NO_PLUGIN),
+    ("payin.", NO_PAYIN),
     ("referrals.ReferralView.", NO_GROWTH),
     ("relay.RelayView.", "needs the key of the relayer: plugins/relay/tests/it/get_relay.rs"),
+    ("supply.Coin.", NO_SNAPSHOT),
+    ("supply.Extension.", NO_SNAPSHOT),
+    ("supply.Image.", NO_SNAPSHOT),
+    ("supply.InUsd.", NO_SNAPSHOT),
+    ("supply.NumberView.", NO_SNAPSHOT),
+    ("supply.Snapshot.stale", NO_SNAPSHOT),
     ("webhooks.WebhookDelivery.", NO_ENDPOINT),
     ("webhooks.WebhookView.", NO_ENDPOINT),
     ("x402.Kind.facilitator", NO_FACILITATOR),
@@ -43,8 +49,10 @@ const NO_PLUGIN: &str = "no plugin of the release serves it";
 const NO_WINNER: &str = "needs a clock that passes endsAt: plugins/arena/tests/it/get_challenge.rs";
 const NO_ANCHOR: &str = "needs an anchor of a batch that was built here: plugins/memory/tests/it/get_memory_proof.rs";
 const NO_GROWTH: &str = "needs a paid job and the key of the role growth: plugins/referrals/tests/it/pay.rs";
+const NO_PAYIN: &str = "needs another chain and the key of the role payin: plugins/payin/tests/it";
 const NO_ENDPOINT: &str = "needs an endpoint that answers, or is gone: plugins/webhooks/tests/it";
 const NO_FACILITATOR: &str = "needs the key of the role facilitator: plugins/x402/tests/it, tests/it/payments";
+const NO_SNAPSHOT: &str = "needs a chain with blocks enough: plugins/supply/tests/it";
 /// More than there are records of any kind.
 const IDS_MAX: u32 = 45;
 

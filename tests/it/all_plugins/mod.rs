@@ -1,10 +1,12 @@
 //! All plugins in one gateway: a chain, something stored in each plugin, and a right call of every operation.
 
+mod audit_file;
 mod call;
 mod calls;
 mod client;
 mod commons;
 mod conflicts;
+mod credentials;
 mod cursors;
 mod documents;
 mod filled_members;
@@ -29,7 +31,7 @@ use crate::e2e::{self, Site};
 use calls::{PAYLOAD, alice, operator, owner};
 use gateway_clock::Clock;
 use gateway_tests::process::{GatewayProcess, Setup};
-use plugin_testing::{ScriptedChain, TestGateway, TestResponse};
+use plugin_testing::{ScriptedChain, TestGateway, TestResponse, json};
 use script::{completed, delivered, registered_by, requested_by};
 use std::time::Duration;
 
@@ -45,6 +47,9 @@ const TREASURY: &str = "0x0000000000000000000000000000000000001234";
 /// Two agents, an open job of alice's for the first, and one of hers for the second that is done.
 pub async fn chain() -> ScriptedChain {
     let chain = ScriptedChain::start().await;
+    let get_agent = "getAgent(uint256) returns ((address,string,string,string,uint256,uint256,uint64,uint64,uint8,uint32,uint32,uint32,uint32))";
+    let state = json!([owner(1).address(), "Digger", "", "ipfs://m", "5", "100", 1, 0, 1, 1, 0, 1, 5]);
+    chain.mock_call(ScriptedChain::address_of("registry"), get_agent, &[state]);
     chain.mine(
         [registered_by(1, owner(1).address(), "Digger", ""), registered_by(2, owner(2).address(), "Sorter", "")]
             .concat(),
@@ -77,6 +82,8 @@ fn for_calls(setup: Setup) -> Setup {
         .set("plugins.loadtest.wallets", 3)
         .set("plugins.loadtest.runner", true)
         .set("plugins.loadtest.operators", &operators)
+        .set("plugins.payin.enabled", true)
+        .set("plugins.payin.operators", &operators)
         .set("plugins.referrals.claim_days", 36_500)
         .set("plugins.referrals.operators", &operators)
         .set("plugins.validators.operators", operators)
@@ -100,6 +107,11 @@ pub async fn start_with_content(setup: &Setup) -> GatewayProcess {
 
 async fn make_calls(site: &Site, calls: Vec<Call>) {
     for call in calls {
+        if call.operation.starts_with("get_log_") {
+            // Signed every ten seconds.
+            TestGateway::eventually(LIMIT, "the log is signed", || async { site.get(&call.path).await.status == 200 })
+                .await;
+        }
         assert_answered(&call, &send(site, &call.request(Clock::System.now_s())).await);
     }
 }

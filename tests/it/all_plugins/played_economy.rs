@@ -36,21 +36,28 @@ const VALIDATE: &str =
 
 pub struct PlayedEconomy {
     pub gateway: GatewayProcess,
-    _devnet: Devnet,
+    pub devnet: Devnet,
     _endpoint: MockServer,
 }
 
 impl PlayedEconomy {
     pub async fn start(engine: Engine) -> Self {
-        let devnet = Devnet::start_with(&["--agents", &AGENTS.to_string()]).await.unwrap();
+        Self::of_agents(engine, AGENTS).await
+    }
+
+    /// With more agents, which take longer to play.
+    pub async fn of_agents(engine: Engine, agents: u64) -> Self {
+        let limit = LIMIT * u32::try_from(8 + agents).unwrap();
+        let devnet = Devnet::start_within(limit, &["--agents", &agents.to_string()]).await.unwrap();
         let endpoint = endpoint().await;
         prepare_agents(&devnet, &endpoint.uri()).await;
         let gateway = setup(engine, &devnet, &endpoint).await.start().await.unwrap();
         let site = Site::of(&gateway);
+        let last = format!("/api/agents/{}", agents + 1);
         TestGateway::eventually(LIMIT, "the chain is indexed", || async {
             let status = site.get("/api/status").await.json();
             let has_all = status["services"]["v3indexer"]["backfilled"] == true;
-            has_all && status["services"]["indexer"]["lagBlocks"] == 0 && site.get("/api/agents/11").await.status == 200
+            has_all && status["services"]["indexer"]["lagBlocks"] == 0 && site.get(&last).await.status == 200
         })
         .await;
         make_calls(&site, calls(Clock::System.now_s())).await;
@@ -58,7 +65,7 @@ impl PlayedEconomy {
         sign_up(&site).await;
         hire(&devnet).await;
         TestGateway::eventually(LIMIT, "jobs are indexed, and what is online is found", || is_settled(&site)).await;
-        Self { gateway, _devnet: devnet, _endpoint: endpoint }
+        Self { gateway, devnet, _endpoint: endpoint }
     }
 }
 

@@ -62,8 +62,10 @@ pub fn refusals(now_s: i64) -> Vec<Refusal> {
         ],
         memory(&right),
         faucet(&right),
+        payin(&right),
         referrals(&right),
         webhooks(&right),
+        supply(&right),
         waitlist(&right),
         reads(&right),
         calls_of_agents(&right),
@@ -122,6 +124,8 @@ fn bounties(right: &RightCalls, now_s: i64) -> Vec<Refusal> {
         right.at("award_bounty", "/api/bounties/999/award", 404, "not_found"),
         right.with("award_bounty", &json!({ "jobId": 1 }), 400, "bad_request"),
         right.at("get_bounty", "/api/bounties/999", 404, "not_found"),
+        right.query("get_agent_audit", "from=-1", "bad_request"),
+        right.at("get_agent_audit", "/api/agents/999/audit.jsonl", 404, "not_found"),
     ]
 }
 
@@ -174,6 +178,18 @@ fn calls_of_agents(right: &RightCalls) -> Vec<Refusal> {
 }
 
 /// The owner of the second agent has no records.
+/// There is no snapshot here.
+fn supply(right: &RightCalls) -> Vec<Refusal> {
+    let mut refusals = vec![right.at("get_supply", "/api/supply", 503, "chain_unavailable")];
+    let unknown = "/api/market/coingecko/coins/nobody";
+    refusals.push(right.at("get_market_coin", unknown, 404, "not_found"));
+    refusals.push(right.at("get_market_chart", &format!("{unknown}/market_chart"), 404, "not_found"));
+    for operation in ["get_total_supply", "get_circulating_supply", "get_max_supply"] {
+        refusals.push(right.query(operation, "format=xml", "bad_format"));
+    }
+    refusals
+}
+
 fn memory(right: &RightCalls) -> Vec<Refusal> {
     let of_sorter = right.of("anchor_memory").with(&json!({ "agentId": 2 })).by(&owner(2));
     vec![
@@ -196,6 +212,17 @@ fn memory(right: &RightCalls) -> Vec<Refusal> {
 fn faucet(right: &RightCalls) -> Vec<Refusal> {
     let off = |operation: &str| Refusal { call: right.of(operation), status: 503, code: "disabled" };
     vec![off("request_drip"), off("relay_call"), off("create_account")]
+}
+
+/// Without another chain.
+fn payin(right: &RightCalls) -> Vec<Refusal> {
+    vec![
+        Refusal { call: right.of("create_quote"), status: 503, code: "disabled" },
+        right.at("get_quote", "/api/payin/q_0", 404, "not_found"),
+        right.by("pause_payin", &stranger(), 403, "not_operator"),
+        right.with("pause_payin", &json!({ "chain": "eth" }), 400, "unknown_chain"),
+        Refusal { call: right.of("resolve_deposit"), status: 404, code: "not_found" },
+    ]
 }
 
 fn referrals(right: &RightCalls) -> Vec<Refusal> {
@@ -255,10 +282,20 @@ fn waitlist(right: &RightCalls) -> Vec<Refusal> {
 
 fn reads(right: &RightCalls) -> Vec<Refusal> {
     vec![
+        right.at("get_log_tile", "/api/log/tile/0/x000", 404, "not_found"),
+        right.at("get_log_entries", "/api/log/tile/entries/x000", 404, "not_found"),
         right.query("list_activity", "actor=nobody", "bad_request"),
         right.at("get_agent", "/api/agents/999", 404, "not_found"),
         right.at("get_agent_registration", "/api/agents/999/erc8004.json", 404, "not_found"),
+        right.at("get_cv", "/api/cv/nobody", 404, "not_found"),
+        right.query("get_cv", "document=0x12", "bad_request"),
+        right.at("get_cv_credential", "/api/cv/999/credential.json", 404, "not_found"),
+        right.query("get_cv_credential", "signer=me", "bad_request"),
+        right.at("get_cv_verification", "/api/cv/999/verify", 404, "not_found"),
+        right.query("get_cv_badge", "metric=fame", "bad_request"),
         right.query("list_jobs", "client=nobody", "bad_request"),
+        right.query("get_network", "kind=none", "bad_request"),
+        right.at("list_similar_agents", "/api/network/similar/999", 404, "not_found"),
         right.query("list_artifacts", "owner=nobody", "bad_query"),
         right.query("list_bounties", "status=none", "bad_request"),
         right.query("list_streams", "payer=nobody", "bad_request"),

@@ -1,7 +1,7 @@
 //! A data folder of an earlier version, brought up to date: nothing that it holds is lost, and no signature counts twice.
 
 use super::*;
-use gateway::migrations::{migrations, views};
+use gateway::{migrations::migrations, views::views};
 use plugin_testing::{TestGateway, Wallet, json};
 use rstest::rstest;
 

@@ -60,7 +60,7 @@ pub async fn restore(output: Output, config: &Config, copy: &BackupFile) -> Exit
     let plugins: Vec<&LoadedPlugin> = loaded.iter().flatten().collect();
     let views = Arc::new(gateway::lifecycle::published_views(plugins.iter().copied()));
     let scopes: Vec<Scope> = plugins.iter().map(|plugin| Scope::plugin(plugin.name(), views.clone())).collect();
-    let (own, own_views) = (gateway::migrations::migrations(), gateway::migrations::views());
+    let (own, own_views) = (gateway::migrations::migrations(), gateway::views::views());
     let mut known = vec![Schema { scope: &Scope::Host, views: &own_views, migrations: &own }];
     known.extend(plugins.iter().zip(&scopes).map(|(plugin, scope)| schema(plugin, scope)));
     let now_ms = Clock::System.now_ms();

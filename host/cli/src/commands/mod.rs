@@ -14,10 +14,11 @@ mod openapi;
 mod operate;
 mod purge;
 mod runtime;
+mod verify;
 
 use crate::arguments::{Cli, Command, PluginsCommand};
 use crate::boot::{self, BootError};
-use crate::exit_code::ExitCode;
+use crate::exit_code::{Ended, ExitCode};
 use crate::key_secrecy;
 use crate::output::Output;
 use exit::{config_problems, failure, printed};
@@ -28,9 +29,15 @@ use runtime::{with_runtime, with_serving_runtime};
 use serde_json::json;
 
 /// Runs the command and says how it ended.
-pub fn run(cli: &Cli) -> ExitCode {
+pub fn run(cli: &Cli) -> Ended {
     let output = Output::for_stdout(cli.json);
-    let command = cli.command_or_run();
+    match cli.command_or_run() {
+        Command::Verify(document) => Ended::Verified(verify::run(output, &document)),
+        command => Ended::Command(run_command(cli, output, command)),
+    }
+}
+
+fn run_command(cli: &Cli, output: Output, command: Command) -> ExitCode {
     if let Command::Plugins(PluginsCommand::List(list)) = &command
         && let Some(code) = list::of_running_gateway(output, list, &cli.overrides)
     {

@@ -362,15 +362,16 @@ impl PluginEntry {
 /// Views of the gateway and of these plugins.
 pub fn published_views<'a>(plugins: impl Iterator<Item = &'a LoadedPlugin>) -> ViewNames {
     let published = plugins.flat_map(|plugin| plugin.manifest.views.iter().cloned());
-    published.chain([gateway_activity::VIEW.to_owned()]).collect()
+    published.chain(crate::views::views()).collect()
 }
 
-/// Of these views those that a plugin may read: private ones of other plugins only by its grants.
+/// Of these views those that a plugin may read: private ones of the gateway and of other plugins only by its grants.
 pub fn readable_views<'a>(plugins: impl Iterator<Item = &'a LoadedPlugin> + Clone, reader: &Manifest) -> ViewNames {
     let mut views = published_views(plugins.clone());
     let others = plugins.filter(|plugin| plugin.name() != reader.name);
-    for view in others.flat_map(|plugin| &plugin.manifest.private_views) {
-        if !reader.grants.views.contains(view) {
+    let of_others = others.flat_map(|plugin| plugin.manifest.private_views.iter().map(String::as_str));
+    for view in of_others.chain([gateway_activity::VIEW_WITH_RETRACTED]) {
+        if !reader.grants.views.iter().any(|granted| granted == view) {
             views.remove(view);
         }
     }

@@ -47,6 +47,8 @@ impl Contribution {
     pub fn has_shape_of(&self, point: &str) -> bool {
         let fits = self
             .fits(point, point::AUTHORS)
+            .or_else(|| self.fits(point, point::AUDIT))
+            .or_else(|| self.fits(point, point::CV_CLAIMS))
             .or_else(|| self.fits(point, point::DISCOVERY))
             .or_else(|| self.fits(point, point::LABELLED_ADDRESSES).map(|fits| fits && self.names_own_view()))
             .or_else(|| self.fits(point, point::LEADERBOARD))

@@ -47,16 +47,19 @@ fn foreign_names(manifest: &Manifest) -> BTreeSet<String> {
     actions.chain(events.map(|name| format!("event:{name}"))).collect()
 }
 
-/// Grants as the configuration and reports name them: `egress`, `chain:main`, `signer:relayer`, `secrets`, `raw_calls`,
-/// `view:messages_v1`.
+/// Grants as the configuration and reports name them: `egress`, `chain:main`, `all_chains`, `signer:relayer`, `secrets`,
+/// `raw_calls`, `files`, `view:messages_v1`.
 pub fn grant_names(grants: &Grants) -> Vec<String> {
     let egress = grants.egress.then(|| "egress".to_owned());
     let chains = grants.chains.iter().map(|chain| format!("chain:{chain}"));
+    let all_chains = grants.all_chains.then(|| "all_chains".to_owned());
     let roles = grants.signer_roles.iter().map(|role| format!("signer:{role}"));
     let secrets = grants.secrets.then(|| "secrets".to_owned());
     let raw_calls = grants.raw_calls.then(|| "raw_calls".to_owned());
+    let files = grants.files.then(|| "files".to_owned());
     let views = grants.views.iter().map(|view| format!("view:{view}"));
-    egress.into_iter().chain(chains).chain(roles).chain(secrets).chain(raw_calls).chain(views).collect()
+    let others = all_chains.into_iter().chain(roles).chain(secrets).chain(raw_calls).chain(files).chain(views);
+    egress.into_iter().chain(chains).chain(others).collect()
 }
 
 #[cfg(test)]
@@ -74,8 +77,8 @@ mod tests {
     use std::sync::Arc;
 
     extern "C" fn manifest() -> RResult<FfiBytes, Fault> {
-        let grants = r#"{"egress": true, "chains": ["main"], "signer_roles": ["relayer"], "secrets": true,
-            "raw_calls": true, "views": ["letters_v1"]}"#;
+        let grants = r#"{"egress": true, "chains": ["main"], "all_chains": true, "signer_roles": ["relayer"], "secrets": true,
+            "raw_calls": true, "files": true, "views": ["letters_v1"]}"#;
         RResult::ROk(format!(r#"{{"name": "bank", "version": "1.0.0", "grants": {grants}}}"#).into())
     }
 
@@ -95,14 +98,23 @@ mod tests {
 
     #[test]
     fn a_foreign_plugin_starts_only_with_everything_it_asks_for() {
-        let all = ["egress", "chain:main", "signer:relayer", "secrets", "raw_calls", "view:letters_v1"];
+        let all = [
+            "egress",
+            "chain:main",
+            "all_chains",
+            "signer:relayer",
+            "secrets",
+            "raw_calls",
+            "files",
+            "view:letters_v1",
+        ];
         let foreign = plugin(false);
         assert_eq!(missing_consent(&foreign, &settings(Some(&all))), None);
         let reason = missing_consent(&foreign, &settings(None)).unwrap();
         assert_eq!(
             reason,
-            "it asks for egress, chain:main, signer:relayer, secrets, raw_calls, view:letters_v1 and did not come with this gateway: if you trust \
-             it with that, write grants = [\"egress\", \"chain:main\", \"signer:relayer\", \"secrets\", \"raw_calls\", \
+            "it asks for egress, chain:main, all_chains, signer:relayer, secrets, raw_calls, files, view:letters_v1 and did not come with this gateway: if you trust \
+             it with that, write grants = [\"egress\", \"chain:main\", \"all_chains\", \"signer:relayer\", \"secrets\", \"raw_calls\", \"files\", \
              \"view:letters_v1\"] into [plugins.bank]"
         );
         for lacking in 0..all.len() {
@@ -140,7 +152,7 @@ mod tests {
         let reason = missing_consent(&released, &settings(Some(&["egress"]))).unwrap();
         assert!(
             reason.starts_with(
-                "it asks for chain:main, signer:relayer, secrets, raw_calls, view:letters_v1: if you trust"
+                "it asks for chain:main, all_chains, signer:relayer, secrets, raw_calls, files, view:letters_v1: if you trust"
             ),
             "{reason}"
         );

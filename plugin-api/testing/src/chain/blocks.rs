@@ -2,13 +2,13 @@
 
 use super::{
     accounts::Accounts,
-    mempool::{Mempool, ScriptedTx},
+    mempool::{BASE_FEE_WEI, Mempool, ScriptedTx},
 };
 use alloy::{
     dyn_abi::{DynSolType, DynSolValue, Specifier as _},
     json_abi::Event,
 };
-use alloy_primitives::{B256, Selector, keccak256};
+use alloy_primitives::{B256, Selector, U256, keccak256};
 use plugin_api::Address;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -16,6 +16,8 @@ use std::collections::HashMap;
 /// Timestamp of the first block: the start of the test's clock.
 const START_S: u64 = 1_767_225_600;
 const BLOCK_S: u64 = 7;
+/// What a transaction uses.
+const TX_GAS: u64 = 21_000;
 
 /// An event of a contract.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +59,11 @@ impl ScriptedLog {
 pub fn value(kind: &DynSolType, argument: &Value) -> DynSolValue {
     let text = argument.as_str().map_or_else(|| argument.to_string(), str::to_owned);
     match kind {
+        // Member by member: a text of a struct needs no quotes.
+        DynSolType::Tuple(kinds) if argument.is_array() => {
+            let members = argument.as_array().into_iter().flatten();
+            DynSolValue::Tuple(kinds.iter().zip(members).map(|(kind, member)| value(kind, member)).collect())
+        }
         DynSolType::String => DynSolValue::String(text),
         kind => kind.coerce_str(&text).unwrap_or_else(|error| panic!("{argument} as {kind}: {error}")),
     }
@@ -76,6 +83,8 @@ pub struct Block {
     pub time_s: u64,
     pub logs: Vec<ScriptedLog>,
     pub txs: Vec<ScriptedTx>,
+    pub gas_used: u64,
+    pub base_fee_wei: u128,
 }
 
 pub struct Blocks {
@@ -87,6 +96,10 @@ pub struct Blocks {
     pub balances: HashMap<Address, String>,
     /// Whether transactions change balances, and those that cannot be paid are not mined.
     pub has_accounts: bool,
+    /// Balances that addresses have from a block on, in the order in which they were set.
+    pub later_balances: Vec<(u64, Address, String)>,
+    /// Tokens whose `balanceOf` is what their events say, less what the token keeps of each transfer.
+    pub tokens: HashMap<Address, U256>,
     pub mempool: Mempool,
     /// Null for a node without this method.
     pub clique_status: Value,
@@ -101,6 +114,8 @@ impl Blocks {
             calls: HashMap::new(),
             balances: HashMap::new(),
             has_accounts: false,
+            later_balances: Vec::new(),
+            tokens: HashMap::new(),
             mempool: Mempool::default(),
             clique_status: Value::Null,
         };
@@ -127,8 +142,28 @@ impl Blocks {
             self.mempool.push(waiting);
             txs = paid;
         }
-        self.blocks.push(Block { number, hash, parent, time_s: START_S + number * BLOCK_S, logs, txs });
+        let gas_used = TX_GAS * txs.len() as u64;
+        let time_s = START_S + number * BLOCK_S;
+        self.blocks.push(Block { number, hash, parent, time_s, logs, txs, gas_used, base_fee_wei: BASE_FEE_WEI });
         number
+    }
+
+    /// Sets what the newest block used and burned.
+    pub fn set_fees(&mut self, gas_used: u64, base_fee_wei: u128) {
+        if let Some(block) = self.blocks.last_mut() {
+            (block.gas_used, block.base_fee_wei) = (gas_used, base_fee_wei);
+        }
+    }
+
+    /// After the block with this number.
+    pub fn balance(&self, address: Address, block: u64) -> U256 {
+        if self.has_accounts {
+            let until = usize::try_from(block).unwrap_or(usize::MAX).saturating_add(1).min(self.blocks.len());
+            return self.accounts(&self.blocks[..until]).balance(address);
+        }
+        let later = self.later_balances.iter().rev().find(|(from, of, _)| *of == address && *from <= block);
+        let wei = later.map(|(_, _, wei)| wei).or_else(|| self.balances.get(&address));
+        wei.and_then(|wei| wei.parse().ok()).unwrap_or_default()
     }
 
     /// Removes the newest blocks; the first block always stays. Returns the removed events.

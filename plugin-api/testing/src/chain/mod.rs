@@ -13,6 +13,7 @@ pub use blocks::ScriptedLog;
 pub use mempool::ScriptedTx;
 pub use server::{Fault, ScriptedCall};
 
+use alloy_primitives::U256;
 use blocks::{Block, Blocks};
 use plugin_api::Address;
 use serde_json::Value;
@@ -110,6 +111,25 @@ impl ScriptedChain {
     pub fn balance(&self, address: Address) -> plugin_api::Wei {
         let blocks = self.lock();
         plugin_api::Wei(blocks.accounts(blocks.all()).balance(address))
+    }
+
+    /// Sets the balance that an address has after this block and later ones.
+    pub fn set_balance_from(&self, block: u64, address: Address, wei: &str) {
+        self.lock().later_balances.push((block, address, wei.to_owned()));
+    }
+
+    /// Mines a block whose transactions used so much gas at this base fee; returns its number.
+    pub fn mine_fees(&self, gas_used: u64, base_fee_wei: u128) -> u64 {
+        let mut blocks = self.lock();
+        let number = blocks.mine(Vec::new());
+        blocks.set_fees(gas_used, base_fee_wei);
+        number
+    }
+
+    /// From now on `balanceOf` of this contract follows its `Transfer` events, in the state after each block. The token keeps `fee`
+    /// units of each transfer, which its events do not say.
+    pub fn set_token(&self, token: Address, fee: u64) {
+        self.lock().tokens.insert(token, U256::from(fee));
     }
 
     /// Sets the result of `clique_status`.

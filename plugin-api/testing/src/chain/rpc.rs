@@ -6,11 +6,15 @@ use super::{
 };
 use alloy::{
     dyn_abi::{DynSolValue, Specifier as _},
-    json_abi::Function,
+    json_abi::{Event, Function},
 };
-use alloy_primitives::{Address as AlloyAddress, B256, Selector, hex};
+use alloy_primitives::{Address as AlloyAddress, B256, Selector, U256, hex};
 use plugin_api::Address;
 use serde_json::{Value, json};
+
+const GAS_LIMIT: u64 = 30_000_000;
+/// Blocks of one `eth_feeHistory`.
+const HISTORY_MAX: u64 = 1024;
 
 /// The result of a method on a server that is `lag` blocks behind the chain.
 pub fn call(blocks: &mut Blocks, lag: u64, method: &str, params: &Value) -> Result<Value, (i64, String)> {
@@ -43,19 +47,20 @@ pub fn call(blocks: &mut Blocks, lag: u64, method: &str, params: &Value) -> Resu
             _ => Ok(number(if params[0]["data"].as_str().is_none_or(|data| data == "0x") { 21_000 } else { 50_000 })),
         },
         "clique_status" if !blocks.clique_status.is_null() => Ok(blocks.clique_status.clone()),
+        "eth_feeHistory" => fee_history(known, params),
         "eth_getBlockByHash" => Ok(block(by_hash(known, &params[0]))),
         "eth_getLogs" => Ok(logs(known, &params[0])),
-        "eth_call" => eth_call(blocks, &params[0]),
+        "eth_call" => match token_balance(blocks, known, params) {
+            Some(balance) => Ok(format!("0x{balance:064x}").into()),
+            None => eth_call(blocks, &params[0]),
+        },
         "eth_getCode" => {
             let has_code = blocks.calls.keys().any(|(to, _)| Some(*to) == address(&params[0]));
             Ok(if has_code { "0x6001".into() } else { "0x".into() })
         }
         "eth_getBalance" => {
-            let number =
-                params[1].as_str().and_then(|number| usize::from_str_radix(number.strip_prefix("0x")?, 16).ok());
-            let until = number.map_or(known.len(), |number| known.len().min(number + 1));
-            let wei = address(&params[0]).map(|address| blocks.accounts(&known[..until]).balance(address));
-            let wei = wei.unwrap_or_default();
+            let block = by_number(known, &params[1]).unwrap_or(head).number;
+            let wei = address(&params[0]).map(|address| blocks.balance(address, block)).unwrap_or_default();
             Ok(format!("{wei:#x}").into())
         }
         other => Err((-32601, format!("the method {other} does not exist"))),
@@ -86,6 +91,28 @@ fn eth_call(blocks: &Blocks, request: &Value) -> Result<Value, (i64, String)> {
         }
         None => Ok("0x".into()),
     }
+}
+
+/// The result of `balanceOf` of a token that follows its events.
+fn token_balance(blocks: &Blocks, known: &[Block], params: &Value) -> Option<U256> {
+    let token = address(&params[0]["to"])?;
+    let fee = blocks.tokens.get(&token)?;
+    let data = params[0]["data"].as_str().or(params[0]["input"].as_str())?;
+    let data = hex::decode(data).ok()?;
+    let (selector, argument) = data.split_first_chunk::<4>()?;
+    let owner = B256::try_from(argument).ok()?;
+    if *selector != Function::parse("balanceOf(address)").ok()?.selector() {
+        return None;
+    }
+    let last = by_number(known, &params[1])?.number;
+    let transfer = Event::parse("Transfer(address indexed from, address indexed to, uint256 value)").ok()?.selector();
+    let logs = known.iter().filter(|block| block.number <= last).flat_map(|block| &block.logs);
+    let moves = logs.filter(|log| log.address == token && log.topics.len() == 3 && log.topics[0] == transfer);
+    Some(moves.fold(U256::ZERO, |balance, log| {
+        let value = U256::from_be_slice(&log.data);
+        let balance = if log.topics[2] == owner { balance + value - fee } else { balance };
+        if log.topics[1] == owner { balance.saturating_sub(value) } else { balance }
+    }))
 }
 
 fn send(blocks: &mut Blocks, raw: &str) -> Result<Value, String> {
@@ -131,6 +158,24 @@ fn receipt(blocks: &Blocks, known: &[Block], hash: &Value) -> Value {
         "effectiveGasPrice": format!("{:#x}", BASE_FEE_WEI + tip),
         "logs": logs.map(|(place, log)| entry(block, place, log)).collect::<Vec<_>>(),
     })
+}
+
+/// As geth does: it gives the newest blocks of a range that is too long, and none of one that ends above its newest block.
+fn fee_history(known: &[Block], params: &Value) -> Result<Value, (i64, String)> {
+    let Some(newest) = by_number(known, &params[1]) else {
+        return Err((-32000, format!("request beyond head block: head {}", known.len() - 1)));
+    };
+    let hex = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).ok();
+    let count = params[0].as_str().and_then(hex).unwrap_or_default().min(HISTORY_MAX).min(newest.number + 1);
+    let oldest = newest.number + 1 - count;
+    let some =
+        &known[usize::try_from(oldest).unwrap_or(usize::MAX)..=usize::try_from(newest.number).unwrap_or(usize::MAX)];
+    let fees = some.iter().map(|block| format!("{:#x}", block.base_fee_wei)).chain(["0x7".to_owned()]);
+    Ok(json!({
+        "oldestBlock": number(oldest),
+        "gasUsedRatio": some.iter().map(|block| block.gas_used as f64 / GAS_LIMIT as f64).collect::<Vec<_>>(),
+        "baseFeePerGas": fees.collect::<Vec<_>>(),
+    }))
 }
 
 fn by_number<'b>(known: &'b [Block], number: &Value) -> Option<&'b Block> {
@@ -189,8 +234,8 @@ fn block(block: Option<&Block>) -> Value {
     block.map_or(Value::Null, |block| {
         json!({
             "number": number(block.number), "hash": block.hash, "parentHash": block.parent,
-            "timestamp": number(block.time_s), "gasLimit": "0x1c9c380",
-            "baseFeePerGas": format!("{BASE_FEE_WEI:#x}"), "transactions": [],
+            "timestamp": number(block.time_s), "gasLimit": number(GAS_LIMIT), "gasUsed": number(block.gas_used),
+            "baseFeePerGas": format!("{:#x}", block.base_fee_wei), "transactions": [],
         })
     })
 }

@@ -38,6 +38,10 @@ pub enum Fault {
     LogsOfWrongType,
     /// Refuses `eth_getLogs` for more than this many blocks.
     RangeMax(u64),
+    /// Leaves out all events, without an error.
+    HidesLogs,
+    /// Has no state of earlier blocks.
+    NoOldState,
     /// Reports a newest block that is this many blocks too high.
     LiesAhead(u64),
     /// Has this chain id.
@@ -46,6 +50,10 @@ pub enum Fault {
     OtherReceipts,
     /// No response to requests with this method.
     SilentOn(&'static str),
+    /// Answers null to requests with this method.
+    NullOn(&'static str),
+    /// Refuses `eth_feeHistory` of more than this many blocks.
+    HistoryMax(u64),
     /// Its errors name its address and the key in it, as those of servers in front of other servers do.
     NamesItself,
 }
@@ -258,7 +266,13 @@ impl State {
             ("eth_getLogs", Some(Fault::RangeMax(most))) if range(&params[0]) > most => {
                 Err((-32005, "query returned more than 10000 results".to_owned()))
             }
+            ("eth_getLogs", Some(Fault::HidesLogs)) => Ok(json!([])),
+            ("eth_call", Some(Fault::NoOldState)) => Err((-32000, "missing trie node".to_owned())),
             ("eth_getLogs", Some(Fault::LogsOfWrongType)) => Ok(json!([{ "address": 1 }])),
+            (method, Some(Fault::NullOn(null))) if method == null => Ok(Value::Null),
+            ("eth_feeHistory", Some(Fault::HistoryMax(most))) if hex_number(&params[0]) > most => {
+                Err((-32602, "blockCount is too large".to_owned()))
+            }
             ("eth_getTransactionReceipt", Some(Fault::OtherReceipts)) => Ok(self.first_receipt()),
             ("eth_chainId", Some(Fault::OtherChain(id))) => Ok(format!("{id:#x}").into()),
             ("eth_sendRawTransaction", _) if let Some(message) = self.refusal_message(&params[0]) => {

@@ -1,8 +1,10 @@
 //! Contributions to extension points: names of authors, counters, discovery and others.
 
+mod cv;
 pub mod oracle;
 mod work;
 
+pub use cv::cv_claims;
 pub use work::work;
 
 use crate::{

@@ -21,6 +21,9 @@ pub const EVENT_TYPES: [&str; 11] = [
     ValidationDone::TYPE,
 ];
 
+/// Those of audit exports, which have agents and jobs from the logs of the chain.
+pub const AUDITED_TYPES: [&str; 3] = [FeedbackGiven::TYPE, ValidationRequested::TYPE, ValidationDone::TYPE];
+
 /// `agent.registered`, or `agent.updated` for later changes, with the agent after the event.
 pub fn agent_event<Args>(agent: &AgentRecord, log: &ChainEvent<Args>) -> EventBuilder {
     #[derive(Serialize)]

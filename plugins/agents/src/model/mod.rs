@@ -19,7 +19,9 @@ pub use agent::{AgentDetail, AgentRecord, AgentView, DetailState, Presence, aver
 pub use availability::Availability;
 pub use card::{CARD_BYTES_MAX, Card, Declared, card_url};
 pub use delivery::{Delivery, names_validator};
-pub use event::{ChainSource, EVENT_TYPES, FeedbackGiven, JobFacts, ValidationDone, ValidationRequested};
+pub use event::{
+    AUDITED_TYPES, ChainSource, EVENT_TYPES, FeedbackGiven, JobFacts, ValidationDone, ValidationRequested,
+};
 pub use event::{agent_event, job_event};
 pub use job::{JobDetail, JobList, JobTransactions, JobView};
 pub use links::{AgentLinks, CvLinks, ServedDocuments};

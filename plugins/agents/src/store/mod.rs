@@ -9,6 +9,7 @@ pub mod labelled;
 pub mod leaderboard;
 pub mod oracle;
 pub mod probes;
+pub mod record;
 pub mod settings;
 pub mod validations;
 pub mod work;

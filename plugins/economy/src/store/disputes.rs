@@ -75,6 +75,6 @@ pub fn count_vote(event: &ChainEvent<Voted>) -> Sql {
 }
 
 pub fn close(event: &ChainEvent<CaseClosed>) -> Sql {
-    sql("UPDATE economy_disputes SET closed = 1, result = $2, closed_at = $3, updated_at_block = $4 WHERE id = $1")
-        .bind((event.args.case_id, event.args.client_bps, event.time_s, block(event)))
+    sql("UPDATE economy_disputes SET closed = 1, result = $2, closed_at = $3, updated_at_block = $4, tx_closed = $5 WHERE id = $1")
+        .bind((event.args.case_id, event.args.client_bps, event.time_s, block(event), event.tx))
 }

@@ -4,6 +4,7 @@ pub mod accounts;
 pub mod directory;
 pub mod disputes;
 pub mod plans;
+pub mod record;
 pub mod streams;
 pub mod subs;
 pub mod tokens;

@@ -24,9 +24,9 @@ pub fn plans(payee: Option<Address>, only_active: bool) -> List {
 pub fn insert(event: &ChainEvent<PlanCreated>) -> Sql {
     let PlanCreated { plan_id, payee, price_per_period, period, metadata_uri } = &event.args;
     sql("INSERT INTO economy_plans \
-         (id, payee, price_per_period, period_s, active, metadata_uri, created_at, updated_at_block) \
-         VALUES ($1, $2, $3, $4, 1, $5, $6, $7) ON CONFLICT (id) DO NOTHING")
-    .bind((plan_id, payee, price_per_period, period, metadata_uri, event.time_s, block(event)))
+         (id, payee, price_per_period, period_s, active, metadata_uri, created_at, updated_at_block, tx_created) \
+         VALUES ($1, $2, $3, $4, 1, $5, $6, $7, $8) ON CONFLICT (id) DO NOTHING")
+    .bind((plan_id, payee, price_per_period, period, metadata_uri, event.time_s, block(event), event.tx))
 }
 
 pub fn set_active(event: &ChainEvent<PlanActiveSet>) -> Sql {

@@ -7,6 +7,7 @@ pub mod credits;
 pub mod drafts;
 pub mod heads;
 pub mod limits;
+pub mod record;
 pub mod records;
 pub mod resealing;
 pub mod sealed;

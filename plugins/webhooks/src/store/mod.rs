@@ -1,6 +1,7 @@
 //! The plugin's tables, what it reads in views of others, and its sealed secrets.
 
 pub mod attempts;
+pub mod audit;
 pub mod deliveries;
 pub mod endpoints;
 pub mod facts;

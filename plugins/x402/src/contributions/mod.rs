@@ -1,5 +1,7 @@
 //! What the plugin does for others: the payment service, and contributions to extension points.
 
+mod audit;
+mod cv;
 mod examine;
 mod facilitator;
 mod payments;
@@ -8,6 +10,8 @@ mod refusal;
 mod reserve;
 mod vault;
 
+pub use audit::audit_lines;
+pub use cv::cv_claims;
 pub use examine::{Examined, examine};
 pub use facilitator::{Facilitator, ROLE, facilitator, open_vault, vault_address};
 pub use payments::{check, end, offer, paid_since, settle_when_full, take};

@@ -65,10 +65,10 @@ pub fn insert_deposit(event: &ChainEvent<Deposited>) -> Sql {
 
 pub fn insert_settled(event: &ChainEvent<Settled>) -> Sql {
     let Settled { payer, payee, amount, fee, nonce, reference } = &event.args;
-    sql("INSERT INTO x402_settled (vault, payer, nonce, payee, amount, fee, reference, tx, block, settled_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (payer, nonce, vault) DO NOTHING")
+    sql("INSERT INTO x402_settled (vault, payer, nonce, payee, amount, fee, reference, tx, block, settled_at, log_index) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (payer, nonce, vault) DO NOTHING")
     .bind((event.address, payer, nonce, payee, amount, fee, reference))
-    .bind((event.tx, block(event), event.time_s))
+    .bind((event.tx, block(event), event.time_s, log_index(event)))
 }
 
 pub fn insert_skipped(event: &ChainEvent<Skipped>) -> Sql {
@@ -80,12 +80,12 @@ pub fn insert_skipped(event: &ChainEvent<Skipped>) -> Sql {
     .bind((block(event), event.time_s))
 }
 
-fn log_index<Args>(event: &ChainEvent<Args>) -> i64 {
-    i64::try_from(event.log_index).unwrap_or(i64::MAX)
-}
-
 fn block<Args>(event: &ChainEvent<Args>) -> i64 {
     i64::try_from(event.block).unwrap_or(i64::MAX)
+}
+
+fn log_index<Args>(event: &ChainEvent<Args>) -> i64 {
+    i64::try_from(event.log_index).unwrap_or(i64::MAX)
 }
 
 /// Amount and number of settlements.

@@ -1,7 +1,7 @@
 //! Vouchers, each with what the logs of its vault say about it.
 
 use crate::model::{Outcome, RESOURCE_CHARS_MAX, State, Voucher, VoucherRow};
-use plugin_api::{Address, HostError, Query, Tx, Wei, sql};
+use plugin_api::{Address, HostError, Query, Sql, Tx, Wei, sql};
 use serde::{Deserialize, Serialize};
 
 /// The columns of [`VoucherRow`]. A log that says that a voucher was skipped counts only in a transaction of its batch: anybody can make
@@ -13,6 +13,11 @@ const SELECT: &str = "SELECT v.payer, v.nonce, v.payee, v.amount, v.reference, v
     LEFT JOIN x402_settled s ON s.payer = v.payer AND s.nonce = v.nonce AND s.vault = v.vault \
     LEFT JOIN x402_skipped k ON k.payer = v.payer AND k.nonce = v.nonce AND k.vault = v.vault \
         AND k.tx IN (SELECT t.tx FROM x402_batch_transactions t WHERE t.batch = v.batch)";
+
+/// The columns of [`VoucherRow`] of all vouchers `v`, for a condition.
+pub fn select() -> Sql {
+    sql(SELECT)
+}
 
 /// Vouchers of a payer in an answer.
 const NEWEST_MAX: u32 = 200;

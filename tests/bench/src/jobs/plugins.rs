@@ -10,10 +10,12 @@ use anyhow::Result;
 const ALL: &str = "gateway, every plugin";
 const FEW: &str = "gateway, 5 plugins";
 /// All but activity, agents, forum, hello and payloads.
-const OFF: [&str; 18] = [
+const OFF: [&str; 24] = [
     "a2a",
+    "aicv",
     "arena",
     "artifacts",
+    "audit",
     "bounties",
     "economy",
     "faucet",
@@ -21,10 +23,14 @@ const OFF: [&str; 18] = [
     "loadtest",
     "memory",
     "messages",
+    "network",
+    "payin",
     "referrals",
     "relay",
     "rpc",
+    "supply",
     "tools",
+    "transparency",
     "validators",
     "webhooks",
     "work",

@@ -282,10 +282,17 @@ impl Loss<'_> {
     /// A link to a route that is gone is null, and a list of places to call is without it.
     fn take_links(&self, value: &mut Value) {
         match value {
-            Value::Object(members) => members.values_mut().for_each(|member| match self.is_lost_link(member) {
-                true => *member = Value::Null,
-                false => self.take_links(member),
-            }),
+            Value::Object(members) => {
+                for (name, member) in members {
+                    match (name.as_str(), self.is_lost_link(member)) {
+                        // A registration file has a picture always.
+                        ("image", true) => *member = format!("{BASE_URL}/docs/icon.svg").into(),
+                        ("cv", _) if self.has("aicv") => *member = Value::Null,
+                        (_, true) => *member = Value::Null,
+                        (_, false) => self.take_links(member),
+                    }
+                }
+            }
             Value::Array(items) => {
                 // A way to pay needs both the plugin that is called and the one that takes payments.
                 let is_lost =
@@ -299,6 +306,7 @@ impl Loss<'_> {
 
     fn is_lost_link(&self, value: &Value) -> bool {
         let path = value.as_str().and_then(|text| text.strip_prefix(BASE_URL));
+        let path = path.map(|path| path.split('?').next().unwrap());
         path.is_some_and(|path| self.specs().any(|route| is_at(path, &route.path)))
     }
 }

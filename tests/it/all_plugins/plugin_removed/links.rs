@@ -30,6 +30,11 @@ async fn assert_served(gateway: &TestGateway, when: &str) {
     let mut found = BTreeSet::new();
     let documents = [&pages.card, &pages.manifest, &pages.work, &pages.leaderboard];
     documents.into_iter().chain(pages.records.values()).for_each(|page| links(page, &base_url, &mut found));
+    // Not among the pages, since it hashes what it says.
+    let credential = gateway.get("/api/cv/1/credential.json").await;
+    if credential.is_success() {
+        links(&credential.json(), &base_url, &mut found);
+    }
     assert!(found.len() > 10, "{when}: {found:?}");
     let routes = &gateway.gateway().dispatcher.routes;
     let is_dead = |path: &&String| matches!(routes.find(&Method::GET, &path.replace(['{', '}'], "")), Found::Nothing);

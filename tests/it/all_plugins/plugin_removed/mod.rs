@@ -35,8 +35,10 @@ pub fn modules() -> Vec<PluginModule_Ref> {
         a2a::plugin_module(),
         activity::plugin_module(),
         agents::plugin_module(),
+        aicv::plugin_module(),
         arena::plugin_module(),
         artifacts::plugin_module(),
+        audit::plugin_module(),
         bounties::plugin_module(),
         economy::plugin_module(),
         faucet::plugin_module(),
@@ -46,11 +48,15 @@ pub fn modules() -> Vec<PluginModule_Ref> {
         loadtest::plugin_module(),
         memory::plugin_module(),
         messages::plugin_module(),
+        network::plugin_module(),
+        payin::plugin_module(),
         payloads::plugin_module(),
         referrals::plugin_module(),
         rpc::plugin_module(),
         relay::plugin_module(),
+        supply::plugin_module(),
         tools::plugin_module(),
+        transparency::plugin_module(),
         validators::plugin_module(),
         webhooks::plugin_module(),
         work::plugin_module(),
@@ -73,8 +79,17 @@ fn with_dependents(name: &str) -> Vec<String> {
         gone.extend(more);
         next += 1;
     }
-    gone.reverse();
-    gone
+    // Whoever needs another one comes before it.
+    let mut ordered = Vec::new();
+    while !gone.is_empty() {
+        let is_needed = |name: &String| {
+            let needs = |manifest: &Manifest| manifest.requires.contains(name) && gone.contains(&manifest.name);
+            manifests.iter().any(needs)
+        };
+        let free = gone.iter().rposition(|name| !is_needed(name)).unwrap();
+        ordered.push(gone.remove(free));
+    }
+    ordered
 }
 
 /// With all plugins, for [`writes`].
@@ -86,6 +101,7 @@ pub fn with_all_plugins(builder: Builder, chain: &ScriptedChain) -> Builder {
         .config("tools", json!({ "probe_interval_s": PROBE_INTERVAL_S }))
         .config("agents", json!({ "probe_interval_s": PROBE_INTERVAL_S }))
         .config("loadtest", json!({ "xpub": LOADTEST_XPUB, "runner": true, "operators": [operator().address()] }))
+        .config("payin", json!({ "operators": [operator().address()] }))
         .config("referrals", json!({ "operators": [operator().address()] }))
         .config("validators", json!({ "signatures_required": false, "operators": [operator().address()] }));
     gateway.chain(chain, &CONTRACTS)
@@ -151,7 +167,7 @@ async fn act(gateway: &TestGateway, action: Action, name: &str) -> Outcome {
 fn these_are_all_plugins() {
     let known: BTreeSet<String> = manifests().into_iter().map(|manifest| manifest.name).collect();
     assert_eq!(known, crate::coverage::plugins().into_iter().collect());
-    assert_eq!(with_dependents("agents").len(), 7, "{:?}", with_dependents("agents"));
+    assert_eq!(with_dependents("agents").len(), 10, "{:?}", with_dependents("agents"));
     assert_eq!(with_dependents("forum"), ["forum"]);
 }
 

@@ -1,5 +1,6 @@
 //! The README's commands that build something first, as written there, with the profile of the tests.
 
+mod check_an_agent;
 mod get_paid;
 mod new_wallet;
 mod ten_minutes;

@@ -1,0 +1,43 @@
+//! `gateway verify audit`: checks the audit export of an agent.
+
+use super::input::{bounded, not_checkable};
+use crate::arguments::AuditFile;
+use crate::exit_code::Verdict;
+use crate::output::{Output, printable};
+use gateway_audit_verify::{Check, Expected, Report, verify};
+
+/// An export of a gateway has at most 16 MiB.
+const FILE_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+pub fn run(output: Output, AuditFile { file, signer, agent }: &AuditFile) -> Verdict {
+    let text = match bounded(file, FILE_BYTES_MAX).map(String::from_utf8) {
+        Ok(Ok(text)) => text,
+        Ok(Err(error)) => return not_checkable(&format!("{}: {error}", file.display())),
+        Err(error) => return not_checkable(&format!("{}: {error}", file.display())),
+    };
+    match verify(&text, &Expected { signer: *signer, agent_id: *agent }) {
+        Ok(report) => printed(output, &report),
+        Err(error) => not_checkable(&printable(&error.to_string())),
+    }
+}
+
+fn printed(output: Output, report: &Report) -> Verdict {
+    if let Err(error) = output.print(report, |_| table(report)) {
+        eprintln!("gateway: {error}");
+    }
+    if report.valid { Verdict::Valid } else { Verdict::Forged }
+}
+
+fn table(report: &Report) -> String {
+    let about = format!("Audit export of agent {}, owner {}, {} lines", report.agent_id, report.owner, report.lines);
+    let row = |check: &Check| {
+        format!("{:<5} {:<17} {}", if check.ok { "ok" } else { "FAIL" }, check.name, printable(&check.detail))
+    };
+    let verdict = match (report.valid, report.is_signer_known) {
+        (false, _) => "NOT VALID",
+        (true, true) => "valid",
+        (true, false) => "valid, if the signer is the gateway's: say --signer ADDRESS to compare it",
+    };
+    let rows = [printable(&about)].into_iter().chain(report.checks.iter().map(row)).chain([verdict.to_owned()]);
+    rows.collect::<Vec<_>>().join("\n")
+}

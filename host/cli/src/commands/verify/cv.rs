@@ -1,0 +1,120 @@
+//! `gateway verify cv`: checks the credential of an agent against the chain.
+
+use super::input::{bounded, not_checkable};
+use crate::arguments::Credential;
+use crate::commands::runtime::with_runtime;
+use crate::exit_code::Verdict;
+use crate::output::{Output, printable};
+use gateway_clock::Clock;
+use gateway_cv_verify::{
+    ByTrust, Contracts, DOCUMENT_BYTES_MAX, Expected, HttpRpc, Outcome, Report, Step, Verdict as Worth, fetch, verify,
+};
+use std::path::Path;
+
+/// A deployment file has some dozen lines.
+const CONTRACTS_BYTES_MAX: usize = 1024 * 1024;
+
+pub fn run(output: Output, credential: &Credential) -> Verdict {
+    let checked = with_runtime(check(credential)).unwrap_or_else(|_not_started| Err("no runtime".to_owned()));
+    match checked {
+        Ok(report) => printed(output, &report),
+        Err(reason) => not_checkable(&printable(&reason)),
+    }
+}
+
+async fn check(credential: &Credential) -> Result<Report, String> {
+    let Credential { document, rpc, contracts: file, issuer, trust, domain } = credential;
+    let expected = Expected {
+        contracts: contracts(file)?,
+        issuers: issuer.clone(),
+        trust: *trust,
+        domain_name: domain.clone(),
+        now_s: Clock::System.now_ms() / 1000,
+    };
+    let servers: Result<Vec<HttpRpc>, _> = rpc.iter().map(|url| HttpRpc::new(url)).collect();
+    let servers = servers.map_err(|error| error.to_string())?;
+    let bytes = read(document).await?;
+    verify(&bytes, &servers, &expected).await.map_err(|error| format!("{document}: no credential: {error}"))
+}
+
+fn contracts(file: &Path) -> Result<Contracts, String> {
+    let bytes = bounded(file, CONTRACTS_BYTES_MAX).map_err(|error| format!("{}: {error}", file.display()))?;
+    String::from_utf8_lossy(&bytes).parse().map_err(|error| format!("{}: {error}", file.display()))
+}
+
+async fn read(document: &str) -> Result<Vec<u8>, String> {
+    if document.starts_with("http://") || document.starts_with("https://") {
+        return fetch(document, DOCUMENT_BYTES_MAX).await.map_err(|error| format!("{document}: {error}"));
+    }
+    bounded(Path::new(document), DOCUMENT_BYTES_MAX).map_err(|error| format!("{document}: {error}"))
+}
+
+fn printed(output: Output, report: &Report) -> Verdict {
+    if let Err(error) = output.print(report, |_| table(report)) {
+        eprintln!("gateway: {error}");
+    }
+    match report.verdict {
+        Worth::Valid => Verdict::Valid,
+        Worth::Forged => Verdict::Forged,
+        Worth::Stale | Worth::Superseded => Verdict::Outdated,
+        Worth::NotCheckable => Verdict::NotCheckable,
+    }
+}
+
+fn mark(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Ok => "ok",
+        Outcome::Superseded => "SUPERSEDED",
+        Outcome::Stale => "STALE",
+        Outcome::NotCheckable => "NOT CHECKED",
+        Outcome::Forged => "FORGED",
+    }
+}
+
+fn table(report: &Report) -> String {
+    let mut lines = vec![
+        format!("Credential of agent {}, {:?}, owner {}", report.agent_id, report.name, report.subject),
+        format!("as of block {}, valid until {}, {}", report.as_of_block, report.valid_until, report.uri),
+        String::new(),
+    ];
+    report.steps.iter().for_each(|step| lines.extend(rows(step)));
+    let jobs = &report.jobs;
+    let literally = match jobs.holds_literally {
+        None => "",
+        Some(true) => ", and completed with resolved do not exceed jobsCompleted",
+        Some(false) => "; completed with resolved exceed jobsCompleted, as they do where resolved jobs were lost",
+    };
+    lines.extend([
+        String::new(),
+        format!(
+            "Jobs: {} completed, {} failed, {} of them resolved{literally}",
+            jobs.completed, jobs.failed, jobs.resolved
+        ),
+        format!("Claims: {}; dropped: {}", counted(report.kept), counted(report.dropped)),
+    ]);
+    if !report.unprotected.is_empty() {
+        lines.push(format!("No signature covers these members of the proof: {}", report.unprotected.join(", ")));
+    }
+    let verdict = match report.verdict {
+        Worth::Valid => "valid",
+        Worth::Superseded => "SUPERSEDED: the owner anchored another document",
+        Worth::Stale => "STALE: it was right, fetch it again",
+        Worth::NotCheckable => "NOT CHECKABLE",
+        Worth::Forged => "FORGED",
+    };
+    lines.push(verdict.to_owned());
+    lines.iter().map(|line| printable(line)).collect::<Vec<_>>().join("\n")
+}
+
+fn rows(step: &Step) -> Vec<String> {
+    let detail = if step.outcome == Outcome::Ok { step.detail.as_str() } else { "" };
+    let head = format!("{:<11} {:>2} {:<22}{detail}", mark(step.outcome), step.n, step.name);
+    let finding = |finding: &gateway_cv_verify::Finding| format!("{:>15}{}: {}", "", finding.about, finding.text);
+    let more = (step.more_findings > 0).then(|| format!("{:>15}and {} more", "", step.more_findings));
+    let rows = [head.trim_end().to_owned()].into_iter().chain(step.findings.iter().map(finding));
+    rows.chain(more).collect()
+}
+
+fn counted(claims: ByTrust) -> String {
+    format!("{} proven, {} of the gateway, {} of the agent", claims.chain, claims.gateway, claims.self_attested)
+}

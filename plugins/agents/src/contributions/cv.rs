@@ -1,0 +1,183 @@
+//! Claims for an agent's credential: its registration, jobs, feedback and validations, how it answers, and what it declares.
+
+use crate::{
+    Agents,
+    model::{EVENT_TYPES, JobStatus, card_url},
+    store::{
+        cards,
+        record::{self, RecordAgent, RecordFeedback, RecordJob, RecordValidation, Sums},
+    },
+};
+use plugin_api::{
+    Address, AgentId, HostError, PluginContext,
+    format::name,
+    point::{CvClaim, CvClaimsInput, CvLog, CvRecord, members},
+};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+const KINDS: [&str; 6] = ["Registration", "EscrowJob", "Feedback", "Validation", "Reliability", "Capability"];
+/// Of feedback and of validations.
+const NEWEST_MAX: u32 = 50;
+
+pub async fn cv_claims(cx: PluginContext<Agents>, input: CvClaimsInput) -> Result<CvRecord, HostError> {
+    let CvClaimsInput { agent_id, owner, claims_max } = input;
+    let covers = KINDS.map(str::to_owned).into();
+    let db = cx.db();
+    let Some(agent) = record::agent(&db, agent_id).await? else {
+        return Ok(CvRecord { covers, ..CvRecord::default() });
+    };
+    let jobs = record::jobs(&db, agent_id, claims_max).await?;
+    let feedback = record::feedback(&db, agent_id, NEWEST_MAX).await?;
+    let validations = record::validations(&db, agent_id, NEWEST_MAX).await?;
+    let sums = record::job_sums(&db, agent_id).await?;
+    let uptime = json!(cards::uptime(&db, agent_id).await?);
+    let feedback_sums = record::feedback_sums(&db, agent_id).await?;
+    let validation_sums = record::validation_sums(&db, agent_id, owner).await?;
+    let earnings = record::earnings(&db, agent_id).await?;
+    let more = |total: i64, listed: usize| u64::try_from(total).unwrap_or_default().saturating_sub(listed as u64);
+    let left_out = BTreeMap::from([
+        ("EscrowJob".to_owned(), more(sums.jobs, jobs.len())),
+        ("Feedback".to_owned(), more(feedback_sums.0, feedback.len())),
+        ("Validation".to_owned(), more(validation_sums.0, validations.len())),
+    ]);
+    let base_url = &cx.environment().base_url;
+    let mut claims = vec![registration(agent_id, owner, &agent)];
+    claims.extend(jobs.iter().map(job));
+    claims.extend(feedback.iter().map(one_feedback));
+    claims.extend(validations.iter().map(|validation| one_validation(owner, validation)));
+    claims.push(reliability(agent_id, base_url, &agent, &sums, &uptime));
+    claims.extend(capability(&cx.environment().brand.marker, &agent));
+    let (total, paid) = feedback_sums;
+    let (validated, scored, score, own) = validation_sums;
+    let average = (scored > 0).then(|| (2 * score + scored).div_euclid(2 * scored));
+    let (earned, fees) = earnings;
+    let summary = members([
+        ("jobsSettled", json!(sums.settled)),
+        (
+            "armsLength",
+            json!({
+                "paidJobsCompleted": agent.paid_jobs, "zeroValueJobs": sums.zero_value, "distinctPayers": agent.payers,
+                "ratedPaidJobs": sums.rated_paid,
+            }),
+        ),
+        ("unratedCompletions", json!(sums.unrated)),
+        ("escrowEarnedWei", json!(earned)),
+        ("escrowFeesWei", json!(fees)),
+        ("feedback", json!({ "total": total, "paymentBacked": paid, "unbacked": total - paid })),
+        ("validations", json!({ "total": validated, "scored": scored, "avgResponse": average, "selfAttested": own })),
+        ("uptime", uptime),
+    ]);
+    Ok(CvRecord { covers, claims, left_out, summary, activity_types: EVENT_TYPES.map(str::to_owned).into() })
+}
+
+fn claim(kind: &str, id: String, stated_at: Option<i64>, fields: Map<String, Value>, logs: Vec<CvLog>) -> CvClaim {
+    CvClaim { kind: kind.to_owned(), id, stated_at, fields, logs, source: None, note: None }
+}
+
+/// What was registered, the event tells; who registered it may not be its owner today.
+fn registration(id: AgentId, owner: Address, agent: &RecordAgent) -> CvClaim {
+    let logs = vec![CvLog::new("registry", "AgentRegistered", None)];
+    let fields = members([("agentId", json!(id)), ("name", json!(agent.name))]);
+    let mut claim = claim("Registration", "registration".to_owned(), Some(agent.registered_at), fields, logs);
+    claim.source = Some(format!("/api/agents/{id}"));
+    claim.note = Some(format!("the event is not indexed yet; the owner today is {owner}"));
+    claim
+}
+
+fn job(job: &RecordJob) -> CvClaim {
+    let log = |event: &str, tx| CvLog::new("escrow", event, tx);
+    let requested = log("JobRequested", job.tx_requested);
+    let delivered = job.tx_delivered.map(|tx| log("JobDelivered", tx));
+    let settled = match job.status {
+        JobStatus::Completed => Some("JobCompleted"),
+        JobStatus::Resolved => Some("JobResolved"),
+        JobStatus::Refunded => Some("JobRefunded"),
+        _ => None,
+    };
+    let settled = settled.zip(job.tx_closed).map(|(event, tx)| log(event, tx));
+    let mut fields = members([
+        ("jobId", json!(job.id)),
+        ("client", json!(job.client)),
+        ("amountWei", json!(job.amount)),
+        ("outcome", json!(name(&job.status))),
+        ("rating", json!(job.rating.filter(|rating| *rating > 0))),
+        ("outputHash", json!(job.output_hash)),
+        ("inputHash", json!(job.input_hash)),
+    ]);
+    if matches!(job.status, JobStatus::Completed | JobStatus::Resolved) {
+        fields.extend(members([("payoutWei", json!(job.agent_payout)), ("feeWei", json!(job.fee))]));
+    }
+    // The deciding event first: the settlement, or the request of a job that is not settled.
+    let logs = settled.into_iter().chain([requested]).chain(delivered).collect();
+    claim("EscrowJob", format!("job:{}", job.id), None, fields, logs)
+}
+
+fn one_feedback(given: &RecordFeedback) -> CvClaim {
+    let fields = members([
+        ("client", json!(given.client)),
+        ("value", json!(given.value)),
+        ("valueDecimals", json!(given.value_decimals)),
+        ("tag1", json!(given.tag1)),
+        ("tag2", json!(given.tag2)),
+        ("feedbackURI", json!(given.feedback_uri)),
+        ("paymentBacked", json!(given.is_paid)),
+    ]);
+    let logs = vec![CvLog::new("reputation8004", "NewFeedback", given.tx)];
+    let id = format!("feedback:{}:{}", given.client, given.feedback_index);
+    claim("Feedback", id, Some(given.given_at), fields, logs)
+}
+
+fn one_validation(owner: Address, validation: &RecordValidation) -> CvClaim {
+    let is_own = validation.validator == owner;
+    let fields = members([
+        ("requestHash", json!(validation.request_hash)),
+        ("validator", json!(validation.validator)),
+        ("validatorTier", json!(if is_own { "self" } else { "independent" })),
+        ("jobId", json!(validation.job_id)),
+        ("response", json!(validation.response)),
+        ("tag", json!(validation.tag.as_deref().unwrap_or_default())),
+        ("requestURI", json!(validation.request_uri)),
+        ("responseURI", json!(validation.response_uri.as_deref().unwrap_or_default())),
+        ("selfAttested", json!(is_own)),
+    ]);
+    let request = CvLog::new("validation8004", "ValidationRequest", validation.tx_request);
+    let response = validation.tx_response.map(|tx| CvLog::new("validation8004", "ValidationResponse", tx));
+    let logs = response.into_iter().chain([request]).collect();
+    let stated_at = validation.responded_at.unwrap_or(validation.requested_at);
+    claim("Validation", format!("validation:{}", validation.request_hash), Some(stated_at), fields, logs)
+}
+
+fn reliability(id: AgentId, base_url: &str, agent: &RecordAgent, sums: &Sums, uptime: &Value) -> CvClaim {
+    let fields = members([
+        ("uptimePct", uptime["uptimePct"].clone()),
+        ("probes", uptime["probes"].clone()),
+        ("probeDays", uptime["days"].clone()),
+        ("online", json!(agent.online)),
+        ("lastSeen", json!(agent.last_seen_ms)),
+        ("deliveredJobs", json!(sums.delivered)),
+        ("settledJobs", json!(sums.settled)),
+    ]);
+    let mut claim = claim("Reliability", "reliability".to_owned(), None, fields, Vec::new());
+    claim.source = Some(format!("{base_url}/api/agents/{id}"));
+    claim.note = Some("probes of the agent's card by this gateway, as of the issue".to_owned());
+    claim
+}
+
+/// What the card of an agent says; none without a card.
+fn capability(marker: &str, agent: &RecordAgent) -> Option<CvClaim> {
+    let card: Value = serde_json::from_str(agent.card.as_deref()?).ok()?;
+    let capabilities: Value = serde_json::from_str(agent.capabilities.as_deref().unwrap_or("[]")).unwrap_or(json!([]));
+    let url = card_url(&agent.endpoint, marker);
+    let fields = members([
+        ("capabilities", capabilities),
+        ("model", json!(agent.model)),
+        ("version", json!(card["version"].as_str())),
+        ("pricePerCallWei", json!(agent.price_per_call)),
+        ("card", json!(url)),
+    ]);
+    let mut claim = claim("Capability", "capabilities".to_owned(), None, fields, Vec::new());
+    claim.source = Some(url);
+    claim.note = Some("what the agent's own card says".to_owned());
+    Some(claim)
+}

@@ -1,0 +1,163 @@
+//! Reads for an agent's record: its jobs, feedback and validations with their transactions, and sums over them.
+
+use crate::model::JobStatus;
+use plugin_api::{Address, AgentId, Hash256, HostError, Query, Wei, sql};
+use serde::Deserialize;
+
+/// A job with what its settlement moved.
+#[derive(Debug, Deserialize)]
+pub struct RecordJob {
+    pub id: i64,
+    pub client: Address,
+    pub amount: Wei,
+    pub agent_payout: Option<Wei>,
+    pub fee: Option<Wei>,
+    pub status: JobStatus,
+    pub rating: Option<u8>,
+    pub input_hash: Hash256,
+    pub output_hash: Option<Hash256>,
+    pub tx_requested: Hash256,
+    pub tx_delivered: Option<Hash256>,
+    pub tx_closed: Option<Hash256>,
+}
+
+/// Those that came to an end first come first, then those that are open.
+pub async fn jobs(db: &impl Query, agent: AgentId, limit: u32) -> Result<Vec<RecordJob>, HostError> {
+    let select = sql(
+        "SELECT id, client, amount, agent_payout, fee, status, rating, input_hash, output_hash, tx_requested, tx_delivered, \
+         tx_closed FROM agents_jobs WHERE agent_id = $1 ORDER BY coalesce(closed_at, created_at), id LIMIT $2",
+    );
+    db.rows(select.bind((agent, limit))).await
+}
+
+/// Feedback that was not revoked.
+#[derive(Debug, Deserialize)]
+pub struct RecordFeedback {
+    pub client: Address,
+    pub feedback_index: i64,
+    pub value: String,
+    pub value_decimals: i64,
+    pub tag1: String,
+    pub tag2: String,
+    pub feedback_uri: String,
+    pub given_at: i64,
+    pub tx: Hash256,
+    pub is_paid: bool,
+}
+
+/// The newest first.
+pub async fn feedback(db: &impl Query, agent: AgentId, limit: u32) -> Result<Vec<RecordFeedback>, HostError> {
+    let select = sql(
+        "SELECT f.client, f.feedback_index, f.value, f.value_decimals, f.tag1, f.tag2, f.feedback_uri, f.given_at, f.tx, \
+         CASE WHEN EXISTS (SELECT 1 FROM agents_payers p WHERE p.agent_id = f.agent_id AND p.payer = f.client) THEN 1 ELSE 0 END \
+         AS is_paid FROM agents_feedback f WHERE f.agent_id = $1 AND f.revoked = 0 \
+         ORDER BY f.given_at DESC, f.client, f.feedback_index DESC LIMIT $2",
+    );
+    db.rows(select.bind((agent, limit))).await
+}
+
+#[derive(Debug, Deserialize)]
+pub struct RecordValidation {
+    pub request_hash: Hash256,
+    pub validator: Address,
+    pub job_id: Option<i64>,
+    pub request_uri: String,
+    pub requested_at: i64,
+    pub tx_request: Hash256,
+    pub response: Option<u8>,
+    pub response_uri: Option<String>,
+    pub tag: Option<String>,
+    pub responded_at: Option<i64>,
+    pub tx_response: Option<Hash256>,
+}
+
+/// The newest first.
+pub async fn validations(db: &impl Query, agent: AgentId, limit: u32) -> Result<Vec<RecordValidation>, HostError> {
+    let select = sql(
+        "SELECT request_hash, validator, job_id, request_uri, requested_at, tx_request, response, response_uri, tag, \
+         responded_at, tx_response FROM agents_validations WHERE agent_id = $1 ORDER BY block DESC, log_index DESC LIMIT $2",
+    );
+    db.rows(select.bind((agent, limit))).await
+}
+
+/// What the agent is and says of itself.
+#[derive(Debug, Deserialize)]
+pub struct RecordAgent {
+    pub name: String,
+    pub registered_at: i64,
+    pub endpoint: String,
+    pub paid_jobs: i64,
+    pub payers: i64,
+    pub capabilities: Option<String>,
+    pub model: Option<String>,
+    pub price_per_call: Option<Wei>,
+    pub card: Option<String>,
+    pub online: bool,
+    pub last_seen_ms: Option<i64>,
+}
+
+pub async fn agent(db: &impl Query, agent: AgentId) -> Result<Option<RecordAgent>, HostError> {
+    let select = sql(
+        "SELECT a.name, a.registered_at, a.endpoint, a.paid_jobs, a.payers, c.capabilities, c.model, c.price_per_call, \
+         c.card, coalesce(c.online, 0) * a.active AS online, c.last_seen_ms FROM agents_agents a \
+         LEFT JOIN agents_cards c ON c.agent_id = a.id AND c.endpoint = a.endpoint WHERE a.id = $1",
+    );
+    db.row(select.bind(agent)).await
+}
+
+/// Sums over all jobs, feedback and validations of the agent.
+#[derive(Debug, Default, Deserialize)]
+pub struct Sums {
+    pub jobs: i64,
+    pub settled: i64,
+    pub delivered: i64,
+    pub zero_value: i64,
+    pub rated_paid: i64,
+    pub unrated: i64,
+}
+
+pub async fn job_sums(db: &impl Query, agent: AgentId) -> Result<Sums, HostError> {
+    let settled = "status IN ('Completed', 'Resolved')";
+    let count = |condition: &str| format!("cast(coalesce(sum(CASE WHEN {condition} THEN 1 ELSE 0 END), 0) AS BIGINT)");
+    let text = format!(
+        "SELECT count(*) AS jobs, {} AS settled, {} AS delivered, {} AS zero_value, {} AS rated_paid, {} AS unrated \
+         FROM agents_jobs WHERE agent_id = $1",
+        count(settled),
+        count("delivered_at IS NOT NULL"),
+        count(&format!("{settled} AND amount = '0'")),
+        count("status = 'Completed' AND rating > 0 AND amount <> '0'"),
+        count("status = 'Completed' AND coalesce(rating, 0) = 0"),
+    );
+    db.one(sql(text).bind(agent)).await
+}
+
+/// What the settled jobs gave to the agent, and what they cost in fees.
+pub async fn earnings(db: &impl Query, agent: AgentId) -> Result<(Wei, Wei), HostError> {
+    let select =
+        sql("SELECT agent_payout, fee FROM agents_jobs WHERE agent_id = $1 AND status IN ('Completed', 'Resolved')");
+    let rows: Vec<(Option<Wei>, Option<Wei>)> = db.rows(select.bind(agent)).await?;
+    let add = |(payouts, fees): (Wei, Wei), (payout, fee): (Option<Wei>, Option<Wei>)| {
+        (payouts.saturating_add(payout.unwrap_or_default()), fees.saturating_add(fee.unwrap_or_default()))
+    };
+    Ok(rows.into_iter().fold((Wei::ZERO, Wei::ZERO), add))
+}
+
+/// How much feedback stands, and how much of it is from clients that paid.
+pub async fn feedback_sums(db: &impl Query, agent: AgentId) -> Result<(i64, i64), HostError> {
+    let select = sql(
+        "SELECT count(*), cast(coalesce(sum(CASE WHEN EXISTS (SELECT 1 FROM agents_payers p WHERE p.agent_id = f.agent_id \
+         AND p.payer = f.client) THEN 1 ELSE 0 END), 0) AS BIGINT) FROM agents_feedback f WHERE f.agent_id = $1 AND f.revoked = 0",
+    );
+    db.one(select.bind(agent)).await
+}
+
+/// Validations, those with a response, the sum of the responses, and how many are by the owner himself.
+pub async fn validation_sums(
+    db: &impl Query,
+    agent: AgentId,
+    owner: Address,
+) -> Result<(i64, i64, i64, i64), HostError> {
+    let select = sql("SELECT count(*), count(response), cast(coalesce(sum(response), 0) AS BIGINT), \
+         cast(coalesce(sum(CASE WHEN validator = $2 THEN 1 ELSE 0 END), 0) AS BIGINT) FROM agents_validations WHERE agent_id = $1");
+    db.one(select.bind((agent, owner))).await
+}

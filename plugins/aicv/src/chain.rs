@@ -1,0 +1,117 @@
+//! Handlers of chain events: endorsements, and who owns which agent. The rule: a row follows from events alone.
+
+use crate::{
+    Aicv,
+    model::{EndorsementGiven, EndorsementTaken},
+    store::{agents, endorsements},
+};
+use plugin_api::{
+    AgentId, Definition, Event, HostError, PluginContext, Tx, Wei,
+    contracts::{ChainEvent, ContractEvent, chain_int, registry},
+};
+use serde::Deserialize;
+
+/// Key of the contract in the gateway's configuration.
+const CONTRACT: &str = "endorsements";
+
+pub const EVENT_TYPES: [&str; 2] = [EndorsementGiven::TYPE, EndorsementTaken::TYPE];
+
+pub fn subscribe(definition: Definition<Aicv>) -> Definition<Aicv> {
+    definition
+        .on_contract_event(&[agents::TABLE], registered)
+        .on_contract_event(&[agents::TABLE], transferred)
+        .on_contract_event(&[endorsements::TABLE], endorsed)
+        .on_contract_event(&[endorsements::TABLE], revoked)
+}
+
+#[derive(Deserialize, ContractEvent)]
+#[serde(rename_all = "camelCase")]
+#[contract_event(
+    CONTRACT,
+    "Endorsed(uint256 indexed id, uint256 indexed fromAgentId, uint256 indexed toAgentId, bytes32 capabilityId, string capability, \
+     uint8 basis, uint32 weight, uint64 evidenceJobId, uint256 evidenceAmountWei, string uri)"
+)]
+pub struct Endorsed {
+    #[serde(deserialize_with = "chain_int")]
+    pub id: i64,
+    pub from_agent_id: AgentId,
+    pub to_agent_id: AgentId,
+    /// Untrusted, as is `uri`.
+    pub capability: String,
+    pub basis: u8,
+    pub weight: u32,
+    #[serde(deserialize_with = "chain_int")]
+    pub evidence_job_id: i64,
+    pub evidence_amount_wei: Wei,
+    pub uri: String,
+}
+
+#[derive(Deserialize, ContractEvent)]
+#[serde(rename_all = "camelCase")]
+#[contract_event(
+    CONTRACT,
+    "EndorsementRevoked(uint256 indexed id, uint256 indexed fromAgentId, uint256 indexed toAgentId, uint32 weight)"
+)]
+pub struct EndorsementRevoked {
+    #[serde(deserialize_with = "chain_int")]
+    pub id: i64,
+    pub from_agent_id: AgentId,
+    pub to_agent_id: AgentId,
+}
+
+async fn registered(
+    _: PluginContext<Aicv>,
+    tx: Tx,
+    event: ChainEvent<registry::AgentRegistered>,
+) -> Result<(), HostError> {
+    tx.defer(agents::insert(&event))
+}
+
+async fn transferred(
+    _: PluginContext<Aicv>,
+    tx: Tx,
+    event: ChainEvent<registry::OwnershipTransferred>,
+) -> Result<(), HostError> {
+    tx.defer(agents::set_owner(&event))
+}
+
+/// The actor is the owner of the agent that endorses.
+async fn endorsed(_: PluginContext<Aicv>, tx: Tx, event: ChainEvent<Endorsed>) -> Result<(), HostError> {
+    tx.defer(endorsements::insert(&event))?;
+    let (owner, from_name) = agents::find_indexed(&tx, event.args.from_agent_id).await?.unzip();
+    let to_name = agents::find_indexed(&tx, event.args.to_agent_id).await?.map(|(_, name)| name);
+    let given = EndorsementGiven {
+        endorsement_id: event.args.id,
+        from_agent_id: event.args.from_agent_id,
+        from_name: from_name.as_deref(),
+        to_agent_id: event.args.to_agent_id,
+        to_name: to_name.as_deref(),
+        capability: &event.args.capability,
+        weight: event.args.weight,
+        basis: event.args.basis,
+        evidence_job_id: event.args.evidence_job_id,
+        tx: event.tx,
+        block: event.block,
+        contract: &event.contract,
+        event: &event.event,
+    };
+    let published = plugin_api::EventBuilder::of(&given).at(event.time_s);
+    match owner {
+        Some(owner) => published.actor(owner).publish(&tx),
+        None => published.publish(&tx),
+    }
+}
+
+async fn revoked(_: PluginContext<Aicv>, tx: Tx, event: ChainEvent<EndorsementRevoked>) -> Result<(), HostError> {
+    tx.defer(endorsements::revoke(&event))?;
+    let taken = EndorsementTaken {
+        endorsement_id: event.args.id,
+        from_agent_id: event.args.from_agent_id,
+        to_agent_id: event.args.to_agent_id,
+        tx: event.tx,
+        block: event.block,
+        contract: &event.contract,
+        event: &event.event,
+    };
+    plugin_api::EventBuilder::of(&taken).at(event.time_s).publish(&tx)
+}

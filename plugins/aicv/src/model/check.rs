@@ -1,0 +1,241 @@
+//! Contributed claims are checked before the gateway signs them.
+//!
+//! The rule: a claim that the chain proves takes its evidence from the stored log, never from who contributes it; every member that an
+//! event of its kind tells is compared with such an event; and one log proves one claim of a kind.
+
+use super::{
+    claim::{CheckedClaim, asserted, claim_id},
+    form::complete,
+    log::{StoredLog, Subject, binds, job_bind},
+    vocabulary::{DISPUTE, ESCROW_JOB, EventRule, FEEDBACK, Kind, REGISTRATION},
+};
+use plugin_api::{
+    Hash256,
+    handles::Environment,
+    point::{CvClaim, CvLog},
+};
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Bytes of the members of one claim.
+const CLAIM_BYTES_MAX: usize = 8192;
+const ID_CHARS_MAX: usize = 160;
+
+/// Why a contributed claim is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Refusal {
+    UnknownKind,
+    NotGranted,
+    Id,
+    Repeated,
+    Members,
+    TooLarge,
+    /// It names no event, and its kind needs one; or an event that proves nothing of its kind.
+    NoEvent,
+    /// No stored log says what it states.
+    NotProven,
+    /// It is about a job of another agent.
+    OtherAgent,
+}
+
+impl Refusal {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::UnknownKind => "unknown_kind",
+            Self::NotGranted => "not_granted",
+            Self::Id => "id",
+            Self::Repeated => "repeated",
+            Self::Members => "members",
+            Self::TooLarge => "too_large",
+            Self::NoEvent => "no_event",
+            Self::NotProven => "not_proven",
+            Self::OtherAgent => "other_agent",
+        }
+    }
+}
+
+/// What claims are checked against.
+pub struct Checks<'e> {
+    pub subject: Subject,
+    pub environment: &'e Environment,
+    /// Kinds that the operator lets other plugins state.
+    pub granted: &'e BTreeMap<String, Vec<String>>,
+    /// Stored logs of the transactions that claims name.
+    pub by_tx: BTreeMap<Hash256, Vec<StoredLog>>,
+    /// Stored logs that name the agent.
+    pub of_agent: Vec<StoredLog>,
+    /// The agent's jobs, of those that disputes name.
+    pub jobs: BTreeSet<i64>,
+    pub used: BTreeSet<(&'static str, Hash256, i64)>,
+    pub ids: BTreeSet<String>,
+}
+
+/// A log that proves a claim, by a rule.
+type Proof = (&'static EventRule, StoredLog);
+
+impl Checks<'_> {
+    /// The claim with its evidence, or why it is left out.
+    pub fn check(&mut self, plugin: &str, claim: CvClaim) -> Result<CheckedClaim, Refusal> {
+        let CvClaim { kind, id, stated_at, mut fields, logs, source, note } = claim;
+        let kind = Kind::find(&kind).ok_or(Refusal::UnknownKind)?;
+        if !self.is_granted(plugin, kind) {
+            return Err(Refusal::NotGranted);
+        }
+        let id = self.own_id(&id)?;
+        if json!(fields).to_string().len() > CLAIM_BYTES_MAX {
+            return Err(Refusal::TooLarge);
+        }
+        let checked = if logs.is_empty() {
+            let fields = complete(kind, fields).ok_or(Refusal::Members)?;
+            asserted(kind, id, stated_at, fields, source, note).ok_or(Refusal::NoEvent)?
+        } else {
+            match self.prove(kind, &logs, &mut fields) {
+                Ok(proofs) => self.proven(kind, id, stated_at, fields, proofs)?,
+                // The event is not indexed yet: what the gateway says of it is an assertion.
+                Err(Refusal::NotProven) if kind.asserted.is_some() && kind.plugin == plugin => {
+                    if kind.name == REGISTRATION {
+                        fields.entry("owner").or_insert(json!(self.subject.owner));
+                    }
+                    let fields = complete(kind, fields).ok_or(Refusal::NotProven)?;
+                    asserted(kind, id, stated_at, fields, source, note).ok_or(Refusal::NotProven)?
+                }
+                Err(refusal) => return Err(refusal),
+            }
+        };
+        self.ids.insert(checked.id.clone());
+        Ok(checked)
+    }
+
+    pub fn is_granted(&self, plugin: &str, kind: &Kind) -> bool {
+        let by_operator = self.granted.get(plugin).is_some_and(|kinds| kinds.iter().any(|name| name == kind.name));
+        kind.plugin == plugin || by_operator && kind.plugin != "aicv"
+    }
+
+    fn own_id(&self, rest: &str) -> Result<String, Refusal> {
+        let is_plain = |letter: u8| letter.is_ascii_alphanumeric() || b":._-".contains(&letter);
+        if rest.is_empty() || rest.len() > ID_CHARS_MAX || !rest.bytes().all(is_plain) {
+            return Err(Refusal::Id);
+        }
+        let id = claim_id(self.subject.agent_id, rest);
+        if self.ids.contains(&id) { Err(Refusal::Repeated) } else { Ok(id) }
+    }
+
+    /// The logs that the claim names, each of which says what it states; adds what they tell beyond it.
+    fn prove(
+        &self,
+        kind: &'static Kind,
+        logs: &[CvLog],
+        fields: &mut Map<String, Value>,
+    ) -> Result<Vec<Proof>, Refusal> {
+        let mut proofs = Vec::new();
+        for named in logs {
+            let rule = kind.rule(&named.contract, &named.event).ok_or(Refusal::NoEvent)?;
+            let configured = self.environment.contract(rule.contract);
+            let stored = match named.tx {
+                Some(tx) => self.by_tx.get(&tx).map(Vec::as_slice).unwrap_or_default(),
+                None => &self.of_agent,
+            };
+            let candidates = stored
+                .iter()
+                .filter(|log| log.is_of(rule, configured))
+                .filter(|log| !self.used.contains(&(kind.name, log.tx, log.log_index)));
+            let found = candidates.into_iter().find_map(|log| {
+                let filled = fill(kind, rule, log, fields);
+                log.proves(rule, self.subject, &filled).then_some((log, filled))
+            });
+            let (log, filled) = found.ok_or(Refusal::NotProven)?;
+            *fields = filled;
+            proofs.push((rule, log.clone()));
+        }
+        Ok(proofs)
+    }
+
+    fn proven(
+        &mut self,
+        kind: &'static Kind,
+        id: String,
+        stated_at: Option<i64>,
+        fields: Map<String, Value>,
+        proofs: Vec<Proof>,
+    ) -> Result<CheckedClaim, Refusal> {
+        let (rule, log) = proofs.first().ok_or(Refusal::NoEvent)?;
+        let outcome = fields.get("outcome").and_then(Value::as_str).unwrap_or_default();
+        let decides = rule.decides && (rule.outcomes.is_empty() || rule.outcomes.contains(&outcome));
+        if !decides || !is_covered(kind, &fields, &proofs) {
+            return Err(Refusal::NotProven);
+        }
+        let is_own = || fields.get("jobId").and_then(Value::as_i64).is_some_and(|job| self.jobs.contains(&job));
+        if kind.name == DISPUTE && !is_own() {
+            return Err(Refusal::OtherAgent);
+        }
+        let chain_id = self.environment.chain_id;
+        let also_evidence = match kind.name {
+            ESCROW_JOB => proofs.iter().skip(1).map(|(rule, log)| log.evidence(rule, chain_id, None).into()).collect(),
+            _ => Vec::new(),
+        };
+        let evidence = log.evidence(rule, chain_id, Some(self.binds(kind, rule, log, &fields)));
+        let mut fields = complete(kind, fields).ok_or(Refusal::Members)?;
+        if kind.name == ESCROW_JOB && outcome_is_unrated(&fields) {
+            fields.insert("ratingNote".to_owned(), "completed without a rating".into());
+        }
+        // Two clients may give feedback in one transaction: the log tells their claims apart.
+        let id = match kind.name {
+            FEEDBACK => claim_id(self.subject.agent_id, &format!("feedback:{}:{}", log.tx, log.log_index)),
+            _ => id,
+        };
+        let (block, stated_at) = (Some(log.block), stated_at.or(Some(log.time_s)));
+        self.used.insert((kind.name, log.tx, log.log_index));
+        Ok(CheckedClaim { kind, id, stated_at, fields, evidence, also_evidence, block })
+    }
+
+    fn binds(&self, kind: &Kind, rule: &EventRule, log: &StoredLog, fields: &Map<String, Value>) -> Vec<Value> {
+        let mut binds = binds(rule);
+        let escrow = self.environment.contract("escrow").filter(|_| kind.name == ESCROW_JOB);
+        if let Some(escrow) = escrow.filter(|_| rule.name() != "JobRequested") {
+            binds.push(job_bind(escrow, "agentId", "subject.agentId"));
+            if fields.get("outputHash").is_some_and(Value::is_string) {
+                binds.push(job_bind(escrow, "outputHash", "claim.outputHash"));
+            }
+        }
+        // Who registered the agent is its owner, unless it was transferred since.
+        if kind.name == REGISTRATION && log.args.get("owner") == Some(&json!(self.subject.owner)) {
+            let owner = binds.iter_mut().filter(|bind| bind["log"] == "owner");
+            owner.for_each(|bind| bind["equals"] = "subject.address".into());
+        }
+        binds
+    }
+}
+
+fn outcome_is_unrated(fields: &Map<String, Value>) -> bool {
+    fields.get("outcome").and_then(Value::as_str) == Some("Completed")
+        && fields.get("rating").is_none_or(Value::is_null)
+}
+
+/// The members with those that the event tells and the claim does not state.
+fn fill(kind: &Kind, rule: &EventRule, log: &StoredLog, fields: &Map<String, Value>) -> Map<String, Value> {
+    let mut filled = fields.clone();
+    for fact in rule.facts {
+        let member = fact.reference.strip_prefix("claim.").filter(|member| !member.ends_with("|0"));
+        let Some(member) = member.filter(|member| !fields.contains_key(*member)) else { continue };
+        let form = kind.fields.iter().find(|field| field.name == member).map(|field| field.form);
+        let value = form.zip(log.args.get(fact.argument)).and_then(|(form, argument)| form.of_argument(argument));
+        filled.extend(value.map(|value| (member.to_owned(), value)));
+    }
+    if let Some(time) = rule.time.filter(|time| !fields.contains_key(*time)) {
+        filled.insert(time.to_owned(), log.time_s.into());
+    }
+    filled
+}
+
+/// Whether each member that some event of the kind tells was compared with one. What is null, or an empty text, states nothing.
+fn is_covered(kind: &Kind, fields: &Map<String, Value>, proofs: &[Proof]) -> bool {
+    let member_of =
+        |reference: &'static str| reference.strip_prefix("claim.").map(|member| member.trim_end_matches("|0"));
+    let told = |rule: &EventRule| -> BTreeSet<&'static str> {
+        rule.facts.iter().filter_map(|fact| member_of(fact.reference)).chain(rule.time).collect()
+    };
+    let compared: BTreeSet<&str> = proofs.iter().flat_map(|(rule, _)| told(rule)).collect();
+    let tellable: BTreeSet<&str> = kind.events.iter().flat_map(told).collect();
+    let states = |member: &str| fields.get(member).is_some_and(|value| !value.is_null() && value != "");
+    tellable.into_iter().all(|member| compared.contains(member) || !states(member))
+}

@@ -1,0 +1,39 @@
+//! Events about endorsements: their public members.
+
+use plugin_api::{AgentId, Event, Hash256};
+use serde::Serialize;
+
+/// An agent endorses another one.
+#[derive(Debug, Serialize, Event)]
+#[serde(rename_all = "camelCase")]
+#[event("endorsement.given", subject = "agent", id = to_agent_id)]
+pub struct EndorsementGiven<'e> {
+    pub endorsement_id: i64,
+    pub from_agent_id: AgentId,
+    pub from_name: Option<&'e str>,
+    pub to_agent_id: AgentId,
+    pub to_name: Option<&'e str>,
+    pub capability: &'e str,
+    pub weight: u32,
+    /// 0 unbacked, 1 paid, 2 related.
+    pub basis: u8,
+    pub evidence_job_id: i64,
+    pub tx: Hash256,
+    pub block: u64,
+    pub contract: &'e str,
+    pub event: &'e str,
+}
+
+/// It takes the endorsement back.
+#[derive(Debug, Serialize, Event)]
+#[serde(rename_all = "camelCase")]
+#[event("endorsement.revoked", subject = "agent", id = to_agent_id)]
+pub struct EndorsementTaken<'e> {
+    pub endorsement_id: i64,
+    pub from_agent_id: AgentId,
+    pub to_agent_id: AgentId,
+    pub tx: Hash256,
+    pub block: u64,
+    pub contract: &'e str,
+    pub event: &'e str,
+}

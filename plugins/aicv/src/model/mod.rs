@@ -1,0 +1,35 @@
+//! Claims, their check, and the documents that are made of them: all without database and network.
+
+mod agent;
+mod badge;
+mod check;
+mod claim;
+mod content;
+mod context;
+mod document;
+mod event;
+mod form;
+mod kinds;
+mod links;
+mod log;
+mod proof;
+mod summary;
+mod tree;
+mod typed_data;
+mod vocabulary;
+
+pub use agent::{Agent, AgentName, GET_AGENT, Namesake, RegistryState};
+pub use badge::{Badge, Metric, Style, Theme};
+pub use check::{Checks, Refusal};
+pub use claim::{CheckedClaim, asserted, claim_id, state_evidence};
+pub use content::{Content, Exclusion, Issue, Omitted};
+pub use context::{context, schema};
+pub use document::{Document, LIMIT_DEFAULT, Publisher};
+pub use event::{EndorsementGiven, EndorsementTaken};
+pub use form::complete;
+pub use links::Served;
+pub use log::StoredLog;
+pub use proof::{SignedBy, proof, recipe};
+pub use summary::{own_members, summary};
+pub use typed_data::TypedData;
+pub use vocabulary::{AGENT_STATE, CONTRIBUTION, DISPUTE, KINDS, Kind, SLASH};

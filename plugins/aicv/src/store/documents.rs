@@ -1,0 +1,84 @@
+//! What was issued: one row for each agent, and its documents.
+
+use crate::model::{Content, Issue};
+use plugin_api::{AgentId, Hash256, HostError, HostErrorCode, Query, Sql, Tx, sql};
+use serde::Deserialize;
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct IssueRow {
+    pub fingerprint: Hash256,
+    pub issued_at: i64,
+    pub written_ms: i64,
+    pub as_of_block: i64,
+    pub as_of_block_hash: Hash256,
+    content: String,
+}
+
+impl IssueRow {
+    pub fn issue(&self) -> Result<Issue, HostError> {
+        let (issued_at, as_of_block, as_of_block_hash) = (self.issued_at, self.as_of_block, self.as_of_block_hash);
+        Ok(Issue { content: read_content(&self.content)?, issued_at, as_of_block, as_of_block_hash })
+    }
+}
+
+fn read_content(text: &str) -> Result<Content, HostError> {
+    serde_json::from_str(text).map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))
+}
+
+pub fn content_text(content: &Content) -> Result<String, HostError> {
+    serde_json::to_string(content).map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))
+}
+
+pub async fn current(db: &impl Query, agent: AgentId) -> Result<Option<IssueRow>, HostError> {
+    let select =
+        sql("SELECT fingerprint, issued_at, written_ms, as_of_block, as_of_block_hash, content FROM aicv_issues \
+         WHERE agent_id = $1");
+    db.row(select.bind(agent)).await
+}
+
+/// An issue that is to be stored.
+pub struct NewIssue {
+    pub agent: AgentId,
+    pub fingerprint: Hash256,
+    pub issued_at: i64,
+    pub as_of_block: i64,
+    pub as_of_block_hash: Hash256,
+    pub content: String,
+    pub document_hash: Hash256,
+    pub document: String,
+}
+
+pub fn set_current(tx: &Tx, issue: &NewIssue) -> Sql {
+    sql("INSERT INTO aicv_issues (agent_id, fingerprint, issued_at, written_ms, as_of_block, as_of_block_hash, content) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (agent_id) DO UPDATE SET fingerprint = excluded.fingerprint, \
+         issued_at = excluded.issued_at, written_ms = excluded.written_ms, as_of_block = excluded.as_of_block, \
+         as_of_block_hash = excluded.as_of_block_hash, content = excluded.content")
+    .bind((issue.agent, issue.fingerprint, issue.issued_at, tx.now_ms(), issue.as_of_block))
+    .bind((issue.as_of_block_hash, &issue.content))
+}
+
+pub fn insert_document(issue: &NewIssue) -> Sql {
+    sql("INSERT INTO aicv_documents (agent_id, document_hash, issued_at, document) VALUES ($1, $2, $3, $4) \
+         ON CONFLICT (agent_id, document_hash) DO NOTHING")
+    .bind((issue.agent, issue.document_hash, issue.issued_at, &issue.document))
+}
+
+/// Deletes the agent's documents but the newest, and the anchored one.
+pub fn prune(agent: AgentId, kept: i64, anchored: Option<Hash256>) -> Sql {
+    sql("DELETE FROM aicv_documents WHERE agent_id = $1 AND document_hash <> $3 AND document_hash NOT IN \
+         (SELECT document_hash FROM aicv_documents WHERE agent_id = $1 ORDER BY issued_at DESC, document_hash LIMIT $2)")
+    .bind((agent, kept, anchored.map_or_else(String::new, |hash| hash.to_string())))
+}
+
+/// An issued document, as its JSON.
+pub async fn find(db: &impl Query, agent: AgentId, hash: Hash256) -> Result<Option<String>, HostError> {
+    db.row(sql("SELECT document FROM aicv_documents WHERE agent_id = $1 AND document_hash = $2").bind((agent, hash)))
+        .await
+}
+
+/// Agents with a document, and documents that are kept.
+pub async fn count(db: &impl Query) -> Result<(i64, i64), HostError> {
+    let issued: Option<i64> = db.row(sql("SELECT row_count FROM aicv_issues_counts")).await?;
+    let kept: Option<i64> = db.row(sql("SELECT row_count FROM aicv_documents_counts")).await?;
+    Ok((issued.unwrap_or_default(), kept.unwrap_or_default()))
+}

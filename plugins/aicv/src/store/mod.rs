@@ -1,0 +1,8 @@
+//! What is stored, and what other plugins publish.
+
+pub mod agents;
+pub mod contributions;
+pub mod documents;
+pub mod endorsements;
+pub mod logs;
+pub mod positions;

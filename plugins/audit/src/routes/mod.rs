@@ -1,0 +1,3 @@
+//! A file per route.
+
+pub mod get_agent_audit;

@@ -1,0 +1,111 @@
+//! Handlers of chain events. The rule: rows follow from events alone, all in one index, so that nobody is seen without the account that
+//! he acts through; and no event makes a handler fail, because the index would retry it forever.
+
+use crate::{
+    Network,
+    model::{Kind, Parties, Settlement},
+    store::derived::{accounts, agents, jobs, pairs},
+};
+use plugin_api::{
+    Address, AgentId, Definition, HostError, JobId, PluginContext, Sql, Tx, Wei,
+    contracts::{ChainEvent, ContractEvent},
+};
+use serde::Deserialize;
+use std::future::{Ready, ready};
+
+#[derive(Deserialize, ContractEvent)]
+#[serde(rename_all = "camelCase")]
+#[contract_event(
+    "registry",
+    "AgentUpdated(uint256 indexed id, string endpoint, string metadataURI, uint256 pricePerJob)"
+)]
+pub struct AgentUpdated {
+    pub id: AgentId,
+    pub price_per_job: Wei,
+}
+
+#[derive(Deserialize, ContractEvent)]
+#[serde(rename_all = "camelCase")]
+#[contract_event("escrow", "JobCompleted(uint256 indexed jobId, uint256 agentPayout, uint256 fee, uint8 rating)")]
+pub struct JobCompleted {
+    pub job_id: JobId,
+    pub rating: u8,
+}
+
+#[derive(Deserialize, ContractEvent)]
+#[serde(rename_all = "camelCase")]
+#[contract_event(
+    "escrow",
+    "JobResolved(uint256 indexed jobId, uint256 clientAmount, uint256 agentPayout, uint256 fee)"
+)]
+pub struct JobResolved {
+    pub job_id: JobId,
+}
+
+/// `amount` includes the fee.
+#[derive(Deserialize, ContractEvent)]
+#[contract_event(
+    "x402Vault",
+    "Settled(address indexed payer, address indexed payee, uint256 amount, uint256 fee, uint256 nonce, bytes32 ref)"
+)]
+pub struct Settled {
+    pub payer: Address,
+    pub payee: Address,
+    pub amount: Wei,
+}
+
+#[derive(Deserialize, ContractEvent)]
+#[contract_event("accountFactory", "AccountCreated(address indexed owner, address indexed account)")]
+pub struct AccountCreated {
+    pub owner: Address,
+    pub account: Address,
+}
+
+pub fn subscribe(definition: Definition<Network>) -> Definition<Network> {
+    definition
+        .on_contract_event(&[agents::TABLE], derive(agents::insert))
+        .on_contract_event(&[agents::TABLE], derive(agents::set_owner))
+        .on_contract_event(&[agents::TABLE], derive(agents::set_price))
+        .on_contract_event(&[jobs::TABLE], derive(jobs::insert))
+        .on_contract_event(&[jobs::TABLE, pairs::TABLE], completed)
+        .on_contract_event(&[jobs::TABLE, pairs::TABLE], resolved)
+        .on_contract_event(&[pairs::TABLE], settled)
+        .on_contract_event(&[accounts::TABLE, agents::TABLE, pairs::TABLE], created)
+}
+
+type Cx = PluginContext<Network>;
+
+/// A handler that runs one statement.
+fn derive<E: ContractEvent>(
+    statement: fn(&ChainEvent<E>) -> Sql,
+) -> impl Fn(Cx, Tx, ChainEvent<E>) -> Ready<Result<(), HostError>> {
+    move |_, tx, event| ready(tx.defer(statement(&event)))
+}
+
+async fn completed(_: Cx, tx: Tx, event: ChainEvent<JobCompleted>) -> Result<(), HostError> {
+    let JobCompleted { job_id, rating } = event.args;
+    count_job(&tx, job_id, Some(rating).filter(|rating| *rating > 0), event.time_s).await
+}
+
+async fn resolved(_: Cx, tx: Tx, event: ChainEvent<JobResolved>) -> Result<(), HostError> {
+    count_job(&tx, event.args.job_id, None, event.time_s).await
+}
+
+async fn count_job(tx: &Tx, job_id: JobId, rating: Option<u8>, at_s: i64) -> Result<(), HostError> {
+    let Some(job) = jobs::take(tx, job_id).await? else { return Ok(()) };
+    let parties = Parties { kind: Kind::Hire, client: job.client, agent_id: job.agent_id, payee: None };
+    pairs::add(tx, &parties, Settlement { amount: job.amount, rating, job: Some(job_id), at_s }).await
+}
+
+async fn settled(_: Cx, tx: Tx, event: ChainEvent<Settled>) -> Result<(), HostError> {
+    let Settled { payer, payee, amount } = event.args;
+    let parties = Parties { kind: Kind::X402, client: payer, agent_id: AgentId(0), payee: Some(payee) };
+    pairs::add(&tx, &parties, Settlement { amount, rating: None, job: None, at_s: event.time_s }).await
+}
+
+async fn created(_: Cx, tx: Tx, event: ChainEvent<AccountCreated>) -> Result<(), HostError> {
+    let AccountCreated { owner, account } = event.args;
+    let Some(owner) = accounts::insert(&tx, account, owner).await? else { return Ok(()) };
+    tx.defer(agents::fold(account, owner))?;
+    pairs::fold(&tx, account, owner).await
+}

@@ -1,0 +1,4 @@
+//! Scheduled jobs, one file each.
+
+pub mod draw_picture;
+pub mod read_capabilities;

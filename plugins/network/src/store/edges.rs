@@ -1,0 +1,162 @@
+//! Edges of the graph. The largest are found by an index of what their pairs add up to; pairs are put together here, when they are read.
+
+use super::derived::pairs::SUMS;
+use crate::model::{Edge, EdgeFilter, Ends, Kind, Sums};
+use plugin_api::{Address, AgentId, HostError, Query, Sql, Wei, sql};
+use serde::Deserialize;
+use std::{cmp::Reverse, collections::BTreeMap};
+
+/// Placeholders of a statement.
+const IDS_OF_STATEMENT: usize = 500;
+
+#[derive(Deserialize)]
+struct Row {
+    id: i64,
+    kind: Kind,
+    client_owner: Address,
+    from_agent: Option<AgentId>,
+    to_agent: AgentId,
+    to_owner: Address,
+    edge_jobs: i64,
+    edge_volume: Wei,
+    #[serde(flatten)]
+    sums: Sums,
+}
+
+impl Row {
+    fn is_alone(&self) -> bool {
+        self.edge_jobs == self.sums.jobs
+    }
+}
+
+/// Whom a filter by agent is about.
+#[derive(Deserialize)]
+struct Subject {
+    id: AgentId,
+    owner: Address,
+    /// The owner's agent with the lowest id: the one that stands for what he pays and is paid.
+    first: AgentId,
+}
+
+/// The condition of a filter; `None` when no edge meets it.
+async fn condition(db: &impl Query, filter: &EdgeFilter) -> Result<Option<Condition>, HostError> {
+    let Some(id) = filter.agent_id else { return Ok(Some(Condition::of(filter, None))) };
+    let select =
+        sql("SELECT a.id, a.owner, (SELECT min(f.id) FROM network_agents f WHERE f.owner = a.owner) AS first \
+         FROM network_agents a WHERE a.id = $1")
+        .bind(id);
+    let subject: Option<Subject> = db.row(select).await?;
+    Ok(subject.map(|subject| Condition::of(filter, Some(subject))))
+}
+
+struct Condition {
+    capability: Option<String>,
+    subject: Option<Subject>,
+    min_jobs: Option<i64>,
+}
+
+impl Condition {
+    fn of(filter: &EdgeFilter, subject: Option<Subject>) -> Self {
+        let capability = filter.capability.as_deref().map(pattern);
+        Self { capability, subject, min_jobs: Some(filter.min_jobs).filter(|jobs| *jobs > 1) }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.capability.is_none() && self.subject.is_none() && self.min_jobs.is_none()
+    }
+
+    /// `FROM` and `WHERE`: edges `e` of a kind, with the agent `t` that was hired or paid. What was paid to nobody's agent is no edge.
+    fn push_to(&self, statement: Sql, kind: Kind) -> Sql {
+        let join = match kind {
+            Kind::Hire => "e.agent_id",
+            Kind::X402 => "(SELECT min(l.id) FROM network_agents l WHERE l.owner = e.payee_owner)",
+        };
+        let from = format!(" FROM network_pairs e JOIN network_agents t ON t.id = {join} WHERE e.edge_jobs > 0");
+        let mut statement = statement.push(&from).push_bind(" AND e.kind = {}", kind.name());
+        if let Some(Subject { id, owner, first }) = &self.subject {
+            statement = match (kind, id == first) {
+                (Kind::Hire, false) => statement.push_bind(" AND e.agent_id = {}", *id),
+                (Kind::Hire, true) => {
+                    statement.push_bind(" AND (e.agent_id = {}", *id).push_bind(" OR e.client_owner = {})", *owner)
+                }
+                (Kind::X402, false) => statement.push(" AND 1 = 0"),
+                (Kind::X402, true) => statement
+                    .push_bind(" AND (e.payee_owner = {}", *owner)
+                    .push_bind(" OR e.client_owner = {})", *owner),
+            };
+        }
+        statement.push_filter(" AND e.edge_jobs >= {}", self.min_jobs).push_filter(
+            " AND t.id IN (SELECT c.agent_id FROM network_capabilities c WHERE c.capability LIKE {} ESCAPE '\\')",
+            self.capability.as_deref(),
+        )
+    }
+}
+
+/// Texts with this part.
+fn pattern(part: &str) -> String {
+    format!("%{}%", part.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_"))
+}
+
+/// The largest edges, and how many there are in all.
+pub async fn largest(db: &impl Query, filter: &EdgeFilter, limit: u32) -> Result<(Vec<Edge>, i64), HostError> {
+    let Some(condition) = condition(db, filter).await? else { return Ok((Vec::new(), 0)) };
+    let (mut rows, mut total) = (Vec::new(), 0);
+    for kind in Kind::ALL.into_iter().filter(|kind| filter.kind.is_none_or(|only| only == *kind)) {
+        rows.extend(db.rows::<Row>(select(kind, &condition, limit)).await?);
+        total += db.one::<i64>(count(kind, &condition)).await?;
+    }
+    rows.sort_by_key(|row| Reverse((row.edge_volume, row.edge_jobs, Reverse(row.id))));
+    rows.truncate(limit as usize);
+    Ok((fold(db, rows).await?, total))
+}
+
+fn select(kind: Kind, condition: &Condition, limit: u32) -> Sql {
+    let columns = SUMS.split(", ").map(|column| format!("e.{column}")).collect::<Vec<_>>().join(", ");
+    let select = format!(
+        "SELECT e.id, e.kind, e.client_owner, \
+         (SELECT min(f.id) FROM network_agents f WHERE f.owner = e.client_owner) AS from_agent, \
+         t.id AS to_agent, t.owner AS to_owner, e.edge_jobs, e.edge_volume, {columns}"
+    );
+    condition
+        .push_to(sql(select), kind)
+        .push_bind(" ORDER BY e.edge_volume DESC, e.edge_jobs DESC, e.id LIMIT {}", limit)
+}
+
+/// Without a condition from counts that the writes keep: there may be a million edges.
+fn count(kind: Kind, condition: &Condition) -> Sql {
+    match kind {
+        _ if !condition.is_empty() => condition.push_to(sql("SELECT count(*)"), kind),
+        Kind::Hire => {
+            sql("SELECT cast(coalesce(sum(row_count), 0) AS BIGINT) FROM network_pairs_counts WHERE counted_by = $1")
+                .bind(kind.name())
+        }
+        Kind::X402 => sql("SELECT cast(coalesce(sum(c.row_count), 0) AS BIGINT) FROM network_pairs_counts c \
+             WHERE c.counted_by IN (SELECT a.owner FROM network_agents a)"),
+    }
+}
+
+/// Adds the other pairs of edges that have several.
+async fn fold(db: &impl Query, rows: Vec<Row>) -> Result<Vec<Edge>, HostError> {
+    #[derive(Deserialize)]
+    struct Pair {
+        edge: i64,
+        #[serde(flatten)]
+        sums: Sums,
+    }
+    let mut totals: BTreeMap<i64, Sums> = BTreeMap::new();
+    let several: Vec<i64> = rows.iter().filter(|row| !row.is_alone()).map(|row| row.id).collect();
+    for ids in several.chunks(IDS_OF_STATEMENT) {
+        let placeholders = (1..=ids.len()).map(|number| format!("${number}")).collect::<Vec<_>>().join(", ");
+        let select = format!("SELECT edge, {SUMS} FROM network_pairs WHERE edge IN ({placeholders})");
+        let select = ids.iter().fold(sql(select), |select, id| select.bind(*id));
+        for Pair { edge, sums } in db.rows(select).await? {
+            let total = totals.remove(&edge).map_or_else(|| sums.clone(), |total| total.plus(&sums));
+            totals.insert(edge, total);
+        }
+    }
+    let edge = |row: Row| {
+        let Row { id, kind, client_owner: from, from_agent, to_owner: to, to_agent, sums, .. } = row;
+        Edge { ends: Ends { kind, from, from_agent, to, to_agent }, sums: totals.remove(&id).unwrap_or(sums) }
+    };
+    Ok(rows.into_iter().map(edge).collect())
+}

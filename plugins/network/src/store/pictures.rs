@@ -1,0 +1,20 @@
+//! The picture of the graph. One row.
+
+use plugin_api::{Hash256, HostError, Query, Tx, sql};
+
+const ROW: i64 = 1;
+
+/// The hash of what the picture shows.
+pub async fn shown(db: &impl Query) -> Result<Option<Hash256>, HostError> {
+    db.row(sql("SELECT shown FROM network_pictures WHERE id = $1").bind(ROW)).await
+}
+
+pub async fn find(db: &impl Query) -> Result<Option<String>, HostError> {
+    db.row(sql("SELECT svg FROM network_pictures WHERE id = $1").bind(ROW)).await
+}
+
+pub async fn store(tx: &Tx, shown: Hash256, svg: &str) -> Result<(), HostError> {
+    let store = sql("INSERT INTO network_pictures (id, shown, svg) VALUES ($1, $2, $3) \
+         ON CONFLICT (id) DO UPDATE SET shown = excluded.shown, svg = excluded.svg");
+    tx.execute(store.bind((ROW, shown, svg))).await.map(drop)
+}

@@ -1,0 +1,188 @@
+//! `[plugins.payin]` in the gateway's configuration. Rule: a wrong value stops the plugin, it is never corrected silently; a chain of another
+//! id than its name says is refused, since its tokens would be worth nothing.
+
+use crate::model::{ChainSettings, TakenChain, Units, parse_units};
+use alloy_primitives::U256;
+use plugin_api::{Address, ConfigError, JsonSchema, Wei};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Decimals of prices and of USD.
+pub const USD_DECIMALS: u8 = 18;
+
+/// Every key has a default, so the section may be missing: then nothing is quoted.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// USD for one coin, as a decimal text such as "0.05". Without it quotes are refused.
+    pub price_usd: Option<String>,
+    /// When a quote's amount gets a few units more, so that no other quote has it: `collision`, or `always`.
+    pub dust: Dust,
+    /// The most that one payout may be, in wei. Without the three caps quotes are refused.
+    pub payout_max_wei: Option<Wei>,
+    /// What all payouts of an hour may be, in wei.
+    pub hour_max_wei: Option<Wei>,
+    /// What all payouts of a day of UTC may be, in wei.
+    pub day_max_wei: Option<Wei>,
+    /// Open quotes for one recipient: 1 to 1000.
+    pub open_per_recipient: i64,
+    /// Open quotes of one client's network: 1 to 100000.
+    pub open_per_network: i64,
+    /// USD of all open quotes: 1 to 1000000000.
+    pub open_usd_max: i64,
+    /// Addresses that see deposits, resolve those that match no quote, and pause. While there are none, nobody does.
+    pub operators: Vec<String>,
+    /// The chains on which deposits are taken, by their names in `[chains]`. `eth`, `bsc`, `base`, `arbitrum`, `polygon`, `optimism` and
+    /// `avalanche` need `deposit` only.
+    pub chains: BTreeMap<String, ChainSettings>,
+}
+
+/// When dust is added.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Dust {
+    #[default]
+    Collision,
+    Always,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            price_usd: None,
+            dust: Dust::default(),
+            payout_max_wei: None,
+            hour_max_wei: None,
+            day_max_wei: None,
+            open_per_recipient: 5,
+            open_per_network: 30,
+            open_usd_max: 100_000,
+            operators: Vec::new(),
+            chains: BTreeMap::new(),
+        }
+    }
+}
+
+/// The caps of payouts, in wei.
+#[derive(Clone, Copy, Debug)]
+pub struct Caps {
+    pub payout: Wei,
+    pub hour: Wei,
+    pub day: Wei,
+}
+
+/// What the configuration means.
+#[derive(Debug)]
+pub struct Settings {
+    pub price: Option<Units>,
+    pub chains: Vec<TakenChain>,
+    pub operators: BTreeSet<Address>,
+}
+
+/// What is wrong, where something is.
+pub type Problems = Vec<Option<String>>;
+
+impl Config {
+    /// All three, or none: without one of them nothing is paid.
+    pub(crate) fn caps(&self) -> Option<Caps> {
+        Some(Caps { payout: self.payout_max_wei?, hour: self.hour_max_wei?, day: self.day_max_wei? })
+    }
+
+    /// Reports all problems at once. `chain_ids` are the gateway's chains.
+    pub(crate) fn validate(&self, chain_ids: &BTreeMap<String, u64>) -> Result<Settings, ConfigError> {
+        let (mut problems, mut operators) = (Problems::new(), BTreeSet::new());
+        for text in &self.operators {
+            match text.parse() {
+                Ok(address) => drop(operators.insert(address)),
+                Err(error) => problems.push(Some(format!("operators: `{text}`: {error}"))),
+            }
+        }
+        let price = self.price_usd.as_deref().map(|text| parse_units(text, USD_DECIMALS));
+        if let Some(Err(error)) = &price {
+            problems.push(Some(format!("price_usd: {error}")));
+        }
+        problems.extend([
+            ConfigError::outside("open_per_recipient", self.open_per_recipient, 1..=1000),
+            ConfigError::outside("open_per_network", self.open_per_network, 1..=100_000),
+            ConfigError::outside("open_usd_max", self.open_usd_max, 1..=1_000_000_000),
+            self.caps().filter(|caps| caps.payout > caps.hour || caps.hour > caps.day).map(|_| {
+                "payout_max_wei, hour_max_wei, day_max_wei: a payout of the allowed size would never fit".to_owned()
+            }),
+        ]);
+        let taken = self.chains.iter().filter_map(|(slug, chain)| chain.taken(slug, chain_ids, &mut problems));
+        let chains = taken.collect();
+        ConfigError::check(problems)?;
+        Ok(Settings { price: price.and_then(Result::ok), chains, operators })
+    }
+}
+
+/// 10 to this power.
+pub fn power_of_ten(exponent: u8) -> U256 {
+    U256::from(10).pow(U256::from(exponent))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn ids() -> BTreeMap<String, u64> {
+        [("eth", 1), ("base", 84532), ("dev", 31337)].map(|(name, id)| (name.to_owned(), id)).into()
+    }
+
+    fn problems(config: serde_json::Value) -> String {
+        let config: Config = serde_json::from_value(config).unwrap();
+        config.validate(&ids()).unwrap_err().0
+    }
+
+    #[test]
+    fn a_named_chain_needs_an_address_only() {
+        let deposit = "0x1111111111111111111111111111111111111111";
+        let config = json!({ "price_usd": "0.05", "chains": { "eth": { "deposit": deposit,
+            "tokens": { "usdt": { "exact": true } } } } });
+        let config: Config = serde_json::from_value(config).unwrap();
+        let settings = config.validate(&ids()).unwrap();
+        assert_eq!(settings.price.unwrap().to_string(), "50000000000000000");
+        let eth = &settings.chains[0];
+        assert_eq!((eth.chain_id, eth.confirmations, eth.name.as_str()), (1, 6, "Ethereum"));
+        let tokens: Vec<_> =
+            eth.tokens.iter().map(|token| (token.symbol.as_str(), token.decimals, token.exact)).collect();
+        assert_eq!(tokens, [("USDC", 6, false), ("USDT", 6, true)]);
+        assert_eq!(eth.tokens[1].address.to_string(), "0xdAC17F958D2ee523a2206206994597C13D831ec7");
+    }
+
+    #[test]
+    fn every_problem_is_reported_at_once() {
+        let reason = problems(json!({
+            "price_usd": "5 USD", "operators": ["me"], "open_per_recipient": 0, "open_usd_max": 0,
+            "payout_max_wei": "2", "hour_max_wei": "1", "day_max_wei": "3",
+            "chains": {
+                "base": { "deposit": "0x1111111111111111111111111111111111111111" },
+                "dev": { "deposit": "0x0000000000000000000000000000000000000000", "confirmations": 0,
+                    "tokens": { "USDX": { "decimals": 6 } } },
+                "bsc": { "deposit": "0x12" },
+            },
+        }));
+        for part in [
+            "price_usd",
+            "operators: `me`",
+            "open_per_recipient is 0",
+            "open_usd_max is 0",
+            "would never fit",
+            "chains.base.chain_id: it is 8453 here and 84532 in [chains]",
+            "chains.dev.deposit",
+            "chains.dev.chain_id",
+            "chains.dev.confirmations",
+            "chains.dev.tokens.USDX: the address is missing",
+            "chains.bsc.deposit",
+        ] {
+            assert!(reason.contains(part), "{part}: {reason}");
+        }
+    }
+
+    #[test]
+    fn a_price_is_a_text() {
+        assert!(serde_json::from_value::<Config>(json!({ "price_usd": 0.05 })).is_err());
+    }
+}

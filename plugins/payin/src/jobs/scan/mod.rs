@@ -1,0 +1,131 @@
+//! Scans the chains for deposits, matches them with quotes, and looks whether they are still there.
+//!
+//! The rule: every response comes from two RPC servers that agree. A window's deposits and the new position are one write. What a server may
+//! have left out at the head is read again: each scan begins some blocks before its position, and further back when the block of the position
+//! has another hash.
+
+mod check;
+mod presence;
+mod window;
+
+pub use presence::{Presence, look_up};
+
+use super::pay::PAY_JOB;
+use crate::{
+    Payin,
+    model::{Quote, Status, TakenChain},
+    store::{quotes, scans},
+};
+use futures_util::future::join_all;
+use plugin_api::{
+    HostError, Job, PluginContext, Tx,
+    chain::{BlockInfo, Chain},
+};
+use std::time::Duration;
+
+/// Seconds between two scans.
+pub const INTERVAL_S: u64 = 20;
+const TIMEOUT: Duration = Duration::from_secs(120);
+/// Windows of a chain in one run.
+const WINDOWS_MAX: usize = 5;
+/// Blocks before the head where the first scan of a chain begins, and before a position that is on another branch.
+const BACK_BLOCKS: i64 = 200;
+/// Quotes of a chain that one run marks as expired.
+const EXPIRED_MAX: u32 = 200;
+
+pub fn job() -> Job<Payin> {
+    Job::every("scan", Duration::from_secs(INTERVAL_S), scan).timeout(TIMEOUT)
+}
+
+async fn scan(cx: PluginContext<Payin>) -> Result<(), HostError> {
+    let mut scans = Vec::new();
+    for chain in cx.plugin().chains.clone() {
+        scans.push(scan_chain(cx.clone(), chain));
+    }
+    let outcomes: Result<Vec<()>, HostError> = join_all(scans).await.into_iter().collect();
+    outcomes?;
+    cx.wake(PAY_JOB).await
+}
+
+/// A chain that cannot be read holds no other one up.
+async fn scan_chain(cx: PluginContext<Payin>, chain: TakenChain) -> Result<(), HostError> {
+    match run(&cx, &chain).await {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            let slug = chain.slug;
+            cx.warn(&format!("the deposits of {slug} cannot be scanned now: {error}"));
+            let text = error.message.to_string();
+            cx.write(async move |tx| scans::fail(tx, &slug, &text).await).await
+        }
+    }
+}
+
+async fn run(cx: &PluginContext<Payin>, chain: &TakenChain) -> Result<(), HostError> {
+    let source = cx.chain(&chain.slug).quorum();
+    let head = source.head().await?;
+    let mut is_complete = false;
+    for _ in 0..WINDOWS_MAX {
+        let scan = position(cx, chain, &source, head).await?;
+        window::scan(cx, chain, &source, &scan, head).await?;
+        let position = scans::find(&cx.db(), &chain.slug).await?;
+        is_complete = position.is_some_and(|scan| scan.scanned_to >= head.number.cast_signed());
+        if is_complete {
+            break;
+        }
+    }
+    check::match_due(cx, chain, &source).await?;
+    presence::follow(cx, chain, &source, head).await?;
+    if is_complete { complete(cx, chain, &source, head).await } else { Ok(()) }
+}
+
+/// The position of the scan; the first one is some blocks before the head, and one on another branch goes back.
+async fn position(
+    cx: &PluginContext<Payin>,
+    chain: &TakenChain,
+    source: &Chain<'_>,
+    head: BlockInfo,
+) -> Result<scans::Scan, HostError> {
+    let slug = &*chain.slug;
+    if let Some(scan) = scans::find(&cx.db(), slug).await?.filter(|scan| scan.scanned_to >= 0) {
+        let Some(hash) = scan.hash else { return Ok(scan) };
+        let block = source.block(scan.scanned_to.cast_unsigned()).await?;
+        if block.is_some_and(|block| block.hash == hash) {
+            return Ok(scan);
+        }
+        let back = BACK_BLOCKS.max(chain.confirmations.cast_signed().saturating_mul(4));
+        let to = (scan.scanned_to.min(head.number.cast_signed()) - back).max(0);
+        cx.warn(&format!("{slug} was reorganised: its deposits are scanned again from block {to} on"));
+        let name = chain.slug.clone();
+        cx.write(async move |tx| scans::rewind(tx, &name, to).await).await?;
+    } else {
+        let first = (head.number.cast_signed() - BACK_BLOCKS).max(0);
+        let block = source.block(first.cast_unsigned()).await?;
+        let Some(block) = block else { return Err(window::moved(chain)) };
+        let name = chain.slug.clone();
+        cx.write(async move |tx| scans::begin(tx, &name, first, block.hash).await).await?;
+    }
+    scans::find(&cx.db(), slug).await?.ok_or_else(|| window::moved(chain))
+}
+
+/// Records that the chain is scanned up to its head, and ends quotes whose grace has passed.
+async fn complete(
+    cx: &PluginContext<Payin>,
+    chain: &TakenChain,
+    source: &Chain<'_>,
+    head: BlockInfo,
+) -> Result<(), HostError> {
+    let slug = &*chain.slug;
+    let safe = head.number.saturating_sub(chain.confirmations);
+    let safe_time = source.block(safe).await?.map_or(0, |block| block.time_s);
+    let name = chain.slug.clone();
+    cx.write(async move |tx| scans::complete(tx, &name, safe_time).await).await?;
+    for quote in quotes::lapsed(&cx.db(), slug, safe_time, EXPIRED_MAX).await? {
+        cx.write(async move |tx| expire(tx, &quote).await).await?;
+    }
+    Ok(())
+}
+
+async fn expire(tx: &Tx, quote: &Quote) -> Result<(), HostError> {
+    let detail = "no deposit came in time";
+    quotes::set_status(tx, &quote.id, quote.status, Status::Expired, detail).await.map(drop)
+}

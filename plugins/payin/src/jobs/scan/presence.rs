@@ -1,0 +1,131 @@
+//! Whether deposits are still in their chains: counts confirmations, takes back what is gone, and stops everything when that happens after a
+//! payout.
+
+use crate::{
+    Payin,
+    model::{Deposit, DepositState, Quote, Status, TakenChain},
+    store::{deposits, pauses, quotes, scans},
+};
+use plugin_api::{
+    HostError, PluginContext,
+    chain::{BlockInfo, Chain},
+};
+
+/// Quotes of a chain that one run looks up.
+const QUOTES_MAX: u32 = 200;
+/// How long a deposit is looked up after it was found, once its payout is recorded.
+const WATCH_S: i64 = 86_400;
+/// Deposits of payouts that one run looks up.
+const WATCHED_MAX: u32 = 50;
+
+/// Where a deposit is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// Where it was, with so many blocks from its own to the head.
+    Here { confirmations: i64 },
+    /// Its transaction is in this block now, or in none.
+    Gone { block: Option<u64> },
+}
+
+/// Looks a deposit up; two servers agree about receipt, block and head.
+pub async fn look_up(
+    chain: &TakenChain,
+    source: &Chain<'_>,
+    deposit: &Deposit,
+    head: BlockInfo,
+) -> Result<Presence, HostError> {
+    let Some(receipt) = source.receipt(deposit.tx).await? else { return Ok(Presence::Gone { block: None }) };
+    let block = source.block(receipt.block).await?;
+    let is_here = deposit.is_in(&receipt, chain.deposit) && block.is_some_and(|block| block.hash == deposit.block_hash);
+    if !is_here {
+        return Ok(Presence::Gone { block: Some(receipt.block) });
+    }
+    Ok(Presence::Here {
+        confirmations: head.number.cast_signed().saturating_sub(deposit.block).saturating_add(1).max(0),
+    })
+}
+
+pub async fn follow(
+    cx: &PluginContext<Payin>,
+    chain: &TakenChain,
+    source: &Chain<'_>,
+    head: BlockInfo,
+) -> Result<(), HostError> {
+    for quote in quotes::unpaid(&cx.db(), &chain.slug, QUOTES_MAX).await? {
+        let Some(deposit) = deposit_of(cx, &quote).await? else { continue };
+        match look_up(chain, source, &deposit, head).await? {
+            Presence::Here { confirmations } => confirm(cx, &quote, &deposit, confirmations).await?,
+            Presence::Gone { block } => take_back(cx, chain, &deposit, block).await?,
+        }
+    }
+    for deposit in deposits::paid_since(&cx.db(), &chain.slug, cx.now_s() - WATCH_S, WATCHED_MAX).await? {
+        match look_up(chain, source, &deposit, head).await? {
+            Presence::Here { .. } => cx.write(async move |tx| deposits::set_present(tx, deposit.id).await).await?,
+            Presence::Gone { block } => take_back(cx, chain, &deposit, block).await?,
+        }
+    }
+    Ok(())
+}
+
+async fn deposit_of(cx: &PluginContext<Payin>, quote: &Quote) -> Result<Option<Deposit>, HostError> {
+    match quote.deposit {
+        Some(id) => deposits::find(&cx.db(), id).await,
+        None => Ok(None),
+    }
+}
+
+async fn confirm(
+    cx: &PluginContext<Payin>,
+    quote: &Quote,
+    deposit: &Deposit,
+    confirmations: i64,
+) -> Result<(), HostError> {
+    let (quote, deposit) = (quote.clone(), deposit.clone());
+    cx.write(async move |tx| {
+        if !deposits::is_unchanged(tx, &quote, &deposit).await? {
+            return Ok(());
+        }
+        deposits::set_present(tx, deposit.id).await?;
+        quotes::set_confirmations(tx, &quote.id, confirmations).await?;
+        if confirmations >= quote.required {
+            let detail = format!("{confirmations} blocks from block {} on", deposit.block);
+            quotes::set_status(tx, &quote.id, Status::Seen, Status::Confirmed, &detail).await?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// The block in which its transaction is now is scanned again, so that the deposit is found there.
+async fn take_back(
+    cx: &PluginContext<Payin>,
+    chain: &TakenChain,
+    deposit: &Deposit,
+    block: Option<u64>,
+) -> Result<(), HostError> {
+    let slug = &*chain.slug;
+    let (paused, id, hash) = (chain.slug.clone(), deposit.id, deposit.block_hash);
+    let reason = format!("deposit {} left the chain after its payout", deposit.tx);
+    let is_lost = cx
+        .write(async move |tx| {
+            let is_lost = deposits::take_back(tx, id, hash).await?;
+            if let Some(block) = block {
+                scans::rewind(tx, &paused, block.cast_signed()).await?;
+            }
+            if is_lost {
+                pauses::pause(tx, &paused, &reason, None).await?;
+            }
+            Ok(is_lost)
+        })
+        .await?;
+    if is_lost {
+        let quote = deposit.quote.as_deref().unwrap_or_default();
+        cx.error(&format!(
+            "the deposit {} on {slug} of the quote {quote} left its chain after its payout was recorded: {slug} is paused",
+            deposit.tx
+        ));
+    } else if deposit.state == DepositState::Matched {
+        cx.warn(&format!("the deposit {} on {slug} left its chain: it is taken back", deposit.tx));
+    }
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! Pay-in: a person sends USDC or USDT on another chain, and gets the service's coin.
+//!
+//! README.md has the details. The rules that must not break: an amount belongs to one quote while a deposit could match it
+//! (`store/quotes.rs`); what decides about money was reported alike by two RPC servers (`jobs/scan`, `jobs/presence.rs`); a quote is paid
+//! once, its status, its part of the caps and the transfer in one transaction (`jobs/pay.rs`); where something is in doubt, nothing is paid
+//! and the operator decides.
+
+#![forbid(unsafe_code)]
+
+mod config;
+mod contributions;
+mod error;
+mod jobs;
+mod model;
+mod routes;
+mod store;
+
+pub use config::Config;
+
+use model::TakenChain;
+use plugin_api::{
+    Address, ConfigError, Definition, Event, Grants, HostHandle, Migration, Plugin, Skill, chain::MAIN, export_plugin,
+    point,
+};
+use std::collections::BTreeSet;
+
+/// Role of the key that pays.
+const ROLE: &str = "payin";
+
+/// The plugin's state in memory.
+pub struct Payin {
+    config: Config,
+    /// USD for one coin, with 18 decimals; none while the operator has fixed no price.
+    price: Option<model::Units>,
+    chains: Vec<TakenChain>,
+    operators: BTreeSet<Address>,
+}
+
+impl Payin {
+    /// The chain of this name on which deposits are taken.
+    fn chain(&self, slug: &str) -> Option<&TakenChain> {
+        self.chains.iter().find(|chain| chain.slug == slug)
+    }
+}
+
+impl Plugin for Payin {
+    type Config = Config;
+
+    fn define() -> Definition<Self> {
+        Definition::new()
+            .tag("Pay-in")
+            .routes([
+                routes::get_assets::route(),
+                routes::create_quote::route(),
+                routes::list_deposits::route(),
+                routes::resolve_deposit::route(),
+                routes::pause_payin::route(),
+                routes::get_quote::route(),
+            ])
+            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .jobs([jobs::scan::job(), jobs::pay::job(), jobs::follow::job()])
+            .grants(Grants {
+                chains: vec![MAIN.to_owned()],
+                all_chains: true,
+                signer_roles: vec![ROLE.to_owned()],
+                secrets: true,
+                ..Grants::default()
+            })
+            .publishes(&[model::PayinPaid::TYPE])
+            .skill(Skill::new(
+                "Buy the service's coin with USDC or USDT from another chain: ask for a quote, send exactly its amount",
+                &["payin", "onboarding", "coins"],
+            ))
+            .contributes(point::STATUS, contributions::status)
+            .off_by_default()
+    }
+
+    fn new(config: Config, host: &HostHandle) -> Result<Self, ConfigError> {
+        let settings = config.validate(&host.environment().chain_ids)?;
+        Ok(Self { config, price: settings.price, chains: settings.chains, operators: settings.operators })
+    }
+}
+
+export_plugin!(Payin);

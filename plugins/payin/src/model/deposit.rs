@@ -1,0 +1,201 @@
+//! Transfers to a deposit address: as events, and as rows.
+
+use super::Units;
+use plugin_api::{Address, Hash256, chain::ReceiptInfo, contracts::ChainEvent, handles::Bind};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// `Transfer(address,address,uint256)`; an event of ERC-721 has a fourth topic.
+const TRANSFER: &[u8] = b"Transfer(address,address,uint256)";
+
+/// The arguments of a token's `Transfer`.
+#[derive(Clone, Debug, Deserialize)]
+pub struct TransferArguments {
+    pub from: Address,
+    pub to: Address,
+    pub value: Units,
+}
+
+/// A transfer as two servers told it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundTransfer {
+    pub asset: String,
+    pub token: Address,
+    pub tx: Hash256,
+    pub ordinal: i64,
+    pub log_index: i64,
+    pub block: i64,
+    pub block_hash: Hash256,
+    pub block_time: i64,
+    pub sender: Address,
+    pub units: Units,
+}
+
+/// What a deposit is at this moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, plugin_api::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DepositState {
+    /// It is to be matched.
+    New,
+    Matched,
+    /// The operator decides about it.
+    Unmatched,
+    /// It is in no block of its chain.
+    Gone,
+    /// The operator has decided that no coins are paid for it.
+    Dismissed,
+}
+
+impl Bind for DepositState {
+    fn into_value(self) -> plugin_api::abi::Value {
+        let name = match self {
+            Self::New => "new",
+            Self::Matched => "matched",
+            Self::Unmatched => "unmatched",
+            Self::Gone => "gone",
+            Self::Dismissed => "dismissed",
+        };
+        name.into_value()
+    }
+}
+
+/// A stored deposit.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Deposit {
+    pub id: i64,
+    pub chain: String,
+    pub asset: String,
+    pub token: Address,
+    pub tx: Hash256,
+    pub ordinal: i64,
+    pub log_index: i64,
+    pub block: i64,
+    pub block_hash: Hash256,
+    pub block_time: i64,
+    pub sender: Address,
+    pub units: Units,
+    pub state: DepositState,
+    pub reason: Option<String>,
+    pub quote: Option<String>,
+    pub checks: i64,
+    pub lost_at: Option<i64>,
+    pub found_at: i64,
+}
+
+/// The transfers of one token to the address, numbered within their transactions. A transfer of nothing is none, and neither is one of the
+/// address to itself.
+pub fn ordered(asset: &str, events: Vec<ChainEvent<TransferArguments>>) -> Vec<FoundTransfer> {
+    let mut next: BTreeMap<Hash256, i64> = BTreeMap::new();
+    let counts = |event: &ChainEvent<TransferArguments>| {
+        event.args.value != Units::ZERO && event.args.from != event.args.to && event.args.from != Address::ZERO
+    };
+    let number = |event: ChainEvent<TransferArguments>| {
+        let ordinal = next.entry(event.tx).or_insert(0);
+        *ordinal += 1;
+        FoundTransfer {
+            asset: asset.to_owned(),
+            token: event.address,
+            tx: event.tx,
+            ordinal: *ordinal,
+            log_index: event.log_index.cast_signed(),
+            block: event.block.cast_signed(),
+            block_hash: event.block_hash,
+            block_time: event.time_s,
+            sender: event.args.from,
+            units: event.args.value,
+        }
+    };
+    events.into_iter().filter(counts).map(number).collect()
+}
+
+/// The three topics of a transfer.
+fn transfer_topics(from: Address, to: Address) -> [Hash256; 3] {
+    let word = |address: Address| {
+        let mut word = [0; 32];
+        let (_, last) = word.split_at_mut(12);
+        last.copy_from_slice(&address.0);
+        Hash256(word)
+    };
+    [Hash256::keccak(TRANSFER), word(from), word(to)]
+}
+
+impl Deposit {
+    /// Whether the receipt has this very transfer at this very place.
+    pub fn is_in(&self, receipt: &ReceiptInfo, to: Address) -> bool {
+        let (topics, data) = (transfer_topics(self.sender, to), format!("0x{:064x}", self.units.0));
+        receipt.ok
+            && receipt.block.cast_signed() == self.block
+            && receipt.block_hash == self.block_hash
+            && receipt.logs.iter().any(|log| {
+                log.address == self.token
+                    && log.log_index.cast_signed() == self.log_index
+                    && log.topics == topics
+                    && log.data == data
+            })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use plugin_api::chain::LogInfo;
+
+    fn deposit() -> (Deposit, ReceiptInfo, Address) {
+        let (token, sender, to) = (Address([1; 20]), Address([2; 20]), Address([3; 20]));
+        let deposit = Deposit {
+            id: 1,
+            chain: "base".to_owned(),
+            asset: "USDC".to_owned(),
+            token,
+            tx: Hash256([4; 32]),
+            ordinal: 1,
+            log_index: 7,
+            block: 100,
+            block_hash: Hash256([5; 32]),
+            block_time: 0,
+            sender,
+            units: Units::from(255),
+            state: DepositState::New,
+            reason: None,
+            quote: None,
+            checks: 0,
+            lost_at: None,
+            found_at: 0,
+        };
+        let log = LogInfo {
+            address: token,
+            topics: transfer_topics(sender, to).to_vec(),
+            data: format!("0x{}ff", "0".repeat(62)),
+            log_index: 7,
+        };
+        let (tx, block_hash) = (deposit.tx, deposit.block_hash);
+        let receipt =
+            ReceiptInfo { tx, block: 100, block_hash, ok: true, from: sender, to: Some(token), logs: vec![log] };
+        (deposit, receipt, to)
+    }
+
+    #[test]
+    fn only_the_very_same_transfer_is_present() {
+        let (deposit, receipt, to) = deposit();
+        assert!(deposit.is_in(&receipt, to));
+        let signature = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+        assert_eq!(receipt.logs[0].topics[0].to_string(), signature);
+        let changed: [fn(&mut ReceiptInfo); 8] = [
+            |receipt| receipt.ok = false,
+            |receipt| receipt.block = 101,
+            |receipt| receipt.block_hash = Hash256([6; 32]),
+            |receipt| receipt.logs.clear(),
+            |receipt| receipt.logs[0].address = Address([9; 20]),
+            |receipt| receipt.logs[0].topics.push(Hash256([0; 32])),
+            |receipt| receipt.logs[0].data = format!("0x{}fe", "0".repeat(62)),
+            |receipt| receipt.logs[0].log_index = 8,
+        ];
+        for change in changed {
+            let mut receipt = receipt.clone();
+            change(&mut receipt);
+            assert!(!deposit.is_in(&receipt, to), "{receipt:?}");
+        }
+        assert!(!deposit.is_in(&receipt, Address([8; 20])));
+    }
+}

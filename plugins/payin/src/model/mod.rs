@@ -1,0 +1,22 @@
+//! Pure parts: chains, amounts, prices, what is stored and what is shown.
+
+mod amount;
+mod chain;
+mod chain_settings;
+mod deposit;
+mod event;
+mod price;
+mod quote;
+mod view;
+
+pub use amount::{Decimal, dust_max, format_units, free_amount, parse_units};
+pub use chain::{TakenChain, Token};
+pub use chain_settings::ChainSettings;
+pub use deposit::{Deposit, DepositState, FoundTransfer, TransferArguments, ordered};
+pub use event::PayinPaid;
+pub use price::{GRACE_S, LIFE_S, SPREAD_BPS, USD_MAX, USD_MIN, coins_for, in_micro, usd_of};
+pub use quote::{NewQuote, Quote, Status};
+pub use view::{AssetsView, ChainView, DepositView, HistoryView, QuoteView, StatusView};
+
+/// A 256-bit amount of any smallest unit: of a token, of a coin, or USD with 18 decimals.
+pub type Units = plugin_api::Wei;

@@ -1,0 +1,230 @@
+//! `POST /api/payin/quote`: how much of a token to send where, and how many coins that buys.
+//!
+//! The rule: the amount is taken in the transaction that stores the quote, in which the bounds are checked.
+
+use super::{disabled, unavailable};
+use crate::{
+    Payin, ROLE,
+    config::Dust,
+    error::QuoteError,
+    model::{
+        Decimal, LIFE_S, NewQuote, Quote, QuoteView, SPREAD_BPS, Status, TakenChain, Token, USD_MAX, USD_MIN, Units,
+        coins_for, dust_max, format_units, free_amount, in_micro, parse_units, usd_of,
+    },
+    store::{pauses, quotes, scans},
+};
+use plugin_api::{
+    Address, Created, HandlerError, HostError, HostErrorCode, JsonBody, RequestContext, Route, Tx, Wei, chain::MAIN,
+};
+
+const BODY_BYTES_MAX: u64 = 4096;
+const MICRO: i64 = 1_000_000;
+/// What a client's quotes block is free again after life and grace.
+const RETRY_S: i64 = 300;
+
+type Checked<T> = Result<T, HandlerError<QuoteError>>;
+
+pub fn route() -> Route<Payin> {
+    Route::post("/api/payin/quote", create_quote)
+        .public()
+        .per_minute(20)
+        .body_max_bytes(BODY_BYTES_MAX)
+        .timeout_ms(20_000)
+        .summary("Get a quote: the exact amount to send on another chain, and the coins that it buys")
+        .description(
+            "Deposits are told apart by their amount, so send exactly sendExactly in one transfer. The first version's \
+             {chain, usdc, to} works too; target and address are other names of to.",
+        )
+        .example("POST /api/payin/quote {chain, asset, amount, to}")
+}
+
+/// What is checked before the write.
+struct Draft {
+    quote: Quote,
+    price: Units,
+    dust: Dust,
+    per_recipient: i64,
+    per_network: i64,
+    usd_micro_max: i64,
+}
+
+async fn create_quote(cx: RequestContext<Payin>, JsonBody(new): JsonBody<NewQuote>) -> Checked<Created<QuoteView>> {
+    if let Some(reason) = disabled(&cx).await? {
+        return Err(QuoteError::Disabled { disabled: true, reason }.into());
+    }
+    let chain = cx.plugin().chain(&new.chain).ok_or_else(|| QuoteError::UnknownChain(shortened(&new.chain)))?.clone();
+    let (token, amount) = asked(&chain, &new)?;
+    let requested = parse_units(&amount.0, token.decimals).map_err(QuoteError::Amount)?;
+    if new.to == Address::ZERO {
+        return Err(QuoteError::ZeroAddress.into());
+    }
+    check_bounds(requested, token.decimals)?;
+    let position = position(&cx, &chain).await?;
+    let price = cx.plugin().price.unwrap_or_default();
+    let draft = draft(&cx, &chain, token, (&new, requested), (price, position)).await?;
+    check_coins(&cx, &draft).await?;
+    let quote = cx.write(async move |tx| record(tx, &draft).await).await?;
+    Ok(Created(quote.into_quote_view(&chain)))
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(32).collect()
+}
+
+fn asked<'t>(chain: &'t TakenChain, new: &'t NewQuote) -> Result<(&'t Token, &'t Decimal), QuoteError> {
+    let (asset, amount) = match (&new.asset, &new.amount, &new.usdc) {
+        (None, None, Some(usdc)) => ("USDC", usdc),
+        (asset, Some(amount), _) => (asset.as_deref().unwrap_or("USDC"), amount),
+        _ => return Err(QuoteError::Amount("it is missing".to_owned())),
+    };
+    let unknown = || QuoteError::UnknownAsset { asset: shortened(asset), chain: chain.slug.clone() };
+    Ok((chain.token(asset).ok_or_else(unknown)?, amount))
+}
+
+/// Of the requested amount, without dust.
+fn check_bounds(requested: Units, decimals: u8) -> Result<(), QuoteError> {
+    let whole = |usd: u64| parse_units(&usd.to_string(), 18).unwrap_or_default();
+    match usd_of(requested, decimals) {
+        Some(usd) if whole(USD_MIN) <= usd && usd <= whole(USD_MAX) => Ok(()),
+        usd => Err(QuoteError::OutOfBounds { usd: format_units(usd.unwrap_or_default(), 18) }),
+    }
+}
+
+/// The newest block of the chain, while its deposits are scanned: only later blocks can hold the deposit.
+async fn position(cx: &RequestContext<Payin>, chain: &TakenChain) -> Checked<i64> {
+    let (db, now_s) = (cx.db(), cx.now_s());
+    let scan = scans::find(&db, &chain.slug).await?;
+    let reason = match unavailable(&db, &chain.slug, scan.as_ref(), now_s).await? {
+        Some(reason) => reason,
+        None => match cx.chain(&chain.slug).quorum().head().await {
+            Ok(head) => {
+                // A server may be behind what was scanned.
+                let scanned_to = scan.map_or(0, |scan| scan.scanned_to);
+                return Ok(head.number.cast_signed().max(scanned_to));
+            }
+            Err(error) if error.is_transient() => "its servers do not answer, or differ".to_owned(),
+            Err(error) => return Err(error.into()),
+        },
+    };
+    let mut available = Vec::new();
+    let scans = scans::all(&db).await?;
+    for other in cx.plugin().chains.iter().filter(|other| other.slug != chain.slug) {
+        if unavailable(&db, &other.slug, scans.get(&other.slug), now_s).await?.is_none() {
+            available.push(other.slug.clone());
+        }
+    }
+    Err(QuoteError::ChainUnavailable { chain: chain.slug.clone(), reason, unavailable: true, available }.into())
+}
+
+async fn draft(
+    cx: &RequestContext<Payin>,
+    chain: &TakenChain,
+    token: &Token,
+    (new, requested): (&NewQuote, Units),
+    (price, position): (Units, i64),
+) -> Checked<Draft> {
+    let network = hex::encode(cx.secret("clients").hmac(cx.client_network()).await?);
+    let config = &cx.plugin().config;
+    let quote = Quote {
+        id: format!("q_{:016x}", rand::random::<u64>()),
+        chain: chain.slug.clone(),
+        asset: token.symbol.clone(),
+        token: token.address,
+        decimals: token.decimals,
+        deposit_address: chain.deposit,
+        recipient: new.to,
+        payer: new.from,
+        network,
+        requested,
+        send: requested,
+        usd: Units::ZERO,
+        price,
+        spread_bps: SPREAD_BPS.cast_signed(),
+        fmx_out: Wei::ZERO,
+        position,
+        required: chain.confirmations.cast_signed(),
+        status: Status::Quoted,
+        deposit: None,
+        confirmations: 0,
+        error: None,
+        attempt: 1,
+        intent: None,
+        tx_out: None,
+        nonce: None,
+        is_mined: false,
+        created_at: cx.now_s(),
+        expires_at: cx.now_s() + LIFE_S,
+        seen_at: None,
+        paid_at: None,
+        tx_in: None,
+        block_in: None,
+    };
+    let quote = priced(quote, requested, price)?;
+    Ok(Draft {
+        quote,
+        price,
+        dust: config.dust,
+        per_recipient: config.open_per_recipient,
+        per_network: config.open_per_network,
+        usd_micro_max: config.open_usd_max.saturating_mul(MICRO),
+    })
+}
+
+/// The quote for this amount: what is sent is what is paid for, dust included.
+fn priced(mut quote: Quote, send: Units, price: Units) -> Result<Quote, QuoteError> {
+    let too_large = || QuoteError::Amount("it is too large".to_owned());
+    quote.send = send;
+    quote.usd = usd_of(send, quote.decimals).ok_or_else(too_large)?;
+    quote.fmx_out = coins_for(quote.usd, price, SPREAD_BPS).ok_or_else(too_large)?;
+    Ok(quote)
+}
+
+/// Nothing is sold that the account could not pay beside what it owes. Open quotes do not count: they may never be paid.
+async fn check_coins(cx: &RequestContext<Payin>, draft: &Draft) -> Checked<()> {
+    let Some(payer) = cx.signer(ROLE).configured_address().await? else { return Err(QuoteError::NoCoins.into()) };
+    let balance = match cx.chain(MAIN).balance(payer, None).await {
+        Err(error) if error.is_transient() => return Err(QuoteError::NoCoins.into()),
+        balance => balance?,
+    };
+    let reserved = quotes::reserved(&cx.db()).await?;
+    let most_out = cx.plugin().config.payout_max_wei.unwrap_or_default();
+    let needed = reserved.saturating_add(draft.quote.fmx_out);
+    if draft.quote.fmx_out > most_out || balance < needed {
+        return Err(QuoteError::NoCoins.into());
+    }
+    Ok(())
+}
+
+async fn record(tx: &Tx, draft: &Draft) -> Checked<Quote> {
+    let Draft { quote, price, dust, .. } = draft;
+    if pauses::reason(tx, &quote.chain).await?.is_some() {
+        let (chain, reason, available) = (quote.chain.clone(), "it is paused".to_owned(), Vec::new());
+        return Err(QuoteError::ChainUnavailable { chain, reason, unavailable: true, available }.into());
+    }
+    check_open(tx, draft).await?;
+    let most = quote.requested.saturating_add(dust_max(quote.requested));
+    let taken = quotes::taken(tx, (&quote.chain, &quote.asset), (quote.requested, most)).await?;
+    let send = free_amount(quote.requested, quote.decimals, *dust, &taken);
+    let send = send.ok_or_else(|| QuoteError::no_amount_free(*dust))?;
+    let quote = priced(quote.clone(), send, *price)?;
+    quotes::supersede(tx, &quote).await?;
+    if !quotes::insert(tx, &quote).await? {
+        // Another quote took the amount at this moment: the write runs again and sees it.
+        return Err(HostError::new(HostErrorCode::Conflict, "the amount was taken at this moment").into());
+    }
+    Ok(quote)
+}
+
+async fn check_open(tx: &Tx, draft: &Draft) -> Checked<()> {
+    let open = quotes::open(tx, draft.quote.recipient, &draft.quote.network).await?;
+    if open.recipient >= draft.per_recipient {
+        return Err(QuoteError::TooManyOpen { of: "no more for this recipient", retry_after_s: RETRY_S }.into());
+    }
+    if open.network >= draft.per_network {
+        return Err(QuoteError::TooManyOpen { of: "no more for your network", retry_after_s: RETRY_S }.into());
+    }
+    if open.usd_micro.saturating_add(in_micro(draft.quote.usd)) > draft.usd_micro_max {
+        return Err(QuoteError::OpenUsdFull.into());
+    }
+    Ok(())
+}

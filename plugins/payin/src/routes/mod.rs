@@ -1,0 +1,49 @@
+//! The routes, a file for each.
+
+pub mod create_quote;
+pub mod get_assets;
+pub mod get_quote;
+pub mod list_deposits;
+pub mod pause_payin;
+pub mod resolve_deposit;
+
+use crate::{
+    Payin, ROLE,
+    error::OperatorError,
+    store::{pauses, scans::Scan},
+};
+use plugin_api::{Address, HostError, Query, RequestContext};
+
+/// Why this gateway gives no quotes at all.
+async fn disabled(cx: &RequestContext<Payin>) -> Result<Option<String>, HostError> {
+    let plugin = cx.plugin();
+    if plugin.price.is_none() {
+        return Ok(Some("the operator has fixed no price (price_usd)".to_owned()));
+    }
+    if plugin.config.caps().is_none() {
+        return Ok(Some("the operator has set no caps of payouts".to_owned()));
+    }
+    if plugin.chains.is_empty() {
+        return Ok(Some("no chain is configured".to_owned()));
+    }
+    let has_key = cx.signer(ROLE).configured_address().await?.is_some();
+    Ok((!has_key).then(|| "the role payin has no key".to_owned()))
+}
+
+/// Why no quote is given for a chain now.
+async fn unavailable(
+    db: &impl Query,
+    slug: &str,
+    scan: Option<&Scan>,
+    now_s: i64,
+) -> Result<Option<String>, HostError> {
+    match Scan::unavailable(scan, now_s) {
+        Some(reason) => Ok(Some(reason)),
+        // The operator's words are not for everybody.
+        None => Ok(pauses::reason(db, slug).await?.map(|_| "it is paused".to_owned())),
+    }
+}
+
+fn check_operator(plugin: &Payin, signer: Address) -> Result<(), OperatorError> {
+    if plugin.operators.contains(&signer) { Ok(()) } else { Err(OperatorError::NotOperator) }
+}

@@ -1,0 +1,178 @@
+//! Deposits: one row for the life of a transfer, whatever block its transaction moves to. So one that was paid for is never found again as
+//! another.
+
+use super::quotes;
+use crate::model::{Deposit, DepositState, FoundTransfer, Quote, Status};
+use plugin_api::{Address, Hash256, HostError, List, Query, Tx, sql};
+
+const COLUMNS: &str = "id, chain, asset, token, tx, ordinal, log_index, block, block_hash, block_time, sender, units, state, reason, quote, \
+     checks, lost_at, found_at";
+
+/// All deposits, the newest first.
+pub const DEPOSITS: List = List::new("payin_deposits", COLUMNS).order_by("id DESC");
+
+pub async fn find(db: &impl Query, id: i64) -> Result<Option<Deposit>, HostError> {
+    db.row(sql(format!("SELECT {COLUMNS} FROM payin_deposits WHERE id = $1")).bind(id)).await
+}
+
+async fn find_transfer(tx: &Tx, chain: &str, found: &FoundTransfer) -> Result<Option<Deposit>, HostError> {
+    let select =
+        format!("SELECT {COLUMNS} FROM payin_deposits WHERE chain = $1 AND token = $2 AND tx = $3 AND ordinal = $4");
+    tx.row(sql(select).bind((chain, found.token, found.tx, found.ordinal))).await
+}
+
+/// Stores a transfer that is new, or notes that one is in another block now.
+pub async fn note(tx: &Tx, chain: &str, found: &FoundTransfer) -> Result<(), HostError> {
+    let Some(known) = find_transfer(tx, chain, found).await? else {
+        let insert = "INSERT INTO payin_deposits (chain, asset, token, tx, ordinal, log_index, block, block_hash, block_time, sender, units, \
+             units_key, state, checks, check_at, seen_at, found_at) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'new', 0, 0, $13, $13)";
+        let insert = sql(insert)
+            .bind((chain, &*found.asset, found.token, found.tx, found.ordinal, found.log_index, found.block))
+            .bind((found.block_hash, found.block_time, found.sender, found.units, found.units.sort_key(), tx.now_s()));
+        return tx.execute(insert).await.map(drop);
+    };
+    let is_same = (known.block_hash, known.log_index) == (found.block_hash, found.log_index);
+    if is_same && known.state != DepositState::Gone {
+        return Ok(());
+    }
+    if is_paid(tx, &known).await? {
+        return move_paid(tx, &known, found).await;
+    }
+    if known.state == DepositState::Dismissed {
+        return Ok(());
+    }
+    release(tx, &known, "its deposit moved to another block").await?;
+    let update = "UPDATE payin_deposits SET log_index = $2, block = $3, block_hash = $4, block_time = $5, sender = $6, units = $7, \
+         units_key = $8, state = 'new', reason = NULL, quote = NULL, checks = 0, check_at = 0, seen_at = $9 WHERE id = $1";
+    let update = sql(update)
+        .bind((known.id, found.log_index, found.block, found.block_hash, found.block_time, found.sender, found.units))
+        .bind((found.units.sort_key(), tx.now_s()));
+    tx.execute(update).await.map(drop)
+}
+
+/// Whether a payout is recorded for it.
+async fn is_paid(tx: &Tx, deposit: &Deposit) -> Result<bool, HostError> {
+    let Some(quote) = &deposit.quote else { return Ok(false) };
+    let quote = quotes::find(tx, quote).await?;
+    Ok(quote.is_some_and(|quote| {
+        quote.deposit == Some(deposit.id) && (quote.intent.is_some() || quote.status == Status::Failed)
+    }))
+}
+
+/// A deposit that was paid for stays that of its quote.
+async fn move_paid(tx: &Tx, known: &Deposit, found: &FoundTransfer) -> Result<(), HostError> {
+    if found.units != known.units {
+        return Ok(());
+    }
+    let update = "UPDATE payin_deposits SET log_index = $2, block = $3, block_hash = $4, block_time = $5, state = 'matched', \
+         lost_at = NULL, seen_at = $6 WHERE id = $1";
+    let update =
+        sql(update).bind((known.id, found.log_index, found.block, found.block_hash, found.block_time, tx.now_s()));
+    tx.execute(update).await.map(drop)
+}
+
+/// Takes a deposit from its quote, which waits for one again.
+async fn release(tx: &Tx, deposit: &Deposit, why: &str) -> Result<(), HostError> {
+    let Some(id) = &deposit.quote else { return Ok(()) };
+    for from in [Status::Seen, Status::Confirmed] {
+        quotes::set_status(tx, id, from, Status::Quoted, why).await?;
+    }
+    quotes::clear_deposit(tx, id, why).await
+}
+
+/// Takes back a deposit that is in no block any more. After its payout is recorded it is only marked; returns whether that is so and new.
+pub async fn take_back(tx: &Tx, id: i64, block_hash: Hash256) -> Result<bool, HostError> {
+    let Some(deposit) = find(tx, id).await?.filter(|deposit| deposit.block_hash == block_hash) else {
+        return Ok(false);
+    };
+    if is_paid(tx, &deposit).await? {
+        let update = "UPDATE payin_deposits SET lost_at = $2 WHERE id = $1 AND lost_at IS NULL";
+        return Ok(tx.execute(sql(update).bind((id, tx.now_s()))).await? > 0);
+    }
+    release(tx, &deposit, "its deposit left the chain").await?;
+    let update = "UPDATE payin_deposits SET state = 'gone', quote = NULL, reason = 'it left its chain' WHERE id = $1 \
+         AND state <> 'dismissed'";
+    tx.execute(sql(update).bind(id)).await.map(|_| false)
+}
+
+/// Notes that a deposit is where it was.
+pub async fn set_present(tx: &Tx, id: i64) -> Result<(), HostError> {
+    let update = "UPDATE payin_deposits SET seen_at = $2, lost_at = NULL WHERE id = $1";
+    tx.execute(sql(update).bind((id, tx.now_s()))).await.map(drop)
+}
+
+/// Deposits of a chain that are to be matched, and whose check is due.
+pub async fn due(db: &impl Query, chain: &str, now_s: i64, limit: u32) -> Result<Vec<Deposit>, HostError> {
+    let select = format!(
+        "SELECT {COLUMNS} FROM payin_deposits WHERE state = 'new' AND chain = $1 AND check_at <= $2 ORDER BY block, log_index, id LIMIT $3"
+    );
+    db.rows(sql(select).bind((chain, now_s, limit))).await
+}
+
+/// Deposits from this block on that are nobody's yet.
+pub async fn unmatched_from(db: &impl Query, chain: &str, block: i64) -> Result<Vec<Deposit>, HostError> {
+    let select = format!(
+        "SELECT {COLUMNS} FROM payin_deposits WHERE state IN ('new', 'unmatched') AND chain = $1 AND block >= $2 ORDER BY id LIMIT 500"
+    );
+    db.rows(sql(select).bind((chain, block))).await
+}
+
+/// Deposits of a chain that were paid for since this time, those first whose presence was looked up longest ago.
+pub async fn paid_since(db: &impl Query, chain: &str, since_s: i64, limit: u32) -> Result<Vec<Deposit>, HostError> {
+    let columns: Vec<String> = COLUMNS.split(", ").map(|column| format!("d.{}", column.trim())).collect();
+    let select = format!(
+        "SELECT {} FROM payin_deposits d JOIN payin_quotes q ON q.deposit = d.id WHERE d.chain = $1 AND d.found_at >= $2 \
+         AND q.intent IS NOT NULL AND d.state = 'matched' ORDER BY d.seen_at, d.id LIMIT $3",
+        columns.join(", ")
+    );
+    db.rows(sql(select).bind((chain, since_s, limit))).await
+}
+
+/// Postpones the match of a deposit whose check was not possible.
+pub async fn postpone(tx: &Tx, id: i64, reason: &str, wait_s: i64) -> Result<(), HostError> {
+    let update =
+        "UPDATE payin_deposits SET reason = $2, checks = checks + 1, check_at = $3 WHERE id = $1 AND state = 'new'";
+    tx.execute(sql(update).bind((id, reason, tx.now_s() + wait_s))).await.map(drop)
+}
+
+/// Leaves a deposit to the operator.
+pub async fn leave(tx: &Tx, id: i64, reason: &str) -> Result<(), HostError> {
+    let update = "UPDATE payin_deposits SET state = 'unmatched', reason = $2 WHERE id = $1 AND state = 'new'";
+    tx.execute(sql(update).bind((id, reason))).await.map(drop)
+}
+
+/// Gives a deposit in this state to a quote that waits for one; returns false when either is not so any more.
+pub async fn assign(
+    tx: &Tx,
+    (id, state): (i64, DepositState),
+    (quote, status): (&str, Status),
+    detail: &str,
+) -> Result<bool, HostError> {
+    let update = "UPDATE payin_deposits SET state = 'matched', reason = NULL, quote = $3 WHERE id = $1 AND state = $2";
+    if tx.execute(sql(update).bind((id, state, quote))).await? == 0
+        || !quotes::set_status(tx, quote, status, Status::Seen, detail).await?
+    {
+        return Ok(false);
+    }
+    quotes::set_deposit(tx, quote, id).await?;
+    Ok(true)
+}
+
+/// Records that an operator pays no coins for it; returns false when it is not his to decide.
+pub async fn dismiss(tx: &Tx, id: i64, note: &str, operator: Address) -> Result<bool, HostError> {
+    let reason = format!("dismissed by {operator}: {note}");
+    let update = "UPDATE payin_deposits SET state = 'dismissed', reason = $2 WHERE id = $1 AND state = 'unmatched'";
+    Ok(tx.execute(sql(update).bind((id, reason))).await? > 0)
+}
+
+/// Whether the deposit of a quote is still the one that was looked up.
+pub async fn is_unchanged(tx: &Tx, quote: &Quote, deposit: &Deposit) -> Result<bool, HostError> {
+    let current = find(tx, deposit.id).await?;
+    let is_same = |current: Deposit| {
+        (current.block, current.block_hash, current.state) == (deposit.block, deposit.block_hash, DepositState::Matched)
+            && current.quote.as_ref() == Some(&quote.id)
+            && current.units == deposit.units
+    };
+    Ok(quote.deposit == Some(deposit.id) && current.is_some_and(is_same))
+}

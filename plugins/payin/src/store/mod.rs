@@ -1,0 +1,8 @@
+//! All SQL, a file per table.
+
+pub mod caps;
+pub mod deposits;
+pub mod history;
+pub mod pauses;
+pub mod quotes;
+pub mod scans;

@@ -1,0 +1,241 @@
+//! Quotes. Rule: an amount belongs to one quote while a deposit could match it, by the unique `open_key`; a status changes by
+//! [`set_status`] alone, which checks where the quote was and writes the history.
+
+use super::history;
+use crate::model::{GRACE_S, Quote, Status, Units};
+use plugin_api::{Address, Hash256, HostError, Query, Sql, Tx, Wei, sql};
+use serde::Deserialize;
+
+const COLUMNS: &str = "q.id, q.chain, q.asset, q.token, q.decimals, q.deposit_address, q.recipient, q.payer, q.network, q.requested, \
+     q.send, q.usd, q.price, q.spread_bps, q.fmx_out, q.position, q.required, q.status, q.deposit, q.confirmations, q.error, q.attempt, \
+     q.intent, q.tx_out, q.nonce, q.is_mined, q.created_at, q.expires_at, q.seen_at, q.paid_at, d.tx AS tx_in, d.block AS block_in";
+
+/// Quotes with the places of their deposits; `rest` selects and orders.
+fn select(rest: &str) -> Sql {
+    sql(format!("SELECT {COLUMNS} FROM payin_quotes q LEFT JOIN payin_deposits d ON d.id = q.deposit {rest}"))
+}
+
+pub async fn find(db: &impl Query, id: &str) -> Result<Option<Quote>, HostError> {
+    db.row(select("WHERE q.id = $1").bind(id)).await
+}
+
+/// Amounts between two that no new quote may have, in order.
+pub async fn taken(
+    tx: &Tx,
+    (chain, asset): (&str, &str),
+    (least, most): (Units, Units),
+) -> Result<Vec<Units>, HostError> {
+    let select = "SELECT send FROM payin_quotes WHERE chain = $1 AND asset = $2 AND send_key BETWEEN $3 AND $4 \
+         AND open_key IS NOT NULL ORDER BY send_key";
+    tx.rows(sql(select).bind((chain, asset, least.sort_key(), most.sort_key()))).await
+}
+
+/// Stores a quote that is new; returns false when another one has its amount.
+pub async fn insert(tx: &Tx, quote: &Quote) -> Result<bool, HostError> {
+    let insert = "INSERT INTO payin_quotes (id, chain, asset, token, decimals, deposit_address, recipient, payer, network, requested, \
+         send, send_key, usd, usd_micro, price, spread_bps, fmx_out, position, required, status, open_key, confirmations, retry_at, \
+         attempt, is_mined, created_at, expires_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, 0, 0, 1, 0, $22, $23) \
+         ON CONFLICT (open_key) DO NOTHING";
+    let open_key = format!("{} {} {}", quote.chain, quote.asset, quote.send);
+    let insert = sql(insert)
+        .bind((&*quote.id, &*quote.chain, &*quote.asset, quote.token, quote.decimals, quote.deposit_address))
+        .bind((quote.recipient, quote.payer, &*quote.network, quote.requested, quote.send, quote.send.sort_key()))
+        .bind((quote.usd, crate::model::in_micro(quote.usd), quote.price, quote.spread_bps, quote.fmx_out))
+        .bind((quote.position, quote.required, quote.status, open_key, quote.created_at, quote.expires_at));
+    if tx.execute(insert).await? == 0 {
+        return Ok(false);
+    }
+    let detail = format!("{} {} for {} wei", quote.send, quote.asset, quote.fmx_out);
+    history::insert(tx, &quote.id, quote.status, &detail).await?;
+    Ok(true)
+}
+
+/// How many are open, and of what value.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+pub struct Open {
+    pub recipient: i64,
+    pub network: i64,
+    pub usd_micro: i64,
+}
+
+pub async fn open(db: &impl Query, recipient: Address, network: &str) -> Result<Open, HostError> {
+    let select = "SELECT \
+         (SELECT count(*) FROM payin_quotes WHERE recipient = $1 AND status IN ('quoted', 'superseded')) AS recipient, \
+         (SELECT count(*) FROM payin_quotes WHERE network = $2 AND status IN ('quoted', 'superseded')) AS network, \
+         (SELECT cast(coalesce(sum(usd_micro), 0) AS BIGINT) FROM payin_quotes WHERE status IN ('quoted', 'superseded')) AS usd_micro";
+    db.one(sql(select).bind((recipient, network))).await
+}
+
+/// Marks older quotes of the same payer for the same recipient. They keep their amounts.
+pub async fn supersede(tx: &Tx, quote: &Quote) -> Result<(), HostError> {
+    let Some(payer) = quote.payer else { return Ok(()) };
+    let select = "SELECT id FROM payin_quotes WHERE recipient = $1 AND payer = $2 AND chain = $3 AND asset = $4 AND status = 'quoted' \
+         AND id <> $5 ORDER BY id";
+    let select = sql(select).bind((quote.recipient, payer, &*quote.chain, &*quote.asset, &*quote.id));
+    let older: Vec<String> = tx.rows(select).await?;
+    for id in older {
+        set_status(tx, &id, Status::Quoted, Status::Superseded, &format!("by {}", quote.id)).await?;
+    }
+    Ok(())
+}
+
+/// Moves a quote from one status to another, with a row of its history; returns false when it is not there.
+pub async fn set_status(tx: &Tx, id: &str, from: Status, to: Status, detail: &str) -> Result<bool, HostError> {
+    let is_over = matches!(to, Status::Paid | Status::Expired | Status::Failed);
+    let open_key = if is_over { "NULL" } else { "open_key" };
+    let update = format!("UPDATE payin_quotes SET status = $3, open_key = {open_key} WHERE id = $1 AND status = $2");
+    if tx.execute(sql(update).bind((id, from, to))).await? == 0 {
+        return Ok(false);
+    }
+    history::insert(tx, id, to, detail).await?;
+    Ok(true)
+}
+
+/// The quotes that a transfer of this amount, in this block, could be for; two at most, since two are as bad as many.
+pub async fn candidates(
+    tx: &Tx,
+    (chain, asset, units): (&str, &str, Units),
+    (block, block_time): (i64, i64),
+) -> Result<Vec<Quote>, HostError> {
+    let rest = "WHERE q.chain = $1 AND q.asset = $2 AND q.send_key = $3 AND q.status IN ('quoted', 'superseded') \
+         AND q.position < $4 AND q.expires_at >= $5 ORDER BY q.created_at, q.id LIMIT 2";
+    tx.rows(select(rest).bind((chain, asset, units.sort_key(), block, block_time - GRACE_S))).await
+}
+
+/// Gives a quote its deposit, and reserves its coins.
+pub async fn set_deposit(tx: &Tx, id: &str, deposit: i64) -> Result<(), HostError> {
+    let update = "UPDATE payin_quotes SET deposit = $2, seen_at = $3, error = NULL, retry_at = 0, confirmations = 0 WHERE id = $1";
+    tx.execute(sql(update).bind((id, deposit, tx.now_s()))).await.map(drop)
+}
+
+/// Takes its deposit from a quote for which nothing is recorded yet.
+pub async fn clear_deposit(tx: &Tx, id: &str, error: &str) -> Result<(), HostError> {
+    let update = "UPDATE payin_quotes SET deposit = NULL, seen_at = NULL, confirmations = 0, error = $2 WHERE id = $1 AND intent IS NULL";
+    tx.execute(sql(update).bind((id, error))).await.map(drop)
+}
+
+/// Another amount of coins, for a deposit that an operator assigned.
+pub async fn set_amount(tx: &Tx, id: &str, fmx_out: Wei) -> Result<(), HostError> {
+    tx.execute(sql("UPDATE payin_quotes SET fmx_out = $2 WHERE id = $1").bind((id, fmx_out))).await.map(drop)
+}
+
+pub async fn set_confirmations(tx: &Tx, id: &str, confirmations: i64) -> Result<(), HostError> {
+    let update = "UPDATE payin_quotes SET confirmations = $2 WHERE id = $1";
+    tx.execute(sql(update).bind((id, confirmations))).await.map(drop)
+}
+
+/// Whose grace the scan of the chain has passed, and for which no deposit waits to be matched.
+pub async fn lapsed(db: &impl Query, chain: &str, safe_time: i64, limit: u32) -> Result<Vec<Quote>, HostError> {
+    let rest = "WHERE q.chain = $1 AND q.status IN ('quoted', 'superseded') AND q.expires_at < $2 \
+         AND NOT EXISTS (SELECT 1 FROM payin_deposits n WHERE n.chain = q.chain AND n.asset = q.asset AND n.state = 'new' \
+             AND n.units_key = q.send_key) ORDER BY q.expires_at, q.id LIMIT $3";
+    db.rows(select(rest).bind((chain, safe_time - GRACE_S, limit))).await
+}
+
+/// Seen or confirmed ones of a chain for which no payout is recorded.
+pub async fn unpaid(db: &impl Query, chain: &str, limit: u32) -> Result<Vec<Quote>, HostError> {
+    let rest = "WHERE q.chain = $1 AND q.status IN ('seen', 'confirmed') AND q.intent IS NULL ORDER BY d.seen_at, q.id LIMIT $2";
+    db.rows(select(rest).bind((chain, limit))).await
+}
+
+/// Confirmed ones that may be paid now, the oldest first.
+pub async fn payable(db: &impl Query, now_s: i64, limit: u32) -> Result<Vec<Quote>, HostError> {
+    let rest = "WHERE q.status = 'confirmed' AND q.intent IS NULL AND q.retry_at <= $1 ORDER BY q.retry_at, q.seen_at, q.id LIMIT $2";
+    db.rows(select(rest).bind((now_s, limit))).await
+}
+
+/// Says of a confirmed quote why it is not paid, and when to try again.
+pub async fn hold(tx: &Tx, id: &str, reason: &str, retry_at: i64) -> Result<(), HostError> {
+    let update =
+        "UPDATE payin_quotes SET error = $2, retry_at = $3 WHERE id = $1 AND status = 'confirmed' AND intent IS NULL";
+    tx.execute(sql(update).bind((id, reason, retry_at))).await.map(drop)
+}
+
+/// Notes the intent of a confirmed quote that has none; returns false otherwise.
+pub async fn set_intent(tx: &Tx, id: &str, attempt: i64, intent: i64) -> Result<bool, HostError> {
+    let update = "UPDATE payin_quotes SET intent = $3, error = NULL WHERE id = $1 AND attempt = $2 AND status = 'confirmed' \
+         AND intent IS NULL";
+    Ok(tx.execute(sql(update).bind((id, attempt, intent))).await? > 0)
+}
+
+/// Those whose payout is recorded and not final.
+pub async fn sent(db: &impl Query, limit: u32) -> Result<Vec<Quote>, HostError> {
+    let rest = "WHERE q.status = 'confirmed' AND q.intent IS NOT NULL ORDER BY q.id LIMIT $1";
+    db.rows(select(rest).bind(limit)).await
+}
+
+/// Notes the transaction that was signed last, or the one that is in a block now.
+pub async fn note_progress(
+    tx: &Tx,
+    quote: &Quote,
+    (hash, nonce): (Option<Hash256>, Option<i64>),
+    is_mined: bool,
+) -> Result<(), HostError> {
+    let update = "UPDATE payin_quotes SET tx_out = $3, nonce = $4, is_mined = $5 WHERE id = $1 AND intent = $2";
+    tx.execute(sql(update).bind((&*quote.id, quote.intent, hash, nonce, is_mined))).await.map(drop)
+}
+
+/// Marks a quote as paid; returns false when it is already.
+pub async fn set_paid(tx: &Tx, quote: &Quote, detail: &str) -> Result<bool, HostError> {
+    if !set_status(tx, &quote.id, Status::Confirmed, Status::Paid, detail).await? {
+        return Ok(false);
+    }
+    let update = "UPDATE payin_quotes SET paid_at = $2, error = NULL, is_mined = 1 WHERE id = $1";
+    tx.execute(sql(update).bind((&*quote.id, tx.now_s()))).await?;
+    Ok(true)
+}
+
+/// Has a payout that was never carried out recorded again, with another key, from this time on.
+pub async fn repeat(tx: &Tx, quote: &Quote, reason: &str, retry_at: i64) -> Result<(), HostError> {
+    let update = "UPDATE payin_quotes SET intent = NULL, tx_out = NULL, nonce = NULL, is_mined = 0, attempt = attempt + 1, error = $3, \
+         retry_at = $4 WHERE id = $1 AND intent = $2 AND status = 'confirmed'";
+    tx.execute(sql(update).bind((&*quote.id, quote.intent, reason, retry_at))).await.map(drop)
+}
+
+/// Ends a quote whose payout reverted in a block.
+pub async fn set_failed(tx: &Tx, quote: &Quote, reason: &str) -> Result<bool, HostError> {
+    let is_failed = set_status(tx, &quote.id, Status::Confirmed, Status::Failed, reason).await?;
+    if is_failed {
+        tx.execute(sql("UPDATE payin_quotes SET error = $2 WHERE id = $1").bind((&*quote.id, reason))).await?;
+    }
+    Ok(is_failed)
+}
+
+/// Coins that are promised to deposits and not paid: of seen and confirmed quotes.
+pub async fn reserved(db: &impl Query) -> Result<Wei, HostError> {
+    let select = "SELECT fmx_out FROM payin_quotes WHERE status IN ('seen', 'confirmed') AND is_mined = 0";
+    Ok(sum(db.rows(sql(select)).await?))
+}
+
+/// What the payouts that are recorded and in no block take from the key's account.
+pub async fn outstanding(db: &impl Query) -> Result<Wei, HostError> {
+    let select = "SELECT fmx_out FROM payin_quotes WHERE status = 'confirmed' AND intent IS NOT NULL AND is_mined = 0";
+    Ok(sum(db.rows(sql(select)).await?))
+}
+
+fn sum(amounts: Vec<Wei>) -> Wei {
+    amounts.into_iter().fold(Wei::ZERO, Wei::saturating_add)
+}
+
+/// Numbers for the status.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+pub struct Numbers {
+    pub open: i64,
+    pub paid: i64,
+    pub held: i64,
+    pub failed: i64,
+    pub unmatched: i64,
+    pub lost: i64,
+}
+
+pub async fn numbers(db: &impl Query, since_s: i64) -> Result<Numbers, HostError> {
+    let select = "SELECT \
+         (SELECT count(*) FROM payin_quotes WHERE status IN ('quoted', 'seen')) AS open, \
+         (SELECT count(*) FROM payin_quotes WHERE status = 'paid') AS paid, \
+         (SELECT count(*) FROM payin_quotes WHERE status = 'confirmed' AND error IS NOT NULL) AS held, \
+         (SELECT count(*) FROM payin_quotes WHERE status = 'failed') AS failed, \
+         (SELECT count(*) FROM payin_deposits WHERE state = 'unmatched' AND found_at >= $1) AS unmatched, \
+         (SELECT count(*) FROM payin_deposits WHERE lost_at IS NOT NULL) AS lost";
+    db.one(sql(select).bind(since_s)).await
+}

@@ -1,0 +1,183 @@
+//! Which amounts quotes get, what is refused, and when an amount is free again.
+
+use crate::{Site, assert_refused, buyer, deposit_address, each, selling, transfer};
+use plugin_testing::{Value, Wallet, json};
+use std::collections::BTreeSet;
+
+fn sends(quote: &Value) -> &str {
+    quote["sendExactly"].as_str().unwrap()
+}
+
+async fn refusal(site: &Site, change: Value) -> (u16, Value) {
+    let mut body = json!({ "chain": "dev", "asset": "USDX", "amount": "10", "to": buyer().address() });
+    body.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+    let response = site.ask(body).await;
+    (response.status, response.json()["code"].clone())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_two_open_quotes_have_one_amount() {
+    let mut config = selling();
+    config["open_per_network"] = json!(20);
+    each(config, async |site| {
+        let one = site.quote("25.5").await;
+        let other = site.quote_for(&Wallet::new(12), "25.500000").await;
+        assert_eq!((sends(&one), sends(&other)), ("25500000", "25500001"));
+        let expected = ("1", "up", "25.5", "25.500001");
+        let text = |member: &str| other[member].as_str().unwrap().to_owned();
+        assert_eq!(
+            expected,
+            (&*text("dustUnits"), &*text("dustDirection"), &*text("amountRequested"), &*text("amount"))
+        );
+        // What is sent is paid for: 25.500001 / 0.05 × 0.98, to the wei.
+        assert_eq!((&other["fmxOut"], &other["usd"]), (&json!("499800019600000000000"), &json!("25.500001")));
+
+        // At the same time, too.
+        let recipients: Vec<Wallet> = (20..28).map(Wallet::new).collect();
+        let asks = recipients.iter().map(|to| site.quote_for(to, "25.5"));
+        let quotes = futures_util::future::join_all(asks).await;
+        let amounts: BTreeSet<&str> = quotes.iter().chain([&one, &other]).map(sends).collect();
+        assert_eq!(amounts.len(), 10, "{amounts:?}");
+
+        // Of 1 USDX, 0.1 % are 1,000 units.
+        site.gateway.execute(&fillers()).await;
+        let full =
+            site.ask(json!({ "chain": "dev", "asset": "USDX", "amount": 1, "to": Wallet::new(40).address() })).await;
+        assert_refused(&full, 503, "no_amount_free");
+        site
+    })
+    .await;
+}
+
+/// Quotes of somebody else with each amount from 1,000,000 units to 1,001,000.
+fn fillers() -> String {
+    let (send, zeros) = ("CAST(1000000 + i AS TEXT)", "0".repeat(71));
+    format!(
+        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) \
+         INSERT INTO payin_quotes (id, chain, asset, token, decimals, deposit_address, recipient, network, requested, send, send_key, usd, \
+         usd_micro, price, spread_bps, fmx_out, position, required, status, open_key, confirmations, retry_at, attempt, is_mined, created_at, \
+         expires_at) SELECT 'filler ' || {send}, 'dev', 'USDX', '', 6, '', 'somebody', 'elsewhere', '1000000', {send}, '{zeros}' || {send}, \
+         '1', 1, '1', 200, '1', 0, 3, 'quoted', 'dev USDX ' || {send}, 0, 0, 1, 0, 1767225600, 1767226500 FROM n"
+    )
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_are_checked() {
+    each(selling(), async |site| {
+        let zero = "0x0000000000000000000000000000000000000000";
+        for (change, code) in [
+            (json!({ "chain": "eth" }), "unknown_chain"),
+            (json!({ "asset": "ETH" }), "unknown_asset"),
+            (json!({ "amount": "0" }), "bad_amount"),
+            (json!({ "amount": "1.0000001" }), "bad_amount"),
+            (json!({ "amount": "1e3" }), "bad_amount"),
+            (json!({ "amount": -5 }), "bad_amount"),
+            (json!({ "amount": "1234567890123456" }), "bad_amount"),
+            (json!({ "amount": null }), "bad_amount"),
+            (json!({ "amount": "0.999999" }), "out_of_bounds"),
+            (json!({ "amount": "10000.000001" }), "out_of_bounds"),
+            (json!({ "amount": "999999999999999" }), "out_of_bounds"),
+            (json!({ "to": zero }), "bad_address"),
+            (json!({ "to": "0x12" }), "bad_request"),
+            (json!({ "amount": { "usd": 10 } }), "bad_request"),
+        ] {
+            assert_eq!(refusal(&site, change.clone()).await, (400, json!(code)), "{change}");
+        }
+        // One payout may be 1,000 coins: 51.02 USD.
+        assert_eq!(refusal(&site, json!({ "amount": "60" })).await, (503, json!("no_coins")));
+        // There is no USDC here, which the first version means.
+        let first = site.ask(json!({ "chain": "dev", "usdc": "10", "target": buyer().address() })).await;
+        assert_refused(&first, 400, "unknown_asset");
+
+        for _ in 0..5 {
+            site.quote("10").await;
+        }
+        assert_eq!(refusal(&site, json!({})).await, (429, json!("too_many_open")));
+        assert_eq!(site.gateway.rows("SELECT count(*) FROM payin_quotes").await, ["Int(5)"]);
+        site
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_value_of_open_quotes_is_bounded() {
+    let mut config = selling();
+    config["open_usd_max"] = json!(25);
+    config["dust"] = json!("always");
+    config["chains"]["dev"]["tokens"]["USDC"] = json!({ "address": Wallet::new(70).address(), "decimals": 6 });
+    each(config, async |site| {
+        let body = json!({ "chain": "dev", "usdc": 10, "target": buyer().address() });
+        let first = site.ask(body.clone()).await;
+        assert_eq!(first.status, 201, "{}", first.text());
+        let first = first.json();
+        assert_eq!(
+            (&first["asset"], &first["usdc"], &first["usdcDecimals"]),
+            (&json!("USDC"), &json!("10.000001"), &json!(6))
+        );
+        assert_eq!(first["usdcToken"], Wallet::new(70).address());
+        assert_eq!(site.ask(body.clone()).await.status, 201);
+        assert_refused(&site.ask(body).await, 503, "open_usd_full");
+        site
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_payer_supersedes_its_own_quotes_alone() {
+    each(selling(), async |site| {
+        let (payer, stranger, to) = (Wallet::new(31), Wallet::new(32), Wallet::new(33));
+        let ask = async |from: &Wallet, to: &Wallet| {
+            let body =
+                json!({ "chain": "dev", "asset": "USDX", "amount": "10", "to": to.address(), "from": from.address() });
+            site.ask(body).await.json()
+        };
+        let first = ask(&payer, &buyer()).await;
+        let of_stranger = ask(&stranger, &buyer()).await;
+        let elsewhere = ask(&payer, &to).await;
+        let second = ask(&payer, &buyer()).await;
+        for (quote, status) in
+            [(&first, "superseded"), (&of_stranger, "quoted"), (&elsewhere, "quoted"), (&second, "quoted")]
+        {
+            assert_eq!(site.state(quote).await["status"], status);
+        }
+        // A deposit of the superseded amount counts; one of another payer does not.
+        site.dev.mine(vec![
+            transfer(&payer, deposit_address(), sends(&first)),
+            transfer(&payer, deposit_address(), sends(&of_stranger)),
+        ]);
+        site.becomes(&first, "seen").await;
+        let unmatched = async || site.deposits("unmatched").await.len() == 1;
+        site.until("the other one is the operator's", unmatched).await;
+        assert!(site.deposits("unmatched").await[0]["reason"].as_str().unwrap().contains("another payer"));
+        assert_eq!(site.state(&of_stranger).await["status"], "quoted");
+        site
+    })
+    .await;
+}
+
+/// The time of blocks decides, not the gateway's clock.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_amount_is_free_when_the_scan_has_passed_its_grace() {
+    each(selling(), async |site| {
+        let quote = site.quote("10").await;
+        let expires_at = quote["expiresAt"].as_u64().unwrap();
+        // The last block whose time is within expiry and grace.
+        let block_of = |time: u64| (time - 1_767_225_600) / 7;
+        let last_in_time = block_of(expires_at + 600);
+        let late = transfer(&buyer(), deposit_address(), sends(&quote));
+        while site.dev.head() < last_in_time {
+            site.dev.mine_empty(1);
+        }
+        site.after_run("scan").await;
+        assert_eq!(site.state(&quote).await["status"], "quoted", "not all confirmations are past the grace");
+        assert_eq!(sends(&site.quote_for(&Wallet::new(12), "10").await), "10000001");
+        site.dev.mine(vec![late]);
+        site.dev.mine_empty(crate::CONFIRMATIONS);
+        site.becomes(&quote, "expired").await;
+        let unmatched = site.deposits("unmatched").await;
+        assert_eq!(unmatched.len(), 1, "it came too late: {unmatched:?}");
+        assert_eq!(sends(&site.quote_for(&Wallet::new(12), "10").await), "10000000");
+        site
+    })
+    .await;
+}

@@ -1,0 +1,52 @@
+//! Pauses of operators.
+
+use crate::{CONFIRMATIONS, assert_refused, buyer, each, operator, selling};
+use plugin_testing::json;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_quoted_or_paid_while_paused() {
+    each(selling(), async |site| {
+        let quote = site.quote("10").await;
+        let by_stranger = site.operate(&buyer(), "pause", "payin.pause", json!({ "paused": true })).await;
+        assert_refused(&by_stranger, 403, "not_operator");
+        let unknown = json!({ "chain": "eth", "paused": true });
+        assert_refused(&site.operate(&operator(), "pause", "payin.pause", unknown).await, 400, "unknown_chain");
+        for scope in [json!(null), json!("dev")] {
+            site.pause(json!({ "chain": scope, "paused": true, "reason": "looking" })).await;
+        }
+        let body = json!({ "chain": "dev", "asset": "USDX", "amount": "10", "to": buyer().address() });
+        let refused = site.ask(body).await;
+        assert_refused(&refused, 503, "chain_unavailable");
+        assert_eq!((&refused.json()["unavailable"], &refused.json()["chain"]), (&json!(true), &json!("dev")));
+        assert!(!refused.text().contains("looking"), "{}", refused.text());
+
+        site.deposit(&quote);
+        site.dev.mine_empty(CONFIRMATIONS);
+        site.becomes(&quote, "confirmed").await;
+        site.until("it says why", async || site.state(&quote).await["error"] == "paused: looking").await;
+        // One pause is left.
+        site.pause(json!({ "paused": false })).await;
+        site.after_run("pay").await;
+        assert!(site.main.waiting().is_empty());
+        assert_eq!(site.service().await["ok"], false);
+        site.pause(json!({ "chain": "dev", "paused": false })).await;
+        site.pays(&quote).await;
+        site.paid(&quote).await;
+        site
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_operators_nobody_decides() {
+    let mut config = selling();
+    config["operators"] = json!([]);
+    each(config, async |site| {
+        for what in ["pause", "deposits/resolve"] {
+            let refused = site.operate(&operator(), what, "payin.pause", json!({ "paused": true })).await;
+            assert_refused(&refused, 503, "disabled");
+        }
+        site
+    })
+    .await;
+}

@@ -1,0 +1,128 @@
+//! What holds a payout back, and payouts that fail. A quote that is held back waits, with the reason.
+
+use crate::{CONFIRMATIONS, PAYIN, Site, buyer, each, selling};
+use plugin_api::Address;
+use plugin_testing::{Value, Wallet, json};
+use std::time::Duration;
+
+fn address(wallet: &Wallet) -> Address {
+    wallet.address().parse().unwrap()
+}
+
+/// A confirmed quote, which says this as its error.
+async fn held(site: &Site, quote: &Value, reason: &str) {
+    site.dev.mine_empty(CONFIRMATIONS);
+    let says = async || {
+        let state = site.state(quote).await;
+        state["status"] == "confirmed" && state["error"].as_str().is_some_and(|error| error.contains(reason))
+    };
+    site.until(reason, says).await;
+    assert!(site.main.waiting().iter().all(|tx| tx.to.to_string() != quote["to"].as_str().unwrap()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn caps_hold_payouts_back_and_fail_none() {
+    let mut config = selling();
+    // An hour has room for two payouts of 196 coins, a day for three.
+    config["hour_max_wei"] = json!("400000000000000000000");
+    config["day_max_wei"] = json!("600000000000000000000");
+    config["payout_max_wei"] = json!("200000000000000000000");
+    each(config, async |site| {
+        let buyers: Vec<Wallet> = (20..24).map(Wallet::new).collect();
+        let mut quotes = Vec::new();
+        for buyer in &buyers {
+            quotes.push(site.quote_for(buyer, "10").await);
+        }
+        for quote in &quotes {
+            site.deposit(quote);
+        }
+        site.dev.mine_empty(CONFIRMATIONS);
+        site.until("two are sent", async || site.main.waiting().len() == 2).await;
+        let reasons = async |reason: &str| {
+            let mut count = 0;
+            for quote in &quotes {
+                count += usize::from(site.state(quote).await["error"].as_str() == Some(reason));
+            }
+            count
+        };
+        site.until("two wait", async || reasons("all payouts of this hour are made").await == 2).await;
+        // The counters survive a restart, and so does the reason.
+        let site = site.restart().await;
+        site.main.mine_empty(2 + crate::DEPTH);
+        site.gateway.clock().advance(Duration::from_secs(3600)).await;
+        site.until("the next hour pays one", async || site.main.waiting().len() == 1).await;
+        let reasons = async || {
+            let rows = "SELECT count(*) FROM payin_quotes WHERE error = 'all payouts of this day are made'";
+            site.gateway.rows(rows).await == ["Int(1)"]
+        };
+        site.until("the day has room for no more", reasons).await;
+        site.main.mine_empty(2 + crate::DEPTH);
+        assert_eq!(site.main.mined().len(), 3);
+        // The clock goes on to midnight.
+        site.gateway.clock().advance(Duration::from_secs(86_400)).await;
+        site.until("the next day pays the last", async || site.main.waiting().len() == 1).await;
+        for quote in &quotes {
+            site.paid(quote).await;
+        }
+        for buyer in &buyers {
+            assert_eq!(site.coins_of(buyer).len(), 1);
+        }
+        site
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn funds_and_refusals_hold_payouts_back() {
+    each(selling(), async |site| {
+        // The account can pay one of two.
+        site.main.set_balance(address(&Wallet::new(PAYIN)), "393000000000000000000");
+        let (one, other) = (site.quote_for(&Wallet::new(20), "10").await, site.quote_for(&Wallet::new(21), "10").await);
+        site.main.set_balance(address(&Wallet::new(PAYIN)), "200000000000000000000");
+        site.main.hold(true);
+        site.deposit(&one);
+        site.pays(&one).await;
+        site.deposit(&other);
+        held(&site, &other, "not enough coins").await;
+        // What is promised is not sold again.
+        let body = json!({ "chain": "dev", "asset": "USDX", "amount": "10", "to": Wallet::new(22).address() });
+        crate::assert_refused(&site.ask(body).await, 503, "no_coins");
+
+        // Then its recipient refuses.
+        site.main.refuse_calls(address(&Wallet::new(21)), true);
+        site.main.set_balance(address(&Wallet::new(PAYIN)), "1000000000000000000000");
+        let says =
+            async || site.state(&other).await["error"].as_str().is_some_and(|error| error.contains("would fail"));
+        site.until("it says so", says).await;
+        site.main.refuse_calls(address(&Wallet::new(21)), false);
+        site.gateway.clock().advance(Duration::from_secs(3600)).await;
+        site.until("it is tried again after an hour", async || site.main.waiting().len() == 2).await;
+        site.main.hold(false);
+        site.paid(&one).await;
+        site.paid(&other).await;
+        assert_eq!(site.main.mined().len(), 2);
+        site
+    })
+    .await;
+}
+
+/// It cost its gas and moved nothing; nobody but a person repeats it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_payout_that_reverts_has_failed() {
+    each(selling(), async |site| {
+        site.main.fail_calls(address(&buyer()));
+        let quote = site.quote("10").await;
+        site.deposit(&quote);
+        site.pays(&quote).await;
+        site.main.mine_empty(2 + crate::DEPTH);
+        let failed = site.becomes(&quote, "failed").await;
+        assert!(failed["error"].as_str().unwrap().contains("failed in its block"), "{failed}");
+        let service = site.service().await;
+        assert_eq!((&service["ok"], &service["failed"]), (&json!(false), &json!(1)), "{service}");
+        site.after_run("pay").await;
+        assert!(site.main.waiting().is_empty());
+        assert!(site.gateway.events().await.iter().all(|event| event.kind != "payin.paid"));
+        site
+    })
+    .await;
+}

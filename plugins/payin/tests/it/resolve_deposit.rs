@@ -1,0 +1,48 @@
+//! What operators, and they alone, see and decide.
+
+use crate::{assert_refused, buyer, deposit_address, each, operator, selling, transfer};
+use plugin_testing::{Wallet, json};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_operator_gives_a_deposit_to_a_quote() {
+    each(selling(), async |site| {
+        let quote = site.quote("10").await;
+        // An exchange has kept a fee of 1 USDX.
+        site.dev.mine(vec![transfer(&buyer(), deposit_address(), "9000000")]);
+        site.until("it is left", async || site.deposits("unmatched").await.len() == 1).await;
+        let deposit = site.deposits("unmatched").await[0].clone();
+        assert_eq!((&deposit["amount"], &deposit["from"]), (&json!("9.0"), &json!(buyer().address())));
+        let (id, quote_id) = (&deposit["depositId"], &quote["quoteId"]);
+
+        let resolve =
+            async |wallet: &Wallet, payload| site.operate(wallet, "deposits/resolve", "payin.resolve", payload).await;
+        let assign = json!({ "depositId": id, "quoteId": quote_id, "note": "Kraken's fee" });
+        assert_refused(&resolve(&buyer(), assign.clone()).await, 403, "not_operator");
+        assert_refused(&resolve(&operator(), json!({ "depositId": 999 })).await, 404, "not_found");
+        let unknown = json!({ "depositId": id, "quoteId": "q_0000000000000000" });
+        assert_refused(&resolve(&operator(), unknown).await, 404, "not_found");
+        let done = resolve(&operator(), assign.clone()).await;
+        assert_eq!((done.status, &done.json()["state"]), (200, &json!("matched")), "{}", done.text());
+        assert_refused(&resolve(&operator(), assign).await, 409, "not_resolvable");
+
+        // Nine USDX are paid for.
+        let sent = site.pays(&quote).await;
+        assert_eq!(sent.value.to_string(), "176400000000000000000");
+        let paid = site.paid(&quote).await;
+        assert_eq!(paid["fmxOut"], "176400000000000000000");
+        let history = paid["history"].to_string();
+        assert!(history.contains("Kraken") && history.contains(operator().address()), "{history}");
+
+        // Another one is refunded by hand.
+        site.dev.mine(vec![transfer(&buyer(), deposit_address(), "8000000")]);
+        site.until("it is left", async || site.deposits("unmatched").await.len() == 1).await;
+        let id = site.deposits("unmatched").await[0]["depositId"].clone();
+        let taken = json!({ "depositId": id, "quoteId": quote_id });
+        assert_refused(&resolve(&operator(), taken).await, 409, "not_resolvable");
+        let done = resolve(&operator(), json!({ "depositId": id, "note": "sent back" })).await;
+        assert_eq!((done.status, &done.json()["state"]), (200, &json!("dismissed")), "{}", done.text());
+        assert_eq!(site.main.mined().len(), 1);
+        site
+    })
+    .await;
+}

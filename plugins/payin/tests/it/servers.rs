@@ -1,0 +1,107 @@
+//! Servers that cap, lag, lie or have pruned their state. What two of them do not agree on does not count.
+
+use crate::{CONFIRMATIONS, Chains, assert_refused, buyer, each, selling};
+use plugin_testing::{Fault, TestGateway, json};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn servers_that_cap_ranges_are_scanned_in_smaller_windows() {
+    each(selling(), async |site| {
+        site.dev.fail_always(Some(Fault::RangeMax(7)));
+        site.second.fail_always(Some(Fault::RangeMax(30)));
+        let quote = site.quote("10").await;
+        site.deposit(&quote);
+        site.dev.mine_empty(150);
+        let sent = site.pays(&quote).await;
+        assert_eq!(sent.value.to_string(), "196000000000000000000");
+        site.paid(&quote).await;
+        site
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_deposit_that_one_server_hides_or_lacks_waits() {
+    each(selling(), async |site| {
+        let quote = site.quote("10").await;
+        // One lags: the deposit is beyond the blocks that both have.
+        site.second.set_lag(5);
+        site.deposit(&quote);
+        site.dev.mine_empty(1);
+        site.after_run("scan").await;
+        assert_eq!(site.state(&quote).await["status"], "quoted");
+        // It has the block, and lies about its events.
+        site.second.fail_always(Some(Fault::HidesLogs));
+        site.second.set_lag(0);
+        let fails = async || site.service().await["chains"]["dev"]["consecutiveFailures"].as_i64() >= Some(3);
+        site.until("scans fail", fails).await;
+        assert_eq!(site.state(&quote).await["status"], "quoted");
+        let service = site.service().await;
+        assert_eq!((&service["ok"], &service["unavailableChains"]), (&json!(false), &json!(["dev"])), "{service}");
+        assert!(service["chains"]["dev"]["lastError"].as_str().unwrap().contains("must agree"), "{service}");
+        let body = json!({ "chain": "dev", "asset": "USDX", "amount": "10", "to": buyer().address() });
+        let refused = site.ask(body).await;
+        assert_refused(&refused, 503, "chain_unavailable");
+        assert_eq!(refused.json()["availableChains"], json!([]));
+
+        site.second.fail_always(None);
+        site.becomes(&quote, "seen").await;
+        // A receipt of another transaction, or none, is no deposit: nothing is paid on one server's word.
+        site.dev.mine_empty(CONFIRMATIONS);
+        site.pays(&quote).await;
+        site.paid(&quote).await;
+        site
+    })
+    .await;
+}
+
+/// The balance before the block cannot be read: the deposit waits, and quotes of its amount with it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_old_state_a_deposit_waits() {
+    each(selling(), async |site| {
+        let quote = site.quote("10").await;
+        site.dev.fail_always(Some(Fault::NoOldState));
+        site.second.fail_always(Some(Fault::NoOldState));
+        site.deposit(&quote);
+        let waits = async || site.deposits("new").await.first().is_some_and(|deposit| deposit["reason"].is_string());
+        site.until("it waits", waits).await;
+        let waiting = site.deposits("new").await;
+        assert!(waiting[0]["reason"].as_str().unwrap().contains("missing trie node"), "{waiting:?}");
+        // Not even when its quote's grace is over.
+        site.dev.mine_empty(220);
+        site.after_run("scan").await;
+        assert_eq!(site.state(&quote).await["status"], "quoted");
+        site.dev.fail_always(None);
+        site.second.fail_always(None);
+        site.pays(&quote).await;
+        site.paid(&quote).await;
+        site
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_server_is_not_enough_and_a_wrong_chain_is_refused() {
+    let chains = Chains::start().await;
+    let builder = chains.prepared(TestGateway::builder(), &selling()).configure(|config| {
+        config.chains.get_mut("dev").unwrap().rpc.truncate(1);
+    });
+    let gateway = builder.start().await;
+    let fails = async || {
+        gateway.clock().advance(std::time::Duration::from_secs(5)).await;
+        let status = gateway.collect("status", &json!({})).await;
+        status["payin"]["payin"]["chains"]["dev"]["lastError"].as_str().is_some_and(|error| error.contains("only one"))
+    };
+    TestGateway::eventually(crate::MINUTE, "the scan says why", fails).await;
+    let body = json!({ "chain": "dev", "asset": "USDX", "amount": "10", "to": buyer().address() });
+    let headers = [("content-type", "application/json")];
+    let refused = gateway.send("POST", "/api/payin/quote", &headers, body.to_string()).await;
+    assert_refused(&refused, 503, "chain_unavailable");
+    gateway.stop().await;
+
+    let mut config = selling();
+    config["chains"]["dev"]["chain_id"] = json!(1);
+    let gateway = chains.prepared(TestGateway::builder(), &config).open().await;
+    let reports = gateway.reports().await;
+    assert!(reports[0].reason.contains("it is 1 here and 31337 in [chains]"), "{}", reports[0].reason);
+    gateway.stop().await;
+}

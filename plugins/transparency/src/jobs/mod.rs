@@ -1,0 +1,4 @@
+//! One file per job, named after it.
+
+pub mod publish_root;
+pub mod sign_checkpoint;

@@ -1,0 +1,36 @@
+//! Leaves: which event each is, and its entry. And the activity log, from which they come.
+
+use super::to_db;
+use crate::model::{self, LogEvent};
+use plugin_api::{HostError, Query, Sql, sql};
+
+/// Events that are appended at a time.
+pub const PAGE: usize = 500;
+
+/// The log with the events that were retracted: they stay in the tree.
+const NEXT: &str = "SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity_with_retracted_v1 \
+    WHERE id > $1 ORDER BY id LIMIT $2";
+
+pub async fn next_events(db: &impl Query, after: i64) -> Result<Vec<LogEvent>, HostError> {
+    db.rows(sql(NEXT).bind((after, to_db(PAGE as u64)))).await
+}
+
+/// The event of the last leaf; 0 without leaves.
+pub async fn last_event(db: &impl Query, epoch: i64) -> Result<i64, HostError> {
+    db.one(sql("SELECT coalesce(max(event_id), 0) FROM transparency_leaves WHERE epoch = $1").bind(epoch)).await
+}
+
+/// `None` without entries.
+pub fn insert<'a>(epoch: i64, first: u64, entries: impl IntoIterator<Item = (i64, &'a [u8])>) -> Option<Sql> {
+    let rows = (to_db(first)..).zip(entries).map(|(leaf, (event_id, entry))| (epoch, leaf, event_id, entry));
+    Sql::insert_rows("transparency_leaves", "epoch, leaf, event_id, entry", rows)
+}
+
+/// The bundle of these entries; `None` when they are not all there.
+pub async fn bundle(db: &impl Query, epoch: i64, first: u64, count: usize) -> Result<Option<Vec<u8>>, HostError> {
+    let select = "SELECT entry FROM transparency_leaves WHERE epoch = $1 AND leaf >= $2 AND leaf < $3 ORDER BY leaf";
+    let end = first.saturating_add(count as u64);
+    let result = db.run(sql(select).bind((epoch, to_db(first), to_db(end)))).await?;
+    let entries: Vec<(&[u8],)> = result.all()?;
+    Ok((entries.len() == count).then(|| model::bundle(entries.into_iter().map(|(entry,)| entry))))
+}

@@ -1,0 +1,23 @@
+//! All SQL, the key of the log, and the copy of its checkpoint outside of the database.
+
+pub mod checkpoints;
+pub mod leaves;
+pub mod origins;
+pub mod publications;
+pub mod published;
+pub mod tiles;
+
+use plugin_api::{HostError, HostErrorCode};
+
+/// Sizes, indexes and numbers of leaves as the database has them.
+fn to_db(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn from_db(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or_default()
+}
+
+fn corrupt(what: impl ToString) -> HostError {
+    HostError::new(HostErrorCode::Internal, what.to_string())
+}
