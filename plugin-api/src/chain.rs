@@ -101,7 +101,6 @@
 //!     })
 //! }
 //! ```
-
 //!
 //! Many accounts of one seed, whose transactions the plugin stores, sends and follows itself. Only the role `loadtest` has one:
 //!

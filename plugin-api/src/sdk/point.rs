@@ -193,6 +193,15 @@ pub const DISCOVERY: Point<NoInput, Discovery> = Point::new("discovery");
 pub const WORK: Point<WorkInput, Vec<WorkItem>> = Point::new("work");
 /// Addresses that are the operator's own traffic and not use, such as the wallets of a load test: leaderboards and statistics leave
 /// them out. Contribute with [`crate::Definition::labels_addresses`].
+///
+/// ```
+/// use plugin_api::{Definition, Plugin, point::LABELLED_ADDRESSES};
+///
+/// /// Contributes to [`LABELLED_ADDRESSES`] the column `address` of this view.
+/// fn define<P: Plugin>(definition: Definition<P>) -> Definition<P> {
+///     definition.labels_addresses("notes_robots_v1")
+/// }
+/// ```
 pub const LABELLED_ADDRESSES: Point<NoInput, LabelledAddresses> = Point::new("labelled-addresses");
 /// Metrics per address, for `/api/leaderboard`.
 pub const LEADERBOARD: Point<LeaderboardInput, BTreeMap<Address, Metrics>> = Point::new("leaderboard");
@@ -203,6 +212,14 @@ pub const CV_CLAIMS: Point<CvClaimsInput, CvRecord> = Point::new("cv-claims");
 pub struct NoInput {}
 
 /// Where the labelled addresses of a plugin are: in a view, so that what a reader pays does not grow with their number.
+///
+/// ```
+/// use plugin_api::point::LabelledAddresses;
+///
+/// let robots = LabelledAddresses { view: "notes_robots_v1".to_owned() };
+/// assert!(LabelledAddresses::leave_out(&[robots], "n.author").contains("FROM notes_robots_v1"));
+/// assert_eq!(LabelledAddresses::leave_out(&[], "n.author"), "1 = 1");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LabelledAddresses {
     /// A view that the plugin publishes, with a column `address` (checksummed) that an index finds.

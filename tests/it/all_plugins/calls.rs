@@ -193,7 +193,8 @@ fn ends() -> Vec<Call> {
             &operator(),
             "loadtest.control",
             json!({ "do": "start" }),
-        ),
+        )
+        .answered(200),
         Call::write("create_referral", "/api/referrals", &owner(1), "referral.claim", referral),
         Call::write(
             "release_referral",

@@ -82,6 +82,10 @@ impl Played {
         let mut contents = Vec::new();
         for table in self.database.fetch_all(TABLES).await.unwrap() {
             let table: String = table.get(0);
+            // Keys and signatures are random, and a job makes them.
+            if table.starts_with("transparency_") {
+                continue;
+            }
             let rows = format!("SELECT t::TEXT FROM \"{table}\" t ORDER BY 1");
             let rows = self.database.fetch_all(AssertSqlSafe(rows)).await.unwrap();
             let row = |row: &sqlx::postgres::PgRow| comparable(has_secrets(&table), row.get::<String, _>(0));

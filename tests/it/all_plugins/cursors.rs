@@ -25,7 +25,9 @@ fn lists(document: &Value) -> Vec<String> {
     for (method, path, operation) in operations(document) {
         let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
         let named = |name: &str| parameters.iter().find(|parameter| parameter["name"] == name);
-        if method != "GET" || named("cursor").is_none() || path == "/api/work" {
+        // Operators sign for the deposits.
+        let is_other = ["/api/work", "/api/payin/deposits"].contains(&path.as_str());
+        if method != "GET" || named("cursor").is_none() || is_other {
             continue;
         }
         let path = path.replace("{id}", "2").replace("{agentId}", "2");

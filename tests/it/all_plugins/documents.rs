@@ -23,10 +23,20 @@ async fn the_committed_documents_are_the_generated_ones() {
     for (path, file) in DOCUMENTS {
         let response = gateway.get(path).await;
         assert_eq!(response.status, 200, "{path}: {}", response.text());
+        let mut document = match path {
+            "/llms.txt" => plugin_testing::Value::Null,
+            _ => response.json(),
+        };
+        // Of a key that is made at the first start.
+        for name in ["publicKey", "cosignatureKey"] {
+            if let Some(key) = document.pointer_mut(&format!("/log/{name}")) {
+                *key = "random".into();
+            }
+        }
         // Indented for those who read the difference; the order of the members stays.
         let generated = match path {
             "/llms.txt" => response.text(),
-            _ => serde_json::to_string_pretty(&response.json()).unwrap() + "\n",
+            _ => serde_json::to_string_pretty(&document).unwrap() + "\n",
         };
         let committed = format!("{}/documents/{file}", env!("CARGO_MANIFEST_DIR"));
         if std::env::var_os("UPDATE_GOLDEN").is_some() {

@@ -27,8 +27,8 @@ const UNFILLED: &[(&str, &str)] = &[
     ("loadtest.", "needs transactions of the wallets and a runner: plugins/loadtest/tests/it"),
     ("memory.LogView.", NO_ANCHOR),
     ("memory.OnchainProof.", NO_ANCHOR),
-    ("network.NodeView.cv", NO_PLUGIN),
-    ("network.SimilarAgentView.cv", NO_PLUGIN),
+    ("network.EdgeView.fromAgentId", NO_OWNER),
+    ("network.EdgeView.fromName", NO_OWNER),
     ("payin.", NO_PAYIN),
     ("referrals.ReferralView.", NO_GROWTH),
     ("relay.RelayView.", "needs the key of the relayer: plugins/relay/tests/it/get_relay.rs"),
@@ -46,6 +46,7 @@ const UNFILLED: &[(&str, &str)] = &[
     ("x402.VoucherView.", NO_FACILITATOR),
 ];
 const NO_PLUGIN: &str = "no plugin of the release serves it";
+const NO_OWNER: &str = "needs a payer who owns an agent: plugins/network/tests/it/get_network.rs";
 const NO_WINNER: &str = "needs a clock that passes endsAt: plugins/arena/tests/it/get_challenge.rs";
 const NO_ANCHOR: &str = "needs an anchor of a batch that was built here: plugins/memory/tests/it/get_memory_proof.rs";
 const NO_GROWTH: &str = "needs a paid job and the key of the role growth: plugins/referrals/tests/it/pay.rs";

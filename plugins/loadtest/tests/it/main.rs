@@ -2,12 +2,16 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod disclosure;
+mod control_loadtest;
+mod get_loadtest_address;
+mod get_loadtest_disclosure;
+mod get_loadtest_manifest;
+mod get_loadtest_stats;
 mod membership;
 mod payer;
 mod runner;
 
-use plugin_testing::{Builder, ScriptedChain, TestGateway, Value, json};
+use plugin_testing::{Builder, ScriptedChain, ScriptedTx, TestGateway, TestResponse, Value, Wallet, json};
 use std::time::Duration;
 
 /// Of the seed of 32 bytes 0x77; computed with @scure/bip32 and viem, as are the addresses.
@@ -19,6 +23,11 @@ const WALLET_2: &str = "0x29d4efD05Bc84C59844DE1F70aFCEF6DED61Dec8";
 const SINK: &str = "0x00000000000000000000000000000000000000AA";
 /// Who is paid by another plugin.
 const PAYEE: &str = "0x00000000000000000000000000000000000000bb";
+/// 32 bytes: the seed of [`XPUB`].
+const SEED: &str = "7777777777777777777777777777777777777777777777777777777777777777";
+/// 10 FMX.
+const DEPOSIT: u128 = 10_000_000_000_000_000_000;
+const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
 /// Blocks after which an inclusion is final.
 const DEPTH: u64 = 4;
@@ -65,7 +74,7 @@ async fn stats(gateway: &TestGateway) -> Value {
 /// Lets time pass until this holds.
 async fn eventually(gateway: &TestGateway, what: &str, holds: impl AsyncFn() -> bool) {
     TestGateway::eventually(MINUTE, what, async || {
-        gateway.clock().advance(Duration::from_secs(1)).await;
+        gateway.clock().advance(SECOND).await;
         holds().await
     })
     .await;
@@ -76,4 +85,45 @@ async fn derived(gateway: &TestGateway, wallets: u32) {
         stats(gateway).await["membership"] == json!({ "loaded": wallets, "problem": null })
     })
     .await;
+}
+
+/// A plain transfer as another program sends it.
+fn send(chain: &ScriptedChain, from: &str, nonce: u64, to: &str, wei: u64) {
+    let transfer = ScriptedTx::foreign(from.parse().unwrap(), nonce);
+    chain.push_pending(ScriptedTx { to: to.parse().unwrap(), value: wei.into(), ..transfer });
+}
+
+fn operator() -> Wallet {
+    Wallet::new(70)
+}
+
+fn config(more: Value) -> Value {
+    let mut config = json!({
+        "xpub": XPUB, "wallets": 6, "sink": SINK, "runner": true, "operators": [operator().address()], "rate_per_s": 50,
+        "wave_wallets": 3, "waves_max": 2, "transfers": 2, "head_age_max_s": 86_400
+    });
+    config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    config
+}
+
+fn with_seed(builder: Builder) -> Builder {
+    builder.seed("loadtest", SEED)
+}
+
+/// A chain on which the float has [`DEPOSIT`].
+fn fund(chain: &ScriptedChain) {
+    chain.keep_accounts();
+    chain.set_balance(FLOAT.parse().unwrap(), &DEPOSIT.to_string());
+    chain.set_estimate(WALLET_1.parse().unwrap(), 21_080);
+    chain.mine_empty(1);
+}
+
+async fn control(gateway: &TestGateway, command: &str) -> TestResponse {
+    gateway.clock().advance(2 * SECOND).await;
+    gateway.post_signed("/api/loadtest/runner", &operator(), "loadtest.control", json!({ "do": command })).await
+}
+
+async fn start(gateway: &TestGateway) {
+    let started = control(gateway, "start").await;
+    assert_eq!((started.status, &started.json()["mode"]), (200, &json!("running")), "{}", started.text());
 }

@@ -1,49 +1,11 @@
 //! The runner: what was put in comes back, to the wei, through reorganisations, restarts and servers that lose what they are sent.
 
-use super::{DEPTH, FLOAT, MINUTE, PAYEE, SINK, WALLET_1, XPUB, derived, each_built, eventually, payer, stats};
-use plugin_testing::{Builder, Fault, ScriptedChain, TestGateway, TestResponse, Value, Wallet, json};
+use super::{
+    DEPOSIT, DEPTH, FLOAT, MINUTE, PAYEE, SECOND, SINK, config, control, derived, each_built, eventually, fund, payer,
+    start, stats, with_seed,
+};
+use plugin_testing::{Builder, Fault, ScriptedChain, TestGateway, Value, Wallet, json};
 use std::{collections::BTreeMap, time::Duration};
-
-/// 32 bytes: the seed of [`XPUB`].
-const SEED: &str = "7777777777777777777777777777777777777777777777777777777777777777";
-/// 10 FMX.
-const DEPOSIT: u128 = 10_000_000_000_000_000_000;
-const SECOND: Duration = Duration::from_secs(1);
-
-fn operator() -> Wallet {
-    Wallet::new(70)
-}
-
-fn config(more: Value) -> Value {
-    let mut config = json!({
-        "xpub": XPUB, "wallets": 6, "sink": SINK, "runner": true, "operators": [operator().address()], "rate_per_s": 50,
-        "wave_wallets": 3, "waves_max": 2, "transfers": 2, "head_age_max_s": 86_400
-    });
-    config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    config
-}
-
-fn with_seed(builder: Builder) -> Builder {
-    builder.seed("loadtest", SEED)
-}
-
-/// A chain on which the float has [`DEPOSIT`].
-fn fund(chain: &ScriptedChain) {
-    chain.keep_accounts();
-    chain.set_balance(FLOAT.parse().unwrap(), &DEPOSIT.to_string());
-    chain.set_estimate(WALLET_1.parse().unwrap(), 21_080);
-    chain.mine_empty(1);
-}
-
-async fn control(gateway: &TestGateway, command: &str) -> TestResponse {
-    gateway.clock().advance(2 * SECOND).await;
-    gateway.post_signed("/api/loadtest/runner", &operator(), "loadtest.control", json!({ "do": command })).await
-}
-
-async fn start(gateway: &TestGateway) {
-    let started = control(gateway, "start").await;
-    assert_eq!((started.status, &started.json()["mode"]), (200, &json!("running")), "{}", started.text());
-}
 
 /// Mines a block whenever the last one was followed, and lets the runner work, until this holds.
 async fn mine_until(chain: &ScriptedChain, gateway: &TestGateway, what: &str, holds: impl AsyncFn(&Value) -> bool) {
@@ -94,7 +56,8 @@ async fn what_was_put_in_comes_back_to_the_wei_through_disturbances() {
     each_built(config(json!({})), with_seed, async |chain, mut gateway| {
         fund(chain);
         derived(&gateway, 6).await;
-        assert_eq!(control(&gateway, "drain").await.json()["code"], json!("not_started"));
+        let early = control(&gateway, "drain").await;
+        assert_eq!((early.status, early.code().as_str()), (409, "not_started"), "{}", early.text());
         start(&gateway).await;
         for disturbance in 0..6 {
             let before = chain.mined().len();
@@ -136,10 +99,6 @@ async fn it_pauses_with_the_reason_and_goes_on() {
     each_built(config, with_seed, async |chain, gateway| {
         fund(chain);
         derived(&gateway, 6).await;
-        let stranger = gateway
-            .post_signed("/api/loadtest/runner", &Wallet::new(71), "loadtest.control", json!({ "do": "start" }))
-            .await;
-        assert_eq!((stranger.status, stranger.code().as_str()), (403, "not_operator"), "{}", stranger.text());
         start(&gateway).await;
         // The chain stands still.
         gateway.clock().advance(Duration::from_secs(600)).await;
@@ -178,6 +137,20 @@ async fn it_spends_no_more_than_it_may() {
         assert_balanced(chain, &gateway, true).await;
         let stats = stats(&gateway).await;
         assert_eq!(stats["counters"]["byKind"]["fund"], json!(6), "two waves: {stats}");
+        gateway
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_gateway_that_may_not_run_it_sends_nothing() {
+    each_built(config(json!({ "runner": false })), with_seed, async |chain, gateway| {
+        fund(chain);
+        derived(&gateway, 6).await;
+        let refused = control(&gateway, "start").await;
+        assert_eq!((refused.status, refused.code().as_str()), (503, "disabled"), "{}", refused.text());
+        assert_eq!(stats(&gateway).await["mode"], json!("off"));
+        assert!(chain.mined().is_empty() && chain.waiting().is_empty());
         gateway
     })
     .await;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Provenance {
-    /// Events of the network's contracts.
+    // Events of the network's contracts.
     Chain,
 }
 

@@ -1,7 +1,7 @@
-//! Which amounts quotes get, what is refused, and when an amount is free again.
+//! `POST /api/payin/quote`: which amounts quotes get, what is refused, and when an amount is free again.
 
-use crate::{Site, assert_refused, buyer, deposit_address, each, selling, transfer};
-use plugin_testing::{Value, Wallet, json};
+use crate::{Chains, Site, assert_refused, buyer, deposit_address, each, selling, transfer};
+use plugin_testing::{TestGateway, Value, Wallet, json};
 use std::collections::BTreeSet;
 
 fn sends(quote: &Value) -> &str {
@@ -180,4 +180,23 @@ async fn an_amount_is_free_when_the_scan_has_passed_its_grace() {
         site
     })
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_price_caps_or_key_there_is_no_quote() {
+    for missing in ["price_usd", "day_max_wei", "chains"] {
+        let mut config = selling();
+        config.as_object_mut().unwrap().remove(missing);
+        let chains = Chains::start().await;
+        let gateway = chains.prepared(TestGateway::builder(), &config).start().await;
+        let body = json!({ "chain": "dev", "asset": "USDX", "amount": "10", "to": buyer().address() });
+        let headers = [("content-type", "application/json")];
+        let refused = gateway.send("POST", "/api/payin/quote", &headers, body.to_string()).await;
+        assert_refused(&refused, 503, "disabled");
+        assert_eq!(refused.json()["disabled"], true);
+        assert_eq!(gateway.get("/api/payin/assets").await.json()["enabled"], false);
+        let unknown = gateway.get("/api/payin/q_0000000000000000").await;
+        assert_refused(&unknown, 404, "not_found");
+        gateway.stop().await;
+    }
 }

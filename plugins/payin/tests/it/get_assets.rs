@@ -1,23 +1,33 @@
-//! When nothing is quoted at all.
+//! `GET /api/payin/assets`
 
-use crate::{Chains, assert_refused, buyer, selling};
-use plugin_testing::{TestGateway, json};
+use crate::{CONFIRMATIONS, TOKEN, deposit_address, each, selling};
+use plugin_testing::{ScriptedChain, json};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_price_caps_or_key_there_is_no_quote() {
-    for missing in ["price_usd", "day_max_wei", "chains"] {
-        let mut config = selling();
-        config.as_object_mut().unwrap().remove(missing);
-        let chains = Chains::start().await;
-        let gateway = chains.prepared(TestGateway::builder(), &config).start().await;
-        let body = json!({ "chain": "dev", "asset": "USDX", "amount": "10", "to": buyer().address() });
-        let headers = [("content-type", "application/json")];
-        let refused = gateway.send("POST", "/api/payin/quote", &headers, body.to_string()).await;
-        assert_refused(&refused, 503, "disabled");
-        assert_eq!(refused.json()["disabled"], true);
-        assert_eq!(gateway.get("/api/payin/assets").await.json()["enabled"], false);
-        let unknown = gateway.get("/api/payin/q_0000000000000000").await;
-        assert_refused(&unknown, 404, "not_found");
-        gateway.stop().await;
-    }
+async fn it_says_what_buys_coins_and_where() {
+    each(selling(), async |site| {
+        let mut assets = site.assets().await;
+        let last_scan_at = assets["chains"][0].as_object_mut().unwrap().remove("lastScanAt").unwrap();
+        assert!(last_scan_at.is_i64(), "{last_scan_at}");
+        let token = ScriptedChain::address_of(TOKEN);
+        let expected = json!({
+            "enabled": true, "priceUsdPerFmx": "0.05", "spreadBps": 200, "minUsd": 1, "maxUsd": 10000, "expires": 900,
+            "chains": [{
+                "chain": "dev", "chainId": 31337, "name": "Dev", "explorer": "https://explorer.example",
+                "confirmations": CONFIRMATIONS, "depositAddress": deposit_address(), "available": true,
+                "assets": [{ "symbol": "USDX", "kind": "erc20", "token": token, "decimals": 6, "stable": true }],
+            }],
+            "availableChains": ["dev"],
+        });
+        assert_eq!(assets, expected);
+
+        // The operator's words are not for everybody.
+        site.pause(json!({ "chain": "dev", "paused": true, "reason": "looking" })).await;
+        let paused = site.assets().await;
+        let chain = &paused["chains"][0];
+        assert_eq!((&chain["available"], &chain["unavailableReason"]), (&json!(false), &json!("it is paused")));
+        assert_eq!((&paused["enabled"], &paused["availableChains"]), (&json!(true), &json!([])), "{paused}");
+        site
+    })
+    .await;
 }

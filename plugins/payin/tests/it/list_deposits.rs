@@ -1,8 +1,39 @@
-//! Kinds of deposits: what counts, and what is nothing or the operator's.
+//! `GET /api/payin/deposits`, and kinds of deposits: what counts, and what is nothing or the operator's.
 
-use crate::{CONFIRMATIONS, TOKEN, buyer, deposit_address, each, selling, transfer};
+use crate::{CONFIRMATIONS, Site, TOKEN, assert_refused, buyer, deposit_address, each, operator, selling, transfer};
 use alloy_primitives::B256;
-use plugin_testing::{ScriptedChain, ScriptedLog, Wallet, json};
+use plugin_testing::{ScriptedChain, ScriptedLog, TestResponse, Value, Wallet, json};
+
+async fn list(site: &Site, wallet: &Wallet, query: &str) -> TestResponse {
+    let headers = wallet.signed_headers("payin.deposits", site.gateway.now_s(), "{}");
+    let headers = headers.each_ref().map(|(name, value)| (name.as_str(), value.as_str()));
+    site.gateway.send("GET", &format!("/api/payin/deposits{query}"), &headers, "").await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn operators_see_the_newest_first() {
+    each(selling(), async |site| {
+        for units in ["7000000", "8000000"] {
+            site.dev.mine(vec![transfer(&buyer(), deposit_address(), units)]);
+        }
+        site.until("both are left", async || site.deposits("unmatched").await.len() == 2).await;
+        assert_refused(&list(&site, &buyer(), "").await, 403, "not_operator");
+        for (query, total, amounts) in [
+            ("", 2, json!(["8.0", "7.0"])),
+            ("?state=unmatched&limit=1", 2, json!(["8.0"])),
+            ("?state=unmatched&limit=1&offset=1", 2, json!(["7.0"])),
+            ("?state=matched", 0, json!([])),
+        ] {
+            let response = list(&site, &operator(), query).await;
+            assert_eq!(response.status, 200, "{}", response.text());
+            let listed = response.json();
+            let found: Vec<&Value> = listed["items"].as_array().unwrap().iter().map(|item| &item["amount"]).collect();
+            assert_eq!((&listed["total"], json!(found)), (&json!(total), amounts), "{query}");
+        }
+        site
+    })
+    .await;
+}
 
 /// What people, wallets and attackers send, all with the very amount of an open quote.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,4 +1,4 @@
-//! Pauses of operators.
+//! `POST /api/payin/pause`
 
 use crate::{CONFIRMATIONS, assert_refused, buyer, each, operator, selling};
 use plugin_testing::json;

@@ -1,4 +1,4 @@
-//! What operators, and they alone, see and decide.
+//! `POST /api/payin/deposits/resolve`: what operators, and they alone, see and decide.
 
 use crate::{assert_refused, buyer, deposit_address, each, operator, selling, transfer};
 use plugin_testing::{Wallet, json};

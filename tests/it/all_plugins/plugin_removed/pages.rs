@@ -8,8 +8,8 @@ use std::{collections::BTreeMap, time::Duration};
 const KEPT: Duration = Duration::from_secs(6);
 /// Members that hold the time of the request.
 const TIMES: [&str; 4] = ["now", "generatedAt", "since30d", "uptimeS"];
-/// Pages that depend on the time or on random numbers, or hash what all plugins say.
-const MOMENTARY: [&str; 11] = [
+/// Pages that depend on the time or on random numbers, hash what all plugins say, or are drawn by a job.
+const MOMENTARY: [&str; 14] = [
     "get_status",
     "get_health",
     "get_waitlist_challenge",
@@ -18,7 +18,10 @@ const MOMENTARY: [&str; 11] = [
     "get_cv_credential",
     "get_cv_verification",
     "get_cv_badge",
+    "get_loadtest_stats",
+    "get_loadtest_manifest",
     "get_log_checkpoint",
+    "get_network_graph",
     "get_log_tile",
     "get_log_entries",
 ];
