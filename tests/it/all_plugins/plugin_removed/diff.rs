@@ -71,9 +71,9 @@ impl Loss<'_> {
         self.manifests().flat_map(|manifest| &manifest.routes)
     }
 
-    /// Method and path of the removed routes.
+    /// Method and path of the removed routes, as documents show them.
     fn routes(&self) -> BTreeSet<(String, String)> {
-        self.specs().map(|route| (route.method.clone(), route.path.clone())).collect()
+        self.specs().map(|route| (route.method.clone(), route.path.replace("{*", "{"))).collect()
     }
 
     fn actions(&self) -> BTreeSet<&str> {
