@@ -151,6 +151,16 @@ impl Devnet {
         timeout(LIMIT, is_there).await?
     }
 
+    /// Replaces the newest blocks by as many empty ones, and mines a further one. No block is mined meanwhile: the node
+    /// would lose one that comes in between, and answer null for its number for ever.
+    pub async fn reorganise(&self, depth: u64) -> Result<()> {
+        self.call("evm_setAutomine", json!([false])).await?;
+        let reorganised = self.call("anvil_reorg", json!([depth, []])).await;
+        self.call("evm_setAutomine", json!([true])).await?;
+        reorganised?;
+        self.mine(1).await
+    }
+
     pub async fn mine(&self, blocks: u64) -> Result<()> {
         self.call("anvil_mine", json!([format!("{blocks:#x}")])).await.map(drop)
     }

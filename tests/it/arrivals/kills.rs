@@ -166,7 +166,7 @@ impl Run<'_> {
             // One of the runs changes the chain, which both share.
             0 | 1 if self.number == 0 => {
                 let depth = 1 + self.dice.below(REORG_DEPTH);
-                devnet.call("anvil_reorg", json!([depth, []])).await.unwrap();
+                devnet.reorganise(depth).await.unwrap();
             }
             2 if self.number == 0 => drop(devnet.call("anvil_dropAllTransactions", json!([])).await.unwrap()),
             3 => drop(self.foreign.insert(self.lobby.send_elsewhere().await)),

@@ -4,6 +4,9 @@ use super::{builders, close, derived, derived_anew, moved, opened, published, st
 use plugin_testing::{ScriptedChain, TestGateway};
 
 const BEFORE: &str = "
+DROP VIEW host_activity_with_retracted_v1;
+DROP VIEW host_chain_positions_v1;
+DROP INDEX host_activity_actor_type;
 CREATE TABLE now_index AS SELECT * FROM host_chain_index;
 DROP TABLE host_chain_index;
 CREATE TABLE host_chain_index (plugin TEXT NOT NULL PRIMARY KEY, shape TEXT NOT NULL, start_block BIGINT NOT NULL,

@@ -147,7 +147,7 @@ impl Run<'_> {
         match self.dice.below(4) {
             0 => {
                 let depth = 1 + self.dice.below(REORG_DEPTH);
-                self.market.devnet.call("anvil_reorg", json!([depth, []])).await.unwrap();
+                self.market.devnet.reorganise(depth).await.unwrap();
             }
             1 => drop(self.market.devnet.call("anvil_dropAllTransactions", json!([])).await.unwrap()),
             blocks => self.market.devnet.mine(blocks).await.unwrap(),

@@ -205,7 +205,7 @@ impl Run<'_> {
         match self.dice.below(5) {
             0 => {
                 let depth = 1 + self.dice.below(REORG_DEPTH);
-                devnet.call("anvil_reorg", json!([depth, []])).await.unwrap();
+                devnet.reorganise(depth).await.unwrap();
             }
             1 => drop(devnet.call("anvil_dropAllTransactions", json!([])).await.unwrap()),
             2 => {
