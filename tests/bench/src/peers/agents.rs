@@ -124,9 +124,40 @@ struct Detail {
     agent: Agent,
     validation: Validation,
     uptime: Uptime,
-    /// No plugin serves records of agents yet.
-    cv: Option<String>,
+    cv: Record,
     links: Links,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Record {
+    description: &'static str,
+    document: String,
+    credential: String,
+    verify: String,
+    badge: String,
+    by_slug: String,
+    audit: String,
+    memory_anchors: String,
+    network: String,
+    similar: String,
+}
+
+impl Record {
+    fn of(id: i64) -> Self {
+        Self {
+            description: "What this agent did, as claims with evidence on the chain, and how to verify them",
+            document: format!("{PUBLIC_URL}/api/cv/{id}"),
+            credential: format!("{PUBLIC_URL}/api/cv/{id}/credential.json"),
+            verify: format!("{PUBLIC_URL}/api/cv/{id}/verify"),
+            badge: format!("{PUBLIC_URL}/api/cv/{id}/badge.svg"),
+            by_slug: format!("{PUBLIC_URL}/api/cv/worker-{id}"),
+            audit: format!("{PUBLIC_URL}/api/agents/{id}/audit.jsonl"),
+            memory_anchors: format!("{PUBLIC_URL}/api/memory/anchors?agentId={id}"),
+            network: format!("{PUBLIC_URL}/api/network?agentId={id}"),
+            similar: format!("{PUBLIC_URL}/api/network/similar/{id}"),
+        }
+    }
 }
 
 /// There are no validations here; they are queried nevertheless.
@@ -158,10 +189,10 @@ struct Links {
     invoke: String,
     x402: String,
     erc8004: String,
-    audit: Option<String>,
-    cv: Option<String>,
-    credential: Option<String>,
-    badge: Option<String>,
+    audit: String,
+    cv: String,
+    credential: String,
+    badge: String,
 }
 
 async fn get_agent(State(readers): State<SqlitePool>, Path(id): Path<i64>) -> Result<Json<Detail>, StatusCode> {
@@ -187,16 +218,16 @@ async fn get_agent(State(readers): State<SqlitePool>, Path(id): Path<i64>) -> Re
             last_ms,
             enough_history: false,
         },
-        cv: None,
+        cv: Record::of(id),
         links: Links {
             a2a: format!("{PUBLIC_URL}/a/{id}/.well-known/agent.json"),
             invoke: format!("{PUBLIC_URL}/a/{id}/invoke"),
             x402: format!("{PUBLIC_URL}/api/x402/supported"),
             erc8004: format!("{PUBLIC_URL}/api/agents/{id}/erc8004.json"),
-            audit: None,
-            cv: None,
-            credential: None,
-            badge: None,
+            audit: format!("{PUBLIC_URL}/api/agents/{id}/audit.jsonl"),
+            cv: format!("{PUBLIC_URL}/api/cv/{id}"),
+            credential: format!("{PUBLIC_URL}/api/cv/{id}/credential.json"),
+            badge: format!("{PUBLIC_URL}/api/cv/{id}/badge.svg"),
         },
     }))
 }
