@@ -65,30 +65,53 @@ impl Condition {
         self.capability.is_none() && self.subject.is_none() && self.min_jobs.is_none()
     }
 
+    /// Whether only the hired or paid agent matters, so that edges need not be read to be counted.
+    fn is_by_agent(&self) -> bool {
+        self.subject.is_none() && self.min_jobs.is_none()
+    }
+
+    fn push_capability(&self, statement: Sql) -> Sql {
+        let declares =
+            " AND t.id IN (SELECT c.agent_id FROM network_capabilities c WHERE c.capability LIKE {} ESCAPE '\\')";
+        statement.push_filter(declares, self.capability.as_deref())
+    }
+
     /// `FROM` and `WHERE`: edges `e` of a kind, with the agent `t` that was hired or paid. What was paid to nobody's agent is no edge.
     fn push_to(&self, statement: Sql, kind: Kind) -> Sql {
         let join = match kind {
             Kind::Hire => "e.agent_id",
             Kind::X402 => "(SELECT min(l.id) FROM network_agents l WHERE l.owner = e.payee_owner)",
         };
-        let from = format!(" FROM network_pairs e JOIN network_agents t ON t.id = {join} WHERE e.edge_jobs > 0");
-        let mut statement = statement.push(&from).push_bind(" AND e.kind = {}", kind.name());
-        if let Some(Subject { id, owner, first }) = &self.subject {
-            statement = match (kind, id == first) {
-                (Kind::Hire, false) => statement.push_bind(" AND e.agent_id = {}", *id),
-                (Kind::Hire, true) => {
-                    statement.push_bind(" AND (e.agent_id = {}", *id).push_bind(" OR e.client_owner = {})", *owner)
-                }
-                (Kind::X402, false) => statement.push(" AND 1 = 0"),
-                (Kind::X402, true) => statement
-                    .push_bind(" AND (e.payee_owner = {}", *owner)
-                    .push_bind(" OR e.client_owner = {})", *owner),
-            };
+        let (edges, is_selected) = match &self.subject {
+            None => (statement.push(" FROM network_pairs e"), ""),
+            // In this order of the join: the few edges of an agent first, not every edge of the network.
+            Some(subject) => {
+                let selected = subject.push_to(statement.push(" FROM ("), kind);
+                (selected.push(") s CROSS JOIN network_pairs e"), " AND e.id = s.id")
+            }
+        };
+        let joined = format!(" JOIN network_agents t ON t.id = {join} WHERE e.edge_jobs > 0{is_selected}");
+        let statement = edges.push(&joined).push_bind(" AND e.kind = {}", kind.name());
+        self.push_capability(statement.push_filter(" AND e.edge_jobs >= {}", self.min_jobs))
+    }
+}
+
+impl Subject {
+    /// The ids of its edges of a kind, in and out.
+    fn push_to(&self, statement: Sql, kind: Kind) -> Sql {
+        const EDGES: &str = "SELECT p.id FROM network_pairs p WHERE p.edge_jobs > 0";
+        let is_first = self.id == self.first;
+        let into = statement.push(EDGES);
+        let into = match kind {
+            Kind::X402 if !is_first => return into.push(" AND 1 = 0"),
+            Kind::X402 => into.push_bind(" AND p.payee_owner = {}", self.owner),
+            Kind::Hire => into.push_bind(" AND p.kind = {}", kind.name()).push_bind(" AND p.agent_id = {}", self.id),
+        };
+        if !is_first {
+            return into;
         }
-        statement.push_filter(" AND e.edge_jobs >= {}", self.min_jobs).push_filter(
-            " AND t.id IN (SELECT c.agent_id FROM network_capabilities c WHERE c.capability LIKE {} ESCAPE '\\')",
-            self.capability.as_deref(),
-        )
+        let out = into.push(" UNION ").push(EDGES);
+        out.push_bind(" AND p.kind = {}", kind.name()).push_bind(" AND p.client_owner = {}", self.owner)
     }
 }
 
@@ -122,16 +145,16 @@ fn select(kind: Kind, condition: &Condition, limit: u32) -> Sql {
         .push_bind(" ORDER BY e.edge_volume DESC, e.edge_jobs DESC, e.id LIMIT {}", limit)
 }
 
-/// Without a condition from counts that the writes keep: there may be a million edges.
+/// As far as possible from counts that the writes keep: there may be a million edges.
 fn count(kind: Kind, condition: &Condition) -> Sql {
+    let kept = "SELECT cast(coalesce(sum(n.row_count), 0) AS BIGINT) FROM network_pairs_counts n";
     match kind {
-        _ if !condition.is_empty() => condition.push_to(sql("SELECT count(*)"), kind),
-        Kind::Hire => {
-            sql("SELECT cast(coalesce(sum(row_count), 0) AS BIGINT) FROM network_pairs_counts WHERE counted_by = $1")
-                .bind(kind.name())
-        }
-        Kind::X402 => sql("SELECT cast(coalesce(sum(c.row_count), 0) AS BIGINT) FROM network_pairs_counts c \
-             WHERE c.counted_by IN (SELECT a.owner FROM network_agents a)"),
+        Kind::Hire if condition.is_empty() => sql(kept).push_bind(" WHERE n.counted_by = {}", kind.name()),
+        Kind::X402 if condition.is_by_agent() => condition.push_capability(sql(kept).push(
+            " JOIN network_agents t ON t.owner = n.counted_by \
+             WHERE t.id = (SELECT min(l.id) FROM network_agents l WHERE l.owner = t.owner)",
+        )),
+        _ => condition.push_to(sql("SELECT count(*)"), kind),
     }
 }
 
