@@ -80,8 +80,11 @@ impl PluginFiles {
         Ok(lock)
     }
 
+    /// Without the lock, and a text that a crash left unfinished.
     fn count(&self) -> io::Result<usize> {
-        Ok(fs::read_dir(&self.folder)?.count().saturating_sub(1))
+        let names: Vec<_> =
+            fs::read_dir(&self.folder)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<_>>()?;
+        Ok(names.iter().filter(|name| !name.as_encoded_bytes().starts_with(b".")).count())
     }
 
     /// The folder is synchronised as well, so that a power failure leaves the new text or the old one.

@@ -49,7 +49,7 @@ async fn publish_root(cx: PluginContext<Transparency>) -> Result<(), HostError> 
         })
         .await;
     match recorded {
-        // No key, or one that cannot pay: the status says so, and the next run tries again.
+        // No key, or one that cannot pay: the next run tries again.
         Err(error) if error.is(HostErrorCode::Disabled) => {
             cx.warn(&format!("the root is not published: {error}"));
             Ok(())

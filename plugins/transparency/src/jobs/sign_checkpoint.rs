@@ -48,7 +48,7 @@ async fn sign_checkpoint(cx: PluginContext<Transparency>) -> Result<(), HostErro
 async fn append_page(cx: &PluginContext<Transparency>, origin: &Origin) -> Result<bool, HostError> {
     let db = cx.db();
     let last = leaves::last_event(&db, origin.epoch).await?;
-    if origin.note.is_some() && leaves::next_events(&db, last).await?.is_empty() {
+    if origin.note.is_some() && leaves::next_events(&db, last, 1).await?.is_empty() {
         return Ok(false);
     }
     let token = origins::take_token(cx, origin.epoch).await?;
@@ -88,7 +88,7 @@ impl Page {
         let db = cx.db();
         let Some(origin) = origins::present(&db).await?.filter(|origin| origin.epoch == epoch) else { return Ok(None) };
         let Some(mut edge) = tiles::edge(&db, epoch, origin.newest.size).await? else { return Ok(None) };
-        let events = leaves::next_events(&db, leaves::last_event(&db, epoch).await?).await?;
+        let events = leaves::next_events(&db, leaves::last_event(&db, epoch).await?, leaves::PAGE).await?;
         let (first_leaf, mut tiles) = (edge.size(), Vec::new());
         let entries: Vec<(i64, Vec<u8>)> = events.iter().map(|event| (event.id, event.entry())).collect();
         entries.iter().for_each(|(_, entry)| edge.append(leaf_hash(entry), &mut tiles));

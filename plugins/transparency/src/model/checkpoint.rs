@@ -37,7 +37,8 @@ impl Checkpoint {
     /// As C2SP wants key names: not empty, without spaces and plus signs. Control characters are none of a note's.
     pub fn is_origin(origin: &str) -> bool {
         let is_plain = |char: char| !char.is_whitespace() && !char.is_control() && char != '+';
-        (1..=255).contains(&origin.len()) && origin.chars().all(is_plain)
+        // The other one is the first line of what a cosignature signs.
+        (1..=255).contains(&origin.len()) && origin.chars().all(is_plain) && origin != "cosignature/v1"
     }
 
     /// The text that is signed.

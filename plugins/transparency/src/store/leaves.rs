@@ -5,14 +5,15 @@ use crate::model::{self, LogEvent};
 use plugin_api::{HostError, Query, Sql, sql};
 
 /// Events that are appended at a time.
-pub const PAGE: usize = 500;
+pub const PAGE: u64 = 500;
 
 /// The log with the events that were retracted: they stay in the tree.
 const NEXT: &str = "SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity_with_retracted_v1 \
     WHERE id > $1 ORDER BY id LIMIT $2";
 
-pub async fn next_events(db: &impl Query, after: i64) -> Result<Vec<LogEvent>, HostError> {
-    db.rows(sql(NEXT).bind((after, to_db(PAGE as u64)))).await
+/// At most so many.
+pub async fn next_events(db: &impl Query, after: i64, limit: u64) -> Result<Vec<LogEvent>, HostError> {
+    db.rows(sql(NEXT).bind((after, to_db(limit)))).await
 }
 
 /// The event of the last leaf; 0 without leaves.

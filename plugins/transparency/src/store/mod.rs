@@ -7,8 +7,6 @@ pub mod publications;
 pub mod published;
 pub mod tiles;
 
-use plugin_api::{HostError, HostErrorCode};
-
 /// Sizes, indexes and numbers of leaves as the database has them.
 fn to_db(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
@@ -16,8 +14,4 @@ fn to_db(number: u64) -> i64 {
 
 fn from_db(number: i64) -> u64 {
     u64::try_from(number).unwrap_or_default()
-}
-
-fn corrupt(what: impl ToString) -> HostError {
-    HostError::new(HostErrorCode::Internal, what.to_string())
 }

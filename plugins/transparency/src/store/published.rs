@@ -78,7 +78,11 @@ async fn compare_and_keep(cx: &PluginContext<Transparency>) -> Result<Log, HostE
         let newest = stored.as_ref().map(|stored| &stored.newest);
         let origin = cx.plugin().origin(kept.as_ref().or(newest)).to_owned();
         match compare(cx, &origin, kept.as_ref(), stored.as_ref()).await? {
-            Standing::Stopped(reason) => return stopped(cx, &origin, stored, reason).await,
+            Standing::Stopped(reason) => {
+                // What this gateway alone was told, or kept, of another origin stops no other gateway.
+                let is_of_origin = kept.as_ref().is_none_or(|kept| kept.origin == origin);
+                return stopped(cx, &origin, stored.filter(|_| is_of_origin), reason).await;
+            }
             Standing::Begins => {
                 let is_over = match &stored {
                     Some(stored) => origins::is_over(&cx.db(), &origin, stored).await?,
@@ -94,7 +98,10 @@ async fn compare_and_keep(cx: &PluginContext<Transparency>) -> Result<Log, HostE
             return Ok(Log::Stopped(reason));
         }
         let Some(note) = &origin.note else { return Ok(Log::Unsigned(origin)) };
-        if kept.as_ref() == Some(&origin.newest) || file.replace(kept_note.as_deref(), note).await? {
+        // What another process has put there may not be on the disk yet: replacing makes it durable.
+        let is_newest = |checkpoint: Option<&Checkpoint>| checkpoint == Some(&origin.newest);
+        let is_durable = is_newest(kept.as_ref()) && is_newest(cx.plugin().published().as_ref());
+        if is_durable || file.replace(kept_note.as_deref(), note).await? {
             cx.plugin().set_published(origin.newest.clone());
             return Ok(Log::Signed(origin));
         }
@@ -113,7 +120,10 @@ async fn compare(
     if let Some(stored) = stored {
         root_at_stored = root_at(&db, stored, stored.newest.size).await?;
         if let Some(kept) = kept.filter(|kept| kept.origin == stored.newest.origin) {
-            root_at_kept = root_at(&db, stored, kept.size).await?;
+            root_at_kept = match kept.size == stored.newest.size {
+                true => root_at_stored.clone(),
+                false => root_at(&db, stored, kept.size).await?,
+            };
         }
     }
     Ok(standing(Facts {

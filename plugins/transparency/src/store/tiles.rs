@@ -1,8 +1,8 @@
 //! Tiles of hashes.
 
-use super::{corrupt, to_db};
+use super::to_db;
 use crate::model::{Edge, Hash, Tile, TileId};
-use plugin_api::{HostError, Query, Sql, sql};
+use plugin_api::{HostError, HostErrorCode, Query, Sql, sql};
 use std::collections::BTreeMap;
 
 /// What a tile has by now; it is the beginning of what it will have.
@@ -25,7 +25,11 @@ pub async fn edge(db: &impl Query, epoch: i64, size: u64) -> Result<Option<Edge>
 
 fn hashes(bytes: &[u8]) -> Result<Vec<Hash>, HostError> {
     let (hashes, rest) = bytes.as_chunks();
-    if rest.is_empty() { Ok(hashes.to_vec()) } else { Err(corrupt("a tile is no row of hashes")) }
+    if rest.is_empty() {
+        Ok(hashes.to_vec())
+    } else {
+        Err(HostError::new(HostErrorCode::Internal, "a tile is no row of hashes"))
+    }
 }
 
 pub fn upsert(epoch: i64, tile: &Tile) -> Sql {

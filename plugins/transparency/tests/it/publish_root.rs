@@ -81,7 +81,7 @@ async fn each_interval_publishes_the_newest_root_once() {
 }
 
 #[tokio::test]
-async fn without_a_key_the_log_goes_on_and_the_status_says_what_is_missing() {
+async fn without_a_key_the_log_goes_on_and_nothing_is_sent() {
     for builder in builders().await {
         let chain = chain().await;
         let gateway = publishing(builder, &chain).start().await;
