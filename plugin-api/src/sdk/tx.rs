@@ -137,7 +137,7 @@ impl HostHandle {
         self.call_journal(JournalCall::Lane { role: role.to_owned(), chain: chain.to_owned() }).await
     }
 
-    async fn call_journal<T: DeserializeOwned>(&self, request: JournalCall) -> Result<T, HostError> {
+    pub(super) async fn call_journal<T: DeserializeOwned>(&self, request: JournalCall) -> Result<T, HostError> {
         decode(&self.call_capability("tx", &request, FfiBytes::default()).await?)
     }
 }

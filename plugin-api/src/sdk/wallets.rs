@@ -2,10 +2,9 @@
 
 use super::{HostHandle, MAIN};
 use crate::{
-    abi::{FfiBytes, HostError, HostErrorCode},
+    abi::{HostError, HostErrorCode},
     manifest::{JournalCall, SignedTransaction, WalletTransaction},
 };
-use serde::de::DeserializeOwned;
 
 /// The wallets of a role on the main chain; made by [`HostHandle::wallets`].
 pub struct Wallets<'h> {
@@ -23,7 +22,7 @@ impl HostHandle {
 impl Wallets<'_> {
     /// The extended public key of which wallet `i` is the child `i`; `None` when the role has no seed.
     pub async fn xpub(&self) -> Result<Option<String>, HostError> {
-        match self.ask(JournalCall::Xpub { role: self.role.clone() }).await {
+        match self.host.call_journal(JournalCall::Xpub { role: self.role.clone() }).await {
             Ok(xpub) => Ok(Some(xpub)),
             Err(error) if error.is(HostErrorCode::Disabled) => Ok(None),
             Err(error) => Err(error),
@@ -37,17 +36,13 @@ impl Wallets<'_> {
     ///
     /// [`HostErrorCode::Unavailable`] while the gateway's own transactions wait for a block: they go first.
     pub async fn sign(&self, transactions: Vec<WalletTransaction>) -> Result<Vec<SignedTransaction>, HostError> {
-        self.ask(JournalCall::SignWallets { role: self.role.clone(), chain: MAIN.to_owned(), transactions }).await
+        self.host
+            .call_journal(JournalCall::SignWallets { role: self.role.clone(), chain: MAIN.to_owned(), transactions })
+            .await
     }
 
     /// How many of the gateway's own transactions wait for a block.
     pub async fn waiting(&self) -> Result<u64, HostError> {
-        self.ask(JournalCall::Waiting { chain: MAIN.to_owned() }).await
-    }
-
-    async fn ask<T: DeserializeOwned>(&self, request: JournalCall) -> Result<T, HostError> {
-        let response = self.host.call_capability("tx", &request, FfiBytes::default()).await?;
-        serde_json::from_slice(&response.response)
-            .map_err(|error| HostError::new(HostErrorCode::Invalid, error.to_string()))
+        self.host.call_journal(JournalCall::Waiting { chain: MAIN.to_owned() }).await
     }
 }
