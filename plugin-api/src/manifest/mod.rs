@@ -226,7 +226,7 @@ pub struct Grants {
     pub raw_calls: bool,
     /// Small files in the gateway's data folder: [`crate::HostHandle::file`].
     pub files: bool,
-    /// Private views of other plugins, for example `messages_v1`. Other views need no grant.
+    /// Private views of other plugins and of the gateway, for example `messages_v1`. Other views need no grant.
     pub views: Vec<String>,
 }
 

@@ -370,7 +370,7 @@ pub fn readable_views<'a>(plugins: impl Iterator<Item = &'a LoadedPlugin> + Clon
     let mut views = published_views(plugins.clone());
     let others = plugins.filter(|plugin| plugin.name() != reader.name);
     let of_others = others.flat_map(|plugin| plugin.manifest.private_views.iter().map(String::as_str));
-    for view in of_others.chain([gateway_activity::VIEW_WITH_RETRACTED]) {
+    for view in of_others.chain(crate::views::PRIVATE) {
         if !reader.grants.views.iter().any(|granted| granted == view) {
             views.remove(view);
         }
