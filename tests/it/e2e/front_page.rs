@@ -73,6 +73,20 @@ async fn an_address_that_does_not_exist_is_readable() {
     assert_eq!((record.status, record.header("content-type")), (404, "application/json"), "a record is for programs");
 }
 
+/// The answer, and the one for its entity tag. On a busy machine a plugin's part may come too late for one of them, and then
+/// the document is another one: it is asked for again.
+async fn asked_twice(site: &Site, path: &str) -> (TestResponse, TestResponse) {
+    let mut attempts = 0;
+    loop {
+        attempts += 1;
+        let first = site.get(path).await;
+        let again = get(site, path, "if-none-match", first.header("etag")).await;
+        if again.status == 304 || attempts == 10 {
+            return (first, again);
+        }
+    }
+}
+
 #[tokio::test]
 async fn documents_have_an_entity_tag() {
     let gateway = setup_with_all_plugins().start().await.unwrap();
@@ -88,10 +102,9 @@ async fn documents_have_an_entity_tag() {
         "/.well-known/service.json",
         "/api/discovery/service.json",
     ] {
-        let first = site.get(path).await;
+        let (first, again) = asked_twice(&site, path).await;
         let tag = first.header("etag").to_owned();
         assert!(first.status == 200 && tag.ends_with('"'), "{path}: {tag:?}");
-        let again = get(&site, path, "if-none-match", &tag).await;
         assert_eq!((again.status, again.header("etag"), again.body.len()), (304, tag.as_str(), 0), "{path}");
         assert_eq!(again.header("cache-control"), first.header("cache-control"), "{path}");
         assert_eq!(get(&site, path, "if-none-match", "\"another\"").await.status, 200, "{path}");

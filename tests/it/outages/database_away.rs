@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 const AWAY: Duration = Duration::from_secs(30);
 /// At once, with a margin for slow machines. Nobody waits for the five seconds of a statement.
-const AT_ONCE: Duration = Duration::from_secs(2);
+const AT_ONCE: Duration = Duration::from_secs(4);
 
 #[rstest]
 #[case::stopped(PrivatePostgres::stop, PrivatePostgres::start_again, "no connection to the server")]

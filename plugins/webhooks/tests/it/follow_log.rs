@@ -173,6 +173,8 @@ async fn streams_and_subscriptions_concern_both_sides() {
 async fn a_case_concerns_client_and_owner_and_a_validation_the_owner() {
     for site in sites().await {
         site.mine(vec![requested(7, 1, &client())]).await;
+        // The follower of the log is past the request: the webhooks are not told of it.
+        site.log_is_followed().await;
         let listeners = Listeners::register(&site).await;
         let logs =
             vec![case_opened(3, 7, &client()), validation_requested(1, &stranger(), 5), validated(1, &stranger(), 5)];
