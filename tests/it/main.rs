@@ -7,7 +7,6 @@ mod plugins_of_test;
 
 mod all_plugins;
 mod anvil;
-mod arrivals;
 mod backup;
 mod cache;
 mod capabilities;

@@ -5,6 +5,7 @@
 use crate::process::LIMIT;
 use alloy::dyn_abi::{DynSolValue, Specifier as _};
 use alloy::{dyn_abi::JsonAbiExt as _, json_abi::Function};
+use alloy_primitives::U256;
 use anyhow::{Context as _, Result, bail};
 use plugin_api::Address;
 use serde::{Deserialize, de::DeserializeOwned};
@@ -132,6 +133,12 @@ impl Devnet {
             Reply { error: Some(error), .. } => bail!("{method}: {error}"),
             Reply { result, .. } => Ok(serde_json::from_str(result.map_or("null", RawValue::get))?),
         }
+    }
+
+    /// As [`Self::call`], for an answer that is a number.
+    pub async fn number(&self, method: &str, params: Value) -> Result<U256> {
+        let answer = self.call(method, params).await?;
+        answer.as_str().and_then(|hex| hex.parse().ok()).with_context(|| format!("{method}: {answer} is no number"))
     }
 
     /// The number of the newest block.

@@ -25,9 +25,8 @@ fn lists(document: &Value) -> Vec<String> {
     for (method, path, operation) in operations(document) {
         let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
         let named = |name: &str| parameters.iter().find(|parameter| parameter["name"] == name);
-        // Operators sign for the deposits.
-        let is_other = ["/api/work", "/api/payin/deposits"].contains(&path.as_str());
-        if method != "GET" || named("cursor").is_none() || is_other {
+        let is_signed = operation["security"].as_array().is_some_and(|schemes| !schemes.is_empty());
+        if method != "GET" || named("cursor").is_none() || is_signed || path == "/api/work" {
             continue;
         }
         let path = path.replace("{id}", "2").replace("{agentId}", "2");

@@ -177,7 +177,6 @@ fn calls_of_agents(right: &RightCalls) -> Vec<Refusal> {
     ]
 }
 
-/// The owner of the second agent has no records.
 /// There is no snapshot here.
 fn supply(right: &RightCalls) -> Vec<Refusal> {
     let mut refusals = vec![right.at("get_supply", "/api/supply", 503, "chain_unavailable")];
@@ -190,6 +189,7 @@ fn supply(right: &RightCalls) -> Vec<Refusal> {
     refusals
 }
 
+/// The owner of the second agent has no records.
 fn memory(right: &RightCalls) -> Vec<Refusal> {
     let of_sorter = right.of("anchor_memory").with(&json!({ "agentId": 2 })).by(&owner(2));
     vec![

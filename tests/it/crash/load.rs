@@ -5,10 +5,11 @@ use crate::e2e::{Site, THREADS, posts_of, signed};
 use futures_util::future::join_all;
 use gateway_tests::process::LIMIT;
 use plugin_testing::{TestGateway, Value, Wallet, json};
+use reqwest::{RequestBuilder, StatusCode};
 use std::{
     sync::{
         Mutex,
-        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
     time::Duration,
 };
@@ -179,4 +180,16 @@ pub async fn send(site: &Site, write: &Write) -> Option<(u16, String, Value)> {
     let body = crate::e2e::in_time(response.bytes()).await.unwrap_or_default();
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     Some((status, body["code"].as_str().unwrap_or_default().to_owned(), body))
+}
+
+/// The status of an answer that came as a whole; counts that the request has ended.
+pub async fn status_of(request: RequestBuilder, answered: &AtomicU64) -> Option<StatusCode> {
+    let answer = async {
+        let response = request.send().await.ok()?;
+        let status = response.status();
+        response.bytes().await.ok().map(|_| status)
+    };
+    let answer = answer.await;
+    answered.fetch_add(1, Relaxed);
+    answer
 }

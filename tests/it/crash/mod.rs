@@ -12,8 +12,8 @@ mod stored;
 
 pub use disk_full::SmallDisk;
 pub use ledger::{Dice, Ledger, Outcome, Write};
-pub use load::{Load, send};
-pub use stored::{Stored, execute, query, sequenced};
+pub use load::{Load, send, status_of};
+pub use stored::{Stored, execute, expire_leases, query, sequenced};
 
 use gateway_tests::process::Setup;
 

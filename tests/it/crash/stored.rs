@@ -114,6 +114,14 @@ pub async fn query(setup: &Setup, sql: &'static str) -> Vec<Vec<String>> {
     rows.iter().map(|row| (0..row.len()).map(|index| row.get(index)).collect()).collect()
 }
 
+/// Ends what a gateway that was killed holds: its runs of jobs, and its nonce queues. They would run out by themselves, which takes as
+/// long as a job may.
+pub async fn expire_leases(setup: &Setup) {
+    let jobs = "UPDATE host_job_runs SET lease_until_ms = 0 WHERE lease_holder IS NOT NULL";
+    execute(setup, jobs.to_owned()).await;
+    execute(setup, "UPDATE host_tx_lanes SET lease_until_ms = 0".to_owned()).await;
+}
+
 /// Changes rows without the gateway.
 pub async fn execute(setup: &Setup, sql: String) {
     if let Some(url) = setup.get("database.url").filter(|_| is_postgres(setup)) {

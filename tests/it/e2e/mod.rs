@@ -40,7 +40,7 @@ pub use self::{
     stream_reader::{Part, StreamReader},
 };
 use crate::storage::Engine;
-use gateway_tests::{postgres, process::Setup};
+use gateway_tests::{devnet::Devnet, postgres, process::Setup};
 
 /// What most tests need of the plugins.
 const PLUGINS: [&str; 4] = ["activity", "forum", "hello", "kb"];
@@ -61,6 +61,27 @@ pub async fn setup_on(engine: Engine) -> Setup {
 
 pub async fn setup_with_all_plugins_on(engine: Engine) -> Setup {
     with_database(setup_with_all_plugins(), engine).await
+}
+
+/// A gateway of these plugins on a dev network with all its contracts, not yet started. It sends with the test key `key` as `role`.
+pub async fn setup_on_devnet(devnet: &Devnet, engine: Engine, plugins: &[&str], (role, key): (&str, &str)) -> Setup {
+    let facts = &devnet.facts;
+    // Settings of plugins that are not there would be reported.
+    let setup = setup_with_all_plugins().unset("plugins.hello.enabled").unset("plugins.kb.network_pages");
+    let setup = setup
+        .with_only(plugins)
+        .unwrap()
+        .set("chain_id", facts.chain_id)
+        .set("chains.main.rpc", &facts.rpc_url)
+        .set("chains.main.chain_id", facts.chain_id)
+        .set("chains.main.deploy_block", 1)
+        .set("chains.main.poll_ms", 50)
+        .set("chains.main.timeout_ms", 2000)
+        .set(&format!("signers.{role}.key"), &devnet.key(key).unwrap().private_key)
+        .set("tx.resend_ms", 300);
+    let contracts = facts.contracts.iter();
+    let setup = contracts.fold(setup, |setup, (name, at)| setup.set(&format!("chains.main.contracts.{name}"), at));
+    with_database(setup, engine).await
 }
 
 async fn with_database(setup: Setup, engine: Engine) -> Setup {

@@ -2,19 +2,23 @@
 //!
 //! `cargo xtask test` installs what the dev network and the clients need.
 
+mod kills;
+mod lobby;
+
 use crate::{
-    e2e::{Site, node, python, run, setup_with_all_plugins},
+    e2e::{Site, node, python, run, setup_on_devnet},
     storage::Engine,
 };
 use alloy_primitives::U256;
 use gateway_tests::{
     devnet::{Devnet, encoded},
-    postgres,
-    process::{GatewayProcess, Setup},
+    process::GatewayProcess,
 };
 use plugin_testing::{TestGateway, Value, Wallet, json};
 use std::time::Duration;
 
+/// What a wallet enters by.
+const PLUGINS: [&str; 2] = ["faucet", "relay"];
 const LIMIT: Duration = Duration::from_secs(60);
 const DRIP_WEI: u64 = 500_000_000_000_000_000;
 /// It costs its caller nothing but gas.
@@ -26,27 +30,6 @@ struct Entry<'d> {
     site: Site,
 }
 
-/// `relayer` is the test key that pays on this gateway.
-async fn setup(devnet: &Devnet, engine: Engine, relayer: &str) -> Setup {
-    let facts = &devnet.facts;
-    let setup = setup_with_all_plugins().unset("plugins.hello.enabled").unset("plugins.kb.network_pages");
-    let setup = setup
-        .with_only(&["faucet", "relay"])
-        .unwrap()
-        .set("chain_id", facts.chain_id)
-        .set("chains.main.rpc", &facts.rpc_url)
-        .set("chains.main.chain_id", facts.chain_id)
-        .set("chains.main.poll_ms", 50)
-        .set("signers.relayer.key", &devnet.key(relayer).unwrap().private_key)
-        .set("plugins.faucet.reserve_wei", "\"1000000000000000000\"");
-    let contracts = facts.contracts.iter();
-    let setup = contracts.fold(setup, |setup, (name, at)| setup.set(&format!("chains.main.contracts.{name}"), at));
-    match engine {
-        Engine::Sqlite => setup,
-        Engine::Postgres => setup.set("database.url", postgres::fresh_database().await.unwrap()),
-    }
-}
-
 impl Entry<'_> {
     async fn post(&self, path: &str, body: &Value) -> (u16, Value) {
         let request = self.site.request(reqwest::Method::POST, path).header("content-type", "application/json");
@@ -54,17 +37,13 @@ impl Entry<'_> {
         (response.status().as_u16(), serde_json::from_str(&response.text().await.unwrap()).unwrap())
     }
 
-    async fn number(&self, method: &str, params: Value) -> U256 {
-        self.devnet.call(method, params).await.unwrap().as_str().unwrap().parse().unwrap()
-    }
-
     async fn balance(&self, address: &str) -> U256 {
-        self.number("eth_getBalance", json!([address, "latest"])).await
+        self.devnet.number("eth_getBalance", json!([address, "latest"])).await.unwrap()
     }
 
     async fn nonce(&self, account: &str) -> U256 {
         let call = json!({ "to": account, "data": encoded("nonce()", &[]).unwrap() });
-        self.number("eth_call", json!([call, "latest"])).await
+        self.devnet.number("eth_call", json!([call, "latest"])).await.unwrap()
     }
 
     /// The gateway says that it is in a block, and worked.
@@ -137,7 +116,8 @@ async fn enters(entry: &Entry<'_>, wallet: &Wallet) {
 async fn a_new_wallet_gets_coins_an_account_and_sponsored_calls() {
     let devnet = Devnet::start().await.unwrap();
     for (engine, relayer, number) in [(Engine::Sqlite, "relayer", 70_001), (Engine::Postgres, "facilitator", 70_002)] {
-        let gateway = setup(&devnet, engine, relayer).await.start().await.unwrap();
+        let setup = setup_on_devnet(&devnet, engine, &PLUGINS, ("relayer", relayer)).await;
+        let gateway = setup.set("plugins.faucet.reserve_wei", "\"1000000000000000000\"").start().await.unwrap();
         let entry = Entry { devnet: &devnet, site: Site::of(&gateway), gateway };
         enters(&entry, &Wallet::new(number)).await;
     }

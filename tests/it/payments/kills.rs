@@ -4,11 +4,11 @@
 //! one voucher. Whoever lost the answer may have been charged, because the work may have been done.
 
 use super::{FMX, Market, PRICE, Payment, Till, agent, until, wei};
-use crate::crash::{Dice, execute};
+use crate::crash::{Dice, execute, expire_leases, status_of};
 use alloy_primitives::U256;
 use futures_util::future::join_all;
 use plugin_testing::{Value, json};
-use reqwest::{RequestBuilder, StatusCode};
+use reqwest::StatusCode;
 use std::{
     collections::BTreeSet,
     sync::atomic::{AtomicU64, Ordering::Relaxed},
@@ -119,7 +119,7 @@ impl Run<'_> {
         let (answers, moment) = (self.dice.below(PAYMENTS_PER_RUN), Duration::from_micros(self.dice.below(60_000)));
         let requests = payments.iter().map(|(agent, payment, copies)| {
             let copies: Vec<_> = (0..*copies).map(|_| self.till.invocation(agent, Some(payment))).collect();
-            join_all(copies.into_iter().map(|request| ask(request, &answered)))
+            join_all(copies.into_iter().map(|request| status_of(request, &answered)))
         });
         let selling: Vec<_> = requests.collect();
         let killed = async {
@@ -159,7 +159,7 @@ impl Run<'_> {
         self.till.gateway.kill().await.unwrap();
         let passed = "UPDATE x402_vouchers SET until_s = until_s - 3600 WHERE until_s IS NOT NULL";
         execute(&self.till.setup, passed.to_owned()).await;
-        self.till.expire_leases().await;
+        expire_leases(&self.till.setup).await;
         self.till.start_again().await;
         let address = self.market.account(self.payer);
         let ends = async || {
@@ -201,18 +201,6 @@ impl Run<'_> {
         until("the vault has what the ledger says", is_paid).await;
         tally
     }
-}
-
-/// The status of an answer that came as a whole.
-async fn ask(request: RequestBuilder, answered: &AtomicU64) -> Option<StatusCode> {
-    let answer = async {
-        let response = request.send().await.ok()?;
-        let status = response.status();
-        response.bytes().await.ok().map(|_| status)
-    };
-    let answer = answer.await;
-    answered.fetch_add(1, Relaxed);
-    answer
 }
 
 /// Nothing more can become of it.

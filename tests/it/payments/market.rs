@@ -3,12 +3,11 @@
 //! The rule: the gateways of a test share the chain and nothing else. Each settles with a key of its own.
 
 use super::{FMX, PRICE, Payment, Till, until};
-use crate::{e2e::setup_with_all_plugins, storage::Engine};
+use crate::{e2e::setup_on_devnet, storage::Engine};
 use alloy_primitives::U256;
 use futures_util::future::join_all;
 use gateway_tests::{
     devnet::{Devnet, encoded},
-    postgres,
     process::Setup,
 };
 use plugin_testing::{Value, json};
@@ -81,27 +80,8 @@ impl Market {
 
     /// A gateway on this chain, not yet started. `facilitator` is the test key that it settles with.
     pub async fn setup(&self, engine: Engine, facilitator: &str) -> Setup {
-        let facts = &self.devnet.facts;
-        // Settings of plugins that are not there would be reported.
-        let setup = setup_with_all_plugins().unset("plugins.hello.enabled").unset("plugins.kb.network_pages");
-        let setup = setup
-            .with_only(&PLUGINS)
-            .unwrap()
-            .set("chain_id", facts.chain_id)
-            .set("chains.main.rpc", &facts.rpc_url)
-            .set("chains.main.chain_id", facts.chain_id)
-            .set("chains.main.deploy_block", 1)
-            .set("chains.main.poll_ms", 50)
-            .set("chains.main.timeout_ms", 2000)
-            .set("signers.facilitator.key", &self.devnet.key(facilitator).unwrap().private_key)
-            .set("egress.allow_hosts", self.allowed.join(","))
-            .set("tx.resend_ms", 300);
-        let contracts = facts.contracts.iter();
-        let setup = contracts.fold(setup, |setup, (name, at)| setup.set(&format!("chains.main.contracts.{name}"), at));
-        match engine {
-            Engine::Sqlite => setup,
-            Engine::Postgres => setup.set("database.url", postgres::fresh_database().await.unwrap()),
-        }
+        let setup = setup_on_devnet(&self.devnet, engine, &PLUGINS, ("facilitator", facilitator)).await;
+        setup.set("egress.allow_hosts", self.allowed.join(","))
     }
 
     /// A gateway on each database, ready to sell.

@@ -5,7 +5,10 @@
 //! lost.
 
 use super::{Market, Till, market::number, until, wei};
-use crate::{crash::Dice, e2e::answer};
+use crate::{
+    crash::{Dice, expire_leases},
+    e2e::answer,
+};
 use alloy::{
     dyn_abi::TypedData,
     primitives::{Address, U256, keccak256},
@@ -195,7 +198,7 @@ impl Run<'_> {
     async fn disturb(&mut self) {
         if self.dice.below(3) == 0 {
             self.till.gateway.kill().await.unwrap();
-            self.till.expire_leases().await;
+            expire_leases(&self.till.setup).await;
             self.till.start_again().await;
         }
         if !self.disturbs {

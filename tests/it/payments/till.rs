@@ -2,7 +2,7 @@
 
 use super::{FMX, Market, Payment};
 use crate::{
-    crash::{execute, query},
+    crash::query,
     e2e::{Site, answer},
     storage::Engine,
 };
@@ -38,14 +38,6 @@ impl Till {
     pub async fn knows_price_of(&self, agent: u64) {
         let path = format!("/api/agents/{agent}");
         until("the agent has a price", async || self.site.get(&path).await.json()["pricePerCall"].is_string()).await;
-    }
-
-    /// Ends what the gateway that was killed holds: its runs of jobs, and its nonce queue. They would run out by themselves, which takes
-    /// as long as a job may.
-    pub async fn expire_leases(&self) {
-        execute(&self.setup, "UPDATE host_job_runs SET lease_until_ms = 0 WHERE lease_holder IS NOT NULL".to_owned())
-            .await;
-        execute(&self.setup, "UPDATE host_tx_lanes SET lease_until_ms = 0".to_owned()).await;
     }
 
     /// Starts it again after its end.

@@ -174,7 +174,7 @@ impl Fixture {
             0..=2 => {
                 let depth = 1 + dice.below(payee::DEPTH - 2);
                 if self.devnet.head().await.unwrap() > depth {
-                    self.devnet.call("anvil_reorg", json!([depth, []])).await.unwrap();
+                    self.devnet.reorganise(depth).await.unwrap();
                     tally.reorganisations += 1;
                 }
             }

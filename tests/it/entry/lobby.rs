@@ -1,23 +1,22 @@
 //! A gateway that gives away coins, accounts and gas, as its clients and its chain see it.
 
-use super::FMX;
 use crate::{
-    crash::{execute, query},
-    e2e::{Site, setup_with_all_plugins},
+    crash::{expire_leases, query},
+    e2e::{Site, setup_on_devnet},
     storage::Engine,
 };
 use alloy_primitives::{U256, keccak256};
 use gateway_clock::Clock;
 use gateway_tests::{
     devnet::{Devnet, encoded},
-    postgres,
     process::{GatewayProcess, Setup},
 };
 use plugin_testing::{Value, json};
 use reqwest::{Method, RequestBuilder};
 use std::collections::BTreeSet;
 
-const PLUGINS: [&str; 4] = ["agents", "faucet", "payloads", "relay"];
+/// In wei.
+const FMX: u128 = 1_000_000_000_000_000_000;
 /// Of what a payment stream holds, in wei.
 const STREAM: u128 = FMX / 1000;
 /// In wei a second.
@@ -41,7 +40,7 @@ impl<'n> Lobby<'n> {
             Engine::Sqlite => ("relayer", "user2"),
             Engine::Postgres => ("facilitator", "user3"),
         };
-        let setup = adjust(setup(devnet, engine, relayer).await);
+        let setup = adjust(setup_on_devnet(devnet, engine, &super::PLUGINS, ("relayer", relayer)).await);
         let account = create_account(devnet, owner).await;
         let gateway = setup.start().await.unwrap();
         Self { devnet, site: Site::of(&gateway), setup, gateway, relayer, owner, account }
@@ -49,9 +48,7 @@ impl<'n> Lobby<'n> {
 
     /// Starts it again after its end, without waiting for what the dead process held.
     pub async fn start_again(&mut self) {
-        let leases = "UPDATE host_job_runs SET lease_until_ms = 0 WHERE lease_holder IS NOT NULL";
-        execute(&self.setup, leases.to_owned()).await;
-        execute(&self.setup, "UPDATE host_tx_lanes SET lease_until_ms = 0".to_owned()).await;
+        expire_leases(&self.setup).await;
         self.gateway = self.setup.start().await.unwrap();
         self.site = Site::of(&self.gateway);
     }
@@ -107,7 +104,7 @@ impl<'n> Lobby<'n> {
 
     async fn account_nonce(&self) -> U256 {
         let call = json!({ "to": self.account, "data": encoded("nonce()", &[]).unwrap() });
-        number(&self.devnet.call("eth_call", json!([call, "latest"])).await.unwrap())
+        self.devnet.number("eth_call", json!([call, "latest"])).await.unwrap()
     }
 
     /// Rows of its database, as texts.
@@ -136,7 +133,7 @@ impl<'n> Lobby<'n> {
     }
 
     pub async fn balance(&self, address: &str) -> U256 {
-        number(&self.devnet.call("eth_getBalance", json!([address, "latest"])).await.unwrap())
+        self.devnet.number("eth_getBalance", json!([address, "latest"])).await.unwrap()
     }
 
     /// How many payment streams the account opened to this address.
@@ -175,33 +172,4 @@ async fn create_account(devnet: &Devnet, owner: &str) -> String {
     let account = predicted(devnet, address).await;
     devnet.call("anvil_setBalance", json!([account, format!("{:#x}", 1000 * FMX)])).await.unwrap();
     account
-}
-
-async fn setup(devnet: &Devnet, engine: Engine, relayer: &str) -> Setup {
-    let facts = &devnet.facts;
-    // Settings of plugins that are not there would be reported.
-    let setup = setup_with_all_plugins().unset("plugins.hello.enabled").unset("plugins.kb.network_pages");
-    let setup = setup
-        .with_only(&PLUGINS)
-        .unwrap()
-        .set("chain_id", facts.chain_id)
-        .set("chains.main.rpc", &facts.rpc_url)
-        .set("chains.main.chain_id", facts.chain_id)
-        .set("chains.main.deploy_block", 1)
-        .set("chains.main.poll_ms", 50)
-        .set("chains.main.timeout_ms", 2000)
-        .set("chains.main.reorg_depth", 8)
-        .set("signers.relayer.key", &devnet.key(relayer).unwrap().private_key)
-        .set("tx.resend_ms", 300);
-    let contracts = facts.contracts.iter();
-    let setup = contracts.fold(setup, |setup, (name, at)| setup.set(&format!("chains.main.contracts.{name}"), at));
-    match engine {
-        Engine::Sqlite => setup,
-        Engine::Postgres => setup.set("database.url", postgres::fresh_database().await.unwrap()),
-    }
-}
-
-/// From the node's hexadecimal digits.
-fn number(hex: &Value) -> U256 {
-    hex.as_str().and_then(|text| text.parse().ok()).unwrap_or_else(|| panic!("{hex} is no number"))
 }

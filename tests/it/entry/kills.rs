@@ -3,8 +3,11 @@
 //!
 //! The rule that is tested: what was promised with 202 happens once, what was not promised happens once at most, and no cap is exceeded.
 
-use super::{FMX, Lobby};
-use crate::{crash::Dice, storage::Engine};
+use super::{DRIP_WEI, lobby::Lobby};
+use crate::{
+    crash::{Dice, status_of},
+    storage::Engine,
+};
 use alloy_primitives::U256;
 use futures_util::future::join_all;
 use gateway_tests::devnet::Devnet;
@@ -22,7 +25,6 @@ const KILLS: u64 = 5;
 const ASKED_PER_RUN: u64 = 3;
 /// Shallower than what the gateway holds for final.
 const REORG_DEPTH: u64 = 3;
-const DRIP: u128 = FMX / 2;
 /// Until everything that was promised is final.
 const END: Duration = Duration::from_secs(120);
 
@@ -47,7 +49,7 @@ async fn kill_repeatedly(kills: u64) {
         let setup = setup.set("plugins.faucet.ip_per_day", "100000").set("plugins.faucet.pow_follows_use", "false");
         let setup = setup.set("plugins.relay.ip_per_day", "100000").set("plugins.relay.account_per_day", "100000");
         let setup = setup.set("plugins.relay.creates_per_ip", "100000").set("plugins.relay.creates_per_day", "100000");
-        setup.set("limits.per_ip_per_minute", "100000")
+        setup.set("limits.per_ip_per_minute", "100000").set("chains.main.reorg_depth", 8)
     };
     let mut lobbies = Vec::new();
     for engine in [Engine::Sqlite, Engine::Postgres] {
@@ -140,7 +142,7 @@ impl Run<'_> {
         let (answers, moment) =
             (self.dice.below(2 * ASKED_PER_RUN + 2), Duration::from_micros(self.dice.below(400_000)));
         let asking = join_all(requests.into_iter().map(|(gift, address, same)| {
-            let answers = join_all(same.into_iter().map(|request| answer(request, &answered)));
+            let answers = join_all(same.into_iter().map(|request| status_of(request, &answered)));
             async move { Asked { gift, address, answers: answers.await } }
         }));
         let killed = async {
@@ -193,7 +195,7 @@ impl Run<'_> {
         match asked.gift {
             Gift::Coins => {
                 let balance = self.lobby.balance(&asked.address).await;
-                assert!(balance.is_zero() || balance == U256::from(DRIP), "{asked:?}: {balance}");
+                assert!(balance.is_zero() || balance == U256::from(DRIP_WEI), "{asked:?}: {balance}");
                 !balance.is_zero()
             }
             Gift::Account => self.lobby.has_account(&asked.address).await,
@@ -255,16 +257,4 @@ impl Run<'_> {
         let missing: Vec<&String> = finals.difference(&sent).collect();
         assert!(missing.is_empty(), "the chain does not know {missing:?}");
     }
-}
-
-/// The status of an answer that came as a whole.
-async fn answer(request: RequestBuilder, answered: &AtomicU64) -> Option<StatusCode> {
-    let answer = async {
-        let response = request.send().await.ok()?;
-        let status = response.status();
-        response.bytes().await.ok().map(|_| status)
-    };
-    let answer = answer.await;
-    answered.fetch_add(1, Relaxed);
-    answer
 }
