@@ -21,7 +21,7 @@ use std::{sync::Arc, time::Duration};
 
 const SERVICE_TIMEOUT: Duration = Duration::from_secs(10);
 /// How often a transaction is tried that the gateway opens for a service, while it collides with others.
-const ATTEMPTS_MAX: u32 = 8;
+const ATTEMPTS_MAX: u32 = 16;
 
 /// Whether the plugin with this manifest may call the service.
 pub fn check_used(caller: &Manifest, service: &str) -> Result<(), HostError> {

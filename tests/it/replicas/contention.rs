@@ -78,9 +78,9 @@ async fn a_write_that_collides_runs_again_and_is_given_up_in_the_end() {
     let (status, code, body) = send(site, &given_up).await.unwrap();
     assert_eq!((status, code.as_str()), (503, "busy"), "{body}");
     assert_eq!(body["error"], "too many requests write the same at this moment");
-    assert_eq!(tries(&replicas).await, "8");
+    assert_eq!(tries(&replicas).await, "16");
     let metrics = Site::at(replicas.gateways[0].admin_url()).get("/metrics").await.text();
-    assert_eq!(counted(&metrics, "gateway_database_conflicts_total"), "11");
+    assert_eq!(counted(&metrics, "gateway_database_conflicts_total"), "19");
     assert_eq!(counted(&metrics, "gateway_database_writes_given_up_total"), "1");
 
     // Nothing was written, and the signature is not used up.
