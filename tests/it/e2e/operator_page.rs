@@ -1,4 +1,4 @@
-//! The operator's page in headless Chromium, driven by `tests/clients/operator-page/drive.mjs`.
+//! The operator's page in headless Chromium, driven by `tests/clients/browser/operator_page.mjs`.
 
 use super::{
     answer,
@@ -48,7 +48,7 @@ async fn start() -> GatewayProcess {
 async fn an_operator_looks_clicks_and_watches() {
     let gateway = start().await;
     let picture = gateway.setup().folder().join("page.png");
-    let mut command = tokio::process::Command::from(node("operator-page/drive.mjs"));
+    let mut command = tokio::process::Command::from(node("browser/operator_page.mjs"));
     command.args([gateway.admin_url(), gateway.base_url(), picture.to_str().unwrap()]).current_dir(clients());
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let mut browser = command.spawn().unwrap();

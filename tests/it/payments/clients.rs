@@ -17,12 +17,13 @@ const PRICED: &str = "paid-echo";
 const REQUEST_JOB: &str = "requestJob(uint256 agentId, bytes32 inputHash, string inputURI)";
 
 /// Each with the test key that pays, and how many vouchers it uses.
-const CLIENTS: [(&str, &str, usize); 5] = [
+const CLIENTS: [(&str, &str, usize); 6] = [
     ("paid_call.mjs", "user2", 4),
     ("paid_call.py", "user3", 3),
     ("facilitator.mjs", "user4", 3),
     ("a2a.mjs", "user5", 1),
     ("a2a_client.py", "user6", 1),
+    ("browser/paid_call.mjs", "user9", 2),
 ];
 
 /// The agents that `cargo xtask dev` has, too. They end with the value.
@@ -53,7 +54,7 @@ async fn told(market: &Market, till: &Till, owner: &str, (script, payer, _): (&s
     let rest: &[&str] = match script {
         "facilitator.mjs" => &[owner],
         "paid_call.py" => &[PRICED, FREE, owner],
-        "paid_call.mjs" => &[PRICED, FREE],
+        "paid_call.mjs" | "browser/paid_call.mjs" => &[PRICED, FREE],
         // The job that is requested below.
         _ => &[PRICED, FREE, FREE, "1"],
     };
@@ -81,6 +82,8 @@ async fn the_official_clients_pay_agents_and_their_vouchers_settle() {
         }
         assert_calls(&told[0]);
         assert_calls(&told[1]);
+        assert_calls(&told[5]);
+        assert_ne!(told[5]["origin"], till.gateway.base_url(), "a page of another origin pays");
         assert_jobs(&told[3]);
         assert_jobs(&told[4]);
         paid += 1;

@@ -1,5 +1,5 @@
 // Uses the operator's page as a person does, in headless Chromium: looks, clicks, and watches things happen.
-// Usage: node drive.mjs ADMIN_URL API_URL PICTURE. Prints a line per step; "following" asks for a signed write from outside.
+// Usage: node operator_page.mjs ADMIN_URL API_URL PICTURE. Prints a line per step; "following" asks for a signed write from outside.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
