@@ -1,5 +1,6 @@
 //! A gateway that gives away coins, accounts and gas, as its clients and its chain see it.
 
+use super::sender::Sender;
 use crate::{
     crash::{expire_leases, query},
     e2e::{Site, setup_on_devnet},
@@ -13,7 +14,6 @@ use gateway_tests::{
 };
 use plugin_testing::{Value, json};
 use reqwest::{Method, RequestBuilder};
-use std::collections::BTreeSet;
 
 /// In wei.
 const FMX: u128 = 1_000_000_000_000_000_000;
@@ -27,8 +27,8 @@ pub struct Lobby<'n> {
     pub setup: Setup,
     pub gateway: GatewayProcess,
     site: Site,
-    /// The test key that it sends with.
-    relayer: &'static str,
+    /// With the key that it sends with.
+    pub sender: Sender<'n>,
     /// The test key that owns the account whose calls are relayed.
     owner: &'static str,
     pub account: String,
@@ -43,7 +43,7 @@ impl<'n> Lobby<'n> {
         let setup = adjust(setup_on_devnet(devnet, engine, &super::PLUGINS, ("relayer", relayer)).await);
         let account = create_account(devnet, owner).await;
         let gateway = setup.start().await.unwrap();
-        Self { devnet, site: Site::of(&gateway), setup, gateway, relayer, owner, account }
+        Self { devnet, site: Site::of(&gateway), setup, gateway, sender: Sender::new(devnet, relayer), owner, account }
     }
 
     /// Starts it again after its end, without waiting for what the dead process held.
@@ -110,26 +110,6 @@ impl<'n> Lobby<'n> {
     /// Rows of its database, as texts.
     pub async fn rows(&self, sql: &'static str) -> Vec<Vec<String>> {
         query(&self.setup, sql).await
-    }
-
-    /// A transaction of the key that the gateway does not know of. Returns its hash.
-    pub async fn send_elsewhere(&self) -> String {
-        let from = self.devnet.account(self.relayer).unwrap();
-        let transaction = json!({ "from": from, "to": from, "value": "0x0" });
-        self.devnet.ask("eth_sendTransaction", json!([transaction])).await.unwrap()
-    }
-
-    /// The transactions of its key in the chain, as it is now.
-    pub async fn sent(&self) -> BTreeSet<String> {
-        let from = self.devnet.account(self.relayer).unwrap().to_lowercase();
-        let mut sent = BTreeSet::new();
-        for block in 1..=self.devnet.head().await.unwrap() {
-            let block = self.devnet.call("eth_getBlockByNumber", json!([format!("{block:#x}"), true])).await.unwrap();
-            let all = block["transactions"].as_array().unwrap().iter();
-            let own = all.filter(|one| one["from"].as_str().unwrap().to_lowercase() == from);
-            sent.extend(own.map(|one| one["hash"].as_str().unwrap().to_owned()));
-        }
-        sent
     }
 
     pub async fn balance(&self, address: &str) -> U256 {

@@ -4,6 +4,8 @@
 
 mod kills;
 mod lobby;
+mod payouts;
+mod sender;
 
 use crate::{
     e2e::{Site, node, python, run, setup_on_devnet},

@@ -1,0 +1,57 @@
+//! A key that a gateway sends with: what of it is in the chain, and whether the gateway's journal says the same.
+
+use crate::crash::query;
+use gateway_tests::{devnet::Devnet, process::Setup};
+use plugin_testing::{Value, json};
+use std::collections::BTreeSet;
+
+pub struct Sender<'n> {
+    devnet: &'n Devnet,
+    /// The test key.
+    key: &'static str,
+    /// Its transactions that the gateway did not send.
+    elsewhere: BTreeSet<String>,
+}
+
+impl<'n> Sender<'n> {
+    pub fn new(devnet: &'n Devnet, key: &'static str) -> Self {
+        Self { devnet, key, elsewhere: BTreeSet::new() }
+    }
+
+    /// Sends a transaction that the gateway does not know of.
+    pub async fn send_elsewhere(&mut self) {
+        let from = self.devnet.account(self.key).unwrap();
+        let transaction = json!({ "from": from, "to": from, "value": "0x0" });
+        self.elsewhere.insert(self.devnet.ask("eth_sendTransaction", json!([transaction])).await.unwrap());
+    }
+
+    /// Its transactions in the chain, as it is now.
+    pub async fn sent(&self) -> Vec<Value> {
+        let from = self.devnet.account(self.key).unwrap().to_lowercase();
+        let mut sent = Vec::new();
+        for block in 1..=self.devnet.head().await.unwrap() {
+            let block = self.devnet.call("eth_getBlockByNumber", json!([format!("{block:#x}"), true])).await.unwrap();
+            let all = block["transactions"].as_array().unwrap().iter();
+            sent.extend(all.filter(|one| one["from"].as_str().unwrap().to_lowercase() == from).cloned());
+        }
+        sent
+    }
+
+    /// Every transaction of the key is one of the journal's, or was sent elsewhere, and what the journal calls final is in the chain.
+    pub async fn is_as_the_journal_says(&self, setup: &Setup) {
+        let known = "SELECT a.hash FROM host_tx_attempts a JOIN host_tx_intents i ON i.id = a.intent";
+        let finals = "SELECT hash FROM host_tx_intents WHERE state = 'final' AND block IS NOT NULL";
+        let (known, finals) = (hashes(setup, known).await, hashes(setup, finals).await);
+        let sent: BTreeSet<String> =
+            self.sent().await.iter().map(|one| one["hash"].as_str().unwrap().to_owned()).collect();
+        let unknown: Vec<&String> =
+            sent.iter().filter(|hash| !known.contains(*hash) && !self.elsewhere.contains(*hash)).collect();
+        assert!(unknown.is_empty(), "the journal does not know {unknown:?}");
+        let missing: Vec<&String> = finals.difference(&sent).collect();
+        assert!(missing.is_empty(), "the chain does not know {missing:?}");
+    }
+}
+
+async fn hashes(setup: &Setup, sql: &'static str) -> BTreeSet<String> {
+    query(setup, sql).await.into_iter().map(|row| row[0].clone()).collect()
+}
