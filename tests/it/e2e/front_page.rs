@@ -73,8 +73,8 @@ async fn an_address_that_does_not_exist_is_readable() {
     assert_eq!((record.status, record.header("content-type")), (404, "application/json"), "a record is for programs");
 }
 
-/// The answer, and the one for its entity tag. On a busy machine a plugin's part may come too late for one of them, and then
-/// the document is another one: it is asked for again.
+/// The answer, and the one for its entity tag. Soon after the start a job of a plugin may change the document between the two
+/// (the transparency log makes its key): then they are asked for again.
 async fn asked_twice(site: &Site, path: &str) -> (TestResponse, TestResponse) {
     let mut attempts = 0;
     loop {
