@@ -40,7 +40,7 @@ impl Journal {
             JournalCall::SignWallets { role, chain, transactions } => {
                 Ok(json!(self.sign_wallets((roles, chains), &role, &chain, transactions)?))
             }
-            JournalCall::Waiting { chain } => Ok(json!(self.waiting(self.chains.granted(chains, &chain)?))),
+            JournalCall::Waiting { chain } => Ok(json!(self.waiting(self.chains.granted(chains, &chain)?)?)),
         }
     }
 

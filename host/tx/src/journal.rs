@@ -21,6 +21,8 @@ pub(crate) struct AccountStatus {
     pub oldest_ms: Option<i64>,
     /// Why no queued intent can be signed now.
     pub blocked_reason: Option<String>,
+    /// The last pass failed: what waits is not known.
+    pub is_unreadable: bool,
     /// An intent was refused because of the balance, so the balance is read again.
     pub is_balance_stale: bool,
 }

@@ -38,7 +38,7 @@ impl Journal {
         if transactions.len() > TRANSACTIONS_MAX {
             return Err(invalid(format!("at most {TRANSACTIONS_MAX} transactions are signed at a time")));
         }
-        let waiting = self.waiting(chain);
+        let waiting = self.waiting(chain)?;
         if waiting > 0 {
             let message = format!("{waiting} transactions of the gateway wait, and go first");
             return Err(HostError::new(HostErrorCode::Unavailable, message));
@@ -47,13 +47,24 @@ impl Journal {
     }
 
     /// The journal's transactions that are in no block. A queue that is blocked, for example by an empty account, does not count:
-    /// nothing that is left alone would help it.
-    pub(super) fn waiting(&self, chain: &Chain) -> u64 {
+    /// nothing that is left alone would help it. Fails while a queue cannot be read, because something may wait in it.
+    pub(super) fn waiting(&self, chain: &Chain) -> Result<u64, HostError> {
         let mut senders: Vec<_> = self.signers.ready().map(|(_, key)| key.address()).collect();
         senders.sort_unstable();
         senders.dedup();
-        let waiting = senders.into_iter().filter_map(|sender| self.account_status(chain.chain_id, sender));
-        waiting.map(|status| if status.blocked_reason.is_some() { 0 } else { status.queued + status.pending }).sum()
+        let mut waiting = 0;
+        for sender in senders {
+            match self.account_status(chain.chain_id, sender).filter(|status| !status.is_unreadable) {
+                None => {
+                    let message =
+                        format!("the transactions of {} on {} cannot be read now, and go first", sender, chain.name);
+                    return Err(HostError::new(HostErrorCode::Unavailable, message));
+                }
+                Some(status) if status.blocked_reason.is_some() => {}
+                Some(status) => waiting += status.queued + status.pending,
+            }
+        }
+        Ok(waiting)
     }
 
     fn sign_wallet(

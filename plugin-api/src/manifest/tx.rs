@@ -21,7 +21,7 @@ pub enum JournalCall {
     /// Signs transactions of a role's wallets: a list of [`SignedTransaction`] in their order. Refused while the gateway's own
     /// transactions wait on this chain.
     SignWallets { role: String, chain: String, transactions: Vec<WalletTransaction> },
-    /// How many of the gateway's own transactions wait on this chain for a block: a number.
+    /// How many of the gateway's own transactions wait on this chain for a block: a number. An error while that cannot be read.
     Waiting { chain: String },
 }
 

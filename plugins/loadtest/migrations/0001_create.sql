@@ -60,6 +60,8 @@ CREATE TABLE loadtest_totals (
     transactions BIGINT NOT NULL,
     labelled BIGINT NOT NULL,
     counted_at BIGINT NOT NULL,
+    -- The newest final block at that time: all of them are counted when it is through_block.
+    final_block BIGINT NOT NULL,
     first_block BIGINT,
     first_at BIGINT,
     last_block BIGINT,

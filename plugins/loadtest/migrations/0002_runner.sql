@@ -16,6 +16,8 @@ CREATE TABLE loadtest_runner (
     pass BIGINT NOT NULL,
     -- While it drains: the wallets up to this one were looked at.
     swept_index BIGINT NOT NULL,
+    -- The highest index that was ever used.
+    used_index BIGINT NOT NULL,
     drained_at BIGINT,
     float_balance TEXT,
     -- What the transactions in final blocks cost.

@@ -29,7 +29,8 @@ pub struct Config {
     pub purpose: String,
     /// The first block whose transactions are counted; the newest one at the first start when absent.
     pub count_from_block: Option<u64>,
-    /// Whether the gateway may run the test itself, with the seed of the role `loadtest`. An operator starts it.
+    /// Whether the gateway may run the test itself, with the seed of the role `loadtest`. An operator starts it; without this one that
+    /// runs is drained.
     pub runner: bool,
     /// Whether it begins without an operator, when the gateway starts for the first time.
     pub autostart: bool,
@@ -47,7 +48,8 @@ pub struct Config {
     pub float_min_wei: Wei,
     /// What wallets have at most, all together, in wei.
     pub in_flight_max_wei: Wei,
-    /// What the test may cost in fees, in wei; then it drains.
+    /// What the waves of the test may cost in fees, in wei; then it drains. What a drain costs beyond its waves comes on top: a transaction
+    /// for each wallet in which something was left, and one to the sink.
     pub spend_max_wei: Wei,
     /// Per gas, in wei: the part of the price above twice the base fee, and the highest price.
     pub tip_wei: Wei,

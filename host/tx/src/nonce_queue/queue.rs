@@ -81,10 +81,14 @@ impl NonceQueue {
     /// Does what can be done now. Returns whether intents are left.
     pub async fn tick(&mut self) -> bool {
         match self.try_tick().await {
-            Ok(is_busy) => is_busy,
+            Ok(is_busy) => {
+                self.set_unreadable(false);
+                is_busy
+            }
             // The next pass reads the intent again.
             Err(TickError::VersionConflict) => true,
             Err(error) => {
+                self.set_unreadable(true);
                 let reason = error.to_string();
                 tracing::warn!(chain = self.chain.name, sender = %self.sender, reason, "transactions wait");
                 self.set_blocked_reason(Some(reason));
@@ -192,6 +196,10 @@ impl NonceQueue {
 
     fn set_blocked_reason(&self, reason: Option<String>) {
         self.journal.update_status(self.chain.chain_id, self.sender, |status| status.blocked_reason = reason);
+    }
+
+    fn set_unreadable(&self, is_unreadable: bool) {
+        self.journal.update_status(self.chain.chain_id, self.sender, |status| status.is_unreadable = is_unreadable);
     }
 
     fn now_ms(&self) -> i64 {

@@ -41,6 +41,9 @@ pub fn call(blocks: &mut Blocks, lag: u64, method: &str, params: &Value) -> Resu
         "eth_getTransactionByHash" => Ok(transaction(known, &params[0])),
         "eth_getTransactionCount" => Ok(number(nonce(blocks, known, params))),
         "eth_getTransactionReceipt" => Ok(receipt(blocks, known, &params[0])),
+        "eth_estimateGas" if !can_pay(blocks, &params[0]) => {
+            Err((-32000, "insufficient funds for transfer".to_owned()))
+        }
         "eth_estimateGas" => match address(&params[0]["to"]) {
             Some(to) if blocks.mempool.refusing.contains(&to) => Err((3, "execution reverted: not now".to_owned())),
             Some(to) if blocks.mempool.estimates.contains_key(&to) => Ok(number(blocks.mempool.estimates[&to])),
@@ -91,6 +94,13 @@ fn eth_call(blocks: &Blocks, request: &Value) -> Result<Value, (i64, String)> {
         }
         None => Ok("0x".into()),
     }
+}
+
+/// Whether the sender has what the transaction moves, where balances follow from transactions.
+fn can_pay(blocks: &Blocks, transaction: &Value) -> bool {
+    let value = transaction["value"].as_str().and_then(|value| value.parse::<U256>().ok()).unwrap_or_default();
+    let from = address(&transaction["from"]).unwrap_or(Address::ZERO);
+    !blocks.has_accounts || value.is_zero() || blocks.balance(from, blocks.head().number) >= value
 }
 
 /// The result of `balanceOf` of a token that follows its events.

@@ -19,8 +19,13 @@ pub fn job() -> Job<Loadtest> {
 }
 
 async fn derive(cx: PluginContext<Loadtest>) -> Result<(), HostError> {
-    let Some(branch) = cx.plugin().branch.clone() else { return Ok(()) };
     let stored = wallets::branch(&cx.db()).await?;
+    let configured = cx.plugin().branch.clone();
+    // Without `xpub` none is derived any more, and those that are stored stay what they are.
+    let known = stored.as_ref().and_then(|stored| Branch::parse(&stored.xpub).ok());
+    let (has_key, Some(branch)) = (configured.is_some(), configured.or_else(|| known.map(Arc::new))) else {
+        return Ok(());
+    };
     if let Some(stored) = stored.as_ref().filter(|stored| stored.xpub != branch.xpub()) {
         let other = "the wallets in the table are those of another extended key than the configured one";
         return tell(&cx, stored.problem.as_deref(), Some(other)).await;
@@ -29,7 +34,7 @@ async fn derive(cx: PluginContext<Loadtest>) -> Result<(), HostError> {
         let xpub = branch.xpub().to_owned();
         cx.write(async move |tx| wallets::begin_branch(tx, &xpub).await).await?;
     }
-    let planned = i64::from(cx.plugin().config.wallets);
+    let planned = if has_key { i64::from(cx.plugin().config.wallets) } else { -1 };
     for _ in 0..BATCHES_MAX {
         let next = wallets::last(&cx.db()).await?.map_or(0, |last| last + 1);
         if next > planned {

@@ -28,7 +28,7 @@ pub fn job() -> Job<Loadtest> {
 }
 
 async fn follow(cx: PluginContext<Loadtest>) -> Result<(), HostError> {
-    if cx.plugin().branch.is_none() || wallets::last(&cx.db()).await?.is_none() {
+    if wallets::last(&cx.db()).await?.is_none() {
         return Ok(());
     }
     match take_in(&cx).await {
@@ -122,7 +122,7 @@ async fn count(cx: &PluginContext<Loadtest>, final_block: i64) -> Result<(), Hos
             }
             let mut tally = block.tally();
             finish(tx, &block, &mut tally).await?;
-            counts::count(tx, &block, &tally).await
+            counts::count(tx, &block, &tally, final_block).await
         })
         .await?;
     }

@@ -46,7 +46,7 @@ pub struct Membership {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Organic {
-    /// Whether all final blocks are counted.
+    /// Whether all final blocks are counted, but for the newest.
     pub ready: bool,
     pub through_block: i64,
     pub transactions: i64,

@@ -4,7 +4,7 @@
 use super::Kind;
 use plugin_api::Wei;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The index of the float.
 pub const FLOAT: i64 = 0;
@@ -92,6 +92,18 @@ impl Wave {
         self.fee().saturating_mul((rounds + 2).unsigned_abs()).saturating_mul(self.size.unsigned_abs())
     }
 
+    /// What its next transactions pay per gas: as planned, and no more than new waves pay. When that no longer gets into a block, what
+    /// gets there now: false then, because the wallets have no coins for more than the way home.
+    pub fn price(&self, price_min: Wei, price: Wei) -> (Wei, bool) {
+        if self.gas_price < price_min { (price, false) } else { (self.gas_price.min(price), true) }
+    }
+
+    /// Whether every wallet can send another round and return what is left: not if a round was to move less when it was funded.
+    pub fn can_transfer(&self, transfer: Wei, fee: Wei, accounts: &BTreeMap<i64, Account>) -> bool {
+        let needed = transfer.saturating_add(fee).saturating_add(fee);
+        self.indexes().all(|index| accounts.get(&index).is_some_and(|account| account.balance >= needed))
+    }
+
     /// What follows when all of its transactions are in blocks.
     pub fn next(&self, rounds: i64) -> (Phase, i64) {
         match self.phase {
@@ -101,9 +113,8 @@ impl Wave {
         }
     }
 
-    /// The transactions of its phase, and the accounts after them. `transfer` is what a wallet sends in each round.
-    pub fn transactions(&self, transfer: Wei, accounts: &mut BTreeMap<i64, Account>) -> Vec<Planned> {
-        let fee = self.fee();
+    /// The transactions of its phase, each for this fee, and the accounts after them. `transfer` is what a wallet sends in each round.
+    pub fn transactions(&self, transfer: Wei, fee: Wei, accounts: &mut BTreeMap<i64, Account>) -> Vec<Planned> {
         let mut planned = Vec::new();
         for index in self.indexes() {
             let has = accounts.get(&index).map_or(Wei::ZERO, |account| account.balance);
@@ -120,6 +131,20 @@ impl Wave {
             let Some(nonce) = accounts.get(&sender).map(|account| account.nonce) else { continue };
             planned.push(Planned { kind, sender, nonce, recipient: Some(recipient), value, fee });
             apply(accounts, planned.last());
+        }
+        planned
+    }
+
+    /// What wallets return before the wave has come to its end: those that no transaction under way (`busy`) comes from or goes to.
+    pub fn early_sweeps(&self, fee: Wei, busy: &BTreeSet<i64>, accounts: &mut BTreeMap<i64, Account>) -> Vec<Planned> {
+        let mut planned = Vec::new();
+        for sender in self.indexes().filter(|index| !busy.contains(index)) {
+            let Some(Account { nonce, balance, .. }) = accounts.get(&sender).cloned() else { continue };
+            let value = balance.saturating_sub(fee);
+            if value > Wei::ZERO {
+                planned.push(Planned { kind: Kind::Sweep, sender, nonce, recipient: Some(FLOAT), value, fee });
+                apply(accounts, planned.last());
+            }
         }
         planned
     }
@@ -157,11 +182,54 @@ mod tests {
         let mut accounts: BTreeMap<i64, Account> = std::iter::once(FLOAT).chain(wave.indexes()).map(account).collect();
         let mut sent = Vec::new();
         while wave.phase != Phase::Done {
-            sent.extend(wave.transactions(wei(transfer), &mut accounts));
+            sent.extend(wave.transactions(wei(transfer), wave.fee(), &mut accounts));
             (wave.phase, wave.round) = wave.next(rounds);
         }
         assert!(wave.indexes().all(|index| accounts[&index].balance == Wei::ZERO), "{accounts:?}");
         sent
+    }
+
+    fn funded(transfer: u64, rounds: i64) -> (Wave, BTreeMap<i64, Account>) {
+        let funding = funding(wei(transfer), wei(63_000), rounds);
+        let wave =
+            Wave { id: 1, first: 5, size: 3, phase: Phase::Fund, round: 0, gas: 21_000, gas_price: wei(3), funding };
+        let account = |idx| (idx, Account { idx, nonce: 7, balance: Wei::ZERO });
+        let mut accounts: BTreeMap<i64, Account> = std::iter::once(FLOAT).chain(wave.indexes()).map(account).collect();
+        wave.transactions(wei(transfer), wave.fee(), &mut accounts);
+        (wave, accounts)
+    }
+
+    #[test]
+    fn no_more_is_transferred_than_what_was_funded() {
+        let (mut wave, mut accounts) = funded(1000, 2);
+        let fee = wave.fee();
+        assert!(!wave.can_transfer(wei(1_000_000), fee, &accounts), "the configuration moves more since");
+        for round in 1..=2 {
+            assert!(wave.can_transfer(wei(1000), fee, &accounts), "round {round}");
+            wave.phase = Phase::Transfer;
+            wave.transactions(wei(1000), fee, &mut accounts);
+        }
+        assert!(!wave.can_transfer(wei(1000), fee, &accounts), "the rest is for the way home");
+        wave.phase = Phase::Sweep;
+        assert_eq!(wave.transactions(wei(1000), fee, &mut accounts).len(), 3);
+    }
+
+    #[test]
+    fn the_price_is_the_planned_one_while_it_gets_into_blocks() {
+        let (wave, _) = funded(1000, 2);
+        assert_eq!(wave.price(wei(2), wei(4)), (wei(3), true));
+        assert_eq!(wave.price(wei(1), wei(2)), (wei(2), true));
+        assert_eq!(wave.price(wei(4), wei(7)), (wei(7), false));
+    }
+
+    #[test]
+    fn idle_wallets_return_their_coins_early() {
+        let (wave, mut accounts) = funded(1000, 2);
+        let has = accounts[&5].balance;
+        let sent = wave.early_sweeps(wave.fee(), &BTreeSet::from([6]), &mut accounts);
+        assert_eq!(sent.iter().map(|sent| sent.sender).collect::<Vec<_>>(), [5, 7]);
+        assert_eq!((accounts[&5].balance, accounts[&6].balance, accounts[&5].nonce), (Wei::ZERO, has, 8));
+        assert!(wave.early_sweeps(wave.fee(), &BTreeSet::from([6]), &mut accounts).is_empty(), "and not twice");
     }
 
     #[test]

@@ -48,10 +48,8 @@ async fn control_loadtest(
     if !config.is_operator(signer) {
         return Err(RunnerError::NotOperator.into());
     }
-    if !config.runner {
-        return Err(RunnerError::Off.into());
-    }
     let mode = match payload.command {
+        Command::Start if !config.runner => return Err(RunnerError::Off.into()),
         Command::Start => Mode::Running,
         Command::Pause => Mode::Paused,
         Command::Drain => Mode::Draining,
@@ -59,10 +57,12 @@ async fn control_loadtest(
     cx.write(async move |tx| {
         if mode == Mode::Running {
             runner::create(tx).await?;
-        } else if runner::find(tx).await?.is_none() {
-            return Err(RunnerError::NotStarted.into());
         }
-        Ok(runner::set_mode(tx, mode).await?)
+        let Some(found) = runner::find(tx).await? else { return Err(RunnerError::NotStarted.into()) };
+        if found.mode != mode {
+            runner::set_mode(tx, found.mode, mode).await?;
+        }
+        Ok(())
     })
     .await?;
     cx.info(&format!("the operator {signer} has the load test {}", mode.name()));

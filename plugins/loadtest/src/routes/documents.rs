@@ -17,12 +17,19 @@ pub fn url(cx: &RequestContext<Loadtest>, path: &str) -> String {
     format!("{}{path}", cx.environment().base_url)
 }
 
+/// The key of the wallets in the table, also when the configuration names it no more: what they sent is disclosed as long as they are
+/// known. Before there are any it is the configured one.
+pub async fn disclosed_xpub(cx: &RequestContext<Loadtest>) -> Result<Option<String>, HostError> {
+    let stored = wallets::branch(&cx.db()).await?.map(|stored| stored.xpub);
+    Ok(stored.or_else(|| cx.plugin().branch.as_ref().map(|branch| branch.xpub().to_owned())))
+}
+
 pub async fn disclosure(cx: &RequestContext<Loadtest>) -> Result<Disclosure, HostError> {
     let (db, config) = (cx.db(), &cx.plugin().config);
     let totals = counts::totals(&db).await?;
     let (_, activated_up_to) = wallets::seen(&db).await?;
     let known = wallets::last(&db).await?.unwrap_or(0);
-    let xpub = cx.plugin().branch.as_ref().map(|branch| branch.xpub().to_owned());
+    let xpub = disclosed_xpub(cx).await?;
     let runner = runner::find(&db).await?;
     let status = match (&xpub, &runner) {
         (None, _) => "not started",

@@ -1,14 +1,14 @@
 //! `GET /api/loadtest/stats`: the counters.
 
 use super::{
-    documents::url,
+    documents::{disclosed_xpub, url},
     runner_view::{self, RunnerView},
 };
 use crate::{
     Loadtest,
     model::{
-        ADDRESS, Branch, Counters, Explorer, FLOAT, Float, Gas, Kind, MANIFEST, Marker, Membership, NotStarted,
-        Organic, PATH, Rates, SCHEMA, Seen, Started, Stats, StatsDerivation, Tally, Wallets, date,
+        ADDRESS, Counters, Explorer, FLOAT, Float, Gas, Kind, MANIFEST, Marker, Membership, NotStarted, Organic, PATH,
+        Rates, SCHEMA, Seen, Started, Stats, StatsDerivation, Tally, Wallets, date,
     },
     store::{
         blocks,
@@ -16,8 +16,10 @@ use crate::{
         wallets,
     },
 };
-use plugin_api::{HandlerError, HostError, Json, RequestContext, Route, Wei};
+use plugin_api::{HandlerError, HostError, Json, RequestContext, Route, Wei, chain::MAIN};
 
+/// Blocks that are always under way: what is counted with fewer missing is complete.
+const BEHIND_MAX: i64 = 3;
 const GAS_RULE: &str = "Every transaction names one price per gas as tip and as maximum, so that its fee is known before it is in a block.";
 
 pub fn route() -> Route<Loadtest> {
@@ -29,7 +31,7 @@ pub fn route() -> Route<Loadtest> {
 }
 
 async fn get_loadtest_stats(cx: RequestContext<Loadtest>) -> Result<Json<Stats>, HandlerError> {
-    let Some(branch) = cx.plugin().branch.clone() else {
+    let Some(xpub) = disclosed_xpub(&cx).await? else {
         return Ok(Json(Stats::NotStarted(NotStarted {
             deployed: false,
             available: false,
@@ -38,10 +40,10 @@ async fn get_loadtest_stats(cx: RequestContext<Loadtest>) -> Result<Json<Stats>,
             address: url(&cx, ADDRESS),
         })));
     };
-    Ok(Json(Stats::Started(Box::new(started(&cx, &branch).await?))))
+    Ok(Json(Stats::Started(Box::new(started(&cx, xpub).await?))))
 }
 
-async fn started(cx: &RequestContext<Loadtest>, branch: &Branch) -> Result<Started, HostError> {
+async fn started(cx: &RequestContext<Loadtest>, xpub: String) -> Result<Started, HostError> {
     let (db, config) = (cx.db(), &cx.plugin().config);
     let totals = counts::totals(&db).await?;
     let last_day = counts::last_day(&db, cx.now_s()).await?;
@@ -65,12 +67,7 @@ async fn started(cx: &RequestContext<Loadtest>, branch: &Branch) -> Result<Start
         marker: Marker::new(),
         sink: config.sink_address(),
         float,
-        derivation: StatsDerivation {
-            path: PATH,
-            xpub: branch.xpub().to_owned(),
-            float: 0,
-            wallets: membership.loaded,
-        },
+        derivation: StatsDerivation { path: PATH, xpub, float: 0, wallets: membership.loaded },
         wallets: Wallets {
             planned: config.wallets.into(),
             activated,
@@ -139,8 +136,11 @@ async fn organic(
     (all, labelled): (i64, i64),
 ) -> Result<Organic, HostError> {
     let followed = blocks::last(&cx.db()).await?.map_or(0, |block| block.number);
+    // The gateway knows the newest block without asking a server.
+    let head = cx.chain(MAIN).head().await.ok().and_then(|head| i64::try_from(head.number).ok());
+    let is_followed = head.is_some_and(|head| head - followed <= BEHIND_MAX);
     Ok(Organic {
-        ready: blocks::uncounted(&cx.db(), totals.through_block + 1, 1).await?.is_empty(),
+        ready: is_followed && totals.final_block - totals.through_block <= BEHIND_MAX,
         through_block: totals.through_block,
         transactions: totals.transactions - totals.labelled,
         last24h: all - labelled,

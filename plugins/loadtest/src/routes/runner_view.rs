@@ -50,7 +50,13 @@ pub async fn read(cx: &RequestContext<Loadtest>) -> Result<RunnerView, HostError
 
 fn state(config: &Config, runner: Option<&Runner>) -> RunnerState {
     let is_active = |runner: &&Runner| matches!(runner.mode, Mode::Running | Mode::Draining);
-    let paused = runner.is_some_and(|runner| runner.mode == Mode::Paused || runner.reason.is_some());
+    let is_paused = |runner: &Runner| match runner.mode {
+        Mode::Paused => true,
+        // A reason is why something was left over.
+        Mode::Drained => false,
+        Mode::Running | Mode::Draining => runner.reason.is_some(),
+    };
+    let paused = runner.is_some_and(is_paused);
     let last = runner.and_then(|runner| runner.last_reason.clone().zip(runner.last_paused_at));
     RunnerState {
         mode: runner.map_or("off", |runner| runner.mode.name()),

@@ -18,6 +18,8 @@ pub struct Totals {
     pub transactions: i64,
     pub labelled: i64,
     pub counted_at: i64,
+    /// The newest final block at that time.
+    pub final_block: i64,
     pub first_block: Option<i64>,
     pub first_at: Option<i64>,
     pub last_block: Option<i64>,
@@ -25,26 +27,29 @@ pub struct Totals {
 }
 
 pub async fn totals(db: &impl Query) -> Result<Option<Totals>, HostError> {
-    let select = sql("SELECT through_block, transactions, labelled, counted_at, first_block, first_at, last_block, \
-         last_at FROM loadtest_totals WHERE id = $1");
+    let select = sql("SELECT through_block, transactions, labelled, counted_at, final_block, first_block, first_at, \
+         last_block, last_at FROM loadtest_totals WHERE id = $1");
     db.row(select.bind(ROW)).await
 }
 
-/// Adds a final block to all counts.
-pub async fn count(tx: &Tx, block: &BlockRow, tally: &Tally) -> Result<(), HostError> {
+/// Adds a final block to all counts; `final_block` is the newest one.
+pub async fn count(tx: &Tx, block: &BlockRow, tally: &Tally, final_block: i64) -> Result<(), HostError> {
     let BlockRow { number, mined_at, transactions, labelled, .. } = *block;
     let labelled_at = (labelled > 0).then_some((number, mined_at));
     let (seen_block, seen_at) = (labelled_at.map(|(number, _)| number), labelled_at.map(|(_, at)| at));
-    let total =
-        sql("INSERT INTO loadtest_totals (id, through_block, transactions, labelled, counted_at, first_block, \
-         first_at, last_block, last_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $6, $7) ON CONFLICT (id) DO UPDATE SET \
+    let total = sql(
+        "INSERT INTO loadtest_totals (id, through_block, transactions, labelled, counted_at, first_block, \
+         first_at, last_block, last_at, final_block) VALUES ($1, $2, $3, $4, $5, $6, $7, $6, $7, $8) ON CONFLICT (id) DO UPDATE SET \
          through_block = excluded.through_block, transactions = loadtest_totals.transactions + excluded.transactions, \
          labelled = loadtest_totals.labelled + excluded.labelled, counted_at = excluded.counted_at, \
+         final_block = excluded.final_block, \
          first_block = coalesce(loadtest_totals.first_block, excluded.first_block), \
          first_at = coalesce(loadtest_totals.first_at, excluded.first_at), \
          last_block = coalesce(excluded.last_block, loadtest_totals.last_block), \
-         last_at = coalesce(excluded.last_at, loadtest_totals.last_at)");
-    tx.execute(total.bind((ROW, number, transactions, labelled, tx.now_s())).bind((seen_block, seen_at))).await?;
+         last_at = coalesce(excluded.last_at, loadtest_totals.last_at)",
+    );
+    tx.execute(total.bind((ROW, number, transactions, labelled, tx.now_s())).bind((seen_block, seen_at, final_block)))
+        .await?;
     let hour = mined_at.div_euclid(HOUR_S);
     let hours = sql("INSERT INTO loadtest_hours (hour, transactions, labelled) VALUES ($1, $2, $3) \
          ON CONFLICT (hour) DO UPDATE SET transactions = loadtest_hours.transactions + excluded.transactions, \

@@ -5,6 +5,7 @@ use super::wallets::listed;
 use crate::model::{FLOAT, Planned};
 use plugin_api::{Hash256, HostError, Query, Sql, Tx, Wei, chain::SignedTransaction, sql};
 use serde::Deserialize;
+use std::collections::BTreeSet;
 
 /// One that is to be sent.
 #[derive(Clone, Debug, Deserialize)]
@@ -51,6 +52,13 @@ pub async fn of_wave(db: &impl Query, wave: i64) -> Result<(i64, i64), HostError
     let select = sql("SELECT cast(coalesce(sum(CASE WHEN block IS NULL THEN 1 ELSE 0 END), 0) AS BIGINT), count(*) \
          FROM loadtest_transactions WHERE wave = $1");
     db.one(select.bind(wave)).await
+}
+
+/// The wallets from and to which something of a wave is in no block.
+pub async fn busy(db: &impl Query, wave: i64) -> Result<BTreeSet<i64>, HostError> {
+    let select = sql("SELECT sender, recipient FROM loadtest_transactions WHERE wave = $1 AND block IS NULL");
+    let rows: Vec<(i64, Option<i64>)> = db.rows(select.bind(wave)).await?;
+    Ok(rows.into_iter().flat_map(|(sender, recipient)| [Some(sender), recipient]).flatten().collect())
 }
 
 /// What those in no block take from the float, fees included.

@@ -1,8 +1,8 @@
 //! Waves and the accounts of their wallets. The rule: a step is written only when nobody has taken it since it was planned.
 
-use super::{transactions, wallets::listed};
+use super::{taken, transactions, wallets::listed};
 use crate::model::{Account, FLOAT, Phase, Planned, Wave};
-use plugin_api::{HostError, HostErrorCode, Query, Tx, chain::SignedTransaction, sql};
+use plugin_api::{HostError, Query, Tx, chain::SignedTransaction, sql};
 use std::collections::BTreeMap;
 
 const COLUMNS: &str = "id, first, size, phase, round, gas, gas_price, funding";
@@ -22,8 +22,7 @@ pub async fn insert(tx: &Tx, wave: &Wave) -> Result<(), HostError> {
 /// Moves a wave on; fails when it is not where it was any more.
 pub async fn advance(tx: &Tx, from: (Phase, i64), wave: &Wave) -> Result<(), HostError> {
     let update = sql("UPDATE loadtest_waves SET phase = $4, round = $5 WHERE id = $1 AND phase = $2 AND round = $3");
-    let changed = tx.execute(update.bind((wave.id, from.0.name(), from.1, wave.phase.name(), wave.round))).await?;
-    if changed == 1 { Ok(()) } else { Err(taken()) }
+    taken(tx.execute(update.bind((wave.id, from.0.name(), from.1, wave.phase.name(), wave.round))).await?)
 }
 
 /// Forgets a wave that is done and whose transactions are all final, with the accounts of its wallets.
@@ -33,7 +32,7 @@ pub async fn forget(tx: &Tx, wave: &Wave) -> Result<(), HostError> {
     tx.execute(delete.bind((wave.indexes().start, wave.indexes().end))).await.map(drop)
 }
 
-/// Forgets the accounts of all wallets, of which nothing is under way.
+/// Forgets the accounts of all wallets: nothing of them is under way.
 pub async fn forget_accounts(tx: &Tx) -> Result<(), HostError> {
     tx.execute(sql("DELETE FROM loadtest_accounts WHERE idx > $1").bind(FLOAT)).await.map(drop)
 }
@@ -63,12 +62,10 @@ pub async fn store(
     let is_same = |index: &i64| match (stored.get(index), before.get(index)) {
         (Some(stored), Some(before)) => stored == before,
         // One that was not known: its nonce was read from the chain.
-        (None, _) => true,
-        (Some(_), None) => false,
+        (None, None) => true,
+        (None, Some(_)) | (Some(_), None) => false,
     };
-    if !changed.iter().all(is_same) {
-        return Err(taken());
-    }
+    taken(u64::from(changed.iter().all(is_same)))?;
     for account in changed.iter().filter_map(|index| after.get(index)) {
         let write = sql("INSERT INTO loadtest_accounts (idx, nonce, balance) VALUES ($1, $2, $3) \
              ON CONFLICT (idx) DO UPDATE SET nonce = excluded.nonce, balance = excluded.balance");
@@ -81,8 +78,4 @@ pub async fn store(
 pub async fn is_float_busy(db: &impl Query) -> Result<bool, HostError> {
     let select = sql("SELECT count(*) FROM loadtest_transactions WHERE sender = $1 AND block IS NULL").bind(FLOAT);
     Ok(db.one::<i64>(select).await? > 0)
-}
-
-fn taken() -> HostError {
-    HostError::new(HostErrorCode::Constraint, "another gateway has taken this step")
 }

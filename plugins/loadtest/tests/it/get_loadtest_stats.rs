@@ -42,6 +42,7 @@ async fn final_blocks_are_counted_once_through_reorganisations() {
             .await;
         let stats = stats(&gateway).await;
         let organic = &stats["organic"];
+        assert_eq!(organic["ready"], json!(true), "all final blocks are counted: {stats}");
         assert_eq!((&organic["transactions"], &organic["loadtest"]), (&json!(2), &json!(4)), "{stats}");
         let kinds = json!({ "fund": 1, "transfer": 1, "sweep": 1, "final": 0, "sink": 1 });
         assert_eq!(stats["counters"]["byKind"], kinds, "{stats}");

@@ -2,11 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod changed_config;
 mod control_loadtest;
 mod get_loadtest_address;
 mod get_loadtest_disclosure;
 mod get_loadtest_manifest;
 mod get_loadtest_stats;
+mod leftovers;
 mod membership;
 mod payer;
 mod runner;

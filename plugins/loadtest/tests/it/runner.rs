@@ -8,7 +8,7 @@ use plugin_testing::{Builder, Fault, ScriptedChain, TestGateway, Value, Wallet, 
 use std::{collections::BTreeMap, time::Duration};
 
 /// Mines a block whenever the last one was followed, and lets the runner work, until this holds.
-async fn mine_until(chain: &ScriptedChain, gateway: &TestGateway, what: &str, holds: impl AsyncFn(&Value) -> bool) {
+pub async fn mine_until(chain: &ScriptedChain, gateway: &TestGateway, what: &str, holds: impl AsyncFn(&Value) -> bool) {
     TestGateway::eventually(MINUTE, what, async || {
         let followed = gateway.rows("SELECT max(number) FROM loadtest_blocks").await.concat();
         let followed = followed.trim_start_matches("Int(").trim_end_matches(')').parse::<u64>();
@@ -26,7 +26,7 @@ fn wei(text: &Value) -> u128 {
 }
 
 /// Everything that was put in is in the float, in the wallets, in the sink, or was spent on gas; the counters are those of the chain.
-async fn assert_balanced(chain: &ScriptedChain, gateway: &TestGateway, wallets_are_empty: bool) {
+pub async fn assert_balanced(chain: &ScriptedChain, gateway: &TestGateway, wallets_are_empty: bool) {
     let addresses: Vec<String> = gateway.rows("SELECT address FROM loadtest_wallets ORDER BY idx").await;
     let addresses = addresses.iter().map(|row| row.trim_start_matches("Text(\"").trim_end_matches("\")").to_owned());
     let balance = |address: &str| -> u128 { chain.balance(address.parse().unwrap()).to_string().parse().unwrap() };
@@ -198,6 +198,13 @@ async fn a_payout_goes_first() {
             gateway.clock().advance(SECOND).await;
         }
         assert_eq!(signed().await, before, "nothing is signed meanwhile");
+        // What cannot be read may wait.
+        gateway.execute("ALTER TABLE host_tx_intents RENAME TO host_tx_away").await;
+        mine_until(chain, &gateway, "the load test waits for what it cannot know", async |stats| {
+            stats["pauseReason"].as_str().unwrap_or_default().contains("cannot be read now, and go first")
+        })
+        .await;
+        gateway.execute("ALTER TABLE host_tx_away RENAME TO host_tx_intents").await;
         chain.hold(false);
         let mined = chain.mined().len();
         mine_until(chain, &gateway, "both go on", async |_| chain.mined().len() > mined + 6).await;

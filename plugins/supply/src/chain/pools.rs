@@ -36,5 +36,5 @@ pub async fn read(host: &HostHandle, venue: &Venue, at: &Position, now_ms: i64) 
     }
     // The pools were asked at the block's number.
     time_of(host, at).await?;
-    Ok(MarketReading { block: at.block, read_at: now_ms, price: venue.primary(pools) })
+    Ok(MarketReading { venue: venue.clone(), block: at.block, read_at: now_ms, price: venue.primary(pools) })
 }

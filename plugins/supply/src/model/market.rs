@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 const SCALE: u64 = 1_000_000_000_000_000_000;
 
 /// A token that coins are sold for, and what it is worth.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuoteToken {
     pub symbol: String,
@@ -20,7 +20,7 @@ pub struct QuoteToken {
 }
 
 /// Where the coin is traded.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Venue {
     pub factory: Address,
     /// The wrapped coin, of 18 decimals.
@@ -51,6 +51,8 @@ pub struct PoolPrice {
 /// What the venue said at a block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MarketReading {
+    /// As it was configured then: what another one said is not served.
+    pub venue: Venue,
     pub block: u64,
     /// Unix milliseconds.
     pub read_at: i64,

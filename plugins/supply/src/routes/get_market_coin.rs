@@ -4,7 +4,12 @@ use super::{
     get_supply::CACHE_CONTROL,
     latest::{is_usable, latest},
 };
-use crate::{Supply, error::MarketError, model::Coin, store};
+use crate::{
+    Supply,
+    error::MarketError,
+    model::{Coin, MarketReading},
+    store,
+};
 use plugin_api::{HandlerError, Json, Path, RequestContext, Route};
 
 pub fn route() -> Route<Supply> {
@@ -29,7 +34,10 @@ async fn get_market_coin(
         HandlerError::Problem(problem) => HandlerError::Problem(problem),
         HandlerError::Host(error) => HandlerError::Host(error),
     })?;
-    let market = store::market(&cx.db()).await?.filter(|market| is_usable(market.read_at, cx.now_ms()));
+    let is_served = |market: &MarketReading| {
+        Some(&market.venue) == cx.plugin().venue.as_ref() && is_usable(market.read_at, cx.now_ms())
+    };
+    let market = store::market(&cx.db()).await?.filter(is_served);
     if market.as_ref().is_some_and(|market| market.block != snapshot.as_of_block) {
         snapshot.stale = Some(true);
     }

@@ -140,3 +140,30 @@ async fn a_price_is_as_old_as_it_says() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_price_is_served_no_longer_than_its_venue_is_configured() {
+    each(config_with_market(), async |chain, gateway| {
+        fill_pool(chain, 750, 3_000);
+        chain.mine_empty(70);
+        rounds(&gateway, "a price", async || {
+            let response = get(&gateway, PATH).await;
+            response.status == 200 && response.json()["market_data"]["current_price"]["usd"].is_number()
+        })
+        .await;
+        let gateway = gateway.restart_after(|config| {
+            config.plugins.sections.get_mut("supply").unwrap().config.remove("market");
+        });
+        let gateway = gateway.await;
+        let response = get(&gateway, PATH).await;
+        assert_eq!(response.status, 200, "{}", response.text());
+        let coin = response.json();
+        assert_eq!(
+            (&coin["market_data"]["current_price"]["usd"], &coin["service"]["priceVenue"]),
+            (&json!(null), &json!(null))
+        );
+        assert!(coin["market_data"]["total_supply"].is_number());
+        gateway
+    })
+    .await;
+}

@@ -34,6 +34,8 @@ pub struct Situation {
     pub float_balance: Option<Wei>,
     /// What a transaction may pay per gas now.
     pub gas_price: Wei,
+    /// With less it gets into no block now.
+    pub gas_price_min: Wei,
     /// Whether new waves may begin: there is room among what is in no block.
     pub has_room: bool,
 }
@@ -66,6 +68,7 @@ pub async fn look(cx: &PluginContext<Loadtest>, runner: &Runner) -> Result<Situa
         followed: blocks::last(&cx.db()).await?.map_or(-1, |block| block.number),
         float_balance: None,
         gas_price: Wei::ZERO,
+        gas_price_min: Wei::ZERO,
         has_room: transactions::pending(&cx.db()).await? < PENDING_MAX,
     };
     if runner.mode == Mode::Paused {
@@ -77,7 +80,12 @@ pub async fn look(cx: &PluginContext<Loadtest>, runner: &Runner) -> Result<Situa
         other => other?,
     };
     situation.view.reasons.extend(reasons);
-    let waiting = cx.wallets(ROLE).waiting().await.unwrap_or(0);
+    let first = match cx.wallets(ROLE).waiting().await {
+        Ok(0) => None,
+        Ok(waiting) => Some(format!("{waiting} transactions of the gateway wait, and go first")),
+        Err(error) if super::is_passing(&error) => Some(error.message.to_string()),
+        Err(error) => return Err(error),
+    };
     situation.view.reasons.extend(
         [
             (situation.view.head_age_s > config.head_age_max_s)
@@ -90,7 +98,7 @@ pub async fn look(cx: &PluginContext<Loadtest>, runner: &Runner) -> Result<Situa
                 .pool
                 .filter(|pool| *pool > config.pool_max)
                 .map(|pool| format!("{pool} transactions wait in the pool")),
-            (waiting > 0).then(|| format!("{waiting} transactions of the gateway wait, and go first")),
+            first,
             (situation.gas_price > config.gas_price_max_wei)
                 .then(|| format!("a price of {} wei per gas is above gas_price_max_wei", situation.gas_price)),
         ]
@@ -108,17 +116,37 @@ async fn read(cx: &PluginContext<Loadtest>, situation: &mut Situation) -> Result
     situation.view.head_age_s = (cx.now_s() - head.time_s).max(0);
     situation.view.pool = pool(cx).await;
     let base_fee = base_fee(cx).await?;
-    situation.gas_price = base_fee.saturating_mul(2).saturating_add(cx.plugin().config.tip_wei);
+    situation.gas_price_min = base_fee.saturating_add(cx.plugin().config.tip_wei);
+    situation.gas_price = base_fee.saturating_add(situation.gas_price_min);
     let block = u64::try_from(situation.followed).ok();
     if let Some(float) = wallets::address(&cx.db(), FLOAT).await? {
         situation.float_balance = Some(chain.balance(float, block).await?);
     }
-    let xpub = cx.plugin().branch.as_ref().map(|branch| branch.xpub().to_owned());
-    Ok(match cx.wallets(ROLE).xpub().await? {
-        None => vec!["the role loadtest has no seed".to_owned()],
-        seed if seed != xpub => vec!["the seed of the role loadtest is not that of xpub".to_owned()],
-        Some(_) => Vec::new(),
-    })
+    membership(cx).await
+}
+
+/// Coins of wallets that the seed does not have could never be moved again.
+async fn membership(cx: &PluginContext<Loadtest>) -> Result<Vec<String>, HostError> {
+    let Some(stored) = wallets::branch(&cx.db()).await? else {
+        return Ok(vec!["no wallet is derived yet".to_owned()]);
+    };
+    let configured = cx.plugin().branch.as_ref().map(|branch| branch.xpub());
+    let seed = cx.wallets(ROLE).xpub().await?;
+    let reason = if configured.is_some_and(|xpub| xpub != stored.xpub) {
+        Some(
+            "xpub is not that of the stored wallets, which may have coins: configure theirs, and the seed of it"
+                .to_owned(),
+        )
+    } else if let Some(problem) = stored.problem {
+        Some(format!("the stored wallets cannot be believed: {problem}"))
+    } else {
+        match seed {
+            None => Some("the role loadtest has no seed".to_owned()),
+            Some(seed) if seed != stored.xpub => Some("the seed of the role loadtest is not that of xpub".to_owned()),
+            Some(_) => None,
+        }
+    };
+    Ok(reason.into_iter().collect())
 }
 
 async fn base_fee(cx: &PluginContext<Loadtest>) -> Result<Wei, HostError> {

@@ -35,19 +35,29 @@ pub async fn step(cx: &PluginContext<Loadtest>) -> Result<(), HostError> {
     if stored.is_none() && config.runner && config.autostart {
         return cx.write(async |tx| runner::create(tx).await).await;
     }
-    let Some(runner) = stored.filter(|_| config.runner) else { return Ok(()) };
-    if runner.mode == Mode::Drained {
-        return Ok(());
+    let Some(runner) = stored else { return Ok(()) };
+    match runner.mode {
+        Mode::Drained => return Ok(()),
+        Mode::Running if !config.runner => {
+            cx.warn("the configuration no longer lets this gateway run the load test: it drains");
+            return cx.write(async |tx| runner::set_mode(tx, Mode::Running, Mode::Draining).await).await;
+        }
+        _ => {}
     }
     let situation = guards::look(cx, &runner).await?;
     let mut reason = situation.reason();
     if reason.is_none() {
-        reason = match advance(cx, &runner, &situation).await {
-            Err(error) if is_passing(&error) => Some(error.to_string()),
-            other => other?,
-        };
+        reason = advance(cx, &runner, &situation).await?;
     }
     note(cx, &runner, &situation, reason).await
+}
+
+/// A passing error as the reason to wait.
+fn passing(result: Result<Option<String>, HostError>) -> Result<Option<String>, HostError> {
+    match result {
+        Err(error) if is_passing(&error) => Ok(Some(error.message.to_string())),
+        other => other,
+    }
 }
 
 /// What the next run may do, or another gateway has done.
@@ -64,13 +74,26 @@ async fn advance(
     runner: &Runner,
     situation: &Situation,
 ) -> Result<Option<String>, HostError> {
-    wave::advance_all(cx).await?;
-    let waits = match runner.mode {
-        Mode::Running => wave::begin(cx, runner, situation).await?,
-        Mode::Draining => drain::go_on(cx, runner, situation).await?,
-        Mode::Paused | Mode::Drained => None,
+    let waits = plan(cx, runner, situation).await;
+    // What is signed is sent, whatever became of the plans.
+    let refused = passing(send::send(cx).await);
+    let waits = waits?;
+    refused.map(|refused| refused.or(waits))
+}
+
+/// Plans and signs what can be now.
+async fn plan(
+    cx: &PluginContext<Loadtest>,
+    runner: &Runner,
+    situation: &Situation,
+) -> Result<Option<String>, HostError> {
+    let waits = wave::advance_all(cx, runner, situation).await?;
+    let planned = match runner.mode {
+        Mode::Running => wave::begin(cx, runner, situation).await,
+        Mode::Draining => drain::go_on(cx, runner, situation).await,
+        Mode::Paused | Mode::Drained => Ok(None),
     };
-    send::send(cx).await.map(|refused| refused.or(waits))
+    passing(planned).map(|planned| waits.or(planned))
 }
 
 async fn note(

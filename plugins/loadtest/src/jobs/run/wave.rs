@@ -17,33 +17,73 @@ use std::collections::btree_map::Entry;
 /// Gas of a transfer with the marker: by the rules before Prague, and by those since.
 const GAS: [u64; 2] = [21_080, 21_200];
 
-/// Moves on what can be moved on, and forgets what is done and final.
-pub async fn advance_all(cx: &PluginContext<Loadtest>) -> Result<(), HostError> {
-    let rounds = i64::from(cx.plugin().config.transfers);
+/// Moves on what can be moved on, and forgets what is done and final. What keeps one wave from moving on keeps no other one; returns what
+/// keeps the first.
+pub async fn advance_all(
+    cx: &PluginContext<Loadtest>,
+    runner: &Runner,
+    situation: &Situation,
+) -> Result<Option<String>, HostError> {
+    let mut waits = None;
     for wave in waves::all(&cx.db()).await? {
-        let (pending, stored) = transactions::of_wave(&cx.db(), wave.id).await?;
-        if wave.phase == Phase::Done && stored == 0 {
-            cx.write(async move |tx| waves::forget(tx, &wave).await).await?;
-        } else if wave.phase != Phase::Done && pending == 0 {
-            advance(cx, wave, rounds).await?;
-        }
+        let moved = move_on(cx, runner, situation, wave).await;
+        waits = waits.or(super::passing(moved.map(|()| None))?);
     }
-    Ok(())
+    Ok(waits)
 }
 
-async fn advance(cx: &PluginContext<Loadtest>, wave: Wave, rounds: i64) -> Result<(), HostError> {
+async fn move_on(
+    cx: &PluginContext<Loadtest>,
+    runner: &Runner,
+    situation: &Situation,
+    wave: Wave,
+) -> Result<(), HostError> {
+    let (pending, stored) = transactions::of_wave(&cx.db(), wave.id).await?;
+    match wave.phase {
+        Phase::Done if stored == 0 => cx.write(async move |tx| waves::forget(tx, &wave).await).await,
+        Phase::Done => Ok(()),
+        _ if pending == 0 => advance(cx, runner, situation, wave).await,
+        _ if runner.mode == Mode::Draining => sweep_early(cx, situation, wave).await,
+        _ => Ok(()),
+    }
+}
+
+async fn advance(
+    cx: &PluginContext<Loadtest>,
+    runner: &Runner,
+    situation: &Situation,
+    wave: Wave,
+) -> Result<(), HostError> {
+    let config = &cx.plugin().config;
     let from = (wave.phase, wave.round);
-    let (phase, round) = wave.next(rounds);
-    let wave = Wave { phase, round, ..wave };
     let before = waves::accounts(&cx.db(), &wave.indexes().collect::<Vec<_>>()).await?;
+    let (price, is_planned) = wave.price(situation.gas_price_min, situation.gas_price);
+    let fee = price.saturating_mul(wave.gas.unsigned_abs());
+    let goes_on = runner.mode == Mode::Running && is_planned && wave.can_transfer(config.transfer_wei, fee, &before);
+    let (phase, round) = wave.next(if goes_on { config.transfers.into() } else { 0 });
+    let wave = Wave { phase, round, ..wave };
     let mut after = before.clone();
-    let planned = wave.transactions(cx.plugin().config.transfer_wei, &mut after);
-    let signed = sign(cx, planned, wave.gas, wave.gas_price).await?;
+    let planned = wave.transactions(config.transfer_wei, fee, &mut after);
+    let signed = sign(cx, planned, wave.gas, price).await?;
     cx.write(async move |tx| {
         waves::advance(tx, from, &wave).await?;
         waves::store(tx, wave.id, &signed, &before, &after).await
     })
     .await
+}
+
+/// While it drains, a wallet does not wait for the others of its wave, of which one may be stuck.
+async fn sweep_early(cx: &PluginContext<Loadtest>, situation: &Situation, wave: Wave) -> Result<(), HostError> {
+    let before = waves::accounts(&cx.db(), &wave.indexes().collect::<Vec<_>>()).await?;
+    let busy = transactions::busy(&cx.db(), wave.id).await?;
+    let (price, _) = wave.price(situation.gas_price_min, situation.gas_price);
+    let mut after = before.clone();
+    let planned = wave.early_sweeps(price.saturating_mul(wave.gas.unsigned_abs()), &busy, &mut after);
+    if planned.is_empty() {
+        return Ok(());
+    }
+    let signed = sign(cx, planned, wave.gas, price).await?;
+    cx.write(async move |tx| waves::store(tx, wave.id, &signed, &before, &after).await).await
 }
 
 /// Begins a wave if there is room for one; returns why not, if that is worth telling.
@@ -80,7 +120,7 @@ pub async fn begin(
     if free < wave.cost().saturating_add(config.float_min_wei) {
         return Ok(Some(format!("the float has {free} wei to spend, and the next wave takes {}", wave.cost())));
     }
-    fund(cx, wave, pass, situation).await.map(|()| None)
+    fund(cx, runner, (wave, pass), situation).await.map(|()| None)
 }
 
 /// What forbids a wave beside those that are under way, with the reason if it is worth telling.
@@ -104,12 +144,18 @@ async fn limit(
     }
     if active.is_empty() {
         cx.warn("the load test has cost what it may: it drains");
-        cx.write(async |tx| runner::set_mode(tx, Mode::Draining).await).await?;
+        cx.write(async |tx| runner::set_mode(tx, Mode::Running, Mode::Draining).await).await?;
     }
     Ok(Err(Some("the fees reach spend_max_wei".to_owned())))
 }
 
-async fn fund(cx: &PluginContext<Loadtest>, wave: Wave, pass: i64, situation: &Situation) -> Result<(), HostError> {
+async fn fund(
+    cx: &PluginContext<Loadtest>,
+    runner: &Runner,
+    (wave, pass): (Wave, i64),
+    situation: &Situation,
+) -> Result<(), HostError> {
+    let from = runner.next_index;
     let indexes: Vec<i64> = std::iter::once(FLOAT).chain(wave.indexes()).collect();
     let before = waves::accounts(&cx.db(), &indexes).await?;
     let mut after = before.clone();
@@ -120,11 +166,11 @@ async fn fund(cx: &PluginContext<Loadtest>, wave: Wave, pass: i64, situation: &S
         }
     }
     after.insert(FLOAT, float_account(cx, situation).await?);
-    let planned = wave.transactions(cx.plugin().config.transfer_wei, &mut after);
+    let planned = wave.transactions(cx.plugin().config.transfer_wei, wave.fee(), &mut after);
     let signed = sign(cx, planned, wave.gas, wave.gas_price).await?;
     cx.write(async move |tx| {
         waves::insert(tx, &wave).await?;
-        runner::set_next(tx, wave.indexes().end, pass).await?;
+        runner::set_next(tx, from, wave.indexes().end, pass).await?;
         waves::store(tx, wave.id, &signed, &before, &after).await
     })
     .await
@@ -152,25 +198,41 @@ pub async fn sign(
     if requests.is_empty() {
         return Ok(Vec::new());
     }
-    let signed = cx.wallets(ROLE).sign(requests).await?;
+    let refused = |error: HostError| match error.is(HostErrorCode::Invalid) {
+        // Above the operator's limit of all fees, for example, which he may raise.
+        true => HostError::new(HostErrorCode::Unavailable, format!("the gateway does not sign: {}", error.message)),
+        false => error,
+    };
+    let signed = cx.wallets(ROLE).sign(requests).await.map_err(refused)?;
+    for (planned, signed) in planned.iter().zip(&signed) {
+        let expected = recipient(cx, Some(planned.sender)).await?;
+        if signed.sender != expected {
+            let message =
+                format!("the seed signs for wallet {} as {}, and not as {expected}", planned.sender, signed.sender);
+            return Err(HostError::new(HostErrorCode::Unavailable, message));
+        }
+    }
     Ok(planned.into_iter().zip(signed).collect())
 }
 
+/// The address of a wallet; `None` is the sink.
 async fn recipient(cx: &PluginContext<Loadtest>, index: Option<i64>) -> Result<Address, HostError> {
     let address = match index {
         Some(index) => wallets::address(&cx.db(), index).await?,
         None => cx.plugin().config.sink_address(),
     };
-    address.ok_or_else(|| HostError::new(HostErrorCode::Unavailable, "a recipient is not known"))
+    address.ok_or_else(|| {
+        HostError::new(HostErrorCode::Unavailable, "the address of a wallet or of the sink is not known")
+    })
 }
 
 /// The gas that a transfer with the marker uses, exactly where the rules are known: then nothing of it is given back, and what a
-/// wallet has is known to the wei.
+/// wallet has is known to the wei. The estimate moves nothing, because the float may have nothing.
 pub async fn gas(cx: &PluginContext<Loadtest>) -> Result<i64, HostError> {
     let [from, to] = [recipient(cx, Some(FLOAT)).await?, recipient(cx, Some(1)).await?];
     let chain = cx.chain(MAIN);
     let data = alloy_primitives::hex::decode(MARKER).unwrap_or_default();
-    let transfer = TransactionRequest::new(ROLE, "gas", to).value(Wei::from(1)).data(&data);
+    let transfer = TransactionRequest::new(ROLE, "gas", to).data(&data);
     for gas in GAS {
         if matches!(chain.estimate(from, &transfer.clone().gas(gas)).await?, GasEstimate::Gas(needed) if needed <= gas)
         {
