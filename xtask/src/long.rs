@@ -2,7 +2,7 @@
 //! fuzz targets for a second each, some scripts, some thousand mutated requests, a few kills, some changed bytes, and no
 //! measurement. Rule: all are tests, so that a change that breaks them fails CI.
 
-use crate::{Failure, devnet, postgres::Cluster, process, profile::Profile, repository};
+use crate::{Failure, clients, devnet, postgres::Cluster, process, profile::Profile, repository};
 use std::process::Command;
 
 const FUZZ_SECONDS: u64 = 60;
@@ -90,7 +90,11 @@ pub fn prove(arguments: &[String]) -> Result<(), Failure> {
         [flips, seed] => (number(flips)?, number(seed)?),
         _ => return Err("`cargo xtask prove` takes a number of bytes and a seed".to_owned()),
     };
-    devnet::install(&repository::root()?)?;
+    let root = repository::root()?;
+    // The verifiers are programs of clients.
+    clients::install_node(&root.join("tests/clients"))?;
+    clients::install_python(&root)?;
+    devnet::install(&root)?;
     let mut nextest = nextest("dev")?;
     nextest.args(["--no-capture", "--filterset", "test(/^all_plugins::credentials::/)"]);
     nextest.env("GATEWAY_TEST_FLIPS", flips.to_string()).env("GATEWAY_TEST_SEED", seed.to_string());

@@ -1,9 +1,15 @@
 //! Credentials of a played economy: `gateway verify cv` and a verifier in Python, which share nothing, agree on what is right and what is
-//! forged.
+//! forged; public libraries accept the right ones, and the commands of `/verify` print what they should.
 //!
 //! `cargo xtask prove` sets the number of agents and of changed bytes, and the seed.
 
-use super::played_economy::{AGENTS, PlayedEconomy};
+mod commands;
+mod public_verifiers;
+
+use super::{
+    LIMIT,
+    played_economy::{AGENTS, PlayedEconomy},
+};
 use crate::{
     crash::Dice,
     e2e::{Site, clients, python},
@@ -13,7 +19,7 @@ use alloy_dyn_abi::TypedData;
 use alloy_primitives::{Address, B256, keccak256};
 use gateway_clock::Clock;
 use gateway_cv_verify::{Expected, HttpRpc, Trust, verify};
-use plugin_testing::{Value, json};
+use plugin_testing::{TestGateway, Value, json};
 use std::{fs, path::PathBuf, process::Stdio};
 use tokio::io::AsyncWriteExt as _;
 
@@ -22,6 +28,12 @@ const FORGED: u8 = 1;
 const OUTDATED: u8 = 2;
 const NOT_CHECKABLE: u8 = 3;
 const FLIPS: u64 = 200;
+/// Names that are markup, turn the text around them, or are no plain letters. The registry takes 64 bytes.
+const HOSTILE: [&str; 3] = [
+    "</text><script>alert(1)</script>\"'&amp;",
+    "a\u{202e}gnp.exe\u{202c} \u{5d0}\u{5d1}\u{5d2} \u{645}\u{631}\u{62d}\u{628}\u{627}",
+    "Digger \u{1f600}\u{200b}\u{feff} \u{e9}e\u{301} \u{7}",
+];
 /// Members of a proof that verifiers compare; the others are free texts.
 const PROTECTED: [&str; 8] =
     ["type", "cryptosuite", "created", "proofPurpose", "eip712", "digest", "verificationMethod", "proofValue"];
@@ -50,8 +62,12 @@ impl World {
         pins["chainId"] = facts.chain_id.into();
         fs::write(&contracts, pins.to_string()).unwrap();
         let signer = site.get("/api/health").await.json()["signer"].as_str().unwrap().to_owned();
+        economy.register(&HOSTILE).await;
+        let last = agents + 1 + HOSTILE.len() as u64;
+        let is_indexed = || async { site.get(&format!("/api/cv/{last}")).await.status == 200 };
+        TestGateway::eventually(LIMIT, "the last agents are indexed", is_indexed).await;
         let mut credentials = Vec::new();
-        for agent in 1..=agents + 1 {
+        for agent in 1..=last {
             let response = site.get(&format!("/api/cv/{agent}/credential.json?limit=1000")).await;
             assert_eq!(response.status, 200, "{}", response.text());
             credentials.push(response.json());
@@ -249,6 +265,8 @@ async fn two_verifiers_agree() {
     };
     people_see_each_step(&world, subject.agent);
     lies_are_found(&world, right, &subject).await;
+    public_verifiers::agree(&world, right, job).await;
+    commands::print_what_they_should(&world).await;
     changed_bytes_are_refused(&world, right).await;
     super::assert_no_faults(&world.economy.gateway).await;
 }

@@ -1,6 +1,7 @@
 //! All plugins in one gateway: a chain, something stored in each plugin, and a right call of every operation.
 
 mod audit_file;
+mod badges;
 mod call;
 mod calls;
 mod client;

@@ -20,6 +20,8 @@ use wiremock::{
 
 /// Agents that play; one more registers later.
 pub const AGENTS: u64 = 10;
+/// Owns the agent that registers after those that play.
+pub const PURSER: &str = "user1";
 const FMX: u128 = 1_000_000_000_000_000_000;
 
 const REGISTER: &str = "register(string name, string endpoint, string metadataURI, uint256 pricePerJob)";
@@ -67,6 +69,15 @@ impl PlayedEconomy {
         TestGateway::eventually(LIMIT, "jobs are indexed, and what is online is found", || is_settled(&site)).await;
         Self { gateway, devnet, _endpoint: endpoint }
     }
+
+    /// [`PURSER`] registers more agents, with these names.
+    pub async fn register(&self, names: &[&str]) {
+        for name in names {
+            let arguments = [name, "https://named.example", "", "1"];
+            sent(&self.devnet, PURSER, "registry", REGISTER, &arguments, 100 * FMX).await;
+        }
+        self.devnet.mine(10).await.unwrap();
+    }
 }
 
 /// Where the first agent and two tools are reached. It answers everything, and has a card.
@@ -88,7 +99,7 @@ async fn prepare_agents(devnet: &Devnet, endpoint: &str) {
     let (hash, validator) = (word(1), devnet.account("user2").unwrap());
     let (first, second) = (owner(1), owner(2));
     let register = ["Purser", "https://purser.example", "", "1"];
-    sent(devnet, "user1", "registry", REGISTER, &register, 100 * FMX).await;
+    sent(devnet, PURSER, "registry", REGISTER, &register, 100 * FMX).await;
     let steps: [(&str, &str, &str, &[&str]); 7] = [
         ("user1", "registry", UPDATE, &["1", endpoint, "", "1"]),
         ("user2", "registry", UPDATE, &["2", "https://agent-2.example", "", "1"]),
@@ -152,6 +163,7 @@ async fn setup(engine: Engine, devnet: &Devnet, endpoint: &MockServer) -> Setup 
         .set("chains.main.public_rpc", "https://rpc.network.example")
         .set("chains.main.explorer", "https://explorer.network.example")
         .set("web.base_url", "https://network.example")
+        .set("plugins.aicv.rpc", json!([devnet.facts.anvil_url]))
         .set("egress.allow_hosts", endpoint.address())
 }
 

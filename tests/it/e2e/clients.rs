@@ -14,7 +14,7 @@ use std::{
     process::{Command, Stdio},
 };
 use tokio::{
-    io::{AsyncBufReadExt as _, BufReader, Lines},
+    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines},
     process::ChildStdout,
 };
 
@@ -68,6 +68,25 @@ pub async fn run(mut command: Command, arguments: &[&str]) -> String {
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
     printed
+}
+
+/// Asks a client that reads one JSON document from standard input, and answers the one that it prints.
+pub async fn ask(command: Command, question: &Value) -> Value {
+    let mut client = tokio::process::Command::from(command);
+    client
+        .current_dir(clients())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    let mut client = client.spawn().expect("the program of the client is on the path");
+    let (mut input, question) = (client.stdin.take().unwrap(), question.to_string());
+    let write = tokio::spawn(async move { input.write_all(question.as_bytes()).await });
+    let output = client.wait_with_output().await.unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
+    write.await.unwrap().unwrap();
+    serde_json::from_str(&printed).unwrap()
 }
 
 /// An EventSource in a process of its own that prints a line for each event.

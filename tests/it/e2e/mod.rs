@@ -35,7 +35,7 @@ mod thread_scenario;
 mod uploads;
 
 pub use self::{
-    clients::{clients, node, python, run, schemathesis},
+    clients::{ask, clients, node, python, run, schemathesis},
     site::{Site, THREADS, answer, in_time, posts_of, signed},
     stream_reader::{Part, StreamReader},
 };
