@@ -43,6 +43,16 @@
 //! }
 //! ```
 //!
+//! Why a plugin contributes nothing to an extension point: because it is off, or because it is [`PluginPresence::Down`].
+//!
+//! ```
+//! use plugin_api::{HostError, HostHandle, handles::PluginPresence};
+//!
+//! async fn is_forum_off(host: &HostHandle) -> Result<bool, HostError> {
+//!     Ok(host.presence(["forum"]).await?.get("forum") == Some(&PluginPresence::Off))
+//! }
+//! ```
+//!
 //! A [`RouteWithoutAuth`] becomes a [`Route`](crate::Route) by the rule who may call it:
 //!
 //! ```
@@ -54,7 +64,7 @@
 //! ```
 
 pub use crate::abi::{Cell, FfiBytes, StatementResult, Value};
-pub use crate::manifest::{Brand, Environment, RateLimit, UrlProblem};
+pub use crate::manifest::{Brand, Environment, PluginPresence, RateLimit, UrlProblem};
 pub use crate::sdk::{
     Authors, Bind, Db, FetchBody, FetchError, FetchResponse, ListPage, LogEvents, PageStart, RouteWithoutAuth,
     TaskHandle, Transaction,

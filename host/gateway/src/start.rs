@@ -27,6 +27,7 @@ use gateway_indexer::{IndexerContext, Indexes};
 use gateway_jobs::{Jitter, JobRunner, JobStore};
 use gateway_plugins::{
     ActivePlugins, AuthorRecords, ContributionCache, FenceRequest, HostContext, IntervalClock, LoadOutcome,
+    PluginPresences,
 };
 use gateway_queue::QueueWakes;
 use gateway_secrets::Secrets;
@@ -175,6 +176,7 @@ pub async fn build(
         usage: Usage::default(),
         environment_json: serde_json::to_string(&*environment).unwrap_or_default(),
         active: ActivePlugins::default(),
+        presences: PluginPresences::default(),
         contributions: ContributionCache::new(config.http.cache_bytes_max),
         authors: AuthorRecords::new(&environment.brand.network_name),
         database,

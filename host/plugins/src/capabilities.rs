@@ -25,8 +25,8 @@ use plugin_api::{
         StreamedResponse, Task, Task_TO, TaskBox, TransactionBox,
     },
     manifest::{
-        Grants, IndexCall, Manifest, RoutesCall, RoutesResult, ServiceCall, UrlCheckCall, UrlCheckResult, UrlProblem,
-        WakeCall,
+        Grants, IndexCall, Manifest, PresenceCall, PresenceResult, RoutesCall, RoutesResult, ServiceCall, UrlCheckCall,
+        UrlCheckResult, UrlProblem, WakeCall,
     },
 };
 use std::{collections::BTreeMap, future::ready, sync::Arc, time::Duration};
@@ -137,6 +137,13 @@ impl Capabilities {
         let RoutesCall { paths } = serde_json::from_slice(request)
             .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not a question about routes: {error}")))?;
         reply(&RoutesResult { served: paths.iter().map(|path| self.host.active.serves(path)).collect() })
+    }
+
+    fn presence(&self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {
+        let PresenceCall { plugins } = serde_json::from_slice(request).map_err(|error| {
+            HostError::new(HostErrorCode::Invalid, format!("not a question about plugins: {error}"))
+        })?;
+        reply(&PresenceResult { presences: plugins.iter().map(|name| self.host.presences.of(name)).collect() })
     }
 
     /// Checks the text of a URL. Without egress every private address is refused.
@@ -292,6 +299,7 @@ impl Host for Capabilities {
         let capabilities = self.clone();
         async move {
             match capability.as_str() {
+                "presence" => capabilities.presence(&request).into(),
                 "fetch" => capabilities.fetch(&request, body).await.into(),
                 "check_url" => capabilities.check_url(&request).into(),
                 "chain" => capabilities.chain(request).await.into(),

@@ -1,7 +1,7 @@
 //! The parts of the host that implement the capabilities of the ABI.
 
 use super::{
-    ActivePlugins,
+    ActivePlugins, PluginPresences,
     contributions::{self, AuthorRecords, Contribution, ContributionCache},
 };
 use bytes::Bytes;
@@ -38,6 +38,7 @@ pub struct HostContext {
     /// [`plugin_api::manifest::Environment`] as JSON, which plugins borrow.
     pub environment_json: String,
     pub active: ActivePlugins,
+    pub presences: PluginPresences,
     pub contributions: ContributionCache,
     pub authors: AuthorRecords,
 }

@@ -13,7 +13,7 @@ use crate::{
         CapabilityResponse, Fault, FfiBytes, HeadBox, Host_TO, HostBox, HostError, HostErrorCode, StreamedResponse,
         TaskBox,
     },
-    manifest::Environment,
+    manifest::{Environment, PluginPresence},
 };
 use abi_stable::std_types::{ROption, RResult};
 use async_ffi::FutureExt as _;
@@ -176,6 +176,22 @@ impl HostHandle {
             .served
             .try_into()
             .map_err(|_: Vec<bool>| HostError::new(HostErrorCode::Internal, "not an answer for each path"))
+    }
+
+    /// Whether these plugins are on and serve, by name. Who collects contributions learns from it why one is missing: a plugin that is
+    /// off has none, and one that is down would have.
+    pub async fn presence(
+        &self,
+        plugins: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Result<BTreeMap<String, PluginPresence>, HostError> {
+        let plugins: Vec<String> = plugins.into_iter().map(Into::into).collect();
+        let call = crate::manifest::PresenceCall { plugins };
+        let response = self.call_capability("presence", &call, FfiBytes::default()).await?.response;
+        let crate::manifest::PresenceResult { presences } = from_bytes(&response)?;
+        if presences.len() != call.plugins.len() {
+            return Err(HostError::new(HostErrorCode::Internal, "not an answer for each plugin"));
+        }
+        Ok(call.plugins.into_iter().zip(presences).collect())
     }
 
     /// What every plugin contributes to an extension point, by plugin name. A part of another shape is logged and left out.

@@ -85,14 +85,16 @@ pub struct PluginManager {
 
 impl PluginManager {
     pub fn new(parts: PluginManagerParts) -> Arc<Self> {
-        Arc::new_cyclic(|me| Self {
+        let manager = Arc::new_cyclic(|me| Self {
             parts,
             registry: Mutex::default(),
             changes: tokio::sync::Mutex::default(),
             late_starts: LateStarts::default(),
             me: me.clone(),
             folder: Mutex::default(),
-        })
+        });
+        manager.tell_presences();
+        manager
     }
 
     pub(super) fn config(&self) -> &Config {

@@ -10,6 +10,7 @@ mod manager;
 mod obstacles;
 mod operate;
 mod own_thread;
+mod presence;
 mod purge;
 mod registry;
 mod service_types;
