@@ -16,7 +16,17 @@ impl Chain {
             let reason = format!("only one is configured: add another to chains.{}.rpc", self.name);
             return Err(self.no_quorum(&reason));
         }
+        let needs_block = matches!(request, ChainMethod::Head | ChainMethod::Finalized);
         let request = self.at_common_block(request)?;
+        let response = self.same_response(request).await?;
+        // A server in front of others may have told of a block that those which are asked now do not have yet.
+        if needs_block && response.is_null() {
+            return Err(self.no_quorum("they do not have the newest block yet"));
+        }
+        Ok(response)
+    }
+
+    async fn same_response(&self, request: ChainMethod) -> Result<Value, HostError> {
         let mut first: Option<(usize, Value)> = None;
         let mut last_error = None;
         for index in self.available() {

@@ -20,6 +20,8 @@ CREATE TABLE payin_quotes (
     usd_micro BIGINT NOT NULL,
     price TEXT NOT NULL,
     spread_bps BIGINT NOT NULL,
+    -- The coins of the quote, and those of its deposit while it has one.
+    quoted_out TEXT NOT NULL,
     fmx_out TEXT NOT NULL,
     -- The newest block of the chain when the quote was made: a deposit in it, or before it, is not for this quote.
     position BIGINT NOT NULL,
@@ -42,13 +44,16 @@ CREATE TABLE payin_quotes (
     created_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
     seen_at BIGINT,
-    paid_at BIGINT
+    paid_at BIGINT,
+    -- When it was paid, expired or failed.
+    ended_at BIGINT
 );
 
 CREATE INDEX payin_quotes_status ON payin_quotes (status, chain, retry_at);
 CREATE INDEX payin_quotes_amount ON payin_quotes (chain, asset, send_key);
 CREATE INDEX payin_quotes_recipient ON payin_quotes (recipient, status);
 CREATE INDEX payin_quotes_network ON payin_quotes (network, status);
+CREATE INDEX payin_quotes_ended ON payin_quotes (chain, ended_at);
 
 -- Every change of a quote's status, for disputes.
 CREATE TABLE payin_history (
@@ -67,8 +72,10 @@ CREATE TABLE payin_deposits (
     chain TEXT NOT NULL,
     asset TEXT NOT NULL,
     token TEXT NOT NULL,
+    -- The deposit address that it came to.
+    address TEXT NOT NULL,
     tx TEXT NOT NULL,
-    -- Its place among the transfers of this token to the address in its transaction.
+    -- Its place among the transfers of this token to this address in its transaction.
     ordinal BIGINT NOT NULL,
     log_index BIGINT NOT NULL,
     block BIGINT NOT NULL,
@@ -89,8 +96,10 @@ CREATE TABLE payin_deposits (
     seen_at BIGINT NOT NULL,
     -- When it was found to have left its chain after its payout.
     lost_at BIGINT,
+    -- The block in which its transaction was then; -1 for none.
+    lost_in BIGINT,
     found_at BIGINT NOT NULL,
-    UNIQUE (chain, token, tx, ordinal)
+    UNIQUE (chain, token, address, tx, ordinal)
 );
 
 CREATE INDEX payin_deposits_state ON payin_deposits (state, chain, block);

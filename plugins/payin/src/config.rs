@@ -30,6 +30,8 @@ pub struct Config {
     pub open_per_network: i64,
     /// USD of all open quotes: 1 to 1000000000.
     pub open_usd_max: i64,
+    /// USD of the open quotes of one client's network, so that none takes all of the others: 1 to 1000000000.
+    pub open_usd_per_network: i64,
     /// Addresses that see deposits, resolve those that match no quote, and pause. While there are none, nobody does.
     pub operators: Vec<String>,
     /// The chains on which deposits are taken, by their names in `[chains]`. `eth`, `bsc`, `base`, `arbitrum`, `polygon`, `optimism` and
@@ -57,6 +59,7 @@ impl Default for Config {
             open_per_recipient: 5,
             open_per_network: 30,
             open_usd_max: 100_000,
+            open_usd_per_network: 20_000,
             operators: Vec::new(),
             chains: BTreeMap::new(),
         }
@@ -105,6 +108,7 @@ impl Config {
             ConfigError::outside("open_per_recipient", self.open_per_recipient, 1..=1000),
             ConfigError::outside("open_per_network", self.open_per_network, 1..=100_000),
             ConfigError::outside("open_usd_max", self.open_usd_max, 1..=1_000_000_000),
+            ConfigError::outside("open_usd_per_network", self.open_usd_per_network, 1..=1_000_000_000),
             self.caps().filter(|caps| caps.payout > caps.hour || caps.hour > caps.day).map(|_| {
                 "payout_max_wei, hour_max_wei, day_max_wei: a payout of the allowed size would never fit".to_owned()
             }),
@@ -155,7 +159,7 @@ mod tests {
     #[test]
     fn every_problem_is_reported_at_once() {
         let reason = problems(json!({
-            "price_usd": "5 USD", "operators": ["me"], "open_per_recipient": 0, "open_usd_max": 0,
+            "price_usd": "5 USD", "operators": ["me"], "open_per_recipient": 0, "open_usd_max": 0, "open_usd_per_network": 0,
             "payout_max_wei": "2", "hour_max_wei": "1", "day_max_wei": "3",
             "chains": {
                 "base": { "deposit": "0x1111111111111111111111111111111111111111" },
@@ -169,6 +173,7 @@ mod tests {
             "operators: `me`",
             "open_per_recipient is 0",
             "open_usd_max is 0",
+            "open_usd_per_network is 0",
             "would never fit",
             "chains.base.chain_id: it is 8453 here and 84532 in [chains]",
             "chains.dev.deposit",

@@ -1,8 +1,9 @@
-//! The status of pay-in.
+//! The status of pay-in, in words for everybody: reasons of errors and pauses are the operators'.
 
 use crate::{
-    Payin,
+    Payin, ROLE,
     jobs::{pay, scan::INTERVAL_S},
+    routes::PAUSED,
     store::{
         pauses, quotes,
         scans::{self, Scan},
@@ -12,7 +13,7 @@ use plugin_api::{
     HostError, PluginContext,
     point::{NoInput, ServiceStatus, members},
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 const WEEK_S: i64 = 7 * 86_400;
@@ -20,24 +21,29 @@ const WEEK_S: i64 = 7 * 86_400;
 pub async fn status(cx: PluginContext<Payin>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
     let (plugin, db, now_s) = (cx.plugin(), cx.db(), cx.now_s());
     let (hot_wallet, _) = pay::account(&cx).await?;
-    let is_enabled = hot_wallet.is_some() && plugin.price.is_some() && plugin.config.caps().is_some();
+    let is_enabled = hot_wallet.is_some() && plugin.can_quote();
     let numbers = quotes::numbers(&db, now_s - WEEK_S).await?;
     let (scans, paused) = (scans::all(&db).await?, pauses::list(&db).await?);
     let (mut chains, mut unavailable) = (BTreeMap::new(), Vec::new());
     for chain in &plugin.chains {
         let scan = scans.get(&chain.slug);
-        let pause = paused.iter().find(|(scope, _)| scope == pauses::ALL || *scope == chain.slug);
-        let reason = Scan::unavailable(scan, now_s).or(pause.map(|(_, reason)| format!("paused: {reason}")));
+        let is_paused = paused.iter().any(|(scope, _)| scope == pauses::ALL || *scope == chain.slug);
+        let reason = Scan::unavailable(scan, now_s).or(is_paused.then(|| PAUSED.to_owned()));
         if reason.is_some() {
             unavailable.push(chain.slug.clone());
         }
         chains.insert(chain.slug.clone(), of_chain(scan, reason));
     }
+    let is_asset = |scope: &String| scope.contains(' ');
+    let paused_assets: Vec<String> = paused.into_iter().map(|(scope, _)| scope).filter(is_asset).collect();
     let problem = match is_enabled {
         false => None,
         true if numbers.lost > 0 => Some("deposits left their chains after their payouts"),
         true if numbers.failed > 0 => Some("payouts failed in their blocks: the operator decides"),
         true if !unavailable.is_empty() => Some("deposits of some chains are not taken now"),
+        true if !paused_assets.is_empty() => {
+            Some("some tokens are paused: their decimals are not those of the configuration")
+        }
         true => None,
     };
     let detail =
@@ -52,10 +58,17 @@ pub async fn status(cx: PluginContext<Payin>, _: NoInput) -> Result<BTreeMap<Str
         ("unattributed7d", json!(numbers.unmatched)),
         ("lost", json!(numbers.lost)),
         ("unavailableChains", json!(unavailable)),
+        ("pausedAssets", json!(paused_assets)),
         ("chains", json!(chains)),
     ]);
     let detail = detail.map(ToOwned::to_owned);
     Ok(ServiceStatus { ok: problem.is_none(), enabled: Some(is_enabled), detail, numbers }.named("payin"))
+}
+
+/// Whether quotes can be given at all.
+pub async fn health(cx: PluginContext<Payin>, _: NoInput) -> Result<Map<String, Value>, HostError> {
+    let has_key = cx.signer(ROLE).configured_address().await?.is_some();
+    Ok(members([("payin", json!(has_key && cx.plugin().can_quote()))]))
 }
 
 fn of_chain(scan: Option<&Scan>, reason: Option<String>) -> Value {

@@ -17,12 +17,15 @@ mod store;
 
 pub use config::Config;
 
-use model::TakenChain;
+use model::{TakenChain, Token};
 use plugin_api::{
     Address, ConfigError, Definition, Event, Grants, HostHandle, Migration, Plugin, Skill, chain::MAIN, export_plugin,
     point,
 };
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, PoisonError},
+};
 
 /// Role of the key that pays.
 const ROLE: &str = "payin";
@@ -34,12 +37,30 @@ pub struct Payin {
     price: Option<model::Units>,
     chains: Vec<TakenChain>,
     operators: BTreeSet<Address>,
+    /// Chains and tokens whose decimals were those of their contracts.
+    right_decimals: Mutex<BTreeSet<(String, Address)>>,
 }
 
 impl Payin {
     /// The chain of this name on which deposits are taken.
     fn chain(&self, slug: &str) -> Option<&TakenChain> {
         self.chains.iter().find(|chain| chain.slug == slug)
+    }
+
+    /// Whether price, caps and a chain are configured.
+    fn can_quote(&self) -> bool {
+        self.price.is_some() && self.config.caps().is_some() && !self.chains.is_empty()
+    }
+
+    /// Whether [`Self::set_right_decimals`] was called for it.
+    fn has_right_decimals(&self, slug: &str, token: &Token) -> bool {
+        let right = self.right_decimals.lock().unwrap_or_else(PoisonError::into_inner);
+        right.contains(&(slug.to_owned(), token.address))
+    }
+
+    fn set_right_decimals(&self, slug: &str, token: &Token) {
+        let mut right = self.right_decimals.lock().unwrap_or_else(PoisonError::into_inner);
+        right.insert((slug.to_owned(), token.address));
     }
 }
 
@@ -67,17 +88,25 @@ impl Plugin for Payin {
                 ..Grants::default()
             })
             .publishes(&[model::PayinPaid::TYPE])
+            .audits(&[model::PayinPaid::TYPE])
             .skill(Skill::new(
                 "Buy the service's coin with USDC or USDT from another chain: ask for a quote, send exactly its amount",
                 &["payin", "onboarding", "coins"],
             ))
             .contributes(point::STATUS, contributions::status)
+            .contributes(point::HEALTH, contributions::health)
             .off_by_default()
     }
 
     fn new(config: Config, host: &HostHandle) -> Result<Self, ConfigError> {
         let settings = config.validate(&host.environment().chain_ids)?;
-        Ok(Self { config, price: settings.price, chains: settings.chains, operators: settings.operators })
+        Ok(Self {
+            config,
+            price: settings.price,
+            chains: settings.chains,
+            operators: settings.operators,
+            right_decimals: Mutex::default(),
+        })
     }
 }
 

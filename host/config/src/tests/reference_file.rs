@@ -135,6 +135,7 @@ const OF_PLUGINS: &[&str] = &[
     "plugins.payin.open_per_network",
     "plugins.payin.open_per_recipient",
     "plugins.payin.open_usd_max",
+    "plugins.payin.open_usd_per_network",
     "plugins.payin.operators",
     "plugins.payin.payout_max_wei",
     "plugins.payin.price_usd",

@@ -1,6 +1,7 @@
 //! Follows payouts on their way. A quote is paid when its transfer is final. One that was never carried out is recorded again; one that
 //! reverted in a block has failed, and the operator decides.
 
+use super::RowErrors;
 use crate::{
     Payin,
     model::{PayinPaid, Quote},
@@ -16,26 +17,36 @@ const INTERVAL: Duration = Duration::from_secs(10);
 const QUOTES_MAX: u32 = 500;
 /// Until a payout that was never carried out is recorded again.
 const AGAIN_S: i64 = 3600;
+/// What everybody reads; the log has the reasons.
+const NOT_SENT: &str = "the transfer was not sent, and is repeated";
+const REVERTED: &str = "the transfer failed in its block: the operator decides";
 
 pub fn job() -> Job<Payin> {
     Job::every("follow", INTERVAL, follow)
 }
 
 async fn follow(cx: PluginContext<Payin>) -> Result<(), HostError> {
-    for quote in quotes::sent(&cx.db(), QUOTES_MAX).await? {
-        let Some(intent) = quote.intent else { continue };
-        let Some(status) = cx.intent_status(intent).await? else {
-            cx.error(&format!("the journal does not know intent {intent} of the quote {}", quote.id));
-            continue;
-        };
-        let quote = &quote;
-        match status.state {
-            TxState::Final => finish(&cx, quote, &status).await?,
-            TxState::Failed => fail(&cx, quote, status).await?,
-            _ => note(&cx, quote, &status).await?,
-        }
+    let mut errors = RowErrors::default();
+    for id in quotes::sent(&cx.db(), QUOTES_MAX).await? {
+        let outcome = follow_one(&cx, &id).await;
+        errors.note(&cx, &format!("the quote {id}"), outcome)?;
     }
+    // What waits was logged.
     Ok(())
+}
+
+async fn follow_one(cx: &PluginContext<Payin>, id: &str) -> Result<(), HostError> {
+    let Some(quote) = quotes::find(&cx.db(), id).await? else { return Ok(()) };
+    let Some(intent) = quote.intent else { return Ok(()) };
+    let Some(status) = cx.intent_status(intent).await? else {
+        cx.error(&format!("the journal does not know intent {intent} of the quote {id}"));
+        return Ok(());
+    };
+    match status.state {
+        TxState::Final => finish(cx, &quote, &status).await,
+        TxState::Failed => fail(cx, &quote, status).await,
+        _ => note(cx, &quote, &status).await,
+    }
 }
 
 /// Hash and nonce of the transaction that was signed last, or of the one in a block.
@@ -60,13 +71,14 @@ async fn finish(cx: &PluginContext<Payin>, quote: &Quote, status: &IntentStatus)
         if !quotes::set_paid(tx, &quote, &detail).await? {
             return Ok(());
         }
+        let arrived = quote.arrived();
         let paid = PayinPaid {
             quote_id: quote.id.clone(),
             chain: quote.chain.clone(),
             asset: quote.asset.clone(),
-            amount: quote.amount(),
-            usd: quote.usd(),
-            usdc: quote.usdc(),
+            amount: arrived.amount(),
+            usd: arrived.usd(),
+            usdc: arrived.usdc(),
             fmx_out: quote.fmx_out,
             to: quote.recipient,
             tx: progress.0,
@@ -81,14 +93,12 @@ async fn fail(cx: &PluginContext<Payin>, quote: &Quote, status: IntentStatus) ->
     let (id, progress, failed) = (&quote.id, progress(&status), quote.clone());
     if status.was_never_carried_out() {
         cx.warn(&format!("the payout of the quote {id} was not sent, and is recorded again in an hour: {reason}"));
-        let reason = format!("the transfer was not sent: {reason}");
-        return cx.write(async move |tx| quotes::repeat(tx, &failed, &reason, tx.now_s() + AGAIN_S).await).await;
+        return cx.write(async move |tx| quotes::repeat(tx, &failed, NOT_SENT, tx.now_s() + AGAIN_S).await).await;
     }
     cx.error(&format!("the payout of the quote {id} failed in its block: {reason}"));
-    let reason = format!("the transfer failed in its block: {reason}");
     cx.write(async move |tx| {
         quotes::note_progress(tx, &failed, progress, true).await?;
-        quotes::set_failed(tx, &failed, &reason).await.map(drop)
+        quotes::set_failed(tx, &failed, REVERTED).await.map(drop)
     })
     .await
 }

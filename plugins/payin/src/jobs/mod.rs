@@ -2,4 +2,7 @@
 
 pub mod follow;
 pub mod pay;
+mod row_errors;
 pub mod scan;
+
+pub use row_errors::{RowErrors, is_lasting};

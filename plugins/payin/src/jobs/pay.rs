@@ -1,12 +1,15 @@
 //! Pays confirmed quotes. The rule: the deposit was looked up a last time, by two servers; then the quote's intent, its part of the caps and the
 //! transfer are written in one transaction, in which the quote is still confirmed, its deposit unchanged and nothing paused. Otherwise none of
-//! it is. What holds a quote back is written into it, and it is never failed for that.
+//! it is. What holds a quote back is written into it, in words for everybody, and it is never failed for that.
 
-use super::scan::{Presence, look_up};
+use super::{
+    RowErrors, is_lasting,
+    scan::{Presence, look_up},
+};
 use crate::{
     Payin, ROLE,
     config::Caps,
-    model::{Deposit, Quote, TakenChain},
+    model::{Deposit, Quote, Status},
     store::{caps, deposits, pauses, quotes},
 };
 use plugin_api::{
@@ -26,6 +29,10 @@ const GAS_MAX: u64 = 60_000;
 const GAS_RESERVE_WEI: u64 = 10_000_000_000_000_000;
 const MINUTE_S: i64 = 60;
 const HOUR_S: i64 = 3600;
+/// What everybody reads. The reasons are in the log, and that of a pause is the operators'.
+const PAUSED: &str = "payouts are paused";
+const UNCHECKED: &str = "its deposit, or the account that pays, cannot be checked now";
+const BROKEN: &str = "it cannot be processed: the operator finds the reason in the log";
 
 pub fn job() -> Job<Payin> {
     Job::every(PAY_JOB, INTERVAL, pay)
@@ -50,32 +57,49 @@ async fn pay(cx: PluginContext<Payin>) -> Result<(), HostError> {
 }
 
 async fn pay_due(cx: &PluginContext<Payin>) -> Result<(), HostError> {
-    for quote in quotes::payable(&cx.db(), cx.now_s(), QUOTES_MAX).await? {
-        let verdict = match examine(cx, &quote).await {
-            Err(error) if error.is_transient() => Verdict::Hold(error.message.to_string(), MINUTE_S),
-            verdict => verdict?,
-        };
-        match (verdict, cx.plugin().config.caps()) {
-            (Verdict::Pay(deposit), Some(caps)) => record(cx, &quote, &deposit, caps).await?,
-            (Verdict::Pay(_), None) => hold(cx, &quote, "no caps of payouts are configured", HOUR_S).await?,
-            (Verdict::Hold(reason, wait_s), _) => hold(cx, &quote, &reason, wait_s).await?,
+    let mut errors = RowErrors::default();
+    for id in quotes::payable(&cx.db(), cx.now_s(), QUOTES_MAX).await? {
+        let outcome = pay_one(cx, &id).await;
+        match &outcome {
+            Err(error) if error.is_transient() => hold(cx, &id, UNCHECKED, MINUTE_S).await?,
+            Err(error) if is_lasting(error) => hold(cx, &id, BROKEN, HOUR_S).await?,
+            _ => {}
         }
+        errors.note(cx, &format!("the quote {id}"), outcome)?;
     }
+    // What waits says so itself.
     Ok(())
+}
+
+async fn pay_one(cx: &PluginContext<Payin>, id: &str) -> Result<(), HostError> {
+    let Some(quote) = quotes::find(&cx.db(), id).await? else { return Ok(()) };
+    if quote.status != Status::Confirmed || quote.intent.is_some() {
+        // Another gateway was faster.
+        return Ok(());
+    }
+    let (reason, wait_s) = match (examine(cx, &quote).await?, cx.plugin().config.caps()) {
+        (Verdict::Pay(deposit), Some(caps)) => return record(cx, &quote, &deposit, caps).await,
+        (Verdict::Pay(_), None) => ("no caps of payouts are configured".to_owned(), HOUR_S),
+        (Verdict::Hold(reason, wait_s), _) => (reason, wait_s),
+    };
+    if quote.error.as_ref() != Some(&reason) {
+        cx.info(&format!("the quote {id} is not paid now: {reason}"));
+    }
+    hold(cx, id, &reason, wait_s).await
 }
 
 async fn examine(cx: &PluginContext<Payin>, quote: &Quote) -> Result<Verdict, HostError> {
     let hold = |reason: &str, wait_s| Ok(Verdict::Hold(reason.to_owned(), wait_s));
-    let Some(chain) = cx.plugin().chain(&quote.chain) else {
+    if cx.plugin().chain(&quote.chain).is_none() {
         return hold("its chain is not configured any more", HOUR_S);
-    };
-    if let Some(reason) = pauses::reason(&cx.db(), &quote.chain).await? {
-        return hold(&format!("paused: {reason}"), MINUTE_S);
+    }
+    if pauses::is_paused(&cx.db(), &quote.chain, Some(&quote.asset)).await? {
+        return hold(PAUSED, MINUTE_S);
     }
     let Some(payer) = cx.signer(ROLE).configured_address().await? else {
         return hold("the role payin has no key", MINUTE_S);
     };
-    let Some(deposit) = present(cx, chain, quote).await? else {
+    let Some(deposit) = present(cx, quote).await? else {
         return hold("its deposit is not where it was", MINUTE_S);
     };
     let needed = quotes::outstanding(&cx.db()).await?.saturating_add(quote.fmx_out);
@@ -86,17 +110,20 @@ async fn examine(cx: &PluginContext<Payin>, quote: &Quote) -> Result<Verdict, Ho
     match cx.chain(MAIN).estimate(payer, &transfer(quote)).await? {
         GasEstimate::Gas(gas) if gas <= GAS_MAX => Ok(Verdict::Pay(Box::new(deposit))),
         GasEstimate::Gas(gas) => hold(&format!("the transfer takes {gas} gas, at most {GAS_MAX} are paid"), HOUR_S),
-        GasEstimate::Fails(reason) => hold(&format!("the transfer would fail: {reason}"), HOUR_S),
+        GasEstimate::Fails(reason) => {
+            cx.warn(&format!("the transfer of the quote {} to {} would fail: {reason}", quote.id, quote.recipient));
+            hold("the transfer would fail: the recipient does not accept it", HOUR_S)
+        }
     }
 }
 
 /// The deposit, when it is where it was and has all confirmations.
-async fn present(cx: &PluginContext<Payin>, chain: &TakenChain, quote: &Quote) -> Result<Option<Deposit>, HostError> {
+async fn present(cx: &PluginContext<Payin>, quote: &Quote) -> Result<Option<Deposit>, HostError> {
     let Some(id) = quote.deposit else { return Ok(None) };
     let Some(deposit) = deposits::find(&cx.db(), id).await? else { return Ok(None) };
-    let source = cx.chain(&chain.slug).quorum();
+    let source = cx.chain(&quote.chain).quorum();
     let head = source.head().await?;
-    let presence = look_up(chain, &source, &deposit, head).await?;
+    let presence = look_up(&source, &deposit, head).await?;
     let is_present = matches!(presence, Presence::Here { confirmations } if confirmations >= quote.required);
     Ok(is_present.then_some(deposit))
 }
@@ -106,11 +133,8 @@ fn transfer(quote: &Quote) -> TransactionRequest {
     TransactionRequest::new(ROLE, key, quote.recipient).value(quote.fmx_out).gas(GAS_MAX)
 }
 
-async fn hold(cx: &PluginContext<Payin>, quote: &Quote, reason: &str, wait_s: i64) -> Result<(), HostError> {
-    if quote.error.as_deref() != Some(reason) {
-        cx.info(&format!("the quote {} is not paid now: {reason}", quote.id));
-    }
-    let (id, reason) = (quote.id.clone(), reason.to_owned());
+async fn hold(cx: &PluginContext<Payin>, id: &str, reason: &str, wait_s: i64) -> Result<(), HostError> {
+    let (id, reason) = (id.to_owned(), reason.to_owned());
     cx.write(async move |tx| quotes::hold(tx, &id, &reason, tx.now_s() + wait_s).await).await
 }
 
@@ -130,8 +154,8 @@ async fn record_in(tx: &Tx, quote: &Quote, deposit: &Deposit, caps: Caps) -> Res
     if current.is_none_or(|current| of(&current) != of(quote)) || !deposits::is_unchanged(tx, quote, deposit).await? {
         return Ok(false);
     }
-    if let Some(reason) = pauses::reason(tx, &quote.chain).await? {
-        quotes::hold(tx, &quote.id, &format!("paused: {reason}"), tx.now_s() + MINUTE_S).await?;
+    if pauses::is_paused(tx, &quote.chain, Some(&quote.asset)).await? {
+        quotes::hold(tx, &quote.id, PAUSED, tx.now_s() + MINUTE_S).await?;
         return Ok(false);
     }
     if let Some((reason, wait_s)) = caps::full(tx, caps, quote.fmx_out).await? {

@@ -11,6 +11,7 @@ use std::{borrow::Cow, fmt};
 const INTEGER_DIGITS_MAX: usize = 15;
 /// Wallets keep so many decimals of an amount that somebody types.
 const WALLET_DECIMALS: u8 = 6;
+const CENT_DECIMALS: u8 = 2;
 /// Dust is at most this part of the amount: 0.1 %.
 const DUST_PART: u64 = 1000;
 
@@ -102,6 +103,12 @@ pub fn dust_max(requested: Units) -> Units {
     plugin_api::Wei(requested.0 / U256::from(DUST_PART))
 }
 
+/// Whether somebody could type the amount by hand: whole cents, or whole tokens where a token has no parts of a cent.
+fn is_round(amount: Units, decimals: u8) -> bool {
+    let exponent = if decimals > CENT_DECIMALS { decimals - CENT_DECIMALS } else { decimals };
+    amount.0 % power_of_ten(exponent) == U256::ZERO
+}
+
 /// The first amount from `requested` on that is not taken; `taken` are those between it and the most, in order. `None` when the dust
 /// would be more than 0.1 %.
 pub fn free_amount(requested: Units, decimals: u8, dust: Dust, taken: &[Units]) -> Option<Units> {
@@ -110,10 +117,14 @@ pub fn free_amount(requested: Units, decimals: u8, dust: Dust, taken: &[Units]) 
         Dust::Collision => requested,
         Dust::Always => requested.checked_add(step)?,
     };
-    while taken.binary_search(&amount).is_ok() {
+    while amount <= most {
+        let is_refused = dust == Dust::Always && is_round(amount, decimals);
+        if !is_refused && taken.binary_search(&amount).is_err() {
+            return Some(amount);
+        }
         amount = amount.checked_add(step)?;
     }
-    (amount <= most).then_some(amount)
+    None
 }
 
 #[cfg(test)]
@@ -184,6 +195,14 @@ mod tests {
         let all: Vec<Units> = (0..=10_000).map(|dust| units(10_000_000 + dust)).collect();
         assert_eq!(free_amount(ten, 6, Dust::Collision, &all[..10_000]), Some(units(10_010_000)));
         assert_eq!(free_amount(ten, 6, Dust::Collision, &all), None);
+        // Neither the next cent nor a whole number is handed out, whatever somebody asks for.
+        assert_eq!(free_amount(units(9_999_999), 6, Dust::Always, &[]), Some(units(10_000_001)));
+        assert_eq!(free_amount(units(10_009_999), 6, Dust::Always, &[]), Some(units(10_010_001)));
+        assert_eq!(free_amount(units(9_999_999), 6, Dust::Collision, &[]), Some(units(9_999_999)));
+        // 99.99 and 100.00 and 100.01 with two decimals: two units are within a thousandth of 9,999, which is nine.
+        assert_eq!(free_amount(units(9_999), 2, Dust::Always, &[]), Some(units(10_001)));
+        assert_eq!(free_amount(units(99_999), 2, Dust::Always, &[]), Some(units(100_001)));
+        assert_eq!(free_amount(units(10_000), 0, Dust::Always, &[]), None);
         // With 2 decimals one unit is a cent: 1.00 has no room, 10.00 has room for one.
         assert_eq!(free_amount(units(100), 2, Dust::Always, &[]), None);
         assert_eq!(free_amount(units(1000), 2, Dust::Always, &[]), Some(units(1001)));

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 
 /// Token decimals that the arithmetic is made for.
 const DECIMALS_MAX: u8 = 36;
-const CONFIRMATIONS_MAX: u64 = 10_000;
+/// Seven hours of the fastest of the named chains, Arbitrum.
+const CONFIRMATIONS_MAX: u64 = 100_000;
 
 /// What is taken on a chain.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -17,7 +18,7 @@ const CONFIRMATIONS_MAX: u64 = 10_000;
 pub struct ChainSettings {
     /// The address that deposits are sent to. It is the operator's; the gateway has no key of it.
     pub deposit: Option<String>,
-    /// Blocks until a deposit counts, its own included: 1 to 10000.
+    /// Blocks until a deposit counts, its own included: 1 to 100000.
     pub confirmations: Option<u64>,
     /// Id of the chain, which `[chains]` must say too.
     pub chain_id: Option<u64>,
@@ -68,7 +69,7 @@ impl ChainSettings {
         }
         let confirmations = self.confirmations.or(known.as_ref().map(|known| known.confirmations));
         if !confirmations.is_some_and(|count| (1..=CONFIRMATIONS_MAX).contains(&count)) {
-            missing("confirmations", "1 to 10000 blocks are needed");
+            missing("confirmations", "1 to 100000 blocks are needed");
         }
         let mut tokens: Vec<Token> = known.as_ref().map(|known| known.tokens()).unwrap_or_default();
         for (symbol, settings) in &self.tokens {

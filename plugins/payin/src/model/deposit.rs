@@ -21,6 +21,8 @@ pub struct TransferArguments {
 pub struct FoundTransfer {
     pub asset: String,
     pub token: Address,
+    /// The deposit address.
+    pub address: Address,
     pub tx: Hash256,
     pub ordinal: i64,
     pub log_index: i64,
@@ -66,6 +68,8 @@ pub struct Deposit {
     pub chain: String,
     pub asset: String,
     pub token: Address,
+    /// The deposit address that it came to.
+    pub address: Address,
     pub tx: Hash256,
     pub ordinal: i64,
     pub log_index: i64,
@@ -82,19 +86,20 @@ pub struct Deposit {
     pub found_at: i64,
 }
 
-/// The transfers of one token to the address, numbered within their transactions. A transfer of nothing is none, and neither is one of the
-/// address to itself.
+/// The transfers of one token to deposit addresses, numbered within their transactions for each address, so that the numbers do not depend
+/// on which addresses are watched. A transfer of nothing is none, and neither is one of an address to itself. A mint, which comes from the
+/// zero address, is one.
 pub fn ordered(asset: &str, events: Vec<ChainEvent<TransferArguments>>) -> Vec<FoundTransfer> {
-    let mut next: BTreeMap<Hash256, i64> = BTreeMap::new();
-    let counts = |event: &ChainEvent<TransferArguments>| {
-        event.args.value != Units::ZERO && event.args.from != event.args.to && event.args.from != Address::ZERO
-    };
+    let mut next: BTreeMap<(Hash256, Address), i64> = BTreeMap::new();
+    let counts =
+        |event: &ChainEvent<TransferArguments>| event.args.value != Units::ZERO && event.args.from != event.args.to;
     let number = |event: ChainEvent<TransferArguments>| {
-        let ordinal = next.entry(event.tx).or_insert(0);
+        let ordinal = next.entry((event.tx, event.args.to)).or_insert(0);
         *ordinal += 1;
         FoundTransfer {
             asset: asset.to_owned(),
             token: event.address,
+            address: event.args.to,
             tx: event.tx,
             ordinal: *ordinal,
             log_index: event.log_index.cast_signed(),
@@ -120,9 +125,14 @@ fn transfer_topics(from: Address, to: Address) -> [Hash256; 3] {
 }
 
 impl Deposit {
+    /// Whether it is the row of this transfer.
+    pub fn is_of(&self, found: &FoundTransfer) -> bool {
+        (self.token, self.address, self.tx, self.ordinal) == (found.token, found.address, found.tx, found.ordinal)
+    }
+
     /// Whether the receipt has this very transfer at this very place.
-    pub fn is_in(&self, receipt: &ReceiptInfo, to: Address) -> bool {
-        let (topics, data) = (transfer_topics(self.sender, to), format!("0x{:064x}", self.units.0));
+    pub fn is_in(&self, receipt: &ReceiptInfo) -> bool {
+        let (topics, data) = (transfer_topics(self.sender, self.address), format!("0x{:064x}", self.units.0));
         receipt.ok
             && receipt.block.cast_signed() == self.block
             && receipt.block_hash == self.block_hash
@@ -141,13 +151,14 @@ mod tests {
     use super::*;
     use plugin_api::chain::LogInfo;
 
-    fn deposit() -> (Deposit, ReceiptInfo, Address) {
+    fn deposit() -> (Deposit, ReceiptInfo) {
         let (token, sender, to) = (Address([1; 20]), Address([2; 20]), Address([3; 20]));
         let deposit = Deposit {
             id: 1,
             chain: "base".to_owned(),
             asset: "USDC".to_owned(),
             token,
+            address: to,
             tx: Hash256([4; 32]),
             ordinal: 1,
             log_index: 7,
@@ -172,13 +183,13 @@ mod tests {
         let (tx, block_hash) = (deposit.tx, deposit.block_hash);
         let receipt =
             ReceiptInfo { tx, block: 100, block_hash, ok: true, from: sender, to: Some(token), logs: vec![log] };
-        (deposit, receipt, to)
+        (deposit, receipt)
     }
 
     #[test]
     fn only_the_very_same_transfer_is_present() {
-        let (deposit, receipt, to) = deposit();
-        assert!(deposit.is_in(&receipt, to));
+        let (deposit, receipt) = deposit();
+        assert!(deposit.is_in(&receipt));
         let signature = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
         assert_eq!(receipt.logs[0].topics[0].to_string(), signature);
         let changed: [fn(&mut ReceiptInfo); 8] = [
@@ -194,8 +205,9 @@ mod tests {
         for change in changed {
             let mut receipt = receipt.clone();
             change(&mut receipt);
-            assert!(!deposit.is_in(&receipt, to), "{receipt:?}");
+            assert!(!deposit.is_in(&receipt), "{receipt:?}");
         }
-        assert!(!deposit.is_in(&receipt, Address([8; 20])));
+        let elsewhere = Deposit { address: Address([8; 20]), ..deposit };
+        assert!(!elsewhere.is_in(&receipt));
     }
 }

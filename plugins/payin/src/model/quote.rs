@@ -1,6 +1,9 @@
 //! A quote: what is asked for, and what is stored.
 
-use super::{Decimal, Units};
+use super::{
+    Decimal, Units,
+    price::{coins_for, usd_of},
+};
 use plugin_api::{Address, Hash256, JsonSchema, Wei, handles::Bind};
 use serde::{Deserialize, Serialize};
 
@@ -78,6 +81,7 @@ pub struct Quote {
     pub usd: Units,
     pub price: Units,
     pub spread_bps: i64,
+    /// What its deposit buys; before it has one, what was quoted.
     pub fmx_out: Wei,
     pub position: i64,
     pub required: i64,
@@ -96,4 +100,22 @@ pub struct Quote {
     pub paid_at: Option<i64>,
     pub tx_in: Option<Hash256>,
     pub block_in: Option<i64>,
+    /// What its deposit is.
+    pub units_in: Option<Units>,
+    /// Whether its amount is still its own.
+    pub is_open: bool,
+}
+
+impl Quote {
+    /// The same with the amount that arrived, which an operator may have given to a quote for another.
+    pub fn arrived(&self) -> Self {
+        let send = self.units_in.unwrap_or(self.send);
+        let usd = usd_of(send, self.decimals).unwrap_or(self.usd);
+        Self { send, usd, ..self.clone() }
+    }
+
+    /// The coins for a deposit of so much, at the price of the quote. `None` when that is no amount of coins.
+    pub fn coins_for(&self, units: Units) -> Option<Wei> {
+        coins_for(usd_of(units, self.decimals)?, self.price, self.spread_bps.unsigned_abs())
+    }
 }

@@ -2,11 +2,12 @@
 //!
 //! The rule: the amount is taken in the transaction that stores the quote, in which the bounds are checked.
 
-use super::{disabled, unavailable};
+use super::{PAUSED, disabled, unavailable};
 use crate::{
     Payin, ROLE,
     config::Dust,
     error::QuoteError,
+    jobs::scan::are_right,
     model::{
         Decimal, LIFE_S, NewQuote, Quote, QuoteView, SPREAD_BPS, Status, TakenChain, Token, USD_MAX, USD_MIN, Units,
         coins_for, dust_max, format_units, free_amount, in_micro, parse_units, usd_of,
@@ -14,7 +15,8 @@ use crate::{
     store::{pauses, quotes, scans},
 };
 use plugin_api::{
-    Address, Created, HandlerError, HostError, HostErrorCode, JsonBody, RequestContext, Route, Tx, Wei, chain::MAIN,
+    Address, Created, HandlerError, HostError, HostErrorCode, JsonBody, RequestContext, Route, Tx, Wei,
+    chain::{BlockInfo, MAIN},
 };
 
 const BODY_BYTES_MAX: u64 = 4096;
@@ -46,6 +48,9 @@ struct Draft {
     per_recipient: i64,
     per_network: i64,
     usd_micro_max: i64,
+    network_usd_micro_max: i64,
+    /// What one payout may be, and what the account has beside what it owes.
+    coins_max: Wei,
 }
 
 async fn create_quote(cx: RequestContext<Payin>, JsonBody(new): JsonBody<NewQuote>) -> Checked<Created<QuoteView>> {
@@ -59,10 +64,11 @@ async fn create_quote(cx: RequestContext<Payin>, JsonBody(new): JsonBody<NewQuot
         return Err(QuoteError::ZeroAddress.into());
     }
     check_bounds(requested, token.decimals)?;
-    let position = position(&cx, &chain).await?;
+    let position = position(&cx, &chain, token).await?;
     let price = cx.plugin().price.unwrap_or_default();
     let draft = draft(&cx, &chain, token, (&new, requested), (price, position)).await?;
-    check_coins(&cx, &draft).await?;
+    let draft = Draft { coins_max: coins_max(&cx).await?, ..draft };
+    check_coins(&draft.quote, &draft)?;
     let quote = cx.write(async move |tx| record(tx, &draft).await).await?;
     Ok(Created(quote.into_quote_view(&chain)))
 }
@@ -91,13 +97,14 @@ fn check_bounds(requested: Units, decimals: u8) -> Result<(), QuoteError> {
 }
 
 /// The newest block of the chain, while its deposits are scanned: only later blocks can hold the deposit.
-async fn position(cx: &RequestContext<Payin>, chain: &TakenChain) -> Checked<i64> {
+async fn position(cx: &RequestContext<Payin>, chain: &TakenChain, token: &Token) -> Checked<i64> {
     let (db, now_s) = (cx.db(), cx.now_s());
     let scan = scans::find(&db, &chain.slug).await?;
     let reason = match unavailable(&db, &chain.slug, scan.as_ref(), now_s).await? {
         Some(reason) => reason,
-        None => match cx.chain(&chain.slug).quorum().head().await {
-            Ok(head) => {
+        None => match head(cx, chain, token).await {
+            Ok(None) => PAUSED.to_owned(),
+            Ok(Some(head)) => {
                 // A server may be behind what was scanned.
                 let scanned_to = scan.map_or(0, |scan| scan.scanned_to);
                 return Ok(head.number.cast_signed().max(scanned_to));
@@ -114,6 +121,13 @@ async fn position(cx: &RequestContext<Payin>, chain: &TakenChain) -> Checked<i64
         }
     }
     Err(QuoteError::ChainUnavailable { chain: chain.slug.clone(), reason, unavailable: true, available }.into())
+}
+
+/// The newest block, when the token's decimals are those of its contract.
+async fn head(cx: &RequestContext<Payin>, chain: &TakenChain, token: &Token) -> Result<Option<BlockInfo>, HostError> {
+    let source = cx.chain(&chain.slug).quorum();
+    let is_right = are_right(cx.plugin(), &chain.slug, &source, token).await?;
+    if is_right { source.head().await.map(Some) } else { Ok(None) }
 }
 
 async fn draft(
@@ -158,6 +172,8 @@ async fn draft(
         paid_at: None,
         tx_in: None,
         block_in: None,
+        units_in: None,
+        is_open: true,
     };
     let quote = priced(quote, requested, price)?;
     Ok(Draft {
@@ -167,6 +183,8 @@ async fn draft(
         per_recipient: config.open_per_recipient,
         per_network: config.open_per_network,
         usd_micro_max: config.open_usd_max.saturating_mul(MICRO),
+        network_usd_micro_max: config.open_usd_per_network.saturating_mul(MICRO),
+        coins_max: Wei::ZERO,
     })
 }
 
@@ -180,33 +198,35 @@ fn priced(mut quote: Quote, send: Units, price: Units) -> Result<Quote, QuoteErr
 }
 
 /// Nothing is sold that the account could not pay beside what it owes. Open quotes do not count: they may never be paid.
-async fn check_coins(cx: &RequestContext<Payin>, draft: &Draft) -> Checked<()> {
+async fn coins_max(cx: &RequestContext<Payin>) -> Checked<Wei> {
     let Some(payer) = cx.signer(ROLE).configured_address().await? else { return Err(QuoteError::NoCoins.into()) };
     let balance = match cx.chain(MAIN).balance(payer, None).await {
         Err(error) if error.is_transient() => return Err(QuoteError::NoCoins.into()),
         balance => balance?,
     };
     let reserved = quotes::reserved(&cx.db()).await?;
-    let most_out = cx.plugin().config.payout_max_wei.unwrap_or_default();
-    let needed = reserved.saturating_add(draft.quote.fmx_out);
-    if draft.quote.fmx_out > most_out || balance < needed {
-        return Err(QuoteError::NoCoins.into());
-    }
-    Ok(())
+    let payout_max = cx.plugin().config.payout_max_wei.unwrap_or_default();
+    Ok(payout_max.min(balance.saturating_sub(reserved)))
+}
+
+fn check_coins(quote: &Quote, draft: &Draft) -> Result<(), QuoteError> {
+    if quote.fmx_out <= draft.coins_max { Ok(()) } else { Err(QuoteError::NoCoins) }
 }
 
 async fn record(tx: &Tx, draft: &Draft) -> Checked<Quote> {
     let Draft { quote, price, dust, .. } = draft;
-    if pauses::reason(tx, &quote.chain).await?.is_some() {
-        let (chain, reason, available) = (quote.chain.clone(), "it is paused".to_owned(), Vec::new());
+    if pauses::is_paused(tx, &quote.chain, Some(&quote.asset)).await? {
+        let (chain, reason, available) = (quote.chain.clone(), PAUSED.to_owned(), Vec::new());
         return Err(QuoteError::ChainUnavailable { chain, reason, unavailable: true, available }.into());
     }
-    check_open(tx, draft).await?;
     let most = quote.requested.saturating_add(dust_max(quote.requested));
     let taken = quotes::taken(tx, (&quote.chain, &quote.asset), (quote.requested, most)).await?;
     let send = free_amount(quote.requested, quote.decimals, *dust, &taken);
     let send = send.ok_or_else(|| QuoteError::no_amount_free(*dust))?;
+    // With its dust: what is promised is what is bounded.
     let quote = priced(quote.clone(), send, *price)?;
+    check_coins(&quote, draft)?;
+    check_open(tx, draft, &quote).await?;
     quotes::supersede(tx, &quote).await?;
     if !quotes::insert(tx, &quote).await? {
         // Another quote took the amount at this moment: the write runs again and sees it.
@@ -215,15 +235,19 @@ async fn record(tx: &Tx, draft: &Draft) -> Checked<Quote> {
     Ok(quote)
 }
 
-async fn check_open(tx: &Tx, draft: &Draft) -> Checked<()> {
-    let open = quotes::open(tx, draft.quote.recipient, &draft.quote.network).await?;
+async fn check_open(tx: &Tx, draft: &Draft, quote: &Quote) -> Checked<()> {
+    let open = quotes::open(tx, quote.recipient, &quote.network).await?;
     if open.recipient >= draft.per_recipient {
         return Err(QuoteError::TooManyOpen { of: "no more for this recipient", retry_after_s: RETRY_S }.into());
     }
     if open.network >= draft.per_network {
         return Err(QuoteError::TooManyOpen { of: "no more for your network", retry_after_s: RETRY_S }.into());
     }
-    if open.usd_micro.saturating_add(in_micro(draft.quote.usd)) > draft.usd_micro_max {
+    let micro = in_micro(quote.usd);
+    if open.network_usd_micro.saturating_add(micro) > draft.network_usd_micro_max {
+        return Err(QuoteError::TooManyOpen { of: "no more USD for your network", retry_after_s: RETRY_S }.into());
+    }
+    if open.usd_micro.saturating_add(micro) > draft.usd_micro_max {
         return Err(QuoteError::OpenUsdFull.into());
     }
     Ok(())

@@ -4,7 +4,7 @@ use super::check_operator;
 use crate::{
     Payin,
     error::OperatorError,
-    model::{Deposit, DepositView},
+    model::{Deposit, DepositState, DepositView},
     store::deposits::DEPOSITS,
 };
 use plugin_api::{HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route, extract::SignedBy};
@@ -15,7 +15,7 @@ use serde::Deserialize;
 pub struct DepositQuery {
     /// `new`, `matched`, `unmatched`, `gone` or `dismissed`; all by default.
     #[serde(default)]
-    pub state: Option<String>,
+    pub state: Option<DepositState>,
 }
 
 pub fn route() -> Route<Payin> {

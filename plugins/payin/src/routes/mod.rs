@@ -14,6 +14,9 @@ use crate::{
 };
 use plugin_api::{Address, HostError, Query, RequestContext};
 
+/// What everybody reads of a pause: the operator's words are not for everybody.
+pub const PAUSED: &str = "it is paused";
+
 /// Why this gateway gives no quotes at all.
 async fn disabled(cx: &RequestContext<Payin>) -> Result<Option<String>, HostError> {
     let plugin = cx.plugin();
@@ -39,8 +42,7 @@ async fn unavailable(
 ) -> Result<Option<String>, HostError> {
     match Scan::unavailable(scan, now_s) {
         Some(reason) => Ok(Some(reason)),
-        // The operator's words are not for everybody.
-        None => Ok(pauses::reason(db, slug).await?.map(|_| "it is paused".to_owned())),
+        None => Ok(pauses::is_paused(db, slug, None).await?.then(|| PAUSED.to_owned())),
     }
 }
 

@@ -31,6 +31,8 @@ pub struct Pauses {
 pub struct Pause {
     /// Null for everything.
     pub chain: Option<String>,
+    /// A token that the gateway itself has paused, until the configuration is right.
+    pub asset: Option<String>,
     pub reason: String,
 }
 
@@ -56,7 +58,7 @@ async fn pause_payin(
     let all = cx
         .write(async move |tx| {
             match is_paused {
-                true => pauses::pause(tx, &paused, &reason, Some(signer)).await?,
+                true => pauses::pause(tx, &paused, &reason, Some(signer)).await.map(drop)?,
                 false => pauses::resume(tx, &paused).await?,
             }
             Ok(pauses::list(tx).await?)
@@ -65,7 +67,15 @@ async fn pause_payin(
     let name = if scope == pauses::ALL { "everything" } else { &scope };
     cx.warn(&format!("the operator {signer} {} {name}", if is_paused { "paused" } else { "resumed" }));
     cx.wake(PAY_JOB).await?;
-    let pause =
-        |(scope, reason): (String, String)| Pause { chain: Some(scope).filter(|scope| scope != pauses::ALL), reason };
-    Ok(Json(Pauses { paused: all.into_iter().map(pause).collect() }))
+    Ok(Json(Pauses { paused: all.into_iter().map(Pause::new).collect() }))
+}
+
+impl Pause {
+    fn new((scope, reason): (String, String)) -> Self {
+        let (chain, asset) = match scope.split_once(' ') {
+            Some((chain, asset)) => (chain, Some(asset.to_owned())),
+            None => (&*scope, None),
+        };
+        Self { chain: Some(chain.to_owned()).filter(|chain| chain != pauses::ALL), asset, reason }
+    }
 }

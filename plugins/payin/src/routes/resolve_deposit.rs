@@ -7,8 +7,11 @@ use super::check_operator;
 use crate::{
     Payin,
     error::OperatorError,
-    model::{DepositState, DepositView, Status, coins_for, usd_of},
-    store::{deposits, history, quotes},
+    model::{DepositState, DepositView, Status},
+    store::{
+        deposits::{self, Assignment},
+        quotes,
+    },
 };
 use plugin_api::{Address, HandlerError, Json, JsonSchema, RequestContext, Route, Signed, Tx};
 use serde::Deserialize;
@@ -23,7 +26,7 @@ pub struct Resolution {
     /// The quote that it is for; without it the deposit is dismissed.
     #[serde(default)]
     pub quote_id: Option<String>,
-    /// Why; at most 200 characters are kept.
+    /// Why, for the history of the quote, which is public; at most 200 characters are kept.
     #[serde(default)]
     pub note: String,
 }
@@ -77,17 +80,10 @@ async fn resolve(tx: &Tx, operator: Address, resolution: &Resolution) -> Result<
     if !matches!(quote.status, Status::Quoted | Status::Superseded | Status::Expired) {
         return Err(OperatorError::NotResolvable("the quote is paid or failed").into());
     }
-    let spread_bps = quote.spread_bps.unsigned_abs();
-    let coins = usd_of(deposit.units, quote.decimals).and_then(|usd| coins_for(usd, quote.price, spread_bps));
-    let coins = coins.ok_or(OperatorError::NotResolvable("the amount is too large"))?;
-    let detail = format!("deposit {} assigned by {operator}, for {coins} wei: {note}", deposit.tx);
-    if !deposits::assign(tx, (deposit.id, deposit.state), (&quote.id, quote.status), &detail).await? {
-        return Err(OperatorError::NotResolvable("it changed at this moment").into());
+    let detail = format!("deposit {} assigned by {operator} ({note})", deposit.tx);
+    match deposits::assign(tx, &deposit, &quote, &detail).await? {
+        Assignment::Done => Ok(()),
+        Assignment::Changed => Err(OperatorError::NotResolvable("it changed at this moment").into()),
+        Assignment::TooLarge => Err(OperatorError::NotResolvable("the amount is too large").into()),
     }
-    quotes::set_amount(tx, &quote.id, coins).await?;
-    if coins != quote.fmx_out {
-        let detail = format!("{coins} wei instead of {}", quote.fmx_out);
-        history::insert(tx, &quote.id, Status::Seen, &detail).await?;
-    }
-    Ok(())
 }

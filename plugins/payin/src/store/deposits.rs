@@ -5,8 +5,11 @@ use super::quotes;
 use crate::model::{Deposit, DepositState, FoundTransfer, Quote, Status};
 use plugin_api::{Address, Hash256, HostError, List, Query, Tx, sql};
 
-const COLUMNS: &str = "id, chain, asset, token, tx, ordinal, log_index, block, block_hash, block_time, sender, units, state, reason, quote, \
+const COLUMNS: &str = "id, chain, asset, token, address, tx, ordinal, log_index, block, block_hash, block_time, sender, units, state, reason, quote, \
      checks, lost_at, found_at";
+
+/// As the block of a transaction that is in none.
+const NO_BLOCK: i64 = -1;
 
 /// All deposits, the newest first.
 pub const DEPOSITS: List = List::new("payin_deposits", COLUMNS).order_by("id DESC");
@@ -16,20 +19,29 @@ pub async fn find(db: &impl Query, id: i64) -> Result<Option<Deposit>, HostError
 }
 
 async fn find_transfer(tx: &Tx, chain: &str, found: &FoundTransfer) -> Result<Option<Deposit>, HostError> {
-    let select =
-        format!("SELECT {COLUMNS} FROM payin_deposits WHERE chain = $1 AND token = $2 AND tx = $3 AND ordinal = $4");
-    tx.row(sql(select).bind((chain, found.token, found.tx, found.ordinal))).await
+    let select = format!(
+        "SELECT {COLUMNS} FROM payin_deposits WHERE chain = $1 AND token = $2 AND address = $3 AND tx = $4 AND ordinal = $5"
+    );
+    tx.row(sql(select).bind((chain, found.token, found.address, found.tx, found.ordinal))).await
 }
 
 /// Stores a transfer that is new, or notes that one is in another block now.
 pub async fn note(tx: &Tx, chain: &str, found: &FoundTransfer) -> Result<(), HostError> {
     let Some(known) = find_transfer(tx, chain, found).await? else {
-        let insert = "INSERT INTO payin_deposits (chain, asset, token, tx, ordinal, log_index, block, block_hash, block_time, sender, units, \
+        let insert = "INSERT INTO payin_deposits (chain, asset, token, address, tx, ordinal, log_index, block, block_hash, block_time, sender, units, \
              units_key, state, checks, check_at, seen_at, found_at) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'new', 0, 0, $13, $13)";
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'new', 0, 0, $14, $14)";
         let insert = sql(insert)
-            .bind((chain, &*found.asset, found.token, found.tx, found.ordinal, found.log_index, found.block))
-            .bind((found.block_hash, found.block_time, found.sender, found.units, found.units.sort_key(), tx.now_s()));
+            .bind((chain, &*found.asset, found.token, found.address, found.tx, found.ordinal, found.log_index))
+            .bind((
+                found.block,
+                found.block_hash,
+                found.block_time,
+                found.sender,
+                found.units,
+                found.units.sort_key(),
+                tx.now_s(),
+            ));
         return tx.execute(insert).await.map(drop);
     };
     let is_same = (known.block_hash, known.log_index) == (found.block_hash, found.log_index);
@@ -66,66 +78,86 @@ async fn move_paid(tx: &Tx, known: &Deposit, found: &FoundTransfer) -> Result<()
         return Ok(());
     }
     let update = "UPDATE payin_deposits SET log_index = $2, block = $3, block_hash = $4, block_time = $5, state = 'matched', \
-         lost_at = NULL, seen_at = $6 WHERE id = $1";
+         lost_at = NULL, lost_in = NULL, seen_at = $6 WHERE id = $1";
     let update =
         sql(update).bind((known.id, found.log_index, found.block, found.block_hash, found.block_time, tx.now_s()));
     tx.execute(update).await.map(drop)
 }
 
-/// Takes a deposit from its quote, which waits for one again.
+/// Takes a deposit from its quote. The quote waits for one again; one that had expired when an operator gave it this deposit has expired
+/// again, since its amount may be another's.
 async fn release(tx: &Tx, deposit: &Deposit, why: &str) -> Result<(), HostError> {
     let Some(id) = &deposit.quote else { return Ok(()) };
-    for from in [Status::Seen, Status::Confirmed] {
-        quotes::set_status(tx, id, from, Status::Quoted, why).await?;
-    }
+    let Some(quote) = quotes::find(tx, id).await?.filter(|quote| quote.deposit == Some(deposit.id)) else {
+        return Ok(());
+    };
+    let to = if quote.is_open { Status::Quoted } else { Status::Expired };
+    quotes::set_status(tx, id, quote.status, to, why).await?;
     quotes::clear_deposit(tx, id, why).await
 }
 
-/// Takes back a deposit that is in no block any more. After its payout is recorded it is only marked; returns whether that is so and new.
-pub async fn take_back(tx: &Tx, id: i64, block_hash: Hash256) -> Result<bool, HostError> {
+/// What has become of a deposit that is not where it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Departure {
+    /// That was known.
+    Known,
+    /// Its quote, if it had one, waits again; or a lost one is in another block than before.
+    Moved,
+    /// Its payout was recorded before: it is only marked.
+    Lost,
+}
+
+/// Takes back a deposit that is not in its block any more; `now_in` is the block in which its transaction is now.
+pub async fn take_back(tx: &Tx, id: i64, block_hash: Hash256, now_in: Option<i64>) -> Result<Departure, HostError> {
     let Some(deposit) = find(tx, id).await?.filter(|deposit| deposit.block_hash == block_hash) else {
-        return Ok(false);
+        return Ok(Departure::Known);
     };
     if is_paid(tx, &deposit).await? {
-        let update = "UPDATE payin_deposits SET lost_at = $2 WHERE id = $1 AND lost_at IS NULL";
-        return Ok(tx.execute(sql(update).bind((id, tx.now_s()))).await? > 0);
+        let update = "UPDATE payin_deposits SET seen_at = $2, lost_at = coalesce(lost_at, $2), lost_in = $3 \
+             WHERE id = $1 AND (lost_at IS NULL OR lost_in IS NULL OR lost_in <> $3)";
+        let is_new = tx.execute(sql(update).bind((id, tx.now_s(), now_in.unwrap_or(NO_BLOCK)))).await? > 0;
+        return Ok(match (is_new, deposit.lost_at) {
+            (true, None) => Departure::Lost,
+            (true, Some(_)) => Departure::Moved,
+            (false, _) => Departure::Known,
+        });
     }
     release(tx, &deposit, "its deposit left the chain").await?;
     let update = "UPDATE payin_deposits SET state = 'gone', quote = NULL, reason = 'it left its chain' WHERE id = $1 \
          AND state <> 'dismissed'";
-    tx.execute(sql(update).bind(id)).await.map(|_| false)
+    tx.execute(sql(update).bind(id)).await.map(|_| Departure::Moved)
+}
+
+/// Notes that a deposit was looked up.
+pub async fn set_looked_up(tx: &Tx, id: i64) -> Result<(), HostError> {
+    tx.execute(sql("UPDATE payin_deposits SET seen_at = $2 WHERE id = $1").bind((id, tx.now_s()))).await.map(drop)
 }
 
 /// Notes that a deposit is where it was.
 pub async fn set_present(tx: &Tx, id: i64) -> Result<(), HostError> {
-    let update = "UPDATE payin_deposits SET seen_at = $2, lost_at = NULL WHERE id = $1";
+    let update = "UPDATE payin_deposits SET seen_at = $2, lost_at = NULL, lost_in = NULL WHERE id = $1";
     tx.execute(sql(update).bind((id, tx.now_s()))).await.map(drop)
 }
 
-/// Deposits of a chain that are to be matched, and whose check is due.
-pub async fn due(db: &impl Query, chain: &str, now_s: i64, limit: u32) -> Result<Vec<Deposit>, HostError> {
-    let select = format!(
-        "SELECT {COLUMNS} FROM payin_deposits WHERE state = 'new' AND chain = $1 AND check_at <= $2 ORDER BY block, log_index, id LIMIT $3"
-    );
+/// Ids of deposits of a chain that are to be matched, and whose check is due.
+pub async fn due(db: &impl Query, chain: &str, now_s: i64, limit: u32) -> Result<Vec<i64>, HostError> {
+    let select = "SELECT id FROM payin_deposits WHERE state = 'new' AND chain = $1 AND check_at <= $2 \
+         ORDER BY block, log_index, id LIMIT $3";
     db.rows(sql(select).bind((chain, now_s, limit))).await
 }
 
-/// Deposits from this block on that are nobody's yet.
-pub async fn unmatched_from(db: &impl Query, chain: &str, block: i64) -> Result<Vec<Deposit>, HostError> {
-    let select = format!(
-        "SELECT {COLUMNS} FROM payin_deposits WHERE state IN ('new', 'unmatched') AND chain = $1 AND block >= $2 ORDER BY id LIMIT 500"
-    );
+/// Ids of deposits from this block on that are nobody's yet.
+pub async fn unmatched_from(db: &impl Query, chain: &str, block: i64) -> Result<Vec<i64>, HostError> {
+    let select = "SELECT id FROM payin_deposits WHERE state IN ('new', 'unmatched') AND chain = $1 AND block >= $2 \
+         ORDER BY id LIMIT 500";
     db.rows(sql(select).bind((chain, block))).await
 }
 
-/// Deposits of a chain that were paid for since this time, those first whose presence was looked up longest ago.
-pub async fn paid_since(db: &impl Query, chain: &str, since_s: i64, limit: u32) -> Result<Vec<Deposit>, HostError> {
-    let columns: Vec<String> = COLUMNS.split(", ").map(|column| format!("d.{}", column.trim())).collect();
-    let select = format!(
-        "SELECT {} FROM payin_deposits d JOIN payin_quotes q ON q.deposit = d.id WHERE d.chain = $1 AND d.found_at >= $2 \
-         AND q.intent IS NOT NULL AND d.state = 'matched' ORDER BY d.seen_at, d.id LIMIT $3",
-        columns.join(", ")
-    );
+/// Ids of deposits of a chain whose payouts are on their way, or ended since this time; those first that were looked up longest ago.
+pub async fn paid_since(db: &impl Query, chain: &str, since_s: i64, limit: u32) -> Result<Vec<i64>, HostError> {
+    let select = "SELECT d.id FROM payin_quotes q JOIN payin_deposits d ON d.id = q.deposit WHERE q.chain = $1 \
+         AND q.intent IS NOT NULL AND (q.status = 'confirmed' OR q.ended_at >= $2) AND d.state = 'matched' \
+         ORDER BY d.seen_at, d.id LIMIT $3";
     db.rows(sql(select).bind((chain, since_s, limit))).await
 }
 
@@ -142,21 +174,28 @@ pub async fn leave(tx: &Tx, id: i64, reason: &str) -> Result<(), HostError> {
     tx.execute(sql(update).bind((id, reason))).await.map(drop)
 }
 
-/// Gives a deposit in this state to a quote that waits for one; returns false when either is not so any more.
-pub async fn assign(
-    tx: &Tx,
-    (id, state): (i64, DepositState),
-    (quote, status): (&str, Status),
-    detail: &str,
-) -> Result<bool, HostError> {
+/// What came of giving a deposit to a quote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Assignment {
+    Done,
+    /// One of the two is not any more what it was.
+    Changed,
+    /// It buys no amount of coins that there is.
+    TooLarge,
+}
+
+/// Gives a deposit to a quote that waits for one. The coins are those for what arrived, at the price of the quote.
+pub async fn assign(tx: &Tx, deposit: &Deposit, quote: &Quote, detail: &str) -> Result<Assignment, HostError> {
+    let Some(coins) = quote.coins_for(deposit.units) else { return Ok(Assignment::TooLarge) };
     let update = "UPDATE payin_deposits SET state = 'matched', reason = NULL, quote = $3 WHERE id = $1 AND state = $2";
-    if tx.execute(sql(update).bind((id, state, quote))).await? == 0
-        || !quotes::set_status(tx, quote, status, Status::Seen, detail).await?
+    let detail = format!("{detail}, for {coins} wei");
+    if tx.execute(sql(update).bind((deposit.id, deposit.state, &*quote.id))).await? == 0
+        || !quotes::set_status(tx, &quote.id, quote.status, Status::Seen, &detail).await?
     {
-        return Ok(false);
+        return Ok(Assignment::Changed);
     }
-    quotes::set_deposit(tx, quote, id).await?;
-    Ok(true)
+    quotes::set_deposit(tx, &quote.id, deposit.id, coins).await?;
+    Ok(Assignment::Done)
 }
 
 /// Records that an operator pays no coins for it; returns false when it is not his to decide.

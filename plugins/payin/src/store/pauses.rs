@@ -1,14 +1,21 @@
-//! What is paused: a chain, or everything.
+//! What is paused: a token of a chain, a chain, or everything. The reasons are the operators'.
 
 use plugin_api::{Address, HostError, Query, Tx, sql};
 
 /// The scope of everything. No chain has this name.
 pub const ALL: &str = "";
 
-/// Why nothing goes on for this chain, if it is paused.
-pub async fn reason(db: &impl Query, chain: &str) -> Result<Option<String>, HostError> {
-    let select = "SELECT reason FROM payin_pauses WHERE scope = $1 OR scope = $2 ORDER BY scope LIMIT 1";
-    db.row(sql(select).bind((ALL, chain))).await
+/// The scope of a token. No chain has a name with a space.
+pub fn of_asset(chain: &str, asset: &str) -> String {
+    format!("{chain} {asset}")
+}
+
+/// Whether nothing is quoted and paid for this chain, or for this token of it.
+pub async fn is_paused(db: &impl Query, chain: &str, asset: Option<&str>) -> Result<bool, HostError> {
+    let asset = asset.map_or_else(|| chain.to_owned(), |asset| of_asset(chain, asset));
+    let select = "SELECT count(*) FROM payin_pauses WHERE scope IN ($1, $2, $3)";
+    let count: i64 = db.one(sql(select).bind((ALL, chain, asset))).await?;
+    Ok(count > 0)
 }
 
 /// Scopes and reasons.
@@ -16,11 +23,11 @@ pub async fn list(db: &impl Query) -> Result<Vec<(String, String)>, HostError> {
     db.rows(sql("SELECT scope, reason FROM payin_pauses ORDER BY scope")).await
 }
 
-/// What is paused already keeps its reason.
-pub async fn pause(tx: &Tx, scope: &str, reason: &str, operator: Option<Address>) -> Result<(), HostError> {
+/// What is paused already keeps its reason; returns whether it was not.
+pub async fn pause(tx: &Tx, scope: &str, reason: &str, operator: Option<Address>) -> Result<bool, HostError> {
     let insert =
         "INSERT INTO payin_pauses (scope, reason, operator, at) VALUES ($1, $2, $3, $4) ON CONFLICT (scope) DO NOTHING";
-    tx.execute(sql(insert).bind((scope, reason, operator, tx.now_s()))).await.map(drop)
+    Ok(tx.execute(sql(insert).bind((scope, reason, operator, tx.now_s()))).await? > 0)
 }
 
 pub async fn resume(tx: &Tx, scope: &str) -> Result<(), HostError> {

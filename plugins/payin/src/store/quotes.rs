@@ -8,7 +8,8 @@ use serde::Deserialize;
 
 const COLUMNS: &str = "q.id, q.chain, q.asset, q.token, q.decimals, q.deposit_address, q.recipient, q.payer, q.network, q.requested, \
      q.send, q.usd, q.price, q.spread_bps, q.fmx_out, q.position, q.required, q.status, q.deposit, q.confirmations, q.error, q.attempt, \
-     q.intent, q.tx_out, q.nonce, q.is_mined, q.created_at, q.expires_at, q.seen_at, q.paid_at, d.tx AS tx_in, d.block AS block_in";
+     q.intent, q.tx_out, q.nonce, q.is_mined, q.created_at, q.expires_at, q.seen_at, q.paid_at, d.tx AS tx_in, d.block AS block_in, \
+     d.units AS units_in, CASE WHEN q.open_key IS NULL THEN 0 ELSE 1 END AS is_open";
 
 /// Quotes with the places of their deposits; `rest` selects and orders.
 fn select(rest: &str) -> Sql {
@@ -33,9 +34,9 @@ pub async fn taken(
 /// Stores a quote that is new; returns false when another one has its amount.
 pub async fn insert(tx: &Tx, quote: &Quote) -> Result<bool, HostError> {
     let insert = "INSERT INTO payin_quotes (id, chain, asset, token, decimals, deposit_address, recipient, payer, network, requested, \
-         send, send_key, usd, usd_micro, price, spread_bps, fmx_out, position, required, status, open_key, confirmations, retry_at, \
+         send, send_key, usd, usd_micro, price, spread_bps, fmx_out, quoted_out, position, required, status, open_key, confirmations, retry_at, \
          attempt, is_mined, created_at, expires_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, 0, 0, 1, 0, $22, $23) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $17, $18, $19, $20, $21, 0, 0, 1, 0, $22, $23) \
          ON CONFLICT (open_key) DO NOTHING";
     let open_key = format!("{} {} {}", quote.chain, quote.asset, quote.send);
     let insert = sql(insert)
@@ -57,13 +58,17 @@ pub struct Open {
     pub recipient: i64,
     pub network: i64,
     pub usd_micro: i64,
+    /// Of this network.
+    pub network_usd_micro: i64,
 }
 
 pub async fn open(db: &impl Query, recipient: Address, network: &str) -> Result<Open, HostError> {
     let select = "SELECT \
          (SELECT count(*) FROM payin_quotes WHERE recipient = $1 AND status IN ('quoted', 'superseded')) AS recipient, \
          (SELECT count(*) FROM payin_quotes WHERE network = $2 AND status IN ('quoted', 'superseded')) AS network, \
-         (SELECT cast(coalesce(sum(usd_micro), 0) AS BIGINT) FROM payin_quotes WHERE status IN ('quoted', 'superseded')) AS usd_micro";
+         (SELECT cast(coalesce(sum(usd_micro), 0) AS BIGINT) FROM payin_quotes WHERE status IN ('quoted', 'superseded')) AS usd_micro, \
+         (SELECT cast(coalesce(sum(usd_micro), 0) AS BIGINT) FROM payin_quotes WHERE network = $2 \
+             AND status IN ('quoted', 'superseded')) AS network_usd_micro";
     db.one(sql(select).bind((recipient, network))).await
 }
 
@@ -84,8 +89,10 @@ pub async fn supersede(tx: &Tx, quote: &Quote) -> Result<(), HostError> {
 pub async fn set_status(tx: &Tx, id: &str, from: Status, to: Status, detail: &str) -> Result<bool, HostError> {
     let is_over = matches!(to, Status::Paid | Status::Expired | Status::Failed);
     let open_key = if is_over { "NULL" } else { "open_key" };
-    let update = format!("UPDATE payin_quotes SET status = $3, open_key = {open_key} WHERE id = $1 AND status = $2");
-    if tx.execute(sql(update).bind((id, from, to))).await? == 0 {
+    let update = format!(
+        "UPDATE payin_quotes SET status = $3, ended_at = $4, open_key = {open_key} WHERE id = $1 AND status = $2"
+    );
+    if tx.execute(sql(update).bind((id, from, to, is_over.then(|| tx.now_s())))).await? == 0 {
         return Ok(false);
     }
     history::insert(tx, id, to, detail).await?;
@@ -103,21 +110,18 @@ pub async fn candidates(
     tx.rows(select(rest).bind((chain, asset, units.sort_key(), block, block_time - GRACE_S))).await
 }
 
-/// Gives a quote its deposit, and reserves its coins.
-pub async fn set_deposit(tx: &Tx, id: &str, deposit: i64) -> Result<(), HostError> {
-    let update = "UPDATE payin_quotes SET deposit = $2, seen_at = $3, error = NULL, retry_at = 0, confirmations = 0 WHERE id = $1";
-    tx.execute(sql(update).bind((id, deposit, tx.now_s()))).await.map(drop)
+/// Gives a quote its deposit, and reserves the coins that this one buys.
+pub async fn set_deposit(tx: &Tx, id: &str, deposit: i64, coins: Wei) -> Result<(), HostError> {
+    let update = "UPDATE payin_quotes SET deposit = $2, fmx_out = $3, seen_at = $4, error = NULL, retry_at = 0, confirmations = 0 \
+         WHERE id = $1";
+    tx.execute(sql(update).bind((id, deposit, coins, tx.now_s()))).await.map(drop)
 }
 
-/// Takes its deposit from a quote for which nothing is recorded yet.
+/// Takes its deposit, and the coins of that, from a quote for which nothing is recorded yet.
 pub async fn clear_deposit(tx: &Tx, id: &str, error: &str) -> Result<(), HostError> {
-    let update = "UPDATE payin_quotes SET deposit = NULL, seen_at = NULL, confirmations = 0, error = $2 WHERE id = $1 AND intent IS NULL";
+    let update = "UPDATE payin_quotes SET deposit = NULL, fmx_out = quoted_out, seen_at = NULL, confirmations = 0, error = $2 \
+         WHERE id = $1 AND intent IS NULL";
     tx.execute(sql(update).bind((id, error))).await.map(drop)
-}
-
-/// Another amount of coins, for a deposit that an operator assigned.
-pub async fn set_amount(tx: &Tx, id: &str, fmx_out: Wei) -> Result<(), HostError> {
-    tx.execute(sql("UPDATE payin_quotes SET fmx_out = $2 WHERE id = $1").bind((id, fmx_out))).await.map(drop)
 }
 
 pub async fn set_confirmations(tx: &Tx, id: &str, confirmations: i64) -> Result<(), HostError> {
@@ -125,24 +129,26 @@ pub async fn set_confirmations(tx: &Tx, id: &str, confirmations: i64) -> Result<
     tx.execute(sql(update).bind((id, confirmations))).await.map(drop)
 }
 
-/// Whose grace the scan of the chain has passed, and for which no deposit waits to be matched.
-pub async fn lapsed(db: &impl Query, chain: &str, safe_time: i64, limit: u32) -> Result<Vec<Quote>, HostError> {
-    let rest = "WHERE q.chain = $1 AND q.status IN ('quoted', 'superseded') AND q.expires_at < $2 \
+/// Ids of those whose grace the scan of the chain has passed, and for which no deposit waits to be matched.
+pub async fn lapsed(db: &impl Query, chain: &str, safe_time: i64, limit: u32) -> Result<Vec<String>, HostError> {
+    let select = "SELECT q.id FROM payin_quotes q WHERE q.chain = $1 AND q.status IN ('quoted', 'superseded') AND q.expires_at < $2 \
          AND NOT EXISTS (SELECT 1 FROM payin_deposits n WHERE n.chain = q.chain AND n.asset = q.asset AND n.state = 'new' \
              AND n.units_key = q.send_key) ORDER BY q.expires_at, q.id LIMIT $3";
-    db.rows(select(rest).bind((chain, safe_time - GRACE_S, limit))).await
+    db.rows(sql(select).bind((chain, safe_time - GRACE_S, limit))).await
 }
 
-/// Seen or confirmed ones of a chain for which no payout is recorded.
-pub async fn unpaid(db: &impl Query, chain: &str, limit: u32) -> Result<Vec<Quote>, HostError> {
-    let rest = "WHERE q.chain = $1 AND q.status IN ('seen', 'confirmed') AND q.intent IS NULL ORDER BY d.seen_at, q.id LIMIT $2";
-    db.rows(select(rest).bind((chain, limit))).await
+/// Ids of seen or confirmed ones of a chain for which no payout is recorded.
+pub async fn unpaid(db: &impl Query, chain: &str, limit: u32) -> Result<Vec<String>, HostError> {
+    let select = "SELECT q.id FROM payin_quotes q LEFT JOIN payin_deposits d ON d.id = q.deposit WHERE q.chain = $1 \
+         AND q.status IN ('seen', 'confirmed') AND q.intent IS NULL ORDER BY d.seen_at, q.id LIMIT $2";
+    db.rows(sql(select).bind((chain, limit))).await
 }
 
-/// Confirmed ones that may be paid now, the oldest first.
-pub async fn payable(db: &impl Query, now_s: i64, limit: u32) -> Result<Vec<Quote>, HostError> {
-    let rest = "WHERE q.status = 'confirmed' AND q.intent IS NULL AND q.retry_at <= $1 ORDER BY q.retry_at, q.seen_at, q.id LIMIT $2";
-    db.rows(select(rest).bind((now_s, limit))).await
+/// Ids of confirmed ones that may be paid now, the oldest first.
+pub async fn payable(db: &impl Query, now_s: i64, limit: u32) -> Result<Vec<String>, HostError> {
+    let select = "SELECT id FROM payin_quotes WHERE status = 'confirmed' AND intent IS NULL AND retry_at <= $1 \
+         ORDER BY retry_at, seen_at, id LIMIT $2";
+    db.rows(sql(select).bind((now_s, limit))).await
 }
 
 /// Says of a confirmed quote why it is not paid, and when to try again.
@@ -159,10 +165,26 @@ pub async fn set_intent(tx: &Tx, id: &str, attempt: i64, intent: i64) -> Result<
     Ok(tx.execute(sql(update).bind((id, attempt, intent))).await? > 0)
 }
 
-/// Those whose payout is recorded and not final.
-pub async fn sent(db: &impl Query, limit: u32) -> Result<Vec<Quote>, HostError> {
-    let rest = "WHERE q.status = 'confirmed' AND q.intent IS NOT NULL ORDER BY q.id LIMIT $1";
-    db.rows(select(rest).bind(limit)).await
+/// Ids of those whose payout is recorded and not final.
+pub async fn sent(db: &impl Query, limit: u32) -> Result<Vec<String>, HostError> {
+    let select = "SELECT id FROM payin_quotes WHERE status = 'confirmed' AND intent IS NOT NULL ORDER BY id LIMIT $1";
+    db.rows(sql(select).bind(limit)).await
+}
+
+/// A token, and an address to which quotes have deposits of it sent.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Destination {
+    pub asset: String,
+    pub token: String,
+    pub decimals: i64,
+    pub deposit_address: String,
+}
+
+/// Where deposits could come for quotes of a chain that are open, or ended after this time.
+pub async fn destinations(db: &impl Query, chain: &str, since_s: i64) -> Result<Vec<Destination>, HostError> {
+    let select = "SELECT DISTINCT asset, token, decimals, deposit_address FROM payin_quotes WHERE chain = $1 \
+         AND (ended_at IS NULL OR ended_at >= $2) ORDER BY asset, token, deposit_address, decimals";
+    db.rows(sql(select).bind((chain, since_s))).await
 }
 
 /// Notes the transaction that was signed last, or the one that is in a block now.
@@ -214,8 +236,9 @@ pub async fn outstanding(db: &impl Query) -> Result<Wei, HostError> {
     Ok(sum(db.rows(sql(select)).await?))
 }
 
-fn sum(amounts: Vec<Wei>) -> Wei {
-    amounts.into_iter().fold(Wei::ZERO, Wei::saturating_add)
+/// An amount that cannot be read is left out: its quote is held back alone.
+fn sum(amounts: Vec<String>) -> Wei {
+    amounts.iter().filter_map(|amount| amount.parse().ok()).fold(Wei::ZERO, Wei::saturating_add)
 }
 
 /// Numbers for the status.

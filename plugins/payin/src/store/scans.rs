@@ -5,8 +5,6 @@ use plugin_api::{Hash256, HostError, Query, Tx, sql};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// Characters of an error that are kept.
-const ERROR_CHARS_MAX: usize = 160;
 /// A chain is unavailable after so many failed scans in a row, or without a complete one for so long.
 const FAILURES_MAX: i64 = 3;
 const AGE_MAX_S: i64 = 300;
@@ -75,9 +73,8 @@ pub async fn complete(tx: &Tx, chain: &str, safe_time: i64) -> Result<(), HostEr
     tx.execute(sql(update).bind((chain, tx.now_s(), safe_time))).await.map(drop)
 }
 
-/// Records a scan that failed.
+/// Records a scan that failed, for everybody.
 pub async fn fail(tx: &Tx, chain: &str, error: &str) -> Result<(), HostError> {
-    let error: String = error.chars().take(ERROR_CHARS_MAX).collect();
     let update = "INSERT INTO payin_scans (chain, scanned_to, safe_time, last_error_at, last_error, failures) \
          VALUES ($1, -1, 0, $2, $3, 1) ON CONFLICT (chain) DO UPDATE SET last_error_at = excluded.last_error_at, \
          last_error = excluded.last_error, failures = payin_scans.failures + 1";

@@ -55,9 +55,9 @@ fn fillers() -> String {
     format!(
         "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) \
          INSERT INTO payin_quotes (id, chain, asset, token, decimals, deposit_address, recipient, network, requested, send, send_key, usd, \
-         usd_micro, price, spread_bps, fmx_out, position, required, status, open_key, confirmations, retry_at, attempt, is_mined, created_at, \
+         usd_micro, price, spread_bps, fmx_out, quoted_out, position, required, status, open_key, confirmations, retry_at, attempt, is_mined, created_at, \
          expires_at) SELECT 'filler ' || {send}, 'dev', 'USDX', '', 6, '', 'somebody', 'elsewhere', '1000000', {send}, '{zeros}' || {send}, \
-         '1', 1, '1', 200, '1', 0, 3, 'quoted', 'dev USDX ' || {send}, 0, 0, 1, 0, 1767225600, 1767226500 FROM n"
+         '1', 1, '1', 200, '1', '1', 0, 3, 'quoted', 'dev USDX ' || {send}, 0, 0, 1, 0, 1767225600, 1767226500 FROM n"
     )
 }
 
@@ -104,8 +104,13 @@ async fn the_value_of_open_quotes_is_bounded() {
     let mut config = selling();
     config["open_usd_max"] = json!(25);
     config["dust"] = json!("always");
-    config["chains"]["dev"]["tokens"]["USDC"] = json!({ "address": Wallet::new(70).address(), "decimals": 6 });
+    let usdc = Wallet::new(70).address().parse().unwrap();
+    config["chains"]["dev"]["tokens"]["USDC"] = json!({ "address": usdc, "decimals": 6 });
     each(config, async |site| {
+        // A contract that tells no decimals is no token to trust.
+        site.until("it is paused", async || site.service().await["pausedAssets"] == json!(["dev USDC"])).await;
+        crate::set_decimals(&site.dev, usdc, 6);
+        site.until("it goes on", async || site.service().await["pausedAssets"] == json!([])).await;
         let body = json!({ "chain": "dev", "usdc": 10, "target": buyer().address() });
         let first = site.ask(body.clone()).await;
         assert_eq!(first.status, 201, "{}", first.text());
@@ -116,7 +121,56 @@ async fn the_value_of_open_quotes_is_bounded() {
         );
         assert_eq!(first["usdcToken"], Wallet::new(70).address());
         assert_eq!(site.ask(body.clone()).await.status, 201);
-        assert_refused(&site.ask(body).await, 503, "open_usd_full");
+        assert_refused(&site.ask(body.clone()).await, 503, "open_usd_full");
+
+        // One network has its part of it.
+        let site = site.restart_with(|config| config["open_usd_per_network"] = json!(20)).await;
+        site.after_run("scan").await;
+        let refused = site.ask(body).await;
+        assert_refused(&refused, 429, "too_many_open");
+        assert!(refused.text().contains("no more USD for your network"), "{}", refused.text());
+        site
+    })
+    .await;
+}
+
+/// 10 USDX buy exactly what one payout may be: the unit of dust that another quote makes necessary is too much.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_quote_is_above_the_cap_with_its_dust() {
+    let mut config = selling();
+    config["payout_max_wei"] = json!("196000000000000000000");
+    each(config, async |site| {
+        assert_eq!(site.quote("10").await["fmxOut"], "196000000000000000000");
+        assert_eq!(refusal(&site, json!({})).await, (503, json!("no_coins")));
+        assert_eq!(site.gateway.rows("SELECT count(*) FROM payin_quotes").await, ["Int(1)"]);
+        site
+    })
+    .await;
+}
+
+/// A token that the configuration reads wrongly would be sold for a millionth, or for a million times its worth.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_token_with_other_decimals_than_its_contract_is_paused() {
+    each(selling(), async |site| {
+        let quote = site.quote("10").await;
+        site.deposit(&quote);
+        let site = site.restart_with(|config| config["chains"]["dev"]["tokens"]["USDX"]["decimals"] = json!(18)).await;
+        // Whoever asks before the first scan gets none either.
+        assert_eq!(refusal(&site, json!({})).await, (503, json!("chain_unavailable")));
+        site.until("it is paused", async || site.service().await["pausedAssets"] == json!(["dev USDX"])).await;
+        assert_eq!(site.service().await["ok"], false);
+        let paused = site.operate(&crate::operator(), "pause", "payin.pause", json!({ "paused": false })).await.json();
+        let reason = "its contract has 6 decimals, and the configuration 18";
+        assert_eq!(paused["paused"], json!([{ "chain": "dev", "asset": "USDX", "reason": reason }]));
+        site.dev.mine_empty(crate::CONFIRMATIONS);
+        site.becomes(&quote, "confirmed").await;
+        site.until("it is not paid", async || site.state(&quote).await["error"] == "payouts are paused").await;
+        assert!(site.main.waiting().is_empty());
+
+        let site = site.restart_with(|config| config["chains"]["dev"]["tokens"]["USDX"]["decimals"] = json!(6)).await;
+        site.until("it goes on", async || site.service().await["pausedAssets"] == json!([])).await;
+        site.pays(&quote).await;
+        site.paid(&quote).await;
         site
     })
     .await;

@@ -66,6 +66,10 @@ async fn check_paid(site: &Site, paid: &plugin_testing::Value) {
         "fmxOut": COINS, "to": buyer().address(), "tx": hash,
     });
     assert_eq!(events, [expected]);
+    let input = json!({ "agentId": 1, "owner": buyer().address(), "limit": 10 });
+    let lines = site.gateway.collect("audit", &input).await["payin"]["lines"].clone();
+    assert_eq!(lines[0]["members"]["type"], "payin.paid", "{lines}");
+    assert_eq!(site.gateway.collect("health", &json!({})).await["payin"], json!({ "payin": true }));
     let service = site.service().await;
     assert_eq!(
         (&service["ok"], &service["paid"], &service["openQuotes"]),

@@ -30,6 +30,11 @@ async fn operators_see_the_newest_first() {
             let found: Vec<&Value> = listed["items"].as_array().unwrap().iter().map(|item| &item["amount"]).collect();
             assert_eq!((&listed["total"], json!(found)), (&json!(total), amounts), "{query}");
         }
+        let refused = list(&site, &operator(), "?state=lost").await;
+        assert_refused(&refused, 400, "bad_query");
+        for state in ["new", "matched", "unmatched", "gone", "dismissed"] {
+            assert!(refused.text().contains(&format!("`{state}`")), "{}", refused.text());
+        }
         site
     })
     .await;
@@ -72,6 +77,12 @@ async fn only_a_transfer_of_the_token_to_the_address_counts() {
         site.until("others are kept for the operator", kept).await;
         assert_eq!(site.service().await["unattributed7d"], 4);
 
+        // A mint is a deposit like any other.
+        let minted = site.quote_for(&Wallet::new(12), "30").await;
+        let mint = [json!(plugin_api::Address::ZERO), json!(to), minted["sendExactly"].clone()];
+        site.dev.mine(vec![ScriptedLog::new(TOKEN, crate::TRANSFER, &mint)]);
+        site.becomes(&minted, "seen").await;
+
         // Two in one transaction, of which each is one: the second finds no quote.
         let both = [genuine.clone().in_transaction("both"), genuine.in_transaction("both")];
         site.dev.mine(both.into());
@@ -79,8 +90,10 @@ async fn only_a_transfer_of_the_token_to_the_address_counts() {
         site.until("the second is kept", async || site.deposits("unmatched").await.len() == 5).await;
         let sent = site.pays(&quote).await;
         assert_eq!(sent.value.to_string(), "196000000000000000000");
+        site.pays(&minted).await;
         site.paid(&quote).await;
-        assert_eq!(site.main.mined().len(), 1);
+        site.paid(&minted).await;
+        assert_eq!(site.main.mined().len(), 2);
         site
     })
     .await;

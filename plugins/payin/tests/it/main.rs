@@ -3,8 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::large_futures, reason = "tests")]
 
 mod create_quote;
+mod deposit_address;
 mod get_assets;
 mod get_quote;
+mod isolation;
 mod list_deposits;
 mod pause_payin;
 mod payouts;
@@ -81,6 +83,7 @@ impl Chains {
         main.set_balance(Wallet::new(PAYIN).address().parse().unwrap(), "1000000000000000000000000");
         let dev = ScriptedChain::with_id(CHAIN_ID).await;
         dev.set_token(ScriptedChain::address_of(TOKEN), 0);
+        set_decimals(&dev, ScriptedChain::address_of(TOKEN), 6);
         dev.mine_empty(10);
         let second = dev.another_server().await;
         Self { main, dev, second }
@@ -115,6 +118,11 @@ async fn each(config: Value, test: impl AsyncFn(Site) -> Site) {
         let site = Chains::start().await.site(builder, &config).await;
         test(site).await.close().await;
     }
+}
+
+/// What the contract of a token says.
+fn set_decimals(chain: &ScriptedChain, token: Address, decimals: u8) {
+    chain.mock_call(token, "decimals() returns (uint256)", &[json!(decimals)]);
 }
 
 /// A transfer of the token.
@@ -241,8 +249,19 @@ impl Site {
     }
 
     async fn restart(self) -> Self {
+        self.restart_with(|_| {}).await
+    }
+
+    /// Restarts with another section `[plugins.payin]`.
+    async fn restart_with(self, change: impl FnOnce(&mut Value)) -> Self {
         let Self { gateway, main, dev, second } = self;
-        Self { gateway: gateway.restart().await, main, dev, second }
+        let gateway = gateway.restart_after(|config| {
+            let section = config.plugins.sections.get_mut("payin").unwrap();
+            let mut settings = Value::Object(std::mem::take(&mut section.config));
+            change(&mut settings);
+            section.config = settings.as_object().unwrap().clone();
+        });
+        Self { gateway: gateway.await, main, dev, second }
     }
 
     /// Ends a test: no plugin reported a fault.

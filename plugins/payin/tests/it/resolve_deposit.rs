@@ -33,6 +33,10 @@ async fn an_operator_gives_a_deposit_to_a_quote() {
         let history = paid["history"].to_string();
         assert!(history.contains("Kraken") && history.contains(operator().address()), "{history}");
 
+        let events = site.gateway.events().await;
+        let event = events.iter().find(|event| event.kind == "payin.paid").unwrap();
+        assert_eq!((&event.data["amount"], &event.data["usd"]), (&json!("9.0"), &json!("9.0")), "what arrived");
+
         // Another one is refunded by hand.
         site.dev.mine(vec![transfer(&buyer(), deposit_address(), "8000000")]);
         site.until("it is left", async || site.deposits("unmatched").await.len() == 1).await;
@@ -42,6 +46,41 @@ async fn an_operator_gives_a_deposit_to_a_quote() {
         let done = resolve(&operator(), json!({ "depositId": id, "note": "sent back" })).await;
         assert_eq!((done.status, &done.json()["state"]), (200, &json!("dismissed")), "{}", done.text());
         assert_eq!(site.main.mined().len(), 1);
+        site
+    })
+    .await;
+}
+
+/// The coins are those of the deposit: when it leaves, the quote waits for its own amount again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_coins_of_an_assigned_deposit_leave_with_it() {
+    each(selling(), async |site| {
+        let (quote, lapsed) = (site.quote("10").await, site.quote_for(&Wallet::new(12), "20").await);
+        let expired =
+            format!("UPDATE payin_quotes SET status = 'expired', open_key = NULL WHERE id = {}", lapsed["quoteId"]);
+        site.gateway.execute(&expired.replace('"', "'")).await;
+        site.dev.mine(["9000000", "8000000"].map(|units| transfer(&buyer(), deposit_address(), units)).into());
+        site.until("they are left", async || site.deposits("unmatched").await.len() == 2).await;
+        for deposit in site.deposits("unmatched").await {
+            let to = if deposit["amount"] == "9.0" { &quote } else { &lapsed };
+            let assign = json!({ "depositId": deposit["depositId"], "quoteId": to["quoteId"] });
+            let done = site.operate(&operator(), "deposits/resolve", "payin.resolve", assign).await;
+            assert_eq!(done.status, 200, "{}", done.text());
+        }
+        assert_eq!(site.state(&quote).await["fmxOut"], "176400000000000000000");
+        assert_eq!(site.state(&lapsed).await["fmxOut"], "156800000000000000000");
+        let removed = site.dev.reorg(1);
+        assert_eq!(removed.len(), 2);
+        site.dev.mine_empty(2);
+        assert_eq!(site.becomes(&quote, "quoted").await["fmxOut"], "196000000000000000000");
+        // Its amount is free since it expired.
+        assert_eq!(site.becomes(&lapsed, "expired").await["fmxOut"], "392000000000000000000");
+
+        // Now what was asked for arrives.
+        site.deposit(&quote);
+        let sent = site.pays(&quote).await;
+        assert_eq!(sent.value.to_string(), "196000000000000000000");
+        site.paid(&quote).await;
         site
     })
     .await;

@@ -3,11 +3,15 @@
 //! The rule: the balance of the address after the block is that before it, plus what the events of the block say. Where it is not, or where no
 //! two servers tell both, nothing of this token and block is matched.
 
-use super::window::TRANSFER;
+use super::{watched::Watched, window::TRANSFER};
 use crate::{
     Payin,
-    model::{Deposit, DepositState, Quote, TakenChain, Token, TransferArguments, Units},
-    store::{deposits, quotes},
+    jobs::{RowErrors, is_lasting},
+    model::{Deposit, DepositState, TakenChain, Token, TransferArguments, Units},
+    store::{
+        deposits::{self, Assignment},
+        quotes,
+    },
 };
 use plugin_api::{
     Address, HostError, HostErrorCode, PluginContext, Tx,
@@ -20,6 +24,11 @@ const DEPOSITS_MAX: u32 = 200;
 /// Until a check that was not possible is tried again: twice as long each time, an hour at most.
 const FIRST_WAIT_S: i64 = 15;
 const DOUBLINGS_MAX: i64 = 8;
+/// Of a transfer between addresses that are watched: nobody has bought anything.
+const OWN: &str = "it comes from another deposit address of the operator";
+/// Of a deposit whose row, or whose quote's row, cannot be read.
+const UNREADABLE: &str = "it, or a quote of its amount, cannot be read: the log says why";
+const UNREADABLE_WAIT_S: i64 = 3600;
 
 /// What comparing events and balances has shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,36 +40,61 @@ enum Check {
     Open(String),
 }
 
-pub async fn match_due(cx: &PluginContext<Payin>, chain: &TakenChain, source: &Chain<'_>) -> Result<(), HostError> {
-    let mut checks: BTreeMap<(Address, i64), Check> = BTreeMap::new();
-    for deposit in deposits::due(&cx.db(), &chain.slug, cx.now_s(), DEPOSITS_MAX).await? {
-        let place = (deposit.token, deposit.block);
-        let check = match checks.get(&place) {
-            Some(check) => check.clone(),
-            None => check(chain, source, &deposit).await,
-        };
-        checks.insert(place, check.clone());
-        match check {
-            Check::Right => cx.write(async move |tx| match_one(tx, &deposit).await).await?,
-            Check::Wrong(reason) => cx.write(async move |tx| leave(tx, &deposit, &reason).await).await?,
-            Check::Open(reason) => {
-                cx.warn(&format!("deposit {} of {} waits: {reason}", deposit.id, chain.slug));
-                let wait_s = FIRST_WAIT_S << deposit.checks.min(DOUBLINGS_MAX);
-                cx.write(async move |tx| deposits::postpone(tx, deposit.id, &reason, wait_s).await).await?;
-            }
+/// What the deposits of a token, an address and a block have shown in this run.
+type Checks = BTreeMap<(Address, Address, i64), Check>;
+
+pub async fn match_due(
+    cx: &PluginContext<Payin>,
+    chain: &TakenChain,
+    source: &Chain<'_>,
+    watched: &[Watched],
+) -> Result<(), HostError> {
+    let (mut checks, mut errors) = (Checks::new(), RowErrors::default());
+    for id in deposits::due(&cx.db(), &chain.slug, cx.now_s(), DEPOSITS_MAX).await? {
+        let outcome = match_due_one(cx, (chain, source, watched), id, &mut checks).await;
+        if outcome.as_ref().is_err_and(is_lasting) {
+            cx.write(async move |tx| deposits::postpone(tx, id, UNREADABLE, UNREADABLE_WAIT_S).await).await?;
+        }
+        errors.note(cx, &format!("deposit {id} of {}", chain.slug), outcome)?;
+    }
+    errors.finish()
+}
+
+async fn match_due_one(
+    cx: &PluginContext<Payin>,
+    (chain, source, watched): (&TakenChain, &Chain<'_>, &[Watched]),
+    id: i64,
+    checks: &mut Checks,
+) -> Result<(), HostError> {
+    let Some(deposit) = deposits::find(&cx.db(), id).await? else { return Ok(()) };
+    let place = (deposit.token, deposit.address, deposit.block);
+    let check = match checks.get(&place) {
+        Some(check) => check.clone(),
+        None => check(chain, source, watched, &deposit).await,
+    };
+    checks.insert(place, check.clone());
+    let is_own = watched.iter().any(|watched| watched.addresses.contains(&deposit.sender));
+    match check {
+        Check::Right if is_own => cx.write(async move |tx| leave(tx, &deposit, OWN).await).await,
+        Check::Right => cx.write(async move |tx| match_one(tx, &deposit).await).await,
+        Check::Wrong(reason) => cx.write(async move |tx| leave(tx, &deposit, &reason).await).await,
+        Check::Open(reason) => {
+            cx.warn(&format!("deposit {id} of {} waits: {reason}", chain.slug));
+            let wait_s = FIRST_WAIT_S << deposit.checks.clamp(0, DOUBLINGS_MAX);
+            cx.write(async move |tx| deposits::postpone(tx, id, &reason, wait_s).await).await
         }
     }
-    Ok(())
 }
 
 async fn leave(tx: &Tx, deposit: &Deposit, reason: &str) -> Result<(), HostError> {
     if is_current(tx, deposit).await? { deposits::leave(tx, deposit.id, reason).await } else { Ok(()) }
 }
 
-async fn check(chain: &TakenChain, source: &Chain<'_>, deposit: &Deposit) -> Check {
-    let Some(token) = chain.tokens.iter().find(|token| token.address == deposit.token).cloned() else {
+async fn check(chain: &TakenChain, source: &Chain<'_>, watched: &[Watched], deposit: &Deposit) -> Check {
+    let Some(token) = watched.iter().find(|watched| watched.token.address == deposit.token) else {
         return Check::Wrong("its token is not taken any more".to_owned());
     };
+    let token = token.token.clone();
     if token.exact {
         return Check::Right;
     }
@@ -77,7 +111,8 @@ async fn compare(chain: &TakenChain, source: &Chain<'_>, token: &Token, deposit:
     let at = deposit.block.cast_unsigned();
     let arrived = moved_units(chain, source, token, ("to", deposit)).await?;
     let left = moved_units(chain, source, token, ("from", deposit)).await?;
-    let (earlier, later) = (balance(chain, source, token, before).await?, balance(chain, source, token, at).await?);
+    let of = (token, deposit.address);
+    let (earlier, later) = (balance(source, of, before).await?, balance(source, of, at).await?);
     if source.block(at).await?.is_none_or(|block| block.hash != deposit.block_hash) {
         return Err(super::window::moved(chain));
     }
@@ -96,7 +131,7 @@ async fn moved_units(
     token: &Token,
     (argument, deposit): (&str, &Deposit),
 ) -> Result<Units, HostError> {
-    let filter = EventFilter::new(token.address, TRANSFER).any_of(argument, &[chain.deposit])?;
+    let filter = EventFilter::new(token.address, TRANSFER).any_of(argument, &[deposit.address])?;
     let at = deposit.block.cast_unsigned();
     let events = source.logs::<TransferArguments>(filter, at, at).await?;
     if events.iter().any(|event| event.block_hash != deposit.block_hash) {
@@ -106,8 +141,8 @@ async fn moved_units(
 }
 
 /// The balance of the address after a block.
-async fn balance(chain: &TakenChain, source: &Chain<'_>, token: &Token, block: u64) -> Result<Units, HostError> {
-    let call = ContractCall::new(token.address, "balanceOf(address) returns (uint256)").arg(chain.deposit)?;
+async fn balance(source: &Chain<'_>, (token, address): (&Token, Address), block: u64) -> Result<Units, HostError> {
+    let call = ContractCall::new(token.address, "balanceOf(address) returns (uint256)").arg(address)?;
     let mut results = source.calls::<Units>(vec![call], Some(block)).await?;
     results.pop().unwrap_or_else(|| Err(HostError::new(HostErrorCode::Internal, "a call has no result")))
 }
@@ -131,17 +166,21 @@ async fn match_one(tx: &Tx, deposit: &Deposit) -> Result<(), HostError> {
             format!("the quote {} names another payer", quote.id)
         }
         [quote] if quote.token != deposit.token => format!("the quote {} is for another token", quote.id),
-        [quote] => return assign(tx, deposit, quote).await,
+        [quote] if quote.deposit_address != deposit.address => {
+            format!("the quote {} is for another deposit address", quote.id)
+        }
+        [quote] => {
+            let detail = format!("deposit {} in block {}", deposit.tx, deposit.block);
+            match deposits::assign(tx, deposit, quote, &detail).await? {
+                Assignment::Done => return Ok(()),
+                Assignment::TooLarge => format!("the quote {} would be too large", quote.id),
+                // Both rows were read in this transaction.
+                Assignment::Changed => {
+                    return Err(HostError::new(HostErrorCode::Conflict, "the quote changed at this moment"));
+                }
+            }
+        }
         _ => "several open quotes have this amount".to_owned(),
     };
     deposits::leave(tx, deposit.id, &reason).await
-}
-
-async fn assign(tx: &Tx, deposit: &Deposit, quote: &Quote) -> Result<(), HostError> {
-    let detail = format!("deposit {} in block {}", deposit.tx, deposit.block);
-    match deposits::assign(tx, (deposit.id, DepositState::New), (&quote.id, quote.status), &detail).await? {
-        true => Ok(()),
-        // Both rows were read in this transaction.
-        false => Err(HostError::new(HostErrorCode::Conflict, "the quote changed at this moment")),
-    }
 }

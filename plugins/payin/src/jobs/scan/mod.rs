@@ -5,15 +5,18 @@
 //! has another hash.
 
 mod check;
+mod decimals;
 mod presence;
+mod watched;
 mod window;
 
+pub use decimals::are_right;
 pub use presence::{Presence, look_up};
 
-use super::pay::PAY_JOB;
+use super::{RowErrors, pay::PAY_JOB};
 use crate::{
     Payin,
-    model::{Quote, Status, TakenChain},
+    model::{Status, TakenChain},
     store::{quotes, scans},
 };
 use futures_util::future::join_all;
@@ -30,6 +33,11 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 const WINDOWS_MAX: usize = 5;
 /// Blocks before the head where the first scan of a chain begins, and before a position that is on another branch.
 const BACK_BLOCKS: i64 = 200;
+/// What one run reads again, so that a reorganisation makes no chain unavailable. Deposits that left older blocks are found by themselves.
+const BACK_BLOCKS_MAX: i64 = 9000;
+/// What everybody reads of a scan that failed; the log has the reason.
+const NOT_ALIKE: &str = "two of its servers must answer alike, and did not";
+const UNREADABLE: &str = "its servers answered what cannot be processed";
 /// Quotes of a chain that one run marks as expired.
 const EXPIRED_MAX: u32 = 200;
 
@@ -54,7 +62,7 @@ async fn scan_chain(cx: PluginContext<Payin>, chain: TakenChain) -> Result<(), H
         Err(error) => {
             let slug = chain.slug;
             cx.warn(&format!("the deposits of {slug} cannot be scanned now: {error}"));
-            let text = error.message.to_string();
+            let text = if error.is_transient() { NOT_ALIKE } else { UNREADABLE }.to_owned();
             cx.write(async move |tx| scans::fail(tx, &slug, &text).await).await
         }
     }
@@ -63,18 +71,21 @@ async fn scan_chain(cx: PluginContext<Payin>, chain: TakenChain) -> Result<(), H
 async fn run(cx: &PluginContext<Payin>, chain: &TakenChain) -> Result<(), HostError> {
     let source = cx.chain(&chain.slug).quorum();
     let head = source.head().await?;
+    decimals::check(cx, chain, &source).await?;
+    let watched = watched::watched(cx, chain).await?;
     let mut is_complete = false;
     for _ in 0..WINDOWS_MAX {
         let scan = position(cx, chain, &source, head).await?;
-        window::scan(cx, chain, &source, &scan, head).await?;
+        window::scan(cx, chain, &source, &watched, (&scan, head)).await?;
         let position = scans::find(&cx.db(), &chain.slug).await?;
         is_complete = position.is_some_and(|scan| scan.scanned_to >= head.number.cast_signed());
         if is_complete {
             break;
         }
     }
-    check::match_due(cx, chain, &source).await?;
-    presence::follow(cx, chain, &source, head).await?;
+    let matched = check::match_due(cx, chain, &source, &watched).await;
+    let followed = presence::follow(cx, chain, &source, head).await;
+    matched.and(followed)?;
     if is_complete { complete(cx, chain, &source, head).await } else { Ok(()) }
 }
 
@@ -92,7 +103,7 @@ async fn position(
         if block.is_some_and(|block| block.hash == hash) {
             return Ok(scan);
         }
-        let back = BACK_BLOCKS.max(chain.confirmations.cast_signed().saturating_mul(4));
+        let back = chain.confirmations.cast_signed().saturating_mul(4).clamp(BACK_BLOCKS, BACK_BLOCKS_MAX);
         let to = (scan.scanned_to.min(head.number.cast_signed()) - back).max(0);
         cx.warn(&format!("{slug} was reorganised: its deposits are scanned again from block {to} on"));
         let name = chain.slug.clone();
@@ -119,13 +130,17 @@ async fn complete(
     let safe_time = source.block(safe).await?.map_or(0, |block| block.time_s);
     let name = chain.slug.clone();
     cx.write(async move |tx| scans::complete(tx, &name, safe_time).await).await?;
-    for quote in quotes::lapsed(&cx.db(), slug, safe_time, EXPIRED_MAX).await? {
-        cx.write(async move |tx| expire(tx, &quote).await).await?;
+    let mut errors = RowErrors::default();
+    for id in quotes::lapsed(&cx.db(), slug, safe_time, EXPIRED_MAX).await? {
+        let (row, outcome) = (format!("the quote {id}"), cx.write(async move |tx| expire(tx, &id).await).await);
+        errors.note(cx, &row, outcome)?;
     }
-    Ok(())
+    errors.finish()
 }
 
-async fn expire(tx: &Tx, quote: &Quote) -> Result<(), HostError> {
-    let detail = "no deposit came in time";
-    quotes::set_status(tx, &quote.id, quote.status, Status::Expired, detail).await.map(drop)
+async fn expire(tx: &Tx, id: &str) -> Result<(), HostError> {
+    for from in [Status::Quoted, Status::Superseded] {
+        quotes::set_status(tx, id, from, Status::Expired, "no deposit came in time").await?;
+    }
+    Ok(())
 }

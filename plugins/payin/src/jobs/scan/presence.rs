@@ -3,8 +3,12 @@
 
 use crate::{
     Payin,
+    jobs::RowErrors,
     model::{Deposit, DepositState, Quote, Status, TakenChain},
-    store::{deposits, pauses, quotes, scans},
+    store::{
+        deposits::{self, Departure},
+        pauses, quotes, scans,
+    },
 };
 use plugin_api::{
     HostError, PluginContext,
@@ -13,7 +17,7 @@ use plugin_api::{
 
 /// Quotes of a chain that one run looks up.
 const QUOTES_MAX: u32 = 200;
-/// How long a deposit is looked up after it was found, once its payout is recorded.
+/// How long a deposit is looked up after its payout is final. Before, it is looked up however long that takes.
 const WATCH_S: i64 = 86_400;
 /// Deposits of payouts that one run looks up.
 const WATCHED_MAX: u32 = 50;
@@ -28,15 +32,10 @@ pub enum Presence {
 }
 
 /// Looks a deposit up; two servers agree about receipt, block and head.
-pub async fn look_up(
-    chain: &TakenChain,
-    source: &Chain<'_>,
-    deposit: &Deposit,
-    head: BlockInfo,
-) -> Result<Presence, HostError> {
+pub async fn look_up(source: &Chain<'_>, deposit: &Deposit, head: BlockInfo) -> Result<Presence, HostError> {
     let Some(receipt) = source.receipt(deposit.tx).await? else { return Ok(Presence::Gone { block: None }) };
     let block = source.block(receipt.block).await?;
-    let is_here = deposit.is_in(&receipt, chain.deposit) && block.is_some_and(|block| block.hash == deposit.block_hash);
+    let is_here = deposit.is_in(&receipt) && block.is_some_and(|block| block.hash == deposit.block_hash);
     if !is_here {
         return Ok(Presence::Gone { block: Some(receipt.block) });
     }
@@ -51,26 +50,46 @@ pub async fn follow(
     source: &Chain<'_>,
     head: BlockInfo,
 ) -> Result<(), HostError> {
-    for quote in quotes::unpaid(&cx.db(), &chain.slug, QUOTES_MAX).await? {
-        let Some(deposit) = deposit_of(cx, &quote).await? else { continue };
-        match look_up(chain, source, &deposit, head).await? {
-            Presence::Here { confirmations } => confirm(cx, &quote, &deposit, confirmations).await?,
-            Presence::Gone { block } => take_back(cx, chain, &deposit, block).await?,
-        }
+    let mut errors = RowErrors::default();
+    for id in quotes::unpaid(&cx.db(), &chain.slug, QUOTES_MAX).await? {
+        let outcome = follow_unpaid(cx, chain, source, (&id, head)).await;
+        errors.note(cx, &format!("the quote {id}"), outcome)?;
     }
-    for deposit in deposits::paid_since(&cx.db(), &chain.slug, cx.now_s() - WATCH_S, WATCHED_MAX).await? {
-        match look_up(chain, source, &deposit, head).await? {
-            Presence::Here { .. } => cx.write(async move |tx| deposits::set_present(tx, deposit.id).await).await?,
-            Presence::Gone { block } => take_back(cx, chain, &deposit, block).await?,
-        }
+    for id in deposits::paid_since(&cx.db(), &chain.slug, cx.now_s() - WATCH_S, WATCHED_MAX).await? {
+        // Before the look-up, so that one that fails is last in the next run.
+        cx.write(async move |tx| deposits::set_looked_up(tx, id).await).await?;
+        let outcome = follow_paid(cx, chain, source, (id, head)).await;
+        errors.note(cx, &format!("deposit {id} of {}", chain.slug), outcome)?;
     }
-    Ok(())
+    errors.finish()
 }
 
-async fn deposit_of(cx: &PluginContext<Payin>, quote: &Quote) -> Result<Option<Deposit>, HostError> {
-    match quote.deposit {
-        Some(id) => deposits::find(&cx.db(), id).await,
-        None => Ok(None),
+async fn follow_unpaid(
+    cx: &PluginContext<Payin>,
+    chain: &TakenChain,
+    source: &Chain<'_>,
+    (id, head): (&str, BlockInfo),
+) -> Result<(), HostError> {
+    let Some(quote) = quotes::find(&cx.db(), id).await? else { return Ok(()) };
+    let Some(deposit_id) = quote.deposit else { return Ok(()) };
+    let Some(deposit) = deposits::find(&cx.db(), deposit_id).await? else { return Ok(()) };
+    match look_up(source, &deposit, head).await? {
+        Presence::Here { confirmations } => confirm(cx, &quote, &deposit, confirmations).await,
+        Presence::Gone { block } => take_back(cx, chain, &deposit, block).await,
+    }
+}
+
+async fn follow_paid(
+    cx: &PluginContext<Payin>,
+    chain: &TakenChain,
+    source: &Chain<'_>,
+    (id, head): (i64, BlockInfo),
+) -> Result<(), HostError> {
+    let Some(deposit) = deposits::find(&cx.db(), id).await? else { return Ok(()) };
+    match look_up(source, &deposit, head).await? {
+        Presence::Here { .. } if deposit.lost_at.is_none() => Ok(()),
+        Presence::Here { .. } => cx.write(async move |tx| deposits::set_present(tx, id).await).await,
+        Presence::Gone { block } => take_back(cx, chain, &deposit, block).await,
     }
 }
 
@@ -96,7 +115,8 @@ async fn confirm(
     .await
 }
 
-/// The block in which its transaction is now is scanned again, so that the deposit is found there.
+/// The block in which its transaction is now is scanned again, so that the deposit is found there: once, since one that is found there and is
+/// another deposit than before stays lost.
 async fn take_back(
     cx: &PluginContext<Payin>,
     chain: &TakenChain,
@@ -106,25 +126,26 @@ async fn take_back(
     let slug = &*chain.slug;
     let (paused, id, hash) = (chain.slug.clone(), deposit.id, deposit.block_hash);
     let reason = format!("deposit {} left the chain after its payout", deposit.tx);
-    let is_lost = cx
+    let block = block.map(u64::cast_signed);
+    let departure = cx
         .write(async move |tx| {
-            let is_lost = deposits::take_back(tx, id, hash).await?;
-            if let Some(block) = block {
-                scans::rewind(tx, &paused, block.cast_signed()).await?;
+            let departure = deposits::take_back(tx, id, hash, block).await?;
+            if let Some(block) = block.filter(|_| departure != Departure::Known) {
+                scans::rewind(tx, &paused, block).await?;
             }
-            if is_lost {
-                pauses::pause(tx, &paused, &reason, None).await?;
+            if departure == Departure::Lost {
+                pauses::pause(tx, &paused, &reason, None).await.map(drop)?;
             }
-            Ok(is_lost)
+            Ok(departure)
         })
         .await?;
-    if is_lost {
+    if departure == Departure::Lost {
         let quote = deposit.quote.as_deref().unwrap_or_default();
         cx.error(&format!(
             "the deposit {} on {slug} of the quote {quote} left its chain after its payout was recorded: {slug} is paused",
             deposit.tx
         ));
-    } else if deposit.state == DepositState::Matched {
+    } else if departure == Departure::Moved && deposit.state == DepositState::Matched {
         cx.warn(&format!("the deposit {} on {slug} left its chain: it is taken back", deposit.tx));
     }
     Ok(())

@@ -1,8 +1,10 @@
 //! One window of blocks: the transfers in it, and the new position.
 
+use super::watched::Watched;
 use crate::{
     Payin,
-    model::{Deposit, FoundTransfer, TakenChain, Token, TransferArguments, ordered},
+    jobs::RowErrors,
+    model::{Deposit, FoundTransfer, TakenChain, TransferArguments, ordered},
     store::{
         deposits,
         scans::{self, Scan},
@@ -16,6 +18,9 @@ use plugin_api::{
 
 /// Most blocks of a window. Where a server refuses so many, the gateway asks it for halves of them.
 const WINDOW_BLOCKS: i64 = 2000;
+/// Most blocks before the position that are read again. A server that knows a block has its events some blocks later at the latest, and what a
+/// reorganisation changes is found by the hash of the position.
+const OVERLAP_MAX: i64 = 1000;
 pub const TRANSFER: &str = "Transfer(address indexed from, address indexed to, uint256 value)";
 
 /// The error when blocks move while they are read: the next run reads them again.
@@ -28,8 +33,8 @@ pub async fn scan(
     cx: &PluginContext<Payin>,
     chain: &TakenChain,
     source: &Chain<'_>,
-    scan: &Scan,
-    head: BlockInfo,
+    watched: &[Watched],
+    (scan, head): (&Scan, BlockInfo),
 ) -> Result<(), HostError> {
     let newest = head.number.cast_signed();
     if scan.scanned_to > newest {
@@ -40,14 +45,13 @@ pub async fn scan(
     if scan.scanned_to == newest && scan.hash.is_some() {
         return Ok(());
     }
-    let from = (scan.scanned_to + 1 - chain.confirmations.cast_signed()).max(0);
-    let to = newest.min(scan.scanned_to + WINDOW_BLOCKS);
+    let (from, to) = bounds(scan.scanned_to, newest, chain.confirmations.cast_signed());
     let last = source.block(to.cast_unsigned()).await?.ok_or_else(|| moved(chain))?;
     let mut found = Vec::new();
-    for token in chain.tokens.clone() {
-        let filter = EventFilter::new(token.address, TRANSFER).any_of("to", &[chain.deposit])?;
+    for watched in watched {
+        let filter = EventFilter::new(watched.token.address, TRANSFER).any_of("to", &watched.addresses)?;
         let events = source.logs::<TransferArguments>(filter, from.cast_unsigned(), to.cast_unsigned()).await?;
-        found.append(&mut own(chain, &token, events));
+        found.append(&mut own(watched, events));
     }
     // Had a reorganisation come meanwhile, the events could be those of another branch than the position.
     if source.block(to.cast_unsigned()).await? != Some(last) {
@@ -61,7 +65,7 @@ pub async fn scan(
                 return Ok(false);
             }
             for deposit in &missing {
-                deposits::take_back(tx, deposit.id, deposit.block_hash).await?;
+                deposits::take_back(tx, deposit.id, deposit.block_hash, None).await?;
             }
             for transfer in &found {
                 deposits::note(tx, &slug, transfer).await?;
@@ -73,10 +77,16 @@ pub async fn scan(
     if is_moved { Ok(()) } else { Err(moved(chain)) }
 }
 
-/// The transfers of this token to the address. The servers were asked for exactly these.
-fn own(chain: &TakenChain, token: &Token, mut events: Vec<ChainEvent<TransferArguments>>) -> Vec<FoundTransfer> {
-    events.retain(|event| event.address == token.address && event.args.to == chain.deposit);
-    ordered(&token.symbol, events)
+/// The first and the last block of the window.
+fn bounds(scanned_to: i64, newest: i64, confirmations: i64) -> (i64, i64) {
+    let from = (scanned_to + 1 - confirmations.min(OVERLAP_MAX)).max(0);
+    (from, newest.min(scanned_to + WINDOW_BLOCKS))
+}
+
+/// The transfers of this token to its addresses. The servers were asked for exactly these.
+fn own(watched: &Watched, mut events: Vec<ChainEvent<TransferArguments>>) -> Vec<FoundTransfer> {
+    events.retain(|event| event.address == watched.token.address && watched.addresses.contains(&event.args.to));
+    ordered(&watched.token.symbol, events)
 }
 
 /// Stored deposits of these blocks that were not found again and have no receipt there.
@@ -87,18 +97,45 @@ async fn missing(
     from: i64,
     found: &[FoundTransfer],
 ) -> Result<Vec<Deposit>, HostError> {
-    let mut missing = Vec::new();
-    for deposit in deposits::unmatched_from(&cx.db(), &chain.slug, from).await? {
-        let is_found = found
-            .iter()
-            .any(|other| (other.token, other.tx, other.ordinal) == (deposit.token, deposit.tx, deposit.ordinal));
-        if is_found {
-            continue;
-        }
-        let receipt = source.receipt(deposit.tx).await?;
-        if !receipt.is_some_and(|receipt| deposit.is_in(&receipt, chain.deposit)) {
-            missing.push(deposit);
-        }
+    let (mut missing, mut errors) = (Vec::new(), RowErrors::default());
+    for id in deposits::unmatched_from(&cx.db(), &chain.slug, from).await? {
+        let outcome = match missing_one(cx, source, id, found).await {
+            Ok(deposit) => {
+                missing.extend(deposit);
+                Ok(())
+            }
+            Err(error) => Err(error),
+        };
+        errors.note(cx, &format!("deposit {id} of {}", chain.slug), outcome)?;
     }
-    Ok(missing)
+    errors.finish().map(|()| missing)
+}
+
+/// The deposit, when it is missing.
+async fn missing_one(
+    cx: &PluginContext<Payin>,
+    source: &Chain<'_>,
+    id: i64,
+    found: &[FoundTransfer],
+) -> Result<Option<Deposit>, HostError> {
+    let Some(deposit) = deposits::find(&cx.db(), id).await? else { return Ok(None) };
+    if found.iter().any(|other| deposit.is_of(other)) {
+        return Ok(None);
+    }
+    let receipt = source.receipt(deposit.tx).await?;
+    Ok(Some(deposit).filter(|deposit| !receipt.is_some_and(|receipt| deposit.is_in(&receipt))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The gateway answers for events of 10,000 blocks at a time.
+    #[test]
+    fn no_window_is_too_long_for_one_request() {
+        assert_eq!(bounds(50, 60, 3), (48, 60));
+        assert_eq!(bounds(2, 60, 20), (0, 60));
+        let (from, to) = bounds(500_000, 900_000, 100_000);
+        assert_eq!(to - from + 1, OVERLAP_MAX + WINDOW_BLOCKS);
+    }
 }

@@ -1,0 +1,76 @@
+//! What is watched on a chain. The rule: an address or a token that the configuration does not name any more is watched while a deposit could
+//! still come for a quote, and for some days more, so that the operator hears of what comes late.
+
+use crate::{
+    Payin,
+    model::{TakenChain, Token},
+    store::quotes::{self, Destination},
+};
+use plugin_api::{Address, HostError, PluginContext};
+
+/// After the end of the last quote of an address.
+const LATE_S: i64 = 7 * 86_400;
+
+/// A token, and the addresses to which deposits of it are sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Watched {
+    pub token: Token,
+    pub addresses: Vec<Address>,
+}
+
+/// The tokens of the configuration, then those of quotes.
+pub async fn watched(cx: &PluginContext<Payin>, chain: &TakenChain) -> Result<Vec<Watched>, HostError> {
+    let destinations = quotes::destinations(&cx.db(), &chain.slug, cx.now_s() - LATE_S).await?;
+    let configured = |token: &Token| Watched { token: token.clone(), addresses: vec![chain.deposit] };
+    let mut all: Vec<Watched> = chain.tokens.iter().map(configured).collect();
+    for destination in destinations {
+        if !add(&mut all, &destination) {
+            cx.error(&format!("quotes of {} have a destination that cannot be read: {destination:?}", chain.slug));
+        }
+    }
+    Ok(all)
+}
+
+/// Returns false when it cannot be read.
+fn add(all: &mut Vec<Watched>, destination: &Destination) -> bool {
+    let Destination { asset, token, decimals, deposit_address } = destination;
+    let (Ok(token), Ok(address), Ok(decimals)) = (token.parse(), deposit_address.parse(), u8::try_from(*decimals))
+    else {
+        return false;
+    };
+    match all.iter_mut().find(|watched| watched.token.address == token) {
+        Some(watched) if watched.addresses.contains(&address) => {}
+        Some(watched) => watched.addresses.push(address),
+        None => {
+            let token = Token { symbol: asset.clone(), address: token, decimals, exact: false };
+            all.push(Watched { token, addresses: vec![address] });
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn destinations_of_quotes_are_added_once() {
+        let (token, deposit, old) = (Address([1; 20]), Address([2; 20]), Address([3; 20]));
+        let usdc = Token { symbol: "USDC".to_owned(), address: token, decimals: 6, exact: true };
+        let mut all = vec![Watched { token: usdc, addresses: vec![deposit] }];
+        let to = |token: Address, address: Address| Destination {
+            asset: "USDC".to_owned(),
+            token: token.to_string(),
+            decimals: 6,
+            deposit_address: address.to_string(),
+        };
+        for destination in [to(token, deposit), to(token, old), to(token, old), to(Address([4; 20]), old)] {
+            assert!(add(&mut all, &destination));
+        }
+        assert_eq!(all.len(), 2);
+        assert_eq!((&all[0].addresses, all[0].token.exact), (&vec![deposit, old], true));
+        assert_eq!((&all[1].addresses, all[1].token.exact), (&vec![old], false));
+        assert!(!add(&mut all, &Destination { decimals: 300, ..to(token, old) }));
+    }
+}

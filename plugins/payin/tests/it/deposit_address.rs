@@ -1,0 +1,45 @@
+//! The operator changes the configured deposit address: what is on its way to the earlier one counts.
+
+use crate::{CONFIRMATIONS, buyer, deposit_address, each, selling, transfer};
+use plugin_api::Address;
+use plugin_testing::{Wallet, json};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn deposits_to_the_address_of_their_quote_count() {
+    each(selling(), async |site| {
+        let (early, waiting) = (site.quote("10").await, site.quote_for(&Wallet::new(12), "20").await);
+        let later: Address = Wallet::new(951).address().parse().unwrap();
+        let site = site.restart_with(|config| config["chains"]["dev"]["deposit"] = json!(later)).await;
+        site.after_run("scan").await;
+        let late = site.quote_for(&Wallet::new(13), "30").await;
+        assert_eq!((&early["depositAddress"], &late["depositAddress"]), (&json!(deposit_address()), &json!(later)));
+        // Each in one transaction with the same amount to the other address.
+        let both = |quote: &plugin_testing::Value, name: &str| {
+            let units = quote["sendExactly"].as_str().unwrap().to_owned();
+            [later, deposit_address()].map(|to| transfer(&buyer(), to, &units).in_transaction(name))
+        };
+        site.dev.mine([both(&early, "one"), both(&late, "two")].concat());
+        site.becomes(&early, "seen").await;
+        site.becomes(&late, "seen").await;
+        let unmatched = async || site.deposits("unmatched").await.len() == 2;
+        site.until("the others are left", unmatched).await;
+        site.dev.mine_empty(CONFIRMATIONS);
+        for quote in [&early, &late] {
+            site.pays(quote).await;
+        }
+        site.paid(&early).await;
+        site.paid(&late).await;
+
+        // What the operator moves from one address to the other buys nothing, whatever its amount.
+        site.dev.mine(vec![transfer(&Wallet::new(951), deposit_address(), waiting["sendExactly"].as_str().unwrap())]);
+        let own = async || {
+            let left = site.deposits("unmatched").await;
+            left.iter().any(|deposit| deposit["reason"].as_str().unwrap().contains("another deposit address"))
+        };
+        site.until("it is left", own).await;
+        assert_eq!(site.state(&waiting).await["status"], "quoted");
+        assert_eq!(site.main.mined().len(), 2);
+        site
+    })
+    .await;
+}
