@@ -114,11 +114,11 @@ async fn a_claim_of_this_plugin_that_is_refused_is_missing() {
     }
 }
 
-/// Fifty times two texts of 45 kB are more than a contribution may have.
+/// Fifty times two texts of 90 kB are more than a contribution may have.
 #[tokio::test]
 async fn a_text_without_bound_costs_its_own_claim() {
     for site in sites().await {
-        let large = |client: u64| super::script::feedback_tagged(1, 40 + client, 1, "7", &"x".repeat(45_000));
+        let large = |client: u64| super::script::feedback_tagged(1, 40 + client, 1, "7", &"x".repeat(90_000));
         site.mine((0..50).map(large).collect()).await;
         let document = site.read("/api/cv/1").await;
         assert_eq!(omitted(&document), [("Feedback", "cap"), ("Feedback", "size")]);
