@@ -1,12 +1,14 @@
 //! An event that may enter the log.
 //!
-//! The rule: an event is checked once, where a plugin publishes it, and its data stays the bytes that the plugin made.
+//! The rule: an event is checked once, where a plugin publishes it, and its data stays the bytes that the plugin made, but for long texts of the
+//! chain.
 
 use plugin_api::abi::{HostError, HostErrorCode, NewEvent};
 use serde::{
     Deserialize, Deserializer,
     de::{Error as _, IgnoredAny, MapAccess, Visitor},
 };
+use serde_json::Value;
 use std::{borrow::Cow, fmt};
 
 /// The type of an event that names events which are no longer true. Only the gateway publishes it.
@@ -15,6 +17,8 @@ pub const RETRACTION_TYPE: &str = "chain.retracted";
 /// The data goes to every reader of a stream, and stays in memory while the frame is in the ring. With the other members of its
 /// event, each byte of keys and subject written as an escape, it has less than the 65,533 bytes of an entry of the transparency log.
 pub const DATA_BYTES_MAX: usize = 56 * 1024;
+/// To how many characters the texts of data that is too large are cut, the first that is enough.
+const TEXT_CHARS_MAX: [usize; 3] = [4096, 512, 80];
 const KIND_BYTES_MAX: usize = 64;
 /// Longest unique key, and kind and id of a subject.
 const KEY_BYTES_MAX: usize = 512;
@@ -28,6 +32,17 @@ impl CheckedEvent {
     pub fn check(event: NewEvent) -> Result<Self, HostError> {
         let problem = kind_problem(&event.kind).or_else(|| key_problem(&event)).or_else(|| data_problem(&event.data));
         problem.map_or(Ok(Self(event)), |text| Err(HostError::new(HostErrorCode::Invalid, text)))
+    }
+
+    /// As [`Self::check`], of an event that a plugin derives from the chain. The texts of the chain have no bound, and who refuses one stops the
+    /// index for good: in data that is too large, long texts are cut. The plugin's own rows have them whole.
+    pub fn check_derived(mut event: NewEvent) -> Result<Self, HostError> {
+        if event.data.len() > DATA_BYTES_MAX
+            && let Some(data) = with_short_texts(&event.data)
+        {
+            event.data = data.into();
+        }
+        Self::check(event)
     }
 
     pub fn as_event(&self) -> &NewEvent {
@@ -64,6 +79,32 @@ fn key_problem(event: &NewEvent) -> Option<String> {
     let mut keys = subject.chain(event.unique_key.as_ref().into_option());
     let long = keys.find(|key| key.len() > KEY_BYTES_MAX)?;
     Some(format!("a key or subject of an event has {} bytes, at most {KEY_BYTES_MAX}", long.len()))
+}
+
+/// The object with texts of at most so many characters that it is small enough.
+fn with_short_texts(data: &str) -> Option<String> {
+    let object: Value = serde_json::from_str(data).ok()?;
+    let shortened = TEXT_CHARS_MAX.into_iter().map(|chars_max| {
+        let mut object = object.clone();
+        shorten(&mut object, chars_max);
+        object.to_string()
+    });
+    shortened.into_iter().find(|data| data.len() <= DATA_BYTES_MAX)
+}
+
+/// What is cut ends with an ellipsis.
+fn shorten(value: &mut Value, chars_max: usize) {
+    match value {
+        Value::String(text) => {
+            if let Some((end, _)) = text.char_indices().nth(chars_max) {
+                text.truncate(end);
+                text.push('…');
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(|value| shorten(value, chars_max)),
+        Value::Object(members) => members.values_mut().for_each(|value| shorten(value, chars_max)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 fn data_problem(data: &str) -> Option<String> {
@@ -123,6 +164,20 @@ mod tests {
     fn the_data_of_a_good_event_stays_as_it_is() {
         let data = r#"{"b":1,"a":[1.0,"\n"]}"#;
         assert_eq!(CheckedEvent::check(event("post.create_2-x", data)).unwrap().as_event().data, data);
+    }
+
+    #[test]
+    fn long_texts_of_the_chain_are_cut_and_stop_no_index() {
+        let data = serde_json::json!({ "id": 7, "uri": "\u{1f600}".repeat(90_000), "tags": ["t", "x".repeat(9_000)] });
+        let derived = event("a.b", &data.to_string());
+        assert!(CheckedEvent::check(derived.clone()).is_err());
+        let checked = CheckedEvent::check_derived(derived).unwrap().into_event();
+        let cut: serde_json::Value = serde_json::from_str(&checked.data).unwrap();
+        assert_eq!((&cut["id"], &cut["tags"][0]), (&data["id"], &data["tags"][0]));
+        assert_eq!(cut["uri"].as_str().unwrap().chars().count(), 4097);
+        assert!(cut["tags"][1].as_str().unwrap().ends_with('…'));
+        let small = event("a.b", r#"{"uri" : "x"}"#);
+        assert_eq!(CheckedEvent::check_derived(small.clone()).unwrap().into_event(), small);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 
 const BINDS_MAX: usize = 32;
 /// The request and the delivery of a job.
-const ALSO_EVIDENCE_MAX: usize = 2;
+pub const ALSO_EVIDENCE_MAX: usize = 2;
 
 /// What the claims prove together.
 #[derive(Debug, Default)]

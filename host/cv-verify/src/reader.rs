@@ -4,14 +4,20 @@
 
 use crate::{
     abi::{Datum, Kind, decode, decode_struct},
+    claims::ALSO_EVIDENCE_MAX,
+    document::CLAIMS_MAX,
     rpc::{Rpc, RpcError},
 };
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// For each server: three logs, a block and a call for each of 1,000 claims, and what is read once.
-const CALLS_MAX: u32 = 6000;
+/// A receipt and a block for each log of a claim, and what the escrow says of its job.
+const CALLS_OF_CLAIM: usize = 2 * (1 + ALSO_EVIDENCE_MAX) + 1;
+/// What is read once of a document: less than this.
+const CALLS_OF_DOCUMENT: usize = 16;
+/// For each server: so many that the largest document can be checked.
+const CALLS_MAX: usize = CLAIMS_MAX * CALLS_OF_CLAIM + CALLS_OF_DOCUMENT;
 
 /// Why something of the chain cannot be known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -94,7 +100,7 @@ const JOB_STATUS: [&str; 7] = ["None", "Open", "Delivered", "Completed", "Refund
 
 pub struct Reader<'n, R> {
     servers: &'n [R],
-    calls_left: u32,
+    calls_left: usize,
     blocks: HashMap<u64, Option<Block>>,
     receipts: HashMap<B256, Option<Receipt>>,
 }

@@ -124,7 +124,7 @@ impl EventBatchTransaction {
     }
 
     fn publish(&self, event: NewEvent) -> Result<(), HostError> {
-        let event = CheckedEvent::check(event)?;
+        let event = CheckedEvent::check_derived(event)?;
         self.transaction.check_declared(&event.as_event().kind)?;
         let invalid = |message: String| HostError::new(HostErrorCode::Invalid, message);
         let mut state = self.state.lock();

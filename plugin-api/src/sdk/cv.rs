@@ -30,6 +30,8 @@ pub struct CvRecord {
     pub claims: Vec<CvClaim>,
     /// How many more facts there are than claims, by kind.
     pub left_out: BTreeMap<String, u64>,
+    /// Claims that are too large, by kind: see [`Self::within_bounds`].
+    pub too_large: BTreeMap<String, u64>,
     /// Members of the credential's summary.
     pub summary: Map<String, Value>,
     /// Types of activity that this plugin publishes and that are contributions to the commons: `aicv` counts the events.
@@ -41,6 +43,30 @@ impl CvRecord {
     pub fn of_activity(types: &[&str]) -> Self {
         Self { activity_types: types.iter().map(ToString::to_string).collect(), ..Self::default() }
     }
+
+    /// Without claims that are larger than [`CvClaim::BYTES_MAX`], and without those for which the contribution has no room: a text that
+    /// somebody wrote to the chain costs its own claim, and not the contribution.
+    #[must_use]
+    pub fn within_bounds(mut self) -> Self {
+        let (mut room, too_large) = (RECORD_BYTES_MAX, &mut self.too_large);
+        self.claims.retain(|claim| {
+            let rest = room.checked_sub(claim.bytes()).filter(|_| claim.members_bytes() <= CvClaim::BYTES_MAX);
+            if rest.is_none() {
+                *too_large.entry(claim.kind.clone()).or_default() += 1;
+            }
+            room = rest.unwrap_or(room);
+            rest.is_some()
+        });
+        self
+    }
+}
+
+/// Of all claims of a contribution: the gateway takes 4 MiB.
+const RECORD_BYTES_MAX: usize = 3 * 1024 * 1024;
+
+/// Of a value that is no map with other keys than texts.
+fn json_bytes(value: &impl Serialize) -> usize {
+    serde_json::to_vec(value).map_or(usize::MAX, |bytes| bytes.len())
 }
 
 /// One claim.
@@ -63,6 +89,21 @@ pub struct CvClaim {
     pub note: Option<String>,
 }
 
+impl CvClaim {
+    /// Of the members of one claim, with source and note: `aicv` signs no larger one. Texts of the chain have no bound of their own.
+    pub const BYTES_MAX: usize = 8192;
+
+    /// What [`Self::BYTES_MAX`] is about.
+    pub fn members_bytes(&self) -> usize {
+        let texts = [&self.source, &self.note].into_iter().flatten().map(String::len);
+        texts.fold(json_bytes(&self.fields), usize::saturating_add)
+    }
+
+    fn bytes(&self) -> usize {
+        json_bytes(self)
+    }
+}
+
 /// An event of a configured contract.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -78,5 +119,34 @@ pub struct CvLog {
 impl CvLog {
     pub fn new(contract: &str, event: &str, tx: impl Into<Option<Hash256>>) -> Self {
         Self { contract: contract.to_owned(), event: event.to_owned(), tx: tx.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(id: usize, text_bytes: usize) -> CvClaim {
+        CvClaim {
+            kind: "Feedback".to_owned(),
+            id: format!("feedback:{id}"),
+            stated_at: None,
+            fields: super::super::point::members([("tag1", "x".repeat(text_bytes).into())]),
+            logs: Vec::new(),
+            source: None,
+            note: None,
+        }
+    }
+
+    #[test]
+    fn a_large_claim_costs_itself_and_many_cost_the_last() {
+        let record = CvRecord { claims: vec![claim(1, 90_000), claim(2, 10)], ..CvRecord::default() }.within_bounds();
+        let ids: Vec<&str> = record.claims.iter().map(|claim| claim.id.as_str()).collect();
+        assert_eq!((ids, record.too_large.get("Feedback")), (vec!["feedback:2"], Some(&1)));
+        let many =
+            CvRecord { claims: (0..1000).map(|id| claim(id, 8000)).collect(), ..CvRecord::default() }.within_bounds();
+        let bytes = serde_json::to_vec(&many).map_or(0, |bytes| bytes.len());
+        assert!(bytes < 4 * 1024 * 1024 && many.claims.len() > 300, "{bytes} {}", many.claims.len());
+        assert_eq!(many.claims.len() as u64 + many.too_large.get("Feedback").copied().unwrap_or_default(), 1000);
     }
 }

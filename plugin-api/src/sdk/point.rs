@@ -64,7 +64,8 @@
 //!             note: None,
 //!         };
 //!         let covers = vec!["Dispute".to_owned()];
-//!         Ok(CvRecord { covers, claims: if agent_id.0 == 1 { vec![case] } else { Vec::new() }, ..CvRecord::default() })
+//!         let claims = if agent_id.0 == 1 { vec![case] } else { Vec::new() };
+//!         Ok(CvRecord { covers, claims, ..CvRecord::default() }.within_bounds())
 //!     })
 //! }
 //! ```

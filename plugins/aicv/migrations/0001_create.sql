@@ -51,6 +51,13 @@ CREATE TABLE aicv_agents (
     owner TEXT NOT NULL,
     name TEXT NOT NULL
 );
+
+-- Derived as well: hashes of documents that owners put under the metadata key `cv`, the earlier ones too.
+CREATE TABLE aicv_anchored (
+    agent_id BIGINT NOT NULL,
+    document_hash TEXT NOT NULL,
+    PRIMARY KEY (agent_id, document_hash)
+);
 {{row_counts aicv_endorsements (revoked)}}
 {{row_counts aicv_issues ()}}
 {{row_counts aicv_documents ()}}

@@ -1,9 +1,9 @@
-//! Handlers of chain events: endorsements, and who owns which agent. The rule: a row follows from events alone.
+//! Handlers of chain events: endorsements, who owns which agent, and which documents owners anchored. The rule: a row follows from events alone.
 
 use crate::{
     Aicv,
     model::{EndorsementGiven, EndorsementTaken},
-    store::{agents, endorsements},
+    store::{agents, anchored, endorsements},
 };
 use plugin_api::{
     AgentId, Definition, Event, HostError, PluginContext, Tx, Wei,
@@ -22,6 +22,7 @@ pub fn subscribe(definition: Definition<Aicv>) -> Definition<Aicv> {
         .on_contract_event(&[agents::TABLE], transferred)
         .on_contract_event(&[endorsements::TABLE], endorsed)
         .on_contract_event(&[endorsements::TABLE], revoked)
+        .on_contract_event(&[anchored::TABLE], metadata_set)
 }
 
 #[derive(Deserialize, ContractEvent)]
@@ -57,6 +58,23 @@ pub struct EndorsementRevoked {
     pub id: i64,
     pub from_agent_id: AgentId,
     pub to_agent_id: AgentId,
+}
+
+#[derive(Deserialize, ContractEvent)]
+#[serde(rename_all = "camelCase")]
+#[contract_event(
+    "identity8004",
+    "MetadataSet(uint256 indexed agentId, string indexed indexedMetadataKey, string metadataKey, bytes metadataValue)"
+)]
+pub struct MetadataSet {
+    pub agent_id: AgentId,
+    pub metadata_key: String,
+    /// Bytes as hex digits.
+    pub metadata_value: String,
+}
+
+async fn metadata_set(_: PluginContext<Aicv>, tx: Tx, event: ChainEvent<MetadataSet>) -> Result<(), HostError> {
+    anchored::insert(&event).map_or(Ok(()), |insert| tx.defer(insert))
 }
 
 async fn registered(

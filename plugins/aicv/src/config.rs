@@ -17,7 +17,8 @@ pub struct Config {
     pub explorer: Option<String>,
     /// The network's treasury, which documents name among the contracts.
     pub treasury: Option<Address>,
-    /// Kinds of claims that a plugin of a third party may state: the gateway signs them. By the plugin's name.
+    /// Kinds of claims that a plugin of a third party may state: the gateway signs them. By the plugin's name. With `Contribution`, the events
+    /// of the types that it names are counted.
     pub kinds: BTreeMap<String, Vec<String>>,
     /// Documents of one agent that are kept beside the current one, so that `?document=` finds them: 1 to 1000. An anchored one is
     /// always kept.
@@ -43,10 +44,14 @@ impl Config {
         let is_url = |url: &String| url.starts_with("https://") || url.starts_with("http://");
         let urls = self.rpc.iter().chain(&self.explorer).filter(|url| !is_url(url));
         let wrong_urls = urls.map(|url| Some(format!("{url:?} is no http or https URL")));
-        let granted = self.kinds.values().flatten();
-        let wrong_kinds = granted.filter(|name| Kind::find(name).is_none()).map(|name| {
-            let why = if name == SLASH { "is emitted by nobody" } else { "is no kind of claims" };
-            Some(format!("kinds: {name:?} {why}"))
+        let wrong_kinds = self.kinds.values().flatten().filter_map(|name| {
+            let why = match Kind::find(name) {
+                Some(kind) if kind.is_for_third_parties() => return None,
+                Some(_) => "has members that no event tells",
+                None if name == SLASH => "is emitted by nobody",
+                None => "is no kind of claims",
+            };
+            Some(Some(format!("kinds: {name:?} {why}")))
         });
         let own = [
             self.domain_name.is_empty().then(|| "domain_name is empty".to_owned()),

@@ -2,7 +2,7 @@
 
 use plugin_api::ApiError;
 
-#[derive(Debug, PartialEq, Eq, ApiError)]
+#[derive(Clone, Debug, PartialEq, Eq, ApiError)]
 pub enum CvError {
     #[api(
         404,
@@ -45,4 +45,19 @@ pub enum CvError {
         header("retry-after" = seconds)
     )]
     Unreadable { seconds: u32 },
+    #[api(
+        503,
+        "disabled",
+        "the plugin {0} is off, without which nothing is known of agents",
+        hint = "the operator of this gateway has switched it off"
+    )]
+    Off(&'static str),
+    #[api(
+        503,
+        "unavailable",
+        "the plugin {plugin} does not answer",
+        hint = "repeat the request in some seconds",
+        header("retry-after" = seconds)
+    )]
+    Silent { plugin: &'static str, seconds: u32 },
 }

@@ -16,6 +16,7 @@ mod store;
 
 pub use config::Config;
 
+use crate::routes::builds::Builds;
 use plugin_api::{
     ConfigError, Definition, Grants, HostHandle, Migration, Plugin, Skill, chain::MAIN as MAIN_CHAIN, export_plugin,
     point,
@@ -24,6 +25,7 @@ use plugin_api::{
 /// The plugin's state in memory.
 pub struct Aicv {
     config: Config,
+    builds: Builds,
 }
 
 impl Plugin for Aicv {
@@ -69,7 +71,7 @@ impl Plugin for Aicv {
 
     fn new(config: Config, _: &HostHandle) -> Result<Self, ConfigError> {
         config.validate()?;
-        Ok(Self { config })
+        Ok(Self { config, builds: Builds::default() })
     }
 }
 

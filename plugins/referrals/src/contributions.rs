@@ -1,13 +1,14 @@
-//! The status of payouts.
+//! The status of payouts, and the claim about referrals in an agent's credential.
 
 use crate::{
     ROLE, Referrals,
+    model::{ReferralClaimed, ReferralPaid, Totals},
     store::{budget, limits, referrers},
 };
 use plugin_api::{
-    Address, HostError, HostErrorCode, PluginContext, RequestContext, Wei,
+    Address, Event as _, HostError, HostErrorCode, PluginContext, RequestContext, Wei,
     chain::MAIN,
-    point::{NoInput, ServiceStatus, members},
+    point::{CvClaim, CvClaimsInput, CvRecord, NoInput, ServiceStatus, members},
 };
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -67,4 +68,28 @@ async fn account(cx: &PluginContext<Referrals>) -> Result<(Option<Address>, Opti
         Err(error) if error.is(HostErrorCode::Disabled) => Ok((None, None)),
         Err(error) => Err(error),
     }
+}
+
+const CLAIM: &str = "Referral";
+
+/// How many agents named this one as their referrer, and for how many both owners were paid. An agent that referred nobody has no claim.
+pub async fn cv_claims(cx: PluginContext<Referrals>, input: CvClaimsInput) -> Result<CvRecord, HostError> {
+    let tallies = referrers::of(&cx.db(), cx.plugin().config.min_job_wei, input.agent_id).await?;
+    let totals = Totals::of(&tallies);
+    let claim = || CvClaim {
+        kind: CLAIM.to_owned(),
+        id: "referrals".to_owned(),
+        stated_at: None,
+        fields: members([("referred", json!(totals.referred)), ("paidOut", json!(totals.paid))]),
+        logs: Vec::new(),
+        source: Some(format!("{}/api/referrals/by/{}", cx.environment().base_url, input.agent_id)),
+        note: Some("the owners of these agents signed that this one brought them".to_owned()),
+    };
+    Ok(CvRecord {
+        covers: vec![CLAIM.to_owned()],
+        claims: (totals.referred > 0).then(claim).into_iter().collect(),
+        summary: members([("referralsMade", json!(totals.referred))]),
+        activity_types: vec![ReferralClaimed::TYPE.to_owned(), ReferralPaid::TYPE.to_owned()],
+        ..CvRecord::default()
+    })
 }

@@ -58,7 +58,8 @@ impl Plugin for Referrals {
                 "Say which agent brought yours: both owners are rewarded after your agent's first paid job",
                 &["referrals", "rewards", "onboarding"],
             ))
-            .contributes(point::STATUS, contributions::status);
+            .contributes(point::STATUS, contributions::status)
+            .contributes(point::CV_CLAIMS, contributions::cv_claims);
         chain::subscribe(definition)
     }
 

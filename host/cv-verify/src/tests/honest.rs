@@ -1,11 +1,11 @@
 //! What is right, what time did to it, and what cannot be known.
 
 use super::{
-    chain::{AS_OF_BLOCK, Chain, account, encode, text, uint},
+    chain::{AS_OF_BLOCK, Chain, account, contract, encode, text, uint},
     world::{ISSUER_KEY, OWNER_KEY, address_of, chain, checked, expected, issue, issue_by, owner},
 };
-use crate::{NotACredential, Outcome, Report, Verdict, abi::Datum, verify};
-use alloy_primitives::B256;
+use crate::{NotACredential, Outcome, Report, Verdict, abi::Datum, reader::Reader, verify};
+use alloy_primitives::{B256, U256};
 use serde_json::{Value, json};
 
 fn report(document: &Value, chain: &Chain) -> Report {
@@ -200,6 +200,32 @@ fn without_a_server_of_the_chain_nothing_is_called_forged() {
     other.has_receipts = false;
     let no_receipts = report(&document, &other);
     assert_eq!(no_receipts.steps[6].outcome, Outcome::NotCheckable, "its block still names the transaction");
+}
+
+/// Every claim a job with three logs, each in a block of its own.
+#[test]
+fn the_largest_document_does_not_take_too_many_calls() {
+    let run = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let chains = [chain()];
+    let mut reader = Reader::new(&chains);
+    run.block_on(async {
+        reader.chain_id().await.unwrap();
+        let job = *chains[0].jobs.keys().next().unwrap();
+        for claim in 0..crate::CLAIMS_MAX as u64 {
+            for log in 0..3 {
+                let number = 1_000_000 + claim * 3 + log;
+                assert!(reader.receipt(B256::from(U256::from(number))).await.unwrap().is_none());
+                assert!(reader.block(number).await.unwrap().is_none());
+            }
+            reader.job(contract("escrow"), job, AS_OF_BLOCK).await.unwrap();
+        }
+        reader.head().await.unwrap();
+        let mut more = 0;
+        while reader.head().await.is_ok() {
+            more += 1;
+        }
+        assert!(more < 20, "{more} calls more than it takes");
+    });
 }
 
 #[test]

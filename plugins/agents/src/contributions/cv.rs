@@ -68,7 +68,8 @@ pub async fn cv_claims(cx: PluginContext<Agents>, input: CvClaimsInput) -> Resul
         ("validations", json!({ "total": validated, "scored": scored, "avgResponse": average, "selfAttested": own })),
         ("uptime", uptime),
     ]);
-    Ok(CvRecord { covers, claims, left_out, summary, activity_types: EVENT_TYPES.map(str::to_owned).into() })
+    let activity_types = EVENT_TYPES.map(str::to_owned).into();
+    Ok(CvRecord { covers, claims, left_out, summary, activity_types, ..CvRecord::default() }.within_bounds())
 }
 
 fn claim(kind: &str, id: String, stated_at: Option<i64>, fields: Map<String, Value>, logs: Vec<CvLog>) -> CvClaim {

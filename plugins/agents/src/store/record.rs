@@ -1,8 +1,13 @@
 //! Reads for an agent's record: its jobs, feedback and validations with their transactions, and sums over them.
 
 use crate::model::JobStatus;
-use plugin_api::{Address, AgentId, Hash256, HostError, Query, Wei, sql};
+use plugin_api::{Address, AgentId, Hash256, HostError, Query, Wei, point::CvClaim, sql};
 use serde::Deserialize;
+
+/// A text of the chain, which has no bound, up to where its claim is too large anyway.
+fn bounded(column: &str) -> String {
+    format!("substr({column}, 1, {})", CvClaim::BYTES_MAX)
+}
 
 /// A job with what its settlement moved.
 #[derive(Debug, Deserialize)]
@@ -47,12 +52,15 @@ pub struct RecordFeedback {
 
 /// The newest first.
 pub async fn feedback(db: &impl Query, agent: AgentId, limit: u32) -> Result<Vec<RecordFeedback>, HostError> {
-    let select = sql(
-        "SELECT f.client, f.feedback_index, f.value, f.value_decimals, f.tag1, f.tag2, f.feedback_uri, f.given_at, f.tx, \
+    let select = sql(format!(
+        "SELECT f.client, f.feedback_index, f.value, f.value_decimals, {} AS tag1, {} AS tag2, {} AS feedback_uri, f.given_at, f.tx, \
          CASE WHEN EXISTS (SELECT 1 FROM agents_payers p WHERE p.agent_id = f.agent_id AND p.payer = f.client) THEN 1 ELSE 0 END \
          AS is_paid FROM agents_feedback f WHERE f.agent_id = $1 AND f.revoked = 0 \
          ORDER BY f.given_at DESC, f.client, f.feedback_index DESC LIMIT $2",
-    );
+        bounded("f.tag1"),
+        bounded("f.tag2"),
+        bounded("f.feedback_uri"),
+    ));
     db.rows(select.bind((agent, limit))).await
 }
 
@@ -73,10 +81,13 @@ pub struct RecordValidation {
 
 /// The newest first.
 pub async fn validations(db: &impl Query, agent: AgentId, limit: u32) -> Result<Vec<RecordValidation>, HostError> {
-    let select = sql(
-        "SELECT request_hash, validator, job_id, request_uri, requested_at, tx_request, response, response_uri, tag, \
+    let select = sql(format!(
+        "SELECT request_hash, validator, job_id, {} AS request_uri, requested_at, tx_request, response, {} AS response_uri, {} AS tag, \
          responded_at, tx_response FROM agents_validations WHERE agent_id = $1 ORDER BY block DESC, log_index DESC LIMIT $2",
-    );
+        bounded("request_uri"),
+        bounded("response_uri"),
+        bounded("tag"),
+    ));
     db.rows(select.bind((agent, limit))).await
 }
 

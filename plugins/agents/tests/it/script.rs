@@ -155,14 +155,18 @@ pub fn validated(validator: u64, agent: u64, request: u64, response: u8) -> Scri
 }
 
 pub fn feedback(agent: u64, client: u64, index: u64, value: &str) -> ScriptedLog {
+    feedback_tagged(agent, client, index, value, "tag")
+}
+
+pub fn feedback_tagged(agent: u64, client: u64, index: u64, value: &str, tag: &str) -> ScriptedLog {
     let arguments = [
         json!(agent),
         json!(account(client)),
         json!(index),
         json!(value),
         json!(2),
-        json!("tag"),
-        json!("tag"),
+        json!(tag),
+        json!(tag),
         json!(""),
         json!("https://e"),
         json!("ipfs://f"),

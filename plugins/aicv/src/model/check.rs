@@ -17,8 +17,6 @@ use plugin_api::{
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Bytes of the members of one claim.
-const CLAIM_BYTES_MAX: usize = 8192;
 const ID_CHARS_MAX: usize = 160;
 
 /// Why a contributed claim is left out.
@@ -36,6 +34,8 @@ pub enum Refusal {
     NotProven,
     /// It is about a job of another agent.
     OtherAgent,
+    /// A third party states a member that no event tells.
+    Untold,
 }
 
 impl Refusal {
@@ -50,6 +50,7 @@ impl Refusal {
             Self::NoEvent => "no_event",
             Self::NotProven => "not_proven",
             Self::OtherAgent => "other_agent",
+            Self::Untold => "untold",
         }
     }
 }
@@ -76,21 +77,27 @@ type Proof = (&'static EventRule, StoredLog);
 impl Checks<'_> {
     /// The claim with its evidence, or why it is left out.
     pub fn check(&mut self, plugin: &str, claim: CvClaim) -> Result<CheckedClaim, Refusal> {
+        let is_too_large = claim.members_bytes() > CvClaim::BYTES_MAX;
         let CvClaim { kind, id, stated_at, mut fields, logs, source, note } = claim;
         let kind = Kind::find(&kind).ok_or(Refusal::UnknownKind)?;
         if !self.is_granted(plugin, kind) {
             return Err(Refusal::NotGranted);
         }
         let id = self.own_id(&id)?;
-        if json!(fields).to_string().len() > CLAIM_BYTES_MAX {
+        if is_too_large {
             return Err(Refusal::TooLarge);
+        }
+        // The plugin that owns the facts derives members from its own tables; another one states what an event tells.
+        let is_untold = |(name, value): (&String, &Value)| !value.is_null() && !kind.is_told(name);
+        if kind.plugin != plugin && !kind.events.is_empty() && fields.iter().any(is_untold) {
+            return Err(Refusal::Untold);
         }
         let checked = if logs.is_empty() {
             let fields = complete(kind, fields).ok_or(Refusal::Members)?;
             asserted(kind, id, stated_at, fields, source, note).ok_or(Refusal::NoEvent)?
         } else {
             match self.prove(kind, &logs, &mut fields) {
-                Ok(proofs) => self.proven(kind, id, stated_at, fields, proofs)?,
+                Ok(proofs) => self.proven(plugin, kind, id, fields, proofs)?,
                 // The event is not indexed yet: what the gateway says of it is an assertion.
                 Err(Refusal::NotProven) if kind.asserted.is_some() && kind.plugin == plugin => {
                     if kind.name == REGISTRATION {
@@ -102,7 +109,11 @@ impl Checks<'_> {
                 Err(refusal) => return Err(refusal),
             }
         };
+        if !checked.is_within_bounds() {
+            return Err(Refusal::TooLarge);
+        }
         self.ids.insert(checked.id.clone());
+        self.used.extend(checked.logs.iter().map(|(tx, log_index)| (kind.name, *tx, *log_index)));
         Ok(checked)
     }
 
@@ -139,11 +150,12 @@ impl Checks<'_> {
                 .iter()
                 .filter(|log| log.is_of(rule, configured))
                 .filter(|log| !self.used.contains(&(kind.name, log.tx, log.log_index)));
-            let found = candidates.into_iter().find_map(|log| {
+            let found = candidates.clone().find_map(|log| {
                 let filled = fill(kind, rule, log, fields);
                 log.proves(rule, self.subject, &filled).then_some((log, filled))
             });
-            let (log, filled) = found.ok_or(Refusal::NotProven)?;
+            let is_too_large = candidates.into_iter().any(|log| log.is_too_large);
+            let (log, filled) = found.ok_or(if is_too_large { Refusal::TooLarge } else { Refusal::NotProven })?;
             *fields = filled;
             proofs.push((rule, log.clone()));
         }
@@ -151,14 +163,18 @@ impl Checks<'_> {
     }
 
     fn proven(
-        &mut self,
+        &self,
+        plugin: &str,
         kind: &'static Kind,
         id: String,
-        stated_at: Option<i64>,
         fields: Map<String, Value>,
         proofs: Vec<Proof>,
     ) -> Result<CheckedClaim, Refusal> {
         let (rule, log) = proofs.first().ok_or(Refusal::NoEvent)?;
+        // Which of several outcomes it is, the event does not tell.
+        if kind.plugin != plugin && rule.outcomes.len() > 1 {
+            return Err(Refusal::Untold);
+        }
         let outcome = fields.get("outcome").and_then(Value::as_str).unwrap_or_default();
         let decides = rule.decides && (rule.outcomes.is_empty() || rule.outcomes.contains(&outcome));
         if !decides || !is_covered(kind, &fields, &proofs) {
@@ -183,9 +199,9 @@ impl Checks<'_> {
             FEEDBACK => claim_id(self.subject.agent_id, &format!("feedback:{}:{}", log.tx, log.log_index)),
             _ => id,
         };
-        let (block, stated_at) = (Some(log.block), stated_at.or(Some(log.time_s)));
-        self.used.insert((kind.name, log.tx, log.log_index));
-        Ok(CheckedClaim { kind, id, stated_at, fields, evidence, also_evidence, block })
+        let (block, stated_at) = (Some(log.block), Some(log.time_s));
+        let logs = proofs.iter().map(|(_, log)| (log.tx, log.log_index)).collect();
+        Ok(CheckedClaim { kind, id, stated_at, fields, evidence, also_evidence, block, logs })
     }
 
     fn binds(&self, kind: &Kind, rule: &EventRule, log: &StoredLog, fields: &Map<String, Value>) -> Vec<Value> {

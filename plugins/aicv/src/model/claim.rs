@@ -1,8 +1,11 @@
 //! Claims as they stand in a credential.
 
 use super::{tree, vocabulary::Kind};
-use plugin_api::{Address, AgentId, HostError};
+use plugin_api::{Address, AgentId, Hash256, HostError, point::CvClaim};
 use serde_json::{Map, Value, json};
+
+/// Of the members of a claim, with notes.
+const BYTES_MAX: usize = CvClaim::BYTES_MAX + 1024;
 
 /// A claim that was checked, with its evidence, but without leaf.
 #[derive(Clone, Debug)]
@@ -15,9 +18,16 @@ pub struct CheckedClaim {
     pub also_evidence: Vec<Value>,
     /// Of the deciding event.
     pub block: Option<i64>,
+    /// All logs that prove it, by transaction and index: none of them proves another claim of the kind.
+    pub logs: Vec<(Hash256, i64)>,
 }
 
 impl CheckedClaim {
+    /// Whether its members, with those that logs fill in, leave room for the others of a record.
+    pub fn is_within_bounds(&self) -> bool {
+        serde_json::to_vec(&self.fields).is_ok_and(|bytes| bytes.len() <= BYTES_MAX)
+    }
+
     pub fn trust(&self) -> &str {
         self.evidence.get("trust").and_then(Value::as_str).unwrap_or_default()
     }
@@ -69,7 +79,8 @@ pub fn asserted(
     evidence.insert("method".to_owned(), "GET".into());
     evidence.extend(source.map(|source| ("source".to_owned(), source.into())));
     evidence.extend(note.map(|note| ("note".to_owned(), note.into())));
-    Some(CheckedClaim { kind, id, stated_at, fields, evidence, also_evidence: Vec::new(), block: None })
+    let (also_evidence, logs) = (Vec::new(), Vec::new());
+    Some(CheckedClaim { kind, id, stated_at, fields, evidence, also_evidence, block: None, logs })
 }
 
 /// The evidence of the agent's state: a call that anyone repeats.

@@ -8,7 +8,7 @@ use super::{
     tree,
     vocabulary::RELIABILITY,
 };
-use plugin_api::{Hash256, HostError};
+use plugin_api::{Address, AgentId, Hash256, HostError, Wei};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -18,7 +18,7 @@ pub struct Omitted {
     #[serde(rename = "type")]
     pub kind: String,
     pub count: u64,
-    /// `limit`, `cap`, `size`, `indexing`.
+    /// `limit`, `cap`, `size`, `unproven`, `indexing`, `unavailable`.
     pub reason: String,
 }
 
@@ -34,6 +34,8 @@ pub struct Content {
     pub summary: Map<String, Value>,
     /// Kinds that some plugin states.
     pub covers: Vec<String>,
+    /// Types of activity whose events are counted as contributions.
+    pub contribution_types: Vec<String>,
     pub excludes: Vec<Exclusion>,
 }
 
@@ -43,7 +45,46 @@ pub struct Exclusion {
     pub why: String,
 }
 
+/// A plugin's claims are missing for now.
+pub const INDEXING: &str = "indexing";
+pub const UNAVAILABLE: &str = "unavailable";
+
 impl Content {
+    /// Whether no plugin's claims are missing for now.
+    pub fn is_whole(&self) -> bool {
+        !self.omitted.iter().any(|omitted| [INDEXING, UNAVAILABLE].contains(&omitted.reason.as_str()))
+    }
+
+    /// Of an agent of which nothing is known.
+    pub fn empty() -> Self {
+        let agent = Agent {
+            agent_id: AgentId(0),
+            owner: Address::ZERO,
+            name: String::new(),
+            slug: String::new(),
+            registered_at: 0,
+            jobs_completed: 0,
+            jobs_failed: 0,
+            rating_count: 0,
+            rating_sum: 0,
+            endpoint: String::new(),
+            status: String::new(),
+            price_per_job: Wei::ZERO,
+            bond: Wei::ZERO,
+        };
+        Self {
+            agent,
+            namesakes: Vec::new(),
+            namesake_count: 0,
+            claims: Vec::new(),
+            omitted: Vec::new(),
+            summary: Map::new(),
+            covers: Vec::new(),
+            contribution_types: Vec::new(),
+            excludes: Vec::new(),
+        }
+    }
+
     /// The same as long as no claim and no state changes. What probes count changes with every probe and is left out: it is brought up
     /// to date with the next issue.
     pub fn fingerprint(&self, publisher: &Value) -> Result<Hash256, HostError> {
@@ -53,8 +94,8 @@ impl Content {
         summary.remove("uptime");
         tree::hash(&json!({
             "agent": self.agent, "namesakes": self.namesakes, "namesakeCount": self.namesake_count, "claims": claims,
-            "omitted": self.omitted, "summary": summary, "covers": self.covers, "excludes": self.excludes,
-            "publisher": publisher,
+            "omitted": self.omitted, "summary": summary, "covers": self.covers, "contributionTypes": self.contribution_types,
+            "excludes": self.excludes, "publisher": publisher,
         }))
     }
 }

@@ -91,13 +91,13 @@ pub fn contracts(environment: &Environment) -> Map<String, Value> {
 }
 
 impl Publisher<'_> {
-    /// What documents take from here: another one makes other documents.
-    pub fn fingerprint(&self) -> Value {
-        json!({
-            "baseUrl": self.environment.base_url, "chainId": self.environment.chain_id, "contracts": contracts(self.environment),
-            "served": self.served.0, "signer": self.signer, "treasury": self.treasury, "rpc": self.rpc, "explorer": self.explorer,
-            "kinds": KINDS.len(),
-        })
+    /// What documents take from here, and their form: another one makes other documents of the same content. It is the hash of the
+    /// document that is made of an empty content, so that no change of a text in this file is forgotten.
+    pub fn fingerprint(&self) -> Result<Value, HostError> {
+        let (content, as_of_block_hash) = (Content::empty(), Hash256([0; 32]));
+        let empty = Issue { content, issued_at: 0, as_of_block: 0, as_of_block_hash };
+        let form = self.document(&empty, LIMIT_DEFAULT)?.hash;
+        Ok(json!({ "form": form, "served": self.served.0, "kinds": KINDS.len() }))
     }
 
     /// The document with the first `limit` claims.
@@ -193,8 +193,13 @@ impl Publisher<'_> {
             "complete": omitted.is_empty(),
             "omitted": omitted,
             "omittedNote": "claims that exist and are not in this record, by kind: `limit` of this document, `cap` of the kind, `size` \
-                of one claim, `indexing` while a plugin is behind",
-            "scope": { "covers": content.covers, "excludes": content.excludes },
+                of one claim, `unproven` without the log that it needs, `indexing` while a plugin is behind, `unavailable` while one does \
+                not answer; of the last two nobody knows how many there are, and the count is the least",
+            "scope": {
+                "covers": content.covers,
+                "contributionTypes": content.contribution_types,
+                "excludes": content.excludes,
+            },
             "completenessNote": "attested by the gateway, not proven: nothing proves that a claim was not left out",
             "full": format!("{}?limit=1000", links::document_url(&self.environment.base_url, agent)),
         })
@@ -288,6 +293,25 @@ fn counts(claims: &[&Value]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The form of documents is a part of what makes an issue, whatever in it changes.
+    #[test]
+    fn another_form_is_another_issue() {
+        let environment = Environment { base_url: "https://one.example".to_owned(), ..Environment::default() };
+        let of = |environment: &Environment| {
+            let (served, signer) = (Served([true; 4]), Address::ZERO);
+            let publisher = Publisher { environment, served, signer, treasury: None, rpc: &[], explorer: None };
+            let issue =
+                Issue { content: Content::empty(), issued_at: 0, as_of_block: 0, as_of_block_hash: Hash256([0; 32]) };
+            (publisher.fingerprint().ok(), publisher.document(&issue, LIMIT_DEFAULT).ok().map(|document| document.hash))
+        };
+        let ((fingerprint, hash), mut other) = (of(&environment), environment.clone());
+        assert_eq!(fingerprint.as_ref().map(|fingerprint| fingerprint["form"].clone()), Some(json!(hash)));
+        other.brand.network_name = "no text of a document".to_owned();
+        assert_eq!(of(&other).0, fingerprint);
+        other.base_url = "https://two.example".to_owned();
+        assert_ne!(of(&other).0, fingerprint);
+    }
 
     #[test]
     fn times_have_milliseconds() {

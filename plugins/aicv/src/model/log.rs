@@ -18,6 +18,8 @@ pub struct StoredLog {
     pub topic0: Hash256,
     #[serde(deserialize_with = "json_text")]
     pub args: Map<String, Value>,
+    /// Its arguments were not read.
+    pub is_too_large: bool,
 }
 
 /// Whom the claims are about.

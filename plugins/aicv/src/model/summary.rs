@@ -1,8 +1,10 @@
 //! The summary of a credential: the registry's counters, and sums that plugins contribute.
 //!
-//! The rule: a plugin sets the members of its own facts only, and a member that nobody sets has the value of "nothing".
+//! The rule: a plugin sets the members of its own facts only, in the shape of the value for "nothing"; a member that nobody sets, or in another
+//! shape, has that value.
 
 use super::agent::Agent;
+use plugin_api::Wei;
 use serde_json::{Map, Value, json};
 
 /// Which members each plugin sets.
@@ -47,7 +49,9 @@ pub fn own_members(plugin: &str, contributed: Map<String, Value>) -> Map<String,
 
 /// The summary without what depends on the limit and the block.
 pub fn summary(agent: &Agent, mut contributed: Map<String, Value>, registry: Option<&str>) -> Map<String, Value> {
-    let mut take = |name: &str, nothing: Value| contributed.remove(name).unwrap_or(nothing);
+    let mut take = |name: &str, nothing: Value| {
+        contributed.remove(name).filter(|value| has_shape_of(&nothing, value)).unwrap_or(nothing)
+    };
     let jobs_settled = take("jobsSettled", json!(0));
     let mut arms_length = take(
         "armsLength",
@@ -109,6 +113,21 @@ pub fn summary(agent: &Agent, mut contributed: Map<String, Value>, registry: Opt
     summary.as_object().cloned().unwrap_or_default()
 }
 
+/// Whether a value has the members of another one, and each of them its type. Where that is null, it is null, a text or a number.
+fn has_shape_of(nothing: &Value, value: &Value) -> bool {
+    match (nothing, value) {
+        (Value::Null, value) => value.is_null() || value.is_string() || value.is_number(),
+        (Value::Number(_), value) => value.is_number(),
+        (Value::String(_), value) => value.as_str().is_some_and(|wei| wei.parse::<Wei>().is_ok()),
+        (Value::Bool(_), value) => value.is_boolean(),
+        (Value::Object(nothing), Value::Object(value)) => {
+            let fits = |(name, nothing)| value.get(name).is_some_and(|value| has_shape_of(nothing, value));
+            nothing.len() == value.len() && nothing.iter().all(fits)
+        }
+        _ => false,
+    }
+}
+
 fn nothing_remembered() -> Value {
     json!({
         "keys": 0, "bytes": 0, "records": 0, "unanchored": 0, "anchors": 0, "anchoredThroughSeq": null, "latestRoot": null,
@@ -133,6 +152,23 @@ mod tests {
         assert_eq!(own_members("agents", contributed.clone()), members([("jobsSettled", json!(7))]));
         assert_eq!(own_members("memory", contributed.clone()), members([("memory", json!({}))]));
         assert_eq!(own_members("stranger", contributed), Map::new());
+    }
+
+    #[test]
+    fn a_member_of_another_shape_is_as_if_nobody_set_it() {
+        let nothing = json!({ "total": 0, "latest": null });
+        for (value, fits) in [
+            (json!({ "total": 2, "latest": "0x1" }), true),
+            (json!({ "total": 2, "latest": null }), true),
+            (json!({ "total": "2", "latest": null }), false),
+            (json!({ "total": 2 }), false),
+            (json!({ "total": 2, "latest": null, "more": 1 }), false),
+            (json!({ "total": 2, "latest": {} }), false),
+            (json!("text"), false),
+        ] {
+            assert_eq!(has_shape_of(&nothing, &value), fits, "{value}");
+        }
+        assert!(!has_shape_of(&json!("0"), &json!("much")) && has_shape_of(&json!("0"), &json!("12")));
     }
 
     #[test]

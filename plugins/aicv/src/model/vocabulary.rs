@@ -106,6 +106,27 @@ impl Kind {
         KINDS.iter().find(|kind| kind.name == name)
     }
 
+    /// Whether some event of the kind tells the member. Others are what its plugin derives.
+    pub fn is_told(&self, member: &str) -> bool {
+        let is_it = |fact: &Fact| {
+            let told = fact.reference.strip_prefix("claim.").map(|name| name.trim_end_matches("|0"));
+            told == Some(member)
+        };
+        let tells = |rule: &EventRule| {
+            let decides = member == "outcome" && !rule.outcomes.is_empty();
+            decides || rule.time == Some(member) || rule.facts.iter().any(is_it)
+        };
+        self.events.iter().any(tells)
+    }
+
+    /// Whether a plugin of a third party may be allowed to state it: events tell every member that it needs, or it needs no event.
+    /// Of the activity that such a plugin publishes, this plugin counts the events.
+    pub fn is_for_third_parties(&self) -> bool {
+        let is_told = self.fields.iter().all(|field| field.nullable || self.is_told(field.name));
+        let is_asserted = self.events.is_empty() && self.asserted.is_some();
+        is_asserted || is_told && !self.events.is_empty() && self.plugin != "aicv"
+    }
+
     pub fn rule(&self, contract: &str, name: &str) -> Option<&'static EventRule> {
         self.events.iter().find(|rule| rule.contract == contract && rule.name() == name)
     }

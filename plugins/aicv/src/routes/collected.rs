@@ -1,91 +1,117 @@
 //! What plugins and the chain say about an agent at one block.
 //!
-//! The rule: an index commits its rows together with its position. Positions are read before and after everything else; where a position
-//! is the same both times, and the same for all, all that the chain tells was read as of that one block. Otherwise it is read again.
+//! The rule: an index commits its rows together with its position. Positions are read before and after everything else that is read from the
+//! database; where a position is the same both times, and the same for all, all that the chain tells was read as of that one block.
+//! Otherwise it is read again. What a plugin did not answer is named, and never taken for nothing.
 
+use super::{
+    plugins::{self, NEEDED, OWN, Plugins},
+    readings::Readings,
+};
 use crate::{
     Aicv,
     error::CvError,
-    model::{Agent, AgentName, GET_AGENT, RegistryState},
-    store::{
-        agents,
-        positions::{self, Position},
-    },
+    model::{GET_AGENT, RegistryState},
+    store::positions::{self, Position},
 };
 use plugin_api::{
     AgentId, HandlerError, HostError, HostErrorCode, RequestContext,
     chain::{ContractCall, MAIN},
-    point::{CV_CLAIMS, CvClaimsInput, CvRecord},
+    handles::Environment,
+    point::CvRecord,
 };
 use std::{collections::BTreeMap, time::Duration};
 
-/// How long indexes may be apart before those that are behind are left out.
+/// How long plugins may be apart, or silent, before those are left out.
 const PATIENCE_MS: i64 = 2_000;
+/// And before there is no document, because it is one without which nothing can be said. Blocks come each second, and on a slow machine all
+/// indexes are at one block for a part of it only.
+const NEEDED_PATIENCE_MS: i64 = 10_000;
 const PAUSE: Duration = Duration::from_millis(50);
-/// Claims of one kind in a record.
-pub const CLAIMS_MAX: u32 = 1_000;
-/// Plugins without which nothing can be said.
-const NEEDED: [&str; 2] = ["agents", "audit"];
 const RETRY_S: u32 = 2;
+const INDEXING: CvError = CvError::Indexing { seconds: RETRY_S };
 
 /// All of it, as of one block.
 pub struct Collected {
-    pub agent: Agent,
+    pub readings: Readings,
     pub state: RegistryState,
     pub position: Position,
-    /// By plugin.
-    pub records: Vec<(String, CvRecord)>,
-    /// What is left out, because the plugin's index is behind.
+    /// What is left out, because the plugin's index is at another block.
     pub behind: Vec<(String, CvRecord)>,
+    pub plugins: Plugins,
 }
 
 impl Collected {
     pub async fn read(cx: &RequestContext<Aicv>, agent: AgentId) -> Result<Self, HandlerError<CvError>> {
-        let deadline_ms = cx.now_ms() + PATIENCE_MS;
+        let begun_ms = cx.now_ms();
         loop {
-            let is_last = cx.now_ms() >= deadline_ms;
-            if let Some(collected) = attempt(cx, agent, is_last).await? {
-                return Ok(collected);
+            let waited_ms = cx.now_ms() - begun_ms;
+            match attempt(cx, agent, waited_ms >= PATIENCE_MS).await? {
+                Ok(collected) => return Ok(collected),
+                Err(reason) if waited_ms >= NEEDED_PATIENCE_MS => return Err(reason.into()),
+                Err(_) => cx.sleep(PAUSE).await,
             }
-            if is_last {
-                return Err(CvError::Indexing { seconds: RETRY_S }.into());
-            }
-            cx.sleep(PAUSE).await;
         }
     }
+
+    /// Whether no plugin is missing.
+    pub fn is_whole(&self) -> bool {
+        self.behind.is_empty() && self.plugins.silent.is_empty()
+    }
 }
 
-/// `None` when positions differ, or moved meanwhile.
+/// The inner error is why it has to be read again.
 async fn attempt(
     cx: &RequestContext<Aicv>,
-    id: AgentId,
+    agent: AgentId,
     leaves_out: bool,
-) -> Result<Option<Collected>, HandlerError<CvError>> {
-    let before = positions::read(&cx.db()).await?;
-    let Some(position) = reference(&before) else { return Ok(None) };
-    let unknown = || CvError::UnknownAgent(id.to_string());
-    let agent = agents::find(&cx.db(), &AgentName::Id(id)).await?.ok_or_else(unknown)?;
-    let input = CvClaimsInput { agent_id: id, owner: agent.owner, claims_max: CLAIMS_MAX };
-    let contributed = cx.collect(CV_CLAIMS, &input).await?;
-    let Some(state) = read_state(cx, id, position).await? else { return Ok(None) };
-    let after = positions::read(&cx.db()).await?;
-    let is_at = |plugin: &str| {
-        let own = (before.get(plugin), after.get(plugin));
-        own == (Some(&position), Some(&position)) || own == (None, None)
-    };
-    let own = NEEDED.into_iter().chain(["aicv"]);
-    if !own.into_iter().all(is_at) {
-        return Ok(None);
+) -> Result<Result<Collected, CvError>, HandlerError<CvError>> {
+    let (db, environment) = (cx.db(), cx.environment());
+    let mut plugins = Plugins::read(cx).await?;
+    if let Some(plugin) = NEEDED.into_iter().find(|plugin| plugins.is_off(plugin)) {
+        return Err(CvError::Off(plugin).into());
     }
-    let (records, behind): (Vec<_>, Vec<_>) = contributed.into_iter().partition(|(plugin, _)| is_at(plugin));
-    let is_whole = behind.is_empty() || leaves_out;
-    Ok(is_whole.then_some(Collected { agent, state, position, records, behind }))
+    let before = positions::read(&db).await?;
+    // It is read at the beginning of the time in which they are at one block.
+    let Some(position) = common(&before, environment, &plugins, leaves_out) else { return Ok(Err(INDEXING)) };
+    let mut readings = Readings::read(cx, agent, &mut plugins).await?;
+    let after = positions::read(&db).await?;
+    if let Some(plugin) = NEEDED.into_iter().find(|plugin| plugins.silent.contains(*plugin)) {
+        return Ok(Err(CvError::Silent { plugin, seconds: RETRY_S }));
+    }
+    let is_at = |plugin: &str| {
+        let has_none = !before.contains_key(plugin) && !after.contains_key(plugin);
+        let is_there = |positions: &Positions| positions.get(plugin) == Some(&Some(position));
+        is_there(&before) && is_there(&after) || has_none && !plugins::follows(environment, plugin)
+    };
+    if !NEEDED.into_iter().chain([OWN]).all(is_at) {
+        return Ok(Err(INDEXING));
+    }
+    // Where no fact is stated the index does not matter: events are counted in the gateway's log.
+    let is_here = |(plugin, record): &(String, CvRecord)| states_nothing(record) || is_at(plugin);
+    let (records, behind): (Vec<_>, Vec<_>) = readings.records.into_iter().partition(is_here);
+    readings.records = records;
+    let is_whole = behind.is_empty() && plugins.silent.is_empty();
+    if !is_whole && !leaves_out {
+        return Ok(Err(INDEXING));
+    }
+    // Of the chain it is asked about that very block, whatever the indexes do meanwhile.
+    let Some(state) = read_state(cx, agent, position).await? else { return Ok(Err(INDEXING)) };
+    Ok(Ok(Collected { readings, state, position, behind, plugins }))
 }
 
-/// Where the index of agents is, if the audit's is there as well.
-fn reference(positions: &BTreeMap<String, Position>) -> Option<Position> {
-    let [agents, audit] = NEEDED.map(|plugin| positions.get(plugin).copied());
-    agents.filter(|_| agents == audit)
+type Positions = BTreeMap<String, Option<Position>>;
+
+/// The block of the plugins without which nothing can be said, and of the others while they are waited for.
+fn common(positions: &Positions, environment: &Environment, plugins: &Plugins, leaves_out: bool) -> Option<Position> {
+    let waited_for = plugins::followers(environment).filter(|plugin| !leaves_out && plugins.serves(plugin));
+    let position = positions.get("agents").copied().flatten()?;
+    let mut all = NEEDED.into_iter().chain([OWN]).chain(waited_for);
+    all.all(|plugin| positions.get(plugin) == Some(&Some(position))).then_some(position)
+}
+
+fn states_nothing(record: &CvRecord) -> bool {
+    record.covers.is_empty() && record.claims.is_empty() && record.summary.is_empty()
 }
 
 /// The registry's answer about the agent in the state of that block; `None` when the block is on another branch now.

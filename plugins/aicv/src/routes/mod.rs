@@ -1,6 +1,8 @@
 //! One file per route, named after its operation, and how a document comes about.
 
+pub mod builds;
 mod collected;
+mod composed;
 pub mod get_cv;
 pub mod get_cv_badge;
 pub mod get_cv_context;
@@ -9,7 +11,9 @@ pub mod get_cv_schema;
 pub mod get_cv_verification;
 mod issue;
 mod own_claims;
+mod plugins;
 mod published;
+mod readings;
 
 /// The role whose key signs credentials.
 pub const SIGNER: &str = "gateway";

@@ -3,19 +3,17 @@
 use crate::{
     Aicv,
     model::{
-        AGENT_STATE, CONTRIBUTION, CheckedClaim, Kind, RegistryState, asserted, claim_id, complete, state_evidence,
+        AGENT_STATE, Agent, CONTRIBUTION, CheckedClaim, Kind, RegistryState, asserted, claim_id, complete,
+        state_evidence,
     },
-    store::{
-        contributions,
-        endorsements::{self, Endorsement},
-    },
+    store::endorsements::{self, Endorsement},
 };
 use plugin_api::{
     Address, AgentId, HostError, RequestContext,
     point::{CvClaim, CvLog, CvRecord, members},
 };
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Endorsements in a record.
 const ENDORSEMENTS_MAX: i64 = 50;
@@ -42,34 +40,31 @@ pub fn state(agent: AgentId, state: &RegistryState, registry: Option<Address>, c
         evidence: state_evidence(agent, registry?, chain_id),
         also_evidence: Vec::new(),
         block: None,
+        logs: Vec::new(),
     })
 }
 
-/// Types of activity that are contributions, of all plugins that are on.
-pub fn contribution_types(records: &[(String, CvRecord)]) -> BTreeSet<String> {
-    let types = records.iter().flat_map(|(_, record)| &record.activity_types);
+/// Types of activity that are contributions, of all plugins whose types are counted.
+pub fn contribution_types(records: &[(String, CvRecord)], may_count: impl Fn(&str) -> bool) -> BTreeSet<String> {
+    let counted = records.iter().filter(|(plugin, _)| may_count(plugin));
+    let types = counted.flat_map(|(_, record)| &record.activity_types);
     types.filter(|kind| !OTHER_TYPES.iter().any(|prefix| kind.starts_with(prefix))).take(200).cloned().collect()
 }
 
-/// One claim for each type that the owner published, and the sum of their numbers.
-pub async fn contributions(
+/// How many events of a type the owner published.
+pub fn contribution(
     cx: &RequestContext<Aicv>,
-    agent: AgentId,
-    owner: Address,
-    types: &BTreeSet<String>,
-) -> Result<(Vec<CheckedClaim>, i64), HostError> {
-    // No document names a route that nobody serves.
-    let [is_served] = cx.serves(["/api/activity"]).await?;
-    let counts: BTreeMap<String, i64> = contributions::count(&cx.db(), owner, types).await?;
-    let claim = |(activity, count): (&String, &i64)| {
-        let kind = Kind::find(CONTRIBUTION)?;
-        let fields = complete(kind, members([("kind", json!(activity)), ("count", json!(count))]))?;
-        let source =
-            is_served.then(|| format!("{}/api/activity?type={activity}&actor={owner}", cx.environment().base_url));
-        let note = "events that this address signed, counted in the gateway's log".to_owned();
-        asserted(kind, claim_id(agent, &format!("commons:{activity}")), None, fields, source, Some(note))
-    };
-    Ok((counts.iter().filter_map(claim).collect(), counts.values().sum()))
+    agent: &Agent,
+    activity_type: &str,
+    count: i64,
+    serves_activity: bool,
+) -> Option<CheckedClaim> {
+    let kind = Kind::find(CONTRIBUTION)?;
+    let fields = complete(kind, members([("kind", json!(activity_type)), ("count", json!(count))]))?;
+    let (base_url, owner) = (&cx.environment().base_url, agent.owner);
+    let source = serves_activity.then(|| format!("{base_url}/api/activity?type={activity_type}&actor={owner}"));
+    let note = "events that this address signed, counted in the gateway's log".to_owned();
+    asserted(kind, claim_id(agent.agent_id, &format!("commons:{activity_type}")), None, fields, source, Some(note))
 }
 
 /// Endorsements as a contribution, which is checked like those of others.
@@ -87,7 +82,9 @@ pub async fn endorsements(cx: &RequestContext<Aicv>, agent: AgentId) -> Result<C
         left_out: [("Endorsement".to_owned(), more)].into(),
         summary: members([("endorsements", summary)]),
         activity_types: crate::chain::EVENT_TYPES.map(str::to_owned).into(),
-    })
+        ..CvRecord::default()
+    }
+    .within_bounds())
 }
 
 fn endorsement(given: Endorsement) -> CvClaim {

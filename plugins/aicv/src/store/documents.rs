@@ -63,11 +63,12 @@ pub fn insert_document(issue: &NewIssue) -> Sql {
     .bind((issue.agent, issue.document_hash, issue.issued_at, &issue.document))
 }
 
-/// Deletes the agent's documents but the newest, and the anchored one.
-pub fn prune(agent: AgentId, kept: i64, anchored: Option<Hash256>) -> Sql {
-    sql("DELETE FROM aicv_documents WHERE agent_id = $1 AND document_hash <> $3 AND document_hash NOT IN \
+/// Deletes the agent's documents but the newest, and those that its owner ever anchored.
+pub fn prune(agent: AgentId, kept: i64) -> Sql {
+    sql("DELETE FROM aicv_documents WHERE agent_id = $1 AND document_hash NOT IN \
+         (SELECT document_hash FROM aicv_anchored WHERE agent_id = $1) AND document_hash NOT IN \
          (SELECT document_hash FROM aicv_documents WHERE agent_id = $1 ORDER BY issued_at DESC, document_hash LIMIT $2)")
-    .bind((agent, kept, anchored.map_or_else(String::new, |hash| hash.to_string())))
+    .bind((agent, kept))
 }
 
 /// An issued document, as its JSON.

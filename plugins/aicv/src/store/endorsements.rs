@@ -1,7 +1,7 @@
 //! Endorsements, derived from events of their contract.
 
 use crate::chain::{Endorsed, EndorsementRevoked};
-use plugin_api::{AgentId, Hash256, HostError, Query, Sql, Wei, contracts::ChainEvent, sql};
+use plugin_api::{AgentId, Hash256, HostError, Query, Sql, Wei, contracts::ChainEvent, point::CvClaim, sql};
 use serde::Deserialize;
 
 pub const TABLE: &str = "aicv_endorsements";
@@ -43,13 +43,19 @@ pub fn revoke(event: &ChainEvent<EndorsementRevoked>) -> Sql {
     sql("UPDATE aicv_endorsements SET revoked = 1 WHERE id = $1").bind(event.args.id)
 }
 
+fn bounded(column: &str) -> String {
+    format!("substr({column}, 1, {})", CvClaim::BYTES_MAX)
+}
+
 /// The newest that stand.
 pub async fn live(db: &impl Query, agent: AgentId, limit: i64) -> Result<Vec<Endorsement>, HostError> {
-    let select = sql(
-        "SELECT e.id, e.from_agent_id, e.capability, e.basis, e.weight, e.evidence_job_id, e.evidence_amount, e.uri, e.tx, \
+    // Texts of the chain have no bound: they are read up to where the claim is too large anyway.
+    let (capability, uri) = (bounded("e.capability"), bounded("e.uri"));
+    let select = sql(format!(
+        "SELECT e.id, e.from_agent_id, {capability} AS capability, e.basis, e.weight, e.evidence_job_id, e.evidence_amount, {uri} AS uri, e.tx, \
          e.endorsed_at, a.owner AS endorser FROM aicv_endorsements e LEFT JOIN aicv_agents a ON a.id = e.from_agent_id \
          WHERE e.to_agent_id = $1 AND e.revoked = 0 ORDER BY e.id DESC LIMIT $2",
-    );
+    ));
     db.rows(select.bind((agent, limit))).await
 }
 

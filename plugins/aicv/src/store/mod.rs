@@ -1,6 +1,7 @@
 //! What is stored, and what other plugins publish.
 
 pub mod agents;
+pub mod anchored;
 pub mod contributions;
 pub mod documents;
 pub mod endorsements;

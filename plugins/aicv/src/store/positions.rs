@@ -18,10 +18,13 @@ struct Row {
     hash: String,
 }
 
-/// Of the main chain, by plugin. An index that has no block yet is left out.
-pub async fn read(db: &impl Query) -> Result<BTreeMap<String, Position>, HostError> {
+/// Of the main chain, by plugin; `None` of an index that has no block yet.
+pub async fn read(db: &impl Query) -> Result<BTreeMap<String, Option<Position>>, HostError> {
     let rows: Vec<Row> =
         db.rows(sql("SELECT plugin, block, hash FROM host_chain_positions_v1 WHERE chain = 'main'")).await?;
-    let position = |row: Row| Some((row.plugin, Position { block: row.block, hash: row.hash.parse().ok()? }));
-    Ok(rows.into_iter().filter_map(position).collect())
+    let position = |row: Row| {
+        let hash = row.hash.parse().ok();
+        (row.plugin, hash.map(|hash| Position { block: row.block, hash }))
+    };
+    Ok(rows.into_iter().map(position).collect())
 }

@@ -13,7 +13,14 @@ async fn wrong_values_are_refused() {
     let gateway = prepared(TestGateway::builder(), &chain, modules()).config("aicv", settings).open().await;
     let reports = gateway.reports().await;
     let reason = &reports.iter().find(|report| report.name == "aicv").unwrap().reason;
-    for part in ["domain_name is empty", "ftp://x", "kept_documents", "emitted by nobody", "\"Praise\" is no kind"] {
+    for part in [
+        "domain_name is empty",
+        "ftp://x",
+        "kept_documents",
+        "emitted by nobody",
+        "\"Praise\" is no kind",
+        "\"Feedback\" has members that no event",
+    ] {
         assert!(reason.contains(part), "{part}: {reason}");
     }
     gateway.stop().await;

@@ -7,7 +7,7 @@ use plugin_api::{
 };
 use plugin_testing::{ScriptedLog, Value, json};
 
-fn endorsed(id: u64, to: u64, capability: &str) -> ScriptedLog {
+pub fn endorsed(id: u64, to: u64, capability: &str) -> ScriptedLog {
     ScriptedLog::new(
         "endorsements",
         "Endorsed(uint256 indexed id, uint256 indexed fromAgentId, uint256 indexed toAgentId, bytes32 capabilityId, string capability, uint8 basis, uint32 weight, uint64 evidenceJobId, uint256 evidenceAmountWei, string uri)",
@@ -31,7 +31,7 @@ async fn sites() -> Vec<Site> {
     let with_rogue = || [modules(), vec![rogue::module()]].concat();
     let blocks = [history(), vec![script::done(5, 2, 7, "9", 4)]].concat();
     let grant = |builder: plugin_testing::Builder| {
-        builder.config("aicv", json!({ "kinds": { "rogue": ["Feedback", "EscrowJob", "Referral"] } }))
+        builder.config("aicv", json!({ "kinds": { "rogue": ["EscrowJob", "Referral"] } }))
     };
     sites_with(blocks, with_rogue, grant).await
 }
@@ -156,6 +156,7 @@ async fn what_the_operator_allows_is_stated_once_and_others_are_not() {
 #[tokio::test]
 async fn endorsements_are_indexed_and_proven() {
     for site in super::sites().await {
+        site.mine(script::registered(2, 2, "Sorter", "https://sorter.example")).await;
         site.mine(vec![endorsed(1, 1, "digging"), endorsed(2, 1, "sorting"), endorsed(3, 9, "other")]).await;
         let document = site.read("/api/cv/1").await;
         let endorsements = claims(&document, "Endorsement");
@@ -175,6 +176,9 @@ async fn endorsements_are_indexed_and_proven() {
         assert_eq!(claims(&document, "Endorsement").len(), 1);
         let summary = &document["credentialSubject"]["summary"]["endorsements"];
         assert_eq!(*summary, json!({ "total": 2, "live": 1, "revoked": 1, "paymentBacked": 1 }));
+        let given = site.read("/api/cv/2").await;
+        let given = claims(&given, "Contribution");
+        assert_eq!((&given[0]["kind"], &given[0]["count"]), (&json!("endorsement.given"), &json!(3)));
         let events = site.gateway.events().await;
         let count = |kind: &str| events.iter().filter(|event| event.kind == kind).count();
         assert_eq!((count("endorsement.given"), count("endorsement.revoked")), (3, 1));

@@ -89,6 +89,11 @@ async fn the_summary_and_its_scope_say_what_is_known() {
         for kind in ["Registration", "AgentState", "MemoryAnchor", "X402Receipt", "Endorsement"] {
             assert!(covers.contains(&json!(kind)), "{kind}: {covers:?}");
         }
+        // Kinds only: types of activity have a member of their own.
+        let vocabulary = site.read("/api/ns/aicv/v1/schema.json").await["$defs"].to_string();
+        assert!(covers.iter().all(|kind| vocabulary.contains(&kind.to_string())), "{covers:?}");
+        let types = meta["scope"]["contributionTypes"].as_array().unwrap();
+        assert!(types.contains(&json!("endorsement.given")) && types.contains(&json!("memory.anchored")), "{types:?}");
         let excludes = meta["scope"]["excludes"].as_array().unwrap();
         let why =
             |what: &str| excludes.iter().find(|exclusion| exclusion["what"] == what).map(|found| found["why"].clone());

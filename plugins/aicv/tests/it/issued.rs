@@ -99,10 +99,14 @@ async fn two_gateways_name_one_hash() {
 }
 
 fn metadata(document_hash: &Value) -> ScriptedLog {
+    metadata_of("cv", document_hash)
+}
+
+fn metadata_of(key: &str, document_hash: &Value) -> ScriptedLog {
     ScriptedLog::new(
         "identity8004",
         "MetadataSet(uint256 indexed agentId, string indexed indexedMetadataKey, string metadataKey, bytes metadataValue)",
-        &[json!(1), json!("cv"), json!("cv"), json!(format!("{}{}", document_hash.as_str().unwrap(), "00".repeat(32)))],
+        &[json!(1), json!(key), json!(key), json!(format!("{}{}", document_hash.as_str().unwrap(), "00".repeat(32)))],
     )
 }
 
@@ -114,6 +118,9 @@ async fn an_anchored_document_stays() {
         let path = format!("/api/cv/1?document={}", anchored["documentHash"].as_str().unwrap());
         assert_eq!(site.read(&path).await, anchored);
         site.mine(vec![metadata(&anchored["documentHash"])]).await;
+        // Neither another hash nor many other keys behind it make it one that may go.
+        site.mine(vec![metadata(&json!(script::hash(7)))]).await;
+        site.mine((0..201).map(|_| metadata_of("name", &json!(script::hash(8)))).collect()).await;
         let mut others = Vec::new();
         for job in 10..13 {
             site.gateway.clock().advance(Duration::from_secs(10)).await;

@@ -12,6 +12,7 @@ mod get_cv_credential;
 mod get_cv_schema;
 mod get_cv_verification;
 mod issued;
+mod missing;
 mod rogue;
 #[path = "../../../agents/tests/it/script.rs"]
 #[allow(dead_code, reason = "what the contracts of agents say; few of it matters here")]

@@ -48,7 +48,9 @@ pub async fn cv_claims(cx: PluginContext<Economy>, input: CvClaimsInput) -> Resu
         left_out,
         summary,
         activity_types: crate::chain::EVENT_TYPES.map(str::to_owned).into(),
-    })
+        ..CvRecord::default()
+    }
+    .within_bounds())
 }
 
 fn claim(kind: &str, id: String, stated_at: Option<i64>, fields: Map<String, Value>, logs: Vec<CvLog>) -> CvClaim {

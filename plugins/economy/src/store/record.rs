@@ -1,6 +1,6 @@
 //! Reads for an agent's record: the streams and plans of its owner, the disputes of its jobs, and its tokens.
 
-use plugin_api::{Address, AgentId, Hash256, HostError, Query, Wei, sql};
+use plugin_api::{Address, AgentId, Hash256, HostError, Query, Wei, point::CvClaim, sql};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -67,10 +67,12 @@ pub struct RecordDispute {
 
 /// Of the agent's jobs; the oldest first.
 pub async fn disputes(db: &impl Query, agent: AgentId, limit: u32) -> Result<Vec<RecordDispute>, HostError> {
-    let select = sql(
-        "SELECT d.id, d.job_id, d.opener, d.evidence_uri, d.opened_at, d.closed, d.result, d.closed_at, d.tx_opened, \
+    // A text of the chain has no bound: it is read up to where its claim is too large anyway.
+    let select = sql(format!(
+        "SELECT d.id, d.job_id, d.opener, substr(d.evidence_uri, 1, {}) AS evidence_uri, d.opened_at, d.closed, d.result, d.closed_at, d.tx_opened, \
          d.tx_closed FROM economy_jobs j JOIN economy_disputes d ON d.job_id = j.id WHERE j.agent_id = $1 ORDER BY d.id LIMIT $2",
-    );
+        CvClaim::BYTES_MAX,
+    ));
     db.rows(select.bind((agent, limit))).await
 }
 

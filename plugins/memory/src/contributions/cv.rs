@@ -43,7 +43,9 @@ pub async fn cv_claims(cx: PluginContext<Memory>, input: CvClaimsInput) -> Resul
         left_out: [(KIND.to_owned(), more)].into(),
         summary: members([("memory", memory)]),
         activity_types: vec![MemoryAnchored::TYPE.to_owned()],
-    })
+        ..CvRecord::default()
+    }
+    .within_bounds())
 }
 
 fn claim(proofs: &str, anchor: &RecordAnchor) -> CvClaim {

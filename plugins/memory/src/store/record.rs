@@ -1,6 +1,6 @@
 //! Reads for an agent's record: its anchors, and the size of its owner's memory.
 
-use plugin_api::{Address, AgentId, Hash256, HostError, Query, sql};
+use plugin_api::{Address, AgentId, Hash256, HostError, Query, point::CvClaim, sql};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -21,11 +21,13 @@ pub struct RecordAnchor {
 
 /// The newest first.
 pub async fn anchors(db: &impl Query, agent: AgentId, limit: u32) -> Result<Vec<RecordAnchor>, HostError> {
-    let select = sql(
-        "SELECT a.seq, a.root, a.prev_root, a.record_count, a.total_records, a.uri, a.tx, a.block, a.anchored_at, \
+    // A text of the chain has no bound: it is read up to where its claim is too large anyway.
+    let select = sql(format!(
+        "SELECT a.seq, a.root, a.prev_root, a.record_count, a.total_records, substr(a.uri, 1, {}) AS uri, a.tx, a.block, a.anchored_at, \
          b.from_seq, b.to_seq FROM memory_anchors a LEFT JOIN memory_batches b ON b.agent_id = a.agent_id AND b.root = a.root \
          WHERE a.agent_id = $1 ORDER BY a.seq DESC LIMIT $2",
-    );
+        CvClaim::BYTES_MAX,
+    ));
     db.rows(select.bind((agent, limit))).await
 }
 

@@ -21,6 +21,23 @@ async fn the_status_has_the_account_and_what_waits() {
 }
 
 #[tokio::test]
+async fn the_credential_of_an_agent_says_whom_it_brought() {
+    each(json!({}), async |site| {
+        let input = |agent: i64| json!({ "agentId": agent, "owner": Wallet::new(2).address(), "claimsMax": 1000 });
+        let record = async |agent: i64| site.gateway.collect("cv-claims", &input(agent)).await["referrals"].clone();
+        assert_eq!(record(2).await["claims"], json!([]));
+        site.claimed().await;
+        let told = record(2).await;
+        assert_eq!((&told["covers"], &told["summary"]), (&json!(["Referral"]), &json!({ "referralsMade": 1 })));
+        let claim = &told["claims"][0];
+        assert_eq!((&claim["kind"], &claim["fields"]), (&json!("Referral"), &json!({ "referred": 1, "paidOut": 0 })));
+        assert!(told["activityTypes"].as_array().unwrap().contains(&json!("referral.claim")));
+        assert_eq!(record(1).await["claims"], json!([]));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn without_a_budget_the_service_is_off_and_well() {
     each(json!({}), async |site| {
         let service = site.service().await;

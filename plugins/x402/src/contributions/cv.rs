@@ -49,7 +49,9 @@ pub async fn cv_claims(cx: PluginContext<X402>, input: CvClaimsInput) -> Result<
         left_out: left_out.into(),
         summary,
         activity_types: crate::chain::EVENT_TYPES.map(str::to_owned).into(),
-    })
+        ..CvRecord::default()
+    }
+    .within_bounds())
 }
 
 fn claim(kind: &str, id: String, settlement: &RecordSettlement) -> CvClaim {
