@@ -22,6 +22,7 @@ mod hostile;
 mod http_abuse;
 mod jobs;
 mod leaderboard;
+mod load_test;
 mod log_subscription;
 mod meta;
 mod model;
