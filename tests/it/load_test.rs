@@ -58,14 +58,16 @@ async fn run(engine: Engine, mut dice: Dice) {
     let mut gateway = setup.start().await.unwrap();
     mine_until(&chain, &gateway, "the wallets are derived", |stats| stats["membership"]["loaded"] == WALLETS).await;
     control(&gateway, &operator, "start").await;
+    let mut highest = 0;
     for _ in 0..KILLS {
         let before = chain.mined().len();
         mine_until(&chain, &gateway, "transactions are mined", |_| chain.mined().len() > before + 5).await;
         // A random moment is what is tested.
         tokio::time::sleep(Duration::from_millis(dice.below(1500))).await;
         gateway.kill().await.unwrap();
-        // While nobody mines: the transactions of these blocks wait again.
-        chain.reorg(dice.below(REORG_DEPTH));
+        // While nobody mines, and nothing that was final: the transactions of these blocks wait again.
+        highest = highest.max(chain.head());
+        chain.reorg(dice.below(chain.head() + REORG_DEPTH - highest));
         chain.mine_empty(dice.below(3));
         gateway = setup.start().await.unwrap();
     }
