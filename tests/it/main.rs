@@ -21,6 +21,7 @@ mod hostile;
 mod http_abuse;
 mod jobs;
 mod leaderboard;
+mod load_test;
 mod log_subscription;
 mod meta;
 mod model;

@@ -62,8 +62,17 @@ async fn take_in(cx: &PluginContext<Loadtest>) -> Result<(), HostError> {
             _ => Some(store(cx, block).await?),
         };
     }
-    // One that left the chain without a successor is noticed with the next block.
-    count(cx, signed(chain.finalized().await?.number)).await
+    let Some(last) = last else { return Ok(()) };
+    let finalized = chain.finalized().await?;
+    let final_block = signed(finalized.number);
+    // What was followed may have left the chain, which is noticed with the next block: what is counted is the chain's now.
+    let known =
+        if final_block > last.number { chain.block(last.number.unsigned_abs()).await? } else { Some(finalized) };
+    let Some(known) = known else { return Ok(()) };
+    if blocks::hash(&cx.db(), signed(known.number)).await? != Some(known.hash) {
+        return Ok(());
+    }
+    count(cx, signed(known.number), final_block).await
 }
 
 /// Forgets a block that the chain has no more. Those that are counted are final, so there is none to give back below them.
@@ -114,8 +123,9 @@ async fn store(cx: &PluginContext<Loadtest>, block: BlockTransactions) -> Result
     Ok(row)
 }
 
-async fn count(cx: &PluginContext<Loadtest>, final_block: i64) -> Result<(), HostError> {
-    for block in blocks::uncounted(&cx.db(), final_block, BLOCKS_MAX).await? {
+/// Counts the blocks up to this one; `final_block` is the newest final one.
+async fn count(cx: &PluginContext<Loadtest>, last: i64, final_block: i64) -> Result<(), HostError> {
+    for block in blocks::uncounted(&cx.db(), last, BLOCKS_MAX).await? {
         cx.write(async move |tx| {
             if !blocks::set_counted(tx, block.number).await? {
                 return Ok(());

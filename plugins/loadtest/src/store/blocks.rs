@@ -22,6 +22,11 @@ pub async fn last(db: &impl Query) -> Result<Option<BlockRow>, HostError> {
     db.row(sql(format!("SELECT {COLUMNS} FROM loadtest_blocks ORDER BY number DESC LIMIT 1"))).await
 }
 
+/// The hash of a block that was followed and is not forgotten.
+pub async fn hash(db: &impl Query, number: i64) -> Result<Option<Hash256>, HostError> {
+    db.row(sql("SELECT hash FROM loadtest_blocks WHERE number = $1").bind(number)).await
+}
+
 /// Blocks up to this one that are not counted yet, oldest first.
 pub async fn uncounted(db: &impl Query, final_block: i64, limit: u32) -> Result<Vec<BlockRow>, HostError> {
     let text =

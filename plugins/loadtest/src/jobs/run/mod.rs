@@ -40,7 +40,8 @@ pub async fn step(cx: &PluginContext<Loadtest>) -> Result<(), HostError> {
         Mode::Drained => return Ok(()),
         Mode::Running if !config.runner => {
             cx.warn("the configuration no longer lets this gateway run the load test: it drains");
-            return cx.write(async |tx| runner::set_mode(tx, Mode::Running, Mode::Draining).await).await;
+            let drains = cx.write(async |tx| runner::set_mode(tx, Mode::Running, Mode::Draining).await).await;
+            return passing(drains.map(|()| None)).map(drop);
         }
         _ => {}
     }
