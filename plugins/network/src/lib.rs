@@ -37,8 +37,9 @@ impl Plugin for Network {
             .migrations([
                 Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
                 Migration::new(2, "draw_picture", include_str!("../migrations/0002_draw_picture.sql")),
+                Migration::new(3, "leave_out_labelled", include_str!("../migrations/0003_leave_out_labelled.sql")),
             ])
-            .jobs([jobs::read_capabilities::job(), jobs::draw_picture::job()])
+            .jobs([jobs::count_labelled::job(), jobs::draw_picture::job(), jobs::read_capabilities::job()])
             .skill(
                 Skill::new(
                     "See who hired and paid whom, and find agents that are like one that you know",

@@ -4,14 +4,14 @@ use crate::{
     Agents,
     model::{EVENT_TYPES, JobStatus, card_url},
     store::{
-        cards,
+        cards, labelled,
         record::{self, RecordAgent, RecordFeedback, RecordJob, RecordValidation, Sums},
     },
 };
 use plugin_api::{
     Address, AgentId, HostError, PluginContext,
     format::name,
-    point::{CvClaim, CvClaimsInput, CvLog, CvRecord, members},
+    point::{CvClaim, CvClaimsInput, CvLog, CvRecord, LabelledAddresses, members},
 };
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -30,7 +30,10 @@ pub async fn cv_claims(cx: PluginContext<Agents>, input: CvClaimsInput) -> Resul
     let jobs = record::jobs(&db, agent_id, claims_max).await?;
     let feedback = record::feedback(&db, agent_id, NEWEST_MAX).await?;
     let validations = record::validations(&db, agent_id, NEWEST_MAX).await?;
-    let sums = record::job_sums(&db, agent_id).await?;
+    let all_labelled = cx.labelled_addresses().await?;
+    let unlabelled = LabelledAddresses::leave_out(&all_labelled, "j.client");
+    let sums = record::job_sums(&db, agent_id, &unlabelled).await?;
+    let (labelled_payers, labelled_jobs) = labelled::payers(&db, agent_id, &all_labelled).await?;
     let uptime = json!(cards::uptime(&db, agent_id).await?);
     let feedback_sums = record::feedback_sums(&db, agent_id).await?;
     let validation_sums = record::validation_sums(&db, agent_id, owner).await?;
@@ -57,8 +60,8 @@ pub async fn cv_claims(cx: PluginContext<Agents>, input: CvClaimsInput) -> Resul
         (
             "armsLength",
             json!({
-                "paidJobsCompleted": agent.paid_jobs, "zeroValueJobs": sums.zero_value, "distinctPayers": agent.payers,
-                "ratedPaidJobs": sums.rated_paid,
+                "paidJobsCompleted": agent.paid_jobs - labelled_jobs, "zeroValueJobs": sums.zero_value,
+                "distinctPayers": agent.payers - labelled_payers, "ratedPaidJobs": sums.rated_paid,
             }),
         ),
         ("unratedCompletions", json!(sums.unrated)),

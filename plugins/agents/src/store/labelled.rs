@@ -2,7 +2,7 @@
 //! agents.
 
 use crate::model::JobStatus;
-use plugin_api::{HostError, Query, Tx, Wei, point::LabelledAddresses, sql};
+use plugin_api::{AgentId, HostError, Query, Tx, Wei, point::LabelledAddresses, sql};
 use serde::Deserialize;
 
 /// Key of the only row.
@@ -66,6 +66,19 @@ pub async fn count(db: &impl Query, all: &[LabelledAddresses]) -> Result<Labelle
         after = until;
     }
     Ok(counted)
+}
+
+/// How many labelled clients paid an agent, and for how many jobs.
+pub async fn payers(db: &impl Query, agent: AgentId, all: &[LabelledAddresses]) -> Result<(i64, i64), HostError> {
+    if all.is_empty() {
+        return Ok((0, 0));
+    }
+    let select = format!(
+        "SELECT count(*), cast(coalesce(sum(p.jobs), 0) AS BIGINT) FROM agents_payers p \
+         WHERE p.agent_id = $1 AND NOT ({})",
+        LabelledAddresses::leave_out(all, "p.payer")
+    );
+    db.one(sql(select).bind(agent)).await
 }
 
 impl Labelled {

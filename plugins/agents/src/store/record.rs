@@ -122,21 +122,24 @@ pub struct Sums {
     pub jobs: i64,
     pub settled: i64,
     pub delivered: i64,
+    /// Not those of labelled clients.
     pub zero_value: i64,
+    /// Not those of labelled clients.
     pub rated_paid: i64,
     pub unrated: i64,
 }
 
-pub async fn job_sums(db: &impl Query, agent: AgentId) -> Result<Sums, HostError> {
+/// `unlabelled` is a condition on a job `j`: its client has no label.
+pub async fn job_sums(db: &impl Query, agent: AgentId, unlabelled: &str) -> Result<Sums, HostError> {
     let settled = "status IN ('Completed', 'Resolved')";
     let count = |condition: &str| format!("cast(coalesce(sum(CASE WHEN {condition} THEN 1 ELSE 0 END), 0) AS BIGINT)");
     let text = format!(
         "SELECT count(*) AS jobs, {} AS settled, {} AS delivered, {} AS zero_value, {} AS rated_paid, {} AS unrated \
-         FROM agents_jobs WHERE agent_id = $1",
+         FROM agents_jobs j WHERE agent_id = $1",
         count(settled),
         count("delivered_at IS NOT NULL"),
-        count(&format!("{settled} AND amount = '0'")),
-        count("status = 'Completed' AND rating > 0 AND amount <> '0'"),
+        count(&format!("{settled} AND amount = '0' AND {unlabelled}")),
+        count(&format!("status = 'Completed' AND rating > 0 AND amount <> '0' AND {unlabelled}")),
         count("status = 'Completed' AND coalesce(rating, 0) = 0"),
     );
     db.one(sql(text).bind(agent)).await

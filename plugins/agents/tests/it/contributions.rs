@@ -16,6 +16,15 @@ async fn later(site: &Site, path: &str) -> Value {
     site.read(path).await
 }
 
+/// What an agent's record says of jobs that others paid for: with an amount, without one, by how many payers, and rated.
+async fn arms_length(site: &Site, agent: u64) -> [i64; 4] {
+    let input = json!({ "agentId": agent, "owner": account(agent), "claimsMax": 100 });
+    let response = site.gateway.send("POST", "/api/probe/record", &[], input.to_string()).await;
+    let record = response.json();
+    let names = ["paidJobsCompleted", "zeroValueJobs", "distinctPayers", "ratedPaidJobs"];
+    names.map(|name| record["armsLength"][name].as_i64().unwrap_or_else(|| panic!("{record}")))
+}
+
 /// The author records of these accounts.
 async fn authors(site: &Site, accounts: impl IntoIterator<Item = u64>) -> Vec<Value> {
     let asked: Vec<String> = accounts.into_iter().map(account).collect();
@@ -123,7 +132,8 @@ async fn a_job_that_a_reorganisation_undoes_counts_for_nobody() {
 #[tokio::test]
 async fn what_labelled_addresses_own_and_pay_is_not_counted() {
     for site in sites(Vec::new()).await {
-        let jobs = [done(1, 1, 50, "10", 5), done(2, 2, 51, "30", 5), vec![requested(3, 2, 50, "99")]].concat();
+        let open = vec![requested(3, 2, 50, "99")];
+        let jobs = [done(1, 1, 50, "10", 5), done(2, 2, 51, "30", 5), open, done(4, 2, 51, "0", 5)].concat();
         site.mine([agent(1), agent(2), jobs].concat()).await;
         let label = async |number: u64| {
             let insert = format!("INSERT INTO probe_labelled (address) VALUES ('{}')", account(number));
@@ -138,11 +148,14 @@ async fn what_labelled_addresses_own_and_pay_is_not_counted() {
             })
             .await;
         };
-        counts([2, 2, 3, 2], "40").await;
+        counts([2, 2, 4, 3], "40").await;
+        assert_eq!(arms_length(&site, 2).await, [1, 1, 1, 1]);
         // Somebody who paid for a job.
         label(51).await;
         counts([2, 2, 2, 1], "10").await;
-        assert_eq!(metrics(&site, json!({})).await[account(2)]["completedJobs"], 1, "the owner did the work");
+        assert_eq!(metrics(&site, json!({})).await[account(2)]["completedJobs"], 2, "the owner did the work");
+        assert_eq!(arms_length(&site, 2).await, [0, 0, 0, 0]);
+        assert_eq!(arms_length(&site, 1).await, [1, 0, 1, 1], "another client");
         // An owner.
         label(1).await;
         counts([1, 1, 1, 0], "0").await;

@@ -5,7 +5,7 @@ use plugin_api::{
     Plugin, RequestContext, Route,
     abi::PluginModule_Ref,
     host::Identity,
-    point::{Author, LeaderboardInput, Point},
+    point::{Author, CV_CLAIMS, CvClaimsInput, LeaderboardInput, Point},
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -31,6 +31,7 @@ impl Plugin for Probe {
             .routes([
                 Route::post("/api/probe", name_authors).public(),
                 Route::post("/api/probe/leaderboard", collect_metrics).public(),
+                Route::post("/api/probe/record", collect_record).public(),
             ])
             .migrations([Migration::new(1, "create", LABELLED)])
             .labels_addresses("probe_labelled_v1")
@@ -62,6 +63,15 @@ async fn collect_metrics(
     let input = LeaderboardInput { since_s, addresses: None, labelled };
     let mut parts = cx.collect(Point::<_, Value>::new("leaderboard"), &input).await?;
     Ok(Json(parts.pop().map(|(_, part)| part).unwrap_or_default()))
+}
+
+/// The summary of an agent's record.
+async fn collect_record(
+    cx: RequestContext<Probe>,
+    JsonBody(input): JsonBody<CvClaimsInput>,
+) -> Result<Json<Value>, HandlerError> {
+    let mut parts = cx.collect(CV_CLAIMS, &input).await?;
+    Ok(Json(parts.pop().map(|(_, record)| record.summary.into()).unwrap_or_default()))
 }
 
 pub fn module() -> PluginModule_Ref {

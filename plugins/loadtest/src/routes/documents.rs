@@ -8,7 +8,8 @@ use crate::{
 use plugin_api::{HostError, RequestContext};
 
 /// Numbers of this service from which labelled addresses are left out.
-const EXCLUDED_FROM: [&str; 2] = ["leaderboard", "stats"];
+const EXCLUDED_FROM: [&str; 5] =
+    ["leaderboard", "stats", "network", "similar agents", "arm's-length figures of credentials"];
 const COUNTING: &str = "Transactions are counted once their block is final. One whose sender is the float or a wallet belongs to the \
      load test; all others are organic, whatever their data are.";
 

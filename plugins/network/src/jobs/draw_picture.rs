@@ -23,7 +23,8 @@ pub fn job() -> Job<Network> {
 async fn draw_picture(cx: PluginContext<Network>) -> Result<(), HostError> {
     let db = cx.db();
     let filter = EdgeFilter { min_jobs: 1, ..EdgeFilter::default() };
-    let (found, total) = edges::largest(&db, &filter, EDGES_MAX).await?;
+    let labelled = cx.labelled_addresses().await?;
+    let (found, total) = edges::largest(&db, &filter, &labelled, EDGES_MAX).await?;
     let ids: BTreeSet<AgentId> =
         found.iter().flat_map(|edge| edge.ends.from_agent.into_iter().chain([edge.ends.to_agent])).collect();
     let rows = agents::of_ids(&db, &ids.into_iter().collect::<Vec<_>>()).await?;

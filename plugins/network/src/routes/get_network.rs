@@ -88,7 +88,8 @@ async fn get_network(
     Limit(limit): Limit<200, 1000>,
 ) -> Result<Json<NetworkView>, HandlerError<QueryError>> {
     let (filter, db) = (query.check()?, cx.db());
-    let (found, total) = edges::largest(&db, &filter, limit).await?;
+    let labelled = cx.labelled_addresses().await?;
+    let (found, total) = edges::largest(&db, &filter, &labelled, limit).await?;
     let ids: BTreeSet<AgentId> =
         found.iter().flat_map(|edge| edge.ends.from_agent.into_iter().chain([edge.ends.to_agent])).collect();
     let cv = records(&cx).await?;

@@ -54,7 +54,8 @@ async fn list_similar_agents(
         capabilities: capabilities.iter().cloned().collect(),
         price: row.price_per_job,
     };
-    let candidates = preselect(candidates::find(&db, &subject).await?, COMPARED_MAX);
+    let labelled = cx.labelled_addresses().await?;
+    let candidates = preselect(candidates::find(&db, &subject, &labelled).await?, COMPARED_MAX);
     let ids: Vec<AgentId> = candidates.keys().copied().collect();
     let mut items = rank(&subject, &candidates, agents::of_ids(&db, &ids).await?, records(&cx).await?);
     let total = items.len();

@@ -1,7 +1,9 @@
-//! Agents that may be like another one. The rule: each statement reads a bounded number of rows of an index, however many agents there are.
+//! Agents that may be like another one. The rules: each statement reads a bounded number of rows of an index, however many agents there are
+//! (and those of labelled addresses before them); what is labelled is nobody's candidate and nobody's client.
 
+use super::labelled::unlabelled_agent;
 use crate::model::{Candidate, Kind, Subject};
-use plugin_api::{AgentId, HostError, Query, Sql, sql};
+use plugin_api::{AgentId, HostError, Query, Sql, point::LabelledAddresses, sql};
 use std::collections::BTreeMap;
 
 const CAPABILITIES_MAX: usize = 20;
@@ -11,15 +13,19 @@ const AGENTS_OF_CLIENT: u32 = 50;
 const PRICES_OF_SIDE: u32 = 50;
 
 /// With what the indexes say of each. The subject is not among them.
-pub async fn find(db: &impl Query, subject: &Subject) -> Result<BTreeMap<AgentId, Candidate>, HostError> {
+pub async fn find(
+    db: &impl Query,
+    subject: &Subject,
+    labelled: &[LabelledAddresses],
+) -> Result<BTreeMap<AgentId, Candidate>, HostError> {
     let mut candidates: BTreeMap<AgentId, Candidate> = BTreeMap::new();
-    for agent in by_capability(db, subject).await? {
+    for agent in by_capability(db, subject, labelled).await? {
         candidates.entry(agent).or_default().shared_capabilities += 1;
     }
-    for agent in by_client(db, subject.agent_id).await? {
+    for agent in by_client(db, subject.agent_id, labelled).await? {
         candidates.entry(agent).or_default().clients_in_common += 1;
     }
-    for agent in by_price(db, subject).await? {
+    for agent in by_price(db, subject, labelled).await? {
         candidates.entry(agent).or_default();
     }
     candidates.remove(&subject.agent_id);
@@ -27,32 +33,53 @@ pub async fn find(db: &impl Query, subject: &Subject) -> Result<BTreeMap<AgentId
 }
 
 /// An agent as often as it declares one of the capabilities.
-async fn by_capability(db: &impl Query, subject: &Subject) -> Result<Vec<AgentId>, HostError> {
-    let each = subject.capabilities.iter().take(CAPABILITIES_MAX).map(|capability| {
-        let select = "SELECT agent_id FROM network_capabilities WHERE capability = $1 ORDER BY agent_id LIMIT $2";
-        sql(select).bind((capability, AGENTS_OF_CAPABILITY))
-    });
+async fn by_capability(
+    db: &impl Query,
+    subject: &Subject,
+    labelled: &[LabelledAddresses],
+) -> Result<Vec<AgentId>, HostError> {
+    let select = format!(
+        "SELECT c.agent_id FROM network_capabilities c WHERE c.capability = $1 AND {} ORDER BY c.agent_id LIMIT $2",
+        unlabelled_agent(labelled, "c.agent_id")
+    );
+    let capabilities = subject.capabilities.iter().take(CAPABILITIES_MAX);
+    let each = capabilities.map(|capability| sql(select.clone()).bind((capability, AGENTS_OF_CAPABILITY)));
     all(db, each.collect()).await
 }
 
 /// An agent as often as one of the subject's clients hired it.
-async fn by_client(db: &impl Query, subject: AgentId) -> Result<Vec<AgentId>, HostError> {
-    let select = "SELECT client_owner FROM network_pairs WHERE kind = $1 AND agent_id = $2 AND edge_jobs > 0 \
-         ORDER BY edge_volume DESC, edge_jobs DESC, id LIMIT $3";
+async fn by_client(
+    db: &impl Query,
+    subject: AgentId,
+    labelled: &[LabelledAddresses],
+) -> Result<Vec<AgentId>, HostError> {
+    let select = format!(
+        "SELECT e.client_owner FROM network_pairs e WHERE e.kind = $1 AND e.agent_id = $2 AND e.edge_jobs > 0 AND {} \
+         ORDER BY e.edge_volume DESC, e.edge_jobs DESC, e.id LIMIT $3",
+        LabelledAddresses::leave_out(labelled, "e.client_owner")
+    );
     let clients: Vec<String> = db.rows(sql(select).bind((Kind::Hire.name(), subject, CLIENTS_MAX))).await?;
-    let each = clients.iter().map(|client| {
-        let select = "SELECT agent_id FROM network_pairs WHERE kind = $1 AND client_owner = $2 AND edge_jobs > 0 \
-             ORDER BY edge_volume DESC, edge_jobs DESC, id LIMIT $3";
-        sql(select).bind((Kind::Hire.name(), client, AGENTS_OF_CLIENT))
-    });
+    let select = format!(
+        "SELECT e.agent_id FROM network_pairs e WHERE e.kind = $1 AND e.client_owner = $2 AND e.edge_jobs > 0 AND {} \
+         ORDER BY e.edge_volume DESC, e.edge_jobs DESC, e.id LIMIT $3",
+        unlabelled_agent(labelled, "e.agent_id")
+    );
+    let each = clients.iter().map(|client| sql(select.clone()).bind((Kind::Hire.name(), client, AGENTS_OF_CLIENT)));
     all(db, each.collect()).await
 }
 
 /// Those whose prices are next to the subject's.
-async fn by_price(db: &impl Query, subject: &Subject) -> Result<Vec<AgentId>, HostError> {
+async fn by_price(
+    db: &impl Query,
+    subject: &Subject,
+    labelled: &[LabelledAddresses],
+) -> Result<Vec<AgentId>, HostError> {
     let price = subject.price.sort_key();
-    let above = sql("SELECT id FROM network_agents WHERE price >= $1 ORDER BY price, id LIMIT $2");
-    let below = sql("SELECT id FROM network_agents WHERE price < $1 ORDER BY price DESC, id DESC LIMIT $2");
+    let unlabelled = LabelledAddresses::leave_out(labelled, "a.owner");
+    let select =
+        |side: &str| format!("SELECT a.id FROM network_agents a WHERE a.price {side} $1 AND {unlabelled} ORDER BY");
+    let above = sql(format!("{} a.price, a.id LIMIT $2", select(">=")));
+    let below = sql(format!("{} a.price DESC, a.id DESC LIMIT $2", select("<")));
     all(db, vec![above.bind((&price, PRICES_OF_SIDE + 1)), below.bind((&price, PRICES_OF_SIDE))]).await
 }
 

@@ -1,8 +1,9 @@
 //! Edges of the graph. The largest are found by an index of what their pairs add up to; pairs are put together here, when they are read.
+//! The rule: an edge from or to a labelled address is in no answer and in no count.
 
-use super::derived::pairs::SUMS;
+use super::{derived::pairs::SUMS, labelled};
 use crate::model::{Edge, EdgeFilter, Ends, Kind, Sums};
-use plugin_api::{Address, AgentId, HostError, Query, Sql, Wei, sql};
+use plugin_api::{Address, AgentId, HostError, Query, Sql, Wei, point::LabelledAddresses, sql};
 use serde::Deserialize;
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -39,26 +40,34 @@ struct Subject {
 }
 
 /// The condition of a filter; `None` when no edge meets it.
-async fn condition(db: &impl Query, filter: &EdgeFilter) -> Result<Option<Condition>, HostError> {
-    let Some(id) = filter.agent_id else { return Ok(Some(Condition::of(filter, None))) };
+async fn condition(
+    db: &impl Query,
+    filter: &EdgeFilter,
+    labelled: &[LabelledAddresses],
+) -> Result<Option<Condition>, HostError> {
+    let Some(id) = filter.agent_id else { return Ok(Some(Condition::of(filter, None, labelled))) };
     let select =
         sql("SELECT a.id, a.owner, (SELECT min(f.id) FROM network_agents f WHERE f.owner = a.owner) AS first \
          FROM network_agents a WHERE a.id = $1")
         .bind(id);
     let subject: Option<Subject> = db.row(select).await?;
-    Ok(subject.map(|subject| Condition::of(filter, Some(subject))))
+    Ok(subject.map(|subject| Condition::of(filter, Some(subject), labelled)))
 }
 
 struct Condition {
     capability: Option<String>,
     subject: Option<Subject>,
     min_jobs: Option<i64>,
+    /// What is true of edges `e` to an agent `t` that are between addresses without a label; `None` where nobody labels.
+    unlabelled: Option<String>,
 }
 
 impl Condition {
-    fn of(filter: &EdgeFilter, subject: Option<Subject>) -> Self {
+    fn of(filter: &EdgeFilter, subject: Option<Subject>, labelled: &[LabelledAddresses]) -> Self {
         let capability = filter.capability.as_deref().map(pattern);
-        Self { capability, subject, min_jobs: Some(filter.min_jobs).filter(|jobs| *jobs > 1) }
+        let min_jobs = Some(filter.min_jobs).filter(|jobs| *jobs > 1);
+        let unlabelled = (!labelled.is_empty()).then(|| labelled::unlabelled(labelled));
+        Self { capability, subject, min_jobs, unlabelled }
     }
 
     fn is_empty(&self) -> bool {
@@ -91,7 +100,11 @@ impl Condition {
             }
         };
         let joined = format!(" JOIN network_agents t ON t.id = {join} WHERE e.edge_jobs > 0{is_selected}");
-        let statement = edges.push(&joined).push_bind(" AND e.kind = {}", kind.name());
+        let joined = edges.push(&joined).push_bind(" AND e.kind = {}", kind.name());
+        let statement = match &self.unlabelled {
+            Some(condition) => joined.push(&format!(" AND {condition}")),
+            None => joined,
+        };
         self.push_capability(statement.push_filter(" AND e.edge_jobs >= {}", self.min_jobs))
     }
 }
@@ -121,12 +134,20 @@ fn pattern(part: &str) -> String {
 }
 
 /// The largest edges, and how many there are in all.
-pub async fn largest(db: &impl Query, filter: &EdgeFilter, limit: u32) -> Result<(Vec<Edge>, i64), HostError> {
-    let Some(condition) = condition(db, filter).await? else { return Ok((Vec::new(), 0)) };
+pub async fn largest(
+    db: &impl Query,
+    filter: &EdgeFilter,
+    labelled: &[LabelledAddresses],
+    limit: u32,
+) -> Result<(Vec<Edge>, i64), HostError> {
+    let Some(condition) = condition(db, filter, labelled).await? else { return Ok((Vec::new(), 0)) };
     let (mut rows, mut total) = (Vec::new(), 0);
     for kind in Kind::ALL.into_iter().filter(|kind| filter.kind.is_none_or(|only| only == *kind)) {
         rows.extend(db.rows::<Row>(select(kind, &condition, limit)).await?);
         total += db.one::<i64>(count(kind, &condition)).await?;
+        if condition.is_empty() && condition.unlabelled.is_some() {
+            total -= labelled::find(db, kind).await?;
+        }
     }
     rows.sort_by_key(|row| Reverse((row.edge_volume, row.edge_jobs, Reverse(row.id))));
     rows.truncate(limit as usize);
@@ -145,15 +166,16 @@ fn select(kind: Kind, condition: &Condition, limit: u32) -> Sql {
         .push_bind(" ORDER BY e.edge_volume DESC, e.edge_jobs DESC, e.id LIMIT {}", limit)
 }
 
-/// As far as possible from counts that the writes keep: there may be a million edges.
+/// As far as possible from counts that the writes keep: there may be a million edges. Without a filter, those with a label are part of it.
 fn count(kind: Kind, condition: &Condition) -> Sql {
     let kept = "SELECT cast(coalesce(sum(n.row_count), 0) AS BIGINT) FROM network_pairs_counts n";
     match kind {
         Kind::Hire if condition.is_empty() => sql(kept).push_bind(" WHERE n.counted_by = {}", kind.name()),
-        Kind::X402 if condition.is_by_agent() => condition.push_capability(sql(kept).push(
-            " JOIN network_agents t ON t.owner = n.counted_by \
+        Kind::X402 if condition.is_empty() || condition.is_by_agent() && condition.unlabelled.is_none() => condition
+            .push_capability(sql(kept).push(
+                " JOIN network_agents t ON t.owner = n.counted_by \
              WHERE t.id = (SELECT min(l.id) FROM network_agents l WHERE l.owner = t.owner)",
-        )),
+            )),
         _ => condition.push_to(sql("SELECT count(*)"), kind),
     }
 }

@@ -5,4 +5,5 @@ pub mod candidates;
 pub mod capabilities;
 pub mod derived;
 pub mod edges;
+pub mod labelled;
 pub mod pictures;

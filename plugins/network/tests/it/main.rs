@@ -6,13 +6,16 @@ mod accounts;
 mod contributions;
 mod get_network;
 mod get_network_graph;
+mod labelled;
 mod list_similar_agents;
+#[path = "../../../agents/tests/it/probe.rs"]
+mod probe;
 mod reorganisation;
 #[path = "../../../agents/tests/it/script.rs"]
 #[allow(dead_code, reason = "what the contracts of agents say; few of it matters here")]
 mod script;
 
-use plugin_testing::{ScriptedChain, ScriptedLog, TestGateway, Value, json};
+use plugin_testing::{Builder, ScriptedChain, ScriptedLog, TestGateway, Value, json};
 use script::{account, completed, hash, registered_by, requested_by, updated};
 use std::time::Duration;
 
@@ -30,12 +33,17 @@ struct Site {
 
 /// A site on each database, one after the other, on whose chain these logs are mined.
 async fn each(logs: Vec<ScriptedLog>, test: impl AsyncFn(&Site)) {
+    each_with(logs, |builder| builder, test).await;
+}
+
+/// The same with more plugins.
+async fn each_with(logs: Vec<ScriptedLog>, configure: impl Fn(Builder) -> Builder, test: impl AsyncFn(&Site)) {
     let mut builders = vec![TestGateway::builder()];
     builders.extend(TestGateway::postgres_builder().await);
     for builder in builders {
         let chain = ScriptedChain::start().await;
         let builder = builder.plugin(agents::plugin_module()).plugin(network::plugin_module());
-        let gateway = builder.chain(&chain, &CONTRACTS).start().await;
+        let gateway = configure(builder).chain(&chain, &CONTRACTS).start().await;
         let site = Site { gateway, chain };
         site.mine(logs.clone()).await;
         test(&site).await;
