@@ -55,28 +55,19 @@ async fn a_deposit_that_one_server_hides_or_lacks_waits() {
     .await;
 }
 
-/// Both tell of a newest block that neither has.
+/// Servers behind one address: the one that told of the newest block is ahead of those that are asked for it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn servers_that_lack_their_newest_block_are_asked_later() {
     each(selling(), async |site| {
-        for server in [&site.dev, &site.second] {
-            server.fail_always(Some(Fault::LiesAhead(50)));
-        }
+        let servers = [&site.dev, &site.second];
         let body = json!({ "chain": "dev", "asset": "USDX", "amount": "10", "to": buyer().address() });
-        let refused = async || {
+        for _ in 0..20 {
+            servers.iter().for_each(|server| server.set_lag(5));
+            // Quotes, as many as one recipient may have, or the advice to come again.
             let answer = site.ask(body.clone()).await;
-            // Until the gateway hears of that block there are quotes, as many as one recipient may have.
             assert!([201, 429, 503].contains(&answer.status), "{}", answer.text());
-            answer.status == 503
-        };
-        site.until("it is noticed", refused).await;
-        assert_refused(&site.ask(body.clone()).await, 503, "chain_unavailable");
-        let fails = async || site.service().await["chains"]["dev"]["lastError"].is_string();
-        site.until("a scan fails", fails).await;
-        let error = "two of its servers must answer alike, and did not";
-        assert_eq!(site.service().await["chains"]["dev"]["lastError"], error);
-        for server in [&site.dev, &site.second] {
-            server.fail_always(None);
+            servers.iter().for_each(|server| server.set_lag(0));
+            tokio::time::sleep(std::time::Duration::from_millis(60)).await;
         }
         let body = json!({ "chain": "dev", "asset": "USDX", "amount": "10", "to": Wallet::new(12).address() });
         let answered = async || site.ask(body.clone()).await.status == 201;
