@@ -30,6 +30,7 @@ const TESTED_ELSEWHERE: &[(&str, u16, &str, &str)] = &[
     ("a2a", 503, "price_unavailable", "needs a wrong card: plugins/a2a/tests/it/invoke_agent.rs"),
     ("a2a", 503, "provider_busy", "needs a slow agent: plugins/a2a/tests/it/invoke_agent.rs"),
     ("a2a", 504, "unreachable", "needs an agent that is gone: plugins/a2a/tests/it/invoke_agent.rs"),
+    ("aicv", 503, "disabled", "needs a plugin that is switched off below it: plugins/aicv/tests/it/missing.rs"),
     ("aicv", 503, "indexing", "needs indexes that are apart: plugins/aicv/tests/it/issued.rs"),
     ("aicv", 503, "unavailable", "needs a chain that is away: plugins/aicv/tests/it/issued.rs"),
     ("a2a", 504, "timeout", "needs a minute: plugin-api/src/sdk/forward.rs"),

@@ -36,8 +36,10 @@ impl Builds {
         build: impl Future<Output = Result<Issue, HandlerError<CvError>>>,
     ) -> Result<Arc<Issue>, HandlerError<CvError>> {
         let asked = self.steps.fetch_add(1, Ordering::Relaxed);
-        let place = Place::new(self, agent);
-        let mut last = place.slot.lock().await;
+        // Dropped in the reverse order, so the slot is let go before the place looks whether anyone else has it.
+        let place = Place { builds: self, agent };
+        let slot = place.slot();
+        let mut last = slot.lock().await;
         if let Some(Build { built, .. }) = last.as_ref().filter(|build| build.began > asked) {
             return Ok(built.clone()?);
         }
@@ -56,21 +58,18 @@ impl Builds {
 struct Place<'b> {
     builds: &'b Builds,
     agent: AgentId,
-    slot: Arc<Slot>,
 }
 
-impl<'b> Place<'b> {
-    fn new(builds: &'b Builds, agent: AgentId) -> Self {
-        let slot = locked(&builds.slots).entry(agent).or_default().clone();
-        Self { builds, agent, slot }
+impl Place<'_> {
+    fn slot(&self) -> Arc<Slot> {
+        locked(&self.builds.slots).entry(self.agent).or_default().clone()
     }
 }
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
         let mut slots = locked(&self.builds.slots);
-        // The map's and this one.
-        if Arc::strong_count(&self.slot) <= 2 {
+        if slots.get(&self.agent).is_some_and(|slot| Arc::strong_count(slot) == 1) {
             slots.remove(&self.agent);
         }
     }

@@ -5,7 +5,10 @@ use plugin_api::{AgentId, Hash256, HostError, Query, sql};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Arguments that are longer prove no claim: the texts of the chain have no bound, and what one call reads has.
-const ARGS_CHARS_MAX: usize = 16 * 1024;
+const ARGS_CHARS_MAX: usize = 12 * 1024;
+/// Transactions of one statement, and logs that it reads.
+const PART: usize = 100;
+const LOGS_MAX: usize = 1000;
 
 fn columns() -> String {
     format!(
@@ -15,11 +18,7 @@ fn columns() -> String {
     )
 }
 
-/// Transactions of one statement, and logs that it reads: a claim whose log is beyond them is not proven.
-const PART: usize = 50;
-const LOGS_MAX: i64 = 2000;
-
-/// The logs of these events in these transactions.
+/// The logs of these events in these transactions; of a transaction with very many the first.
 pub async fn of_transactions(
     db: &impl Query,
     transactions: &BTreeSet<Hash256>,
@@ -27,16 +26,31 @@ pub async fn of_transactions(
 ) -> Result<BTreeMap<Hash256, Vec<StoredLog>>, HostError> {
     let transactions: Vec<Hash256> = transactions.iter().copied().collect();
     let mut logs: BTreeMap<Hash256, Vec<StoredLog>> = BTreeMap::new();
+    let mut add = |read: Vec<StoredLog>| read.into_iter().for_each(|log| logs.entry(log.tx).or_default().push(log));
     for part in transactions.chunks(PART) {
-        let select = sql(format!("SELECT {} FROM chain_logs_v1 WHERE tx IN (NULL", columns()));
-        let select = part.iter().fold(select, |select, tx| select.push_bind(", {}", *tx)).push(") AND event IN (''");
-        let select = events.iter().fold(select, |select, event| select.push_bind(", {}", *event));
-        let select = select.push_bind(") ORDER BY tx, log_index LIMIT {}", LOGS_MAX);
-        for log in db.rows::<StoredLog>(select).await? {
-            logs.entry(log.tx).or_default().push(log);
+        let read = of_part(db, part, events).await?;
+        if read.len() < LOGS_MAX {
+            add(read);
+            continue;
+        }
+        // Nobody's transaction keeps the logs of others out.
+        for transaction in part {
+            add(of_part(db, &[*transaction], events).await?);
         }
     }
     Ok(logs)
+}
+
+async fn of_part(
+    db: &impl Query,
+    transactions: &[Hash256],
+    events: &BTreeSet<&str>,
+) -> Result<Vec<StoredLog>, HostError> {
+    let select = sql(format!("SELECT {} FROM chain_logs_v1 WHERE tx IN (NULL", columns()));
+    let select =
+        transactions.iter().fold(select, |select, tx| select.push_bind(", {}", *tx)).push(") AND event IN (''");
+    let select = events.iter().fold(select, |select, event| select.push_bind(", {}", *event));
+    db.rows(select.push(&format!(") ORDER BY tx, log_index LIMIT {LOGS_MAX}"))).await
 }
 
 /// Registrations of the agent: events that are named without a transaction.
