@@ -1,7 +1,7 @@
 //! `GET /api/loadtest/stats`
 
 use super::{DEPTH, FLOAT, SINK, WALLET_1, WALLET_2, XPUB, derived, each, eventually, send, stats};
-use plugin_testing::{Fault, json};
+use plugin_testing::json;
 
 #[tokio::test]
 async fn without_a_key_there_is_no_load_test() {
@@ -53,36 +53,6 @@ async fn final_blocks_are_counted_once_through_reorganisations() {
         assert_eq!((&stats["deployed"], &stats["schema"]), (&json!(true), &json!("loadtest/1")));
         let response = gateway.get("/api/loadtest/stats").await;
         assert_eq!(response.headers["cache-control"], "public, max-age=5");
-        gateway
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn what_left_the_chain_is_not_counted_although_it_seems_final() {
-    let config = json!({ "xpub": XPUB, "wallets": 3, "count_from_block": 0 });
-    each(config, async |chain, gateway| {
-        derived(&gateway, 3).await;
-        chain.mine_empty(6);
-        eventually(&gateway, "the blocks are followed", async || {
-            gateway.rows("SELECT max(number) FROM loadtest_blocks").await == ["Int(6)"]
-        })
-        .await;
-        // The server tells of a newest block that it does not have, so that block 4 seems to be final.
-        let gateway = gateway.restart_after(|_| {
-            chain.reorg(3);
-            chain.mine_empty(3);
-            chain.fail_always(Some(Fault::LiesAhead(2)));
-        });
-        let gateway = gateway.await;
-        let asked = chain.requests();
-        eventually(&gateway, "it looks a few times", async || chain.requests() > asked + 30).await;
-        chain.fail_always(None);
-        chain.mine_empty(DEPTH);
-        eventually(&gateway, "the other branch is counted", async || {
-            stats(&gateway).await["organic"]["throughBlock"] == json!(6)
-        })
-        .await;
         gateway
     })
     .await;

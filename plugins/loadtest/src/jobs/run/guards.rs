@@ -76,7 +76,7 @@ pub async fn look(cx: &PluginContext<Loadtest>, runner: &Runner) -> Result<Situa
         return Ok(situation);
     }
     let reasons = match read(cx, &mut situation).await {
-        Err(error) if super::is_passing(&error) => vec![format!("the chain cannot be read: {error}")],
+        Err(error) if super::is_passing(&error) => vec![format!("the chain cannot be read: {}", error.message)],
         other => other?,
     };
     situation.view.reasons.extend(reasons);
