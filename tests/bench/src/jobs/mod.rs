@@ -18,6 +18,7 @@ mod record;
 mod replicas;
 mod search;
 mod stream;
+mod trust;
 mod write;
 
 use crate::{
@@ -72,6 +73,7 @@ pub const JOBS: &[Job] = &[
     Job { name: "past", run: Run::Compared(past::run) },
     Job { name: "chain", run: Run::Compared(chain::run) },
     Job { name: "growth", run: Run::Written(growth::run) },
+    Job { name: "trust", run: Run::Written(trust::run) },
 ];
 
 /// What a job found.
