@@ -154,8 +154,7 @@ async function checkMeaning(credential) {
 /** Members of a claim that JSON-LD keeps: null is no value. */
 const stated = (claim) => Object.values(claim).filter((value) => value !== null).length;
 
-// Strict but for two things that the schema has: a first item with others behind it, and a proof of two types.
-const ajv = new Ajv2020({ strict: true, strictTuples: false, allowUnionTypes: true, allErrors: true });
+const ajv = new Ajv2020({ strict: true, allErrors: true });
 const validate = ajv.compile(schema);
 
 for (const credential of credentials) {

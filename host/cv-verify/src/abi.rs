@@ -81,7 +81,8 @@ pub fn decode(kinds: &[Kind], data: &[u8]) -> Option<Vec<Datum>> {
         let body = start.checked_add(WORD)?;
         let bytes = data.get(body..body.checked_add(offset(data, start)?)?)?;
         Some(match kind {
-            Kind::Text => Datum::Text(String::from_utf8_lossy(bytes).into_owned()),
+            // Databases keep no NUL, so documents have U+FFFD in its place.
+            Kind::Text => Datum::Text(String::from_utf8_lossy(bytes).replace('\0', "\u{fffd}")),
             _ => Datum::Bytes(bytes.to_vec()),
         })
     };

@@ -54,6 +54,13 @@ pub enum CvError {
     Off(&'static str),
     #[api(
         503,
+        "disabled",
+        "no registry of agents is configured",
+        hint = "this gateway follows no chain; the operator sets chains.main"
+    )]
+    NoRegistry,
+    #[api(
+        503,
         "unavailable",
         "the plugin {plugin} does not answer",
         hint = "repeat the request in some seconds",

@@ -29,10 +29,12 @@ const OUTDATED: u8 = 2;
 const NOT_CHECKABLE: u8 = 3;
 const FLIPS: u64 = 200;
 /// Names that are markup, turn the text around them, or are no plain letters. The registry takes 64 bytes.
-const HOSTILE: [&str; 3] = [
+const HOSTILE: [&str; 4] = [
     "</text><script>alert(1)</script>\"'&amp;",
     "a\u{202e}gnp.exe\u{202c} \u{5d0}\u{5d1}\u{5d2} \u{645}\u{631}\u{62d}\u{628}\u{627}",
-    "Digger \u{1f600}\u{200b}\u{feff} \u{e9}e\u{301} \u{7}",
+    "Digger \u{1f600}\u{200b}\u{feff} \u{e9}e\u{301} \u{7}\0",
+    // As another agent is called.
+    "Purser",
 ];
 /// Members of a proof that verifiers compare; the others are free texts.
 const PROTECTED: [&str; 8] =

@@ -50,6 +50,8 @@ impl Agent {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all(serialize = "camelCase"))]
 pub struct Namesake {
+    // As rows have it, and as an issue that was stored.
+    #[serde(alias = "agentId")]
     pub agent_id: AgentId,
     pub owner: Address,
     pub status: String,

@@ -140,7 +140,7 @@ impl Badge {
         )
     }
 
-    /// A pill of 20 pixels: the network and the name, then the headline.
+    /// A pill of 20 pixels: the network and the name, then the headline, whose ground covers a name of wide letters.
     fn flat(&self, theme: Theme, metric: Metric) -> String {
         let status = if self.is_active() { String::new() } else { format!(" ({})", self.status) };
         let label = format!("{} · {}{status}", self.network, self.name);
@@ -153,12 +153,13 @@ impl Badge {
         };
         let (middle_left, middle_right) = (left / 2, left + right / 2);
         format!(
-            "{}<rect width=\"{left}\" height=\"20\" fill=\"{ground}\"/><rect x=\"{left}\" width=\"{right}\" height=\"20\" fill=\"{}\"/>\
-             <g font-family=\"Verdana,Geneva,DejaVu Sans,sans-serif\" font-size=\"11\" text-anchor=\"middle\">\
-             <text x=\"{middle_left}\" y=\"14\" fill=\"{ink}\">{}</text><text x=\"{middle_right}\" y=\"14\" fill=\"#ffffff\">{}</text></g></svg>",
+            "{}<g font-family=\"Verdana,Geneva,DejaVu Sans,sans-serif\" font-size=\"11\" text-anchor=\"middle\">\
+             <rect width=\"{left}\" height=\"20\" fill=\"{ground}\"/><text x=\"{middle_left}\" y=\"14\" fill=\"{ink}\">{}</text>\
+             <rect x=\"{left}\" width=\"{right}\" height=\"20\" fill=\"{}\"/>\
+             <text x=\"{middle_right}\" y=\"14\" fill=\"#ffffff\">{}</text></g></svg>",
             self.begin(left + right, 20),
-            self.accent(),
             escape(&label),
+            self.accent(),
             escape(value),
         )
     }

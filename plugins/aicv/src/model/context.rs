@@ -135,9 +135,9 @@ pub fn schema(environment: &Environment) -> Value {
         "properties": {
             "@context": {
                 "type": "array",
-                "prefixItems": [{ "const": "https://www.w3.org/ns/credentials/v2" }],
-                "items": { "type": "string" },
+                "prefixItems": [{ "const": "https://www.w3.org/ns/credentials/v2" }, { "type": "string" }],
                 "minItems": 2,
+                "maxItems": 2,
             },
             "type": { "type": "array", "items": { "type": "string" }, "contains": { "const": "ServiceAgentCV" } },
             "issuer": { "type": "string", "pattern": "^did:pkh:eip155:[0-9]+:0x[0-9a-fA-F]{40}$" },
@@ -160,7 +160,7 @@ pub fn schema(environment: &Environment) -> Value {
             "claimsRoot": { "$ref": "#/$defs/hash" },
             "documentHash": { "$ref": "#/$defs/hash" },
             "asOfBlock": { "type": "integer", "minimum": 0 },
-            "proof": { "type": ["object", "array"] },
+            "proof": { "anyOf": [{ "type": "object" }, { "type": "array" }] },
         },
         "$defs": {
             "hash": hash,

@@ -15,7 +15,7 @@ use crate::{
     store::positions::{self, Position},
 };
 use plugin_api::{
-    AgentId, HandlerError, HostError, HostErrorCode, RequestContext,
+    Address, AgentId, HandlerError, HostError, RequestContext,
     chain::{ContractCall, MAIN},
     handles::Environment,
     point::CvRecord,
@@ -71,6 +71,7 @@ async fn attempt(
     if let Some(plugin) = NEEDED.into_iter().find(|plugin| plugins.is_off(plugin)) {
         return Err(CvError::Off(plugin).into());
     }
+    let registry = environment.contract("registry").ok_or(CvError::NoRegistry)?;
     let before = positions::read(&db).await?;
     // It is read at the beginning of the time in which they are at one block.
     let Some(position) = common(&before, environment, &plugins, leaves_out) else { return Ok(Err(INDEXING)) };
@@ -96,7 +97,7 @@ async fn attempt(
         return Ok(Err(INDEXING));
     }
     // Of the chain it is asked about that very block, whatever the indexes do meanwhile.
-    let Some(state) = read_state(cx, agent, position).await? else { return Ok(Err(INDEXING)) };
+    let Some(state) = read_state(cx, registry, agent, position).await? else { return Ok(Err(INDEXING)) };
     Ok(Ok(Collected { readings, state, position, behind, plugins }))
 }
 
@@ -117,6 +118,7 @@ fn states_nothing(record: &CvRecord) -> bool {
 /// The registry's answer about the agent in the state of that block; `None` when the block is on another branch now.
 async fn read_state(
     cx: &RequestContext<Aicv>,
+    registry: Address,
     agent: AgentId,
     position: Position,
 ) -> Result<Option<RegistryState>, HandlerError<CvError>> {
@@ -124,8 +126,6 @@ async fn read_state(
         cx.warn(&format!("the state of agent {agent} at block {}: {}", position.block, error.message));
         CvError::Unreadable { seconds: RETRY_S }
     };
-    let unknown = || HostError::new(HostErrorCode::Disabled, "no registry is configured");
-    let registry = cx.environment().contract("registry").ok_or_else(unknown).map_err(unreadable)?;
     let number = u64::try_from(position.block).unwrap_or_default();
     let call = ContractCall::new(registry, GET_AGENT).arg(agent).map_err(unreadable)?;
     let chain = cx.chain(MAIN);
