@@ -4,8 +4,8 @@ INSERT INTO host_chain_turn (plugin, chain, block) VALUES
     ('agents', 'main', -1), ('arena', 'main', -1), ('bounties', 'main', -1), ('economy', 'main', -1);
 
 INSERT INTO forum_threads (title, tags, author, created_at, last_post_at, post_count, upvotes, excerpt, kept)
-    SELECT 'Thread ' || i, '["t' || i % 50 || '"]', wallet, i, i, 2, i % 7, 'text ' || i,
-        json_object('title', 'Thread ' || i, 'tags', json_array('t' || i % 50), 'createdAt', i, 'excerpt', 'text ' || i)
+    SELECT 'Thread ' || i, '["t' || (i % 50) || '"]', wallet, i, i, 2, i % 7, 'text ' || i,
+        json_object('title', 'Thread ' || i, 'tags', json_array('t' || (i % 50)), 'createdAt', i, 'excerpt', 'text ' || i)
     FROM n;
 INSERT INTO forum_thread_tags (tag, thread_id) SELECT 't' || id % 50, id FROM forum_threads;
 INSERT INTO forum_posts (thread_id, author, body, created_at) SELECT i, wallet, 'opening of ' || i, i FROM n;
