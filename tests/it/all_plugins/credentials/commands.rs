@@ -60,9 +60,11 @@ fn assert_tells_state(answer: &Value, subject: &Value) {
         panic!("{AGENT} is a tuple")
     };
     let number = |place: usize| agent[place].as_uint().unwrap().0.to_string();
+    // Databases keep no NUL.
+    let name = agent[1].as_str().unwrap().replace('\0', "\u{fffd}");
     let status = STATUSES[number(8).parse::<usize>().unwrap()];
     let registry = json!({
-        "owner": agent[0].as_address().unwrap().to_checksum(None), "name": agent[1].as_str(), "endpoint": agent[2].as_str(),
+        "owner": agent[0].as_address().unwrap().to_checksum(None), "name": name, "endpoint": agent[2].as_str(),
         "price": number(4), "bond": number(5), "status": status, "jobsCompleted": number(9), "jobsFailed": number(10),
     });
     let (about, summary) = (&subject["agent"], &subject["summary"]);
