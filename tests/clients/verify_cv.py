@@ -510,7 +510,7 @@ class Credential:
             ("x402SpentWei", "X402Payment", total(payments, "amountWei")),
         ]
         for name, kind, proven_sum in sums:
-            if int(summary[name]) > proven_sum and not self.omits(kind):
+            if summary[name] is not None and int(summary[name]) > proven_sum and not self.omits(kind):
                 raise Forged(f"{name} is {summary[name]}, and the claims prove {proven_sum}")
         with_money = [claim for claim in paid if int(claim["amountWei"]) > 0]
         arms_length = summary["armsLength"]

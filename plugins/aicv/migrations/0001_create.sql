@@ -6,7 +6,7 @@ CREATE TABLE aicv_issues (
     -- Of the content without what probes count.
     fingerprint TEXT NOT NULL,
     issued_at BIGINT NOT NULL,
-    -- When it was last written, in milliseconds: a build that began before does not replace it.
+    -- When it was last written, in milliseconds: a build that has read an earlier row does not replace it.
     written_ms BIGINT NOT NULL,
     as_of_block BIGINT NOT NULL,
     as_of_block_hash TEXT NOT NULL,
@@ -30,6 +30,8 @@ CREATE INDEX aicv_documents_age ON aicv_documents (agent_id, issued_at);
 CREATE TABLE aicv_endorsements (
     id BIGINT NOT NULL PRIMARY KEY,
     from_agent_id BIGINT NOT NULL,
+    -- The owner of that agent then.
+    endorser TEXT,
     to_agent_id BIGINT NOT NULL,
     capability TEXT NOT NULL,
     -- 0 unbacked, 1 paid, 2 related.

@@ -95,8 +95,8 @@ async fn transferred(
 
 /// The actor is the owner of the agent that endorses.
 async fn endorsed(_: PluginContext<Aicv>, tx: Tx, event: ChainEvent<Endorsed>) -> Result<(), HostError> {
-    tx.defer(endorsements::insert(&event))?;
     let (owner, from_name) = agents::find_indexed(&tx, event.args.from_agent_id).await?.unzip();
+    tx.defer(endorsements::insert(&event, owner))?;
     let to_name = agents::find_indexed(&tx, event.args.to_agent_id).await?.map(|(_, name)| name);
     let given = EndorsementGiven {
         endorsement_id: event.args.id,

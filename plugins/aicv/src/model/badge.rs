@@ -80,10 +80,12 @@ impl Badge {
             Some(average) => format!("{average:.1}★ ({})", agent.rating_count),
             None => "unrated".to_owned(),
         };
-        let wei = |name: &str| {
-            summary.get(name).and_then(Value::as_str).and_then(|wei| wei.parse().ok()).unwrap_or(Wei::ZERO)
+        let wei = |name: &str| -> Option<Wei> { summary.get(name)?.as_str()?.parse().ok() };
+        let earned = match (wei("escrowEarnedWei"), wei("x402EarnedWei")) {
+            (Some(escrow), Some(x402)) => format!("{} FMX net", fmx(escrow.saturating_add(x402))),
+            // A plugin did not answer.
+            _ => "earnings unknown".to_owned(),
         };
-        let earned = format!("{} FMX net", fmx(wei("escrowEarnedWei").saturating_add(wei("x402EarnedWei"))));
         let (name, status) = (plain(&agent.name), plain(&agent.status));
         let title = format!(
             "{name} (agent {}, {status}) on chain {}: {jobs} from {payers} payers, rating {rating}, earned {earned}. Built {} at block {}. \

@@ -1,6 +1,7 @@
 //! The credential document.
 
 use super::{
+    agent::AgentName,
     content::{Content, Issue, Omitted},
     links::{self, Served},
     tree,
@@ -109,6 +110,10 @@ impl Publisher<'_> {
         let claims_root = tree::root(leaves);
         let query = if limit == LIMIT_DEFAULT { String::new() } else { format!("?limit={limit}") };
         let uri = links::credential_url(base_url, agent.agent_id, &query);
+        // A name of digits is read as an id, and of several agents with one name the oldest is found.
+        let is_oldest = content.namesakes.first().is_none_or(|other| other.agent_id > agent.agent_id);
+        let is_found = is_oldest && matches!(AgentName::parse(&agent.slug), Some(AgentName::Slug(_)));
+        let slug = Some(agent.slug.as_str()).filter(|_| is_found);
         let mut document = json!({
             "@context": ["https://www.w3.org/ns/credentials/v2", links::context_url(base_url)],
             "type": ["VerifiableCredential", "ServiceAgentCV"],
@@ -126,7 +131,7 @@ impl Publisher<'_> {
             "refreshService": {
                 "id": links::document_url(base_url, agent.agent_id), "type": "ServiceCvRefresh",
             },
-            "links": links::links(base_url, agent.agent_id, &agent.slug, self.served),
+            "links": links::links(base_url, agent.agent_id, slug, self.served),
             "claimsRoot": claims_root,
             "issuedAt": issued_at,
             "expiresAt": issue.expires_at(),

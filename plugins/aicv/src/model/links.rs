@@ -32,7 +32,8 @@ pub fn schema_url(base_url: &str) -> String {
     format!("{base_url}/api/ns/aicv/v1/schema.json")
 }
 
-pub fn links(base_url: &str, id: AgentId, slug: &str, served: Served) -> Value {
+/// `slug` is one that leads to this agent.
+pub fn links(base_url: &str, id: AgentId, slug: Option<&str>, served: Served) -> Value {
     let Served([audit, anchors, network, similar]) = served;
     let document = document_url(base_url, id);
     let given = |is_served: bool, path: String| is_served.then(|| format!("{base_url}{path}"));
@@ -41,7 +42,7 @@ pub fn links(base_url: &str, id: AgentId, slug: &str, served: Served) -> Value {
         "credential": format!("{document}/credential.json"),
         "verify": format!("{document}/verify"),
         "badge": format!("{document}/badge.svg"),
-        "bySlug": format!("{base_url}/api/cv/{slug}"),
+        "bySlug": slug.map(|slug| format!("{base_url}/api/cv/{slug}")),
         "audit": given(audit, format!("/api/agents/{id}/audit.jsonl")),
         "memoryAnchors": given(anchors, format!("/api/memory/anchors?agentId={id}")),
         "network": given(network, format!("/api/network?agentId={id}")),

@@ -30,6 +30,6 @@ pub use form::complete;
 pub use links::Served;
 pub use log::StoredLog;
 pub use proof::{SignedBy, proof, recipe};
-pub use summary::{own_members, summary};
+pub use summary::{members_of, own_members, summary};
 pub use typed_data::TypedData;
-pub use vocabulary::{AGENT_STATE, CONTRIBUTION, DISPUTE, EventRule, KINDS, Kind, SLASH};
+pub use vocabulary::{AGENT_STATE, CONTRIBUTION, DISPUTE, KINDS, Kind, SLASH};

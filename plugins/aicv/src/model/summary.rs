@@ -1,7 +1,7 @@
 //! The summary of a credential: the registry's counters, and sums that plugins contribute.
 //!
 //! The rule: a plugin sets the members of its own facts only, in the shape of the value for "nothing"; a member that nobody sets, or in another
-//! shape, has that value.
+//! shape, has that value. Those of a plugin that did not answer are null: nobody knows them.
 
 use super::agent::Agent;
 use plugin_api::Wei;
@@ -40,9 +40,14 @@ const MEMBERS: [(&str, &[&str]); 6] = [
     ("aicv", &["endorsements", "commonsContributions"]),
 ];
 
+/// The members that the plugin sets.
+pub fn members_of(plugin: &str) -> &'static [&'static str] {
+    MEMBERS.iter().find(|(name, _)| *name == plugin).map(|(_, members)| *members).unwrap_or_default()
+}
+
 /// What a plugin contributes to the summary, without members that are not its own.
 pub fn own_members(plugin: &str, contributed: Map<String, Value>) -> Map<String, Value> {
-    let own = MEMBERS.iter().find(|(name, _)| *name == plugin).map(|(_, members)| *members).unwrap_or_default();
+    let own = members_of(plugin);
     let is_own = |name: &String| own.contains(&name.as_str());
     contributed.into_iter().filter(|(name, _)| is_own(name)).collect()
 }
@@ -58,8 +63,8 @@ pub fn summary(agent: &Agent, mut contributed: Map<String, Value>, registry: Opt
         json!({ "paidJobsCompleted": 0, "zeroValueJobs": 0, "distinctPayers": 0, "ratedPaidJobs": 0 }),
     );
     arms_length["note"] =
-        "jobs in Completed or Resolved whose amount is above zero, and how many addresses paid them; the escrow \
-        lets no owner hire his own agent"
+        "jobs in Completed or Resolved whose amount is above zero, and how many addresses paid them, without addresses that \
+        this gateway labels as its own traffic; the escrow lets no owner hire his own agent"
             .into();
     arms_length["stillBuyable"] =
         "an owner may pay from other addresses of his own: the price of that is the fee, which is lost".into();

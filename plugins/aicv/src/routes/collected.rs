@@ -28,6 +28,8 @@ const PATIENCE_MS: i64 = 2_000;
 /// indexes are at one block for a part of it only.
 const NEEDED_PATIENCE_MS: i64 = 10_000;
 const PAUSE: Duration = Duration::from_millis(50);
+/// After one that did not answer: each failure is a fault of the plugin, and many at once pause what all agents need.
+const SILENT_PAUSE: Duration = Duration::from_millis(900);
 const RETRY_S: u32 = 2;
 const INDEXING: CvError = CvError::Indexing { seconds: RETRY_S };
 
@@ -48,8 +50,8 @@ impl Collected {
             let waited_ms = cx.now_ms() - begun_ms;
             match attempt(cx, agent, waited_ms >= PATIENCE_MS).await? {
                 Ok(collected) => return Ok(collected),
-                Err(reason) if waited_ms >= NEEDED_PATIENCE_MS => return Err(reason.into()),
-                Err(_) => cx.sleep(PAUSE).await,
+                Err((reason, _)) if waited_ms >= NEEDED_PATIENCE_MS => return Err(reason.into()),
+                Err((_, pause)) => cx.sleep(pause).await,
             }
         }
     }
@@ -60,12 +62,12 @@ impl Collected {
     }
 }
 
-/// The inner error is why it has to be read again.
+/// The inner error is why it has to be read again, and after which pause.
 async fn attempt(
     cx: &RequestContext<Aicv>,
     agent: AgentId,
     leaves_out: bool,
-) -> Result<Result<Collected, CvError>, HandlerError<CvError>> {
+) -> Result<Result<Collected, (CvError, Duration)>, HandlerError<CvError>> {
     let (db, environment) = (cx.db(), cx.environment());
     let mut plugins = Plugins::read(cx).await?;
     if let Some(plugin) = NEEDED.into_iter().find(|plugin| plugins.is_off(plugin)) {
@@ -74,11 +76,11 @@ async fn attempt(
     let registry = environment.contract("registry").ok_or(CvError::NoRegistry)?;
     let before = positions::read(&db).await?;
     // It is read at the beginning of the time in which they are at one block.
-    let Some(position) = common(&before, environment, &plugins, leaves_out) else { return Ok(Err(INDEXING)) };
+    let Some(position) = common(&before, environment, &plugins, leaves_out) else { return Ok(Err((INDEXING, PAUSE))) };
     let mut readings = Readings::read(cx, agent, &mut plugins).await?;
     let after = positions::read(&db).await?;
     if let Some(plugin) = NEEDED.into_iter().find(|plugin| plugins.silent.contains(*plugin)) {
-        return Ok(Err(CvError::Silent { plugin, seconds: RETRY_S }));
+        return Ok(Err((CvError::Silent { plugin, seconds: RETRY_S }, SILENT_PAUSE)));
     }
     let is_at = |plugin: &str| {
         let has_none = !before.contains_key(plugin) && !after.contains_key(plugin);
@@ -86,7 +88,7 @@ async fn attempt(
         is_there(&before) && is_there(&after) || has_none && !plugins::follows(environment, plugin)
     };
     if !NEEDED.into_iter().chain([OWN]).all(is_at) {
-        return Ok(Err(INDEXING));
+        return Ok(Err((INDEXING, PAUSE)));
     }
     // Where no fact is stated the index does not matter: events are counted in the gateway's log.
     let is_here = |(plugin, record): &(String, CvRecord)| states_nothing(record) || is_at(plugin);
@@ -94,10 +96,10 @@ async fn attempt(
     readings.records = records;
     let is_whole = behind.is_empty() && plugins.silent.is_empty();
     if !is_whole && !leaves_out {
-        return Ok(Err(INDEXING));
+        return Ok(Err((INDEXING, if plugins.silent.is_empty() { PAUSE } else { SILENT_PAUSE })));
     }
     // Of the chain it is asked about that very block, whatever the indexes do meanwhile.
-    let Some(state) = read_state(cx, registry, agent, position).await? else { return Ok(Err(INDEXING)) };
+    let Some(state) = read_state(cx, registry, agent, position).await? else { return Ok(Err((INDEXING, PAUSE))) };
     Ok(Ok(Collected { readings, state, position, behind, plugins }))
 }
 

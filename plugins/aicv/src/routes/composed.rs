@@ -10,11 +10,11 @@ use crate::{
     Aicv,
     model::{
         AGENT_STATE, Agent, CONTRIBUTION, CheckedClaim, Checks, Content, Exclusion, INDEXING, KINDS, Kind, Omitted,
-        Refusal, RegistryState, SLASH, UNAVAILABLE, own_members, summary,
+        Refusal, RegistryState, SLASH, UNAVAILABLE, members_of, own_members, summary,
     },
 };
 use plugin_api::{HostError, RequestContext, point::CvRecord};
-use serde_json::Map;
+use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Checks what was collected, and puts it in order.
@@ -38,7 +38,14 @@ pub fn content(cx: &RequestContext<Aicv>, collected: Collected) -> Result<Conten
     gathered.summary.insert("commonsContributions".to_owned(), contributions.values().sum::<i64>().into());
     gathered.order();
     let registry = registry.map(|registry| registry.to_string());
-    let summary = summary(&agent, gathered.summary, registry.as_deref());
+    let mut summary = summary(&agent, gathered.summary, registry.as_deref());
+    let missing = behind.iter().map(|(plugin, _)| plugin).chain(&plugins.silent);
+    for name in missing.flat_map(|plugin| members_of(plugin)) {
+        summary.insert((*name).to_owned(), Value::Null);
+    }
+    if !plugins.silent.is_empty() {
+        summary.insert("commonsContributions".to_owned(), Value::Null);
+    }
     let (covers, excludes) = scope(&gathered.covers, &types, &plugins);
     let claims = gathered.claims.into_iter().map(CheckedClaim::into_json).collect::<Result<_, _>>()?;
     let omitted = gathered.omitted.into_iter().filter(|(_, count)| *count > 0);
@@ -62,7 +69,7 @@ struct Gathered<'c> {
     checks: Checks<'c>,
     claims: Vec<CheckedClaim>,
     covers: BTreeSet<String>,
-    summary: Map<String, serde_json::Value>,
+    summary: Map<String, Value>,
     /// By kind and reason.
     omitted: BTreeMap<(String, &'static str), u64>,
 }
@@ -177,7 +184,7 @@ impl<'c> Gathered<'c> {
 fn report(cx: &RequestContext<Aicv>, plugin: &str, refused: &BTreeMap<Refusal, u64>) {
     for (refusal, count) in refused {
         cx.warn(&format!("{count} claims of {plugin} are left out: {}", refusal.name()));
-        cx.count("claims_refused", &[("plugin", plugin), ("reason", refusal.name())].into(), *count);
+        cx.count("claims_refused", &[("contributor", plugin), ("reason", refusal.name())].into(), *count);
     }
 }
 

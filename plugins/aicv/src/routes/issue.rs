@@ -10,7 +10,7 @@ use crate::{
     model::{Agent, AgentName, Document, Issue, LIMIT_DEFAULT, Publisher, Served},
     store::{
         agents,
-        documents::{self, IssueRow, NewIssue, content_text},
+        documents::{self, IssueRow, IssueVersion, NewIssue, content_text},
         positions::Position,
     },
 };
@@ -21,6 +21,8 @@ use std::sync::Arc;
 const ISSUE_S: i64 = 24 * 60 * 60;
 /// How long a whole content stands before one is issued from which a plugin is missing.
 const WHOLE_S: i64 = 10 * 60;
+/// What clocks of gateways may differ by.
+const CLOCKS_APART_S: i64 = 120;
 /// Blocks that a reorganisation may still remove.
 const UNSETTLED_BLOCKS: i64 = 128;
 
@@ -54,7 +56,6 @@ async fn build(
     publisher: &Publisher<'_>,
     agent: &Agent,
 ) -> Result<Issue, HandlerError<CvError>> {
-    let begun_ms = cx.now_ms();
     let stored = documents::current(&cx.db(), agent.agent_id).await?;
     let collected = match Collected::read(cx, agent.agent_id).await {
         Ok(collected) => collected,
@@ -64,9 +65,10 @@ async fn build(
     let (position, is_whole) = (collected.position, collected.is_whole());
     let content = content(cx, collected)?;
     let fingerprint = content.fingerprint(&publisher.fingerprint()?)?;
+    let seen = stored.as_ref().map(IssueRow::version);
     if let Some(row) = stored {
         let age_s = now_s - row.issued_at;
-        let is_same = row.fingerprint == fingerprint && age_s < ISSUE_S;
+        let is_same = row.fingerprint == fingerprint && is_young(&row, now_s);
         // A document without a plugin's claims is honest, but who asks again in a moment gets the whole one.
         let is_better = !is_whole && age_s < WHOLE_S && row.issue()?.content.is_whole();
         if (is_same || is_better) && is_on_branch(cx, &row, Some(position)).await? {
@@ -74,7 +76,7 @@ async fn build(
         }
     }
     let issue = Issue { content, issued_at: now_s, as_of_block: position.block, as_of_block_hash: position.hash };
-    store(cx, publisher, issue, fingerprint, begun_ms).await
+    store(cx, publisher, issue, fingerprint, seen).await
 }
 
 /// While nothing can be read, what was issued stands.
@@ -85,11 +87,15 @@ async fn in_place_of(
 ) -> Result<Issue, HandlerError<CvError>> {
     use CvError::{Indexing, Silent, Unreadable};
     let passes = matches!(error, HandlerError::Caller(Indexing { .. } | Unreadable { .. } | Silent { .. }));
-    let is_young = |row: &IssueRow| cx.now_s() - row.issued_at < ISSUE_S;
-    match stored.filter(|row| passes && is_young(row)) {
+    match stored.filter(|row| passes && is_young(row, cx.now_s())) {
         Some(row) if is_on_branch(cx, &row, None).await? => Ok(row.issue()?),
         _ => Err(error),
     }
+}
+
+/// One from the future was issued by a gateway whose clock was wrong.
+fn is_young(row: &IssueRow, now_s: i64) -> bool {
+    (-CLOCKS_APART_S..ISSUE_S).contains(&(now_s - row.issued_at))
 }
 
 /// Whether the block that the issue names is still the chain's, as far as a reorganisation may have removed it. `position` is where the indexes
@@ -117,13 +123,13 @@ async fn is_on_branch(
     }
 }
 
-/// Issues, unless another gateway has done so since this build began.
+/// Issues, unless another gateway has done so since this build read what was issued: clocks of gateways differ, so times do not tell.
 async fn store(
     cx: &RequestContext<Aicv>,
     publisher: &Publisher<'_>,
     issue: Issue,
     fingerprint: Hash256,
-    begun_ms: i64,
+    seen: Option<IssueVersion>,
 ) -> Result<Issue, HandlerError<CvError>> {
     let agent = issue.content.agent.agent_id;
     let Document { json, hash, .. } = publisher.document(&issue, LIMIT_DEFAULT)?;
@@ -143,9 +149,9 @@ async fn store(
             let known = documents::current(tx, agent).await?;
             let is_same = |row: &IssueRow| {
                 let is_equal = row.fingerprint == new.fingerprint && row.as_of_block_hash == new.as_of_block_hash;
-                is_equal && tx.now_s() - row.issued_at < ISSUE_S
+                is_equal && is_young(row, tx.now_s())
             };
-            if let Some(row) = known.filter(|row| row.written_ms > begun_ms || is_same(row)) {
+            if let Some(row) = known.filter(|row| Some(row.version()) != seen || is_same(row)) {
                 return Ok(Some(row));
             }
             tx.execute(documents::set_current(tx, &new)).await?;

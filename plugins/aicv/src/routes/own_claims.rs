@@ -17,8 +17,9 @@ use std::collections::BTreeSet;
 
 /// Endorsements in a record.
 const ENDORSEMENTS_MAX: i64 = 50;
-/// The agent's work and its life in the registry are other claims.
-const OTHER_TYPES: [&str; 3] = ["job.", "agent.", "chain."];
+/// The agent's work and its life in the registry are other claims; of a validation that is asked for the actor is who was named, and not
+/// who asked.
+const OTHER_TYPES: [&str; 4] = ["job.", "agent.", "chain.", "validation.requested"];
 
 /// The state that the registry answered.
 pub fn state(agent: AgentId, state: &RegistryState, registry: Option<Address>, chain_id: u64) -> Option<CheckedClaim> {
@@ -63,7 +64,7 @@ pub fn contribution(
     let fields = complete(kind, members([("kind", json!(activity_type)), ("count", json!(count))]))?;
     let (base_url, owner) = (&cx.environment().base_url, agent.owner);
     let source = serves_activity.then(|| format!("{base_url}/api/activity?type={activity_type}&actor={owner}"));
-    let note = "events that this address signed, counted in the gateway's log".to_owned();
+    let note = "events of the gateway's log that name this address as the actor".to_owned();
     asserted(kind, claim_id(agent.agent_id, &format!("commons:{activity_type}")), None, fields, source, Some(note))
 }
 

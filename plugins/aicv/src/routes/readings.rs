@@ -8,7 +8,7 @@ use super::{
 use crate::{
     Aicv,
     error::CvError,
-    model::{Agent, AgentName, CONTRIBUTION, Checks, DISPUTE, EventRule, KINDS, Namesake, StoredLog},
+    model::{Agent, AgentName, CONTRIBUTION, Checks, DISPUTE, Kind, Namesake, StoredLog},
     store::{agents, contributions, logs},
 };
 use plugin_api::{
@@ -91,14 +91,19 @@ impl Evidence {
         records: &[(String, CvRecord)],
     ) -> Result<Self, HostError> {
         let claims = || records.iter().flat_map(|(_, record)| record.claims.iter().take(CONTRIBUTED_MAX));
-        let logs = || claims().flat_map(|claim: &CvClaim| &claim.logs);
-        let transactions: BTreeSet<Hash256> = logs().filter_map(|log| log.tx).collect();
-        let events: BTreeSet<&str> = KINDS.iter().flat_map(|kind| kind.events).map(EventRule::name).collect();
+        // By event: whoever sends the transaction of a claim may write other logs beside it, as many and as long as he pays for.
+        let mut named: BTreeMap<&str, BTreeSet<Hash256>> = BTreeMap::new();
+        for (claim, log) in claims().flat_map(|claim: &CvClaim| claim.logs.iter().map(move |log| (claim, log))) {
+            let rule = Kind::find(&claim.kind).and_then(|kind| kind.rule(&log.contract, &log.event));
+            if let (Some(rule), Some(tx)) = (rule, log.tx) {
+                named.entry(rule.name()).or_default().insert(tx);
+            }
+        }
         let disputed = claims().filter(|claim| claim.kind == DISPUTE).filter_map(|claim| claim.fields.get("jobId"));
         let disputed: BTreeSet<i64> = disputed.filter_map(Value::as_i64).collect();
         let db = cx.db();
         Ok(Self {
-            by_tx: logs::of_transactions(&db, &transactions, &events).await?,
+            by_tx: logs::of_events(&db, &named).await?,
             registrations: logs::registrations(&db, agent).await?,
             jobs: agents::own_jobs(&db, agent, &disputed).await?,
         })

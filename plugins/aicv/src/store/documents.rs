@@ -14,7 +14,14 @@ pub struct IssueRow {
     content: String,
 }
 
+/// What no two writes of a row have in common.
+pub type IssueVersion = (Hash256, i64, i64);
+
 impl IssueRow {
+    pub fn version(&self) -> IssueVersion {
+        (self.fingerprint, self.issued_at, self.written_ms)
+    }
+
     pub fn issue(&self) -> Result<Issue, HostError> {
         let (issued_at, as_of_block, as_of_block_hash) = (self.issued_at, self.as_of_block, self.as_of_block_hash);
         Ok(Issue { content: read_content(&self.content)?, issued_at, as_of_block, as_of_block_hash })

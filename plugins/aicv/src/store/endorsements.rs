@@ -1,7 +1,7 @@
 //! Endorsements, derived from events of their contract.
 
 use crate::chain::{Endorsed, EndorsementRevoked};
-use plugin_api::{AgentId, Hash256, HostError, Query, Sql, Wei, contracts::ChainEvent, point::CvClaim, sql};
+use plugin_api::{Address, AgentId, Hash256, HostError, Query, Sql, Wei, contracts::ChainEvent, point::CvClaim, sql};
 use serde::Deserialize;
 
 pub const TABLE: &str = "aicv_endorsements";
@@ -19,8 +19,8 @@ pub struct Endorsement {
     pub uri: String,
     pub tx: Hash256,
     pub endorsed_at: i64,
-    /// The owner of the agent that endorses, today.
-    pub endorser: Option<plugin_api::Address>,
+    /// The owner of the agent that endorses, at that time: a later one has endorsed nobody.
+    pub endorser: Option<Address>,
 }
 
 /// Numbers for the summary.
@@ -31,12 +31,13 @@ pub struct Totals {
     pub paid: i64,
 }
 
-pub fn insert(event: &ChainEvent<Endorsed>) -> Sql {
+/// `endorser` owns the agent that endorses.
+pub fn insert(event: &ChainEvent<Endorsed>, endorser: Option<Address>) -> Sql {
     let given = &event.args;
     sql("INSERT INTO aicv_endorsements (id, from_agent_id, to_agent_id, capability, basis, weight, evidence_job_id, evidence_amount, uri, \
-         tx, endorsed_at, revoked) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0) ON CONFLICT (id) DO NOTHING")
+         tx, endorsed_at, endorser, revoked) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 0) ON CONFLICT (id) DO NOTHING")
     .bind((given.id, given.from_agent_id, given.to_agent_id, &given.capability, given.basis, given.weight))
-    .bind((given.evidence_job_id, given.evidence_amount_wei, &given.uri, event.tx, event.time_s))
+    .bind((given.evidence_job_id, given.evidence_amount_wei, &given.uri, event.tx, event.time_s, endorser))
 }
 
 pub fn revoke(event: &ChainEvent<EndorsementRevoked>) -> Sql {
@@ -50,11 +51,10 @@ fn bounded(column: &str) -> String {
 /// The newest that stand.
 pub async fn live(db: &impl Query, agent: AgentId, limit: i64) -> Result<Vec<Endorsement>, HostError> {
     // Texts of the chain have no bound: they are read up to where the claim is too large anyway.
-    let (capability, uri) = (bounded("e.capability"), bounded("e.uri"));
+    let (capability, uri) = (bounded("capability"), bounded("uri"));
     let select = sql(format!(
-        "SELECT e.id, e.from_agent_id, {capability} AS capability, e.basis, e.weight, e.evidence_job_id, e.evidence_amount, {uri} AS uri, e.tx, \
-         e.endorsed_at, a.owner AS endorser FROM aicv_endorsements e LEFT JOIN aicv_agents a ON a.id = e.from_agent_id \
-         WHERE e.to_agent_id = $1 AND e.revoked = 0 ORDER BY e.id DESC LIMIT $2",
+        "SELECT id, from_agent_id, {capability} AS capability, basis, weight, evidence_job_id, evidence_amount, {uri} AS uri, tx, \
+         endorsed_at, endorser FROM aicv_endorsements WHERE to_agent_id = $1 AND revoked = 0 ORDER BY id DESC LIMIT $2",
     ));
     db.rows(select.bind((agent, limit))).await
 }

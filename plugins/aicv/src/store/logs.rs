@@ -18,38 +18,33 @@ fn columns() -> String {
     )
 }
 
-/// The logs of these events in these transactions; of a transaction with very many the first.
-pub async fn of_transactions(
+/// The logs of each event in its transactions; of a transaction with very many the first.
+pub async fn of_events(
     db: &impl Query,
-    transactions: &BTreeSet<Hash256>,
-    events: &BTreeSet<&str>,
+    named: &BTreeMap<&str, BTreeSet<Hash256>>,
 ) -> Result<BTreeMap<Hash256, Vec<StoredLog>>, HostError> {
-    let transactions: Vec<Hash256> = transactions.iter().copied().collect();
     let mut logs: BTreeMap<Hash256, Vec<StoredLog>> = BTreeMap::new();
     let mut add = |read: Vec<StoredLog>| read.into_iter().for_each(|log| logs.entry(log.tx).or_default().push(log));
-    for part in transactions.chunks(PART) {
-        let read = of_part(db, part, events).await?;
-        if read.len() < LOGS_MAX {
-            add(read);
-            continue;
-        }
-        // Nobody's transaction keeps the logs of others out.
-        for transaction in part {
-            add(of_part(db, &[*transaction], events).await?);
+    for (event, transactions) in named {
+        let transactions: Vec<Hash256> = transactions.iter().copied().collect();
+        for part in transactions.chunks(PART) {
+            let read = of_part(db, part, event).await?;
+            if read.len() < LOGS_MAX {
+                add(read);
+                continue;
+            }
+            // Nobody's transaction keeps the logs of others out.
+            for transaction in part {
+                add(of_part(db, &[*transaction], event).await?);
+            }
         }
     }
     Ok(logs)
 }
 
-async fn of_part(
-    db: &impl Query,
-    transactions: &[Hash256],
-    events: &BTreeSet<&str>,
-) -> Result<Vec<StoredLog>, HostError> {
-    let select = sql(format!("SELECT {} FROM chain_logs_v1 WHERE tx IN (NULL", columns()));
-    let select =
-        transactions.iter().fold(select, |select, tx| select.push_bind(", {}", *tx)).push(") AND event IN (''");
-    let select = events.iter().fold(select, |select, event| select.push_bind(", {}", *event));
+async fn of_part(db: &impl Query, transactions: &[Hash256], event: &str) -> Result<Vec<StoredLog>, HostError> {
+    let select = sql(format!("SELECT {} FROM chain_logs_v1 WHERE event = $1 AND tx IN (NULL", columns())).bind(event);
+    let select = transactions.iter().fold(select, |select, tx| select.push_bind(", {}", *tx));
     db.rows(select.push(&format!(") ORDER BY tx, log_index LIMIT {LOGS_MAX}"))).await
 }
 

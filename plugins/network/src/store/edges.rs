@@ -144,10 +144,12 @@ pub async fn largest(
     let (mut rows, mut total) = (Vec::new(), 0);
     for kind in Kind::ALL.into_iter().filter(|kind| filter.kind.is_none_or(|only| only == *kind)) {
         rows.extend(db.rows::<Row>(select(kind, &condition, limit)).await?);
-        total += db.one::<i64>(count(kind, &condition)).await?;
+        let mut edges = db.one::<i64>(count(kind, &condition)).await?;
         if condition.is_empty() && condition.unlabelled.is_some() {
-            total -= labelled::find(db, kind).await?;
+            edges -= labelled::find(db, kind).await?;
         }
+        // What is labelled was counted some minutes ago.
+        total += edges.max(0);
     }
     rows.sort_by_key(|row| Reverse((row.edge_volume, row.edge_jobs, Reverse(row.id))));
     rows.truncate(limit as usize);
