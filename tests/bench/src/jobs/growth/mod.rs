@@ -183,10 +183,12 @@ fn median_ms(server: &Server, path: &str, requests: usize) -> Result<Option<f64>
     Ok(Some(times_ms[times_ms.len() / 2]))
 }
 
-/// 404 for what has no row here; 503 for what this gateway is not configured for, but not for a plugin that is paused.
+/// 404 for what has no row here; 503 for what this gateway is not configured for, or has no chain for, but not for a plugin that is
+/// paused. What answers a plain number refuses in plain text.
 fn is_without_row(status: u16, body: &[u8]) -> bool {
-    let code = || serde_json::from_slice::<Value>(body).map(|error| error["code"].clone()).unwrap_or_default();
-    matches!(status, 400 | 404) || status == 503 && code() == "disabled"
+    let is_told = |code: &Value| *code == "disabled" || *code == "chain_unavailable";
+    let has_reason = || serde_json::from_slice::<Value>(body).map_or(true, |error| is_told(&error["code"]));
+    matches!(status, 400 | 404) || status == 503 && has_reason()
 }
 
 /// Medians by path, in the order of the sizes.
