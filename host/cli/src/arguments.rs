@@ -47,11 +47,11 @@ pub enum Command {
     Migrate,
     /// Copy the whole database into one file, while the gateway serves or not, and check the copy
     ///
-    /// The configuration and secret keys are not in it: keep copies of them apart.
+    /// The configuration and all keys (`[signers]`, `[secrets]`) are not in it: keep copies of them apart.
     Backup(BackupFile),
     /// Put a backup in the place of the database of a gateway that is stopped
     ///
-    /// What the database held is kept beside it. The configuration and secret keys are not in a backup.
+    /// What the database held is kept beside it. The configuration and all keys (`[signers]`, `[secrets]`) are not in a backup.
     Restore(BackupFile),
     /// Record that the database of a gateway that is stopped is now an older one, which another program has put there
     ///

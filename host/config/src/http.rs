@@ -56,7 +56,7 @@ pub struct HttpConfig {
     /// Time that running requests get to finish when the gateway stops.
     #[schemars(range(min = 1, max = 3_600_000))]
     pub drain_timeout_ms: u64,
-    /// Memory for answers that are kept until their data changes (SQLite only); 0 keeps none.
+    /// Memory for answers that are kept until their data changes; 0 keeps none. On PostgreSQL see `database.staleness_ms`.
     #[schemars(range(max = 17_179_869_184_u64))]
     pub cache_bytes_max: usize,
     /// Whether answers are compressed (gzip, brotli) for clients that accept it.
