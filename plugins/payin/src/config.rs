@@ -1,7 +1,7 @@
 //! `[plugins.payin]` in the gateway's configuration. Rule: a wrong value stops the plugin, it is never corrected silently; a chain of another
 //! id than its name says is refused, since its tokens would be worth nothing.
 
-use crate::model::{ChainSettings, TakenChain, Units, parse_units};
+use crate::model::{ChainSettings, TakenChain, Units, pairs, parse_units};
 use alloy_primitives::U256;
 use plugin_api::{Address, ConfigError, JsonSchema, Wei};
 use serde::Deserialize;
@@ -114,7 +114,12 @@ impl Config {
             }),
         ]);
         let taken = self.chains.iter().filter_map(|(slug, chain)| chain.taken(slug, chain_ids, &mut problems));
-        let chains = taken.collect();
+        let chains: Vec<TakenChain> = taken.collect();
+        for (chain, other) in pairs(&chains).filter(|(chain, other)| chain.chain_id == other.chain_id) {
+            // Both would find each deposit, and pay it twice.
+            let (slug, other, id) = (&chain.slug, &other.slug, chain.chain_id);
+            problems.push(Some(format!("chains.{slug}.chain_id: it is {id}, as that of {other}: name one of them")));
+        }
         ConfigError::check(problems)?;
         Ok(Settings { price: price.and_then(Result::ok), chains, operators })
     }
@@ -132,7 +137,11 @@ mod tests {
     use serde_json::json;
 
     fn ids() -> BTreeMap<String, u64> {
-        [("eth", 1), ("base", 84532), ("dev", 31337)].map(|(name, id)| (name.to_owned(), id)).into()
+        [("eth", 1), ("base", 84532), ("dev", 31337)].map(named).into()
+    }
+
+    fn named((name, id): (&str, u64)) -> (String, u64) {
+        (name.to_owned(), id)
     }
 
     fn problems(config: serde_json::Value) -> String {
@@ -184,6 +193,26 @@ mod tests {
         ] {
             assert!(reason.contains(part), "{part}: {reason}");
         }
+    }
+
+    /// Two names for one would pay a deposit twice.
+    #[test]
+    fn a_chain_and_a_token_have_one_name() {
+        let (deposit, token) = (Address([1; 20]), "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48");
+        let usdx = json!({ "address": token, "decimals": 6 });
+        let dev = json!({ "deposit": deposit, "confirmations": 1, "chain_id": 1, "tokens": { "USDX": usdx } });
+        let mut config = json!({ "chains": { "eth": { "deposit": deposit, "tokens": { "USDX": usdx } }, "dev": dev } });
+        let config_of = |config: &serde_json::Value| serde_json::from_value::<Config>(config.clone()).unwrap();
+        let reason = config_of(&config).validate(&[("eth", 1), ("dev", 1)].map(named).into()).unwrap_err().0;
+        for part in
+            ["chains.eth.tokens.USDX: USDC has the same address", "chains.eth.chain_id: it is 1, as that of dev"]
+        {
+            assert!(reason.contains(part), "{part}: {reason}");
+        }
+        // One token on each of two chains is no problem.
+        config["chains"]["eth"]["tokens"] = json!({});
+        config["chains"]["dev"]["chain_id"] = json!(31337);
+        config_of(&config).validate(&ids()).unwrap();
     }
 
     #[test]

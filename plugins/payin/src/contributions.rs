@@ -34,8 +34,8 @@ pub async fn status(cx: PluginContext<Payin>, _: NoInput) -> Result<BTreeMap<Str
         }
         chains.insert(chain.slug.clone(), of_chain(scan, reason));
     }
-    let is_asset = |scope: &String| scope.contains(' ');
-    let paused_assets: Vec<String> = paused.into_iter().map(|(scope, _)| scope).filter(is_asset).collect();
+    let scopes = paused.into_iter().map(|(scope, _)| scope);
+    let paused_assets: Vec<String> = scopes.filter(|scope| pauses::is_of_asset(scope)).collect();
     let problem = match is_enabled {
         false => None,
         true if numbers.lost > 0 => Some("deposits left their chains after their payouts"),

@@ -81,10 +81,7 @@ impl NonceQueue {
     /// Does what can be done now. Returns whether intents are left.
     pub async fn tick(&mut self) -> bool {
         match self.try_tick().await {
-            Ok(is_busy) => {
-                self.set_unreadable(false);
-                is_busy
-            }
+            Ok(is_busy) => is_busy,
             // The next pass reads the intent again.
             Err(TickError::VersionConflict) => true,
             Err(error) => {
@@ -103,10 +100,12 @@ impl NonceQueue {
         let queued = self.queued().await?;
         self.record_queue_length(&signed, &queued);
         if signed.is_empty() && queued.is_empty() {
+            self.set_unreadable(false);
             self.refresh_balance().await;
             return Ok(false);
         }
         if !self.acquire_lease().await? {
+            // What the last pass could not read is still not known: this pass reads nothing of it.
             return Ok(true);
         }
         let account = self.chain.account(self.sender).await?;
@@ -120,6 +119,7 @@ impl NonceQueue {
         // Set once, at the end, so that the reason does not come and go within each pass.
         let blocked_reason = self.assign_nonces(&mut tick, queued).await?;
         self.set_blocked_reason(blocked_reason);
+        self.set_unreadable(false);
         Ok(true)
     }
 

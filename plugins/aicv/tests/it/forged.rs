@@ -183,6 +183,11 @@ async fn endorsements_are_indexed_and_proven() {
         let count = |kind: &str| events.iter().filter(|event| event.kind == kind).count();
         assert_eq!((count("endorsement.given"), count("endorsement.revoked")), (3, 1));
         assert_eq!(site.read("/api/stats").await["endorsements"], 2);
+        // Whoever gets the agent later has endorsed nobody.
+        site.mine(vec![script::transferred(2, 2, 7)]).await;
+        let document = site.read("/api/cv/1").await;
+        let endorser = claims(&document, "Endorsement")[0]["endorser"].as_str().unwrap().to_lowercase();
+        assert_eq!(endorser, script::account(2).to_lowercase());
         site.close().await;
     }
 }

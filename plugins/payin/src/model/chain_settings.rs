@@ -81,6 +81,13 @@ impl ChainSettings {
                 Err(reason) => missing(&format!("tokens.{symbol}"), reason),
             }
         }
+        for (token, other) in pairs(&tokens).filter(|(token, other)| token.address == other.address) {
+            // Each would find the other's deposits, and pay them again.
+            missing(
+                &format!("tokens.{}", token.symbol),
+                &format!("{} has the same address: name one of them", other.symbol),
+            );
+        }
         if tokens.is_empty() {
             missing("tokens", "no token is named");
         }
@@ -96,6 +103,11 @@ impl ChainSettings {
             tokens,
         })
     }
+}
+
+/// Each with each of those before it.
+pub fn pairs<T>(all: &[T]) -> impl Iterator<Item = (&T, &T)> {
+    all.iter().enumerate().flat_map(|(index, one)| all.iter().take(index).map(move |other| (one, other)))
 }
 
 impl TokenSettings {

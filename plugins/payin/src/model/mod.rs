@@ -11,7 +11,7 @@ mod view;
 
 pub use amount::{Decimal, dust_max, format_units, free_amount, parse_units};
 pub use chain::{TakenChain, Token};
-pub use chain_settings::ChainSettings;
+pub use chain_settings::{ChainSettings, pairs};
 pub use deposit::{Deposit, DepositState, FoundTransfer, TransferArguments, ordered};
 pub use event::PayinPaid;
 pub use price::{GRACE_S, LIFE_S, SPREAD_BPS, USD_MAX, USD_MIN, coins_for, in_micro, usd_of};

@@ -4,10 +4,13 @@ use super::check_operator;
 use crate::{
     Payin,
     error::OperatorError,
+    jobs::is_lasting,
     model::{Deposit, DepositState, DepositView},
-    store::deposits::DEPOSITS,
+    store::deposits::{self, DEPOSITS},
 };
-use plugin_api::{HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route, extract::SignedBy};
+use plugin_api::{
+    HandlerError, HostError, JsonSchema, Listed, Page, QueryString, RequestContext, Route, extract::SignedBy,
+};
 use serde::Deserialize;
 
 /// Which deposits.
@@ -36,10 +39,31 @@ async fn list_deposits(
 ) -> Result<Listed<DepositView>, HandlerError<OperatorError>> {
     check_operator(cx.plugin(), signer)?;
     let list = DEPOSITS.filter("state = {}", query.state).page(limit, offset).fetch(&cx.db()).await?;
-    let deposits: Vec<Deposit> = list.rows()?;
+    let deposits = match list.rows() {
+        Err(error) if is_lasting(&error) => readable(&cx, list.rows()?).await?,
+        deposits => deposits?,
+    };
     let view = |deposit: Deposit| {
         let chain = cx.plugin().chain(&deposit.chain);
         DepositView::new(deposit, chain)
     };
     Ok(Listed::new(deposits.into_iter().map(view).collect(), list.total)?)
+}
+
+/// A row of which no more than this is read.
+#[derive(Deserialize)]
+struct Id {
+    id: i64,
+}
+
+/// Those that can be read, one by one: one that cannot hides no other.
+async fn readable(cx: &RequestContext<Payin>, ids: Vec<Id>) -> Result<Vec<Deposit>, HostError> {
+    let mut readable = Vec::new();
+    for Id { id } in ids {
+        match deposits::find(&cx.db(), id).await {
+            Err(error) if is_lasting(&error) => cx.error(&format!("deposit {id} is left out of the list: {error}")),
+            deposit => readable.extend(deposit?),
+        }
+    }
+    Ok(readable)
 }

@@ -56,7 +56,8 @@ pub async fn note(tx: &Tx, chain: &str, found: &FoundTransfer) -> Result<(), Hos
     }
     release(tx, &known, "its deposit moved to another block").await?;
     let update = "UPDATE payin_deposits SET log_index = $2, block = $3, block_hash = $4, block_time = $5, sender = $6, units = $7, \
-         units_key = $8, state = 'new', reason = NULL, quote = NULL, checks = 0, check_at = 0, seen_at = $9 WHERE id = $1";
+         units_key = $8, state = 'new', reason = NULL, quote = NULL, checks = 0, check_at = 0, seen_at = $9, \
+         lost_at = NULL, lost_in = NULL WHERE id = $1";
     let update = sql(update)
         .bind((known.id, found.log_index, found.block, found.block_hash, found.block_time, found.sender, found.units))
         .bind((found.units.sort_key(), tx.now_s()));
@@ -123,8 +124,9 @@ pub async fn take_back(tx: &Tx, id: i64, block_hash: Hash256, now_in: Option<i64
         });
     }
     release(tx, &deposit, "its deposit left the chain").await?;
-    let update = "UPDATE payin_deposits SET state = 'gone', quote = NULL, reason = 'it left its chain' WHERE id = $1 \
-         AND state <> 'dismissed'";
+    // It was lost when its payout was on its way, and that one was never carried out: nothing is lost.
+    let update = "UPDATE payin_deposits SET state = 'gone', quote = NULL, reason = 'it left its chain', lost_at = NULL, lost_in = NULL \
+         WHERE id = $1 AND state <> 'dismissed'";
     tx.execute(sql(update).bind(id)).await.map(|_| Departure::Moved)
 }
 

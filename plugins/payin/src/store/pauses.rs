@@ -10,6 +10,11 @@ pub fn of_asset(chain: &str, asset: &str) -> String {
     format!("{chain} {asset}")
 }
 
+/// Whether it is the scope of a token.
+pub fn is_of_asset(scope: &str) -> bool {
+    scope.contains(' ')
+}
+
 /// Whether nothing is quoted and paid for this chain, or for this token of it.
 pub async fn is_paused(db: &impl Query, chain: &str, asset: Option<&str>) -> Result<bool, HostError> {
     let asset = asset.map_or_else(|| chain.to_owned(), |asset| of_asset(chain, asset));

@@ -20,15 +20,17 @@ pub async fn find(db: &impl Query, id: &str) -> Result<Option<Quote>, HostError>
     db.row(select("WHERE q.id = $1").bind(id)).await
 }
 
-/// Amounts between two that no new quote may have, in order.
+/// Amounts between two that no new quote may have, in order. They are read from what they are selected by, so that a quote of which another
+/// column cannot be read still has its amount.
 pub async fn taken(
     tx: &Tx,
     (chain, asset): (&str, &str),
     (least, most): (Units, Units),
 ) -> Result<Vec<Units>, HostError> {
-    let select = "SELECT send FROM payin_quotes WHERE chain = $1 AND asset = $2 AND send_key BETWEEN $3 AND $4 \
+    let select = "SELECT send_key FROM payin_quotes WHERE chain = $1 AND asset = $2 AND send_key BETWEEN $3 AND $4 \
          AND open_key IS NOT NULL ORDER BY send_key";
-    tx.rows(sql(select).bind((chain, asset, least.sort_key(), most.sort_key()))).await
+    let keys: Vec<String> = tx.rows(sql(select).bind((chain, asset, least.sort_key(), most.sort_key()))).await?;
+    Ok(keys.iter().filter_map(|key| key.trim_start_matches('0').parse().ok()).collect())
 }
 
 /// Stores a quote that is new; returns false when another one has its amount.
@@ -137,9 +139,10 @@ pub async fn lapsed(db: &impl Query, chain: &str, safe_time: i64, limit: u32) ->
     db.rows(sql(select).bind((chain, safe_time - GRACE_S, limit))).await
 }
 
-/// Ids of seen or confirmed ones of a chain for which no payout is recorded.
-pub async fn unpaid(db: &impl Query, chain: &str, limit: u32) -> Result<Vec<String>, HostError> {
-    let select = "SELECT q.id FROM payin_quotes q LEFT JOIN payin_deposits d ON d.id = q.deposit WHERE q.chain = $1 \
+/// Ids of seen or confirmed ones of a chain for which no payout is recorded, and those of their deposits; those first whose deposits were looked
+/// up longest ago.
+pub async fn unpaid(db: &impl Query, chain: &str, limit: u32) -> Result<Vec<(String, i64)>, HostError> {
+    let select = "SELECT q.id, d.id AS deposit_id FROM payin_quotes q JOIN payin_deposits d ON d.id = q.deposit WHERE q.chain = $1 \
          AND q.status IN ('seen', 'confirmed') AND q.intent IS NULL ORDER BY d.seen_at, q.id LIMIT $2";
     db.rows(sql(select).bind((chain, limit))).await
 }

@@ -110,8 +110,10 @@ async fn the_value_of_open_quotes_is_bounded() {
         // A contract that tells no decimals is no token to trust.
         site.until("it is paused", async || site.service().await["pausedAssets"] == json!(["dev USDC"])).await;
         crate::set_decimals(&site.dev, usdc, 6);
-        site.until("it goes on", async || site.service().await["pausedAssets"] == json!([])).await;
+        // Whoever asks before the next scan finds that it is right, which does not hide it from that scan.
         let body = json!({ "chain": "dev", "usdc": 10, "target": buyer().address() });
+        assert_refused(&site.ask(body.clone()).await, 503, "chain_unavailable");
+        site.until("it goes on", async || site.service().await["pausedAssets"] == json!([])).await;
         let first = site.ask(body.clone()).await;
         assert_eq!(first.status, 201, "{}", first.text());
         let first = first.json();
@@ -154,20 +156,33 @@ async fn a_token_with_other_decimals_than_its_contract_is_paused() {
     each(selling(), async |site| {
         let quote = site.quote("10").await;
         site.deposit(&quote);
-        let site = site.restart_with(|config| config["chains"]["dev"]["tokens"]["USDX"]["decimals"] = json!(18)).await;
+        let other = json!({ "address": Wallet::new(71).address(), "decimals": 6 });
+        let wrong = |config: &mut Value| {
+            let tokens = &mut config["chains"]["dev"]["tokens"];
+            tokens["USDX"]["decimals"] = json!(18);
+            tokens["OTHER"] = other;
+        };
+        let site = site.restart_with(wrong).await;
         // Whoever asks before the first scan gets none either.
         assert_eq!(refusal(&site, json!({})).await, (503, json!("chain_unavailable")));
-        site.until("it is paused", async || site.service().await["pausedAssets"] == json!(["dev USDX"])).await;
+        let both = json!(["dev OTHER", "dev USDX"]);
+        site.until("they are paused", async || site.service().await["pausedAssets"] == both).await;
         assert_eq!(site.service().await["ok"], false);
         let paused = site.operate(&crate::operator(), "pause", "payin.pause", json!({ "paused": false })).await.json();
         let reason = "its contract has 6 decimals, and the configuration 18";
-        assert_eq!(paused["paused"], json!([{ "chain": "dev", "asset": "USDX", "reason": reason }]));
+        assert_eq!(paused["paused"][1], json!({ "chain": "dev", "asset": "USDX", "reason": reason }));
         site.dev.mine_empty(crate::CONFIRMATIONS);
         site.becomes(&quote, "confirmed").await;
         site.until("it is not paid", async || site.state(&quote).await["error"] == "payouts are paused").await;
         assert!(site.main.waiting().is_empty());
 
-        let site = site.restart_with(|config| config["chains"]["dev"]["tokens"]["USDX"]["decimals"] = json!(6)).await;
+        // One is right now, and the other one is not configured any more.
+        let right = |config: &mut Value| {
+            let tokens = &mut config["chains"]["dev"]["tokens"];
+            tokens["USDX"]["decimals"] = json!(6);
+            tokens.as_object_mut().unwrap().remove("OTHER");
+        };
+        let site = site.restart_with(right).await;
         site.until("it goes on", async || site.service().await["pausedAssets"] == json!([])).await;
         site.pays(&quote).await;
         site.paid(&quote).await;

@@ -19,6 +19,12 @@ async fn rows_that_cannot_be_read_are_left_out() {
             site.becomes(quote, "seen").await;
         }
         let id = broken["quoteId"].as_str().unwrap();
+        let listed = (site.deposits("new").await.len(), site.deposits("matched").await.len());
+        assert_eq!(listed, (0, 2), "lists leave it out");
+        // Quotes of nearly the same amount are given, and its amount is still its own.
+        site.gateway.execute(&format!("UPDATE payin_quotes SET send = 'x' WHERE id = '{id}'")).await;
+        assert_eq!(site.quote_for(&Wallet::new(13), "10").await["sendExactly"], "10000001");
+        site.gateway.execute(&format!("UPDATE payin_quotes SET send = '10000000' WHERE id = '{id}'")).await;
         site.gateway.execute(&format!("UPDATE payin_quotes SET decimals = 300 WHERE id = '{id}'")).await;
         site.dev.mine_empty(CONFIRMATIONS);
         site.becomes(&whole, "confirmed").await;

@@ -1,7 +1,7 @@
 //! Deposits that leave their chain, at each step.
 
 use crate::{CONFIRMATIONS, DEPTH, Site, buyer, deposit_address, each, operator, selling, transfer};
-use plugin_testing::{ScriptedLog, Value, Wallet, json};
+use plugin_testing::{Fault, ScriptedLog, Value, Wallet, json};
 
 /// The deposit leaves with this many blocks on top of it, and the chain becomes longer without it.
 fn drop_deposit(site: &Site, on_top: u64) -> ScriptedLog {
@@ -24,8 +24,11 @@ async fn a_deposit_that_leaves_is_taken_back_and_counts_where_it_returns() {
         site.deposit(&quote);
         site.becomes(&quote, "seen").await;
         let log = drop_deposit(&site, 0);
+        // A payout that was on its way and never carried out left this mark.
+        site.gateway.execute("UPDATE payin_deposits SET lost_at = 1, lost_in = -1").await;
         let state = quoted(&site, &quote).await;
         assert_eq!(state["error"], "its deposit left the chain");
+        assert_eq!(site.service().await["lost"], 0, "nothing was paid for it");
         // Its amount is still its own.
         assert_eq!(site.quote_for(&Wallet::new(12), "10").await["sendExactly"], "10000001");
 
@@ -138,6 +141,70 @@ async fn a_payout_that_is_reorganised_is_paid_once() {
         site.main.mine_empty(2 + DEPTH);
         site.paid(&quote).await;
         assert_eq!(site.coins_of(&buyer()).len(), 1);
+        site
+    })
+    .await;
+}
+
+/// Servers that are behind, or have pruned their receipts, say nothing about the deposit.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_deposit_whose_receipt_is_lacking_is_neither_gone_nor_lost() {
+    each(selling(), async |site| {
+        let receipts_are_null = |are_null: bool| {
+            for server in [&site.dev, &site.second] {
+                server.fail_always(are_null.then_some(Fault::NullOn("eth_getTransactionReceipt")));
+            }
+        };
+        let quote = site.quote("10").await;
+        site.deposit(&quote);
+        site.pause(json!({ "paused": true })).await;
+        // More blocks than a scan reads again.
+        site.dev.mine_empty(3 * CONFIRMATIONS);
+        site.becomes(&quote, "confirmed").await;
+        receipts_are_null(true);
+        site.after_run("scan").await;
+        assert_eq!(site.state(&quote).await["status"], "confirmed");
+        site.pause(json!({ "paused": false })).await;
+        site.after_run("pay").await;
+        assert!(site.main.waiting().is_empty(), "nothing is paid for what is not proven");
+        receipts_are_null(false);
+        site.pays(&quote).await;
+        site.paid(&quote).await;
+
+        receipts_are_null(true);
+        site.after_run("scan").await;
+        let service = site.service().await;
+        assert_eq!((&service["lost"], &service["unavailableChains"]), (&json!(0), &json!([])), "{service}");
+        site
+    })
+    .await;
+}
+
+/// It moves to an earlier block than the scan goes back to, and its quote's grace is over: that block is scanned before the quote may expire.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_deposit_that_moved_far_back_is_found_before_its_quote_expires() {
+    each(selling(), async |site| {
+        let quote = site.quote("10").await;
+        site.deposit(&quote);
+        site.pause(json!({ "paused": true })).await;
+        let later = 300;
+        site.dev.mine_empty(later);
+        site.becomes(&quote, "confirmed").await;
+        site.after_run("scan").await;
+        let log = site.dev.reorg(later + 1).remove(0);
+        site.dev.mine_empty(1);
+        site.dev.mine(vec![log]);
+        site.dev.mine_empty(later + 1);
+        let statuses = async || -> Vec<String> {
+            let state = site.state(&quote).await;
+            let history = state["history"].as_array().unwrap();
+            history.iter().map(|change| change["status"].as_str().unwrap().to_owned()).collect()
+        };
+        site.until("it is confirmed again", async || statuses().await.len() >= 6).await;
+        assert_eq!(statuses().await, ["quoted", "seen", "confirmed"].repeat(2));
+        site.pause(json!({ "paused": false })).await;
+        site.pays(&quote).await;
+        site.paid(&quote).await;
         site
     })
     .await;

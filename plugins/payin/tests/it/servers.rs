@@ -130,3 +130,50 @@ async fn one_server_is_not_enough_and_a_wrong_chain_is_refused() {
     assert!(reports[0].reason.contains("it is 1 here and 31337 in [chains]"), "{}", reports[0].reason);
     gateway.stop().await;
 }
+
+/// What two servers never agree on holds up that deposit alone.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_receipt_on_which_servers_differ_leaves_its_chain_available() {
+    each(selling(), async |site| {
+        let quote = site.quote("10").await;
+        site.deposit(&quote);
+        site.becomes(&quote, "seen").await;
+        site.second.fail_always(Some(Fault::NullOn("eth_getTransactionReceipt")));
+        site.dev.mine_empty(CONFIRMATIONS);
+        for _ in 0..2 {
+            site.after_run("scan").await;
+        }
+        let chain = &site.service().await["chains"]["dev"];
+        assert_eq!((&chain["ok"], &chain["consecutiveFailures"]), (&json!(true), &json!(0)), "{chain}");
+        assert_eq!(site.state(&quote).await["status"], "seen");
+        site.quote_for(&Wallet::new(12), "20").await;
+        site.second.fail_always(None);
+        site.pays(&quote).await;
+        site.paid(&quote).await;
+        site
+    })
+    .await;
+}
+
+/// A call that fails in other words than a revert, for instance by an invalid opcode.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_token_whose_decimals_cannot_be_read_leaves_its_chain_available() {
+    each(selling(), async |site| {
+        let calls_fail = |site: &crate::Site, fail: bool| {
+            for server in [&site.dev, &site.second] {
+                server.fail_always(fail.then_some(Fault::NoOldState));
+            }
+        };
+        calls_fail(&site, true);
+        let site = site.restart().await;
+        site.after_run("scan").await;
+        let chain = &site.service().await["chains"]["dev"];
+        assert_eq!((&chain["ok"], &chain["consecutiveFailures"]), (&json!(true), &json!(0)), "{chain}");
+        let body = json!({ "chain": "dev", "asset": "USDX", "amount": "10", "to": buyer().address() });
+        assert_refused(&site.ask(body).await, 503, "chain_unavailable");
+        calls_fail(&site, false);
+        site.quote("10").await;
+        site
+    })
+    .await;
+}

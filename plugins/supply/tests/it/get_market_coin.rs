@@ -151,6 +151,15 @@ async fn a_price_is_served_no_longer_than_its_venue_is_configured() {
             response.status == 200 && response.json()["market_data"]["current_price"]["usd"].is_number()
         })
         .await;
+        // Such as that of another version.
+        gateway.execute("UPDATE supply_market SET reading = '{}'").await;
+        let unread = coin(&gateway).await;
+        assert_eq!(unread["market_data"]["current_price"]["usd"], json!(null), "a reading that does not parse is none");
+        chain.mine_empty(1);
+        rounds(&gateway, "a price again", async || {
+            coin(&gateway).await["market_data"]["current_price"]["usd"].is_number()
+        })
+        .await;
         let gateway = gateway.restart_after(|config| {
             config.plugins.sections.get_mut("supply").unwrap().config.remove("market");
         });

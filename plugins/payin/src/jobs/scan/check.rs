@@ -19,8 +19,8 @@ use plugin_api::{
 };
 use std::collections::BTreeMap;
 
-/// Deposits of a chain that one run matches.
-const DEPOSITS_MAX: u32 = 200;
+/// Deposits of a chain that one run matches: each takes about ten requests, and a run two minutes at most.
+const DEPOSITS_MAX: u32 = 25;
 /// Until a check that was not possible is tried again: twice as long each time, an hour at most.
 const FIRST_WAIT_S: i64 = 15;
 const DOUBLINGS_MAX: i64 = 8;

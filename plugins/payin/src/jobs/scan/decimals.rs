@@ -10,16 +10,46 @@ use plugin_api::{
     HostError, PluginContext,
     chain::{Chain, ContractCall},
 };
+use std::collections::BTreeSet;
 
-/// Pauses the tokens whose decimals differ, and ends such pauses when they do not any more. Each token is compared until it was right once.
+/// Ends the pauses of tokens that are not configured any more: nothing would compare them again. Their quotes have decimals that were right
+/// when they were made.
+pub async fn forget_removed(cx: &PluginContext<Payin>) -> Result<(), HostError> {
+    let mut configured = BTreeSet::new();
+    for chain in &cx.plugin().chains {
+        configured.extend(chain.tokens.iter().map(|token| pauses::of_asset(&chain.slug, &token.symbol)));
+    }
+    for scope in paused(cx).await?.difference(&configured) {
+        let scope = scope.clone();
+        cx.write(async move |tx| pauses::resume(tx, &scope).await).await?;
+    }
+    Ok(())
+}
+
+/// The scopes of tokens that are paused.
+async fn paused(cx: &PluginContext<Payin>) -> Result<BTreeSet<String>, HostError> {
+    let all = pauses::list(&cx.db()).await?;
+    Ok(all.into_iter().map(|(scope, _)| scope).filter(|scope| pauses::is_of_asset(scope)).collect())
+}
+
+/// Pauses the tokens whose decimals differ, and ends such pauses when they do not any more. Each token is compared until it was right once,
+/// and while it is paused: whoever asked for a quote may have found that it is right now.
 pub async fn check(cx: &PluginContext<Payin>, chain: &TakenChain, source: &Chain<'_>) -> Result<(), HostError> {
+    let paused = paused(cx).await?;
     for token in chain.tokens.clone() {
-        if cx.plugin().has_right_decimals(&chain.slug, &token) {
+        let scope = pauses::of_asset(&chain.slug, &token.symbol);
+        if cx.plugin().has_right_decimals(&chain.slug, &token) && !paused.contains(&scope) {
             continue;
         }
-        let difference = difference(source, &token).await?;
-        let (scope, is_right) = (pauses::of_asset(&chain.slug, &token.symbol), difference.is_none());
-        let reason = difference.clone();
+        let difference = match difference(source, &token).await {
+            // The other tokens go on. Whoever asks for a quote of this one compares it first.
+            Err(error) if error.is_transient() => {
+                cx.warn(&format!("the decimals of {scope} cannot be read now: {error}"));
+                continue;
+            }
+            difference => difference?,
+        };
+        let (is_right, reason) = (difference.is_none(), difference.clone());
         let is_new = cx
             .write(async move |tx| match &reason {
                 Some(reason) => pauses::pause(tx, &scope, reason, None).await,

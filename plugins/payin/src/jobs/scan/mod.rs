@@ -46,6 +46,7 @@ pub fn job() -> Job<Payin> {
 }
 
 async fn scan(cx: PluginContext<Payin>) -> Result<(), HostError> {
+    decimals::forget_removed(&cx).await?;
     let mut scans = Vec::new();
     for chain in cx.plugin().chains.clone() {
         scans.push(scan_chain(cx.clone(), chain));
@@ -73,20 +74,24 @@ async fn run(cx: &PluginContext<Payin>, chain: &TakenChain) -> Result<(), HostEr
     let head = source.head().await?;
     decimals::check(cx, chain, &source).await?;
     let watched = watched::watched(cx, chain).await?;
-    let mut is_complete = false;
     for _ in 0..WINDOWS_MAX {
         let scan = position(cx, chain, &source, head).await?;
         window::scan(cx, chain, &source, &watched, (&scan, head)).await?;
-        let position = scans::find(&cx.db(), &chain.slug).await?;
-        is_complete = position.is_some_and(|scan| scan.scanned_to >= head.number.cast_signed());
-        if is_complete {
+        if is_complete(cx, chain, head).await? {
             break;
         }
     }
     let matched = check::match_due(cx, chain, &source, &watched).await;
     let followed = presence::follow(cx, chain, &source, head).await;
     matched.and(followed)?;
-    if is_complete { complete(cx, chain, &source, head).await } else { Ok(()) }
+    // Read again: where a deposit has moved, its block is to be scanned again before its quote may expire.
+    if is_complete(cx, chain, head).await? { complete(cx, chain, &source, head).await } else { Ok(()) }
+}
+
+/// Whether the chain is scanned up to its head, and nothing is to be scanned again.
+async fn is_complete(cx: &PluginContext<Payin>, chain: &TakenChain, head: BlockInfo) -> Result<bool, HostError> {
+    let scan = scans::find(&cx.db(), &chain.slug).await?;
+    Ok(scan.is_some_and(|scan| scan.hash.is_some() && scan.scanned_to >= head.number.cast_signed()))
 }
 
 /// The position of the scan; the first one is some blocks before the head, and one on another branch goes back.

@@ -29,18 +29,29 @@ pub enum Presence {
     Here { confirmations: i64 },
     /// Its transaction is in this block now, or in none.
     Gone { block: Option<u64> },
+    /// The servers lack its receipt or its block, and nothing says that another block is in its place.
+    Unproven,
 }
 
 /// Looks a deposit up; two servers agree about receipt, block and head.
+///
+/// That servers lack a receipt or a block proves nothing: they may be behind, or have pruned it. A chain that became shorter has no block of
+/// this number, and the deposit is gone when one is there again.
 pub async fn look_up(source: &Chain<'_>, deposit: &Deposit, head: BlockInfo) -> Result<Presence, HostError> {
-    let Some(receipt) = source.receipt(deposit.tx).await? else { return Ok(Presence::Gone { block: None }) };
-    let block = source.block(receipt.block).await?;
-    let is_here = deposit.is_in(&receipt) && block.is_some_and(|block| block.hash == deposit.block_hash);
-    if !is_here {
-        return Ok(Presence::Gone { block: Some(receipt.block) });
+    let receipt = source.receipt(deposit.tx).await?;
+    let elsewhere = receipt.as_ref().filter(|receipt| !deposit.is_in(receipt)).map(|receipt| receipt.block);
+    if elsewhere.is_some() {
+        return Ok(Presence::Gone { block: elsewhere });
     }
-    Ok(Presence::Here {
-        confirmations: head.number.cast_signed().saturating_sub(deposit.block).saturating_add(1).max(0),
+    let block = source.block(deposit.block.cast_unsigned()).await?;
+    Ok(match (receipt, block) {
+        (receipt, Some(block)) if block.hash != deposit.block_hash => {
+            Presence::Gone { block: receipt.map(|receipt| receipt.block) }
+        }
+        (Some(_), Some(_)) => Presence::Here {
+            confirmations: head.number.cast_signed().saturating_sub(deposit.block).saturating_add(1).max(0),
+        },
+        _ => Presence::Unproven,
     })
 }
 
@@ -50,18 +61,52 @@ pub async fn follow(
     source: &Chain<'_>,
     head: BlockInfo,
 ) -> Result<(), HostError> {
+    // Unpaid ones that fail leave those that are paid looked up.
+    let unpaid = follow_all_unpaid(cx, chain, source, head).await;
+    let paid = follow_all_paid(cx, chain, source, head).await;
+    unpaid.and(paid)
+}
+
+/// One that fails waits, which was logged: it does not make the scan fail, unless too many do.
+async fn follow_all_unpaid(
+    cx: &PluginContext<Payin>,
+    chain: &TakenChain,
+    source: &Chain<'_>,
+    head: BlockInfo,
+) -> Result<(), HostError> {
     let mut errors = RowErrors::default();
-    for id in quotes::unpaid(&cx.db(), &chain.slug, QUOTES_MAX).await? {
+    for (id, deposit) in quotes::unpaid(&cx.db(), &chain.slug, QUOTES_MAX).await? {
+        set_looked_up(cx, deposit).await?;
         let outcome = follow_unpaid(cx, chain, source, (&id, head)).await;
         errors.note(cx, &format!("the quote {id}"), outcome)?;
     }
+    Ok(())
+}
+
+/// Those whose payout is recorded, likewise.
+async fn follow_all_paid(
+    cx: &PluginContext<Payin>,
+    chain: &TakenChain,
+    source: &Chain<'_>,
+    head: BlockInfo,
+) -> Result<(), HostError> {
+    let mut errors = RowErrors::default();
     for id in deposits::paid_since(&cx.db(), &chain.slug, cx.now_s() - WATCH_S, WATCHED_MAX).await? {
-        // Before the look-up, so that one that fails is last in the next run.
-        cx.write(async move |tx| deposits::set_looked_up(tx, id).await).await?;
+        set_looked_up(cx, id).await?;
         let outcome = follow_paid(cx, chain, source, (id, head)).await;
         errors.note(cx, &format!("deposit {id} of {}", chain.slug), outcome)?;
     }
-    errors.finish()
+    Ok(())
+}
+
+/// Before the look-up, so that one that fails is last in the next run.
+async fn set_looked_up(cx: &PluginContext<Payin>, id: i64) -> Result<(), HostError> {
+    cx.write(async move |tx| deposits::set_looked_up(tx, id).await).await
+}
+
+fn warn_unproven(cx: &PluginContext<Payin>, chain: &TakenChain, deposit: &Deposit) {
+    let (tx, slug) = (deposit.tx, &chain.slug);
+    cx.warn(&format!("two servers of {slug} lack the deposit {tx} or its block, and have no other block: it waits"));
 }
 
 async fn follow_unpaid(
@@ -76,6 +121,10 @@ async fn follow_unpaid(
     match look_up(source, &deposit, head).await? {
         Presence::Here { confirmations } => confirm(cx, &quote, &deposit, confirmations).await,
         Presence::Gone { block } => take_back(cx, chain, &deposit, block).await,
+        Presence::Unproven => {
+            warn_unproven(cx, chain, &deposit);
+            Ok(())
+        }
     }
 }
 
@@ -90,6 +139,10 @@ async fn follow_paid(
         Presence::Here { .. } if deposit.lost_at.is_none() => Ok(()),
         Presence::Here { .. } => cx.write(async move |tx| deposits::set_present(tx, id).await).await,
         Presence::Gone { block } => take_back(cx, chain, &deposit, block).await,
+        Presence::Unproven => {
+            warn_unproven(cx, chain, &deposit);
+            Ok(())
+        }
     }
 }
 

@@ -1,6 +1,9 @@
 //! One window of blocks: the transfers in it, and the new position.
 
-use super::watched::Watched;
+use super::{
+    presence::{Presence, look_up},
+    watched::Watched,
+};
 use crate::{
     Payin,
     jobs::RowErrors,
@@ -57,7 +60,7 @@ pub async fn scan(
     if source.block(to.cast_unsigned()).await? != Some(last) {
         return Err(moved(chain));
     }
-    let missing = missing(cx, chain, source, from, &found).await?;
+    let missing = missing(cx, chain, source, (from, head), &found).await?;
     let (scan, slug) = (scan.clone(), chain.slug.clone());
     let is_moved = cx
         .write(async move |tx| {
@@ -89,17 +92,17 @@ fn own(watched: &Watched, mut events: Vec<ChainEvent<TransferArguments>>) -> Vec
     ordered(&watched.token.symbol, events)
 }
 
-/// Stored deposits of these blocks that were not found again and have no receipt there.
+/// Stored deposits of these blocks that were not found again and are gone.
 async fn missing(
     cx: &PluginContext<Payin>,
     chain: &TakenChain,
     source: &Chain<'_>,
-    from: i64,
+    (from, head): (i64, BlockInfo),
     found: &[FoundTransfer],
 ) -> Result<Vec<Deposit>, HostError> {
     let (mut missing, mut errors) = (Vec::new(), RowErrors::default());
     for id in deposits::unmatched_from(&cx.db(), &chain.slug, from).await? {
-        let outcome = match missing_one(cx, source, id, found).await {
+        let outcome = match missing_one(cx, source, (id, head), found).await {
             Ok(deposit) => {
                 missing.extend(deposit);
                 Ok(())
@@ -115,15 +118,15 @@ async fn missing(
 async fn missing_one(
     cx: &PluginContext<Payin>,
     source: &Chain<'_>,
-    id: i64,
+    (id, head): (i64, BlockInfo),
     found: &[FoundTransfer],
 ) -> Result<Option<Deposit>, HostError> {
     let Some(deposit) = deposits::find(&cx.db(), id).await? else { return Ok(None) };
     if found.iter().any(|other| deposit.is_of(other)) {
         return Ok(None);
     }
-    let receipt = source.receipt(deposit.tx).await?;
-    Ok(Some(deposit).filter(|deposit| !receipt.is_some_and(|receipt| deposit.is_in(&receipt))))
+    let is_gone = matches!(look_up(source, &deposit, head).await?, Presence::Gone { .. });
+    Ok(is_gone.then_some(deposit))
 }
 
 #[cfg(test)]
