@@ -5,7 +5,7 @@
 
 use crate::{
     abi::{Datum, Event},
-    document::{Claim, Document},
+    document::{ALSO_EVIDENCE_MAX, Claim, Document},
     evidence::{Found, Problem, find, forged, unknown},
     expected::{Contracts, Expected},
     on_chain::OnChain,
@@ -19,8 +19,6 @@ use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
 const BINDS_MAX: usize = 32;
-/// The request and the delivery of a job.
-pub const ALSO_EVIDENCE_MAX: usize = 2;
 
 /// What the claims prove together.
 #[derive(Debug, Default)]

@@ -11,6 +11,8 @@ use serde_json::{Map, Value};
 pub const DOCUMENT_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// The largest `limit` of a document.
 pub const CLAIMS_MAX: usize = 1000;
+/// The request and the delivery of a job.
+pub const ALSO_EVIDENCE_MAX: usize = 2;
 /// The largest integer that every reader of JSON has exactly.
 const SAFE_INTEGER_MAX: f64 = 9_007_199_254_740_991.0;
 

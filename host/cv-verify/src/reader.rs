@@ -4,8 +4,7 @@
 
 use crate::{
     abi::{Datum, Kind, decode, decode_struct},
-    claims::ALSO_EVIDENCE_MAX,
-    document::CLAIMS_MAX,
+    document::{ALSO_EVIDENCE_MAX, CLAIMS_MAX},
     rpc::{Rpc, RpcError},
 };
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
