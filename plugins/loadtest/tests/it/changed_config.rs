@@ -120,7 +120,8 @@ async fn what_is_signed_is_sent_while_nothing_more_can_be_signed() {
         chain.lose(false);
         let gateway = restart_with(gateway, json!({ "waves_max": 2 }), None, Some(1)).await;
         eventually(&gateway, "it is sent again", async || is_sent()).await;
-        assert!(is_paused_for(&stats(&gateway).await, "tx.max_fee_gwei"), "{}", stats(&gateway).await);
+        let is_paused = async || is_paused_for(&stats(&gateway).await, "tx.max_fee_gwei");
+        eventually(&gateway, "the reason is told", is_paused).await;
         chain.hold(false);
         mine_until(chain, &gateway, "the wallets are funded", async |_| chain.mined().len() == 3).await;
         let gateway = restart_with(gateway, json!({}), None, Some(50)).await;
