@@ -26,6 +26,7 @@ async fn an_endpoint_that_is_gone_is_switched_off_at_once() {
         let waited = &site.mine_of(&owner()).await["deliveries"][1];
         assert_eq!((&waited["attempts"], &waited["lastError"]), (&json!(1), &json!("the webhook was switched off")));
         site.message("not made").await;
+        site.log_is_followed().await;
         site.wait(700).await;
         endpoint.calls(2).await;
         // Its owner switches it on again.
