@@ -179,6 +179,26 @@ async fn what_comes_while_the_plugin_is_off_is_heard_later() {
     }
 }
 
+/// Otherwise each write would read them all again, until one comes that is wanted.
+#[tokio::test]
+async fn events_of_other_types_are_passed_over_for_good() {
+    for gateway in TestGateway::each_database(&[module()]).await {
+        until_subscribed(&gateway).await;
+        publish(&gateway, &["(one)", "(two)"]).await;
+        TestGateway::eventually(LIMIT, "both are in the log", || async { gateway.events().await.len() == 2 }).await;
+        operate(&gateway, Action::Disable).await;
+        let is_passed = "SELECT 1 FROM host_log_subscriptions WHERE position = (SELECT max(id) FROM host_activity)";
+        TestGateway::eventually(LIMIT, "the subscription is at the end", || async {
+            gateway.rows(is_passed).await.len() == 1
+        })
+        .await;
+        operate(&gateway, Action::Enable).await;
+        publish(&gateway, &["three"]).await;
+        until_heard(&gateway, &["three"]).await;
+        gateway.stop().await;
+    }
+}
+
 #[tokio::test]
 async fn what_a_reorganisation_undid_meanwhile_is_not_heard() {
     let chain = ScriptedChain::start().await;

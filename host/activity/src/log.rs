@@ -41,9 +41,6 @@ pub struct PublicEvent {
     pub kind: String,
 }
 
-/// How many rows one read returns at most.
-const PAGE_ROWS: u32 = 500;
-
 /// Tells other gateways that the log has new rows. See [`Database::listen`].
 pub const WAKE_CHANNEL: &str = "gateway_activity";
 
@@ -56,6 +53,9 @@ pub struct ActivityLog {
 }
 
 impl ActivityLog {
+    /// How many rows one read returns at most.
+    pub const PAGE_ROWS: u32 = 500;
+
     pub fn new(database: Database) -> Self {
         Self { database, wake: Arc::new(watch::Sender::new(0)), written: Arc::default(), followed: Arc::default() }
     }
@@ -161,7 +161,7 @@ impl ActivityLog {
         self.wake.subscribe()
     }
 
-    /// The rows after that id in ascending order, at most [`PAGE_ROWS`].
+    /// The rows after that id in ascending order, at most [`Self::PAGE_ROWS`].
     pub async fn rows_after(&self, id: i64) -> Result<Vec<ActivityRow>, StorageError> {
         let page = self.page_after(id).await?.map(|page| page.rows);
         let records: Vec<ActivityRecord> = page.as_ref().map_or(Ok(Vec::new()), decode)?;
@@ -173,11 +173,11 @@ impl ActivityLog {
         let statement = sql(
             "SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity_v1 WHERE id > $1 ORDER BY id LIMIT $2",
         );
-        let rows = self.database.read(&Scope::Host, statement.bind(id).bind(PAGE_ROWS).into()).await?;
+        let rows = self.database.read(&Scope::Host, statement.bind(id).bind(Self::PAGE_ROWS).into()).await?;
         LogPage::new(rows)
     }
 
-    /// The first events of these types after that id, at most [`PAGE_ROWS`], and the id up to which there are no others.
+    /// The first events of these types after that id, at most [`Self::PAGE_ROWS`], and the id up to which there are no others.
     pub async fn events_after(&self, id: i64, types: &[String]) -> Result<(Vec<ActivityRow>, i64), StorageError> {
         // Read first: ids become visible in order, so that up to here no event appears any more.
         let latest_id = self.latest_id().await?;
@@ -188,9 +188,10 @@ impl ActivityLog {
                 .bind(latest_id)
                 .push_bind(" AND type IN ({}", first.as_str());
         let events = rest.iter().fold(events, |events, kind| events.push_bind(", {}", kind.as_str()));
-        let records: Vec<ActivityRecord> = self.read(events.push_bind(") ORDER BY id LIMIT {}", PAGE_ROWS)).await?;
+        let records: Vec<ActivityRecord> =
+            self.read(events.push_bind(") ORDER BY id LIMIT {}", Self::PAGE_ROWS)).await?;
         let rows: Vec<ActivityRow> = records.into_iter().map(ActivityRow::from).collect();
-        let is_full = rows.len() >= PAGE_ROWS as usize;
+        let is_full = rows.len() >= Self::PAGE_ROWS as usize;
         let up_to = rows.last().filter(|_| is_full).map_or(latest_id, |last| last.id);
         Ok((rows, up_to))
     }

@@ -7,6 +7,7 @@ use crate::HostContext;
 use gateway_activity::ActivityLog;
 use gateway_storage::{CommitStatement, Database, Scope, StorageError};
 use plugin_api::{
+    Sql,
     abi::{HostError, HostErrorCode, Statement, StatementResult},
     manifest::{LogBatch, LogBatchCall, LogDoneCall},
     sql,
@@ -30,6 +31,10 @@ pub fn forget(plugin: &str) -> String {
 
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
+/// How long a batch that is not full waits for more events, so that what followers cost does not grow with how often something is
+/// written.
+const GATHER: Duration = Duration::from_millis(100);
+
 /// The next events of a subscription. Waits for some, for as long as the plugin asks and does not stop. A subscription that is new
 /// begins at the end of the log.
 pub async fn next_batch(
@@ -43,18 +48,54 @@ pub async fn next_batch(
     let position = position(&host.database, log, plugin, &call.subscription).await?;
     let deadline = tokio::time::sleep(Duration::from_millis(call.wait_ms).min(WAIT_MAX));
     tokio::pin!(deadline);
+    // Events up to here are of other types: they are read once, not with every write until one comes that is wanted.
+    let mut passed = position;
+    let mut has_gathered = false;
     loop {
-        let (events, up_to) = log.events_after(position, &call.types).await?;
-        let is_over = !events.is_empty() || stop.is_cancelled() || deadline.is_elapsed();
-        if is_over {
-            return Ok(LogBatch { after: position, up_to, events, is_stopping: stop.is_cancelled() });
+        wake.mark_unchanged();
+        let (events, up_to) = log.events_after(passed, &call.types).await?;
+        let (is_stopping, is_late) = (stop.is_cancelled(), deadline.is_elapsed());
+        if events.len() >= ActivityLog::PAGE_ROWS as usize
+            || (has_gathered && !events.is_empty())
+            || is_stopping
+            || is_late
+        {
+            if events.is_empty() {
+                advance(&host.database, plugin, &call.subscription, position, up_to).await?;
+            }
+            return Ok(LogBatch { after: position, up_to, events, is_stopping });
+        }
+        if events.is_empty() {
+            passed = up_to;
+            tokio::select! {
+                changed = wake.changed() => changed.map_err(|_| HostError::new(HostErrorCode::Closed, "the log is closed"))?,
+                () = stop.cancelled() => continue,
+                () = &mut deadline => continue,
+            }
         }
         tokio::select! {
-            changed = wake.changed() => changed.map_err(|_| HostError::new(HostErrorCode::Closed, "the log is closed"))?,
+            () = tokio::time::sleep(GATHER) => has_gathered = true,
             () = stop.cancelled() => {}
-            () = &mut deadline => {}
         }
     }
+}
+
+/// Moves a subscription over events that it does not want, so that the next run does not read them again. Another gateway may
+/// have moved it meanwhile.
+async fn advance(database: &Database, plugin: &str, name: &str, from: i64, to: i64) -> Result<(), HostError> {
+    if to > from {
+        let advance = CommitStatement::new(moved(plugin, name, from, to).into());
+        database.begin(Scope::Host).commit(vec![advance]).await?;
+    }
+    Ok(())
+}
+
+fn moved(plugin: &str, name: &str, from: i64, to: i64) -> Sql {
+    sql("UPDATE host_log_subscriptions SET position = $4 WHERE plugin = $1 AND name = $2 AND position = $3")
+        .bind(plugin)
+        .bind(name)
+        .bind(from)
+        .bind(to)
 }
 
 async fn position(database: &Database, log: &ActivityLog, plugin: &str, name: &str) -> Result<i64, HostError> {
@@ -89,14 +130,9 @@ where
     F: Future<Output = Result<Vec<StatementResult>, StorageError>>,
 {
     let LogDoneCall { subscription, after, up_to } = call;
-    let advance =
-        sql("UPDATE host_log_subscriptions SET position = $4 WHERE plugin = $1 AND name = $2 AND position = $3")
-            .bind(plugin)
-            .bind(subscription.as_str())
-            .bind(after)
-            .bind(up_to.max(after));
-    let moved: u64 = run(vec![advance.into()]).await?.iter().map(|result| result.changes).sum();
-    if moved == 1 {
+    let advance = moved(plugin, &subscription, after, up_to.max(after));
+    let changes: u64 = run(vec![advance.into()]).await?.iter().map(|result| result.changes).sum();
+    if changes == 1 {
         return Ok(());
     }
     let message = format!("these events of the subscription {subscription} are done already");
