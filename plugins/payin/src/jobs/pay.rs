@@ -3,7 +3,7 @@
 //! it is. What holds a quote back is written into it, in words for everybody, and it is never failed for that.
 
 use super::{
-    RowErrors, is_lasting,
+    RowErrors, is_lasting, is_passing,
     scan::{Presence, look_up},
 };
 use crate::{
@@ -48,7 +48,7 @@ enum Verdict {
 async fn pay(cx: PluginContext<Payin>) -> Result<(), HostError> {
     match pay_due(&cx).await {
         // Nothing was recorded: the next run tries it again, and the status says what is missing.
-        Err(error) if error.is_transient() => {
+        Err(error) if is_passing(&error) => {
             cx.warn(&format!("no quote can be paid now: {error}"));
             Ok(())
         }
@@ -61,7 +61,7 @@ async fn pay_due(cx: &PluginContext<Payin>) -> Result<(), HostError> {
     for id in quotes::payable(&cx.db(), cx.now_s(), QUOTES_MAX).await? {
         let outcome = pay_one(cx, &id).await;
         match &outcome {
-            Err(error) if error.is_transient() => hold(cx, &id, UNCHECKED, MINUTE_S).await?,
+            Err(error) if is_passing(error) => hold(cx, &id, UNCHECKED, MINUTE_S).await?,
             Err(error) if is_lasting(error) => hold(cx, &id, BROKEN, HOUR_S).await?,
             _ => {}
         }

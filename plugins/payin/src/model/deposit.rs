@@ -1,6 +1,8 @@
 //! Transfers to a deposit address: as events, and as rows.
 
 use super::Units;
+use crate::config::power_of_ten;
+use alloy_primitives::U256;
 use plugin_api::{Address, Hash256, chain::ReceiptInfo, contracts::ChainEvent, handles::Bind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -84,6 +86,12 @@ pub struct Deposit {
     pub checks: i64,
     pub lost_at: Option<i64>,
     pub found_at: i64,
+}
+
+/// Half a token, which is half a USD. Nothing is quoted below twice as much, and less is not kept: so nobody fills tables, or delays deposits of
+/// others, with transfers that cost nothing.
+pub fn least_units(decimals: u8) -> Units {
+    plugin_api::Wei(power_of_ten(decimals) / U256::from(2)).max(Units::from(1))
 }
 
 /// The transfers of one token to deposit addresses, numbered within their transactions for each address, so that the numbers do not depend

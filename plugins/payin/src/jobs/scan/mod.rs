@@ -21,7 +21,7 @@ use crate::{
 };
 use futures_util::future::join_all;
 use plugin_api::{
-    HostError, Job, PluginContext, Tx,
+    HostError, HostErrorCode, Job, PluginContext, Tx,
     chain::{BlockInfo, Chain},
 };
 use std::time::Duration;
@@ -38,6 +38,7 @@ const BACK_BLOCKS_MAX: i64 = 9000;
 /// What everybody reads of a scan that failed; the log has the reason.
 const NOT_ALIKE: &str = "two of its servers must answer alike, and did not";
 const UNREADABLE: &str = "its servers answered what cannot be processed";
+const NOT_STORED: &str = "the gateway could not store what it found";
 /// Quotes of a chain that one run marks as expired.
 const EXPIRED_MAX: u32 = 200;
 
@@ -63,8 +64,12 @@ async fn scan_chain(cx: PluginContext<Payin>, chain: TakenChain) -> Result<(), H
         Err(error) => {
             let slug = chain.slug;
             cx.warn(&format!("the deposits of {slug} cannot be scanned now: {error}"));
-            let text = if error.is_transient() { NOT_ALIKE } else { UNREADABLE }.to_owned();
-            cx.write(async move |tx| scans::fail(tx, &slug, &text).await).await
+            let text = match error.is_transient() {
+                true => NOT_ALIKE,
+                false if error.is(HostErrorCode::Closed) => NOT_STORED,
+                false => UNREADABLE,
+            };
+            cx.write(async move |tx| scans::fail(tx, &slug, text).await).await
         }
     }
 }
