@@ -237,6 +237,9 @@ impl DepositView {
                 "assign it to a quote: POST /api/payin/deposits/resolve {depositId, quoteId}",
                 "dismiss it, after a refund by hand: POST /api/payin/deposits/resolve {depositId}",
             ],
+            DepositState::Matched => vec![
+                "while no payout of its quote is recorded, end that quote: POST /api/payin/deposits/resolve {depositId, endQuote: true}",
+            ],
             _ => Vec::new(),
         };
         Self {

@@ -1,7 +1,7 @@
 //! Deposits: one row for the life of a transfer, whatever block its transaction moves to. So one that was paid for is never found again as
 //! another.
 
-use super::quotes;
+use super::quotes::{self, Followed};
 use crate::model::{Deposit, DepositState, FoundTransfer, Quote, Status};
 use plugin_api::{Address, Hash256, HostError, HostErrorCode, List, Query, Tx, sql};
 use std::collections::BTreeSet;
@@ -189,9 +189,9 @@ pub async fn unmatched_in(db: &impl Query, chain: &str, (from, to): (i64, i64)) 
     db.rows(sql(select).bind((chain, from, to))).await
 }
 
-/// Ids of deposits of a chain whose payouts are on their way, or ended since this time; those first that were looked up longest ago.
-pub async fn paid_since(db: &impl Query, chain: &str, since_s: i64, limit: u32) -> Result<Vec<i64>, HostError> {
-    let select = "SELECT d.id FROM payin_quotes q JOIN payin_deposits d ON d.id = q.deposit WHERE q.chain = $1 \
+/// Deposits of a chain whose payouts are on their way, or ended since this time; those first that were looked up longest ago.
+pub async fn paid_since(db: &impl Query, chain: &str, since_s: i64, limit: u32) -> Result<Vec<Followed>, HostError> {
+    let select = "SELECT q.id AS quote, q.status, d.id AS deposit, d.found_at FROM payin_quotes q JOIN payin_deposits d ON d.id = q.deposit WHERE q.chain = $1 \
          AND q.intent IS NOT NULL AND (q.status = 'confirmed' OR q.ended_at >= $2) AND d.state = 'matched' \
          ORDER BY d.seen_at, d.id LIMIT $3";
     db.rows(sql(select).bind((chain, since_s, limit))).await
@@ -232,6 +232,13 @@ pub async fn assign(tx: &Tx, deposit: &Deposit, quote: &Quote, detail: &str) -> 
     }
     quotes::set_deposit(tx, &quote.id, deposit.id, coins).await?;
     Ok(Assignment::Done)
+}
+
+/// Takes a deposit from the quote that an operator has ended: it is his to decide about.
+pub async fn take_from_ended(tx: &Tx, id: i64, reason: &str) -> Result<(), HostError> {
+    let update =
+        "UPDATE payin_deposits SET state = 'unmatched', quote = NULL, reason = $2 WHERE id = $1 AND state = 'matched'";
+    tx.execute(sql(update).bind((id, reason))).await.map(drop)
 }
 
 /// Records that an operator pays no coins for it; returns false when it is not his to decide.

@@ -139,12 +139,22 @@ pub async fn lapsed(db: &impl Query, chain: &str, safe_time: i64, limit: u32) ->
     db.rows(sql(select).bind((chain, safe_time - GRACE_S, limit))).await
 }
 
-/// Ids of seen or confirmed ones of a chain for which no payout is recorded, and those of their deposits; those first whose deposits were looked
-/// up longest ago.
-pub async fn unpaid(db: &impl Query, chain: &str, limit: u32) -> Result<Vec<(String, i64)>, HostError> {
-    let select = "SELECT q.id, d.id AS deposit_id FROM payin_quotes q JOIN payin_deposits d ON d.id = q.deposit WHERE q.chain = $1 \
-         AND q.status IN ('seen', 'confirmed') AND q.intent IS NULL ORDER BY d.seen_at, q.id LIMIT $2";
-    db.rows(sql(select).bind((chain, limit))).await
+/// A deposit that is to be looked up.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Followed {
+    pub quote: String,
+    pub status: Status,
+    pub deposit: i64,
+    pub found_at: i64,
+}
+
+/// Of quotes of a chain for which no payout is recorded: seen ones, and confirmed ones that were looked up before this time; those first that were
+/// looked up longest ago. The last look before a payout is that of the job that pays.
+pub async fn unpaid(db: &impl Query, chain: &str, before_s: i64, limit: u32) -> Result<Vec<Followed>, HostError> {
+    let select = "SELECT q.id AS quote, q.status, d.id AS deposit, d.found_at FROM payin_quotes q JOIN payin_deposits d ON d.id = q.deposit \
+         WHERE q.chain = $1 AND (q.status = 'seen' OR q.status = 'confirmed' AND d.seen_at <= $2) AND q.intent IS NULL \
+         ORDER BY d.seen_at, q.id LIMIT $3";
+    db.rows(sql(select).bind((chain, before_s, limit))).await
 }
 
 /// Ids of confirmed ones that may be paid now, the oldest first.
@@ -227,6 +237,16 @@ pub async fn set_failed(tx: &Tx, quote: &Quote, reason: &str) -> Result<bool, Ho
     Ok(is_failed)
 }
 
+/// Ends a quote whose deposit an operator takes from it; returns false when it has none, or a payout is recorded.
+pub async fn end_unpaid(tx: &Tx, quote: &Quote, detail: &str) -> Result<bool, HostError> {
+    let may_end = matches!(quote.status, Status::Seen | Status::Confirmed) && quote.intent.is_none();
+    if !may_end || !set_status(tx, &quote.id, quote.status, Status::Failed, detail).await? {
+        return Ok(false);
+    }
+    clear_deposit(tx, &quote.id, "the operator has ended it").await?;
+    Ok(true)
+}
+
 /// Coins that are promised to deposits and not paid: of seen and confirmed quotes.
 pub async fn reserved(db: &impl Query) -> Result<Wei, HostError> {
     let select = "SELECT fmx_out FROM payin_quotes WHERE status IN ('seen', 'confirmed') AND is_mined = 0";
@@ -250,6 +270,7 @@ pub struct Numbers {
     pub open: i64,
     pub paid: i64,
     pub held: i64,
+    /// In their blocks; those that an operator ended are none.
     pub failed: i64,
     pub unmatched: i64,
     pub lost: i64,
@@ -260,7 +281,7 @@ pub async fn numbers(db: &impl Query, since_s: i64) -> Result<Numbers, HostError
          (SELECT count(*) FROM payin_quotes WHERE status IN ('quoted', 'seen')) AS open, \
          (SELECT count(*) FROM payin_quotes WHERE status = 'paid') AS paid, \
          (SELECT count(*) FROM payin_quotes WHERE status = 'confirmed' AND error IS NOT NULL) AS held, \
-         (SELECT count(*) FROM payin_quotes WHERE status = 'failed') AS failed, \
+         (SELECT count(*) FROM payin_quotes WHERE status = 'failed' AND intent IS NOT NULL) AS failed, \
          (SELECT count(*) FROM payin_deposits WHERE state = 'unmatched' AND found_at >= $1) AS unmatched, \
          (SELECT count(*) FROM payin_deposits WHERE lost_at IS NOT NULL) AS lost";
     db.one(sql(select).bind(since_s)).await
