@@ -57,21 +57,32 @@ pub async fn insert(tx: &Tx, quote: &Quote) -> Result<bool, HostError> {
 /// How many are open, and of what value.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub struct Open {
+    /// For this recipient, of this network: others may ask for him as well, and do not refuse him his own.
     pub recipient: i64,
     pub network: i64,
+    /// Of the /48 of this network.
+    pub site: i64,
     pub usd_micro: i64,
     /// Of this network.
     pub network_usd_micro: i64,
+    pub site_usd_micro: i64,
 }
 
-pub async fn open(db: &impl Query, recipient: Address, network: &str) -> Result<Open, HostError> {
-    let select = "SELECT \
-         (SELECT count(*) FROM payin_quotes WHERE recipient = $1 AND status IN ('quoted', 'superseded')) AS recipient, \
-         (SELECT count(*) FROM payin_quotes WHERE network = $2 AND status IN ('quoted', 'superseded')) AS network, \
-         (SELECT cast(coalesce(sum(usd_micro), 0) AS BIGINT) FROM payin_quotes WHERE status IN ('quoted', 'superseded')) AS usd_micro, \
-         (SELECT cast(coalesce(sum(usd_micro), 0) AS BIGINT) FROM payin_quotes WHERE network = $2 \
-             AND status IN ('quoted', 'superseded')) AS network_usd_micro";
-    db.one(sql(select).bind((recipient, network))).await
+pub async fn open(db: &impl Query, recipient: Address, network: &str, site: Option<&str>) -> Result<Open, HostError> {
+    let open = "FROM payin_quotes WHERE status IN ('quoted', 'superseded')";
+    let (count, sum) = ("SELECT count(*)", "SELECT cast(coalesce(sum(usd_micro), 0) AS BIGINT)");
+    let select = format!(
+        "SELECT ({count} {open} AND network = $2 AND recipient = $1) AS recipient, ({count} {open} AND network = $2) AS network, \
+         ({count} {open} AND site = $3) AS site, ({sum} {open}) AS usd_micro, \
+         ({sum} {open} AND network = $2) AS network_usd_micro, ({sum} {open} AND site = $3) AS site_usd_micro"
+    );
+    db.one(sql(select).bind((recipient, network, site))).await
+}
+
+/// Notes the /48 of a new quote's client.
+pub async fn set_site(tx: &Tx, id: &str, site: Option<&str>) -> Result<(), HostError> {
+    let Some(site) = site else { return Ok(()) };
+    tx.execute(sql("UPDATE payin_quotes SET site = $2 WHERE id = $1").bind((id, site))).await.map(drop)
 }
 
 /// Marks older quotes of the same payer for the same recipient. They keep their amounts.
@@ -137,6 +148,24 @@ pub async fn lapsed(db: &impl Query, chain: &str, safe_time: i64, limit: u32) ->
          AND NOT EXISTS (SELECT 1 FROM payin_deposits n WHERE n.chain = q.chain AND n.asset = q.asset AND n.state = 'new' \
              AND n.units_key = q.send_key) ORDER BY q.expires_at, q.id LIMIT $3";
     db.rows(sql(select).bind((chain, safe_time - GRACE_S, limit))).await
+}
+
+/// Those that expired before this time without a deposit.
+const OLD: &str = "FROM payin_quotes WHERE status = 'expired' AND deposit IS NULL AND ended_at < $1";
+
+pub async fn are_old(db: &impl Query, before_s: i64) -> Result<bool, HostError> {
+    let old: i64 = db.one(sql(format!("SELECT count(*) FROM (SELECT 1 {OLD} LIMIT 1) old")).bind(before_s)).await?;
+    Ok(old > 0)
+}
+
+/// Deletes old ones, with their histories.
+pub async fn delete_old(tx: &Tx, before_s: i64, limit: u32) -> Result<(), HostError> {
+    let ids = format!("(SELECT id {OLD} ORDER BY ended_at, id LIMIT $2)");
+    for (table, column) in [("payin_history", "quote"), ("payin_quotes", "id")] {
+        let delete = sql(format!("DELETE FROM {table} WHERE {column} IN {ids}"));
+        tx.execute(delete.bind((before_s, limit))).await?;
+    }
+    Ok(())
 }
 
 /// A deposit that is to be looked up.

@@ -1,0 +1,6 @@
+-- A keyed hash of the client's IPv6 /48; null with IPv4.
+ALTER TABLE payin_quotes ADD COLUMN site TEXT;
+
+CREATE INDEX payin_quotes_site ON payin_quotes (site, status);
+-- For quotes that have expired long ago, which are deleted.
+CREATE INDEX payin_quotes_expired ON payin_quotes (status, ended_at);
