@@ -16,6 +16,7 @@ use crate::{
     manifest::{Environment, PluginPresence},
 };
 use abi_stable::std_types::{ROption, RResult};
+use alloy_primitives::hex;
 use async_ffi::FutureExt as _;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
