@@ -4,3 +4,6 @@ ALTER TABLE payin_quotes ADD COLUMN site TEXT;
 CREATE INDEX payin_quotes_site ON payin_quotes (site, status);
 -- For quotes that have expired long ago, which are deleted.
 CREATE INDEX payin_quotes_expired ON payin_quotes (status, ended_at);
+
+-- Of the token when the deposit was found; null for those that were found before.
+ALTER TABLE payin_deposits ADD COLUMN decimals BIGINT;

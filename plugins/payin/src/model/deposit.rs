@@ -80,6 +80,8 @@ pub struct Deposit {
     pub block_time: i64,
     pub sender: Address,
     pub units: Units,
+    /// Of its token when it was found; `None` of older rows.
+    pub decimals: Option<u8>,
     pub state: DepositState,
     pub reason: Option<String>,
     pub quote: Option<String>,
@@ -175,6 +177,7 @@ mod tests {
             block_time: 0,
             sender,
             units: Units::from(255),
+            decimals: None,
             state: DepositState::New,
             reason: None,
             quote: None,

@@ -4,9 +4,9 @@
 use super::quotes::{self, Followed};
 use crate::model::{Deposit, DepositState, FoundTransfer, Quote, Status};
 use plugin_api::{Address, Hash256, HostError, HostErrorCode, List, Query, Tx, sql};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-const COLUMNS: &str = "id, chain, asset, token, address, tx, ordinal, log_index, block, block_hash, block_time, sender, units, state, reason, quote, \
+const COLUMNS: &str = "id, chain, asset, token, address, tx, ordinal, log_index, block, block_hash, block_time, sender, units, decimals, state, reason, quote, \
      checks, lost_at, found_at";
 
 /// As the block of a transaction that is in none.
@@ -28,10 +28,15 @@ async fn find_transfer(tx: &Tx, chain: &str, found: &FoundTransfer) -> Result<Op
 
 /// Stores transfers that are new, and notes that others are in other blocks now. Returns why some are left out: their rows, or those of their quotes,
 /// cannot be read.
-pub async fn note_all(tx: &Tx, chain: &str, found: &[FoundTransfer]) -> Result<Vec<String>, HostError> {
+pub async fn note_all(
+    tx: &Tx,
+    chain: &str,
+    found: &[FoundTransfer],
+    decimals: &BTreeMap<Address, u8>,
+) -> Result<Vec<String>, HostError> {
     let (known, mut unreadable) = (known(tx, chain, found).await?, Vec::new());
     for transfer in found.iter().filter(|transfer| !known.contains(&place(transfer))) {
-        match note(tx, chain, transfer).await {
+        match note(tx, chain, transfer, decimals.get(&transfer.token).copied()).await {
             // It is read before anything is written.
             Err(error) if error.is(HostErrorCode::Statement) => unreadable.push(format!("{}: {error}", transfer.tx)),
             outcome => outcome?,
@@ -59,11 +64,11 @@ async fn known(tx: &Tx, chain: &str, found: &[FoundTransfer]) -> Result<BTreeSet
 }
 
 /// Stores a transfer that is new, or notes that one is in another block now.
-async fn note(tx: &Tx, chain: &str, found: &FoundTransfer) -> Result<(), HostError> {
+async fn note(tx: &Tx, chain: &str, found: &FoundTransfer, decimals: Option<u8>) -> Result<(), HostError> {
     let Some(known) = find_transfer(tx, chain, found).await? else {
         let insert = "INSERT INTO payin_deposits (chain, asset, token, address, tx, ordinal, log_index, block, block_hash, block_time, sender, units, \
-             units_key, state, checks, check_at, seen_at, found_at) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'new', 0, 0, $14, $14)";
+             units_key, state, checks, check_at, seen_at, found_at, decimals) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'new', 0, 0, $14, $14, $15)";
         let insert = sql(insert)
             .bind((chain, &*found.asset, found.token, found.address, found.tx, found.ordinal, found.log_index))
             .bind((
@@ -74,6 +79,7 @@ async fn note(tx: &Tx, chain: &str, found: &FoundTransfer) -> Result<(), HostErr
                 found.units,
                 found.units.sort_key(),
                 tx.now_s(),
+                decimals,
             ));
         return tx.execute(insert).await.map(drop);
     };

@@ -2,7 +2,7 @@
 
 use crate::{CONFIRMATIONS, buyer, deposit_address, each, selling, transfer};
 use plugin_api::Address;
-use plugin_testing::{Wallet, json};
+use plugin_testing::{ScriptedChain, Wallet, json};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn deposits_to_the_address_of_their_quote_count() {
@@ -39,6 +39,18 @@ async fn deposits_to_the_address_of_their_quote_count() {
         site.until("it is left", own).await;
         assert_eq!(site.state(&waiting).await["status"], "quoted");
         assert_eq!(site.main.mined().len(), 2);
+
+        // Another token gets the symbol: what comes in the earlier one has its own decimals.
+        let other: Address = Wallet::new(72).address().parse().unwrap();
+        crate::set_decimals(&site.dev, other, 18);
+        let usdx = json!({ "address": other, "decimals": 18 });
+        let site = site.restart_with(|config| config["chains"]["dev"]["tokens"]["USDX"] = usdx).await;
+        site.dev.mine(vec![transfer(&buyer(), deposit_address(), "7000000")]);
+        let seven = async || site.deposits("unmatched").await.into_iter().find(|deposit| deposit["units"] == "7000000");
+        site.until("it is left", async || seven().await.is_some()).await;
+        let deposit = seven().await.unwrap();
+        let (token, to) = (json!(ScriptedChain::address_of(crate::TOKEN)), json!(deposit_address()));
+        assert_eq!((&deposit["amount"], &deposit["token"], &deposit["depositAddress"]), (&json!("7.0"), &token, &to));
         site
     })
     .await;

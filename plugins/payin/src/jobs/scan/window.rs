@@ -14,10 +14,11 @@ use crate::{
     },
 };
 use plugin_api::{
-    Hash256, HostError, HostErrorCode, PluginContext,
+    Address, Hash256, HostError, HostErrorCode, PluginContext,
     chain::{BlockInfo, Chain, EventFilter},
     contracts::ChainEvent,
 };
+use std::collections::BTreeMap;
 
 /// Most blocks of a window. Where a server refuses so many, the gateway asks it for halves of them.
 const WINDOW_BLOCKS: i64 = 2000;
@@ -69,7 +70,8 @@ pub async fn scan(
         cx.info(&format!("{new_small} transfers on {} up to block {to} are too small for deposits", chain.slug));
     }
     let missing = missing(cx, chain, source, (from, to, head), &[&found, &small]).await?;
-    write(cx, chain, scan, (to, last.hash), (found, missing)).await
+    let decimals = watched.iter().map(|watched| (watched.token.address, watched.token.decimals)).collect();
+    write(cx, chain, scan, (to, last.hash), (found, missing, decimals)).await
 }
 
 /// Transfers, what is missing, and the position. Many transfers are written in parts, before the position: when a later part fails, they are found
@@ -79,14 +81,14 @@ async fn write(
     chain: &TakenChain,
     scan: &Scan,
     (to, hash): (i64, Hash256),
-    (found, missing): (Vec<FoundTransfer>, Vec<Deposit>),
+    (found, missing, decimals): (Vec<FoundTransfer>, Vec<Deposit>, BTreeMap<Address, u8>),
 ) -> Result<(), HostError> {
     let (rest, parts) = parts(found);
     for part in parts {
-        let (scan, slug) = (scan.clone(), chain.slug.clone());
+        let (scan, slug, decimals) = (scan.clone(), chain.slug.clone(), decimals.clone());
         let written = cx
             .write(async move |tx| match scans::is_at(tx, &scan).await? {
-                true => deposits::note_all(tx, &slug, &part).await.map(Some),
+                true => deposits::note_all(tx, &slug, &part, &decimals).await.map(Some),
                 false => Ok(None),
             })
             .await?;
@@ -101,7 +103,7 @@ async fn write(
             for deposit in &missing {
                 deposits::take_back(tx, deposit.id, deposit.block_hash, None).await?;
             }
-            deposits::note_all(tx, &slug, &rest).await.map(Some)
+            deposits::note_all(tx, &slug, &rest, &decimals).await.map(Some)
         })
         .await?;
     // Another gateway has scanned these blocks: its rows stand.
@@ -179,7 +181,6 @@ async fn missing_one(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plugin_api::Address;
 
     /// The gateway answers for events of 10,000 blocks at a time.
     #[test]
