@@ -225,7 +225,7 @@ async fn record(tx: &Tx, draft: &Draft) -> Checked<Quote> {
         return Err(QuoteError::ChainUnavailable { chain, reason, unavailable: true, available }.into());
     }
     let most = quote.requested.saturating_add(dust_max(quote.requested));
-    let taken = quotes::taken(tx, (&quote.chain, &quote.asset), (quote.requested, most)).await?;
+    let taken = quotes::taken(tx, (&quote.chain, quote.token), (quote.requested, most)).await?;
     let send = free_amount(quote.requested, quote.decimals, *dust, &taken);
     let send = send.ok_or_else(|| QuoteError::no_amount_free(*dust))?;
     // With its dust: what is promised is what is bounded.
@@ -234,7 +234,7 @@ async fn record(tx: &Tx, draft: &Draft) -> Checked<Quote> {
     check_open(tx, draft, &quote).await?;
     quotes::supersede(tx, &quote).await?;
     if !quotes::insert(tx, &quote).await? {
-        // Another quote took the amount at this moment: the write runs again and sees it.
+        // Another quote took the amount at this moment, and the database has not noticed: the client is told to ask again.
         return Err(HostError::new(HostErrorCode::Conflict, "the amount was taken at this moment").into());
     }
     quotes::set_site(tx, &quote.id, draft.site.as_deref()).await?;

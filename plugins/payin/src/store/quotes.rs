@@ -24,12 +24,12 @@ pub async fn find(db: &impl Query, id: &str) -> Result<Option<Quote>, HostError>
 /// column cannot be read still has its amount.
 pub async fn taken(
     tx: &Tx,
-    (chain, asset): (&str, &str),
+    (chain, token): (&str, Address),
     (least, most): (Units, Units),
 ) -> Result<Vec<Units>, HostError> {
-    let select = "SELECT send_key FROM payin_quotes WHERE chain = $1 AND asset = $2 AND send_key BETWEEN $3 AND $4 \
+    let select = "SELECT send_key FROM payin_quotes WHERE chain = $1 AND token = $2 AND send_key BETWEEN $3 AND $4 \
          AND open_key IS NOT NULL ORDER BY send_key";
-    let keys: Vec<String> = tx.rows(sql(select).bind((chain, asset, least.sort_key(), most.sort_key()))).await?;
+    let keys: Vec<String> = tx.rows(sql(select).bind((chain, token, least.sort_key(), most.sort_key()))).await?;
     Ok(keys.iter().filter_map(|key| key.trim_start_matches('0').parse().ok()).collect())
 }
 
@@ -40,7 +40,8 @@ pub async fn insert(tx: &Tx, quote: &Quote) -> Result<bool, HostError> {
          attempt, is_mined, created_at, expires_at) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $17, $18, $19, $20, $21, 0, 0, 1, 0, $22, $23) \
          ON CONFLICT (open_key) DO NOTHING";
-    let open_key = format!("{} {} {}", quote.chain, quote.asset, quote.send);
+    // By token, which keeps its address when an operator gives it another symbol.
+    let open_key = format!("{} {} {}", quote.chain, quote.token, quote.send);
     let insert = sql(insert)
         .bind((&*quote.id, &*quote.chain, &*quote.asset, quote.token, quote.decimals, quote.deposit_address))
         .bind((quote.recipient, quote.payer, &*quote.network, quote.requested, quote.send, quote.send.sort_key()))
@@ -115,12 +116,12 @@ pub async fn set_status(tx: &Tx, id: &str, from: Status, to: Status, detail: &st
 /// The quotes that a transfer of this amount, in this block, could be for; two at most, since two are as bad as many.
 pub async fn candidates(
     tx: &Tx,
-    (chain, asset, units): (&str, &str, Units),
+    (chain, token, units): (&str, Address, Units),
     (block, block_time): (i64, i64),
 ) -> Result<Vec<Quote>, HostError> {
-    let rest = "WHERE q.chain = $1 AND q.asset = $2 AND q.send_key = $3 AND q.status IN ('quoted', 'superseded') \
+    let rest = "WHERE q.chain = $1 AND q.token = $2 AND q.send_key = $3 AND q.status IN ('quoted', 'superseded') \
          AND q.position < $4 AND q.expires_at >= $5 ORDER BY q.created_at, q.id LIMIT 2";
-    tx.rows(select(rest).bind((chain, asset, units.sort_key(), block, block_time - GRACE_S))).await
+    tx.rows(select(rest).bind((chain, token, units.sort_key(), block, block_time - GRACE_S))).await
 }
 
 /// Gives a quote its deposit, and reserves the coins that this one buys.
@@ -145,7 +146,7 @@ pub async fn set_confirmations(tx: &Tx, id: &str, confirmations: i64) -> Result<
 /// Ids of those whose grace the scan of the chain has passed, and for which no deposit waits to be matched.
 pub async fn lapsed(db: &impl Query, chain: &str, safe_time: i64, limit: u32) -> Result<Vec<String>, HostError> {
     let select = "SELECT q.id FROM payin_quotes q WHERE q.chain = $1 AND q.status IN ('quoted', 'superseded') AND q.expires_at < $2 \
-         AND NOT EXISTS (SELECT 1 FROM payin_deposits n WHERE n.chain = q.chain AND n.asset = q.asset AND n.state = 'new' \
+         AND NOT EXISTS (SELECT 1 FROM payin_deposits n WHERE n.chain = q.chain AND n.token = q.token AND n.state = 'new' \
              AND n.units_key = q.send_key) ORDER BY q.expires_at, q.id LIMIT $3";
     db.rows(sql(select).bind((chain, safe_time - GRACE_S, limit))).await
 }

@@ -51,13 +51,14 @@ async fn no_two_open_quotes_have_one_amount() {
 
 /// Quotes of somebody else with each amount from 1,000,000 units to 1,001,000.
 fn fillers() -> String {
+    let token = plugin_testing::ScriptedChain::address_of(crate::TOKEN);
     let (send, zeros) = ("CAST(1000000 + i AS TEXT)", "0".repeat(71));
     format!(
         "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) \
          INSERT INTO payin_quotes (id, chain, asset, token, decimals, deposit_address, recipient, network, requested, send, send_key, usd, \
          usd_micro, price, spread_bps, fmx_out, quoted_out, position, required, status, open_key, confirmations, retry_at, attempt, is_mined, created_at, \
-         expires_at) SELECT 'filler ' || {send}, 'dev', 'USDX', '', 6, '', 'somebody', 'elsewhere', '1000000', {send}, '{zeros}' || {send}, \
-         '1', 1, '1', 200, '1', '1', 0, 3, 'quoted', 'dev USDX ' || {send}, 0, 0, 1, 0, 1767225600, 1767226500 FROM n"
+         expires_at) SELECT 'filler ' || {send}, 'dev', 'USDX', '{token}', 6, '', 'somebody', 'elsewhere', '1000000', {send}, '{zeros}' || {send}, \
+         '1', 1, '1', 200, '1', '1', 0, 3, 'quoted', 'dev {token} ' || {send}, 0, 0, 1, 0, 1767225600, 1767226500 FROM n"
     )
 }
 

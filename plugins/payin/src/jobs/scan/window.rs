@@ -101,7 +101,10 @@ async fn write(
                 return Ok(None);
             }
             for deposit in &missing {
-                deposits::take_back(tx, deposit.id, deposit.block_hash, None).await?;
+                // One that an operator has assigned since it was read is looked up with its quote.
+                if deposits::find(tx, deposit.id).await?.is_some_and(|current| current.quote.is_none()) {
+                    deposits::take_back(tx, deposit.id, deposit.block_hash, None).await?;
+                }
             }
             deposits::note_all(tx, &slug, &rest, &decimals).await.map(Some)
         })
