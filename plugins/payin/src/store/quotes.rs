@@ -155,7 +155,7 @@ pub async fn lapsed(db: &impl Query, chain: &str, safe_time: i64, limit: u32) ->
 const OLD: &str = "FROM payin_quotes WHERE status = 'expired' AND deposit IS NULL AND ended_at < $1";
 
 pub async fn are_old(db: &impl Query, before_s: i64) -> Result<bool, HostError> {
-    let old: i64 = db.one(sql(format!("SELECT count(*) FROM (SELECT 1 {OLD} LIMIT 1) old")).bind(before_s)).await?;
+    let old: i64 = db.one(sql(format!("SELECT count(*) FROM (SELECT 1 {OLD} LIMIT 1) AS one")).bind(before_s)).await?;
     Ok(old > 0)
 }
 
