@@ -35,7 +35,10 @@ pub async fn note_all(
     decimals: &BTreeMap<Address, u8>,
 ) -> Result<Vec<String>, HostError> {
     let (known, mut unreadable) = (known(tx, chain, found).await?, Vec::new());
-    for transfer in found.iter().filter(|transfer| !known.contains(&place(transfer))) {
+    for transfer in found {
+        if known.contains(&place(transfer)) {
+            continue;
+        }
         match note(tx, chain, transfer, decimals.get(&transfer.token).copied()).await {
             // It is read before anything is written.
             Err(error) if error.is(HostErrorCode::Statement) => unreadable.push(format!("{}: {error}", transfer.tx)),

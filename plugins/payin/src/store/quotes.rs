@@ -162,11 +162,9 @@ pub async fn are_old(db: &impl Query, before_s: i64) -> Result<bool, HostError> 
 /// Deletes old ones, with their histories.
 pub async fn delete_old(tx: &Tx, before_s: i64, limit: u32) -> Result<(), HostError> {
     let ids = format!("(SELECT id {OLD} ORDER BY ended_at, id LIMIT $2)");
-    for (table, column) in [("payin_history", "quote"), ("payin_quotes", "id")] {
-        let delete = sql(format!("DELETE FROM {table} WHERE {column} IN {ids}"));
-        tx.execute(delete.bind((before_s, limit))).await?;
-    }
-    Ok(())
+    let (histories, quotes) = ("DELETE FROM payin_history WHERE quote IN", "DELETE FROM payin_quotes WHERE id IN");
+    tx.execute(sql(format!("{histories} {ids}")).bind((before_s, limit))).await?;
+    tx.execute(sql(format!("{quotes} {ids}")).bind((before_s, limit))).await.map(drop)
 }
 
 /// A deposit that is to be looked up.

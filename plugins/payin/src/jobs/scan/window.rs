@@ -69,7 +69,7 @@ pub async fn scan(
     if new_small > 0 {
         cx.info(&format!("{new_small} transfers on {} up to block {to} are too small for deposits", chain.slug));
     }
-    let missing = missing(cx, chain, source, (from, to, head), &[&found, &small]).await?;
+    let missing = missing(cx, chain, source, (from, to, head), (&found, &small)).await?;
     let decimals = watched.iter().map(|watched| (watched.token.address, watched.token.decimals)).collect();
     write(cx, chain, scan, (to, last.hash), (found, missing, decimals)).await
 }
@@ -150,11 +150,11 @@ async fn missing(
     chain: &TakenChain,
     source: &Chain<'_>,
     (from, to, head): (i64, i64, BlockInfo),
-    found: &[&[FoundTransfer]],
+    (found, small): (&[FoundTransfer], &[FoundTransfer]),
 ) -> Result<Vec<Deposit>, HostError> {
     let (mut missing, mut errors) = (Vec::new(), RowErrors::default());
     for id in deposits::unmatched_in(&cx.db(), &chain.slug, (from, to)).await? {
-        let outcome = match missing_one(cx, source, (id, head), found).await {
+        let outcome = match missing_one(cx, source, (id, head), (found, small)).await {
             Ok(deposit) => {
                 missing.extend(deposit);
                 Ok(())
@@ -171,10 +171,10 @@ async fn missing_one(
     cx: &PluginContext<Payin>,
     source: &Chain<'_>,
     (id, head): (i64, BlockInfo),
-    found: &[&[FoundTransfer]],
+    (found, small): (&[FoundTransfer], &[FoundTransfer]),
 ) -> Result<Option<Deposit>, HostError> {
     let Some(deposit) = deposits::find(&cx.db(), id).await? else { return Ok(None) };
-    if found.iter().copied().flatten().any(|other| deposit.is_of(other)) {
+    if found.iter().chain(small).any(|other| deposit.is_of(other)) {
         return Ok(None);
     }
     let is_gone = matches!(look_up(source, &deposit, head).await?, Presence::Gone { .. });
