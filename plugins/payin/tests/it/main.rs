@@ -8,7 +8,6 @@ mod get_assets;
 mod get_quote;
 mod isolation;
 mod list_deposits;
-mod many_transfers;
 mod pause_payin;
 mod payouts;
 mod reorganisation;
