@@ -81,8 +81,9 @@ async fn scan_chain(cx: PluginContext<Payin>, chain: TakenChain) -> Result<(), H
                 true => NOT_ALIKE,
                 false if error.is(HostErrorCode::Closed) => NOT_STORED,
                 false => UNREADABLE,
-            };
-            cx.write(async move |tx| scans::fail(tx, &slug, text).await).await
+            }
+            .to_owned();
+            cx.write(async move |tx| scans::fail(tx, &slug, &text).await).await
         }
     }
 }
