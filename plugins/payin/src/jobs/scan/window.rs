@@ -14,7 +14,7 @@ use crate::{
     },
 };
 use plugin_api::{
-    Address, Hash256, HostError, HostErrorCode, PluginContext,
+    Address, Hash256, HostError, HostErrorCode, PluginContext, Tx,
     chain::{BlockInfo, Chain, EventFilter},
     contracts::ChainEvent,
 };
@@ -85,33 +85,48 @@ async fn write(
 ) -> Result<(), HostError> {
     let (rest, parts) = parts(found);
     for part in parts {
-        let (scan, slug, decimals) = (scan.clone(), chain.slug.clone(), decimals.clone());
-        let written = cx
-            .write(async move |tx| match scans::is_at(tx, &scan).await? {
-                true => deposits::note_all(tx, &slug, &part, &decimals).await.map(Some),
-                false => Ok(None),
-            })
-            .await?;
+        let (scan, decimals) = (scan.clone(), decimals.clone());
+        let written = cx.write(async move |tx| note_part(tx, &scan, &part, &decimals).await).await?;
         log_unreadable(cx, chain, written.ok_or_else(|| moved(chain))?);
     }
-    let (scan, slug) = (scan.clone(), chain.slug.clone());
-    let written = cx
-        .write(async move |tx| {
-            if !scans::advance(tx, &scan, to, Some(hash)).await? {
-                return Ok(None);
-            }
-            for deposit in &missing {
-                // One that an operator has assigned since it was read is looked up with its quote.
-                if deposits::find(tx, deposit.id).await?.is_some_and(|current| current.quote.is_none()) {
-                    deposits::take_back(tx, deposit.id, deposit.block_hash, None).await?;
-                }
-            }
-            deposits::note_all(tx, &slug, &rest, &decimals).await.map(Some)
-        })
-        .await?;
+    let scan = scan.clone();
+    let written = cx.write(async move |tx| finish(tx, &scan, (to, hash), (&rest, &missing), &decimals).await).await?;
     // Another gateway has scanned these blocks: its rows stand.
     log_unreadable(cx, chain, written.ok_or_else(|| moved(chain))?);
     Ok(())
+}
+
+/// `None` when the position is another one.
+async fn note_part(
+    tx: &Tx,
+    scan: &Scan,
+    part: &[FoundTransfer],
+    decimals: &BTreeMap<Address, u8>,
+) -> Result<Option<Vec<String>>, HostError> {
+    if !scans::is_at(tx, scan).await? {
+        return Ok(None);
+    }
+    deposits::note_all(tx, &scan.chain, part, decimals).await.map(Some)
+}
+
+/// `None` when the position is another one.
+async fn finish(
+    tx: &Tx,
+    scan: &Scan,
+    (to, hash): (i64, Hash256),
+    (rest, missing): (&[FoundTransfer], &[Deposit]),
+    decimals: &BTreeMap<Address, u8>,
+) -> Result<Option<Vec<String>>, HostError> {
+    if !scans::advance(tx, scan, to, Some(hash)).await? {
+        return Ok(None);
+    }
+    for deposit in missing {
+        // One that an operator has assigned since it was read is looked up with its quote.
+        if deposits::find(tx, deposit.id).await?.is_some_and(|current| current.quote.is_none()) {
+            deposits::take_back(tx, deposit.id, deposit.block_hash, None).await?;
+        }
+    }
+    deposits::note_all(tx, &scan.chain, rest, decimals).await.map(Some)
 }
 
 fn log_unreadable(cx: &PluginContext<Payin>, chain: &TakenChain, unreadable: Vec<String>) {
