@@ -44,6 +44,7 @@ pub fn migrations() -> Vec<MigrationSpec> {
         gateway_activity::by_actor_migration(21),
         own(22, ("chain_positions", gateway_indexer::POSITIONS_MIGRATION)),
         gateway_activity::whole_log_migration(23),
+        own(24, ("tx_blocked_reason", gateway_tx::BLOCKED_REASON_MIGRATION)),
     ];
     let (first, then) = ((1..).zip(first), (6..).zip(then));
     first

@@ -22,5 +22,5 @@ mod unsigned_transaction;
 mod wallets;
 
 pub use journal::Journal;
-pub use migration::{CANCEL_REASON_MIGRATION, MIGRATION, release_keys};
+pub use migration::{BLOCKED_REASON_MIGRATION, CANCEL_REASON_MIGRATION, MIGRATION, release_keys};
 pub use run::run;

@@ -62,6 +62,9 @@ CREATE TABLE host_tx_lanes (
 /// Marks the empty transfers that cancel an intent.
 pub const CANCEL_REASON_MIGRATION: &str = "ALTER TABLE host_tx_attempts ADD COLUMN given_up TEXT;";
 
+/// Why the gateway that holds an account's lease signs none of its intents.
+pub const BLOCKED_REASON_MIGRATION: &str = "ALTER TABLE host_tx_lanes ADD COLUMN blocked_reason TEXT;";
+
 /// Frees the keys of the transactions of a plugin, whose name is plain. The transactions stay: they are what was paid. Under
 /// its old key, the first transaction of a plugin that is installed again would count as sent.
 pub fn release_keys(plugin: &str) -> String {

@@ -161,11 +161,38 @@ impl Store {
         let text = format!(
             "INSERT INTO host_tx_lanes (chain_id, sender, holder, lease_until_ms) VALUES ($1, $2, $3, $5) \
              ON CONFLICT (chain_id, sender) DO UPDATE SET holder = excluded.holder, \
-             lease_until_ms = excluded.lease_until_ms WHERE {may_claim}"
+             lease_until_ms = excluded.lease_until_ms, blocked_reason = CASE WHEN host_tx_lanes.holder = excluded.holder \
+             THEN host_tx_lanes.blocked_reason END WHERE {may_claim}"
         );
         let statement = sql(text).bind(to_i64(chain_id)).bind(sender.to_string()).bind(holder).bind(now_ms);
         let changes = self.write(vec![CommitStatement::new(statement.bind(now_ms + LEASE_MS).into())]).await?;
         Ok(changes == 1)
+    }
+
+    /// Notes in the account's lease, which this gateway holds, why no queued intent can be signed now.
+    pub async fn set_blocked_reason(
+        &self,
+        (chain_id, sender): (u64, Address),
+        holder: &str,
+        reason: Option<&str>,
+    ) -> Result<(), StorageError> {
+        let statement =
+            sql("UPDATE host_tx_lanes SET blocked_reason = $4 WHERE chain_id = $1 AND sender = $2 AND holder = $3");
+        let statement = statement.bind(to_i64(chain_id)).bind(sender.to_string()).bind(holder).bind(reason);
+        self.write(vec![CommitStatement::new(statement.into())]).await.map(drop)
+    }
+
+    /// What the holder of the account's lease noted there; `None` while no gateway holds it.
+    pub async fn blocked_reason(
+        &self,
+        (chain_id, sender): (u64, Address),
+        now_ms: i64,
+    ) -> Result<Option<Option<String>>, StorageError> {
+        let text = "SELECT blocked_reason FROM host_tx_lanes WHERE chain_id = $1 AND sender = $2 AND holder IS NOT NULL \
+             AND lease_until_ms >= $3";
+        let statement = sql(text).bind(to_i64(chain_id)).bind(sender.to_string()).bind(now_ms);
+        let rows: Vec<(Option<String>,)> = self.read(statement).await?;
+        Ok(rows.into_iter().next().map(|(reason,)| reason))
     }
 
     pub async fn release_lease(&self, (chain_id, sender): (u64, Address), holder: &str) -> Result<(), StorageError> {

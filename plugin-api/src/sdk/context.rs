@@ -16,6 +16,7 @@ use crate::{
     manifest::{Environment, PluginPresence},
 };
 use abi_stable::std_types::{ROption, RResult};
+use alloy_primitives::hex;
 use async_ffi::FutureExt as _;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
@@ -432,7 +433,7 @@ impl<P> RequestContext<P> {
     /// SQLite one runs at a time. On PostgreSQL they run at the same time, and `work` may run more than once: when the database
     /// refuses an attempt because of another write, all that the attempt wrote, published and recorded is discarded, and `work`
     /// begins again. Each attempt has its own transaction; from the third on it runs alone among the plugin's writes in this
-    /// gateway. After eight the error is a [`HostErrorCode::Conflict`], which is answered by 503 `busy`.
+    /// gateway. After sixteen the error is a [`HostErrorCode::Conflict`], which is answered by 503 `busy`.
     ///
     /// So `work` must do nothing but statements, [`super::Event::publish`] and [`super::TransactionRequest::record`] on its `tx`,
     /// and use `tx.now_s()` as time, which stays the same in each attempt. It must not fetch, sign, call a chain, spawn, collect,
@@ -516,6 +517,17 @@ impl<P> RequestContext<P> {
     /// The client's IPv6 /48, for limits beside those of [`Self::client_network`], of which it has 65,536; `None` with IPv4.
     pub fn client_site(&self) -> Option<String> {
         super::client_network::client_site(self.client_ip().parse().ok()?).map(|site| site.to_string())
+    }
+
+    /// Keyed hashes of [`Self::client_network`] and, with IPv6, of [`Self::client_site`], as hex digits: what limits are counted by, without
+    /// an address that anybody could read. `secret` names the plugin's own key ([`HostHandle::secret`], with its grant).
+    pub async fn client_hashes(&self, secret: &str) -> Result<(String, Option<String>), HostError> {
+        let (network, site, secret) = (self.client_network(), self.client_site(), self.secret(secret));
+        let site = match site {
+            Some(site) => Some(hex::encode(secret.hmac(format!("{site}/48")).await?)),
+            None => None,
+        };
+        Ok((hex::encode(secret.hmac(network).await?), site))
     }
 
     /// The client's IP address behind the trusted proxies. Count by [`Self::client_network`].

@@ -19,6 +19,13 @@ pub enum CvError {
     )]
     UnknownDocument,
     #[api(
+        404,
+        "not_found",
+        "this document gets no proof any more: its issuer, its registries or its block are not those of today",
+        hint = "leave `document` out for the current one; /api/cv/{{agent}}?document= answers this one without a proof"
+    )]
+    NotSigned,
+    #[api(
         400,
         "bad_request",
         "signer: {0:?} is neither gateway nor owner",

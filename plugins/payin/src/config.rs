@@ -24,13 +24,13 @@ pub struct Config {
     pub hour_max_wei: Option<Wei>,
     /// What all payouts of a day of UTC may be, in wei.
     pub day_max_wei: Option<Wei>,
-    /// Open quotes for one recipient: 1 to 1000.
+    /// Open quotes for one recipient, of one client's network: 1 to 1000.
     pub open_per_recipient: i64,
-    /// Open quotes of one client's network: 1 to 100000.
+    /// Open quotes of one client's network: 1 to 100000. An IPv6 /48 has four times as many.
     pub open_per_network: i64,
     /// USD of all open quotes: 1 to 1000000000.
     pub open_usd_max: i64,
-    /// USD of the open quotes of one client's network, so that none takes all of the others: 1 to 1000000000.
+    /// USD of the open quotes of one client's network, or IPv6 /48, so that none takes all of the others: 1 to 1000000000.
     pub open_usd_per_network: i64,
     /// Addresses that see deposits, resolve those that match no quote, and pause. While there are none, nobody does.
     pub operators: Vec<String>,

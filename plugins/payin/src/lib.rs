@@ -78,7 +78,10 @@ impl Plugin for Payin {
                 routes::pause_payin::route(),
                 routes::get_quote::route(),
             ])
-            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .migrations([
+                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
+                Migration::new(2, "guard", include_str!("../migrations/0002_guard.sql")),
+            ])
             .jobs([jobs::scan::job(), jobs::pay::job(), jobs::follow::job()])
             .grants(Grants {
                 chains: vec![MAIN.to_owned()],

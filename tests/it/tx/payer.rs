@@ -64,6 +64,7 @@ impl Plugin for Payer {
             .contributes(Point::new("pay"), pay)
             .contributes(Point::new("paid"), paid)
             .contributes(Point::new("lane"), lane)
+            .contributes(Point::new("waiting"), waiting)
             .contributes(Point::new("sign"), super::signing::ask)
     }
 
@@ -115,6 +116,13 @@ async fn paid(gateway: PluginContext<Payer>, key: String) -> Result<Value, HostE
 async fn lane(gateway: PluginContext<Payer>, role: String) -> Result<Value, HostError> {
     let lane = gateway.nonce_queue(&role, "main").await;
     Ok(lane.map_or_else(|error| json!({ "code": error.code, "error": error.message.as_str() }), |lane| json!(lane)))
+}
+
+/// How many transactions go before those of wallets.
+async fn waiting(gateway: PluginContext<Payer>, role: String) -> Result<Value, HostError> {
+    let waiting = gateway.wallets(&role).waiting().await;
+    Ok(waiting
+        .map_or_else(|error| json!({ "code": error.code, "error": error.message.as_str() }), |count| json!(count)))
 }
 
 fn create_route() -> Route<Payer> {

@@ -1,8 +1,8 @@
 //! Two gateways on one database, one key.
 
-use super::{DEPTH, assert_paid_once, becomes, builders, pay, payment, prepared, until, waits};
+use super::{DEPTH, MINUTE, ask, assert_paid_once, becomes, builders, pay, payment, prepared, relayer, until, waits};
 use plugin_api::chain::TxState;
-use plugin_testing::{Fault, ScriptedChain, TestGateway};
+use plugin_testing::{Fault, ScriptedChain, TestGateway, json};
 
 /// Two gateways on one PostgreSQL database, each with a server of its own; nothing without PostgreSQL.
 async fn pair(chain: &ScriptedChain, second: &ScriptedChain) -> Option<[TestGateway; 2]> {
@@ -52,6 +52,37 @@ async fn a_gateway_whose_servers_are_away_leaves_the_key_to_the_other() {
     becomes(&other, "1", TxState::Final).await;
     becomes(&other, "2", TxState::Final).await;
     assert_paid_once(&chain, [1, 2]);
+    other.stop().await;
+    one.stop().await;
+}
+
+/// A queue that is blocked keeps no wallets waiting, on either gateway: the one that does not hold its lease knows it from the other.
+#[tokio::test]
+async fn both_gateways_know_that_a_queue_is_blocked() {
+    let chain = ScriptedChain::start().await;
+    let second = chain.another_server().await;
+    let Some([one, other]) = pair(&chain, &second).await else { return };
+    chain.set_balance(relayer(), "0");
+    second.fail_always(Some(Fault::Status(503)));
+    pay(&other, payment(1)).await;
+    let waiting = async |gateway: &TestGateway| ask(gateway, "waiting", &json!("relayer")).await;
+    let becomes_zero = async |gateway: &TestGateway| {
+        let is_zero = async || waiting(gateway).await == json!(0);
+        let in_time = tokio::time::timeout(MINUTE, until(is_zero)).await;
+        assert!(in_time.is_ok(), "it is {}", waiting(gateway).await);
+    };
+    let is_blocked = async || ask(&one, "lane", &json!("relayer")).await["reason"].is_string();
+    until(is_blocked).await;
+    becomes_zero(&one).await;
+    becomes_zero(&other).await;
+    second.fail_always(None);
+    becomes_zero(&other).await;
+
+    // Then it goes first again.
+    chain.hold(true);
+    chain.set_balance(relayer(), super::RICH);
+    waits(&chain, 1).await;
+    until(async || waiting(&one).await == json!(1)).await;
     other.stop().await;
     one.stop().await;
 }

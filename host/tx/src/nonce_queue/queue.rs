@@ -35,6 +35,8 @@ pub struct NonceQueue {
     pub(super) key: Option<Arc<Key>>,
     pub(super) roles: Vec<String>,
     lease_renewed: Option<Instant>,
+    /// What the lease's row says, as far as this gateway has written it since it got the lease.
+    blocked_reason_noted: Option<String>,
     /// Until then the lease is left to other gateways, after a pass that failed.
     backoff_until: Option<Instant>,
     balance_checked: Option<Instant>,
@@ -57,6 +59,7 @@ impl NonceQueue {
             key,
             roles,
             lease_renewed: None,
+            blocked_reason_noted: None,
             backoff_until: None,
             balance_checked: None,
             nonce_searches: HashMap::new(),
@@ -105,7 +108,7 @@ impl NonceQueue {
             return Ok(false);
         }
         if !self.acquire_lease().await? {
-            // What the last pass could not read is still not known: this pass reads nothing of it.
+            self.follow_holder().await?;
             return Ok(true);
         }
         let account = self.chain.account(self.sender).await?;
@@ -118,6 +121,7 @@ impl NonceQueue {
         self.rebroadcast(&mut tick).await?;
         // Set once, at the end, so that the reason does not come and go within each pass.
         let blocked_reason = self.assign_nonces(&mut tick, queued).await?;
+        self.note_blocked_reason(blocked_reason.as_ref()).await?;
         self.set_blocked_reason(blocked_reason);
         self.set_unreadable(false);
         Ok(true)
@@ -139,8 +143,31 @@ impl NonceQueue {
         }
         let holder = &self.journal.chains.instance_id;
         let is_held = self.store().claim_lease(self.id(), holder, self.now_ms()).await?;
+        if self.lease_renewed.is_none() {
+            // The claim has cleared it.
+            self.blocked_reason_noted = None;
+        }
         self.lease_renewed = is_held.then(Instant::now);
         Ok(is_held)
+    }
+
+    /// Tells the other gateways why nothing is signed: they read nothing of the account while this one does.
+    async fn note_blocked_reason(&mut self, reason: Option<&String>) -> Result<(), TickError> {
+        if self.blocked_reason_noted.as_ref() != reason {
+            let holder = &self.journal.chains.instance_id;
+            self.store().set_blocked_reason(self.id(), holder, reason.map(String::as_str)).await?;
+            self.blocked_reason_noted = reason.cloned();
+        }
+        Ok(())
+    }
+
+    /// Takes over what the gateway that holds the lease found. While none does, what the last pass could not read is still not known.
+    async fn follow_holder(&self) -> Result<(), TickError> {
+        if let Some(reason) = self.store().blocked_reason(self.id(), self.now_ms()).await? {
+            self.set_blocked_reason(reason);
+            self.set_unreadable(false);
+        }
+        Ok(())
     }
 
     /// Releases the lease for a while: another gateway may succeed, with other RPC servers for instance.

@@ -101,6 +101,19 @@ impl Publisher<'_> {
         Ok(json!({ "form": form, "served": self.served.0, "kinds": KINDS.len() }))
     }
 
+    /// Whether a document names this gateway's key of today.
+    pub fn is_issuer_of(&self, document: &Document) -> bool {
+        document.json["issuer"] == json!(did(self.environment.chain_id, self.signer))
+    }
+
+    /// Whether a document names this chain and its registries of today, which a proof names too.
+    pub fn has_contracts_of(&self, document: &Document) -> bool {
+        let agent = &document.json["credentialSubject"]["agent"];
+        let contract = |key: &str| json!(self.environment.contract(key));
+        (&agent["chainId"], &agent["agentRegistry"], &agent["identityRegistry"])
+            == (&json!(self.environment.chain_id), &contract("registry"), &contract("identity8004"))
+    }
+
     /// The document with the first `limit` claims.
     pub fn document(&self, issue: &Issue, limit: u32) -> Result<Document, HostError> {
         let Issue { content, issued_at, as_of_block, .. } = issue;

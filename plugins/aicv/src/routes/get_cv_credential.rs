@@ -2,7 +2,7 @@
 
 use super::{
     PER_MINUTE, SIGNER,
-    issue::{find_agent, publisher},
+    issue::{find_agent, may_be_signed, publisher},
     published::{CredentialDocument, DocumentResponse, asked_for},
 };
 use crate::{
@@ -30,7 +30,7 @@ pub fn route() -> Route<Aicv> {
 
 #[derive(Deserialize, JsonSchema)]
 struct CredentialQuery {
-    /// The hash of an earlier document: one that the owner anchored is always found.
+    /// The hash of an earlier document: it is signed while issuer, registries and block are still those that it names.
     #[serde(default)]
     document: String,
     /// Who signs.
@@ -57,6 +57,9 @@ async fn get_cv_credential(
     let agent = find_agent(&cx, &segment).await?;
     let publisher = publisher(&cx).await?;
     let document = asked_for(&cx, &publisher, &agent, limit, &query.document).await?;
+    if !query.document.is_empty() && !may_be_signed(&cx, &publisher, &document, by_owner).await? {
+        return Err(CvError::NotSigned.into());
+    }
     let typed_data = TypedData::new(cx.environment(), &cx.plugin().config.domain_name, &document);
     let (signer, proof) = if by_owner {
         (document.owner, proof(&typed_data, &SignedBy::Owner(document.owner)))

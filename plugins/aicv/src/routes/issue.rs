@@ -23,8 +23,6 @@ const ISSUE_S: i64 = 24 * 60 * 60;
 const WHOLE_S: i64 = 10 * 60;
 /// What clocks of gateways may differ by.
 const CLOCKS_APART_S: i64 = 120;
-/// Blocks that a reorganisation may still remove.
-const UNSETTLED_BLOCKS: i64 = 128;
 
 /// What documents say of this gateway.
 pub async fn publisher<'c>(cx: &'c RequestContext<Aicv>) -> Result<Publisher<'c>, HostError> {
@@ -98,8 +96,8 @@ fn is_young(row: &IssueRow, now_s: i64) -> bool {
     (-CLOCKS_APART_S..ISSUE_S).contains(&(now_s - row.issued_at))
 }
 
-/// Whether the block that the issue names is still the chain's, as far as a reorganisation may have removed it. `position` is where the indexes
-/// are, if that is known.
+/// Whether the block that the issue names is still the chain's. How long ago it was issued says nothing: the reorganisation may have come at once.
+/// `position` is where the indexes are, if that is known.
 async fn is_on_branch(
     cx: &RequestContext<Aicv>,
     row: &IssueRow,
@@ -112,15 +110,28 @@ async fn is_on_branch(
         if row.as_of_block > position.block {
             return Ok(false);
         }
-        if position.block - row.as_of_block > UNSETTLED_BLOCKS {
-            return Ok(true);
-        }
     }
-    let number = u64::try_from(row.as_of_block).unwrap_or_default();
-    match cx.chain(MAIN).block(number).await {
-        Ok(block) => Ok(block.is_none_or(|block| block.hash == row.as_of_block_hash)),
+    match hash_of(cx, row.as_of_block).await {
+        Ok(hash) => Ok(hash.is_none_or(|hash| hash == row.as_of_block_hash)),
         Err(_unreadable) => Ok(true),
     }
+}
+
+async fn hash_of(cx: &RequestContext<Aicv>, block: i64) -> Result<Option<Hash256>, HostError> {
+    let block = cx.chain(MAIN).block(u64::try_from(block).unwrap_or_default()).await?;
+    Ok(block.map(|block| block.hash))
+}
+
+/// Whether a proof may say of a stored document what it says of one that is issued now: that contracts, block and, for the gateway's own, issuer
+/// are these.
+pub async fn may_be_signed(
+    cx: &RequestContext<Aicv>,
+    publisher: &Publisher<'_>,
+    document: &Document,
+    by_owner: bool,
+) -> Result<bool, HostError> {
+    let names_these = publisher.has_contracts_of(document) && (by_owner || publisher.is_issuer_of(document));
+    Ok(names_these && hash_of(cx, document.as_of_block).await? == Some(document.as_of_block_hash))
 }
 
 /// Issues, unless another gateway has done so since this build read what was issued: clocks of gateways differ, so times do not tell.

@@ -62,6 +62,12 @@ async fn a_reorganisation_makes_another_issue() {
         site.gateway.indexed(&site.chain).await;
         let third = site.read("/api/cv/1").await;
         assert!(record(&third).len() < before, "{third}");
+        // That nobody asks for long afterwards changes nothing.
+        site.chain.reorg(2);
+        site.chain.mine_empty(140);
+        site.gateway.indexed(&site.chain).await;
+        let fourth = site.read("/api/cv/1").await;
+        assert_ne!(fourth["evidence"][0]["asOfBlockHash"], third["evidence"][0]["asOfBlockHash"]);
         site.close().await;
     }
 }
@@ -181,5 +187,35 @@ async fn indexes_that_stay_apart_are_waited_for_and_then_named() {
         };
         assert_eq!(super::refusal(&refused), (503, "indexing".to_owned()));
         site.gateway.stop().await;
+    }
+}
+
+/// A proof says what its document says: of another key, or of a block that is gone, there is none.
+#[tokio::test]
+async fn a_stored_document_is_signed_as_it_was_issued_or_not_at_all() {
+    for site in sites().await {
+        let with_proof = |hash: &Value| format!("/api/cv/1/credential.json?document={}", hash.as_str().unwrap());
+        let first = hash_of(&site).await;
+        assert_eq!(site.get(&with_proof(&first)).await.status, 200);
+        // The role has no configured key any more: the gateway creates one.
+        let Site { gateway, chain } = site;
+        let site = Site { gateway: gateway.restart_after(|config| config.signers.clear()).await, chain };
+        site.gateway.indexed(&site.chain).await;
+        assert_eq!(super::refusal(&site.get(&with_proof(&first)).await), (404, "not_found".to_owned()));
+        assert_eq!(
+            site.get(&format!("{}&signer=owner", with_proof(&first))).await.status,
+            200,
+            "the owner's is another's"
+        );
+        assert_eq!(site.read(&format!("/api/cv/1?document={}", first.as_str().unwrap())).await["documentHash"], first);
+
+        let second = hash_of(&site).await;
+        assert_ne!(second, first);
+        assert_eq!(site.get(&with_proof(&second)).await.status, 200);
+        site.chain.reorg(2);
+        site.chain.mine_empty(3);
+        site.gateway.indexed(&site.chain).await;
+        assert_eq!(super::refusal(&site.get(&with_proof(&second)).await), (404, "not_found".to_owned()));
+        site.close().await;
     }
 }

@@ -90,13 +90,8 @@ async fn joined(cx: &RequestContext<Faucet>, address: Address) -> Checked<Option
 
 /// Who asks, as keyed hashes.
 async fn client(cx: &RequestContext<Faucet>) -> Result<Client, HostError> {
-    let (network, site) = (cx.client_network(), cx.client_site());
-    let secret = cx.secret("clients");
-    let site = match site {
-        Some(site) => Some(hex::encode(secret.hmac(format!("{site}/48")).await?)),
-        None => None,
-    };
-    Ok(Client { network: hex::encode(secret.hmac(network).await?), site })
+    let (network, site) = cx.client_hashes("clients").await?;
+    Ok(Client { network, site })
 }
 
 async fn check_limits(

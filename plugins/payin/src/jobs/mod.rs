@@ -5,4 +5,4 @@ pub mod pay;
 mod row_errors;
 pub mod scan;
 
-pub use row_errors::{RowErrors, is_lasting};
+pub use row_errors::{RowErrors, is_lasting, is_passing};

@@ -3,7 +3,7 @@
 //! it is. What holds a quote back is written into it, in words for everybody, and it is never failed for that.
 
 use super::{
-    RowErrors, is_lasting,
+    RowErrors, is_lasting, is_passing,
     scan::{Presence, look_up},
 };
 use crate::{
@@ -29,6 +29,8 @@ const GAS_MAX: u64 = 60_000;
 const GAS_RESERVE_WEI: u64 = 10_000_000_000_000_000;
 const MINUTE_S: i64 = 60;
 const HOUR_S: i64 = 3600;
+/// The part of a deposit's age that its quote waits for until it is checked again.
+const WAITS_OF_AGE: i64 = 24;
 /// What everybody reads. The reasons are in the log, and that of a pause is the operators'.
 const PAUSED: &str = "payouts are paused";
 const UNCHECKED: &str = "its deposit, or the account that pays, cannot be checked now";
@@ -48,7 +50,7 @@ enum Verdict {
 async fn pay(cx: PluginContext<Payin>) -> Result<(), HostError> {
     match pay_due(&cx).await {
         // Nothing was recorded: the next run tries it again, and the status says what is missing.
-        Err(error) if error.is_transient() => {
+        Err(error) if is_passing(&error) => {
             cx.warn(&format!("no quote can be paid now: {error}"));
             Ok(())
         }
@@ -61,7 +63,7 @@ async fn pay_due(cx: &PluginContext<Payin>) -> Result<(), HostError> {
     for id in quotes::payable(&cx.db(), cx.now_s(), QUOTES_MAX).await? {
         let outcome = pay_one(cx, &id).await;
         match &outcome {
-            Err(error) if error.is_transient() => hold(cx, &id, UNCHECKED, MINUTE_S).await?,
+            Err(error) if is_passing(error) => hold_unchecked(cx, &id).await?,
             Err(error) if is_lasting(error) => hold(cx, &id, BROKEN, HOUR_S).await?,
             _ => {}
         }
@@ -131,6 +133,18 @@ async fn present(cx: &PluginContext<Payin>, quote: &Quote) -> Result<Option<Depo
 fn transfer(quote: &Quote) -> TransactionRequest {
     let key = format!("payin {} {}", quote.id, quote.attempt);
     TransactionRequest::new(ROLE, key, quote.recipient).value(quote.fmx_out).gas(GAS_MAX)
+}
+
+/// Longer, the older the deposit is: what servers have forgotten they will not tell in a minute.
+async fn hold_unchecked(cx: &PluginContext<Payin>, id: &str) -> Result<(), HostError> {
+    let id = id.to_owned();
+    cx.write(async move |tx| {
+        let seen_at = quotes::find(tx, &id).await?.and_then(|quote| quote.seen_at);
+        let age_s = seen_at.map_or(0, |seen_at| tx.now_s() - seen_at);
+        let wait_s = (age_s / WAITS_OF_AGE).clamp(MINUTE_S, HOUR_S);
+        quotes::hold(tx, &id, UNCHECKED, tx.now_s() + wait_s).await
+    })
+    .await
 }
 
 async fn hold(cx: &PluginContext<Payin>, id: &str, reason: &str, wait_s: i64) -> Result<(), HostError> {

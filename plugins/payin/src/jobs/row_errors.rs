@@ -3,18 +3,25 @@
 use crate::Payin;
 use plugin_api::{HostError, HostErrorCode, PluginContext};
 
-/// Servers or databases that do not answer for so many rows answer for none: the others wait for the next run.
-const TRANSIENT_MAX: u32 = 3;
+/// Servers or databases that do not answer for so many rows, and for none between them, answer for none: the others wait for the next run.
+const PASSING_MAX: u32 = 3;
+
+/// Whether it may be over in the next run, and says nothing against the row: servers or the database did not answer, or were too slow for a
+/// transaction.
+pub fn is_passing(error: &HostError) -> bool {
+    error.is_transient() || error.is(HostErrorCode::Closed)
+}
 
 /// Whether the next run would meet the error again.
 pub fn is_lasting(error: &HostError) -> bool {
-    !error.is_transient() && !error.is(HostErrorCode::Conflict)
+    !is_passing(error) && !error.is(HostErrorCode::Conflict)
 }
 
 /// What the rows of a run could not be processed for.
 #[derive(Debug, Default)]
 pub struct RowErrors {
-    transient: u32,
+    /// Since the last row that could be processed.
+    passing: u32,
     last: Option<HostError>,
 }
 
@@ -26,17 +33,20 @@ impl RowErrors {
         row: &str,
         outcome: Result<(), HostError>,
     ) -> Result<(), HostError> {
-        let Err(error) = outcome else { return Ok(()) };
+        let Err(error) = outcome else {
+            self.passing = 0;
+            return Ok(());
+        };
         if is_lasting(&error) {
             cx.error(&format!("{row} is left out: {error}"));
             return Ok(());
         }
         cx.warn(&format!("{row} waits for the next run: {error}"));
-        if !error.is_transient() {
+        if !is_passing(&error) {
             return Ok(());
         }
-        self.transient += 1;
-        if self.transient >= TRANSIENT_MAX {
+        self.passing += 1;
+        if self.passing >= PASSING_MAX {
             return Err(error);
         }
         self.last = Some(error);

@@ -1,6 +1,8 @@
 //! Transfers to a deposit address: as events, and as rows.
 
 use super::Units;
+use crate::config::power_of_ten;
+use alloy_primitives::U256;
 use plugin_api::{Address, Hash256, chain::ReceiptInfo, contracts::ChainEvent, handles::Bind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -78,12 +80,20 @@ pub struct Deposit {
     pub block_time: i64,
     pub sender: Address,
     pub units: Units,
+    /// Of its token when it was found; `None` of older rows.
+    pub decimals: Option<u8>,
     pub state: DepositState,
     pub reason: Option<String>,
     pub quote: Option<String>,
     pub checks: i64,
     pub lost_at: Option<i64>,
     pub found_at: i64,
+}
+
+/// Half a token, which is half a USD. Nothing is quoted below twice as much, and less is not kept: so nobody fills tables, or delays deposits of
+/// others, with transfers that cost nothing.
+pub fn least_units(decimals: u8) -> Units {
+    plugin_api::Wei(power_of_ten(decimals) / U256::from(2)).max(Units::from(1))
 }
 
 /// The transfers of one token to deposit addresses, numbered within their transactions for each address, so that the numbers do not depend
@@ -167,6 +177,7 @@ mod tests {
             block_time: 0,
             sender,
             units: Units::from(255),
+            decimals: None,
             state: DepositState::New,
             reason: None,
             quote: None,

@@ -12,7 +12,7 @@ mod view;
 pub use amount::{Decimal, dust_max, format_units, free_amount, parse_units};
 pub use chain::{TakenChain, Token};
 pub use chain_settings::{ChainSettings, pairs};
-pub use deposit::{Deposit, DepositState, FoundTransfer, TransferArguments, ordered};
+pub use deposit::{Deposit, DepositState, FoundTransfer, TransferArguments, least_units, ordered};
 pub use event::PayinPaid;
 pub use price::{GRACE_S, LIFE_S, SPREAD_BPS, USD_MAX, USD_MIN, coins_for, in_micro, usd_of};
 pub use quote::{NewQuote, Quote, Status};

@@ -212,9 +212,14 @@ pub struct DepositView {
     pub deposit_id: i64,
     pub chain: String,
     pub asset: String,
-    pub amount: String,
+    /// Of which it is: an earlier one may have had the same symbol.
+    pub token: Address,
+    /// In whole tokens; null when the decimals of its token are not known any more.
+    pub amount: Option<String>,
     pub units: Units,
     pub from: Address,
+    /// The address that it came to.
+    pub deposit_address: Address,
     pub tx: Hash256,
     pub url: String,
     pub block: i64,
@@ -231,19 +236,27 @@ pub struct DepositView {
 
 impl DepositView {
     pub fn new(deposit: Deposit, chain: Option<&TakenChain>) -> Self {
-        let decimals = chain.and_then(|chain| chain.token(&deposit.asset)).map_or(0, |token| token.decimals);
+        let configured = chain.and_then(|chain| chain.token(&deposit.asset));
+        let same = configured.filter(|token| token.address == deposit.token);
+        // An operator may have put right what the configuration said then.
+        let decimals = same.map(|token| token.decimals).or(deposit.decimals);
         let actions = match deposit.state {
             DepositState::Unmatched => vec![
                 "assign it to a quote: POST /api/payin/deposits/resolve {depositId, quoteId}",
                 "dismiss it, after a refund by hand: POST /api/payin/deposits/resolve {depositId}",
             ],
+            DepositState::Matched => vec![
+                "while no payout of its quote is recorded, end that quote: POST /api/payin/deposits/resolve {depositId, endQuote: true}",
+            ],
             _ => Vec::new(),
         };
         Self {
             deposit_id: deposit.id,
-            amount: format_units(deposit.units, decimals),
+            token: deposit.token,
+            amount: decimals.map(|decimals| format_units(deposit.units, decimals)),
             units: deposit.units,
             from: deposit.sender,
+            deposit_address: deposit.address,
             tx: deposit.tx,
             url: explorer_link(chain.map_or("", |chain| &chain.explorer), deposit.tx),
             block: deposit.block,

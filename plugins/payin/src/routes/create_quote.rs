@@ -23,6 +23,8 @@ const BODY_BYTES_MAX: u64 = 4096;
 const MICRO: i64 = 1_000_000;
 /// What a client's quotes block is free again after life and grace.
 const RETRY_S: i64 = 300;
+/// A /48 may have so many times the quotes of a /64. USD it may have as many: they are what others have less of.
+const SITE_FACTOR: i64 = 4;
 
 type Checked<T> = Result<T, HandlerError<QuoteError>>;
 
@@ -43,6 +45,8 @@ pub fn route() -> Route<Payin> {
 /// What is checked before the write.
 struct Draft {
     quote: Quote,
+    /// A keyed hash of the client's /48, with IPv6.
+    site: Option<String>,
     price: Units,
     dust: Dust,
     per_recipient: i64,
@@ -137,7 +141,7 @@ async fn draft(
     (new, requested): (&NewQuote, Units),
     (price, position): (Units, i64),
 ) -> Checked<Draft> {
-    let network = hex::encode(cx.secret("clients").hmac(cx.client_network()).await?);
+    let (network, site) = cx.client_hashes("clients").await?;
     let config = &cx.plugin().config;
     let quote = Quote {
         id: format!("q_{:016x}", rand::random::<u64>()),
@@ -178,6 +182,7 @@ async fn draft(
     let quote = priced(quote, requested, price)?;
     Ok(Draft {
         quote,
+        site,
         price,
         dust: config.dust,
         per_recipient: config.open_per_recipient,
@@ -220,7 +225,7 @@ async fn record(tx: &Tx, draft: &Draft) -> Checked<Quote> {
         return Err(QuoteError::ChainUnavailable { chain, reason, unavailable: true, available }.into());
     }
     let most = quote.requested.saturating_add(dust_max(quote.requested));
-    let taken = quotes::taken(tx, (&quote.chain, &quote.asset), (quote.requested, most)).await?;
+    let taken = quotes::taken(tx, (&quote.chain, quote.token), (quote.requested, most)).await?;
     let send = free_amount(quote.requested, quote.decimals, *dust, &taken);
     let send = send.ok_or_else(|| QuoteError::no_amount_free(*dust))?;
     // With its dust: what is promised is what is bounded.
@@ -229,22 +234,27 @@ async fn record(tx: &Tx, draft: &Draft) -> Checked<Quote> {
     check_open(tx, draft, &quote).await?;
     quotes::supersede(tx, &quote).await?;
     if !quotes::insert(tx, &quote).await? {
-        // Another quote took the amount at this moment: the write runs again and sees it.
+        // Another quote took the amount at this moment, and the database has not noticed: the client is told to ask again.
         return Err(HostError::new(HostErrorCode::Conflict, "the amount was taken at this moment").into());
     }
+    quotes::set_site(tx, &quote.id, draft.site.as_deref()).await?;
     Ok(quote)
 }
 
 async fn check_open(tx: &Tx, draft: &Draft, quote: &Quote) -> Checked<()> {
-    let open = quotes::open(tx, quote.recipient, &quote.network).await?;
+    let open = quotes::open(tx, quote.recipient, &quote.network, draft.site.as_deref()).await?;
     if open.recipient >= draft.per_recipient {
-        return Err(QuoteError::TooManyOpen { of: "no more for this recipient", retry_after_s: RETRY_S }.into());
+        return Err(QuoteError::TooManyOpen {
+            of: "no more for this recipient from your network",
+            retry_after_s: RETRY_S,
+        }
+        .into());
     }
-    if open.network >= draft.per_network {
+    if open.network >= draft.per_network || open.site >= draft.per_network.saturating_mul(SITE_FACTOR) {
         return Err(QuoteError::TooManyOpen { of: "no more for your network", retry_after_s: RETRY_S }.into());
     }
     let micro = in_micro(quote.usd);
-    if open.network_usd_micro.saturating_add(micro) > draft.network_usd_micro_max {
+    if open.network_usd_micro.max(open.site_usd_micro).saturating_add(micro) > draft.network_usd_micro_max {
         return Err(QuoteError::TooManyOpen { of: "no more USD for your network", retry_after_s: RETRY_S }.into());
     }
     if open.usd_micro.saturating_add(micro) > draft.usd_micro_max {

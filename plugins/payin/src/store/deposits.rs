@@ -1,11 +1,12 @@
 //! Deposits: one row for the life of a transfer, whatever block its transaction moves to. So one that was paid for is never found again as
 //! another.
 
-use super::quotes;
+use super::quotes::{self, Followed};
 use crate::model::{Deposit, DepositState, FoundTransfer, Quote, Status};
-use plugin_api::{Address, Hash256, HostError, List, Query, Tx, sql};
+use plugin_api::{Address, Hash256, HostError, HostErrorCode, List, Query, Tx, sql};
+use std::collections::{BTreeMap, BTreeSet};
 
-const COLUMNS: &str = "id, chain, asset, token, address, tx, ordinal, log_index, block, block_hash, block_time, sender, units, state, reason, quote, \
+const COLUMNS: &str = "id, chain, asset, token, address, tx, ordinal, log_index, block, block_hash, block_time, sender, units, decimals, state, reason, quote, \
      checks, lost_at, found_at";
 
 /// As the block of a transaction that is in none.
@@ -25,12 +26,52 @@ async fn find_transfer(tx: &Tx, chain: &str, found: &FoundTransfer) -> Result<Op
     tx.row(sql(select).bind((chain, found.token, found.address, found.tx, found.ordinal))).await
 }
 
+/// Stores transfers that are new, and notes that others are in other blocks now. Returns why some are left out: their rows, or those of their quotes,
+/// cannot be read.
+pub async fn note_all(
+    tx: &Tx,
+    chain: &str,
+    found: &[FoundTransfer],
+    decimals: &BTreeMap<Address, u8>,
+) -> Result<Vec<String>, HostError> {
+    let (known, mut unreadable) = (known(tx, chain, found).await?, Vec::new());
+    for transfer in found {
+        if known.contains(&place(transfer)) {
+            continue;
+        }
+        match note(tx, chain, transfer, decimals.get(&transfer.token).copied()).await {
+            // It is read before anything is written.
+            Err(error) if error.is(HostErrorCode::Statement) => unreadable.push(format!("{}: {error}", transfer.tx)),
+            outcome => outcome?,
+        }
+    }
+    Ok(unreadable)
+}
+
+/// Which transfer, and where it is: token, address, transaction, ordinal, index of the log, hash of the block.
+type Place = (String, String, String, i64, i64, String);
+
+fn place(found: &FoundTransfer) -> Place {
+    let (token, address, tx) = (found.token.to_string(), found.address.to_string(), found.tx.to_string());
+    (token, address, tx, found.ordinal, found.log_index, found.block_hash.to_string())
+}
+
+/// Stored transfers in the blocks of these.
+async fn known(tx: &Tx, chain: &str, found: &[FoundTransfer]) -> Result<BTreeSet<Place>, HostError> {
+    let blocks = || found.iter().map(|transfer| transfer.block);
+    let (Some(first), Some(last)) = (blocks().min(), blocks().max()) else { return Ok(BTreeSet::new()) };
+    let select = "SELECT token, address, tx, ordinal, log_index, block_hash FROM payin_deposits \
+         WHERE state IN ('new', 'matched', 'unmatched', 'dismissed') AND chain = $1 AND block BETWEEN $2 AND $3";
+    let rows: Vec<Place> = tx.rows(sql(select).bind((chain, first, last))).await?;
+    Ok(rows.into_iter().collect())
+}
+
 /// Stores a transfer that is new, or notes that one is in another block now.
-pub async fn note(tx: &Tx, chain: &str, found: &FoundTransfer) -> Result<(), HostError> {
+async fn note(tx: &Tx, chain: &str, found: &FoundTransfer, decimals: Option<u8>) -> Result<(), HostError> {
     let Some(known) = find_transfer(tx, chain, found).await? else {
         let insert = "INSERT INTO payin_deposits (chain, asset, token, address, tx, ordinal, log_index, block, block_hash, block_time, sender, units, \
-             units_key, state, checks, check_at, seen_at, found_at) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'new', 0, 0, $14, $14)";
+             units_key, state, checks, check_at, seen_at, found_at, decimals) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'new', 0, 0, $14, $14, $15)";
         let insert = sql(insert)
             .bind((chain, &*found.asset, found.token, found.address, found.tx, found.ordinal, found.log_index))
             .bind((
@@ -41,6 +82,7 @@ pub async fn note(tx: &Tx, chain: &str, found: &FoundTransfer) -> Result<(), Hos
                 found.units,
                 found.units.sort_key(),
                 tx.now_s(),
+                decimals,
             ));
         return tx.execute(insert).await.map(drop);
     };
@@ -141,23 +183,24 @@ pub async fn set_present(tx: &Tx, id: i64) -> Result<(), HostError> {
     tx.execute(sql(update).bind((id, tx.now_s()))).await.map(drop)
 }
 
-/// Ids of deposits of a chain that are to be matched, and whose check is due.
+/// Ids of deposits of a chain that are to be matched, and whose check is due; those first whose amount a quote waits for.
 pub async fn due(db: &impl Query, chain: &str, now_s: i64, limit: u32) -> Result<Vec<i64>, HostError> {
-    let select = "SELECT id FROM payin_deposits WHERE state = 'new' AND chain = $1 AND check_at <= $2 \
-         ORDER BY block, log_index, id LIMIT $3";
+    let select = "SELECT d.id FROM payin_deposits d WHERE d.state = 'new' AND d.chain = $1 AND d.check_at <= $2 \
+         ORDER BY CASE WHEN EXISTS (SELECT 1 FROM payin_quotes q WHERE q.chain = d.chain AND q.token = d.token AND q.send_key = d.units_key \
+             AND q.status IN ('quoted', 'superseded')) THEN 0 ELSE 1 END, d.block, d.log_index, d.id LIMIT $3";
     db.rows(sql(select).bind((chain, now_s, limit))).await
 }
 
-/// Ids of deposits from this block on that are nobody's yet.
-pub async fn unmatched_from(db: &impl Query, chain: &str, block: i64) -> Result<Vec<i64>, HostError> {
-    let select = "SELECT id FROM payin_deposits WHERE state IN ('new', 'unmatched') AND chain = $1 AND block >= $2 \
+/// Ids of deposits in these blocks that are nobody's yet.
+pub async fn unmatched_in(db: &impl Query, chain: &str, (from, to): (i64, i64)) -> Result<Vec<i64>, HostError> {
+    let select = "SELECT id FROM payin_deposits WHERE state IN ('new', 'unmatched') AND chain = $1 AND block BETWEEN $2 AND $3 \
          ORDER BY id LIMIT 500";
-    db.rows(sql(select).bind((chain, block))).await
+    db.rows(sql(select).bind((chain, from, to))).await
 }
 
-/// Ids of deposits of a chain whose payouts are on their way, or ended since this time; those first that were looked up longest ago.
-pub async fn paid_since(db: &impl Query, chain: &str, since_s: i64, limit: u32) -> Result<Vec<i64>, HostError> {
-    let select = "SELECT d.id FROM payin_quotes q JOIN payin_deposits d ON d.id = q.deposit WHERE q.chain = $1 \
+/// Deposits of a chain whose payouts are on their way, or ended since this time; those first that were looked up longest ago.
+pub async fn paid_since(db: &impl Query, chain: &str, since_s: i64, limit: u32) -> Result<Vec<Followed>, HostError> {
+    let select = "SELECT q.id AS quote, q.status, d.id AS deposit, d.found_at FROM payin_quotes q JOIN payin_deposits d ON d.id = q.deposit WHERE q.chain = $1 \
          AND q.intent IS NOT NULL AND (q.status = 'confirmed' OR q.ended_at >= $2) AND d.state = 'matched' \
          ORDER BY d.seen_at, d.id LIMIT $3";
     db.rows(sql(select).bind((chain, since_s, limit))).await
@@ -198,6 +241,13 @@ pub async fn assign(tx: &Tx, deposit: &Deposit, quote: &Quote, detail: &str) -> 
     }
     quotes::set_deposit(tx, &quote.id, deposit.id, coins).await?;
     Ok(Assignment::Done)
+}
+
+/// Takes a deposit from the quote that an operator has ended: it is his to decide about.
+pub async fn take_from_ended(tx: &Tx, id: i64, reason: &str) -> Result<(), HostError> {
+    let update =
+        "UPDATE payin_deposits SET state = 'unmatched', quote = NULL, reason = $2 WHERE id = $1 AND state = 'matched'";
+    tx.execute(sql(update).bind((id, reason))).await.map(drop)
 }
 
 /// Records that an operator pays no coins for it; returns false when it is not his to decide.

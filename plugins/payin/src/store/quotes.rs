@@ -24,12 +24,12 @@ pub async fn find(db: &impl Query, id: &str) -> Result<Option<Quote>, HostError>
 /// column cannot be read still has its amount.
 pub async fn taken(
     tx: &Tx,
-    (chain, asset): (&str, &str),
+    (chain, token): (&str, Address),
     (least, most): (Units, Units),
 ) -> Result<Vec<Units>, HostError> {
-    let select = "SELECT send_key FROM payin_quotes WHERE chain = $1 AND asset = $2 AND send_key BETWEEN $3 AND $4 \
+    let select = "SELECT send_key FROM payin_quotes WHERE chain = $1 AND token = $2 AND send_key BETWEEN $3 AND $4 \
          AND open_key IS NOT NULL ORDER BY send_key";
-    let keys: Vec<String> = tx.rows(sql(select).bind((chain, asset, least.sort_key(), most.sort_key()))).await?;
+    let keys: Vec<String> = tx.rows(sql(select).bind((chain, token, least.sort_key(), most.sort_key()))).await?;
     Ok(keys.iter().filter_map(|key| key.trim_start_matches('0').parse().ok()).collect())
 }
 
@@ -40,7 +40,8 @@ pub async fn insert(tx: &Tx, quote: &Quote) -> Result<bool, HostError> {
          attempt, is_mined, created_at, expires_at) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $17, $18, $19, $20, $21, 0, 0, 1, 0, $22, $23) \
          ON CONFLICT (open_key) DO NOTHING";
-    let open_key = format!("{} {} {}", quote.chain, quote.asset, quote.send);
+    // By token, which keeps its address when an operator gives it another symbol.
+    let open_key = format!("{} {} {}", quote.chain, quote.token, quote.send);
     let insert = sql(insert)
         .bind((&*quote.id, &*quote.chain, &*quote.asset, quote.token, quote.decimals, quote.deposit_address))
         .bind((quote.recipient, quote.payer, &*quote.network, quote.requested, quote.send, quote.send.sort_key()))
@@ -57,21 +58,32 @@ pub async fn insert(tx: &Tx, quote: &Quote) -> Result<bool, HostError> {
 /// How many are open, and of what value.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub struct Open {
+    /// For this recipient, of this network: others may ask for him as well, and do not refuse him his own.
     pub recipient: i64,
     pub network: i64,
+    /// Of the /48 of this network.
+    pub site: i64,
     pub usd_micro: i64,
     /// Of this network.
     pub network_usd_micro: i64,
+    pub site_usd_micro: i64,
 }
 
-pub async fn open(db: &impl Query, recipient: Address, network: &str) -> Result<Open, HostError> {
-    let select = "SELECT \
-         (SELECT count(*) FROM payin_quotes WHERE recipient = $1 AND status IN ('quoted', 'superseded')) AS recipient, \
-         (SELECT count(*) FROM payin_quotes WHERE network = $2 AND status IN ('quoted', 'superseded')) AS network, \
-         (SELECT cast(coalesce(sum(usd_micro), 0) AS BIGINT) FROM payin_quotes WHERE status IN ('quoted', 'superseded')) AS usd_micro, \
-         (SELECT cast(coalesce(sum(usd_micro), 0) AS BIGINT) FROM payin_quotes WHERE network = $2 \
-             AND status IN ('quoted', 'superseded')) AS network_usd_micro";
-    db.one(sql(select).bind((recipient, network))).await
+pub async fn open(db: &impl Query, recipient: Address, network: &str, site: Option<&str>) -> Result<Open, HostError> {
+    let open = "FROM payin_quotes WHERE status IN ('quoted', 'superseded')";
+    let (count, sum) = ("SELECT count(*)", "SELECT cast(coalesce(sum(usd_micro), 0) AS BIGINT)");
+    let select = format!(
+        "SELECT ({count} {open} AND network = $2 AND recipient = $1) AS recipient, ({count} {open} AND network = $2) AS network, \
+         ({count} {open} AND site = $3) AS site, ({sum} {open}) AS usd_micro, \
+         ({sum} {open} AND network = $2) AS network_usd_micro, ({sum} {open} AND site = $3) AS site_usd_micro"
+    );
+    db.one(sql(select).bind((recipient, network, site))).await
+}
+
+/// Notes the /48 of a new quote's client.
+pub async fn set_site(tx: &Tx, id: &str, site: Option<&str>) -> Result<(), HostError> {
+    let Some(site) = site else { return Ok(()) };
+    tx.execute(sql("UPDATE payin_quotes SET site = $2 WHERE id = $1").bind((id, site))).await.map(drop)
 }
 
 /// Marks older quotes of the same payer for the same recipient. They keep their amounts.
@@ -104,12 +116,12 @@ pub async fn set_status(tx: &Tx, id: &str, from: Status, to: Status, detail: &st
 /// The quotes that a transfer of this amount, in this block, could be for; two at most, since two are as bad as many.
 pub async fn candidates(
     tx: &Tx,
-    (chain, asset, units): (&str, &str, Units),
+    (chain, token, units): (&str, Address, Units),
     (block, block_time): (i64, i64),
 ) -> Result<Vec<Quote>, HostError> {
-    let rest = "WHERE q.chain = $1 AND q.asset = $2 AND q.send_key = $3 AND q.status IN ('quoted', 'superseded') \
+    let rest = "WHERE q.chain = $1 AND q.token = $2 AND q.send_key = $3 AND q.status IN ('quoted', 'superseded') \
          AND q.position < $4 AND q.expires_at >= $5 ORDER BY q.created_at, q.id LIMIT 2";
-    tx.rows(select(rest).bind((chain, asset, units.sort_key(), block, block_time - GRACE_S))).await
+    tx.rows(select(rest).bind((chain, token, units.sort_key(), block, block_time - GRACE_S))).await
 }
 
 /// Gives a quote its deposit, and reserves the coins that this one buys.
@@ -134,17 +146,43 @@ pub async fn set_confirmations(tx: &Tx, id: &str, confirmations: i64) -> Result<
 /// Ids of those whose grace the scan of the chain has passed, and for which no deposit waits to be matched.
 pub async fn lapsed(db: &impl Query, chain: &str, safe_time: i64, limit: u32) -> Result<Vec<String>, HostError> {
     let select = "SELECT q.id FROM payin_quotes q WHERE q.chain = $1 AND q.status IN ('quoted', 'superseded') AND q.expires_at < $2 \
-         AND NOT EXISTS (SELECT 1 FROM payin_deposits n WHERE n.chain = q.chain AND n.asset = q.asset AND n.state = 'new' \
+         AND NOT EXISTS (SELECT 1 FROM payin_deposits n WHERE n.chain = q.chain AND n.token = q.token AND n.state = 'new' \
              AND n.units_key = q.send_key) ORDER BY q.expires_at, q.id LIMIT $3";
     db.rows(sql(select).bind((chain, safe_time - GRACE_S, limit))).await
 }
 
-/// Ids of seen or confirmed ones of a chain for which no payout is recorded, and those of their deposits; those first whose deposits were looked
-/// up longest ago.
-pub async fn unpaid(db: &impl Query, chain: &str, limit: u32) -> Result<Vec<(String, i64)>, HostError> {
-    let select = "SELECT q.id, d.id AS deposit_id FROM payin_quotes q JOIN payin_deposits d ON d.id = q.deposit WHERE q.chain = $1 \
-         AND q.status IN ('seen', 'confirmed') AND q.intent IS NULL ORDER BY d.seen_at, q.id LIMIT $2";
-    db.rows(sql(select).bind((chain, limit))).await
+/// Those that expired before this time without a deposit.
+const OLD: &str = "FROM payin_quotes WHERE status = 'expired' AND deposit IS NULL AND ended_at < $1";
+
+pub async fn are_old(db: &impl Query, before_s: i64) -> Result<bool, HostError> {
+    let old: i64 = db.one(sql(format!("SELECT count(*) FROM (SELECT 1 {OLD} LIMIT 1) AS one")).bind(before_s)).await?;
+    Ok(old > 0)
+}
+
+/// Deletes old ones, with their histories.
+pub async fn delete_old(tx: &Tx, before_s: i64, limit: u32) -> Result<(), HostError> {
+    let ids = format!("(SELECT id {OLD} ORDER BY ended_at, id LIMIT $2)");
+    let (histories, quotes) = ("DELETE FROM payin_history WHERE quote IN", "DELETE FROM payin_quotes WHERE id IN");
+    tx.execute(sql(format!("{histories} {ids}")).bind((before_s, limit))).await?;
+    tx.execute(sql(format!("{quotes} {ids}")).bind((before_s, limit))).await.map(drop)
+}
+
+/// A deposit that is to be looked up.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Followed {
+    pub quote: String,
+    pub status: Status,
+    pub deposit: i64,
+    pub found_at: i64,
+}
+
+/// Of quotes of a chain for which no payout is recorded: seen ones, and confirmed ones that were looked up before this time; those first that were
+/// looked up longest ago. The last look before a payout is that of the job that pays.
+pub async fn unpaid(db: &impl Query, chain: &str, before_s: i64, limit: u32) -> Result<Vec<Followed>, HostError> {
+    let select = "SELECT q.id AS quote, q.status, d.id AS deposit, d.found_at FROM payin_quotes q JOIN payin_deposits d ON d.id = q.deposit \
+         WHERE q.chain = $1 AND (q.status = 'seen' OR q.status = 'confirmed' AND d.seen_at <= $2) AND q.intent IS NULL \
+         ORDER BY d.seen_at, q.id LIMIT $3";
+    db.rows(sql(select).bind((chain, before_s, limit))).await
 }
 
 /// Ids of confirmed ones that may be paid now, the oldest first.
@@ -227,6 +265,16 @@ pub async fn set_failed(tx: &Tx, quote: &Quote, reason: &str) -> Result<bool, Ho
     Ok(is_failed)
 }
 
+/// Ends a quote whose deposit an operator takes from it; returns false when it has none, or a payout is recorded.
+pub async fn end_unpaid(tx: &Tx, quote: &Quote, detail: &str) -> Result<bool, HostError> {
+    let may_end = matches!(quote.status, Status::Seen | Status::Confirmed) && quote.intent.is_none();
+    if !may_end || !set_status(tx, &quote.id, quote.status, Status::Failed, detail).await? {
+        return Ok(false);
+    }
+    clear_deposit(tx, &quote.id, "the operator has ended it").await?;
+    Ok(true)
+}
+
 /// Coins that are promised to deposits and not paid: of seen and confirmed quotes.
 pub async fn reserved(db: &impl Query) -> Result<Wei, HostError> {
     let select = "SELECT fmx_out FROM payin_quotes WHERE status IN ('seen', 'confirmed') AND is_mined = 0";
@@ -250,6 +298,7 @@ pub struct Numbers {
     pub open: i64,
     pub paid: i64,
     pub held: i64,
+    /// In their blocks; those that an operator ended are none.
     pub failed: i64,
     pub unmatched: i64,
     pub lost: i64,
@@ -260,7 +309,7 @@ pub async fn numbers(db: &impl Query, since_s: i64) -> Result<Numbers, HostError
          (SELECT count(*) FROM payin_quotes WHERE status IN ('quoted', 'seen')) AS open, \
          (SELECT count(*) FROM payin_quotes WHERE status = 'paid') AS paid, \
          (SELECT count(*) FROM payin_quotes WHERE status = 'confirmed' AND error IS NOT NULL) AS held, \
-         (SELECT count(*) FROM payin_quotes WHERE status = 'failed') AS failed, \
+         (SELECT count(*) FROM payin_quotes WHERE status = 'failed' AND intent IS NOT NULL) AS failed, \
          (SELECT count(*) FROM payin_deposits WHERE state = 'unmatched' AND found_at >= $1) AS unmatched, \
          (SELECT count(*) FROM payin_deposits WHERE lost_at IS NOT NULL) AS lost";
     db.one(sql(select).bind(since_s)).await

@@ -60,6 +60,12 @@ pub async fn advance(tx: &Tx, from: &Scan, scanned_to: i64, hash: Option<Hash256
     Ok(tx.execute(update).await? > 0)
 }
 
+/// Whether the position is still where it was read.
+pub async fn is_at(tx: &Tx, from: &Scan) -> Result<bool, HostError> {
+    let current = find(tx, &from.chain).await?;
+    Ok(current.is_some_and(|current| (current.scanned_to, current.hash) == (from.scanned_to, from.hash)))
+}
+
 /// Has blocks from this one on scanned again.
 pub async fn rewind(tx: &Tx, chain: &str, block: i64) -> Result<(), HostError> {
     let update = "UPDATE payin_scans SET scanned_to = $2, hash = NULL WHERE chain = $1 AND scanned_to > $2";

@@ -51,13 +51,14 @@ async fn no_two_open_quotes_have_one_amount() {
 
 /// Quotes of somebody else with each amount from 1,000,000 units to 1,001,000.
 fn fillers() -> String {
+    let token = plugin_testing::ScriptedChain::address_of(crate::TOKEN);
     let (send, zeros) = ("CAST(1000000 + i AS TEXT)", "0".repeat(71));
     format!(
         "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) \
          INSERT INTO payin_quotes (id, chain, asset, token, decimals, deposit_address, recipient, network, requested, send, send_key, usd, \
          usd_micro, price, spread_bps, fmx_out, quoted_out, position, required, status, open_key, confirmations, retry_at, attempt, is_mined, created_at, \
-         expires_at) SELECT 'filler ' || {send}, 'dev', 'USDX', '', 6, '', 'somebody', 'elsewhere', '1000000', {send}, '{zeros}' || {send}, \
-         '1', 1, '1', 200, '1', '1', 0, 3, 'quoted', 'dev USDX ' || {send}, 0, 0, 1, 0, 1767225600, 1767226500 FROM n"
+         expires_at) SELECT 'filler ' || {send}, 'dev', 'USDX', '{token}', 6, '', 'somebody', 'elsewhere', '1000000', {send}, '{zeros}' || {send}, \
+         '1', 1, '1', 200, '1', '1', 0, 3, 'quoted', 'dev {token} ' || {send}, 0, 0, 1, 0, 1767225600, 1767226500 FROM n"
     )
 }
 
@@ -268,4 +269,64 @@ async fn without_price_caps_or_key_there_is_no_quote() {
         assert_refused(&unknown, 404, "not_found");
         gateway.stop().await;
     }
+}
+
+/// A host with IPv6 has a /48 for nothing, of 65,536 networks.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_site_has_a_few_times_the_quotes_of_a_network() {
+    let mut config = selling();
+    config["open_per_network"] = json!(1);
+    each(config, async |site| {
+        // All are for one recipient, whom nobody asked.
+        let ask = async |site: &Site, ip: &str| {
+            site.gateway.set_client_ip(ip.parse().unwrap());
+            refusal(site, json!({})).await
+        };
+        for network in 0..4 {
+            assert_eq!(ask(&site, &format!("2001:db8:1:{network}::1")).await.0, 201);
+        }
+        let refused = (429, json!("too_many_open"));
+        assert_eq!(ask(&site, "2001:db8:1:3::2").await, refused, "the network has its one");
+        assert_eq!(ask(&site, "2001:db8:1:4::1").await, refused, "the site has its four");
+        assert_eq!(ask(&site, "2001:db8:2::1").await.0, 201, "another site");
+        assert_eq!(ask(&site, "192.0.2.1").await.0, 201);
+
+        // USD are those of the site together: it has 40 of 55.
+        let more = |config: &mut Value| {
+            config["open_per_network"] = json!(100);
+            config["open_usd_per_network"] = json!(55);
+        };
+        let site = site.restart_with(more).await;
+        site.after_run("scan").await;
+        assert_eq!(ask(&site, "2001:db8:1:5::1").await.0, 201);
+        assert_eq!(ask(&site, "2001:db8:1:6::1").await, refused);
+        assert_eq!(ask(&site, "2001:db8:2:6::1").await.0, 201);
+        site
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn quotes_that_expired_long_ago_are_deleted() {
+    each(selling(), async |site| {
+        let (old, young, with_deposit) = (site.quote("10").await, site.quote("20").await, site.quote("30").await);
+        let days_ago = |quote: &Value, days: i64| {
+            let (ended_at, id) = (site.gateway.now_s() - days * 86_400, quote["quoteId"].as_str().unwrap());
+            format!(
+                "UPDATE payin_quotes SET status = 'expired', open_key = NULL, ended_at = {ended_at} WHERE id = '{id}'"
+            )
+        };
+        site.gateway.execute("UPDATE payin_quotes SET deposit = 7 WHERE send = '30000000'").await;
+        for (quote, days) in [(&old, 31), (&young, 29), (&with_deposit, 31)] {
+            site.gateway.execute(&days_ago(quote, days)).await;
+        }
+        site.after_run("scan").await;
+        let id = |quote: &Value| format!("Text(\"{}\")", quote["quoteId"].as_str().unwrap());
+        let mut kept = [id(&young), id(&with_deposit)];
+        kept.sort();
+        assert_eq!(site.gateway.rows("SELECT id FROM payin_quotes ORDER BY id").await, kept);
+        assert_eq!(site.gateway.rows("SELECT quote FROM payin_history ORDER BY quote").await, kept);
+        site
+    })
+    .await;
 }

@@ -85,3 +85,43 @@ async fn the_coins_of_an_assigned_deposit_leave_with_it() {
     })
     .await;
 }
+
+/// The recipient accepts no coins: the operator takes the deposit from that quote, and gives it to another one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_operator_ends_a_quote_that_cannot_be_paid() {
+    each(selling(), async |site| {
+        let wallet = Wallet::new(20);
+        site.main.refuse_calls(wallet.address().parse().unwrap(), true);
+        let refused = site.quote_for(&wallet, "10").await;
+        site.deposit(&refused);
+        site.dev.mine_empty(crate::CONFIRMATIONS);
+        let is_held = async || site.state(&refused).await["error"].as_str().is_some_and(|text| text.contains("fail"));
+        site.until("it is held", is_held).await;
+        let id = site.deposits("matched").await[0]["depositId"].clone();
+        let resolve = async |payload| site.operate(&operator(), "deposits/resolve", "payin.resolve", payload).await;
+        assert_refused(&resolve(json!({ "depositId": id })).await, 409, "not_resolvable");
+        let other = site.quote("20").await;
+        let of_another = json!({ "depositId": id, "quoteId": other["quoteId"], "endQuote": true });
+        assert_refused(&resolve(of_another).await, 409, "not_resolvable");
+        let end = json!({ "depositId": id, "endQuote": true, "note": "a contract" });
+        let ended = resolve(end.clone()).await;
+        assert_eq!((ended.status, &ended.json()["state"]), (200, &json!("unmatched")), "{}", ended.text());
+        let state = site.state(&refused).await;
+        assert_eq!((&state["status"], &state["txHashIn"]), (&json!("failed"), &json!(null)), "{state}");
+        assert!(state["history"].to_string().contains("a contract"), "{state}");
+        assert_refused(&resolve(end.clone()).await, 409, "not_resolvable");
+        let service = site.service().await;
+        assert_eq!((&service["ok"], &service["failed"]), (&json!(true), &json!(0)), "no payout failed: {service}");
+
+        let given = resolve(json!({ "depositId": id, "quoteId": other["quoteId"] })).await;
+        assert_eq!(given.status, 200, "{}", given.text());
+        site.pays(&other).await;
+        assert_refused(&resolve(end.clone()).await, 409, "not_resolvable");
+        site.paid(&other).await;
+        assert_refused(&resolve(end).await, 409, "not_resolvable");
+        assert_eq!(site.coins_of(&buyer()), ["196000000000000000000"]);
+        assert_eq!(site.coins_of(&wallet), Vec::<String>::new());
+        site
+    })
+    .await;
+}

@@ -177,3 +177,37 @@ async fn a_token_whose_decimals_cannot_be_read_leaves_its_chain_available() {
     })
     .await;
 }
+
+/// Quotes that cannot be paid wait for the operator. What servers have forgotten of their deposits closes their chain for nobody.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn held_quotes_leave_their_chain_available() {
+    each(selling(), async |site| {
+        let mut held = Vec::new();
+        for wallet in (20..23).map(Wallet::new) {
+            site.main.refuse_calls(wallet.address().parse().unwrap(), true);
+            held.push(site.quote_for(&wallet, "10").await);
+        }
+        let lapsed = site.quote_for(&Wallet::new(24), "20").await;
+        for quote in &held {
+            site.deposit(quote);
+        }
+        site.dev.mine_empty(CONFIRMATIONS);
+        for quote in &held {
+            let is_held = async || site.state(quote).await["error"].as_str().is_some_and(|text| text.contains("fail"));
+            site.until("it is held", is_held).await;
+        }
+        site.second.fail_always(Some(Fault::NullOn("eth_getTransactionReceipt")));
+        // Beyond the grace of the one that expires.
+        site.dev.mine_empty(300);
+        for _ in 0..5 {
+            site.after_run("scan").await;
+            let chain = &site.service().await["chains"]["dev"];
+            assert_eq!((&chain["ok"], &chain["consecutiveFailures"]), (&json!(true), &json!(0)), "{chain}");
+        }
+        assert_eq!(site.state(&lapsed).await["status"], "expired");
+        site.quote_for(&Wallet::new(25), "20").await;
+        assert_eq!(site.service().await["held"], 3);
+        site
+    })
+    .await;
+}

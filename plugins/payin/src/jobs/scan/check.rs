@@ -158,14 +158,13 @@ async fn match_one(tx: &Tx, deposit: &Deposit) -> Result<(), HostError> {
     if !is_current(tx, deposit).await? {
         return Ok(());
     }
-    let of = (&*deposit.chain, &*deposit.asset, deposit.units);
+    let of = (&*deposit.chain, deposit.token, deposit.units);
     let fitting = quotes::candidates(tx, of, (deposit.block, deposit.block_time)).await?;
     let reason = match fitting.as_slice() {
         [] => "no open quote has this amount".to_owned(),
         [quote] if quote.payer.is_some_and(|payer| payer != deposit.sender) => {
             format!("the quote {} names another payer", quote.id)
         }
-        [quote] if quote.token != deposit.token => format!("the quote {} is for another token", quote.id),
         [quote] if quote.deposit_address != deposit.address => {
             format!("the quote {} is for another deposit address", quote.id)
         }

@@ -21,7 +21,7 @@ use crate::{
 };
 use futures_util::future::join_all;
 use plugin_api::{
-    HostError, Job, PluginContext, Tx,
+    HostError, HostErrorCode, Job, PluginContext, Tx,
     chain::{BlockInfo, Chain},
 };
 use std::time::Duration;
@@ -38,6 +38,10 @@ const BACK_BLOCKS_MAX: i64 = 9000;
 /// What everybody reads of a scan that failed; the log has the reason.
 const NOT_ALIKE: &str = "two of its servers must answer alike, and did not";
 const UNREADABLE: &str = "its servers answered what cannot be processed";
+const NOT_STORED: &str = "the gateway could not store what it found";
+/// How long quotes are kept that expired without a deposit, and how many one run deletes.
+const KEPT_S: i64 = 30 * 86_400;
+const DELETED_MAX: u32 = 2000;
 /// Quotes of a chain that one run marks as expired.
 const EXPIRED_MAX: u32 = 200;
 
@@ -53,7 +57,17 @@ async fn scan(cx: PluginContext<Payin>) -> Result<(), HostError> {
     }
     let outcomes: Result<Vec<()>, HostError> = join_all(scans).await.into_iter().collect();
     outcomes?;
+    delete_old(&cx).await?;
     cx.wake(PAY_JOB).await
+}
+
+/// Quotes cost nothing, and most get no deposit.
+async fn delete_old(cx: &PluginContext<Payin>) -> Result<(), HostError> {
+    let before_s = cx.now_s() - KEPT_S;
+    if !quotes::are_old(&cx.db(), before_s).await? {
+        return Ok(());
+    }
+    cx.write(async move |tx| quotes::delete_old(tx, before_s, DELETED_MAX).await).await
 }
 
 /// A chain that cannot be read holds no other one up.
@@ -63,7 +77,12 @@ async fn scan_chain(cx: PluginContext<Payin>, chain: TakenChain) -> Result<(), H
         Err(error) => {
             let slug = chain.slug;
             cx.warn(&format!("the deposits of {slug} cannot be scanned now: {error}"));
-            let text = if error.is_transient() { NOT_ALIKE } else { UNREADABLE }.to_owned();
+            let text = match error.is_transient() {
+                true => NOT_ALIKE,
+                false if error.is(HostErrorCode::Closed) => NOT_STORED,
+                false => UNREADABLE,
+            }
+            .to_owned();
             cx.write(async move |tx| scans::fail(tx, &slug, &text).await).await
         }
     }

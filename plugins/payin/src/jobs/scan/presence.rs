@@ -7,7 +7,9 @@ use crate::{
     model::{Deposit, DepositState, Quote, Status, TakenChain},
     store::{
         deposits::{self, Departure},
-        pauses, quotes, scans,
+        pauses,
+        quotes::{self, Followed},
+        scans,
     },
 };
 use plugin_api::{
@@ -15,8 +17,12 @@ use plugin_api::{
     chain::{BlockInfo, Chain},
 };
 
-/// Quotes of a chain that one run looks up.
-const QUOTES_MAX: u32 = 200;
+/// Quotes of a chain that one run looks up: each takes four requests, and a run two minutes at most.
+const QUOTES_MAX: u32 = 50;
+/// A confirmed quote that is held back is looked up so often.
+const HELD_S: i64 = 120;
+/// A deposit that was found so long ago is one of those that servers may have forgotten.
+const YOUNG_S: i64 = 3600;
 /// How long a deposit is looked up after its payout is final. Before, it is looked up however long that takes.
 const WATCH_S: i64 = 86_400;
 /// Deposits of payouts that one run looks up.
@@ -55,46 +61,65 @@ pub async fn look_up(source: &Chain<'_>, deposit: &Deposit, head: BlockInfo) -> 
     })
 }
 
+/// Whose deposits are looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Payouts {
+    Unrecorded,
+    Recorded,
+}
+
 pub async fn follow(
     cx: &PluginContext<Payin>,
     chain: &TakenChain,
     source: &Chain<'_>,
     head: BlockInfo,
 ) -> Result<(), HostError> {
+    let (db, slug, now_s) = (cx.db(), &*chain.slug, cx.now_s());
+    let unpaid = quotes::unpaid(&db, slug, now_s - HELD_S, QUOTES_MAX).await?;
+    let paid = deposits::paid_since(&db, slug, now_s - WATCH_S, WATCHED_MAX).await?;
     // Unpaid ones that fail leave those that are paid looked up.
-    let unpaid = follow_all_unpaid(cx, chain, source, head).await;
-    let paid = follow_all_paid(cx, chain, source, head).await;
+    let unpaid = follow_all(cx, chain, source, head, (Payouts::Unrecorded, unpaid)).await;
+    let paid = follow_all(cx, chain, source, head, (Payouts::Recorded, paid)).await;
     unpaid.and(paid)
 }
 
-/// One that fails waits, which was logged: it does not make the scan fail, unless too many do.
-async fn follow_all_unpaid(
+/// One that fails waits, which was logged: it does not make the scan fail, unless too many do that were found lately. That servers do not tell, or
+/// differ about, what is old or held back says nothing about the deposits of today.
+async fn follow_all(
     cx: &PluginContext<Payin>,
     chain: &TakenChain,
     source: &Chain<'_>,
     head: BlockInfo,
+    (payouts, rows): (Payouts, Vec<Followed>),
 ) -> Result<(), HostError> {
-    let mut errors = RowErrors::default();
-    for (id, deposit) in quotes::unpaid(&cx.db(), &chain.slug, QUOTES_MAX).await? {
-        set_looked_up(cx, deposit).await?;
-        let outcome = follow_unpaid(cx, chain, source, (&id, head)).await;
-        errors.note(cx, &format!("the quote {id}"), outcome)?;
+    let since_s = cx.now_s() - YOUNG_S;
+    let counts = |row: &Followed| {
+        let is_held = payouts == Payouts::Unrecorded && row.status == Status::Confirmed;
+        row.found_at >= since_s && !is_held
+    };
+    let (young, old): (Vec<Followed>, Vec<Followed>) = rows.into_iter().partition(counts);
+    let outcome = follow_each(cx, chain, source, head, (payouts, young)).await;
+    if let Err(error) = follow_each(cx, chain, source, head, (payouts, old)).await {
+        cx.warn(&format!("the other old deposits of {} are looked up later: {error}", chain.slug));
     }
-    Ok(())
+    outcome
 }
 
-/// Those whose payout is recorded, likewise.
-async fn follow_all_paid(
+async fn follow_each(
     cx: &PluginContext<Payin>,
     chain: &TakenChain,
     source: &Chain<'_>,
     head: BlockInfo,
+    (payouts, rows): (Payouts, Vec<Followed>),
 ) -> Result<(), HostError> {
     let mut errors = RowErrors::default();
-    for id in deposits::paid_since(&cx.db(), &chain.slug, cx.now_s() - WATCH_S, WATCHED_MAX).await? {
-        set_looked_up(cx, id).await?;
-        let outcome = follow_paid(cx, chain, source, (id, head)).await;
-        errors.note(cx, &format!("deposit {id} of {}", chain.slug), outcome)?;
+    for Followed { quote, deposit, .. } in rows {
+        set_looked_up(cx, deposit).await?;
+        let outcome = match payouts {
+            Payouts::Unrecorded => follow_unpaid(cx, chain, source, (&quote, head)).await,
+            Payouts::Recorded => follow_paid(cx, chain, source, (deposit, head)).await,
+        };
+        errors.note(cx, &format!("deposit {deposit} of the quote {quote}"), outcome)?;
     }
     Ok(())
 }

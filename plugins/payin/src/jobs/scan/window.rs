@@ -7,20 +7,23 @@ use super::{
 use crate::{
     Payin,
     jobs::RowErrors,
-    model::{Deposit, FoundTransfer, TakenChain, TransferArguments, ordered},
+    model::{Deposit, FoundTransfer, TakenChain, TransferArguments, least_units, ordered},
     store::{
         deposits,
         scans::{self, Scan},
     },
 };
 use plugin_api::{
-    HostError, HostErrorCode, PluginContext,
+    Address, Hash256, HostError, HostErrorCode, PluginContext, Tx,
     chain::{BlockInfo, Chain, EventFilter},
     contracts::ChainEvent,
 };
+use std::collections::BTreeMap;
 
 /// Most blocks of a window. Where a server refuses so many, the gateway asks it for halves of them.
 const WINDOW_BLOCKS: i64 = 2000;
+/// Transfers of one write: one of very many would take longer than a transaction may.
+const PART_TRANSFERS: usize = 500;
 /// Most blocks before the position that are read again. A server that knows a block has its events some blocks later at the latest, and what a
 /// reorganisation changes is found by the hash of the position.
 const OVERLAP_MAX: i64 = 1000;
@@ -50,34 +53,86 @@ pub async fn scan(
     }
     let (from, to) = bounds(scan.scanned_to, newest, chain.confirmations.cast_signed());
     let last = source.block(to.cast_unsigned()).await?.ok_or_else(|| moved(chain))?;
-    let mut found = Vec::new();
+    let (mut found, mut small) = (Vec::new(), Vec::new());
     for watched in watched {
         let filter = EventFilter::new(watched.token.address, TRANSFER).any_of("to", &watched.addresses)?;
         let events = source.logs::<TransferArguments>(filter, from.cast_unsigned(), to.cast_unsigned()).await?;
-        found.append(&mut own(watched, events));
+        let (mut large, mut too_small) = own(watched, events);
+        found.append(&mut large);
+        small.append(&mut too_small);
     }
     // Had a reorganisation come meanwhile, the events could be those of another branch than the position.
     if source.block(to.cast_unsigned()).await? != Some(last) {
         return Err(moved(chain));
     }
-    let missing = missing(cx, chain, source, (from, head), &found).await?;
-    let (scan, slug) = (scan.clone(), chain.slug.clone());
-    let is_moved = cx
-        .write(async move |tx| {
-            if !scans::advance(tx, &scan, to, Some(last.hash)).await? {
-                return Ok(false);
-            }
-            for deposit in &missing {
-                deposits::take_back(tx, deposit.id, deposit.block_hash, None).await?;
-            }
-            for transfer in &found {
-                deposits::note(tx, &slug, transfer).await?;
-            }
-            Ok(true)
-        })
-        .await?;
+    let new_small = small.iter().filter(|transfer| transfer.block > scan.scanned_to).count();
+    if new_small > 0 {
+        cx.info(&format!("{new_small} transfers on {} up to block {to} are too small for deposits", chain.slug));
+    }
+    let missing = missing(cx, chain, source, (from, to, head), (&found, &small)).await?;
+    let decimals = watched.iter().map(|watched| (watched.token.address, watched.token.decimals)).collect();
+    write(cx, chain, scan, (to, last.hash), (found, missing, decimals)).await
+}
+
+/// Transfers, what is missing, and the position. Many transfers are written in parts, before the position: when a later part fails, they are found
+/// again.
+async fn write(
+    cx: &PluginContext<Payin>,
+    chain: &TakenChain,
+    scan: &Scan,
+    (to, hash): (i64, Hash256),
+    (found, missing, decimals): (Vec<FoundTransfer>, Vec<Deposit>, BTreeMap<Address, u8>),
+) -> Result<(), HostError> {
+    let (rest, parts) = parts(found);
+    for part in parts {
+        let (scan, decimals) = (scan.clone(), decimals.clone());
+        let written = cx.write(async move |tx| note_part(tx, &scan, &part, &decimals).await).await?;
+        log_unreadable(cx, chain, written.ok_or_else(|| moved(chain))?);
+    }
+    let scan = scan.clone();
+    let written = cx.write(async move |tx| finish(tx, &scan, (to, hash), (&rest, &missing), &decimals).await).await?;
     // Another gateway has scanned these blocks: its rows stand.
-    if is_moved { Ok(()) } else { Err(moved(chain)) }
+    log_unreadable(cx, chain, written.ok_or_else(|| moved(chain))?);
+    Ok(())
+}
+
+/// `None` when the position is another one.
+async fn note_part(
+    tx: &Tx,
+    scan: &Scan,
+    part: &[FoundTransfer],
+    decimals: &BTreeMap<Address, u8>,
+) -> Result<Option<Vec<String>>, HostError> {
+    if !scans::is_at(tx, scan).await? {
+        return Ok(None);
+    }
+    deposits::note_all(tx, &scan.chain, part, decimals).await.map(Some)
+}
+
+/// `None` when the position is another one.
+async fn finish(
+    tx: &Tx,
+    scan: &Scan,
+    (to, hash): (i64, Hash256),
+    (rest, missing): (&[FoundTransfer], &[Deposit]),
+    decimals: &BTreeMap<Address, u8>,
+) -> Result<Option<Vec<String>>, HostError> {
+    if !scans::advance(tx, scan, to, Some(hash)).await? {
+        return Ok(None);
+    }
+    for deposit in missing {
+        // One that an operator has assigned since it was read is looked up with its quote.
+        if deposits::find(tx, deposit.id).await?.is_some_and(|current| current.quote.is_none()) {
+            deposits::take_back(tx, deposit.id, deposit.block_hash, None).await?;
+        }
+    }
+    deposits::note_all(tx, &scan.chain, rest, decimals).await.map(Some)
+}
+
+fn log_unreadable(cx: &PluginContext<Payin>, chain: &TakenChain, unreadable: Vec<String>) {
+    for reason in unreadable {
+        cx.error(&format!("a transfer on {} is left out: {reason}", chain.slug));
+    }
 }
 
 /// The first and the last block of the window.
@@ -86,10 +141,22 @@ fn bounds(scanned_to: i64, newest: i64, confirmations: i64) -> (i64, i64) {
     (from, newest.min(scanned_to + WINDOW_BLOCKS))
 }
 
-/// The transfers of this token to its addresses. The servers were asked for exactly these.
-fn own(watched: &Watched, mut events: Vec<ChainEvent<TransferArguments>>) -> Vec<FoundTransfer> {
+/// The transfers of this token to its addresses, and those that are too small for deposits. The servers were asked for exactly these.
+fn own(watched: &Watched, mut events: Vec<ChainEvent<TransferArguments>>) -> (Vec<FoundTransfer>, Vec<FoundTransfer>) {
     events.retain(|event| event.address == watched.token.address && watched.addresses.contains(&event.args.to));
-    ordered(&watched.token.symbol, events)
+    let least = least_units(watched.token.decimals);
+    ordered(&watched.token.symbol, events).into_iter().partition(|transfer| transfer.units >= least)
+}
+
+/// The last transfers, and those before them in parts, each for one write.
+fn parts(mut found: Vec<FoundTransfer>) -> (Vec<FoundTransfer>, Vec<Vec<FoundTransfer>>) {
+    found.sort_by_key(|transfer| (transfer.block, transfer.log_index));
+    let mut parts = Vec::new();
+    while found.len() > PART_TRANSFERS {
+        let rest = found.split_off(PART_TRANSFERS);
+        parts.push(std::mem::replace(&mut found, rest));
+    }
+    (found, parts)
 }
 
 /// Stored deposits of these blocks that were not found again and are gone.
@@ -97,12 +164,12 @@ async fn missing(
     cx: &PluginContext<Payin>,
     chain: &TakenChain,
     source: &Chain<'_>,
-    (from, head): (i64, BlockInfo),
-    found: &[FoundTransfer],
+    (from, to, head): (i64, i64, BlockInfo),
+    (found, small): (&[FoundTransfer], &[FoundTransfer]),
 ) -> Result<Vec<Deposit>, HostError> {
     let (mut missing, mut errors) = (Vec::new(), RowErrors::default());
-    for id in deposits::unmatched_from(&cx.db(), &chain.slug, from).await? {
-        let outcome = match missing_one(cx, source, (id, head), found).await {
+    for id in deposits::unmatched_in(&cx.db(), &chain.slug, (from, to)).await? {
+        let outcome = match missing_one(cx, source, (id, head), (found, small)).await {
             Ok(deposit) => {
                 missing.extend(deposit);
                 Ok(())
@@ -119,10 +186,10 @@ async fn missing_one(
     cx: &PluginContext<Payin>,
     source: &Chain<'_>,
     (id, head): (i64, BlockInfo),
-    found: &[FoundTransfer],
+    (found, small): (&[FoundTransfer], &[FoundTransfer]),
 ) -> Result<Option<Deposit>, HostError> {
     let Some(deposit) = deposits::find(&cx.db(), id).await? else { return Ok(None) };
-    if found.iter().any(|other| deposit.is_of(other)) {
+    if found.iter().chain(small).any(|other| deposit.is_of(other)) {
         return Ok(None);
     }
     let is_gone = matches!(look_up(source, &deposit, head).await?, Presence::Gone { .. });
@@ -140,5 +207,27 @@ mod tests {
         assert_eq!(bounds(2, 60, 20), (0, 60));
         let (from, to) = bounds(500_000, 900_000, 100_000);
         assert_eq!(to - from + 1, OVERLAP_MAX + WINDOW_BLOCKS);
+    }
+
+    #[test]
+    fn many_transfers_are_written_in_parts_and_in_order() {
+        let transfer = |block| FoundTransfer {
+            asset: "USDC".to_owned(),
+            token: Address::ZERO,
+            address: Address::ZERO,
+            tx: Hash256([0; 32]),
+            ordinal: 1,
+            log_index: 0,
+            block,
+            block_hash: Hash256([0; 32]),
+            block_time: 0,
+            sender: Address::ZERO,
+            units: least_units(6),
+        };
+        let (rest, written) = parts((0..1200).rev().map(transfer).collect());
+        let blocks: Vec<i64> = written.iter().chain([&rest]).flatten().map(|transfer| transfer.block).collect();
+        assert!(blocks.into_iter().eq(0..1200));
+        assert_eq!((written.len(), rest.len()), (2, 200));
+        assert_eq!((least_units(6).to_string(), least_units(0).to_string()), ("500000".to_owned(), "1".to_owned()));
     }
 }
