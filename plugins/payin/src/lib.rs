@@ -17,7 +17,7 @@ mod store;
 
 pub use config::Config;
 
-use model::{TakenChain, Token};
+use model::{Market, TakenChain, Token};
 use plugin_api::{
     Address, ConfigError, Definition, Event, Grants, HostHandle, Migration, Plugin, Skill, chain::MAIN, export_plugin,
     point,
@@ -36,6 +36,7 @@ pub struct Payin {
     /// USD for one coin, with 18 decimals; none while the operator has fixed no price.
     price: Option<model::Units>,
     chains: Vec<TakenChain>,
+    market: Market,
     operators: BTreeSet<Address>,
     /// Chains and tokens whose decimals were those of their contracts.
     right_decimals: Mutex<BTreeSet<(String, Address)>>,
@@ -72,19 +73,24 @@ impl Plugin for Payin {
             .tag("Pay-in")
             .routes([
                 routes::get_assets::route(),
+                routes::get_market::route(),
                 routes::create_quote::route(),
                 routes::list_deposits::route(),
                 routes::resolve_deposit::route(),
                 routes::pause_payin::route(),
                 routes::get_quote::route(),
             ])
-            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
-            .jobs([jobs::scan::job(), jobs::pay::job(), jobs::follow::job()])
+            .migrations([
+                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
+                Migration::new(2, "market", include_str!("../migrations/0002_market.sql")),
+            ])
+            .jobs([jobs::scan::job(), jobs::pay::job(), jobs::follow::job(), jobs::read_market::job()])
             .grants(Grants {
                 chains: vec![MAIN.to_owned()],
                 all_chains: true,
                 signer_roles: vec![ROLE.to_owned()],
                 secrets: true,
+                egress: true,
                 ..Grants::default()
             })
             .publishes(&[model::PayinPaid::TYPE])
@@ -104,6 +110,7 @@ impl Plugin for Payin {
             config,
             price: settings.price,
             chains: settings.chains,
+            market: settings.market,
             operators: settings.operators,
             right_decimals: Mutex::default(),
         })

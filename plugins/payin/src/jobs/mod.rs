@@ -2,6 +2,7 @@
 
 pub mod follow;
 pub mod pay;
+pub mod read_market;
 mod row_errors;
 pub mod scan;
 

@@ -3,6 +3,7 @@
 pub mod caps;
 pub mod deposits;
 pub mod history;
+pub mod market;
 pub mod pauses;
 pub mod quotes;
 pub mod scans;
