@@ -1,4 +1,4 @@
-//! Pay-in: a person sends USDC or USDT on another chain, and gets the service's coin.
+//! Pay-in: a person sends USDC, USDT or a chain's own coin on another chain, and gets the service's coin.
 //!
 //! README.md has the details. The rules that must not break: an amount belongs to one quote while a deposit could match it
 //! (`store/quotes.rs`); what decides about money was reported alike by two RPC servers (`jobs/scan`, `jobs/presence.rs`); a quote is paid
@@ -83,8 +83,15 @@ impl Plugin for Payin {
             .migrations([
                 Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
                 Migration::new(2, "market", include_str!("../migrations/0002_market.sql")),
+                Migration::new(3, "prices", include_str!("../migrations/0003_prices.sql")),
             ])
-            .jobs([jobs::scan::job(), jobs::pay::job(), jobs::follow::job(), jobs::read_market::job()])
+            .jobs([
+                jobs::scan::job(),
+                jobs::pay::job(),
+                jobs::follow::job(),
+                jobs::read_market::job(),
+                jobs::read_prices::job(),
+            ])
             .grants(Grants {
                 chains: vec![MAIN.to_owned()],
                 all_chains: true,

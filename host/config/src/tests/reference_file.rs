@@ -130,6 +130,7 @@ const OF_PLUGINS: &[&str] = &[
     "plugins.memory.total_bytes",
     "plugins.memory.treasury",
     "plugins.payin.chains.base.deposit",
+    "plugins.payin.chains.base.native",
     "plugins.payin.day_max_wei",
     "plugins.payin.dust",
     "plugins.payin.hour_max_wei",

@@ -5,5 +5,6 @@ pub mod deposits;
 pub mod history;
 pub mod market;
 pub mod pauses;
+pub mod prices;
 pub mod quotes;
 pub mod scans;
