@@ -1,9 +1,9 @@
 //! `[plugins.payin]` in the gateway's configuration. Rule: a wrong value stops the plugin, it is never corrected silently; a chain of another
 //! id than its name says is refused, since its tokens would be worth nothing.
 
-use crate::model::{ChainSettings, TakenChain, Units, pairs, parse_units};
+use crate::model::{ChainSettings, Market, MarketSettings, TakenChain, Units, pairs, parse_units};
 use alloy_primitives::U256;
-use plugin_api::{Address, ConfigError, JsonSchema, Wei};
+use plugin_api::{Address, ConfigError, JsonSchema, Wei, chain::MAIN};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,6 +37,8 @@ pub struct Config {
     /// The chains on which deposits are taken, by their names in `[chains]`. `eth`, `bsc`, `base`, `arbitrum`, `polygon`, `optimism` and
     /// `avalanche` need `deposit` only.
     pub chains: BTreeMap<String, ChainSettings>,
+    /// Where the reference price of the coin is read.
+    pub market: MarketSettings,
 }
 
 /// When dust is added.
@@ -62,6 +64,7 @@ impl Default for Config {
             open_usd_per_network: 20_000,
             operators: Vec::new(),
             chains: BTreeMap::new(),
+            market: MarketSettings::default(),
         }
     }
 }
@@ -79,6 +82,7 @@ pub struct Caps {
 pub struct Settings {
     pub price: Option<Units>,
     pub chains: Vec<TakenChain>,
+    pub market: Market,
     pub operators: BTreeSet<Address>,
 }
 
@@ -120,8 +124,10 @@ impl Config {
             let (slug, other, id) = (&chain.slug, &other.slug, chain.chain_id);
             problems.push(Some(format!("chains.{slug}.chain_id: it is {id}, as that of {other}: name one of them")));
         }
+        let chain_id = chain_ids.get(MAIN).copied().unwrap_or_default();
+        let market = self.market.market(chain_id, chain_ids, &mut problems);
         ConfigError::check(problems)?;
-        Ok(Settings { price: price.and_then(Result::ok), chains, operators })
+        Ok(Settings { price: price.and_then(Result::ok), chains, market, operators })
     }
 }
 

@@ -5,7 +5,7 @@ use crate::{
     jobs::{pay, scan::INTERVAL_S},
     routes::PAUSED,
     store::{
-        pauses, quotes,
+        pauses, prices, quotes,
         scans::{self, Scan},
     },
 };
@@ -35,14 +35,15 @@ pub async fn status(cx: PluginContext<Payin>, _: NoInput) -> Result<BTreeMap<Str
         chains.insert(chain.slug.clone(), of_chain(scan, reason));
     }
     let scopes = paused.into_iter().map(|(scope, _)| scope);
-    let paused_assets: Vec<String> = scopes.filter(|scope| pauses::is_of_asset(scope)).collect();
+    let mut paused_assets: Vec<String> = scopes.filter(|scope| pauses::is_of_asset(scope)).collect();
+    paused_assets.extend(prices::paused(&db).await?.into_iter().map(|(scope, _)| scope));
     let problem = match is_enabled {
         false => None,
         true if numbers.lost > 0 => Some("deposits left their chains after their payouts"),
         true if numbers.failed > 0 => Some("payouts failed in their blocks: the operator decides"),
         true if !unavailable.is_empty() => Some("deposits of some chains are not taken now"),
         true if !paused_assets.is_empty() => {
-            Some("some tokens are paused: their decimals are not those of the configuration")
+            Some("some assets are paused: their decimals, or their prices, are not as they should be")
         }
         true => None,
     };

@@ -53,6 +53,13 @@ pub enum QuoteError {
     ChainUnavailable { chain: String, reason: String, unavailable: bool, available: Vec<String> },
     #[api(
         503,
+        "price_unavailable",
+        "no quote for {asset} of {chain} now: {reason}",
+        hint = "ask for another asset, or repeat the request in a minute"
+    )]
+    PriceUnavailable { asset: String, chain: String, reason: &'static str },
+    #[api(
+        503,
         "no_coins",
         "the gateway has not enough coins for this quote now",
         hint = "ask for a smaller amount, or later: the operator has to fill the account up"
@@ -95,6 +102,26 @@ impl QuoteError {
 #[derive(Debug, PartialEq, Eq, ApiError)]
 #[api(404, "not_found", "unknown quote {0}", hint = "POST /api/payin/quote makes one and returns its quoteId")]
 pub struct UnknownQuote(pub String);
+
+/// Why there is no reference price.
+#[derive(Debug, PartialEq, Eq, ApiError)]
+pub enum MarketError {
+    #[api(
+        503,
+        "disabled",
+        "no pool of the coin is configured",
+        hint = "the operator of the gateway sets [plugins.payin.market]"
+    )]
+    Disabled,
+    #[api(
+        503,
+        "market_unavailable",
+        "no venue can be read now: the exchange of the service chain: {primary}; the secondary venue: {secondary}",
+        hint = "repeat the request in a minute; quotes do not need it",
+        member("source" = source)
+    )]
+    Unavailable { primary: String, secondary: String, source: String },
+}
 
 /// Why an operator's request is refused.
 #[derive(Debug, PartialEq, Eq, ApiError)]

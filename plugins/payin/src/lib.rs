@@ -1,4 +1,4 @@
-//! Pay-in: a person sends USDC or USDT on another chain, and gets the service's coin.
+//! Pay-in: a person sends USDC, USDT or a chain's own coin on another chain, and gets the service's coin.
 //!
 //! README.md has the details. The rules that must not break: an amount belongs to one quote while a deposit could match it
 //! (`store/quotes.rs`); what decides about money was reported alike by two RPC servers (`jobs/scan`, `jobs/presence.rs`); a quote is paid
@@ -17,7 +17,7 @@ mod store;
 
 pub use config::Config;
 
-use model::{TakenChain, Token};
+use model::{Market, TakenChain, Token};
 use plugin_api::{
     Address, ConfigError, Definition, Event, Grants, HostHandle, Migration, Plugin, Skill, chain::MAIN, export_plugin,
     point,
@@ -36,6 +36,7 @@ pub struct Payin {
     /// USD for one coin, with 18 decimals; none while the operator has fixed no price.
     price: Option<model::Units>,
     chains: Vec<TakenChain>,
+    market: Market,
     operators: BTreeSet<Address>,
     /// Chains and tokens whose decimals were those of their contracts.
     right_decimals: Mutex<BTreeSet<(String, Address)>>,
@@ -72,6 +73,7 @@ impl Plugin for Payin {
             .tag("Pay-in")
             .routes([
                 routes::get_assets::route(),
+                routes::get_market::route(),
                 routes::create_quote::route(),
                 routes::list_deposits::route(),
                 routes::resolve_deposit::route(),
@@ -80,14 +82,23 @@ impl Plugin for Payin {
             ])
             .migrations([
                 Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
-                Migration::new(2, "guard", include_str!("../migrations/0002_guard.sql")),
+                Migration::new(2, "market", include_str!("../migrations/0002_market.sql")),
+                Migration::new(3, "prices", include_str!("../migrations/0003_prices.sql")),
+                Migration::new(4, "guard", include_str!("../migrations/0004_guard.sql")),
             ])
-            .jobs([jobs::scan::job(), jobs::pay::job(), jobs::follow::job()])
+            .jobs([
+                jobs::scan::job(),
+                jobs::pay::job(),
+                jobs::follow::job(),
+                jobs::read_market::job(),
+                jobs::read_prices::job(),
+            ])
             .grants(Grants {
                 chains: vec![MAIN.to_owned()],
                 all_chains: true,
                 signer_roles: vec![ROLE.to_owned()],
                 secrets: true,
+                egress: true,
                 ..Grants::default()
             })
             .publishes(&[model::PayinPaid::TYPE])
@@ -107,6 +118,7 @@ impl Plugin for Payin {
             config,
             price: settings.price,
             chains: settings.chains,
+            market: settings.market,
             operators: settings.operators,
             right_decimals: Mutex::default(),
         })

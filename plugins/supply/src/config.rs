@@ -1,6 +1,7 @@
 //! `[plugins.supply]` in the gateway's configuration. Rule: a wrong value stops the plugin, it is never corrected silently.
 
-use crate::model::{Excluded, Issuance, Market, NAMED_CHAIN, Plan, named_excluded, named_issuance};
+use crate::model::{Excluded, Issuance, Market, Plan, named_excluded, named_issuance};
+use coin_market::NAMED_CHAIN;
 use plugin_api::{Address, ConfigError, JsonSchema, Wei};
 use serde::Deserialize;
 use std::collections::BTreeSet;

@@ -16,7 +16,8 @@ mod store;
 
 pub use config::Config;
 
-use model::{Listing, Plan, Venue};
+use coin_market::Venue;
+use model::{Listing, Plan};
 use plugin_api::{
     ConfigError, Definition, Grants, HostHandle, Migration, Plugin, Skill, chain::MAIN, export_plugin, point,
 };

@@ -391,6 +391,7 @@ fn arrivals(now_s: i64) -> Vec<Call> {
         Call::get("get_faucet", "/api/faucet"),
         Call::post("request_drip", "/api/faucet", Payload::Json(json!({ "address": alice.address() }))).answered(503),
         Call::get("get_assets", "/api/payin/assets"),
+        Call::get("get_market", "/api/payin/market").answered(503),
         Call::get("get_quote", "/api/payin/q_0123456789abcdef").answered(404),
         Call::get("list_deposits", "/api/payin/deposits").signed(&operator(), "payin.deposits", Place::Headers),
         Call::post("create_quote", "/api/payin/quote", Payload::Json(quote)).answered(503),

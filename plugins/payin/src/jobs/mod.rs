@@ -2,6 +2,8 @@
 
 pub mod follow;
 pub mod pay;
+pub mod read_market;
+pub mod read_prices;
 mod row_errors;
 pub mod scan;
 

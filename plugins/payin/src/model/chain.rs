@@ -1,7 +1,11 @@
 //! The chains on which deposits are taken. Seven have their facts here; an operator may add others.
 
+use super::feed::Feed;
 use alloy_primitives::address;
 use plugin_api::Address;
+
+/// As the token of a chain's own coins.
+pub const NATIVE: Address = Address::ZERO;
 
 /// A chain of the configuration, with the defaults of its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,9 +19,11 @@ pub struct TakenChain {
     pub confirmations: u64,
     pub deposit: Address,
     pub tokens: Vec<Token>,
+    /// The coins of the chain itself, if they are taken.
+    pub native: Option<Token>,
 }
 
-/// A token of which one unit is one USD.
+/// A token of which one is one USD, or the coins of a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
     pub symbol: String,
@@ -25,11 +31,29 @@ pub struct Token {
     pub decimals: u8,
     /// Whether its events are believed without a look at balances.
     pub exact: bool,
+    /// Where its price is read. A token without one counts as one USD.
+    pub feed: Option<Feed>,
+}
+
+impl Token {
+    pub fn is_native(&self) -> bool {
+        self.address == NATIVE
+    }
 }
 
 impl TakenChain {
+    /// Tokens, and the coins of the chain.
+    pub fn assets(&self) -> impl Iterator<Item = &Token> {
+        self.tokens.iter().chain(&self.native)
+    }
+
     pub fn token(&self, symbol: &str) -> Option<&Token> {
-        self.tokens.iter().find(|token| token.symbol.eq_ignore_ascii_case(symbol))
+        self.assets().find(|token| token.symbol.eq_ignore_ascii_case(symbol))
+    }
+
+    /// The assets whose price is read.
+    pub fn with_feeds(&self) -> impl Iterator<Item = (&Token, &Feed)> {
+        self.assets().filter_map(|token| Some((token, token.feed.as_ref()?)))
     }
 }
 
@@ -40,6 +64,8 @@ pub struct NamedChain {
     pub name: &'static str,
     pub confirmations: u64,
     pub explorer: &'static str,
+    /// Symbol of its own coins.
+    pub native: &'static str,
     stable_decimals: u8,
     usdc: alloy_primitives::Address,
     usdt: alloy_primitives::Address,
@@ -52,6 +78,7 @@ const NAMED: [NamedChain; 7] = [
         name: "Ethereum",
         confirmations: 6,
         explorer: "https://etherscan.io",
+        native: "ETH",
         stable_decimals: 6,
         usdc: address!("A0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"),
         usdt: address!("dAC17F958D2ee523a2206206994597C13D831ec7"),
@@ -62,6 +89,7 @@ const NAMED: [NamedChain; 7] = [
         name: "BNB Smart Chain",
         confirmations: 12,
         explorer: "https://bscscan.com",
+        native: "BNB",
         stable_decimals: 18,
         usdc: address!("8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d"),
         usdt: address!("55d398326f99059fF775485246999027B3197955"),
@@ -72,6 +100,7 @@ const NAMED: [NamedChain; 7] = [
         name: "Base",
         confirmations: 20,
         explorer: "https://basescan.org",
+        native: "ETH",
         stable_decimals: 6,
         usdc: address!("833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"),
         usdt: address!("fde4C96c8593536E31F229EA8f37b2ADa2699bb2"),
@@ -82,6 +111,7 @@ const NAMED: [NamedChain; 7] = [
         name: "Arbitrum One",
         confirmations: 20,
         explorer: "https://arbiscan.io",
+        native: "ETH",
         stable_decimals: 6,
         usdc: address!("af88d065e77c8cC2239327C5EDb3A432268e5831"),
         usdt: address!("Fd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9"),
@@ -92,6 +122,7 @@ const NAMED: [NamedChain; 7] = [
         name: "Polygon",
         confirmations: 60,
         explorer: "https://polygonscan.com",
+        native: "POL",
         stable_decimals: 6,
         usdc: address!("3c499c542cEF5E3811e1192ce70d8cC03d5c3359"),
         usdt: address!("c2132D05D31c914a87C6611C10748AEb04B58e8F"),
@@ -102,6 +133,7 @@ const NAMED: [NamedChain; 7] = [
         name: "Optimism",
         confirmations: 20,
         explorer: "https://optimistic.etherscan.io",
+        native: "ETH",
         stable_decimals: 6,
         usdc: address!("0b2C639c533813f4Aa9D7837CAf62653d097Ff85"),
         usdt: address!("94b008aA00579c1307B0EF2c499aD98a8ce58e58"),
@@ -112,6 +144,7 @@ const NAMED: [NamedChain; 7] = [
         name: "Avalanche C-Chain",
         confirmations: 6,
         explorer: "https://snowtrace.io",
+        native: "AVAX",
         stable_decimals: 6,
         usdc: address!("B97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E"),
         usdt: address!("9702230A8Ea53601f5cD2dc00fDBc13d4dF4A8c7"),
@@ -130,6 +163,7 @@ impl NamedChain {
             address: Address(address.into_array()),
             decimals: self.stable_decimals,
             exact: false,
+            feed: None,
         };
         vec![token("USDC", self.usdc), token("USDT", self.usdt)]
     }

@@ -1,7 +1,10 @@
 //! `[plugins.payin.chains.<name>]`: what is taken on a chain. Rule: a chain of another id than its name says is refused, since its tokens would
 //! be worth nothing.
 
-use super::chain::{TakenChain, Token, named};
+use super::{
+    chain::{NATIVE, TakenChain, Token, named},
+    feed::Feed,
+};
 use crate::config::Problems;
 use plugin_api::{Address, JsonSchema};
 use serde::Deserialize;
@@ -28,6 +31,8 @@ pub struct ChainSettings {
     pub explorer: Option<String>,
     /// Tokens of which one unit is one USD, by their symbols.
     pub tokens: BTreeMap<String, TokenSettings>,
+    /// The coins of the chain itself. Without it they are not taken.
+    pub native: Option<NativeSettings>,
 }
 
 /// A token. Those of the seven named chains need nothing.
@@ -39,7 +44,23 @@ pub struct TokenSettings {
     pub decimals: Option<u8>,
     /// Whether its events are believed without comparing them with balances, which needs no old state of the RPC servers.
     pub exact: bool,
+    /// Where its price is read: below 0.98 USD it is paused.
+    pub feed: Option<Feed>,
 }
+
+/// The coins of a chain.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NativeSettings {
+    /// Their symbol. The seven named chains have one.
+    #[serde(default)]
+    pub symbol: Option<String>,
+    /// Where their price is read.
+    pub feed: Feed,
+}
+
+/// Decimals of the coins of every chain.
+const NATIVE_DECIMALS: u8 = 18;
 
 impl ChainSettings {
     /// The chain with the defaults of its name; `None` after a problem.
@@ -88,9 +109,15 @@ impl ChainSettings {
                 &format!("{} has the same address: name one of them", other.symbol),
             );
         }
-        if tokens.is_empty() {
+        let native = self.native_token(known.map(|known| known.native), &tokens);
+        let native = native.unwrap_or_else(|reason| {
+            missing("native.symbol", &reason);
+            None
+        });
+        if tokens.is_empty() && self.native.is_none() {
             missing("tokens", "no token is named");
         }
+        check_feeds(slug, tokens.iter().chain(&native), problems);
         let name = self.name.clone().or(known.as_ref().map(|known| known.name.to_owned()));
         let explorer = self.explorer.clone().or(known.map(|known| known.explorer.to_owned()));
         Some(TakenChain {
@@ -101,7 +128,29 @@ impl ChainSettings {
             confirmations: confirmations?,
             deposit: deposit?,
             tokens,
+            native,
         })
+    }
+
+    /// The coins of the chain, if they are taken; `known` is the symbol of those of a named chain.
+    fn native_token(&self, known: Option<&str>, tokens: &[Token]) -> Result<Option<Token>, String> {
+        let Some(NativeSettings { symbol, feed }) = &self.native else { return Ok(None) };
+        let missing = "it is missing, and this is none of the seven named chains";
+        let symbol = symbol.as_deref().or(known).ok_or(missing)?.to_uppercase();
+        if tokens.iter().any(|token| token.symbol == symbol) {
+            return Err(format!("{symbol} is a token, too"));
+        }
+        let feed = Some(feed.clone());
+        Ok(Some(Token { symbol, address: NATIVE, decimals: NATIVE_DECIMALS, exact: true, feed }))
+    }
+}
+
+fn check_feeds<'t>(slug: &str, assets: impl Iterator<Item = &'t Token>, problems: &mut Problems) {
+    for token in assets {
+        let key = if token.is_native() { "native".to_owned() } else { format!("tokens.{}", token.symbol) };
+        if let Some(feed) = &token.feed {
+            feed.check(&format!("chains.{slug}.{key}.feed"), problems);
+        }
     }
 }
 
@@ -119,10 +168,64 @@ impl TokenSettings {
             Some(text) => Some(text.parse()?),
             None => known.map(|token| token.address),
         };
+        if address == Some(NATIVE) {
+            return Err("the zero address is no token");
+        }
         let decimals = self.decimals.or(known.map(|token| token.decimals)).ok_or("decimals are missing")?;
         if decimals > DECIMALS_MAX {
             return Err("at most 36 decimals are taken");
         }
-        Ok(Token { symbol, address: address.ok_or("the address is missing")?, decimals, exact: self.exact })
+        Ok(Token {
+            symbol,
+            address: address.ok_or("the address is missing")?,
+            decimals,
+            exact: self.exact,
+            feed: self.feed.clone(),
+        })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn coins_need_a_feed_and_a_symbol_of_their_own() {
+        let (address, ids) = (Address([1; 20]), BTreeMap::from([("dev".to_owned(), 7), ("polygon".to_owned(), 137)]));
+        let quote = json!({ "symbol": "USDT", "token": address, "decimals": 6, "usd": "one" });
+        let fallback = json!({ "pair": address, "wrapped": address, "quote": quote });
+        let feed = json!({ "address": address, "max_age_s": 1, "fallback": fallback });
+        let settings = json!({
+            "deposit": address, "chain_id": 7, "confirmations": 1,
+            "native": { "symbol": "usdx", "feed": { "address": address } },
+            "tokens": {
+                "USDX": { "address": address, "decimals": 6, "feed": feed },
+                "NONE": { "address": NATIVE, "decimals": 6 },
+            },
+        });
+        let settings: ChainSettings = serde_json::from_value(settings).unwrap();
+        let mut problems = Problems::new();
+        settings.taken("dev", &ids, &mut problems);
+        let reason = problems.into_iter().flatten().collect::<Vec<_>>().join("\n");
+        for part in [
+            "chains.dev.native.symbol: USDX is a token, too",
+            "chains.dev.tokens.NONE: the zero address is no token",
+            "chains.dev.tokens.USDX.feed.max_age_s is 1",
+            "chains.dev.tokens.USDX.feed.fallback.quote: usd of USDT `one`",
+        ] {
+            assert!(reason.contains(part), "{part}: {reason}");
+        }
+        assert!(serde_json::from_value::<ChainSettings>(json!({ "native": { "symbol": "ETH" } })).is_err(), "no feed");
+
+        let settings = json!({ "deposit": address, "native": { "feed": { "address": address } } });
+        let settings: ChainSettings = serde_json::from_value(settings).unwrap();
+        let mut problems = Problems::new();
+        let polygon = settings.taken("polygon", &ids, &mut problems).unwrap();
+        assert!(problems.iter().all(Option::is_none), "{problems:?}");
+        let assets: Vec<_> = polygon.assets().map(|token| (token.symbol.as_str(), token.is_native())).collect();
+        assert_eq!(assets, [("USDC", false), ("USDT", false), ("POL", true)]);
+        assert_eq!(polygon.with_feeds().map(|(token, _)| token.decimals).collect::<Vec<_>>(), [18]);
     }
 }

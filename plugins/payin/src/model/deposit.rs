@@ -1,6 +1,6 @@
 //! Transfers to a deposit address: as events, and as rows.
 
-use super::Units;
+use super::{NATIVE, Units};
 use crate::config::power_of_ten;
 use alloy_primitives::U256;
 use plugin_api::{Address, Hash256, chain::ReceiptInfo, contracts::ChainEvent, handles::Bind};
@@ -140,12 +140,19 @@ impl Deposit {
         (self.token, self.address, self.tx, self.ordinal) == (found.token, found.address, found.tx, found.ordinal)
     }
 
-    /// Whether the receipt has this very transfer at this very place.
+    /// Whether a transaction sent it; otherwise the balance alone says that it came, in its block.
+    pub fn has_transaction(&self) -> bool {
+        self.token != NATIVE || self.ordinal > 0
+    }
+
+    /// Whether the receipt has this very transfer at this very place. The hash of a transaction says what it sends where.
     pub fn is_in(&self, receipt: &ReceiptInfo) -> bool {
         let (topics, data) = (transfer_topics(self.sender, self.address), format!("0x{:064x}", self.units.0));
-        receipt.ok
-            && receipt.block.cast_signed() == self.block
-            && receipt.block_hash == self.block_hash
+        let is_there = receipt.ok && receipt.block.cast_signed() == self.block && receipt.block_hash == self.block_hash;
+        if self.token == NATIVE {
+            return is_there && receipt.to == Some(self.address);
+        }
+        is_there
             && receipt.logs.iter().any(|log| {
                 log.address == self.token
                     && log.log_index.cast_signed() == self.log_index
@@ -220,5 +227,17 @@ mod tests {
         }
         let elsewhere = Deposit { address: Address([8; 20]), ..deposit };
         assert!(!elsewhere.is_in(&receipt));
+    }
+
+    #[test]
+    fn coins_are_present_in_the_transaction_that_sent_them() {
+        let (deposit, receipt) = deposit();
+        let coins = Deposit { token: NATIVE, ..deposit };
+        assert!(!coins.is_in(&receipt), "it went to a contract");
+        let sent = ReceiptInfo { to: Some(coins.address), logs: Vec::new(), ..receipt };
+        assert!(coins.is_in(&sent) && coins.has_transaction());
+        assert!(!coins.is_in(&ReceiptInfo { ok: false, ..sent.clone() }));
+        assert!(!coins.is_in(&ReceiptInfo { block_hash: Hash256([6; 32]), ..sent }));
+        assert!(!Deposit { ordinal: 0, ..coins }.has_transaction());
     }
 }

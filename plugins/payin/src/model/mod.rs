@@ -1,20 +1,28 @@
 //! Pure parts: chains, amounts, prices, what is stored and what is shown.
 
 mod amount;
+mod bridge;
 mod chain;
 mod chain_settings;
 mod deposit;
 mod event;
+mod feed;
+mod market;
+mod market_settings;
 mod price;
 mod quote;
 mod view;
 
 pub use amount::{Decimal, dust_max, format_units, free_amount, parse_units};
-pub use chain::{TakenChain, Token};
+pub use bridge::Bridge;
+pub use chain::{NATIVE, TakenChain, Token};
 pub use chain_settings::{ChainSettings, pairs};
 pub use deposit::{Deposit, DepositState, FoundTransfer, TransferArguments, least_units, ordered};
 pub use event::PayinPaid;
-pub use price::{GRACE_S, LIFE_S, SPREAD_BPS, USD_MAX, USD_MIN, coins_for, in_micro, usd_of};
+pub use feed::{Assessment, Fallback, Feed, LastFeed, PRICE_AGE_MAX_S, Round, assess};
+pub use market::{Links, MarketView, PrimaryReading, SecondaryReading, VenueView};
+pub use market_settings::{Market, MarketSettings, SecondarySettings};
+pub use price::{GRACE_S, LIFE_S, SPREAD_BPS, USD_MAX, USD_MIN, coins_for, in_micro, one_usd, usd_of};
 pub use quote::{NewQuote, Quote, Status};
 pub use view::{AssetsView, ChainView, DepositView, HistoryView, QuoteView, StatusView};
 

@@ -17,9 +17,14 @@ pub const USD_MAX: u64 = 10_000;
 const ALL_BPS: u64 = 10_000;
 const MICRO_DECIMALS: u8 = 12;
 
-/// The value of a stablecoin, of which one is 1 USD.
-pub fn usd_of(units: Units, decimals: u8) -> Option<Units> {
-    Some(Wei(units.0.checked_mul(power_of_ten(USD_DECIMALS))? / power_of_ten(decimals)))
+/// The value of so many units of an asset of which one is worth this.
+pub fn usd_of(units: Units, decimals: u8, asset_usd: Units) -> Option<Units> {
+    Some(Wei(units.0.checked_mul(asset_usd.0)? / power_of_ten(decimals)))
+}
+
+/// The price of a stablecoin.
+pub fn one_usd() -> Units {
+    Wei(power_of_ten(USD_DECIMALS))
 }
 
 /// Wei of the coin for this value at this price, less the spread, rounded down.
@@ -46,7 +51,7 @@ mod tests {
     #[test]
     fn coins_follow_from_value_and_price() {
         for (text, decimals) in [("10", 6), ("10", 18), ("10", 0), ("10", 30)] {
-            let usd = usd_of(parse_units(text, decimals).unwrap(), decimals).unwrap();
+            let usd = usd_of(parse_units(text, decimals).unwrap(), decimals, one_usd()).unwrap();
             assert_eq!(usd.to_string(), "10000000000000000000");
             let price = parse_units("0.05", 18).unwrap();
             assert_eq!(coins_for(usd, price, 200).unwrap().to_string(), "196000000000000000000");
@@ -56,7 +61,10 @@ mod tests {
         assert_eq!(coins_for(usd, price, 200).unwrap().to_string(), "326666666666666666");
         assert_eq!(coins_for(usd, Wei::ZERO, 200), None);
         assert_eq!(coins_for(Wei(U256::MAX), price, 200), None);
-        assert_eq!(usd_of(Wei(U256::MAX), 6), None);
+        assert_eq!(usd_of(Wei(U256::MAX), 6, one_usd()), None);
+        // 0.004 of a coin of 2,500.50 USD.
+        let (units, asset_usd) = (parse_units("0.004", 18).unwrap(), parse_units("2500.5", 18).unwrap());
+        assert_eq!(usd_of(units, 18, asset_usd), Some(parse_units("10.002", 18).unwrap()));
     }
 
     #[test]

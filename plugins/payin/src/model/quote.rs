@@ -77,7 +77,8 @@ pub struct Quote {
     pub network: String,
     pub requested: Units,
     pub send: Units,
-    /// With 18 decimals, as the price.
+    /// USD for one whole token, with 18 decimals, as the two that follow.
+    pub asset_usd: Units,
     pub usd: Units,
     pub price: Units,
     pub spread_bps: i64,
@@ -110,12 +111,17 @@ impl Quote {
     /// The same with the amount that arrived, which an operator may have given to a quote for another.
     pub fn arrived(&self) -> Self {
         let send = self.units_in.unwrap_or(self.send);
-        let usd = usd_of(send, self.decimals).unwrap_or(self.usd);
+        let usd = self.usd_of(send).unwrap_or(self.usd);
         Self { send, usd, ..self.clone() }
+    }
+
+    /// What so much is worth, by the price of the quote.
+    pub fn usd_of(&self, units: Units) -> Option<Units> {
+        usd_of(units, self.decimals, self.asset_usd)
     }
 
     /// The coins for a deposit of so much, at the price of the quote. `None` when that is no amount of coins.
     pub fn coins_for(&self, units: Units) -> Option<Wei> {
-        coins_for(usd_of(units, self.decimals)?, self.price, self.spread_bps.unsigned_abs())
+        coins_for(self.usd_of(units)?, self.price, self.spread_bps.unsigned_abs())
     }
 }

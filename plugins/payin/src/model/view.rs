@@ -2,7 +2,7 @@
 
 use super::{
     Deposit, DepositState, Quote, SPREAD_BPS, Status, TakenChain, Units,
-    chain::Token,
+    chain::{NATIVE, Token},
     format_units,
     price::{LIFE_S, in_micro},
 };
@@ -50,15 +50,16 @@ pub struct ChainView {
     pub unavailable_reason: Option<String>,
 }
 
-/// A token that is taken.
+/// An asset that is taken.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct AssetView {
     pub symbol: String,
-    /// `erc20`
+    /// `erc20` or `native`
     pub kind: &'static str,
-    pub token: Address,
+    /// Null for the coins of the chain itself.
+    pub token: Option<Address>,
     pub decimals: u8,
-    /// Whether one is 1 USD.
+    /// Whether one counts as 1 USD.
     pub stable: bool,
 }
 
@@ -66,10 +67,10 @@ impl From<&Token> for AssetView {
     fn from(token: &Token) -> Self {
         Self {
             symbol: token.symbol.clone(),
-            kind: "erc20",
-            token: token.address,
+            kind: asset_kind(token.address),
+            token: token_of(token.address),
             decimals: token.decimals,
-            stable: true,
+            stable: !token.is_native(),
         }
     }
 }
@@ -83,8 +84,10 @@ pub struct QuoteView {
     pub chain_id: u64,
     pub chain_name: String,
     pub asset: String,
+    /// `erc20` or `native`
     pub asset_kind: &'static str,
-    pub token: Address,
+    /// Null for the coins of the chain itself.
+    pub token: Option<Address>,
     pub decimals: u8,
     /// What to send, in whole tokens.
     pub amount: String,
@@ -131,8 +134,10 @@ pub struct StatusView {
     pub chain: String,
     pub chain_id: u64,
     pub asset: String,
+    /// `erc20` or `native`
     pub asset_kind: &'static str,
-    pub token: Address,
+    /// Null for the coins of the chain itself.
+    pub token: Option<Address>,
     pub decimals: u8,
     pub amount: String,
     pub amount_units: String,
@@ -272,6 +277,14 @@ impl DepositView {
     }
 }
 
+fn asset_kind(token: Address) -> &'static str {
+    if token == NATIVE { "native" } else { "erc20" }
+}
+
+fn token_of(address: Address) -> Option<Address> {
+    (address != NATIVE).then_some(address)
+}
+
 fn in_usd(amount: Units) -> String {
     format_units(amount, USD_DECIMALS)
 }
@@ -303,22 +316,27 @@ impl Quote {
         let dust = self.send.saturating_sub(self.requested);
         let is_usdc = self.asset == USDC;
         let amount = self.amount();
+        let by_hand = if self.token == NATIVE {
+            " Send it from an account: what a contract sends is not recognised."
+        } else {
+            ""
+        };
         let note = format!(
             "Send exactly {amount} {} in one transfer on {} to {} before expiresAt. Another amount is not recognised: exchanges that deduct \
-             a fee change it. The coins go to {} after {} confirmations; GET /api/payin/{} shows the progress.",
+             a fee change it.{by_hand} The coins go to {} after {} confirmations; GET /api/payin/{} shows the progress.",
             self.asset, chain.name, self.deposit_address, self.recipient, self.required, self.id
         );
         QuoteView {
             chain_id: chain.chain_id,
             chain_name: chain.name.clone(),
-            asset_kind: "erc20",
+            asset_kind: asset_kind(self.token),
             amount_requested: format_units(self.requested, self.decimals),
             dust_units: dust.to_string(),
             dust_direction: if dust == Units::ZERO { "none" } else { "up" },
             send_exactly: self.send.to_string(),
             send_exactly_formatted: amount.clone(),
             usd: self.usd(),
-            asset_usd: "1.0".to_owned(),
+            asset_usd: in_usd(self.asset_usd),
             fmx_out_formatted: self.fmx_out.in_coins(),
             price_usd_per_fmx: in_usd(self.price),
             expires: LIFE_S,
@@ -331,7 +349,7 @@ impl Quote {
             quote_id: self.id,
             chain: self.chain,
             asset: self.asset,
-            token: self.token,
+            token: token_of(self.token),
             decimals: self.decimals,
             deposit_address: self.deposit_address,
             fmx_out: self.fmx_out,
@@ -369,7 +387,7 @@ impl Quote {
         let (amount, usd, usdc, usdc_units) = (self.amount(), self.usd(), self.usdc(), self.usdc_units());
         StatusView {
             chain_id,
-            asset_kind: "erc20",
+            asset_kind: asset_kind(self.token),
             amount: amount.clone(),
             amount_units: self.send.to_string(),
             send_exactly: self.send.to_string(),
@@ -387,7 +405,7 @@ impl Quote {
             quote_id: self.id,
             chain: self.chain,
             asset: self.asset,
-            token: self.token,
+            token: token_of(self.token),
             decimals: self.decimals,
             fmx_out: self.fmx_out,
             deposit_address: self.deposit_address,

@@ -10,9 +10,9 @@ use crate::{
     jobs::scan::are_right,
     model::{
         Decimal, LIFE_S, NewQuote, Quote, QuoteView, SPREAD_BPS, Status, TakenChain, Token, USD_MAX, USD_MIN, Units,
-        coins_for, dust_max, format_units, free_amount, in_micro, parse_units, usd_of,
+        coins_for, dust_max, format_units, free_amount, in_micro, one_usd, parse_units, usd_of,
     },
-    store::{pauses, quotes, scans},
+    store::{pauses, prices, quotes, scans},
 };
 use plugin_api::{
     Address, Created, HandlerError, HostError, HostErrorCode, JsonBody, RequestContext, Route, Tx, Wei,
@@ -25,6 +25,8 @@ const MICRO: i64 = 1_000_000;
 const RETRY_S: i64 = 300;
 /// A /48 may have so many times the quotes of a /64. USD it may have as many: they are what others have less of.
 const SITE_FACTOR: i64 = 4;
+/// What everybody reads; the log has the reason.
+const NO_PRICE: &str = "its price cannot be read";
 
 type Checked<T> = Result<T, HandlerError<QuoteError>>;
 
@@ -67,10 +69,11 @@ async fn create_quote(cx: RequestContext<Payin>, JsonBody(new): JsonBody<NewQuot
     if new.to == Address::ZERO {
         return Err(QuoteError::ZeroAddress.into());
     }
-    check_bounds(requested, token.decimals)?;
+    let asset_usd = asset_usd(&cx, &chain, token).await?;
+    check_bounds(usd_of(requested, token.decimals, asset_usd))?;
     let position = position(&cx, &chain, token).await?;
     let price = cx.plugin().price.unwrap_or_default();
-    let draft = draft(&cx, &chain, token, (&new, requested), (price, position)).await?;
+    let draft = draft(&cx, &chain, token, (&new, requested, asset_usd), (price, position)).await?;
     let draft = Draft { coins_max: coins_max(&cx).await?, ..draft };
     check_coins(&draft.quote, &draft)?;
     let quote = cx.write(async move |tx| record(tx, &draft).await).await?;
@@ -91,10 +94,24 @@ fn asked<'t>(chain: &'t TakenChain, new: &'t NewQuote) -> Result<(&'t Token, &'t
     Ok((chain.token(asset).ok_or_else(unknown)?, amount))
 }
 
+/// USD for one. A token is one USD, if its feed, where it has one, confirms that.
+async fn asset_usd(cx: &RequestContext<Payin>, chain: &TakenChain, token: &Token) -> Checked<Units> {
+    let Some(feed) = &token.feed else { return Ok(one_usd()) };
+    let known = prices::find(&cx.db(), &chain.slug, &token.symbol).await?;
+    let usable = known.as_ref().and_then(|known| known.usable(feed.address, cx.now_s()));
+    let reason = || known.as_ref().and_then(|known| known.paused.as_ref()).map_or(NO_PRICE, |_| PAUSED);
+    let usd = usable.ok_or_else(|| QuoteError::PriceUnavailable {
+        asset: token.symbol.clone(),
+        chain: chain.slug.clone(),
+        reason: reason(),
+    })?;
+    Ok(if token.is_native() { usd } else { one_usd() })
+}
+
 /// Of the requested amount, without dust.
-fn check_bounds(requested: Units, decimals: u8) -> Result<(), QuoteError> {
+fn check_bounds(usd: Option<Units>) -> Result<(), QuoteError> {
     let whole = |usd: u64| parse_units(&usd.to_string(), 18).unwrap_or_default();
-    match usd_of(requested, decimals) {
+    match usd {
         Some(usd) if whole(USD_MIN) <= usd && usd <= whole(USD_MAX) => Ok(()),
         usd => Err(QuoteError::OutOfBounds { usd: format_units(usd.unwrap_or_default(), 18) }),
     }
@@ -138,7 +155,7 @@ async fn draft(
     cx: &RequestContext<Payin>,
     chain: &TakenChain,
     token: &Token,
-    (new, requested): (&NewQuote, Units),
+    (new, requested, asset_usd): (&NewQuote, Units, Units),
     (price, position): (Units, i64),
 ) -> Checked<Draft> {
     let (network, site) = cx.client_hashes("clients").await?;
@@ -155,6 +172,7 @@ async fn draft(
         network,
         requested,
         send: requested,
+        asset_usd,
         usd: Units::ZERO,
         price,
         spread_bps: SPREAD_BPS.cast_signed(),
@@ -197,7 +215,7 @@ async fn draft(
 fn priced(mut quote: Quote, send: Units, price: Units) -> Result<Quote, QuoteError> {
     let too_large = || QuoteError::Amount("it is too large".to_owned());
     quote.send = send;
-    quote.usd = usd_of(send, quote.decimals).ok_or_else(too_large)?;
+    quote.usd = quote.usd_of(send).ok_or_else(too_large)?;
     quote.fmx_out = coins_for(quote.usd, price, SPREAD_BPS).ok_or_else(too_large)?;
     Ok(quote)
 }

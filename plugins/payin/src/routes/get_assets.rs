@@ -34,7 +34,7 @@ async fn get_assets(cx: RequestContext<Payin>) -> Result<Json<AssetsView>, Handl
             explorer: chain.explorer.clone(),
             confirmations: chain.confirmations,
             deposit_address: chain.deposit,
-            assets: chain.tokens.iter().map(Into::into).collect(),
+            assets: chain.assets().map(Into::into).collect(),
             available: reason.is_none(),
             last_scan_at: scan.and_then(|scan| scan.last_ok_at),
             unavailable_reason: reason,

@@ -2,6 +2,7 @@
 
 pub mod create_quote;
 pub mod get_assets;
+pub mod get_market;
 pub mod get_quote;
 pub mod list_deposits;
 pub mod pause_payin;

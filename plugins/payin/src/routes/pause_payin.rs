@@ -2,7 +2,12 @@
 //! still found, matched and confirmed.
 
 use super::check_operator;
-use crate::{Payin, error::OperatorError, jobs::pay::PAY_JOB, store::pauses};
+use crate::{
+    Payin,
+    error::OperatorError,
+    jobs::pay::PAY_JOB,
+    store::{pauses, prices},
+};
 use plugin_api::{HandlerError, Json, JsonSchema, RequestContext, Route, Signed};
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +36,7 @@ pub struct Pauses {
 pub struct Pause {
     /// Null for everything.
     pub chain: Option<String>,
-    /// A token that the gateway itself has paused, until the configuration is right.
+    /// An asset that the gateway itself has paused, until its decimals in the configuration, or its price, are as they should be.
     pub asset: Option<String>,
     pub reason: String,
 }
@@ -61,7 +66,9 @@ async fn pause_payin(
                 true => pauses::pause(tx, &paused, &reason, Some(signer)).await.map(drop)?,
                 false => pauses::resume(tx, &paused).await?,
             }
-            Ok(pauses::list(tx).await?)
+            let mut all = pauses::list(tx).await?;
+            all.extend(prices::paused(tx).await?);
+            Ok(all)
         })
         .await?;
     let name = if scope == pauses::ALL { "everything" } else { &scope };

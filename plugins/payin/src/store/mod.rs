@@ -3,6 +3,8 @@
 pub mod caps;
 pub mod deposits;
 pub mod history;
+pub mod market;
 pub mod pauses;
+pub mod prices;
 pub mod quotes;
 pub mod scans;

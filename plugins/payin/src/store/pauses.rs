@@ -1,4 +1,4 @@
-//! What is paused: a token of a chain, a chain, or everything. The reasons are the operators'.
+//! What is paused: a token of a chain, a chain, or everything. The reasons are the operators'. Pauses for a price are in `prices`.
 
 use plugin_api::{Address, HostError, Query, Tx, sql};
 
@@ -17,9 +17,10 @@ pub fn is_of_asset(scope: &str) -> bool {
 
 /// Whether nothing is quoted and paid for this chain, or for this token of it.
 pub async fn is_paused(db: &impl Query, chain: &str, asset: Option<&str>) -> Result<bool, HostError> {
-    let asset = asset.map_or_else(|| chain.to_owned(), |asset| of_asset(chain, asset));
-    let select = "SELECT count(*) FROM payin_pauses WHERE scope IN ($1, $2, $3)";
-    let count: i64 = db.one(sql(select).bind((ALL, chain, asset))).await?;
+    let scope = asset.map_or_else(|| chain.to_owned(), |asset| of_asset(chain, asset));
+    let select = "SELECT (SELECT count(*) FROM payin_pauses WHERE scope IN ($1, $2, $3)) \
+         + (SELECT count(*) FROM payin_prices WHERE chain = $4 AND asset = $5 AND paused IS NOT NULL)";
+    let count: i64 = db.one(sql(select).bind((ALL, chain, scope, chain, asset.unwrap_or_default()))).await?;
     Ok(count > 0)
 }
 

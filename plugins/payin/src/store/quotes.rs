@@ -2,12 +2,12 @@
 //! [`set_status`] alone, which checks where the quote was and writes the history.
 
 use super::history;
-use crate::model::{GRACE_S, Quote, Status, Units};
+use crate::model::{GRACE_S, NATIVE, Quote, Status, Units};
 use plugin_api::{Address, Hash256, HostError, Query, Sql, Tx, Wei, sql};
 use serde::Deserialize;
 
 const COLUMNS: &str = "q.id, q.chain, q.asset, q.token, q.decimals, q.deposit_address, q.recipient, q.payer, q.network, q.requested, \
-     q.send, q.usd, q.price, q.spread_bps, q.fmx_out, q.position, q.required, q.status, q.deposit, q.confirmations, q.error, q.attempt, \
+     q.send, q.asset_usd, q.usd, q.price, q.spread_bps, q.fmx_out, q.position, q.required, q.status, q.deposit, q.confirmations, q.error, q.attempt, \
      q.intent, q.tx_out, q.nonce, q.is_mined, q.created_at, q.expires_at, q.seen_at, q.paid_at, d.tx AS tx_in, d.block AS block_in, \
      d.units AS units_in, CASE WHEN q.open_key IS NULL THEN 0 ELSE 1 END AS is_open";
 
@@ -37,8 +37,8 @@ pub async fn taken(
 pub async fn insert(tx: &Tx, quote: &Quote) -> Result<bool, HostError> {
     let insert = "INSERT INTO payin_quotes (id, chain, asset, token, decimals, deposit_address, recipient, payer, network, requested, \
          send, send_key, usd, usd_micro, price, spread_bps, fmx_out, quoted_out, position, required, status, open_key, confirmations, retry_at, \
-         attempt, is_mined, created_at, expires_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $17, $18, $19, $20, $21, 0, 0, 1, 0, $22, $23) \
+         attempt, is_mined, created_at, expires_at, asset_usd) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $17, $18, $19, $20, $21, 0, 0, 1, 0, $22, $23, $24) \
          ON CONFLICT (open_key) DO NOTHING";
     // By token, which keeps its address when an operator gives it another symbol.
     let open_key = format!("{} {} {}", quote.chain, quote.token, quote.send);
@@ -46,7 +46,8 @@ pub async fn insert(tx: &Tx, quote: &Quote) -> Result<bool, HostError> {
         .bind((&*quote.id, &*quote.chain, &*quote.asset, quote.token, quote.decimals, quote.deposit_address))
         .bind((quote.recipient, quote.payer, &*quote.network, quote.requested, quote.send, quote.send.sort_key()))
         .bind((quote.usd, crate::model::in_micro(quote.usd), quote.price, quote.spread_bps, quote.fmx_out))
-        .bind((quote.position, quote.required, quote.status, open_key, quote.created_at, quote.expires_at));
+        .bind((quote.position, quote.required, quote.status, open_key, quote.created_at, quote.expires_at))
+        .bind(quote.asset_usd);
     if tx.execute(insert).await? == 0 {
         return Ok(false);
     }
@@ -226,6 +227,13 @@ pub async fn destinations(db: &impl Query, chain: &str, since_s: i64) -> Result<
     let select = "SELECT DISTINCT asset, token, decimals, deposit_address FROM payin_quotes WHERE chain = $1 \
          AND (ended_at IS NULL OR ended_at >= $2) ORDER BY asset, token, deposit_address, decimals";
     db.rows(sql(select).bind((chain, since_s))).await
+}
+
+/// What quotes of a chain's own coins call these, where they have them sent, and the smallest amount, while a deposit could match one.
+pub async fn native_destinations(db: &impl Query, chain: &str) -> Result<Vec<(String, String, String)>, HostError> {
+    let select = "SELECT asset, deposit_address, min(send_key) FROM payin_quotes WHERE chain = $1 AND token = $2 \
+         AND status IN ('quoted', 'superseded') GROUP BY asset, deposit_address ORDER BY asset, deposit_address";
+    db.rows(sql(select).bind((chain, NATIVE))).await
 }
 
 /// Notes the transaction that was signed last, or the one that is in a block now.

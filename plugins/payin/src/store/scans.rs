@@ -6,7 +6,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// A chain is unavailable after so many failed scans in a row, or without a complete one for so long.
-const FAILURES_MAX: i64 = 3;
+pub const FAILURES_MAX: i64 = 3;
 const AGE_MAX_S: i64 = 300;
 
 /// The scan of a chain.

@@ -5,11 +5,14 @@
 mod create_quote;
 mod deposit_address;
 mod get_assets;
+mod get_market;
 mod get_quote;
 mod isolation;
 mod list_deposits;
+mod native;
 mod pause_payin;
 mod payouts;
+mod prices;
 mod reorganisation;
 mod replicas;
 mod resolve_deposit;
@@ -94,6 +97,8 @@ impl Chains {
         let builder = builder.chain(&self.main, &[]).chain_named("dev", &self.dev, &[]).signer("payin", PAYIN);
         builder.configure(|config| {
             config.limits.write_interval_ms = 0;
+            // The bridge of the reference price.
+            config.egress.allow_hosts = vec!["127.0.0.1".to_owned()];
             config.secrets.key = Some(SECRETS_KEY.to_owned().into());
             let main = config.chains.get_mut("main").unwrap();
             (main.confirmations, main.reorg_depth) = (2, DEPTH);

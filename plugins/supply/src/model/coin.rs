@@ -1,6 +1,7 @@
 //! The coin as price aggregators describe one: the shape that their clients read.
 
-use super::{JsonNumber, MarketReading, Snapshot, amount, market::value};
+use super::{MarketReading, Snapshot, amount};
+use coin_market::{JsonNumber, value};
 use jiff::Timestamp;
 use plugin_api::{JsonSchema, Wei};
 use serde::Serialize;
@@ -108,7 +109,7 @@ impl Coin {
         let logo = || listing.logo.clone();
         let extension = Extension {
             note: NOTE,
-            price_venue: price.map(|price| format!("{}-dex {} {}", listing.marker, price.quote, price.pair)),
+            price_venue: price.map(|price| format!("{}-dex {} {}", listing.marker, price.quote.symbol, price.pair)),
             dex: listing.dex_url.clone(),
             as_of_block: snapshot.as_of_block,
             stale: snapshot.stale,

@@ -1,12 +1,8 @@
-//! What the specification says of the network that it names: genesis, rewards, the addresses whose coins do not circulate, and where the
-//! coin is traded.
+//! What the specification says of the network that it names: genesis, rewards, the addresses whose coins do not circulate.
 
-use super::{Category, Excluded, Issuance, QuoteToken, Venue};
+use super::{Category, Excluded, Issuance};
 use alloy_primitives::{Address as Account, U256, address};
 use plugin_api::{Address, Wei};
-
-/// Number of its chain.
-pub const NAMED_CHAIN: u64 = 3961;
 
 const MILLI: u64 = 1_000_000_000_000_000;
 
@@ -43,27 +39,6 @@ pub fn named_excluded() -> Vec<Excluded> {
         excluded(address!("34f5366014EF292fd5ff9FFDE81d47819EF65cFC"), "genesis reserve 3", Category::Foundation),
         excluded(address!("f4dE70068031DA17347cd19aCaa841013751B3c0"), "faucet", Category::Foundation),
     ]
-}
-
-/// Its exchange, where the coin is sold for a dollar-pegged and a manat-pegged token.
-pub fn named_venue(min_depth: Wei) -> Venue {
-    let at = |address: Account| Address(address.into_array());
-    let quote = |symbol: &str, token: Account, usd: &str| QuoteToken {
-        symbol: symbol.to_owned(),
-        token: at(token),
-        decimals: 6,
-        usd: usd.to_owned(),
-    };
-    Venue {
-        factory: at(address!("2034a8366fCdbfFCf4517D297f702aDDdba37040")),
-        wrapped: at(address!("8a9Ae4D652cEba09Db8Ebf48D28C943b41B377Ae")),
-        quotes: vec![
-            quote("USDF", address!("Cd032A609e34121D1881E8DE7355b2c2c7092363"), "1"),
-            // 1.70 of them are a dollar.
-            quote("AZNT", address!("Fc81ad7c145B868ef0CEC8D7Ec881Ac93f724178"), "0.588235294117647058"),
-        ],
-        min_depth,
-    }
 }
 
 /// Of a coin.

@@ -1,11 +1,9 @@
 //! `[plugins.supply.market]`: where the coin is traded, and what price aggregators are told of it.
 
-use super::{Listing, NAMED_CHAIN, QuoteToken, Venue, market::dollars, named_venue};
-use plugin_api::{Address, ConfigError, JsonSchema, Wei, handles::Brand};
+use super::Listing;
+use coin_market::{QuoteToken, Venue, VenueSettings, not_url};
+use plugin_api::{Address, ConfigError, JsonSchema, handles::Brand};
 use serde::Deserialize;
-
-/// More decimals than any token has.
-const DECIMALS_MAX: u8 = 36;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -46,9 +44,7 @@ impl Default for Market {
 impl Market {
     /// Where the coin is traded, if anywhere; reports all problems at once.
     pub fn venue(&self, chain_id: u64) -> Result<Option<Venue>, ConfigError> {
-        let min_depth = dollars(&self.min_depth_usd);
         let mut problems = vec![
-            not_dollars("market.min_depth_usd", &self.min_depth_usd, min_depth),
             self.coin_id
                 .as_deref()
                 .filter(|id| !is_id(id))
@@ -56,22 +52,13 @@ impl Market {
             not_url("market.logo", self.logo.as_deref()),
             not_url("market.dex_url", self.dex_url.as_deref()),
         ];
-        for quote in self.quotes.iter().flatten() {
-            problems.push(not_dollars(&format!("market.quotes: usd of {}", quote.symbol), &quote.usd, quote.usd()));
-            let decimals = format!("market.quotes: decimals of {}", quote.symbol);
-            problems.push(ConfigError::outside(&decimals, quote.decimals, 0..=DECIMALS_MAX));
-        }
-        let min_depth = min_depth.unwrap_or_default();
-        let venue = match (self.factory, self.wrapped, &self.quotes) {
-            (Some(factory), Some(wrapped), Some(quotes)) => {
-                Some(Venue { factory, wrapped, quotes: quotes.clone(), min_depth })
-            }
-            (None, None, None) => (chain_id == NAMED_CHAIN).then(|| named_venue(min_depth)),
-            _ => {
-                problems.push(Some("market: factory, wrapped and quotes are set together, or none of them".to_owned()));
-                None
-            }
+        let settings = VenueSettings {
+            factory: self.factory,
+            wrapped: self.wrapped,
+            quotes: self.quotes.as_deref(),
+            min_depth_usd: &self.min_depth_usd,
         };
+        let venue = settings.venue(chain_id, &mut problems);
         ConfigError::check(problems).map(|()| venue)
     }
 
@@ -89,15 +76,6 @@ impl Market {
 fn is_id(text: &str) -> bool {
     let is_part = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
     (1..=64).contains(&text.len()) && text.chars().all(is_part)
-}
-
-fn not_dollars(key: &str, text: &str, read: Option<Wei>) -> Option<String> {
-    read.is_none().then(|| format!("{key} `{text}`: a decimal number of at most 18 decimals is needed"))
-}
-
-fn not_url(key: &str, text: Option<&str>) -> Option<String> {
-    let is_url = |url: &str| url.starts_with("https://") || url.starts_with("http://");
-    text.filter(|url| !is_url(url)).map(|url| format!("{key} `{url}`: a URL that begins with https:// is needed"))
 }
 
 #[cfg(test)]
@@ -128,13 +106,5 @@ mod tests {
         ] {
             assert!(reason.contains(part), "{part}: {reason}");
         }
-    }
-
-    #[test]
-    fn only_the_named_network_has_a_venue_of_its_own() {
-        let venue = Market::default().venue(NAMED_CHAIN).unwrap().unwrap();
-        assert_eq!((venue.quotes.len(), venue.min_depth.in_coins()), (2, "1000.0".to_owned()));
-        assert!(venue.quotes.iter().all(|quote| quote.usd().is_some()));
-        assert!(Market::default().venue(1).unwrap().is_none());
     }
 }

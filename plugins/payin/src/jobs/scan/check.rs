@@ -7,7 +7,7 @@ use super::{watched::Watched, window::TRANSFER};
 use crate::{
     Payin,
     jobs::{RowErrors, is_lasting},
-    model::{Deposit, DepositState, TakenChain, Token, TransferArguments, Units},
+    model::{Deposit, DepositState, NATIVE, TakenChain, Token, TransferArguments, Units},
     store::{
         deposits::{self, Assignment},
         quotes,
@@ -26,6 +26,9 @@ const FIRST_WAIT_S: i64 = 15;
 const DOUBLINGS_MAX: i64 = 8;
 /// Of a transfer between addresses that are watched: nobody has bought anything.
 const OWN: &str = "it comes from another deposit address of the operator";
+/// Of coins that no transaction sent to the address by itself: a contract did, or a validator.
+const INTERNAL: &str =
+    "it came by no transfer at the top of a transaction: look the block up, and assign it or send it back";
 /// Of a deposit whose row, or whose quote's row, cannot be read.
 const UNREADABLE: &str = "it, or a quote of its amount, cannot be read: the log says why";
 const UNREADABLE_WAIT_S: i64 = 3600;
@@ -73,7 +76,8 @@ async fn match_due_one(
         None => check(chain, source, watched, &deposit).await,
     };
     checks.insert(place, check.clone());
-    let is_own = watched.iter().any(|watched| watched.addresses.contains(&deposit.sender));
+    let is_own =
+        deposit.sender == chain.deposit || watched.iter().any(|watched| watched.addresses.contains(&deposit.sender));
     match check {
         Check::Right if is_own => cx.write(async move |tx| leave(tx, &deposit, OWN).await).await,
         Check::Right => cx.write(async move |tx| match_one(tx, &deposit).await).await,
@@ -91,6 +95,9 @@ async fn leave(tx: &Tx, deposit: &Deposit, reason: &str) -> Result<(), HostError
 }
 
 async fn check(chain: &TakenChain, source: &Chain<'_>, watched: &[Watched], deposit: &Deposit) -> Check {
+    if deposit.token == NATIVE {
+        return if deposit.has_transaction() { Check::Right } else { Check::Wrong(INTERNAL.to_owned()) };
+    }
     let Some(token) = watched.iter().find(|watched| watched.token.address == deposit.token) else {
         return Check::Wrong("its token is not taken any more".to_owned());
     };

@@ -68,7 +68,7 @@ pub async fn check(cx: &PluginContext<Payin>, chain: &TakenChain, source: &Chain
 
 /// Whether the decimals of a token are those of its contract; for a gateway that has not scanned its chain since it began.
 pub async fn are_right(plugin: &Payin, slug: &str, source: &Chain<'_>, token: &Token) -> Result<bool, HostError> {
-    if plugin.has_right_decimals(slug, token) {
+    if token.is_native() || plugin.has_right_decimals(slug, token) {
         return Ok(true);
     }
     let is_right = difference(source, token).await?.is_none();

@@ -6,6 +6,7 @@
 
 mod check;
 mod decimals;
+mod native;
 mod presence;
 mod watched;
 mod window;

@@ -44,6 +44,9 @@ pub enum Presence {
 /// That servers lack a receipt or a block proves nothing: they may be behind, or have pruned it. A chain that became shorter has no block of
 /// this number, and the deposit is gone when one is there again.
 pub async fn look_up(source: &Chain<'_>, deposit: &Deposit, head: BlockInfo) -> Result<Presence, HostError> {
+    if !deposit.has_transaction() {
+        return look_up_block(source, deposit, head).await;
+    }
     let receipt = source.receipt(deposit.tx).await?;
     let elsewhere = receipt.as_ref().filter(|receipt| !deposit.is_in(receipt)).map(|receipt| receipt.block);
     if elsewhere.is_some() {
@@ -54,11 +57,25 @@ pub async fn look_up(source: &Chain<'_>, deposit: &Deposit, head: BlockInfo) -> 
         (receipt, Some(block)) if block.hash != deposit.block_hash => {
             Presence::Gone { block: receipt.map(|receipt| receipt.block) }
         }
-        (Some(_), Some(_)) => Presence::Here {
-            confirmations: head.number.cast_signed().saturating_sub(deposit.block).saturating_add(1).max(0),
-        },
+        (Some(_), Some(_)) => Presence::here(deposit, head),
         _ => Presence::Unproven,
     })
+}
+
+/// What no transaction sent is there while its block is.
+async fn look_up_block(source: &Chain<'_>, deposit: &Deposit, head: BlockInfo) -> Result<Presence, HostError> {
+    Ok(match source.block(deposit.block.cast_unsigned()).await? {
+        Some(block) if block.hash == deposit.block_hash => Presence::here(deposit, head),
+        Some(_) => Presence::Gone { block: None },
+        None => Presence::Unproven,
+    })
+}
+
+impl Presence {
+    fn here(deposit: &Deposit, head: BlockInfo) -> Self {
+        let blocks = head.number.cast_signed().saturating_sub(deposit.block).saturating_add(1);
+        Self::Here { confirmations: blocks.max(0) }
+    }
 }
 
 /// Whose deposits are looked up.

@@ -3,7 +3,7 @@
 
 use crate::{
     Payin,
-    model::{TakenChain, Token},
+    model::{NATIVE, TakenChain, Token},
     store::quotes::{self, Destination},
 };
 use plugin_api::{Address, HostError, PluginContext};
@@ -39,10 +39,12 @@ fn add(all: &mut Vec<Watched>, destination: &Destination) -> bool {
         return false;
     };
     match all.iter_mut().find(|watched| watched.token.address == token) {
+        // Coins have no events: `native` finds them.
+        _ if token == NATIVE => {}
         Some(watched) if watched.addresses.contains(&address) => {}
         Some(watched) => watched.addresses.push(address),
         None => {
-            let token = Token { symbol: asset.clone(), address: token, decimals, exact: false };
+            let token = Token { symbol: asset.clone(), address: token, decimals, exact: false, feed: None };
             all.push(Watched { token, addresses: vec![address] });
         }
     }
@@ -57,7 +59,7 @@ mod tests {
     #[test]
     fn destinations_of_quotes_are_added_once() {
         let (token, deposit, old) = (Address([1; 20]), Address([2; 20]), Address([3; 20]));
-        let usdc = Token { symbol: "USDC".to_owned(), address: token, decimals: 6, exact: true };
+        let usdc = Token { symbol: "USDC".to_owned(), address: token, decimals: 6, exact: true, feed: None };
         let mut all = vec![Watched { token: usdc, addresses: vec![deposit] }];
         let to = |token: Address, address: Address| Destination {
             asset: "USDC".to_owned(),
@@ -65,7 +67,9 @@ mod tests {
             decimals: 6,
             deposit_address: address.to_string(),
         };
-        for destination in [to(token, deposit), to(token, old), to(token, old), to(Address([4; 20]), old)] {
+        for destination in
+            [to(token, deposit), to(token, old), to(token, old), to(Address([4; 20]), old), to(NATIVE, old)]
+        {
             assert!(add(&mut all, &destination));
         }
         assert_eq!(all.len(), 2);

@@ -1,6 +1,7 @@
 //! One window of blocks: the transfers in it, and the new position.
 
 use super::{
+    native,
     presence::{Presence, look_up},
     watched::Watched,
 };
@@ -52,6 +53,9 @@ pub async fn scan(
         return Ok(());
     }
     let (from, to) = bounds(scan.scanned_to, newest, chain.confirmations.cast_signed());
+    // Read after the head: a quote that comes later is for later blocks.
+    let native = native::destinations(cx, chain).await?;
+    let to = native::last_block(&native, scan.scanned_to, to);
     let last = source.block(to.cast_unsigned()).await?.ok_or_else(|| moved(chain))?;
     let (mut found, mut small) = (Vec::new(), Vec::new());
     for watched in watched {
@@ -61,6 +65,7 @@ pub async fn scan(
         found.append(&mut large);
         small.append(&mut too_small);
     }
+    found.append(&mut native::transfers(cx, chain, source, (scan, to), &native).await?);
     // Had a reorganisation come meanwhile, the events could be those of another branch than the position.
     if source.block(to.cast_unsigned()).await? != Some(last) {
         return Err(moved(chain));

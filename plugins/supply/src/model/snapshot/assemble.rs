@@ -169,9 +169,10 @@ mod tests {
     use super::*;
     use crate::{
         Config,
-        model::{Excluded, NAMED_CHAIN, Position},
+        model::{Excluded, Position},
     };
     use alloy_primitives::B256;
+    use coin_market::NAMED_CHAIN;
     use plugin_api::Address;
 
     fn coins(amount: u64) -> Wei {
