@@ -8,6 +8,7 @@ mod get_assets;
 mod get_quote;
 mod isolation;
 mod list_deposits;
+mod old_state;
 mod pause_payin;
 mod payouts;
 mod reorganisation;
