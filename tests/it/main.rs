@@ -12,6 +12,7 @@ mod cache;
 mod capabilities;
 mod chain;
 mod coin_supply;
+mod controls;
 mod coverage;
 mod crash;
 mod e2e;
