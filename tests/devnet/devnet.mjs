@@ -8,6 +8,7 @@ import { CHAIN_ID, startAnvil } from "./lib/anvil.mjs";
 import { KEY_COUNT, testKeys } from "./lib/keys.mjs";
 import { loadTest } from "./lib/load_test.mjs";
 import { whenParentEnds } from "./lib/parent.mjs";
+import { startPayinChains } from "./lib/payin.mjs";
 import { hex } from "./lib/rpc.mjs";
 import { leave } from "./lib/settings.mjs";
 import { startProxy } from "./proxy.mjs";
@@ -25,6 +26,7 @@ const USAGE = `usage: node devnet.mjs [OPTIONS]
   --seed S         the same seed plays the same economy (1)
   --endpoints N    real agents that answer calls, the second one priced (0)
   --load-test      funds the float of a load test, which a gateway then runs
+  --payin          two more chains with a test dollar, for which a gateway then sells coins
   --first-block N  number of the block that the chain begins with (0)
   --with-parent    ends when the program that started it does
   --prune          keeps no state of earlier blocks: a large economy fits into memory`;
@@ -51,6 +53,7 @@ function options() {
       endpoints: text("0"),
       "first-block": text("0"),
       "load-test": { type: "boolean", default: false },
+      payin: { type: "boolean", default: false },
       "with-parent": { type: "boolean", default: false },
       prune: { type: "boolean", default: false },
       help: { type: "boolean", short: "h", default: false },
@@ -105,19 +108,29 @@ async function main() {
 }
 
 async function serve(anvil, chosen) {
+  const payin = chosen.payin ? await startPayinChains(chosen) : null;
   const { deployed, played, callable } = await prepare(anvil, chosen);
   const { agents } = callable;
   const proxy = await startProxy(anvil.url, { port: chosen.port });
   const where = { rpcUrl: proxy.url, wsUrl: proxy.wsUrl, controlUrl: `${proxy.url}/control`, anvilUrl: anvil.url };
-  const described = { ...where, chainId: CHAIN_ID, blockTime: chosen.blockTime, ...deployed, agents, keys: testKeys(), loadTest: chosen.loadTest };
+  const extras = { loadTest: chosen.loadTest, payin: payin?.chains ?? null };
+  const described = { ...where, chainId: CHAIN_ID, blockTime: chosen.blockTime, ...deployed, agents, keys: testKeys(), ...extras };
   leave(chosen.out, described, played);
   for (const { slug, pricePerCall } of agents) {
     const price = pricePerCall === "0" ? "free" : `${formatEther(BigInt(pricePerCall))} FMX a call`;
     console.log(`agent ${slug}: POST ${chosen.baseUrl}/a/${slug}/invoke, ${price}`);
   }
+  if (payin) sayHowToPay(payin.chains);
   const contracts = Object.keys(deployed.contracts).length;
   console.log(`chain ${CHAIN_ID} on ${proxy.url}, ${contracts} contracts, described in ${chosen.out}`);
-  return { stop: () => Promise.all([proxy.stop(), callable.stop()]) };
+  return { stop: () => Promise.all([proxy.stop(), callable.stop(), payin?.stop()]) };
+}
+
+function sayHowToPay(chains) {
+  for (const { name, chainId, rpcUrls, token, decimals } of chains) {
+    console.log(`payin ${name}: USDC ${token} with ${decimals} decimals, chain id ${chainId}, ${rpcUrls[0]}`);
+  }
+  console.log("payin: POST /api/payin/quote, then node tests/clients/send_usdc.mjs QUOTE_ID; docs/buy-the-coin.md has every step");
 }
 
 main().catch((error) => {

@@ -54,6 +54,29 @@ pub struct Facts {
     pub chain_id: u64,
     pub contracts: BTreeMap<String, Address>,
     pub keys: Vec<Key>,
+    /// The chains of deposits, with the option `--payin`.
+    #[serde(default)]
+    pub payin: Option<Vec<DepositChain>>,
+}
+
+/// A chain on which people pay for coins.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DepositChain {
+    pub name: String,
+    pub chain_id: u64,
+    /// Of the token.
+    pub decimals: u8,
+    /// Two proxies in front of the node.
+    pub rpc_urls: Vec<String>,
+    pub anvil_url: String,
+    pub confirmations: u64,
+    /// The test dollar, which every test key `user…` has.
+    pub token: String,
+    /// Another token of the same name.
+    pub look_alike: String,
+    /// Moves dollars for others.
+    pub router: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -127,8 +150,13 @@ impl Devnet {
 
     /// As [`Self::call`], for an answer of a known shape.
     pub async fn ask<T: DeserializeOwned>(&self, method: &str, params: Value) -> Result<T> {
+        self.ask_at(&self.facts.anvil_url, method, params).await
+    }
+
+    /// As [`Self::ask`], of another node.
+    pub async fn ask_at<T: DeserializeOwned>(&self, url: &str, method: &str, params: Value) -> Result<T> {
         let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        let body = self.http.post(&self.facts.anvil_url).json(&request).send().await?.bytes().await?;
+        let body = self.http.post(url).json(&request).send().await?.bytes().await?;
         match serde_json::from_slice(&body)? {
             Reply { error: Some(error), .. } => bail!("{method}: {error}"),
             Reply { result, .. } => Ok(serde_json::from_str(result.map_or("null", RawValue::get))?),

@@ -15,6 +15,7 @@ pub const USAGE: &str = "usage: cargo xtask dev [OPTIONS] [-- ARGS of `gateway r
   --block-time S   seconds between two blocks of the chain (7)
   --agents N       agents of the small economy that is played on it first (10)
   --loadtest       with a labelled load test: http://127.0.0.1:8080/api/loadtest/stats
+  --payin          with two more chains, on which USDC buys coins (docs/buy-the-coin.md); the data is new at each start, in data/payin
   --no-chain       without a chain, for example because the configuration names one";
 
 const PORT: u16 = 8545;
@@ -30,12 +31,14 @@ pub struct Wanted {
     block_time_s: String,
     agents: String,
     has_load_test: bool,
+    pub has_payin: bool,
 }
 
 impl Wanted {
     /// Reads the options before `--`; nothing when no chain is wanted.
     pub fn read(options: &[String]) -> Result<Option<Self>, Failure> {
-        let mut wanted = Self { block_time_s: "7".to_owned(), agents: "10".to_owned(), has_load_test: false };
+        let mut wanted =
+            Self { block_time_s: "7".to_owned(), agents: "10".to_owned(), has_load_test: false, has_payin: false };
         let mut words = options.iter().map(String::as_str);
         let mut is_wanted = true;
         while let Some(word) = words.next() {
@@ -46,6 +49,10 @@ impl Wanted {
                 }
                 "--loadtest" => {
                     wanted.has_load_test = true;
+                    continue;
+                }
+                "--payin" => {
+                    wanted.has_payin = true;
                     continue;
                 }
                 "--block-time" => &mut wanted.block_time_s,
@@ -79,6 +86,9 @@ impl Wanted {
         node.args(["--block-time", &self.block_time_s, "--agents", &self.agents, "--endpoints", ENDPOINTS]);
         if self.has_load_test {
             node.arg("--load-test");
+        }
+        if self.has_payin {
+            node.arg("--payin");
         }
         // In a group of its own, so that Ctrl-C is the gateway's, which needs the chain until it has stopped.
         let mut chain = node.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
@@ -115,12 +125,14 @@ mod tests {
 
     #[test]
     fn a_chain_is_wanted_unless_said() {
-        let wanted = |block_time_s: &str, agents: &str, has_load_test| {
-            Ok(Some(Wanted { block_time_s: block_time_s.to_owned(), agents: agents.to_owned(), has_load_test }))
+        let wanted = |block_time_s: &str, agents: &str, (has_load_test, has_payin)| {
+            let (block_time_s, agents) = (block_time_s.to_owned(), agents.to_owned());
+            Ok(Some(Wanted { block_time_s, agents, has_load_test, has_payin }))
         };
-        assert_eq!(read(""), wanted("7", "10", false));
-        assert_eq!(read("--agents 3 --block-time 1"), wanted("1", "3", false));
-        assert_eq!(read("--loadtest --block-time 1"), wanted("1", "10", true));
+        assert_eq!(read(""), wanted("7", "10", (false, false)));
+        assert_eq!(read("--agents 3 --block-time 1"), wanted("1", "3", (false, false)));
+        assert_eq!(read("--loadtest --block-time 1"), wanted("1", "10", (true, false)));
+        assert_eq!(read("--payin"), wanted("7", "10", (false, true)));
         assert_eq!(read("--no-chain"), Ok(None));
     }
 

@@ -77,7 +77,7 @@ pub fn kills(arguments: &[String]) -> Result<(), Failure> {
     let cluster = Cluster::start()?;
     let mut nextest = nextest("dev")?;
     // CI runs the short ones of these as well, with fewer kills.
-    let filterset = "test(/^tx::kills::/) | test(/^crash::kill::/) | test(/^payments::(kills|thousands)::/) | test(/^entry::(kills|payouts)::/)";
+    let filterset = "test(/^tx::kills::/) | test(/^crash::kill::/) | test(/^payments::(kills|thousands)::/) | test(/^entry::(kills|payouts)::/) | test(/^payin::kills::/)";
     nextest.args(["--run-ignored", "all", "--no-capture", "--filterset", filterset]);
     process::run(nextest.env("KILLS", count.to_string()).env("GATEWAY_TEST_POSTGRES", cluster.url()))
 }

@@ -3,6 +3,7 @@
 
 use super::response::{self, AdminResponse};
 use gateway::Gateway;
+use gateway::controls::PressError;
 use gateway::lifecycle::{Action, OperateError, Outcome};
 use gateway::purge::{PurgeError, PurgePlan};
 use gateway_config::LogConfig;
@@ -28,6 +29,31 @@ pub async fn operate(gateway: &Arc<Gateway>, action: Action, name: &str, who: So
             response::error(StatusCode::INTERNAL_SERVER_ERROR, "internal", &error.to_string(), "see the gateway's log")
         }
     }
+}
+
+/// Presses a button of a plugin's switch.
+pub async fn press(
+    gateway: &Arc<Gateway>,
+    (plugin, control, action): (&str, &str, &str),
+    who: SocketAddr,
+) -> AdminResponse {
+    let (gateway, plugin, control, action) =
+        (gateway.clone(), plugin.to_owned(), control.to_owned(), action.to_owned());
+    let work = gateway.runtime.clone().spawn(async move {
+        let tried = gateway.press(&plugin, &control, &action).await;
+        if tried != Err(PressError::NotOffered) {
+            let outcome = tried.as_ref().map_or_else(ToString::to_string, |control| control.state.clone());
+            record(&gateway, &who.to_string(), &action, &format!("{plugin} {control}"), &outcome).await;
+        }
+        tried
+    });
+    let (status, code, error) = match work.await {
+        Ok(Ok(control)) => return response::json(StatusCode::OK, &control),
+        Ok(Err(error @ PressError::NotOffered)) => (StatusCode::CONFLICT, "not_offered", error.to_string()),
+        Ok(Err(error @ PressError::NoAnswer)) => (StatusCode::BAD_GATEWAY, "no_answer", error.to_string()),
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, "internal", error.to_string()),
+    };
+    response::error(status, code, &error, "GET /controls lists what can be pressed")
 }
 
 /// What a plugin that is gone left in the database.

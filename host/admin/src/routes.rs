@@ -28,6 +28,8 @@ GET  /plugins                 every plugin with its state
 POST /plugins/NAME/enable     also disable, resume, reindex; send X-Gateway-Admin: 1
 GET  /plugins/NAME/purge      what a plugin that is gone left in the database
 POST /plugins/NAME/purge      drops it; send X-Gateway-Admin: 1
+GET  /controls                what plugins let operators switch
+POST /plugins/NAME/controls/CONTROL/ACTION   presses a button of it; send X-Gateway-Admin: 1
 GET  /indexes                 every index of a chain with its progress
 GET  /jobs                    every job with its last result and next run
 GET  /audit                   what operators did, newest first
@@ -55,6 +57,10 @@ pub async fn respond(context: &AdminContext, request: Request<Incoming>, peer: S
             Method::POST => actions::purge(&context.gateway, name, peer).await,
             _ => not_allowed("GET, HEAD, POST"),
         },
+        ["plugins", _, "controls", _, _] if head.method != Method::POST => not_allowed("POST"),
+        ["plugins", name, "controls", control, action] => {
+            actions::press(&context.gateway, (name, control, action), peer).await
+        }
         ["plugins", name, action] => match Action::parse(action) {
             Some(_) if head.method != Method::POST => not_allowed("POST"),
             Some(action) => actions::operate(&context.gateway, action, name, peer).await,
@@ -80,6 +86,7 @@ async fn read(context: &AdminContext, head: &Parts) -> AdminResponse {
         "/page.css" => response::typed(StatusCode::OK, "text/css; charset=utf-8", page::STYLE),
         "/page.js" => response::typed(StatusCode::OK, "text/javascript; charset=utf-8", page::SCRIPT),
         "/plugins" => response::json(StatusCode::OK, &gateway.plugins.all_reports()),
+        "/controls" => listed(page::controls(gateway).await),
         "/indexes" => response::json(StatusCode::OK, &gateway.indexes.reports()),
         "/jobs" => listed(gateway.jobs.list().await),
         "/audit" => listed(gateway.operators.audit(AUDIT_ROWS).await),
@@ -91,8 +98,20 @@ async fn read(context: &AdminContext, head: &Parts) -> AdminResponse {
 }
 
 /// `/health` is the older name of `/ready`.
-const PAGES: [&str; 11] =
-    ["/", "/page.css", "/page.js", "/plugins", "/indexes", "/jobs", "/audit", "/live", "/ready", "/health", "/metrics"];
+const PAGES: [&str; 12] = [
+    "/",
+    "/page.css",
+    "/page.js",
+    "/plugins",
+    "/controls",
+    "/indexes",
+    "/jobs",
+    "/audit",
+    "/live",
+    "/ready",
+    "/health",
+    "/metrics",
+];
 
 /// Only what a restart mends makes the process dead: a database that is away does not.
 fn live(gateway: &Gateway) -> AdminResponse {

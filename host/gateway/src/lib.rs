@@ -1,6 +1,7 @@
 //! The gateway: routes requests to plugins, and starts, stops and contains plugins.
 
 mod backups;
+pub mod controls;
 pub mod dispatch;
 pub mod environment;
 mod error_response;

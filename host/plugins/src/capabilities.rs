@@ -277,6 +277,10 @@ impl Host for Capabilities {
     }
 
     fn collect(&self, point: RString, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, HostError>> {
+        if point.as_str() == plugin_api::point::CONTROLS.name() {
+            let reason = "the switches of plugins are the operator's: no plugin collects them";
+            return ready(RResult::RErr(HostError::new(HostErrorCode::Refused, reason))).into_ffi();
+        }
         let host = self.host.clone();
         let collected = async move {
             let parts = host.collect_cached(&point, bytes::Bytes::from_owner(input)).await;

@@ -49,6 +49,11 @@ impl HostContext {
         contributions::collect(&self.active.list(), point, &input.into()).await
     }
 
+    /// What one plugin contributes.
+    pub async fn collect_from(&self, plugin: &str, point: &str, input: impl Into<Bytes>) -> Option<Contribution> {
+        contributions::collect_from(&self.active.list(), plugin, point, &input.into()).await
+    }
+
     /// As [`Self::collect`], in JSON and from the cache where possible.
     pub async fn collect_cached(&self, point: &str, input: Bytes) -> Result<FfiBytes, serde_json::Error> {
         let plugins = self.active.list();

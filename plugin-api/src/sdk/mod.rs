@@ -11,6 +11,7 @@ mod config;
 mod content;
 mod context;
 pub mod contracts;
+mod controls;
 mod counter;
 mod cv;
 mod db;

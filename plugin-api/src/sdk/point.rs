@@ -70,6 +70,27 @@
 //! }
 //! ```
 //!
+//! A switch of the plugin on the operator's page ([`CONTROLS`]):
+//!
+//! ```
+//! use plugin_api::point::{CONTROLS, Control, ControlPress, ControlsInput};
+//! use plugin_api::{Definition, HostError, Plugin, PluginContext, Query as _, sql};
+//!
+//! fn printers<P: Plugin>(definition: Definition<P>) -> Definition<P> {
+//!     definition.contributes(CONTROLS, controls)
+//! }
+//!
+//! async fn controls<P>(cx: PluginContext<P>, input: ControlsInput) -> Result<Vec<Control>, HostError> {
+//!     if let Some(ControlPress { action, .. }) = input.press {
+//!         let set = sql("UPDATE printers_switch SET paused = $1").bind(i64::from(action == "pause"));
+//!         cx.write(async move |tx| tx.execute(set.clone()).await.map(drop)).await?;
+//!     }
+//!     let paused: i64 = cx.db().one(sql("SELECT paused FROM printers_switch")).await?;
+//!     let (state, action) = if paused == 1 { ("paused", "resume") } else { ("running", "pause") };
+//!     Ok(vec![Control::new("printing", state, &[action])])
+//! }
+//! ```
+//!
 //! A plugin that keeps facts about agents or their owners gives the lines of the signed export about them. For events of the activity log
 //! that is one call, [`crate::Definition::audits`]; other records are read from where the export begins:
 //!
@@ -139,6 +160,7 @@
 //! ```
 
 pub use super::audit::{AUDIT, AuditInput, AuditLine, AuditLines, AuditPosition};
+pub use super::controls::{CONTROLS, Control, ControlPress, ControlsInput};
 pub use super::cv::{CvClaim, CvClaimsInput, CvLog, CvRecord};
 pub use super::service::Service;
 

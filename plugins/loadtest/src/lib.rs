@@ -52,6 +52,7 @@ impl Plugin for Loadtest {
                 ..Grants::default()
             })
             .contributes(point::STATUS, contributions::status)
+            .contributes(point::CONTROLS, contributions::controls)
     }
 
     fn new(config: Config, _: &HostHandle) -> Result<Self, ConfigError> {

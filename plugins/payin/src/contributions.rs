@@ -2,7 +2,10 @@
 
 use crate::{
     Payin, ROLE,
-    jobs::{pay, scan::INTERVAL_S},
+    jobs::{
+        pay::{self, PAY_JOB},
+        scan::INTERVAL_S,
+    },
     routes::PAUSED,
     store::{
         pauses, prices, quotes,
@@ -11,12 +14,16 @@ use crate::{
 };
 use plugin_api::{
     HostError, PluginContext,
-    point::{NoInput, ServiceStatus, members},
+    point::{Control, ControlPress, ControlsInput, NoInput, ServiceStatus, members},
 };
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 const WEEK_S: i64 = 7 * 86_400;
+/// Name of the switch of all. No chain has a name with a hyphen.
+const EVERYTHING: &str = "all-chains";
+/// The reason of a pause for which nobody signs.
+const ON_THE_PAGE: &str = "paused on the operator's page";
 
 pub async fn status(cx: PluginContext<Payin>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {
     let (plugin, db, now_s) = (cx.plugin(), cx.db(), cx.now_s());
@@ -70,6 +77,35 @@ pub async fn status(cx: PluginContext<Payin>, _: NoInput) -> Result<BTreeMap<Str
 pub async fn health(cx: PluginContext<Payin>, _: NoInput) -> Result<Map<String, Value>, HostError> {
     let has_key = cx.signer(ROLE).configured_address().await?.is_some();
     Ok(members([("payin", json!(has_key && cx.plugin().can_quote()))]))
+}
+
+/// The pauses: of everything, and of each chain.
+pub async fn controls(cx: PluginContext<Payin>, input: ControlsInput) -> Result<Vec<Control>, HostError> {
+    if let Some(press) = input.press {
+        set_paused(&cx, press).await?;
+    }
+    let paused = pauses::list(&cx.db()).await?;
+    let control = |name: &str, scope: &str| match paused.iter().find(|(paused, _)| paused == scope) {
+        Some((_, reason)) => Control { reason: Some(reason.clone()), ..Control::new(name, "paused", &["resume"]) },
+        None => Control::new(name, "running", &["pause"]),
+    };
+    let chains = cx.plugin().chains.iter().map(|chain| control(&chain.slug, &chain.slug));
+    Ok(std::iter::once(control(EVERYTHING, pauses::ALL)).chain(chains).collect())
+}
+
+async fn set_paused(cx: &PluginContext<Payin>, press: ControlPress) -> Result<(), HostError> {
+    let scope = match cx.plugin().chain(&press.control) {
+        Some(chain) => chain.slug.clone(),
+        None if press.control == EVERYTHING => pauses::ALL.to_owned(),
+        None => return Ok(()),
+    };
+    let is_pause = press.action == "pause";
+    cx.write(async move |tx| match is_pause {
+        true => pauses::pause(tx, &scope, ON_THE_PAGE, None).await.map(drop),
+        false => pauses::resume(tx, &scope).await,
+    })
+    .await?;
+    cx.wake(PAY_JOB).await
 }
 
 fn of_chain(scan: Option<&Scan>, reason: Option<String>) -> Value {

@@ -109,6 +109,7 @@ impl Plugin for Payin {
             ))
             .contributes(point::STATUS, contributions::status)
             .contributes(point::HEALTH, contributions::health)
+            .contributes(point::CONTROLS, contributions::controls)
             .off_by_default()
     }
 

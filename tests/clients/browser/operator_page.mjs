@@ -61,6 +61,17 @@ try {
   assert.equal(await status("/api/hostile/rows"), 200);
   console.log("resumed");
 
+  // A switch of a plugin's own.
+  const paused = page.locator("tr", { hasText: "paused on the operator's page" });
+  await click("payin all-chains", "pause");
+  await said("payin all-chains is paused");
+  await paused.waitFor();
+  await page.screenshot({ path: picture.replace(".png", "-paused.png"), fullPage: true });
+  await click("payin all-chains", "resume");
+  await said("payin all-chains is running");
+  await paused.waitFor({ state: "detached" });
+  console.log("paused");
+
   // New events appear without a reload.
   assert.equal(await page.getByText("thread.create").count(), 0);
   console.log("following");

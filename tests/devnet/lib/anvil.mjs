@@ -30,10 +30,10 @@ function program() {
  * A fresh chain that mines a block for each transaction until it is told otherwise.
  * Answers {url, rpc, stop(), ended}, where `ended` becomes a sentence when anvil is gone.
  */
-export async function startAnvil({ port = 0, accounts = 20, genesisTime, args = [] } = {}) {
+export async function startAnvil({ port = 0, accounts = 20, chainId = CHAIN_ID, genesisTime, args = [] } = {}) {
   const flags = [
     ["--port", port],
-    ["--chain-id", CHAIN_ID],
+    ["--chain-id", chainId],
     ["--hardfork", "paris"],
     ["--mnemonic", MNEMONIC],
     ["--accounts", accounts],

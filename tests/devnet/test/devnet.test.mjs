@@ -110,6 +110,32 @@ test("it has agents that answer calls, and says what a gateway needs to be paid"
   assert.equal(await ended, 0);
 });
 
+test("it has chains of deposits, and says what a gateway needs to sell coins on them", async () => {
+  const { child, ended, said, devnet } = await start("--payin", "--block-time", "0");
+  assert.deepEqual(devnet.payin.map(({ name, chainId, decimals }) => [name, chainId, decimals]), [["devbase", 31337, 6], ["devbsc", 31338, 18]]);
+  assert.equal(said.filter((line) => line.startsWith("payin ")).length, 2);
+  const variables = readFileSync(join(out, "gateway.env"), "utf8").split("\n");
+  const holder = devnet.keys.find(({ role }) => role === "user6").address.slice(2).padStart(64, "0");
+  for (const { name, chainId, decimals, rpcUrls, token, lookAlike } of devnet.payin) {
+    // balanceOf and decimals, as both servers tell them.
+    for (const rpc of rpcUrls.map((url) => new Rpc(url))) {
+      assert.equal(Number(await rpc.call("eth_chainId")), chainId);
+      assert.equal(Number(await rpc.call("eth_call", { to: token, data: "0x313ce567" }, "latest")), decimals);
+      for (const to of [token, lookAlike]) {
+        const dollars = await rpc.call("eth_call", { to, data: `0x70a08231${holder}` }, "latest");
+        assert.equal(BigInt(dollars), 100_000n * 10n ** BigInt(decimals));
+      }
+    }
+    assert.equal(new Set(rpcUrls).size, 2);
+    assert.ok(variables.includes(`GATEWAY_CHAINS__${name.toUpperCase()}__RPC=${rpcUrls.join(",")}`));
+    assert.ok(variables.includes(`GATEWAY_PLUGINS__PAYIN__CHAINS__${name.toUpperCase()}__TOKENS__USDC__ADDRESS=${token}`));
+  }
+  const nodes = devnet.payin.map(({ anvilUrl }) => new Rpc(anvilUrl));
+  child.kill("SIGTERM");
+  assert.equal(await ended, 0);
+  for (const node of nodes) assert.ok(await isGone(node)());
+});
+
 test("it refuses what it does not understand", async () => {
   for (const [args, words] of [[["--bogus"], /bogus/], [["--block-time", "-1"], /block-time/], [["--agents", "x"], /whole number/]]) {
     const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ["ignore", "ignore", "pipe"] });

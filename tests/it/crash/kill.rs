@@ -1,6 +1,6 @@
 //! SIGKILL at random times: while the gateway starts, while it writes, while it recovers from the last kill.
 
-use super::{Dice, Ledger, Load, Outcome, Stored, Write, small_setup};
+use super::{Dice, Ledger, Load, Outcome, Stored, Write, kills_or, small_setup};
 use crate::e2e::Site;
 use futures_util::future::join_all;
 use gateway_tests::{postgres, process::Setup};
@@ -19,7 +19,7 @@ const LOAD_MS: u64 = 20;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn kills_lose_and_double_nothing_on_sqlite() {
     const GATEWAYS: u64 = 4;
-    let kills = kills() / GATEWAYS;
+    let kills = kills_or(KILLS) / GATEWAYS;
     let dice = Dice::new();
     let started = Instant::now();
     let tallies = join_all((0..GATEWAYS).map(|number| run(small_setup(), kills, dice.fork(number)))).await;
@@ -31,16 +31,12 @@ async fn kills_lose_and_double_nothing_on_sqlite() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn kills_lose_and_double_nothing_on_postgres() {
-    let kills = kills() / 4;
+    let kills = kills_or(KILLS) / 4;
     let started = Instant::now();
     let setup = small_setup().set("database.url", postgres::fresh_database().await.unwrap());
     let tally = run(setup, kills, Dice::new()).await;
     assert!(tally.acknowledged as u64 > kills && tally.without_answer > 0, "{tally:?}");
     report(&[tally], kills, started);
-}
-
-fn kills() -> u64 {
-    std::env::var("KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(KILLS)
 }
 
 #[derive(Debug)]

@@ -17,6 +17,16 @@ pub use stored::{Stored, execute, expire_leases, query, sequenced};
 
 use gateway_tests::process::Setup;
 
+/// How often `cargo xtask kills` kills.
+pub fn many_kills() -> u64 {
+    kills_or(300)
+}
+
+/// The same, with another number where it does not say one.
+fn kills_or(kills: u64) -> u64 {
+    std::env::var("KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(kills)
+}
+
 /// A gateway with the plugins forum and activity only, which starts quickly. A write interval of 1 ms runs the check of
 /// the interval, and hardly ever refuses.
 pub fn small_setup() -> Setup {

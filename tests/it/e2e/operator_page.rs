@@ -21,13 +21,13 @@ async fn start() -> GatewayProcess {
     let setup = setup();
     let folder = setup.folder().join("plugins");
     fs::create_dir(&folder).unwrap();
-    let good = ["activity", "forum", "hello"].map(|name| plugin_file(name).unwrap());
+    let good = ["activity", "forum", "hello", "payin"].map(|name| plugin_file(name).unwrap());
     // Links to those of this build: a copy of the forum would have to be granted its names.
     for file in good.into_iter().chain([hostile]) {
         std::os::unix::fs::symlink(&file, folder.join(file.file_name().unwrap())).unwrap();
     }
     let setup = setup.set("plugins.dir", folder.display()).set("plugins.fence_faults", 3);
-    let setup = setup.set("plugins.hostile.grants", "egress");
+    let setup = setup.set("plugins.hostile.grants", "egress").set("plugins.payin.enabled", true);
     let gateway = setup.start().await.unwrap();
     let site = Site::of(&gateway);
     assert_eq!(site.get("/api/hello/world").await.status, 200);
@@ -62,9 +62,16 @@ async fn an_operator_looks_clicks_and_watches() {
     }
     let ended = in_time(browser.wait_with_output()).await.unwrap();
     assert!(ended.status.success(), "after {seen:?}: {}", String::from_utf8_lossy(&ended.stderr));
-    assert_eq!(seen, ["looked", "switched", "resumed", "following", "done"]);
+    assert_eq!(seen, ["looked", "switched", "resumed", "paused", "following", "done"]);
+    let audit = Site::at(gateway.admin_url()).get("/audit").await.text();
+    assert!(audit.contains("payin all-chains") && audit.contains("\"pause\""), "{audit}");
+    // What is not offered is not pressed.
+    let resume =
+        Site::at(gateway.admin_url()).request(reqwest::Method::POST, "/plugins/payin/controls/all-chains/resume");
+    let refused = answer(resume.header("x-gateway-admin", "1")).await;
+    assert_eq!((refused.status, refused.code().as_str()), (409, "not_offered"), "{}", refused.text());
     if let Some(keep) = std::env::var_os("KEEP_PICTURES") {
-        for name in ["page.png", "page-small.png"] {
+        for name in ["page.png", "page-paused.png", "page-small.png"] {
             fs::copy(gateway.setup().folder().join(name), std::path::Path::new(&keep).join(name)).unwrap();
         }
     }

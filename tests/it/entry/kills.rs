@@ -5,7 +5,7 @@
 
 use super::{DRIP_WEI, lobby::Lobby};
 use crate::{
-    crash::{Dice, status_of},
+    crash::{Dice, many_kills, status_of},
     storage::Engine,
 };
 use alloy_primitives::U256;
@@ -36,7 +36,7 @@ async fn a_few_kills_break_no_promise_and_give_nothing_twice() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "takes minutes: cargo xtask kills"]
 async fn many_kills_break_no_promise_and_give_nothing_twice() {
-    kill_repeatedly(std::env::var("KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(300)).await;
+    kill_repeatedly(many_kills()).await;
 }
 
 async fn kill_repeatedly(kills: u64) {

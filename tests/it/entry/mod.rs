@@ -5,7 +5,7 @@
 mod kills;
 mod lobby;
 mod payouts;
-mod sender;
+pub mod sender;
 
 use crate::{
     e2e::{Site, node, python, run, setup_on_devnet},

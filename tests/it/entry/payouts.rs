@@ -6,7 +6,7 @@
 
 use super::sender::Sender;
 use crate::{
-    crash::{Dice, execute, expire_leases, query},
+    crash::{Dice, execute, expire_leases, many_kills, query},
     e2e::{Site, setup_on_devnet},
     storage::Engine,
 };
@@ -22,7 +22,7 @@ use std::{
 };
 
 /// On each database. `cargo xtask kills` sets another number.
-const KILLS: u64 = 5;
+const KILLS: u64 = 3;
 /// Agents whose first job is completed before each kill.
 const COMPLETED_PER_RUN: u64 = 2;
 /// Referrals that the budget has no room for.
@@ -32,6 +32,8 @@ const REORG_DEPTH: u64 = 3;
 const FINAL_DEPTH: u64 = 8;
 /// Until everything that the budget has room for is paid.
 const END: Duration = Duration::from_secs(150);
+/// How long a kill waits for a step, where nothing is left to be done.
+const STEP: Duration = Duration::from_secs(15);
 
 /// In wei: of each owner, and what a job pays.
 const REWARD: u128 = 1_000_000_000_000_000_000;
@@ -43,7 +45,6 @@ const RELEASE: &str = "release(uint256 jobId, uint8 rating)";
 const HASH: &str = "0x0000000000000000000000000000000000000000000000000000000000000007";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "takes up to minutes on a busy machine: cargo xtask kills"]
 async fn a_few_kills_pay_no_reward_twice_and_none_beyond_the_budget() {
     kill_repeatedly(KILLS).await;
 }
@@ -51,7 +52,7 @@ async fn a_few_kills_pay_no_reward_twice_and_none_beyond_the_budget() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "takes minutes: cargo xtask kills"]
 async fn many_kills_pay_no_reward_twice_and_none_beyond_the_budget() {
-    kill_repeatedly(std::env::var("KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(300)).await;
+    kill_repeatedly(many_kills()).await;
 }
 
 async fn kill_repeatedly(kills: u64) {
@@ -140,23 +141,17 @@ impl<'n> Run<'n> {
             self.complete(from..to).await;
             self.disturb_chain().await;
             self.devnet.mine(FINAL_DEPTH).await.unwrap();
-            // A random moment is what is tested.
-            tokio::time::sleep(Duration::from_millis(self.dice.below(1500))).await;
+            self.let_it_work().await;
             self.kill_and_start().await;
         }
         let paid = self.referrals.len() - usize::try_from(UNPAID).unwrap();
         let begun = Instant::now();
-        // Longer each time: on a busy machine a gateway does little before its next end.
-        let mut alive = Duration::from_secs(3);
         while self.claims("paid").await < paid {
-            let open = "SELECT c.state || ' ' || coalesce(c.reason, '') || ' ' || coalesce(t.state, '') FROM referrals_claims c \
-                LEFT JOIN referrals_transfers t ON t.new_agent = c.new_agent";
-            assert!(begun.elapsed() < END, "{:?}", query(&self.setup, open).await);
+            assert!(begun.elapsed() < END, "{:?}", self.progress().await);
             // A reorganisation may have taken a completion with it. One that is complete already is refused.
             self.complete(0..self.referrals.len()).await;
             self.devnet.mine(FINAL_DEPTH).await.unwrap();
-            tokio::time::sleep(alive).await;
-            alive += Duration::from_secs(4);
+            self.let_it_work().await;
             self.kill_and_start().await;
         }
         self.kill_and_start().await;
@@ -185,14 +180,37 @@ impl<'n> Run<'n> {
         }
     }
 
-    /// Its jobs run at once when it has started, for every claim that is open.
+    /// Until a claim or a transfer has come a step further, and a random moment longer: one that is killed after some time gets
+    /// nowhere on a busy machine.
+    async fn let_it_work(&mut self) {
+        let (before, begun) = (self.progress().await, Instant::now());
+        while self.progress().await == before && begun.elapsed() < STEP {
+            self.hasten().await;
+            self.devnet.mine(1).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(250)).await;
+        }
+        // A random moment is what is tested.
+        tokio::time::sleep(Duration::from_millis(self.dice.below(600))).await;
+    }
+
+    async fn progress(&self) -> Vec<Vec<String>> {
+        let steps = "SELECT c.state || ' ' || coalesce(c.reason, '') || ' ' || coalesce(t.state, '') FROM referrals_claims c \
+            LEFT JOIN referrals_transfers t ON t.new_agent = c.new_agent ORDER BY 1";
+        query(&self.setup, steps).await
+    }
+
     async fn kill_and_start(&mut self) {
         self.gateway.kill().await.unwrap();
         expire_leases(&self.setup).await;
-        let due = "UPDATE host_job_runs SET next_run_ms = 1 WHERE plugin = 'referrals'";
+        self.hasten().await;
+        self.gateway = self.setup.start().await.unwrap();
+    }
+
+    /// Has its jobs run soon, for every claim that is open.
+    async fn hasten(&self) {
+        let due = "UPDATE host_job_runs SET next_run_ms = 1 WHERE plugin = 'referrals' AND (lease_holder IS NULL OR lease_until_ms = 0)";
         execute(&self.setup, due.to_owned()).await;
         execute(&self.setup, "UPDATE referrals_claims SET retry_at = 0 WHERE state = 'open'".to_owned()).await;
-        self.gateway = self.setup.start().await.unwrap();
     }
 
     async fn claims(&self, state: &str) -> usize {

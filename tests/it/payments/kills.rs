@@ -4,7 +4,7 @@
 //! one voucher. Whoever lost the answer may have been charged, because the work may have been done.
 
 use super::{FMX, Market, PRICE, Payment, Till, agent, until, wei};
-use crate::crash::{Dice, execute, expire_leases, status_of};
+use crate::crash::{Dice, execute, expire_leases, many_kills, status_of};
 use alloy_primitives::U256;
 use futures_util::future::join_all;
 use plugin_testing::{Value, json};
@@ -33,7 +33,7 @@ async fn a_few_kills_charge_what_was_delivered_and_nothing_twice() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "takes minutes: cargo xtask kills"]
 async fn many_kills_charge_what_was_delivered_and_nothing_twice() {
-    kill_repeatedly(std::env::var("KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(300)).await;
+    kill_repeatedly(many_kills()).await;
 }
 
 async fn kill_repeatedly(kills: u64) {

@@ -7,7 +7,7 @@ use super::{
     killing_proxy::{KillPoint, KillingProxy},
     payee,
 };
-use crate::crash::Dice;
+use crate::crash::{Dice, many_kills};
 use alloy_primitives::U256;
 use gateway_tests::{devnet::Devnet, postgres, process};
 use plugin_api::Address;
@@ -37,15 +37,13 @@ async fn a_few_kills_lose_and_double_no_payment() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "takes minutes: cargo xtask kills"]
 async fn many_kills_lose_and_double_no_payment() {
-    let kills = std::env::var("KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(300);
-    kill_repeatedly(kills, String::new()).await;
+    kill_repeatedly(many_kills(), String::new()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "takes minutes: cargo xtask kills"]
 async fn many_kills_lose_and_double_no_payment_on_postgres() {
-    let kills = std::env::var("KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(300);
-    kill_repeatedly(kills, postgres::fresh_database().await.unwrap()).await;
+    kill_repeatedly(many_kills(), postgres::fresh_database().await.unwrap()).await;
 }
 
 /// What was done to the payments.

@@ -1,6 +1,6 @@
 //! What the operator's page shows.
 
-use gateway::{health::HealthReport, operators::AuditRow};
+use gateway::{controls::PluginControls, health::HealthReport, operators::AuditRow};
 use gateway_indexer::IndexReport;
 use gateway_jobs::JobStatus;
 use gateway_plugins::PluginReport;
@@ -15,6 +15,7 @@ pub struct Facts {
     pub health: Result<HealthReport, StorageError>,
     /// The services of `/api/status` that are not ok, with the reason.
     pub services: Result<Vec<(String, String)>, StorageError>,
+    pub controls: Result<Vec<PluginControls>, StorageError>,
     pub plugins: Vec<PluginLine>,
     /// `plugins.memory_warn_mib`; 0: a share of what there is.
     pub memory_warn_mib: u64,

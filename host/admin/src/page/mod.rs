@@ -9,6 +9,7 @@ mod sections;
 
 use facts::{Facts, PluginLine};
 use gateway::Gateway;
+use gateway::controls::PluginControls;
 use gateway_activity::ActivityLog;
 use gateway_plugins::PluginReport;
 use gateway_storage::StorageError;
@@ -26,9 +27,10 @@ const ROWS: u32 = 20;
 const PART_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub async fn render(gateway: &Arc<Gateway>) -> String {
-    let (health, services, jobs, activity, audit) = tokio::join!(
+    let (health, services, controls, jobs, activity, audit) = tokio::join!(
         within(async { Ok(gateway.health.report().await) }),
         within(services(gateway)),
+        controls(gateway),
         within(gateway.jobs.list()),
         within(latest(&gateway.host.activity)),
         within(gateway.operators.audit(ROWS)),
@@ -38,6 +40,7 @@ pub async fn render(gateway: &Arc<Gateway>) -> String {
         public_url: gateway.environment.base_url.clone(),
         health,
         services,
+        controls,
         plugins: plugin_lines(gateway),
         memory_warn_mib: gateway.config.plugins.memory_warn_mib,
         indexes: gateway.indexes.reports(),
@@ -58,6 +61,16 @@ async fn services(gateway: &Arc<Gateway>) -> Result<Vec<(String, String)>, Stora
     let asked = gateway.clone();
     let answer = gateway.runtime.spawn(async move { asked.dispatcher.pages.degraded_services().await });
     answer.await.map_err(|error| StorageError::Unavailable(error.to_string()))
+}
+
+/// What plugins let operators switch.
+pub async fn controls(gateway: &Arc<Gateway>) -> Result<Vec<PluginControls>, StorageError> {
+    let asked = gateway.clone();
+    within(async {
+        let answer = gateway.runtime.spawn(async move { asked.controls().await });
+        answer.await.map_err(|error| StorageError::Unavailable(error.to_string()))
+    })
+    .await
 }
 
 fn plugin_lines(gateway: &Gateway) -> Vec<PluginLine> {
@@ -91,6 +104,7 @@ fn html(facts: &Facts) -> String {
     page.raw("</p>");
     sections::services(&mut page, &facts.services);
     sections::plugins(&mut page, &facts.plugins);
+    sections::controls(&mut page, &facts.controls);
     sections::indexes(&mut page, &facts.indexes);
     sections::jobs(&mut page, &facts.jobs, facts.now_ms);
     sections::activity(&mut page, &facts.activity);
@@ -131,6 +145,7 @@ mod tests {
             failures: 1,
             holder: Some(said()),
         };
+        let control = Control { name: said(), state: said(), reason: Some(said()), actions: vec![said()] };
         let event = json!({ "id": 1, "type": HOSTILE, "ts": 0, "actor": HOSTILE,
             "ref": { "kind": HOSTILE, "id": HOSTILE }, "data": { HOSTILE: HOSTILE } });
         let audit = AuditRow { id: 1, at_ms: 0, who: said(), action: said(), subject: said(), outcome: said() };
@@ -139,6 +154,7 @@ mod tests {
             public_url: said(),
             health: Err(StorageError::Unavailable(said())),
             services: Ok(vec![(said(), said())]),
+            controls: Ok(vec![PluginControls { plugin: said(), controls: vec![control] }]),
             plugins: vec![PluginLine { report: plugin, latency: HistogramSnapshot::default() }],
             memory_warn_mib: 0,
             indexes: vec![IndexReport { plugin: said(), reason: Some(said()), ..IndexReport::default() }],
@@ -179,9 +195,9 @@ mod tests {
         let away = || StorageError::Unavailable("away for lunch".into());
         let mut facts = hostile_facts();
         (facts.jobs, facts.activity, facts.audit) = (Err(away()), Err(away()), Err(away()));
-        (facts.health, facts.services) = (Err(away()), Err(away()));
+        (facts.health, facts.services, facts.controls) = (Err(away()), Err(away()), Err(away()));
         let page = html(&facts);
-        assert_eq!(page.matches("away for lunch").count(), 5, "{page}");
+        assert_eq!(page.matches("away for lunch").count(), 6, "{page}");
         assert!(page.contains("data-action=\"resume\""), "plugins can be acted on: {page}");
     }
 }

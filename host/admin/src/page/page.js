@@ -27,12 +27,13 @@ async function refresh() {
   if (!answer.ok || !next) throw new Error(`status ${answer.status}`);
   if (lost) said.textContent = "";
   lost = false;
-  const held = document.activeElement?.dataset?.plugin;
+  const held = document.activeElement?.dataset?.plugin && { ...document.activeElement.dataset };
   // Same-origin markup in which all foreign text is escaped; scripts in parsed documents do not run.
   const parts = [...next.childNodes];
   [...live.childNodes].forEach((part, index) => update(part, parts[index]));
   if (held && !live.contains(document.activeElement)) {
-    [...live.querySelectorAll("button")].find((button) => button.dataset.plugin === held)?.focus();
+    const isHeld = ({ dataset }) => dataset.plugin === held.plugin && dataset.control === held.control;
+    [...live.querySelectorAll("button")].find(isHeld)?.focus();
   }
 }
 
@@ -42,18 +43,20 @@ function tellLost(error) {
 }
 
 async function act(button) {
-  const { action, plugin } = button.dataset;
+  const { action, plugin, control } = button.dataset;
+  const name = control ? `${plugin} ${control}` : plugin;
+  const parts = control ? ["plugins", plugin, "controls", control, action] : ["plugins", plugin, action];
   acting = true;
   for (const other of live.querySelectorAll("button")) other.disabled = true;
-  said.textContent = `${action} ${plugin} …`;
+  said.textContent = `${action} ${name} …`;
   try {
-    const answer = await fetch(`/plugins/${encodeURIComponent(plugin)}/${action}`, {
+    const answer = await fetch(`/${parts.map(encodeURIComponent).join("/")}`, {
       method: "POST",
       headers: { "X-Gateway-Admin": "1" },
     });
     const report = await answer.json();
     const why = report.reason ? `: ${report.reason}` : "";
-    said.textContent = report.state ? `${plugin} is ${report.state}${why}` : report.error;
+    said.textContent = report.state ? `${name} is ${report.state}${why}` : report.error;
     await refresh();
   } catch (error) {
     tellLost(error);

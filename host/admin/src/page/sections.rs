@@ -4,6 +4,7 @@ use super::{
     facts::{Facts, PluginLine},
     html::Html,
 };
+use gateway::controls::PluginControls;
 use gateway::health::HealthReport;
 use gateway::lifecycle::Action;
 use gateway::operators::AuditRow;
@@ -93,6 +94,50 @@ pub(super) fn plugins(page: &mut Html, plugins: &[PluginLine]) {
         page.raw("</td></tr>");
     }
     page.end_table();
+}
+
+/// Writes nothing when no plugin has any.
+pub(super) fn controls(page: &mut Html, controls: &Result<Vec<PluginControls>, StorageError>) {
+    if controls.as_ref().is_ok_and(|controls| controls.iter().all(|of| of.controls.is_empty())) {
+        return;
+    }
+    page.table("Switches", &["Plugin", "Of", "State", "Switch", "Why"]);
+    for PluginControls { plugin, controls } in rows(page, controls, 5) {
+        for control in controls {
+            page.raw("<tr><th scope=\"row\">");
+            page.text(plugin);
+            page.raw("</th>");
+            page.cell(&control.name);
+            page.raw("<td>");
+            page.badge(if control.reason.is_some() { "bad" } else { "calm" }, &control.state);
+            page.raw("</td><td class=\"buttons\">");
+            for action in &control.actions {
+                control_button(page, (plugin, &control.name), action);
+            }
+            page.raw("</td><td class=\"words\">");
+            page.text(control.reason.as_deref().unwrap_or_default());
+            page.raw("</td></tr>");
+        }
+    }
+    page.end_table();
+}
+
+fn control_button(page: &mut Html, (plugin, control): (&str, &str), action: &str) {
+    page.raw("<button type=\"button\" data-action=\"");
+    page.text(action);
+    page.raw("\" data-plugin=\"");
+    page.text(plugin);
+    page.raw("\" data-control=\"");
+    page.text(control);
+    page.raw("\" aria-label=\"");
+    page.text(action);
+    page.raw(" ");
+    page.text(plugin);
+    page.raw(" ");
+    page.text(control);
+    page.raw("\">");
+    page.text(action);
+    page.raw("</button>");
 }
 
 fn last_fault(page: &mut Html, report: &PluginReport) {

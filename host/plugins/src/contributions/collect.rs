@@ -102,6 +102,12 @@ pub async fn collect(active: &ActiveSet, point: &str, input: &Bytes) -> Vec<Cont
     contributions.into_iter().flatten().collect()
 }
 
+/// Calls this plugin alone.
+pub async fn collect_from(active: &ActiveSet, plugin: &str, point: &str, input: &Bytes) -> Option<Contribution> {
+    let (plugin, index) = active.contributors(point).iter().find(|(contributor, _)| contributor.name() == plugin)?;
+    contribution(active, plugin, *index, FfiBytes::from_owner(input.clone())).await
+}
+
 /// One contribution, if it is JSON; failures are the plugin's faults.
 async fn contribution(
     active: &ActiveSet,

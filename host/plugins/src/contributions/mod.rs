@@ -6,4 +6,4 @@ mod collect;
 
 pub use authors::AuthorRecords;
 pub use cache::ContributionCache;
-pub use collect::{Contribution, collect};
+pub use collect::{Contribution, collect, collect_from};

@@ -54,15 +54,9 @@ async fn control_loadtest(
         Command::Pause => Mode::Paused,
         Command::Drain => Mode::Draining,
     };
-    cx.write(async move |tx| {
-        if mode == Mode::Running {
-            runner::create(tx).await?;
-        }
-        let Some(found) = runner::find(tx).await? else { return Err(RunnerError::NotStarted.into()) };
-        if found.mode != mode {
-            runner::set_mode(tx, found.mode, mode).await?;
-        }
-        Ok(())
+    cx.write(async move |tx| match runner::switch(tx, mode).await? {
+        true => Ok(()),
+        false => Err(RunnerError::NotStarted.into()),
     })
     .await?;
     cx.info(&format!("the operator {signer} has the load test {}", mode.name()));

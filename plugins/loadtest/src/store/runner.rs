@@ -75,6 +75,18 @@ pub async fn set_mode(tx: &Tx, from: Mode, mode: Mode) -> Result<(), HostError> 
     taken(tx.execute(update.bind((ROW, mode.name(), tx.now_s(), from.name()))).await?)
 }
 
+/// What an operator wants; a start is also the first one. Returns false when there is nothing yet that could pause or drain.
+pub async fn switch(tx: &Tx, mode: Mode) -> Result<bool, HostError> {
+    if mode == Mode::Running {
+        create(tx).await?;
+    }
+    let Some(found) = find(tx).await? else { return Ok(false) };
+    if found.mode != mode {
+        set_mode(tx, found.mode, mode).await?;
+    }
+    Ok(true)
+}
+
 /// What a run saw, and why it sends nothing, if it does not.
 pub async fn note(tx: &Tx, reason: Option<&str>, guards: &str, float: Option<Wei>) -> Result<(), HostError> {
     let update = sql("UPDATE loadtest_runner SET guards = $3, float_balance = coalesce($4, float_balance), \

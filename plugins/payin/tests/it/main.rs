@@ -10,6 +10,7 @@ mod get_quote;
 mod isolation;
 mod list_deposits;
 mod native;
+mod old_state;
 mod pause_payin;
 mod payouts;
 mod prices;

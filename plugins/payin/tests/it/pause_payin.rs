@@ -1,7 +1,7 @@
 //! `POST /api/payin/pause`
 
 use crate::{CONFIRMATIONS, assert_refused, buyer, each, operator, selling};
-use plugin_testing::json;
+use plugin_testing::{Value, json};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_quoted_or_paid_while_paused() {
@@ -49,6 +49,42 @@ async fn without_operators_nobody_decides() {
             let refused = site.operate(&operator(), what, "payin.pause", json!({ "paused": true })).await;
             assert_refused(&refused, 503, "disabled");
         }
+        site
+    })
+    .await;
+}
+
+/// The buttons of the operator's page.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_operators_page_pauses_and_resumes_without_a_signature() {
+    each(selling(), async |site| {
+        let controls =
+            async |press| site.gateway.collect("controls", &json!({ "press": press })).await["payin"].clone();
+        let is = async |expected: [(&str, &str); 2]| {
+            let shown = controls(json!(null)).await;
+            let of = |control: &Value| (control["name"].clone(), control["state"].clone());
+            let states: Vec<_> = shown.as_array().unwrap().iter().map(of).collect();
+            assert_eq!(states, expected.map(|(name, state)| (json!(name), json!(state))), "{shown}");
+        };
+        is([("all-chains", "running"), ("dev", "running")]).await;
+        for control in ["all-chains", "dev"] {
+            let quote = site.quote("10").await;
+            let paused = controls(json!({ "control": control, "action": "pause" })).await;
+            let paused = paused.as_array().unwrap().iter().find(|one| one["name"] == control).unwrap().clone();
+            let expected = json!({
+                "name": control, "state": "paused", "reason": "paused on the operator's page", "actions": ["resume"],
+            });
+            assert_eq!(paused, expected);
+            site.deposit(&quote);
+            site.dev.mine_empty(CONFIRMATIONS);
+            site.until("it waits", async || site.state(&quote).await["error"] == "payouts are paused").await;
+            controls(json!({ "control": control, "action": "resume" })).await;
+            site.pays(&quote).await;
+            site.paid(&quote).await;
+        }
+        // What nobody offers changes nothing.
+        controls(json!({ "control": "eth", "action": "pause" })).await;
+        is([("all-chains", "running"), ("dev", "running")]).await;
         site
     })
     .await;

@@ -1,29 +1,15 @@
 //! "Get paid" of README.md, typed as it is written.
 
-use super::{Site, clients, program, repository, serving, xtask};
-use gateway_tests::process::{LIMIT, clean};
+use super::{
+    Site, program, repository, serving,
+    typed::{commands, types},
+    xtask,
+};
+use gateway_tests::process::LIMIT;
 use plugin_testing::{TestGateway, Value};
 use std::path::Path;
 
 const PAGE: &str = include_str!("../../../../README.md");
-/// In the commands: where a gateway of `cargo xtask dev` listens, which this one does not.
-const BASE_URL: &str = "http://127.0.0.1:8080";
-
-/// The commands below the heading, without the comments behind them.
-fn commands() -> Vec<&'static str> {
-    let chapter = PAGE.split("## Get paid\n").nth(1).unwrap();
-    let block = chapter.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-    block.lines().map(|line| line.split("  #").next().unwrap_or(line).trim_end()).collect()
-}
-
-/// What a line prints in the folder of the clients. Scripts take another gateway as their argument.
-fn types(line: &str, gateway: &str) -> String {
-    let line = if line.starts_with("node ") { format!("{line} {gateway}") } else { line.replace(BASE_URL, gateway) };
-    let output = clean("sh").args(["-euc", &line]).current_dir(clients()).output().unwrap();
-    let printed = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success(), "{line}\n{printed}{}", String::from_utf8_lossy(&output.stderr));
-    printed
-}
 
 #[tokio::test]
 async fn a_newcomer_pays_an_agent_as_the_readme_says() {
@@ -31,7 +17,9 @@ async fn a_newcomer_pays_an_agent_as_the_readme_says() {
     let scripts = tempfile::tempdir().unwrap();
     let folder: &Path = &repository();
     let mut gateway = serving(program(scripts.path(), folder, "cargo xtask dev --block-time 1")).await;
-    let [ask, deposit, pay, look] = commands()[..] else { panic!("other commands than these four: adapt this test") };
+    let [ask, deposit, pay, look] = commands(PAGE, "## Get paid\n")[..] else {
+        panic!("other commands than these four: adapt this test")
+    };
     let site = Site::of(&gateway);
     let is_priced =
         async || site.get("/api/agents?q=Paid").await.text().contains("\"pricePerCall\":\"1000000000000000\"");

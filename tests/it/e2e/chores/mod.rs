@@ -1,9 +1,11 @@
 //! The README's commands that build something first, as written there, with the profile of the tests.
 
+mod buy_the_coin;
 mod check_an_agent;
 mod get_paid;
 mod new_wallet;
 mod ten_minutes;
+mod typed;
 
 use super::{Site, clients, node, run, sent_requests::SentRequests};
 use gateway_tests::process::{GatewayProcess, LIMIT, Setup, clean};

@@ -21,9 +21,11 @@ use std::collections::BTreeMap;
 
 /// Deposits of a chain that one run matches: each takes about ten requests, and a run two minutes at most.
 const DEPOSITS_MAX: u32 = 25;
-/// Until a check that was not possible is tried again: twice as long each time, an hour at most.
+/// Until a check that was not possible is tried again: twice as long each time, four minutes at most.
 const FIRST_WAIT_S: i64 = 15;
-const DOUBLINGS_MAX: i64 = 8;
+const DOUBLINGS_MAX: i64 = 4;
+/// So many checks, in nearly two hours, and then the operator decides: a server that has forgotten old state does not get it back.
+const CHECKS_MAX: i64 = 30;
 /// Of a transfer between addresses that are watched: nobody has bought anything.
 const OWN: &str = "it comes from another deposit address of the operator";
 /// Of coins that no transaction sent to the address by itself: a contract did, or a validator.
@@ -82,12 +84,22 @@ async fn match_due_one(
         Check::Right if is_own => cx.write(async move |tx| leave(tx, &deposit, OWN).await).await,
         Check::Right => cx.write(async move |tx| match_one(tx, &deposit).await).await,
         Check::Wrong(reason) => cx.write(async move |tx| leave(tx, &deposit, &reason).await).await,
+        Check::Open(reason) if deposit.checks + 1 >= CHECKS_MAX => {
+            let reason = format!("{CHECKS_MAX} checks were not possible: {reason}");
+            cx.error(&format!("deposit {id} of {} is left to the operator: {reason}", chain.slug));
+            cx.write(async move |tx| leave(tx, &deposit, &reason).await).await
+        }
         Check::Open(reason) => {
             cx.warn(&format!("deposit {id} of {} waits: {reason}", chain.slug));
-            let wait_s = FIRST_WAIT_S << deposit.checks.clamp(0, DOUBLINGS_MAX);
+            let wait_s = wait_s(deposit.checks);
             cx.write(async move |tx| deposits::postpone(tx, id, &reason, wait_s).await).await
         }
     }
+}
+
+/// After so many checks that were not possible, and one more.
+fn wait_s(checks: i64) -> i64 {
+    FIRST_WAIT_S << checks.clamp(0, DOUBLINGS_MAX)
 }
 
 async fn leave(tx: &Tx, deposit: &Deposit, reason: &str) -> Result<(), HostError> {
@@ -189,4 +201,15 @@ async fn match_one(tx: &Tx, deposit: &Deposit) -> Result<(), HostError> {
         _ => "several open quotes have this amount".to_owned(),
     };
     deposits::leave(tx, deposit.id, &reason).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_operator_decides_after_more_than_an_hour() {
+        let waited_s: i64 = (0..CHECKS_MAX - 1).map(wait_s).sum();
+        assert!((3600..7200).contains(&waited_s), "{waited_s}");
+    }
 }

@@ -146,9 +146,24 @@ async fn set_looked_up(cx: &PluginContext<Payin>, id: i64) -> Result<(), HostErr
     cx.write(async move |tx| deposits::set_looked_up(tx, id).await).await
 }
 
-fn warn_unproven(cx: &PluginContext<Payin>, chain: &TakenChain, deposit: &Deposit) {
-    let (tx, slug) = (deposit.tx, &chain.slug);
-    cx.warn(&format!("two servers of {slug} lack the deposit {tx} or its block, and have no other block: it waits"));
+/// The confirmations of a deposit that is where it was. One that is gone is taken back, one that is neither waits.
+async fn confirmations(
+    cx: &PluginContext<Payin>,
+    chain: &TakenChain,
+    source: &Chain<'_>,
+    (deposit, head): (&Deposit, BlockInfo),
+) -> Result<Option<i64>, HostError> {
+    match look_up(source, deposit, head).await? {
+        Presence::Here { confirmations } => return Ok(Some(confirmations)),
+        Presence::Gone { block } => take_back(cx, chain, deposit, block).await?,
+        Presence::Unproven => {
+            let (tx, slug) = (deposit.tx, &chain.slug);
+            cx.warn(&format!(
+                "two servers of {slug} lack the deposit {tx} or its block, and have no other block: it waits"
+            ));
+        }
+    }
+    Ok(None)
 }
 
 async fn follow_unpaid(
@@ -160,13 +175,9 @@ async fn follow_unpaid(
     let Some(quote) = quotes::find(&cx.db(), id).await? else { return Ok(()) };
     let Some(deposit_id) = quote.deposit else { return Ok(()) };
     let Some(deposit) = deposits::find(&cx.db(), deposit_id).await? else { return Ok(()) };
-    match look_up(source, &deposit, head).await? {
-        Presence::Here { confirmations } => confirm(cx, &quote, &deposit, confirmations).await,
-        Presence::Gone { block } => take_back(cx, chain, &deposit, block).await,
-        Presence::Unproven => {
-            warn_unproven(cx, chain, &deposit);
-            Ok(())
-        }
+    match confirmations(cx, chain, source, (&deposit, head)).await? {
+        Some(confirmations) => confirm(cx, &quote, &deposit, confirmations).await,
+        None => Ok(()),
     }
 }
 
@@ -177,15 +188,11 @@ async fn follow_paid(
     (id, head): (i64, BlockInfo),
 ) -> Result<(), HostError> {
     let Some(deposit) = deposits::find(&cx.db(), id).await? else { return Ok(()) };
-    match look_up(source, &deposit, head).await? {
-        Presence::Here { .. } if deposit.lost_at.is_none() => Ok(()),
-        Presence::Here { .. } => cx.write(async move |tx| deposits::set_present(tx, id).await).await,
-        Presence::Gone { block } => take_back(cx, chain, &deposit, block).await,
-        Presence::Unproven => {
-            warn_unproven(cx, chain, &deposit);
-            Ok(())
-        }
+    let is_here = confirmations(cx, chain, source, (&deposit, head)).await?.is_some();
+    if is_here && deposit.lost_at.is_some() {
+        cx.write(async move |tx| deposits::set_present(tx, id).await).await?;
     }
+    Ok(())
 }
 
 async fn confirm(

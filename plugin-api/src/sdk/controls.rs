@@ -1,0 +1,45 @@
+//! Switches of a plugin on the operator's page, such as a pause.
+//!
+//! Whoever reaches the operator's listener acts as the operator, as he does when he disables a plugin: no signature is asked for. The rule:
+//! no plugin can collect this point, and a plugin gets a press of what it offers alone.
+
+use super::point::Point;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Switches for the operator's page, in the order in which it shows them. The gateway alone collects them.
+pub const CONTROLS: Point<ControlsInput, Vec<Control>> = Point::new("controls");
+
+/// Asks for the switches; with `press` after an operator has pressed a button of one.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct ControlsInput {
+    #[serde(default)]
+    pub press: Option<ControlPress>,
+}
+
+/// A button that was pressed. A moment ago the plugin offered it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ControlPress {
+    pub control: String,
+    pub action: String,
+}
+
+/// Something that runs, or does not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Control {
+    /// Which one of the plugin's: letters, digits, `_` and `-`, as it is a part of a path.
+    pub name: String,
+    /// What it does now, in a word.
+    pub state: String,
+    /// Why, in a sentence; whatever has a reason to be told is shown as a warning.
+    pub reason: Option<String>,
+    /// Its buttons: verbs of letters, digits, `_` and `-`.
+    pub actions: Vec<String>,
+}
+
+impl Control {
+    pub fn new(name: &str, state: &str, actions: &[&str]) -> Self {
+        let actions = actions.iter().map(|action| (*action).to_owned()).collect();
+        Self { name: name.to_owned(), state: state.to_owned(), reason: None, actions }
+    }
+}
