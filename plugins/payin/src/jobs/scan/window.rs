@@ -8,7 +8,7 @@ use super::{
 use crate::{
     Payin,
     jobs::RowErrors,
-    model::{Deposit, FoundTransfer, TakenChain, TransferArguments, least_units, ordered},
+    model::{Deposit, FoundTransfer, TakenChain, TransferArguments, Units, least_units, ordered},
     store::{
         deposits,
         scans::{self, Scan},
@@ -61,7 +61,8 @@ pub async fn scan(
     for watched in watched {
         let filter = EventFilter::new(watched.token.address, TRANSFER).any_of("to", &watched.addresses)?;
         let events = source.logs::<TransferArguments>(filter, from.cast_unsigned(), to.cast_unsigned()).await?;
-        let (mut large, mut too_small) = own(watched, events);
+        let least = sure_decimals(cx, chain, watched).map_or(Units::ZERO, least_units);
+        let (mut large, mut too_small) = own(watched, events, least);
         found.append(&mut large);
         small.append(&mut too_small);
     }
@@ -75,7 +76,8 @@ pub async fn scan(
         cx.info(&format!("{new_small} transfers on {} up to block {to} are too small for deposits", chain.slug));
     }
     let missing = missing(cx, chain, source, (from, to, head), (&found, &small)).await?;
-    let decimals = watched.iter().map(|watched| (watched.token.address, watched.token.decimals)).collect();
+    let sure = |watched: &Watched| Some((watched.token.address, sure_decimals(cx, chain, watched)?));
+    let decimals = watched.iter().filter_map(sure).collect();
     write(cx, chain, scan, (to, last.hash), (found, missing, decimals)).await
 }
 
@@ -146,10 +148,17 @@ fn bounds(scanned_to: i64, newest: i64, confirmations: i64) -> (i64, i64) {
     (from, newest.min(scanned_to + WINDOW_BLOCKS))
 }
 
+/// The decimals of a token, unless the configuration may be wrong about them: nothing may be left out then. Those of quotes were right.
+fn sure_decimals(cx: &PluginContext<Payin>, chain: &TakenChain, watched: &Watched) -> Option<u8> {
+    let token = &watched.token;
+    let is_configured = chain.tokens.iter().any(|configured| configured.address == token.address);
+    let is_sure = !is_configured || cx.plugin().has_right_decimals(&chain.slug, token);
+    is_sure.then_some(token.decimals)
+}
+
 /// The transfers of this token to its addresses, and those that are too small for deposits. The servers were asked for exactly these.
 fn own(watched: &Watched, mut events: Vec<ChainEvent<TransferArguments>>) -> (Vec<FoundTransfer>, Vec<FoundTransfer>) {
     events.retain(|event| event.address == watched.token.address && watched.addresses.contains(&event.args.to));
-    let least = least_units(watched.token.decimals);
     ordered(&watched.token.symbol, events).into_iter().partition(|transfer| transfer.units >= least)
 }
 
