@@ -71,9 +71,7 @@ pub async fn scan(
         cx.info(&format!("{new_small} transfers on {} up to block {to} are too small for deposits", chain.slug));
     }
     let missing = missing(cx, chain, source, (from, to, head), (&found, &small)).await?;
-    let sure = |watched: &Watched| Some((watched.token.address, sure_decimals(cx, chain, watched)?));
-    let decimals = watched.iter().filter_map(sure).collect();
-    write(cx, chain, scan, (to, last.hash), (found, missing, decimals)).await
+    write(cx, chain, scan, (to, last.hash), (found, missing, all_sure_decimals(cx, chain, watched))).await
 }
 
 /// Transfers, what is missing, and the position. Many transfers are written in parts, before the position: when a later part fails, they are found
@@ -149,6 +147,11 @@ fn sure_decimals(cx: &PluginContext<Payin>, chain: &TakenChain, watched: &Watche
     let is_configured = chain.tokens.iter().any(|configured| configured.address == token.address);
     let is_sure = !is_configured || cx.plugin().has_right_decimals(&chain.slug, token);
     is_sure.then_some(token.decimals)
+}
+
+fn all_sure_decimals(cx: &PluginContext<Payin>, chain: &TakenChain, watched: &[Watched]) -> BTreeMap<Address, u8> {
+    let sure = |watched: &Watched| Some((watched.token.address, sure_decimals(cx, chain, watched)?));
+    watched.iter().filter_map(sure).collect()
 }
 
 /// The transfers of this token to its addresses, and those that are too small for deposits. The servers were asked for exactly these.
