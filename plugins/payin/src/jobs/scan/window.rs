@@ -149,13 +149,18 @@ fn sure_decimals(cx: &PluginContext<Payin>, chain: &TakenChain, watched: &Watche
     is_sure.then_some(token.decimals)
 }
 
+/// Decimals of tokens by their addresses.
 fn all_sure_decimals(cx: &PluginContext<Payin>, chain: &TakenChain, watched: &[Watched]) -> BTreeMap<Address, u8> {
     let sure = |watched: &Watched| Some((watched.token.address, sure_decimals(cx, chain, watched)?));
     watched.iter().filter_map(sure).collect()
 }
 
 /// The transfers of this token to its addresses, and those that are too small for deposits. The servers were asked for exactly these.
-fn own(watched: &Watched, mut events: Vec<ChainEvent<TransferArguments>>) -> (Vec<FoundTransfer>, Vec<FoundTransfer>) {
+fn own(
+    watched: &Watched,
+    mut events: Vec<ChainEvent<TransferArguments>>,
+    least: Units,
+) -> (Vec<FoundTransfer>, Vec<FoundTransfer>) {
     events.retain(|event| event.address == watched.token.address && watched.addresses.contains(&event.args.to));
     ordered(&watched.token.symbol, events).into_iter().partition(|transfer| transfer.units >= least)
 }
