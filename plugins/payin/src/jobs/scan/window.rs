@@ -76,9 +76,7 @@ pub async fn scan(
         cx.info(&format!("{new_small} transfers on {} up to block {to} are too small for deposits", chain.slug));
     }
     let missing = missing(cx, chain, source, (from, to, head), (&found, &small)).await?;
-    let sure = |watched: &Watched| Some((watched.token.address, sure_decimals(cx, chain, watched)?));
-    let decimals = watched.iter().filter_map(sure).collect();
-    write(cx, chain, scan, (to, last.hash), (found, missing, decimals)).await
+    write(cx, chain, scan, (to, last.hash), (found, missing, all_sure_decimals(cx, chain, watched))).await
 }
 
 /// Transfers, what is missing, and the position. Many transfers are written in parts, before the position: when a later part fails, they are found
@@ -156,8 +154,18 @@ fn sure_decimals(cx: &PluginContext<Payin>, chain: &TakenChain, watched: &Watche
     is_sure.then_some(token.decimals)
 }
 
+/// Decimals of tokens by their addresses.
+fn all_sure_decimals(cx: &PluginContext<Payin>, chain: &TakenChain, watched: &[Watched]) -> BTreeMap<Address, u8> {
+    let sure = |watched: &Watched| Some((watched.token.address, sure_decimals(cx, chain, watched)?));
+    watched.iter().filter_map(sure).collect()
+}
+
 /// The transfers of this token to its addresses, and those that are too small for deposits. The servers were asked for exactly these.
-fn own(watched: &Watched, mut events: Vec<ChainEvent<TransferArguments>>) -> (Vec<FoundTransfer>, Vec<FoundTransfer>) {
+fn own(
+    watched: &Watched,
+    mut events: Vec<ChainEvent<TransferArguments>>,
+    least: Units,
+) -> (Vec<FoundTransfer>, Vec<FoundTransfer>) {
     events.retain(|event| event.address == watched.token.address && watched.addresses.contains(&event.args.to));
     ordered(&watched.token.symbol, events).into_iter().partition(|transfer| transfer.units >= least)
 }
