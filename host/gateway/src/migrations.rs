@@ -44,6 +44,7 @@ pub fn migrations() -> Vec<MigrationSpec> {
         gateway_activity::by_actor_migration(21),
         own(22, ("chain_positions", gateway_indexer::POSITIONS_MIGRATION)),
         gateway_activity::whole_log_migration(23),
+        gateway_plugins::attempt_rows_migration(24),
     ];
     let (first, then) = ((1..).zip(first), (6..).zip(then));
     first
