@@ -43,7 +43,29 @@ impl PrivatePostgres {
         if !output.status.success() {
             bail!("initdb failed: {}", String::from_utf8_lossy(&output.stderr));
         }
-        let server = Self { supervisor: supervise(user, &programs, &directory)?, directory };
+        Self::serve(user, &programs, directory)
+    }
+
+    /// A standby that follows this server: a base backup, and then what is streamed.
+    pub fn start_standby(&self) -> Result<Self> {
+        let directory = tempfile::Builder::new().prefix("gateway-postgres-").tempdir()?.keep();
+        let user = unprivileged_user(&directory)?;
+        let programs = programs()?;
+        let mut copy = command(user, &programs.join("pg_basebackup"));
+        copy.args(["--write-recovery-conf", "--checkpoint=fast", "--no-sync", "--wal-method=stream"])
+            .arg(format!("--username={SYSTEM_USER}"))
+            .arg(format!("--host={}", self.directory.display()))
+            .arg("--pgdata")
+            .arg(directory.join("data"));
+        let output = copy.output().context("pg_basebackup does not start")?;
+        if !output.status.success() {
+            bail!("pg_basebackup failed: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        Self::serve(user, &programs, directory)
+    }
+
+    fn serve(user: Option<u32>, programs: &Path, directory: PathBuf) -> Result<Self> {
+        let server = Self { supervisor: supervise(user, programs, &directory)?, directory };
         server.wait_until_ready()?;
         Ok(server)
     }

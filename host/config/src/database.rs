@@ -18,6 +18,7 @@ use super::{
 const URL: &str = "database.url";
 const URL_FILE: &str = "database.url_file";
 const LISTEN_URL: &str = "database.listen_url";
+const READ_URLS: &str = "database.read_urls";
 
 /// The database.
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
@@ -62,6 +63,13 @@ pub struct DatabaseConfig {
     #[serde(skip_serializing)]
     #[schemars(with = "Option<String>", example = "postgres://user@host:5432/name")]
     pub listen_url: Option<SecretString>,
+    /// PostgreSQL: URLs of standbys (streaming replication) to which reads of GET requests may go. A read goes there when the standby
+    /// has everything that a cached response would have to have: see `staleness_ms`. With `staleness_ms = 0` only those of clients
+    /// that send `X-Service-Position` do. A standby that is away or behind is no error: `url` answers then. As for `url`, one with a
+    /// password is accepted from the environment only (`GATEWAY_DATABASE__READ_URLS`, divided by commas).
+    #[serde(skip_serializing)]
+    #[schemars(with = "Vec<String>", example = ["postgres://user@standby:5432/name"])]
+    pub read_urls: Vec<SecretString>,
 }
 
 /// What SQLite waits for at a commit.
@@ -123,6 +131,7 @@ impl Default for DatabaseConfig {
             pool_max: 16,
             prepared: true,
             listen_url: None,
+            read_urls: Vec::new(),
         }
     }
 }
@@ -148,6 +157,7 @@ impl DatabaseConfig {
         {
             validator.refuse(LISTEN_URL, "it is no PostgreSQL URL".to_owned(), DatabaseUrlError::Malformed.hint());
         }
+        self.validate_read_urls(validator);
         if self.statement_timeout_ms > self.transaction_timeout_ms {
             validator.refuse(
                 "database.statement_timeout_ms",
@@ -157,6 +167,16 @@ impl DatabaseConfig {
                 ),
                 "a statement is a part of its transaction: lower it, or raise database.transaction_timeout_ms",
             );
+        }
+    }
+
+    fn validate_read_urls(&self, validator: &mut Validator<'_>) {
+        let is_postgres = |url: &SecretString| matches!(parse_url(url), Ok(DatabaseTarget::Postgres(_)));
+        if !self.read_urls.iter().all(is_postgres) {
+            validator.refuse(READ_URLS, "one is no PostgreSQL URL".to_owned(), DatabaseUrlError::Malformed.hint());
+        } else if !self.read_urls.is_empty() && !self.url.as_ref().is_some_and(is_postgres) {
+            let hint = "remove it, or set database.url to the server that they follow";
+            validator.refuse(READ_URLS, "database.url is no PostgreSQL URL".to_owned(), hint);
         }
     }
 

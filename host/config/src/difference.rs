@@ -32,6 +32,7 @@ impl Config {
         let mut secrets = BTreeMap::from([
             ("database.url".to_owned(), one(&self.database.url)),
             ("database.listen_url".to_owned(), one(&self.database.listen_url)),
+            ("database.read_urls".to_owned(), exposed(&self.database.read_urls)),
         ]);
         for (name, chain) in &self.chains {
             secrets.insert(format!("chains.{name}.rpc"), exposed(&chain.rpc));
@@ -79,6 +80,7 @@ mod tests {
         after.log.level = "debug".to_owned();
         after.database.url = Some("postgres://u:hunter2@h/d".into());
         after.database.listen_url = Some("postgres://u:hunter2@h/e".into());
+        after.database.read_urls = vec!["postgres://u:hunter2@h/f".into()];
         let chain = ChainConfig { rpc: vec!["http://node/hunter2".into()], ..ChainConfig::default() };
         after.chains.insert("main".to_owned(), chain);
         after.signers.insert("oracle".to_owned(), SignerConfig::with_key("hunter2"));
@@ -91,6 +93,7 @@ mod tests {
             "log.level",
             "database.url",
             "database.listen_url",
+            "database.read_urls",
             "chains.main.rpc",
             "signers.oracle",
             "secrets.key",

@@ -86,7 +86,10 @@ fn flag_value(value: &str) -> Value {
 /// A password where others can read it is a problem even when a stronger layer overrides the URL.
 fn exposed_passwords(layer: &Layer) -> impl Iterator<Item = Problem> {
     let section = layer.dict.get("database");
-    ["url", "listen_url"].into_iter().filter_map(move |name| {
-        database::check_password_source(name, section?.find_ref(name)?.as_str()?, &layer.source)
-    })
+    let urls = ["url", "listen_url", "read_urls"].into_iter().flat_map(move |name| {
+        let value = section.and_then(|section| section.find_ref(name));
+        let urls = value.map(|value| value.as_array().unwrap_or(std::slice::from_ref(value))).unwrap_or_default();
+        urls.iter().filter_map(Value::as_str).map(move |url| (name, url))
+    });
+    urls.filter_map(|(name, url)| database::check_password_source(name, url, &layer.source))
 }

@@ -2,7 +2,7 @@
 //! replicas.
 
 use crate::routes::RouteTable;
-use gateway_plugins::HostContext;
+use gateway_plugins::{FORGET_ATTEMPTS, HostContext};
 use gateway_storage::{Dialect, Scope, StorageError, fold_row_counts};
 use plugin_api::{abi::Statement, sql};
 use std::{sync::Arc, time::Duration};
@@ -34,7 +34,11 @@ async fn forget_signatures(host: &HostContext) -> Result<(), StorageError> {
     let before: Statement = sql("DELETE FROM host_replay_guard_1 WHERE remember_until_s < $1").bind(now_s).into();
     let slots: Statement = sql("DELETE FROM host_write_slots WHERE last_ms < $1").bind((now_s - 3600) * 1000).into();
     let transaction = host.database.begin(Scope::Host);
-    transaction.run(vec![signatures, before, slots]).await?;
+    let mut statements = vec![signatures, before, slots];
+    if host.database.dialect() == Dialect::Postgres {
+        statements.push(sql(FORGET_ATTEMPTS).bind(now_s).into());
+    }
+    transaction.run(statements).await?;
     transaction.commit(Vec::new()).await.map(drop)
 }
 

@@ -45,6 +45,7 @@ pub fn migrations() -> Vec<MigrationSpec> {
         own(22, ("chain_positions", gateway_indexer::POSITIONS_MIGRATION)),
         gateway_activity::whole_log_migration(23),
         own(24, ("tx_blocked_reason", gateway_tx::BLOCKED_REASON_MIGRATION)),
+        gateway_plugins::attempt_rows_migration(25),
     ];
     let (first, then) = ((1..).zip(first), (6..).zip(then));
     first

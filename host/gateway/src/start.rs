@@ -354,6 +354,7 @@ pub fn database_settings(config: &Config) -> Result<DatabaseSettings, StartError
         pool_max: config.database.pool_max,
         prepared: config.database.prepared,
         listen_url: config.database.listen_url.clone(),
+        read_urls: config.database.read_urls.clone(),
         statement_timeout_ms: config.database.statement_timeout_ms,
         transaction_timeout_ms: config.database.transaction_timeout_ms,
         staleness_ms: config.database.staleness_ms,

@@ -55,6 +55,7 @@ pub use loading::{
     PluginFile, PluginFolder, discover, inspect, load_folder, missing_consent, open, trial,
 };
 pub use log_subscription::{MIGRATION as LOG_SUBSCRIPTIONS_MIGRATION, forget as forget_log_subscriptions};
+pub use lost_commit::{FORGET_ATTEMPTS, attempt_rows_migration};
 pub use owned_object::OwnedObject;
 pub use presences::PluginPresences;
 pub use refused_transaction::{refused_transaction, undeclared_transaction};

@@ -1,20 +1,85 @@
-//! What became of a signed write whose COMMIT the server did not answer.
+//! What became of a write whose COMMIT the server did not answer.
 //!
-//! The rule: a write that is answered with an error has not taken effect and never will. So who looks for its guard marks the
-//! key as lost when there is none: an attempt that is still on its way, in a buffer or a server that is slow, finds the mark
-//! and is refused by it. The mark says which attempts are lost; a client that sends the request again is another attempt.
+//! The rule: a write that is answered with an error has not taken effect and never will. So each leaves a mark in its transaction: a
+//! signed write its guard, a job's, a task's and one without a signature a row of its own (PostgreSQL only: SQLite loses no
+//! answer). Who looks for the mark writes "lost" in its place when there is none: an attempt that is still on its way, in a buffer
+//! or a server that is slow, finds that and is refused by it. In a guard it says which attempts are lost; a client that sends the
+//! request again is another attempt.
 //!
-//! Jobs and writes without a signature have no guard: their outcome stays unknown.
+//! An index needs none: its transactions move its cursor from where they found it, so one that is done again after it took effect
+//! is refused, and the index reads its cursor anew. While the database cannot be asked in time, an outcome stays unknown.
 
 use crate::WriteGuard;
 use gateway_storage::{CommitStatement, Database, Scope, StorageError};
-use plugin_api::abi::Cell;
+use plugin_api::{
+    abi::{Cell, Statement},
+    manifest::MigrationSpec,
+    sql,
+};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 /// How long to look, while the server comes back.
 const LIMIT: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// SQLite has no such table: nothing lies between the gateway and its file.
+const ATTEMPTS_SQLITE: &str = "SELECT 1";
+const ATTEMPTS_POSTGRES: &str = "CREATE TABLE host_attempts (
+    remember_until_s BIGINT NOT NULL,
+    attempt TEXT NOT NULL,
+    state TEXT NOT NULL,
+    PRIMARY KEY (remember_until_s, attempt)
+)";
+/// Longer than any transaction, and the search for it.
+const REMEMBER_S: i64 = 3600;
+
+/// A plain INSERT: the mark of an attempt that was given up refuses it.
+const LEAVE_ROW: &str = "INSERT INTO host_attempts (remember_until_s, attempt, state) VALUES ($1, $2, $2)";
+/// As [`CLAIM`], of such a row.
+const CLAIM_ROW: &str = "INSERT INTO host_attempts (remember_until_s, attempt, state) VALUES ($1, $2, 'lost ' || $2) \
+    ON CONFLICT (remember_until_s, attempt) DO UPDATE SET state = host_attempts.state RETURNING state";
+/// What no search needs any more.
+pub const FORGET_ATTEMPTS: &str = "DELETE FROM host_attempts WHERE remember_until_s < $1";
+
+pub fn attempt_rows_migration(version: u32) -> MigrationSpec {
+    MigrationSpec {
+        version,
+        name: "attempts".to_owned(),
+        sql: ATTEMPTS_SQLITE.to_owned(),
+        postgres: Some(ATTEMPTS_POSTGRES.to_owned()),
+    }
+}
+
+/// What a write leaves in its transaction.
+#[derive(Clone, Copy)]
+pub enum Mark<'w> {
+    Guard(&'w WriteGuard),
+    Row { remember_until_s: i64 },
+}
+
+impl Mark<'_> {
+    pub fn row(now_s: i64) -> Self {
+        Self::Row { remember_until_s: now_s + REMEMBER_S }
+    }
+
+    /// A guard is left by its own statements.
+    pub fn leave(self, attempt: &str) -> Option<CommitStatement> {
+        match self {
+            Self::Guard(_) => None,
+            Self::Row { remember_until_s } => {
+                Some(CommitStatement::new(sql(LEAVE_ROW).bind(remember_until_s).bind(attempt).into()))
+            }
+        }
+    }
+
+    fn claim(self, attempt: &str) -> Statement {
+        match self {
+            Self::Guard(guard) => guard.bind_key(CLAIM, attempt),
+            Self::Row { remember_until_s } => sql(CLAIM_ROW).bind(remember_until_s).bind(attempt).into(),
+        }
+    }
+}
 
 /// Marks the key, and waits for an attempt that is committing just now. Returns whose guard it is then.
 const CLAIM: &str = "INSERT INTO host_replay_guard (remember_until_s, digest, address, attempt) \
@@ -33,10 +98,10 @@ pub enum Outcome {
 }
 
 /// Finds out about an attempt. `None` when the database could not be asked in time.
-pub async fn find_out(database: &Database, guard: &WriteGuard, attempt: &str) -> Option<Outcome> {
+pub async fn find_out(database: &Database, mark: Mark<'_>, attempt: &str) -> Option<Outcome> {
     let deadline = Instant::now() + LIMIT;
     loop {
-        match claim(database, guard, attempt).await {
+        match claim(database, mark, attempt).await {
             Ok(owner) => return Some(outcome(owner.as_deref(), attempt)),
             Err(error) if Instant::now() + PAUSE < deadline => {
                 tracing::debug!(%error, "a commit's outcome is not known yet");
@@ -59,15 +124,15 @@ fn outcome(owner: Option<&str>, attempt: &str) -> Outcome {
     }
 }
 
-async fn claim(database: &Database, guard: &WriteGuard, attempt: &str) -> Result<Option<String>, StorageError> {
+async fn claim(database: &Database, mark: Mark<'_>, attempt: &str) -> Result<Option<String>, StorageError> {
     let transaction = database.begin(Scope::Host);
-    let claim = CommitStatement::new(guard.bind_key(CLAIM, attempt));
+    let claim = CommitStatement::new(mark.claim(attempt));
     let outcomes = transaction.commit(vec![claim]).await?;
     let owner = outcomes.first().and_then(|outcome| outcome.rows.cells().ok()?.next()?.ok());
     match owner {
         Some(Cell::Text(owner)) => Ok(Some(owner.to_owned())),
         Some(_) => Ok(None),
-        None => Err(StorageError::Internal("a guard could not be marked".into())),
+        None => Err(StorageError::Internal("an attempt could not be marked".into())),
     }
 }
 
@@ -76,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_guard_tells_whose_write_it_was() {
+    fn the_mark_tells_whose_write_it_was() {
         assert_eq!(outcome(Some("a1"), "a1"), Outcome::Committed);
         assert_eq!(outcome(Some("a2"), "a1"), Outcome::Replayed);
         assert_eq!(outcome(None, "a1"), Outcome::Replayed);

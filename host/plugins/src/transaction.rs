@@ -8,7 +8,7 @@ use crate::{
     bounds::EVENTS_PER_TRANSACTION_MAX,
     charge::{ChargeOutcome, RequestCharge},
     log_subscription,
-    lost_commit::{self, Outcome},
+    lost_commit::{self, Mark, Outcome},
     queue,
     write_turn::WriteTurn,
 };
@@ -34,7 +34,7 @@ pub struct PluginTransaction {
     events: Mutex<Vec<CheckedEvent>>,
     pub(crate) host: Arc<HostContext>,
     owner: TransactionOwner,
-    /// Stored with the guard of a signed write, to find out what became of it.
+    /// Stored with the write, to find out what became of it.
     attempt: String,
     /// Among the writes of the plugin, where they may collide.
     turn: OnceLock<WriteTurn>,
@@ -174,13 +174,18 @@ impl PluginTransaction {
         let mut finals: Vec<CommitStatement> =
             last_guard.map(|guard| guard.statements(&self.attempt)).unwrap_or_default();
         finals.extend(self.host.activity.commit_statements(events, self.host.clock.now_s()));
+        let mut mark = guard.map(Mark::Guard);
         if has_events || self.inner.has_written() {
             finals.extend(self.change_statement());
+            if self.host.database.dialect() == Dialect::Postgres {
+                let mark = *mark.get_or_insert_with(|| Mark::row(self.host.clock.now_s()));
+                finals.extend(mark.leave(&self.attempt));
+            }
         }
         match self.inner.commit(finals).await {
             Ok(_) => {}
             Err(StorageError::Rejected(index)) => return Err(CommitError::of_guard(index)),
-            Err(error @ StorageError::Unavailable(_)) => self.survive_lost_commit(guard, error).await?,
+            Err(error @ StorageError::Unavailable(_)) => self.survive_lost_commit(mark, error).await?,
             // An earlier statement may have been refused for the guard, which ended the transaction.
             Err(error) => {
                 return Err(self.inner.refused_opening().map_or(CommitError::Storage(error), CommitError::of_guard));
@@ -196,13 +201,12 @@ impl PluginTransaction {
         Ok(())
     }
 
-    /// Whether the write was committed although the server did not say so. Where no guard can tell, the error stays, and the
-    /// write may have been done.
-    async fn survive_lost_commit(&self, guard: Option<&WriteGuard>, error: StorageError) -> Result<(), CommitError> {
-        let Some(guard) = guard.filter(|_| self.inner.has_unknown_outcome()) else {
+    /// Whether the write was committed although the server did not say so.
+    async fn survive_lost_commit(&self, mark: Option<Mark<'_>>, error: StorageError) -> Result<(), CommitError> {
+        let Some(mark) = mark.filter(|_| self.inner.has_unknown_outcome()) else {
             return Err(CommitError::Storage(error));
         };
-        match lost_commit::find_out(&self.host.database, guard, &self.attempt).await {
+        match lost_commit::find_out(&self.host.database, mark, &self.attempt).await {
             Some(Outcome::Committed) => Ok(()),
             Some(Outcome::Replayed) => Err(CommitError::Replay),
             Some(Outcome::NotCommitted) | None => Err(CommitError::Storage(error)),

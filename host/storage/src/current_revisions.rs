@@ -47,7 +47,8 @@ impl Database {
     pub async fn position(&self) -> Option<Position> {
         let Engine::Postgres(postgres) = &self.inner.engine else { return None };
         let versions = &self.inner.versions;
-        let is_current = versions.may_be_stale() && Box::pin(versions.refresh(|| self.read_versions(postgres))).await;
+        let is_current =
+            versions.gives_positions() && Box::pin(versions.refresh(|| self.read_versions(postgres))).await;
         if is_current { versions.position() } else { None }
     }
 
@@ -77,7 +78,7 @@ impl Database {
 
     /// Not by [`Self::read`], which would count it among the reads of the response that is being built.
     async fn read_versions(&self, postgres: &PostgresEngine) -> Result<Rows, StorageError> {
-        let statement = self.inner.checker.check(&Scope::Host, versions::read_statement(), Purpose::Read)?;
+        let statement = self.inner.checker.check(&Scope::Host, self.inner.versions.read_statement(), Purpose::Read)?;
         self.inner.record_availability(postgres.read(&statement).await)
     }
 }

@@ -2,13 +2,14 @@
 
 use crate::{
     backup::{self, BackupError, BackupManifest, BackupOrigin},
-    check::{CheckedStatement, Purpose},
+    check::{CheckedStatement, Purpose, StatementChecker},
     dialect::Dialect,
     engine::{DatabaseInner, Engine},
     error::StorageError,
     migrations::{self, AppliedMigration, MigrationReport, Schema},
     postgres::{self, Notifications, PostgresEngine},
-    read_tracking,
+    read_replicas::ReadReplicas,
+    read_source, read_tracking,
     scope::Scope,
     settings::DatabaseSettings,
     sqlite::SqliteEngine,
@@ -38,12 +39,19 @@ impl Database {
     pub fn open(settings: DatabaseSettings) -> BoxFuture<'static, Result<Self, StorageError>> {
         Box::pin(async move {
             let dialect = settings.dialect()?;
-            let versions = Versions::new(Duration::from_millis(settings.staleness_ms));
-            let engine = match dialect {
-                Dialect::Sqlite => Engine::Sqlite(open_sqlite(settings).await?),
-                Dialect::Postgres => Engine::Postgres(Arc::new(PostgresEngine::open(&settings).await?)),
+            let staleness = Duration::from_millis(settings.staleness_ms);
+            let checker = StatementChecker::new(dialect);
+            let (engine, read_replicas) = match dialect {
+                Dialect::Sqlite => (Engine::Sqlite(open_sqlite(settings).await?), ReadReplicas::default()),
+                Dialect::Postgres => {
+                    let engine = Arc::new(PostgresEngine::open(&settings).await?);
+                    let read_replicas = ReadReplicas::open(&settings, &engine, &checker).await?;
+                    (Engine::Postgres(engine), read_replicas)
+                }
             };
-            Ok(Self { inner: Arc::new(DatabaseInner::new(dialect, engine, versions)) })
+            let versions = Versions::new(staleness, !read_replicas.is_empty());
+            let inner = DatabaseInner::new(dialect, checker, engine, versions, read_replicas);
+            Ok(Self { inner: Arc::new(inner) })
         })
     }
 
@@ -122,9 +130,21 @@ impl Database {
         let result = match &self.inner.engine {
             Engine::Sqlite(sqlite) => sqlite.read(statement).await,
             // Boxed: the driver's futures are large, and SQLite's callers would move them too.
-            Engine::Postgres(postgres) => Box::pin(postgres.read(&statement)).await,
+            Engine::Postgres(postgres) => Box::pin(self.read_postgres(postgres, scope, &statement)).await,
         };
         self.record_read(scope, result)
+    }
+
+    async fn read_postgres(
+        &self,
+        postgres: &PostgresEngine,
+        scope: &Scope,
+        statement: &CheckedStatement,
+    ) -> Result<Rows, StorageError> {
+        match self.read_from_replica(scope, statement).await {
+            Some(rows) => Ok(rows),
+            None => postgres.read(statement).await,
+        }
     }
 
     /// A response that was built while a read failed must not be cached.
@@ -138,6 +158,7 @@ impl Database {
 
     /// A transaction, which begins with its first statements.
     pub fn begin(&self, scope: Scope) -> Transaction {
+        read_source::leave();
         Transaction::new(Arc::clone(&self.inner), scope)
     }
 
@@ -246,7 +267,10 @@ impl Database {
         Box::pin(async move {
             match &self.inner.engine {
                 Engine::Sqlite(sqlite) => sqlite.close().await,
-                Engine::Postgres(postgres) => postgres.close().await,
+                Engine::Postgres(postgres) => {
+                    self.inner.read_replicas.close().await;
+                    postgres.close().await;
+                }
             }
         })
     }

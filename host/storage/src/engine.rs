@@ -1,8 +1,8 @@
 //! What a [`crate::Database`] and its transactions share: the open engine and the statement check.
 
 use crate::{
-    check::StatementChecker, dialect::Dialect, error::StorageError, postgres::PostgresEngine, sqlite::SqliteEngine,
-    versions::Versions,
+    check::StatementChecker, dialect::Dialect, error::StorageError, postgres::PostgresEngine,
+    read_replicas::ReadReplicas, sqlite::SqliteEngine, versions::Versions,
 };
 use parking_lot::Mutex;
 use std::{
@@ -21,6 +21,7 @@ pub struct DatabaseInner {
     pub engine: Engine,
     /// Of PostgreSQL. SQLite's engine knows every commit itself.
     pub versions: Versions,
+    pub read_replicas: ReadReplicas,
     /// When a call last failed with [`StorageError::Unavailable`].
     last_unavailable: Mutex<Option<Instant>>,
     /// When and why a write last failed with it, unless a later one succeeded.
@@ -28,12 +29,19 @@ pub struct DatabaseInner {
 }
 
 impl DatabaseInner {
-    pub fn new(dialect: Dialect, engine: Engine, versions: Versions) -> Self {
+    pub fn new(
+        dialect: Dialect,
+        checker: StatementChecker,
+        engine: Engine,
+        versions: Versions,
+        read_replicas: ReadReplicas,
+    ) -> Self {
         Self {
-            checker: StatementChecker::new(dialect),
+            checker,
             dialect,
             engine,
             versions,
+            read_replicas,
             last_unavailable: Mutex::default(),
             write_failure: Mutex::default(),
         }

@@ -18,6 +18,8 @@ mod in_use;
 mod migrations;
 mod plugin_objects;
 mod postgres;
+mod read_replicas;
+mod read_source;
 pub mod read_tracking;
 mod restores;
 mod result_budget;
@@ -29,6 +31,7 @@ mod sqlite;
 mod statement_latency;
 mod transaction;
 mod versions;
+mod wal_place;
 
 #[cfg(test)]
 mod fuzz;
@@ -44,6 +47,7 @@ pub use in_use::is_in_use;
 pub use migrations::{AppliedMigration, MigrationReport, Schema, schema_problems};
 pub use plugin_objects::PluginObjects;
 pub use postgres::Notifications;
+pub use read_source::ReadSource;
 pub use read_tracking::ReadDependencies;
 pub use restores::{MIGRATION as RESTORES_MIGRATION, last_restore_ms, record_restore};
 pub use revisions::{OwnerRevision, Revision, Revisions};

@@ -21,6 +21,8 @@ pub struct DatabaseSettings {
     pub prepared: bool,
     /// PostgreSQL: where notifications are listened for; empty for nowhere. `None` is [`Self::url`].
     pub listen_url: Option<SecretString>,
+    /// PostgreSQL: standbys that plain reads may go to.
+    pub read_urls: Vec<SecretString>,
     pub statement_timeout_ms: u64,
     /// Limit of a transaction from its first statement to its end.
     pub transaction_timeout_ms: u64,
@@ -41,6 +43,7 @@ impl DatabaseSettings {
             pool_max: 16,
             prepared: true,
             listen_url: None,
+            read_urls: Vec::new(),
             statement_timeout_ms: 10_000,
             transaction_timeout_ms: 15_000,
             transaction_idle_ms: 2_000,
@@ -57,6 +60,11 @@ impl DatabaseSettings {
             return Ok(Dialect::Sqlite);
         }
         Err(StorageError::Unavailable("the database's address begins with sqlite: or postgres://".into()))
+    }
+
+    /// PostgreSQL: most connections to one server; a transaction and a read need one each.
+    pub(crate) fn connections_max(&self) -> usize {
+        usize::try_from(self.pool_max.max(2)).unwrap_or(usize::MAX)
     }
 
     pub(crate) fn sqlite_path(&self) -> Result<PathBuf, StorageError> {

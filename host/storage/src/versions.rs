@@ -17,6 +17,7 @@ use crate::{
     error::StorageError,
     revisions::{OwnerRevision, Revisions},
     shared_read::SharedRead,
+    wal_place::{self, WalPlace},
 };
 use parking_lot::Mutex;
 use plugin_api::{
@@ -83,10 +84,6 @@ const FOLD: &str = "WITH gone AS (
     INSERT INTO host_versions (owner, version) SELECT owner, count(*) FROM gone GROUP BY owner ORDER BY owner
     ON CONFLICT (owner) DO UPDATE SET version = host_versions.version + excluded.version";
 
-pub fn read_statement() -> Statement {
-    sql(READ).into()
-}
-
 pub fn count_few_statement() -> Statement {
     sql(COUNT_FEW).bind(FOLD_ROWS_MIN).into()
 }
@@ -125,6 +122,8 @@ pub struct Versions {
     reads: SharedRead,
     /// How long the last read is good enough for a cached response.
     staleness: Duration,
+    /// Standbys are compared with what is read.
+    has_places: bool,
     last: Mutex<LastRead>,
 }
 
@@ -132,11 +131,12 @@ pub struct Versions {
 struct LastRead {
     by_owner: HashMap<String, u64>,
     begun_at: Option<Instant>,
+    place: Option<WalPlace>,
 }
 
 impl Versions {
-    pub fn new(staleness: Duration) -> Self {
-        Self { revisions: Arc::default(), reads: SharedRead::default(), staleness, last: Mutex::default() }
+    pub fn new(staleness: Duration, has_places: bool) -> Self {
+        Self { revisions: Arc::default(), reads: SharedRead::default(), staleness, has_places, last: Mutex::default() }
     }
 
     pub fn revisions(&self) -> &Arc<Revisions> {
@@ -148,6 +148,21 @@ impl Versions {
         !self.staleness.is_zero()
     }
 
+    /// What is read. For a standby with one row more: a place in the log that has every commit that is counted.
+    pub fn read_statement(&self) -> Statement {
+        if self.has_places { sql(format!("{READ} UNION ALL {}", wal_place::CURRENT)) } else { sql(READ) }.into()
+    }
+
+    /// Whether a client gets the position of its write.
+    pub fn gives_positions(&self) -> bool {
+        self.may_be_stale() || self.has_places
+    }
+
+    /// A place in the log that has what the last read has counted, and so everything that the revisions follow from.
+    pub fn wal_place(&self) -> Option<WalPlace> {
+        self.last.lock().place.clone()
+    }
+
     /// Reads the versions, or waits for another caller's read that begins after this call. `false` when it failed.
     pub async fn refresh<F>(&self, read: impl FnOnce() -> F) -> bool
     where
@@ -157,8 +172,8 @@ impl Versions {
             metrics::counter!("gateway_version_reads_total").increment(1);
             let begun_at = Instant::now();
             match read().await.and_then(|rows| decode(&rows)) {
-                Ok(by_owner) => {
-                    self.apply(by_owner, begun_at);
+                Ok(read) => {
+                    self.apply(read, begun_at);
                     true
                 }
                 Err(error) => {
@@ -190,7 +205,7 @@ impl Versions {
     }
 
     /// Advances the revisions of the owners whose version is another one. Reads come here in the order in which they began.
-    fn apply(&self, by_owner: HashMap<String, u64>, begun_at: Instant) {
+    fn apply(&self, (by_owner, place): VersionsRead, begun_at: Instant) {
         let mut last = self.last.lock();
         let owners = last.by_owner.keys().chain(by_owner.keys());
         let changed = owners.filter(|owner| last.by_owner.get(*owner) != by_owner.get(*owner));
@@ -203,7 +218,7 @@ impl Versions {
             changed.push(self.revisions.of(HOST_OWNER));
             drop(self.revisions.begin_commit(changed));
         }
-        *last = LastRead { by_owner, begun_at: Some(begun_at) };
+        *last = LastRead { by_owner, begun_at: Some(begun_at), place };
     }
 
     fn revision_of(&self, owner: &str) -> OwnerRevision {
@@ -211,9 +226,20 @@ impl Versions {
     }
 }
 
-fn decode(rows: &Rows) -> Result<HashMap<String, u64>, StorageError> {
+/// By owner, and the place in the log where it is read.
+type VersionsRead = (HashMap<String, u64>, Option<WalPlace>);
+
+fn decode(rows: &Rows) -> Result<VersionsRead, StorageError> {
     let rows: Vec<(String, u64)> = decode_rows(rows).map_err(|error| StorageError::Internal(error.to_string()))?;
-    Ok(rows.into_iter().collect())
+    let mut place = None;
+    let mut by_owner = HashMap::with_capacity(rows.len());
+    for (owner, version) in rows {
+        match WalPlace::of_row(&owner, version) {
+            Some(end) => place = Some(end),
+            None => drop(by_owner.insert(owner, version)),
+        }
+    }
+    Ok((by_owner, place))
 }
 
 #[cfg(test)]
@@ -222,13 +248,14 @@ mod tests {
     use crate::revisions::Revision;
 
     fn apply(versions: &Versions, read: &[(&str, u64)]) -> Revision {
-        versions.apply(read.iter().map(|(owner, version)| ((*owner).to_owned(), *version)).collect(), Instant::now());
+        let by_owner = read.iter().map(|(owner, version)| ((*owner).to_owned(), *version)).collect();
+        versions.apply((by_owner, None), Instant::now());
         versions.revisions.current()
     }
 
     #[test]
     fn a_version_that_changes_advances_its_owner_and_the_gateway() {
-        let versions = Versions::new(Duration::ZERO);
+        let versions = Versions::new(Duration::ZERO, false);
         let is_unchanged = |owner: &str, since| versions.revisions.of(owner).is_unchanged_since(since);
         let since = apply(&versions, &[("forum", 3), ("hello", 1)]);
         assert_eq!(apply(&versions, &[("forum", 3), ("hello", 1)]), since);
@@ -241,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_change_of_anything_advances_what_everything_depends_on() {
-        let versions = Versions::new(Duration::ZERO);
+        let versions = Versions::new(Duration::ZERO, false);
         let since = apply(&versions, &[("forum", 3)]);
         apply(&versions, &[("forum", 3), (EVERYTHING, 1)]);
         assert!(!versions.revisions.everything().is_unchanged_since(since));
@@ -250,7 +277,7 @@ mod tests {
 
     #[test]
     fn an_owner_that_is_gone_has_changed() {
-        let versions = Versions::new(Duration::ZERO);
+        let versions = Versions::new(Duration::ZERO, false);
         let since = apply(&versions, &[("forum", 3), ("hello", 1)]);
         apply(&versions, &[("hello", 1)]);
         assert!(!versions.revisions.of("forum").is_unchanged_since(since));
@@ -262,10 +289,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_read_is_good_for_as_long_as_it_may_be_old_and_never_older_than_a_position() {
-        let strict = Versions::new(Duration::ZERO);
+        let strict = Versions::new(Duration::ZERO, false);
         apply(&strict, &[("forum", 3)]);
         assert!(!strict.refresh_if_old(None, fail).await);
-        let lax = Versions::new(Duration::from_secs(3600));
+        let lax = Versions::new(Duration::from_secs(3600), false);
         assert!(!lax.refresh_if_old(None, fail).await, "there is none");
         apply(&lax, &[("forum", 3)]);
         assert!(lax.refresh_if_old(None, fail).await);
@@ -278,7 +305,7 @@ mod tests {
 
     #[tokio::test]
     async fn after_a_read_that_failed_everything_has_changed() {
-        let versions = Versions::new(Duration::from_secs(3600));
+        let versions = Versions::new(Duration::from_secs(3600), false);
         let since = apply(&versions, &[("forum", 3)]);
         assert!(!versions.refresh(fail).await);
         assert!(versions.revisions.of("forum").is_unchanged_since(since), "nothing is known to have changed");

@@ -4,6 +4,7 @@ mod cached;
 mod conditional;
 mod fresh;
 mod notebook;
+mod read_replicas;
 mod shared;
 
 use crate::storage::Engine;

@@ -10,6 +10,7 @@ mod load;
 mod lost_commit;
 mod pgbouncer;
 mod several_machines;
+mod unsigned_commit;
 
 use crate::crash::{Dice, Ledger, Load, Outcome, Write, send, small_setup};
 use crate::e2e::Site;

@@ -59,6 +59,8 @@ fn keys(problems: &[Problem]) -> Vec<&str> {
 #[case("database.url = 'sqlite:'", "database.url", "names no file", "sqlite:./data")]
 #[case("database.url = 'sqlite:a.db?mode=rwc'", "database.url", "parameters", "remove them")]
 #[case("database.listen_url = 'sqlite:x.db'", "database.listen_url", "no PostgreSQL URL", "postgres://user@host")]
+#[case("database.read_urls = ['sqlite:x.db']", "database.read_urls", "no PostgreSQL URL", "postgres://user@host")]
+#[case("database.read_urls = ['postgres://h/d']", "database.read_urls", "database.url is no", "that they follow")]
 #[case("database.url = 'postgres://h:port/d'", "database.url", "malformed", "percent-encoded")]
 #[case("plugins.dir = '/nowhere/plugins'", "plugins.dir", "/nowhere/plugins cannot be read", "create it")]
 #[case("data_dir = '/dev/null/data'", "data_dir", "/dev/null is not a folder", "name another")]

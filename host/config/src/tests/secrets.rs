@@ -57,6 +57,20 @@ fn a_password_of_the_listening_connection_stands_in_the_environment_only() {
 }
 
 #[test]
+fn a_password_of_a_read_replica_stands_in_the_environment_only() {
+    let start =
+        file(&format!("database.url = 'postgres://db/name'\ndatabase.read_urls = ['postgres://db/name', '{URL}']"));
+    let problem = start.problem();
+    assert_eq!(problem.key, "database.read_urls");
+    assert!(problem.hint.ends_with("GATEWAY_DATABASE__READ_URLS"), "{problem}");
+    assert!(!format!("{problem:?}").contains(SECRET));
+    let start = file("database.url = 'postgres://db/name'");
+    let config = start.variable("GATEWAY_DATABASE__READ_URLS", &format!("{URL}, postgres://db/name")).config();
+    let read: Vec<&str> = config.database.read_urls.iter().map(ExposeSecret::expose_secret).collect();
+    assert_eq!(read, [URL, "postgres://db/name"]);
+}
+
+#[test]
 fn a_password_in_the_file_is_refused_even_when_a_variable_hides_it() {
     let problem = file(&format!("database.url = '{URL}'")).variable("GATEWAY_DATABASE__URL", "sqlite:a.db").problem();
     assert_eq!(problem.key, "database.url");

@@ -220,6 +220,23 @@ impl Dispatcher {
         call: Call<'_>,
         routed: RoutedRequest,
     ) -> Result<Response<Body>, ErrorResponse> {
+        let source = if call.route.may_read_from_replica() {
+            self.host.database.read_source(self.position.sent_by(&routed.parts.headers)).await
+        } else {
+            None
+        };
+        match source {
+            // Boxed: where there are no read replicas, nobody pays for it.
+            Some(source) => Box::pin(source.scope(self.verify_and_call(call, routed))).await,
+            None => self.verify_and_call(call, routed).await,
+        }
+    }
+
+    async fn verify_and_call(
+        self: &Arc<Self>,
+        call: Call<'_>,
+        routed: RoutedRequest,
+    ) -> Result<Response<Body>, ErrorResponse> {
         let RoutedRequest { parts, params, body, is_search } = routed;
         check_setting(call.route)?;
         let _search = if is_search { Some(self.begin_search(call.route.timeout).await?) } else { None };

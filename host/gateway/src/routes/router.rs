@@ -79,6 +79,12 @@ impl Route {
         self.target.owner()
     }
 
+    /// Whether its reads may be answered by a standby. Where somebody proves who he is or pays, what is read may be a moment old.
+    pub fn may_read_from_replica(&self) -> bool {
+        let spec = &self.spec;
+        spec.method == "GET" && matches!(spec.auth, Auth::Public) && spec.price.is_none() && !spec.streams_body
+    }
+
     /// Whether a request to it searches. What that costs grows with what is found.
     pub fn is_search(&self, uri: &Uri) -> bool {
         let query = self.search_limits.as_ref().and(uri.query()).unwrap_or_default();

@@ -1,28 +1,20 @@
 //! The open PostgreSQL database: its connection pool and time limits.
 
 use super::{
-    connector::{Connector, SessionManager},
-    error::{ExecuteError, POOL_TIMED_OUT},
+    connector::Connector,
     migrator,
-    pipeline::Pipeline,
     pooled_connection::PooledConnection,
     presence::Presence,
-    query::{PlanFor, Query},
-    reachability::Reachability,
-    session::Session,
-    session_settings::SessionSettings,
+    query::Query,
+    reachability::{Reachability, Server},
+    session_pool::{SessionPool, silent},
     tools,
 };
 use crate::{
     check::CheckedStatement,
     error::StorageError,
     migrations::{AppliedMigration, MigrationReport, MigrationStep},
-    result_budget::ResultBudget,
     settings::DatabaseSettings,
-};
-use deadpool::{
-    Runtime,
-    managed::{Object, Pool, PoolError, TimeoutType},
 };
 use plugin_api::abi::Rows;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -33,17 +25,13 @@ use std::{
 };
 use tokio::{
     sync::{AcquireError, Semaphore},
-    time::{error::Elapsed, sleep, timeout},
+    time::{error::Elapsed, timeout},
 };
 
-/// How much longer than the server's limit the client waits before it closes the connection.
-const CLIENT_GRACE: Duration = Duration::from_secs(5);
 const TRANSACTIONS_WAIT: &str = "as many transactions as there may be have been open";
-const CLOSE_POLL: Duration = Duration::from_millis(5);
 
 pub struct PostgresEngine {
-    pool: Pool<SessionManager>,
-    connector: Arc<Connector>,
+    pub(super) pool: SessionPool,
     /// For notifications; `None` where they are not listened for.
     pub(super) listener: Option<Connector>,
     url: SecretString,
@@ -51,8 +39,6 @@ pub struct PostgresEngine {
     /// reads.
     transaction_permits: Arc<Semaphore>,
     pub(super) reachability: Arc<Reachability>,
-    pub(super) session_settings: SessionSettings,
-    statement_timeout: Duration,
     transaction_timeout: Duration,
     transaction_idle: Duration,
     presence: Presence,
@@ -60,40 +46,25 @@ pub struct PostgresEngine {
 
 impl PostgresEngine {
     pub async fn open(settings: &DatabaseSettings) -> Result<Self, StorageError> {
-        let session_settings = SessionSettings::new(settings);
-        let connector = Arc::new(Connector::new(&settings.url, session_settings.clone(), settings.prepared)?);
+        let pool = SessionPool::new(&settings.url, settings, Reachability::of(Server::Primary))?;
         let listen_url = settings.listen_url.as_ref().unwrap_or(&settings.url);
         let listens = !listen_url.expose_secret().is_empty();
         let listener = listens.then(|| Connector::bare(listen_url)).transpose()?;
-        let reachability = Arc::<Reachability>::default();
-        let statement_timeout = Duration::from_millis(settings.statement_timeout_ms);
-        let wait_timeout = statement_timeout + CLIENT_GRACE;
-        let pool_max = usize::try_from(settings.pool_max.max(2)).unwrap_or(usize::MAX);
-        let manager =
-            SessionManager { connector: Arc::clone(&connector), dead_connection: reachability.dead_connection() };
-        let pool = Pool::builder(manager)
-            .max_size(pool_max)
-            .runtime(Runtime::Tokio1)
-            .wait_timeout(Some(wait_timeout))
-            .create_timeout(Some(wait_timeout))
-            .build()
-            .map_err(|error| StorageError::Internal(format!("the pool cannot be built: {error}")))?;
+        let reachability = Arc::clone(&pool.reachability);
+        let connections_max = settings.connections_max();
         let beside = Connector::bare(&settings.url)?;
-        let presence = Presence::enter(beside, Arc::clone(&reachability), wait_timeout).await?;
+        let presence = Presence::enter(beside, Arc::clone(&reachability), pool.wait_timeout()).await?;
         let engine = Self {
             pool,
-            connector,
             listener,
             url: settings.url.clone(),
-            transaction_permits: Arc::new(Semaphore::new(pool_max - pool_max.div_ceil(4))),
+            transaction_permits: Arc::new(Semaphore::new(connections_max - connections_max.div_ceil(4))),
             reachability,
-            session_settings,
-            statement_timeout,
             transaction_timeout: Duration::from_millis(settings.transaction_timeout_ms),
             transaction_idle: Duration::from_millis(settings.transaction_idle_ms),
             presence,
         };
-        let mut first = engine.acquire().await?;
+        let mut first = engine.pool.acquire(None).await?;
         if settings.prepared && !first.get()?.state.has_limits {
             tracing::warn!(
                 "there is a pooler before PostgreSQL: set database.prepared = false unless it knows prepared statements"
@@ -110,51 +81,15 @@ impl PostgresEngine {
     }
 
     pub async fn read(&self, statement: &CheckedStatement) -> Result<Rows, StorageError> {
-        let mut connection = self.acquire().await?;
-        let query = [Query::new(statement)];
-        let read = self.reachability.unless_away(self.read_on(&mut connection, &query)).await;
-        match read.inspect_err(|_| self.suspect())? {
-            Ok(rows) => {
-                connection.return_to_pool();
-                Ok(rows)
-            }
-            Err(error) => {
-                if error.is_connection_usable {
-                    connection.return_to_pool();
-                }
-                Err(self.statement_error(statement, error.error))
-            }
-        }
-    }
-
-    /// After a change of the table the statement is prepared again, once.
-    async fn read_on(&self, connection: &mut PooledConnection, query: &[Query<'_>; 1]) -> Result<Rows, ExecuteError> {
-        let session = connection.get()?;
-        match self.read_in_time(session, query).await {
-            Err(error) if error.is_plan_stale => {
-                session.forget_prepared();
-                self.read_in_time(session, query).await
-            }
-            result => result,
-        }
-    }
-
-    /// The server stops a statement that is too slow, if it knows the limit. Otherwise it is asked to, when the connection is
-    /// dropped.
-    async fn read_in_time(&self, session: &mut Session, query: &[Query<'_>; 1]) -> Result<Rows, ExecuteError> {
-        let (limit, error) = if session.state.has_limits {
-            (self.wait_timeout(), silent())
-        } else {
-            (self.statement_timeout, StorageError::Timeout("the statement was stopped".into()))
-        };
-        let read = timeout(limit, read_once(session, query, self.wait_timeout()));
-        read.await.map_err(|_elapsed: Elapsed| ExecuteError::from(error)).flatten()
+        let read = self.pool.read(&[Query::new(statement)]).await;
+        let rows = read.map_err(|error| self.statement_error(statement, error))?;
+        Ok(rows.into_iter().next().unwrap_or_default())
     }
 
     /// The error of a statement; that of one that was too slow says how much time it had.
     pub(super) fn statement_error(&self, statement: &CheckedStatement, error: StorageError) -> StorageError {
         match error {
-            StorageError::Timeout(_) => statement.slow_error(self.statement_timeout),
+            StorageError::Timeout(_) => statement.slow_error(self.pool.statement_timeout),
             StorageError::Unavailable(_) => {
                 self.suspect();
                 error
@@ -165,28 +100,12 @@ impl PostgresEngine {
 
     /// A connection failed: the server may be away.
     pub(super) fn suspect(&self) {
-        self.reachability.dead_connection().notify_one();
-    }
-
-    async fn acquire(&self) -> Result<PooledConnection, StorageError> {
-        Ok(PooledConnection::new(self.pooled().await?, Arc::clone(&self.connector), None))
-    }
-
-    async fn pooled(&self) -> Result<Object<SessionManager>, StorageError> {
-        self.reachability.unless_away(self.pool.get()).await?.map_err(|error| match error {
-            PoolError::Timeout(TimeoutType::Wait) => StorageError::waited(POOL_TIMED_OUT, self.wait_timeout()),
-            PoolError::Timeout(TimeoutType::Create | TimeoutType::Recycle) => silent(),
-            PoolError::Backend(error) => error,
-            PoolError::Closed => StorageError::Unavailable("the database is closed".into()),
-            PoolError::NoRuntimeSpecified | PoolError::PostCreateHook(_) => {
-                StorageError::Internal("the pool of connections failed".into())
-            }
-        })
+        self.pool.suspect();
     }
 
     /// How long a statement waits for a connection, and then for the server.
     pub(super) fn wait_timeout(&self) -> Duration {
-        self.statement_timeout + CLIENT_GRACE
+        self.pool.wait_timeout()
     }
 
     pub(super) async fn acquire_for_transaction(&self) -> Result<PooledConnection, StorageError> {
@@ -197,14 +116,14 @@ impl PostgresEngine {
             .await?
             .map_err(|_elapsed: Elapsed| StorageError::waited(TRANSACTIONS_WAIT, self.wait_timeout()))?
             .map_err(|_closed: AcquireError| StorageError::Unavailable("the database is closed".to_owned()))?;
-        Ok(PooledConnection::new(self.pooled().await?, Arc::clone(&self.connector), Some(permit)))
+        self.pool.acquire(Some(permit)).await
     }
 
     /// The error of a transaction that waited for another one of its plugin to end.
     pub(super) fn lock_wait_error(&self, error: StorageError) -> StorageError {
         match error {
             StorageError::Timeout(_) | StorageError::Busy(_) => {
-                StorageError::waited("another transaction of the plugin has been open", self.statement_timeout)
+                StorageError::waited("another transaction of the plugin has been open", self.pool.statement_timeout)
             }
             other => other,
         }
@@ -245,26 +164,8 @@ impl PostgresEngine {
 
     /// Waits for what is running.
     pub async fn close(&self) {
-        self.reachability.stop_watching();
         self.transaction_permits.close();
-        self.pool.close();
-        let all_returned = async {
-            while self.pool.status().size > 0 {
-                sleep(CLOSE_POLL).await;
-            }
-        };
-        let _ = timeout(self.wait_timeout(), all_returned).await;
+        self.pool.close().await;
         self.presence.leave().await;
     }
-}
-
-pub(super) fn silent() -> StorageError {
-    StorageError::Unavailable("the server does not answer".into())
-}
-
-async fn read_once(session: &mut Session, query: &[Query<'_>; 1], patience: Duration) -> Result<Rows, ExecuteError> {
-    let forms = session.prepare(query, PlanFor::Anything).await.map_err(|(_, error)| error)?;
-    let pipeline = Pipeline { begin: None, queries: query, forms: &forms, end: None, patience };
-    let outcomes = session.run(&pipeline, &mut ResultBudget::new()).await.map_err(|failed| failed.error)?;
-    Ok(outcomes.into_iter().next().map(|outcome| outcome.rows).unwrap_or_default())
 }

@@ -30,21 +30,33 @@ pub struct Reachability {
     watcher: Mutex<Option<JoinHandle<()>>>,
 }
 
+/// Whose server it is, for what is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Server {
+    Primary,
+    /// With its place in `database.read_urls`.
+    ReadReplica(usize),
+}
+
 struct State {
+    server: Server,
     /// Why the server is away, while it is.
     away: watch::Sender<Option<String>>,
     /// A connection of the pool was found dead.
     dead_connection: Arc<Notify>,
 }
 
-impl Default for Reachability {
-    fn default() -> Self {
-        let state = State { away: watch::Sender::new(None), dead_connection: Arc::default() };
+impl Reachability {
+    /// Present until a task of [`Self::watch`] finds it away.
+    pub fn of(server: Server) -> Self {
+        let state = State { server, away: watch::Sender::new(None), dead_connection: Arc::default() };
         Self { state: Arc::new(state), watcher: Mutex::default() }
     }
-}
 
-impl Reachability {
+    pub fn is_away(&self) -> bool {
+        self.state.away.borrow().is_some()
+    }
+
     /// The output of `work`, or an error as soon as the server is known to be away.
     pub async fn unless_away<T>(&self, work: impl Future<Output = T>) -> Result<T, StorageError> {
         let mut away = self.state.away.subscribe();
@@ -131,7 +143,12 @@ impl State {
     fn set_away(&self, reason: &str) {
         self.away.send_if_modified(|away| {
             if away.is_none() {
-                tracing::error!(reason, "PostgreSQL is away: requests that need it are refused");
+                match self.server {
+                    Server::Primary => tracing::error!(reason, "PostgreSQL is away: requests that need it are refused"),
+                    Server::ReadReplica(number) => {
+                        tracing::warn!(number, reason, "a read replica is away: the primary answers in its place");
+                    }
+                }
             }
             let is_new = away.as_deref() != Some(reason);
             *away = Some(reason.to_owned());
@@ -142,7 +159,11 @@ impl State {
     fn set_present(&self, lost_at: Instant) {
         self.away.send_if_modified(|away| {
             if away.is_some() {
-                tracing::info!(away_ms = lost_at.elapsed().as_millis(), "PostgreSQL is back");
+                let away_ms = lost_at.elapsed().as_millis();
+                match self.server {
+                    Server::Primary => tracing::info!(away_ms, "PostgreSQL is back"),
+                    Server::ReadReplica(number) => tracing::info!(number, away_ms, "a read replica is back"),
+                }
             }
             away.take().is_some()
         });

@@ -9,12 +9,13 @@
 //! BEGIN travels with the first statements, and COMMIT with the last: see [`super::pipeline`].
 
 use super::{
-    engine::{PostgresEngine, silent},
+    engine::PostgresEngine,
     error::{ExecuteError, read_only_error},
     pipeline::{Pipeline, PipelineError, Place},
     pooled_connection::PooledConnection,
     query::{PlanFor, Query},
     session::{PREPARED_STATEMENTS_MAX, Session},
+    session_pool::silent,
     session_settings::TransactionMode,
 };
 use crate::{
@@ -221,7 +222,7 @@ impl PostgresTransaction {
         let forms = timeout(patience, session.prepare(&queries, plan_for)).await;
         let forms = forms.map_err(|_elapsed| Failure::of_connection(silent()))?;
         let forms = forms.map_err(|(index, error)| fail(Place::Query(index), error, !open.has_begun))?;
-        let begin = (!open.has_begun).then(|| self.engine.session_settings.begin(self.mode, session.state));
+        let begin = (!open.has_begun).then(|| self.engine.pool.session_settings.begin(self.mode, session.state));
         let mut pipeline = Pipeline { begin: begin.as_deref(), queries: &queries, forms: &forms, end, patience };
         // A session that may write on its own must have begun before it gets the statements, or they would take effect alone
         // after a BEGIN that failed.

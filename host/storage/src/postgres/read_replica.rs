@@ -1,0 +1,135 @@
+//! A standby that follows the primary, for plain reads.
+//!
+//! The rules that must not break: **each read looks, on its own connection and in the same round trip, how far the standby is**,
+//! since the server behind an address may have been promoted or replaced a moment ago. **What a standby cannot answer, for whatever
+//! reason, is no error of the request**: the caller asks the primary.
+
+use super::{
+    connector::Connector,
+    query::Query,
+    reachability::{Reachability, Server},
+    session_pool::SessionPool,
+};
+use crate::{
+    check::CheckedStatement,
+    error::StorageError,
+    settings::DatabaseSettings,
+    wal_place::{Replay, WalPlace},
+};
+use plugin_api::abi::Rows;
+use secrecy::SecretString;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
+pub struct ReadReplica {
+    /// Its place in `database.read_urls`, from 1.
+    number: usize,
+    pool: SessionPool,
+    /// Asks what it has replayed.
+    replayed: CheckedStatement,
+    /// One bit for each reason that was logged.
+    logged: AtomicU8,
+}
+
+/// Why the primary answered in place of a standby.
+#[derive(Clone, Copy)]
+enum Unfit {
+    Away,
+    Behind,
+    Promoted,
+    OtherHistory,
+    Failed,
+}
+
+impl Unfit {
+    fn label(self) -> &'static str {
+        match self {
+            Self::Away => "away",
+            Self::Behind => "behind",
+            Self::Promoted => "promoted",
+            Self::OtherHistory => "other_history",
+            Self::Failed => "failed",
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::Away => "it is away",
+            Self::Behind => "it has not replayed what the read needs",
+            Self::Promoted => "it is no standby any more",
+            Self::OtherHistory => "it follows another server than the primary, or not yet the new one",
+            Self::Failed => "the read failed there",
+        }
+    }
+}
+
+impl ReadReplica {
+    /// Connects when it is read from, and watches the server.
+    pub fn open(
+        number: usize,
+        url: &SecretString,
+        settings: &DatabaseSettings,
+        replayed: CheckedStatement,
+    ) -> Result<Self, StorageError> {
+        let pool = SessionPool::new(url, settings, Reachability::of(Server::ReadReplica(number)))?;
+        pool.reachability.watch(Connector::bare(url)?);
+        Ok(Self { number, pool, replayed, logged: AtomicU8::new(0) })
+    }
+
+    pub fn is_away(&self) -> bool {
+        self.pool.reachability.is_away()
+    }
+
+    /// The rows, when the standby has replayed the place; `None` when the primary has to answer.
+    pub async fn read(&self, statement: &CheckedStatement, place: &WalPlace) -> Option<Rows> {
+        let unfit = match self.pool.read(&[Query::new(&self.replayed), Query::new(statement)]).await {
+            Ok(answers) => {
+                let mut answers = answers.into_iter();
+                match place.compare(&answers.next().unwrap_or_default()) {
+                    Ok(Replay::Reached) => {
+                        count("replica");
+                        return Some(answers.next().unwrap_or_default());
+                    }
+                    Ok(Replay::Behind) => Unfit::Behind,
+                    Ok(Replay::Promoted) => Unfit::Promoted,
+                    Ok(Replay::OtherHistory) => Unfit::OtherHistory,
+                    Err(_malformed) => Unfit::Failed,
+                }
+            }
+            Err(StorageError::Unavailable(_)) => {
+                self.pool.suspect();
+                Unfit::Away
+            }
+            Err(error) => {
+                tracing::debug!(number = self.number, %error, "a read replica failed a read");
+                Unfit::Failed
+            }
+        };
+        self.pass_on(unfit);
+        None
+    }
+
+    /// Counts what the primary answers in its place.
+    pub fn pass_on_while_away(&self) {
+        self.pass_on(Unfit::Away);
+    }
+
+    fn pass_on(&self, unfit: Unfit) {
+        count(unfit.label());
+        let bit = 1 << (unfit as u8);
+        if self.logged.fetch_or(bit, Relaxed) & bit == 0 {
+            tracing::warn!(
+                number = self.number,
+                reason = unfit.text(),
+                "a read replica was not used, and the primary answered; this reason is logged once, and then counted only"
+            );
+        }
+    }
+
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+}
+
+fn count(source: &'static str) {
+    metrics::counter!("gateway_read_replica_reads_total", "result" => source).increment(1);
+}

@@ -1,0 +1,83 @@
+//! Places in the server's write-ahead log, by which a standby is compared with its primary.
+//!
+//! The rule that must not break: **a standby that has replayed a place shows every commit that was visible on the primary when
+//! the place was read.** A commit is in the log before it is visible. Numbers of changes would not do: a standby shows commits in
+//! the order of the log, and the primary may show two that end at the same time in the other order.
+
+use crate::error::StorageError;
+use plugin_api::{abi::Rows, host::decode_rows};
+
+/// The end of the primary's log, in the form of a row of [`crate::versions`]: the text says whose log it is, after a mark that no
+/// plugin's name begins with, and the timeline, which every promotion changes.
+pub const CURRENT: &str = "SELECT '@' || (SELECT system_identifier FROM pg_control_system()) || '/' || \
+     substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8), \
+     CAST(pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') AS BIGINT)";
+
+/// The same of a standby: what it has replayed, or NULL when it is a primary by now. The timeline is that of its last
+/// restart point. After it has begun to follow another server that is an old one for a while, and then it is not used.
+const REPLAYED: &str = "SELECT '@' || system.system_identifier || '/' || lpad(upper(to_hex(checkpoint.timeline_id)), 8, '0'), \
+     CAST(CASE WHEN pg_is_in_recovery() THEN pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0') END AS BIGINT) \
+     FROM pg_control_system() AS system, pg_control_checkpoint() AS checkpoint";
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WalPlace {
+    /// Of which cluster the log is, and of which timeline.
+    history: String,
+    lsn: u64,
+}
+
+/// What a standby has replayed, compared with a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replay {
+    Reached,
+    Behind,
+    /// It takes writes of its own.
+    Promoted,
+    /// It is the standby of another cluster, or its primary was replaced by another one that it does not follow yet.
+    OtherHistory,
+}
+
+impl WalPlace {
+    /// Of a row that [`CURRENT`] made; `None` for other rows.
+    pub fn of_row(text: &str, lsn: u64) -> Option<Self> {
+        text.strip_prefix('@').map(|history| Self { history: history.to_owned(), lsn })
+    }
+
+    pub fn compare(&self, replayed: &Rows) -> Result<Replay, StorageError> {
+        let rows: Vec<(String, Option<u64>)> =
+            decode_rows(replayed).map_err(|error| StorageError::Internal(error.to_string()))?;
+        let Some((text, lsn)) = rows.into_iter().next() else { return Ok(Replay::Behind) };
+        Ok(self.compare_with(&text, lsn))
+    }
+
+    fn compare_with(&self, text: &str, lsn: Option<u64>) -> Replay {
+        match lsn {
+            None => Replay::Promoted,
+            Some(_) if text.strip_prefix('@') != Some(&self.history) => Replay::OtherHistory,
+            Some(lsn) if lsn < self.lsn => Replay::Behind,
+            Some(_) => Replay::Reached,
+        }
+    }
+}
+
+/// For a standby.
+pub fn replayed_statement() -> plugin_api::abi::Statement {
+    plugin_api::sql(REPLAYED).into()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    #[test]
+    fn only_a_standby_of_the_same_history_reaches_a_place() {
+        let place = WalPlace::of_row("@7/00000001", 100).unwrap();
+        assert_eq!(place.compare_with("@7/00000001", Some(100)), Replay::Reached);
+        assert_eq!(place.compare_with("@7/00000001", Some(99)), Replay::Behind);
+        assert_eq!(place.compare_with("@7/00000001", None), Replay::Promoted);
+        assert_eq!(place.compare_with("@7/00000002", Some(200)), Replay::OtherHistory);
+        assert_eq!(place.compare_with("@8/00000001", Some(200)), Replay::OtherHistory);
+        assert_eq!(WalPlace::of_row("forum", 3), None);
+    }
+}
