@@ -10,14 +10,18 @@ use sqlx::{Connection as _, Executor as _, PgConnection, Row as _};
 use std::{
     fs,
     net::{Ipv4Addr, SocketAddr, TcpListener},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
 use tempfile::TempDir;
 
+/// Names another program than Debian's, to try another version.
+pub const PROGRAM_VARIABLE: &str = "GATEWAY_TEST_PGBOUNCER";
 /// Debian's place, which is not in every user's PATH.
 const PROGRAM: &str = "/usr/sbin/pgbouncer";
+/// The first version that knows prepared statements in transaction mode.
+const PREPARES_FROM: (u32, u32) = (1, 21);
 const START_LIMIT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(10);
 /// A port that was free may be taken before the pooler listens on it.
@@ -29,6 +33,7 @@ pub struct PgBouncer {
     folder: TempDir,
     listener: SocketAddr,
     url: String,
+    prepares: bool,
 }
 
 /// The connections of one database.
@@ -56,6 +61,11 @@ impl PgBouncer {
     /// The database's address through the pooler.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Whether it knows prepared statements: they may be named then.
+    pub fn prepares(&self) -> bool {
+        self.prepares
     }
 
     /// The pool of the database, once somebody has used it.
@@ -86,10 +96,17 @@ impl PgBouncer {
         let folder = tempfile::Builder::new().prefix("gateway-pgbouncer-").tempdir()?;
         let user = unprivileged_user(folder.path())?;
         let settings = folder.path().join("pgbouncer.ini");
-        fs::write(&settings, ini(server, listener, servers_max, folder.path()))?;
-        let mut program = command(user, Path::new(PROGRAM));
+        let path = std::env::var_os(PROGRAM_VARIABLE).map_or_else(|| PathBuf::from(PROGRAM), PathBuf::from);
+        let prepares = version(&path)? >= PREPARES_FROM;
+        let mut text = ini(server, listener, servers_max, folder.path());
+        if prepares {
+            text.push_str("max_prepared_statements = 100\n");
+        }
+        fs::write(&settings, text)?;
+        let mut program = command(user, &path);
         program.arg(&settings);
-        let mut started = Self { supervisor: supervise(&program)?, folder, listener, url: server.through(listener)? };
+        let (supervisor, url) = (supervise(&program)?, server.through(listener)?);
+        let mut started = Self { supervisor, folder, listener, url, prepares };
         started.wait_until_ready().await?;
         Ok(started)
     }
@@ -119,6 +136,18 @@ impl Drop for PgBouncer {
         // The end of the pipe tells the supervisor to stop the pooler.
         drop(self.supervisor.stdin.take());
         let _ = self.supervisor.wait();
+    }
+}
+
+/// Of `PgBouncer 1.18.0`, the first two numbers.
+fn version(program: &Path) -> Result<(u32, u32)> {
+    let output = Command::new(program).arg("--version").output();
+    let output = output.with_context(|| format!("{} (Debian's package is pgbouncer)", program.display()))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut numbers = text.split_whitespace().nth(1).unwrap_or_default().split('.').map(str::parse);
+    match (numbers.next(), numbers.next()) {
+        (Some(Ok(major)), Some(Ok(minor))) => Ok((major, minor)),
+        _ => bail!("no version of PgBouncer: {text}"),
     }
 }
 

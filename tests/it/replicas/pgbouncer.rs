@@ -1,5 +1,6 @@
 //! PgBouncer in transaction mode between the gateways and the server: no transaction finds its connection changed under it, and
-//! streams go on by notifications on a connection of their own, or by polling.
+//! streams go on by notifications on a connection of their own, or by polling. With a PgBouncer that knows prepared statements
+//! (`GATEWAY_TEST_PGBOUNCER` names one) they are named, and else sent with each call.
 
 use super::{Follower, Replicas, send_unanswered_again, write_last};
 use crate::crash::{Dice, Ledger, Load, Stored};
@@ -41,7 +42,7 @@ async fn behind_pgbouncer_a_kill_loses_nothing_and_streams_have_no_gap(
 ) {
     let direct = postgres::fresh_database().await.unwrap();
     let bouncer = PgBouncer::start(&direct, SERVERS_MAX).await.unwrap();
-    let adjust = |setup: Setup| wake.set(setup.set("database.prepared", false), &direct);
+    let adjust = |setup: Setup| wake.set(setup.set("database.prepared", bouncer.prepares()), &direct);
     let mut replicas = Replicas::start_on(bouncer.url(), GATEWAYS, adjust).await;
     let sites = replicas.sites.clone();
     let wallets: Vec<Wallet> = (0..16).map(Wallet::new).collect();
