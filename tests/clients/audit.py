@@ -2,7 +2,8 @@
 
     python audit.py SIGNER < audit.jsonl
 
-SIGNER is `signer` of the gateway's /api/health. Prints what was checked as JSON, or the first thing that is wrong, and ends with 1.
+SIGNER is `signer` of the gateway's /api/health. Prints what was checked as JSON (`missing` are the plugins whose lines are
+not there, as the footer says), or the first thing that is wrong, and ends with 1.
 """
 
 import json
@@ -76,7 +77,19 @@ def check(text, signer):
     places = [place(line) for line, _ in lines]
     if places != sorted(places):
         raise Wrong("the lines are not in order")
-    return {"lines": len(lines), "root": root, "kinds": sorted({line["kind"] for line, _ in lines})}
+    missing, sources = footer.get("missing", []), footer.get("sources", [])
+    for names in (missing, sources):
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise Wrong(f"{names} is no list of plugins")
+    if set(missing) & set(sources):
+        raise Wrong(f"plugins are there and missing: {sorted(set(missing) & set(sources))}")
+    return {
+        "lines": len(lines),
+        "root": root,
+        "kinds": sorted({line["kind"] for line, _ in lines}),
+        "complete": not missing,
+        "missing": missing,
+    }
 
 
 try:

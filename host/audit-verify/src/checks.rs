@@ -32,6 +32,8 @@ pub struct Report {
     pub signer: Value,
     pub merkle_root: Value,
     pub truncated: Value,
+    /// Plugins whose lines are missing, as the footer says.
+    pub missing: Vec<String>,
     /// Whether the signer was compared with one that the reader knows.
     pub is_signer_known: bool,
 }
@@ -46,6 +48,7 @@ pub fn verify(file: &str, expected: &Expected) -> Result<Report, NotAnExport> {
         check("root", has_root(&document)),
         check("footer signature", has_footer_signature(&document)),
         check("line signatures", has_line_signatures(&document)),
+        check("sources", names_sources(&document)),
         check("expected", is_expected(&document, expected)),
     ]
     .into();
@@ -59,6 +62,7 @@ pub fn verify(file: &str, expected: &Expected) -> Result<Report, NotAnExport> {
         signer: said("signer"),
         merkle_root: said("merkleRoot"),
         truncated: said("truncated"),
+        missing: names(&document.footer, "missing").unwrap_or_default(),
         is_signer_known: expected.signer.is_some(),
     })
 }
@@ -195,6 +199,24 @@ fn has_line_signatures(Document { lines, footer, .. }: &Document) -> Outcome {
         count += 1;
     }
     Ok(if all { format!("all {count} lines") } else { "the root covers the lines".to_owned() })
+}
+
+/// The names in a list of the footer; none where there is no list.
+fn names(footer: &Line, member: &str) -> Result<Vec<String>, String> {
+    let Some(listed) = footer.members.get(member) else { return Ok(Vec::new()) };
+    serde_json::from_value(listed.clone()).map_err(|_other| format!("{member} is no list of names: {listed}"))
+}
+
+/// An export says which plugins it lacks; none is there and missing.
+fn names_sources(Document { footer, .. }: &Document) -> Outcome {
+    let (sources, missing) = (names(footer, "sources")?, names(footer, "missing")?);
+    if let Some(plugin) = missing.iter().find(|plugin| sources.contains(plugin)) {
+        return Err(format!("{plugin} is a source, and missing"));
+    }
+    match missing.as_slice() {
+        [] => Ok(format!("no plugin is missing; {} are there", sources.len())),
+        missing => Ok(format!("INCOMPLETE: lines of {} are missing", missing.join(", "))),
+    }
 }
 
 fn is_expected(Document { footer, .. }: &Document, expected: &Expected) -> Outcome {

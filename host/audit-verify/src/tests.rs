@@ -111,6 +111,26 @@ fn each_lie_of_a_signed_footer_is_found() {
 }
 
 #[test]
+fn an_export_says_what_it_lacks() {
+    let of = |footer: Value| {
+        let file =
+            export(&lines(), false, |all| all.as_object_mut().unwrap().extend(footer.as_object().unwrap().clone()));
+        let report = verify(&file, &Expected::default()).unwrap();
+        let detail = report.checks.iter().find(|check| check.name == "sources").unwrap().detail.clone();
+        (report.valid, report.missing, detail)
+    };
+    let (is_valid, missing, detail) = of(json!({ "sources": ["audit"], "missing": ["webhooks", "x402"] }));
+    assert_eq!((is_valid, missing), (true, vec!["webhooks".to_owned(), "x402".to_owned()]));
+    assert_eq!(detail, "INCOMPLETE: lines of webhooks, x402 are missing");
+    assert_eq!(of(json!({ "sources": ["audit"] })), (true, vec![], "no plugin is missing; 1 are there".to_owned()));
+    for wrong in
+        [json!({ "sources": ["x402"], "missing": ["x402"] }), json!({ "missing": "x402" }), json!({ "missing": [1] })]
+    {
+        assert!(!of(wrong.clone()).0, "{wrong}");
+    }
+}
+
+#[test]
 fn lines_out_of_order_are_found_although_they_are_signed() {
     let renumbered = |order: &[usize]| {
         let all = lines();

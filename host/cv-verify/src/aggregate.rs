@@ -22,9 +22,14 @@ pub fn check(document: &Document, chain: &OnChain, proven: &mut Proven) -> Step 
     money(document, proven, &mut step);
     arms_length(document, &mut step);
     from_record(document, &mut step);
+    let unchecked = unchecked(document).join(", ");
+    let unchecked = match unchecked.is_empty() {
+        true => String::new(),
+        false => format!("; not compared, because claims are left out: {unchecked}"),
+    };
     let where_read = if chain.read_at.is_as_of_block { "asOfBlock" } else { "the newest block" };
     step.detail(format!(
-        "{} completed and {} failed jobs by the registry at {where_read} ({})",
+        "{} completed and {} failed jobs by the registry at {where_read} ({}){unchecked}",
         chain.agent.jobs_completed, chain.agent.jobs_failed, chain.read_at.block
     ));
     step
@@ -112,6 +117,14 @@ fn money(document: &Document, proven: &Proven, step: &mut Step) {
             _ => step.forged(about, format!("the claims prove {known}")),
         }
     }
+}
+
+/// Members of the summary that are compared with the claims of a kind, and are not while some of these are left out.
+fn unchecked(document: &Document) -> Vec<&'static str> {
+    let of_jobs = [("armsLength", "EscrowJob"), ("jobsSettled", "EscrowJob")];
+    let compared = SUMS.iter().map(|(name, kind, ..)| (*name, *kind)).chain(of_jobs);
+    let is_there = |name: &str| document.summary.get(name).is_some_and(|stated| !stated.is_null());
+    compared.filter(|(name, kind)| document.omits(kind) && is_there(name)).map(|(name, _)| name).collect()
 }
 
 fn amount(claim: &Claim, name: &str) -> U256 {

@@ -25,8 +25,8 @@ use plugin_api::{
         StreamedResponse, Task, Task_TO, TaskBox, TransactionBox,
     },
     manifest::{
-        Grants, IndexCall, Manifest, PresenceCall, PresenceResult, RoutesCall, RoutesResult, ServiceCall, UrlCheckCall,
-        UrlCheckResult, UrlProblem, WakeCall,
+        ContributorsCall, ContributorsResult, Grants, IndexCall, Manifest, PresenceCall, PresenceResult, RoutesCall,
+        RoutesResult, ServiceCall, UrlCheckCall, UrlCheckResult, UrlProblem, WakeCall,
     },
 };
 use std::{collections::BTreeMap, future::ready, sync::Arc, time::Duration};
@@ -144,6 +144,13 @@ impl Capabilities {
             HostError::new(HostErrorCode::Invalid, format!("not a question about plugins: {error}"))
         })?;
         reply(&PresenceResult { presences: plugins.iter().map(|name| self.host.presences.of(name)).collect() })
+    }
+
+    fn contributors(&self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {
+        let ContributorsCall { point } = serde_json::from_slice(request).map_err(|error| {
+            HostError::new(HostErrorCode::Invalid, format!("not a question about contributors: {error}"))
+        })?;
+        reply(&ContributorsResult { plugins: self.host.presences.contributors(&point) })
     }
 
     /// Checks the text of a URL. Without egress every private address is refused.
@@ -304,6 +311,7 @@ impl Host for Capabilities {
         async move {
             match capability.as_str() {
                 "presence" => capabilities.presence(&request).into(),
+                "contributors" => capabilities.contributors(&request).into(),
                 "fetch" => capabilities.fetch(&request, body).await.into(),
                 "check_url" => capabilities.check_url(&request).into(),
                 "chain" => capabilities.chain(request).await.into(),

@@ -57,7 +57,7 @@ pub use loading::{
 pub use log_subscription::{MIGRATION as LOG_SUBSCRIPTIONS_MIGRATION, forget as forget_log_subscriptions};
 pub use lost_commit::{FORGET_ATTEMPTS, attempt_rows_migration};
 pub use owned_object::OwnedObject;
-pub use presences::PluginPresences;
+pub use presences::{PluginNames, PluginPresences};
 pub use refused_transaction::{refused_transaction, undeclared_transaction};
 pub use report::PluginReport;
 pub use services::call_service;

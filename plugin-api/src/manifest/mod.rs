@@ -29,7 +29,7 @@ pub use event::{ActivityRecord, ActivityRow, EventRef, TopicRow};
 pub use fetch::{FetchCall, FetchHead, UrlCheckCall, UrlCheckResult, UrlProblem};
 pub use file::{FileCall, FileOperation};
 pub use log::{LogBatch, LogBatchCall, LogDoneCall};
-pub use presence::{PluginPresence, PresenceCall, PresenceResult};
+pub use presence::{ContributorsCall, ContributorsResult, PluginPresence, PresenceCall, PresenceResult};
 pub use queue::{PushedTask, QueueCall, QueueLimits, QueueSpec, QueueTask, RenewCall, TaskEnd, TaskLease, TaskOutcome};
 pub use route::{
     ANY_METHOD, Answer, Auth, BriefingSpec, ErrorDetail, ErrorDetailIn, NeededSetting, Parameter, ParameterIn, Parent,

@@ -26,3 +26,17 @@ pub enum PluginPresence {
     /// It is switched off, or this gateway has none of this name.
     Off,
 }
+
+/// The question which plugins contribute to an extension point.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ContributorsCall {
+    pub point: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ContributorsResult {
+    /// Names of plugins that are on.
+    pub plugins: Vec<String>,
+}

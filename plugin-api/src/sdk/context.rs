@@ -20,7 +20,13 @@ use alloy_primitives::hex;
 use async_ffi::FutureExt as _;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
-use std::{collections::BTreeMap, future::Future, ops::Deref, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    future::Future,
+    ops::Deref,
+    sync::Arc,
+    time::Duration,
+};
 
 /// The gateway's capabilities, cheap to clone.
 ///
@@ -193,6 +199,25 @@ impl HostHandle {
             return Err(HostError::new(HostErrorCode::Internal, "not an answer for each plugin"));
         }
         Ok(call.plugins.into_iter().zip(presences).collect())
+    }
+
+    /// The plugins that are on and contribute to an extension point, whether they serve or not: of [`Self::collect`] each one is missing that
+    /// does not serve, fails, or takes too long. Of a plugin whose library is not loaded nobody knows, so it is among them.
+    ///
+    /// ```
+    /// use plugin_api::{HostError, HostHandle, point};
+    ///
+    /// async fn have_all_answered(host: &HostHandle) -> Result<bool, HostError> {
+    ///     let asked = host.contributors(point::STATUS).await?;
+    ///     let answers = host.collect(point::STATUS, &point::NoInput {}).await?;
+    ///     Ok(asked.iter().all(|plugin| answers.iter().any(|(name, _)| name == plugin)))
+    /// }
+    /// ```
+    pub async fn contributors<I, O>(&self, point: Point<I, O>) -> Result<BTreeSet<String>, HostError> {
+        let call = crate::manifest::ContributorsCall { point: point.name().to_owned() };
+        let response = self.call_capability("contributors", &call, FfiBytes::default()).await?.response;
+        let crate::manifest::ContributorsResult { plugins } = from_bytes(&response)?;
+        Ok(plugins.into_iter().collect())
     }
 
     /// What every plugin contributes to an extension point, by plugin name. A part of another shape is logged and left out.

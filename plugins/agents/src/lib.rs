@@ -69,6 +69,7 @@ impl Plugin for Agents {
                 Migration::new(7, "completed_since", include_str!("../migrations/0007_completed_since.sql")),
                 Migration::new(8, "request_validations", include_str!("../migrations/0008_request_validations.sql")),
                 Migration::new(9, "count_labelled", include_str!("../migrations/0009_count_labelled.sql")),
+                Migration::new(10, "keep_sums", include_str!("../migrations/0010_keep_sums.sql")),
             ])
             .views(&["agents_v1", "jobs_v1", "validations_v1", "feedback_v1"])
             .jobs([jobs::count_labelled::job(), jobs::probe_cards::job(), jobs::prune_probe_days::job(), jobs::read_review_window::job(), jobs::request_validations::job()])

@@ -4,7 +4,7 @@
 use crate::{
     X402,
     model::contracts::{Deposited, Settled, Skipped, UnlockRequested, VoucherSettled, Withdrawn},
-    store::derived::{self, ACCOUNTS, DEPOSITS, PAYEES, SETTLED, SKIPPED, TOTALS},
+    store::derived::{self, ACCOUNTS, DEPOSITS, PAID, PAYEES, SETTLED, SKIPPED, TOTALS},
 };
 use plugin_api::{Definition, Event, EventBuilder, HostError, PluginContext, Tx, contracts::ChainEvent};
 
@@ -13,7 +13,7 @@ pub const EVENT_TYPES: [&str; 1] = [VoucherSettled::TYPE];
 pub fn subscribe(definition: Definition<X402>) -> Definition<X402> {
     definition
         .on_contract_event(&[ACCOUNTS, DEPOSITS], deposited)
-        .on_contract_event(&[SETTLED, ACCOUNTS, PAYEES, TOTALS], settled)
+        .on_contract_event(&[SETTLED, ACCOUNTS, PAYEES, PAID, TOTALS], settled)
         .on_contract_event(&[SKIPPED], skipped)
         .on_contract_event(&[ACCOUNTS], unlock_requested)
         .on_contract_event(&[ACCOUNTS], withdrawn)
@@ -29,12 +29,12 @@ async fn deposited(_: PluginContext<X402>, tx: Tx, event: ChainEvent<Deposited>)
 
 async fn settled(_: PluginContext<X402>, tx: Tx, event: ChainEvent<Settled>) -> Result<(), HostError> {
     tx.defer(derived::insert_settled(&event))?;
-    let Settled { payer, payee, amount, .. } = event.args;
+    let Settled { payer, amount, .. } = event.args;
     let mut account = derived::account(&tx, event.address, payer).await?;
     account.balance = account.balance.saturating_sub(amount);
     account.settled_count += 1;
     tx.defer(derived::set_account(event.address, payer, &account))?;
-    derived::count_settled(&tx, payee, amount, event.time_s).await?;
+    derived::count_settled(&tx, &event.args, event.time_s).await?;
     EventBuilder::of(&VoucherSettled::of(&event)).actor(payer).at(event.time_s).publish(&tx)
 }
 

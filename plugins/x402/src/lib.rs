@@ -49,6 +49,7 @@ impl Plugin for X402 {
                 Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
                 Migration::new(2, "deposits", include_str!("../migrations/0002_deposits.sql")),
                 Migration::new(3, "audit", include_str!("../migrations/0003_audit.sql")),
+                Migration::new(4, "keep_sums", include_str!("../migrations/0004_keep_sums.sql")),
             ])
             .views(&["x402_payees_v1"])
             .jobs([jobs::settle::job(), jobs::follow::job(), jobs::close::job()])

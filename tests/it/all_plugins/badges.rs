@@ -29,6 +29,7 @@ fn hostile() -> Vec<String> {
     .map(str::to_owned)
     .into();
     names.push("x".repeat(300));
+    names.extend(["\u{6f22}\u{5b57}", "\u{ff37}", "\u{1f600}"].map(|wide| format!("wide {}", wide.repeat(100))));
     names.push("\u{5d0}".repeat(300) + "z");
     names
 }

@@ -3,7 +3,7 @@
 //!
 //! `cargo xtask prove` sets the number of agents and of changed bytes, and the seed.
 
-mod commands;
+pub mod commands;
 mod public_verifiers;
 
 use super::{
@@ -268,7 +268,7 @@ async fn two_verifiers_agree() {
     people_see_each_step(&world, subject.agent);
     lies_are_found(&world, right, &subject).await;
     public_verifiers::agree(&world, right, job).await;
-    commands::print_what_they_should(&world).await;
+    commands::print_what_they_should(&world.economy.gateway, world.credentials.len() as u64).await;
     changed_bytes_are_refused(&world, right).await;
     super::assert_no_faults(&world.economy.gateway).await;
 }

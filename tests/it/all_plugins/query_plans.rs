@@ -2,7 +2,7 @@
 //!
 //! The rule: the statements are those that the requests run. The gateway logs them at the level trace.
 
-use super::LIMIT;
+use super::{LIMIT, chain, setup};
 use crate::{
     e2e::{Site, setup_with_all_plugins_on},
     storage::Engine,
@@ -46,6 +46,22 @@ const ORDERS_ON_POSTGRES: [(&str, &str, &str); 5] = [
     ("/api/bounties", "FROM bounties_bounties b ORDER BY", "using bounties_bounties_new on bounties_bounties b"),
     ("/api/artifacts", "FROM artifacts_artifacts a", "using artifacts_artifacts_new on artifacts_artifacts a"),
 ];
+
+/// Reads for an agent's record: a text that only the statement has, and the step of its plan. What an agent did grows without a bound.
+const RECORD: [(&str, &str); 10] = [
+    ("FROM agents_records WHERE", "SEARCH agents_records USING INTEGER PRIMARY KEY"),
+    ("FROM agents_validators WHERE", "SEARCH agents_validators USING "),
+    ("FROM agents_jobs WHERE", "SEARCH agents_jobs USING INDEX agents_jobs_ended (agent_id=?)"),
+    ("FROM agents_feedback f", "SEARCH f USING INDEX agents_feedback_newest (agent_id=?)"),
+    ("FROM agents_validations WHERE", "SEARCH agents_validations USING INDEX agents_validations_agent (agent_id=?)"),
+    ("FROM x402_payees WHERE", "SEARCH x402_payees USING "),
+    ("FROM x402_paid WHERE", "SEARCH x402_paid USING "),
+    ("FROM x402_settled WHERE payee", "SEARCH x402_settled USING INDEX x402_settled_payee_time (payee=?)"),
+    ("FROM x402_settled WHERE payer", "SEARCH x402_settled USING INDEX x402_settled_payer_time (payer=?)"),
+    ("FROM x402_vouchers WHERE payee", "SEARCH x402_vouchers USING INDEX x402_vouchers_unsettled (payee=?)"),
+];
+/// Tables with a row for each thing that an agent did.
+const GROWING: [&str; 4] = ["FROM agents_jobs", "FROM agents_feedback", "FROM agents_validations", "FROM x402_settled"];
 
 /// Steps that read a table from its first row to its last.
 const WHOLE_TABLES: [&str; 9] = [
@@ -93,6 +109,37 @@ async fn pages_use_the_indexes_of_postgres() {
     }
 }
 
+/// A record of an agent that did very much costs what one of an agent that did little costs: no statement reads all rows.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_reads_the_beginnings_of_indexes() {
+    let chain = chain().await;
+    let gateway = setup(&chain).set("log.level", "info,gateway_storage=trace").start().await.unwrap();
+    let site = Site::of(&gateway);
+    let is_issued = || async { site.get("/api/cv/1").await.status == 200 };
+    TestGateway::eventually(LIMIT, "a credential is issued", is_issued).await;
+    let before = gateway.setup().log().len();
+    assert_eq!(site.get("/api/cv/1").await.status, 200);
+    let has_all = || async { RECORD.iter().all(|(marker, _)| has(&statements(gateway.setup(), before), marker)) };
+    TestGateway::eventually(LIMIT, "the statements are logged", has_all).await;
+    let read = statements(gateway.setup(), before);
+    for (marker, step) in RECORD {
+        let sql = read.iter().find(|sql| sql.contains(marker)).unwrap();
+        let plan = plan(gateway.setup(), sql).await;
+        let sorts = plan.iter().any(|found| found.starts_with("USE TEMP B-TREE"));
+        assert!(plan.iter().any(|found| found.starts_with(step)) && !sorts, "{sql}: {plan:#?}");
+    }
+    // Jobs of plugins may read at the same time.
+    let is_of_agent = |sql: &&String| ["agent_id = $1", "payee = $1", "payer = $1"].iter().any(|one| sql.contains(one));
+    let is_growing = |sql: &&String| GROWING.iter().any(|table| sql.contains(table));
+    for sql in read.iter().filter(is_of_agent).filter(is_growing) {
+        assert!(sql.contains(" LIMIT "), "it reads all rows: {sql}");
+    }
+}
+
+fn has(statements: &[String], marker: &str) -> bool {
+    statements.iter().any(|sql| sql.contains(marker))
+}
+
 async fn start(engine: Engine) -> GatewayProcess {
     setup_with_all_plugins_on(engine).await.set("log.level", "info,gateway_storage=trace").start().await.unwrap()
 }
@@ -109,10 +156,13 @@ async fn pages_of(gateway: &GatewayProcess, path: &str, marker: &str) -> Vec<Str
 
 /// The statements with the marker that read a page, of the log from that byte on.
 fn pages(setup: &Setup, from: usize, marker: &str) -> Vec<String> {
+    statements(setup, from).into_iter().filter(|sql| sql.contains(marker) && sql.contains(" LIMIT ")).collect()
+}
+
+fn statements(setup: &Setup, from: usize) -> Vec<String> {
     let log = setup.log();
     let lines = log.get(from..).unwrap_or_default().lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let statements = lines.filter_map(|line| Some(line["sql"].as_str()?.to_owned()));
-    statements.filter(|sql| sql.contains(marker) && sql.contains(" LIMIT ")).collect()
+    lines.filter_map(|line| Some(line["sql"].as_str()?.to_owned())).collect()
 }
 
 async fn plan(setup: &Setup, sql: &str) -> Vec<String> {

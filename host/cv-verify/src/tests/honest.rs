@@ -238,6 +238,21 @@ fn what_is_left_out_makes_it_not_checkable() {
         document["credentialSubject"]["summary"]["feedback"]["total"] = 5.into();
     });
     assert_eq!(found(&report(&limited, &chain)), (Verdict::NotCheckable, vec![11]));
+    let busy = |lie: &str| {
+        issue(&chain, |document| {
+            let subject = &mut document["credentialSubject"];
+            subject["recordMeta"]["omitted"] = json!([{ "type": "EscrowJob", "count": 99_000, "reason": "cap" }]);
+            subject["recordMeta"]["complete"] = false.into();
+            subject["summary"]["escrowEarnedWei"] = "9".repeat(30).into();
+            subject["summary"]["x402EarnedWei"] = lie.into();
+        })
+    };
+    let honest = report(&busy("495"), &chain);
+    assert_eq!(found(&honest), (Verdict::NotCheckable, vec![11]), "{honest:#?}");
+    let (sums, missing) = (&honest.steps[4].detail, &honest.steps[10].findings[0].text);
+    assert!(sums.ends_with("claims are left out: escrowEarnedWei, escrowFeesWei, armsLength, jobsSettled"), "{sums}");
+    assert_eq!(missing, "99000 of \"EscrowJob\" are left out, by \"cap\"");
+    assert_eq!(found(&report(&busy("496"), &chain)), (Verdict::Forged, vec![5, 11]), "what is there is checked");
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! Events of the escrow: jobs from request to settlement. Each one is published as `job.…`.
 
 use super::TABLES;
-use crate::{Agents, model, store::derived};
+use crate::{
+    Agents, model,
+    store::derived::{self, records::Settlement},
+};
 use plugin_api::{
     Definition, Hash256, HostError, JobId, PluginContext, Tx, Wei,
     contracts::{
@@ -54,8 +57,9 @@ pub struct JobCompleted {
 /// The client is the actor also when the agent claimed the payment.
 async fn completed(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<JobCompleted>) -> Result<(), HostError> {
     let Some(mut job) = derived::jobs::complete(&tx, &event).await? else { return Ok(()) };
-    derived::totals::count_settled(&tx, &job, event.args.fee).await?;
-    job.rating = Some(event.args.rating).filter(|rating| *rating > 0);
+    let JobCompleted { agent_payout, fee, rating, .. } = event.args;
+    derived::totals::count_settled(&tx, &job, Settlement { agent_payout, fee, rating }).await?;
+    job.rating = Some(rating).filter(|rating| *rating > 0);
     model::job_event("job.completed", &job, Some(job.client), &event).publish(&tx)
 }
 
@@ -98,6 +102,7 @@ pub struct JobResolved {
 
 async fn resolved(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<JobResolved>) -> Result<(), HostError> {
     let Some(job) = derived::jobs::resolve(&tx, &event).await? else { return Ok(()) };
-    derived::totals::count_settled(&tx, &job, event.args.fee).await?;
+    let JobResolved { agent_payout, fee, .. } = event.args;
+    derived::totals::count_settled(&tx, &job, Settlement { agent_payout, fee, rating: 0 }).await?;
     model::job_event("job.resolved", &job, None, &event).publish(&tx)
 }

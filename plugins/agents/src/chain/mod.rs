@@ -15,7 +15,7 @@ use crate::Agents;
 use plugin_api::Definition;
 
 /// Every derived table: the gateway undoes their changes on a reorganisation.
-const TABLES: [&str; 7] = [
+const TABLES: [&str; 10] = [
     "agents_agents",
     "agents_jobs",
     "agents_payers",
@@ -23,6 +23,9 @@ const TABLES: [&str; 7] = [
     "agents_feedback",
     "agents_counts",
     "agents_totals",
+    "agents_records",
+    "agents_clients",
+    "agents_validators",
 ];
 
 /// Subscribes to the events of the four contracts.

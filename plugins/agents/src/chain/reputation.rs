@@ -50,6 +50,7 @@ fn decimal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Erro
 async fn given(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<NewFeedback>) -> Result<(), HostError> {
     tx.defer(derived::feedback::insert(&event))?;
     let NewFeedback { agent_id, client_address, value, value_decimals, tag1, tag2, .. } = &event.args;
+    derived::records::add_feedback(&tx, *agent_id, *client_address)?;
     let given = model::FeedbackGiven {
         agent_id: *agent_id,
         client: *client_address,
@@ -76,5 +77,7 @@ pub struct FeedbackRevoked {
 
 /// Publishes nothing; the feedback no longer counts.
 async fn revoked(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<FeedbackRevoked>) -> Result<(), HostError> {
+    let FeedbackRevoked { agent_id, client_address, feedback_index } = event.args;
+    derived::records::subtract_feedback(&tx, agent_id, client_address, feedback_index)?;
     tx.defer(derived::feedback::revoke(&event.args))
 }

@@ -32,6 +32,7 @@ pub struct ValidationRequest {
 async fn requested(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<ValidationRequest>) -> Result<(), HostError> {
     tx.defer(derived::validations::request(&event))?;
     let ValidationRequest { validator_address, agent_id, request_uri, request_hash } = &event.args;
+    derived::records::add_validation(&tx, *agent_id, *validator_address)?;
     let requested = model::ValidationRequested {
         agent_id: *agent_id,
         validator: *validator_address,

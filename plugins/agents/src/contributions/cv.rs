@@ -11,7 +11,7 @@ use crate::{
 use plugin_api::{
     Address, AgentId, HostError, PluginContext,
     format::name,
-    point::{CvClaim, CvClaimsInput, CvLog, CvRecord, LabelledAddresses, members},
+    point::{CvClaim, CvClaimsInput, CvLog, CvRecord, members},
 };
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -31,18 +31,15 @@ pub async fn cv_claims(cx: PluginContext<Agents>, input: CvClaimsInput) -> Resul
     let feedback = record::feedback(&db, agent_id, NEWEST_MAX).await?;
     let validations = record::validations(&db, agent_id, NEWEST_MAX).await?;
     let all_labelled = cx.labelled_addresses().await?;
-    let unlabelled = LabelledAddresses::leave_out(&all_labelled, "j.client");
-    let sums = record::job_sums(&db, agent_id, &unlabelled).await?;
-    let (labelled_payers, labelled_jobs) = labelled::payers(&db, agent_id, &all_labelled).await?;
+    let sums = record::sums(&db, agent_id).await?;
+    let labelled = labelled::of_record(&db, agent_id, &all_labelled).await?;
     let uptime = json!(cards::uptime(&db, agent_id).await?);
-    let feedback_sums = record::feedback_sums(&db, agent_id).await?;
-    let validation_sums = record::validation_sums(&db, agent_id, owner).await?;
-    let earnings = record::earnings(&db, agent_id).await?;
+    let own_validations = record::validations_by(&db, agent_id, owner).await?;
     let more = |total: i64, listed: usize| u64::try_from(total).unwrap_or_default().saturating_sub(listed as u64);
     let left_out = BTreeMap::from([
         ("EscrowJob".to_owned(), more(sums.jobs, jobs.len())),
-        ("Feedback".to_owned(), more(feedback_sums.0, feedback.len())),
-        ("Validation".to_owned(), more(validation_sums.0, validations.len())),
+        ("Feedback".to_owned(), more(sums.feedback, feedback.len())),
+        ("Validation".to_owned(), more(sums.validations, validations.len())),
     ]);
     let base_url = &cx.environment().base_url;
     let mut claims = vec![registration(agent_id, owner, &agent)];
@@ -51,24 +48,25 @@ pub async fn cv_claims(cx: PluginContext<Agents>, input: CvClaimsInput) -> Resul
     claims.extend(validations.iter().map(|validation| one_validation(owner, validation)));
     claims.push(reliability(agent_id, base_url, &agent, &sums, &uptime));
     claims.extend(capability(&cx.environment().brand.marker, &agent));
-    let (total, paid) = feedback_sums;
-    let (validated, scored, score, own) = validation_sums;
-    let average = (scored > 0).then(|| (2 * score + scored).div_euclid(2 * scored));
-    let (earned, fees) = earnings;
+    let Sums { feedback: total, paid_feedback: paid, validations: validated, scored, response_sum, .. } = sums;
+    let average = (scored > 0).then(|| (2 * response_sum + scored).div_euclid(2 * scored));
     let summary = members([
         ("jobsSettled", json!(sums.settled)),
         (
             "armsLength",
             json!({
-                "paidJobsCompleted": agent.paid_jobs - labelled_jobs, "zeroValueJobs": sums.zero_value,
-                "distinctPayers": agent.payers - labelled_payers, "ratedPaidJobs": sums.rated_paid,
+                "paidJobsCompleted": agent.paid_jobs - labelled.paid_jobs, "zeroValueJobs": sums.zero_value - labelled.zero_value,
+                "distinctPayers": agent.payers - labelled.payers, "ratedPaidJobs": sums.rated_paid - labelled.rated_paid,
             }),
         ),
         ("unratedCompletions", json!(sums.unrated)),
-        ("escrowEarnedWei", json!(earned)),
-        ("escrowFeesWei", json!(fees)),
+        ("escrowEarnedWei", json!(sums.payouts)),
+        ("escrowFeesWei", json!(sums.fees)),
         ("feedback", json!({ "total": total, "paymentBacked": paid, "unbacked": total - paid })),
-        ("validations", json!({ "total": validated, "scored": scored, "avgResponse": average, "selfAttested": own })),
+        (
+            "validations",
+            json!({ "total": validated, "scored": scored, "avgResponse": average, "selfAttested": own_validations }),
+        ),
         ("uptime", uptime),
     ]);
     let activity_types = EVENT_TYPES.map(str::to_owned).into();

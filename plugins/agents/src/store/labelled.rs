@@ -68,17 +68,38 @@ pub async fn count(db: &impl Query, all: &[LabelledAddresses]) -> Result<Labelle
     Ok(counted)
 }
 
-/// How many labelled clients paid an agent, and for how many jobs.
-pub async fn payers(db: &impl Query, agent: AgentId, all: &[LabelledAddresses]) -> Result<(i64, i64), HostError> {
+/// What labelled clients are part of an agent's record.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LabelledClients {
+    /// How many of them paid, and for how many jobs.
+    pub payers: i64,
+    pub paid_jobs: i64,
+    pub zero_value: i64,
+    pub rated_paid: i64,
+}
+
+/// Finds the rows of labelled clients by their addresses: an agent may have any number of clients.
+pub async fn of_record(
+    db: &impl Query,
+    agent: AgentId,
+    all: &[LabelledAddresses],
+) -> Result<LabelledClients, HostError> {
     if all.is_empty() {
-        return Ok((0, 0));
+        return Ok(LabelledClients::default());
     }
-    let select = format!(
-        "SELECT count(*), cast(coalesce(sum(p.jobs), 0) AS BIGINT) FROM agents_payers p \
-         WHERE p.agent_id = $1 AND NOT ({})",
-        LabelledAddresses::leave_out(all, "p.payer")
+    let views: Vec<String> = all.iter().map(|labelled| format!("SELECT address FROM {}", labelled.view)).collect();
+    let labelled = views.join(" UNION ");
+    let payers = format!(
+        "SELECT count(*), cast(coalesce(sum(jobs), 0) AS BIGINT) FROM agents_payers \
+         WHERE agent_id = $1 AND payer IN ({labelled})"
     );
-    db.one(sql(select).bind(agent)).await
+    let (payers, paid_jobs) = db.one(sql(payers).bind(agent)).await?;
+    let clients = format!(
+        "SELECT cast(coalesce(sum(zero_value), 0) AS BIGINT), cast(coalesce(sum(rated_paid), 0) AS BIGINT) \
+         FROM agents_clients WHERE agent_id = $1 AND client IN ({labelled})"
+    );
+    let (zero_value, rated_paid) = db.one(sql(clients).bind(agent)).await?;
+    Ok(LabelledClients { payers, paid_jobs, zero_value, rated_paid })
 }
 
 impl Labelled {

@@ -116,62 +116,37 @@ pub async fn agent(db: &impl Query, agent: AgentId) -> Result<Option<RecordAgent
     db.row(select.bind(agent)).await
 }
 
-/// Sums over all jobs, feedback and validations of the agent.
+/// Sums over all jobs, feedback and validations of the agent, which chain events maintain.
 #[derive(Debug, Default, Deserialize)]
 pub struct Sums {
     pub jobs: i64,
-    pub settled: i64,
     pub delivered: i64,
-    /// Not those of labelled clients.
-    pub zero_value: i64,
-    /// Not those of labelled clients.
-    pub rated_paid: i64,
+    pub settled: i64,
     pub unrated: i64,
+    /// What the settled jobs gave to the agent, and what they cost in fees.
+    pub payouts: Wei,
+    pub fees: Wei,
+    /// Settled jobs without an amount.
+    pub zero_value: i64,
+    /// Completed jobs with an amount and a rating.
+    pub rated_paid: i64,
+    /// Feedback that stands, and how much of it is from clients that paid.
+    pub feedback: i64,
+    pub paid_feedback: i64,
+    /// Validations, those with a response, and the sum of the responses.
+    pub validations: i64,
+    pub scored: i64,
+    pub response_sum: i64,
 }
 
-/// `unlabelled` is a condition on a job `j`: its client has no label.
-pub async fn job_sums(db: &impl Query, agent: AgentId, unlabelled: &str) -> Result<Sums, HostError> {
-    let settled = "status IN ('Completed', 'Resolved')";
-    let count = |condition: &str| format!("cast(coalesce(sum(CASE WHEN {condition} THEN 1 ELSE 0 END), 0) AS BIGINT)");
-    let text = format!(
-        "SELECT count(*) AS jobs, {} AS settled, {} AS delivered, {} AS zero_value, {} AS rated_paid, {} AS unrated \
-         FROM agents_jobs j WHERE agent_id = $1",
-        count(settled),
-        count("delivered_at IS NOT NULL"),
-        count(&format!("{settled} AND amount = '0' AND {unlabelled}")),
-        count(&format!("status = 'Completed' AND rating > 0 AND amount <> '0' AND {unlabelled}")),
-        count("status = 'Completed' AND coalesce(rating, 0) = 0"),
-    );
-    db.one(sql(text).bind(agent)).await
+pub async fn sums(db: &impl Query, agent: AgentId) -> Result<Sums, HostError> {
+    let select = sql("SELECT jobs, delivered, settled, unrated, payouts, fees, zero_value, rated_paid, feedback, \
+         paid_feedback, validations, scored, response_sum FROM agents_records WHERE agent_id = $1");
+    Ok(db.row(select.bind(agent)).await?.unwrap_or_default())
 }
 
-/// What the settled jobs gave to the agent, and what they cost in fees.
-pub async fn earnings(db: &impl Query, agent: AgentId) -> Result<(Wei, Wei), HostError> {
-    let select =
-        sql("SELECT agent_payout, fee FROM agents_jobs WHERE agent_id = $1 AND status IN ('Completed', 'Resolved')");
-    let rows: Vec<(Option<Wei>, Option<Wei>)> = db.rows(select.bind(agent)).await?;
-    let add = |(payouts, fees): (Wei, Wei), (payout, fee): (Option<Wei>, Option<Wei>)| {
-        (payouts.saturating_add(payout.unwrap_or_default()), fees.saturating_add(fee.unwrap_or_default()))
-    };
-    Ok(rows.into_iter().fold((Wei::ZERO, Wei::ZERO), add))
-}
-
-/// How much feedback stands, and how much of it is from clients that paid.
-pub async fn feedback_sums(db: &impl Query, agent: AgentId) -> Result<(i64, i64), HostError> {
-    let select = sql(
-        "SELECT count(*), cast(coalesce(sum(CASE WHEN EXISTS (SELECT 1 FROM agents_payers p WHERE p.agent_id = f.agent_id \
-         AND p.payer = f.client) THEN 1 ELSE 0 END), 0) AS BIGINT) FROM agents_feedback f WHERE f.agent_id = $1 AND f.revoked = 0",
-    );
-    db.one(select.bind(agent)).await
-}
-
-/// Validations, those with a response, the sum of the responses, and how many are by the owner himself.
-pub async fn validation_sums(
-    db: &impl Query,
-    agent: AgentId,
-    owner: Address,
-) -> Result<(i64, i64, i64, i64), HostError> {
-    let select = sql("SELECT count(*), count(response), cast(coalesce(sum(response), 0) AS BIGINT), \
-         cast(coalesce(sum(CASE WHEN validator = $2 THEN 1 ELSE 0 END), 0) AS BIGINT) FROM agents_validations WHERE agent_id = $1");
-    db.one(select.bind((agent, owner))).await
+/// How many validations of the agent are by this validator.
+pub async fn validations_by(db: &impl Query, agent: AgentId, validator: Address) -> Result<i64, HostError> {
+    let select = sql("SELECT validations FROM agents_validators WHERE agent_id = $1 AND validator = $2");
+    Ok(db.row(select.bind((agent, validator))).await?.unwrap_or(0))
 }

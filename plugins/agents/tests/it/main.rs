@@ -20,6 +20,7 @@ mod reorganisation;
 mod request_validations;
 mod script;
 mod sort_agents;
+mod sums;
 mod views;
 
 use plugin_testing::{Builder, ScriptedChain, ScriptedLog, TestGateway, Value, manifest};

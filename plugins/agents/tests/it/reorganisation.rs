@@ -11,7 +11,7 @@ use super::{
 };
 use plugin_testing::{ScriptedLog, TestGateway};
 
-const TABLES: [&str; 7] = [
+const TABLES: [&str; 10] = [
     "agents_agents ORDER BY id",
     "agents_jobs ORDER BY id",
     "agents_payers ORDER BY agent_id, payer",
@@ -19,6 +19,9 @@ const TABLES: [&str; 7] = [
     "agents_feedback ORDER BY agent_id, client, feedback_index",
     "agents_counts ORDER BY status",
     "agents_totals ORDER BY id",
+    "agents_records ORDER BY agent_id",
+    "agents_clients ORDER BY agent_id, client",
+    "agents_validators ORDER BY agent_id, validator",
 ];
 
 /// All derived rows as one text.

@@ -11,6 +11,7 @@ use super::{
 use plugin_api::Wei;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use unicode_width::UnicodeWidthChar as _;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -48,9 +49,9 @@ impl Metric {
     }
 }
 
-/// Characters of a name before it is cut.
-const NAME_CHARS_MAX: usize = 22;
-/// Tenths of a pixel that a character of label and value takes.
+/// Columns of a name, and characters, before it is cut: a wide letter takes two columns, a mark on another letter none.
+const NAME_COLUMNS_MAX: usize = 22;
+/// Tenths of a pixel that a column of label and value takes.
 const LABEL_TENTHS: usize = 66;
 const VALUE_TENTHS: usize = 64;
 
@@ -142,7 +143,7 @@ impl Badge {
         )
     }
 
-    /// A pill of 20 pixels: the network and the name, then the headline, whose ground covers a name of wide letters.
+    /// A pill of 20 pixels: the network and the name, then the headline, whose ground covers what a font draws wider than is reckoned here.
     fn flat(&self, theme: Theme, metric: Metric) -> String {
         let status = if self.is_active() { String::new() } else { format!(" ({})", self.status) };
         let label = format!("{} · {}{status}", self.network, self.name);
@@ -199,7 +200,12 @@ impl Badge {
 
 /// Whole pixels, with a margin on both sides.
 fn width(text: &str, tenths: usize) -> usize {
-    (text.chars().count() * tenths).div_ceil(10) + 12
+    (text.chars().map(columns).sum::<usize>() * tenths).div_ceil(10) + 12
+}
+
+/// How wide a letter is drawn, in columns: two for those of East Asia and for emoji.
+fn columns(letter: char) -> usize {
+    letter.width().unwrap_or(0)
 }
 
 /// Two decimals, cut; none when there are none, or at 1000 and above.
@@ -223,12 +229,20 @@ fn plain(text: &str) -> String {
     if words.is_empty() { "agent".to_owned() } else { words.join(" ") }
 }
 
-/// At most 22 characters.
+/// At most 22 columns, and as many characters: marks take no room, and a name may be nothing else.
 fn shortened(name: &str) -> String {
-    if name.chars().count() <= NAME_CHARS_MAX {
+    let fits = |columns: usize, chars: usize| columns.max(chars) <= NAME_COLUMNS_MAX;
+    if fits(name.chars().map(columns).sum(), name.chars().count()) {
         return name.to_owned();
     }
-    name.chars().take(NAME_CHARS_MAX - 1).chain(['…']).collect()
+    // The ellipsis takes one of each.
+    let mut taken = 1;
+    let first = name.chars().take(NAME_COLUMNS_MAX - 1).take_while(|letter| {
+        taken += columns(*letter);
+        taken <= NAME_COLUMNS_MAX
+    });
+    let first: String = first.collect();
+    first + "…"
 }
 
 fn escape(text: &str) -> String {
@@ -273,6 +287,18 @@ mod tests {
         assert_eq!(shortened(&"x".repeat(22)).chars().count(), 22);
         assert_eq!(shortened(&"x".repeat(300)), format!("{}…", "x".repeat(21)));
         assert_eq!(escape("<a href='\"'>&"), "&lt;a href=&#39;&quot;&#39;&gt;&amp;");
+    }
+
+    #[test]
+    fn wide_letters_take_two_columns() {
+        assert_eq!(shortened(&"\u{6f22}".repeat(11)), "\u{6f22}".repeat(11));
+        assert_eq!(shortened(&"\u{6f22}".repeat(12)), format!("{}…", "\u{6f22}".repeat(10)));
+        assert_eq!(shortened(&format!("a{}", "\u{1f600}".repeat(11))), format!("a{}…", "\u{1f600}".repeat(10)));
+        assert_eq!(shortened(&"\u{ff37}".repeat(300)), format!("{}…", "\u{ff37}".repeat(10)), "fullwidth");
+        assert_eq!(shortened(&"\u{5d0}".repeat(300)), format!("{}…", "\u{5d0}".repeat(21)));
+        assert_eq!(shortened(&"\u{301}".repeat(300)).chars().count(), 22, "marks alone");
+        assert_eq!(width("\u{6f22}\u{6f22}", LABEL_TENTHS), width("xxxx", LABEL_TENTHS));
+        assert_eq!(width("e\u{301}\u{302}", LABEL_TENTHS), width("e", LABEL_TENTHS));
     }
 
     #[test]

@@ -18,6 +18,8 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 const ID_CHARS_MAX: usize = 160;
+/// Events that a claim may name: no kind needs more than three.
+pub const CLAIM_LOGS_MAX: usize = 8;
 
 /// Why a contributed claim is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,6 +38,8 @@ pub enum Refusal {
     OtherAgent,
     /// A third party states a member that no event tells.
     Untold,
+    /// It names more events than a claim needs, or one of those that were not read: what is read for a document is bounded.
+    TooMuchEvidence,
 }
 
 impl Refusal {
@@ -51,6 +55,7 @@ impl Refusal {
             Self::NotProven => "not_proven",
             Self::OtherAgent => "other_agent",
             Self::Untold => "untold",
+            Self::TooMuchEvidence => "too_much_evidence",
         }
     }
 }
@@ -63,6 +68,8 @@ pub struct Checks<'e> {
     pub granted: &'e BTreeMap<String, Vec<String>>,
     /// Stored logs of the transactions that claims name.
     pub by_tx: BTreeMap<Hash256, Vec<StoredLog>>,
+    /// Events of transactions that claims name and that were not read, because there are too many.
+    pub unread: BTreeSet<(&'static str, Hash256)>,
     /// Stored logs that name the agent.
     pub of_agent: Vec<StoredLog>,
     /// The agent's jobs, of those that disputes name.
@@ -82,6 +89,9 @@ impl Checks<'_> {
         let kind = Kind::find(&kind).ok_or(Refusal::UnknownKind)?;
         if !self.is_granted(plugin, kind) {
             return Err(Refusal::NotGranted);
+        }
+        if logs.len() > CLAIM_LOGS_MAX {
+            return Err(Refusal::TooMuchEvidence);
         }
         let id = self.own_id(&id)?;
         if is_too_large {
@@ -118,8 +128,7 @@ impl Checks<'_> {
     }
 
     pub fn is_granted(&self, plugin: &str, kind: &Kind) -> bool {
-        let by_operator = self.granted.get(plugin).is_some_and(|kinds| kinds.iter().any(|name| name == kind.name));
-        kind.plugin == plugin || by_operator && kind.plugin != "aicv"
+        kind.is_granted_to(plugin, self.granted)
     }
 
     fn own_id(&self, rest: &str) -> Result<String, Refusal> {
@@ -141,6 +150,9 @@ impl Checks<'_> {
         let mut proofs = Vec::new();
         for named in logs {
             let rule = kind.rule(&named.contract, &named.event).ok_or(Refusal::NoEvent)?;
+            if named.tx.is_some_and(|tx| self.unread.contains(&(rule.name(), tx))) {
+                return Err(Refusal::TooMuchEvidence);
+            }
             let configured = self.environment.contract(rule.contract);
             let stored = match named.tx {
                 Some(tx) => self.by_tx.get(&tx).map(Vec::as_slice).unwrap_or_default(),

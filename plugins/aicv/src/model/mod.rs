@@ -20,7 +20,7 @@ mod vocabulary;
 
 pub use agent::{Agent, AgentName, GET_AGENT, Namesake, RegistryState};
 pub use badge::{Badge, Metric, Style, Theme};
-pub use check::{Checks, Refusal};
+pub use check::{CLAIM_LOGS_MAX, Checks, Refusal};
 pub use claim::{CheckedClaim, asserted, claim_id, state_evidence};
 pub use content::{Content, Exclusion, INDEXING, Issue, Omitted, UNAVAILABLE};
 pub use context::{context, schema};

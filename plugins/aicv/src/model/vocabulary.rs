@@ -5,6 +5,8 @@
 
 pub use super::kinds::KINDS;
 
+use std::collections::BTreeMap;
+
 /// What a member of a claim holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
@@ -125,6 +127,12 @@ impl Kind {
         let is_told = self.fields.iter().all(|field| field.nullable || self.is_told(field.name));
         let is_asserted = self.events.is_empty() && self.asserted.is_some();
         is_asserted || is_told && !self.events.is_empty() && self.plugin != "aicv"
+    }
+
+    /// Whether the plugin owns the facts, or the operator lets it state them. `granted` are kinds by plugin.
+    pub fn is_granted_to(&self, plugin: &str, granted: &BTreeMap<String, Vec<String>>) -> bool {
+        let by_operator = granted.get(plugin).is_some_and(|kinds| kinds.iter().any(|name| name == self.name));
+        self.plugin == plugin || by_operator && self.plugin != "aicv"
     }
 
     pub fn rule(&self, contract: &str, name: &str) -> Option<&'static EventRule> {

@@ -125,7 +125,7 @@ impl<'c> Gathered<'c> {
     fn omit_refused(&mut self, plugin: &str, kind: &str, refusal: Refusal) {
         let is_owner = Kind::find(kind).is_some_and(|kind| kind.plugin == plugin);
         match refusal {
-            Refusal::TooLarge => self.omit_granted(plugin, kind, "size", 1),
+            Refusal::TooLarge | Refusal::TooMuchEvidence => self.omit_granted(plugin, kind, "size", 1),
             _ if is_owner => self.omit(kind, "unproven", 1),
             _ => {}
         }

@@ -8,12 +8,15 @@ use super::{
 use crate::{
     Aicv,
     error::CvError,
-    model::{Agent, AgentName, CONTRIBUTION, Checks, DISPUTE, Kind, Namesake, StoredLog},
-    store::{agents, contributions, logs},
+    model::{Agent, AgentName, CLAIM_LOGS_MAX, CONTRIBUTION, Checks, DISPUTE, Kind, Namesake, StoredLog},
+    store::{
+        agents, contributions,
+        logs::{self, Named, NamedLogs},
+    },
 };
 use plugin_api::{
-    AgentId, HandlerError, Hash256, HostError, RequestContext,
-    point::{CV_CLAIMS, CvClaim, CvClaimsInput, CvRecord},
+    AgentId, HandlerError, HostError, RequestContext,
+    point::{CV_CLAIMS, CvClaimsInput, CvRecord},
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +25,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const CLAIMS_MAX: u32 = 1_000;
 /// Claims of one plugin that are looked at.
 pub const CONTRIBUTED_MAX: usize = 20_000;
+/// Transactions whose logs of one event are read: more than one that a record of this length needs.
+const TRANSACTIONS_MAX: usize = 2_000;
 
 pub struct Readings {
     pub agent: Agent,
@@ -40,7 +45,7 @@ pub struct Readings {
 /// What claims are checked against.
 pub struct Evidence {
     /// The logs of the transactions that claims name.
-    by_tx: BTreeMap<Hash256, Vec<StoredLog>>,
+    named: NamedLogs,
     registrations: Vec<StoredLog>,
     /// The agent's jobs, of those that disputes name.
     jobs: BTreeSet<i64>,
@@ -90,20 +95,38 @@ impl Evidence {
         agent: AgentId,
         records: &[(String, CvRecord)],
     ) -> Result<Self, HostError> {
-        let claims = || records.iter().flat_map(|(_, record)| record.claims.iter().take(CONTRIBUTED_MAX));
+        let claims = || {
+            // Whose facts they are comes first: nobody takes the room of their claims.
+            let (own, others): (Vec<_>, Vec<_>) = records.iter().partition(|(plugin, _)| is_own(plugin));
+            let all = own.into_iter().chain(others);
+            all.flat_map(|(plugin, record)| {
+                let claims = record.claims.iter().take(CONTRIBUTED_MAX);
+                claims
+                    .filter_map(|claim| Some((Kind::find(&claim.kind)?, claim)))
+                    .filter(move |(kind, _)| kind.is_granted_to(plugin, &cx.plugin().config.kinds))
+            })
+        };
         // By event: whoever sends the transaction of a claim may write other logs beside it, as many and as long as he pays for.
-        let mut named: BTreeMap<&str, BTreeSet<Hash256>> = BTreeMap::new();
-        for (claim, log) in claims().flat_map(|claim: &CvClaim| claim.logs.iter().map(move |log| (claim, log))) {
-            let rule = Kind::find(&claim.kind).and_then(|kind| kind.rule(&log.contract, &log.event));
-            if let (Some(rule), Some(tx)) = (rule, log.tx) {
-                named.entry(rule.name()).or_default().insert(tx);
+        let (mut named, mut unread) = (Named::new(), BTreeSet::new());
+        let with_few = claims().filter(|(_, claim)| claim.logs.len() <= CLAIM_LOGS_MAX);
+        for (kind, log) in with_few.flat_map(|(kind, claim)| claim.logs.iter().map(move |log| (kind, log))) {
+            let rule = kind.rule(&log.contract, &log.event);
+            let (Some(rule), Some(tx)) = (rule, log.tx) else { continue };
+            let transactions = named.entry(rule.name()).or_default();
+            if transactions.len() < TRANSACTIONS_MAX {
+                transactions.insert(tx);
+            } else if !transactions.contains(&tx) {
+                unread.insert((rule.name(), tx));
             }
         }
-        let disputed = claims().filter(|claim| claim.kind == DISPUTE).filter_map(|claim| claim.fields.get("jobId"));
+        let disputed = claims().filter(|(kind, _)| kind.name == DISPUTE);
+        let disputed = disputed.filter_map(|(_, claim)| claim.fields.get("jobId"));
         let disputed: BTreeSet<i64> = disputed.filter_map(Value::as_i64).collect();
         let db = cx.db();
+        let mut named = logs::of_events(&db, &named).await?;
+        named.unread.append(&mut unread);
         Ok(Self {
-            by_tx: logs::of_events(&db, &named).await?,
+            named,
             registrations: logs::registrations(&db, agent).await?,
             jobs: agents::own_jobs(&db, agent, &disputed).await?,
         })
@@ -114,7 +137,8 @@ impl Evidence {
             subject: agent.subject(),
             environment: cx.environment(),
             granted: &cx.plugin().config.kinds,
-            by_tx: self.by_tx,
+            by_tx: self.named.by_tx,
+            unread: self.named.unread,
             of_agent: self.registrations,
             jobs: self.jobs,
             used: BTreeSet::new(),

@@ -1,4 +1,6 @@
 //! Decoded logs of the chain, as the plugin audit publishes them.
+//!
+//! The rule: what one document reads is bounded, and nobody's transaction keeps the logs of others out.
 
 use crate::model::StoredLog;
 use plugin_api::{AgentId, Hash256, HostError, Query, sql};
@@ -9,6 +11,10 @@ const ARGS_CHARS_MAX: usize = 12 * 1024;
 /// Transactions of one statement, and logs that it reads.
 const PART: usize = 100;
 const LOGS_MAX: usize = 1000;
+/// A transaction with fewer logs of an event is read in any case.
+const FEW_LOGS: usize = 16;
+/// Logs of an event that are read of transactions with more.
+const CROWDED_LOGS_MAX: usize = 20 * LOGS_MAX;
 
 fn columns() -> String {
     format!(
@@ -18,34 +24,63 @@ fn columns() -> String {
     )
 }
 
+/// Transactions by the event whose logs in them are asked for.
+pub type Named = BTreeMap<&'static str, BTreeSet<Hash256>>;
+
+/// Logs of transactions that claims name.
+#[derive(Default)]
+pub struct NamedLogs {
+    pub by_tx: BTreeMap<Hash256, Vec<StoredLog>>,
+    /// Events of transactions whose logs were not read: there are too many.
+    pub unread: BTreeSet<(&'static str, Hash256)>,
+}
+
+impl NamedLogs {
+    fn add(&mut self, logs: Vec<StoredLog>) {
+        logs.into_iter().for_each(|log| self.by_tx.entry(log.tx).or_default().push(log));
+    }
+}
+
 /// The logs of each event in its transactions; of a transaction with very many the first.
-pub async fn of_events(
-    db: &impl Query,
-    named: &BTreeMap<&str, BTreeSet<Hash256>>,
-) -> Result<BTreeMap<Hash256, Vec<StoredLog>>, HostError> {
-    let mut logs: BTreeMap<Hash256, Vec<StoredLog>> = BTreeMap::new();
-    let mut add = |read: Vec<StoredLog>| read.into_iter().for_each(|log| logs.entry(log.tx).or_default().push(log));
+pub async fn of_events(db: &impl Query, named: &Named) -> Result<NamedLogs, HostError> {
+    let mut logs = NamedLogs::default();
     for (event, transactions) in named {
         let transactions: Vec<Hash256> = transactions.iter().copied().collect();
+        let mut crowded = Vec::new();
         for part in transactions.chunks(PART) {
-            let read = of_part(db, part, event).await?;
+            let read = of_part(db, part, event, LOGS_MAX).await?;
             if read.len() < LOGS_MAX {
-                add(read);
+                logs.add(read);
                 continue;
             }
-            // Nobody's transaction keeps the logs of others out.
             for transaction in part {
-                add(of_part(db, &[*transaction], event).await?);
+                let read = of_part(db, &[*transaction], event, FEW_LOGS).await?;
+                if read.len() < FEW_LOGS { logs.add(read) } else { crowded.push(*transaction) }
             }
+        }
+        let mut left = CROWDED_LOGS_MAX;
+        for transaction in crowded {
+            if left < LOGS_MAX {
+                logs.unread.insert((*event, transaction));
+                continue;
+            }
+            let read = of_part(db, &[transaction], event, LOGS_MAX).await?;
+            left -= read.len();
+            logs.add(read);
         }
     }
     Ok(logs)
 }
 
-async fn of_part(db: &impl Query, transactions: &[Hash256], event: &str) -> Result<Vec<StoredLog>, HostError> {
+async fn of_part(
+    db: &impl Query,
+    transactions: &[Hash256],
+    event: &str,
+    logs_max: usize,
+) -> Result<Vec<StoredLog>, HostError> {
     let select = sql(format!("SELECT {} FROM chain_logs_v1 WHERE event = $1 AND tx IN (NULL", columns())).bind(event);
     let select = transactions.iter().fold(select, |select, tx| select.push_bind(", {}", *tx));
-    db.rows(select.push(&format!(") ORDER BY tx, log_index LIMIT {LOGS_MAX}"))).await
+    db.rows(select.push(&format!(") ORDER BY tx, log_index LIMIT {logs_max}"))).await
 }
 
 /// Registrations of the agent: events that are named without a transaction.

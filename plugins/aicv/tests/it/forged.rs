@@ -191,3 +191,36 @@ async fn endorsements_are_indexed_and_proven() {
         site.close().await;
     }
 }
+
+#[tokio::test]
+async fn evidence_beyond_a_bound_is_not_read_and_takes_no_room_of_others() {
+    for site in sites().await {
+        let honest = site.read("/api/cv/1").await;
+        let named = |claim: u16, log: u8| {
+            Hash256([[1; 29].as_slice(), &claim.to_be_bytes(), &[log]].concat().try_into().unwrap())
+        };
+        let logs = |claim: u16, count: u8| {
+            (0..count).map(|log| CvLog::new("escrow", "JobCompleted", named(claim, log))).collect()
+        };
+        // Of 3,200 transactions 2,000 are read, one of which is that of the honest claim.
+        let mut stated: Vec<CvClaim> = (0..400)
+            .map(|number| CvClaim {
+                kind: "EscrowJob".to_owned(),
+                id: format!("job:1{number:03}"),
+                stated_at: None,
+                fields: members([("jobId", json!(number)), ("outcome", json!("Completed"))]),
+                logs: logs(number, 8),
+                source: None,
+                note: None,
+            })
+            .collect();
+        // More events than a claim needs, of which the first ones prove it.
+        stated.push(job(&site, 5, |claim| claim.logs.extend(logs(400, 6))));
+        state(&site, &stated).await;
+        let document = site.read("/api/cv/1").await;
+        assert_eq!(document["claimsRoot"], honest["claimsRoot"]);
+        let omitted = &document["credentialSubject"]["recordMeta"]["omitted"];
+        assert_eq!(*omitted, json!([{ "type": "EscrowJob", "count": 151, "reason": "size" }]));
+        site.close().await;
+    }
+}

@@ -15,6 +15,7 @@ use plugin_api::{
     point::{AuditLines, AuditPosition},
 };
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Of all lines together. An answer of the gateway has at most 16 MiB.
 const BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -86,8 +87,15 @@ pub struct Footer {
     pub owner: Address,
     pub signer: Address,
     pub generated_at: i64,
-    /// The plugins whose lines were asked for.
-    pub sources: Vec<String>,
+    pub sources: Sources,
+}
+
+/// Whose lines an export has.
+pub struct Sources {
+    /// The plugins that answered.
+    pub answered: BTreeSet<String>,
+    /// Those that are on and did not: lines of theirs may be missing.
+    pub missing: BTreeSet<String>,
 }
 
 #[derive(Serialize)]
@@ -110,7 +118,9 @@ struct FooterView<'a> {
     truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<&'a Next>,
-    sources: &'a [String],
+    sources: &'a BTreeSet<String>,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    missing: &'a BTreeSet<String>,
 }
 
 impl Footer {
@@ -132,7 +142,8 @@ impl Footer {
             limit: request.limit,
             truncated: draft.next.is_some(),
             next: draft.next.as_ref(),
-            sources: &self.sources,
+            sources: &self.sources.answered,
+            missing: &self.sources.missing,
         })
     }
 }

@@ -3,7 +3,7 @@
 use crate::{
     Audit,
     error::AuditError,
-    model::{Common, Draft, Export, ExportQuery, ExportRequest, Footer, LINES_MAX, ROLE},
+    model::{Common, Draft, Export, ExportQuery, ExportRequest, Footer, LINES_MAX, ROLE, Sources},
     store::{agents, logs},
 };
 use plugin_api::{
@@ -12,6 +12,7 @@ use plugin_api::{
     point,
     response::{RawResponse, WithHeader},
 };
+use std::collections::BTreeSet;
 
 const CONTENT_TYPE: &str = "application/x-ndjson; charset=utf-8";
 /// How long an export takes at most, usually.
@@ -27,7 +28,8 @@ pub fn route() -> Route<Audit> {
             "One JSON object a line: logs of the chain (`chain`), public writes of the owner (`commons`), deliveries to the owner's webhooks \
              (`webhook`) and payments (`x402`), in the order of `ts`, `block`, `logIndex`, `kind` and id. The last line is the footer: \
              `merkleRoot` over all lines before it, signed by the gateway's key. An export has at most 1,000 lines, 250 with `sign=lines`; \
-             when it is `truncated`, its `next` has the parameters of the one that follows. URLs are shown without path and query. \
+             when it is `truncated`, its `next` has the parameters of the one that follows. `missing` names plugins that are on and did not \
+             answer: lines of theirs may be missing, and a later export has them. URLs are shown without path and query. \
              The headers `X-Service-Signer`, `X-Service-Merkle-Root` and `X-Service-Signed` (`root` or `lines+root`) say the same as the \
              footer. `gateway verify audit FILE` checks an export.",
         )
@@ -62,19 +64,23 @@ async fn get_agent_audit(
     Ok(response(&cx, &request, &footer, &draft, body))
 }
 
-/// Collects the lines; the names are those of the plugins that were asked.
+/// Collects the lines.
 async fn draft(
     cx: &RequestContext<Audit>,
     request: &ExportRequest,
     common: Common,
     owner: Address,
-) -> Result<(Vec<String>, Draft), HostError> {
+) -> Result<(Sources, Draft), HostError> {
     let db = cx.db();
     let input = logs::with_times(&db, request.input(common.agent_id, owner)).await?;
     let own = logs::lines(&db, &input).await?;
-    let (mut sources, contributed): (Vec<String>, Vec<_>) = cx.collect(point::AUDIT, &input).await?.into_iter().unzip();
-    sources.push(PLUGIN.to_owned());
-    sources.sort_unstable();
+    // Before they are asked: one that fails meanwhile is missing.
+    let mut missing = cx.contributors(point::AUDIT).await?;
+    let (mut answered, contributed): (BTreeSet<String>, Vec<_>) =
+        cx.collect(point::AUDIT, &input).await?.into_iter().unzip();
+    missing.retain(|plugin| !answered.contains(plugin));
+    answered.insert(PLUGIN.to_owned());
+    let sources = Sources { answered, missing };
     let request = request.clone();
     let draft = cx.blocking(move || Draft::new(&request, common, own, contributed)).await??;
     Ok((sources, draft))

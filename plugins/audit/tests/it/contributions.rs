@@ -1,6 +1,6 @@
 //! Lines that other plugins contribute: the public writes of the owner.
 
-use super::{Site, owner, script, sites_with};
+use super::{Site, owner, probe, script, sites_with};
 use plugin_testing::{Builder, Value, Wallet, json};
 
 fn with_commons(builder: Builder) -> Builder {
@@ -104,5 +104,29 @@ async fn feedback_and_validations_are_lines_of_who_gave_them() {
         assert_eq!(given, [line("commons", "feedback.given"), line("chain", "NewFeedback")]);
         assert_eq!(names(site.export(2, "").await), [line("chain", "NewFeedback")]);
         site.finish().await;
+    }
+}
+
+#[tokio::test]
+async fn an_export_names_a_plugin_that_fails() {
+    for site in sites_with(|builder| builder.plugin(probe::module())).await {
+        probe::contribute(&site.gateway, vec![probe::line("probed", 1_800_000_000, "1", json!({ "of": "the probe" }))])
+            .await;
+        let whole = site.export(1, "").await;
+        assert_eq!(
+            (&whole.footer["sources"], &whole.footer["missing"]),
+            (&json!(["agents", "audit", "probe"]), &Value::Null)
+        );
+        probe::fail(&site.gateway, true).await;
+        let incomplete = site.export(1, "").await;
+        let footer = &incomplete.footer;
+        assert_eq!((&footer["sources"], &footer["missing"]), (&json!(["agents", "audit"]), &json!(["probe"])));
+        assert_eq!(incomplete.lines.len() + 1, whole.lines.len());
+        assert_ne!(footer["merkleRoot"], whole.footer["merkleRoot"]);
+        probe::fail(&site.gateway, false).await;
+        assert_eq!(site.export(1, "").await.lines, whole.lines);
+        // The failure is the probe's fault.
+        assert_eq!(site.gateway.faults().await.len(), 1);
+        site.gateway.stop().await;
     }
 }

@@ -1,8 +1,8 @@
 //! A test plugin that contributes the lines that a test posts, and can be made to wait.
 
 use plugin_api::{
-    ConfigError, Definition, HandlerError, HostError, HostHandle, Json, JsonBody, NoConfig, Plugin, PluginContext,
-    RequestContext, Route,
+    ConfigError, Definition, HandlerError, HostError, HostErrorCode, HostHandle, Json, JsonBody, NoConfig, Plugin,
+    PluginContext, RequestContext, Route,
     abi::PluginModule_Ref,
     host::Identity,
     point::{AUDIT, AuditInput, AuditLine, AuditLines},
@@ -11,17 +11,19 @@ use plugin_api::{
 use plugin_testing::{TestGateway, Value, json};
 use std::sync::{
     Mutex,
-    atomic::{AtomicU32, Ordering::Relaxed},
+    atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
 };
 use tokio::sync::watch;
 
 const LINES: &str = "/api/probe/lines";
 const HELD: &str = "/api/probe/held";
+const FAILS: &str = "/api/probe/fails";
 const ASKED: &str = "/api/probe/asked";
 
 struct Probe {
     lines: Mutex<Vec<AuditLine>>,
     held: watch::Sender<bool>,
+    fails: AtomicBool,
     asked: AtomicU32,
 }
 
@@ -39,13 +41,19 @@ impl Plugin for Probe {
             .routes([
                 Route::post(LINES, set_lines).public().summary("Set the lines"),
                 Route::post(HELD, set_held).public().summary("Wait, or go on"),
+                Route::post(FAILS, set_fails).public().summary("Fail, or go on"),
                 Route::get(ASKED, count_asked).public().summary("How often lines were asked for"),
             ])
             .contributes(AUDIT, lines)
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
-        Ok(Self { lines: Mutex::default(), held: watch::Sender::new(false), asked: AtomicU32::default() })
+        Ok(Self {
+            lines: Mutex::default(),
+            held: watch::Sender::new(false),
+            fails: AtomicBool::default(),
+            asked: AtomicU32::default(),
+        })
     }
 }
 
@@ -58,6 +66,9 @@ async fn lines(cx: PluginContext<Probe>, input: AuditInput) -> Result<AuditLines
     cx.plugin().asked.fetch_add(1, Relaxed);
     let mut held = cx.plugin().held.subscribe();
     let _ = held.wait_for(|held| !held).await;
+    if cx.plugin().fails.load(Relaxed) {
+        return Err(HostError::new(HostErrorCode::Internal, "the test says so"));
+    }
     let after = input.after.clone();
     let mut lines = cx.plugin().lines.lock().unwrap().clone();
     lines.retain(|line| after.as_ref().is_none_or(|after| line.at > *after));
@@ -77,6 +88,11 @@ async fn set_held(cx: RequestContext<Probe>, JsonBody(held): JsonBody<bool>) -> 
     Ok(NoContent)
 }
 
+async fn set_fails(cx: RequestContext<Probe>, JsonBody(fails): JsonBody<bool>) -> Result<NoContent, HandlerError> {
+    cx.plugin().fails.store(fails, Relaxed);
+    Ok(NoContent)
+}
+
 async fn count_asked(cx: RequestContext<Probe>) -> Result<Json<u32>, HandlerError> {
     Ok(Json(cx.plugin().asked.load(Relaxed)))
 }
@@ -93,6 +109,10 @@ pub async fn contribute(gateway: &TestGateway, lines: Vec<Value>) {
 
 pub async fn hold(gateway: &TestGateway, held: bool) {
     assert_eq!(gateway.send("POST", HELD, &[], held.to_string()).await.status, 204);
+}
+
+pub async fn fail(gateway: &TestGateway, fails: bool) {
+    assert_eq!(gateway.send("POST", FAILS, &[], fails.to_string()).await.status, 204);
 }
 
 pub async fn asked(gateway: &TestGateway) -> Value {

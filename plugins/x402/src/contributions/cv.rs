@@ -2,7 +2,10 @@
 
 use crate::{
     X402,
-    store::record::{self, RecordSettlement, Side},
+    store::{
+        derived,
+        record::{self, RecordSettlement, Side},
+    },
 };
 use plugin_api::{
     HostError, PluginContext,
@@ -20,12 +23,14 @@ pub async fn cv_claims(cx: PluginContext<X402>, input: CvClaimsInput) -> Result<
     let (db, owner) = (cx.db(), input.owner);
     let received = record::newest(&db, Side::Payee, owner, NEWEST_MAX).await?;
     let paid = record::newest(&db, Side::Payer, owner, NEWEST_MAX).await?;
-    let income = record::sums(&db, Side::Payee, owner).await?;
-    let spent = record::sums(&db, Side::Payer, owner).await?;
+    let income = derived::received(&db, owner).await?;
+    let spent = derived::paid(&db, owner).await?;
     let pending = record::pending(&db, owner).await?;
     let more = |count: i64, listed: usize| u64::try_from(count).unwrap_or_default().saturating_sub(listed as u64);
-    let left_out =
-        [(RECEIPT.to_owned(), more(income.count, received.len())), (PAYMENT.to_owned(), more(spent.count, paid.len()))];
+    let left_out = [
+        (RECEIPT.to_owned(), more(income.settled_count, received.len())),
+        (PAYMENT.to_owned(), more(spent.settled_count, paid.len())),
+    ];
     let mut nonces = BTreeSet::new();
     // Each payer numbers its own vouchers, so that two receipts may have one nonce.
     let receipts = received.iter().map(|settlement| {
@@ -35,12 +40,12 @@ pub async fn cv_claims(cx: PluginContext<X402>, input: CvClaimsInput) -> Result<
     });
     let payments = paid.iter().map(|settlement| claim(PAYMENT, format!("x402:out:{}", settlement.nonce), settlement));
     let summary = members([
-        ("x402EarnedWei", json!(income.gross.saturating_sub(income.fees))),
-        ("x402GrossWei", json!(income.gross)),
+        ("x402EarnedWei", json!(income.volume.saturating_sub(income.fees))),
+        ("x402GrossWei", json!(income.volume)),
         ("x402FeesWei", json!(income.fees)),
-        ("x402SpentWei", json!(spent.gross)),
-        ("x402ReceiptCount", json!(income.count)),
-        ("x402PaymentCount", json!(spent.count)),
+        ("x402SpentWei", json!(spent.volume)),
+        ("x402ReceiptCount", json!(income.settled_count)),
+        ("x402PaymentCount", json!(spent.settled_count)),
         ("x402VouchersPending", json!(pending)),
     ]);
     Ok(CvRecord {

@@ -13,6 +13,7 @@ pub const SKIPPED: &str = "x402_skipped";
 pub const ACCOUNTS: &str = "x402_accounts";
 pub const DEPOSITS: &str = "x402_deposits";
 pub const PAYEES: &str = "x402_payees";
+pub const PAID: &str = "x402_paid";
 pub const TOTALS: &str = "x402_totals";
 
 /// The vault's own reasons are shorter; another contract at its address may say anything.
@@ -100,18 +101,54 @@ pub async fn totals(db: &impl Query) -> Result<Totals, HostError> {
     Ok(db.row(select).await?.unwrap_or_default())
 }
 
-/// Adds a settlement to the totals of all, and of the payee.
-pub async fn count_settled(tx: &Tx, payee: Address, amount: Wei, at_s: i64) -> Result<(), HostError> {
+/// What somebody received or paid in settlements, and what that cost the payee in fees.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Sums {
+    pub volume: Wei,
+    pub fees: Wei,
+    pub settled_count: i64,
+}
+
+impl Sums {
+    fn with(self, amount: Wei, fee: Wei) -> Self {
+        Self {
+            volume: self.volume.saturating_add(amount),
+            fees: self.fees.saturating_add(fee),
+            settled_count: self.settled_count + 1,
+        }
+    }
+}
+
+/// All that an address received.
+pub async fn received(db: &impl Query, payee: Address) -> Result<Sums, HostError> {
+    let select = sql("SELECT volume, fees, settled_count FROM x402_payees WHERE payee = $1").bind(payee);
+    Ok(db.row(select).await?.unwrap_or_default())
+}
+
+/// All that an address paid; the fees are the payee's.
+pub async fn paid(db: &impl Query, payer: Address) -> Result<Sums, HostError> {
+    let select = sql("SELECT volume, '0' AS fees, settled_count FROM x402_paid WHERE payer = $1").bind(payer);
+    Ok(db.row(select).await?.unwrap_or_default())
+}
+
+/// Adds a settlement to the totals of all, of the payee and of the payer.
+pub async fn count_settled(tx: &Tx, settled: &Settled, at_s: i64) -> Result<(), HostError> {
+    let Settled { payer, payee, amount, fee, .. } = *settled;
     let all = totals(tx).await?;
     let store = sql("INSERT INTO x402_totals (id, volume, settled_count) VALUES ($1, $2, $3) \
          ON CONFLICT (id) DO UPDATE SET volume = excluded.volume, settled_count = excluded.settled_count");
     tx.defer(store.bind((TOTALS_ROW, all.volume.saturating_add(amount), all.settled_count + 1)))?;
-    let select = sql("SELECT volume, settled_count FROM x402_payees WHERE payee = $1").bind(payee);
-    let own: Totals = tx.row(select).await?.unwrap_or_default();
-    let store = sql("INSERT INTO x402_payees (payee, volume, settled_count, last_settled_at) VALUES ($1, $2, $3, $4) \
-         ON CONFLICT (payee) DO UPDATE SET volume = excluded.volume, settled_count = excluded.settled_count, \
-         last_settled_at = excluded.last_settled_at");
-    tx.defer(store.bind((payee, own.volume.saturating_add(amount), own.settled_count + 1, at_s)))
+    let received = received(tx, payee).await?.with(amount, fee);
+    let store = sql(
+        "INSERT INTO x402_payees (payee, volume, fees, settled_count, last_settled_at) VALUES ($1, $2, $3, $4, $5) \
+         ON CONFLICT (payee) DO UPDATE SET volume = excluded.volume, fees = excluded.fees, \
+         settled_count = excluded.settled_count, last_settled_at = excluded.last_settled_at",
+    );
+    tx.defer(store.bind((payee, received.volume, received.fees, received.settled_count, at_s)))?;
+    let paid = paid(tx, payer).await?.with(amount, Wei::ZERO);
+    let store = sql("INSERT INTO x402_paid (payer, volume, settled_count) VALUES ($1, $2, $3) \
+         ON CONFLICT (payer) DO UPDATE SET volume = excluded.volume, settled_count = excluded.settled_count");
+    tx.defer(store.bind((payer, paid.volume, paid.settled_count)))
 }
 
 /// Which of the payees a settlement paid after this time.

@@ -46,25 +46,6 @@ pub async fn newest(
     db.rows(sql(text).bind((account, limit))).await
 }
 
-/// Number, amounts and fees of all settlements.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Sums {
-    pub count: i64,
-    pub gross: Wei,
-    pub fees: Wei,
-}
-
-pub async fn sums(db: &impl Query, side: Side, account: Address) -> Result<Sums, HostError> {
-    let text = format!("SELECT amount, fee FROM x402_settled WHERE {} = $1", side.column());
-    let rows: Vec<(Wei, Wei)> = db.rows(sql(text).bind(account)).await?;
-    let add = |sums: Sums, (amount, fee): (Wei, Wei)| Sums {
-        count: sums.count + 1,
-        gross: sums.gross.saturating_add(amount),
-        fees: sums.fees.saturating_add(fee),
-    };
-    Ok(rows.into_iter().fold(Sums::default(), add))
-}
-
 /// Vouchers for this payee that are queued or on their way.
 pub async fn pending(db: &impl Query, payee: Address) -> Result<i64, HostError> {
     let select = sql("SELECT count(*) FROM x402_vouchers WHERE payee = $1 AND state IN ('queued', 'submitted')");

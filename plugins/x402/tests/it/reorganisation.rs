@@ -81,6 +81,7 @@ async fn derived(gateway: &TestGateway) -> Vec<Vec<String>> {
         ("accounts", "payer"),
         ("deposits", "tx, log_index"),
         ("payees", "payee"),
+        ("paid", "payer"),
         ("totals", "id"),
     ] {
         tables.push(gateway.rows(&format!("SELECT * FROM x402_{table} ORDER BY {key}")).await);
@@ -158,6 +159,52 @@ async fn a_settlement_is_an_event_when_it_is_deep_enough() {
         let answer = post(gateway, "/api/x402/verify", &draft.payment()).await;
         assert_eq!(answer["isValid"], false);
         assert_eq!(read(gateway, "/api/stats").await["x402Settlements"], 1);
+    })
+    .await;
+}
+
+/// What payees and payers of the settlements have in sum: as it is kept, and counted from the rows.
+async fn sums(gateway: &TestGateway) -> [Vec<String>; 4] {
+    let wei = |column: &str| format!("cast(cast(sum(cast({column} AS BIGINT)) AS BIGINT) AS TEXT)");
+    let by = |party: &str, sums: &str| {
+        format!("SELECT {party}, {sums}, count(*) FROM x402_settled GROUP BY {party} ORDER BY {party}")
+    };
+    [
+        gateway.rows("SELECT payee, volume, fees, settled_count FROM x402_payees ORDER BY payee").await,
+        gateway.rows("SELECT payer, volume, settled_count FROM x402_paid ORDER BY payer").await,
+        gateway.rows(&by("payee", &format!("{}, {}", wei("amount"), wei("fee")))).await,
+        gateway.rows(&by("payer", &wei("amount"))).await,
+    ]
+}
+
+#[tokio::test]
+async fn sums_equal_a_recount_of_the_settlements() {
+    each(json!({}), async |chain, gateway| {
+        let mut drafts: Vec<Draft> = (1..=4).map(|nonce| Draft::new(gateway, nonce % 2 + 1, nonce)).collect();
+        // One pays himself, and one another payee.
+        drafts[1].payee = drafts[1].payer();
+        drafts[2].payee = Address([9; 20]);
+        let mut all = Vec::new();
+        for draft in &drafts {
+            chain.mine(vec![settled(draft, [1; 32])]);
+            gateway.indexed(chain).await;
+            let [received, paid, counted_received, counted_paid] = sums(gateway).await;
+            assert_eq!((&received, &paid), (&counted_received, &counted_paid));
+            all.push((received, paid));
+        }
+        assert_eq!((all[3].0.len(), all[3].1.len()), (3, 2));
+        chain.reorg(2);
+        chain.mine(vec![settled(&Draft { amount: 300, ..Draft::new(gateway, 3, 9) }, [2; 32])]);
+        chain.mine_empty(2);
+        gateway.indexed(chain).await;
+        let [received, paid, counted_received, counted_paid] = sums(gateway).await;
+        assert_eq!((&received, &paid), (&counted_received, &counted_paid), "after a reorganisation");
+        assert!(!all.contains(&(received, paid)));
+        chain.reorg(3);
+        chain.mine_empty(4);
+        gateway.indexed(chain).await;
+        let [received, paid, ..] = sums(gateway).await;
+        assert_eq!((received, paid), all[1], "what the other blocks added is gone");
     })
     .await;
 }

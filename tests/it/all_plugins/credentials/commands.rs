@@ -1,10 +1,10 @@
 //! The commands that `/api/cv/{agent}/verify` prints, run by a shell as they are printed. The rule: a command whose outcome nobody compares
 //! fails the test.
 
-use super::World;
 use crate::e2e::{Site, clients};
 use alloy_dyn_abi::{DynSolType, DynSolValue};
 use alloy_primitives::hex;
+use gateway_tests::process::GatewayProcess;
 use plugin_testing::{Value, json};
 use std::collections::BTreeSet;
 
@@ -12,9 +12,10 @@ use std::collections::BTreeSet;
 const AGENT: &str = "(address,string,string,string,uint256,uint256,uint64,uint64,uint8,uint32,uint32,uint32,uint32)";
 const STATUSES: [&str; 4] = ["None", "Active", "Paused", "Retired"];
 
-pub async fn print_what_they_should(world: &World) {
-    let site = Site::of(&world.economy.gateway);
-    for agent in 1..=world.credentials.len() {
+/// Of the agents 1 to `agents`.
+pub async fn print_what_they_should(gateway: &GatewayProcess, agents: u64) {
+    let site = Site::of(gateway);
+    for agent in 1..=agents {
         let recipe = site.get(&format!("/api/cv/{agent}/verify")).await.json();
         let credential = site.get(&format!("/api/cv/{agent}/credential.json")).await.json();
         let schema = site.get("/api/ns/aicv/v1/schema.json").await.json();

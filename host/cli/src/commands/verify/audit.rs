@@ -38,6 +38,13 @@ fn table(report: &Report) -> String {
         (true, true) => "valid",
         (true, false) => "valid, if the signer is the gateway's: say --signer ADDRESS to compare it",
     };
-    let rows = [printable(&about)].into_iter().chain(report.checks.iter().map(row)).chain([verdict.to_owned()]);
+    let incomplete = match (report.valid, report.missing.join(", ")) {
+        (true, missing) if !missing.is_empty() => {
+            format!("; it is incomplete: lines of {} are missing", printable(&missing))
+        }
+        _ => String::new(),
+    };
+    let verdict = format!("{verdict}{incomplete}");
+    let rows = [printable(&about)].into_iter().chain(report.checks.iter().map(row)).chain([verdict]);
     rows.collect::<Vec<_>>().join("\n")
 }

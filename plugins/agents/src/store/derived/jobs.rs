@@ -1,6 +1,10 @@
 //! Jobs: every change returns the job after it, with its agent, for the event that is published.
 
-use super::{batch, totals};
+use super::{
+    batch,
+    records::{self, Counts},
+    totals,
+};
 use crate::{
     chain::{JobCompleted, JobDelivered, JobRefunded, JobResolved},
     model::{JobFacts, JobStatus},
@@ -34,7 +38,8 @@ pub async fn request(tx: &Tx, event: &ChainEvent<JobRequested>) -> Result<JobFac
          tx_requested) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)")
         .bind((job.job_id, job.agent_id, job.client, job.amount, job.input_hash, &job.input_uri, JobStatus::Open))
         .bind((event.time_s, event.tx));
-    let [_, _, stored] = batch(tx, [insert, totals::count_job(), find(job.job_id)]).await?;
+    let count = records::add(job.agent_id, Counts { jobs: 1, ..Counts::default() });
+    let [_, _, _, stored] = batch(tx, [insert, totals::count_job(), count, find(job.job_id)]).await?;
     stored.one()
 }
 
@@ -45,7 +50,11 @@ pub async fn deliver(tx: &Tx, event: &ChainEvent<JobDelivered>) -> Result<Option
     let set = set(*job_id, JobStatus::Delivered, columns)
         .bind((event.time_s, event.tx, Some(*output_hash).filter(|hash| hash.0 != [0; 32])))
         .bind(Some(output_uri.as_str()).filter(|uri| !uri.is_empty()));
-    change(tx, *job_id, set).await
+    let delivered = change(tx, *job_id, set).await?;
+    if let Some(job) = &delivered {
+        tx.defer(records::add(job.agent_id, Counts { delivered: 1, ..Counts::default() }))?;
+    }
+    Ok(delivered)
 }
 
 pub async fn dispute(tx: &Tx, id: JobId) -> Result<Option<JobFacts>, HostError> {

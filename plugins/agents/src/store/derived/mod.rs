@@ -3,6 +3,7 @@
 pub mod agents;
 pub mod feedback;
 pub mod jobs;
+pub mod records;
 pub mod totals;
 pub mod validations;
 

@@ -1,8 +1,8 @@
 //! Validations: a request, and the latest response to it.
 
-use super::{batch, totals};
+use super::{batch, records, totals};
 use crate::chain::{ValidationRequest, ValidationResponse};
-use plugin_api::{HostError, JobId, Sql, Tx, contracts::ChainEvent, sql};
+use plugin_api::{AgentId, HostError, JobId, Sql, Tx, contracts::ChainEvent, sql};
 
 /// A request hash is used once.
 pub fn request(event: &ChainEvent<ValidationRequest>) -> Sql {
@@ -25,17 +25,19 @@ fn named_job(uri: &str) -> Option<JobId> {
 /// Stores the response and returns the agent's name. Only the first response to a request is counted.
 pub async fn respond(tx: &Tx, event: &ChainEvent<ValidationResponse>) -> Result<Option<String>, HostError> {
     let response = &event.args;
-    let is_first =
-        sql("SELECT CASE WHEN response IS NULL THEN 1 ELSE 0 END FROM agents_validations WHERE request_hash = $1")
-            .bind(response.request_hash);
+    let before =
+        sql("SELECT agent_id, response FROM agents_validations WHERE request_hash = $1").bind(response.request_hash);
     let update = sql("UPDATE agents_validations SET response = $2, response_uri = $3, tag = $4, responded_at = $5, \
          tx_response = $6 WHERE request_hash = $1")
     .bind((response.request_hash, response.response, &response.response_uri, &response.tag, event.time_s))
     .bind(event.tx);
     let name = sql("SELECT name FROM agents_agents WHERE id = $1").bind(response.agent_id);
-    let [is_first, _, name] = batch(tx, [is_first, update, name]).await?;
-    if is_first.first()? == Some(true) {
-        tx.defer(totals::count_validation())?;
+    let [before, _, name] = batch(tx, [before, update, name]).await?;
+    if let Some((agent, before)) = before.first::<(AgentId, Option<u8>)>()? {
+        tx.defer(records::add_response(agent, before, response.response))?;
+        if before.is_none() {
+            tx.defer(totals::count_validation())?;
+        }
     }
     name.first()
 }
