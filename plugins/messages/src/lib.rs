@@ -1,7 +1,7 @@
 //! Messages from wallet to wallet, signed by the sender, with a copy to the recipient's agent.
 //!
 //! README.md has the details. The rule that must not break: a message is stored first and forwarded afterwards, only from the
-//! outbox (`jobs.rs`), so no agent can delay or fail a write.
+//! queue (`jobs/`), so no agent can delay or fail a write.
 
 #![forbid(unsafe_code)]
 
@@ -12,15 +12,11 @@ mod model;
 mod routes;
 mod store;
 
-use jobs::host_shares::HostShares;
 use plugin_api::{
     ConfigError, Definition, Event, Grants, HostHandle, Migration, NoConfig, Plugin, Skill, export_plugin, point,
 };
 
-#[derive(Default)]
-pub struct Messages {
-    forwarding: HostShares,
-}
+pub struct Messages;
 
 impl Plugin for Messages {
     type Config = NoConfig;
@@ -41,9 +37,15 @@ impl Plugin for Messages {
                     include_str!("../migrations/0004_no_foreign_keys.postgres.sql"),
                 ),
                 Migration::new(5, "publish_views", include_str!("../migrations/0005_publish_views.sql")),
+                Migration::per_dialect(
+                    6,
+                    "forward_by_queue",
+                    include_str!("../migrations/0006_forward_by_queue.sqlite.sql"),
+                    include_str!("../migrations/0006_forward_by_queue.postgres.sql"),
+                ),
             ])
             .private_views(&["messages_v1"])
-            .jobs([jobs::forward_messages::job()])
+            .on_queue(store::copies::COPIES, store::copies::settings, jobs::forward_message::forward_message)
             .grants(Grants { egress: true, ..Grants::default() })
             .publishes(&[model::MessageSent::TYPE])
             .audits(&[model::MessageSent::TYPE])
@@ -59,7 +61,7 @@ impl Plugin for Messages {
     }
 
     fn new(_: NoConfig, _: &HostHandle) -> Result<Self, ConfigError> {
-        Ok(Self::default())
+        Ok(Self)
     }
 }
 

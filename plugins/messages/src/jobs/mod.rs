@@ -1,4 +1,3 @@
-//! One file per job.
+//! The handler of the queue.
 
-pub mod forward_messages;
-pub mod host_shares;
+pub mod forward_message;

@@ -1,6 +1,6 @@
 //! `POST /api/messages`: a message to an address or to an agent's owner, signed by the sender.
 
-use crate::{Messages, error::MessageError, jobs, model, store};
+use crate::{Messages, error::MessageError, model, store};
 use plugin_api::{Created, Event, HandlerError, RequestContext, Route, Signed};
 
 pub fn route() -> Route<Messages> {
@@ -36,20 +36,16 @@ async fn create_message(
     };
     let endpoint = store::agents::endpoint(&db, recipient, named).await?;
     let inbox_url = endpoint.map(|endpoint| format!("{}/inbox", endpoint.trim_end_matches('/')));
-    let is_forwarded = inbox_url.is_some();
     let message = cx
         .write(async move |tx| {
             let message = store::messages::insert(tx, signer, recipient, &draft).await?;
             let event = model::MessageSent { message_id: message.id, to: recipient, subject: &draft.subject };
             event.by(signer).at(tx.now_s()).publish(tx)?;
             if let Some(url) = &inbox_url {
-                store::outbox::insert(tx, message.id, url)?;
+                store::copies::push(tx, message.id, url).await?;
             }
             Ok(message)
         })
         .await?;
-    if is_forwarded {
-        jobs::forward_messages::forward_soon(&cx);
-    }
     Ok(Created(message))
 }

@@ -1,8 +1,9 @@
 //! Contributions of messages.
 
-use super::{Site, script::registered_by, sites};
+use super::{Site, script::registered_by, sites, sites_with};
 use plugin_api::{Hash256, point};
 use plugin_testing::{Value, Wallet, json};
+use wiremock::{Mock, MockServer, ResponseTemplate, matchers::any};
 
 async fn read(site: &Site, path: &str) -> Value {
     let response = site.gateway.get(path).await;
@@ -28,7 +29,12 @@ async fn the_manifest_counts_messages_and_names_the_endpoints() {
 
 #[tokio::test]
 async fn the_status_shows_waiting_messages() {
-    for site in sites(vec![registered_by(7, Wallet::new(2).address(), "seven", "http://127.0.0.1:1")]).await {
+    for site in sites_with(1, Vec::new()).await {
+        let server = MockServer::start().await;
+        Mock::given(any()).respond_with(ResponseTemplate::new(200).set_body_string("ok")).mount(&server).await;
+        site.mine(registered_by(7, Wallet::new(2).address(), "seven", &server.uri())).await;
+        // The copy waits for the only place among the plugin's requests.
+        let _only_place = site.gateway.take_outbound_place("messages", &server.uri()).await;
         let service = || async { read(&site, "/api/status").await["services"]["messageForwarding"].clone() };
         assert_eq!(service().await, json!({ "ok": true, "waiting": 0, "oldestWaitingAgeS": null }));
         site.send(&Wallet::new(1), json!({ "to": 7, "body": "b" })).await;

@@ -4,7 +4,7 @@
 
 mod contributions;
 mod create_message;
-mod forward_messages;
+mod forward_message;
 mod list_inbox;
 #[path = "../../../agents/tests/it/script.rs"]
 #[allow(dead_code, reason = "what the contracts of agents say; few of it matters here")]

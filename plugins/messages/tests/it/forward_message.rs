@@ -31,11 +31,11 @@ async fn received(site: &Site, server: &MockServer, count: usize) -> Vec<Request
     inbox().await
 }
 
-/// Waits until the outbox is empty.
+/// Waits until no copy waits any more.
 async fn all_taken(site: &Site) {
-    TestGateway::eventually(LIMIT, "the outbox is empty", || async {
+    TestGateway::eventually(LIMIT, "no copy waits", || async {
         site.wait(1).await;
-        site.gateway.rows("SELECT message_id FROM messages_outbox").await.is_empty()
+        site.gateway.rows("SELECT id FROM messages_queue").await.is_empty()
     })
     .await;
 }
@@ -95,7 +95,6 @@ async fn an_agent_cannot_delay_or_fail_the_write() {
     for site in sites(Vec::new()).await {
         let slow = agent(ResponseTemplate::new(200).set_delay(Duration::from_secs(600))).await;
         let wrong = agent(ResponseTemplate::new(500)).await;
-        // The slow one last: when its round ends, it forwards what was sent meanwhile.
         let endpoints = [
             wrong.uri(),
             "http://127.0.0.1:1".to_owned(),
@@ -108,9 +107,12 @@ async fn an_agent_cannot_delay_or_fail_the_write() {
             site.mine(registered_by(id, bob.address(), "agent", endpoint)).await;
         }
         for id in 1..=endpoints.len() {
-            // The response arrives while the clock is stopped. A round that has not ended may forward the message already.
+            // The response arrives while the clock is stopped.
             site.send(&alice, json!({ "to": id, "body": "b" })).await;
-            all_taken(&site).await;
+            if id < endpoints.len() {
+                all_taken(&site).await;
+            }
+            site.wait(1).await;
         }
         assert_eq!(site.inbox(&bob, "").await["items"].as_array().unwrap().len(), endpoints.len());
         site.close().await;
@@ -135,21 +137,6 @@ async fn a_write_that_fails_forwards_nothing() {
     }
 }
 
-#[tokio::test]
-async fn waiting_messages_are_forwarded_after_a_restart() {
-    let (alice, bob) = (Wallet::new(1), Wallet::new(2));
-    for site in sites(Vec::new()).await {
-        let server = agent(ResponseTemplate::new(200)).await;
-        site.mine(registered_by(7, bob.address(), "seven", &server.uri())).await;
-        let message = site.send(&alice, json!({ "to": 7, "body": "b" })).await;
-        // The clock was stopped, so nothing was forwarded.
-        let site = Site { gateway: site.gateway.restart().await, chain: site.chain };
-        let copies = received(&site, &server, 1).await;
-        assert_eq!(copies[0].body_json::<Value>().unwrap(), message);
-        site.close().await;
-    }
-}
-
 /// One of three places stays for others.
 #[tokio::test]
 async fn a_slow_host_holds_up_nobody_and_loses_nothing() {
@@ -160,20 +147,20 @@ async fn a_slow_host_holds_up_nobody_and_loses_nothing() {
         let other_host = quick.uri().replace("127.0.0.1", "localhost");
         site.mine(registered_by(1, bob.address(), "slow", &slow.uri())).await;
         site.mine(registered_by(2, bob.address(), "quick", &other_host)).await;
-        for _ in 0..10 {
+        for _ in 0..3 {
             site.send(&alice, json!({ "to": 1, "body": "b" })).await;
             site.wait(1).await;
         }
         site.send(&alice, json!({ "to": 2, "body": "b" })).await;
         received(&site, &quick, 1).await;
-        assert!(slow.received_requests().await.unwrap().len() < 10, "before those of the slow host");
-        assert_eq!(received(&site, &slow, 10).await.len(), 10);
+        assert!(slow.received_requests().await.unwrap().len() < 3, "before those of the slow host");
+        assert_eq!(received(&site, &slow, 3).await.len(), 3);
         all_taken(&site).await;
         site.close().await;
     }
 }
 
-/// The request waits for its place as long as for a response; then the message goes back to where it was taken from.
+/// The request waits for its place as long as for a response; then the copy is put back, and a restart of the gateway does not lose it.
 #[tokio::test]
 async fn a_message_that_finds_no_place_is_sent_later() {
     let (alice, bob) = (Wallet::new(1), Wallet::new(2));
@@ -182,13 +169,13 @@ async fn a_message_that_finds_no_place_is_sent_later() {
         site.mine(registered_by(7, bob.address(), "seven", &server.uri())).await;
         let only_place = site.gateway.take_outbound_place("messages", &server.uri()).await;
         let message = site.send(&alice, json!({ "to": 7, "body": "b" })).await;
-        all_taken(&site).await;
         // The clock is stopped, so that nothing takes it again.
-        TestGateway::eventually(LIMIT, "the message is back", || async {
-            site.gateway.rows("SELECT message_id FROM messages_outbox").await.len() == 1
+        TestGateway::eventually(LIMIT, "the copy is put back", || async {
+            site.gateway.rows("SELECT id FROM messages_queue WHERE attempt = 1").await.len() == 1
         })
         .await;
         drop(only_place);
+        let site = Site { gateway: site.gateway.restart().await, chain: site.chain };
         assert_eq!(received(&site, &server, 1).await[0].body_json::<Value>().unwrap(), message);
         all_taken(&site).await;
         assert_eq!(received(&site, &server, 1).await.len(), 1, "once");
@@ -214,9 +201,10 @@ async fn an_agent_that_never_answers_well_gets_one_request_a_minute_and_holds_up
         }
         site.send(&alice, json!({ "to": 2, "body": "b" })).await;
         received(&site, &quick, 1).await;
-        // Those of the first agent wait, until they are too old. Its one request may have been the probe of its card.
+        // Those of the first agent wait, until they are too old. Its first request may have been the probe of its card, and the second
+        // one came a minute later.
         all_taken(&site).await;
-        assert_eq!(wrong.received_requests().await.unwrap().len(), 1);
+        assert!((1..=2).contains(&wrong.received_requests().await.unwrap().len()));
         assert_eq!(received(&site, &quick, 1).await.len(), 1);
         site.close().await;
     }
