@@ -16,8 +16,9 @@ use std::{collections::BTreeSet, process::Command};
 /// Each with the test key that sends.
 const LIBRARIES: [(&str, &str); 3] = [("viem", "user2"), ("ethers", "user3"), ("web3.py", "user4")];
 
+/// Why a second deposit, another amount, and what is too early or too late are the operator's.
 const NO_QUOTE: &str = "no open quote has this amount";
-/// A second deposit, or a quote that is not open any more: what became of quotes after an hour.
+/// What quotes have become when their time is over.
 const PAID: &str = "paid";
 const EXPIRED: &str = "expired";
 
@@ -193,7 +194,7 @@ impl<'s, 'n> Sale<'s, 'n> {
         let deposits = vec![(units, "unmatched", reason)];
         self.cases.push(Case { name: "another payer", quote, to, ends: EXPIRED, deposits });
 
-        // A stranger moves nothing from somebody who has bought before, so that a wallet's history shows the look of it.
+        // Poisoning: anybody can move nothing from any address, so that its history shows the transfer.
         self.unpaid("of nothing", |sale, _| {
             call(&sale.chain.token, "transferFrom", json!([sale.chain.router, sale.shop.deposit, "0"]))
         })
