@@ -14,6 +14,7 @@ mod keys;
 mod metrics;
 mod new_plugin;
 mod open_files;
+mod operator_commands;
 mod operator_page;
 mod operators;
 mod plugin_life;
