@@ -28,6 +28,7 @@ mod model;
 mod openapi;
 mod operators;
 mod outages;
+mod packaging;
 mod payload_references;
 mod payments;
 mod plugin_count;

@@ -59,8 +59,14 @@ fn links_in_other_documents_exist() {
 fn commands_in_documents_exist() {
     let usage = read("xtask/src/usage.rs");
     let mut found = Vec::new();
-    let documents =
-        ["README.md", "plugin-api/README.md", "docs/payments.md", "docs/plugin-outside.md", "docs/scale.md"];
+    let documents = [
+        "README.md",
+        "plugin-api/README.md",
+        "docs/payments.md",
+        "docs/plugin-outside.md",
+        "docs/scale.md",
+        "docs/packaging.md",
+    ];
     for document in documents {
         let text = read(document);
         let commands = text.split("cargo xtask ").skip(1).map(|rest| {

@@ -17,6 +17,7 @@ mod open_files;
 mod operator_commands;
 mod operator_page;
 mod operators;
+mod operators_day;
 mod plugin_life;
 mod plugin_outside;
 mod private_paths;
