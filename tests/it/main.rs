@@ -29,6 +29,7 @@ mod model;
 mod openapi;
 mod operators;
 mod outages;
+mod packaging;
 mod payin;
 mod payload_references;
 mod payments;

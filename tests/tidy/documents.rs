@@ -63,6 +63,7 @@ fn commands_in_documents_exist() {
         "README.md",
         "plugin-api/README.md",
         "docs/buy-the-coin.md",
+        "docs/packaging.md",
         "docs/payments.md",
         "docs/plugin-outside.md",
         "docs/scale.md",

@@ -1,6 +1,6 @@
-//! `cargo xtask dist [DIR]`: a folder that runs on another machine of the same kind.
+//! `cargo xtask dist [DIR]`: a folder that runs on another machine of the same kind, and a package for Debian where `dpkg-deb` is.
 
-use crate::{Failure, process, profile::Profile, repository};
+use crate::{Failure, deb, process, profile::Profile, repository};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -8,6 +8,8 @@ use std::{
 };
 
 const DOCUMENTS: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"];
+/// Unit, samples of web servers, image, alerts and dashboard: with the folder that holds them, below `config/`.
+const PACKAGING: &str = "config/packaging";
 /// Plugins that nobody runs: the tutorial.
 const LEFT_OUT: [&str; 1] = ["hello"];
 const PLUGINS_DIR_SHOWN: &str = "# dir = \"./plugins\"";
@@ -32,6 +34,10 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     try_out(&folder)?;
     println!("{} is complete:\n", folder.display());
     files.iter().for_each(|file| println!("  {}", file.display()));
+    match deb::build(&folder, &parent)? {
+        Some(package) => println!("\nFor Debian: {}", package.display()),
+        None => println!("\nNo package for Debian: dpkg-deb is not installed"),
+    }
     println!("\nOn the other machine: cd {name} && sha256sum --check SHA256SUMS && ./gateway run");
     Ok(())
 }
@@ -70,6 +76,12 @@ fn fill(root: &Path, built: &Path, folder: &Path) -> Result<Vec<PathBuf>, Failur
     let config = PathBuf::from("config/gateway.toml");
     repository::write(&folder.join(&config), &config_for_dist(&repository::read(&root.join(&config))?)?)?;
     files.push(config);
+    for file in repository::files_below(&root.join(PACKAGING))? {
+        let file = Path::new(PACKAGING).join(file);
+        make(folder.join(&file).parent().unwrap_or(folder))?;
+        repository::copy(&root.join(&file), &folder.join(&file))?;
+        files.push(file);
+    }
     for document in DOCUMENTS {
         repository::copy(&root.join(document), &folder.join(document))?;
         files.push(document.into());

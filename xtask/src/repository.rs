@@ -29,6 +29,22 @@ pub fn plugins(root: &Path) -> Result<Vec<String>, Failure> {
     Ok(names)
 }
 
+/// The files below a folder, relative to it, sorted.
+pub fn files_below(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let explain = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(explain)? {
+        let (name, path) = entry.map(|entry| (PathBuf::from(entry.file_name()), entry.path())).map_err(explain)?;
+        if path.is_dir() {
+            files.extend(files_below(&path)?.into_iter().map(|file| name.join(file)));
+        } else {
+            files.push(name);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
 pub fn read(path: &Path) -> Result<String, Failure> {
     fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }

@@ -37,7 +37,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         name: "dist",
         arguments: "[DIR]",
-        summary: "Build a folder in DIR, else in dist/, with gateway, plugins and configuration for another machine",
+        summary: "Build a folder in DIR, else in dist/, with gateway, plugins and configuration for another machine, and a Debian package",
         run: dist::run,
     },
     Command {

@@ -94,7 +94,8 @@ impl SequencerTask {
                 if !has_failed {
                     tracing::warn!(%error, "new events wait for their positions in the activity log");
                 }
-                metrics::gauge!("activity_sequencer_standstill_seconds").set(self.log.standstill().as_secs_f64());
+                metrics::gauge!("gateway_activity_sequencer_standstill_seconds")
+                    .set(self.log.standstill().as_secs_f64());
                 tokio::time::sleep(RETRY).await;
             }
             has_failed = turn.is_err();
@@ -130,7 +131,7 @@ impl SequencerTask {
             }
             Standing::Holder => {
                 tracing::debug!(token = self.sequencer.token(), "this gateway sequences the activity log");
-                metrics::counter!("activity_sequencer_takeovers_total").increment(1);
+                metrics::counter!("gateway_activity_sequencer_takeovers_total").increment(1);
                 self.is_holder.send_replace(true);
                 self.is_unsure = true;
                 return Ok(());
@@ -148,8 +149,8 @@ impl SequencerTask {
         let Some(batch) = self.sequencer.sequence().await? else { return Ok(None) };
         self.note_followed();
         if batch.taken > 0 {
-            metrics::counter!("activity_sequencer_batches_total").increment(1);
-            metrics::counter!("activity_sequencer_events_total").increment(batch.appended);
+            metrics::counter!("gateway_activity_sequencer_batches_total").increment(1);
+            metrics::counter!("gateway_activity_sequencer_events_total").increment(batch.appended);
         }
         if batch.appended > 0 || self.is_unsure {
             self.is_unsure = false;
@@ -161,7 +162,7 @@ impl SequencerTask {
 
     fn note_followed(&self) {
         self.log.note_followed();
-        metrics::gauge!("activity_sequencer_standstill_seconds").set(0.0);
+        metrics::gauge!("gateway_activity_sequencer_standstill_seconds").set(0.0);
     }
 
     /// Appends what was committed until now, and leaves the rest to another gateway, or to the next start.

@@ -80,7 +80,7 @@ async fn poll_servers(chain: &Chain) {
         Some((index, head)) => {
             chain.set_preferred(index);
             chain.set_head(head);
-            metrics::gauge!("chain_head", "chain" => chain.name.clone()).set(gauge_value(head.number));
+            metrics::gauge!("gateway_chain_head_block", "chain" => chain.name.clone()).set(gauge_value(head.number));
         }
         None => chain.mark_head_stale(),
     }

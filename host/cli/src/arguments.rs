@@ -4,6 +4,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
 
 use super::exit_code;
 use gateway_config::Overrides;
@@ -38,8 +39,17 @@ impl Cli {
 pub enum Command {
     /// Start the gateway and serve until SIGTERM or Ctrl-C; SIGHUP reads the configuration again
     Run,
+    /// Write the documented configuration, a data folder and the gateway's key for a new gateway; overwrite nothing
+    Init(NewGateway),
     /// Check the configuration and every plugin, tell all problems at once, and start nothing
     Check,
+    /// Say how the running gateway does: whether it is ready, and which plugins and jobs are not well
+    ///
+    /// Exit codes: 0 ready, 4 writes cannot be kept, 5 a plugin that must serve does not, 1 no gateway answers.
+    Status(AdminListener),
+    /// Look at the configuration
+    #[command(subcommand)]
+    Config(ConfigCommand),
     /// Look at plugins, and switch them in the running gateway
     #[command(subcommand)]
     Plugins(PluginsCommand),
@@ -65,6 +75,42 @@ pub enum Command {
     Openapi,
     /// Print the versions of the gateway and of its plugin interface
     Version,
+    /// Print completions for a shell, such as: gateway completions bash > /etc/bash_completion.d/gateway
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Write the manual pages of all commands into a folder
+    Man {
+        /// The folder, which is made if it is not there
+        dir: PathBuf,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub enum ConfigCommand {
+    /// Print every key with its value in effect and where it comes from; secrets and what only plugins read are not shown
+    Show {
+        /// Only what is not a default
+        #[arg(long)]
+        set: bool,
+    },
+}
+
+/// Where a new gateway is to be.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct NewGateway {
+    /// The folder that gets config/gateway.toml and data
+    #[arg(default_value = ".")]
+    pub dir: PathBuf,
+}
+
+/// Which gateway to ask.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub struct AdminListener {
+    /// The operator's listener of the running gateway [default: admin.listen of the configuration]
+    #[arg(long, value_name = "URL")]
+    pub admin: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
@@ -267,6 +313,11 @@ mod tests {
             ("migrate", Command::Migrate),
             ("openapi", Command::Openapi),
             ("version", Command::Version),
+            ("init a/b", Command::Init(NewGateway { dir: PathBuf::from("a/b") })),
+            ("status --admin [::1]:1", Command::Status(AdminListener { admin: Some("[::1]:1".to_owned()) })),
+            ("config show --set", Command::Config(ConfigCommand::Show { set: true })),
+            ("completions bash", Command::Completions { shell: Shell::Bash }),
+            ("man pages", Command::Man { dir: PathBuf::from("pages") }),
             ("plugins enable forum", Command::Plugins(PluginsCommand::Enable(switch("forum", None)))),
             ("plugins disable my_1", Command::Plugins(PluginsCommand::Disable(switch("my_1", None)))),
             (

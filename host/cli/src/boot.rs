@@ -169,7 +169,8 @@ async fn reload(earlier: Option<JoinHandle<()>>, gateway: Arc<Gateway>, override
             if !report.waiting.is_empty() {
                 tracing::warn!(waiting, "these keys take effect at the next start of the gateway, or of their plugin");
             }
-            for report in gateway.plugins.all_reports() {
+            // Of a plugin that serves as it did there is nothing to say.
+            for report in gateway.plugins.all_reports().iter().filter(|report| !report.reason.is_empty()) {
                 tracing::info!(plugin = report.name, state = %report.state, "{}", report.reason);
             }
             let outcome = format!("applied: {applied}; waiting for a restart: {waiting}");

@@ -12,6 +12,7 @@ mod chains;
 mod config;
 mod database;
 mod difference;
+mod effective;
 mod egress;
 mod environment;
 mod extract;
@@ -48,6 +49,7 @@ pub use self::{
     chains::{ChainConfig, MAIN},
     config::Config,
     database::{DatabaseConfig, DatabaseTarget, DatabaseUrlError, Synchronous},
+    effective::EffectiveValue,
     egress::EgressConfig,
     http::HttpConfig,
     limits::LimitsConfig,

@@ -99,7 +99,7 @@ impl Progress {
         let mut state = self.state.lock();
         let added = u64::try_from(events).unwrap_or(u64::MAX);
         state.report.events = state.report.events.saturating_add(added);
-        metrics::counter!("chain_events_total", &state.labels()).increment(added);
+        metrics::counter!("gateway_chain_events_total", &state.labels()).increment(added);
         let now = Instant::now();
         state.samples.push_back((now, cursor.next_block));
         while state.samples.front().is_some_and(|(at, _)| now.duration_since(*at) > RATE_WINDOW) {
@@ -120,7 +120,7 @@ impl ProgressState {
         let has_indexed = Some(next_block) > self.report.start_block;
         self.report.indexed_block = next_block.checked_sub(1).filter(|_| has_indexed);
         if let Some(block) = self.report.indexed_block {
-            metrics::gauge!("chain_indexed_block", &self.labels()).set(gateway_chain::gauge_value(block));
+            metrics::gauge!("gateway_chain_indexed_block", &self.labels()).set(gateway_chain::gauge_value(block));
         }
     }
 

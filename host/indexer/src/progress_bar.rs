@@ -43,6 +43,29 @@ impl BackfillBar {
     pub fn hide(&mut self) {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
+            BARS.remove(&bar);
         }
+    }
+}
+
+/// An index that is stopped half way leaves no bar on the terminal that nothing moves any more.
+impl Drop for BackfillBar {
+    fn drop(&mut self) {
+        self.hide();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_ends_with_its_index() {
+        let mut shown = BackfillBar { name: "forum".to_owned(), is_enabled: true, bar: None };
+        shown.show(&IndexReport { head: Some(9), ..IndexReport::default() });
+        let bar = shown.bar.clone().unwrap_or_else(ProgressBar::hidden);
+        assert_eq!((bar.length(), bar.is_finished()), (Some(9), false));
+        drop(shown);
+        assert!(bar.is_finished());
     }
 }

@@ -45,7 +45,7 @@ impl Index {
         let chain = &self.chain.name;
         tracing::info!(plugin, chain, depth, undone, back_to, "the chain was reorganised");
         let labels = [("plugin", plugin.to_owned()), ("chain", chain.clone())];
-        metrics::counter!("chain_reorganisations_total", &labels).increment(1);
+        metrics::counter!("gateway_chain_reorganisations_total", &labels).increment(1);
         self.row = Some(IndexRow { cursor, ..row.clone() });
         Ok(())
     }

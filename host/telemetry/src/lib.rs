@@ -1,10 +1,12 @@
 //! Logs, metrics and request ids. All logs go to standard error, so that a command's own output stays clean.
 
+mod descriptions;
 mod exposition;
 mod histogram;
 mod json_lines;
 mod log_writer;
 mod logging;
+mod process;
 mod recorder;
 mod registry;
 mod request;

@@ -3,13 +3,14 @@
 //! The rule: a recording takes a read lock and an atomic operation. No task and no memory per recorded value.
 
 use crate::{
+    descriptions,
     exposition::{self, Exposition},
     histogram::Histogram,
     registry::Registry,
 };
 use metrics::{Counter, Gauge, Key, KeyName, Metadata, Recorder, SharedString, Unit};
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -41,6 +42,14 @@ impl MetricsRecorder {
         let mut out = Exposition::default();
         self.write(&mut out);
         out.into_text()
+    }
+
+    /// Names of the metrics that have a sample.
+    pub(crate) fn names(&self) -> BTreeSet<String> {
+        let RecordedMetrics { counters, gauges, histograms, .. } = &*self.0;
+        let keys = counters.list().into_iter().map(|(key, _)| key).chain(gauges.list().into_iter().map(|(key, _)| key));
+        let keys = keys.chain(histograms.list().into_iter().map(|(key, _)| key));
+        keys.map(|key| exposition::metric_name(key.name())).collect()
     }
 
     pub(crate) fn write(&self, out: &mut Exposition) {
@@ -76,7 +85,8 @@ fn write_families<V>(
         families.entry(exposition::metric_name(key.name())).or_default().insert(labels, value);
     }
     for (name, samples) in &families {
-        out.family(name, kind, descriptions.get(name).map(|description| &***description));
+        let described = descriptions.get(name).map(|description| &***description);
+        out.family(name, kind, described.or_else(|| descriptions::help(name)));
         samples.iter().for_each(|(labels, value)| write_sample(out, name, labels, value));
     }
 }

@@ -1,7 +1,9 @@
-//! The response to a scrape by Prometheus: the usage of each plugin, then the series of the recorder.
+//! The response to a scrape by Prometheus: what this process is and uses, the usage of each plugin, then the series of the recorder.
 
 use crate::{
+    descriptions,
     exposition::{Exposition, label_text},
+    process,
     recorder::MetricsRecorder,
     usage::{FAULT_KINDS, OperationUsage, PluginUsage, STATUS_CLASSES, Usage},
 };
@@ -23,13 +25,31 @@ pub fn render_metrics<'p>(
 ) -> String {
     let mut out = Exposition::default();
     let plugins = usage.plugins();
+    write_build(&mut out);
+    process::write(&mut out);
     write_serving(&mut out, plugins_serving);
     write_requests(&mut out, &plugins);
     write_database(&mut out, &plugins);
     if let Some(recorder) = recorder {
         recorder.write(&mut out);
+        write_unrecorded(&mut out, recorder);
     }
     out.into_text()
+}
+
+fn write_build(out: &mut Exposition) {
+    let plugin_api = format!("{}.{}", plugin_api::abi::ABI_MAJOR, plugin_api::abi::ABI_MINOR);
+    let labels = [("version", env!("CARGO_PKG_VERSION")), ("plugin_api", plugin_api.as_str())];
+    out.family("gateway_build_info", "gauge", Some("1; the labels say which gateway this is"));
+    out.sample("gateway_build_info", &label_text(labels), 1);
+}
+
+/// Kind and meaning of what has no sample yet.
+fn write_unrecorded(out: &mut Exposition, recorder: &MetricsRecorder) {
+    let recorded = recorder.names();
+    for (name, kind, help) in descriptions::RECORDED.iter().filter(|(name, ..)| !recorded.contains(*name)) {
+        out.family(name, kind, Some(help));
+    }
 }
 
 fn write_serving<'p>(out: &mut Exposition, plugins: impl Iterator<Item = (&'p str, bool)>) {
@@ -113,6 +133,13 @@ mod tests {
             format!("gateway_request_duration_seconds_sum{{{labels}}} 20.00025"),
             format!("gateway_request_duration_seconds_count{{{labels}}} 3"),
             "runs_total 3".to_owned(),
+            "# HELP gateway_tx_queued Transactions of the key that wait to be signed".to_owned(),
+            format!(
+                "gateway_build_info{{version=\"{}\",plugin_api=\"{}.{}\"}} 1",
+                env!("CARGO_PKG_VERSION"),
+                plugin_api::abi::ABI_MAJOR,
+                plugin_api::abi::ABI_MINOR
+            ),
         ] {
             assert!(text.lines().any(|found| found == line), "{line} is missing in\n{text}");
         }

@@ -4,9 +4,12 @@ mod admin_address;
 mod audit;
 mod backup;
 mod check;
+mod config_show;
 mod exit;
+mod init;
 mod inspect;
 mod list;
+mod manual;
 mod mark_restored;
 mod migrate;
 mod new_plugin;
@@ -14,9 +17,10 @@ mod openapi;
 mod operate;
 mod purge;
 mod runtime;
+mod status;
 mod verify;
 
-use crate::arguments::{Cli, Command, PluginsCommand};
+use crate::arguments::{Cli, Command, ConfigCommand, PluginsCommand};
 use crate::boot::{self, BootError};
 use crate::exit_code::{Ended, ExitCode};
 use crate::key_secrecy;
@@ -65,6 +69,11 @@ fn run_command(cli: &Cli, output: Output, command: Command) -> ExitCode {
             operate::run(output, Action::Resume, &switch, &cli.overrides)
         }
         Command::Check => check::run(output, &cli.overrides),
+        Command::Init(new) => init::run(output, &new),
+        Command::Status(listener) => status::run(output, &listener, &cli.overrides),
+        Command::Config(ConfigCommand::Show { set }) => config_show::run(output, &cli.overrides, set),
+        Command::Completions { shell } => manual::completions(shell),
+        Command::Man { dir } => manual::man(output, &dir),
         command => match Config::load(&cli.overrides) {
             Ok(config) => {
                 key_secrecy::forget_keys_in_environment();

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod chains;
+mod effective;
 mod environment;
 mod names;
 mod plugins;

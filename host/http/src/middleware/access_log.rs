@@ -124,7 +124,7 @@ impl Drop for AccessLogEntry {
             method = self.method.as_str(),
             path = self.public_path(),
             status = self.status.map(|status| status.as_u16()),
-            latency_ms = latency.as_secs_f64() * 1000.0,
+            latency_ms = milliseconds(latency),
             bytes = self.bytes + self.bypass_bytes.as_ref().map_or(0, |BypassBytes(count)| count.load(Relaxed)),
             client_ip = self.client.map(tracing::field::display),
             request_id = self.id.as_ref().map(|id| &*id.0),
@@ -134,6 +134,11 @@ impl Drop for AccessLogEntry {
             if has_response { "request" } else { "request given up by its client" },
         );
     }
+}
+
+/// To the microsecond: more digits are noise.
+fn milliseconds(latency: Duration) -> f64 {
+    (latency.as_secs_f64() * 1_000_000.0).round() / 1000.0
 }
 
 /// The first two segments of a path, which name a feature; not an id or a name below it.

@@ -7,8 +7,12 @@ use crate::connection::ConnectionInfo;
 use http::{HeaderMap, HeaderName, Request, Response};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// Whether this process has said that it believes no proxy.
+static HAS_WARNED: AtomicBool = AtomicBool::new(false);
 
 /// Request extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,12 +29,26 @@ impl Middleware for SetClientIp {
     fn on_request(&self, request: &mut Request<RequestBody>) -> ControlFlow<Response<Body>, ()> {
         let info = request.extensions().get::<ConnectionInfo>();
         let peer = info.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |info| info.peer_ip);
+        if self.trusted_proxy_hops == 0 && request.headers().contains_key(X_FORWARDED_FOR) {
+            warn_once(peer);
+        }
         let client = forwarded_client(request.headers(), self.trusted_proxy_hops).unwrap_or(peer);
         request.extensions_mut().insert(ClientIp(client));
         ControlFlow::Continue(())
     }
 
     fn on_response(&self, (): (), _: &mut Response<Body>) {}
+}
+
+/// Behind a proxy that is not trusted all clients share one address, and its limits. Once per start: anyone can send the header.
+fn warn_once(peer: IpAddr) {
+    if !HAS_WARNED.swap(true, Relaxed) {
+        tracing::warn!(
+            %peer,
+            "X-Forwarded-For arrives and is ignored, because http.trusted_proxy_hops is 0: all clients behind a proxy count as one \
+             address. If the peer is a proxy of yours, set http.trusted_proxy_hops to the number of proxies in a row (1 behind one)"
+        );
+    }
 }
 
 /// The N-th address from the right. A shorter list means that the request passed fewer proxies than configured; one of

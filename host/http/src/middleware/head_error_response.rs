@@ -19,7 +19,7 @@ impl Middleware for HeadErrorResponse {
         let Some(error) = request.extensions().get::<ConnectionInfo>().and_then(|info| info.head_error) else {
             return ControlFlow::Continue(());
         };
-        metrics::counter!("http_heads_refused_total", "code" => error.code()).increment(1);
+        metrics::counter!("gateway_http_heads_refused_total", "code" => error.code()).increment(1);
         let mut response = response_from(&error.problem());
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         // A client that was slow has waited already.

@@ -196,7 +196,7 @@ impl NonceQueue {
     fn record_balance(&mut self, balance: U256) {
         self.balance_checked = Some(Instant::now());
         // Only shown, never calculated with, so a float is precise enough.
-        self.set_gauge("tx_balance_wei", f64::from(balance));
+        self.set_gauge("gateway_tx_balance_wei", f64::from(balance));
         self.journal.update_status(self.chain.chain_id, self.sender, |status| {
             (status.balance, status.is_balance_stale) = (Some(balance), false);
         });
@@ -207,10 +207,10 @@ impl NonceQueue {
         let pending = signed.iter().filter(|intent| intent.is_pending());
         let oldest_ms = pending.clone().chain(queued).map(|intent| intent.created_ms).min();
         let (queued, pending) = (count(queued.len()), count(pending.count()));
-        self.set_gauge("tx_queued", gauge_value(queued));
-        self.set_gauge("tx_pending", gauge_value(pending));
+        self.set_gauge("gateway_tx_queued", gauge_value(queued));
+        self.set_gauge("gateway_tx_pending", gauge_value(pending));
         let age_s = oldest_ms.map_or(0, |oldest_ms| self.now_ms().saturating_sub(oldest_ms).max(0) / 1000);
-        self.set_gauge("tx_oldest_age_seconds", gauge_value(age_s.unsigned_abs()));
+        self.set_gauge("gateway_tx_oldest_age_seconds", gauge_value(age_s.unsigned_abs()));
         self.journal.update_status(self.chain.chain_id, self.sender, |status| {
             (status.queued, status.pending, status.oldest_ms) = (queued, pending, oldest_ms);
         });

@@ -1,0 +1,86 @@
+//! `gateway status`: how the running gateway does, by its operator's listener.
+//!
+//! The exit code is for scripts: 0 while it is ready, 5 while a plugin that must serve does not, 4 while writes cannot be kept.
+
+use super::admin_address::admin_address;
+use super::exit::{failure, printed};
+use super::runtime::with_runtime;
+use crate::arguments::AdminListener;
+use crate::exit_code::ExitCode;
+use crate::output::{Output, printable};
+use gateway_admin::client::{self, ClientError};
+use gateway_config::Overrides;
+use serde_json::{Value, json};
+use std::{collections::BTreeMap, net::SocketAddr};
+
+pub fn run(output: Output, listener: &AdminListener, overrides: &Overrides) -> ExitCode {
+    let address = match admin_address(listener.admin.as_deref(), overrides) {
+        Ok(address) => address,
+        Err(code) => return code,
+    };
+    match with_runtime(ask(address)) {
+        Ok(Ok(status)) => printed(output.print(&status, |_| text(address, &status)), code(&status)),
+        Ok(Err(error)) => failure(ExitCode::Failure, &error),
+        Err(code) => code,
+    }
+}
+
+async fn ask(address: SocketAddr) -> Result<Value, ClientError> {
+    let (ready, plugins, jobs) = tokio::try_join!(
+        client::get(address, "/ready"),
+        client::get(address, "/plugins"),
+        client::get(address, "/jobs")
+    )?;
+    Ok(json!({ "ready": ready.body, "plugins": plugins.body, "jobs": jobs.body }))
+}
+
+fn code(status: &Value) -> ExitCode {
+    match &status["ready"] {
+        ready if ready["ok"] == true => ExitCode::Ok,
+        ready if !ready["database"].is_null() => ExitCode::Database,
+        ready if ready["plugins"].as_array().is_some_and(|plugins| !plugins.is_empty()) => ExitCode::Plugin,
+        _ => ExitCode::Failure,
+    }
+}
+
+/// What is well is counted, what is not is named.
+fn text(address: SocketAddr, status: &Value) -> String {
+    let ready = &status["ready"];
+    let mut lines = vec![format!("gateway    http://{address}")];
+    lines.push(format!("ready      {}", if ready["ok"] == true { "yes" } else { "no" }));
+    lines.extend(ready["database"].as_str().map(|reason| format!("           database: {}", printable(reason))));
+    let required = ready["plugins"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    lines.extend(required.map(|reason| format!("           {}", printable(reason))));
+    let plugins = status["plugins"].as_array().map(Vec::as_slice).unwrap_or_default();
+    lines.push(format!("plugins    {}", counted(plugins.iter().map(|plugin| word(plugin, "state")))));
+    let off = plugins.iter().filter(|plugin| plugin["state"] != "serving");
+    lines.extend(off.map(|plugin| {
+        let (name, state, reason) = (word(plugin, "name"), word(plugin, "state"), word(plugin, "reason"));
+        format!("           {name}: {state}{}", if reason.is_empty() { String::new() } else { format!(" ({reason})") })
+    }));
+    let jobs = status["jobs"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let is_failing = |job: &&Value| job["lastResult"].as_str().is_some_and(|result| result != "ok");
+    let failing: Vec<_> = jobs.iter().filter(is_failing).collect();
+    lines.push(format!("jobs       {}, {} failing", jobs.len(), failing.len()));
+    lines.extend(failing.iter().map(|job| {
+        let error = word(job, "lastError");
+        format!("           {} of {}: {error}", word(job, "job"), word(job, "plugin"))
+    }));
+    lines.join("\n")
+}
+
+fn word(value: &Value, member: &str) -> String {
+    printable(value[member].as_str().unwrap_or_default())
+}
+
+/// `26 serving, 3 disabled`: the most frequent first.
+fn counted(words: impl Iterator<Item = String>) -> String {
+    let mut counts = BTreeMap::new();
+    words.for_each(|word| *counts.entry(word).or_insert(0_usize) += 1);
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    if counts.is_empty() {
+        return "none".to_owned();
+    }
+    counts.iter().map(|(word, count)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,91 @@
+//! The configuration as it is in effect, key by key, with the layer that set each.
+//!
+//! The rule: no secret is in it. What may hold one says only that it is set.
+
+use super::{config::Config, plugins::PluginSettings, problem::Source};
+use serde::Serialize;
+use serde_json::{Value, json};
+use url::Url;
+
+/// One key.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EffectiveValue {
+    /// With dots: `http.listen`.
+    pub key: String,
+    /// Null when it is not set, or must not be shown.
+    pub value: Value,
+    pub source: Source,
+    /// Whether it is set and must not be shown.
+    pub is_hidden: bool,
+}
+
+impl Config {
+    /// Every key that has a value or could have one, sorted.
+    pub fn effective(&self) -> Vec<EffectiveValue> {
+        let mut values = Vec::new();
+        self.flatten(String::new(), &serde_json::to_value(self).unwrap_or_default(), &mut values);
+        for (name, settings) in &self.plugins.sections {
+            self.add_plugin(name, settings, &mut values);
+        }
+        let signers = self.signers.iter().filter(|(_, signer)| signer.key.is_some());
+        let mut hidden: Vec<String> = signers.map(|(role, _)| format!("signers.{role}.key")).collect();
+        hidden.extend(self.secrets.key.as_ref().map(|_| "secrets.key".to_owned()));
+        hidden.extend((!self.secrets.old_keys.is_empty()).then(|| "secrets.old_keys".to_owned()));
+        values.extend(hidden.into_iter().map(|key| {
+            let variable = format!("GATEWAY_{}", key.to_uppercase().replace('.', "__"));
+            EffectiveValue { key, value: Value::Null, source: Source::Environment(variable), is_hidden: true }
+        }));
+        for (key, url) in [("database.url", &self.database.url), ("database.listen_url", &self.database.listen_url)] {
+            self.add(key.to_owned(), Value::Null, url.is_some(), &mut values);
+        }
+        values.sort_by(|one, other| one.key.cmp(&other.key));
+        values
+    }
+
+    fn add(&self, key: String, value: Value, is_hidden: bool, values: &mut Vec<EffectiveValue>) {
+        let source = self.sources.of(&key);
+        values.push(EffectiveValue { key, value, source, is_hidden });
+    }
+
+    fn flatten(&self, key: String, value: &Value, values: &mut Vec<EffectiveValue>) {
+        match value.as_object() {
+            Some(members) => {
+                for (name, inner) in members {
+                    let path = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
+                    self.flatten(path, inner, values);
+                }
+            }
+            None if is_rpc(&key) => self.add(key, without_paths(value), false, values),
+            None => self.add(key, value.clone(), false, values),
+        }
+    }
+
+    /// What only the plugin reads may be a secret.
+    fn add_plugin(&self, name: &str, settings: &PluginSettings, values: &mut Vec<EffectiveValue>) {
+        let key = |setting: &str| format!("plugins.{name}.{setting}");
+        let PluginSettings { enabled, sha256, grants, config } = settings;
+        let known = [("enabled", json!(enabled)), ("sha256", json!(sha256)), ("grants", json!(grants))];
+        for (setting, value) in known.into_iter().filter(|(_, value)| !value.is_null()) {
+            self.add(key(setting), value, false, values);
+        }
+        for setting in config.keys() {
+            self.add(key(setting), Value::Null, true, values);
+        }
+    }
+}
+
+/// Providers of chains put keys of their customers into URLs.
+fn is_rpc(key: &str) -> bool {
+    key.starts_with("chains.") && key.ends_with(".rpc")
+}
+
+fn without_paths(urls: &Value) -> Value {
+    let origin = |url: &Value| match url.as_str().and_then(|text| Url::parse(text).ok()) {
+        Some(url) if url.path() == "/" && url.query().is_none() && url.username().is_empty() => {
+            Value::from(url.origin().ascii_serialization())
+        }
+        Some(url) => Value::from(format!("{}/…", url.origin().ascii_serialization())),
+        None => Value::Null,
+    };
+    urls.as_array().map_or(Value::Null, |urls| urls.iter().map(origin).collect())
+}
