@@ -44,6 +44,8 @@ pub async fn status(cx: PluginContext<Payin>, _: NoInput) -> Result<BTreeMap<Str
     let scopes = paused.into_iter().map(|(scope, _)| scope);
     let mut paused_assets: Vec<String> = scopes.filter(|scope| pauses::is_of_asset(scope)).collect();
     paused_assets.extend(prices::paused(&db).await?.into_iter().map(|(scope, _)| scope));
+    paused_assets.sort_unstable();
+    paused_assets.dedup();
     let problem = match is_enabled {
         false => None,
         true if numbers.lost > 0 => Some("deposits left their chains after their payouts"),
