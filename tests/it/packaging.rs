@@ -214,7 +214,7 @@ async fn the_log_says_what_an_operator_has_to_know_and_no_empty_lines() {
     let in_audit = async || Site::at(gateway.admin_url()).get("/audit").await.text().contains("SIGHUP");
     TestGateway::eventually(LIMIT, "the reload is complete", in_audit).await;
     let log = gateway.setup().log();
-    assert_eq!(log.matches("http.trusted_proxy_hops").count(), 1, "once, with the remedy:\n{log}");
+    assert_eq!(log.matches("X-Forwarded-For arrives").count(), 1, "once, with the remedy:\n{log}");
     let lines: Vec<serde_json::Value> = log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     assert!(lines.len() > 3, "{log}");
     let empty: Vec<_> = lines.iter().filter(|line| line["message"] == "").collect();

@@ -6,7 +6,7 @@ use super::super::{Config, Overrides, Source};
 fn each_key_says_where_it_comes_from_and_no_secret_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("gateway.toml");
-    let toml = "[http]\nidle_timeout_ms = 5000\n[chains.main]\nchain_id = 7\nrpc = [\"https://rpc.example/v3/hunter2\"]\n\
+    let toml = "[http]\nidle_timeout_ms = 5000\n[chains.main]\nchain_id = 3961\nrpc = [\"https://rpc.example/v3/hunter2\"]\n\
                 [plugins.a2a]\nenabled = true\nupstream_secret = \"hunter2hunter2hunter2\"\n";
     std::fs::write(&file, toml).unwrap();
     let flags =
