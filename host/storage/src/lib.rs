@@ -21,6 +21,7 @@ mod postgres;
 mod read_replicas;
 mod read_source;
 pub mod read_tracking;
+mod replica_reads;
 mod restores;
 mod result_budget;
 mod revisions;

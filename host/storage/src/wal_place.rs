@@ -7,7 +7,7 @@
 use crate::error::StorageError;
 use plugin_api::{abi::Rows, host::decode_rows};
 
-/// The end of the primary's log, in the form of a row of [`crate::versions`]: the text says whose log it is, after a mark that no
+/// The end of the primary's log, in the form of a row of the versions: the text says whose log it is, after a mark that no
 /// plugin's name begins with, and the timeline, which every promotion changes.
 pub const CURRENT: &str = "SELECT '@' || (SELECT system_identifier FROM pg_control_system()) || '/' || \
      substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8), \
