@@ -5,7 +5,6 @@
 use super::{config::Config, plugins::PluginSettings, problem::Source};
 use serde::Serialize;
 use serde_json::{Value, json};
-use url::Url;
 
 /// One key.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -38,6 +37,10 @@ impl Config {
         for (key, url) in [("database.url", &self.database.url), ("database.listen_url", &self.database.listen_url)] {
             self.add(key.to_owned(), Value::Null, url.is_some(), &mut values);
         }
+        // Providers put keys of their customers into these URLs.
+        for (name, chain) in &self.chains {
+            self.add(format!("chains.{name}.rpc"), Value::Null, !chain.rpc.is_empty(), &mut values);
+        }
         values.sort_by(|one, other| one.key.cmp(&other.key));
         values
     }
@@ -55,7 +58,6 @@ impl Config {
                     self.flatten(path, inner, values);
                 }
             }
-            None if is_rpc(&key) => self.add(key, without_paths(value), false, values),
             None => self.add(key, value.clone(), false, values),
         }
     }
@@ -72,20 +74,4 @@ impl Config {
             self.add(key(setting), Value::Null, true, values);
         }
     }
-}
-
-/// Providers of chains put keys of their customers into URLs.
-fn is_rpc(key: &str) -> bool {
-    key.starts_with("chains.") && key.ends_with(".rpc")
-}
-
-fn without_paths(urls: &Value) -> Value {
-    let origin = |url: &Value| match url.as_str().and_then(|text| Url::parse(text).ok()) {
-        Some(url) if url.path() == "/" && url.query().is_none() && url.username().is_empty() => {
-            Value::from(url.origin().ascii_serialization())
-        }
-        Some(url) => Value::from(format!("{}/…", url.origin().ascii_serialization())),
-        None => Value::Null,
-    };
-    urls.as_array().map_or(Value::Null, |urls| urls.iter().map(origin).collect())
 }

@@ -30,7 +30,7 @@ fn each_key_says_where_it_comes_from_and_no_secret_is_told() {
     assert_eq!(of("http.listen"), ("\"127.0.0.1:9\"".to_owned(), Source::Flag("--listen".to_owned()), false));
     assert_eq!(of("limits.streams_max").1, environment("GATEWAY_LIMITS__STREAMS_MAX"));
     assert_eq!(of("http.body_bytes_max"), ("262144".to_owned(), Source::Default, false));
-    assert_eq!(of("chains.main.rpc").0, "[\"https://rpc.example/…\"]");
+    assert!(of("chains.main.rpc").2, "its URL may hold a key");
     assert_eq!(of("plugins.a2a.enabled").0, "true");
     assert_eq!(of("plugins.a2a.upstream_secret"), ("null".to_owned(), Source::File(file), true));
     assert_eq!(of("database.url"), ("null".to_owned(), environment("GATEWAY_DATABASE__URL"), true));
