@@ -124,6 +124,7 @@ mod tests {
     use gateway_jobs::JobStatus;
     use gateway_plugins::PluginState;
     use gateway_telemetry::HistogramSnapshot;
+    use plugin_api::point::Control;
     use serde_json::json;
 
     const HOSTILE: &str = "</td><script>alert('x')</script>\"><img src=x onerror=\"alert(1)\"> & more";
