@@ -5,7 +5,7 @@
 //! checked against any gateway.
 
 /// Name, kind, meaning.
-pub const RECORDED: [(&str, &str, &str); 26] = [
+pub const RECORDED: [(&str, &str, &str); 27] = [
     ("gateway_activity_sequencer_batches_total", "counter", "Batches of events that got their ids here"),
     ("gateway_activity_sequencer_events_total", "counter", "Events that got their ids here"),
     (
@@ -35,6 +35,11 @@ pub const RECORDED: [(&str, &str, &str); 26] = [
     ("gateway_queue_keys", "gauge", "Keys of a queue with tasks, by state"),
     ("gateway_queue_oldest_task_seconds", "gauge", "Age of the oldest task of a queue"),
     ("gateway_queue_tasks", "gauge", "Tasks of a queue by state"),
+    (
+        "gateway_read_replica_reads_total",
+        "counter",
+        "Reads that a standby was meant for, by who answered, or why not it",
+    ),
     ("gateway_tx_balance_wei", "gauge", "Balance of a key that sends transactions"),
     ("gateway_tx_oldest_age_seconds", "gauge", "Age of the oldest transaction of the key that is not final"),
     ("gateway_tx_pending", "gauge", "Transactions of the key that are signed and not final"),
