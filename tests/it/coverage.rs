@@ -129,6 +129,7 @@ const SERVED_ELSEWHERE: &[(&str, &str)] = &[
     ("request_drip", "needs the key of the relayer: plugins/faucet/tests/it/request_drip.rs"),
     ("get_supply", "needs a snapshot: plugins/supply/tests/it/get_supply.rs"),
     ("get_market_coin", "needs a snapshot: plugins/supply/tests/it/get_market_coin.rs"),
+    ("get_market", "needs a pool: plugins/payin/tests/it/get_market.rs"),
     ("get_total_supply", "needs a snapshot: plugins/supply/tests/it/get_total_supply.rs"),
     ("get_circulating_supply", "needs a snapshot: plugins/supply/tests/it/get_circulating_supply.rs"),
     ("get_max_supply", "needs a snapshot: plugins/supply/tests/it/get_total_supply.rs"),
