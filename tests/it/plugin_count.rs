@@ -1,4 +1,4 @@
-//! What a request costs does not depend on how many plugins are on (DESIGN, law 11).
+//! What a request costs does not depend on how many plugins are on.
 //!
 //! Counted, not timed: the calls into plugins, and their calls of the database. `cargo xtask bench plugins` measures the time.
 

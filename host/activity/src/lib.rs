@@ -1,6 +1,6 @@
 //! The append-only activity log and the streams that are served from it.
 //!
-//! The rule (DESIGN, law 6): only facts enter the log, inside the transaction that makes them true, and its ids become
+//! The rule: only facts enter the log, inside the transaction that makes them true, and its ids become
 //! visible in increasing order on both databases, so that a client that resumes after id N never misses a row. What a
 //! reorganisation of the chain undoes is retracted by a later event, and left out from then on.
 //!

@@ -1,5 +1,4 @@
-//! EVM chains: RPC servers with failover, the newest head, calls, logs, and what sending transactions needs (DESIGN §5,
-//! §8).
+//! EVM chains: RPC servers with failover, the newest head, calls, logs, and what sending transactions needs.
 //!
 //! The rule: a server's response is checked against the request before anything relies on it.
 

@@ -53,7 +53,7 @@ pub fn root(mut level: Vec<B256>) -> B256 {
 mod tests {
     use super::*;
 
-    /// The vector of contracts.md §17, and what follows from the rules.
+    /// A vector of the network's clients, and what follows from the rules.
     #[test]
     fn the_root_is_that_of_the_networks_vector() {
         let [first, second, third] = ["r1", "r2", "r3"].map(|text| keccak256(text.as_bytes()));

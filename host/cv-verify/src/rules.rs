@@ -1,4 +1,4 @@
-//! Which events prove which claims, and what they must say. From contracts.md and wire.md §26 alone.
+//! Which events prove which claims, and what they must say. Written from the contracts' interface and the specification of claims alone.
 
 use crate::abi::{Datum, Event};
 use alloy_primitives::{Address, B256, U256};
@@ -332,7 +332,7 @@ mod tests {
     use alloy_primitives::{B256, I256};
     use serde_json::json;
 
-    /// From contracts.md §3 to 14.
+    /// Topics of the deployed contracts.
     #[test]
     fn events_have_the_topics_of_the_network() {
         let topics = [

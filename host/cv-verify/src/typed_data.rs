@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use alloy_primitives::address;
 
-    /// The vectors of contracts.md §16.
+    /// Vectors of the deployed contracts.
     #[test]
     fn type_and_separators_are_those_of_the_network() {
         assert_eq!(type_hash().to_string(), "0x2b1d5586cb79ec2016ba2bbb89aba5c9ef7df081eb5bd673a0db2154c02efa62");

@@ -1,4 +1,4 @@
-//! The index of one plugin and chain: follows the chain and lets the plugin derive rows from its events (DESIGN §8).
+//! The index of one plugin and chain: follows the chain and lets the plugin derive rows from its events.
 //!
 //! The rules: a batch of blocks, the rows derived from it, the events that it confirms and the new cursor commit
 //! together; the derived tables always equal those of a fresh index of the branch up to the cursor; and what cannot be

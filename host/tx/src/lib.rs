@@ -1,4 +1,4 @@
-//! The journal of transactions that the gateway sends for plugins (DESIGN §2, law 5): intent → signed → sent → included
+//! The journal of transactions that the gateway sends for plugins: intent → signed → sent → included
 //! → final, or failed with a reason.
 //!
 //! The rules: a signed transaction is stored before it is broadcast; an intent has at most one nonce at a time, and

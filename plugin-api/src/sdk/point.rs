@@ -313,7 +313,7 @@ pub enum WorkKind {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct WorkInput {
     /// Only the items that this event made available, if they still are. When absent: all open items, of each kind the
-    /// newest, up to the number in wire.md §28.
+    /// newest, up to the number that the point asks for.
     pub made_by: Option<WorkEvent>,
 }
 

@@ -1,6 +1,6 @@
 //! Carries a request from the router into a plugin and the response back.
 //!
-//! The order is the contract (wire.md §4.2): limits, route, needed setting, parent row, body, signature, handler and
+//! The order is the contract: route, limits of calls, needed setting, permit of a search, parent row, body, signature, handler and
 //! commit.
 
 use super::{
@@ -429,7 +429,7 @@ pub(super) struct AuthenticatedRequest {
     pub paid: Option<Arc<PaidRequest>>,
 }
 
-/// The answer to a request that no route takes.
+/// The response to a request that no route takes.
 fn unrouted(parts: &Parts, found: Found) -> Response<Body> {
     let refused = match found {
         Found::OtherMethods(methods) => return other_methods(&parts.method, &methods),

@@ -1,4 +1,4 @@
-//! The life of plugins: load → configure → order → migrate → mount → serve → drain → stopped (DESIGN §4).
+//! The life of plugins: load → configure → order → migrate → mount → serve → drain → stopped.
 
 mod clashes;
 mod construction;

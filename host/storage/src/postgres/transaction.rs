@@ -1,10 +1,10 @@
 //! A transaction on PostgreSQL.
 //!
-//! The rule: the transactions of one plugin run one after the other, at READ COMMITTED, by a lock that is held until the
-//! commit, unless the plugin's may run again: those are SERIALIZABLE and hold no lock. A plugin's tables are its own, so
-//! "read, decide, write" means the same as with SQLite's one writer, across replicas too. (REPEATABLE READ under the lock would
-//! not work: its snapshot would be older than the lock.) The gateway's own transactions take no lock; each of their
-//! statements is atomic.
+//! The rule: a plugin's transactions may run again, so they are SERIALIZABLE and take no lock. Those of a plugin that declares
+//! `own_transactions` run one after the other, at READ COMMITTED, by a lock that is held until the commit. Either way "read,
+//! decide, write" means the same as with SQLite's one writer, across replicas too. (REPEATABLE READ under the lock would not
+//! work: its snapshot would be older than the lock.) The gateway's own transactions take no lock; each of their statements is
+//! atomic.
 //!
 //! BEGIN travels with the first statements, and COMMIT with the last: see [`super::pipeline`].
 

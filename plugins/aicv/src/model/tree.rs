@@ -36,7 +36,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// The vector of contracts.md §17.
+    /// A vector of the network's clients.
     #[test]
     fn the_root_is_that_of_the_specification() {
         let leaves = ["r1", "r2", "r3"].map(|text| Hash256::keccak(text.as_bytes()));

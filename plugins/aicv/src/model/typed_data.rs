@@ -147,7 +147,7 @@ fn address(value: Address) -> Hash256 {
 mod tests {
     use super::*;
 
-    /// The vectors of contracts.md §16.
+    /// Vectors of the deployed contracts.
     #[test]
     fn type_and_domain_are_those_of_the_specification() {
         let type_hash = Hash256::keccak(struct_type().as_bytes()).to_string();

@@ -177,7 +177,7 @@ mod tests {
         }
     }
 
-    /// From contracts.md.
+    /// Topics of the deployed contracts.
     #[test]
     fn events_have_the_topics_of_the_contracts() {
         for (kind, event, topic) in [

@@ -196,7 +196,7 @@ pub struct OwnRecordView {
 mod tests {
     use super::*;
 
-    /// The vector of contracts.md §17.
+    /// A vector of the network's clients.
     #[test]
     fn commit_and_hashes_are_those_of_the_specification() {
         let reveal = KeyReveal { key: MemoryKey::parse("k").unwrap(), nonce: format!("0x{}", "11".repeat(16)) };

@@ -116,7 +116,7 @@ mod tests {
         Tree::build(leaves(count)).root().unwrap().to_string()
     }
 
-    /// The vectors of contracts.md §17.
+    /// Vectors of the network's clients.
     #[test]
     fn roots_and_proofs_are_those_of_the_specification() {
         for (count, expected) in [

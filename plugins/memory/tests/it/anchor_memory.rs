@@ -105,7 +105,7 @@ async fn the_call_of_the_contract_is_prepared_and_a_relayed_one_as_well() {
         let fields: Vec<String> = fields
             .map(|field| format!("{} {}", field["type"].as_str().unwrap(), field["name"].as_str().unwrap()))
             .collect();
-        // The typehash of contracts.md §16.
+        // The typehash of the deployed contract.
         assert_eq!(
             keccak(format!("Anchor({})", fields.join(",")).as_bytes()),
             "0xbc1ad0c81b826e1053449282c85e7b42200288c466cb76e1fd315cf04aaf2609"

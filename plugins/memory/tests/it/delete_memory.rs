@@ -35,7 +35,7 @@ async fn a_value_is_deleted_and_its_record_appended() {
     }
 }
 
-/// wire.md §31, row 16.
+/// Deployed clients sign one of three bodies.
 #[tokio::test]
 async fn the_signature_may_be_over_nothing_an_empty_object_or_the_body() {
     let wallet = Wallet::new(1);

@@ -1,4 +1,4 @@
-//! Which event concerns whom, and what they hear of it: wire.md §17.
+//! Which event concerns whom, and what they hear of it.
 //!
 //! The rule: the data has public members of the log with plain addresses, and the body of a message for its recipient only.
 

@@ -37,7 +37,7 @@ async fn a_webhook_is_deleted_and_what_waits_is_not_sent() {
     }
 }
 
-/// wire.md §31, row 16.
+/// Deployed clients sign one of three bodies.
 #[tokio::test]
 async fn the_signature_may_be_over_nothing_an_empty_object_or_the_id() {
     for site in sites().await {

@@ -1,4 +1,4 @@
-//! Every event of wire.md §17 with its recipients and data, made from the activity log.
+//! Every event with its recipients and data, made from the activity log.
 
 use super::{
     Endpoint, Site, client,

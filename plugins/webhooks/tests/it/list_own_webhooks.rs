@@ -32,7 +32,7 @@ async fn the_signer_sees_webhooks_counts_and_deliveries() {
     }
 }
 
-/// wire.md §31, row 16.
+/// Deployed clients sign one of three bodies.
 #[tokio::test]
 async fn the_signature_is_over_nothing_or_an_empty_object() {
     for site in sites().await {

@@ -28,7 +28,7 @@ pub struct Examined {
     pub funds: Funds,
 }
 
-/// The order of the checks is part of the interface (wire.md §16).
+/// The order of the checks is part of the interface.
 pub async fn examine(
     cx: &PluginContext<X402>,
     vault: Address,

@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(voucher.reference.to_string(), format!("0x{}ab", "0".repeat(62)));
     }
 
-    /// contracts.md §16.
+    /// A vector of the deployed vault.
     #[test]
     fn the_hash_is_that_of_the_public_vector() {
         let reference = format!("0x{}", "33".repeat(32));

@@ -94,7 +94,7 @@ fn digest(separator: &[u8; 32], struct_hash: &[u8; 32]) -> [u8; 32] {
     keccak256([&[0x19, 0x01], separator.as_slice(), struct_hash].concat()).0
 }
 
-/// contracts.md §16: the key 0x00…01.
+/// A vector of the deployed vault: the key 0x00…01.
 #[test]
 fn the_hash_is_that_of_the_public_vector() {
     let text = |bytes: [u8; 32]| Hash256(bytes).to_string();
