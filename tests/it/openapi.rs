@@ -3,13 +3,20 @@
 //! `UPDATE_GOLDEN=1 cargo nextest run -p gateway-tests openapi` writes the committed file anew.
 
 use crate::e2e::{Site, answer, node, run, setup_with_all_plugins};
+use gateway_tests::process::Setup;
 use plugin_testing::Value;
 use std::{collections::BTreeSet, fs};
 
 const COMMITTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json");
+/// The routes of the specification's tables, a method and a path in each line.
+const SPECIFIED: &str = include_str!("../documents/routes.txt");
 
 fn document() -> Value {
-    let printed = setup_with_all_plugins().run(&["openapi"]).unwrap();
+    document_of(setup_with_all_plugins())
+}
+
+fn document_of(setup: Setup) -> Value {
+    let printed = setup.run(&["openapi"]).unwrap();
     assert_eq!(printed.code, Some(0), "{}", printed.stderr);
     printed.json().unwrap()
 }
@@ -38,6 +45,22 @@ fn the_committed_document_is_the_generated_one() {
         "the interface changed (tests/openapi.json, line {line}): if that is meant, run again with UPDATE_GOLDEN=1, \
          look at the difference, and tell it in CHANGELOG.md"
     );
+}
+
+/// With the plugins that are off by default.
+#[test]
+fn every_route_of_the_specification_is_served() {
+    let without_names = |path: &str| {
+        let parts = path.split('/').map(|part| if part.starts_with('{') { "{}" } else { part });
+        parts.collect::<Vec<_>>().join("/")
+    };
+    let document = document_of(setup_with_all_plugins().set("plugins.payin.enabled", "true"));
+    let operations = operations(&document);
+    let served: BTreeSet<_> =
+        operations.iter().map(|(method, path, _)| format!("{method} {}", without_names(path))).collect();
+    let specified: Vec<String> = SPECIFIED.lines().map(without_names).collect();
+    let missing: Vec<_> = specified.iter().filter(|route| !served.contains(*route)).collect();
+    assert!(missing.is_empty() && specified.len() > 100, "{missing:?}");
 }
 
 /// Checks the committed document; the test above checks that it equals the generated one.
