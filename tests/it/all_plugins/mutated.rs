@@ -27,11 +27,12 @@ use tokio::task::JoinSet;
 const CLIENTS: u64 = 4;
 const COUNT: u64 = 1_000_000;
 /// The only responses besides 2xx, 3xx and 4xx: the OpenAPI document lists them.
-const ALLOWED_ERRORS: [(u16, &str); 8] = [
+const ALLOWED_ERRORS: [(u16, &str); 9] = [
     (502, "bad_endpoint"),
     (502, "own_endpoint"),
     (503, "chain_unavailable"),
     (503, "disabled"),
+    (503, "market_unavailable"),
     (503, "sse_capacity"),
     (504, "unreachable"),
     (507, "store_full"),
@@ -124,7 +125,7 @@ async fn send_until(mut client: Client, mut dice: Dice, begun: Arc<AtomicU64>, c
 }
 
 /// What needs a chain with blocks enough answers 503 here, to a HEAD as well, whose body would say why.
-const OFF: [&str; 2] = ["/api/supply", "/api/market"];
+const OFF: [&str; 3] = ["/api/supply", "/api/market", "/api/payin/market"];
 
 /// What is wrong with a response, to any request.
 fn fault(request: &Request, received: &Received) -> Option<String> {

@@ -9,7 +9,7 @@ const KEPT: Duration = Duration::from_secs(6);
 /// Members that hold the time of the request.
 const TIMES: [&str; 4] = ["now", "generatedAt", "since30d", "uptimeS"];
 /// Pages that depend on the time or on random numbers, hash what all plugins say, or are drawn by a job.
-const MOMENTARY: [&str; 14] = [
+const MOMENTARY: [&str; 15] = [
     "get_status",
     "get_health",
     "get_waitlist_challenge",
@@ -21,6 +21,7 @@ const MOMENTARY: [&str; 14] = [
     "get_loadtest_stats",
     "get_loadtest_manifest",
     "get_log_checkpoint",
+    "get_market",
     "get_network_graph",
     "get_log_tile",
     "get_log_entries",
