@@ -169,8 +169,11 @@ impl Dispatcher {
                 // The body is not part of the cache key, so a GET with a body is not cached.
                 if route.spec.cached && routed.body.is_end_stream() {
                     self.serve_cached(call, routed).await
+                } else if route.may_read_from_replica() {
+                    // Boxed: the future of every request is as large as what is not.
+                    Box::pin(self.read_and_call(call, routed)).await
                 } else {
-                    self.read_and_call(call, routed).await
+                    self.verify_and_call(call, routed).await
                 }
             }
         }
@@ -226,8 +229,7 @@ impl Dispatcher {
             None
         };
         match source {
-            // Boxed: where there are no read replicas, nobody pays for it.
-            Some(source) => Box::pin(source.scope(self.verify_and_call(call, routed))).await,
+            Some(source) => source.scope(self.verify_and_call(call, routed)).await,
             None => self.verify_and_call(call, routed).await,
         }
     }
