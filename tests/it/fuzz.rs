@@ -104,8 +104,8 @@ fn pick(list: &[String], number: usize) -> &str {
     &list[number % list.len()]
 }
 
-/// What needs a chain answers 503 here.
-const OFF: [&str; 3] = ["/api/supply", "/api/market", "/api/cv"];
+/// What needs a chain, or a source of prices, answers 503 here.
+const OFF: [&str; 4] = ["/api/supply", "/api/market", "/api/cv", "/api/payin/market"];
 
 #[test]
 fn requests() {
