@@ -4,7 +4,7 @@
 use crate::{
     Payin,
     model::{Bridge, PrimaryReading, SecondaryReading, SecondarySettings},
-    store::market::{self, Attempt, Of},
+    store::market::{self, VenueAttempt, VenueKind},
 };
 use coin_market::{Venue, read_pair, read_pools};
 use plugin_api::{
@@ -30,12 +30,12 @@ pub fn job() -> Job<Payin> {
 }
 
 /// Why a venue has no price.
-enum Failure {
+enum VenueFailure {
     NoPool,
     Chain(HostError),
 }
 
-impl From<HostError> for Failure {
+impl From<HostError> for VenueFailure {
     fn from(error: HostError) -> Self {
         Self::Chain(error)
     }
@@ -45,16 +45,16 @@ async fn read_market(cx: PluginContext<Payin>) -> Result<(), HostError> {
     let market = cx.plugin().market.clone();
     if let Some(venue) = &market.venue {
         let is_of = |reading: &PrimaryReading| reading.venue == *venue;
-        if is_due(&cx, Of::Primary, is_of).await? {
+        if is_due(&cx, VenueKind::Primary, is_of).await? {
             let outcome = primary(&cx, venue).await;
-            store(&cx, Of::Primary, outcome).await?;
+            store(&cx, VenueKind::Primary, outcome).await?;
         }
     }
     if let Some(settings) = &market.secondary {
         let is_of = |reading: &SecondaryReading| reading.settings == *settings;
-        if is_due(&cx, Of::Secondary, is_of).await? {
+        if is_due(&cx, VenueKind::Secondary, is_of).await? {
             let outcome = secondary(&cx, settings).await;
-            store(&cx, Of::Secondary, outcome).await?;
+            store(&cx, VenueKind::Secondary, outcome).await?;
         }
     }
     Ok(())
@@ -62,53 +62,53 @@ async fn read_market(cx: PluginContext<Payin>) -> Result<(), HostError> {
 
 async fn is_due<R: DeserializeOwned>(
     cx: &PluginContext<Payin>,
-    of: Of,
+    of: VenueKind,
     is_of: impl Fn(&R) -> bool,
 ) -> Result<bool, HostError> {
     let last = market::find::<R>(&cx.db(), of).await?;
     Ok(match last {
-        Some(Attempt { at, outcome: Ok(reading) }) => !is_of(&reading) || !(0..AGE_S).contains(&(cx.now_s() - at)),
+        Some(VenueAttempt { at, outcome: Ok(reading) }) => !is_of(&reading) || !(0..AGE_S).contains(&(cx.now_s() - at)),
         _ => true,
     })
 }
 
 async fn store<R: Serialize + Clone + Send + Sync + 'static>(
     cx: &PluginContext<Payin>,
-    of: Of,
-    outcome: Result<R, Failure>,
+    of: VenueKind,
+    outcome: Result<R, VenueFailure>,
 ) -> Result<(), HostError> {
     let outcome = outcome.map_err(|failure| {
         match failure {
-            Failure::NoPool => NO_POOL,
-            Failure::Chain(error) => {
+            VenueFailure::NoPool => NO_POOL,
+            VenueFailure::Chain(error) => {
                 cx.debug(&format!("the {of:?} venue of the reference price cannot be read now: {error}"));
                 UNREADABLE
             }
         }
         .to_owned()
     });
-    let attempt = Attempt { at: cx.now_s(), outcome };
+    let attempt = VenueAttempt { at: cx.now_s(), outcome };
     cx.write(async move |tx| market::put(tx, of, &attempt).await).await
 }
 
-async fn primary(cx: &PluginContext<Payin>, venue: &Venue) -> Result<PrimaryReading, Failure> {
+async fn primary(cx: &PluginContext<Payin>, venue: &Venue) -> Result<PrimaryReading, VenueFailure> {
     let chain = cx.chain(MAIN);
     let block = chain.finalized().await?;
     let mut pools = read_pools(&chain, venue, block.number).await?;
     check_block(&chain, block).await?;
     pools.sort_by_key(|pool| std::cmp::Reverse(pool.depth_usd));
     if pools.is_empty() {
-        return Err(Failure::NoPool);
+        return Err(VenueFailure::NoPool);
     }
     Ok(PrimaryReading { venue: venue.clone(), block: block.number, read_at: cx.now_s(), pools })
 }
 
-async fn secondary(cx: &PluginContext<Payin>, settings: &SecondarySettings) -> Result<SecondaryReading, Failure> {
+async fn secondary(cx: &PluginContext<Payin>, settings: &SecondarySettings) -> Result<SecondaryReading, VenueFailure> {
     let chain = cx.chain(&settings.chain);
     let block = chain.finalized().await?;
     let pool = read_pair(&chain, settings.wrapped, (&settings.quote, settings.pair), block.number).await?;
     check_block(&chain, block).await?;
-    let pool = pool.ok_or(Failure::NoPool)?;
+    let pool = pool.ok_or(VenueFailure::NoPool)?;
     let chain_id = cx.environment().chain_ids.get(&settings.chain).copied().unwrap_or_default();
     let bridge = bridge(cx, settings).await;
     let settings = settings.clone();

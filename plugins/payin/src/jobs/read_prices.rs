@@ -3,8 +3,8 @@
 
 use crate::{
     Payin,
-    model::{Assessment, Fallback, Feed, Round, TakenChain, Token, Units, assess},
-    store::prices::{self, Price},
+    model::{Fallback, Feed, FeedRound, PriceAssessment, TakenChain, Token, Units, assess},
+    store::prices::{self, StoredPrice},
 };
 use coin_market::read_pair;
 use plugin_api::{
@@ -48,7 +48,7 @@ async fn forget_removed(cx: &PluginContext<Payin>) -> Result<(), HostError> {
 async fn update(cx: &PluginContext<Payin>, chain: &TakenChain, token: &Token, feed: &Feed) -> Result<(), HostError> {
     let (slug, asset) = (chain.slug.clone(), token.symbol.clone());
     let known = prices::find(&cx.db(), &slug, &asset).await?;
-    let is_new = |known: &Price| {
+    let is_new = |known: &StoredPrice| {
         known.usable(feed.address, cx.now_s()).is_some() && (0..AGE_S).contains(&(cx.now_s() - known.read_at))
     };
     if known.as_ref().is_some_and(is_new) {
@@ -62,9 +62,9 @@ async fn update(cx: &PluginContext<Payin>, chain: &TakenChain, token: &Token, fe
     let assessment = assess(!token.is_native(), said, fallback, (last, now_s));
     let was_paused = known.and_then(|known| known.paused);
     let (usd, paused) = match assessment {
-        Assessment::Price(usd) => (Some(usd), None),
-        Assessment::Paused(reason) => (None, Some(reason)),
-        Assessment::Unknown(reason) => {
+        PriceAssessment::Price(usd) => (Some(usd), None),
+        PriceAssessment::Paused(reason) => (None, Some(reason)),
+        PriceAssessment::Unknown(reason) => {
             cx.warn(&format!("{asset} of {slug} has no price now: {reason}"));
             (None, was_paused.clone())
         }
@@ -74,7 +74,7 @@ async fn update(cx: &PluginContext<Payin>, chain: &TakenChain, token: &Token, fe
         (Some(_), None) => cx.warn(&format!("{asset} of {slug} goes on: its price is as it should be")),
         _ => {}
     }
-    let price = Price {
+    let price = StoredPrice {
         feed: feed.address,
         usd,
         read_at: now_s,
@@ -107,7 +107,7 @@ async fn sources(
     (said, fallback)
 }
 
-async fn read_feed(source: &Chain<'_>, feed: &Feed, block: u64) -> Result<(Round, u8), HostError> {
+async fn read_feed(source: &Chain<'_>, feed: &Feed, block: u64) -> Result<(FeedRound, u8), HostError> {
     Ok((call(source, feed, ROUND, block).await?, call(source, feed, DECIMALS, block).await?))
 }
 

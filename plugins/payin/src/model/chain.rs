@@ -6,6 +6,8 @@ use plugin_api::Address;
 
 /// As the token of a chain's own coins.
 pub const NATIVE: Address = Address::ZERO;
+/// Decimals of the coins of every chain.
+pub const NATIVE_DECIMALS: u8 = 18;
 
 /// A chain of the configuration, with the defaults of its name.
 #[derive(Clone, Debug, PartialEq, Eq)]

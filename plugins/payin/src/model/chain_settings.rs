@@ -2,7 +2,7 @@
 //! be worth nothing.
 
 use super::{
-    chain::{NATIVE, TakenChain, Token, named},
+    chain::{NATIVE, NATIVE_DECIMALS, TakenChain, Token, named},
     feed::Feed,
 };
 use crate::config::Problems;
@@ -58,9 +58,6 @@ pub struct NativeSettings {
     /// Where their price is read.
     pub feed: Feed,
 }
-
-/// Decimals of the coins of every chain.
-const NATIVE_DECIMALS: u8 = 18;
 
 impl ChainSettings {
     /// The chain with the defaults of its name; `None` after a problem.

@@ -60,8 +60,8 @@ impl Feed {
     }
 
     /// What the feed says now; otherwise why that is no price.
-    pub fn price(&self, round: &Round, decimals: u8, now_s: i64) -> Result<Units, String> {
-        let Round(_, answer, _, updated_at, _) = round;
+    pub fn price(&self, round: &FeedRound, decimals: u8, now_s: i64) -> Result<Units, String> {
+        let FeedRound(_, answer, _, updated_at, _) = round;
         let is_positive = |answer: &U256| *answer > U256::ZERO;
         let answer = U256::from_str_radix(answer, 10).ok().filter(is_positive);
         let answer = answer.ok_or("its feed says no price above 0")?;
@@ -81,11 +81,11 @@ impl Feed {
 
 /// Results of `latestRoundData()`: round, answer, start, update, and the round of the answer. Decimal numbers.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Round(pub String, pub String, pub String, pub String, pub String);
+pub struct FeedRound(pub String, pub String, pub String, pub String, pub String);
 
 /// What the feed of an asset said earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LastFeed {
+pub struct LastFeedPrice {
     pub usd: Units,
     /// When it was read.
     pub at: i64,
@@ -93,7 +93,7 @@ pub struct LastFeed {
 
 /// What follows from feed and fallback.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Assessment {
+pub enum PriceAssessment {
     /// Quotes may use this price.
     Price(Units),
     /// Nothing is quoted and paid, and why.
@@ -107,32 +107,32 @@ pub fn assess(
     is_stable: bool,
     feed: Result<Units, String>,
     fallback: Option<Result<Units, String>>,
-    (last, now_s): (Option<LastFeed>, i64),
-) -> Assessment {
+    (last, now_s): (Option<LastFeedPrice>, i64),
+) -> PriceAssessment {
     match (feed, fallback) {
         (Ok(price), _) if is_stable && price.0 < stable_min() => {
-            Assessment::Paused(format!("one is worth {} USD by its feed", price.in_coins()))
+            PriceAssessment::Paused(format!("one is worth {} USD by its feed", price.in_coins()))
         }
-        (Ok(price), Some(Ok(other))) if are_apart(price, other) => Assessment::Paused(format!(
+        (Ok(price), Some(Ok(other))) if are_apart(price, other) => PriceAssessment::Paused(format!(
             "its feed says {} USD and its fallback {} USD",
             price.in_coins(),
             other.in_coins()
         )),
-        (Ok(price), _) => Assessment::Price(price),
+        (Ok(price), _) => PriceAssessment::Price(price),
         // One token is one USD where its feed confirms that; nothing else does.
-        (Err(error), Some(Ok(_))) if is_stable => Assessment::Unknown(error),
+        (Err(error), Some(Ok(_))) if is_stable => PriceAssessment::Unknown(error),
         (Err(error), Some(Ok(other))) => match last {
             Some(last) if now_s.saturating_sub(last.at) > LAST_FEED_S => {
-                Assessment::Unknown(format!("{error}, and what it said is more than an hour old"))
+                PriceAssessment::Unknown(format!("{error}, and what it said is more than an hour old"))
             }
             Some(last) if are_apart(last.usd, other) => {
-                Assessment::Unknown(format!("{error}, and its fallback is more than 5 % off what it said"))
+                PriceAssessment::Unknown(format!("{error}, and its fallback is more than 5 % off what it said"))
             }
-            Some(_) => Assessment::Price(other),
-            None => Assessment::Unknown(error),
+            Some(_) => PriceAssessment::Price(other),
+            None => PriceAssessment::Unknown(error),
         },
-        (Err(error), Some(Err(other))) => Assessment::Unknown(format!("{error}; {other}")),
-        (Err(error), None) => Assessment::Unknown(error),
+        (Err(error), Some(Err(other))) => PriceAssessment::Unknown(format!("{error}; {other}")),
+        (Err(error), None) => PriceAssessment::Unknown(error),
     }
 }
 
@@ -163,7 +163,7 @@ mod tests {
         let feed = Feed { address: Address::ZERO, max_age_s: 3600, fallback: None };
         let price = |answer: &str, updated_at: i64, decimals: u8| {
             let [one, answer] = ["1", answer].map(str::to_owned);
-            feed.price(&Round(one.clone(), answer, one.clone(), updated_at.to_string(), one), decimals, NOW)
+            feed.price(&FeedRound(one.clone(), answer, one.clone(), updated_at.to_string(), one), decimals, NOW)
         };
         assert_eq!(price("250012345678", NOW - 3600, 8).unwrap(), usd("2500.12345678"));
         assert_eq!(price("1", NOW + 60, 0).unwrap(), usd("1"));
@@ -186,35 +186,38 @@ mod tests {
     #[test]
     fn a_stablecoin_below_98_cents_is_paused() {
         let stable = |feed: &str| assess(true, Ok(usd(feed)), None, (None, NOW));
-        assert_eq!(stable("0.98"), Assessment::Price(usd("0.98")));
-        assert!(matches!(stable("0.979999999999999999"), Assessment::Paused(_)));
+        assert_eq!(stable("0.98"), PriceAssessment::Price(usd("0.98")));
+        assert!(matches!(stable("0.979999999999999999"), PriceAssessment::Paused(_)));
         // Another asset is not.
-        assert_eq!(assess(false, Ok(usd("0.5")), None, (None, NOW)), Assessment::Price(usd("0.5")));
+        assert_eq!(assess(false, Ok(usd("0.5")), None, (None, NOW)), PriceAssessment::Price(usd("0.5")));
         // A pool says nothing of it.
         let unread =
-            assess(true, Err("no".into()), Some(Ok(usd("1"))), (Some(LastFeed { usd: usd("1"), at: NOW }), NOW));
-        assert!(matches!(unread, Assessment::Unknown(_)), "{unread:?}");
+            assess(true, Err("no".into()), Some(Ok(usd("1"))), (Some(LastFeedPrice { usd: usd("1"), at: NOW }), NOW));
+        assert!(matches!(unread, PriceAssessment::Unknown(_)), "{unread:?}");
     }
 
     #[test]
     fn a_fallback_counts_near_what_the_feed_said_within_the_hour() {
-        let last = |price: &str, age_s: i64| Some(LastFeed { usd: usd(price), at: NOW - age_s });
-        let fallback = |price: &str, last: Option<LastFeed>| {
+        let last = |price: &str, age_s: i64| Some(LastFeedPrice { usd: usd(price), at: NOW - age_s });
+        let fallback = |price: &str, last: Option<LastFeedPrice>| {
             assess(false, Err("the feed is silent".into()), Some(Ok(usd(price))), (last, NOW))
         };
         for price in ["95", "100", "105"] {
-            assert_eq!(fallback(price, last("100", 3600)), Assessment::Price(usd(price)));
+            assert_eq!(fallback(price, last("100", 3600)), PriceAssessment::Price(usd(price)));
         }
         for (price, last) in
             [("94.999999", last("100", 10)), ("105.000001", last("100", 10)), ("100", last("100", 3601)), ("100", None)]
         {
-            assert!(matches!(fallback(price, last), Assessment::Unknown(_)), "{price} {last:?}");
+            assert!(matches!(fallback(price, last), PriceAssessment::Unknown(_)), "{price} {last:?}");
         }
         // While the feed speaks it is the price, and a fallback that says something else pauses the asset.
         let both = |feed: &str, other: &str| assess(false, Ok(usd(feed)), Some(Ok(usd(other))), (None, NOW));
-        assert_eq!(both("100", "105"), Assessment::Price(usd("100")));
-        assert!(matches!(both("100", "105.01"), Assessment::Paused(_)));
-        assert!(matches!(both("100", "94.99"), Assessment::Paused(_)));
-        assert_eq!(assess(false, Ok(usd("100")), Some(Err("none".into())), (None, NOW)), Assessment::Price(usd("100")));
+        assert_eq!(both("100", "105"), PriceAssessment::Price(usd("100")));
+        assert!(matches!(both("100", "105.01"), PriceAssessment::Paused(_)));
+        assert!(matches!(both("100", "94.99"), PriceAssessment::Paused(_)));
+        assert_eq!(
+            assess(false, Ok(usd("100")), Some(Err("none".into())), (None, NOW)),
+            PriceAssessment::Price(usd("100"))
+        );
     }
 }

@@ -128,7 +128,7 @@ fn signed_number(_: &mut SchemaGenerator) -> Schema {
 
 /// URLs for people.
 #[derive(Clone, Copy, Debug)]
-pub struct Links<'l> {
+pub struct VenueLinks<'l> {
     pub dex: &'l str,
     pub pool: &'l str,
     pub swap: &'l str,
@@ -136,7 +136,7 @@ pub struct Links<'l> {
 
 impl PrimaryReading {
     /// The deepest pool, as the venue of this name on this chain.
-    pub fn view(&self, venue: String, (chain, chain_id): (&str, u64), links: Links<'_>) -> Option<VenueView> {
+    pub fn view(&self, venue: String, (chain, chain_id): (&str, u64), links: VenueLinks<'_>) -> Option<VenueView> {
         let pool = self.pools.first()?;
         Some(VenueView {
             venue,
@@ -150,7 +150,7 @@ impl PrimaryReading {
         })
     }
 
-    pub fn pool_views(&self, links: Links<'_>) -> Vec<PoolView> {
+    pub fn pool_views(&self, links: VenueLinks<'_>) -> Vec<PoolView> {
         self.pools.iter().map(|pool| pool_view(pool, Some(links), links.swap)).collect()
     }
 }
@@ -196,7 +196,7 @@ fn source(pool: &Pool, block: u64) -> String {
 }
 
 /// `links` are for pools of the exchange.
-fn pool_view(pool: &Pool, links: Option<Links<'_>>, swap_url: &str) -> PoolView {
+fn pool_view(pool: &Pool, links: Option<VenueLinks<'_>>, swap_url: &str) -> PoolView {
     let usd = |amount: Units| format_units(amount, USD_DECIMALS);
     let token = &pool.quote;
     let usd_per_quote = usd(token.usd().unwrap_or_default());

@@ -15,12 +15,12 @@ mod view;
 
 pub use amount::{Decimal, dust_max, format_units, free_amount, parse_units};
 pub use bridge::Bridge;
-pub use chain::{NATIVE, TakenChain, Token};
+pub use chain::{NATIVE, NATIVE_DECIMALS, TakenChain, Token};
 pub use chain_settings::{ChainSettings, pairs};
 pub use deposit::{Deposit, DepositState, FoundTransfer, TransferArguments, least_units, ordered};
 pub use event::PayinPaid;
-pub use feed::{Assessment, Fallback, Feed, LastFeed, PRICE_AGE_MAX_S, Round, assess};
-pub use market::{Links, MarketView, PrimaryReading, SecondaryReading, VenueView};
+pub use feed::{Fallback, Feed, FeedRound, LastFeedPrice, PRICE_AGE_MAX_S, PriceAssessment, assess};
+pub use market::{MarketView, PrimaryReading, SecondaryReading, VenueLinks, VenueView};
 pub use market_settings::{Market, MarketSettings, SecondarySettings};
 pub use price::{GRACE_S, LIFE_S, SPREAD_BPS, USD_MAX, USD_MIN, coins_for, in_micro, one_usd, usd_of};
 pub use quote::{NewQuote, Quote, Status};

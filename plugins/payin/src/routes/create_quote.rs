@@ -251,11 +251,10 @@ async fn record(tx: &Tx, draft: &Draft) -> Checked<Quote> {
     check_coins(&quote, draft)?;
     check_open(tx, draft, &quote).await?;
     quotes::supersede(tx, &quote).await?;
-    if !quotes::insert(tx, &quote).await? {
+    if !quotes::insert(tx, &quote, draft.site.as_deref()).await? {
         // Another quote took the amount at this moment, and the database has not noticed: the client is told to ask again.
         return Err(HostError::new(HostErrorCode::Conflict, "the amount was taken at this moment").into());
     }
-    quotes::set_site(tx, &quote.id, draft.site.as_deref()).await?;
     Ok(quote)
 }
 

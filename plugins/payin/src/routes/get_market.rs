@@ -3,8 +3,8 @@
 use crate::{
     Payin,
     error::MarketError,
-    model::{Links, MarketView, PrimaryReading, SecondaryReading, VenueView},
-    store::market::{self, Attempt, Of},
+    model::{MarketView, PrimaryReading, SecondaryReading, VenueLinks, VenueView},
+    store::market::{self, VenueAttempt, VenueKind},
 };
 use plugin_api::{HandlerError, HostError, Json, RequestContext, Route, chain::MAIN};
 use serde::de::DeserializeOwned;
@@ -34,19 +34,21 @@ async fn get_market(cx: RequestContext<Payin>) -> Result<Json<MarketView>, Handl
     let primary_name = format!("{}-dex", environment.brand.marker);
     let primary = match &market.venue {
         Some(venue) => {
-            served(&cx, Of::Primary, |reading: &PrimaryReading| (reading.venue == *venue).then_some(reading.read_at))
-                .await?
+            served(&cx, VenueKind::Primary, |reading: &PrimaryReading| {
+                (reading.venue == *venue).then_some(reading.read_at)
+            })
+            .await?
         }
         None => Err("none is configured".to_owned()),
     };
     let secondary = match &market.secondary {
         Some(settings) => {
             let is_of = |reading: &SecondaryReading| (reading.settings == *settings).then_some(reading.read_at);
-            served(&cx, Of::Secondary, is_of).await?.map(|reading| reading.view())
+            served(&cx, VenueKind::Secondary, is_of).await?.map(|reading| reading.view())
         }
         None => Err("none is configured".to_owned()),
     };
-    let links = Links { dex: &market.dex_url, pool: &market.pool_url, swap: &market.swap_url };
+    let links = VenueLinks { dex: &market.dex_url, pool: &market.pool_url, swap: &market.swap_url };
     let of_chain = (MAIN, environment.chain_id);
     let shown = primary.and_then(|reading| {
         let view = reading.view(primary_name.clone(), of_chain, links).ok_or_else(|| OLD.to_owned())?;
@@ -78,11 +80,11 @@ fn in_place_of_primary(plugin: &Payin, view: VenueView, error: String) -> Market
 /// The last reading, or why there is none; `read_at` says when it was read, and `None` where it is of another configuration.
 async fn served<R: DeserializeOwned>(
     cx: &RequestContext<Payin>,
-    of: Of,
+    of: VenueKind,
     read_at: impl Fn(&R) -> Option<i64>,
 ) -> Result<Result<R, String>, HostError> {
-    let last: Option<Attempt<R>> = market::find(&cx.db(), of).await?;
-    let Some(Attempt { outcome, .. }) = last else { return Ok(Err("it was not read yet".to_owned())) };
+    let last: Option<VenueAttempt<R>> = market::find(&cx.db(), of).await?;
+    let Some(VenueAttempt { outcome, .. }) = last else { return Ok(Err("it was not read yet".to_owned())) };
     Ok(outcome.and_then(|reading| match read_at(&reading) {
         Some(at) if cx.now_s() - at <= AGE_MAX_S => Ok(reading),
         Some(_) => Err(OLD.to_owned()),

@@ -1,7 +1,7 @@
 //! Deposits: one row for the life of a transfer, whatever block its transaction moves to. So one that was paid for is never found again as
 //! another.
 
-use super::quotes::{self, Followed};
+use super::quotes::{self, FollowedDeposit};
 use crate::model::{Deposit, DepositState, FoundTransfer, Quote, Status};
 use plugin_api::{Address, Hash256, HostError, HostErrorCode, List, Query, Tx, sql};
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,20 +49,20 @@ pub async fn note_all(
 }
 
 /// Which transfer, and where it is: token, address, transaction, ordinal, index of the log, hash of the block.
-type Place = (String, String, String, i64, i64, String);
+type TransferPlace = (String, String, String, i64, i64, String);
 
-fn place(found: &FoundTransfer) -> Place {
+fn place(found: &FoundTransfer) -> TransferPlace {
     let (token, address, tx) = (found.token.to_string(), found.address.to_string(), found.tx.to_string());
     (token, address, tx, found.ordinal, found.log_index, found.block_hash.to_string())
 }
 
 /// Stored transfers in the blocks of these.
-async fn known(tx: &Tx, chain: &str, found: &[FoundTransfer]) -> Result<BTreeSet<Place>, HostError> {
+async fn known(tx: &Tx, chain: &str, found: &[FoundTransfer]) -> Result<BTreeSet<TransferPlace>, HostError> {
     let blocks = || found.iter().map(|transfer| transfer.block);
     let (Some(first), Some(last)) = (blocks().min(), blocks().max()) else { return Ok(BTreeSet::new()) };
     let select = "SELECT token, address, tx, ordinal, log_index, block_hash FROM payin_deposits \
          WHERE state IN ('new', 'matched', 'unmatched', 'dismissed') AND chain = $1 AND block BETWEEN $2 AND $3";
-    let rows: Vec<Place> = tx.rows(sql(select).bind((chain, first, last))).await?;
+    let rows: Vec<TransferPlace> = tx.rows(sql(select).bind((chain, first, last))).await?;
     Ok(rows.into_iter().collect())
 }
 
@@ -199,7 +199,12 @@ pub async fn unmatched_in(db: &impl Query, chain: &str, (from, to): (i64, i64)) 
 }
 
 /// Deposits of a chain whose payouts are on their way, or ended since this time; those first that were looked up longest ago.
-pub async fn paid_since(db: &impl Query, chain: &str, since_s: i64, limit: u32) -> Result<Vec<Followed>, HostError> {
+pub async fn paid_since(
+    db: &impl Query,
+    chain: &str,
+    since_s: i64,
+    limit: u32,
+) -> Result<Vec<FollowedDeposit>, HostError> {
     let select = "SELECT q.id AS quote, q.status, d.id AS deposit, d.found_at FROM payin_quotes q JOIN payin_deposits d ON d.id = q.deposit WHERE q.chain = $1 \
          AND q.intent IS NOT NULL AND (q.status = 'confirmed' OR q.ended_at >= $2) AND d.state = 'matched' \
          ORDER BY d.seen_at, d.id LIMIT $3";

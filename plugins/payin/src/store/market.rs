@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// Whose row it is.
 #[derive(Clone, Copy, Debug)]
-pub enum Of {
+pub enum VenueKind {
     Primary,
     Secondary,
 }
 
-impl Of {
+impl VenueKind {
     fn name(self) -> &'static str {
         match self {
             Self::Primary => "primary",
@@ -21,7 +21,7 @@ impl Of {
 
 /// How the last attempt to read a venue ended.
 #[derive(Clone, Debug)]
-pub struct Attempt<R> {
+pub struct VenueAttempt<R> {
     /// Unix seconds.
     pub at: i64,
     /// What was read, or why nothing was, in words for everybody.
@@ -36,7 +36,7 @@ struct Row {
 }
 
 /// A reading that does not parse, such as one of another version, is none: the next one replaces it.
-pub async fn find<R: DeserializeOwned>(db: &impl Query, of: Of) -> Result<Option<Attempt<R>>, HostError> {
+pub async fn find<R: DeserializeOwned>(db: &impl Query, of: VenueKind) -> Result<Option<VenueAttempt<R>>, HostError> {
     let select = "SELECT tried_at, reading, error FROM payin_market WHERE venue = $1";
     let row: Option<Row> = db.row(sql(select).bind(of.name())).await?;
     Ok(row.and_then(|Row { tried_at, reading, error }| {
@@ -44,12 +44,12 @@ pub async fn find<R: DeserializeOwned>(db: &impl Query, of: Of) -> Result<Option
             Some(error) => Err(error),
             None => Ok(serde_json::from_str(&reading?).ok()?),
         };
-        Some(Attempt { at: tried_at, outcome })
+        Some(VenueAttempt { at: tried_at, outcome })
     }))
 }
 
 /// Replaces the last attempt.
-pub async fn put<R: Serialize>(tx: &Tx, of: Of, attempt: &Attempt<R>) -> Result<(), HostError> {
+pub async fn put<R: Serialize>(tx: &Tx, of: VenueKind, attempt: &VenueAttempt<R>) -> Result<(), HostError> {
     let (reading, error) = match &attempt.outcome {
         Ok(reading) => {
             let json = serde_json::to_string(reading);

@@ -1,13 +1,13 @@
 //! Prices of assets that have a feed, and the pauses that follow from them.
 
 use super::pauses;
-use crate::model::{LastFeed, PRICE_AGE_MAX_S, Units};
+use crate::model::{LastFeedPrice, PRICE_AGE_MAX_S, Units};
 use plugin_api::{Address, HostError, Query, Tx, sql};
 use serde::Deserialize;
 
 /// What is known of an asset's price.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Price {
+pub struct StoredPrice {
     pub feed: Address,
     /// None while there is none.
     pub usd: Option<Units>,
@@ -19,7 +19,7 @@ pub struct Price {
     pub paused: Option<String>,
 }
 
-impl Price {
+impl StoredPrice {
     /// As quotes may use it: by this feed, read within the last minute, of an asset that is not paused.
     pub fn usable(&self, feed: Address, now_s: i64) -> Option<Units> {
         let is_usable = self.feed == feed && self.paused.is_none() && now_s - self.read_at <= PRICE_AGE_MAX_S;
@@ -27,19 +27,19 @@ impl Price {
     }
 
     /// What this feed said when it could be read last.
-    pub fn last_feed(&self, feed: Address) -> Option<LastFeed> {
+    pub fn last_feed(&self, feed: Address) -> Option<LastFeedPrice> {
         let (usd, at) = self.feed_usd.zip(self.feed_at).filter(|_| self.feed == feed)?;
-        Some(LastFeed { usd, at })
+        Some(LastFeedPrice { usd, at })
     }
 }
 
-pub async fn find(db: &impl Query, chain: &str, asset: &str) -> Result<Option<Price>, HostError> {
+pub async fn find(db: &impl Query, chain: &str, asset: &str) -> Result<Option<StoredPrice>, HostError> {
     let select =
         "SELECT feed, usd, read_at, feed_usd, feed_at, paused FROM payin_prices WHERE chain = $1 AND asset = $2";
     db.row(sql(select).bind((chain, asset))).await
 }
 
-pub async fn put(tx: &Tx, (chain, asset): (&str, &str), price: &Price) -> Result<(), HostError> {
+pub async fn put(tx: &Tx, (chain, asset): (&str, &str), price: &StoredPrice) -> Result<(), HostError> {
     let upsert = "INSERT INTO payin_prices (chain, asset, feed, usd, read_at, feed_usd, feed_at, paused) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (chain, asset) DO UPDATE SET feed = excluded.feed, usd = excluded.usd, \
          read_at = excluded.read_at, feed_usd = excluded.feed_usd, feed_at = excluded.feed_at, paused = excluded.paused";

@@ -34,11 +34,11 @@ pub async fn taken(
 }
 
 /// Stores a quote that is new; returns false when another one has its amount.
-pub async fn insert(tx: &Tx, quote: &Quote) -> Result<bool, HostError> {
+pub async fn insert(tx: &Tx, quote: &Quote, site: Option<&str>) -> Result<bool, HostError> {
     let insert = "INSERT INTO payin_quotes (id, chain, asset, token, decimals, deposit_address, recipient, payer, network, requested, \
          send, send_key, usd, usd_micro, price, spread_bps, fmx_out, quoted_out, position, required, status, open_key, confirmations, retry_at, \
-         attempt, is_mined, created_at, expires_at, asset_usd) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $17, $18, $19, $20, $21, 0, 0, 1, 0, $22, $23, $24) \
+         attempt, is_mined, created_at, expires_at, asset_usd, site) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $17, $18, $19, $20, $21, 0, 0, 1, 0, $22, $23, $24, $25) \
          ON CONFLICT (open_key) DO NOTHING";
     // By token, which keeps its address when an operator gives it another symbol.
     let open_key = format!("{} {} {}", quote.chain, quote.token, quote.send);
@@ -47,7 +47,7 @@ pub async fn insert(tx: &Tx, quote: &Quote) -> Result<bool, HostError> {
         .bind((quote.recipient, quote.payer, &*quote.network, quote.requested, quote.send, quote.send.sort_key()))
         .bind((quote.usd, crate::model::in_micro(quote.usd), quote.price, quote.spread_bps, quote.fmx_out))
         .bind((quote.position, quote.required, quote.status, open_key, quote.created_at, quote.expires_at))
-        .bind(quote.asset_usd);
+        .bind((quote.asset_usd, site));
     if tx.execute(insert).await? == 0 {
         return Ok(false);
     }
@@ -79,12 +79,6 @@ pub async fn open(db: &impl Query, recipient: Address, network: &str, site: Opti
          ({sum} {open} AND network = $2) AS network_usd_micro, ({sum} {open} AND site = $3) AS site_usd_micro"
     );
     db.one(sql(select).bind((recipient, network, site))).await
-}
-
-/// Notes the /48 of a new quote's client.
-pub async fn set_site(tx: &Tx, id: &str, site: Option<&str>) -> Result<(), HostError> {
-    let Some(site) = site else { return Ok(()) };
-    tx.execute(sql("UPDATE payin_quotes SET site = $2 WHERE id = $1").bind((id, site))).await.map(drop)
 }
 
 /// Marks older quotes of the same payer for the same recipient. They keep their amounts.
@@ -170,7 +164,7 @@ pub async fn delete_old(tx: &Tx, before_s: i64, limit: u32) -> Result<(), HostEr
 
 /// A deposit that is to be looked up.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Followed {
+pub struct FollowedDeposit {
     pub quote: String,
     pub status: Status,
     pub deposit: i64,
@@ -179,7 +173,12 @@ pub struct Followed {
 
 /// Of quotes of a chain for which no payout is recorded: seen ones, and confirmed ones that were looked up before this time; those first that were
 /// looked up longest ago. The last look before a payout is that of the job that pays.
-pub async fn unpaid(db: &impl Query, chain: &str, before_s: i64, limit: u32) -> Result<Vec<Followed>, HostError> {
+pub async fn unpaid(
+    db: &impl Query,
+    chain: &str,
+    before_s: i64,
+    limit: u32,
+) -> Result<Vec<FollowedDeposit>, HostError> {
     let select = "SELECT q.id AS quote, q.status, d.id AS deposit, d.found_at FROM payin_quotes q JOIN payin_deposits d ON d.id = q.deposit \
          WHERE q.chain = $1 AND (q.status = 'seen' OR q.status = 'confirmed' AND d.seen_at <= $2) AND q.intent IS NULL \
          ORDER BY d.seen_at, q.id LIMIT $3";

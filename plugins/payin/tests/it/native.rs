@@ -89,6 +89,7 @@ async fn coins_without_a_transfer_are_the_operators() {
         site.until("the operator sees it", async || site.deposits("unmatched").await.len() == 1).await;
         site.after_run("scan").await;
         site.after_run("pay").await;
+        assert_eq!(site.gateway.rows("SELECT decimals FROM payin_deposits").await, ["Int(18)"]);
         let deposits = site.deposits("unmatched").await;
         assert_eq!(
             (deposits.len(), &deposits[0]["amount"], &deposits[0]["asset"]),

@@ -31,7 +31,7 @@ const LEAST_PART: u64 = 100;
 const AT_ONCE: usize = 8;
 
 /// An address to which quotes have coins sent, and what they call these.
-pub struct Destination {
+pub struct NativeDestination {
     asset: String,
     address: Address,
     /// What is less is not looked at: so nobody makes scans long with many small transfers.
@@ -39,13 +39,13 @@ pub struct Destination {
 }
 
 /// What is watched for coins.
-pub async fn destinations(cx: &PluginContext<Payin>, chain: &TakenChain) -> Result<Vec<Destination>, HostError> {
+pub async fn destinations(cx: &PluginContext<Payin>, chain: &TakenChain) -> Result<Vec<NativeDestination>, HostError> {
     let mut destinations = Vec::new();
     for (asset, text, smallest) in quotes::native_destinations(&cx.db(), &chain.slug).await? {
         let smallest: Units = smallest.trim_start_matches('0').parse().unwrap_or_default();
         let least = Wei(smallest.0 / U256::from(LEAST_PART));
         match text.parse() {
-            Ok(address) => destinations.push(Destination { asset, address, least }),
+            Ok(address) => destinations.push(NativeDestination { asset, address, least }),
             Err(error) => cx.error(&format!("quotes of {} have the deposit address `{text}`: {error}", chain.slug)),
         }
     }
@@ -53,7 +53,7 @@ pub async fn destinations(cx: &PluginContext<Payin>, chain: &TakenChain) -> Resu
 }
 
 /// The last block of a window.
-pub fn last_block(destinations: &[Destination], scanned_to: i64, to: i64) -> i64 {
+pub fn last_block(destinations: &[NativeDestination], scanned_to: i64, to: i64) -> i64 {
     if destinations.is_empty() { to } else { to.min(scanned_to + WINDOW_BLOCKS) }
 }
 
@@ -63,7 +63,7 @@ pub async fn transfers(
     chain: &TakenChain,
     source: &Chain<'_>,
     (scan, to): (&Scan, i64),
-    destinations: &[Destination],
+    destinations: &[NativeDestination],
 ) -> Result<Vec<FoundTransfer>, HostError> {
     let mut found = Vec::new();
     for destination in destinations {
@@ -97,7 +97,7 @@ async fn balances(source: &Chain<'_>, address: Address, (from, to): (i64, i64)) 
 }
 
 /// A block, and what its transactions moved.
-struct Moved {
+struct BlockFlows {
     block: BlockInfo,
     arrived: Units,
     left: Units,
@@ -108,7 +108,7 @@ async fn of_blocks(
     chain: &TakenChain,
     source: &Chain<'_>,
     scan: &Scan,
-    (destination, from, to): (&Destination, i64, i64),
+    (destination, from, to): (&NativeDestination, i64, i64),
 ) -> Result<Vec<FoundTransfer>, HostError> {
     let (mut found, mut sums) = (Vec::new(), Vec::new());
     let numbers: Vec<i64> = (from..=to).collect();
@@ -134,10 +134,10 @@ async fn of_blocks(
 async fn of_block(
     chain: &TakenChain,
     source: &Chain<'_>,
-    (destination, block): (&Destination, &BlockTransactions),
+    (destination, block): (&NativeDestination, &BlockTransactions),
     found: &mut Vec<FoundTransfer>,
-) -> Result<Moved, HostError> {
-    let mut sums = Moved { block: block.block, arrived: Units::ZERO, left: Units::ZERO };
+) -> Result<BlockFlows, HostError> {
+    let mut sums = BlockFlows { block: block.block, arrived: Units::ZERO, left: Units::ZERO };
     for (place, transaction) in (0_i64..).zip(&block.transactions) {
         let TransactionInfo { hash, from, to, value } = *transaction;
         let (is_to, is_from) = (to == Some(destination.address), from == destination.address);
@@ -167,7 +167,7 @@ async fn of_block(
 }
 
 /// A deposit without a transaction.
-fn without_transaction(destination: &Destination, block: BlockInfo) -> FoundTransfer {
+fn without_transaction(destination: &NativeDestination, block: BlockInfo) -> FoundTransfer {
     FoundTransfer {
         asset: destination.asset.clone(),
         token: NATIVE,
@@ -186,15 +186,16 @@ fn without_transaction(destination: &Destination, block: BlockInfo) -> FoundTran
 /// What these blocks, which follow each other, added to the balance beyond their transactions. Fees that the address paid hide as much of it.
 async fn unexplained(
     source: &Chain<'_>,
-    destination: &Destination,
-    blocks: &[Moved],
+    destination: &NativeDestination,
+    blocks: &[BlockFlows],
 ) -> Result<Vec<FoundTransfer>, HostError> {
     let (mut found, mut ranges) = (Vec::new(), vec![blocks]);
     while let Some(range) = ranges.pop() {
         let ([first, ..], [.., last]) = (range, range) else { continue };
         let bounds = (first.block.number.cast_signed(), last.block.number.cast_signed());
         let (before, after) = balances(source, destination.address, bounds).await?;
-        let sum = |of: fn(&Moved) -> Units| range.iter().fold(Units::ZERO, |sum, block| sum.saturating_add(of(block)));
+        let sum =
+            |of: fn(&BlockFlows) -> Units| range.iter().fold(Units::ZERO, |sum, block| sum.saturating_add(of(block)));
         let expected = before.saturating_add(sum(|block| block.arrived));
         let counted = after.saturating_add(sum(|block| block.left));
         if counted == expected {

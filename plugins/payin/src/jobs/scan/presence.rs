@@ -8,7 +8,7 @@ use crate::{
     store::{
         deposits::{self, Departure},
         pauses,
-        quotes::{self, Followed},
+        quotes::{self, FollowedDeposit},
         scans,
     },
 };
@@ -107,14 +107,14 @@ async fn follow_all(
     chain: &TakenChain,
     source: &Chain<'_>,
     head: BlockInfo,
-    (payouts, rows): (Payouts, Vec<Followed>),
+    (payouts, rows): (Payouts, Vec<FollowedDeposit>),
 ) -> Result<(), HostError> {
     let since_s = cx.now_s() - YOUNG_S;
-    let counts = |row: &Followed| {
+    let counts = |row: &FollowedDeposit| {
         let is_held = payouts == Payouts::Unrecorded && row.status == Status::Confirmed;
         row.found_at >= since_s && !is_held
     };
-    let (young, old): (Vec<Followed>, Vec<Followed>) = rows.into_iter().partition(counts);
+    let (young, old): (Vec<FollowedDeposit>, Vec<FollowedDeposit>) = rows.into_iter().partition(counts);
     let outcome = follow_each(cx, chain, source, head, (payouts, young)).await;
     if let Err(error) = follow_each(cx, chain, source, head, (payouts, old)).await {
         cx.warn(&format!("the other old deposits of {} are looked up later: {error}", chain.slug));
@@ -127,10 +127,10 @@ async fn follow_each(
     chain: &TakenChain,
     source: &Chain<'_>,
     head: BlockInfo,
-    (payouts, rows): (Payouts, Vec<Followed>),
+    (payouts, rows): (Payouts, Vec<FollowedDeposit>),
 ) -> Result<(), HostError> {
     let mut errors = RowErrors::default();
-    for Followed { quote, deposit, .. } in rows {
+    for FollowedDeposit { quote, deposit, .. } in rows {
         set_looked_up(cx, deposit).await?;
         let outcome = match payouts {
             Payouts::Unrecorded => follow_unpaid(cx, chain, source, (&quote, head)).await,

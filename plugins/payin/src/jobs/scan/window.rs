@@ -8,7 +8,9 @@ use super::{
 use crate::{
     Payin,
     jobs::RowErrors,
-    model::{Deposit, FoundTransfer, TakenChain, TransferArguments, Units, least_units, ordered},
+    model::{
+        Deposit, FoundTransfer, NATIVE, NATIVE_DECIMALS, TakenChain, TransferArguments, Units, least_units, ordered,
+    },
     store::{
         deposits,
         scans::{self, Scan},
@@ -154,10 +156,10 @@ fn sure_decimals(cx: &PluginContext<Payin>, chain: &TakenChain, watched: &Watche
     is_sure.then_some(token.decimals)
 }
 
-/// Decimals of tokens by their addresses.
+/// Decimals of tokens by their addresses, and those of coins.
 fn all_sure_decimals(cx: &PluginContext<Payin>, chain: &TakenChain, watched: &[Watched]) -> BTreeMap<Address, u8> {
     let sure = |watched: &Watched| Some((watched.token.address, sure_decimals(cx, chain, watched)?));
-    watched.iter().filter_map(sure).collect()
+    watched.iter().filter_map(sure).chain([(NATIVE, NATIVE_DECIMALS)]).collect()
 }
 
 /// The transfers of this token to its addresses, and those that are too small for deposits. The servers were asked for exactly these.
