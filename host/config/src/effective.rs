@@ -34,8 +34,12 @@ impl Config {
             let variable = format!("GATEWAY_{}", key.to_uppercase().replace('.', "__"));
             EffectiveValue { key, value: Value::Null, source: Source::Environment(variable), is_hidden: true }
         }));
-        for (key, url) in [("database.url", &self.database.url), ("database.listen_url", &self.database.listen_url)] {
-            self.add(key.to_owned(), Value::Null, url.is_some(), &mut values);
+        for (key, is_set) in [
+            ("database.url", self.database.url.is_some()),
+            ("database.listen_url", self.database.listen_url.is_some()),
+            ("database.read_urls", !self.database.read_urls.is_empty()),
+        ] {
+            self.add(key.to_owned(), Value::Null, is_set, &mut values);
         }
         // Providers put keys of their customers into these URLs.
         for (name, chain) in &self.chains {

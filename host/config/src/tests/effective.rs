@@ -13,6 +13,7 @@ fn each_key_says_where_it_comes_from_and_no_secret_is_told() {
         Overrides { config: Some(file.clone()), listen: Some("127.0.0.1:9".to_owned()), ..Overrides::default() };
     let variables = [
         ("GATEWAY_DATABASE__URL", "postgres://gateway:hunter2@host/db"),
+        ("GATEWAY_DATABASE__READ_URLS", "postgres://gateway:hunter2@standby/db"),
         ("GATEWAY_SECRETS__KEY", "1234567890abcdef1234567890abcdef1234567890abcdef1234567890hunter2"),
         ("GATEWAY_LIMITS__STREAMS_MAX", "9"),
     ];
@@ -34,6 +35,7 @@ fn each_key_says_where_it_comes_from_and_no_secret_is_told() {
     assert_eq!(of("plugins.a2a.enabled").0, "true");
     assert_eq!(of("plugins.a2a.upstream_secret"), ("null".to_owned(), Source::File(file), true));
     assert_eq!(of("database.url"), ("null".to_owned(), environment("GATEWAY_DATABASE__URL"), true));
+    assert_eq!(of("database.read_urls"), ("null".to_owned(), environment("GATEWAY_DATABASE__READ_URLS"), true));
     assert_eq!(of("secrets.key"), ("null".to_owned(), environment("GATEWAY_SECRETS__KEY"), true));
     assert!(values.is_sorted_by(|one, next| one.key < next.key), "sorted, each once: {text}");
 }
