@@ -75,7 +75,7 @@ pub(super) fn plugins(page: &mut Html, plugins: &[PluginLine]) {
         }
         page.raw("</td><td class=\"buttons\">");
         for action in actions(report) {
-            button(page, &report.name, *action);
+            button(page, action.name(), &report.name, None);
         }
         page.raw("</td>");
         page.cell(report.version.as_deref().unwrap_or("–"));
@@ -112,7 +112,7 @@ pub(super) fn controls(page: &mut Html, controls: &Result<Vec<PluginControls>, S
             page.badge(if control.reason.is_some() { "bad" } else { "calm" }, &control.state);
             page.raw("</td><td class=\"buttons\">");
             for action in &control.actions {
-                control_button(page, (plugin, &control.name), action);
+                button(page, action, plugin, Some(&control.name));
             }
             page.raw("</td><td class=\"words\">");
             page.text(control.reason.as_deref().unwrap_or_default());
@@ -120,24 +120,6 @@ pub(super) fn controls(page: &mut Html, controls: &Result<Vec<PluginControls>, S
         }
     }
     page.end_table();
-}
-
-fn control_button(page: &mut Html, (plugin, control): (&str, &str), action: &str) {
-    page.raw("<button type=\"button\" data-action=\"");
-    page.text(action);
-    page.raw("\" data-plugin=\"");
-    page.text(plugin);
-    page.raw("\" data-control=\"");
-    page.text(control);
-    page.raw("\" aria-label=\"");
-    page.text(action);
-    page.raw(" ");
-    page.text(plugin);
-    page.raw(" ");
-    page.text(control);
-    page.raw("\">");
-    page.text(action);
-    page.raw("</button>");
 }
 
 fn last_fault(page: &mut Html, report: &PluginReport) {
@@ -182,17 +164,21 @@ const fn actions(report: &PluginReport) -> &'static [Action] {
     }
 }
 
-fn button(page: &mut Html, plugin: &str, action: Action) {
+/// Of a plugin, or of one of its switches.
+fn button(page: &mut Html, action: &str, plugin: &str, control: Option<&str>) {
     page.raw("<button type=\"button\" data-action=\"");
-    page.raw(action.name());
+    page.text(action);
     page.raw("\" data-plugin=\"");
     page.text(plugin);
+    if let Some(control) = control {
+        page.raw("\" data-control=\"");
+        page.text(control);
+    }
+    let words: Vec<&str> = [action, plugin].into_iter().chain(control).collect();
     page.raw("\" aria-label=\"");
-    page.raw(action.name());
-    page.raw(" ");
-    page.text(plugin);
+    page.text(&words.join(" "));
     page.raw("\">");
-    page.raw(action.name());
+    page.text(action);
     page.raw("</button>");
 }
 
