@@ -53,12 +53,12 @@ pub fn attempt_rows_migration(version: u32) -> MigrationSpec {
 
 /// What a write leaves in its transaction.
 #[derive(Clone, Copy)]
-pub enum Mark<'w> {
+pub enum CommitMark<'w> {
     Guard(&'w WriteGuard),
     Row { remember_until_s: i64 },
 }
 
-impl Mark<'_> {
+impl CommitMark<'_> {
     pub fn row(now_s: i64) -> Self {
         Self::Row { remember_until_s: now_s + REMEMBER_S }
     }
@@ -98,7 +98,7 @@ pub enum Outcome {
 }
 
 /// Finds out about an attempt. `None` when the database could not be asked in time.
-pub async fn find_out(database: &Database, mark: Mark<'_>, attempt: &str) -> Option<Outcome> {
+pub async fn find_out(database: &Database, mark: CommitMark<'_>, attempt: &str) -> Option<Outcome> {
     let deadline = Instant::now() + LIMIT;
     loop {
         match claim(database, mark, attempt).await {
@@ -124,7 +124,7 @@ fn outcome(owner: Option<&str>, attempt: &str) -> Outcome {
     }
 }
 
-async fn claim(database: &Database, mark: Mark<'_>, attempt: &str) -> Result<Option<String>, StorageError> {
+async fn claim(database: &Database, mark: CommitMark<'_>, attempt: &str) -> Result<Option<String>, StorageError> {
     let transaction = database.begin(Scope::Host);
     let claim = CommitStatement::new(mark.claim(attempt));
     let outcomes = transaction.commit(vec![claim]).await?;

@@ -8,7 +8,7 @@ use crate::{
     bounds::EVENTS_PER_TRANSACTION_MAX,
     charge::{ChargeOutcome, RequestCharge},
     log_subscription,
-    lost_commit::{self, Mark, Outcome},
+    lost_commit::{self, CommitMark, Outcome},
     queue,
     write_turn::WriteTurn,
 };
@@ -174,11 +174,11 @@ impl PluginTransaction {
         let mut finals: Vec<CommitStatement> =
             last_guard.map(|guard| guard.statements(&self.attempt)).unwrap_or_default();
         finals.extend(self.host.activity.commit_statements(events, self.host.clock.now_s()));
-        let mut mark = guard.map(Mark::Guard);
+        let mut mark = guard.map(CommitMark::Guard);
         if has_events || self.inner.has_written() {
             finals.extend(self.change_statement());
             if self.host.database.dialect() == Dialect::Postgres {
-                let mark = *mark.get_or_insert_with(|| Mark::row(self.host.clock.now_s()));
+                let mark = *mark.get_or_insert_with(|| CommitMark::row(self.host.clock.now_s()));
                 finals.extend(mark.leave(&self.attempt));
             }
         }
@@ -202,7 +202,7 @@ impl PluginTransaction {
     }
 
     /// Whether the write was committed although the server did not say so.
-    async fn survive_lost_commit(&self, mark: Option<Mark<'_>>, error: StorageError) -> Result<(), CommitError> {
+    async fn survive_lost_commit(&self, mark: Option<CommitMark<'_>>, error: StorageError) -> Result<(), CommitError> {
         let Some(mark) = mark.filter(|_| self.inner.has_unknown_outcome()) else {
             return Err(CommitError::Storage(error));
         };

@@ -28,7 +28,7 @@ pub struct WalPlace {
 
 /// What a standby has replayed, compared with a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Replay {
+pub enum ReplayProgress {
     Reached,
     Behind,
     /// It takes writes of its own.
@@ -43,19 +43,19 @@ impl WalPlace {
         text.strip_prefix('@').map(|history| Self { history: history.to_owned(), lsn })
     }
 
-    pub fn compare(&self, replayed: &Rows) -> Result<Replay, StorageError> {
+    pub fn compare(&self, replayed: &Rows) -> Result<ReplayProgress, StorageError> {
         let rows: Vec<(String, Option<u64>)> =
             decode_rows(replayed).map_err(|error| StorageError::Internal(error.to_string()))?;
-        let Some((text, lsn)) = rows.into_iter().next() else { return Ok(Replay::Behind) };
+        let Some((text, lsn)) = rows.into_iter().next() else { return Ok(ReplayProgress::Behind) };
         Ok(self.compare_with(&text, lsn))
     }
 
-    fn compare_with(&self, text: &str, lsn: Option<u64>) -> Replay {
+    fn compare_with(&self, text: &str, lsn: Option<u64>) -> ReplayProgress {
         match lsn {
-            None => Replay::Promoted,
-            Some(_) if text.strip_prefix('@') != Some(&self.history) => Replay::OtherHistory,
-            Some(lsn) if lsn < self.lsn => Replay::Behind,
-            Some(_) => Replay::Reached,
+            None => ReplayProgress::Promoted,
+            Some(_) if text.strip_prefix('@') != Some(&self.history) => ReplayProgress::OtherHistory,
+            Some(lsn) if lsn < self.lsn => ReplayProgress::Behind,
+            Some(_) => ReplayProgress::Reached,
         }
     }
 }
@@ -73,11 +73,11 @@ mod tests {
     #[test]
     fn only_a_standby_of_the_same_history_reaches_a_place() {
         let place = WalPlace::of_row("@7/00000001", 100).unwrap();
-        assert_eq!(place.compare_with("@7/00000001", Some(100)), Replay::Reached);
-        assert_eq!(place.compare_with("@7/00000001", Some(99)), Replay::Behind);
-        assert_eq!(place.compare_with("@7/00000001", None), Replay::Promoted);
-        assert_eq!(place.compare_with("@7/00000002", Some(200)), Replay::OtherHistory);
-        assert_eq!(place.compare_with("@8/00000001", Some(200)), Replay::OtherHistory);
+        assert_eq!(place.compare_with("@7/00000001", Some(100)), ReplayProgress::Reached);
+        assert_eq!(place.compare_with("@7/00000001", Some(99)), ReplayProgress::Behind);
+        assert_eq!(place.compare_with("@7/00000001", None), ReplayProgress::Promoted);
+        assert_eq!(place.compare_with("@7/00000002", Some(200)), ReplayProgress::OtherHistory);
+        assert_eq!(place.compare_with("@8/00000001", Some(200)), ReplayProgress::OtherHistory);
         assert_eq!(WalPlace::of_row("forum", 3), None);
     }
 }

@@ -6,7 +6,7 @@ use super::{
     pooled_connection::PooledConnection,
     presence::Presence,
     query::Query,
-    reachability::{Reachability, Server},
+    reachability::{Reachability, ServerRole},
     session_pool::{SessionPool, silent},
     tools,
 };
@@ -46,7 +46,7 @@ pub struct PostgresEngine {
 
 impl PostgresEngine {
     pub async fn open(settings: &DatabaseSettings) -> Result<Self, StorageError> {
-        let pool = SessionPool::new(&settings.url, settings, Reachability::of(Server::Primary))?;
+        let pool = SessionPool::new(&settings.url, settings, Reachability::of(ServerRole::Primary))?;
         let listen_url = settings.listen_url.as_ref().unwrap_or(&settings.url);
         let listens = !listen_url.expose_secret().is_empty();
         let listener = listens.then(|| Connector::bare(listen_url)).transpose()?;

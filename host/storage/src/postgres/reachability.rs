@@ -32,14 +32,14 @@ pub struct Reachability {
 
 /// Whose server it is, for what is logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Server {
+pub enum ServerRole {
     Primary,
     /// With its place in `database.read_urls`.
     ReadReplica(usize),
 }
 
 struct State {
-    server: Server,
+    server: ServerRole,
     /// Why the server is away, while it is.
     away: watch::Sender<Option<String>>,
     /// A connection of the pool was found dead.
@@ -48,7 +48,7 @@ struct State {
 
 impl Reachability {
     /// Present until a task of [`Self::watch`] finds it away.
-    pub fn of(server: Server) -> Self {
+    pub fn of(server: ServerRole) -> Self {
         let state = State { server, away: watch::Sender::new(None), dead_connection: Arc::default() };
         Self { state: Arc::new(state), watcher: Mutex::default() }
     }
@@ -144,8 +144,10 @@ impl State {
         self.away.send_if_modified(|away| {
             if away.is_none() {
                 match self.server {
-                    Server::Primary => tracing::error!(reason, "PostgreSQL is away: requests that need it are refused"),
-                    Server::ReadReplica(number) => {
+                    ServerRole::Primary => {
+                        tracing::error!(reason, "PostgreSQL is away: requests that need it are refused")
+                    }
+                    ServerRole::ReadReplica(number) => {
                         tracing::warn!(number, reason, "a read replica is away: the primary answers in its place");
                     }
                 }
@@ -161,8 +163,8 @@ impl State {
             if away.is_some() {
                 let away_ms = lost_at.elapsed().as_millis();
                 match self.server {
-                    Server::Primary => tracing::info!(away_ms, "PostgreSQL is back"),
-                    Server::ReadReplica(number) => tracing::info!(number, away_ms, "a read replica is back"),
+                    ServerRole::Primary => tracing::info!(away_ms, "PostgreSQL is back"),
+                    ServerRole::ReadReplica(number) => tracing::info!(number, away_ms, "a read replica is back"),
                 }
             }
             away.take().is_some()

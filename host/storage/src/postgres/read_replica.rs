@@ -7,14 +7,14 @@
 use super::{
     connector::Connector,
     query::Query,
-    reachability::{Reachability, Server},
+    reachability::{Reachability, ServerRole},
     session_pool::SessionPool,
 };
 use crate::{
     check::CheckedStatement,
     error::StorageError,
     settings::DatabaseSettings,
-    wal_place::{Replay, WalPlace},
+    wal_place::{ReplayProgress, WalPlace},
 };
 use plugin_api::abi::Rows;
 use secrecy::SecretString;
@@ -32,7 +32,7 @@ pub struct ReadReplica {
 
 /// Why the primary answered in place of a standby.
 #[derive(Clone, Copy)]
-enum Unfit {
+enum NotUsedReason {
     Away,
     Behind,
     Promoted,
@@ -40,7 +40,7 @@ enum Unfit {
     Failed,
 }
 
-impl Unfit {
+impl NotUsedReason {
     fn label(self) -> &'static str {
         match self {
             Self::Away => "away",
@@ -70,7 +70,7 @@ impl ReadReplica {
         settings: &DatabaseSettings,
         replayed: CheckedStatement,
     ) -> Result<Self, StorageError> {
-        let pool = SessionPool::new(url, settings, Reachability::of(Server::ReadReplica(number)))?;
+        let pool = SessionPool::new(url, settings, Reachability::of(ServerRole::ReadReplica(number)))?;
         pool.reachability.watch(Connector::bare(url)?);
         Ok(Self { number, pool, replayed, logged: AtomicU8::new(0) })
     }
@@ -85,23 +85,23 @@ impl ReadReplica {
             Ok(answers) => {
                 let mut answers = answers.into_iter();
                 match place.compare(&answers.next().unwrap_or_default()) {
-                    Ok(Replay::Reached) => {
+                    Ok(ReplayProgress::Reached) => {
                         count("replica");
                         return Some(answers.next().unwrap_or_default());
                     }
-                    Ok(Replay::Behind) => Unfit::Behind,
-                    Ok(Replay::Promoted) => Unfit::Promoted,
-                    Ok(Replay::OtherHistory) => Unfit::OtherHistory,
-                    Err(_malformed) => Unfit::Failed,
+                    Ok(ReplayProgress::Behind) => NotUsedReason::Behind,
+                    Ok(ReplayProgress::Promoted) => NotUsedReason::Promoted,
+                    Ok(ReplayProgress::OtherHistory) => NotUsedReason::OtherHistory,
+                    Err(_malformed) => NotUsedReason::Failed,
                 }
             }
             Err(StorageError::Unavailable(_)) => {
                 self.pool.suspect();
-                Unfit::Away
+                NotUsedReason::Away
             }
             Err(error) => {
                 tracing::debug!(number = self.number, %error, "a read replica failed a read");
-                Unfit::Failed
+                NotUsedReason::Failed
             }
         };
         self.pass_on(unfit);
@@ -110,10 +110,10 @@ impl ReadReplica {
 
     /// Counts what the primary answers in its place.
     pub fn pass_on_while_away(&self) {
-        self.pass_on(Unfit::Away);
+        self.pass_on(NotUsedReason::Away);
     }
 
-    fn pass_on(&self, unfit: Unfit) {
+    fn pass_on(&self, unfit: NotUsedReason) {
         count(unfit.label());
         let bit = 1 << (unfit as u8);
         if self.logged.fetch_or(bit, Relaxed) & bit == 0 {

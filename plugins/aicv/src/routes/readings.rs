@@ -11,7 +11,7 @@ use crate::{
     model::{Agent, AgentName, CLAIM_LOGS_MAX, CONTRIBUTION, Checks, DISPUTE, Kind, Namesake, StoredLog},
     store::{
         agents, contributions,
-        logs::{self, Named, NamedLogs},
+        logs::{self, NamedLogs, TransactionsByEvent},
     },
 };
 use plugin_api::{
@@ -107,7 +107,7 @@ impl Evidence {
             })
         };
         // By event: whoever sends the transaction of a claim may write other logs beside it, as many and as long as he pays for.
-        let (mut named, mut unread) = (Named::new(), BTreeSet::new());
+        let (mut named, mut unread) = (TransactionsByEvent::new(), BTreeSet::new());
         let with_few = claims().filter(|(_, claim)| claim.logs.len() <= CLAIM_LOGS_MAX);
         for (kind, log) in with_few.flat_map(|(kind, claim)| claim.logs.iter().map(move |log| (kind, log))) {
             let rule = kind.rule(&log.contract, &log.event);

@@ -25,7 +25,7 @@ fn columns() -> String {
 }
 
 /// Transactions by the event whose logs in them are asked for.
-pub type Named = BTreeMap<&'static str, BTreeSet<Hash256>>;
+pub type TransactionsByEvent = BTreeMap<&'static str, BTreeSet<Hash256>>;
 
 /// Logs of transactions that claims name.
 #[derive(Default)]
@@ -42,7 +42,7 @@ impl NamedLogs {
 }
 
 /// The logs of each event in its transactions; of a transaction with very many the first.
-pub async fn of_events(db: &impl Query, named: &Named) -> Result<NamedLogs, HostError> {
+pub async fn of_events(db: &impl Query, named: &TransactionsByEvent) -> Result<NamedLogs, HostError> {
     let mut logs = NamedLogs::default();
     for (event, transactions) in named {
         let transactions: Vec<Hash256> = transactions.iter().copied().collect();

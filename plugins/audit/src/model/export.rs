@@ -87,11 +87,11 @@ pub struct Footer {
     pub owner: Address,
     pub signer: Address,
     pub generated_at: i64,
-    pub sources: Sources,
+    pub sources: ExportSources,
 }
 
 /// Whose lines an export has.
-pub struct Sources {
+pub struct ExportSources {
     /// The plugins that answered.
     pub answered: BTreeSet<String>,
     /// Those that are on and did not: lines of theirs may be missing.

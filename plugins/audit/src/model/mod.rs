@@ -11,7 +11,7 @@ mod tree;
 mod watched_event;
 
 pub use contracts::EVENTS;
-pub use export::{Draft, Export, Footer, Sources};
+pub use export::{Draft, Export, ExportSources, Footer};
 pub use line::{Common, strings_for_integers};
 pub use query::{ExportQuery, ExportRequest};
 pub use running::RunningExports;

@@ -3,7 +3,7 @@
 use crate::{
     Audit,
     error::AuditError,
-    model::{Common, Draft, Export, ExportQuery, ExportRequest, Footer, LINES_MAX, ROLE, Sources},
+    model::{Common, Draft, Export, ExportQuery, ExportRequest, ExportSources, Footer, LINES_MAX, ROLE},
     store::{agents, logs},
 };
 use plugin_api::{
@@ -70,7 +70,7 @@ async fn draft(
     request: &ExportRequest,
     common: Common,
     owner: Address,
-) -> Result<(Sources, Draft), HostError> {
+) -> Result<(ExportSources, Draft), HostError> {
     let db = cx.db();
     let input = logs::with_times(&db, request.input(common.agent_id, owner)).await?;
     let own = logs::lines(&db, &input).await?;
@@ -80,7 +80,7 @@ async fn draft(
         cx.collect(point::AUDIT, &input).await?.into_iter().unzip();
     missing.retain(|plugin| !answered.contains(plugin));
     answered.insert(PLUGIN.to_owned());
-    let sources = Sources { answered, missing };
+    let sources = ExportSources { answered, missing };
     let request = request.clone();
     let draft = cx.blocking(move || Draft::new(&request, common, own, contributed)).await??;
     Ok((sources, draft))

@@ -2,7 +2,7 @@
 
 use super::{
     batch,
-    records::{self, Counts},
+    records::{self, RecordCounts},
     totals,
 };
 use crate::{
@@ -38,7 +38,7 @@ pub async fn request(tx: &Tx, event: &ChainEvent<JobRequested>) -> Result<JobFac
          tx_requested) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)")
         .bind((job.job_id, job.agent_id, job.client, job.amount, job.input_hash, &job.input_uri, JobStatus::Open))
         .bind((event.time_s, event.tx));
-    let count = records::add(job.agent_id, Counts { jobs: 1, ..Counts::default() });
+    let count = records::add(job.agent_id, RecordCounts { jobs: 1, ..RecordCounts::default() });
     let [_, _, _, stored] = batch(tx, [insert, totals::count_job(), count, find(job.job_id)]).await?;
     stored.one()
 }
@@ -52,7 +52,7 @@ pub async fn deliver(tx: &Tx, event: &ChainEvent<JobDelivered>) -> Result<Option
         .bind(Some(output_uri.as_str()).filter(|uri| !uri.is_empty()));
     let delivered = change(tx, *job_id, set).await?;
     if let Some(job) = &delivered {
-        tx.defer(records::add(job.agent_id, Counts { delivered: 1, ..Counts::default() }))?;
+        tx.defer(records::add(job.agent_id, RecordCounts { delivered: 1, ..RecordCounts::default() }))?;
     }
     Ok(delivered)
 }

@@ -7,7 +7,7 @@ use plugin_api::{Address, AgentId, HostError, Sql, Tx, Wei, sql};
 
 /// What an event adds to the counts of an agent.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Counts {
+pub struct RecordCounts {
     pub jobs: i64,
     pub delivered: i64,
     pub settled: i64,
@@ -20,7 +20,7 @@ pub struct Counts {
     pub response_sum: i64,
 }
 
-pub fn add(agent: AgentId, more: Counts) -> Sql {
+pub fn add(agent: AgentId, more: RecordCounts) -> Sql {
     sql("INSERT INTO agents_records (agent_id, jobs, delivered, settled, unrated, zero_value, rated_paid, paid_feedback, \
          validations, scored, response_sum) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
          ON CONFLICT (agent_id) DO UPDATE SET jobs = agents_records.jobs + excluded.jobs, \
@@ -66,13 +66,13 @@ pub fn add_settled(
 ) -> Result<(), HostError> {
     let Settlement { agent_payout, fee, rating } = settlement;
     let (is_paid, is_completed) = (job.amount > Wei::ZERO, job.status == JobStatus::Completed);
-    let more = Counts {
+    let more = RecordCounts {
         settled: 1,
         unrated: i64::from(is_completed && rating == 0),
         zero_value: i64::from(!is_paid),
         rated_paid: i64::from(is_paid && is_completed && rating > 0),
         paid_feedback: newly_paid_feedback,
-        ..Counts::default()
+        ..RecordCounts::default()
     };
     tx.defer(add(job.agent_id, more))?;
     let (payouts, fees) = earned;
@@ -119,7 +119,7 @@ pub fn subtract_feedback(tx: &Tx, agent: AgentId, client: Address, feedback_inde
 }
 
 pub fn add_validation(tx: &Tx, agent: AgentId, validator: Address) -> Result<(), HostError> {
-    tx.defer(add(agent, Counts { validations: 1, ..Counts::default() }))?;
+    tx.defer(add(agent, RecordCounts { validations: 1, ..RecordCounts::default() }))?;
     let of_validator = sql("INSERT INTO agents_validators (agent_id, validator, validations) VALUES ($1, $2, 1) \
          ON CONFLICT (agent_id, validator) DO UPDATE SET validations = agents_validators.validations + 1");
     tx.defer(of_validator.bind((agent, validator)))
@@ -128,5 +128,5 @@ pub fn add_validation(tx: &Tx, agent: AgentId, validator: Address) -> Result<(),
 /// Adds a response; `before` is the validator's former one.
 pub fn add_response(agent: AgentId, before: Option<u8>, response: u8) -> Sql {
     let response_sum = i64::from(response) - i64::from(before.unwrap_or(0));
-    add(agent, Counts { scored: i64::from(before.is_none()), response_sum, ..Counts::default() })
+    add(agent, RecordCounts { scored: i64::from(before.is_none()), response_sum, ..RecordCounts::default() })
 }
