@@ -10,7 +10,7 @@ use super::{
 };
 use alloy_primitives::U64;
 use parking_lot::Mutex;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -51,8 +51,9 @@ struct FailingRequests {
     last: Instant,
 }
 
-/// The health of one server, for status.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The health of one server, for status and operators.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct RpcServerReport {
     pub url: String,
     pub ok: bool,

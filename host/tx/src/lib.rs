@@ -14,6 +14,7 @@ mod journal;
 mod migration;
 mod nonce_queue;
 mod record;
+mod report;
 mod row;
 mod run;
 mod status;
@@ -23,4 +24,5 @@ mod wallets;
 
 pub use journal::Journal;
 pub use migration::{BLOCKED_REASON_MIGRATION, CANCEL_REASON_MIGRATION, MIGRATION, release_keys};
+pub use report::{AccountReport, TransactionReport};
 pub use run::run;

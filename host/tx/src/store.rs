@@ -45,6 +45,20 @@ impl Store {
         self.read(sql(text).bind(to_i64(chain_id)).bind(sender.to_string())).await
     }
 
+    /// Intents that are neither final nor failed, oldest first.
+    pub async fn unfinished(&self, limit: u32) -> Result<Vec<IntentRow>, StorageError> {
+        let text = format!(
+            "SELECT {INTENT_COLUMNS} FROM host_tx_intents WHERE state NOT IN ('final', 'failed') ORDER BY id LIMIT $1"
+        );
+        self.read(sql(text).bind(i64::from(limit))).await
+    }
+
+    /// Intents in any state, newest first.
+    pub async fn newest(&self, limit: u32) -> Result<Vec<IntentRow>, StorageError> {
+        let text = format!("SELECT {INTENT_COLUMNS} FROM host_tx_intents ORDER BY id DESC LIMIT $1");
+        self.read(sql(text).bind(i64::from(limit))).await
+    }
+
     /// Queued intents of these roles, oldest first.
     pub async fn queued(&self, chain_id: u64, roles: &[String], limit: usize) -> Result<Vec<IntentRow>, StorageError> {
         let text = format!(

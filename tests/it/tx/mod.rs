@@ -5,6 +5,7 @@ mod give_up;
 mod killing_proxy;
 mod kills;
 mod lifecycle;
+mod listing;
 mod payee;
 mod payer;
 mod record;
