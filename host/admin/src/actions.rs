@@ -1,7 +1,10 @@
 //! Changes that operators make through the listener. Rule: each attempt leaves a log line and a row in the
 //! audit table with its result, and it is finished even when the client has gone.
 
-use super::response::{self, AdminResponse};
+use super::{
+    operator::Operator,
+    response::{self, AdminResponse},
+};
 use gateway::Gateway;
 use gateway::controls::PressError;
 use gateway::lifecycle::{Action, OperateError, Outcome};
@@ -10,15 +13,15 @@ use gateway_config::LogConfig;
 use gateway_telemetry::LogLevelError;
 use http::StatusCode;
 use serde_json::{Value, json};
-use std::{net::SocketAddr, sync::Arc};
+use std::sync::Arc;
 
-pub async fn operate(gateway: &Arc<Gateway>, action: Action, name: &str, who: SocketAddr) -> AdminResponse {
-    let (gateway, name) = (gateway.clone(), name.to_owned());
+pub async fn operate(gateway: &Arc<Gateway>, action: Action, name: &str, who: &Operator) -> AdminResponse {
+    let (gateway, name, who) = (gateway.clone(), name.to_owned(), who.to_string());
     // Spawned: a client that disconnects must not stop a drain half way. The tasks of a plugin that starts belong to that runtime.
     let work = gateway.runtime.clone().spawn(async move {
-        let tried = gateway.plugins.operate(action, &name, &who.to_string()).await;
+        let tried = gateway.plugins.operate(action, &name, &who).await;
         if !matches!(tried, Err(OperateError::Unknown(_))) {
-            record(&gateway, &who.to_string(), action.name(), &name, &described(&tried)).await;
+            record(&gateway, &who, action.name(), &name, &described(&tried)).await;
         }
         tried
     });
@@ -35,15 +38,16 @@ pub async fn operate(gateway: &Arc<Gateway>, action: Action, name: &str, who: So
 pub async fn press(
     gateway: &Arc<Gateway>,
     (plugin, control, action): (&str, &str, &str),
-    who: SocketAddr,
+    who: &Operator,
 ) -> AdminResponse {
     let (gateway, plugin, control, action) =
         (gateway.clone(), plugin.to_owned(), control.to_owned(), action.to_owned());
+    let who = who.to_string();
     let work = gateway.runtime.clone().spawn(async move {
         let tried = gateway.press(&plugin, &control, &action).await;
         if tried != Err(PressError::NotOffered) {
             let outcome = tried.as_ref().map_or_else(ToString::to_string, |control| control.state.clone());
-            record(&gateway, &who.to_string(), &action, &format!("{plugin} {control}"), &outcome).await;
+            record(&gateway, &who, &action, &format!("{plugin} {control}"), &outcome).await;
         }
         tried
     });
@@ -62,13 +66,13 @@ pub async fn purge_plan(gateway: &Gateway, name: &str) -> AdminResponse {
 }
 
 /// Drops it.
-pub async fn purge(gateway: &Arc<Gateway>, name: &str, who: SocketAddr) -> AdminResponse {
-    let (gateway, name) = (gateway.clone(), name.to_owned());
+pub async fn purge(gateway: &Arc<Gateway>, name: &str, who: &Operator) -> AdminResponse {
+    let (gateway, name, who) = (gateway.clone(), name.to_owned(), who.to_string());
     let work = tokio::spawn(async move {
-        let tried = gateway.plugins.purge(&name, &who.to_string()).await;
+        let tried = gateway.plugins.purge(&name, &who).await;
         // What was done is recorded with it.
         if let Err(error @ (PurgeError::Refused(_) | PurgeError::Storage(_))) = &tried {
-            record(&gateway, &who.to_string(), "purge", &name, &format!("refused: {error}")).await;
+            record(&gateway, &who, "purge", &name, &format!("refused: {error}")).await;
         }
         tried
     });
@@ -104,14 +108,15 @@ fn check_level(level: &str) -> Result<(), String> {
     LogConfig { level: level.to_owned(), ..LogConfig::default() }.filter().map(drop)
 }
 
-pub async fn set_log_level(gateway: &Gateway, level: &str, who: SocketAddr) -> AdminResponse {
+pub async fn set_log_level(gateway: &Gateway, level: &str, who: &Operator) -> AdminResponse {
+    let who = who.to_string();
     if let Err(reason) = check_level(level) {
-        record(gateway, &who.to_string(), "log-level", "", &format!("refused: {reason}")).await;
+        record(gateway, &who, "log-level", "", &format!("refused: {reason}")).await;
         return response::error(StatusCode::BAD_REQUEST, "bad_level", &reason, LEVEL_HINT);
     }
     let tried = gateway_telemetry::set_log_level(level);
     let outcome = tried.as_ref().map_or_else(|error| format!("refused: {error}"), |()| level.to_owned());
-    record(gateway, &who.to_string(), "log-level", "", &outcome).await;
+    record(gateway, &who, "log-level", "", &outcome).await;
     match tried {
         Ok(()) => response::json(StatusCode::OK, &json!({ "level": level })),
         Err(error @ LogLevelError::Invalid(_)) => {

@@ -1,11 +1,12 @@
-//! How the command line talks to the listener of a running gateway. Rule: it waits
-//! while the gateway works on a command, up to a limit.
+//! How the command line talks to the listener of a running gateway. Rule: it waits while the gateway works on a command, up to
+//! a limit.
 
 use super::guard::CHANGE_HEADER;
 use bytes::Bytes;
-use http::{Method, Request, StatusCode, header};
+use http::{HeaderValue, Method, Request, StatusCode, header};
 use http_body_util::{BodyExt as _, Empty, Limited};
 use hyper_util::rt::TokioIo;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 use std::{net::SocketAddr, time::Duration};
 use tokio::net::TcpStream;
@@ -31,52 +32,65 @@ pub enum ClientError {
     Broken { address: SocketAddr, reason: String },
     #[error("{address} did not answer within {limit:?}")]
     TooLate { address: SocketAddr, limit: Duration },
+    #[error(
+        "the gateway at {address} asks for a token: set GATEWAY_ADMIN__TOKEN or admin.token_file to the one of the gateway"
+    )]
+    Token { address: SocketAddr },
 }
 
-/// Sends one change without a body.
-pub async fn post(address: SocketAddr, path: &str) -> Result<ClientResponse, ClientError> {
-    send(address, Method::POST, path, ANSWER_TIMEOUT).await
+/// Calls the listener at this address, with its token if it has one.
+#[derive(Clone, Debug)]
+pub struct AdminClient {
+    pub address: SocketAddr,
+    pub token: Option<SecretString>,
 }
 
-/// Looks at something.
-pub async fn get(address: SocketAddr, path: &str) -> Result<ClientResponse, ClientError> {
-    send(address, Method::GET, path, LOOK_TIMEOUT).await
-}
+impl AdminClient {
+    /// Sends one change without a body.
+    pub async fn post(&self, path: &str) -> Result<ClientResponse, ClientError> {
+        self.send(Method::POST, path, ANSWER_TIMEOUT).await
+    }
 
-async fn send(address: SocketAddr, method: Method, path: &str, limit: Duration) -> Result<ClientResponse, ClientError> {
-    let connect = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await;
-    let stream = connect
-        .unwrap_or_else(|_elapsed| Err(std::io::ErrorKind::TimedOut.into()))
-        .map_err(|source| ClientError::NotThere { address, source })?;
-    let exchange = tokio::time::timeout(limit, exchange(stream, address, method, path)).await;
-    match exchange {
-        Ok(Ok(reply)) => Ok(reply),
-        Ok(Err(error)) => Err(ClientError::Broken { address, reason: error.to_string() }),
-        Err(_elapsed) => Err(ClientError::TooLate { address, limit }),
+    /// Looks at something.
+    pub async fn get(&self, path: &str) -> Result<ClientResponse, ClientError> {
+        self.send(Method::GET, path, LOOK_TIMEOUT).await
+    }
+
+    async fn send(&self, method: Method, path: &str, limit: Duration) -> Result<ClientResponse, ClientError> {
+        let address = self.address;
+        let connect = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await;
+        let stream = connect
+            .unwrap_or_else(|_elapsed| Err(std::io::ErrorKind::TimedOut.into()))
+            .map_err(|source| ClientError::NotThere { address, source })?;
+        match tokio::time::timeout(limit, self.exchange(stream, method, path)).await {
+            Ok(Ok(answer)) if answer.status == StatusCode::UNAUTHORIZED => Err(ClientError::Token { address }),
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(error)) => Err(ClientError::Broken { address, reason: error.to_string() }),
+            Err(_elapsed) => Err(ClientError::TooLate { address, limit }),
+        }
+    }
+
+    async fn exchange(&self, stream: TcpStream, method: Method, path: &str) -> Result<ClientResponse, AnyError> {
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+        // The task ends when the sender is dropped; the sender returns its errors.
+        let driver = tokio::spawn(connection);
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(header::HOST, self.address.to_string())
+            .header(CHANGE_HEADER, "1")
+            .header(header::CONTENT_LENGTH, 0);
+        if let Some(token) = &self.token {
+            let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose_secret()))?;
+            value.set_sensitive(true);
+            request = request.header(header::AUTHORIZATION, value);
+        }
+        let (head, body) = sender.send_request(request.body(Empty::<Bytes>::new())?).await?.into_parts();
+        let body = Limited::new(body, BODY_BYTES_MAX).collect().await?.to_bytes();
+        drop(sender);
+        driver.abort();
+        Ok(ClientResponse { status: head.status, body: serde_json::from_slice(&body).unwrap_or_default() })
     }
 }
 
 type AnyError = Box<dyn std::error::Error + Send + Sync>;
-
-async fn exchange(
-    stream: TcpStream,
-    address: SocketAddr,
-    method: Method,
-    path: &str,
-) -> Result<ClientResponse, AnyError> {
-    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-    // The task ends when the sender is dropped; the sender returns its errors.
-    let driver = tokio::spawn(connection);
-    let request = Request::builder()
-        .method(method)
-        .uri(path)
-        .header(header::HOST, address.to_string())
-        .header(CHANGE_HEADER, "1")
-        .header(header::CONTENT_LENGTH, 0)
-        .body(Empty::<Bytes>::new())?;
-    let (head, body) = sender.send_request(request).await?.into_parts();
-    let body = Limited::new(body, BODY_BYTES_MAX).collect().await?.to_bytes();
-    drop(sender);
-    driver.abort();
-    Ok(ClientResponse { status: head.status, body: serde_json::from_slice(&body).unwrap_or_default() })
-}

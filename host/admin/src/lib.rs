@@ -1,12 +1,13 @@
 //! The operator's listener: on a loopback address by default, never on the public one.
 //!
-//! It has a runtime of its own, on which no code of a plugin runs. It has no login: every client that reaches it acts as the operator. The rule: a web page that the operator visits
-//! cannot use it ([`guard`]), and every change is logged and audited ([`actions`]).
+//! It has a runtime of its own, on which no code of a plugin runs. Without a token every client that reaches it acts as the operator.
+//! The rule: a web page that the operator visits cannot use it ([`guard`]), and every change is logged and audited ([`actions`]).
 
 mod actions;
 pub mod client;
 mod connection;
 pub mod guard;
+mod operator;
 mod page;
 mod response;
 mod routes;
@@ -16,6 +17,7 @@ pub use actions::record;
 use gateway::Gateway;
 use gateway_config::AdminConfig;
 use gateway_telemetry::MetricsRecorder;
+use guard::Guard;
 use routes::AdminContext;
 use std::{net::SocketAddr, sync::Arc};
 use tokio::{
@@ -32,6 +34,7 @@ const FULL: &[u8] =
 pub struct Admin {
     listener: TcpListener,
     address: SocketAddr,
+    guard: Guard,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -47,7 +50,10 @@ impl Admin {
         let Some(address) = config.listen else { return Ok(None) };
         let listener = TcpListener::bind(address).await.map_err(|source| AdminError { address, source })?;
         let address = listener.local_addr().map_err(|source| AdminError { address, source })?;
-        Ok(Some(Self { listener, address }))
+        if !address.ip().is_loopback() && config.token.is_none() {
+            tracing::warn!(%address, "whoever reaches the operator's listener acts as the operator: set GATEWAY_ADMIN__TOKEN");
+        }
+        Ok(Some(Self { listener, address, guard: Guard::new(config) }))
     }
 
     pub fn local_addr(&self) -> SocketAddr {
@@ -56,7 +62,7 @@ impl Admin {
 
     /// Serves until `stop`, with the runtime that it is polled on.
     pub async fn serve(self, gateway: Arc<Gateway>, metrics: Option<MetricsRecorder>, stop: CancellationToken) {
-        let context = AdminContext { gateway, metrics };
+        let context = AdminContext { gateway, metrics, guard: Arc::new(self.guard) };
         let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         loop {
             let (socket, peer) = tokio::select! {

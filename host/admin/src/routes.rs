@@ -1,7 +1,10 @@
 //! The routes of the operator's listener.
 
 use super::{
-    actions, guard, page,
+    actions,
+    guard::{Guard, Refusal},
+    operator::Operator,
+    page,
     response::{self, AdminResponse},
 };
 use gateway::Gateway;
@@ -20,6 +23,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 pub struct AdminContext {
     pub gateway: Arc<Gateway>,
     pub metrics: Option<MetricsRecorder>,
+    pub guard: Arc<Guard>,
 }
 
 const HELP: &str = "\
@@ -30,6 +34,9 @@ GET  /plugins/NAME/purge      what a plugin that is gone left in the database
 POST /plugins/NAME/purge      drops it; send X-Gateway-Admin: 1
 GET  /controls                what plugins let operators switch
 POST /plugins/NAME/controls/CONTROL/ACTION   presses a button of it; send X-Gateway-Admin: 1
+GET  /chains                  every chain with its RPC servers
+GET  /accounts                accounts that send, with balance and queue
+GET  /transactions            unfinished transactions; with ?all the newest of all
 GET  /indexes                 every index of a chain with its progress
 GET  /jobs                    every job with its last result and next run
 GET  /audit                   what operators did, newest first
@@ -40,36 +47,54 @@ GET  /ready                   200 while writes are kept and every required plugi
 ";
 
 const AUDIT_ROWS: u32 = 200;
+const TRANSACTIONS: u32 = 500;
 /// A log level is the longest body there is.
 const BODY_BYTES_MAX: usize = 4096;
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub async fn respond(context: &AdminContext, request: Request<Incoming>, peer: SocketAddr) -> AdminResponse {
     let (head, body) = request.into_parts();
-    if let Err(refusal) = guard::admit(&head) {
-        tracing::warn!(%peer, method = %head.method, path = head.uri.path(), "refused: {refusal}");
-        return response::error(StatusCode::FORBIDDEN, "cross_site", &refusal.to_string(), refusal.hint());
-    }
+    let operator = match context.guard.admit(&head, peer) {
+        Ok(operator) => operator,
+        Err(refusal) => {
+            tracing::warn!(%peer, method = %head.method, path = head.uri.path(), "refused: {refusal}");
+            return refused(refusal);
+        }
+    };
     let path: Vec<&str> = head.uri.path().split('/').skip(1).collect();
     match path.as_slice() {
         ["plugins", name, "purge"] => match head.method {
             Method::GET | Method::HEAD => actions::purge_plan(&context.gateway, name).await,
-            Method::POST => actions::purge(&context.gateway, name, peer).await,
+            Method::POST => actions::purge(&context.gateway, name, &operator).await,
             _ => not_allowed("GET, HEAD, POST"),
         },
         ["plugins", _, "controls", _, _] if head.method != Method::POST => not_allowed("POST"),
         ["plugins", name, "controls", control, action] => {
-            actions::press(&context.gateway, (name, control, action), peer).await
+            actions::press(&context.gateway, (name, control, action), &operator).await
         }
         ["plugins", name, action] => match Action::parse(action) {
             Some(_) if head.method != Method::POST => not_allowed("POST"),
-            Some(action) => actions::operate(&context.gateway, action, name, peer).await,
+            Some(action) => actions::operate(&context.gateway, action, name, &operator).await,
             None => unknown(),
         },
         ["log-level"] if head.method != Method::PUT => not_allowed("PUT"),
-        ["log-level"] => log_level(context, body, peer).await,
+        ["log-level"] => log_level(context, body, &operator).await,
         _ => read(context, &head).await,
     }
+}
+
+fn refused(refusal: Refusal) -> AdminResponse {
+    let (status, code) = match refusal {
+        Refusal::Token => (StatusCode::UNAUTHORIZED, "token"),
+        Refusal::Host | Refusal::Origin | Refusal::Change => (StatusCode::FORBIDDEN, "cross_site"),
+    };
+    let mut answer = response::error(status, code, &refusal.to_string(), refusal.hint());
+    if refusal == Refusal::Token {
+        // A browser asks for a name and a password then.
+        let scheme = HeaderValue::from_static("Basic realm=\"gateway\", charset=\"UTF-8\"");
+        answer.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+    }
+    answer
 }
 
 async fn read(context: &AdminContext, head: &Parts) -> AdminResponse {
@@ -87,6 +112,10 @@ async fn read(context: &AdminContext, head: &Parts) -> AdminResponse {
         "/page.js" => response::typed(StatusCode::OK, "text/javascript; charset=utf-8", page::SCRIPT),
         "/plugins" => response::json(StatusCode::OK, &gateway.plugins.all_reports()),
         "/controls" => listed(page::controls(gateway).await),
+        "/chains" => response::json(StatusCode::OK, &gateway.host.chains.reports(gateway.host.clock.now_s())),
+        "/accounts" => response::json(StatusCode::OK, &gateway.host.journal.accounts()),
+        "/transactions" if head.uri.query() == Some("all") => listed(gateway.host.journal.newest(TRANSACTIONS).await),
+        "/transactions" => listed(gateway.host.journal.unfinished(TRANSACTIONS).await),
         "/indexes" => response::json(StatusCode::OK, &gateway.indexes.reports()),
         "/jobs" => listed(gateway.jobs.list().await),
         "/audit" => listed(gateway.operators.audit(AUDIT_ROWS).await),
@@ -98,12 +127,15 @@ async fn read(context: &AdminContext, head: &Parts) -> AdminResponse {
 }
 
 /// `/health` is the older name of `/ready`.
-const PAGES: [&str; 12] = [
+const PAGES: [&str; 15] = [
     "/",
     "/page.css",
     "/page.js",
     "/plugins",
     "/controls",
+    "/chains",
+    "/accounts",
+    "/transactions",
     "/indexes",
     "/jobs",
     "/audit",
@@ -135,7 +167,7 @@ fn metrics(context: &AdminContext) -> AdminResponse {
     response::typed(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", text)
 }
 
-async fn log_level(context: &AdminContext, body: Incoming, peer: SocketAddr) -> AdminResponse {
+async fn log_level(context: &AdminContext, body: Incoming, operator: &Operator) -> AdminResponse {
     let body = Limited::new(body, BODY_BYTES_MAX).collect();
     let body = match tokio::time::timeout(BODY_TIMEOUT, body).await {
         Ok(body) => body.map(http_body_util::Collected::to_bytes),
@@ -145,7 +177,7 @@ async fn log_level(context: &AdminContext, body: Incoming, peer: SocketAddr) -> 
         }
     };
     match body.as_deref().map(std::str::from_utf8) {
-        Ok(Ok(level)) => actions::set_log_level(&context.gateway, level.trim(), peer).await,
+        Ok(Ok(level)) => actions::set_log_level(&context.gateway, level.trim(), operator).await,
         _ => response::error(StatusCode::BAD_REQUEST, "bad_body", "the body is no short text", "send the level alone"),
     }
 }

@@ -53,6 +53,9 @@ pub enum Command {
     /// Look at plugins, and switch them in the running gateway
     #[command(subcommand)]
     Plugins(PluginsCommand),
+    /// Look at the transactions that the running gateway sends
+    #[command(subcommand)]
+    Tx(TxCommand),
     /// Bring the database up to date for the gateway and every enabled plugin, then end
     Migrate,
     /// Copy the whole database into one file, while the gateway serves or not, and check the copy
@@ -95,6 +98,23 @@ pub enum ConfigCommand {
         #[arg(long)]
         set: bool,
     },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub enum TxCommand {
+    /// List what is neither final nor failed, and why it waits
+    ///
+    /// Exit codes: 0 nothing is held up, 1 something is, or no gateway answers.
+    List(TransactionList),
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub struct TransactionList {
+    /// The newest in any state instead
+    #[arg(long)]
+    pub all: bool,
+    #[command(flatten)]
+    pub listener: AdminListener,
 }
 
 /// Where a new gateway is to be.
@@ -315,6 +335,10 @@ mod tests {
             ("version", Command::Version),
             ("init a/b", Command::Init(NewGateway { dir: PathBuf::from("a/b") })),
             ("status --admin [::1]:1", Command::Status(AdminListener { admin: Some("[::1]:1".to_owned()) })),
+            (
+                "tx list --all",
+                Command::Tx(TxCommand::List(TransactionList { all: true, ..TransactionList::default() })),
+            ),
             ("config show --set", Command::Config(ConfigCommand::Show { set: true })),
             ("completions bash", Command::Completions { shell: Shell::Bash }),
             ("man pages", Command::Man { dir: PathBuf::from("pages") }),

@@ -56,6 +56,21 @@ pub fn problems_text(problems: &Problems) -> String {
     problems.to_string().lines().map(printable).collect::<Vec<_>>().join("\n")
 }
 
+/// A heading and one line per row, each column as wide as its widest cell; it ends with a line break.
+pub fn aligned<const COLUMNS: usize>(
+    headings: [&str; COLUMNS],
+    rows: impl Iterator<Item = [String; COLUMNS]>,
+) -> String {
+    let rows: Vec<[String; COLUMNS]> = std::iter::once(headings.map(str::to_owned)).chain(rows).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
+    let widths: [usize; COLUMNS] = std::array::from_fn(width);
+    let line = |row: &[String; COLUMNS]| {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
+        format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
+    };
+    rows.iter().map(line).collect()
+}
+
 /// Shows control characters as escapes, so that a plugin's text cannot colour, move or clear the operator's terminal.
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());

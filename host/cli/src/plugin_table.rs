@@ -1,8 +1,7 @@
 //! Plugin reports as a table for people: a heading and one aligned line per plugin.
 
-use crate::output::printable;
+use crate::output::{aligned, printable};
 use gateway_plugins::PluginReport;
-use std::array;
 
 const COLUMNS: usize = 12;
 const HEADINGS: [&str; COLUMNS] = [
@@ -22,15 +21,7 @@ const HEADINGS: [&str; COLUMNS] = [
 
 /// The table as text that ends with a line break.
 pub fn plugin_table(reports: &[PluginReport]) -> String {
-    let rows: Vec<[String; COLUMNS]> =
-        std::iter::once(HEADINGS.map(str::to_owned)).chain(reports.iter().map(cells)).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
-    let widths: [usize; COLUMNS] = array::from_fn(width);
-    let line = |row: &[String; COLUMNS]| {
-        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
-        format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
-    };
-    rows.iter().map(line).collect()
+    aligned(HEADINGS, reports.iter().map(cells))
 }
 
 fn cells(report: &PluginReport) -> [String; COLUMNS] {

@@ -28,6 +28,8 @@ impl Config {
         }
         let signers = self.signers.iter().filter(|(_, signer)| signer.key.is_some());
         let mut hidden: Vec<String> = signers.map(|(role, _)| format!("signers.{role}.key")).collect();
+        let token = self.admin.token.as_ref().filter(|_| self.admin.token_file.is_none());
+        hidden.extend(token.map(|_| "admin.token".to_owned()));
         hidden.extend(self.secrets.key.as_ref().map(|_| "secrets.key".to_owned()));
         hidden.extend((!self.secrets.old_keys.is_empty()).then(|| "secrets.old_keys".to_owned()));
         values.extend(hidden.into_iter().map(|key| {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use figment::value::Value;
 
 use super::{
+    admin,
     config::Config,
     database, environment, extract, file,
     layer::Layer,
@@ -45,10 +46,12 @@ impl Config {
         let mut problems = Vec::new();
         let keys = signers::take_keys(&mut variables);
         let secrets_keys = secrets::take_keys(&mut variables);
+        let token = admin::take_token(&mut variables);
         let layers = read_layers(flags, &variables, default_paths, &mut problems);
         let mut config = extract::extract(layers, &mut problems);
         signers::assign_keys(&mut config.signers, keys, &mut problems);
         config.secrets.assign_keys(secrets_keys);
+        problems.extend(config.admin.assign_token(token, &config.sources).err());
         if let Err(invalid) = config.validate() {
             problems.extend(invalid.iter().cloned());
         }
@@ -56,9 +59,9 @@ impl Config {
     }
 }
 
-/// Whether the variable holds a key, which nobody but the gateway may read.
+/// Whether the variable holds a key or a token, which nobody but the gateway may read.
 pub fn is_key(variable: &str) -> bool {
-    signers::is_signer_key(variable) || secrets::is_secrets_key(variable)
+    signers::is_signer_key(variable) || secrets::is_secrets_key(variable) || admin::is_token(variable)
 }
 
 /// File, environment, flags: weakest first. What cannot be read is reported and left out.

@@ -15,6 +15,7 @@ mod metrics;
 mod new_plugin;
 mod open_files;
 mod operator_commands;
+mod operator_login;
 mod operator_page;
 mod operators;
 mod operators_day;

@@ -1,11 +1,13 @@
 //! What the operator's page shows.
 
 use gateway::{controls::PluginControls, health::HealthReport, operators::AuditRow};
+use gateway_chain::ChainReport;
 use gateway_indexer::IndexReport;
 use gateway_jobs::JobStatus;
 use gateway_plugins::PluginReport;
 use gateway_storage::StorageError;
 use gateway_telemetry::HistogramSnapshot;
+use gateway_tx::{AccountReport, TransactionReport};
 use plugin_api::manifest::ActivityRow;
 
 /// What the page shows. A part that cannot be read shows the reason.
@@ -19,6 +21,9 @@ pub struct Facts {
     pub plugins: Vec<PluginLine>,
     /// `plugins.memory_warn_mib`; 0: a share of what there is.
     pub memory_warn_mib: u64,
+    pub chains: Vec<ChainReport>,
+    pub accounts: Vec<AccountReport>,
+    pub unfinished: Result<Vec<TransactionReport>, StorageError>,
     pub indexes: Vec<IndexReport>,
     pub jobs: Result<Vec<JobStatus>, StorageError>,
     pub activity: Result<Vec<ActivityRow>, StorageError>,

@@ -3,6 +3,7 @@
 //!
 //! The rule: text from plugins, clients and the database is escaped. It reaches the page through [`Html`] only.
 
+mod chain_sections;
 mod facts;
 mod html;
 mod sections;
@@ -27,10 +28,11 @@ const ROWS: u32 = 20;
 const PART_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub async fn render(gateway: &Arc<Gateway>) -> String {
-    let (health, services, controls, jobs, activity, audit) = tokio::join!(
+    let (health, services, controls, unfinished, jobs, activity, audit) = tokio::join!(
         within(async { Ok(gateway.health.report().await) }),
         within(services(gateway)),
         controls(gateway),
+        within(gateway.host.journal.unfinished(ROWS)),
         within(gateway.jobs.list()),
         within(latest(&gateway.host.activity)),
         within(gateway.operators.audit(ROWS)),
@@ -43,6 +45,9 @@ pub async fn render(gateway: &Arc<Gateway>) -> String {
         controls,
         plugins: plugin_lines(gateway),
         memory_warn_mib: gateway.config.plugins.memory_warn_mib,
+        chains: gateway.host.chains.reports(gateway.host.clock.now_s()),
+        accounts: gateway.host.journal.accounts(),
+        unfinished,
         indexes: gateway.indexes.reports(),
         jobs,
         activity,
@@ -105,6 +110,9 @@ fn html(facts: &Facts) -> String {
     sections::services(&mut page, &facts.services);
     sections::plugins(&mut page, &facts.plugins);
     sections::controls(&mut page, &facts.controls);
+    chain_sections::chains(&mut page, &facts.chains);
+    chain_sections::accounts(&mut page, &facts.accounts);
+    chain_sections::unfinished(&mut page, &facts.unfinished);
     sections::indexes(&mut page, &facts.indexes);
     sections::jobs(&mut page, &facts.jobs, facts.now_ms);
     sections::activity(&mut page, &facts.activity);
@@ -119,11 +127,15 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
 
     use super::*;
+    use alloy_primitives::Address;
     use gateway::operators::AuditRow;
+    use gateway_chain::{ChainReport, RpcServerReport};
     use gateway_indexer::IndexReport;
     use gateway_jobs::JobStatus;
     use gateway_plugins::PluginState;
     use gateway_telemetry::HistogramSnapshot;
+    use gateway_tx::{AccountReport, TransactionReport};
+    use plugin_api::manifest::TxState;
     use plugin_api::point::Control;
     use serde_json::json;
 
@@ -147,6 +159,33 @@ mod tests {
             holder: Some(said()),
         };
         let control = Control { name: said(), state: said(), reason: Some(said()), actions: vec![said()] };
+        let server = RpcServerReport { url: said(), ok: false, reason: Some(said()), head: None, latency_ms: None };
+        let chain = ChainReport { name: said(), chain_id: 1, head: None, head_age_s: None, servers: vec![server] };
+        let account = AccountReport {
+            chain: said(),
+            address: Address::ZERO,
+            roles: vec![said()],
+            balance_wei: Some(said()),
+            queued: 1,
+            pending: 0,
+            oldest_age_s: Some(i64::MAX),
+            reason: Some(said()),
+        };
+        let transaction = TransactionReport {
+            id: 1,
+            plugin: said(),
+            role: said(),
+            key: said(),
+            chain: said(),
+            to: Address::ZERO,
+            value_wei: said(),
+            state: TxState::Queued,
+            reason: Some(said()),
+            nonce: None,
+            hash: None,
+            block: None,
+            created_ms: i64::MIN,
+        };
         let event = json!({ "id": 1, "type": HOSTILE, "ts": 0, "actor": HOSTILE,
             "ref": { "kind": HOSTILE, "id": HOSTILE }, "data": { HOSTILE: HOSTILE } });
         let audit = AuditRow { id: 1, at_ms: 0, who: said(), action: said(), subject: said(), outcome: said() };
@@ -158,6 +197,9 @@ mod tests {
             controls: Ok(vec![PluginControls { plugin: said(), controls: vec![control] }]),
             plugins: vec![PluginLine { report: plugin, latency: HistogramSnapshot::default() }],
             memory_warn_mib: 0,
+            chains: vec![chain],
+            accounts: vec![account],
+            unfinished: Ok(vec![transaction]),
             indexes: vec![IndexReport { plugin: said(), reason: Some(said()), ..IndexReport::default() }],
             jobs: Ok(vec![job]),
             activity: Ok(vec![serde_json::from_value(event).unwrap()]),
@@ -171,7 +213,7 @@ mod tests {
         assert_eq!(page.matches("<script").count(), 1, "only the page's own: {page}");
         assert!(!page.contains("<img") && !page.contains("alert('x')"), "{page}");
         let shown = "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&quot;&gt;&lt;img";
-        assert!(page.matches(shown).count() >= 20, "everything is shown: {page}");
+        assert!(page.matches(shown).count() >= 32, "everything is shown: {page}");
     }
 
     #[test]
@@ -195,10 +237,11 @@ mod tests {
     fn a_part_that_cannot_be_read_says_so() {
         let away = || StorageError::Unavailable("away for lunch".into());
         let mut facts = hostile_facts();
-        (facts.jobs, facts.activity, facts.audit) = (Err(away()), Err(away()), Err(away()));
+        (facts.jobs, facts.activity, facts.audit, facts.unfinished) =
+            (Err(away()), Err(away()), Err(away()), Err(away()));
         (facts.health, facts.services, facts.controls) = (Err(away()), Err(away()), Err(away()));
         let page = html(&facts);
-        assert_eq!(page.matches("away for lunch").count(), 6, "{page}");
+        assert_eq!(page.matches("away for lunch").count(), 7, "{page}");
         assert!(page.contains("data-action=\"resume\""), "plugins can be acted on: {page}");
     }
 }

@@ -310,7 +310,7 @@ pub(super) fn bounds(page: &mut Html, facts: &Facts) {
 }
 
 /// The rows; when there are none, a line that says why.
-fn rows<'a, T>(page: &mut Html, rows: &'a Result<Vec<T>, StorageError>, columns: u32) -> &'a [T] {
+pub(super) fn rows<'a, T>(page: &mut Html, rows: &'a Result<Vec<T>, StorageError>, columns: u32) -> &'a [T] {
     let note = match rows {
         Ok(rows) if rows.is_empty() => "none yet".to_owned(),
         Ok(rows) => return rows,
@@ -325,7 +325,7 @@ fn rows<'a, T>(page: &mut Html, rows: &'a Result<Vec<T>, StorageError>, columns:
 }
 
 /// As UTC, to the second.
-fn time(ms: i64) -> String {
+pub(super) fn time(ms: i64) -> String {
     Timestamp::from_millisecond(ms).map_or_else(|_| "–".to_owned(), |time| time.strftime("%F %T").to_string())
 }
 

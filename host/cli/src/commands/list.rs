@@ -2,7 +2,7 @@
 //!
 //! The rule: the words say which of the two it is.
 
-use super::admin_address::{AdminAddressError, from_config, from_flag};
+use super::admin_client::{AdminAddressError, from_config, from_flag};
 use super::exit::{failure, printed};
 use super::runtime::with_runtime;
 use crate::arguments::PluginList;
@@ -12,33 +12,33 @@ use crate::plugin_facts::PluginFacts;
 use crate::plugin_table::plugin_table;
 use gateway::lifecycle::{OFF_BY_CONFIGURATION, OFF_BY_OPERATOR, ON_BY_OPERATOR, gone_report};
 use gateway::operators::{Operators, Switches};
-use gateway_admin::client::{self, ClientError};
+use gateway_admin::client::{AdminClient, ClientError};
 use gateway_config::{Config, DatabaseTarget, Overrides};
 use gateway_plugins::{LoadedPlugin, PluginReport, PluginState};
 use gateway_storage::{Database, PluginObjects, StorageError, ViewNames};
-use std::{collections::BTreeMap, net::SocketAddr};
+use std::collections::BTreeMap;
 
 const OTHERWISE: &str = "this is what a start would find";
 
 /// Lists what the running gateway says; `None` when none was found.
 pub fn of_running_gateway(output: Output, list: &PluginList, overrides: &Overrides) -> Option<ExitCode> {
-    let address = match &list.admin {
-        Some(url) => match from_flag(url) {
-            Ok(address) => address,
+    let client = match &list.admin {
+        Some(url) => match from_flag(url, overrides) {
+            Ok(client) => client,
             Err(error) => return Some(failure(ExitCode::Usage, &error)),
         },
         // Problems of the configuration are told by who reads it next.
         None => match from_config(&Config::load(overrides).ok()?) {
-            Ok(address) => address,
+            Ok(client) => client,
             Err(AdminAddressError::Off) => {
                 return note("the operator's listener is off (admin.listen), so no gateway is asked");
             }
             Err(_) => return note("admin.listen has port 0, so no gateway is asked without --admin http://IP:PORT"),
         },
     };
-    match ask(address) {
+    match ask(&client) {
         Ok(reports) => {
-            eprintln!("gateway: this is what the gateway at http://{address} says");
+            eprintln!("gateway: this is what the gateway at http://{} says", client.address);
             Some(show(output, list.name.as_deref(), &reports))
         }
         Err(Unanswered::NoRuntime(code)) => Some(code),
@@ -57,16 +57,17 @@ enum Unanswered {
     NoRuntime(ExitCode),
 }
 
-fn ask(address: SocketAddr) -> Result<Vec<PluginReport>, Unanswered> {
-    let answer = with_runtime(client::get(address, "/plugins")).map_err(Unanswered::NoRuntime)?;
+fn ask(client: &AdminClient) -> Result<Vec<PluginReport>, Unanswered> {
+    let answer = with_runtime(client.get("/plugins")).map_err(Unanswered::NoRuntime)?;
     let answer = answer.map_err(|error| match error {
         ClientError::NotThere { address, source } => {
             Unanswered::Reason(format!("no gateway answers at http://{address} ({source})"))
         }
         error => Unanswered::Reason(error.to_string()),
     })?;
-    serde_json::from_value(answer.body)
-        .map_err(|_other| Unanswered::Reason(format!("what answers at http://{address} is no gateway of this version")))
+    serde_json::from_value(answer.body).map_err(|_other| {
+        Unanswered::Reason(format!("what answers at http://{} is no gateway of this version", client.address))
+    })
 }
 
 /// What a start would find.

@@ -1,6 +1,6 @@
 //! The commands of the command line. `run` is in `boot.rs`.
 
-mod admin_address;
+mod admin_client;
 mod audit;
 mod backup;
 mod check;
@@ -18,9 +18,10 @@ mod operate;
 mod purge;
 mod runtime;
 mod status;
+mod tx_list;
 mod verify;
 
-use crate::arguments::{Cli, Command, ConfigCommand, PluginsCommand};
+use crate::arguments::{Cli, Command, ConfigCommand, PluginsCommand, TxCommand};
 use crate::boot::{self, BootError};
 use crate::exit_code::{Ended, ExitCode};
 use crate::key_secrecy;
@@ -71,6 +72,7 @@ fn run_command(cli: &Cli, output: Output, command: Command) -> ExitCode {
         Command::Check => check::run(output, &cli.overrides),
         Command::Init(new) => init::run(output, &new),
         Command::Status(listener) => status::run(output, &listener, &cli.overrides),
+        Command::Tx(TxCommand::List(list)) => tx_list::run(output, &list, &cli.overrides),
         Command::Config(ConfigCommand::Show { set }) => config_show::run(output, &cli.overrides, set),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { dir } => manual::man(output, &dir),

@@ -1,23 +1,23 @@
 //! `gateway plugins enable | disable | resume | reindex`: sends the command to the running gateway and prints the result.
 
-use super::admin_address::admin_address;
+use super::admin_client::admin_client;
 use super::exit::{failure, printed};
 use super::runtime::with_runtime;
 use crate::arguments::Switch;
 use crate::exit_code::ExitCode;
 use crate::output::Output;
 use gateway::lifecycle::Action;
-use gateway_admin::client::{self, ClientError};
+use gateway_admin::client::ClientError;
 use gateway_config::Overrides;
 use serde_json::Value;
 
 pub fn run(output: Output, action: Action, switch: &Switch, overrides: &Overrides) -> ExitCode {
-    let address = match admin_address(switch.admin.as_deref(), overrides) {
-        Ok(address) => address,
+    let client = match admin_client(switch.admin.as_deref(), overrides) {
+        Ok(client) => client,
         Err(code) => return code,
     };
     let path = format!("/plugins/{}/{}", switch.name, action.name());
-    match with_runtime(client::post(address, &path)) {
+    match with_runtime(client.post(&path)) {
         Ok(Ok(answer)) => tell(output, &switch.name, answer.status.as_u16(), &answer.body),
         Ok(Err(ClientError::NotThere { address, source })) => failure(
             ExitCode::Failure,

@@ -3,7 +3,7 @@
 //! The rule: a gateway that runs does it itself, so that it cannot serve the plugin meanwhile. Without one, nobody else may use
 //! the database.
 
-use super::admin_address::{AdminAddressError, from_config, from_flag};
+use super::admin_client::{AdminAddressError, from_config, from_flag};
 use super::audit;
 use super::exit::{config_problems, failure, printed};
 use super::operate::refusal;
@@ -13,23 +13,20 @@ use crate::exit_code::ExitCode;
 use crate::output::{Output, printable};
 use gateway::lifecycle::published_views;
 use gateway::purge::{Purge, PurgeError, PurgePlan};
-use gateway_admin::client::{self, ClientError, ClientResponse};
+use gateway_admin::client::{AdminClient, ClientError, ClientResponse};
 use gateway_clock::Clock;
 use gateway_config::{Config, DatabaseTarget, Overrides};
 use gateway_plugins::PluginFolder;
 use gateway_storage::{Database, StorageError, ViewNames};
 use serde_json::json;
-use std::{
-    io::{self, BufRead, IsTerminal as _, Write as _},
-    net::SocketAddr,
-};
+use std::io::{self, BufRead, IsTerminal as _, Write as _};
 
 /// How a command ended that did not do what was asked.
 type Ended = ExitCode;
 
 pub fn run(output: Output, purge: &PluginPurge, overrides: &Overrides) -> ExitCode {
-    let ended = match address(purge, overrides) {
-        Ok(Some(address)) => by_gateway(output, purge, address, overrides),
+    let ended = match client(purge, overrides) {
+        Ok(Some(client)) => by_gateway(output, purge, &client, overrides),
         Ok(None) => without_gateway(output, purge, overrides),
         Err(code) => Err(code),
     };
@@ -37,13 +34,13 @@ pub fn run(output: Output, purge: &PluginPurge, overrides: &Overrides) -> ExitCo
 }
 
 /// Where a gateway may run; `None` when the configuration does not say.
-fn address(purge: &PluginPurge, overrides: &Overrides) -> Result<Option<SocketAddr>, Ended> {
+fn client(purge: &PluginPurge, overrides: &Overrides) -> Result<Option<AdminClient>, Ended> {
     if let Some(url) = &purge.switch.admin {
-        return from_flag(url).map(Some).map_err(|error| failure(ExitCode::Usage, &error));
+        return from_flag(url, overrides).map(Some).map_err(|error| failure(ExitCode::Usage, &error));
     }
     let config = Config::load(overrides).map_err(|problems| config_problems(&problems))?;
     match from_config(&config) {
-        Ok(address) => Ok(Some(address)),
+        Ok(client) => Ok(Some(client)),
         Err(AdminAddressError::Off | AdminAddressError::NoPort) => Ok(None),
         Err(error) => Err(failure(ExitCode::Config, &error)),
     }
@@ -52,11 +49,11 @@ fn address(purge: &PluginPurge, overrides: &Overrides) -> Result<Option<SocketAd
 fn by_gateway(
     output: Output,
     purge: &PluginPurge,
-    address: SocketAddr,
+    client: &AdminClient,
     overrides: &Overrides,
 ) -> Result<ExitCode, Ended> {
     let path = format!("/plugins/{}/purge", purge.switch.name);
-    let plan = match with_runtime(client::get(address, &path))? {
+    let plan = match with_runtime(client.get(&path))? {
         // An address that was named must answer.
         Err(ClientError::NotThere { .. }) if purge.switch.admin.is_none() => {
             return without_gateway(output, purge, overrides);
@@ -64,7 +61,7 @@ fn by_gateway(
         answer => plan_of(answer)?,
     };
     confirm(output, purge, &plan)?;
-    let purged = plan_of(with_runtime(client::post(address, &path))?)?;
+    let purged = plan_of(with_runtime(client.post(&path))?)?;
     Ok(done(output, &purged))
 }
 

@@ -2,35 +2,31 @@
 //!
 //! The exit code is for scripts: 0 while it is ready, 5 while a plugin that must serve does not, 4 while writes cannot be kept.
 
-use super::admin_address::admin_address;
+use super::admin_client::admin_client;
 use super::exit::{failure, printed};
 use super::runtime::with_runtime;
 use crate::arguments::AdminListener;
 use crate::exit_code::ExitCode;
 use crate::output::{Output, printable};
-use gateway_admin::client::{self, ClientError};
+use gateway_admin::client::{AdminClient, ClientError};
 use gateway_config::Overrides;
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, net::SocketAddr};
 
 pub fn run(output: Output, listener: &AdminListener, overrides: &Overrides) -> ExitCode {
-    let address = match admin_address(listener.admin.as_deref(), overrides) {
-        Ok(address) => address,
+    let client = match admin_client(listener.admin.as_deref(), overrides) {
+        Ok(client) => client,
         Err(code) => return code,
     };
-    match with_runtime(ask(address)) {
-        Ok(Ok(status)) => printed(output.print(&status, |_| text(address, &status)), code(&status)),
+    match with_runtime(ask(&client)) {
+        Ok(Ok(status)) => printed(output.print(&status, |_| text(client.address, &status)), code(&status)),
         Ok(Err(error)) => failure(ExitCode::Failure, &error),
         Err(code) => code,
     }
 }
 
-async fn ask(address: SocketAddr) -> Result<Value, ClientError> {
-    let (ready, plugins, jobs) = tokio::try_join!(
-        client::get(address, "/ready"),
-        client::get(address, "/plugins"),
-        client::get(address, "/jobs")
-    )?;
+async fn ask(client: &AdminClient) -> Result<Value, ClientError> {
+    let (ready, plugins, jobs) = tokio::try_join!(client.get("/ready"), client.get("/plugins"), client.get("/jobs"))?;
     Ok(json!({ "ready": ready.body, "plugins": plugins.body, "jobs": jobs.body }))
 }
 

@@ -61,6 +61,8 @@ fn it_sets_every_key_that_has_a_default() {
         "backup.folder",
         "plugins.dir",
         "secrets.key_file",
+        "admin.token_file",
+        "admin.user_header",
     ];
     for key in schema::root().leaf_paths() {
         let is_set = config.sources().of(&key) != crate::Source::Default;
@@ -262,7 +264,9 @@ fn it_holds_every_key_and_no_other() {
 fn its_commented_lines_work_too() {
     let start = Start::new();
     std::fs::write(start.path("secret"), "sqlite:x.db").unwrap();
+    std::fs::write(start.path("token"), "0123456789abcdef0123456789abcdef").unwrap();
     let text = uncommented()
+        .replace("/run/secrets/admin_token", &start.path("token").display().to_string())
         .replace("./plugins", &start.path(".").display().to_string())
         .replace("/run/secrets/database_url", &start.path("secret").display().to_string())
         .replace("url = \"sqlite:./data/gateway.db\"\n", "");

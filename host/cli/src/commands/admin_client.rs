@@ -1,7 +1,8 @@
-//! Where the operator's listener of the running gateway is.
+//! Where the operator's listener of the running gateway is, and its token.
 
 use super::exit::{config_problems, failure};
 use crate::exit_code::ExitCode;
+use gateway_admin::client::AdminClient;
 use gateway_config::{Config, Overrides};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -16,23 +17,30 @@ pub enum AdminAddressError {
 }
 
 /// By the flag `--admin`, else by the configuration.
-pub fn admin_address(flag: Option<&str>, overrides: &Overrides) -> Result<SocketAddr, ExitCode> {
-    let address = match flag {
-        Some(url) => from_flag(url),
+pub fn admin_client(flag: Option<&str>, overrides: &Overrides) -> Result<AdminClient, ExitCode> {
+    let client = match flag {
+        Some(url) => from_flag(url, overrides),
         None => from_config(&Config::load(overrides).map_err(|problems| config_problems(&problems))?),
     };
-    address.map_err(|error| match error {
+    client.map_err(|error| match error {
         AdminAddressError::NotAnAddress(_) => failure(ExitCode::Usage, &error),
         AdminAddressError::Off | AdminAddressError::NoPort => failure(ExitCode::Config, &error),
     })
 }
 
-pub fn from_flag(url: &str) -> Result<SocketAddr, AdminAddressError> {
+/// The token is that of the configuration, whatever else may be wrong with that.
+pub fn from_flag(url: &str, overrides: &Overrides) -> Result<AdminClient, AdminAddressError> {
+    let address = address_of_flag(url)?;
+    let (config, _problems) = Config::load_with_problems(overrides);
+    Ok(AdminClient { address, token: config.admin.token })
+}
+
+fn address_of_flag(url: &str) -> Result<SocketAddr, AdminAddressError> {
     let bare = url.strip_prefix("http://").unwrap_or(url).trim_end_matches('/').replace("localhost:", "127.0.0.1:");
     bare.parse().map_err(|_| AdminAddressError::NotAnAddress(url.to_owned()))
 }
 
-pub fn from_config(config: &Config) -> Result<SocketAddr, AdminAddressError> {
+pub fn from_config(config: &Config) -> Result<AdminClient, AdminAddressError> {
     let mut listen = config.admin.listen.ok_or(AdminAddressError::Off)?;
     if listen.port() == 0 {
         return Err(AdminAddressError::NoPort);
@@ -41,7 +49,7 @@ pub fn from_config(config: &Config) -> Result<SocketAddr, AdminAddressError> {
     if listen.ip().is_unspecified() {
         listen.set_ip(if listen.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() });
     }
-    Ok(listen)
+    Ok(AdminClient { address: listen, token: config.admin.token.clone() })
 }
 
 #[cfg(test)]
@@ -53,7 +61,7 @@ mod tests {
     fn at(listen: Option<&str>) -> Result<String, String> {
         let mut config = Config::default();
         config.admin.listen = listen.map(|listen| listen.parse().unwrap());
-        from_config(&config).map(|address| address.to_string()).map_err(|error| error.to_string())
+        from_config(&config).map(|client| client.address.to_string()).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -68,10 +76,10 @@ mod tests {
     #[test]
     fn the_flag_takes_what_the_banner_prints() {
         for url in ["http://127.0.0.1:9/", "http://127.0.0.1:9", "127.0.0.1:9", "http://localhost:9"] {
-            assert_eq!(from_flag(url).unwrap().to_string(), "127.0.0.1:9", "{url}");
+            assert_eq!(address_of_flag(url).unwrap().to_string(), "127.0.0.1:9", "{url}");
         }
         for url in ["https://127.0.0.1:9", "http://gateway.example:9", "http://127.0.0.1", ""] {
-            assert!(from_flag(url).is_err(), "{url}");
+            assert!(address_of_flag(url).is_err(), "{url}");
         }
     }
 }
