@@ -32,37 +32,39 @@ pub struct TaskQuery {
 impl RpcRequest {
     /// `content_type` and `version` are the headers, if they are there.
     pub fn parse(content_type: Option<&str>, version: Option<&str>, body: &[u8]) -> Self {
-        let failed = |id, error| Self { id, call: Err(error) };
+        let type_check = check_content_type(content_type);
+        // A body that is announced as something else need not be JSON.
+        let failed = |id, error| Self { id, call: type_check.clone().and(Err(error)) };
         let request: Value = match serde_json::from_slice(body) {
             Ok(request) => request,
             Err(error) => return failed(Value::Null, RpcError::parse(format!("the body is no JSON: {error}"))),
         };
         let Value::Object(request) = request else {
             let what = if request.is_array() { "batches are not served: send" } else { "the body is" };
-            return failed(Value::Null, RpcError::invalid_request(format!("{what} one JSON object")));
+            return failed(Value::Null, RpcError::no_object(format!("{what} one JSON object")));
         };
         let id = match request.get("id") {
             None => Value::Null,
             Some(id @ (Value::Null | Value::String(_) | Value::Number(_))) => id.clone(),
             Some(_) => return failed(Value::Null, RpcError::invalid_request("id: a text, a number or null")),
         };
-        let call = check_headers(content_type, version).and_then(|()| RpcCall::parse(&request));
+        let call = type_check.and_then(|()| check_version(version)).and_then(|()| RpcCall::parse(&request));
         Self { id, call }
     }
 }
 
-fn check_headers(content_type: Option<&str>, version: Option<&str>) -> Result<(), RpcError> {
+fn check_content_type(content_type: Option<&str>) -> Result<(), RpcError> {
     let content_type = content_type.unwrap_or("application/json").split(';').next().unwrap_or_default().trim();
     let content_type = content_type.to_ascii_lowercase();
     let is_json = matches!(content_type.as_str(), "application/json" | "application/json-rpc")
         || content_type.starts_with("application/") && content_type.ends_with("+json");
-    if !is_json {
-        return Err(RpcError::content_type_not_supported("content-type: application/json is needed"));
-    }
-    if !is_known_version(version.unwrap_or_default()) {
-        return Err(RpcError::version_not_supported("A2A-Version: 1.0 and 0.3 are spoken here"));
-    }
-    Ok(())
+    let refused = || RpcError::content_type_not_supported("content-type: application/json is needed");
+    if is_json { Ok(()) } else { Err(refused()) }
+}
+
+fn check_version(version: Option<&str>) -> Result<(), RpcError> {
+    let refused = || RpcError::version_not_supported("A2A-Version: 1.0 and 0.3 are spoken here");
+    if is_known_version(version.unwrap_or_default()) { Ok(()) } else { Err(refused()) }
 }
 
 impl RpcCall {
@@ -173,6 +175,27 @@ mod tests {
         }
     }
 
+    /// As the table of errors says it, and A2A's own errors name themselves as 1.0 wants.
+    #[test]
+    fn errors_have_the_status_and_the_data_of_their_kind() {
+        let error = |version: Option<&str>, body: &str| {
+            let error = RpcRequest::parse(None, version, body.as_bytes()).call.unwrap_err();
+            (error.code, error.http_status, error.to_json()["data"][0]["reason"].clone())
+        };
+        assert_eq!(error(None, "{"), (-32700, 400, Value::Null));
+        assert_eq!(error(None, "[]"), (-32600, 400, Value::Null));
+        assert_eq!(error(None, "{\"jsonrpc\":\"2.0\"}"), (-32600, 200, Value::Null));
+        assert_eq!(error(None, "{\"jsonrpc\":\"2.0\",\"id\":[]}"), (-32600, 200, Value::Null));
+        let call = |method: &str| format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{method}\"}}");
+        assert_eq!(error(None, &call("nosuch")), (-32601, 200, Value::Null));
+        assert_eq!(error(None, &call("tasks/get")), (-32602, 200, Value::Null));
+        assert_eq!(error(None, &call("message/stream")), (-32004, 200, json!("UNSUPPORTED_OPERATION")));
+        assert_eq!(error(Some("9.9"), &call("tasks/get")), (-32009, 200, json!("VERSION_NOT_SUPPORTED")));
+        let info = &RpcError::task_not_found("").to_json()["data"][0];
+        assert_eq!(info["domain"], "a2a-protocol.org");
+        assert_eq!(info["@type"], "type.googleapis.com/google.rpc.ErrorInfo");
+    }
+
     #[test]
     fn an_id_is_a_text_a_number_or_null() {
         for id in [json!("x"), json!(7), json!(-1.5), json!(null), json!(u64::MAX)] {
@@ -199,6 +222,9 @@ mod tests {
         }
         for bad in ["text/plain", "", "application/xml", "multipart/form-data", "text/x+json"] {
             assert_eq!(of(Some(bad), None), Some(-32005), "{bad}");
+            for body in [&b"<xml/>"[..], b"[]", b"{}", b"{\"id\":{}}"] {
+                assert_eq!(code(&RpcRequest::parse(Some(bad), Some("2.0"), body)), Some(-32005), "{bad}");
+            }
         }
         assert_eq!(of(None, Some("2.0")), Some(-32009));
         assert_eq!(of(None, Some("")), None);

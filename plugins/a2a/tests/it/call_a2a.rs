@@ -175,8 +175,8 @@ async fn errors_are_those_of_json_rpc_and_a2a() {
             ("{", (400, -32700)),
             ("[1]", (400, -32600)),
             ("7", (400, -32600)),
-            ("{}", (400, -32600)),
-            (r#"{"jsonrpc":"2.0","id":{"bad":"type"},"method":"message/send"}"#, (400, -32600)),
+            ("{}", (200, -32600)),
+            (r#"{"jsonrpc":"2.0","id":{"bad":"type"},"method":"message/send"}"#, (200, -32600)),
         ] {
             let response = site.gateway.send("POST", "/a/1/a2a", &[("content-type", "application/json")], body).await;
             assert_eq!((error(&response), &response.json()["id"]), (expected, &Value::Null), "{body}");
