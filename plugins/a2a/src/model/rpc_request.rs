@@ -58,12 +58,12 @@ fn check_content_type(content_type: Option<&str>) -> Result<(), RpcError> {
     let content_type = content_type.to_ascii_lowercase();
     let is_json = matches!(content_type.as_str(), "application/json" | "application/json-rpc")
         || content_type.starts_with("application/") && content_type.ends_with("+json");
-    let refused = || RpcError::content_type_not_supported("content-type: application/json is needed");
+    let refused = || RpcError::content_type_not_supported("content type not supported: application/json is needed");
     if is_json { Ok(()) } else { Err(refused()) }
 }
 
 fn check_version(version: Option<&str>) -> Result<(), RpcError> {
-    let refused = || RpcError::version_not_supported("A2A-Version: 1.0 and 0.3 are spoken here");
+    let refused = || RpcError::version_not_supported("version not supported: A2A-Version is 1.0 or 0.3 here");
     if is_known_version(version.unwrap_or_default()) { Ok(()) } else { Err(refused()) }
 }
 
@@ -75,8 +75,7 @@ impl RpcCall {
         let Some(Value::String(name)) = request.get("method") else {
             return Err(RpcError::invalid_request("method: a text is needed"));
         };
-        let unknown =
-            || RpcError::unknown_method("method: tasks/send, message/send, SendMessage, or what A2A has besides");
+        let unknown = || RpcError::unknown_method("method not found: send tasks/send, message/send or SendMessage");
         let method = Method::parse(name).ok_or_else(unknown)?;
         let no_params = Map::new();
         let params = match request.get("params") {
@@ -91,8 +90,8 @@ impl RpcCall {
                 Ok(Self::GetTask(dialect, TaskQuery::parse(params)?))
             }
             Method::CancelTask => Ok(Self::CancelTask(TaskQuery::parse(params)?)),
-            Method::Push => Err(RpcError::push_not_supported("push notifications are not served")),
-            Method::Unsupported => Err(RpcError::unsupported_operation("this operation is not served")),
+            Method::Push => Err(RpcError::push_not_supported("push notifications are not supported")),
+            Method::Unsupported => Err(RpcError::unsupported_operation("this operation is not supported")),
             Method::ExtendedCard => Err(RpcError::no_extended_card("there is no other card than the public one")),
         }
     }

@@ -58,7 +58,7 @@ impl SendParams {
 fn continued_job(task: Option<&str>, job: Option<JobId>) -> Result<Option<JobId>, RpcError> {
     let Some(task) = task else { return Ok(job) };
     match (job_of_task(task), job) {
-        (None, _) => Err(RpcError::task_not_found("params.message.taskId: no task of this id is kept")),
+        (None, _) => Err(RpcError::task_not_found("task not found: params.message.taskId names none that is kept")),
         (Some(continued), Some(job)) if continued != job => {
             Err(RpcError::invalid_params("params.message.taskId: it is the task of another job than metadata.jobId"))
         }
@@ -89,7 +89,9 @@ fn check_configuration(params: &Map<String, Value>) -> Result<(), RpcError> {
     let Some(configuration) = object(params, "configuration", "params.configuration")? else { return Ok(()) };
     let is_given = |name: &str| configuration.get(name).is_some_and(|value| !value.is_null());
     if ["pushNotificationConfig", "taskPushNotificationConfig", "pushNotification"].into_iter().any(is_given) {
-        return Err(RpcError::push_not_supported("params.configuration: push notifications are not served"));
+        return Err(RpcError::push_not_supported(
+            "push notifications are not supported: params.configuration asks for them",
+        ));
     }
     let is_list_of_texts = |value: &Value| value.as_array().is_some_and(|modes| modes.iter().all(Value::is_string));
     if is_given("acceptedOutputModes") && !configuration.get("acceptedOutputModes").is_some_and(is_list_of_texts) {

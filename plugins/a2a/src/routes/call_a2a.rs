@@ -133,7 +133,6 @@ async fn task_of_job(cx: &RequestContext<A2a>, segment: &str, query: &TaskQuery)
         Some(job) => store::jobs::find(&cx.db(), job).await?,
         None => None,
     };
-    let unknown =
-        || RpcError::task_not_found("params.id: this agent has no such task; the tasks that are kept are its jobs");
+    let unknown = || RpcError::task_not_found("task not found: those of this agent are its jobs, as in job-7");
     Ok(job.filter(|job| job.agent_id == agent.agent_id).ok_or_else(unknown)?)
 }

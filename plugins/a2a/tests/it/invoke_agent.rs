@@ -1,7 +1,7 @@
 //! `POST /a/{slug}/invoke`
 
 use super::{Site, agent_server, calls, is, lets_out, refusal, script::registered, serve, sites, sites_with};
-use plugin_testing::{Builder, TestGateway, Value, json};
+use plugin_testing::{Builder, PRIVATE_URLS, TestGateway, Value, json};
 use std::time::Duration;
 use wiremock::{MockServer, ResponseTemplate};
 
@@ -218,6 +218,20 @@ async fn an_endpoint_that_cannot_be_called_is_told_before_anything_is_sent() {
     for site in sites_with(registered(1, 7, "Miner", &server.uri()), |builder| builder).await {
         assert_eq!(refusal(&site.invoke("1", &[], "{}").await), is(502, "bad_endpoint"));
         assert!(calls(&server).await.is_empty());
+        site.close().await;
+    }
+}
+
+/// Who registers an agent writes its endpoint into the chain: nothing was checked there.
+#[tokio::test]
+async fn no_form_of_a_private_address_is_called() {
+    let logs = (1..).zip(PRIVATE_URLS).flat_map(|(id, endpoint)| registered(id, id, "x", endpoint)).collect();
+    for site in sites_with(logs, |builder| builder).await {
+        for (id, endpoint) in (1..).zip(PRIVATE_URLS) {
+            let id: u64 = id;
+            let response = site.invoke(&id.to_string(), &[], "{}").await;
+            assert_eq!(refusal(&response), is(502, "bad_endpoint"), "{endpoint}: {}", response.text());
+        }
         site.close().await;
     }
 }

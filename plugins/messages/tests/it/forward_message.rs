@@ -3,9 +3,9 @@
 use super::{
     LIMIT, Site,
     script::{PAUSED, registered_by, status},
-    sites,
+    sites, sites_reaching,
 };
-use plugin_testing::{TestGateway, Value, Wallet, json};
+use plugin_testing::{PRIVATE_URLS, TestGateway, Value, Wallet, json};
 use std::time::Duration;
 use wiremock::{Mock, MockServer, Request, ResponseTemplate, matchers::any};
 
@@ -115,6 +115,27 @@ async fn an_agent_cannot_delay_or_fail_the_write() {
             site.wait(1).await;
         }
         assert_eq!(site.inbox(&bob, "").await["items"].as_array().unwrap().len(), endpoints.len());
+        site.close().await;
+    }
+}
+
+/// Who registers an agent writes its endpoint into the chain. Those on this machine would reach the server.
+#[tokio::test]
+async fn no_copy_goes_to_a_private_address() {
+    let (alice, bob) = (Wallet::new(1), Wallet::new(2));
+    let server = agent(ResponseTemplate::new(204)).await;
+    let with_port = |url: &str| format!("{}:{}/", url.trim_end_matches('/'), server.address().port());
+    let endpoints: Vec<String> = PRIVATE_URLS.iter().map(|url| with_port(url)).collect();
+    let logs = (1..).zip(&endpoints).flat_map(|(id, endpoint)| registered_by(id, bob.address(), "agent", endpoint));
+    let logs: Vec<_> = logs.collect();
+    for site in sites_reaching(&[], 16, logs.chunks(12).map(<[_]>::to_vec).collect()).await {
+        for id in 1..=endpoints.len() {
+            site.send(&alice, json!({ "to": id, "body": "b" })).await;
+            site.wait(1).await;
+        }
+        all_taken(&site).await;
+        assert!(server.received_requests().await.unwrap().is_empty());
+        assert_eq!(site.gateway.faults().await, Vec::<String>::new());
         site.close().await;
     }
 }
