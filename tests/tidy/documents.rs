@@ -55,6 +55,25 @@ fn links_in_other_documents_exist() {
     assert_none("a link leads nowhere", &found);
 }
 
+/// The walks through the host name a file for each hop, relative to their own folder.
+#[test]
+fn files_of_the_host_that_its_documents_name_exist() {
+    let mut documents = crate::repository::files();
+    documents.retain(|file| file.below("host") && file.name() == "README.md");
+    let (mut found, mut named) = (Vec::new(), 0);
+    for file in &documents {
+        let folder = file.path.strip_suffix(file.name()).unwrap_or_default();
+        let is_file =
+            |code: &String| !code.contains([' ', '*']) && (code.starts_with("src/") || code.contains("/src/"));
+        let paths: Vec<String> = inline_code(&file.text).into_iter().filter(is_file).collect();
+        named += paths.len();
+        let lacking = paths.into_iter().filter(|path| !exists(&format!("{folder}{path}")));
+        found.extend(lacking.map(|path| format!("{}: {path}", file.path)));
+    }
+    assert!(documents.len() >= 10 && named >= 80, "{} documents name {named} files", documents.len());
+    assert_none("a document of the host names what is not there", &found);
+}
+
 #[test]
 fn commands_in_documents_exist() {
     let usage = read("xtask/src/usage.rs");

@@ -2,7 +2,7 @@
 //! fuzz targets for a second each, some scripts, some thousand mutated requests, a few kills, some changed bytes, and no
 //! measurement. Rule: all are tests, so that a change that breaks them fails CI.
 
-use crate::{Failure, clients, devnet, postgres::Cluster, process, profile::Profile, repository};
+use crate::{Failure, clients, devnet, postgres::Cluster, process, profile::Profile, repository, tck};
 use std::process::Command;
 
 const FUZZ_SECONDS: u64 = 60;
@@ -96,7 +96,16 @@ pub fn prove(arguments: &[String]) -> Result<(), Failure> {
     clients::install_python(&root)?;
     devnet::install(&root)?;
     let mut nextest = nextest("dev")?;
-    nextest.args(["--no-capture", "--filterset", "test(/^all_plugins::credentials::/)"]);
+    let mut filterset = "test(/^all_plugins::credentials::/)".to_owned();
+    match tck::install(&root) {
+        Ok(kits) => {
+            filterset += " | test(/^payments::tck::/)";
+            nextest.env("GATEWAY_TEST_TCK", kits);
+        }
+        // Only git has it, and a machine may reach the registries alone.
+        Err(error) => println!("   without the kit of A2A ({} names a clone of it): {error}", tck::SOURCE_VARIABLE),
+    }
+    nextest.args(["--run-ignored", "all", "--no-capture", "--filterset", &filterset]);
     nextest.env("GATEWAY_TEST_FLIPS", flips.to_string()).env("GATEWAY_TEST_SEED", seed.to_string());
     process::run(nextest.env("GATEWAY_TEST_AGENTS", PROVEN_AGENTS.to_string()))
 }

@@ -18,6 +18,7 @@ mod process;
 mod profile;
 mod repository;
 mod suite;
+mod tck;
 mod test;
 mod usage;
 

@@ -61,7 +61,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         name: "prove",
         arguments: "[FLIPS] [SEED]",
-        summary: "Let two verifiers judge the credentials of 200 agents, and FLIPS changed bytes of them, 100,000 if not said",
+        summary: "Let two verifiers judge the credentials of 200 agents, and FLIPS changed bytes of them, 100,000 if not said; run the compatibility kit of A2A",
         run: long::prove,
     },
     Command {

@@ -27,13 +27,13 @@ const CLIENTS: [(&str, &str, usize); 6] = [
 ];
 
 /// The agents that `cargo xtask dev` has, too. They end with the value.
-struct Agents {
+pub struct Agents {
     _program: Child,
     owner: String,
 }
 
 impl Agents {
-    async fn start(market: &mut Market) -> Self {
+    pub async fn start(market: &mut Market) -> Self {
         let mut node = Command::new("node");
         node.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("devnet/agents.mjs")).arg("--devnet");
         node.arg(market.devnet.file()).args(["--port", "0", "--agents", "2", "--with-parent"]);

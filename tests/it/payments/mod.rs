@@ -13,6 +13,7 @@ mod payment;
 mod reorganisation;
 mod replicas;
 mod settlement;
+mod tck;
 mod thousands;
 mod till;
 
