@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { AxeBuilder } from "@axe-core/playwright";
 import { chromium } from "playwright-core";
 
 const [admin, api, picture] = process.argv.slice(2);
@@ -34,6 +35,13 @@ try {
   const said = (text) => page.locator("#said", { hasText: text }).waitFor();
   const status = async (path) => (await fetch(`${api}${path}`)).status;
 
+  /** What axe finds hard to use for somebody who sees, hears or points otherwise. */
+  async function assertAccessible() {
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    const told = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+    assert.deepEqual(told, []);
+  }
+
   await page.goto(admin);
   await shows("hello", "serving");
   await shows("forum", "serving");
@@ -42,6 +50,7 @@ try {
   assert.match(await row("hostile").innerText(), /panic in panic_at_once/, "the last error is told");
   assert.match(await row("hello").innerText(), /\d ms/, "latency is told");
   assert.match(await page.locator("tr", { hasText: "prune_guests" }).innerText(), /20\d\d-/, "the next run is told");
+  await assertAccessible();
   console.log("looked");
 
   await click("hello", "disable");
@@ -87,6 +96,7 @@ try {
   await said("forum is serving");
   await page.screenshot({ path: picture, fullPage: true });
   await page.setViewportSize({ width: 390, height: 844 });
+  await assertAccessible();
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   assert.ok(overflow <= 0, `the page is ${overflow} px wider than the screen`);
   await page.screenshot({ path: picture.replace(".png", "-small.png"), fullPage: true });
