@@ -15,6 +15,7 @@ mod head_poller;
 mod header;
 mod http_transport;
 mod logs;
+mod logs_of_receipts;
 mod metric;
 mod plugin_request;
 mod quorum;

@@ -7,6 +7,7 @@ use super::{
     Chain, ChainError, Header,
     blocks::headers,
     error::RpcError,
+    logs_of_receipts::logs_of_receipts,
     raw_log::RawLog,
     rpc_client::{RpcRequest, missing_response},
     rpc_server::{RpcServer, block_by_hash, block_by_number, hex_number},
@@ -44,11 +45,14 @@ impl LogFilter {
         RpcRequest::new("eth_getLogs", json!([filter]))
     }
 
-    fn check(&self, log: &RawLog) -> Result<(), RpcError> {
-        let matches = self.addresses.contains(&log.address)
+    pub(super) fn wants(&self, log: &RawLog) -> bool {
+        self.addresses.contains(&log.address)
             && log.topics.first().is_some_and(|topic| self.topics.contains(topic))
-            && has_indexed(log, &self.indexed);
-        if matches && !log.removed {
+            && has_indexed(log, &self.indexed)
+    }
+
+    fn check(&self, log: &RawLog) -> Result<(), RpcError> {
+        if self.wants(log) && !log.removed {
             return Ok(());
         }
         Err(RpcError::Inconsistent("told of events that were not asked for".to_owned()))
@@ -66,7 +70,20 @@ impl Chain {
     /// The logs of each of these blocks. They are requested by block hash, so that a reorganisation mixes no branches.
     /// A log that fits several filters is there once.
     pub async fn logs_of_blocks(&self, blocks: &[Header], filters: &[LogFilter]) -> Result<Vec<RawLog>, ChainError> {
-        self.with_failover(|server| logs_of_blocks(server, blocks, filters)).await
+        let too_large = Mutex::new(None);
+        let response = self
+            .with_failover(|server| async { noting_size(logs_of_blocks(server, blocks, filters).await, &too_large) })
+            .await;
+        if response.is_ok() || too_large.into_inner().is_none() {
+            return response;
+        }
+        let mut all = Vec::new();
+        for block in blocks {
+            let request = block_by_hash(&block.hash.to_string());
+            let of_block = |server| logs_of_receipts(server, request.clone(), filters);
+            all.extend(self.with_failover(of_block).await?.0);
+        }
+        Ok(all)
     }
 
     /// The logs of a range of blocks that no reorganisation undoes, and the last of these blocks. A log that fits several
@@ -79,20 +96,27 @@ impl Chain {
     ) -> Result<(Vec<RawLog>, Header), RangeError> {
         let too_large = Mutex::new(None);
         let response = self
-            .with_failover(|server| async {
-                let response = logs_in_range(server, from, to, filters).await;
-                if let Some(error) = response.as_ref().err().filter(|error| may_be_too_large(error)) {
-                    *too_large.lock() = Some(error.clone());
-                }
-                response
-            })
+            .with_failover(|server| async { noting_size(logs_in_range(server, from, to, filters).await, &too_large) })
             .await;
         match (response, too_large.into_inner()) {
             (Ok(response), _) => Ok(response),
             (Err(_), Some(error)) if from < to => Err(RangeError::TooLarge(error)),
-            (Err(error), _) => Err(RangeError::Chain(error)),
+            (Err(_), Some(_)) => {
+                let request = block_by_number(hex_number(to));
+                let response = self.with_failover(|server| logs_of_receipts(server, request.clone(), filters)).await;
+                response.map_err(RangeError::Chain)
+            }
+            (Err(error), None) => Err(RangeError::Chain(error)),
         }
     }
+}
+
+/// Keeps an error after which fewer blocks, or other requests, may succeed.
+fn noting_size<T>(response: Result<T, RpcError>, too_large: &Mutex<Option<RpcError>>) -> Result<T, RpcError> {
+    if let Some(error) = response.as_ref().err().filter(|error| may_be_too_large(error)) {
+        *too_large.lock() = Some(error.clone());
+    }
+    response
 }
 
 /// Why the logs of a range could not be fetched.
@@ -243,7 +267,7 @@ impl<'de> Visitor<'de> for LogsOrHeaderVisitor {
 }
 
 /// Checks that no two logs of a block have the same index.
-fn check_positions(sorted: &[RawLog]) -> Result<(), RpcError> {
+pub(super) fn check_positions(sorted: &[RawLog]) -> Result<(), RpcError> {
     match sorted.array_windows().find(|[one, next]| position(one) == position(next)) {
         None => Ok(()),
         Some([one, _]) => {

@@ -59,6 +59,11 @@ impl Receipt {
 }
 
 impl ReceiptWithLogs {
+    /// The logs, if this is the receipt of that transaction in that block.
+    pub fn logs_of(self, tx: B256, block: B256) -> Option<Vec<RawLog>> {
+        (self.transaction_hash == tx && self.block_hash == block).then_some(self.logs)
+    }
+
     pub fn into_info(self) -> ReceiptInfo {
         let address = |address: Address| plugin_api::Address(address.into_array());
         let log = |log: RawLog| LogInfo {

@@ -101,7 +101,9 @@ async fn the_answer_is_the_same_however_small_the_questions_must_be() {
     let chain = ScriptedChain::start().await;
     busy(&chain, 120);
     let mut seen = Vec::new();
-    for fault in [None, Some(Fault::RangeMax(7)), Some(Fault::RangeMax(1)), Some(Fault::NoBatches)] {
+    for fault in
+        [None, Some(Fault::RangeMax(7)), Some(Fault::RangeMax(1)), Some(Fault::RangeMax(0)), Some(Fault::NoBatches)]
+    {
         chain.fail_always(fault);
         for builder in builders(&chain).await {
             let gateway = started(builder, &chain).await;

@@ -11,6 +11,7 @@ use alloy::{
 use alloy_primitives::{Address as AlloyAddress, B256, Selector, U256, hex};
 use plugin_api::Address;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 const GAS_LIMIT: u64 = 30_000_000;
 /// Blocks of one `eth_feeHistory`.
@@ -242,10 +243,12 @@ fn entry(block: &Block, place: usize, log: &ScriptedLog) -> Value {
 
 fn block(block: Option<&Block>) -> Value {
     block.map_or(Value::Null, |block| {
+        let sent = block.txs.iter().map(|tx| B256::from(tx.hash)).chain(block.logs.iter().map(|log| log.tx));
+        let transactions: BTreeSet<B256> = sent.collect();
         json!({
             "number": number(block.number), "hash": block.hash, "parentHash": block.parent,
             "timestamp": number(block.time_s), "gasLimit": number(GAS_LIMIT), "gasUsed": number(block.gas_used),
-            "baseFeePerGas": format!("{:#x}", block.base_fee_wei), "transactions": [],
+            "baseFeePerGas": format!("{:#x}", block.base_fee_wei), "transactions": transactions,
         })
     })
 }

@@ -36,7 +36,7 @@ pub enum Fault {
     NoBatches,
     /// Results of `eth_getLogs` have the wrong type.
     LogsOfWrongType,
-    /// Refuses `eth_getLogs` for more than this many blocks.
+    /// Refuses `eth_getLogs` for more than this many blocks; with 0 for one block, too, as if it had too many events.
     RangeMax(u64),
     /// Leaves out all events, without an error.
     HidesLogs,

@@ -19,6 +19,23 @@ async fn servers_that_cap_ranges_are_scanned_in_smaller_windows() {
     .await;
 }
 
+/// Anybody can fill a block with dust for the address: no server tells all its events at once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_block_with_more_events_than_servers_tell_is_read_by_its_receipts() {
+    each(selling(), async |site| {
+        let quote = site.quote("10").await;
+        site.dev.fail_always(Some(Fault::RangeMax(0)));
+        site.second.fail_always(Some(Fault::RangeMax(0)));
+        site.deposit(&quote);
+        site.dev.mine_empty(CONFIRMATIONS);
+        let sent = site.pays(&quote).await;
+        assert_eq!(sent.value.to_string(), "196000000000000000000");
+        site.paid(&quote).await;
+        site
+    })
+    .await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_deposit_that_one_server_hides_or_lacks_waits() {
     each(selling(), async |site| {
