@@ -77,7 +77,7 @@ pub fn kills(arguments: &[String]) -> Result<(), Failure> {
     let cluster = Cluster::start()?;
     let mut nextest = nextest("dev")?;
     // CI runs the short ones of these as well, with fewer kills.
-    let filterset = "test(/^tx::kills::/) | test(/^crash::kill::/) | test(/^payments::(kills|thousands)::/) | test(/^entry::(kills|payouts)::/) | test(/^payin::kills::/)";
+    let filterset = "test(/^tx::kills::/) | test(/^crash::kill::/) | test(/^payments::(kills|thousands)::/) | test(/^entry::(kills|payouts)::/) | test(/^payin::kills::/) | test(/^webhooks::kills::/)";
     nextest.args(["--run-ignored", "all", "--no-capture", "--filterset", filterset]);
     process::run(nextest.env("KILLS", count.to_string()).env("GATEWAY_TEST_POSTGRES", cluster.url()))
 }
@@ -95,8 +95,9 @@ pub fn prove(arguments: &[String]) -> Result<(), Failure> {
     clients::install_node(&root.join("tests/clients"))?;
     clients::install_python(&root)?;
     devnet::install(&root)?;
+    let cluster = Cluster::start()?;
     let mut nextest = nextest("dev")?;
-    let mut filterset = "test(/^all_plugins::credentials::/)".to_owned();
+    let mut filterset = "test(/^all_plugins::credentials::/) | test(/^webhooks::crowd::/)".to_owned();
     match tck::install(&root) {
         Ok(kits) => {
             filterset += " | test(/^payments::tck::/)";
@@ -107,6 +108,7 @@ pub fn prove(arguments: &[String]) -> Result<(), Failure> {
     }
     nextest.args(["--run-ignored", "all", "--no-capture", "--filterset", &filterset]);
     nextest.env("GATEWAY_TEST_FLIPS", flips.to_string()).env("GATEWAY_TEST_SEED", seed.to_string());
+    nextest.env("GATEWAY_TEST_POSTGRES", cluster.url());
     process::run(nextest.env("GATEWAY_TEST_AGENTS", PROVEN_AGENTS.to_string()))
 }
 

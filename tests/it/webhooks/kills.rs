@@ -12,8 +12,14 @@ use std::{
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate, matchers::any};
 
 const WEBHOOKS: usize = 4;
-const MESSAGES: usize = 60;
-const KILLS: usize = 3;
+const MESSAGES_PER_KILL: usize = 20;
+
+/// Each costs the half minute after which the lease of a killed gateway is over.
+const KILLS_MAX: usize = 20;
+
+fn kills() -> usize {
+    std::env::var("KILLS").map_or(1, |kills| kills.parse::<usize>().unwrap().min(KILLS_MAX))
+}
 
 /// Every third call fails.
 struct Unreliable(AtomicUsize);
@@ -68,21 +74,23 @@ async fn nothing_is_lost_and_ids_and_data_stay(#[case] engine: Engine, #[case] c
         register(&site, &format!("{}/{number}", endpoint.uri()), "a secret of some length").await;
     }
     let mut acknowledged = BTreeSet::new();
-    for number in 0..MESSAGES {
+    let messages = kills() * MESSAGES_PER_KILL;
+    for number in 0..messages {
         let text = format!("message {number}");
         let site = Site::of(&gateways[number % count]);
         let sent = message(&site, &Wallet::new(10 + u64::try_from(number).unwrap()), &text).await;
         assert_eq!(sent.status, 201, "{}", sent.text());
         acknowledged.insert(text);
-        if number % (MESSAGES / KILLS) == MESSAGES / KILLS / 2 {
+        if number % MESSAGES_PER_KILL == MESSAGES_PER_KILL / 2 {
             let killed = number % count;
             gateways[killed].kill().await.unwrap();
             gateways[killed] = setups[killed].start().await.unwrap();
         }
     }
-    let all = WEBHOOKS * MESSAGES;
+    let all = WEBHOOKS * messages;
     let is_complete = async || arrived(&heard(&endpoint).await).len() == all;
-    TestGateway::eventually(2 * LIMIT, "everything is delivered", is_complete).await;
+    let limit = LIMIT * u32::try_from(1 + kills()).unwrap();
+    TestGateway::eventually(limit, "everything is delivered", is_complete).await;
     let heard = heard(&endpoint).await;
     assert_eq!(heard.len(), all, "one id for each event and webhook");
     for bodies in heard.values() {

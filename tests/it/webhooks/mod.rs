@@ -1,5 +1,6 @@
 //! Webhooks in gateways of their own, with endpoints in other processes: deliveries that public libraries verify, and kills.
 
+mod crowd;
 mod kills;
 mod verifiers;
 

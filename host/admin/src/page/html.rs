@@ -57,9 +57,11 @@ impl Html {
         self.raw("</span>");
     }
 
-    /// Opens a section with a table.
+    /// Opens a section with a table. On a small screen it scrolls by itself, by keyboard too.
     pub fn table(&mut self, title: &'static str, headings: &[&'static str]) {
-        self.raw("<section><h2>");
+        self.raw("<section tabindex=\"0\" aria-label=\"");
+        self.raw(title);
+        self.raw("\"><h2>");
         self.raw(title);
         self.raw("</h2><table><thead><tr>");
         for heading in headings {

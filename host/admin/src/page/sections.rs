@@ -124,7 +124,7 @@ pub(super) fn controls(page: &mut Html, controls: &Result<Vec<PluginControls>, S
 
 fn last_fault(page: &mut Html, report: &PluginReport) {
     let Some(fault) = &report.last_fault else { return };
-    page.raw("<div class=\"fault\">");
+    page.raw("<div class=\"fault\" tabindex=\"0\">");
     page.text(&report.last_fault_ms.map_or_else(|| "–".to_owned(), time));
     // The reason of a fenced plugin repeats the fault.
     if !report.reason.contains(fault) {
@@ -237,7 +237,7 @@ pub fn jobs(page: &mut Html, jobs: &Result<Vec<JobStatus>, StorageError>, now_ms
             page.badge(if result == "ok" { "good" } else { "bad" }, result);
         }
         if let Some(error) = &job.last_error {
-            page.raw("<div class=\"fault\">");
+            page.raw("<div class=\"fault\" tabindex=\"0\">");
             page.text(error);
             page.raw("</div>");
         }
