@@ -92,6 +92,11 @@ async fn without_gas() {
     chain.set_balance(facilitator, "7000000000000000");
     gateway.clock().advance(Duration::from_secs(61)).await;
     settle(&gateway, &Draft::new(&gateway, 1, 1)).await;
+    // The balance is read once a minute.
+    chain.set_balance(facilitator, "6999999999999999");
+    settle(&gateway, &Draft::new(&gateway, 1, 2)).await;
+    gateway.clock().advance(Duration::from_secs(60)).await;
+    says_no(&gateway, "a batch may cost 7000000000000000").await;
     finish(gateway).await;
 }
 
@@ -130,7 +135,9 @@ async fn while_vouchers_wait_too_long() {
     crate::first_run(&gateway).await;
     let draft = Draft { expiry_s: gateway.now_s() + 3900, ..Draft::new(&gateway, 1, 1) };
     settle(&gateway, &draft).await;
-    gateway.execute("UPDATE x402_vouchers SET queued_at = queued_at - 601").await;
+    gateway.execute("UPDATE x402_vouchers SET queued_at = queued_at - 600").await;
+    settle(&gateway, &Draft::new(&gateway, 2, 1)).await;
+    gateway.execute("UPDATE x402_vouchers SET queued_at = queued_at - 1").await;
     says_no(&gateway, "waited too long").await;
     finish(gateway).await;
 }
