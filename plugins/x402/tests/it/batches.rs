@@ -1,8 +1,8 @@
 //! Batches: when they are sent, what is in them, and what becomes of the vouchers.
 
 use crate::{
-    DEPTH, FMX, MINUTE, VAULT, becomes, draft::Draft, each, first_run, post, reserve, set_verify, settle, settled,
-    skipped, state, until, waits,
+    DEPTH, FMX, MINUTE, VAULT, becomes, draft::Draft, each, first_run, post, reserve, runs_after, set_verify, settle,
+    settled, skipped, state, until, waits,
 };
 use alloy_primitives::hex;
 use plugin_api::Address;
@@ -38,12 +38,15 @@ async fn submitted(chain: &ScriptedChain, gateway: &TestGateway, drafts: &[Draft
 #[tokio::test]
 async fn a_batch_settles_what_waits() {
     each(json!({}), async |chain, gateway| {
+        first_run(gateway).await;
         let drafts: Vec<Draft> = (1..=3).map(|nonce| Draft::new(gateway, nonce, nonce)).collect();
         for draft in &drafts {
             settle(gateway, draft).await;
         }
-        gateway.clock().advance(Duration::from_secs(25)).await;
-        assert!(chain.waiting().is_empty(), "they have not waited long enough");
+        runs_after(gateway, "settle", 25).await;
+        for draft in &drafts {
+            assert_eq!(state(gateway, draft).await.0, "queued", "it has not waited long enough");
+        }
         let tx = submitted(chain, gateway, &drafts).await;
         assert_eq!((tx.to, tx.value), (ScriptedChain::address_of(VAULT), crate::wei(0)));
         chain.mine(vec![
@@ -96,10 +99,11 @@ async fn a_full_batch_is_sent_at_once() {
 #[tokio::test]
 async fn a_voucher_that_is_about_to_expire_is_sent_before_its_time() {
     each(json!({ "batch_s": 600 }), async |chain, gateway| {
+        first_run(gateway).await;
         let draft = Draft { expiry_s: gateway.now_s() + 90, ..Draft::new(gateway, 1, 1) };
         settle(gateway, &draft).await;
-        gateway.clock().advance(Duration::from_secs(25)).await;
-        assert!(chain.waiting().is_empty());
+        runs_after(gateway, "settle", 25).await;
+        assert_eq!(state(gateway, &draft).await.0, "queued");
         gateway.clock().advance(Duration::from_secs(10)).await;
         assert!(holds(&waits(chain, gateway, 1).await[0], &draft));
     })
@@ -322,6 +326,37 @@ async fn a_payer_who_broke_his_promise_is_refused_for_30_days() {
         gateway.clock().advance(Duration::from_secs(31 * 86_400)).await;
         let later = reserve::check(gateway, &Draft::new(gateway, 1, 4), 1).await;
         assert!(later["accepted"].is_object(), "not for ever: {later}");
+    })
+    .await;
+}
+
+/// Until then, a balance that was read before does not know of the settlement: the voucher counts beside it.
+#[tokio::test]
+async fn the_logs_end_vouchers_two_minutes_later_and_blame_the_payer_for_his_own_doing_alone() {
+    each(json!({}), async |chain, gateway| {
+        let drafts: Vec<Draft> = (1..=2).map(|wallet| Draft::new(gateway, wallet, 1)).collect();
+        for draft in &drafts {
+            settle(gateway, draft).await;
+        }
+        let tx = submitted(chain, gateway, &drafts).await;
+        // A block of the script is seven seconds after the one before, whatever the gateway's clock says.
+        chain.mine_empty(20);
+        chain.mine(vec![settled(&drafts[0], tx.hash), skipped(&drafts[1], "expired", tx.hash)]);
+        chain.mine_empty(DEPTH + 1);
+        gateway.indexed(chain).await;
+        let row = gateway.rows("SELECT settled_at FROM x402_settled").await.remove(0);
+        let settled_at: i64 = row.trim_start_matches("Int(").trim_end_matches(')').parse().unwrap();
+        let left_s = u64::try_from(settled_at + 119 - gateway.now_s()).unwrap();
+        runs_after(gateway, "close", left_s).await;
+        let stored = async || gateway.rows("SELECT state FROM x402_vouchers ORDER BY state").await;
+        assert_eq!(stored().await, ["Text(\"submitted\")", "Text(\"submitted\")"]);
+        let ended = async || {
+            gateway.clock().advance(Duration::from_secs(5)).await;
+            stored().await == ["Text(\"settled\")", "Text(\"skipped\")"]
+        };
+        assert!(tokio::time::timeout(MINUTE, until(ended)).await.is_ok(), "{:?}", stored().await);
+        let refused = "SELECT count(*) FROM x402_payers WHERE refused_until_s > 0";
+        assert_eq!(gateway.rows(refused).await, ["Int(0)"], "time is not his doing");
     })
     .await;
 }

@@ -143,6 +143,35 @@ async fn while_vouchers_wait_too_long() {
 }
 
 #[tokio::test]
+async fn while_a_batch_is_in_no_block_for_too_long() {
+    let chain = chain().await;
+    let gateway = start(prepared(TestGateway::builder(), &chain, &json!({})), &chain).await;
+    let draft = Draft::new(&gateway, 1, 1);
+    settle(&gateway, &draft).await;
+    gateway.clock().advance(Duration::from_secs(30)).await;
+    let tx = crate::waits(&chain, &gateway, 1).await.remove(0);
+    crate::becomes(&gateway, &draft, "submitted").await;
+    gateway.execute("UPDATE x402_batches SET created_at = created_at - 601").await;
+    says_no(&gateway, "waited too long").await;
+    let is_mined = async |expected: &str| {
+        let noted = async || {
+            gateway.clock().advance(Duration::from_secs(1)).await;
+            gateway.rows("SELECT is_mined FROM x402_batches WHERE id = 1").await == [expected]
+        };
+        assert!(tokio::time::timeout(crate::MINUTE, crate::until(noted)).await.is_ok(), "is_mined is not {expected}");
+    };
+    chain.mine(vec![crate::settled(&draft, tx.hash)]);
+    is_mined("Int(1)").await;
+    settle(&gateway, &Draft::new(&gateway, 2, 1)).await;
+    chain.reorg(1);
+    chain.hold(true);
+    chain.mine_empty(2);
+    is_mined("Int(0)").await;
+    says_no(&gateway, "waited too long").await;
+    finish(gateway).await;
+}
+
+#[tokio::test]
 async fn vouchers_of_another_vault_are_not_settled() {
     let chain = chain().await;
     let gateway = start(prepared(TestGateway::builder(), &chain, &json!({})), &chain).await;
