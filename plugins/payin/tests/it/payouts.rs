@@ -131,6 +131,26 @@ async fn funds_and_refusals_hold_payouts_back() {
     .await;
 }
 
+/// With less gas than its code takes, the transfer would fail in its block.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_recipient_that_takes_too_much_gas_is_not_paid() {
+    each(selling(), async |site| {
+        let (dear, cheap) = (Wallet::new(20), Wallet::new(21));
+        site.main.set_estimate(address(&dear), 60_001);
+        site.main.set_estimate(address(&cheap), 60_000);
+        let quote = site.quote_for(&dear, "10").await;
+        site.deposit(&quote);
+        held(&site, &quote, "the transfer takes 60001 gas, at most 60000 are paid").await;
+        let quote = site.quote_for(&cheap, "10").await;
+        site.deposit(&quote);
+        site.pays(&quote).await;
+        site.paid(&quote).await;
+        assert_eq!(site.coins_of(&dear), Vec::<String>::new());
+        site
+    })
+    .await;
+}
+
 /// It cost its gas and moved nothing; nobody but a person repeats it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_payout_that_reverts_has_failed() {

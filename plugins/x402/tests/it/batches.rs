@@ -271,10 +271,14 @@ async fn what_somebody_else_has_settled_is_sent_no_more() {
         chain.mine(vec![settled(&draft, [7; 32])]);
         gateway.indexed(chain).await;
         assert_eq!(state(gateway, &draft).await.0, "settled");
-        let other = Draft::new(gateway, 2, 1);
-        settle(gateway, &other).await;
+        // Of the same payer, and with the same nonce.
+        let others = [Draft::new(gateway, 1, 2), Draft::new(gateway, 2, 1)];
+        for other in &others {
+            settle(gateway, other).await;
+        }
         let tx = waits(chain, gateway, 1).await.remove(0);
-        assert!(holds(&tx, &other) && !holds(&tx, &draft), "the batch after it is without it");
+        assert!(others.iter().all(|other| holds(&tx, other)), "the batch after it has what is not settled");
+        assert!(!holds(&tx, &draft), "the batch after it is without it");
     })
     .await;
 }
