@@ -151,6 +151,11 @@ async fn while_a_batch_is_in_no_block_for_too_long() {
     gateway.clock().advance(Duration::from_secs(30)).await;
     let tx = crate::waits(&chain, &gateway, 1).await.remove(0);
     crate::becomes(&gateway, &draft, "submitted").await;
+    let noted = async || {
+        gateway.clock().advance(Duration::from_secs(1)).await;
+        gateway.rows("SELECT count(*) FROM x402_batch_transactions").await == ["Int(1)"]
+    };
+    assert!(tokio::time::timeout(crate::MINUTE, crate::until(noted)).await.is_ok(), "its transaction is not noted");
     gateway.execute("UPDATE x402_batches SET created_at = created_at - 601").await;
     says_no(&gateway, "waited too long").await;
     let is_mined = async |expected: &str| {

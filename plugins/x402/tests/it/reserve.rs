@@ -268,6 +268,7 @@ async fn a_broken_promise_is_seen_when_it_is_reserved() {
         refuse(gateway.now_s()).await;
         let answer = reserve(gateway, &all[1], until_s).await;
         assert!(answer["reserved"].is_string(), "the time is over: {answer}");
+        checked(gateway, &Draft::new(gateway, 1, 5)).await;
         chain.mine(vec![crate::settled(&Draft { payee: promised.payer(), ..promised }, [7; 32])]);
         gateway.indexed(chain).await;
         let answer = reserve(gateway, &all[2], until_s).await;
