@@ -129,6 +129,9 @@ async fn the_balance_does_not_show_what_is_in_no_block() {
         site.waits(2).await;
         let rows = "SELECT is_mined FROM referrals_transfers ORDER BY new_agent";
         assert_eq!(site.gateway.rows(rows).await, ["Int(1)", "Int(1)", "Int(0)", "Int(0)"]);
+        site.chain.hold(true);
+        site.becomes(1, "paid").await;
+        assert_eq!(site.status(3).await, "pending", "each is paid by its own transfers");
     })
     .await;
 }

@@ -189,6 +189,30 @@ async fn a_voucher_that_fails_alone_three_times_has_failed() {
 }
 
 #[tokio::test]
+async fn a_batch_that_fails_changes_no_voucher_of_another() {
+    each(json!({}), async |chain, gateway| {
+        first_run(gateway).await;
+        chain.refuse_calls(ScriptedChain::address_of(VAULT), true);
+        for nonce in [1, 2] {
+            settle(gateway, &Draft::new(gateway, 1, nonce)).await;
+        }
+        // It is on its way, and only the vault can say that it came too late.
+        let other = "0x0000000000000000000000000000000000000009";
+        let on_its_way =
+            format!("state = 'submitted', batch = 99, vault = '{other}', expiry_s = {}", gateway.now_s() - 1);
+        gateway.execute(&format!("UPDATE x402_vouchers SET {on_its_way} WHERE nonce = '2'")).await;
+        let failed = async || {
+            gateway.clock().advance(Duration::from_secs(1)).await;
+            gateway.rows("SELECT attempts FROM x402_vouchers WHERE nonce = '1'").await == ["Int(1)"]
+        };
+        assert!(tokio::time::timeout(MINUTE, until(failed)).await.is_ok(), "the batch does not fail");
+        let other = "SELECT state, batch, attempts FROM x402_vouchers WHERE nonce = '2'";
+        assert_eq!(gateway.rows(other).await, ["Text(\"submitted\") Int(99) Int(0)"]);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn the_next_attempt_comes_after_a_pause() {
     each(json!({}), async |chain, gateway| {
         chain.refuse_calls(ScriptedChain::address_of(VAULT), true);
@@ -254,6 +278,7 @@ async fn contracts_have_batches_of_their_own_with_a_bound_of_gas() {
         assert_eq!(answer["success"], true, "{answer}");
         gateway.clock().advance(Duration::from_secs(30)).await;
         let txs = waits(chain, gateway, 2).await;
+        assert_eq!(gateway.rows("SELECT count(DISTINCT intent) FROM x402_batches").await, ["Int(2)"]);
         let of_contract = txs.iter().find(|tx| !holds(tx, &by_key)).expect("a batch of the contract's");
         let of_key = txs.iter().find(|tx| holds(tx, &by_key)).expect("a batch of the key's");
         assert_eq!(of_contract.gas, 520_000, "the gas of its signature check is bounded");

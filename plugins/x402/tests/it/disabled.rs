@@ -157,6 +157,9 @@ async fn while_a_batch_is_in_no_block_for_too_long() {
     };
     assert!(tokio::time::timeout(crate::MINUTE, crate::until(noted)).await.is_ok(), "its transaction is not noted");
     gateway.execute("UPDATE x402_batches SET created_at = created_at - 601").await;
+    let other =
+        "INSERT INTO x402_batches (intent, state, is_mined, by_contract, created_at) VALUES (0, 'failed', 0, 0, 0)";
+    gateway.execute(other).await;
     says_no(&gateway, "waited too long").await;
     let is_mined = async |expected: &str| {
         let noted = async || {
@@ -167,6 +170,7 @@ async fn while_a_batch_is_in_no_block_for_too_long() {
     };
     chain.mine(vec![crate::settled(&draft, tx.hash)]);
     is_mined("Int(1)").await;
+    assert_eq!(gateway.rows("SELECT is_mined FROM x402_batches WHERE id = 2").await, ["Int(0)"], "of this one alone");
     settle(&gateway, &Draft::new(&gateway, 2, 1)).await;
     chain.reorg(1);
     chain.hold(true);
