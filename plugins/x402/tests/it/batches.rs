@@ -363,14 +363,18 @@ async fn a_payer_who_broke_his_promise_is_refused_for_30_days() {
 #[tokio::test]
 async fn the_logs_end_vouchers_two_minutes_later_and_blame_the_payer_for_his_own_doing_alone() {
     each(json!({}), async |chain, gateway| {
-        let drafts: Vec<Draft> = (1..=2).map(|wallet| Draft::new(gateway, wallet, 1)).collect();
+        let drafts: Vec<Draft> = (1..=3).map(|wallet| Draft::new(gateway, wallet, 1)).collect();
         for draft in &drafts {
             settle(gateway, draft).await;
         }
         let tx = submitted(chain, gateway, &drafts).await;
         // A block of the script is seven seconds after the one before, whatever the gateway's clock says.
         chain.mine_empty(20);
-        chain.mine(vec![settled(&drafts[0], tx.hash), skipped(&drafts[1], "expired", tx.hash)]);
+        chain.mine(vec![
+            settled(&drafts[0], tx.hash),
+            skipped(&drafts[1], "expired", tx.hash),
+            skipped(&drafts[2], "insufficient balance", tx.hash),
+        ]);
         chain.mine_empty(DEPTH + 1);
         gateway.indexed(chain).await;
         let row = gateway.rows("SELECT settled_at FROM x402_settled").await.remove(0);
@@ -378,14 +382,14 @@ async fn the_logs_end_vouchers_two_minutes_later_and_blame_the_payer_for_his_own
         let left_s = u64::try_from(settled_at + 119 - gateway.now_s()).unwrap();
         runs_after(gateway, "close", left_s).await;
         let stored = async || gateway.rows("SELECT state FROM x402_vouchers ORDER BY state").await;
-        assert_eq!(stored().await, ["Text(\"submitted\")", "Text(\"submitted\")"]);
+        assert_eq!(stored().await, ["Text(\"submitted\")"; 3]);
         let ended = async || {
             gateway.clock().advance(Duration::from_secs(5)).await;
-            stored().await == ["Text(\"settled\")", "Text(\"skipped\")"]
+            stored().await == ["Text(\"settled\")", "Text(\"skipped\")", "Text(\"skipped\")"]
         };
         assert!(tokio::time::timeout(MINUTE, until(ended)).await.is_ok(), "{:?}", stored().await);
-        let refused = "SELECT count(*) FROM x402_payers WHERE refused_until_s > 0";
-        assert_eq!(gateway.rows(refused).await, ["Int(0)"], "time is not his doing");
+        let refused = gateway.rows("SELECT payer FROM x402_payers WHERE refused_until_s > 0").await;
+        assert_eq!(refused, [format!("Text(\"{}\")", drafts[2].payer())], "time is nobody's doing");
     })
     .await;
 }

@@ -139,6 +139,8 @@ async fn while_vouchers_wait_too_long() {
     settle(&gateway, &Draft::new(&gateway, 2, 1)).await;
     gateway.execute("UPDATE x402_vouchers SET queued_at = queued_at - 1").await;
     says_no(&gateway, "waited too long").await;
+    gateway.execute("UPDATE x402_vouchers SET by_contract = 1").await;
+    settle(&gateway, &Draft::new(&gateway, 3, 1)).await;
     finish(gateway).await;
 }
 
@@ -177,6 +179,9 @@ async fn while_a_batch_is_in_no_block_for_too_long() {
     chain.mine_empty(2);
     is_mined("Int(0)").await;
     says_no(&gateway, "waited too long").await;
+    // A payer whose code makes his batches fail stops nobody else.
+    gateway.execute("UPDATE x402_batches SET by_contract = 1 WHERE id = 1").await;
+    settle(&gateway, &Draft::new(&gateway, 3, 1)).await;
     finish(gateway).await;
 }
 

@@ -132,6 +132,28 @@ async fn a_reservation_ends_by_its_time() {
     .await;
 }
 
+/// The job that voids what is overdue may not have run yet.
+#[tokio::test]
+async fn a_reservation_ends_once_by_its_payer_and_nonce_and_in_its_time() {
+    each(json!({}), async |_, gateway| {
+        let (one, same_nonce) = (Draft::new(gateway, 1, 1), Draft::new(gateway, 2, 1));
+        reserved(gateway, &one).await;
+        reserved(gateway, &same_nonce).await;
+        assert_eq!(end(gateway, &one, Some("it failed")).await, "done");
+        assert_eq!(state(gateway, &same_nonce).await.0, "reserved");
+        assert_eq!(end(gateway, &same_nonce, None).await, "done");
+        assert_eq!(end(gateway, &one, None).await, "gone");
+        for (nonce, until_s, answer) in [(2, gateway.now_s() - 1, "gone"), (3, gateway.now_s(), "done")] {
+            let draft = Draft::new(gateway, 1, nonce);
+            reserved(gateway, &draft).await;
+            let update = format!("UPDATE x402_vouchers SET until_s = {until_s} WHERE nonce = '{nonce}'");
+            gateway.execute(&update).await;
+            assert_eq!(end(gateway, &draft, None).await, answer);
+        }
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn what_is_reserved_is_in_no_batch() {
     each(json!({ "batch_s": 5 }), async |chain, gateway| {
