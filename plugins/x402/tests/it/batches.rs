@@ -363,7 +363,7 @@ async fn a_payer_who_broke_his_promise_is_refused_for_30_days() {
 #[tokio::test]
 async fn the_logs_end_vouchers_two_minutes_later_and_blame_the_payer_for_his_own_doing_alone() {
     each(json!({}), async |chain, gateway| {
-        let drafts: Vec<Draft> = (1..=3).map(|wallet| Draft::new(gateway, wallet, 1)).collect();
+        let drafts: Vec<Draft> = (1..=4).map(|wallet| Draft::new(gateway, wallet, 1)).collect();
         for draft in &drafts {
             settle(gateway, draft).await;
         }
@@ -376,18 +376,23 @@ async fn the_logs_end_vouchers_two_minutes_later_and_blame_the_payer_for_his_own
             skipped(&drafts[2], "insufficient balance", tx.hash),
         ]);
         chain.mine_empty(DEPTH + 1);
+        // This one is not final.
+        chain.mine(vec![skipped(&drafts[3], "bad signature", tx.hash)]);
         gateway.indexed(chain).await;
         let row = gateway.rows("SELECT settled_at FROM x402_settled").await.remove(0);
         let settled_at: i64 = row.trim_start_matches("Int(").trim_end_matches(')').parse().unwrap();
         let left_s = u64::try_from(settled_at + 119 - gateway.now_s()).unwrap();
         runs_after(gateway, "close", left_s).await;
         let stored = async || gateway.rows("SELECT state FROM x402_vouchers ORDER BY state").await;
-        assert_eq!(stored().await, ["Text(\"submitted\")"; 3]);
+        assert_eq!(stored().await, ["Text(\"submitted\")"; 4]);
+        let expected = ["settled", "skipped", "skipped", "submitted"].map(|state| format!("Text(\"{state}\")"));
         let ended = async || {
             gateway.clock().advance(Duration::from_secs(5)).await;
-            stored().await == ["Text(\"settled\")", "Text(\"skipped\")", "Text(\"skipped\")"]
+            stored().await == expected
         };
         assert!(tokio::time::timeout(MINUTE, until(ended)).await.is_ok(), "{:?}", stored().await);
+        runs_after(gateway, "close", 200).await;
+        assert_eq!(stored().await, expected);
         let refused = gateway.rows("SELECT payer FROM x402_payers WHERE refused_until_s > 0").await;
         assert_eq!(refused, [format!("Text(\"{}\")", drafts[2].payer())], "time is nobody's doing");
     })

@@ -196,3 +196,30 @@ async fn vouchers_of_another_vault_are_not_settled() {
     assert!(chain.waiting().is_empty() && chain.mined().is_empty());
     finish(gateway).await;
 }
+
+#[tokio::test]
+async fn the_job_ends_what_is_over_and_nothing_else() {
+    crate::each(json!({ "batch_s": 600 }), async |_, gateway| {
+        crate::first_run(gateway).await;
+        let (other, now_s) = ("0x0000000000000000000000000000000000000009", gateway.now_s());
+        let (past, later) = (now_s - 1, now_s + 900);
+        let cases = [
+            (format!("expiry_s = {past}"), "skipped"),
+            (format!("state = 'submitted', batch = 99, expiry_s = {past}, vault = '{other}'"), "submitted"),
+            (format!("expiry_s = {later}"), "queued"),
+            (format!("vault = '{other}'"), "unsettleable"),
+            (format!("state = 'reserved', until_s = {past}"), "voided"),
+            (format!("state = 'reserved', until_s = {later}, vault = '{other}'"), "reserved"),
+        ];
+        for nonce in 1..=6 {
+            settle(gateway, &Draft::new(gateway, 1, nonce)).await;
+        }
+        for (nonce, (change, _)) in (1..).zip(&cases) {
+            gateway.execute(&format!("UPDATE x402_vouchers SET {change} WHERE nonce = '{nonce}'")).await;
+        }
+        crate::runs_after(gateway, "settle", 5).await;
+        let states = gateway.rows("SELECT state FROM x402_vouchers ORDER BY nonce").await;
+        assert_eq!(states, cases.map(|(_, state)| format!("Text(\"{state}\")")));
+    })
+    .await;
+}
