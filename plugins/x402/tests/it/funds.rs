@@ -1,11 +1,10 @@
 //! Funds and used nonces: from the vault's events, and by the vault while these are missing.
 
 use crate::{
-    CONFIRMATIONS, FMX, MINUTE, VAULT, builders, chain, deposited, draft::Draft, each, finish, mock, read, set_funds,
-    settled, start, unlock_requested, verify_payment::problem, withdrawn,
+    CONFIRMATIONS, FMX, MINUTE, deposited, draft::Draft, each, mock, read, set_funds, settled, unlock_requested,
+    verify_payment::problem, withdrawn,
 };
-use plugin_api::Address;
-use plugin_testing::{ScriptedChain, ScriptedLog, TestGateway, json};
+use plugin_testing::{ScriptedChain, TestGateway, json};
 
 /// A wallet without a deposit.
 const NEW: u64 = 20;
@@ -102,25 +101,4 @@ async fn the_vault_is_asked_when_events_are_missing() {
         assert!(problem(gateway, &used.payment()).await.contains("the vault has settled it"), "by its events");
     })
     .await;
-}
-
-/// What is in the vault of before pays for nothing in the one of now.
-#[tokio::test]
-async fn each_vault_has_its_own_accounts() {
-    for place in 0..builders(&chain().await, &json!({})).await.len() {
-        let chain = chain().await;
-        let gateway = start(builders(&chain, &json!({})).await.remove(place), &chain).await;
-        let payer = Draft::new(&gateway, 1, 1).payer();
-        let vault = Address([0x99; 20]);
-        let gateway = gateway.restart_after(|config| {
-            let contracts = &mut config.chains.get_mut("main").unwrap().contracts;
-            contracts.insert(VAULT.to_owned(), vault.to_string().parse().unwrap());
-        });
-        let gateway = gateway.await;
-        chain.mine(vec![ScriptedLog { address: vault.to_string().parse().unwrap(), ..deposited(payer, 5) }]);
-        let account = format!("SELECT balance FROM x402_accounts WHERE payer = '{payer}' AND vault = '{vault}'");
-        let counted = async || gateway.rows(&account).await == ["Text(\"5\")"];
-        TestGateway::eventually(MINUTE, "the deposit counts alone", counted).await;
-        finish(gateway).await;
-    }
 }
