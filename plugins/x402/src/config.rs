@@ -122,6 +122,15 @@ mod tests {
     }
 
     #[test]
+    fn names_are_words_of_64_letters_at_most() {
+        let with = |asset: &str| Config { asset: asset.to_owned(), ..Config::default() }.validate();
+        assert!(with(&"a".repeat(64)).is_ok());
+        for wrong in ["a".repeat(65), "a b".to_owned(), "\u{e9}a".to_owned()] {
+            assert!(with(&wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
     fn the_rule_for_references_is_one_of_three() {
         for (text, rule) in [("any", RefRule::Any), ("match", RefRule::Match), ("required", RefRule::Required)] {
             let config: Config = serde_json::from_value(serde_json::json!({ "ref": text })).unwrap();

@@ -158,6 +158,7 @@ fn integral_numbers_become_integers() {
         assert_eq!(parse(text.as_bytes()).unwrap(), json!(0), "{text}");
     }
     assert_eq!(parse(b"-3.0").unwrap(), json!(-3));
+    assert_eq!(parse(b"[9007199254740992.0]").unwrap(), json!([9_007_199_254_740_992_u64]));
     assert_eq!(parse(b"0.5").unwrap(), json!(0.5));
 }
 

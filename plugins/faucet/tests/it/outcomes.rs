@@ -85,6 +85,40 @@ async fn the_reserve_counts_what_is_recorded_and_not_mined() {
     .await;
 }
 
+/// The server that tells the balance may be behind the one that told of the block.
+#[tokio::test]
+async fn the_reserve_counts_gas_and_for_a_minute_what_is_mined() {
+    each(json!({}), async |chain, gateway| {
+        let set_balance = |wei: &str| chain.set_balance(Wallet::new(RELAYER).address().parse().unwrap(), wei);
+        let refused = async || {
+            assert_refused(&post(&gateway, &json!({ "address": address(9) })).await, 503, "faucet_reserve");
+        };
+        set_balance("50500000000000000000");
+        drip(&gateway, 1).await;
+        eventually(&gateway, "it is sent", async || chain.waiting().len() == 1).await;
+        // For two drips, without the gas of the first one's transaction.
+        set_balance("51001999999999999999");
+        refused().await;
+        set_balance("51002000000000000000");
+        drip(&gateway, 2).await;
+        eventually(&gateway, "both are sent", async || chain.waiting().len() == 2).await;
+        assert_eq!(gateway.rows("SELECT count(DISTINCT intent) FROM faucet_drips").await, ["Int(2)"]);
+        chain.mine_empty(1);
+        let mined = async || {
+            gateway.rows("SELECT count(*) FROM faucet_drips WHERE state = 'open' AND mined_at IS NOT NULL").await
+                == ["Int(2)"]
+        };
+        eventually(&gateway, "it is noted that they are in a block", mined).await;
+        // For one drip with all gas, but not for three.
+        set_balance("50520000000000000000");
+        refused().await;
+        gateway.clock().advance(Duration::from_secs(61)).await;
+        drip(&gateway, 3).await;
+        gateway
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn hashes_of_clients_are_deleted_after_48_hours() {
     each(json!({}), async |_, gateway| {

@@ -229,6 +229,42 @@ mod tests {
         assert!(!elsewhere.is_in(&receipt));
     }
 
+    fn transfer(tx: u8, from: u8, to: u8, units: u64) -> ChainEvent<TransferArguments> {
+        serde_json::from_value(serde_json::json!({
+            "chain": "base", "contract": "USDC", "address": Address([1; 20]), "event": "Transfer",
+            "args": { "from": Address([from; 20]), "to": Address([to; 20]), "value": units.to_string() },
+            "block": 100, "block_hash": Hash256([5; 32]), "time_s": 9, "tx": Hash256([tx; 32]), "tx_index": 0, "log_index": 7,
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn transfers_are_numbered_within_their_transaction_for_each_address() {
+        let events = vec![
+            transfer(1, 2, 3, 5),
+            transfer(1, 2, 3, 0),
+            transfer(1, 3, 3, 5),
+            transfer(1, 2, 4, 6),
+            transfer(1, 0, 3, 7),
+            transfer(2, 2, 3, 8),
+        ];
+        let found = ordered("USDC", events);
+        let numbers: Vec<(String, i64)> = found.iter().map(|one| (one.units.to_string(), one.ordinal)).collect();
+        let expected = [("5", 1), ("6", 1), ("7", 2), ("8", 1)];
+        assert_eq!(numbers, expected.map(|(units, ordinal)| (units.to_owned(), ordinal)), "none of 0 or to itself");
+
+        let first = &found[0];
+        let row = Deposit { tx: first.tx, address: first.address, ..deposit().0 };
+        assert!(row.is_of(first));
+        let others = [
+            FoundTransfer { token: Address([9; 20]), ..first.clone() },
+            FoundTransfer { address: Address([9; 20]), ..first.clone() },
+            FoundTransfer { tx: Hash256([9; 32]), ..first.clone() },
+            FoundTransfer { ordinal: 2, ..first.clone() },
+        ];
+        assert!(others.iter().all(|other| !row.is_of(other)));
+    }
+
     #[test]
     fn coins_are_present_in_the_transaction_that_sent_them() {
         let (deposit, receipt) = deposit();

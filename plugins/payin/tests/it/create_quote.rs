@@ -137,6 +137,40 @@ async fn the_value_of_open_quotes_is_bounded() {
     .await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn quotes_may_be_as_large_as_their_bounds() {
+    let mut config = selling();
+    for cap in ["payout_max_wei", "hour_max_wei", "day_max_wei"] {
+        config[cap] = json!("196000000000000000000000");
+    }
+    for bound in ["open_usd_max", "open_usd_per_network"] {
+        let mut config = config.clone();
+        config[bound] = json!(10_000);
+        each(config, async |site| {
+            assert_eq!(site.quote("10000").await["fmxOut"], "196000000000000000000000");
+            let (status, _) = refusal(&site, json!({ "amount": "1" })).await;
+            assert!([429, 503].contains(&status), "{bound}: {status}");
+            site.gateway.execute("UPDATE payin_quotes SET status = 'expired', open_key = NULL").await;
+            assert_eq!(site.quote("1").await["fmxOut"], "19600000000000000000");
+            site
+        })
+        .await;
+    }
+}
+
+/// A deposit of an earlier block cannot be for the quote, also when the server that is asked is behind the scan.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_quote_begins_after_what_was_scanned() {
+    each(selling(), async |site| {
+        let scanned_to = site.dev.head() + 2;
+        site.gateway.execute(&format!("UPDATE payin_scans SET scanned_to = {scanned_to}")).await;
+        site.quote("10").await;
+        assert_eq!(site.gateway.rows("SELECT position FROM payin_quotes").await, [format!("Int({scanned_to})")]);
+        site
+    })
+    .await;
+}
+
 /// 10 USDX buy exactly what one payout may be: the unit of dust that another quote makes necessary is too much.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_quote_is_above_the_cap_with_its_dust() {
@@ -225,6 +259,26 @@ async fn a_payer_supersedes_its_own_quotes_alone() {
     .await;
 }
 
+/// They keep their amounts: whoever asks again and again would have all of them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn superseded_quotes_count_as_open() {
+    each(selling(), async |site| {
+        let of_payer = json!({ "from": Wallet::new(31).address() });
+        for _ in 0..5 {
+            assert_eq!(refusal(&site, of_payer.clone()).await.0, 201);
+        }
+        let superseded = site.gateway.rows("SELECT count(*) FROM payin_quotes WHERE status = 'superseded'").await;
+        assert_eq!(superseded, ["Int(4)"]);
+        assert_eq!(refusal(&site, of_payer).await, (429, json!("too_many_open")));
+        site.gateway.execute("UPDATE payin_quotes SET expires_at = 1").await;
+        let expired =
+            async || site.gateway.rows("SELECT DISTINCT status FROM payin_quotes").await == ["Text(\"expired\")"];
+        site.until("their amounts are free when they expire", expired).await;
+        site
+    })
+    .await;
+}
+
 /// The time of blocks decides, not the gateway's clock.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_amount_is_free_when_the_scan_has_passed_its_grace() {
@@ -289,7 +343,9 @@ async fn a_site_has_a_few_times_the_quotes_of_a_network() {
         assert_eq!(ask(&site, "2001:db8:1:3::2").await, refused, "the network has its one");
         assert_eq!(ask(&site, "2001:db8:1:4::1").await, refused, "the site has its four");
         assert_eq!(ask(&site, "2001:db8:2::1").await.0, 201, "another site");
+        assert_eq!(ask(&site, "2001:db8:1:4::1").await, refused, "the quote of another site is not its own");
         assert_eq!(ask(&site, "192.0.2.1").await.0, 201);
+        assert_eq!(ask(&site, "192.0.2.1").await, refused, "without a site, the network has its one, too");
 
         // USD are those of the site together: it has 40 of 55.
         let more = |config: &mut Value| {

@@ -9,6 +9,7 @@ mod get_market;
 mod get_quote;
 mod isolation;
 mod list_deposits;
+mod matching;
 mod native;
 mod old_state;
 mod pause_payin;

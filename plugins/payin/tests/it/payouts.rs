@@ -1,6 +1,6 @@
 //! What holds a payout back, and payouts that fail. A quote that is held back waits, with the reason.
 
-use crate::{CONFIRMATIONS, PAYIN, Site, buyer, each, selling};
+use crate::{CONFIRMATIONS, PAYIN, Site, buyer, deposit_address, each, operator, selling, transfer};
 use plugin_api::Address;
 use plugin_testing::{Value, Wallet, json};
 use std::time::Duration;
@@ -73,6 +73,31 @@ async fn caps_hold_payouts_back_and_fail_none() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_payout_may_be_as_large_as_the_caps_and_no_larger() {
+    let mut config = selling();
+    for cap in ["payout_max_wei", "hour_max_wei", "day_max_wei"] {
+        config[cap] = json!("196000000000000000000");
+    }
+    each(config, async |site| {
+        let quote = site.quote_for(&Wallet::new(20), "10").await;
+        site.deposit(&quote);
+        site.pays(&quote).await;
+        site.paid(&quote).await;
+        // More arrives than was quoted, and an operator gives it to the quote.
+        let small = site.quote_for(&Wallet::new(21), "10").await;
+        site.dev.mine(vec![transfer(&buyer(), deposit_address(), "11000000")]);
+        site.until("it is left", async || site.deposits("unmatched").await.len() == 1).await;
+        let id = site.deposits("unmatched").await[0]["depositId"].clone();
+        let assign = json!({ "depositId": id, "quoteId": small["quoteId"] });
+        let done = site.operate(&operator(), "deposits/resolve", "payin.resolve", assign).await;
+        assert_eq!(done.status, 200, "{}", done.text());
+        held(&site, &small, "more than one payout may be").await;
+        site
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn funds_and_refusals_hold_payouts_back() {
     each(selling(), async |site| {
         // The account can pay one of two.
@@ -101,6 +126,26 @@ async fn funds_and_refusals_hold_payouts_back() {
         site.paid(&one).await;
         site.paid(&other).await;
         assert_eq!(site.main.mined().len(), 2);
+        site
+    })
+    .await;
+}
+
+/// With less gas than its code takes, the transfer would fail in its block.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_recipient_that_takes_too_much_gas_is_not_paid() {
+    each(selling(), async |site| {
+        let (dear, cheap) = (Wallet::new(20), Wallet::new(21));
+        site.main.set_estimate(address(&dear), 60_001);
+        site.main.set_estimate(address(&cheap), 60_000);
+        let quote = site.quote_for(&dear, "10").await;
+        site.deposit(&quote);
+        held(&site, &quote, "the transfer takes 60001 gas, at most 60000 are paid").await;
+        let quote = site.quote_for(&cheap, "10").await;
+        site.deposit(&quote);
+        site.pays(&quote).await;
+        site.paid(&quote).await;
+        assert_eq!(site.coins_of(&dear), Vec::<String>::new());
         site
     })
     .await;

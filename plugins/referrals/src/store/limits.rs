@@ -70,3 +70,15 @@ pub async fn today(db: &impl Query, now_s: i64) -> Result<i64, HostError> {
 pub fn next_day(now_s: i64) -> i64 {
     now_s - now_s.rem_euclid(DAY_S) + DAY_S
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_day_begins_at_midnight() {
+        for now_s in [DAY_S, DAY_S + 1, 2 * DAY_S - 1] {
+            assert_eq!(next_day(now_s), 2 * DAY_S);
+        }
+    }
+}

@@ -136,6 +136,7 @@ async fn the_owners_of_the_claim_stay() {
         assert_eq!(referral["newOwner"]["address"], newcomer().address());
         assert_eq!(referral["refOwner"]["address"], referrer().address());
         assert_eq!(refusal(&site.claim(&newcomer(), 1, 3).await), is(403, "not_owner"), "of the owner of now");
+        assert_eq!(site.claim(&newcomer(), 3, 2).await.status, 201, "it is another agent's owner still");
         let board = site.read("/api/referrals/leaderboard").await;
         assert_eq!(board["items"][0]["owner"]["address"], script::account(71));
     })

@@ -39,6 +39,9 @@ async fn the_newest_claim_is_first_and_all_are_counted() {
         site.finalize().await;
         site.waits(2).await;
         site.becomes(101, "paid").await;
+        // One of another referrer.
+        site.mine(agent(104, &Wallet::new(104))).await;
+        assert_eq!(site.claim(&Wallet::new(104), 104, 3).await.status, 201);
         // Nothing is final here that could be paid.
         site.mine(paid_job(2, 102)).await;
         let list = by_2(site, "").await;

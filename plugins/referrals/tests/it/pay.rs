@@ -94,7 +94,7 @@ async fn a_restart_between_record_and_end_pays_once() {
 async fn an_account_without_coins_pays_nobody_and_the_operator_is_told() {
     each(paying(), async |site| {
         let growth = plugin_testing::Wallet::new(super::GROWTH).address().parse().unwrap();
-        site.chain.set_balance(growth, "20000000000000000000");
+        site.chain.set_balance(growth, "20009999999999999999");
         site.claimed().await;
         site.mine(paid_job(1, 1)).await;
         site.finalize().await;
@@ -104,7 +104,54 @@ async fn an_account_without_coins_pays_nobody_and_the_operator_is_told() {
             ("pending".to_owned(), json!(null))
         );
         assert_eq!(site.gateway.rows("SELECT count(*) FROM referrals_transfers").await, ["Int(0)"]);
-        site.chain.set_balance(growth, "21000000000000000000");
+        // Two rewards, and the gas of their transfers.
+        site.chain.set_balance(growth, "20010000000000000000");
+        site.waits(2).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_balance_does_not_show_what_is_in_no_block() {
+    each(paying(), async |site| {
+        let growth = plugin_testing::Wallet::new(super::GROWTH).address().parse().unwrap();
+        site.chain.set_balance(growth, "20010000000000000000");
+        site.claimed().await;
+        assert_eq!(site.claim(&newcomer(), 3, 2).await.status, 201);
+        site.mine(paid_job(1, 1)).await;
+        site.mine(paid_job(2, 3)).await;
+        site.finalize().await;
+        site.waits(2).await;
+        site.after_run().await;
+        assert_eq!(site.gateway.rows("SELECT count(*) FROM referrals_transfers").await, ["Int(2)"]);
+        // Not final yet, but paid from the balance.
+        site.chain.mine_empty(1);
+        site.waits(2).await;
+        let rows = "SELECT is_mined FROM referrals_transfers ORDER BY new_agent";
+        assert_eq!(site.gateway.rows(rows).await, ["Int(1)", "Int(1)", "Int(0)", "Int(0)"]);
+        site.chain.hold(true);
+        site.becomes(1, "paid").await;
+        assert_eq!(site.status(3).await, "pending", "each is paid by its own transfers");
+    })
+    .await;
+}
+
+/// With less gas than the owner's code takes, the transfer would fail in its block.
+#[tokio::test]
+async fn an_owner_that_takes_too_much_gas_is_not_paid() {
+    each(paying(), async |site| {
+        let owner = referrer().address().parse().unwrap();
+        site.chain.set_estimate(owner, 60_001);
+        site.claimed().await;
+        site.mine(paid_job(1, 1)).await;
+        site.finalize().await;
+        let held = async || site.referral(1).await["reason"].is_string();
+        site.until("it is held", held).await;
+        let reason = site.referral(1).await["reason"].clone();
+        assert_eq!(reason, "a transfer to refOwner would fail: it takes 60001 gas, at most 60000 are paid");
+        assert_eq!(site.gateway.rows("SELECT count(*) FROM referrals_transfers").await, ["Int(0)"]);
+        site.chain.set_estimate(owner, 60_000);
+        site.gateway.clock().advance(std::time::Duration::from_secs(3600)).await;
         site.waits(2).await;
     })
     .await;

@@ -124,6 +124,7 @@ mod tests {
         assert!(is_paused(&after(1, 1000), 30, 129) && !is_paused(&after(1, 1000), 30, 130));
         assert!(is_paused(&after(2, 1000), 30, 159) && !is_paused(&after(2, 1000), 30, 160));
         assert!(!is_paused(&after(2, 170), 30, 111), "it has less than a minute left");
+        assert!(is_paused(&after(2, 171), 30, 111));
     }
 
     #[test]

@@ -72,6 +72,7 @@ mod tests {
             json!("1e18"),
             json!("0X1"),
             json!("0x+1"),
+            json!("0x1_0"),
             json!(" 1"),
             json!(1.5),
             json!(-1),

@@ -259,5 +259,6 @@ mod tests {
         let exposure = Exposure::of(&[replaced], 5, 100);
         assert_eq!((exposure.pending.to_string().as_str(), exposure.is_broken), ("7", true));
         assert_eq!(Exposure::of(&[one(State::Reserved)], 5, 501), Exposure::default(), "its time is over");
+        assert_eq!(Exposure::of(&[one(State::Queued)], 5, 1001), Exposure::default(), "that it expired is our doing");
     }
 }

@@ -194,6 +194,7 @@ mod tests {
             json!("ab".repeat(65)),
             json!(format!("0x{}a", "ab".repeat(65))),
             json!(format!("0x{}", "zz".repeat(65))),
+            json!(format!("0x{}zz", "ab".repeat(64))),
         ] {
             assert!(signature(Some(&value)).is_err(), "{value}");
         }

@@ -92,6 +92,11 @@ async fn without_gas() {
     chain.set_balance(facilitator, "7000000000000000");
     gateway.clock().advance(Duration::from_secs(61)).await;
     settle(&gateway, &Draft::new(&gateway, 1, 1)).await;
+    // The balance is read once a minute.
+    chain.set_balance(facilitator, "6999999999999999");
+    settle(&gateway, &Draft::new(&gateway, 1, 2)).await;
+    gateway.clock().advance(Duration::from_secs(60)).await;
+    says_no(&gateway, "a batch may cost 7000000000000000").await;
     finish(gateway).await;
 }
 
@@ -130,8 +135,53 @@ async fn while_vouchers_wait_too_long() {
     crate::first_run(&gateway).await;
     let draft = Draft { expiry_s: gateway.now_s() + 3900, ..Draft::new(&gateway, 1, 1) };
     settle(&gateway, &draft).await;
-    gateway.execute("UPDATE x402_vouchers SET queued_at = queued_at - 601").await;
+    gateway.execute("UPDATE x402_vouchers SET queued_at = queued_at - 600").await;
+    settle(&gateway, &Draft::new(&gateway, 2, 1)).await;
+    gateway.execute("UPDATE x402_vouchers SET queued_at = queued_at - 1").await;
     says_no(&gateway, "waited too long").await;
+    gateway.execute("UPDATE x402_vouchers SET by_contract = 1").await;
+    settle(&gateway, &Draft::new(&gateway, 3, 1)).await;
+    finish(gateway).await;
+}
+
+#[tokio::test]
+async fn while_a_batch_is_in_no_block_for_too_long() {
+    let chain = chain().await;
+    let gateway = start(prepared(TestGateway::builder(), &chain, &json!({})), &chain).await;
+    let draft = Draft::new(&gateway, 1, 1);
+    settle(&gateway, &draft).await;
+    gateway.clock().advance(Duration::from_secs(30)).await;
+    let tx = crate::waits(&chain, &gateway, 1).await.remove(0);
+    crate::becomes(&gateway, &draft, "submitted").await;
+    let noted = async || {
+        gateway.clock().advance(Duration::from_secs(1)).await;
+        gateway.rows("SELECT count(*) FROM x402_batch_transactions").await == ["Int(1)"]
+    };
+    assert!(tokio::time::timeout(crate::MINUTE, crate::until(noted)).await.is_ok(), "its transaction is not noted");
+    gateway.execute("UPDATE x402_batches SET created_at = created_at - 601").await;
+    let other =
+        "INSERT INTO x402_batches (intent, state, is_mined, by_contract, created_at) VALUES (0, 'failed', 0, 0, 0)";
+    gateway.execute(other).await;
+    says_no(&gateway, "waited too long").await;
+    let is_mined = async |expected: &str| {
+        let noted = async || {
+            gateway.clock().advance(Duration::from_secs(1)).await;
+            gateway.rows("SELECT is_mined FROM x402_batches WHERE id = 1").await == [expected]
+        };
+        assert!(tokio::time::timeout(crate::MINUTE, crate::until(noted)).await.is_ok(), "is_mined is not {expected}");
+    };
+    chain.mine(vec![crate::settled(&draft, tx.hash)]);
+    is_mined("Int(1)").await;
+    assert_eq!(gateway.rows("SELECT is_mined FROM x402_batches WHERE id = 2").await, ["Int(0)"], "of this one alone");
+    settle(&gateway, &Draft::new(&gateway, 2, 1)).await;
+    chain.reorg(1);
+    chain.hold(true);
+    chain.mine_empty(2);
+    is_mined("Int(0)").await;
+    says_no(&gateway, "waited too long").await;
+    // A payer whose code makes his batches fail stops nobody else.
+    gateway.execute("UPDATE x402_batches SET by_contract = 1 WHERE id = 1").await;
+    settle(&gateway, &Draft::new(&gateway, 3, 1)).await;
     finish(gateway).await;
 }
 
@@ -145,4 +195,31 @@ async fn vouchers_of_another_vault_are_not_settled() {
     crate::becomes(&gateway, &draft, "unsettleable").await;
     assert!(chain.waiting().is_empty() && chain.mined().is_empty());
     finish(gateway).await;
+}
+
+#[tokio::test]
+async fn the_job_ends_what_is_over_and_nothing_else() {
+    crate::each(json!({ "batch_s": 600 }), async |_, gateway| {
+        crate::first_run(gateway).await;
+        let (other, now_s) = ("0x0000000000000000000000000000000000000009", gateway.now_s());
+        let (past, later) = (now_s - 1, now_s + 900);
+        let cases = [
+            (format!("expiry_s = {past}"), "skipped"),
+            (format!("state = 'submitted', batch = 99, expiry_s = {past}, vault = '{other}'"), "submitted"),
+            (format!("expiry_s = {later}"), "queued"),
+            (format!("vault = '{other}'"), "unsettleable"),
+            (format!("state = 'reserved', until_s = {past}"), "voided"),
+            (format!("state = 'reserved', until_s = {later}, vault = '{other}'"), "reserved"),
+        ];
+        for nonce in 1..=6 {
+            settle(gateway, &Draft::new(gateway, 1, nonce)).await;
+        }
+        for (nonce, (change, _)) in (1..).zip(&cases) {
+            gateway.execute(&format!("UPDATE x402_vouchers SET {change} WHERE nonce = '{nonce}'")).await;
+        }
+        crate::runs_after(gateway, "settle", 5).await;
+        let states = gateway.rows("SELECT state FROM x402_vouchers ORDER BY nonce").await;
+        assert_eq!(states, cases.map(|(_, state)| format!("Text(\"{state}\")")));
+    })
+    .await;
 }

@@ -26,6 +26,8 @@ async fn a_deposit_counts_when_it_is_deep_enough() {
             gateway.indexed(chain).await;
             let why = problem(gateway, &draft.payment()).await;
             assert!(why.contains(&format!("the vault holds 0 wei of the payer ({FMX} more are in blocks")), "{why}");
+            let other = Draft { amount: FMX, ..Draft::new(gateway, 1, 1) };
+            assert_eq!(problem(gateway, &other.payment()).await, "", "another payer has his");
             chain.mine_empty(1);
         }
         gateway.indexed(chain).await;

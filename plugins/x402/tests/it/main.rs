@@ -136,6 +136,14 @@ async fn first_run(gateway: &TestGateway) {
     TestGateway::eventually(MINUTE, "the job runs", async || !gateway.rows(ran).await.is_empty()).await;
 }
 
+/// Lets so much time pass that a job is due, and waits until it has run.
+async fn runs_after(gateway: &TestGateway, job: &str, seconds: u64) {
+    let runs = format!("SELECT runs FROM host_job_runs WHERE plugin = 'x402' AND job = '{job}'");
+    let before = gateway.rows(&runs).await;
+    gateway.clock().advance(Duration::from_secs(seconds)).await;
+    TestGateway::eventually(MINUTE, "the job runs", async || gateway.rows(&runs).await != before).await;
+}
+
 /// Settles a voucher by the route; it is accepted.
 async fn settle(gateway: &TestGateway, draft: &Draft) {
     let settled = post(gateway, "/api/x402/settle", &draft.payment()).await;

@@ -74,7 +74,10 @@ async fn terms_are_of_version_1_unless_the_url_asks_for_2() {
         let terms = &v2["accepts"][0];
         assert_eq!((&terms["amount"], &terms["network"]), (&json!("5"), &json!("service:3961")));
         assert_eq!((&terms["maxAmountRequired"], &v2["error"]), (&json!(null), &json!("why not")));
-        assert_ne!(terms["extra"]["nonceHint"], json!(hint), "no nonce is proposed twice");
+        let second = terms["extra"]["nonceHint"].as_u64().unwrap();
+        assert_ne!(second, hint, "no nonce is proposed twice");
+        let now_s = gateway.now_s().unsigned_abs();
+        assert!((hint / 1_000_000, second / 1_000_000) == (now_s, now_s) && second > hint, "{hint} and {second} at {now_s}");
     })
     .await;
     each(json!({ "version": 2, "scheme": "a", "network": "b", "asset": "c" }), async |_, gateway| {
@@ -125,6 +128,28 @@ async fn a_reservation_ends_by_its_time() {
             gateway.rows("SELECT state FROM x402_vouchers").await == ["Text(\"voided\")"]
         };
         TestGateway::eventually(MINUTE, "the job voids it", voided).await;
+    })
+    .await;
+}
+
+/// The job that voids what is overdue may not have run yet.
+#[tokio::test]
+async fn a_reservation_ends_once_by_its_payer_and_nonce_and_in_its_time() {
+    each(json!({}), async |_, gateway| {
+        let (one, same_nonce) = (Draft::new(gateway, 1, 1), Draft::new(gateway, 2, 1));
+        reserved(gateway, &one).await;
+        reserved(gateway, &same_nonce).await;
+        assert_eq!(end(gateway, &one, Some("it failed")).await, "done");
+        assert_eq!(state(gateway, &same_nonce).await.0, "reserved");
+        assert_eq!(end(gateway, &same_nonce, None).await, "done");
+        assert_eq!(end(gateway, &one, None).await, "gone");
+        for (nonce, until_s, answer) in [(2, gateway.now_s() - 1, "gone"), (3, gateway.now_s(), "done")] {
+            let draft = Draft::new(gateway, 1, nonce);
+            reserved(gateway, &draft).await;
+            let update = format!("UPDATE x402_vouchers SET until_s = {until_s} WHERE nonce = '{nonce}'");
+            gateway.execute(&update).await;
+            assert_eq!(end(gateway, &draft, None).await, answer);
+        }
     })
     .await;
 }
@@ -234,9 +259,80 @@ async fn price_and_age_are_checked_again() {
         other["price"]["payee"] = json!(Address([9; 20]));
         let answer = post(gateway, "/api/caller/reserve", &other).await;
         assert!(answer["refused"].as_str().unwrap().contains("payee"), "{answer}");
-        gateway.clock().advance(Duration::from_secs(61)).await;
+        let second = self::checked(gateway, &Draft::new(gateway, 1, 2)).await;
+        gateway.clock().advance(Duration::from_secs(60)).await;
+        let answer = reserve(gateway, &second, Some(until_s)).await;
+        assert!(answer["reserved"].is_string(), "a check counts for a minute: {answer}");
+        gateway.clock().advance(Duration::from_secs(1)).await;
         let answer = reserve(gateway, &checked, Some(until_s)).await;
         assert!(answer["refused"].as_str().unwrap().contains("too long"), "{answer}");
+    })
+    .await;
+}
+
+/// Between the check and the reservation, another gateway may have learnt that the payer spent what he had promised.
+#[tokio::test]
+async fn a_broken_promise_is_seen_when_it_is_reserved() {
+    each(json!({}), async |chain, gateway| {
+        let promised = Draft::new(gateway, 1, 1);
+        crate::settle(gateway, &promised).await;
+        let mut all = Vec::new();
+        for nonce in 2..=4 {
+            all.push(checked(gateway, &Draft::new(gateway, 1, nonce)).await);
+        }
+        let until_s = Some(gateway.now_s() + 60);
+        let refuse = async |until_s: i64| {
+            gateway.execute(&format!("UPDATE x402_payers SET refused_until_s = {until_s}")).await;
+        };
+        refuse(gateway.now_s() + 1).await;
+        let answer = reserve(gateway, &all[0], until_s).await;
+        assert!(answer["refused"].as_str().unwrap_or_default().contains("was not covered"), "{answer}");
+        refuse(gateway.now_s()).await;
+        let answer = reserve(gateway, &all[1], until_s).await;
+        assert!(answer["reserved"].is_string(), "the time is over: {answer}");
+        checked(gateway, &Draft::new(gateway, 1, 5)).await;
+        chain.mine(vec![crate::settled(&Draft { payee: promised.payer(), ..promised }, [7; 32])]);
+        gateway.indexed(chain).await;
+        let answer = reserve(gateway, &all[2], until_s).await;
+        assert!(answer["refused"].as_str().unwrap_or_default().contains("was not covered"), "{answer}");
+    })
+    .await;
+}
+
+/// Without a payee, a voucher for anybody would fit the price.
+#[tokio::test]
+async fn nothing_is_paid_to_nobody() {
+    each(json!({}), async |_, gateway| {
+        let draft = Draft::new(gateway, 1, 1);
+        let mut nobody = price(PRICE_WEI);
+        nobody["payee"] = json!(null);
+        let payment = STANDARD.encode(draft.payment().to_string());
+        let offer = json!({ "price": nobody, "resource": RESOURCE, "refused": null });
+        let check = json!({ "price": nobody, "resource": RESOURCE, "payment": payment });
+        let checked = checked(gateway, &draft).await;
+        let until_s = gateway.now_s() + 60;
+        let reserve = json!({ "price": nobody, "resource": RESOURCE, "checked": checked, "until_s": until_s });
+        for (what, input) in [("offer", offer), ("check", check), ("reserve", reserve)] {
+            let answer = post(gateway, &format!("/api/caller/{what}"), &input).await;
+            assert_eq!(answer["disabled"], "nobody is there to be paid", "{what}: {answer}");
+        }
+        assert_eq!(gateway.rows("SELECT count(*) FROM x402_vouchers").await, ["Int(0)"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_full_batch_of_kept_vouchers_is_sent_at_once() {
+    each(json!({ "batch_size": 2, "batch_s": 600 }), async |chain, gateway| {
+        crate::first_run(gateway).await;
+        for nonce in [1, 2] {
+            let draft = Draft::new(gateway, 1, nonce);
+            reserved(gateway, &draft).await;
+            assert_eq!(end(gateway, &draft, None).await, "done");
+        }
+        // A job that is woken runs again after a tenth of a second.
+        gateway.clock().advance(Duration::from_secs(1)).await;
+        TestGateway::eventually(MINUTE, "a full batch is sent", async || chain.waiting().len() == 1).await;
     })
     .await;
 }

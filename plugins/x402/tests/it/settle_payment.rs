@@ -130,6 +130,9 @@ async fn amounts_below_their_cost_and_long_queues_are_refused() {
         let draft = |nonce| Draft { amount: 1000, ..Draft::new(gateway, 1, nonce) };
         assert_eq!((reason(&draft(1)).await, reason(&draft(2)).await), (String::new(), String::new()));
         assert!(reason(&draft(3)).await.contains("2 vouchers of the payer wait"));
+        gateway.execute("UPDATE x402_vouchers SET state = 'submitted', batch = 99 WHERE nonce = '1'").await;
+        assert!(reason(&draft(3)).await.contains("2 vouchers of the payer wait"), "also those in a batch");
+        assert_eq!(reason(&Draft { amount: 1000, ..Draft::new(gateway, 2, 1) }).await, "", "those of another do not");
     })
     .await;
 }
