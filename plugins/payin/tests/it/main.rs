@@ -11,6 +11,7 @@ mod isolation;
 mod list_deposits;
 mod native;
 mod old_state;
+mod own_address;
 mod pause_payin;
 mod payouts;
 mod prices;
