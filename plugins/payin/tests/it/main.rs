@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::large_futures, reason = "tests")]
 
+mod colliding;
 mod create_quote;
 mod deposit_address;
 mod get_assets;
