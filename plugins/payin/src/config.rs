@@ -32,6 +32,8 @@ pub struct Config {
     pub open_usd_max: i64,
     /// USD of the open quotes of one client's network, or IPv6 /48, so that none takes all of the others: 1 to 1000000000.
     pub open_usd_per_network: i64,
+    /// Open quotes of a chain that have an address of their own: 1 to 1000. One request for events names all of them.
+    pub own_addresses_max: i64,
     /// Addresses that see deposits, resolve those that match no quote, and pause. While there are none, nobody does.
     pub operators: Vec<String>,
     /// The chains on which deposits are taken, by their names in `[chains]`. `eth`, `bsc`, `base`, `arbitrum`, `polygon`, `optimism` and
@@ -62,6 +64,7 @@ impl Default for Config {
             open_per_network: 30,
             open_usd_max: 100_000,
             open_usd_per_network: 20_000,
+            own_addresses_max: 200,
             operators: Vec::new(),
             chains: BTreeMap::new(),
             market: MarketSettings::default(),
@@ -113,6 +116,7 @@ impl Config {
             ConfigError::outside("open_per_network", self.open_per_network, 1..=100_000),
             ConfigError::outside("open_usd_max", self.open_usd_max, 1..=1_000_000_000),
             ConfigError::outside("open_usd_per_network", self.open_usd_per_network, 1..=1_000_000_000),
+            ConfigError::outside("own_addresses_max", self.own_addresses_max, 1..=1000),
             self.caps().filter(|caps| caps.payout > caps.hour || caps.hour > caps.day).map(|_| {
                 "payout_max_wei, hour_max_wei, day_max_wei: a payout of the allowed size would never fit".to_owned()
             }),
@@ -123,6 +127,13 @@ impl Config {
             // Both would find each deposit, and pay it twice.
             let (slug, other, id) = (&chain.slug, &other.slug, chain.chain_id);
             problems.push(Some(format!("chains.{slug}.chain_id: it is {id}, as that of {other}: name one of them")));
+        }
+        for (chain, other) in pairs(&chains) {
+            // An address is one chain's: the keys of a wallet are the same everywhere.
+            if chain.account.is_some() && chain.account == other.account {
+                let (slug, other) = (&chain.slug, &other.slug);
+                problems.push(Some(format!("chains.{slug}.xpub: it is that of {other}: use another account")));
+            }
         }
         let chain_id = chain_ids.get(MAIN).copied().unwrap_or_default();
         let market = self.market.market(chain_id, chain_ids, &mut problems);

@@ -82,6 +82,13 @@ pub enum QuoteError {
     OpenUsdFull,
     #[api(
         503,
+        "addresses_full",
+        "no more addresses are watched on {0} now",
+        hint = "repeat the request when some quotes have ended, in some minutes, or use another chain"
+    )]
+    AddressesFull(String),
+    #[api(
+        503,
         "no_amount_free",
         "no amount near this one is free{0}",
         hint = "ask for a somewhat different amount: deposits are told apart by it"

@@ -75,6 +75,7 @@ impl Plugin for Payin {
                 routes::get_assets::route(),
                 routes::get_market::route(),
                 routes::create_quote::route(),
+                routes::list_addresses::route(),
                 routes::list_deposits::route(),
                 routes::resolve_deposit::route(),
                 routes::pause_payin::route(),
@@ -85,6 +86,7 @@ impl Plugin for Payin {
                 Migration::new(2, "market", include_str!("../migrations/0002_market.sql")),
                 Migration::new(3, "prices", include_str!("../migrations/0003_prices.sql")),
                 Migration::new(4, "guard", include_str!("../migrations/0004_guard.sql")),
+                Migration::new(5, "addresses", include_str!("../migrations/0005_addresses.sql")),
             ])
             .jobs([
                 jobs::scan::job(),

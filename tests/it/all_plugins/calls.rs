@@ -393,6 +393,7 @@ fn arrivals(now_s: i64) -> Vec<Call> {
         Call::get("get_assets", "/api/payin/assets"),
         Call::get("get_market", "/api/payin/market").answered(503),
         Call::get("get_quote", "/api/payin/q_0123456789abcdef").answered(404),
+        Call::get("list_addresses", "/api/payin/addresses").signed(&operator(), "payin.addresses", Place::Headers),
         Call::get("list_deposits", "/api/payin/deposits").signed(&operator(), "payin.deposits", Place::Headers),
         Call::post("create_quote", "/api/payin/quote", Payload::Json(quote)).answered(503),
         Call::write("pause_payin", "/api/payin/pause", &operator(), "payin.pause", json!({ "paused": false }))

@@ -220,6 +220,7 @@ fn payin(right: &RightCalls) -> Vec<Refusal> {
         Refusal { call: right.of("create_quote"), status: 503, code: "disabled" },
         right.at("get_quote", "/api/payin/q_0", 404, "not_found"),
         right.at("get_market", "/api/payin/market", 503, "market_unavailable"),
+        right.by("list_addresses", &stranger(), 403, "not_operator"),
         right.by("pause_payin", &stranger(), 403, "not_operator"),
         right.with("pause_payin", &json!({ "chain": "eth" }), 400, "unknown_chain"),
         Refusal { call: right.of("resolve_deposit"), status: 404, code: "not_found" },

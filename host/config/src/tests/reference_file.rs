@@ -148,6 +148,7 @@ const OF_PLUGINS: &[&str] = &[
     "plugins.payin.open_usd_max",
     "plugins.payin.open_usd_per_network",
     "plugins.payin.operators",
+    "plugins.payin.own_addresses_max",
     "plugins.payin.payout_max_wei",
     "plugins.payin.price_usd",
     "plugins.payloads.client_bytes_per_day_max",

@@ -1,6 +1,6 @@
 //! The chains on which deposits are taken. Seven have their facts here; an operator may add others.
 
-use super::feed::Feed;
+use super::{account::Account, feed::Feed};
 use alloy_primitives::address;
 use plugin_api::Address;
 
@@ -20,6 +20,8 @@ pub struct TakenChain {
     pub explorer: String,
     pub confirmations: u64,
     pub deposit: Address,
+    /// Gives each quote of a token an address of its own.
+    pub account: Option<Account>,
     pub tokens: Vec<Token>,
     /// The coins of the chain itself, if they are taken.
     pub native: Option<Token>,

@@ -2,6 +2,7 @@
 //! be worth nothing.
 
 use super::{
+    account::Account,
     chain::{NATIVE, NATIVE_DECIMALS, TakenChain, Token, named},
     feed::Feed,
 };
@@ -21,6 +22,9 @@ const CONFIRMATIONS_MAX: u64 = 100_000;
 pub struct ChainSettings {
     /// The address that deposits are sent to. It is the operator's; the gateway has no key of it.
     pub deposit: Option<String>,
+    /// Extended public key (`xpub…`) of an account, `m/44'/60'/n'`, that is used for nothing else: each quote of a token gets the next
+    /// of its addresses `0/i`. Coins of the chain itself still go to `deposit`.
+    pub xpub: Option<String>,
     /// Blocks until a deposit counts, its own included: 1 to 100000.
     pub confirmations: Option<u64>,
     /// Id of the chain, which `[chains]` must say too.
@@ -76,6 +80,7 @@ impl ChainSettings {
         if deposit.is_none() {
             missing("deposit", "write the address that deposits are sent to");
         }
+        let account = self.account().map_err(|error| missing("xpub", &error)).ok()?;
         let chain_id = self.chain_id.or(known.as_ref().map(|known| known.chain_id));
         match (chain_id, chain_ids.get(slug)) {
             (None, _) => missing("chain_id", "it is missing, and this is none of the seven named chains"),
@@ -124,9 +129,14 @@ impl ChainSettings {
             explorer: explorer.unwrap_or_default().trim_end_matches('/').to_owned(),
             confirmations: confirmations?,
             deposit: deposit?,
+            account,
             tokens,
             native,
         })
+    }
+
+    fn account(&self) -> Result<Option<Account>, String> {
+        self.xpub.as_deref().map(Account::parse).transpose()
     }
 
     /// The coins of the chain, if they are taken; `known` is the symbol of those of a named chain.

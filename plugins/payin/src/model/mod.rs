@@ -1,5 +1,6 @@
 //! Pure parts: chains, amounts, prices, what is stored and what is shown.
 
+mod account;
 mod amount;
 mod bridge;
 mod chain;
@@ -13,6 +14,7 @@ mod price;
 mod quote;
 mod view;
 
+pub use account::Account;
 pub use amount::{Decimal, dust_max, format_units, free_amount, parse_units};
 pub use bridge::Bridge;
 pub use chain::{NATIVE, NATIVE_DECIMALS, TakenChain, Token};

@@ -1,11 +1,16 @@
 //! A quote: what is asked for, and what is stored.
 
 use super::{
-    Decimal, Units,
-    price::{coins_for, usd_of},
+    Decimal, Deposit, Units,
+    price::{GRACE_S, coins_for, usd_of},
 };
+use alloy_primitives::U256;
 use plugin_api::{Address, Hash256, JsonSchema, Wei, handles::Bind};
 use serde::{Deserialize, Serialize};
+
+/// At its own address a quote takes deposits from this part of its amount on, and up to this part more.
+const LEAST_PART: u64 = 2;
+const MORE_PART: u64 = 100;
 
 /// What a client asks for.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -105,6 +110,8 @@ pub struct Quote {
     pub units_in: Option<Units>,
     /// Whether its amount is still its own.
     pub is_open: bool,
+    /// Of the address that is this quote's alone.
+    pub address_index: Option<i64>,
 }
 
 impl Quote {
@@ -113,6 +120,25 @@ impl Quote {
         let send = self.units_in.unwrap_or(self.send);
         let usd = self.usd_of(send).unwrap_or(self.usd);
         Self { send, usd, ..self.clone() }
+    }
+
+    /// Why a deposit at the quote's own address is not for it by itself. Exchanges deduct fees, so less is taken, down to half: what is less
+    /// than that is rather a first try. More than a hundredth above would let a sender use the quote's price for what it was not
+    /// asked for.
+    pub fn misfit(&self, deposit: &Deposit) -> Option<&'static str> {
+        let (least, most) = (self.send.0 / U256::from(LEAST_PART), self.send.0 + self.send.0 / U256::from(MORE_PART));
+        let is_open = self.is_open && matches!(self.status, Status::Quoted | Status::Superseded);
+        [
+            (self.chain != deposit.chain || self.token != deposit.token, "is for another token"),
+            (!is_open || self.deposit.is_some(), "has a deposit, or is over"),
+            (deposit.block <= self.position, "was made after the block of the deposit"),
+            (deposit.block_time > self.expires_at + GRACE_S, "had expired"),
+            (self.payer.is_some_and(|payer| payer != deposit.sender), "names another payer"),
+            (deposit.units.0 < least, "is for more than twice as much"),
+            (deposit.units.0 > most, "is for less"),
+        ]
+        .into_iter()
+        .find_map(|(is_so, reason)| is_so.then_some(reason))
     }
 
     /// What so much is worth, by the price of the quote.

@@ -321,9 +321,12 @@ impl Quote {
         } else {
             ""
         };
+        let what = match self.address_index {
+            None => "Another amount is not recognised: exchanges that deduct a fee change it.",
+            Some(_) => "The address is this quote's alone, for one transfer: what a fee takes away buys fewer coins.",
+        };
         let note = format!(
-            "Send exactly {amount} {} in one transfer on {} to {} before expiresAt. Another amount is not recognised: exchanges that deduct \
-             a fee change it.{by_hand} The coins go to {} after {} confirmations; GET /api/payin/{} shows the progress.",
+            "Send exactly {amount} {} in one transfer on {} to {} before expiresAt. {what}{by_hand} The coins go to {} after {} confirmations; GET /api/payin/{} shows the progress.",
             self.asset, chain.name, self.deposit_address, self.recipient, self.required, self.id
         );
         QuoteView {

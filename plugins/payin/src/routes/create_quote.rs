@@ -9,10 +9,10 @@ use crate::{
     error::QuoteError,
     jobs::scan::are_right,
     model::{
-        Decimal, LIFE_S, NewQuote, Quote, QuoteView, SPREAD_BPS, Status, TakenChain, Token, USD_MAX, USD_MIN, Units,
-        coins_for, dust_max, format_units, free_amount, in_micro, one_usd, parse_units, usd_of,
+        Account, Decimal, LIFE_S, NewQuote, Quote, QuoteView, SPREAD_BPS, Status, TakenChain, Token, USD_MAX, USD_MIN,
+        Units, coins_for, dust_max, format_units, free_amount, in_micro, one_usd, parse_units, usd_of,
     },
-    store::{pauses, prices, quotes, scans},
+    store::{addresses, pauses, prices, quotes, scans},
 };
 use plugin_api::{
     Address, Created, HandlerError, HostError, HostErrorCode, JsonBody, RequestContext, Route, Tx, Wei,
@@ -49,6 +49,11 @@ struct Draft {
     quote: Quote,
     /// A keyed hash of the client's /48, with IPv6.
     site: Option<String>,
+    /// Where the quote gets an address of its own.
+    account: Option<Account>,
+    own_addresses_max: i64,
+    /// When the database was restored last, or 0.
+    restored_s: i64,
     price: Units,
     dust: Dust,
     per_recipient: i64,
@@ -196,11 +201,15 @@ async fn draft(
         block_in: None,
         units_in: None,
         is_open: true,
+        address_index: None,
     };
     let quote = priced(quote, requested, price)?;
     Ok(Draft {
         quote,
         site,
+        account: chain.account.clone().filter(|_| !token.is_native()),
+        own_addresses_max: config.own_addresses_max,
+        restored_s: cx.environment().restored_s.unwrap_or(0),
         price,
         dust: config.dust,
         per_recipient: config.open_per_recipient,
@@ -242,19 +251,46 @@ async fn record(tx: &Tx, draft: &Draft) -> Checked<Quote> {
         let (chain, reason, available) = (quote.chain.clone(), PAUSED.to_owned(), Vec::new());
         return Err(QuoteError::ChainUnavailable { chain, reason, unavailable: true, available }.into());
     }
-    let most = quote.requested.saturating_add(dust_max(quote.requested));
-    let taken = quotes::taken(tx, (&quote.chain, quote.token), (quote.requested, most)).await?;
-    let send = free_amount(quote.requested, quote.decimals, *dust, &taken);
-    let send = send.ok_or_else(|| QuoteError::no_amount_free(*dust))?;
+    let send = match &draft.account {
+        Some(_) => quote.requested,
+        None => free_of(tx, quote, *dust).await?,
+    };
     // With its dust: what is promised is what is bounded.
     let quote = priced(quote.clone(), send, *price)?;
     check_coins(&quote, draft)?;
     check_open(tx, draft, &quote).await?;
+    let quote = with_own_address(tx, draft, quote).await?;
     quotes::supersede(tx, &quote).await?;
     if !quotes::insert(tx, &quote, draft.site.as_deref()).await? {
         // Another quote took the amount at this moment, and the database has not noticed: the client is told to ask again.
         return Err(HostError::new(HostErrorCode::Conflict, "the amount was taken at this moment").into());
     }
+    Ok(quote)
+}
+
+/// The first amount that is no other open quote's.
+async fn free_of(tx: &Tx, quote: &Quote, dust: Dust) -> Checked<Units> {
+    let most = quote.requested.saturating_add(dust_max(quote.requested));
+    let taken = quotes::taken(tx, (&quote.chain, quote.token), (quote.requested, most)).await?;
+    let send = free_amount(quote.requested, quote.decimals, dust, &taken);
+    Ok(send.ok_or_else(|| QuoteError::no_amount_free(dust))?)
+}
+
+/// With the next address of the account, where the chain has one.
+async fn with_own_address(tx: &Tx, draft: &Draft, quote: Quote) -> Checked<Quote> {
+    let Some(account) = &draft.account else { return Ok(quote) };
+    if quotes::open_own(tx, &quote.chain).await? >= draft.own_addresses_max {
+        return Err(QuoteError::AddressesFull(quote.chain).into());
+    }
+    let index = addresses::take_index(tx, account.xpub(), &quote.chain, draft.restored_s).await?;
+    let taken = index.and_then(|index| Some((index, account.address(index)?)));
+    let Some((index, address)) = taken else {
+        let (chain, available) = (quote.chain, Vec::new());
+        let reason = "its xpub was that of another chain, or has no more addresses".to_owned();
+        return Err(QuoteError::ChainUnavailable { chain, reason, unavailable: true, available }.into());
+    };
+    let quote = Quote { deposit_address: address, address_index: Some(index), ..quote };
+    addresses::insert(tx, &quote, account.xpub(), index).await?;
     Ok(quote)
 }
 

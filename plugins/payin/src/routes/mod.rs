@@ -4,6 +4,7 @@ pub mod create_quote;
 pub mod get_assets;
 pub mod get_market;
 pub mod get_quote;
+pub mod list_addresses;
 pub mod list_deposits;
 pub mod pause_payin;
 pub mod resolve_deposit;

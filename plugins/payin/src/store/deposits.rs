@@ -187,7 +187,9 @@ pub async fn set_present(tx: &Tx, id: i64) -> Result<(), HostError> {
 pub async fn due(db: &impl Query, chain: &str, now_s: i64, limit: u32) -> Result<Vec<i64>, HostError> {
     let select = "SELECT d.id FROM payin_deposits d WHERE d.state = 'new' AND d.chain = $1 AND d.check_at <= $2 \
          ORDER BY CASE WHEN EXISTS (SELECT 1 FROM payin_quotes q WHERE q.chain = d.chain AND q.token = d.token AND q.send_key = d.units_key \
-             AND q.status IN ('quoted', 'superseded')) THEN 0 ELSE 1 END, d.block, d.log_index, d.id LIMIT $3";
+             AND q.address_index IS NULL AND q.status IN ('quoted', 'superseded')) THEN 0 \
+         WHEN EXISTS (SELECT 1 FROM payin_addresses a JOIN payin_quotes o ON o.id = a.quote WHERE a.chain = d.chain AND a.address = d.address \
+             AND o.status IN ('quoted', 'superseded')) THEN 0 ELSE 1 END, d.block, d.log_index, d.id LIMIT $3";
     db.rows(sql(select).bind((chain, now_s, limit))).await
 }
 

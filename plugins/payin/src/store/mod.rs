@@ -1,5 +1,6 @@
 //! All SQL, a file per table.
 
+pub mod addresses;
 pub mod caps;
 pub mod deposits;
 pub mod history;

@@ -9,7 +9,7 @@ use serde::Deserialize;
 const COLUMNS: &str = "q.id, q.chain, q.asset, q.token, q.decimals, q.deposit_address, q.recipient, q.payer, q.network, q.requested, \
      q.send, q.asset_usd, q.usd, q.price, q.spread_bps, q.fmx_out, q.position, q.required, q.status, q.deposit, q.confirmations, q.error, q.attempt, \
      q.intent, q.tx_out, q.nonce, q.is_mined, q.created_at, q.expires_at, q.seen_at, q.paid_at, d.tx AS tx_in, d.block AS block_in, \
-     d.units AS units_in, CASE WHEN q.open_key IS NULL THEN 0 ELSE 1 END AS is_open";
+     d.units AS units_in, CASE WHEN q.open_key IS NULL THEN 0 ELSE 1 END AS is_open, q.address_index";
 
 /// Quotes with the places of their deposits; `rest` selects and orders.
 fn select(rest: &str) -> Sql {
@@ -28,26 +28,29 @@ pub async fn taken(
     (least, most): (Units, Units),
 ) -> Result<Vec<Units>, HostError> {
     let select = "SELECT send_key FROM payin_quotes WHERE chain = $1 AND token = $2 AND send_key BETWEEN $3 AND $4 \
-         AND open_key IS NOT NULL ORDER BY send_key";
+         AND open_key IS NOT NULL AND address_index IS NULL ORDER BY send_key";
     let keys: Vec<String> = tx.rows(sql(select).bind((chain, token, least.sort_key(), most.sort_key()))).await?;
     Ok(keys.iter().filter_map(|key| key.trim_start_matches('0').parse().ok()).collect())
 }
 
-/// Stores a quote that is new; returns false when another one has its amount.
+/// Stores a quote that is new; returns false when another one has its amount, or its address.
 pub async fn insert(tx: &Tx, quote: &Quote, site: Option<&str>) -> Result<bool, HostError> {
     let insert = "INSERT INTO payin_quotes (id, chain, asset, token, decimals, deposit_address, recipient, payer, network, requested, \
          send, send_key, usd, usd_micro, price, spread_bps, fmx_out, quoted_out, position, required, status, open_key, confirmations, retry_at, \
-         attempt, is_mined, created_at, expires_at, asset_usd, site) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $17, $18, $19, $20, $21, 0, 0, 1, 0, $22, $23, $24, $25) \
+         attempt, is_mined, created_at, expires_at, asset_usd, site, address_index) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $17, $18, $19, $20, $21, 0, 0, 1, 0, $22, $23, $24, $25, $26) \
          ON CONFLICT (open_key) DO NOTHING";
     // By token, which keeps its address when an operator gives it another symbol.
-    let open_key = format!("{} {} {}", quote.chain, quote.token, quote.send);
+    let open_key = match quote.address_index {
+        None => format!("{} {} {}", quote.chain, quote.token, quote.send),
+        Some(_) => format!("{} {}", quote.chain, quote.deposit_address),
+    };
     let insert = sql(insert)
         .bind((&*quote.id, &*quote.chain, &*quote.asset, quote.token, quote.decimals, quote.deposit_address))
         .bind((quote.recipient, quote.payer, &*quote.network, quote.requested, quote.send, quote.send.sort_key()))
         .bind((quote.usd, crate::model::in_micro(quote.usd), quote.price, quote.spread_bps, quote.fmx_out))
         .bind((quote.position, quote.required, quote.status, open_key, quote.created_at, quote.expires_at))
-        .bind((quote.asset_usd, site));
+        .bind((quote.asset_usd, site, quote.address_index));
     if tx.execute(insert).await? == 0 {
         return Ok(false);
     }
@@ -114,7 +117,7 @@ pub async fn candidates(
     (chain, token, units): (&str, Address, Units),
     (block, block_time): (i64, i64),
 ) -> Result<Vec<Quote>, HostError> {
-    let rest = "WHERE q.chain = $1 AND q.token = $2 AND q.send_key = $3 AND q.status IN ('quoted', 'superseded') \
+    let rest = "WHERE q.chain = $1 AND q.token = $2 AND q.send_key = $3 AND q.status IN ('quoted', 'superseded') AND q.address_index IS NULL \
          AND q.position < $4 AND q.expires_at >= $5 ORDER BY q.created_at, q.id LIMIT 2";
     tx.rows(select(rest).bind((chain, token, units.sort_key(), block, block_time - GRACE_S))).await
 }
@@ -142,7 +145,8 @@ pub async fn set_confirmations(tx: &Tx, id: &str, confirmations: i64) -> Result<
 pub async fn lapsed(db: &impl Query, chain: &str, safe_time: i64, limit: u32) -> Result<Vec<String>, HostError> {
     let select = "SELECT q.id FROM payin_quotes q WHERE q.chain = $1 AND q.status IN ('quoted', 'superseded') AND q.expires_at < $2 \
          AND NOT EXISTS (SELECT 1 FROM payin_deposits n WHERE n.chain = q.chain AND n.token = q.token AND n.state = 'new' \
-             AND n.units_key = q.send_key) ORDER BY q.expires_at, q.id LIMIT $3";
+             AND (q.address_index IS NULL AND n.units_key = q.send_key \
+                 OR q.address_index IS NOT NULL AND n.address = q.deposit_address)) ORDER BY q.expires_at, q.id LIMIT $3";
     db.rows(sql(select).bind((chain, safe_time - GRACE_S, limit))).await
 }
 
@@ -219,13 +223,28 @@ pub struct Destination {
     pub token: String,
     pub decimals: i64,
     pub deposit_address: String,
+    /// Whether it is the address of one quote.
+    pub is_own: bool,
 }
 
-/// Where deposits could come for quotes of a chain that are open, or ended after this time.
-pub async fn destinations(db: &impl Query, chain: &str, since_s: i64) -> Result<Vec<Destination>, HostError> {
-    let select = "SELECT DISTINCT asset, token, decimals, deposit_address FROM payin_quotes WHERE chain = $1 \
-         AND (ended_at IS NULL OR ended_at >= $2) ORDER BY asset, token, deposit_address, decimals";
-    db.rows(sql(select).bind((chain, since_s))).await
+/// How many quotes of a chain with addresses of their own are open.
+pub async fn open_own(tx: &Tx, chain: &str) -> Result<i64, HostError> {
+    let select =
+        "SELECT count(*) FROM payin_quotes WHERE chain = $1 AND address_index IS NOT NULL AND ended_at IS NULL";
+    tx.one(sql(select).bind(chain)).await
+}
+
+/// Where deposits could come for quotes of a chain that are open, or ended after this time. Of those with addresses of their own: while they
+/// are open, and a day after a payout, whose deposit may move.
+pub async fn destinations(
+    db: &impl Query,
+    chain: &str,
+    (since_s, paid_since_s): (i64, i64),
+) -> Result<Vec<Destination>, HostError> {
+    let select = "SELECT DISTINCT asset, token, decimals, deposit_address, CASE WHEN address_index IS NULL THEN 0 ELSE 1 END AS is_own FROM payin_quotes WHERE chain = $1 \
+         AND (ended_at IS NULL OR address_index IS NULL AND ended_at >= $2 \
+             OR address_index IS NOT NULL AND deposit IS NOT NULL AND ended_at >= $3) ORDER BY asset, token, deposit_address, decimals";
+    db.rows(sql(select).bind((chain, since_s, paid_since_s))).await
 }
 
 /// What quotes of a chain's own coins call these, where they have them sent, and the smallest amount, while a deposit could match one.

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::large_futures, reason = "tests")]
 
+mod colliding;
 mod create_quote;
 mod deposit_address;
 mod get_assets;
@@ -12,6 +13,7 @@ mod list_deposits;
 mod matching;
 mod native;
 mod old_state;
+mod own_address;
 mod pause_payin;
 mod payouts;
 mod prices;

@@ -7,8 +7,9 @@ use super::{watched::Watched, window::TRANSFER};
 use crate::{
     Payin,
     jobs::{RowErrors, is_lasting},
-    model::{Deposit, DepositState, NATIVE, TakenChain, Token, TransferArguments, Units},
+    model::{Deposit, DepositState, NATIVE, Quote, TakenChain, Token, TransferArguments, Units},
     store::{
+        addresses,
         deposits::{self, Assignment},
         quotes,
     },
@@ -78,8 +79,9 @@ async fn match_due_one(
         None => check(chain, source, watched, &deposit).await,
     };
     checks.insert(place, check.clone());
-    let is_own =
-        deposit.sender == chain.deposit || watched.iter().any(|watched| watched.addresses.contains(&deposit.sender));
+    let is_own = deposit.sender == chain.deposit
+        || watched.iter().any(|watched| watched.addresses.contains(&deposit.sender))
+        || addresses::quote_of(&cx.db(), &chain.slug, deposit.sender).await?.is_some();
     match check {
         Check::Right if is_own => cx.write(async move |tx| leave(tx, &deposit, OWN).await).await,
         Check::Right => cx.write(async move |tx| match_one(tx, &deposit).await).await,
@@ -177,6 +179,9 @@ async fn match_one(tx: &Tx, deposit: &Deposit) -> Result<(), HostError> {
     if !is_current(tx, deposit).await? {
         return Ok(());
     }
+    if let Some(id) = addresses::quote_of(tx, &deposit.chain, deposit.address).await? {
+        return match_by_address(tx, deposit, &id).await;
+    }
     let of = (&*deposit.chain, deposit.token, deposit.units);
     let fitting = quotes::candidates(tx, of, (deposit.block, deposit.block_time)).await?;
     let reason = match fitting.as_slice() {
@@ -188,19 +193,39 @@ async fn match_one(tx: &Tx, deposit: &Deposit) -> Result<(), HostError> {
             format!("the quote {} is for another deposit address", quote.id)
         }
         [quote] => {
-            let detail = format!("deposit {} in block {}", deposit.tx, deposit.block);
-            match deposits::assign(tx, deposit, quote, &detail).await? {
-                Assignment::Done => return Ok(()),
-                Assignment::TooLarge => format!("the quote {} would be too large", quote.id),
-                // Both rows were read in this transaction.
-                Assignment::Changed => {
-                    return Err(HostError::new(HostErrorCode::Conflict, "the quote changed at this moment"));
-                }
-            }
+            return assign(tx, deposit, quote).await;
         }
         _ => "several open quotes have this amount".to_owned(),
     };
     deposits::leave(tx, deposit.id, &reason).await
+}
+
+/// The address says for which quote it came.
+async fn match_by_address(tx: &Tx, deposit: &Deposit, id: &str) -> Result<(), HostError> {
+    let Some(quote) = quotes::find(tx, id).await? else {
+        return deposits::leave(
+            tx,
+            deposit.id,
+            &format!("its address is that of the quote {id}, which ended long ago"),
+        )
+        .await;
+    };
+    match quote.misfit(deposit) {
+        Some(reason) => deposits::leave(tx, deposit.id, &format!("the quote {id} of its address {reason}")).await,
+        None => assign(tx, deposit, &quote).await,
+    }
+}
+
+async fn assign(tx: &Tx, deposit: &Deposit, quote: &Quote) -> Result<(), HostError> {
+    let detail = format!("deposit {} in block {}", deposit.tx, deposit.block);
+    match deposits::assign(tx, deposit, quote, &detail).await? {
+        Assignment::Done => Ok(()),
+        Assignment::TooLarge => {
+            deposits::leave(tx, deposit.id, &format!("the quote {} would be too large", quote.id)).await
+        }
+        // Both rows were read in this transaction.
+        Assignment::Changed => Err(HostError::new(HostErrorCode::Conflict, "the quote changed at this moment")),
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 
 mod check;
 mod decimals;
+mod late;
 mod native;
 mod presence;
 mod watched;
@@ -105,7 +106,14 @@ async fn run(cx: &PluginContext<Payin>, chain: &TakenChain) -> Result<(), HostEr
     let followed = presence::follow(cx, chain, &source, head).await;
     matched.and(followed)?;
     // Read again: where a deposit has moved, its block is to be scanned again before its quote may expire.
-    if is_complete(cx, chain, head).await? { complete(cx, chain, &source, head).await } else { Ok(()) }
+    if is_complete(cx, chain, head).await? {
+        complete(cx, chain, &source, head).await?;
+        // Nobody waits for what is late.
+        if let Err(error) = late::search(cx, chain, &source, (&watched, head)).await {
+            cx.warn(&format!("late deposits on {} are searched for later: {error}", chain.slug));
+        }
+    }
+    Ok(())
 }
 
 /// Whether the chain is scanned up to its head, and nothing is to be scanned again.

@@ -7,9 +7,15 @@ use crate::{
     store::quotes::{self, Destination},
 };
 use plugin_api::{Address, HostError, PluginContext};
+use std::collections::BTreeSet;
 
 /// After the end of the last quote of an address.
 const LATE_S: i64 = 7 * 86_400;
+
+/// A paid deposit that moves is looked for so long.
+const PAID_S: i64 = 86_400;
+/// Addresses of one request for events: the gateway takes 1,000.
+pub const ADDRESSES_MAX: usize = 500;
 
 /// A token, and the addresses to which deposits of it are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,20 +26,31 @@ pub struct Watched {
 
 /// The tokens of the configuration, then those of quotes.
 pub async fn watched(cx: &PluginContext<Payin>, chain: &TakenChain) -> Result<Vec<Watched>, HostError> {
-    let destinations = quotes::destinations(&cx.db(), &chain.slug, cx.now_s() - LATE_S).await?;
+    let destinations = quotes::destinations(&cx.db(), &chain.slug, (cx.now_s() - LATE_S, cx.now_s() - PAID_S)).await?;
     let configured = |token: &Token| Watched { token: token.clone(), addresses: vec![chain.deposit] };
     let mut all: Vec<Watched> = chain.tokens.iter().map(configured).collect();
-    for destination in destinations {
-        if !add(&mut all, &destination) {
+    for destination in &destinations {
+        if !add(&mut all, destination) {
             cx.error(&format!("quotes of {} have a destination that cannot be read: {destination:?}", chain.slug));
         }
     }
+    add_own(&mut all, &destinations);
     Ok(all)
+}
+
+/// Somebody may send another token to the address of a quote: the operator hears of it.
+fn add_own(all: &mut [Watched], destinations: &[Destination]) {
+    let own = destinations.iter().filter(|destination| destination.is_own);
+    let own: BTreeSet<Address> = own.filter_map(|destination| destination.deposit_address.parse().ok()).collect();
+    for watched in all {
+        let known: BTreeSet<Address> = watched.addresses.iter().copied().collect();
+        watched.addresses.extend(own.difference(&known));
+    }
 }
 
 /// Returns false when it cannot be read.
 fn add(all: &mut Vec<Watched>, destination: &Destination) -> bool {
-    let Destination { asset, token, decimals, deposit_address } = destination;
+    let Destination { asset, token, decimals, deposit_address, .. } = destination;
     let (Ok(token), Ok(address), Ok(decimals)) = (token.parse(), deposit_address.parse(), u8::try_from(*decimals))
     else {
         return false;
@@ -66,6 +83,7 @@ mod tests {
             token: token.to_string(),
             decimals: 6,
             deposit_address: address.to_string(),
+            is_own: false,
         };
         for destination in
             [to(token, deposit), to(token, old), to(token, old), to(Address([4; 20]), old), to(NATIVE, old)]

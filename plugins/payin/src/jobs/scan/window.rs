@@ -3,13 +3,14 @@
 use super::{
     native,
     presence::{Presence, look_up},
-    watched::Watched,
+    watched::{ADDRESSES_MAX, Watched},
 };
 use crate::{
     Payin,
     jobs::RowErrors,
     model::{
-        Deposit, FoundTransfer, NATIVE, NATIVE_DECIMALS, TakenChain, TransferArguments, Units, least_units, ordered,
+        Deposit, FoundTransfer, NATIVE, NATIVE_DECIMALS, TakenChain, Token, TransferArguments, Units, least_units,
+        ordered,
     },
     store::{
         deposits,
@@ -61,12 +62,14 @@ pub async fn scan(
     let last = source.block(to.cast_unsigned()).await?.ok_or_else(|| moved(chain))?;
     let (mut found, mut small) = (Vec::new(), Vec::new());
     for watched in watched {
-        let filter = EventFilter::new(watched.token.address, TRANSFER).any_of("to", &watched.addresses)?;
-        let events = source.logs::<TransferArguments>(filter, from.cast_unsigned(), to.cast_unsigned()).await?;
         let least = sure_decimals(cx, chain, watched).map_or(Units::ZERO, least_units);
-        let (mut large, mut too_small) = own(watched, events, least);
-        found.append(&mut large);
-        small.append(&mut too_small);
+        for addresses in watched.addresses.chunks(ADDRESSES_MAX) {
+            let filter = EventFilter::new(watched.token.address, TRANSFER).any_of("to", addresses)?;
+            let events = source.logs::<TransferArguments>(filter, from.cast_unsigned(), to.cast_unsigned()).await?;
+            let (mut large, mut too_small) = own((&watched.token, addresses), events, least);
+            found.append(&mut large);
+            small.append(&mut too_small);
+        }
     }
     found.append(&mut native::transfers(cx, chain, source, (scan, to), &native).await?);
     // Had a reorganisation come meanwhile, the events could be those of another branch than the position.
@@ -157,19 +160,19 @@ fn sure_decimals(cx: &PluginContext<Payin>, chain: &TakenChain, watched: &Watche
 }
 
 /// Decimals of tokens by their addresses, and those of coins.
-fn all_sure_decimals(cx: &PluginContext<Payin>, chain: &TakenChain, watched: &[Watched]) -> BTreeMap<Address, u8> {
+pub fn all_sure_decimals(cx: &PluginContext<Payin>, chain: &TakenChain, watched: &[Watched]) -> BTreeMap<Address, u8> {
     let sure = |watched: &Watched| Some((watched.token.address, sure_decimals(cx, chain, watched)?));
     watched.iter().filter_map(sure).chain([(NATIVE, NATIVE_DECIMALS)]).collect()
 }
 
 /// The transfers of this token to its addresses, and those that are too small for deposits. The servers were asked for exactly these.
-fn own(
-    watched: &Watched,
+pub fn own(
+    (token, addresses): (&Token, &[Address]),
     mut events: Vec<ChainEvent<TransferArguments>>,
     least: Units,
 ) -> (Vec<FoundTransfer>, Vec<FoundTransfer>) {
-    events.retain(|event| event.address == watched.token.address && watched.addresses.contains(&event.args.to));
-    ordered(&watched.token.symbol, events).into_iter().partition(|transfer| transfer.units >= least)
+    events.retain(|event| event.address == token.address && addresses.contains(&event.args.to));
+    ordered(&token.symbol, events).into_iter().partition(|transfer| transfer.units >= least)
 }
 
 /// The last transfers, and those before them in parts, each for one write.
