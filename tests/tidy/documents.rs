@@ -173,11 +173,37 @@ fn operators_read_how_to_go_back_to_a_point_in_time() {
 }
 
 const README_LINES_MAX: usize = 399;
+const HOST_README_LINES_MAX: usize = 150;
 
 #[test]
 fn readme_is_read_in_one_go() {
     let lines = read("README.md").lines().count();
     assert!(lines <= README_LINES_MAX, "README.md has {lines} lines: what is too long for it goes to docs/");
+}
+
+/// One page: the layers and the two walks.
+#[test]
+fn the_page_about_the_host_is_read_in_one_go() {
+    let page = read("host/README.md");
+    let lines = page.lines().count();
+    assert!(
+        lines <= HOST_README_LINES_MAX,
+        "host/README.md has {lines} lines: what concerns one crate goes to its README"
+    );
+    for walk in ["## One request", "## One chain event"] {
+        let (_, rest) = page.split_once(walk).unwrap_or_default();
+        let hops = rest.lines().skip(1).take_while(|line| !line.starts_with("## "));
+        // A hop may go on in the next lines.
+        let hops = hops.collect::<Vec<_>>().join("\n");
+        let numbered = (1..).map_while(|number| {
+            let (_, hop) = hops.split_once(&format!("\n{number}. "))?;
+            Some((number, hop.split_once(&format!("\n{}. ", number + 1)).map_or(hop, |(hop, _)| hop)))
+        });
+        let numbered: Vec<(u32, &str)> = numbered.collect();
+        assert!(numbered.len() >= 7, "{walk} has {} hops", numbered.len());
+        let lacking = numbered.iter().filter(|(_, hop)| !hop.contains(".rs`"));
+        assert_none("a hop names no file", &lacking.map(|(number, _)| format!("{walk}: {number}")).collect::<Vec<_>>());
+    }
 }
 
 #[test]

@@ -63,7 +63,7 @@ impl Admin {
     /// Serves until `stop`, with the runtime that it is polled on.
     pub async fn serve(self, gateway: Arc<Gateway>, metrics: Option<MetricsRecorder>, stop: CancellationToken) {
         let context = AdminContext { gateway, metrics, guard: Arc::new(self.guard) };
-        let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let permits = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         loop {
             let (socket, peer) = tokio::select! {
                 () = stop.cancelled() => return,
@@ -76,7 +76,7 @@ impl Admin {
                     }
                 },
             };
-            let Ok(place) = places.clone().try_acquire_owned() else {
+            let Ok(permit) = permits.clone().try_acquire_owned() else {
                 refuse(&socket, peer);
                 continue;
             };
@@ -86,7 +86,7 @@ impl Admin {
                 async move { routes::respond(&context, request, peer).await }
             };
             tokio::spawn(async move {
-                let _place = place;
+                let _permit = permit;
                 connection::serve(socket, respond, connection::IDLE_TIMEOUT).await;
             });
         }

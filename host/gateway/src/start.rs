@@ -8,7 +8,7 @@ use crate::{
     gateway::Gateway,
     health::HealthMonitor,
     housekeeping,
-    lifecycle::{PluginManager, PluginManagerParts, Purpose, Topics},
+    lifecycle::{PluginManager, PluginManagerParts, StartMode, Topics},
     memory_watch, migrations,
     operators::Operators,
     pages::{HealthMembers, Pages},
@@ -72,7 +72,7 @@ impl Gateway {
     ) -> BoxFuture<'static, Result<Arc<Self>, StartError>> {
         Box::pin(async move {
             let (fence_requests, fences) = mpsc::unbounded_channel();
-            let gateway = Arc::new(build(config, clock, bound, fence_requests, Purpose::Serve).await?);
+            let gateway = Arc::new(build(config, clock, bound, fence_requests, StartMode::Serve).await?);
             gateway.plugins.load_switches().await?;
             gateway.plugins.start(loaded).await;
             if let Err(error) = gateway.check_required().await {
@@ -146,7 +146,7 @@ pub async fn build(
     clock: Clock,
     bound: SocketAddr,
     fence_requests: mpsc::UnboundedSender<FenceRequest>,
-    purpose: Purpose,
+    mode: StartMode,
 ) -> Result<Gateway, StartError> {
     prepare_data_dir(&config)?;
     let database = Database::open(database_settings(&config)?).await?;
@@ -198,7 +198,7 @@ pub async fn build(
         host,
         routes,
         fence_requests,
-        purpose,
+        mode,
     };
     Ok(assemble(parts))
 }
@@ -215,7 +215,7 @@ struct BuiltParts {
     host: Arc<HostContext>,
     routes: Arc<RouteTable>,
     fence_requests: mpsc::UnboundedSender<FenceRequest>,
-    purpose: Purpose,
+    mode: StartMode,
 }
 
 fn assemble(parts: BuiltParts) -> Gateway {
@@ -230,7 +230,7 @@ fn assemble(parts: BuiltParts) -> Gateway {
         host,
         routes,
         fence_requests,
-        purpose,
+        mode,
     } = parts;
     let (indexes, topics, stop) = (Arc::<Indexes>::default(), Arc::<Topics>::default(), CancellationToken::new());
     let (operators, jobs) = (Operators::new(host.database.clone()), job_runner(&config, &host));
@@ -244,7 +244,7 @@ fn assemble(parts: BuiltParts) -> Gateway {
         jobs,
         indexer: indexer_context(&config, &host, &indexes),
         fence_requests,
-        purpose,
+        mode,
     });
     let health = Arc::new(HealthMonitor::new(host.clone(), plugins.clone(), config.plugins.required.clone()));
     let backups = Arc::new(Backups::new(host.clone(), config.backup.clone()));

@@ -4,7 +4,7 @@
 
 use crate::{
     gateway::Gateway,
-    lifecycle::Purpose,
+    lifecycle::StartMode,
     plugin_history::PluginHistory,
     start::{StartError, build, database_settings},
 };
@@ -90,7 +90,7 @@ async fn try_plugins(
     config.secrets = SecretsConfig::default();
     let bound = config.http.listen;
     let (fence_requests, _fences) = tokio::sync::mpsc::unbounded_channel();
-    let gateway: Gateway = build(config, Clock::System, bound, fence_requests, Purpose::Trial(dialect)).await?;
+    let gateway: Gateway = build(config, Clock::System, bound, fence_requests, StartMode::Trial(dialect)).await?;
     if let Some(reason) = secrets_fault {
         gateway.host.secrets.refuse(reason);
     }

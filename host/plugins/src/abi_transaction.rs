@@ -35,7 +35,7 @@ impl AbiTransaction for AbiHandle {
     fn run(&self, statements: RVec<Statement>) -> FfiFuture<RResult<RVec<StatementResult>, HostError>> {
         let transaction = self.0.clone();
         in_host(async move {
-            transaction.begin_turn().await;
+            transaction.acquire_permit().await;
             let outcomes = transaction.run(statements.into_vec()).await;
             outcomes.map(RVec::from).map_err(|error| transaction.statement_error(error)).into()
         })
@@ -69,7 +69,7 @@ impl AbiTransaction for AbiHandle {
     fn commit(&self) -> FfiFuture<RResult<(), HostError>> {
         let transaction = self.0.clone();
         in_host(async move {
-            transaction.begin_turn().await;
+            transaction.acquire_permit().await;
             transaction.commit().await.into()
         })
         .into_ffi()

@@ -233,14 +233,14 @@ impl Host for Capabilities {
 
     fn blocking(&self, work: FfiFuture<()>) -> FfiFuture<()> {
         read_tracking::mark_uncacheable();
-        let turns = self.handle.blocking.clone();
+        let permits = self.handle.blocking.clone();
         // It belongs to the operation that asks for it. A thread of the plugin's own has none.
         let place = current_place().unwrap_or_else(|| self.handle.place(BLOCKING_WORK));
         async move {
             // Held until the work is done, even when the caller has gone. The semaphore is never closed.
-            let turn = turns.acquire_owned().await;
+            let permit = permits.acquire_owned().await;
             let work = move || {
-                let _turn = turn;
+                let _permit = permit;
                 let _frame = UnwatchedFrame::enter(place);
                 futures_util::FutureExt::now_or_never(work)
             };
@@ -279,7 +279,7 @@ impl Host for Capabilities {
     fn begin_write(&self) -> TransactionBox {
         read_tracking::mark_uncacheable();
         let attempt = self.transaction(TransactionOwner::Attempt);
-        attempt.take_turn(|| self.handle.writes.of_job());
+        attempt.set_permit(|| self.handle.writes.of_job());
         attempt.transaction_box()
     }
 

@@ -4,7 +4,7 @@ use crate::{
     bounds::{BLOCKING_CALLS_MAX, LOG_LINE_CHARS_MAX},
     breaker::{FaultLimit, FaultVerdict, OperationBreaker, PausedOperation, Probe},
     polls::{BACKGROUND_TASK, PlaceId, PollGate, THREAD_LIMIT, ThreadHolder, register},
-    write_turn::WriteTurns,
+    write_admission::WriteAdmission,
 };
 use gateway_clock::Clock;
 use gateway_telemetry::request_id;
@@ -59,7 +59,7 @@ pub struct PluginHandle {
     pub gate: Arc<PollGate>,
     /// Bounds how many of its blocking calls run at a time.
     pub blocking: Arc<Semaphore>,
-    pub writes: Arc<WriteTurns>,
+    pub writes: Arc<WriteAdmission>,
     /// By the names that faults give them.
     operations: RwLock<BTreeMap<String, PluginOperation>>,
     is_fenced: AtomicBool,

@@ -35,8 +35,8 @@ mod services;
 mod state;
 mod topic;
 mod transaction;
+mod write_admission;
 mod write_guard;
-mod write_turn;
 
 #[cfg(test)]
 mod fuzz;
@@ -64,5 +64,5 @@ pub use services::call_service;
 pub use state::PluginState;
 pub use topic::render;
 pub use transaction::{CommitError, PluginTransaction, TransactionOwner};
+pub use write_admission::WriteAdmission;
 pub use write_guard::{IntervalClock, MIGRATION, WriteGuard, attempt_migration, by_time_migration};
-pub use write_turn::WriteTurns;

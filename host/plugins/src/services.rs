@@ -100,7 +100,7 @@ impl<'c> Provider<'c> {
             let scope = self.plugin.scope.clone();
             let transaction =
                 PluginTransaction::of_plugin(host, scope, TransactionOwner::Attempt, &self.plugin.manifest);
-            transaction.take_turn(|| self.plugin.handle.writes.nth(attempt));
+            transaction.set_permit(|| self.plugin.handle.writes.nth(attempt));
             let answer = match self.call_within(&transaction, copy(&input)).await {
                 Ok(output) => transaction.commit_for_service().await.map(|()| output),
                 Err(error) => {

@@ -10,7 +10,7 @@ use crate::{
     log_subscription,
     lost_commit::{self, CommitMark, Outcome},
     queue,
-    write_turn::WriteTurn,
+    write_admission::WritePermit,
 };
 use gateway_activity::CheckedEvent;
 use gateway_storage::{CommitStatement, Dialect, Isolation, Scope, StorageError, Transaction as StorageTransaction};
@@ -37,7 +37,7 @@ pub struct PluginTransaction {
     /// Stored with the write, to find out what became of it.
     attempt: String,
     /// Among the writes of the plugin, where they may collide.
-    turn: OnceLock<WriteTurn>,
+    permit: OnceLock<WritePermit>,
     /// What the plugin declares: the events that it publishes, the signer roles and chains that it may send transactions with.
     /// `None` for a transaction of the gateway.
     pub(crate) manifest: Option<Arc<Manifest>>,
@@ -130,7 +130,7 @@ impl PluginTransaction {
             host: host.clone(),
             owner,
             attempt,
-            turn: OnceLock::new(),
+            permit: OnceLock::new(),
             manifest,
             has_intents: AtomicBool::new(false),
             pushed: Mutex::default(),
@@ -140,30 +140,30 @@ impl PluginTransaction {
         })
     }
 
-    /// Before its first statement. Where transactions run one after the other anyway, it needs no turn.
-    pub fn take_turn(&self, turn: impl FnOnce() -> WriteTurn) {
+    /// Before its first statement. Where transactions run one after the other anyway, it needs no permit.
+    pub fn set_permit(&self, permit: impl FnOnce() -> WritePermit) {
         let may_collide = matches!(self.inner.scope(), Scope::Plugin { isolation: Isolation::Serializable, .. });
         if may_collide && self.host.database.dialect() == Dialect::Postgres {
-            let _ = self.turn.set(turn());
+            let _ = self.permit.set(permit());
         }
     }
 
-    pub(crate) async fn begin_turn(&self) {
-        if let Some(turn) = self.turn.get() {
-            turn.begin().await;
+    pub(crate) async fn acquire_permit(&self) {
+        if let Some(permit) = self.permit.get() {
+            permit.acquire().await;
         }
     }
 
     /// Commits the writes and events, if there are any, and the guard of a signed write.
     pub async fn finish(&self, guard: Option<&WriteGuard>) -> Result<(), CommitError> {
-        let result = self.finish_in_turn(guard).await;
-        if let Some(turn) = self.turn.get() {
-            turn.end().await;
+        let result = self.finish_with_permit(guard).await;
+        if let Some(permit) = self.permit.get() {
+            permit.release().await;
         }
         result
     }
 
-    async fn finish_in_turn(&self, guard: Option<&WriteGuard>) -> Result<(), CommitError> {
+    async fn finish_with_permit(&self, guard: Option<&WriteGuard>) -> Result<(), CommitError> {
         let events = std::mem::take(&mut *self.events.lock());
         if guard.is_none() && events.is_empty() && !self.inner.has_begun() {
             return Ok(());
@@ -282,17 +282,17 @@ impl PluginTransaction {
 
     /// Commits a transaction of the gateway's for the provider of a service.
     pub(crate) async fn commit_for_service(&self) -> Result<(), HostError> {
-        self.begin_turn().await;
+        self.acquire_permit().await;
         self.finish(None).await.map_err(host_error)
     }
 
     /// Runs statements for the provider of a service.
-    pub(crate) async fn run_in_turn(
+    pub(crate) async fn run_with_permit(
         &self,
         scope: &Scope,
         statements: Vec<Statement>,
     ) -> Result<Vec<StatementResult>, HostError> {
-        self.begin_turn().await;
+        self.acquire_permit().await;
         self.inner.run_for(scope, statements).await.map_err(|error| self.statement_error(error))
     }
 
@@ -372,13 +372,13 @@ impl PluginTransaction {
 
 impl Drop for PluginTransaction {
     fn drop(&mut self) {
-        let Some(turn) = self.turn.get() else { return };
+        let Some(permit) = self.permit.get() else { return };
         let has_conflict = self.inner.has_conflict();
         if has_conflict {
-            turn.count_conflict(self.inner.scope().plugin_name().unwrap_or_default());
+            permit.count_conflict(self.inner.scope().plugin_name().unwrap_or_default());
         }
         if matches!(self.owner, TransactionOwner::Attempt) {
-            turn.note_job(has_conflict);
+            permit.note_job(has_conflict);
         }
     }
 }

@@ -2,14 +2,14 @@
 //!
 //! The rule: a key is leased to one gateway at a time, under a token that never comes again, and an outcome counts only under the token
 //! of its key. The tables are made by `{{queue TABLE}}` (`host/storage/src/migrations/queue_tables.rs`). A plugin's write touches
-//! them as `tasks.rs` says; everything else happens in turns (`turn.rs`), one of all gateways at a time.
+//! them as `tasks.rs` says; everything else happens in scheduling cycles (`scheduling_cycle.rs`), one of all gateways at a time.
 
 mod gauges;
-mod places;
+mod scheduling_cycle;
 mod store;
 mod tables;
+mod task_slots;
 mod tasks;
-mod turn;
 mod wakes;
 mod worker;
 

@@ -1,16 +1,16 @@
-//! The statements of a turn, in the words of one database.
+//! The statements of a scheduling cycle, in the words of one database.
 
 use super::tasks::{NEVER_MS, now_ms};
 use gateway_storage::Dialect;
 
-/// Pushes that one turn takes in.
+/// Pushes that one cycle takes in.
 const PUSHED_MAX: u32 = 1_000;
-/// Keys whose outcomes, or lost leases, one turn takes in.
+/// Keys whose outcomes, or lost leases, one cycle takes in.
 const ENDED_MAX: u32 = 500;
 
 pub struct QueueTables {
     pub table: String,
-    /// Makes turns of all gateways follow each other; none on SQLite, where one transaction at a time writes.
+    /// Makes cycles of all gateways follow each other; none on SQLite, where one transaction at a time writes.
     pub lock: Option<String>,
     pub look: String,
     pub select_ended: String,

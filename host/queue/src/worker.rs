@@ -1,14 +1,14 @@
-//! The worker of a queue in one gateway: it looks for work, takes a turn, and runs what it got.
+//! The worker of a queue in one gateway: it looks for work, runs a cycle, and runs what it got.
 //!
 //! The rule: it survives every failure of a handler and of the database until it is stopped, and it never spins. While there is nothing to
 //! do it costs one statement for each look.
 
 use super::{
     gauges::QueueGauges,
-    places::Places,
+    scheduling_cycle::LeasedTask,
     store::{Ended, QueueStore},
+    task_slots::TaskSlots,
     tasks::NEVER_MS,
-    turn::LeasedTask,
     wakes::QueueWakes,
 };
 use futures_util::future::BoxFuture;
@@ -66,7 +66,7 @@ struct Running {
     slow: Arc<()>,
     /// Of tasks without a recorded outcome.
     ended: Vec<Ended>,
-    /// Outcomes were recorded that no turn has taken in.
+    /// Outcomes were recorded that no cycle has taken in.
     is_dirty: bool,
     measured: Option<Instant>,
     pruned: Instant,
@@ -123,39 +123,39 @@ impl Running {
     async fn step(&mut self) -> Result<Pause, StorageError> {
         let now_ms = self.clock.now_ms();
         self.look_after(now_ms).await?;
-        let places = self.places(now_ms);
+        let slots = self.slots(now_ms);
         let mut due_ms = NEVER_MS;
         if self.ended.is_empty() && !self.is_dirty {
-            if places.free == 0 {
+            if slots.free == 0 {
                 return Ok(Pause::Idle { due_ms });
             }
             let look = self.store.look().await?;
-            let slow_due_ms = if places.free_for_slow > 0 { look.slow_due_ms } else { NEVER_MS };
+            let slow_due_ms = if slots.free_for_slow > 0 { look.slow_due_ms } else { NEVER_MS };
             due_ms = look.fast_due_ms.min(slow_due_ms);
             if !look.has_news && due_ms > now_ms {
                 return Ok(Pause::Idle { due_ms });
             }
         }
-        let turn = self.store.turn(&self.ended, places, now_ms).await?;
+        let cycle = self.store.run_cycle(&self.ended, slots, now_ms).await?;
         let was_dirty = self.is_dirty || !self.ended.is_empty();
         let was_refused = self.ended.iter().any(Ended::is_released);
         self.ended.clear();
         self.is_dirty = false;
-        self.gauges.count("lost", turn.lost);
-        self.gauges.count("dead", turn.dead);
-        let has_leased = !turn.leased.is_empty();
-        turn.leased.into_iter().for_each(|leased| self.begin(leased));
+        self.gauges.count("lost", cycle.lost);
+        self.gauges.count("dead", cycle.dead);
+        let has_leased = !cycle.leased.is_empty();
+        cycle.leased.into_iter().for_each(|leased| self.begin(leased));
         if was_refused {
             return Ok(Pause::Failed(LOOK_INTERVAL));
         }
         if has_leased || was_dirty {
             return Ok(Pause::None);
         }
-        // Keys that are due and got no place wait for the end of another task.
+        // Keys that are due and got no slot wait for the end of another task.
         Ok(Pause::Idle { due_ms: if due_ms > now_ms { due_ms } else { NEVER_MS } })
     }
 
-    fn places(&self, now_ms: i64) -> Places {
+    fn slots(&self, now_ms: i64) -> TaskSlots {
         let running = self.calls.len();
         let at_once = usize::try_from(self.store.limits.at_once.max(1)).unwrap_or(usize::MAX);
         let at_once = match self.tasks.paused_until_ms() {
@@ -163,7 +163,7 @@ impl Running {
             Some(_) => 1,
             None => at_once,
         };
-        Places::new(at_once, running, Arc::strong_count(&self.slow) - 1)
+        TaskSlots::new(at_once, running, Arc::strong_count(&self.slow) - 1)
     }
 
     fn begin(&mut self, LeasedTask { task, is_slow }: LeasedTask) {
@@ -209,7 +209,7 @@ impl Running {
         self.collect();
     }
 
-    /// Takes in all calls that have ended meanwhile, so that they share a turn.
+    /// Takes in all calls that have ended meanwhile, so that they share a cycle.
     fn collect(&mut self) {
         while let Some(ended) = self.calls.try_join_next() {
             self.note(ended);
@@ -259,8 +259,8 @@ impl Running {
             );
         }
         if self.is_dirty || !self.ended.is_empty() {
-            let none = Places { free: 0, free_for_slow: 0 };
-            if let Err(error) = self.store.turn(&self.ended, none, self.clock.now_ms()).await {
+            let none = TaskSlots { free: 0, free_for_slow: 0 };
+            if let Err(error) = self.store.run_cycle(&self.ended, none, self.clock.now_ms()).await {
                 tracing::warn!(queue = self.store.table(), %error, "the last outcomes of a queue were not written");
             }
         }

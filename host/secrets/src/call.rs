@@ -4,7 +4,7 @@
 
 use super::{
     keyring::Keyring,
-    master_key::{MasterKey, Purpose},
+    master_key::{KeyPurpose, MasterKey},
     seal::{SEAL_BYTES, SealedFor, key_id},
     signing_key, webhook_key,
 };
@@ -63,10 +63,10 @@ impl Secret<'_> {
         let (keyring, bytes) = (self.keyring, SecretAnswer::bytes);
         match operation {
             SecretOperation::Seal { associated_data } => {
-                self.sealed_for(Purpose::Text, &decode(&associated_data)?)?.seal(keyring, body).map(bytes)
+                self.sealed_for(KeyPurpose::Text, &decode(&associated_data)?)?.seal(keyring, body).map(bytes)
             }
             SecretOperation::Open { associated_data } => {
-                let opened = self.sealed_for(Purpose::Text, &decode(&associated_data)?)?.open(keyring, body)?;
+                let opened = self.sealed_for(KeyPurpose::Text, &decode(&associated_data)?)?.open(keyring, body)?;
                 Ok(SecretAnswer::bytes(opened.to_vec()))
             }
             SecretOperation::Reseal { associated_data } => self.reseal(&decode(&associated_data)?, body).map(bytes),
@@ -76,17 +76,17 @@ impl Secret<'_> {
             }
             SecretOperation::SealKey { associated_data } => {
                 webhook_key::check(body)?;
-                self.sealed_for(Purpose::Key, &decode(&associated_data)?)?.seal(keyring, body).map(bytes)
+                self.sealed_for(KeyPurpose::Key, &decode(&associated_data)?)?.seal(keyring, body).map(bytes)
             }
             SecretOperation::CreateKey { associated_data, bytes } => {
                 let text = webhook_key::generate(bytes)?;
                 let sealed_for = decode(&associated_data)?;
-                let sealed = self.sealed_for(Purpose::Key, &sealed_for)?.seal(keyring, text.as_bytes())?;
+                let sealed = self.sealed_for(KeyPurpose::Key, &sealed_for)?.seal(keyring, text.as_bytes())?;
                 Ok(SecretAnswer { value: json!(*text), bytes: sealed })
             }
             SecretOperation::HmacWithKey { associated_data, sealed, form } => {
                 let sealed_for = decode(&associated_data)?;
-                let text = self.sealed_for(Purpose::Key, &sealed_for)?.open(keyring, &decode(&sealed)?)?;
+                let text = self.sealed_for(KeyPurpose::Key, &sealed_for)?.open(keyring, &decode(&sealed)?)?;
                 let tag = match form {
                     SealedKeyForm::Text => hmac(&text, body)?,
                     SealedKeyForm::StandardWebhooks => hmac(&webhook_key::decode(&text)?, body)?,
@@ -96,18 +96,18 @@ impl Secret<'_> {
             SecretOperation::CreateSigningKey { associated_data } => {
                 let seed = signing_key::generate()?;
                 let sealed_for = decode(&associated_data)?;
-                let sealed = self.sealed_for(Purpose::SigningKey, &sealed_for)?.seal(keyring, &*seed)?;
+                let sealed = self.sealed_for(KeyPurpose::SigningKey, &sealed_for)?.seal(keyring, &*seed)?;
                 Ok(SecretAnswer { value: json!(hex::encode(signing_key::public_key(&*seed)?)), bytes: sealed })
             }
             SecretOperation::Sign { associated_data, sealed } => {
                 let sealed_for = decode(&associated_data)?;
-                let seed = self.sealed_for(Purpose::SigningKey, &sealed_for)?.open(keyring, &decode(&sealed)?)?;
+                let seed = self.sealed_for(KeyPurpose::SigningKey, &sealed_for)?.open(keyring, &decode(&sealed)?)?;
                 Ok(SecretAnswer::bytes(signing_key::sign(&seed, body)?.to_vec()))
             }
         }
     }
 
-    fn sealed_for<'b>(&'b self, purpose: Purpose, associated_data: &'b [u8]) -> Result<SealedFor<'b>, HostError> {
+    fn sealed_for<'b>(&'b self, purpose: KeyPurpose, associated_data: &'b [u8]) -> Result<SealedFor<'b>, HostError> {
         if associated_data.is_empty() || associated_data.len() > ASSOCIATED_BYTES_MAX {
             let message = format!(
                 "the associated data has {} bytes: 1 to {ASSOCIATED_BYTES_MAX} name the record that the text belongs to",
@@ -123,13 +123,13 @@ impl Secret<'_> {
         if key_id(sealed)? == self.keyring.newest().id() {
             return Ok(Vec::new());
         }
-        for purpose in [Purpose::Text, Purpose::SigningKey] {
+        for purpose in [KeyPurpose::Text, KeyPurpose::SigningKey] {
             let sealed_for = self.sealed_for(purpose, associated_data)?;
             if let Ok(text) = sealed_for.open(self.keyring, sealed) {
                 return sealed_for.seal(self.keyring, &text);
             }
         }
-        let as_key = self.sealed_for(Purpose::Key, associated_data)?;
+        let as_key = self.sealed_for(KeyPurpose::Key, associated_data)?;
         as_key.seal(self.keyring, &as_key.open(self.keyring, sealed)?)
     }
 
@@ -152,7 +152,7 @@ impl Secret<'_> {
     }
 
     fn hmac(self, key: &MasterKey, message: &[u8]) -> Result<Hmac<Sha256>, HostError> {
-        hmac(&*key.derive(Purpose::Hmac, self.plugin, self.name), message)
+        hmac(&*key.derive(KeyPurpose::Hmac, self.plugin, self.name), message)
     }
 }
 

@@ -19,7 +19,7 @@ pub struct KeyId(pub [u8; Self::BYTES]);
 
 /// What a derived key is for: one that seals texts opens no sealed key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum KeyPurpose {
     Hmac,
     /// Texts that the plugin may read.
     Text,
@@ -82,12 +82,12 @@ impl MasterKey {
     }
 
     /// The key of one plugin's secret. Names of plugins and secrets contain no zero byte, so no two of them have one key.
-    pub fn derive(&self, purpose: Purpose, plugin: &str, name: &str) -> DerivedKey {
+    pub fn derive(&self, purpose: KeyPurpose, plugin: &str, name: &str) -> DerivedKey {
         let purpose: &[u8] = match purpose {
-            Purpose::Hmac => b"hmac",
-            Purpose::Text => b"seal text",
-            Purpose::Key => b"seal key",
-            Purpose::SigningKey => b"seal signing key",
+            KeyPurpose::Hmac => b"hmac",
+            KeyPurpose::Text => b"seal text",
+            KeyPurpose::Key => b"seal key",
+            KeyPurpose::SigningKey => b"seal signing key",
         };
         self.expand(&[purpose, b"\0", plugin.as_bytes(), b"\0", name.as_bytes()])
     }

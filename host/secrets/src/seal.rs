@@ -5,7 +5,7 @@
 
 use super::{
     keyring::Keyring,
-    master_key::{KeyId, Purpose, fill_random},
+    master_key::{KeyId, KeyPurpose, fill_random},
 };
 use chacha20poly1305::{
     KeyInit as _, XChaCha20Poly1305, XNonce,
@@ -24,7 +24,7 @@ pub const SEAL_BYTES: usize = HEADER_BYTES + NONCE_BYTES + TAG_BYTES;
 /// What a text is sealed for. Its key is derived from the first three; the last is authenticated with the text.
 #[derive(Clone, Copy)]
 pub struct SealedFor<'a> {
-    pub purpose: Purpose,
+    pub purpose: KeyPurpose,
     pub plugin: &'a str,
     pub secret: &'a str,
     /// Names the record that the text belongs to.

@@ -5,7 +5,7 @@
 use super::{
     call::{SecretAnswer, answer},
     keyring::Keyring,
-    master_key::{MasterKey, Purpose},
+    master_key::{KeyPurpose, MasterKey},
     seal::SealedFor,
 };
 use plugin_api::{
@@ -286,7 +286,7 @@ fn a_sealed_signing_key_makes_the_signatures_of_rfc_8032() {
     let keyring = keyring(MASTER, &[]);
     let [seed, public_key, message, signature] = RFC_8032.map(|digits| hex::decode(digits).unwrap());
     let sealed_for =
-        SealedFor { purpose: Purpose::SigningKey, plugin: LOG.0, secret: LOG.1, associated_data: b"key 1" };
+        SealedFor { purpose: KeyPurpose::SigningKey, plugin: LOG.0, secret: LOG.1, associated_data: b"key 1" };
     let sealed = sealed_for.seal(&keyring, &seed).unwrap();
     assert_eq!(call(&keyring, LOG, sign(&sealed, "key 1"), &message).unwrap().bytes, signature);
     assert_eq!(super::signing_key::public_key(&seed).unwrap(), *public_key);

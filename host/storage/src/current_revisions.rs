@@ -2,7 +2,7 @@
 //! PostgreSQL they follow from a read of the versions.
 
 use crate::{
-    check::Purpose,
+    check::AccessMode,
     commit_statement::CommitStatement,
     database::Database,
     engine::Engine,
@@ -78,7 +78,8 @@ impl Database {
 
     /// Not by [`Self::read`], which would count it among the reads of the response that is being built.
     async fn read_versions(&self, postgres: &PostgresEngine) -> Result<Rows, StorageError> {
-        let statement = self.inner.checker.check(&Scope::Host, self.inner.versions.read_statement(), Purpose::Read)?;
+        let statement =
+            self.inner.checker.check(&Scope::Host, self.inner.versions.read_statement(), AccessMode::ReadOnly)?;
         self.inner.record_availability(postgres.read(&statement).await)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     backup::{self, BackupError, BackupManifest, BackupOrigin},
-    check::{CheckedStatement, Purpose, StatementChecker},
+    check::{AccessMode, CheckedStatement, StatementChecker},
     dialect::Dialect,
     engine::{DatabaseInner, Engine},
     error::StorageError,
@@ -106,7 +106,7 @@ impl Database {
 
     /// Like [`Self::read`], but returns a statement that would have to wait, for [`Self::read_checked`].
     pub fn try_read(&self, scope: &Scope, statement: Statement) -> ReadAttempt {
-        let statement = match self.inner.checker.check(scope, statement, Purpose::Read) {
+        let statement = match self.inner.checker.check(scope, statement, AccessMode::ReadOnly) {
             Ok(statement) => statement,
             Err(error) => return ReadAttempt::Ready(self.record_read(scope, Err(error))),
         };
@@ -207,7 +207,7 @@ impl Database {
         if let Engine::Postgres(postgres) = &self.inner.engine {
             let sql = "SELECT pg_notify($1, '')".into();
             let statement = Statement { sql, params: vec![Value::Text(channel.into())].into() };
-            let notified = match self.inner.checker.check(&Scope::Host, statement, Purpose::Read) {
+            let notified = match self.inner.checker.check(&Scope::Host, statement, AccessMode::ReadOnly) {
                 Ok(statement) => Box::pin(postgres.read(&statement)).await,
                 Err(error) => Err(error),
             };

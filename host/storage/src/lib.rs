@@ -32,7 +32,7 @@ mod sqlite;
 mod statement_latency;
 mod transaction;
 mod versions;
-mod wal_place;
+mod wal_lsn;
 
 #[cfg(test)]
 mod fuzz;

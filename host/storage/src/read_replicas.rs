@@ -1,12 +1,12 @@
 //! The standbys of `database.read_urls`, and whose turn it is.
 
 use crate::{
-    check::{Purpose, StatementChecker},
+    check::{AccessMode, StatementChecker},
     error::StorageError,
     postgres::{PostgresEngine, ReadReplica},
     scope::Scope,
     settings::DatabaseSettings,
-    wal_place,
+    wal_lsn,
 };
 use plugin_api::sql;
 use std::sync::{
@@ -30,17 +30,17 @@ impl ReadReplicas {
         if settings.read_urls.is_empty() {
             return Ok(Self::default());
         }
-        let current = checker.check(&Scope::Host, sql(wal_place::CURRENT).into(), Purpose::Read)?;
+        let current = checker.check(&Scope::Host, sql(wal_lsn::CURRENT).into(), AccessMode::ReadOnly)?;
         match primary.read(&current).await {
             Ok(_) => {}
             Err(error @ StorageError::Unavailable(_)) => return Err(error),
             Err(error) => {
-                tracing::warn!(%error, "database.read_urls is not used: the server does not tell the place in its log");
+                tracing::warn!(%error, "database.read_urls is not used: the server does not tell the LSN of its log");
                 return Ok(Self::default());
             }
         }
         let open = |(index, url)| {
-            let replayed = checker.check(&Scope::Host, wal_place::replayed_statement(), Purpose::Read)?;
+            let replayed = checker.check(&Scope::Host, wal_lsn::replayed_statement(), AccessMode::ReadOnly)?;
             ReadReplica::open(index, url, settings, replayed).map(Arc::new)
         };
         let replicas = (1..).zip(&settings.read_urls).map(open).collect::<Result<_, _>>()?;

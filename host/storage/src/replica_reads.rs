@@ -30,8 +30,8 @@ impl Database {
     /// The answer of the request's read replica; `None` when the primary has to answer, this read and all later ones.
     pub(crate) async fn read_from_replica(&self, scope: &Scope, statement: &CheckedStatement) -> Option<Rows> {
         let replica = read_source::current()?;
-        let rows = match (scope, self.inner.versions.wal_place()) {
-            (Scope::Plugin { .. }, Some(place)) => Box::pin(replica.read(statement, &place)).await,
+        let rows = match (scope, self.inner.versions.wal_lsn()) {
+            (Scope::Plugin { .. }, Some(lsn)) => Box::pin(replica.read(statement, &lsn)).await,
             // What the gateway reads for itself, it keeps in memory for other requests, too.
             (Scope::Host, _) | (_, None) => None,
         };

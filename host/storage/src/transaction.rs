@@ -2,7 +2,7 @@
 
 use crate::{
     bounds::CALL_STATEMENTS_MAX,
-    check::{CheckedStatement, Purpose, check_param_bytes},
+    check::{AccessMode, CheckedStatement, check_param_bytes},
     commit_statement::CommitStatement,
     engine::{DatabaseInner, Engine},
     error::StorageError,
@@ -325,7 +325,7 @@ impl Transaction {
 
     fn check(&self, scope: &Scope, statement: Statement) -> Result<CheckedStatement, StorageError> {
         let checker = &self.database.checker;
-        let checked = checker.check(scope, statement, Purpose::Transaction);
+        let checked = checker.check(scope, statement, AccessMode::ReadWrite);
         let checked = checked.inspect_err(|_| self.end("a statement failed"))?;
         if matches!(scope, Scope::Plugin { .. }) && checked.info.kind.may_write() {
             self.has_written.store(true, Relaxed);

@@ -17,7 +17,7 @@ use crate::{
     error::StorageError,
     revisions::{OwnerRevision, Revisions},
     shared_read::SharedRead,
-    wal_place::{self, WalPlace},
+    wal_lsn::{self, WalLsn},
 };
 use parking_lot::Mutex;
 use plugin_api::{
@@ -97,7 +97,7 @@ pub fn change_statement(owner: &str) -> CommitStatement {
     CommitStatement::new(sql("INSERT INTO host_changes (owner) VALUES ($1)").bind(owner).into())
 }
 
-/// A place in the order of all changes: the number of those that a read of the versions has counted. Of two reads the one that
+/// A position in the order of all changes: the number of those that a read of the versions has counted. Of two reads the one that
 /// counted more has every commit that the other one has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position(u64);
@@ -123,7 +123,7 @@ pub struct Versions {
     /// How long the last read is good enough for a cached response.
     staleness: Duration,
     /// Standbys are compared with what is read.
-    has_places: bool,
+    needs_lsn: bool,
     last: Mutex<LastRead>,
 }
 
@@ -131,12 +131,12 @@ pub struct Versions {
 struct LastRead {
     by_owner: HashMap<String, u64>,
     begun_at: Option<Instant>,
-    place: Option<WalPlace>,
+    lsn: Option<WalLsn>,
 }
 
 impl Versions {
-    pub fn new(staleness: Duration, has_places: bool) -> Self {
-        Self { revisions: Arc::default(), reads: SharedRead::default(), staleness, has_places, last: Mutex::default() }
+    pub fn new(staleness: Duration, needs_lsn: bool) -> Self {
+        Self { revisions: Arc::default(), reads: SharedRead::default(), staleness, needs_lsn, last: Mutex::default() }
     }
 
     pub fn revisions(&self) -> &Arc<Revisions> {
@@ -148,19 +148,19 @@ impl Versions {
         !self.staleness.is_zero()
     }
 
-    /// What is read. For a standby with one row more: a place in the log that has every commit that is counted.
+    /// What is read. For a standby with one row more: an LSN of the log that covers every commit that is counted.
     pub fn read_statement(&self) -> Statement {
-        if self.has_places { sql(format!("{READ} UNION ALL {}", wal_place::CURRENT)) } else { sql(READ) }.into()
+        if self.needs_lsn { sql(format!("{READ} UNION ALL {}", wal_lsn::CURRENT)) } else { sql(READ) }.into()
     }
 
     /// Whether a client gets the position of its write.
     pub fn gives_positions(&self) -> bool {
-        self.may_be_stale() || self.has_places
+        self.may_be_stale() || self.needs_lsn
     }
 
-    /// A place in the log that has what the last read has counted, and so everything that the revisions follow from.
-    pub fn wal_place(&self) -> Option<WalPlace> {
-        self.last.lock().place.clone()
+    /// An LSN of the log that has what the last read has counted, and so everything that the revisions follow from.
+    pub fn wal_lsn(&self) -> Option<WalLsn> {
+        self.last.lock().lsn.clone()
     }
 
     /// Reads the versions, or waits for another caller's read that begins after this call. `false` when it failed.
@@ -205,7 +205,7 @@ impl Versions {
     }
 
     /// Advances the revisions of the owners whose version is another one. Reads come here in the order in which they began.
-    fn apply(&self, (by_owner, place): VersionsRead, begun_at: Instant) {
+    fn apply(&self, (by_owner, lsn): VersionsRead, begun_at: Instant) {
         let mut last = self.last.lock();
         let owners = last.by_owner.keys().chain(by_owner.keys());
         let changed = owners.filter(|owner| last.by_owner.get(*owner) != by_owner.get(*owner));
@@ -218,7 +218,7 @@ impl Versions {
             changed.push(self.revisions.of(HOST_OWNER));
             drop(self.revisions.begin_commit(changed));
         }
-        *last = LastRead { by_owner, begun_at: Some(begun_at), place };
+        *last = LastRead { by_owner, begun_at: Some(begun_at), lsn };
     }
 
     fn revision_of(&self, owner: &str) -> OwnerRevision {
@@ -226,20 +226,20 @@ impl Versions {
     }
 }
 
-/// By owner, and the place in the log where it is read.
-type VersionsRead = (HashMap<String, u64>, Option<WalPlace>);
+/// By owner, and the LSN of the log where it is read.
+type VersionsRead = (HashMap<String, u64>, Option<WalLsn>);
 
 fn decode(rows: &Rows) -> Result<VersionsRead, StorageError> {
     let rows: Vec<(String, u64)> = decode_rows(rows).map_err(|error| StorageError::Internal(error.to_string()))?;
-    let mut place = None;
+    let mut lsn = None;
     let mut by_owner = HashMap::with_capacity(rows.len());
     for (owner, version) in rows {
-        match WalPlace::of_row(&owner, version) {
-            Some(end) => place = Some(end),
+        match WalLsn::of_row(&owner, version) {
+            Some(end) => lsn = Some(end),
             None => drop(by_owner.insert(owner, version)),
         }
     }
-    Ok((by_owner, place))
+    Ok((by_owner, lsn))
 }
 
 #[cfg(test)]

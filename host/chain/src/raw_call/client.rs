@@ -1,6 +1,6 @@
 //! The connections of raw calls, and how many wait for the servers at a time.
 //!
-//! The rule: nothing here is shared with the gateway's own requests, neither connections nor places nor records of failures.
+//! The rule: nothing here is shared with the gateway's own requests, neither connections nor permits nor records of failures.
 
 use super::{identity, server_secrets::ServerSecrets};
 use crate::{
@@ -21,8 +21,8 @@ use url::Url;
 
 /// Raw calls of one chain that wait for its servers at a time.
 const IN_FLIGHT_MAX: usize = 32;
-/// How long a call may wait for its place.
-const PLACE_WAIT_MAX: Duration = Duration::from_secs(1);
+/// How long a call may wait for its permit.
+const PERMIT_WAIT_MAX: Duration = Duration::from_secs(1);
 /// How long after a failed raw call a server gets raw calls only when the others fail, too.
 const FAILURE_REMEMBERED: Duration = Duration::from_secs(5);
 
@@ -38,7 +38,7 @@ pub struct RawFailure {
 pub struct RawClient {
     /// In the order of the chain's servers.
     servers: Vec<RawServer>,
-    places: Semaphore,
+    permits: Semaphore,
 }
 
 pub struct RawServer {
@@ -60,12 +60,12 @@ impl RawClient {
             secrets: secrets.clone(),
             failed_at: Mutex::default(),
         };
-        Self { servers: urls.iter().map(server).collect(), places: Semaphore::new(IN_FLIGHT_MAX) }
+        Self { servers: urls.iter().map(server).collect(), permits: Semaphore::new(IN_FLIGHT_MAX) }
     }
 
-    /// Waits for a place. None: too many calls wait already.
+    /// Waits for a permit. None: too many calls wait already.
     pub async fn permit(&self, timeout: Duration) -> Option<SemaphorePermit<'_>> {
-        tokio::time::timeout(PLACE_WAIT_MAX.min(timeout), self.places.acquire()).await.ok()?.ok()
+        tokio::time::timeout(PERMIT_WAIT_MAX.min(timeout), self.permits.acquire()).await.ok()?.ok()
     }
 
     /// The servers with these indexes, those that failed a raw call just now at the end.

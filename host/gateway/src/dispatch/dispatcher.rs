@@ -260,10 +260,10 @@ impl Dispatcher {
         gateway_telemetry::with_request_id(id, answer).await
     }
 
-    /// A place among the searches that run at the same time.
+    /// A permit among the searches that run at the same time.
     async fn begin_search(&self, timeout: Duration) -> Result<SemaphorePermit<'_>, ErrorResponse> {
-        let place = within(timeout, self.searches.acquire()).await;
-        place.and_then(Result::ok).ok_or_else(ErrorResponse::busy)
+        let permit = within(timeout, self.searches.acquire()).await;
+        permit.and_then(Result::ok).ok_or_else(ErrorResponse::busy)
     }
 
     /// The 404 of a missing parent comes before the body and the signature are checked.
@@ -298,11 +298,11 @@ impl Dispatcher {
             let caller = self.verifier.authenticate(route, &parts, &params, body)?;
             return Ok((caller, parts, params));
         }
-        let turn = Arc::clone(&self.large_bodies).acquire_owned().await;
+        let permit = Arc::clone(&self.large_bodies).acquire_owned().await;
         let (verifier, route) = (self.verifier.clone(), route.clone());
         let work = move || {
             // Held until the work is done, even when the client has gone.
-            let _turn = turn;
+            let _permit = permit;
             verifier.authenticate(&route, &parts, &params, body).map(|caller| (caller, parts, params))
         };
         tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {

@@ -149,7 +149,7 @@ impl RequestTransaction {
             }
         };
         let number = self.attempts.fetch_add(1, Relaxed) + 1;
-        attempt.take_turn(|| self.plugin.handle.writes.nth(number));
+        attempt.set_permit(|| self.plugin.handle.writes.nth(number));
         *write = Some(attempt.clone());
         Ok(attempt)
     }

@@ -51,7 +51,7 @@ fn no_jobs() -> TaskTracker {
 
 /// What a gateway is built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum StartMode {
     Serve,
     /// To find out whether it would serve on such a database: its plugins get no jobs, topics and indexes.
     Trial(Dialect),
@@ -68,7 +68,7 @@ pub struct PluginManagerParts {
     pub indexer: IndexerContext,
     /// Where plugins that failed too often are reported.
     pub fence_requests: mpsc::UnboundedSender<FenceRequest>,
-    pub purpose: Purpose,
+    pub mode: StartMode,
 }
 
 pub struct PluginManager {
@@ -211,7 +211,7 @@ impl PluginManager {
 
     /// Topics come before routes, so that the first request for a stream finds its topic.
     pub(super) async fn mount_all(&self, plugin: &Arc<ActivePlugin>) -> Result<TaskTracker, InactiveReason> {
-        if let Purpose::Trial(_) = self.parts.purpose {
+        if let StartMode::Trial(_) = self.parts.mode {
             JobSet::new(plugin.name(), &plugin.manifest.jobs).map_err(invalid_jobs)?;
             return self.mount(plugin).await.map(|()| no_jobs());
         }

@@ -18,7 +18,7 @@ mod start;
 mod topics;
 
 pub use folder::gone_report;
-pub use manager::{PluginManager, PluginManagerParts, Purpose};
+pub use manager::{PluginManager, PluginManagerParts, StartMode};
 pub use operate::{Action, OFF_BY_OPERATOR, ON_BY_OPERATOR, OperateError, Outcome};
 pub use registry::{OFF_BY_CONFIGURATION, published_views, readable_views};
 pub use topics::Topics;

@@ -3,7 +3,7 @@
 //! The rule: all of it is reported at once, by a start as by `gateway check`.
 
 use super::{
-    manager::{PluginManager, Purpose},
+    manager::{PluginManager, StartMode},
     registry::{InactiveReason, PluginRegistry},
 };
 use gateway_config::Config;
@@ -39,9 +39,9 @@ impl PluginManager {
     }
 
     fn migration_check(&self) -> MigrationCheck {
-        match self.parts.purpose {
-            Purpose::Trial(dialect) => MigrationCheck { dialect, is_last: true },
-            Purpose::Serve => MigrationCheck { dialect: self.host().database.dialect(), is_last: false },
+        match self.parts.mode {
+            StartMode::Trial(dialect) => MigrationCheck { dialect, is_last: true },
+            StartMode::Serve => MigrationCheck { dialect: self.host().database.dialect(), is_last: false },
         }
     }
 }

@@ -16,10 +16,10 @@ const CACHE_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 /// What the caller will do with the statement.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
+pub enum AccessMode {
     /// Run it outside a transaction: it must not write.
-    Read,
-    Transaction,
+    ReadOnly,
+    ReadWrite,
 }
 
 type InfoResult = Result<Arc<StatementInfo>, Arc<str>>;
@@ -35,12 +35,12 @@ impl StatementChecker {
         Self { dialect, infos: moka::sync::Cache::builder().max_capacity(CACHE_BYTES_MAX).weigher(weigh).build() }
     }
 
-    /// Refuses a statement that is not allowed in the scope or for the purpose.
+    /// Refuses a statement that is not allowed in the scope or for the access mode.
     pub fn check(
         &self,
         scope: &Scope,
         statement: Statement,
-        purpose: Purpose,
+        access: AccessMode,
     ) -> Result<CheckedStatement, StorageError> {
         let info = self.info(&statement.sql).map_err(StorageError::statement)?;
         let checked = CheckedStatement::new(info, statement)?;
@@ -48,7 +48,7 @@ impl StatementChecker {
             let tables = self.tables(&checked.info, checked.sql())?;
             check_access(name, scope, tables).map_err(StorageError::statement)?;
         }
-        if purpose == Purpose::Read && !checked.info.kind.reads_only() {
+        if access == AccessMode::ReadOnly && !checked.info.kind.reads_only() {
             return Err(StorageError::statement("a statement outside a transaction may only read"));
         }
         Ok(checked)

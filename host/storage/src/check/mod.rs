@@ -12,7 +12,7 @@ mod statement_kind;
 mod table_references;
 
 pub use access::check_access;
-pub use checker::{Purpose, StatementChecker};
+pub use checker::{AccessMode, StatementChecker};
 pub use lexer::{Token, TokenKind, tokenize};
 pub use parse::with_statement;
 pub use statement::{CheckedStatement, StatementInfo, check_param_bytes};

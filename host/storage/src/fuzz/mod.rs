@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use crate::{
-    check::{Purpose, StatementChecker},
+    check::{AccessMode, StatementChecker},
     dialect::Dialect,
     scope::Scope,
 };
@@ -128,8 +128,8 @@ fn statements() {
             let params: RVec<Value> = std::iter::repeat_n(Value::Int(1), count).collect();
             let statement = Statement { sql: sql.clone().into(), params };
             // Only a panic is a failure here, not a refusal.
-            let _ = postgres.check(&scope, statement.clone(), Purpose::Transaction);
-            if sqlite.check(&scope, statement, Purpose::Transaction).is_ok() {
+            let _ = postgres.check(&scope, statement.clone(), AccessMode::ReadWrite);
+            if sqlite.check(&scope, statement, AccessMode::ReadWrite).is_ok() {
                 // It may fail, for example on an unknown column.
                 let _ = connection.prepare(&sql);
                 let foreign = std::mem::take(&mut *foreign.lock());

@@ -37,14 +37,14 @@ pub struct Pipeline<'s> {
 
 /// Where a pipeline failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum PipelineStep {
     Begin,
     Query(usize),
     End,
 }
 
 pub struct PipelineError {
-    pub place: Place,
+    pub step: PipelineStep,
     pub error: ExecuteError,
     /// The end was sent and has been answered: the transaction is over, rolled back.
     pub has_ended: bool,
@@ -77,12 +77,12 @@ async fn run(
     let mut requests = Requests::new(client, pipeline);
     let is_all_sent = poll_fn(|cx| Poll::Ready(requests.send(cx))).await;
     let result = requests.read(pipeline, budget).await;
-    let Err((place, mut error)) = result else {
-        return result.map_err(|(place, error)| PipelineError { place, error, has_ended: false });
+    let Err((step, mut error)) = result else {
+        return result.map_err(|(step, error)| PipelineError { step, error, has_ended: false });
     };
     // After a COMMIT that failed nothing is left to roll back, but a pooler in between might have failed it: asking is cheap.
     let mut has_ended = false;
-    if place != Place::End
+    if step != PipelineStep::End
         && is_all_sent
         && error.is_connection_usable
         && let Some(end) = requests.end.take()
@@ -91,7 +91,7 @@ async fn run(
         error.is_connection_usable = answer(pipeline.patience, end).await.is_ok();
         has_ended = error.is_connection_usable;
     }
-    Err(PipelineError { place, error, has_ended })
+    Err(PipelineError { step, error, has_ended })
 }
 
 impl<'c> Requests<'c> {
@@ -122,9 +122,9 @@ impl<'c> Requests<'c> {
         &mut self,
         pipeline: &Pipeline<'_>,
         budget: &mut ResultBudget,
-    ) -> Result<Vec<StatementResult>, (Place, ExecuteError)> {
+    ) -> Result<Vec<StatementResult>, (PipelineStep, ExecuteError)> {
         if let Some(begin) = self.begin.take() {
-            answer(pipeline.patience, begin).await.map_err(|error| (Place::Begin, error))?;
+            answer(pipeline.patience, begin).await.map_err(|error| (PipelineStep::Begin, error))?;
         }
         let mut outcomes = Vec::with_capacity(self.queries.len());
         let sent = self.queries.drain(..).zip(pipeline.queries).zip(pipeline.forms);
@@ -134,10 +134,10 @@ impl<'c> Requests<'c> {
                 read_result(stream, query.statement, form, budget).await
             };
             let outcome = in_time(pipeline.patience, read).await;
-            outcomes.push(outcome.map_err(|error| (Place::Query(index), error))?);
+            outcomes.push(outcome.map_err(|error| (PipelineStep::Query(index), error))?);
         }
         if let Some(end) = self.end.take() {
-            answer(pipeline.patience, end).await.map_err(|error| (Place::End, error))?;
+            answer(pipeline.patience, end).await.map_err(|error| (PipelineStep::End, error))?;
         }
         Ok(outcomes)
     }

@@ -14,7 +14,7 @@ use crate::{
     check::CheckedStatement,
     error::StorageError,
     settings::DatabaseSettings,
-    wal_place::{ReplayProgress, WalPlace},
+    wal_lsn::{ReplayProgress, WalLsn},
 };
 use plugin_api::abi::Rows;
 use secrecy::SecretString;
@@ -79,12 +79,12 @@ impl ReadReplica {
         self.pool.reachability.is_away()
     }
 
-    /// The rows, when the standby has replayed the place; `None` when the primary has to answer.
-    pub async fn read(&self, statement: &CheckedStatement, place: &WalPlace) -> Option<Rows> {
+    /// The rows, when the standby has replayed the LSN; `None` when the primary has to answer.
+    pub async fn read(&self, statement: &CheckedStatement, lsn: &WalLsn) -> Option<Rows> {
         let unfit = match self.pool.read(&[Query::new(&self.replayed), Query::new(statement)]).await {
             Ok(answers) => {
                 let mut answers = answers.into_iter();
-                match place.compare(&answers.next().unwrap_or_default()) {
+                match lsn.compare(&answers.next().unwrap_or_default()) {
                     Ok(ReplayProgress::Reached) => {
                         count("replica");
                         return Some(answers.next().unwrap_or_default());

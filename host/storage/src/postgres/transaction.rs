@@ -11,7 +11,7 @@
 use super::{
     engine::PostgresEngine,
     error::{ExecuteError, read_only_error},
-    pipeline::{Pipeline, PipelineError, Place},
+    pipeline::{Pipeline, PipelineError, PipelineStep},
     pooled_connection::PooledConnection,
     query::{PlanFor, Query},
     session::{PREPARED_STATEMENTS_MAX, Session},
@@ -214,14 +214,14 @@ impl PostgresTransaction {
         budget: &mut ResultBudget,
     ) -> Result<Vec<StatementResult>, Failure> {
         let queries: Vec<Query<'_>> = statements.iter().map(Query::of_commit).collect();
-        let fail = |place, error, has_ended| self.failure(&queries, place, error, has_ended);
+        let fail = |step, error, has_ended| self.failure(&queries, step, error, has_ended);
         let session = open.connection.get().map_err(Failure::of_connection)?;
         let plan_for =
             if self.mode == TransactionMode::Serializable { PlanFor::Serializable } else { PlanFor::Anything };
         let patience = self.engine.wait_timeout();
         let forms = timeout(patience, session.prepare(&queries, plan_for)).await;
         let forms = forms.map_err(|_elapsed| Failure::of_connection(silent()))?;
-        let forms = forms.map_err(|(index, error)| fail(Place::Query(index), error, !open.has_begun))?;
+        let forms = forms.map_err(|(index, error)| fail(PipelineStep::Query(index), error, !open.has_begun))?;
         let begin = (!open.has_begun).then(|| self.engine.pool.session_settings.begin(self.mode, session.state));
         let mut pipeline = Pipeline { begin: begin.as_deref(), queries: &queries, forms: &forms, end, patience };
         // A session that may write on its own must have begun before it gets the statements, or they would take effect alone
@@ -229,13 +229,13 @@ impl PostgresTransaction {
         if begin.is_some() && !session.state.has_limits {
             self.run_pipeline(session, &Pipeline { queries: &[], end: None, ..pipeline }, budget)
                 .await
-                .map_err(|failed| fail(failed.place, failed.error, failed.has_ended))?;
+                .map_err(|failed| fail(failed.step, failed.error, failed.has_ended))?;
             pipeline.begin = None;
         }
         let outcomes = self
             .run_pipeline(session, &pipeline, budget)
             .await
-            .map_err(|failed| fail(failed.place, failed.error, failed.has_ended))?;
+            .map_err(|failed| fail(failed.step, failed.error, failed.has_ended))?;
         open.has_begun = true;
         Ok(outcomes)
     }
@@ -260,14 +260,14 @@ impl PostgresTransaction {
         result
     }
 
-    fn failure(&self, queries: &[Query<'_>], place: Place, error: ExecuteError, has_ended: bool) -> Failure {
+    fn failure(&self, queries: &[Query<'_>], step: PipelineStep, error: ExecuteError, has_ended: bool) -> Failure {
         let ExecuteError { is_connection_usable, is_division_by_zero, is_unsupported, .. } = error;
-        let error = match place {
+        let error = match step {
             // READ WRITE is more than a standby offers.
-            Place::Begin if is_unsupported => read_only_error(),
-            Place::Begin => self.engine.lock_wait_error(error.error),
-            Place::End => error.error,
-            Place::Query(index) => match queries.get(index) {
+            PipelineStep::Begin if is_unsupported => read_only_error(),
+            PipelineStep::Begin => self.engine.lock_wait_error(error.error),
+            PipelineStep::End => error.error,
+            PipelineStep::Query(index) => match queries.get(index) {
                 Some(query) if query.must_return_row && is_division_by_zero => StorageError::Rejected(index),
                 Some(query) => self.engine.statement_error(query.statement, error.error),
                 None => error.error,

@@ -60,7 +60,7 @@ mod tests {
     use super::super::connection;
     use super::*;
     use crate::{
-        check::{Purpose, StatementChecker},
+        check::{AccessMode, StatementChecker},
         dialect::Dialect,
         scope::Scope,
     };
@@ -72,7 +72,7 @@ mod tests {
 
     fn fast_statement(text: &'static str) -> CheckedStatement {
         let checker = StatementChecker::new(Dialect::Sqlite);
-        let statement = checker.check(&Scope::Host, sql(text).into(), Purpose::Read).unwrap();
+        let statement = checker.check(&Scope::Host, sql(text).into(), AccessMode::ReadOnly).unwrap();
         (0..FAST_RUNS).for_each(|_| statement.info.latency.record(Duration::ZERO));
         statement
     }

@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 
-/// Keys whose last task failed or took long share this part of the places.
+/// Keys whose last task failed or took long share this part of the slots.
 const SLOW_SHARE: usize = 4;
-/// Keys that one turn looks at, for each place: some of them are of groups without a place.
-const CANDIDATES_PER_PLACE: usize = 4;
+/// Keys that one cycle looks at, for each slot: some of them are of groups without a slot.
+const CANDIDATES_PER_SLOT: usize = 4;
 const CANDIDATES_MAX: usize = 256;
 
-/// The free places of one gateway.
+/// The free slots of one gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Places {
+pub struct TaskSlots {
     pub free: usize,
     /// Of these, how many slow keys may have.
     pub free_for_slow: usize,
@@ -26,7 +26,7 @@ pub struct Candidate {
     pub is_slow: bool,
 }
 
-impl Places {
+impl TaskSlots {
     pub fn new(at_once: usize, running: usize, running_slow: usize) -> Self {
         let free = at_once.saturating_sub(running);
         let slow_max = (at_once / SLOW_SHARE).max(1);
@@ -34,10 +34,10 @@ impl Places {
     }
 
     pub fn candidates_max(free: usize) -> usize {
-        (free * CANDIDATES_PER_PLACE).min(CANDIDATES_MAX)
+        (free * CANDIDATES_PER_SLOT).min(CANDIDATES_MAX)
     }
 
-    /// Those that begin, slow keys first: they have the fewest places, and would otherwise wait for as long as others are due.
+    /// Those that begin, slow keys first: they have the fewest slots, and would otherwise wait for as long as others are due.
     pub fn choose(
         self,
         candidates: Vec<Candidate>,
@@ -48,9 +48,9 @@ impl Places {
         let mut chosen = Vec::new();
         for candidate in candidates {
             if candidate.task.is_some() {
-                let places = if candidate.is_slow { free_for_slow } else { free };
+                let slots = if candidate.is_slow { free_for_slow } else { free };
                 let in_group = running.entry(candidate.group.clone()).or_default();
-                if places == 0 || *in_group >= per_group {
+                if slots == 0 || *in_group >= per_group {
                     continue;
                 }
                 *in_group += 1;
@@ -85,22 +85,22 @@ mod tests {
     fn a_group_has_its_places() {
         let due = candidates(&[("a", "x", false), ("b", "x", false), ("c", "x", false), ("d", "y", false)]);
         let running = HashMap::from([("x".to_owned(), 1)]);
-        assert_eq!(keys(&Places::new(8, 1, 0).choose(due, running, 2)), ["a", "d"]);
+        assert_eq!(keys(&TaskSlots::new(8, 1, 0).choose(due, running, 2)), ["a", "d"]);
     }
 
     #[test]
     fn slow_keys_share_a_quarter() {
         let due = candidates(&[("a", "a", true), ("b", "b", true), ("c", "c", true), ("d", "d", false)]);
-        assert_eq!(keys(&Places::new(8, 0, 0).choose(due.clone(), HashMap::new(), 8)), ["a", "b", "d"]);
-        assert_eq!(keys(&Places::new(8, 2, 2).choose(due.clone(), HashMap::new(), 8)), ["d"]);
-        // A single place is for slow keys, too.
-        assert_eq!(keys(&Places::new(1, 0, 0).choose(due, HashMap::new(), 8)), ["a"]);
+        assert_eq!(keys(&TaskSlots::new(8, 0, 0).choose(due.clone(), HashMap::new(), 8)), ["a", "b", "d"]);
+        assert_eq!(keys(&TaskSlots::new(8, 2, 2).choose(due.clone(), HashMap::new(), 8)), ["d"]);
+        // A single slot is for slow keys, too.
+        assert_eq!(keys(&TaskSlots::new(1, 0, 0).choose(due, HashMap::new(), 8)), ["a"]);
     }
 
     #[test]
     fn no_more_begin_than_there_are_places() {
         let due = candidates(&[("a", "a", true), ("b", "b", false), ("c", "c", false)]);
-        assert_eq!(keys(&Places::new(8, 6, 1).choose(due.clone(), HashMap::new(), 8)), ["a", "b"]);
-        assert!(Places::new(8, 9, 9).choose(due, HashMap::new(), 8).is_empty());
+        assert_eq!(keys(&TaskSlots::new(8, 6, 1).choose(due.clone(), HashMap::new(), 8)), ["a", "b"]);
+        assert!(TaskSlots::new(8, 9, 9).choose(due, HashMap::new(), 8).is_empty());
     }
 }

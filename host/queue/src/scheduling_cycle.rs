@@ -1,11 +1,11 @@
-//! A turn: one transaction that takes in what was pushed and what has ended, and leases the next keys.
+//! A scheduling cycle: one transaction that takes in what was pushed and what has ended, and leases the next keys.
 //!
-//! The rule: turns of one queue follow each other, on all gateways, so that each sees what the one before it has leased. At READ COMMITTED
+//! The rule: cycles of one queue follow each other, on all gateways, so that each sees what the one before it has leased. At READ COMMITTED
 //! no serialisable write of a plugin can collide with one because of what it reads.
 
 use super::{
-    places::{Candidate, Places},
     store::{Ended, QueueStore, rows_of},
+    task_slots::{Candidate, TaskSlots},
     tasks::{EndCode, NEVER_MS},
 };
 use gateway_storage::{Scope, StorageError, Transaction};
@@ -27,9 +27,9 @@ pub(crate) struct LeasedTask {
     pub is_slow: bool,
 }
 
-/// What a turn did.
+/// What a cycle did.
 #[derive(Debug, Default)]
-pub(crate) struct Turn {
+pub(crate) struct CycleResult {
     pub leased: Vec<LeasedTask>,
     /// Tasks whose lease was over.
     pub lost: u64,
@@ -46,16 +46,21 @@ type LostRow = (String, i64, Option<i64>, Option<i64>);
 type TaskRow = (i64, String, String, i64, i64);
 
 impl QueueStore {
-    pub(crate) async fn turn(&self, ended: &[Ended], places: Places, now_ms: i64) -> Result<Turn, StorageError> {
+    pub(crate) async fn run_cycle(
+        &self,
+        ended: &[Ended],
+        slots: TaskSlots,
+        now_ms: i64,
+    ) -> Result<CycleResult, StorageError> {
         let transaction = self.database.begin(Scope::Host);
-        let mut turn = Turn::default();
-        let changes = self.take_in(&transaction, ended, now_ms, &mut turn).await?;
-        let candidates = self.candidates(&transaction, changes, places, now_ms).await?;
+        let mut cycle = CycleResult::default();
+        let changes = self.take_in(&transaction, ended, now_ms, &mut cycle).await?;
+        let candidates = self.candidates(&transaction, changes, slots, now_ms).await?;
         if !candidates.is_empty() {
-            turn.leased = self.lease(&transaction, candidates, now_ms).await?;
+            cycle.leased = self.lease(&transaction, candidates, now_ms).await?;
         }
         transaction.commit(Vec::new()).await?;
-        Ok(turn)
+        Ok(cycle)
     }
 
     /// Records outcomes, and reads those and the leases that are over: the changes that follow from them come back.
@@ -64,7 +69,7 @@ impl QueueStore {
         transaction: &Transaction,
         ended: &[Ended],
         now_ms: i64,
-        turn: &mut Turn,
+        cycle: &mut CycleResult,
     ) -> Result<Changes, StorageError> {
         let mut statements: Vec<Statement> = self.tables.lock.iter().map(|lock| sql(lock.clone()).into()).collect();
         statements.extend(ended.iter().map(|ended| ended.statement(self.table())));
@@ -74,12 +79,12 @@ impl QueueStore {
         let results = transaction.run(statements).await?;
         let mut changes = Changes::default();
         for (key, task, code, due_ms, reason) in rows_at::<EndedRow>(&results, first)? {
-            turn.dead += u64::from(code == EndCode::Dead as i64);
+            cycle.dead += u64::from(code == EndCode::Dead as i64);
             self.end(&mut changes, (&key, task), code, due_ms, &reason, now_ms);
         }
         for lost in rows_at::<LostRow>(&results, first + 1)? {
-            turn.lost += 1;
-            turn.dead += u64::from(self.lose(&mut changes, lost, now_ms));
+            cycle.lost += 1;
+            cycle.dead += u64::from(self.lose(&mut changes, lost, now_ms));
         }
         changes.0.extend(self.tables.admit.iter().map(|admit| Statement::from(sql(admit.clone()))));
         Ok(changes)
@@ -124,16 +129,16 @@ impl QueueStore {
         &self,
         transaction: &Transaction,
         changes: Changes,
-        places: Places,
+        slots: TaskSlots,
         now_ms: i64,
     ) -> Result<Vec<Candidate>, StorageError> {
         let mut statements = changes.0;
         let first = statements.len();
         let per_group = i64::from(self.limits.at_once_per_group.max(1));
-        let lanes = [(1_i64, places.free_for_slow), (0, places.free)];
+        let shares = [(1_i64, slots.free_for_slow), (0, slots.free)];
         statements.push(sql(self.tables.count_groups.clone()).into());
-        for (is_slow, free) in lanes {
-            let most = i64::try_from(Places::candidates_max(free)).unwrap_or(0);
+        for (is_slow, free) in shares {
+            let most = i64::try_from(TaskSlots::candidates_max(free)).unwrap_or(0);
             statements.push(sql(self.tables.select_keys.clone()).bind((now_ms, is_slow, per_group, most)).into());
         }
         let results = transaction.run(statements).await?;
@@ -141,12 +146,12 @@ impl QueueStore {
         let running: HashMap<_, _> =
             counted.into_iter().map(|(group, count)| (group, usize::try_from(count).unwrap_or(0))).collect();
         let mut candidates = Vec::new();
-        for (lane, (is_slow, _)) in lanes.into_iter().enumerate() {
-            for (key, group, task) in rows_at::<(String, String, Option<i64>)>(&results, first + 1 + lane)? {
+        for (share, (is_slow, _)) in shares.into_iter().enumerate() {
+            for (key, group, task) in rows_at::<(String, String, Option<i64>)>(&results, first + 1 + share)? {
                 candidates.push(Candidate { key, group, task, is_slow: is_slow == 1 });
             }
         }
-        Ok(places.choose(candidates, running, usize::try_from(per_group).unwrap_or(1)))
+        Ok(slots.choose(candidates, running, usize::try_from(per_group).unwrap_or(1)))
     }
 
     async fn lease(

@@ -1,7 +1,7 @@
-//! Places in the server's write-ahead log, by which a standby is compared with its primary.
+//! LSNs of the server's write-ahead log, by which a standby is compared with its primary.
 //!
-//! The rule that must not break: **a standby that has replayed a place shows every commit that was visible on the primary when
-//! the place was read.** A commit is in the log before it is visible. Numbers of changes would not do: a standby shows commits in
+//! The rule that must not break: **a standby that has replayed an LSN shows every commit that was visible on the primary when
+//! the LSN was read.** A commit is in the log before it is visible. Numbers of changes would not do: a standby shows commits in
 //! the order of the log, and the primary may show two that end at the same time in the other order.
 
 use crate::error::StorageError;
@@ -20,13 +20,13 @@ const REPLAYED: &str = "SELECT '@' || system.system_identifier || '/' || lpad(up
      FROM pg_control_system() AS system, pg_control_checkpoint() AS checkpoint";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WalPlace {
+pub struct WalLsn {
     /// Of which cluster the log is, and of which timeline.
     history: String,
     lsn: u64,
 }
 
-/// What a standby has replayed, compared with a place.
+/// What a standby has replayed, compared with an LSN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplayProgress {
     Reached,
@@ -37,7 +37,7 @@ pub enum ReplayProgress {
     OtherHistory,
 }
 
-impl WalPlace {
+impl WalLsn {
     /// Of a row that [`CURRENT`] made; `None` for other rows.
     pub fn of_row(text: &str, lsn: u64) -> Option<Self> {
         text.strip_prefix('@').map(|history| Self { history: history.to_owned(), lsn })
@@ -71,13 +71,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_standby_of_the_same_history_reaches_a_place() {
-        let place = WalPlace::of_row("@7/00000001", 100).unwrap();
-        assert_eq!(place.compare_with("@7/00000001", Some(100)), ReplayProgress::Reached);
-        assert_eq!(place.compare_with("@7/00000001", Some(99)), ReplayProgress::Behind);
-        assert_eq!(place.compare_with("@7/00000001", None), ReplayProgress::Promoted);
-        assert_eq!(place.compare_with("@7/00000002", Some(200)), ReplayProgress::OtherHistory);
-        assert_eq!(place.compare_with("@8/00000001", Some(200)), ReplayProgress::OtherHistory);
-        assert_eq!(WalPlace::of_row("forum", 3), None);
+    fn only_a_standby_of_the_same_history_reaches_an_lsn() {
+        let primary = WalLsn::of_row("@7/00000001", 100).unwrap();
+        assert_eq!(primary.compare_with("@7/00000001", Some(100)), ReplayProgress::Reached);
+        assert_eq!(primary.compare_with("@7/00000001", Some(99)), ReplayProgress::Behind);
+        assert_eq!(primary.compare_with("@7/00000001", None), ReplayProgress::Promoted);
+        assert_eq!(primary.compare_with("@7/00000002", Some(200)), ReplayProgress::OtherHistory);
+        assert_eq!(primary.compare_with("@8/00000001", Some(200)), ReplayProgress::OtherHistory);
+        assert_eq!(WalLsn::of_row("forum", 3), None);
     }
 }
