@@ -8,7 +8,7 @@ use plugin_testing::{TestGateway, Value, Wallet, json};
 use std::{collections::BTreeSet, time::Duration};
 
 /// Of CI.
-const SAMPLE: u64 = 40;
+const SAMPLE: u64 = 20;
 /// Recipients are the wallets from this number on.
 const FIRST: u64 = 10_000;
 /// A client may ask for 20 quotes in a minute.
