@@ -4,12 +4,15 @@
 
 mod broken_promises;
 mod clients;
+mod contract_wallets;
 mod hostile_agents;
+mod hostile_answers;
 mod kill;
 mod kills;
 mod market;
 mod memory;
 mod payment;
+mod raw_agents;
 mod reorganisation;
 mod replicas;
 mod settlement;
