@@ -2,6 +2,7 @@
 //!
 //! `cargo xtask test` installs what the dev network and the clients need. Each test has a chain of its own.
 
+mod agent0;
 mod broken_promises;
 mod clients;
 mod contract_wallets;
