@@ -20,6 +20,7 @@ mod settlement;
 mod tck;
 mod thousands;
 mod till;
+mod x402_types;
 
 use market::{Market, agent, wei};
 use payment::{Payment, Voucher};
