@@ -36,7 +36,7 @@ async fn open() -> (Market, MockServer) {
 }
 
 /// Nothing was charged, and the client was told.
-async fn assert_released(till: &Till, payment: &Payment, refused: &TestResponse, expected: (u16, &str)) {
+pub async fn assert_released(till: &Till, payment: &Payment, refused: &TestResponse, expected: (u16, &str)) {
     let text = refused.text();
     assert_eq!((refused.status, refused.code().as_str()), expected, "{text}");
     assert_eq!(refused.header("x-service-payment-released"), format!("the answer is {}", refused.status), "{text}");

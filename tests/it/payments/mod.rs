@@ -2,20 +2,25 @@
 //!
 //! `cargo xtask test` installs what the dev network and the clients need. Each test has a chain of its own.
 
+mod agent0;
 mod broken_promises;
 mod clients;
+mod contract_wallets;
 mod hostile_agents;
+mod hostile_answers;
 mod kill;
 mod kills;
 mod market;
 mod memory;
 mod payment;
+mod raw_agents;
 mod reorganisation;
 mod replicas;
 mod settlement;
 mod tck;
 mod thousands;
 mod till;
+mod x402_types;
 
 use market::{Market, agent, wei};
 use payment::{Payment, Voucher};

@@ -46,6 +46,11 @@ impl Voucher {
         json!({ "payer": payer, "payee": payee, "amount": amount, "nonce": nonce, "expiry": expiry, "ref": ZERO })
     }
 
+    /// Of a contract, which decides itself what a signature is.
+    pub fn with_signature(self, signature: &str) -> Payment {
+        Payment { voucher: self, signature: signature.to_owned() }
+    }
+
     /// By the wallet of the payer, with what the gateway publishes about vouchers.
     pub async fn sign(self, market: &Market, till: &Till) -> Payment {
         let supported = till.get("/api/x402/supported").await;
