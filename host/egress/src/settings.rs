@@ -1,12 +1,9 @@
-//! The `[egress]` section of the configuration.
-
-use serde::Deserialize;
+//! What [`crate::Egress`] is made of. `gateway-config` reads the section `[egress]`; what an operator cannot set has its value here.
 
 use super::allow_list::AllowList;
 
 /// Limits of outbound HTTP. Each is a maximum: a request may set a lower one, never a higher one.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Debug, Clone)]
 pub struct EgressSettings {
     /// Development only. Hosts that may be reached although they are not public: `name`, `name:port`, `address`,
     /// `address:port` (`[v6]:port`) or a CIDR such as `10.0.0.0/8`. An entry allows exactly what it names. Default:
@@ -26,7 +23,7 @@ pub struct EgressSettings {
     pub idle_timeout_ms: u64,
     /// The largest request body. Default: 1 MiB.
     pub request_bytes_max: u64,
-    /// How many fetches of one plugin run at once, up to the end of their bodies; the others wait for a slot. Default: 16.
+    /// How many fetches of one plugin run at once, up to the end of their bodies; the others wait for a slot. Default: 64.
     pub per_plugin_concurrency: usize,
     /// How many calls a destination (a host name, or an address) gets at once, over all plugins, up to the end of their bodies.
     /// Further ones fail at once. What `allow_hosts` names is not counted. Default: 8.
