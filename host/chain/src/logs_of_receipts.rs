@@ -6,7 +6,7 @@
 use super::{
     Header,
     error::RpcError,
-    logs::{LogFilter, check_positions},
+    log_filter::{LogFilter, check_positions},
     raw_log::RawLog,
     receipt::{ReceiptWithLogs, receipt_request},
     rpc_client::RpcRequest,

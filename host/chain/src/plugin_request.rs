@@ -10,7 +10,7 @@ use super::{
     chains::Chains,
     error::{RpcError, sanitize_line},
     event_decoder::EventDecoder,
-    logs::LogFilter,
+    log_filter::LogFilter,
     raw_log::RawLog,
     receipt::{ReceiptWithLogs, receipt_request},
     rpc_client::{RpcRequest, missing_response},
