@@ -1,10 +1,7 @@
 //! URLs and endpoints that strangers choose: no part of the gateway connects to an address that is not public, in whatever form it
 //! is written, and whatever its name resolves to by then.
 
-#[path = "../../plugins/agents/tests/it/script.rs"]
-#[allow(dead_code, reason = "what the contracts of agents say; few of it matters here")]
-mod script;
-
+use crate::all_plugins::script;
 use parking_lot::Mutex;
 use plugin_testing::{
     Builder, PRIVATE_URLS, ScriptedChain, ScriptedLog, ScriptedResolver, TestGateway, TestResponse, Value, Wallet, json,

@@ -110,16 +110,10 @@ impl Backlog<'_> {
 
     /// Each owner asks for his own.
     fn replay(&self, endpoints: u64) -> Result<()> {
-        let ids = self.webhook_ids(endpoints)?;
-        let request = |number: u64| {
-            let id = ids[usize::try_from(number)?];
+        for (number, id) in (0..endpoints).zip(self.webhook_ids(endpoints)?) {
             let payload = json!({ "id": id, "since": 0, "status": "all" });
             let body = signed(&owner(number), "webhook.replay", &payload)?;
-            Ok(load::post(self.server.address(), &format!("{WEBHOOKS}/{id}/replay"), &body))
-        };
-        for number in 0..endpoints {
-            let (status, _, answer) = load::ask(self.server.address(), &request(number)?)?;
-            ensure!(status == 202, "{status}: {}", String::from_utf8_lossy(&answer));
+            post(self.server, &format!("{WEBHOOKS}/{id}/replay"), &body, 202)?;
         }
         Ok(())
     }
