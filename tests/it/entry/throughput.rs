@@ -55,7 +55,7 @@ async fn send_for(duration: Duration, engine: Engine) {
         promised.len(),
         answers.len()
     );
-    let open = "SELECT name FROM host_tx_intents WHERE state NOT IN ('mined', 'final')";
+    let open = "SELECT name FROM host_tx_intents WHERE state NOT IN ('included', 'final')";
     TestGateway::eventually(END, "all is in a block", async || lobby.rows(open).await.is_empty()).await;
     assert!(!promised.is_empty());
     for address in &promised {
