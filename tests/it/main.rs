@@ -36,6 +36,7 @@ mod payments;
 mod plugin_count;
 mod plugin_files;
 mod priced;
+mod private_targets;
 mod private_views;
 mod public_rpc;
 mod purge;

@@ -98,16 +98,17 @@ pub fn prove(arguments: &[String]) -> Result<(), Failure> {
     devnet::install(&root)?;
     let cluster = Cluster::start()?;
     let mut nextest = nextest("dev")?;
-    let mut filterset =
-        "test(/^all_plugins::credentials::/) | test(/^webhooks::crowd::/) | test(/^colliding::/) | test(/^payments::x402_types::/)".to_owned();
+    let mut proofs =
+        vec!["all_plugins::credentials", "colliding", "entry::throughput", "payments::x402_types", "webhooks::crowd"];
     match tck::install(&root) {
         Ok(kits) => {
-            filterset += " | test(/^payments::tck::/)";
+            proofs.push("payments::tck");
             nextest.env("GATEWAY_TEST_TCK", kits);
         }
         // Only git has it, and a machine may reach the registries alone.
         Err(error) => println!("   without the kit of A2A ({} names a clone of it): {error}", tck::SOURCE_VARIABLE),
     }
+    let filterset = format!("test(/^({})::/)", proofs.join("|"));
     nextest.args(["--run-ignored", "all", "--no-capture", "--filterset", &filterset]);
     nextest.env("GATEWAY_TEST_FLIPS", flips.to_string()).env("GATEWAY_TEST_SEED", seed.to_string());
     nextest.env("GATEWAY_TEST_QUOTES", PROVEN_QUOTES.to_string()).env("GATEWAY_TEST_POSTGRES", cluster.url());

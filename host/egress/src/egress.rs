@@ -56,7 +56,7 @@ impl Egress {
     }
 
     /// As [`Egress::new`], with another resolver. Its addresses are checked like the system's.
-    pub(crate) fn with_resolver(settings: EgressSettings, resolver: Arc<dyn Resolver>) -> Result<Self, EgressError> {
+    pub fn with_resolver(settings: EgressSettings, resolver: Arc<dyn Resolver>) -> Result<Self, EgressError> {
         Self::with_tls(settings, resolver, pinned_client::platform_tls()?)
     }
 

@@ -29,6 +29,7 @@ pub use egress::Egress;
 pub use error::{DestinationLimit, EgressError};
 pub use pinned_client::platform_tls;
 pub use request::{FetchRequest, Overflow, StreamTimeouts};
+pub use resolver::{Resolver, SystemResolver};
 pub use response::{FetchResponse, StreamedResponse};
 pub use response_body::ResponseBody;
 pub use settings::EgressSettings;

@@ -21,7 +21,7 @@ use gateway_activity::{ActivityLog, SequencerSettings, StreamLimits};
 use gateway_chain::{ChainError, Chains};
 use gateway_clock::Clock;
 use gateway_config::{Config, DatabaseTarget, Synchronous};
-use gateway_egress::{Egress, EgressSettings};
+use gateway_egress::{Egress, EgressSettings, Resolver, SystemResolver};
 use gateway_envelope::Brand;
 use gateway_indexer::{IndexerContext, Indexes};
 use gateway_jobs::{Jitter, JobRunner, JobStore};
@@ -70,9 +70,20 @@ impl Gateway {
         bound: SocketAddr,
         loaded: Vec<LoadOutcome>,
     ) -> BoxFuture<'static, Result<Arc<Self>, StartError>> {
+        Self::start_with_resolver(config, clock, Arc::new(SystemResolver), bound, loaded)
+    }
+
+    /// As [`Self::start`], with another source of the addresses that outbound HTTP connects to. They are checked like the system's.
+    pub fn start_with_resolver(
+        config: Config,
+        clock: Clock,
+        resolver: Arc<dyn Resolver>,
+        bound: SocketAddr,
+        loaded: Vec<LoadOutcome>,
+    ) -> BoxFuture<'static, Result<Arc<Self>, StartError>> {
         Box::pin(async move {
             let (fence_requests, fences) = mpsc::unbounded_channel();
-            let gateway = Arc::new(build(config, clock, bound, fence_requests, StartMode::Serve).await?);
+            let gateway = Arc::new(build(config, clock, resolver, bound, fence_requests, StartMode::Serve).await?);
             gateway.plugins.load_switches().await?;
             gateway.plugins.start(loaded).await;
             if let Err(error) = gateway.check_required().await {
@@ -144,6 +155,7 @@ async fn fence_plugins(
 pub async fn build(
     config: Config,
     clock: Clock,
+    resolver: Arc<dyn Resolver>,
     bound: SocketAddr,
     fence_requests: mpsc::UnboundedSender<FenceRequest>,
     mode: StartMode,
@@ -167,7 +179,7 @@ pub async fn build(
         data_dir: config.data_dir.clone(),
         queues: QueueWakes::default(),
         activity: ActivityLog::new(database.clone()),
-        egress: open_egress(&config)?,
+        egress: open_egress(&config, resolver)?,
         chains,
         jobs: JobStore::new(database.clone()),
         secrets: Secrets::new(&config, database.clone(), clock.clone()),
@@ -363,7 +375,7 @@ pub fn database_settings(config: &Config) -> Result<DatabaseSettings, StartError
 }
 
 /// Without root certificates the gateway runs, and outbound requests fail with that reason.
-fn open_egress(config: &Config) -> Result<Option<Egress>, StartError> {
+fn open_egress(config: &Config, resolver: Arc<dyn Resolver>) -> Result<Option<Egress>, StartError> {
     let settings = EgressSettings {
         allow_hosts: config.egress.allow_hosts.clone(),
         timeout_ms: config.egress.timeout_ms,
@@ -379,7 +391,7 @@ fn open_egress(config: &Config) -> Result<Option<Egress>, StartError> {
         resolve_interval_ms: config.egress.resolve_interval_ms,
         ..EgressSettings::default()
     };
-    match Egress::new(settings) {
+    match Egress::with_resolver(settings, resolver) {
         Ok(egress) => Ok(Some(egress)),
         Err(error) if error.code() == "certificates" => {
             tracing::warn!(%error, "outbound HTTP is off");

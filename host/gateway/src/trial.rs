@@ -11,11 +11,13 @@ use crate::{
 use futures_util::future::BoxFuture;
 use gateway_clock::Clock;
 use gateway_config::{Config, SecretsConfig};
+use gateway_egress::SystemResolver;
 use gateway_plugins::{LoadedPlugin, PluginReport};
 use gateway_secrets::Secrets;
 use gateway_signers::Signers;
 use gateway_storage::{Database, Dialect};
 use secrecy::SecretString;
+use std::sync::Arc;
 
 /// What a start with this configuration would find.
 #[derive(Debug, Default)]
@@ -90,7 +92,9 @@ async fn try_plugins(
     config.secrets = SecretsConfig::default();
     let bound = config.http.listen;
     let (fence_requests, _fences) = tokio::sync::mpsc::unbounded_channel();
-    let gateway: Gateway = build(config, Clock::System, bound, fence_requests, StartMode::Trial(dialect)).await?;
+    let gateway: Gateway =
+        build(config, Clock::System, Arc::new(SystemResolver), bound, fence_requests, StartMode::Trial(dialect))
+            .await?;
     if let Some(reason) = secrets_fault {
         gateway.host.secrets.refuse(reason);
     }

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use gateway::Gateway;
 use gateway_clock::{Clock, ManualClock};
 use gateway_config::{ChainConfig, Config, MAIN, SignerConfig};
-use gateway_egress::{FetchRequest, StreamTimeouts, StreamedResponse};
+use gateway_egress::{FetchRequest, Resolver, StreamTimeouts, StreamedResponse, SystemResolver};
 use gateway_http::ClientIp;
 use gateway_http::body::RequestBody;
 use gateway_indexer::{IndexReport, IndexState};
@@ -37,6 +37,7 @@ pub struct TestGateway {
     data_dir: TempDir,
     config: Config,
     plugins: Vec<TestPlugin>,
+    resolver: Arc<dyn Resolver>,
     client_ip: Mutex<IpAddr>,
 }
 
@@ -51,6 +52,7 @@ struct TestPlugin {
 pub struct Builder {
     config: Config,
     plugins: Vec<TestPlugin>,
+    resolver: Arc<dyn Resolver>,
     database: Option<Database>,
 }
 
@@ -105,6 +107,11 @@ impl Builder {
         self
     }
 
+    /// What names resolve to in outbound HTTP, in place of the system's resolver.
+    pub fn resolver(self, resolver: impl Resolver) -> Self {
+        Self { resolver: Arc::new(resolver), ..self }
+    }
+
     /// Any other key of the configuration.
     pub fn configure(mut self, change: impl FnOnce(&mut Config)) -> Self {
         change(&mut self.config);
@@ -133,7 +140,7 @@ impl Builder {
             self.config.database.url = Some(database.url.clone().into());
         }
         let clock = ManualClock::new(START_MS);
-        let gateway = start(self.config.clone(), &clock, &self.plugins).await;
+        let gateway = start(self.config.clone(), &clock, &self.resolver, &self.plugins).await;
         TestGateway {
             gateway,
             clock,
@@ -141,12 +148,18 @@ impl Builder {
             data_dir,
             config: self.config,
             plugins: self.plugins,
+            resolver: self.resolver,
             client_ip: Mutex::new(IpAddr::V4(Ipv4Addr::LOCALHOST)),
         }
     }
 }
 
-async fn start(mut config: Config, clock: &ManualClock, plugins: &[TestPlugin]) -> Arc<Gateway> {
+async fn start(
+    mut config: Config,
+    clock: &ManualClock,
+    resolver: &Arc<dyn Resolver>,
+    plugins: &[TestPlugin],
+) -> Arc<Gateway> {
     let linked = |plugin: &TestPlugin| {
         let linked = LoadedPlugin::linked(plugin.module)
             .map(|linked| LoadedPlugin { is_released: plugin.is_released, ..linked });
@@ -158,7 +171,8 @@ async fn start(mut config: Config, clock: &ManualClock, plugins: &[TestPlugin]) 
         config.plugins.sections.entry(plugin.name().to_owned()).or_default().enabled.get_or_insert(true);
     }
     let bound = SocketAddr::from((Ipv4Addr::LOCALHOST, 8080));
-    let started = Gateway::start(config, Clock::Manual(clock.clone()), bound, loaded).await;
+    let clock = Clock::Manual(clock.clone());
+    let started = Gateway::start_with_resolver(config, clock, resolver.clone(), bound, loaded).await;
     let gateway = started.unwrap_or_else(|error| panic!("the gateway does not start: {error}"));
     // A busy machine may be slow.
     gateway.plugins.settled(&gateway.plugins.wanted().into_iter().collect()).await;
@@ -170,7 +184,7 @@ impl TestGateway {
     pub fn builder() -> Builder {
         let mut config = Config::default();
         config.limits.allow = vec![IpAddr::V4(Ipv4Addr::LOCALHOST).into()];
-        Builder { config, plugins: Vec::new(), database: None }
+        Builder { config, plugins: Vec::new(), resolver: Arc::new(SystemResolver), database: None }
     }
 
     /// The same on a new PostgreSQL database; `None` without `GATEWAY_TEST_POSTGRES`.
@@ -244,11 +258,11 @@ impl TestGateway {
 
     /// As [`Self::restart`]; while the gateway is stopped, `meanwhile` may change the configuration.
     pub async fn restart_after(self, meanwhile: impl FnOnce(&mut Config)) -> Self {
-        let Self { gateway, clock, database, data_dir, mut config, plugins, client_ip } = self;
+        let Self { gateway, clock, database, data_dir, mut config, plugins, resolver, client_ip } = self;
         gateway.stop().await;
         meanwhile(&mut config);
-        let gateway = start(config.clone(), &clock, &plugins).await;
-        Self { gateway, clock, database, data_dir, config, plugins, client_ip }
+        let gateway = start(config.clone(), &clock, &resolver, &plugins).await;
+        Self { gateway, clock, database, data_dir, config, plugins, resolver, client_ip }
     }
 
     /// Rows of any table or view, as text, for comparisons.

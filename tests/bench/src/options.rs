@@ -80,6 +80,10 @@ pub struct Scale {
     /// Submissions to a challenge, and votes for them.
     pub submissions: u64,
     pub votes: u64,
+    /// Endpoints of webhooks, and deliveries to each.
+    pub deliveries: [u64; 2],
+    /// Owners of webhooks, and webhooks of each.
+    pub listeners: [u64; 2],
     /// Most rows of each kind, and requests for each read.
     pub growth: u64,
     pub growth_requests: usize,
@@ -105,6 +109,8 @@ impl Options {
                 pages: 150,
                 submissions: 10,
                 votes: 100,
+                deliveries: [4, 5],
+                listeners: [2, 25],
                 growth: self.rows.unwrap_or(100),
                 growth_requests: 3,
             };
@@ -126,6 +132,8 @@ impl Options {
             pages: 10_000,
             submissions: 200,
             votes: 10_000,
+            deliveries: [64, 300],
+            listeners: [10, 1_000],
             growth: self.rows.unwrap_or(1_000_000),
             growth_requests: 15,
         }

@@ -22,7 +22,7 @@ mod registration_file;
 mod schemathesis;
 #[path = "../../../plugins/agents/tests/it/script.rs"]
 #[allow(dead_code, reason = "what the contracts of agents say; few of it matters here")]
-mod script;
+pub mod script;
 
 pub use call::{Call, Payload, Request};
 pub use calls::calls;

@@ -6,6 +6,7 @@ mod kills;
 mod lobby;
 mod payouts;
 pub mod sender;
+mod throughput;
 
 use crate::{
     e2e::{Site, node, python, run, setup_on_devnet},

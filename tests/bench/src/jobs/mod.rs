@@ -19,6 +19,7 @@ mod replicas;
 mod search;
 mod stream;
 mod trust;
+mod webhooks;
 mod write;
 
 use crate::{
@@ -64,6 +65,7 @@ pub const JOBS: &[Job] = &[
     Job { name: "payloads", run: Run::Compared(payloads::run) },
     Job { name: "memory", run: Run::Compared(memory::run) },
     Job { name: "payments", run: Run::Compared(payments::run) },
+    Job { name: "webhooks", run: Run::Compared(webhooks::run) },
     Job { name: "search", run: Run::Compared(search::run) },
     Job { name: "arena", run: Run::Compared(arena::run) },
     Job { name: "flat", run: Run::Compared(flat::run) },
