@@ -185,7 +185,7 @@ impl Site {
     }
 
     async fn publish_artifact(&self, url: &str) -> TestResponse {
-        let payload = json!({ "kind": "dataset", "title": "t", "description": "d", "url": url });
+        let payload = json!({ "name": "n", "kind": "code", "url": url });
         self.post("/api/artifacts", &owner(), "artifact.publish", payload).await
     }
 
