@@ -9,6 +9,7 @@ use super::Outcome;
 use crate::{bench::Bench, load::Load, rounds::Sample, server::Server};
 use anyhow::{Result, ensure};
 use market::Market;
+use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
 /// Vouchers are signed before the time is taken: more than a server takes in a second.
@@ -44,9 +45,20 @@ fn measure(bench: &Bench, server: &Server, requests: &[Vec<u8>]) -> Result<Sampl
     Sample::of(&load.run(&|| server.cpu_time())?, server)
 }
 
+/// A gateway whose plugins have just started may not take payments yet.
+const READY: Duration = Duration::from_secs(60);
+const PAUSE: Duration = Duration::from_millis(200);
+
 /// What is measured must be what is meant.
 fn expect(server: &Server, request: &[u8], part: &str) -> Result<()> {
-    let (status, _, body) = crate::load::ask(server.address(), request)?;
+    let deadline = Instant::now() + READY;
+    let (status, _, body) = loop {
+        let answer = crate::load::ask(server.address(), request)?;
+        if answer.0 != 503 || Instant::now() > deadline {
+            break answer;
+        }
+        std::thread::sleep(PAUSE);
+    };
     let text = String::from_utf8_lossy(&body);
     ensure!(status == 200 && text.contains(part), "{status} instead of 200 with {part}: {text}");
     Ok(())
