@@ -67,7 +67,7 @@ const TESTED_ELSEWHERE: &[(&str, u16, &str, &str)] = &[
     ("payin", 400, "unknown_asset", NEEDS_PAYIN),
     ("payin", 409, "not_resolvable", "needs a deposit: plugins/payin/tests/it/resolve_deposit.rs"),
     ("payin", 429, "too_many_open", NEEDS_PAYIN),
-    ("payin", 503, "addresses_full", "needs an account: plugins/payin/tests/it/own_address.rs"),
+    ("payin", 503, "addresses_full", "needs an account: plugins/payin/tests/it/list_addresses.rs"),
     ("payin", 503, "chain_unavailable", "needs a chain of one server: plugins/payin/tests/it/servers.rs"),
     ("payin", 503, "no_amount_free", NEEDS_PAYIN),
     ("payin", 503, "no_coins", NEEDS_PAYIN),

@@ -1,4 +1,5 @@
-//! A deposit address for each quote: what comes to it is the quote's, whatever fee was taken from it, and no address is handed out twice.
+//! `GET /api/payin/addresses`, and a deposit address for each quote: what comes to it is the quote's, whatever fee was taken from it, and no
+//! address is handed out twice.
 
 use crate::{
     CONFIRMATIONS, Chains, Site, TOKEN, assert_refused, buyer, deposit_address, each, operator, selling, transfer,
