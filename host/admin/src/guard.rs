@@ -1,6 +1,6 @@
 //! Decides whether a request may act at the operator's listener.
 //!
-//! The rule: with a token, a request without it learns nothing but whether the gateway lives; and no web page can make a browser on
+//! The rule: with a token, a request without it learns nothing but whether the gateway is live and ready; and no web page can make a browser on
 //! the operator's machine act here. A host name that is not allowed is refused, because DNS can point it to this address
 //! (rebinding), and so is every other origin. A change needs a header that a page of another origin cannot send without a CORS
 //! preflight, which is not granted.

@@ -60,7 +60,7 @@ async fn what_arrives_at_the_address_of_a_quote_is_paid_in_proportion() {
         let two_paid = site.pays(&two).await;
         assert_eq!(two_paid.value.to_string(), "176400000000000000000", "9 USDX at 0.05, less 2 %");
         assert_eq!(site.state(&one).await["status"], "quoted");
-        // A second deposit at a quote's address buys nothing by itself, and one of the other token neither.
+        // A second deposit at a quote's address buys nothing by itself.
         site.dev.mine(vec![transfer(&buyer(), own(&two), "9500000"), transfer(&buyer(), own(&one), "5000000")]);
         assert!(reason(&site, "9500000").await.contains("has a deposit, or is over"));
         let one_paid = site.pays(&one).await;
