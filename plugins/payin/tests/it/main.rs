@@ -241,14 +241,16 @@ impl Site {
 
     /// Lets a run of a job begin and end.
     async fn after_run(&self, job: &str) {
-        let runs = async || -> i64 {
-            let rows = format!("SELECT runs FROM host_job_runs WHERE plugin = 'payin' AND job = '{job}'");
-            let rows = self.gateway.rows(&rows).await;
-            let digits = rows.first().map(|row| row.replace(|character: char| !character.is_ascii_digit(), ""));
-            digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
-        };
-        let before = runs().await;
-        self.until("the job runs twice", async || runs().await >= before + 2).await;
+        let before = self.runs(job).await;
+        self.until("the job runs twice", async || self.runs(job).await >= before + 2).await;
+    }
+
+    /// How often a job has run.
+    async fn runs(&self, job: &str) -> i64 {
+        let rows = format!("SELECT runs FROM host_job_runs WHERE plugin = 'payin' AND job = '{job}'");
+        let rows = self.gateway.rows(&rows).await;
+        let digits = rows.first().map(|row| row.replace(|character: char| !character.is_ascii_digit(), ""));
+        digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
     }
 
     /// Lets time pass until a condition holds.

@@ -4,6 +4,8 @@ mod again;
 mod agents;
 mod arena;
 mod chain;
+mod credential;
+mod deposits;
 mod flat;
 mod growth;
 mod hello;
@@ -18,6 +20,7 @@ mod record;
 mod replicas;
 mod search;
 mod stream;
+mod transparency;
 mod trust;
 mod webhooks;
 mod write;
@@ -75,7 +78,10 @@ pub const JOBS: &[Job] = &[
     Job { name: "past", run: Run::Compared(past::run) },
     Job { name: "chain", run: Run::Compared(chain::run) },
     Job { name: "growth", run: Run::Written(growth::run) },
+    Job { name: "deposits", run: Run::Written(deposits::run) },
     Job { name: "trust", run: Run::Written(trust::run) },
+    Job { name: "credential", run: Run::Written(credential::run) },
+    Job { name: "transparency", run: Run::Written(transparency::run) },
 ];
 
 /// What a job found.

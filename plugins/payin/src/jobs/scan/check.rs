@@ -49,21 +49,24 @@ enum Check {
 /// What the deposits of a token, an address and a block have shown in this run.
 type Checks = BTreeMap<(Address, Address, i64), Check>;
 
+/// Returns whether more of them may be due.
 pub async fn match_due(
     cx: &PluginContext<Payin>,
     chain: &TakenChain,
     source: &Chain<'_>,
     watched: &[Watched],
-) -> Result<(), HostError> {
+) -> Result<bool, HostError> {
     let (mut checks, mut errors) = (Checks::new(), RowErrors::default());
-    for id in deposits::due(&cx.db(), &chain.slug, cx.now_s(), DEPOSITS_MAX).await? {
+    let due = deposits::due(&cx.db(), &chain.slug, cx.now_s(), DEPOSITS_MAX).await?;
+    let has_more = due.len() >= usize::try_from(DEPOSITS_MAX).unwrap_or(usize::MAX);
+    for id in due {
         let outcome = match_due_one(cx, (chain, source, watched), id, &mut checks).await;
         if outcome.as_ref().is_err_and(is_lasting) {
             cx.write(async move |tx| deposits::postpone(tx, id, UNREADABLE, UNREADABLE_WAIT_S).await).await?;
         }
         errors.note(cx, &format!("deposit {id} of {}", chain.slug), outcome)?;
     }
-    errors.finish()
+    errors.finish().map(|()| has_more)
 }
 
 async fn match_due_one(

@@ -47,8 +47,10 @@ const DELETED_MAX: u32 = 2000;
 /// Quotes of a chain that one run marks as expired.
 const EXPIRED_MAX: u32 = 200;
 
+const NAME: &str = "scan";
+
 pub fn job() -> Job<Payin> {
-    Job::every("scan", Duration::from_secs(INTERVAL_S), scan).timeout(TIMEOUT)
+    Job::every(NAME, Duration::from_secs(INTERVAL_S), scan).timeout(TIMEOUT)
 }
 
 async fn scan(cx: PluginContext<Payin>) -> Result<(), HostError> {
@@ -57,10 +59,11 @@ async fn scan(cx: PluginContext<Payin>) -> Result<(), HostError> {
     for chain in cx.plugin().chains.clone() {
         scans.push(scan_chain(cx.clone(), chain));
     }
-    let outcomes: Result<Vec<()>, HostError> = join_all(scans).await.into_iter().collect();
-    outcomes?;
+    let outcomes: Result<Vec<bool>, HostError> = join_all(scans).await.into_iter().collect();
+    let has_more = outcomes?.contains(&true);
     delete_old(&cx).await?;
-    cx.wake(PAY_JOB).await
+    cx.wake(PAY_JOB).await?;
+    if has_more { cx.wake(NAME).await } else { Ok(()) }
 }
 
 /// Quotes cost nothing, and most get no deposit.
@@ -72,10 +75,10 @@ async fn delete_old(cx: &PluginContext<Payin>) -> Result<(), HostError> {
     cx.write(async move |tx| quotes::delete_old(tx, before_s, DELETED_MAX).await).await
 }
 
-/// A chain that cannot be read holds no other one up.
-async fn scan_chain(cx: PluginContext<Payin>, chain: TakenChain) -> Result<(), HostError> {
+/// Returns whether the next run has something to do at once. A chain that cannot be read holds no other one up.
+async fn scan_chain(cx: PluginContext<Payin>, chain: TakenChain) -> Result<bool, HostError> {
     match run(&cx, &chain).await {
-        Ok(()) => Ok(()),
+        Ok(has_more) => Ok(has_more),
         Err(error) => {
             let slug = chain.slug;
             cx.warn(&format!("the deposits of {slug} cannot be scanned now: {error}"));
@@ -85,26 +88,31 @@ async fn scan_chain(cx: PluginContext<Payin>, chain: TakenChain) -> Result<(), H
                 false => UNREADABLE,
             }
             .to_owned();
-            cx.write(async move |tx| scans::fail(tx, &slug, &text).await).await
+            cx.write(async move |tx| scans::fail(tx, &slug, &text).await).await.map(|()| false)
         }
     }
 }
 
-async fn run(cx: &PluginContext<Payin>, chain: &TakenChain) -> Result<(), HostError> {
+/// Returns whether blocks or deposits are left that one run was not long enough for.
+async fn run(cx: &PluginContext<Payin>, chain: &TakenChain) -> Result<bool, HostError> {
     let source = cx.chain(&chain.slug).quorum();
     let head = source.head().await?;
     decimals::check(cx, chain, &source).await?;
     let watched = watched::watched(cx, chain).await?;
+    let (mut has_blocks, mut has_moved) = (true, false);
     for _ in 0..WINDOWS_MAX {
         let scan = position(cx, chain, &source, head).await?;
         window::scan(cx, chain, &source, &watched, (&scan, head)).await?;
-        if is_complete(cx, chain, head).await? {
+        let now = scans::find(&cx.db(), &chain.slug).await?;
+        has_moved |= now.is_some_and(|now| now.scanned_to > scan.scanned_to);
+        has_blocks = !is_complete(cx, chain, head).await?;
+        if !has_blocks {
             break;
         }
     }
     let matched = check::match_due(cx, chain, &source, &watched).await;
-    let followed = presence::follow(cx, chain, &source, head).await;
-    matched.and(followed)?;
+    presence::follow(cx, chain, &source, head).await?;
+    let has_deposits = matched?;
     // Read again: where a deposit has moved, its block is to be scanned again before its quote may expire.
     if is_complete(cx, chain, head).await? {
         complete(cx, chain, &source, head).await?;
@@ -113,7 +121,8 @@ async fn run(cx: &PluginContext<Payin>, chain: &TakenChain) -> Result<(), HostEr
             cx.warn(&format!("late deposits on {} are searched for later: {error}", chain.slug));
         }
     }
-    Ok(())
+    // A run that could not move on would not do better at once.
+    Ok(has_deposits || (has_blocks && has_moved))
 }
 
 /// Whether the chain is scanned up to its head, and nothing is to be scanned again.
