@@ -21,6 +21,11 @@ use tempfile::TempDir;
 const READY_LIMIT: Duration = Duration::from_secs(60);
 const STOP_LIMIT: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(20);
+/// A server that used less than this part of so many looks, one after the other, is idle.
+const IDLE_PART: u32 = 20;
+const IDLE_LOOK: Duration = Duration::from_millis(500);
+const IDLE_LOOKS: u32 = 4;
+const IDLE_LIMIT: Duration = Duration::from_secs(600);
 
 pub struct Server {
     child: Child,
@@ -95,6 +100,22 @@ impl Server {
             next += 1;
         }
         Ok(found)
+    }
+
+    /// Waits until it has done what is left over from its past: jobs and indexes that catch up.
+    pub fn wait_until_idle(&self) -> Result<()> {
+        let started = Instant::now();
+        let mut quiet = 0;
+        while quiet < IDLE_LOOKS {
+            if started.elapsed() > IDLE_LIMIT {
+                bail!("the server is busy for {IDLE_LIMIT:?} without a request: {}", self.log());
+            }
+            let before = self.cpu_time()?;
+            thread::sleep(IDLE_LOOK);
+            let is_idle = self.cpu_time()?.saturating_sub(before) < IDLE_LOOK / IDLE_PART;
+            quiet = if is_idle { quiet + 1 } else { 0 };
+        }
+        Ok(())
     }
 
     /// Ends it as an operator does, and answers its folder.

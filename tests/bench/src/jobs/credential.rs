@@ -50,6 +50,7 @@ pub fn run(bench: &Bench) -> Result<Vec<String>> {
         ensure!(begun.elapsed() < INDEX_LIMIT, "the chain is not indexed: {}", gateway.log());
         thread::sleep(Duration::from_millis(100));
     }
+    gateway.wait_until_idle()?;
     let requests = bench.scale.growth_requests;
     let database = Connection::open(&file)?;
     let (mut cold, mut body) = (Vec::new(), Vec::new());

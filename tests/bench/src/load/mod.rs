@@ -70,6 +70,8 @@ impl Load<'_> {
 
     async fn all<M>(&self, meter: Meter<'_, M>) -> Result<(Counted, [M; 2])> {
         let run = Run::default();
+        // Few requests may be answered before counting begins.
+        run.is_counting.set(self.warm_up.is_zero());
         let lanes = try_join_all((0..self.connections).map(|number| self.lane(&run, number)));
         let (_, (mut counted, metered)) = try_join!(lanes, self.count(&run, meter))?;
         counted.latencies_us = run.latencies_us.take();

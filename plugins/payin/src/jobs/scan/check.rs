@@ -20,8 +20,9 @@ use plugin_api::{
 };
 use std::collections::BTreeMap;
 
-/// Deposits of a chain that one run matches: each takes about ten requests, and a run two minutes at most.
-const DEPOSITS_MAX: u32 = 25;
+/// Deposits of a chain that one run looks at, and how long: each may take ten requests, and a run two minutes at most.
+const DEPOSITS_MAX: u32 = 500;
+const MATCHING_MAX_MS: i64 = 30_000;
 /// Until a check that was not possible is tried again: twice as long each time, four minutes at most.
 const FIRST_WAIT_S: i64 = 15;
 const DOUBLINGS_MAX: i64 = 4;
@@ -58,8 +59,13 @@ pub async fn match_due(
 ) -> Result<bool, HostError> {
     let (mut checks, mut errors) = (Checks::new(), RowErrors::default());
     let due = deposits::due(&cx.db(), &chain.slug, cx.now_s(), DEPOSITS_MAX).await?;
-    let has_more = due.len() >= usize::try_from(DEPOSITS_MAX).unwrap_or(usize::MAX);
+    let mut has_more = due.len() >= usize::try_from(DEPOSITS_MAX).unwrap_or(usize::MAX);
+    let begun_ms = cx.now_ms();
     for id in due {
+        if cx.now_ms() - begun_ms >= MATCHING_MAX_MS {
+            has_more = true;
+            break;
+        }
         let outcome = match_due_one(cx, (chain, source, watched), id, &mut checks).await;
         if outcome.as_ref().is_err_and(is_lasting) {
             cx.write(async move |tx| deposits::postpone(tx, id, UNREADABLE, UNREADABLE_WAIT_S).await).await?;
