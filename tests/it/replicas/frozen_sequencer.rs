@@ -80,7 +80,8 @@ async fn a_sequencer_that_slept_through_its_lease_spoils_nothing() {
                 frozen.thaw().unwrap();
                 load.reached(load.acknowledged() + AFTERWARDS).await;
                 load_of_victim.reached(load_of_victim.acknowledged() + 3).await;
-                [&load, &load_of_victim].map(Load::end);
+                load.end();
+                load_of_victim.end();
             };
             let dices = [dice.fork(2 * freeze), dice.fork(2 * freeze + 1)];
             let (written, more, ()) = tokio::join!(
@@ -93,7 +94,7 @@ async fn a_sequencer_that_slept_through_its_lease_spoils_nothing() {
             write_last(&others[0], &mut ledger, &last).await;
         };
         let [stay, sleep, change] = &mut followers;
-        let in_turn = [of_victim, &others].concat();
+        let in_turn = [of_victim, &others[..]].concat();
         tokio::join!(
             writes,
             stay.read_to(&others, &last, usize::MAX),

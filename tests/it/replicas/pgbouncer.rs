@@ -65,7 +65,7 @@ async fn behind_pgbouncer_a_kill_loses_nothing_and_streams_have_no_gap(
         send_unanswered_again(&survivors, &mut ledger, &wallets, &dice).await;
         write_last(&survivors[0], &mut ledger, LAST).await;
     };
-    let from_killed = [&sites[KILLED..=KILLED], &survivors].concat();
+    let from_killed = [&sites[KILLED..=KILLED], &survivors[..]].concat();
     let [stay, lose] = &mut followers;
     tokio::join!(writes, stay.read_to(&survivors, LAST, usize::MAX), lose.read_to(&from_killed, LAST, usize::MAX));
 
