@@ -1,4 +1,5 @@
-//! How often a signed write waits for the database: in another zone than the database's that is most of its time.
+//! How often a signed write waits for the database: in another zone than the database's that is most of its time. And nothing that
+//! the gateway says is for a session, which a pooler gives to others.
 
 use crate::{
     crash::{Write, send, small_setup},
@@ -35,13 +36,19 @@ fn is_of_requests(round_trip: &&RoundTrip) -> bool {
     texts().next().is_some() && !texts().any(|sql| IN_BACKGROUND.iter().any(|part| sql.contains(part)))
 }
 
+/// Whether it outlives its transaction: a setting, or a lock.
+fn is_for_session(sql: &str) -> bool {
+    let sets = |statement: &str| statement.starts_with("SET ") && !statement.starts_with("SET LOCAL ");
+    sql.split(';').map(str::trim_start).any(sets) || sql.contains("pg_advisory_lock(")
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_thread_is_written_in_three_round_trips() {
+async fn a_thread_is_written_in_three_round_trips_that_leave_nothing_to_a_session() {
     const { assert!(OF_A_THREAD <= MOST) }
     let url = postgres::fresh_database().await.unwrap();
     let proxy = PostgresProxy::start(&url).await.unwrap();
     let gateway = small_setup().set("database.url", proxy.url()).set("database.pool_max", 2).start().await.unwrap();
-    let site = Site::of(&gateway);
+    let (site, started) = (Site::of(&gateway), proxy.round_trips().len());
     let mut wallets = (0..).map(Wallet::new);
     let mut write = async || {
         let before = proxy.round_trips().len();
@@ -62,4 +69,7 @@ async fn a_thread_is_written_in_three_round_trips() {
         let round_trips = write().await;
         assert_eq!(round_trips.len(), OF_A_THREAD, "{round_trips:#?}");
     }
+    let served = proxy.round_trips().split_off(started);
+    let lasting: Vec<&String> = served.iter().flat_map(|one| &one.executed).filter(|sql| is_for_session(sql)).collect();
+    assert!(lasting.is_empty(), "{lasting:#?}");
 }
