@@ -14,7 +14,7 @@ const THREADS_EACH: u64 = 6;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn replies_of_many_in_one_thread_all_succeed() {
-    let replicas = Replicas::start(2, |setup| setup).await;
+    let replicas = Replicas::start(THREE, |setup| setup).await;
     let mut ledger = crate::crash::Ledger::default();
     let thread = Write::thread(&Wallet::new(0), "contended");
     let (status, _, body) = send(&replicas.sites[0], &thread).await.unwrap();

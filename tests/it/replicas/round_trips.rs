@@ -66,7 +66,8 @@ async fn a_thread_is_written_in_three_round_trips_that_leave_nothing_to_a_sessio
         assert!(written < WARM_UP_MAX, "statements are prepared again and again");
     }
     for _ in 0..WRITES {
-        let round_trips = write().await;
+        // The other connection may have been busy until now, and prepares them.
+        let round_trips: Vec<_> = write().await.into_iter().filter(|one| !one.executed.is_empty()).collect();
         assert_eq!(round_trips.len(), OF_A_THREAD, "{round_trips:#?}");
     }
     let served = proxy.round_trips().split_off(started);
