@@ -226,6 +226,16 @@ impl GatewayProcess {
         self.signal("TERM")
     }
 
+    /// Halts it by SIGSTOP, as a machine does that is suspended: its connections stay open in silence.
+    pub fn freeze(&self) -> Result<()> {
+        self.signal("STOP")
+    }
+
+    /// Lets a frozen process go on.
+    pub fn thaw(&self) -> Result<()> {
+        self.signal("CONT")
+    }
+
     /// Stops it by SIGTERM; an error when it takes longer than `limit`.
     pub async fn terminate(&mut self, limit: Duration) -> Result<ExitStatus> {
         self.sigterm()?;

@@ -51,14 +51,14 @@ impl ReadReplicas {
         self.replicas.is_empty()
     }
 
-    /// One after the other, without those that are away.
+    /// One after the other, without those that are away, or were found behind or promoted a moment ago.
     pub fn choose(&self) -> Option<&Arc<ReadReplica>> {
         let first = self.next.fetch_add(1, Relaxed);
         let turn = |offset: usize| self.replicas.get(first.wrapping_add(offset) % self.replicas.len());
         let mut turns = (0..self.replicas.len()).filter_map(turn);
-        let chosen = turns.find(|replica| !replica.is_away());
+        let chosen = turns.find(|replica| replica.may_be_asked());
         if chosen.is_none() {
-            self.replicas.iter().take(1).for_each(|replica| replica.pass_on_while_away());
+            self.replicas.iter().take(1).for_each(|replica| replica.pass_on_unasked());
         }
         chosen
     }

@@ -5,6 +5,10 @@ use gateway_telemetry::MetricsRecorder;
 use gateway_tests::{postgres::PrivatePostgres, process::LIMIT};
 use plugin_testing::{TestGateway, TestResponse, json};
 use sqlx::{Connection as _, Executor as _, PgConnection};
+use std::time::{Duration, Instant};
+
+/// How long a standby is behind.
+const BEHIND: Duration = Duration::from_millis(640);
 
 struct Fixture {
     metrics: MetricsRecorder,
@@ -57,14 +61,17 @@ impl Fixture {
         self.gateways[(number + 1) % 2].send("GET", NOTES, &[("x-service-position", position)], "").await
     }
 
+    /// How many notes the handler finds: with another query each time, no cached answer does.
+    async fn read(&self, position: &str) -> i64 {
+        let path = format!("{NOTES}?{}", uuid::Uuid::now_v7());
+        count(&self.gateways[0].send("GET", &path, &[("x-service-position", position)], "").await)
+    }
+
     /// Until reads have this result, each answer has that many notes.
     async fn reads_become(&self, result: &str, position: &str, notes: i64) {
         let before = self.reads(result);
         let becomes = async || {
-            // Another query each time: it is answered by the handler.
-            let path = format!("{NOTES}?{}", uuid::Uuid::now_v7());
-            let answer = self.gateways[0].send("GET", &path, &[("x-service-position", position)], "").await;
-            assert_eq!(count(&answer), notes, "while waiting for {result}");
+            assert_eq!(self.read(position).await, notes, "while waiting for {result}");
             self.reads(result) > before
         };
         TestGateway::eventually(LIMIT, result, becomes).await;
@@ -123,6 +130,37 @@ async fn where_nothing_may_be_old_only_who_sends_a_position_reads_from_a_standby
     fixture.on_standby("DELETE FROM notebook_notes").await;
     fixture.reads_become("promoted", &third, 3).await;
     assert_eq!(fixture.reads("failed"), 0, "{}", fixture.metrics.render());
+    Box::pin(fixture.stop()).await;
+}
+
+/// Each question is a round trip in vain, before the primary is asked.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_standby_that_stays_behind_is_asked_a_few_times_and_not_by_each_read() {
+    let fixture = Fixture::start(0).await;
+    let first = fixture.add(0).await;
+    fixture.reads_become("replica", &first, 1).await;
+    fixture.on_standby("SELECT pg_wal_replay_pause()").await;
+    let second = fixture.add(0).await;
+    fixture.reads_become("behind", &second, 2).await;
+    let before = ["behind", "backoff"].map(|result| fixture.reads(result));
+    let (begun, mut reads) = (Instant::now(), 0);
+    while begun.elapsed() < BEHIND {
+        assert_eq!(fixture.read(&second).await, 2);
+        reads += 1;
+    }
+    let [asked, unasked] = ["behind", "backoff"].map(|result| fixture.reads(result));
+    let (asked, unasked) = (asked - before[0], unasked - before[1]);
+    assert_eq!(asked + unasked, reads);
+    // After 10 ms, and 20, 40, 80, 160 and 320 ms later.
+    assert!((2..=6).contains(&asked) && unasked > asked, "{asked} of {reads} reads asked it");
+
+    fixture.on_standby("SELECT pg_wal_replay_resume()").await;
+    fixture.reads_become("replica", &second, 2).await;
+    let answered = fixture.reads("replica");
+    for _ in 0..20 {
+        assert_eq!(fixture.read(&second).await, 2);
+    }
+    assert_eq!(fixture.reads("replica"), answered + 20, "all go there again");
     Box::pin(fixture.stop()).await;
 }
 

@@ -67,8 +67,12 @@ impl<'a> Load<'a> {
 
     /// Waits until that many writes are acknowledged.
     pub async fn reached(&self, acknowledged: u64) {
-        let is_reached = async || self.acknowledged.load(Relaxed) as u64 >= acknowledged;
+        let is_reached = async || self.acknowledged() >= acknowledged;
         TestGateway::eventually(LIMIT, "the load goes on", is_reached).await;
+    }
+
+    pub fn acknowledged(&self) -> u64 {
+        self.acknowledged.load(Relaxed) as u64
     }
 
     pub fn refused(&self) -> usize {

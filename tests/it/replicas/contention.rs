@@ -1,6 +1,6 @@
-//! Writes that want the same row at the same time, at both gateways.
+//! Writes at the same time: those of one row all succeed, and those of different rows do not hinder each other.
 
-use super::Replicas;
+use super::{Replicas, THREE};
 use crate::{
     crash::{Outcome, Stored, Write, execute, query, send},
     e2e::Site,
@@ -9,10 +9,12 @@ use futures_util::future::join_all;
 use plugin_testing::Wallet;
 
 const REPLIERS: u64 = 64;
+const WRITERS: u64 = 64;
+const THREADS_EACH: u64 = 6;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn replies_of_many_in_one_thread_all_succeed() {
-    let replicas = Replicas::start(2, |setup| setup).await;
+    let replicas = Replicas::start(THREE, |setup| setup).await;
     let mut ledger = crate::crash::Ledger::default();
     let thread = Write::thread(&Wallet::new(0), "contended");
     let (status, _, body) = send(&replicas.sites[0], &thread).await.unwrap();
@@ -38,6 +40,32 @@ async fn replies_of_many_in_one_thread_all_succeed() {
         let is_given_up = |line: &str| line.starts_with("gateway_database_writes_given_up_total");
         assert!(!metrics.lines().any(is_given_up), "{metrics}");
     }
+}
+
+/// What writers of different rows read and write together is too little for the database to keep them apart.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_threads_on_sixty_four_connections_hardly_one_runs_again() {
+    let replicas = Replicas::start(THREE, |setup| setup).await;
+    let write_some = async |writer: u64| {
+        let (wallet, site) = (Wallet::new(writer), &replicas.sites[usize::try_from(writer).unwrap() % THREE]);
+        for turn in 0..THREADS_EACH {
+            let write = Write::thread(&wallet, &format!("{writer}.{turn}"));
+            let (status, _, body) = send(site, &write).await.expect("every thread is answered");
+            assert_eq!(status, 201, "{body}");
+        }
+    };
+    join_all((0..WRITERS).map(write_some)).await;
+    let mut aborted = 0;
+    for gateway in &replicas.gateways {
+        let metrics = Site::at(gateway.admin_url()).get("/metrics").await.text();
+        let of_threads = |line: &&str| {
+            line.starts_with("gateway_database_conflicts_total{") && line.contains("operation=\"create_thread\"")
+        };
+        let counts = metrics.lines().filter(of_threads).filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok());
+        aborted += counts.sum::<u64>();
+    }
+    let attempts = WRITERS * THREADS_EACH + aborted;
+    assert!(aborted * 50 <= attempts, "{aborted} of {attempts} attempts were aborted: more than two per cent");
 }
 
 /// The next posts collide, so many times.

@@ -1,12 +1,11 @@
 //! The database restarts under load, as an operator restarts it and as a power cut does.
 
-use super::{Follower, Replicas, send_unanswered_again, write_last};
+use super::{Follower, Replicas, THREE, send_unanswered_again, write_last};
 use crate::crash::{Dice, Ledger, Load, Stored};
 use gateway_tests::{postgres::PrivatePostgres, process::LIMIT};
 use plugin_testing::{TestGateway, Wallet};
 use rstest::rstest;
 
-const GATEWAYS: usize = 2;
 const RESTARTS: u64 = 3;
 /// Before each restart.
 const WRITES: u64 = 80;
@@ -21,7 +20,7 @@ async fn restarts_of_the_database_lose_and_double_nothing(
 ) {
     let mut server = PrivatePostgres::start().unwrap();
     let url = server.create_database().await.unwrap();
-    let mut replicas = Replicas::start_on(&url, GATEWAYS, |setup| setup).await;
+    let mut replicas = Replicas::start_on(&url, THREE, |setup| setup).await;
     let wallets: Vec<Wallet> = (0..8).map(Wallet::new).collect();
     let (dice, mut ledger) = (Dice::new(), Ledger::default());
     let mut followers = [Follower::default(), Follower::default()];

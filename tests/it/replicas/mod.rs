@@ -3,12 +3,15 @@
 mod contention;
 mod database_restart;
 mod follower;
+mod frozen_sequencer;
 mod jobs;
 mod kills;
 mod limits;
 mod load;
 mod lost_commit;
 mod pgbouncer;
+mod resume;
+mod round_trips;
 mod several_machines;
 mod unsigned_commit;
 

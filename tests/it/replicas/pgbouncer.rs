@@ -2,7 +2,7 @@
 //! streams go on by notifications on a connection of their own, or by polling. With a PgBouncer that knows prepared statements
 //! (`GATEWAY_TEST_PGBOUNCER` names one) they are named, and else sent with each call.
 
-use super::{Follower, Replicas, send_unanswered_again, write_last};
+use super::{Follower, Replicas, THREE, send_unanswered_again, write_last};
 use crate::crash::{Dice, Ledger, Load, Stored};
 use gateway_tests::{
     pgbouncer::{PgBouncer, Pool},
@@ -12,9 +12,9 @@ use gateway_tests::{
 use plugin_testing::{TestGateway, Wallet};
 use rstest::rstest;
 
-const GATEWAYS: usize = 2;
 /// Fewer than one gateway's own pool.
 const SERVERS_MAX: u32 = 4;
+const KILLED: usize = 1;
 const BEFORE_KILL: u64 = 120;
 const WRITES: u64 = 200;
 const LAST: &str = "the last word";
@@ -43,14 +43,14 @@ async fn behind_pgbouncer_a_kill_loses_nothing_and_streams_have_no_gap(
     let direct = postgres::fresh_database().await.unwrap();
     let bouncer = PgBouncer::start(&direct, SERVERS_MAX).await.unwrap();
     let adjust = |setup: Setup| wake.set(setup.set("database.prepared", bouncer.prepares()), &direct);
-    let mut replicas = Replicas::start_on(bouncer.url(), GATEWAYS, adjust).await;
+    let mut replicas = Replicas::start_on(bouncer.url(), THREE, adjust).await;
     let sites = replicas.sites.clone();
     let wallets: Vec<Wallet> = (0..16).map(Wallet::new).collect();
     let (dice, mut ledger) = (Dice::new(), Ledger::default());
     let mut followers = [Follower::default(), Follower::default()];
 
-    let killed = &mut replicas.gateways[1];
-    let survivor = &sites[..1];
+    let survivors = replicas.others(KILLED);
+    let killed = &mut replicas.gateways[KILLED];
     let writes = async {
         let load = Load::new(&sites, "pooled");
         let kill = async {
@@ -62,12 +62,12 @@ async fn behind_pgbouncer_a_kill_loses_nothing_and_streams_have_no_gap(
         };
         let (written, ()) = tokio::join!(load.run(&wallets, &dice, Vec::new()), kill);
         ledger.writes.extend(written);
-        send_unanswered_again(survivor, &mut ledger, &wallets, &dice).await;
-        write_last(&sites[0], &mut ledger, LAST).await;
+        send_unanswered_again(&survivors, &mut ledger, &wallets, &dice).await;
+        write_last(&survivors[0], &mut ledger, LAST).await;
     };
-    let reversed: Vec<_> = sites.iter().rev().cloned().collect();
+    let from_killed = [&sites[KILLED..=KILLED], &survivors[..]].concat();
     let [stay, lose] = &mut followers;
-    tokio::join!(writes, stay.read_to(survivor, LAST, usize::MAX), lose.read_to(&reversed, LAST, usize::MAX));
+    tokio::join!(writes, stay.read_to(&survivors, LAST, usize::MAX), lose.read_to(&from_killed, LAST, usize::MAX));
 
     // Not through the pooler: these queries have prepared statements.
     let direct = replicas.setups[0].clone().set("database.url", &direct);
@@ -76,7 +76,7 @@ async fn behind_pgbouncer_a_kill_loses_nothing_and_streams_have_no_gap(
     for follower in &followers {
         assert_eq!(follower.ids, stored.event_ids);
     }
-    ledger.replay(&sites[0], &stored).await;
+    ledger.replay(&survivors[0], &stored).await;
     ledger.compare(&Stored::read_sequenced(&direct).await);
 }
 

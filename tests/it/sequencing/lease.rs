@@ -174,6 +174,34 @@ async fn another_gateway_goes_on_when_the_sequencer_dies() {
     assert_eq!(int(&held[0][0]), 0);
 }
 
+/// Each is a transaction of its own, and wakes every gateway. None is lost: the last one comes after the last write.
+#[tokio::test]
+async fn many_writes_of_a_standby_are_a_few_notifications() {
+    let database = LogDatabase::new(Engine::Postgres).await;
+    let holder = LogDatabase::sequencing(&database.log, "one");
+    database.write("first", None).await;
+    database.log.written();
+    database.until_logged(1).await;
+    let other_log = database.other_log();
+    let other = LogDatabase::sequencing(&other_log, "two");
+    let mut notifications = database.db.database.listen("gateway_activity_outbox").await.unwrap();
+    let (begun, mut writes) = (Instant::now(), 0);
+    while begun.elapsed() < Duration::from_millis(400) {
+        other_log.written();
+        writes += 1;
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let took_ms = begun.elapsed().as_millis();
+    let mut heard = 0;
+    while tokio::time::timeout(Duration::from_millis(300), notifications.next()).await.is_ok() {
+        heard += 1;
+    }
+    assert!((2..=took_ms / 20 + 2).contains(&heard), "{heard} notifications of {writes} writes in {took_ms} ms");
+    for task in [holder, other] {
+        task.stop().await;
+    }
+}
+
 /// A transaction that was open for longer than any may be is late and not lost, although scans begin behind its place.
 #[tokio::test]
 async fn what_is_committed_very_late_is_found() {

@@ -17,10 +17,14 @@ pub const QUERY: u8 = b'Q';
 pub const PARSE: u8 = b'P';
 pub const BIND: u8 = b'B';
 pub const EXECUTE: u8 = b'E';
+pub const SYNC: u8 = b'S';
+pub const TERMINATE: u8 = b'X';
 pub const PARSE_COMPLETE: u8 = b'1';
 pub const BIND_COMPLETE: u8 = b'2';
 pub const COMMAND_COMPLETE: u8 = b'C';
 pub const ERROR_RESPONSE: u8 = b'E';
+/// The answer to each [`QUERY`] and [`SYNC`] ends with it.
+pub const READY_FOR_QUERY: u8 = b'Z';
 
 /// A whole message with type and length.
 #[derive(Clone, Debug, PartialEq, Eq)]

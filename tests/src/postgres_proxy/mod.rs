@@ -1,16 +1,19 @@
-//! A TCP proxy in front of PostgreSQL that breaks connections and causes conflicts where a test wants them.
+//! A TCP proxy in front of PostgreSQL that breaks connections and causes conflicts where a test wants them, and counts round trips.
 
 mod frames;
+mod round_trips;
 mod session;
 #[cfg(test)]
 mod tests;
 
+pub use round_trips::RoundTrip;
 pub use session::{Fault, Transaction};
 
 use crate::postgres_address::PostgresAddress;
 use anyhow::Result;
 use bytes::Bytes;
 use frames::FrameSplitter;
+use round_trips::{RoundTripCounter, RoundTrips};
 use session::{Session, Watch, lock};
 use std::{
     net::Ipv4Addr,
@@ -30,6 +33,7 @@ const NO_ENCRYPTION: &[u8] = b"N";
 pub struct PostgresProxy {
     url: String,
     watch: Arc<Mutex<Watch>>,
+    round_trips: RoundTrips,
     task: JoinHandle<()>,
 }
 
@@ -40,8 +44,9 @@ impl PostgresProxy {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let url = server.through(listener.local_addr()?)?;
         let watch = Arc::<Mutex<Watch>>::default();
-        let task = tokio::spawn(accept(listener, server, watch.clone()));
-        Ok(Self { url, watch, task })
+        let round_trips = RoundTrips::default();
+        let task = tokio::spawn(accept(listener, server, watch.clone(), round_trips.clone()));
+        Ok(Self { url, watch, round_trips, task })
     }
 
     /// The database's address through the proxy.
@@ -67,6 +72,11 @@ impl PostgresProxy {
     pub fn transactions(&self) -> Vec<Transaction> {
         lock(&self.watch).transactions.clone()
     }
+
+    /// Over all connections, in the order in which they began.
+    pub fn round_trips(&self) -> Vec<RoundTrip> {
+        lock(&self.round_trips).clone()
+    }
 }
 
 impl Drop for PostgresProxy {
@@ -75,13 +85,13 @@ impl Drop for PostgresProxy {
     }
 }
 
-async fn accept(listener: TcpListener, server: PostgresAddress, watch: Arc<Mutex<Watch>>) {
+async fn accept(listener: TcpListener, server: PostgresAddress, watch: Arc<Mutex<Watch>>, round_trips: RoundTrips) {
     let mut connections = JoinSet::new();
     while let Ok((client, _)) = listener.accept().await {
-        let (server, watch) = (server.clone(), watch.clone());
+        let (server, watch, round_trips) = (server.clone(), watch.clone(), round_trips.clone());
         connections.spawn(async move {
             // The one or the other side is gone, which the other one sees.
-            if let Err(error) = pass(client, &server, watch).await {
+            if let Err(error) = pass(client, &server, watch, round_trips).await {
                 eprintln!("a connection through the proxy ended: {error:#}");
             }
         });
@@ -89,20 +99,27 @@ async fn accept(listener: TcpListener, server: PostgresAddress, watch: Arc<Mutex
 }
 
 /// Passes messages until one side closes the connection or a fault breaks it. Returning closes both sides.
-async fn pass(mut client: TcpStream, server: &PostgresAddress, watch: Arc<Mutex<Watch>>) -> Result<()> {
+async fn pass(
+    mut client: TcpStream,
+    server: &PostgresAddress,
+    watch: Arc<Mutex<Watch>>,
+    round_trips: RoundTrips,
+) -> Result<()> {
     client.set_nodelay(true)?;
     let (mut from_client, mut from_server) = (FrameSplitter::default(), FrameSplitter::default());
     let Some(startup) = startup(&mut client, &mut from_client).await? else { return Ok(()) };
     let mut server = server.connect().await?;
     server.write_all(&startup).await?;
-    let mut session = Session::new(watch);
+    let (mut session, mut counter) = (Session::new(watch), RoundTripCounter::new(round_trips));
     loop {
         let passage = tokio::select! {
             read = client.read_buf(from_client.buffer()) => {
                 if read? == 0 {
                     return Ok(());
                 }
-                let passage = session.pass_requests(&from_client.frames()?)?;
+                let frames = from_client.frames()?;
+                counter.note_requests(&frames);
+                let passage = session.pass_requests(&frames)?;
                 server.write_all(&passage.bytes).await?;
                 passage
             }
@@ -110,7 +127,9 @@ async fn pass(mut client: TcpStream, server: &PostgresAddress, watch: Arc<Mutex<
                 if read? == 0 {
                     return Ok(());
                 }
-                let passage = session.pass_answers(&from_server.frames()?);
+                let frames = from_server.frames()?;
+                counter.note_answers(&frames);
+                let passage = session.pass_answers(&frames);
                 client.write_all(&passage.bytes).await?;
                 passage
             }

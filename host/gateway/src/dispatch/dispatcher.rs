@@ -164,12 +164,13 @@ impl Dispatcher {
                 let _in_flight = plugin.acquire().ok_or_else(|| ErrorResponse::not_serving(plugin))?;
                 let sink = parts.extensions.get::<ConnectionInfo>().and_then(|info| info.sink.clone());
                 let operation = plugin.operations.route(*index).ok_or_else(ErrorResponse::internal)?;
-                let call = Call { route, plugin, operation, index: *index, ip, sink };
+                let may_read_from_replica = route.may_read_from_replica();
+                let call = Call { route, plugin, operation, index: *index, ip, may_read_from_replica, sink };
                 let routed = RoutedRequest { parts, params, body, is_search };
                 // The body is not part of the cache key, so a GET with a body is not cached.
                 if route.spec.cached && routed.body.is_end_stream() {
                     self.serve_cached(call, routed).await
-                } else if route.may_read_from_replica() {
+                } else if may_read_from_replica {
                     // Boxed: the future of every request is as large as what is not.
                     Box::pin(self.read_and_call(call, routed)).await
                 } else {
@@ -223,7 +224,7 @@ impl Dispatcher {
         call: Call<'_>,
         routed: RoutedRequest,
     ) -> Result<Response<Body>, ErrorResponse> {
-        let source = if call.route.may_read_from_replica() {
+        let source = if call.may_read_from_replica {
             self.host.database.read_source(self.position.sent_by(&routed.parts.headers)).await
         } else {
             None

@@ -18,6 +18,7 @@ mod pooled_connection;
 pub mod presence;
 mod query;
 mod reachability;
+mod read_backoff;
 mod read_replica;
 mod server_address;
 mod session;

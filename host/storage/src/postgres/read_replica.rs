@@ -8,6 +8,7 @@ use super::{
     connector::Connector,
     query::Query,
     reachability::{Reachability, ServerRole},
+    read_backoff::ReadBackoff,
     session_pool::SessionPool,
 };
 use crate::{
@@ -18,7 +19,10 @@ use crate::{
 };
 use plugin_api::abi::Rows;
 use secrecy::SecretString;
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::{
+    sync::atomic::{AtomicU8, Ordering::Relaxed},
+    time::Instant,
+};
 
 pub struct ReadReplica {
     /// Its place in `database.read_urls`, from 1.
@@ -26,6 +30,7 @@ pub struct ReadReplica {
     pool: SessionPool,
     /// Asks what it has replayed.
     replayed: CheckedStatement,
+    backoff: ReadBackoff,
     /// One bit for each reason that was logged.
     logged: AtomicU8,
 }
@@ -60,6 +65,11 @@ impl NotUsedReason {
             Self::Failed => "the read failed there",
         }
     }
+
+    /// Whether the next read would find the same. What watches the server knows when it is back, and a read may fail by its own fault.
+    fn lasts(self) -> bool {
+        matches!(self, Self::Behind | Self::Promoted | Self::OtherHistory)
+    }
 }
 
 impl ReadReplica {
@@ -72,11 +82,12 @@ impl ReadReplica {
     ) -> Result<Self, StorageError> {
         let pool = SessionPool::new(url, settings, Reachability::of(ServerRole::ReadReplica(number)))?;
         pool.reachability.watch(Connector::bare(url)?);
-        Ok(Self { number, pool, replayed, logged: AtomicU8::new(0) })
+        Ok(Self { number, pool, replayed, backoff: ReadBackoff::default(), logged: AtomicU8::new(0) })
     }
 
-    pub fn is_away(&self) -> bool {
-        self.pool.reachability.is_away()
+    /// Whether the next read may try it: it is there, and was not found unusable a moment ago.
+    pub fn may_be_asked(&self) -> bool {
+        !self.pool.reachability.is_away() && self.backoff.may_ask(Instant::now())
     }
 
     /// The rows, when the standby has replayed the LSN; `None` when the primary has to answer.
@@ -86,6 +97,7 @@ impl ReadReplica {
                 let mut answers = answers.into_iter();
                 match lsn.compare(&answers.next().unwrap_or_default()) {
                     Ok(ReplayProgress::Reached) => {
+                        self.backoff.was_used();
                         count("replica");
                         return Some(answers.next().unwrap_or_default());
                     }
@@ -108,13 +120,20 @@ impl ReadReplica {
         None
     }
 
-    /// Counts what the primary answers in its place.
-    pub fn pass_on_while_away(&self) {
-        self.pass_on(NotUsedReason::Away);
+    /// Counts what the primary answers without a question to this one.
+    pub fn pass_on_unasked(&self) {
+        if self.pool.reachability.is_away() {
+            self.pass_on(NotUsedReason::Away);
+        } else {
+            count("backoff");
+        }
     }
 
     fn pass_on(&self, unfit: NotUsedReason) {
         count(unfit.label());
+        if unfit.lasts() {
+            self.backoff.was_unusable(Instant::now());
+        }
         let bit = 1 << (unfit as u8);
         if self.logged.fetch_or(bit, Relaxed) & bit == 0 {
             tracing::warn!(
