@@ -7,7 +7,7 @@ use abi_stable::std_types::RResult;
 use futures_util::future::BoxFuture;
 use gateway_clock::Clock;
 use gateway_queue::{
-    QueueStore, QueueWorker, RunTasks, TaskResult, end_statement, is_ended, new_ids, push_statements, renew_statement,
+    QueueStore, QueueWorker, TaskHandler, TaskResult, end_statement, is_lease_held, new_ids, push_statements, renew_statement,
 };
 use gateway_storage::{CommitStatement, Scope, StorageError};
 use plugin_api::{
@@ -40,7 +40,7 @@ pub async fn worker(
         store: QueueStore::new(host.database.clone(), &spec.table, limits, has_jitter),
         clock: host.clock.clone(),
         wakes: host.queues.clone(),
-        tasks: Arc::new(Handler { plugin: plugin.clone(), index, place: queue_place(&spec.table), timeout }),
+        handler: Arc::new(Handler { plugin: plugin.clone(), index, place: queue_place(&spec.table), timeout }),
         stop: plugin.handle.stop.clone(),
         drain_timeout,
     })
@@ -63,7 +63,7 @@ struct Handler {
     timeout: Duration,
 }
 
-impl RunTasks for Handler {
+impl TaskHandler for Handler {
     fn paused_until_ms(&self) -> Option<i64> {
         let paused = self.plugin.operations.queue(self.index)?.breaker.paused()?;
         Some(paused.until_ms)
@@ -145,7 +145,7 @@ where
             Ok(ids.into())
         }
         QueueCall::End { table, lease, outcome } => {
-            if is_ended(&run(vec![end_statement(&table, &lease, &outcome)]).await?) {
+            if is_lease_held(&run(vec![end_statement(&table, &lease, &outcome)]).await?) {
                 return Ok(FfiBytes::default());
             }
             let message = format!("the lease of the key {:?} was lost: another gateway has the task", lease.key);
@@ -161,7 +161,7 @@ pub async fn renew(host: &HostContext, queues: &[QueueSpec], request: &[u8]) -> 
     check_declared(queues, &table)?;
     let renew = renew_statement(&table, &lease, lease_ms, host.database.dialect());
     let results = host.database.begin(Scope::Host).commit(vec![CommitStatement::new(renew)]).await?;
-    Ok(is_ended(&results))
+    Ok(is_lease_held(&results))
 }
 
 fn invalid(message: String) -> HostError {
