@@ -15,11 +15,11 @@ const COUNT_MAX: usize = 64;
 #[derive(Clone)]
 pub struct SpareThreads {
     count: usize,
-    released: Arc<Released>,
+    released: Arc<ReleasedThreads>,
 }
 
 #[derive(Default)]
-struct Released {
+struct ReleasedThreads {
     /// How many may run, and how many do.
     threads: Mutex<(usize, usize)>,
     changed: Condvar,
@@ -58,7 +58,7 @@ impl SpareThreads {
     }
 }
 
-impl Released {
+impl ReleasedThreads {
     fn wait(&self) {
         let mut threads = self.threads.lock();
         self.changed.wait_while(&mut threads, |(may_run, run)| run >= may_run);

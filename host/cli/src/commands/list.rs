@@ -8,7 +8,7 @@ use super::runtime::with_runtime;
 use crate::arguments::PluginList;
 use crate::exit_code::ExitCode;
 use crate::output::Output;
-use crate::plugin_facts::PluginFacts;
+use crate::plugin_details::PluginDetails;
 use crate::plugin_table::plugin_table;
 use gateway::lifecycle::{OFF_BY_CONFIGURATION, OFF_BY_OPERATOR, ON_BY_OPERATOR, gone_report};
 use gateway::operators::{Operators, Switches};
@@ -18,7 +18,7 @@ use gateway_plugins::{LoadedPlugin, PluginReport, PluginState};
 use gateway_storage::{Database, PluginObjects, StorageError, ViewNames};
 use std::collections::BTreeMap;
 
-const OTHERWISE: &str = "this is what a start would find";
+const FALLBACK_NOTE: &str = "this is what a start would find";
 
 /// Lists what the running gateway says; `None` when none was found.
 pub fn of_running_gateway(output: Output, list: &PluginList, overrides: &Overrides) -> Option<ExitCode> {
@@ -31,42 +31,42 @@ pub fn of_running_gateway(output: Output, list: &PluginList, overrides: &Overrid
         None => match from_config(&Config::load(overrides).ok()?) {
             Ok(client) => client,
             Err(AdminAddressError::Off) => {
-                return note("the operator's listener is off (admin.listen), so no gateway is asked");
+                return fall_back("the operator's listener is off (admin.listen), so no gateway is asked");
             }
-            Err(_) => return note("admin.listen has port 0, so no gateway is asked without --admin http://IP:PORT"),
+            Err(_) => return fall_back("admin.listen has port 0, so no gateway is asked without --admin http://IP:PORT"),
         },
     };
-    match ask(&client) {
+    match fetch_reports(&client) {
         Ok(reports) => {
             eprintln!("gateway: this is what the gateway at http://{} says", client.address);
-            Some(show(output, list.name.as_deref(), &reports))
+            Some(print_reports(output, list.name.as_deref(), &reports))
         }
-        Err(Unanswered::NoRuntime(code)) => Some(code),
-        Err(Unanswered::Reason(reason)) if list.admin.is_some() => Some(failure(ExitCode::Failure, &reason)),
-        Err(Unanswered::Reason(reason)) => note(&reason),
+        Err(FetchError::NoRuntime(code)) => Some(code),
+        Err(FetchError::Reason(reason)) if list.admin.is_some() => Some(failure(ExitCode::Failure, &reason)),
+        Err(FetchError::Reason(reason)) => fall_back(&reason),
     }
 }
 
-fn note(reason: &str) -> Option<ExitCode> {
-    eprintln!("gateway: {reason}: {OTHERWISE}");
+fn fall_back(reason: &str) -> Option<ExitCode> {
+    eprintln!("gateway: {reason}: {FALLBACK_NOTE}");
     None
 }
 
-enum Unanswered {
+enum FetchError {
     Reason(String),
     NoRuntime(ExitCode),
 }
 
-fn ask(client: &AdminClient) -> Result<Vec<PluginReport>, Unanswered> {
-    let answer = with_runtime(client.get("/plugins")).map_err(Unanswered::NoRuntime)?;
+fn fetch_reports(client: &AdminClient) -> Result<Vec<PluginReport>, FetchError> {
+    let answer = with_runtime(client.get("/plugins")).map_err(FetchError::NoRuntime)?;
     let answer = answer.map_err(|error| match error {
         ClientError::NotThere { address, source } => {
-            Unanswered::Reason(format!("no gateway answers at http://{address} ({source})"))
+            FetchError::Reason(format!("no gateway answers at http://{address} ({source})"))
         }
-        error => Unanswered::Reason(error.to_string()),
+        error => FetchError::Reason(error.to_string()),
     })?;
     serde_json::from_value(answer.body).map_err(|_other| {
-        Unanswered::Reason(format!("what answers at http://{} is no gateway of this version", client.address))
+        FetchError::Reason(format!("what answers at http://{} is no gateway of this version", client.address))
     })
 }
 
@@ -81,9 +81,9 @@ pub async fn of_folder(output: Output, config: &Config, name: Option<&str>) -> E
         .map(|outcome| outcome.as_ref().map_or_else(|report| report.name.clone(), |plugin| plugin.name().to_owned()))
         .collect();
     // The list is useful without the database, too.
-    let stored = stored(config, &names).await.unwrap_or_else(|error| {
+    let stored = stored_state(config, &names).await.unwrap_or_else(|error| {
         eprintln!("gateway: the database cannot be read, so this is what folder and configuration say: {error}");
-        Stored::default()
+        StoredState::default()
     });
     let mut reports: Vec<PluginReport> = loaded
         .into_iter()
@@ -91,11 +91,11 @@ pub async fn of_folder(output: Output, config: &Config, name: Option<&str>) -> E
         .collect();
     reports.extend(stored.gone);
     reports.sort_by(|one, other| one.name.cmp(&other.name));
-    show(output, name, &reports)
+    print_reports(output, name, &reports)
 }
 
 /// All of them, or one.
-fn show(output: Output, name: Option<&str>, reports: &[PluginReport]) -> ExitCode {
+fn print_reports(output: Output, name: Option<&str>, reports: &[PluginReport]) -> ExitCode {
     let code = |is_refused: bool| if is_refused { ExitCode::Plugin } else { ExitCode::Ok };
     let Some(name) = name else {
         let code = code(reports.iter().any(PluginReport::is_failure));
@@ -103,7 +103,7 @@ fn show(output: Output, name: Option<&str>, reports: &[PluginReport]) -> ExitCod
     };
     match reports.iter().find(|report| report.name == name) {
         Some(report) => {
-            let text = |_| PluginFacts::of_report(report).into_text();
+            let text = |_| PluginDetails::of_report(report).into_text();
             printed(output.print(report, text), code(report.is_failure()))
         }
         None => failure(
@@ -115,7 +115,7 @@ fn show(output: Output, name: Option<&str>, reports: &[PluginReport]) -> ExitCod
 
 /// What the database says about plugins.
 #[derive(Default)]
-struct Stored {
+struct StoredState {
     switches: Switches,
     /// By plugin, how many migrations were applied.
     migrations: BTreeMap<String, usize>,
@@ -124,12 +124,12 @@ struct Stored {
 }
 
 /// A database that does not exist yet is not created for a list.
-async fn stored(config: &Config, names: &[String]) -> Result<Stored, StorageError> {
+async fn stored_state(config: &Config, names: &[String]) -> Result<StoredState, StorageError> {
     let settings = gateway::database_settings(config).map_err(|error| StorageError::Internal(error.to_string()))?;
     if let Ok(DatabaseTarget::Sqlite(path)) = config.database_target()
         && !path.is_file()
     {
-        return Ok(Stored::default());
+        return Ok(StoredState::default());
     }
     let database = Database::open(settings).await?;
     let stored = read(&database, names).await;
@@ -137,9 +137,9 @@ async fn stored(config: &Config, names: &[String]) -> Result<Stored, StorageErro
     stored
 }
 
-async fn read(database: &Database, names: &[String]) -> Result<Stored, StorageError> {
+async fn read(database: &Database, names: &[String]) -> Result<StoredState, StorageError> {
     let mut stored =
-        Stored { switches: Operators::new(database.clone()).switches_if_any().await?, ..Stored::default() };
+        StoredState { switches: Operators::new(database.clone()).switches_if_any().await?, ..StoredState::default() };
     for migration in database.migration_status(None).await? {
         *stored.migrations.entry(migration.plugin).or_default() += 1;
     }
@@ -151,7 +151,7 @@ async fn read(database: &Database, names: &[String]) -> Result<Stored, StorageEr
 }
 
 /// What the plugin would be if the gateway started now.
-fn preview(config: &Config, stored: &Stored, plugin: &LoadedPlugin) -> PluginReport {
+fn preview(config: &Config, stored: &StoredState, plugin: &LoadedPlugin) -> PluginReport {
     let mut report = PluginReport::of_loaded(plugin, PluginState::Stopped);
     report.migrations_applied = stored.migrations.get(plugin.name()).copied().unwrap_or_default();
     let is_enabled = plugin.is_enabled(&config.plugins);

@@ -21,20 +21,17 @@ use gateway_storage::{Database, StorageError, ViewNames};
 use serde_json::json;
 use std::io::{self, BufRead, IsTerminal as _, Write as _};
 
-/// How a command ended that did not do what was asked.
-type Ended = ExitCode;
-
 pub fn run(output: Output, purge: &PluginPurge, overrides: &Overrides) -> ExitCode {
-    let ended = match client(purge, overrides) {
-        Ok(Some(client)) => by_gateway(output, purge, &client, overrides),
-        Ok(None) => without_gateway(output, purge, overrides),
+    let result = match client(purge, overrides) {
+        Ok(Some(client)) => purge_through_gateway(output, purge, &client, overrides),
+        Ok(None) => purge_in_database(output, purge, overrides),
         Err(code) => Err(code),
     };
-    ended.unwrap_or_else(|code| code)
+    result.unwrap_or_else(|code| code)
 }
 
 /// Where a gateway may run; `None` when the configuration does not say.
-fn client(purge: &PluginPurge, overrides: &Overrides) -> Result<Option<AdminClient>, Ended> {
+fn client(purge: &PluginPurge, overrides: &Overrides) -> Result<Option<AdminClient>, ExitCode> {
     if let Some(url) = &purge.switch.admin {
         return from_flag(url, overrides).map(Some).map_err(|error| failure(ExitCode::Usage, &error));
     }
@@ -46,26 +43,26 @@ fn client(purge: &PluginPurge, overrides: &Overrides) -> Result<Option<AdminClie
     }
 }
 
-fn by_gateway(
+fn purge_through_gateway(
     output: Output,
     purge: &PluginPurge,
     client: &AdminClient,
     overrides: &Overrides,
-) -> Result<ExitCode, Ended> {
+) -> Result<ExitCode, ExitCode> {
     let path = format!("/plugins/{}/purge", purge.switch.name);
     let plan = match with_runtime(client.get(&path))? {
         // An address that was named must answer.
         Err(ClientError::NotThere { .. }) if purge.switch.admin.is_none() => {
-            return without_gateway(output, purge, overrides);
+            return purge_in_database(output, purge, overrides);
         }
         answer => plan_of(answer)?,
     };
     confirm(output, purge, &plan)?;
     let purged = plan_of(with_runtime(client.post(&path))?)?;
-    Ok(done(output, &purged))
+    Ok(print_purged(output, &purged))
 }
 
-fn plan_of(answer: Result<ClientResponse, ClientError>) -> Result<PurgePlan, Ended> {
+fn plan_of(answer: Result<ClientResponse, ClientError>) -> Result<PurgePlan, ExitCode> {
     let answer = answer.map_err(|error| failure(ExitCode::Failure, &error))?;
     let code = match answer.status.as_u16() {
         200 => {
@@ -78,19 +75,19 @@ fn plan_of(answer: Result<ClientResponse, ClientError>) -> Result<PurgePlan, End
     Err(failure(code, &refusal(answer.status.as_u16(), &answer.body)))
 }
 
-fn without_gateway(output: Output, purge: &PluginPurge, overrides: &Overrides) -> Result<ExitCode, Ended> {
+fn purge_in_database(output: Output, purge: &PluginPurge, overrides: &Overrides) -> Result<ExitCode, ExitCode> {
     let config = Config::load(overrides).map_err(|problems| config_problems(&problems))?;
     let published = views_of_folder(&config, &purge.switch.name)?;
     with_runtime(async {
-        let database = open_alone(&config).await?;
-        let ended = with_database(output, purge, &database, &published).await;
+        let database = open_exclusively(&config).await?;
+        let result = with_database(output, purge, &database, &published).await;
         database.close().await;
-        ended
+        result
     })?
 }
 
 /// The views of the plugins in the folder, which this one must not be in.
-fn views_of_folder(config: &Config, name: &str) -> Result<ViewNames, Ended> {
+fn views_of_folder(config: &Config, name: &str) -> Result<ViewNames, ExitCode> {
     let refused = |error: &dyn std::fmt::Display| failure(ExitCode::Plugin, &error.to_string());
     let mut folder = PluginFolder::of(config).map_err(|error| refused(&error))?;
     if folder.has(name).map_err(|error| refused(&error))? {
@@ -101,20 +98,20 @@ fn views_of_folder(config: &Config, name: &str) -> Result<ViewNames, Ended> {
 }
 
 /// Opens the database, unless a gateway has it open.
-async fn open_alone(config: &Config) -> Result<Database, Ended> {
+async fn open_exclusively(config: &Config) -> Result<Database, ExitCode> {
     let settings = gateway::database_settings(config).map_err(|error| failure(ExitCode::Config, &error))?;
     if let Ok(DatabaseTarget::Sqlite(path)) = config.database_target()
         && !path.is_file()
     {
         return Err(failure(ExitCode::Database, &format!("there is no database at {}", path.display())));
     }
-    let of_database = |error: StorageError| failure(ExitCode::Database, &error);
-    if gateway_storage::is_in_use(&settings).await.map_err(of_database)? {
+    let database_failure = |error: StorageError| failure(ExitCode::Database, &error);
+    if gateway_storage::is_in_use(&settings).await.map_err(database_failure)? {
         let error = "the database is in use, and no gateway answers at its operator's listener: name that with --admin \
                      http://IP:PORT, or stop the gateway";
         return Err(failure(ExitCode::Database, &error));
     }
-    Database::open(settings).await.map_err(of_database)
+    Database::open(settings).await.map_err(database_failure)
 }
 
 async fn with_database(
@@ -122,21 +119,21 @@ async fn with_database(
     purge: &PluginPurge,
     database: &Database,
     published: &ViewNames,
-) -> Result<ExitCode, Ended> {
+) -> Result<ExitCode, ExitCode> {
     let name = &purge.switch.name;
-    let of_plugin = |error: PurgeError| {
+    let purge_failure = |error: PurgeError| {
         let code = if matches!(error, PurgeError::Storage(_)) { ExitCode::Database } else { ExitCode::Plugin };
         failure(code, &error)
     };
     let work = Purge { database, published, now_ms: Clock::System.now_ms(), is_shared: false };
-    let plan = work.plan(name).await.map_err(of_plugin)?;
+    let plan = work.plan(name).await.map_err(purge_failure)?;
     confirm(output, purge, &plan)?;
-    let purged = work.run(name, &audit::who()).await.map_err(of_plugin)?;
-    Ok(done(output, &purged))
+    let purged = work.run(name, &audit::who()).await.map_err(purge_failure)?;
+    Ok(print_purged(output, &purged))
 }
 
 /// Prints what would be dropped and why it cannot be, or asks; an error ends the command.
-fn confirm(output: Output, purge: &PluginPurge, plan: &PurgePlan) -> Result<(), Ended> {
+fn confirm(output: Output, purge: &PluginPurge, plan: &PurgePlan) -> Result<(), ExitCode> {
     if !plan.obstacles.is_empty() {
         let said = plan.obstacles.iter().map(|obstacle| printable(obstacle)).collect::<Vec<_>>().join("\ngateway: ");
         return Err(failure(ExitCode::Plugin, &said));
@@ -165,7 +162,7 @@ fn is_confirmed(input: &mut impl BufRead, name: &str) -> bool {
     input.read_line(&mut line).is_ok() && line.trim_end_matches(['\n', '\r']) == name
 }
 
-fn done(output: Output, purged: &PurgePlan) -> ExitCode {
+fn print_purged(output: Output, purged: &PurgePlan) -> ExitCode {
     let line = |_| {
         let (tables, views) = (purged.tables.len(), purged.views.len());
         format!("{}: dropped {} and {}", purged.plugin, counted(tables, "table"), counted(views, "view"))
