@@ -12,7 +12,7 @@ use super::{
     wakes::QueueWakes,
 };
 use futures_util::future::BoxFuture;
-use gateway_clock::Clock;
+use gateway_clock::{Backoff, Clock};
 use gateway_storage::StorageError;
 use plugin_api::manifest::{QueueTask, TaskEnd, TaskLease};
 use std::{
@@ -26,8 +26,8 @@ use tokio_util::sync::CancellationToken;
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 const MEASURE_INTERVAL: Duration = Duration::from_secs(15);
 const PRUNE_INTERVAL: Duration = Duration::from_secs(600);
-const BACKOFF_FIRST: Duration = Duration::from_millis(100);
-const BACKOFF_DOUBLINGS_MAX: u32 = 7;
+/// Between attempts while the database fails.
+const BACKOFF: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_millis(12_800));
 
 /// How a call of the handler ended.
 #[derive(Debug)]
@@ -89,7 +89,7 @@ impl QueueWorker {
             measured: None,
             pruned: Instant::now(),
         };
-        let mut errors = 0;
+        let mut errors = 0_u32;
         while !stop.is_cancelled() {
             let next = match worker.step().await {
                 Ok(next) => {
@@ -98,7 +98,7 @@ impl QueueWorker {
                 }
                 Err(error) => {
                     tracing::warn!(plugin, queue = worker.store.table(), %error, "the database failed a queue");
-                    let wait = BACKOFF_FIRST.saturating_mul(1 << errors.min(BACKOFF_DOUBLINGS_MAX));
+                    let wait = BACKOFF.wait_after(errors);
                     errors = errors.saturating_add(1);
                     NextPoll::After(wait)
                 }
