@@ -68,7 +68,7 @@ extern crate self as plugin_api;
 #[doc(hidden)]
 pub mod host {
     pub use crate::sdk::{
-        Identity, call_types, client_network, decode_rows, object_manifest, object_module, object_new,
+        Identity, call_types, client_network, decode_call, decode_rows, object_manifest, object_module, object_new,
     };
 }
 

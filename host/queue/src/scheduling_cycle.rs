@@ -4,11 +4,11 @@
 //! no serialisable write of a plugin can collide with one because of what it reads.
 
 use super::{
-    store::{UnrecordedOutcome, QueueStore, rows_of},
+    store::{UnrecordedOutcome, QueueStore},
     task_slots::{Candidate, TaskSlots},
     tasks::{OutcomeCode, NEVER_MS},
 };
-use gateway_storage::{Scope, StorageError, Transaction};
+use gateway_storage::{Scope, StorageError, Transaction, decode_rows};
 use plugin_api::{
     abi::{Statement, StatementResult},
     manifest::QueueTask,
@@ -204,5 +204,5 @@ impl Changes {
 
 fn rows_at<T: serde::de::DeserializeOwned>(results: &[StatementResult], index: usize) -> Result<Vec<T>, StorageError> {
     let result = results.get(index).ok_or_else(|| super::tasks::malformed("a result is missing"))?;
-    rows_of(&result.rows)
+    decode_rows(&result.rows)
 }

@@ -6,8 +6,7 @@ use super::{
 };
 use gateway_storage::{Database, Scope, StorageError};
 use plugin_api::{
-    abi::{Rows, Statement},
-    host::decode_rows,
+    abi::Statement,
     manifest::{QueueLimits, TaskLease},
     sql,
 };
@@ -62,16 +61,15 @@ impl QueueStore {
     }
 
     pub(crate) async fn poll(&self) -> Result<PollResult, StorageError> {
-        let statement = sql(self.statements.poll.clone()).bind(self.lease_ms()).into();
-        let rows = self.database.read(&Scope::Host, statement).await?;
-        let polls: Vec<(i64, i64, i64, i64)> = rows_of(&rows)?;
+        let statement = sql(self.statements.poll.clone()).bind(self.lease_ms());
+        let polls: Vec<(i64, i64, i64, i64)> = self.database.fetch_all(statement).await?;
         let [(pushed, fast_due_ms, slow_due_ms, expired)] = polls[..] else { return Err(malformed("one row")) };
         Ok(PollResult { needs_cycle: pushed + expired > 0, fast_due_ms, slow_due_ms })
     }
 
     pub(crate) async fn stats(&self, now_ms: i64) -> Result<QueueStats, StorageError> {
-        let rows = self.database.read(&Scope::Host, sql(self.statements.select_stats.clone()).bind(now_ms).into()).await?;
-        let stats: Vec<(i64, i64, i64, i64, i64)> = rows_of(&rows)?;
+        let statement = sql(self.statements.select_stats.clone()).bind(now_ms);
+        let stats: Vec<(i64, i64, i64, i64, i64)> = self.database.fetch_all(statement).await?;
         let [(due_keys, running, dead, tasks, oldest_pushed_ms)] = stats[..] else {
             return Err(malformed("one row"));
         };
@@ -130,8 +128,4 @@ impl UnrecordedOutcome {
     pub(crate) fn statement(&self, table: &str) -> Statement {
         outcome_code_statement(table, &self.lease, self.code, (self.due_ms, self.is_slow, &self.reason))
     }
-}
-
-pub(crate) fn rows_of<T: serde::de::DeserializeOwned>(rows: &Rows) -> Result<Vec<T>, StorageError> {
-    decode_rows(rows).map_err(malformed)
 }

@@ -1,10 +1,9 @@
 //! What a plugin's write does to a queue: it adds tasks, and it ends one.
 
-use gateway_storage::{Dialect, StorageError, sanitize_line};
+use gateway_storage::{Dialect, StorageError, decode_rows, sanitize_line};
 use plugin_api::{
     Sql,
     abi::{Statement, StatementResult},
-    host::decode_rows,
     manifest::{PushedTask, TaskLease, TaskOutcome},
     sql,
 };
@@ -80,7 +79,7 @@ fn chunks<T>(mut rows: &[T]) -> Vec<&[T]> {
 pub fn new_ids(results: &[StatementResult]) -> Result<Vec<i64>, StorageError> {
     let mut ids = Vec::new();
     for result in results {
-        ids.extend(decode_rows::<i64>(&result.rows).map_err(malformed)?);
+        ids.extend(decode_rows::<i64>(&result.rows)?);
     }
     Ok(ids)
 }
