@@ -12,6 +12,7 @@ use gateway_queue::{
 use gateway_storage::{CommitStatement, Scope, StorageError};
 use plugin_api::{
     abi::{FfiBytes, HostError, HostErrorCode, Statement, StatementResult},
+    host::decode_call,
     manifest::{QueueCall, QueueLimits, QueueSpec, QueueTask, RenewCall},
 };
 use std::{sync::Arc, time::Duration};
@@ -106,7 +107,7 @@ async fn run(plugin: &Arc<ActivePlugin>, index: u32, place: &str, timeout: Durat
 
 /// The call of a plugin that has these queues.
 pub fn parse(queues: &[QueueSpec], request: &[u8]) -> Result<QueueCall, HostError> {
-    let call: QueueCall = serde_json::from_slice(request).map_err(|error| invalid(format!("not a call: {error}")))?;
+    let call: QueueCall = decode_call("a call of a queue", request)?;
     match &call {
         QueueCall::Push { table, tasks } => {
             check_declared(queues, table)?;
@@ -156,8 +157,7 @@ where
 
 /// Whether the lease was still there.
 pub async fn renew(host: &HostContext, queues: &[QueueSpec], request: &[u8]) -> Result<bool, HostError> {
-    let RenewCall { table, lease, lease_ms } =
-        serde_json::from_slice(request).map_err(|error| invalid(format!("not a lease: {error}")))?;
+    let RenewCall { table, lease, lease_ms } = decode_call("a lease", request)?;
     check_declared(queues, &table)?;
     let renew = renew_statement(&table, &lease, lease_ms, host.database.dialect());
     let results = host.database.begin(Scope::Host).commit(vec![CommitStatement::new(renew)]).await?;

@@ -11,6 +11,7 @@ use super::{
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use plugin_api::{
     abi::{HostError, HostErrorCode},
+    host::decode_call,
     manifest::{SealedKeyForm, SecretCall, SecretOperation},
 };
 use serde_json::{Value, json};
@@ -30,8 +31,7 @@ pub struct SecretResponse {
 
 /// Runs one call of a plugin.
 pub fn run(keyring: &Keyring, plugin: &str, request: &[u8], body: &[u8]) -> Result<SecretResponse, HostError> {
-    let call: SecretCall =
-        serde_json::from_slice(request).map_err(|error| invalid(format!("not a call of a secret: {error}")))?;
+    let call: SecretCall = decode_call("a call of a secret", request)?;
     check_name(&call.secret)?;
     let bytes_max = match call.operation {
         SecretOperation::Open { .. } | SecretOperation::Reseal { .. } => TEXT_BYTES_MAX + SEAL_BYTES,

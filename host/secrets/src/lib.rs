@@ -16,4 +16,4 @@ mod webhook_key;
 
 pub use call::SecretResponse;
 pub use key_record::MIGRATION;
-pub use secrets::{KEY_FILE, Secrets};
+pub use secrets::Secrets;
