@@ -105,7 +105,7 @@ impl QueueStore {
         changes.push(sql(statements.finish_key.clone()).bind((key, key_due_ms)));
     }
 
-    /// The task is due again. Returns whether it was given up.
+    /// The task is due again. Returns whether it went to the dead letters.
     fn expire_lease(&self, changes: &mut Changes, (key, task, attempt, expired): ExpiredLeaseRow, now_ms: i64) -> bool {
         let expired = expired.unwrap_or(0) + 1;
         if attempt.is_none() || expired < EXPIRED_LEASES_MAX {
