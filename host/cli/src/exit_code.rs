@@ -55,16 +55,16 @@ pub enum Verdict {
 
 /// How a command ended: the exit codes of `gateway verify` are its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CommandExit {
+pub enum Ended {
     Command(ExitCode),
     Verified(Verdict),
 }
 
-impl From<CommandExit> for std::process::ExitCode {
-    fn from(exit: CommandExit) -> Self {
-        match exit {
-            CommandExit::Command(code) => code.into(),
-            CommandExit::Verified(verdict) => Self::from(verdict as u8),
+impl From<Ended> for std::process::ExitCode {
+    fn from(ended: Ended) -> Self {
+        match ended {
+            Ended::Command(code) => code.into(),
+            Ended::Verified(verdict) => Self::from(verdict as u8),
         }
     }
 }

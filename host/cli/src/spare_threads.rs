@@ -15,11 +15,11 @@ const COUNT_MAX: usize = 64;
 #[derive(Clone)]
 pub struct SpareThreads {
     count: usize,
-    released: Arc<ReleasedThreads>,
+    released: Arc<Released>,
 }
 
 #[derive(Default)]
-struct ReleasedThreads {
+struct Released {
     /// How many may run, and how many do.
     threads: Mutex<(usize, usize)>,
     changed: Condvar,
@@ -58,7 +58,7 @@ impl SpareThreads {
     }
 }
 
-impl ReleasedThreads {
+impl Released {
     fn wait(&self) {
         let mut threads = self.threads.lock();
         self.changed.wait_while(&mut threads, |(may_run, run)| run >= may_run);

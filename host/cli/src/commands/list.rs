@@ -31,42 +31,42 @@ pub fn of_running_gateway(output: Output, list: &PluginList, overrides: &Overrid
         None => match from_config(&Config::load(overrides).ok()?) {
             Ok(client) => client,
             Err(AdminAddressError::Off) => {
-                return fall_back("the operator's listener is off (admin.listen), so no gateway is asked");
+                return note("the operator's listener is off (admin.listen), so no gateway is asked");
             }
-            Err(_) => return fall_back("admin.listen has port 0, so no gateway is asked without --admin http://IP:PORT"),
+            Err(_) => return note("admin.listen has port 0, so no gateway is asked without --admin http://IP:PORT"),
         },
     };
-    match fetch_reports(&client) {
+    match ask(&client) {
         Ok(reports) => {
             eprintln!("gateway: this is what the gateway at http://{} says", client.address);
             Some(print_reports(output, list.name.as_deref(), &reports))
         }
-        Err(FetchError::NoRuntime(code)) => Some(code),
-        Err(FetchError::Reason(reason)) if list.admin.is_some() => Some(failure(ExitCode::Failure, &reason)),
-        Err(FetchError::Reason(reason)) => fall_back(&reason),
+        Err(Unanswered::NoRuntime(code)) => Some(code),
+        Err(Unanswered::Reason(reason)) if list.admin.is_some() => Some(failure(ExitCode::Failure, &reason)),
+        Err(Unanswered::Reason(reason)) => note(&reason),
     }
 }
 
-fn fall_back(reason: &str) -> Option<ExitCode> {
+fn note(reason: &str) -> Option<ExitCode> {
     eprintln!("gateway: {reason}: {FALLBACK_NOTE}");
     None
 }
 
-enum FetchError {
+enum Unanswered {
     Reason(String),
     NoRuntime(ExitCode),
 }
 
-fn fetch_reports(client: &AdminClient) -> Result<Vec<PluginReport>, FetchError> {
-    let answer = with_runtime(client.get("/plugins")).map_err(FetchError::NoRuntime)?;
+fn ask(client: &AdminClient) -> Result<Vec<PluginReport>, Unanswered> {
+    let answer = with_runtime(client.get("/plugins")).map_err(Unanswered::NoRuntime)?;
     let answer = answer.map_err(|error| match error {
         ClientError::NotThere { address, source } => {
-            FetchError::Reason(format!("no gateway answers at http://{address} ({source})"))
+            Unanswered::Reason(format!("no gateway answers at http://{address} ({source})"))
         }
-        error => FetchError::Reason(error.to_string()),
+        error => Unanswered::Reason(error.to_string()),
     })?;
     serde_json::from_value(answer.body).map_err(|_other| {
-        FetchError::Reason(format!("what answers at http://{} is no gateway of this version", client.address))
+        Unanswered::Reason(format!("what answers at http://{} is no gateway of this version", client.address))
     })
 }
 
@@ -81,9 +81,9 @@ pub async fn of_folder(output: Output, config: &Config, name: Option<&str>) -> E
         .map(|outcome| outcome.as_ref().map_or_else(|report| report.name.clone(), |plugin| plugin.name().to_owned()))
         .collect();
     // The list is useful without the database, too.
-    let stored = stored_state(config, &names).await.unwrap_or_else(|error| {
+    let stored = stored(config, &names).await.unwrap_or_else(|error| {
         eprintln!("gateway: the database cannot be read, so this is what folder and configuration say: {error}");
-        StoredState::default()
+        Stored::default()
     });
     let mut reports: Vec<PluginReport> = loaded
         .into_iter()
@@ -115,7 +115,7 @@ fn print_reports(output: Output, name: Option<&str>, reports: &[PluginReport]) -
 
 /// What the database says about plugins.
 #[derive(Default)]
-struct StoredState {
+struct Stored {
     switches: Switches,
     /// By plugin, how many migrations were applied.
     migrations: BTreeMap<String, usize>,
@@ -124,12 +124,12 @@ struct StoredState {
 }
 
 /// A database that does not exist yet is not created for a list.
-async fn stored_state(config: &Config, names: &[String]) -> Result<StoredState, StorageError> {
+async fn stored(config: &Config, names: &[String]) -> Result<Stored, StorageError> {
     let settings = gateway::database_settings(config).map_err(|error| StorageError::Internal(error.to_string()))?;
     if let Ok(DatabaseTarget::Sqlite(path)) = config.database_target()
         && !path.is_file()
     {
-        return Ok(StoredState::default());
+        return Ok(Stored::default());
     }
     let database = Database::open(settings).await?;
     let stored = read(&database, names).await;
@@ -137,9 +137,9 @@ async fn stored_state(config: &Config, names: &[String]) -> Result<StoredState, 
     stored
 }
 
-async fn read(database: &Database, names: &[String]) -> Result<StoredState, StorageError> {
+async fn read(database: &Database, names: &[String]) -> Result<Stored, StorageError> {
     let mut stored =
-        StoredState { switches: Operators::new(database.clone()).switches_if_any().await?, ..StoredState::default() };
+        Stored { switches: Operators::new(database.clone()).switches_if_any().await?, ..Stored::default() };
     for migration in database.migration_status(None).await? {
         *stored.migrations.entry(migration.plugin).or_default() += 1;
     }
@@ -151,7 +151,7 @@ async fn read(database: &Database, names: &[String]) -> Result<StoredState, Stor
 }
 
 /// What the plugin would be if the gateway started now.
-fn preview(config: &Config, stored: &StoredState, plugin: &LoadedPlugin) -> PluginReport {
+fn preview(config: &Config, stored: &Stored, plugin: &LoadedPlugin) -> PluginReport {
     let mut report = PluginReport::of_loaded(plugin, PluginState::Stopped);
     report.migrations_applied = stored.migrations.get(plugin.name()).copied().unwrap_or_default();
     let is_enabled = plugin.is_enabled(&config.plugins);

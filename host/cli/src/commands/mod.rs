@@ -23,7 +23,7 @@ mod verify;
 
 use crate::arguments::{Cli, Command, ConfigCommand, PluginsCommand, TxCommand};
 use crate::boot::{self, BootError};
-use crate::exit_code::{CommandExit, ExitCode};
+use crate::exit_code::{Ended, ExitCode};
 use crate::key_secrecy;
 use crate::output::Output;
 use exit::{config_problems, failure, printed};
@@ -34,11 +34,11 @@ use runtime::{with_runtime, with_serving_runtime};
 use serde_json::json;
 
 /// Runs the command and says how it ended.
-pub fn run(cli: &Cli) -> CommandExit {
+pub fn run(cli: &Cli) -> Ended {
     let output = Output::for_stdout(cli.json);
     match cli.command_or_run() {
-        Command::Verify(document) => CommandExit::Verified(verify::run(output, &document)),
-        command => CommandExit::Command(run_command(cli, output, command)),
+        Command::Verify(document) => Ended::Verified(verify::run(output, &document)),
+        command => Ended::Command(run_command(cli, output, command)),
     }
 }
 

@@ -18,7 +18,7 @@ pub fn run(output: Output, action: Action, switch: &Switch, overrides: &Override
     };
     let path = format!("/plugins/{}/{}", switch.name, action.name());
     match with_runtime(client.post(&path)) {
-        Ok(Ok(answer)) => print_response(output, &switch.name, answer.status.as_u16(), &answer.body),
+        Ok(Ok(answer)) => tell(output, &switch.name, answer.status.as_u16(), &answer.body),
         Ok(Err(ClientError::NotThere { address, source })) => failure(
             ExitCode::Failure,
             &format!(
@@ -31,7 +31,7 @@ pub fn run(output: Output, action: Action, switch: &Switch, overrides: &Override
     }
 }
 
-fn print_response(output: Output, name: &str, status: u16, body: &Value) -> ExitCode {
+fn tell(output: Output, name: &str, status: u16, body: &Value) -> ExitCode {
     let text = |member: &str| body[member].as_str().unwrap_or_default();
     let code = match status {
         200 => ExitCode::Ok,

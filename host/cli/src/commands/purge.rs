@@ -21,17 +21,20 @@ use gateway_storage::{Database, StorageError, ViewNames};
 use serde_json::json;
 use std::io::{self, BufRead, IsTerminal as _, Write as _};
 
+/// How a command ended that did not do what was asked.
+type Ended = ExitCode;
+
 pub fn run(output: Output, purge: &PluginPurge, overrides: &Overrides) -> ExitCode {
-    let result = match client(purge, overrides) {
-        Ok(Some(client)) => purge_through_gateway(output, purge, &client, overrides),
-        Ok(None) => purge_in_database(output, purge, overrides),
+    let ended = match client(purge, overrides) {
+        Ok(Some(client)) => by_gateway(output, purge, &client, overrides),
+        Ok(None) => without_gateway(output, purge, overrides),
         Err(code) => Err(code),
     };
-    result.unwrap_or_else(|code| code)
+    ended.unwrap_or_else(|code| code)
 }
 
 /// Where a gateway may run; `None` when the configuration does not say.
-fn client(purge: &PluginPurge, overrides: &Overrides) -> Result<Option<AdminClient>, ExitCode> {
+fn client(purge: &PluginPurge, overrides: &Overrides) -> Result<Option<AdminClient>, Ended> {
     if let Some(url) = &purge.switch.admin {
         return from_flag(url, overrides).map(Some).map_err(|error| failure(ExitCode::Usage, &error));
     }
@@ -43,17 +46,17 @@ fn client(purge: &PluginPurge, overrides: &Overrides) -> Result<Option<AdminClie
     }
 }
 
-fn purge_through_gateway(
+fn by_gateway(
     output: Output,
     purge: &PluginPurge,
     client: &AdminClient,
     overrides: &Overrides,
-) -> Result<ExitCode, ExitCode> {
+) -> Result<ExitCode, Ended> {
     let path = format!("/plugins/{}/purge", purge.switch.name);
     let plan = match with_runtime(client.get(&path))? {
         // An address that was named must answer.
         Err(ClientError::NotThere { .. }) if purge.switch.admin.is_none() => {
-            return purge_in_database(output, purge, overrides);
+            return without_gateway(output, purge, overrides);
         }
         answer => plan_of(answer)?,
     };
@@ -62,7 +65,7 @@ fn purge_through_gateway(
     Ok(print_purged(output, &purged))
 }
 
-fn plan_of(answer: Result<ClientResponse, ClientError>) -> Result<PurgePlan, ExitCode> {
+fn plan_of(answer: Result<ClientResponse, ClientError>) -> Result<PurgePlan, Ended> {
     let answer = answer.map_err(|error| failure(ExitCode::Failure, &error))?;
     let code = match answer.status.as_u16() {
         200 => {
@@ -75,19 +78,19 @@ fn plan_of(answer: Result<ClientResponse, ClientError>) -> Result<PurgePlan, Exi
     Err(failure(code, &refusal(answer.status.as_u16(), &answer.body)))
 }
 
-fn purge_in_database(output: Output, purge: &PluginPurge, overrides: &Overrides) -> Result<ExitCode, ExitCode> {
+fn without_gateway(output: Output, purge: &PluginPurge, overrides: &Overrides) -> Result<ExitCode, Ended> {
     let config = Config::load(overrides).map_err(|problems| config_problems(&problems))?;
     let published = views_of_folder(&config, &purge.switch.name)?;
     with_runtime(async {
-        let database = open_exclusively(&config).await?;
-        let result = with_database(output, purge, &database, &published).await;
+        let database = open_alone(&config).await?;
+        let ended = with_database(output, purge, &database, &published).await;
         database.close().await;
-        result
+        ended
     })?
 }
 
 /// The views of the plugins in the folder, which this one must not be in.
-fn views_of_folder(config: &Config, name: &str) -> Result<ViewNames, ExitCode> {
+fn views_of_folder(config: &Config, name: &str) -> Result<ViewNames, Ended> {
     let refused = |error: &dyn std::fmt::Display| failure(ExitCode::Plugin, &error.to_string());
     let mut folder = PluginFolder::of(config).map_err(|error| refused(&error))?;
     if folder.has(name).map_err(|error| refused(&error))? {
@@ -98,7 +101,7 @@ fn views_of_folder(config: &Config, name: &str) -> Result<ViewNames, ExitCode> {
 }
 
 /// Opens the database, unless a gateway has it open.
-async fn open_exclusively(config: &Config) -> Result<Database, ExitCode> {
+async fn open_alone(config: &Config) -> Result<Database, Ended> {
     let settings = gateway::database_settings(config).map_err(|error| failure(ExitCode::Config, &error))?;
     if let Ok(DatabaseTarget::Sqlite(path)) = config.database_target()
         && !path.is_file()
@@ -119,21 +122,21 @@ async fn with_database(
     purge: &PluginPurge,
     database: &Database,
     published: &ViewNames,
-) -> Result<ExitCode, ExitCode> {
+) -> Result<ExitCode, Ended> {
     let name = &purge.switch.name;
-    let purge_failure = |error: PurgeError| {
+    let of_plugin = |error: PurgeError| {
         let code = if matches!(error, PurgeError::Storage(_)) { ExitCode::Database } else { ExitCode::Plugin };
         failure(code, &error)
     };
     let work = Purge { database, published, now_ms: Clock::System.now_ms(), is_shared: false };
-    let plan = work.plan(name).await.map_err(purge_failure)?;
+    let plan = work.plan(name).await.map_err(of_plugin)?;
     confirm(output, purge, &plan)?;
-    let purged = work.run(name, &audit::who()).await.map_err(purge_failure)?;
+    let purged = work.run(name, &audit::who()).await.map_err(of_plugin)?;
     Ok(print_purged(output, &purged))
 }
 
 /// Prints what would be dropped and why it cannot be, or asks; an error ends the command.
-fn confirm(output: Output, purge: &PluginPurge, plan: &PurgePlan) -> Result<(), ExitCode> {
+fn confirm(output: Output, purge: &PluginPurge, plan: &PurgePlan) -> Result<(), Ended> {
     if !plan.obstacles.is_empty() {
         let said = plan.obstacles.iter().map(|obstacle| printable(obstacle)).collect::<Vec<_>>().join("\ngateway: ");
         return Err(failure(ExitCode::Plugin, &said));
