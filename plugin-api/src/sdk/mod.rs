@@ -4,7 +4,6 @@ mod address;
 mod answer;
 mod audit;
 mod author;
-mod call_json;
 mod call_types;
 mod chain;
 mod client_network;
@@ -63,7 +62,6 @@ mod wei;
 
 pub use address::Address;
 pub use author::Author;
-pub use call_json::decode_call;
 pub use call_types::call_types;
 pub use chain::{Chain, ContractCall, MAIN, RawAnswer, RawCall, chain_int};
 pub use client_network::client_network;

@@ -4,11 +4,11 @@
 //! The rule: text from plugins, clients and the database is escaped. It reaches the page through [`Html`] only.
 
 mod chain_sections;
-mod page_data;
+mod facts;
 mod html;
 mod sections;
 
-use page_data::{PageData, PluginLine};
+use facts::{Facts, PluginLine};
 use gateway::Gateway;
 use gateway::controls::PluginControls;
 use gateway_activity::ActivityLog;
@@ -37,7 +37,7 @@ pub async fn render(gateway: &Arc<Gateway>) -> String {
         within(latest(&gateway.host.activity)),
         within(gateway.operators.audit(ROWS)),
     );
-    html(&PageData {
+    html(&Facts {
         now_ms: gateway.host.clock.now_ms(),
         public_url: gateway.environment.base_url.clone(),
         health,
@@ -91,7 +91,7 @@ async fn latest(log: &ActivityLog) -> Result<Vec<ActivityRow>, StorageError> {
     Ok(rows)
 }
 
-fn html(data: &PageData) -> String {
+fn html(facts: &Facts) -> String {
     let mut page = Html::new();
     page.raw(concat!(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">",
@@ -101,23 +101,23 @@ fn html(data: &PageData) -> String {
         env!("CARGO_PKG_VERSION"),
         "</small></h1><p id=\"said\" role=\"status\"></p></header><main id=\"live\"><p class=\"note\">",
     ));
-    page.text(&data.public_url);
+    page.text(&facts.public_url);
     page.raw(" · times in UTC, now ");
-    page.text(&sections::time_of_day(data.now_ms));
+    page.text(&sections::time_of_day(facts.now_ms));
     page.raw(" · ");
-    sections::health(&mut page, &data.health);
+    sections::health(&mut page, &facts.health);
     page.raw("</p>");
-    sections::services(&mut page, &data.services);
-    sections::plugins(&mut page, &data.plugins);
-    sections::controls(&mut page, &data.controls);
-    chain_sections::chains(&mut page, &data.chains);
-    chain_sections::accounts(&mut page, &data.accounts);
-    chain_sections::unfinished(&mut page, &data.unfinished);
-    sections::indexes(&mut page, &data.indexes);
-    sections::jobs(&mut page, &data.jobs, data.now_ms);
-    sections::activity(&mut page, &data.activity);
-    sections::audit(&mut page, &data.audit);
-    sections::bounds(&mut page, data);
+    sections::services(&mut page, &facts.services);
+    sections::plugins(&mut page, &facts.plugins);
+    sections::controls(&mut page, &facts.controls);
+    chain_sections::chains(&mut page, &facts.chains);
+    chain_sections::accounts(&mut page, &facts.accounts);
+    chain_sections::unfinished(&mut page, &facts.unfinished);
+    sections::indexes(&mut page, &facts.indexes);
+    sections::jobs(&mut page, &facts.jobs, facts.now_ms);
+    sections::activity(&mut page, &facts.activity);
+    sections::audit(&mut page, &facts.audit);
+    sections::bounds(&mut page, facts);
     page.raw("</main></body></html>");
     page.into_string()
 }
@@ -141,7 +141,7 @@ mod tests {
 
     const HOSTILE: &str = "</td><script>alert('x')</script>\"><img src=x onerror=\"alert(1)\"> & more";
 
-    fn hostile_data() -> PageData {
+    fn hostile_facts() -> Facts {
         let said = || HOSTILE.to_owned();
         let mut plugin = PluginReport::named(HOSTILE, PluginState::Fenced, HOSTILE);
         (plugin.version, plugin.last_fault) = (Some(said()), Some(said()));
@@ -189,7 +189,7 @@ mod tests {
         let event = json!({ "id": 1, "type": HOSTILE, "ts": 0, "actor": HOSTILE,
             "ref": { "kind": HOSTILE, "id": HOSTILE }, "data": { HOSTILE: HOSTILE } });
         let audit = AuditRow { id: 1, at_ms: 0, who: said(), action: said(), subject: said(), outcome: said() };
-        PageData {
+        Facts {
             now_ms: 0,
             public_url: said(),
             health: Err(StorageError::Unavailable(said())),
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn hostile_text_stays_text() {
-        let page = html(&hostile_data());
+        let page = html(&hostile_facts());
         assert_eq!(page.matches("<script").count(), 1, "only the page's own: {page}");
         assert!(!page.contains("<img") && !page.contains("alert('x')"), "{page}");
         let shown = "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&quot;&gt;&lt;img";
@@ -218,29 +218,29 @@ mod tests {
 
     #[test]
     fn every_bound_of_the_report_is_shown() {
-        let mut data = hostile_data();
-        let bounds = serde_json::to_value(data.plugins[0].report.bounds).unwrap();
-        let page = html(&data);
+        let mut facts = hostile_facts();
+        let bounds = serde_json::to_value(facts.plugins[0].report.bounds).unwrap();
+        let page = html(&facts);
         for (name, value) in bounds.as_object().unwrap() {
             let row = format!("<th scope=\"row\">{name}</th><td>{value}</td>");
             assert!(page.contains(&row), "{row} is not shown: {page}");
         }
         let memory = |page: &str, mark: &str| page.contains(&format!("memory_warn_mib</th><td>{mark}</td>"));
         assert!(memory(&page, "80 % of what there is"), "{page}");
-        data.memory_warn_mib = 512;
-        assert!(memory(&html(&data), "512"));
-        data.plugins.clear();
-        assert!(!html(&data).contains("Bounds"), "without plugins there is nothing to bound");
+        facts.memory_warn_mib = 512;
+        assert!(memory(&html(&facts), "512"));
+        facts.plugins.clear();
+        assert!(!html(&facts).contains("Bounds"), "without plugins there is nothing to bound");
     }
 
     #[test]
     fn a_part_that_cannot_be_read_says_so() {
         let away = || StorageError::Unavailable("away for lunch".into());
-        let mut data = hostile_data();
-        (data.jobs, data.activity, data.audit, data.unfinished) =
+        let mut facts = hostile_facts();
+        (facts.jobs, facts.activity, facts.audit, facts.unfinished) =
             (Err(away()), Err(away()), Err(away()), Err(away()));
-        (data.health, data.services, data.controls) = (Err(away()), Err(away()), Err(away()));
-        let page = html(&data);
+        (facts.health, facts.services, facts.controls) = (Err(away()), Err(away()), Err(away()));
+        let page = html(&facts);
         assert_eq!(page.matches("away for lunch").count(), 7, "{page}");
         assert!(page.contains("data-action=\"resume\""), "plugins can be acted on: {page}");
     }
