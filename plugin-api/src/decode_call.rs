@@ -5,8 +5,7 @@ use serde::Deserialize;
 
 /// Reads what a plugin has sent. The error names it by `what`: "not the name of a job: …".
 pub fn decode_call<'de, T: Deserialize<'de>>(what: &str, json: &'de [u8]) -> Result<T, HostError> {
-    serde_json::from_slice(json)
-        .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not {what}: {error}")))
+    serde_json::from_slice(json).map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not {what}: {error}")))
 }
 
 #[cfg(test)]

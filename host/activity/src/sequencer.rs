@@ -171,7 +171,8 @@ impl Sequencer {
             }
             outcomes => outcomes?,
         };
-        let moved: Vec<(u64, i64, u64)> = outcomes.last().map_or(Ok(Vec::new()), |outcome| decode_rows(&outcome.rows))?;
+        let moved: Vec<(u64, i64, u64)> =
+            outcomes.last().map_or(Ok(Vec::new()), |outcome| decode_rows(&outcome.rows))?;
         let (taken, highest, appended) = moved.first().copied().unwrap_or_default();
         let batch = Batch { taken, appended };
         scan.end(&place, Instant::now(), highest, !batch.is_full());

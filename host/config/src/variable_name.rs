@@ -14,6 +14,7 @@ pub(super) fn variable_name(key: &str) -> String {
 
 /// The key that a variable would set, level by level; `None` for variables that set none.
 pub(super) fn key_path(variable: &str) -> Option<Vec<String>> {
-    let key = variable.strip_prefix(PREFIX).filter(|_| variable != CONFIG_FILE && !TEST_VARIABLES.contains(&variable))?;
+    let key =
+        variable.strip_prefix(PREFIX).filter(|_| variable != CONFIG_FILE && !TEST_VARIABLES.contains(&variable))?;
     Some(key.to_lowercase().split(LEVEL_SEPARATOR).map(ToOwned::to_owned).collect())
 }

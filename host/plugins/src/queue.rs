@@ -7,7 +7,8 @@ use abi_stable::std_types::RResult;
 use futures_util::future::BoxFuture;
 use gateway_clock::Clock;
 use gateway_queue::{
-    QueueStore, QueueWorker, TaskHandler, TaskResult, end_statement, is_lease_held, new_ids, push_statements, renew_statement,
+    QueueStore, QueueWorker, TaskHandler, TaskResult, end_statement, is_lease_held, new_ids, push_statements,
+    renew_statement,
 };
 use gateway_storage::{CommitStatement, Scope, StorageError};
 use plugin_api::{

@@ -4,9 +4,9 @@
 //! no serialisable write of a plugin can collide with one because of what it reads.
 
 use super::{
-    store::{UnrecordedOutcome, QueueStore},
+    store::{QueueStore, UnrecordedOutcome},
     task_slots::{Candidate, TaskSlots},
-    tasks::{OutcomeCode, NEVER_MS},
+    tasks::{NEVER_MS, OutcomeCode},
 };
 use gateway_storage::{Scope, StorageError, Transaction, decode_rows};
 use plugin_api::{
@@ -88,7 +88,15 @@ impl QueueStore {
         Ok(changes)
     }
 
-    fn apply_outcome(&self, changes: &mut Changes, (key, task): (&str, i64), code: i64, due_ms: i64, reason: &str, now_ms: i64) {
+    fn apply_outcome(
+        &self,
+        changes: &mut Changes,
+        (key, task): (&str, i64),
+        code: i64,
+        due_ms: i64,
+        reason: &str,
+        now_ms: i64,
+    ) {
         let statements = &self.statements;
         let key_due_ms = if code == OutcomeCode::Retry as i64 {
             changes.push(sql(statements.retry_task.clone()).bind((task, due_ms, reason)));

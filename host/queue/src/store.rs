@@ -2,7 +2,7 @@
 
 use super::{
     statements::QueueStatements,
-    tasks::{OutcomeCode, outcome_code_statement, malformed},
+    tasks::{OutcomeCode, malformed, outcome_code_statement},
 };
 use gateway_storage::{Database, Scope, StorageError};
 use plugin_api::{

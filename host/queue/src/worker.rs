@@ -6,7 +6,7 @@
 use super::{
     gauges::QueueGauges,
     scheduling_cycle::LeasedTask,
-    store::{UnrecordedOutcome, QueueStore},
+    store::{QueueStore, UnrecordedOutcome},
     task_slots::TaskSlots,
     tasks::NEVER_MS,
     wakes::QueueWakes,
@@ -181,7 +181,9 @@ impl WorkerLoop {
                 TaskResult::Returned(TaskEnd::Unrecorded) => {
                     ("ok", Some(UnrecordedOutcome::done(lease, started.elapsed() > slow_after)))
                 }
-                TaskResult::Failed(reason) => ("failed", Some(UnrecordedOutcome::failed(lease, clock.now_ms(), wait_ms, reason))),
+                TaskResult::Failed(reason) => {
+                    ("failed", Some(UnrecordedOutcome::failed(lease, clock.now_ms(), wait_ms, reason)))
+                }
                 TaskResult::NotStarted => ("not_started", Some(UnrecordedOutcome::released(lease, is_slow))),
             };
             gauges.count(label, 1);

@@ -101,13 +101,18 @@ impl NamedSecret<'_> {
             }
             SecretOperation::Sign { associated_data, sealed } => {
                 let associated_data = decode(&associated_data)?;
-                let seed = self.seal_context(KeyPurpose::SigningKey, &associated_data)?.open(keyring, &decode(&sealed)?)?;
+                let seed =
+                    self.seal_context(KeyPurpose::SigningKey, &associated_data)?.open(keyring, &decode(&sealed)?)?;
                 Ok(SecretResponse::bytes(signing_key::sign(&seed, body)?.to_vec()))
             }
         }
     }
 
-    fn seal_context<'b>(&'b self, purpose: KeyPurpose, associated_data: &'b [u8]) -> Result<SealContext<'b>, HostError> {
+    fn seal_context<'b>(
+        &'b self,
+        purpose: KeyPurpose,
+        associated_data: &'b [u8],
+    ) -> Result<SealContext<'b>, HostError> {
         if associated_data.is_empty() || associated_data.len() > ASSOCIATED_BYTES_MAX {
             let message = format!(
                 "the associated data has {} bytes: 1 to {ASSOCIATED_BYTES_MAX} name the record that the text belongs to",

@@ -51,7 +51,8 @@ fn text(address: SocketAddr, status: &Value) -> String {
     lines.push(format!("plugins    {}", counted(plugins.iter().map(|plugin| printable_member(plugin, "state")))));
     let off = plugins.iter().filter(|plugin| plugin["state"] != "serving");
     lines.extend(off.map(|plugin| {
-        let (name, state, reason) = (printable_member(plugin, "name"), printable_member(plugin, "state"), printable_member(plugin, "reason"));
+        let (name, state, reason) =
+            (printable_member(plugin, "name"), printable_member(plugin, "state"), printable_member(plugin, "reason"));
         format!("           {name}: {state}{}", if reason.is_empty() { String::new() } else { format!(" ({reason})") })
     }));
     let jobs = status["jobs"].as_array().map(Vec::as_slice).unwrap_or_default();

@@ -47,7 +47,10 @@ async fn get_challenge(State(pools): State<Pools>, Path(id): Path<i64>) -> Resul
     addresses.push(challenge.try_get("creator")?);
     let authors = authors(db, &addresses).await?;
     let submissions = (1..).zip(&ranked).map(|(rank, row)| Submission::of(row, rank, &authors));
-    Ok(Json(ContestDetail { submissions: submissions.collect::<Result<_, _>>()?, ..ContestDetail::of(&challenge, &authors)? }))
+    Ok(Json(ContestDetail {
+        submissions: submissions.collect::<Result<_, _>>()?,
+        ..ContestDetail::of(&challenge, &authors)?
+    }))
 }
 
 async fn vote_submission(

@@ -1,6 +1,6 @@
 //! `gateway verify audit`: checks the audit export of an agent.
 
-use super::input::{read_bounded, not_checkable};
+use super::input::{not_checkable, read_bounded};
 use crate::arguments::AuditFile;
 use crate::exit_code::Verdict;
 use crate::output::{Output, printable};

@@ -1,6 +1,6 @@
 //! `gateway verify cv`: checks the credential of an agent against the chain.
 
-use super::input::{read_bounded, not_checkable};
+use super::input::{not_checkable, read_bounded};
 use crate::arguments::Credential;
 use crate::commands::runtime::with_runtime;
 use crate::exit_code::Verdict;

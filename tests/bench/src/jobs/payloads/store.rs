@@ -28,7 +28,8 @@ struct PayloadStore {
     count: fn(&Server) -> Result<u64>,
 }
 
-const IN_DATABASE: PayloadStore = PayloadStore { request: |address, _, body| post(address, body), status: 200, count: rows };
+const IN_DATABASE: PayloadStore =
+    PayloadStore { request: |address, _, body| post(address, body), status: 200, count: rows };
 const IN_FILES: PayloadStore = PayloadStore {
     request: |address, number, body| load::send(address, &format!("PUT {}/{number}", super::PATH), super::BYTES, body),
     status: 201,
