@@ -18,6 +18,7 @@ compile_error!(
     reason = "the ABI itself: raw bytes with an owner, and what abi_stable's macros expand to"
 )]
 pub mod abi;
+mod decode_call;
 pub mod manifest;
 mod sdk;
 
@@ -67,6 +68,7 @@ extern crate self as plugin_api;
 /// What the gateway and the tests' own plugins use of the SDK; not for authors.
 #[doc(hidden)]
 pub mod host {
+    pub use crate::decode_call::decode_call;
     pub use crate::sdk::{
         Identity, call_types, client_network, decode_rows, object_manifest, object_module, object_new,
     };

@@ -56,7 +56,7 @@ const WORDS: &[&str] = &[
 const METHODS: [&str; 6] = ["GET", "HEAD", "OPTIONS", "POST", "DELETE", "PUT"];
 const IDS: [&str; 8] = ["", "0", "5", "-1", "9223372036854775808", " 7 ", "0x10", "\u{e9}"];
 
-struct Request {
+struct RandomRequest {
     method: &'static str,
     target: String,
     last_event_id: &'static str,
@@ -83,7 +83,7 @@ impl Vocabulary {
     }
 
     /// Begins with the path of a route; every two bytes behind that are a word.
-    fn request(&self, input: &[u8]) -> Option<Request> {
+    fn request(&self, input: &[u8]) -> Option<RandomRequest> {
         let [method, id, rest @ ..] = input else { return None };
         let (numbers, _) = rest.as_chunks();
         let mut numbers = numbers.iter().map(|number| usize::from(u16::from_le_bytes(*number)));
@@ -92,7 +92,7 @@ impl Vocabulary {
         let target: String = target.collect();
         // An invalid target is refused before it reaches the router.
         target.parse::<http::Uri>().ok()?;
-        Some(Request {
+        Some(RandomRequest {
             method: METHODS[usize::from(*method) % METHODS.len()],
             target,
             last_event_id: IDS[usize::from(*id) % IDS.len()],
@@ -123,7 +123,7 @@ fn requests() {
     let vocabulary = Vocabulary::of_every_plugin();
     let state = AssertUnwindSafe((runtime, gateway));
     bolero::check!(name = "requests").for_each(|input: &[u8]| {
-        let Some(Request { method, target, last_event_id }) = vocabulary.request(input) else { return };
+        let Some(RandomRequest { method, target, last_event_id }) = vocabulary.request(input) else { return };
         let (runtime, gateway) = &*state;
         let headers = [("last-event-id", last_event_id)];
         // With the body unread: a stream has no end.

@@ -19,17 +19,17 @@ const WHISPERED: &str = "follower.whispered";
 const LIMIT: Duration = Duration::from_secs(20);
 
 #[derive(Default)]
-struct Follower {
+struct LogFollower {
     batches: AtomicU32,
 }
 
-impl Identity for Follower {
+impl Identity for LogFollower {
     const NAME: &'static str = "follower";
     const VERSION: &'static str = "1.0.0";
     const SUMMARY: &'static str = "Writes down what it hears";
 }
 
-impl Plugin for Follower {
+impl Plugin for LogFollower {
     type Config = NoConfig;
 
     fn define() -> Definition<Self> {
@@ -55,7 +55,7 @@ struct Words {
 }
 
 async fn say(
-    cx: RequestContext<Follower>,
+    cx: RequestContext<LogFollower>,
     JsonBody(Words { words }): JsonBody<Words>,
 ) -> Result<Created<usize>, HandlerError> {
     let count = words.len();
@@ -72,7 +72,7 @@ async fn say(
 }
 
 /// Fails every second time, after its rows are written, and forgets `mark_done` where the word says so.
-async fn hear(cx: PluginContext<Follower>, events: LogEvents) -> Result<(), HostError> {
+async fn hear(cx: PluginContext<LogFollower>, events: LogEvents) -> Result<(), HostError> {
     let fails = cx.plugin().batches.fetch_add(1, SeqCst).is_multiple_of(2);
     let forgets = events.iter().any(|event| event.data["word"] == "forget" && fails);
     cx.write(async move |tx| {
@@ -91,7 +91,7 @@ async fn hear(cx: PluginContext<Follower>, events: LogEvents) -> Result<(), Host
 }
 
 fn module() -> PluginModule_Ref {
-    plugin_api::host::object_module::<Follower>()
+    plugin_api::host::object_module::<LogFollower>()
 }
 
 async fn publish(gateway: &TestGateway, words: &[&str]) {

@@ -16,13 +16,13 @@ const WRITES: u64 = 20;
 
 /// What all plugins together did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Work {
+struct CallCounts {
     calls: u64,
     reads: u64,
     writes: u64,
 }
 
-impl Work {
+impl CallCounts {
     fn so_far(gateway: &TestGateway) -> Self {
         let host = &gateway.gateway().host;
         let sum = |count: &dyn Fn(&Arc<ActivePlugin>) -> u64| host.active.list().iter().map(count).sum();
@@ -45,18 +45,18 @@ async fn write_thread(gateway: &TestGateway, number: u64) {
 }
 
 /// The work of [`WRITES`] threads, each by a wallet of its own.
-async fn work_of_writes(modules: &[PluginModule_Ref]) -> Work {
+async fn work_of_writes(modules: &[PluginModule_Ref]) -> CallCounts {
     let builder = modules.iter().copied().fold(TestGateway::builder(), plugin_testing::Builder::plugin);
     let gateway = builder.config("kb", json!({ "network_pages": false })).start().await;
     assert_eq!(gateway.gateway().host.active.list().len(), modules.len());
     for number in 1..=WARM_UP {
         write_thread(&gateway, number).await;
     }
-    let before = Work::so_far(&gateway);
+    let before = CallCounts::so_far(&gateway);
     for number in WARM_UP + 1..=WARM_UP + WRITES {
         write_thread(&gateway, number).await;
     }
-    let work = Work::so_far(&gateway).since(before);
+    let work = CallCounts::so_far(&gateway).since(before);
     assert_eq!(gateway.faults().await, Vec::<String>::new());
     gateway.stop().await;
     work

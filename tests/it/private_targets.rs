@@ -45,30 +45,30 @@ const MORE_URLS: [&str; 16] = [
 
 /// A server on all addresses of this machine: on which of them it was reached, and by what.
 #[derive(Clone, Default)]
-struct Inside(Arc<Mutex<Reached>>);
+struct PrivateServer(Arc<Mutex<ReceivedRequests>>);
 
 #[derive(Default)]
-struct Reached {
+struct ReceivedRequests {
     addresses: BTreeSet<IpAddr>,
     requests: BTreeSet<String>,
 }
 
-impl Inside {
+impl PrivateServer {
     async fn listen() -> (Self, u16) {
         // With IPv6, if this machine has it; then for both.
         let listener = match TcpListener::bind("[::]:0").await {
             Ok(listener) => listener,
             Err(_) => TcpListener::bind("0.0.0.0:0").await.unwrap(),
         };
-        let (inside, port) = (Self::default(), listener.local_addr().unwrap().port());
-        let serving = inside.clone();
+        let (server, port) = (Self::default(), listener.local_addr().unwrap().port());
+        let serving = server.clone();
         tokio::spawn(async move {
             while let Ok((socket, _)) = listener.accept().await {
                 serving.0.lock().addresses.insert(socket.local_addr().unwrap().ip().to_canonical());
                 tokio::spawn(serving.clone().serve(socket));
             }
         });
-        (inside, port)
+        (server, port)
     }
 
     /// One request of a connection.
@@ -114,10 +114,10 @@ const REQUESTS: [&str; 6] = [
 /// The agents at such endpoints: whose card is read, who is invoked, who is called by A2A, who gets a message.
 const AGENTS: [&str; 4] = ["card", "called", "asked", "written"];
 
-struct Site {
+struct EgressFixture {
     gateway: TestGateway,
     _chain: ScriptedChain,
-    inside: Inside,
+    server: PrivateServer,
     port: u16,
 }
 
@@ -135,7 +135,7 @@ fn agent(id: usize, endpoint: &str) -> Vec<ScriptedLog> {
 }
 
 /// Gateways on each database that may reach one address of this machine; `endpoints` are those of the agents, by the port.
-async fn sites(resolver: &ScriptedResolver, endpoints: impl Fn(u16) -> Vec<String>) -> Vec<Site> {
+async fn fixtures(resolver: &ScriptedResolver, endpoints: impl Fn(u16) -> Vec<String>) -> Vec<EgressFixture> {
     let mut builders = vec![TestGateway::builder()];
     builders.extend(TestGateway::postgres_builder().await);
     let plugins = [
@@ -147,9 +147,9 @@ async fn sites(resolver: &ScriptedResolver, endpoints: impl Fn(u16) -> Vec<Strin
         artifacts::plugin_module(),
         webhooks::plugin_module(),
     ];
-    let mut sites = Vec::new();
+    let mut fixtures = Vec::new();
     for builder in builders {
-        let (inside, port) = Inside::listen().await;
+        let (server, port) = PrivateServer::listen().await;
         let chain = ScriptedChain::start().await;
         let logs: Vec<_> = (1..).zip(endpoints(port)).flat_map(|(id, endpoint)| agent(id, &endpoint)).collect();
         for block in logs.chunks(12) {
@@ -163,12 +163,12 @@ async fn sites(resolver: &ScriptedResolver, endpoints: impl Fn(u16) -> Vec<Strin
         let builder = builder.resolver(resolver.clone()).chain(&chain, &["registry", "escrow"]);
         let gateway = builder.start().await;
         gateway.indexed(&chain).await;
-        sites.push(Site { gateway, _chain: chain, inside, port });
+        fixtures.push(EgressFixture { gateway, _chain: chain, server, port });
     }
-    sites
+    fixtures
 }
 
-impl Site {
+impl EgressFixture {
     async fn post(&self, path: &str, wallet: &Wallet, action: &str, payload: Value) -> TestResponse {
         self.gateway.post_signed(path, wallet, action, payload).await
     }
@@ -246,7 +246,7 @@ fn with_port(url: &str, port: u16) -> String {
     }
 }
 
-/// All forms, with the port of the server that listens inside.
+/// All forms, with the port of the private server.
 fn forms(port: u16) -> Vec<String> {
     PRIVATE_URLS.iter().chain(&MORE_URLS).map(|url| with_port(url, port)).collect()
 }
@@ -264,38 +264,38 @@ fn id_of(name: &str, others: usize) -> usize {
 async fn no_form_of_a_private_address_gets_a_connection_from_any_part() {
     let host = OPEN.to_string();
     let endpoints = |port| [forms(port), open_agents(&host, port)].concat();
-    for site in sites(&ScriptedResolver::default(), endpoints).await {
-        let port = site.port;
+    for fixture in fixtures(&ScriptedResolver::default(), endpoints).await {
+        let port = fixture.port;
         let forms = forms(port);
         let private = (400, "private_url".to_owned());
         for (id, url) in (1..).zip(&forms) {
-            assert_eq!(refusal(&site.set_webhook(url).await), private, "webhook {url}");
-            assert_eq!(refusal(&site.publish_tool(json!({ "url": url })).await), private, "tool {url}");
+            assert_eq!(refusal(&fixture.set_webhook(url).await), private, "webhook {url}");
+            assert_eq!(refusal(&fixture.publish_tool(json!({ "url": url })).await), private, "tool {url}");
             let compute = json!({
                 "kind": "compute", "gpu": "NVIDIA H100", "vramGb": 80, "pricePerSecond": "1000", "region": "EU-West",
                 "endpoint": url,
             });
-            assert_eq!(refusal(&site.publish_tool(compute).await), private, "compute {url}");
-            let artifact = refusal(&site.publish_artifact(&url.replacen("http:", "https:", 1)).await);
+            assert_eq!(refusal(&fixture.publish_tool(compute).await), private, "compute {url}");
+            let artifact = refusal(&fixture.publish_artifact(&url.replacen("http:", "https:", 1)).await);
             assert_eq!(artifact, private, "artifact {url}");
-            assert_eq!(refusal(&site.invoke(id).await), (502, "bad_endpoint".to_owned()), "agent {url}");
-            assert_eq!(site.ask(id).await.status, 502, "agent {url}");
-            site.write_to(id, url).await;
+            assert_eq!(refusal(&fixture.invoke(id).await), (502, "bad_endpoint".to_owned()), "agent {url}");
+            assert_eq!(fixture.ask(id).await.status, 502, "agent {url}");
+            fixture.write_to(id, url).await;
         }
         // The same by an address that is allowed.
         let others = forms.len();
-        assert_eq!(site.set_webhook(&format!("http://{OPEN}:{port}/hook")).await.status, 201);
-        assert_eq!(site.publish_tool(json!({ "url": format!("http://{OPEN}:{port}/tool") })).await.status, 201);
-        assert_eq!(site.invoke(id_of("called", others)).await.status, 200);
-        assert_eq!(site.ask(id_of("asked", others)).await.status, 200);
-        site.write_to(id_of("written", others), "hello").await;
-        site.eventually("every copy is sent or given up", async || site.is_all_forwarded().await).await;
-        let cards = async || site.gateway.rows("SELECT agent_id FROM agents_cards WHERE checked_at > 0").await;
+        assert_eq!(fixture.set_webhook(&format!("http://{OPEN}:{port}/hook")).await.status, 201);
+        assert_eq!(fixture.publish_tool(json!({ "url": format!("http://{OPEN}:{port}/tool") })).await.status, 201);
+        assert_eq!(fixture.invoke(id_of("called", others)).await.status, 200);
+        assert_eq!(fixture.ask(id_of("asked", others)).await.status, 200);
+        fixture.write_to(id_of("written", others), "hello").await;
+        fixture.eventually("every copy is sent or given up", async || fixture.is_all_forwarded().await).await;
+        let cards = async || fixture.gateway.rows("SELECT agent_id FROM agents_cards WHERE checked_at > 0").await;
         let all = others + AGENTS.len();
-        site.eventually("the card of every agent is asked for", async || cards().await.len() == all).await;
-        site.eventually("what may be called is called", async || site.inside.has_all_requests()).await;
-        assert_eq!(site.inside.addresses(), [OPEN]);
-        site.close().await;
+        fixture.eventually("the card of every agent is asked for", async || cards().await.len() == all).await;
+        fixture.eventually("what may be called is called", async || fixture.server.has_all_requests()).await;
+        assert_eq!(fixture.server.addresses(), [OPEN]);
+        fixture.close().await;
     }
 }
 
@@ -311,7 +311,7 @@ fn private_addresses() -> Vec<Vec<IpAddr>> {
     all
 }
 
-impl Site {
+impl EgressFixture {
     /// Lets every part call, and waits until each has looked up its name; responses of both calls that somebody waits for.
     async fn call_all(&self, resolver: &ScriptedResolver, addresses: &[IpAddr]) -> [TestResponse; 2] {
         for name in NAMES {
@@ -342,20 +342,20 @@ impl Site {
 async fn a_name_is_checked_whenever_it_is_called() {
     let resolver = ScriptedResolver::default();
     let endpoints = |port| AGENTS.iter().map(|path| format!("http://{path}.test:{port}/{path}")).collect();
-    for site in sites(&resolver, endpoints).await {
-        let port = site.port;
-        assert_eq!(site.set_webhook(&format!("http://hook.test:{port}/hook")).await.status, 201);
-        assert_eq!(site.publish_tool(json!({ "url": format!("http://tool.test:{port}/tool") })).await.status, 201);
+    for fixture in fixtures(&resolver, endpoints).await {
+        let port = fixture.port;
+        assert_eq!(fixture.set_webhook(&format!("http://hook.test:{port}/hook")).await.status, 201);
+        assert_eq!(fixture.publish_tool(json!({ "url": format!("http://tool.test:{port}/tool") })).await.status, 201);
         for addresses in private_addresses() {
-            let statuses = site.call_all(&resolver, &[OPEN]).await.map(|response| response.status);
+            let statuses = fixture.call_all(&resolver, &[OPEN]).await.map(|response| response.status);
             assert_eq!(statuses, [200, 200]);
-            site.eventually("an allowed address is called", async || site.inside.has_all_requests()).await;
-            let [called, asked] = site.call_all(&resolver, &addresses).await;
+            fixture.eventually("an allowed address is called", async || fixture.server.has_all_requests()).await;
+            let [called, asked] = fixture.call_all(&resolver, &addresses).await;
             assert_eq!((refusal(&called), asked.status), ((502, "bad_endpoint".to_owned()), 502), "{addresses:?}");
-            assert_eq!(site.inside.addresses(), [OPEN], "{addresses:?}");
+            assert_eq!(fixture.server.addresses(), [OPEN], "{addresses:?}");
             // What was on its way before may still have arrived there; next time each has to call again.
-            site.inside.forget_requests();
+            fixture.server.forget_requests();
         }
-        site.close().await;
+        fixture.close().await;
     }
 }

@@ -44,9 +44,9 @@ const WORDS: Point<Word, u32> = Point::new("dictionary.words");
 
 /// Declared to be a number, and handed over as a text.
 #[derive(Serialize)]
-struct Lie(&'static str);
+struct MistypedNumber(&'static str);
 
-impl JsonSchema for Lie {
+impl JsonSchema for MistypedNumber {
     fn schema_name() -> Cow<'static, str> {
         u32::schema_name()
     }
@@ -72,8 +72,8 @@ plugins! {
     Miscounter "miscounter": Definition::new()
         .contributes(Point::new("dictionary.words"), async |_, _: Word| Ok("many".to_owned()));
     Liar "liar": Definition::new()
-        .provides(Service::<Word, Lie>::new("liar.count"), async |_, _| Ok(Lie("a secret of the liar")))
-        .contributes(Point::<Word, Lie>::new("dictionary.words"), async |_, _| Ok(Lie("a secret of the liar")));
+        .provides(Service::<Word, MistypedNumber>::new("liar.count"), async |_, _| Ok(MistypedNumber("a secret of the liar")))
+        .contributes(Point::<Word, MistypedNumber>::new("dictionary.words"), async |_, _| Ok(MistypedNumber("a secret of the liar")));
     Believer "believer": Definition::new()
         .uses(COUNT)
         .routes([Route::get("/api/believer/words/{word}", believe).public()]);

@@ -37,7 +37,7 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let rustc = process::output(Command::new("rustc").arg("--version"))?;
     let processors = thread::available_parallelism().map_or(0, usize::from);
     println!("\ncommit {commit}, {processors} processors, {rustc}\n");
-    lines.iter().for_each(Line::print);
+    lines.iter().for_each(Timing::print);
     Ok(())
 }
 
@@ -69,25 +69,25 @@ impl Workplace {
     }
 
     /// `docs/plugin-outside.md`: from nothing to a green test, then an edit.
-    fn outside(&self) -> Result<Vec<Line>, Failure> {
+    fn outside(&self) -> Result<Vec<Timing>, Failure> {
         let notes = self.folder.join("notes");
         let mut new = Command::new(&self.gateway);
         new.current_dir(&self.folder).args(["plugins", "new", "notes", "--plugin-api"]);
         new.arg(self.repository().join("plugin-api"));
         let mut test = author(process::cargo());
         test.current_dir(&notes).arg("test").env("GATEWAY_BIN", &self.gateway);
-        let cold = Line::cold("gateway plugins new NAME, cargo test", timed(&mut [&mut author(new), &mut test])?);
+        let cold = Timing::cold("gateway plugins new NAME, cargo test", timed(&mut [&mut author(new), &mut test])?);
         edit(&notes.join(HANDLER_OUTSIDE))?;
-        Ok(vec![cold, Line::warm("cargo test after an edit", timed(&mut [&mut test])?)])
+        Ok(vec![cold, Timing::warm("cargo test after an edit", timed(&mut [&mut test])?)])
     }
 
     /// The plugin `hello` in the clone, likewise.
-    fn inside(&self) -> Result<Vec<Line>, Failure> {
+    fn inside(&self) -> Result<Vec<Timing>, Failure> {
         let mut test = author(process::cargo());
         test.current_dir(self.repository()).args(["xtask", "test", "hello"]);
-        let cold = Line::cold("cargo xtask test NAME", timed(&mut [&mut test])?);
+        let cold = Timing::cold("cargo xtask test NAME", timed(&mut [&mut test])?);
         edit(&self.repository().join(HANDLER_INSIDE))?;
-        Ok(vec![cold, Line::warm("cargo xtask test NAME after an edit", timed(&mut [&mut test])?)])
+        Ok(vec![cold, Timing::warm("cargo xtask test NAME after an edit", timed(&mut [&mut test])?)])
     }
 }
 
@@ -125,13 +125,13 @@ fn edited(handler: &str) -> Option<String> {
     Some(format!("{before}.summary(\"Edited: {after}"))
 }
 
-struct Line {
+struct Timing {
     what: &'static str,
     took: Duration,
     seconds_max: u32,
 }
 
-impl Line {
+impl Timing {
     fn cold(what: &'static str, took: Duration) -> Self {
         Self { what, took, seconds_max: COLD_S_MAX }
     }

@@ -28,7 +28,7 @@ pub struct Suite {
     pub postgres: Option<Cluster>,
 }
 
-struct Line {
+struct StepResult {
     name: &'static str,
     verdict: Verdict,
     took: Duration,
@@ -44,22 +44,22 @@ enum Verdict {
 impl Suite {
     /// Runs the steps; after a failed one only with `keep_going`.
     pub fn run(mut self, steps: &[Step], keep_going: bool) -> Result<(), Failure> {
-        let mut lines: Vec<Line> = Vec::new();
+        let mut lines: Vec<StepResult> = Vec::new();
         let filtered = self.filter.is_some();
         for step in steps.iter().filter(|step| !filtered || step.for_filter) {
-            let stopped = !keep_going && lines.iter().any(Line::is_failure);
-            lines.push(if stopped { Line::not_run(step) } else { self.run_step(step) });
+            let stopped = !keep_going && lines.iter().any(StepResult::is_failure);
+            lines.push(if stopped { StepResult::not_run(step) } else { self.run_step(step) });
         }
         drop(self);
         println!("\n== summary");
-        lines.iter().for_each(Line::print);
+        lines.iter().for_each(StepResult::print);
         match lines.iter().filter(|line| line.is_failure()).count() {
             0 => Ok(()),
             failed => Err(format!("{failed} of {} steps failed", lines.len())),
         }
     }
 
-    fn run_step(&mut self, step: &Step) -> Line {
+    fn run_step(&mut self, step: &Step) -> StepResult {
         println!("\n== {}", step.name);
         let started = Instant::now();
         let verdict = match (step.run)(self) {
@@ -67,13 +67,13 @@ impl Suite {
             Ok(Outcome::Skipped(reason)) => Verdict::Skipped(reason),
             Err(failure) => Verdict::Failed(failure),
         };
-        let line = Line { name: step.name, verdict, took: started.elapsed() };
+        let line = StepResult { name: step.name, verdict, took: started.elapsed() };
         line.print();
         line
     }
 }
 
-impl Line {
+impl StepResult {
     fn not_run(step: &Step) -> Self {
         Self { name: step.name, verdict: Verdict::NotRun, took: Duration::ZERO }
     }

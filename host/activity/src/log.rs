@@ -8,7 +8,7 @@ use super::{
     outbox,
 };
 use abi_stable::std_types::{RString, Tuple2};
-use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError};
+use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError, decode_rows};
 use parking_lot::Mutex;
 use plugin_api::{
     Sql,
@@ -164,7 +164,7 @@ impl ActivityLog {
     /// The rows after that id in ascending order, at most [`Self::PAGE_ROWS`].
     pub async fn rows_after(&self, id: i64) -> Result<Vec<ActivityRow>, StorageError> {
         let page = self.page_after(id).await?.map(|page| page.rows);
-        let records: Vec<ActivityRecord> = page.as_ref().map_or(Ok(Vec::new()), decode)?;
+        let records: Vec<ActivityRecord> = page.as_ref().map_or(Ok(Vec::new()), decode_rows)?;
         Ok(records.into_iter().map(ActivityRow::from).collect())
     }
 
@@ -231,7 +231,7 @@ impl ActivityLog {
     }
 
     async fn read<T: serde::de::DeserializeOwned>(&self, statement: Sql) -> Result<Vec<T>, StorageError> {
-        decode(&self.database.read(&Scope::Host, statement.into()).await?)
+        self.database.fetch_all(statement).await
     }
 }
 
@@ -244,26 +244,20 @@ pub struct LogPage {
 impl LogPage {
     /// Whether one of its events retracts others.
     pub fn has_retraction(&self) -> Result<bool, StorageError> {
-        let broken = |error: MalformedRows| StorageError::Internal(error.to_string());
-        let columns = self.rows.columns().map_err(broken)?.len().max(1);
-        let mut types = self.rows.cells().map_err(broken)?.skip(1).step_by(columns);
+        let columns = self.rows.columns()?.len().max(1);
+        let mut types = self.rows.cells()?.skip(1).step_by(columns);
         Ok(types.any(|cell| cell == Ok(Cell::Text(RETRACTION_TYPE))))
     }
 
     fn new(rows: Rows) -> Result<Option<Self>, StorageError> {
-        let broken = |error: MalformedRows| StorageError::Internal(error.to_string());
         let Some(last) = rows.row_count().checked_sub(1) else { return Ok(None) };
-        let first_cell = last * rows.columns().map_err(broken)?.len();
-        let last_id = match rows.cells().map_err(broken)?.nth(first_cell) {
+        let first_cell = last * rows.columns()?.len();
+        let last_id = match rows.cells()?.nth(first_cell) {
             Some(Ok(Cell::Int(id))) => id,
-            _ => return Err(broken(MalformedRows)),
+            _ => return Err(MalformedRows.into()),
         };
         Ok(Some(Self { rows, last_id }))
     }
-}
-
-pub(crate) fn decode<T: serde::de::DeserializeOwned>(rows: &Rows) -> Result<Vec<T>, StorageError> {
-    plugin_api::host::decode_rows(rows).map_err(|error| StorageError::Internal(error.to_string()))
 }
 
 const INSERT: &str = "INSERT INTO host_activity (type, ts, actor, ref_kind, ref_id, data, unique_key)";

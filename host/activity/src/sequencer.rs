@@ -4,8 +4,8 @@
 //! fencing token. So positions are dense and become visible in increasing order, also when two gateways believe that they hold
 //! the lease.
 
-use super::{log::decode, outbox::OutboxScan};
-use gateway_storage::{CommitStatement, Database, Scope, StorageError};
+use super::outbox::OutboxScan;
+use gateway_storage::{CommitStatement, Database, Scope, StorageError, decode_rows};
 use plugin_api::{abi::Statement, sql};
 use std::time::{Duration, Instant};
 
@@ -142,14 +142,14 @@ impl Sequencer {
     /// Takes the lease if it is free. A look is a read; only who may succeed writes.
     pub async fn acquire(&mut self) -> Result<Standing, StorageError> {
         let look = self.database.read(&Scope::Host, sql(LOOK).bind(lease_ms()).into()).await?;
-        let seen: Vec<(i64, i64)> = decode(&look)?;
+        let seen: Vec<(i64, i64)> = decode_rows(&look)?;
         let (left_ms, next_position) = seen.first().copied().unwrap_or_default();
         if left_ms > 0 {
             return Ok(Standing::Standby { left: Duration::from_millis(left_ms.unsigned_abs()), next_position });
         }
         let acquire = sql(ACQUIRE).bind(lease_ms()).bind(&self.holder).into();
         let outcomes = self.database.begin(Scope::Host).commit(vec![CommitStatement::new(acquire)]).await?;
-        let tokens: Vec<i64> = outcomes.first().map_or(Ok(Vec::new()), |outcome| decode(&outcome.rows))?;
+        let tokens: Vec<i64> = outcomes.first().map_or(Ok(Vec::new()), |outcome| decode_rows(&outcome.rows))?;
         let Some(token) = tokens.first().copied() else { return Ok(Standing::Standby { left: LEASE, next_position }) };
         self.lease = Some(Lease { token, scan: OutboxScan::new(self.transaction_timeout) });
         Ok(Standing::Holder)
@@ -171,7 +171,8 @@ impl Sequencer {
             }
             outcomes => outcomes?,
         };
-        let moved: Vec<(u64, i64, u64)> = outcomes.last().map_or(Ok(Vec::new()), |outcome| decode(&outcome.rows))?;
+        let moved: Vec<(u64, i64, u64)> =
+            outcomes.last().map_or(Ok(Vec::new()), |outcome| decode_rows(&outcome.rows))?;
         let (taken, highest, appended) = moved.first().copied().unwrap_or_default();
         let batch = Batch { taken, appended };
         scan.end(&place, Instant::now(), highest, !batch.is_full());

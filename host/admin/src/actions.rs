@@ -35,7 +35,7 @@ pub async fn operate(gateway: &Arc<Gateway>, action: Action, name: &str, who: &O
 }
 
 /// Presses a button of a plugin's switch.
-pub async fn press(
+pub async fn press_control(
     gateway: &Arc<Gateway>,
     (plugin, control, action): (&str, &str, &str),
     who: &Operator,

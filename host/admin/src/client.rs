@@ -51,7 +51,7 @@ impl AdminClient {
         self.send(Method::POST, path, ANSWER_TIMEOUT).await
     }
 
-    /// Looks at something.
+    /// A read, which changes nothing.
     pub async fn get(&self, path: &str) -> Result<ClientResponse, ClientError> {
         self.send(Method::GET, path, LOOK_TIMEOUT).await
     }

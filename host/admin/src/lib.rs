@@ -6,7 +6,7 @@
 mod actions;
 pub mod client;
 mod connection;
-pub mod guard;
+mod guard;
 mod operator;
 mod page;
 mod response;

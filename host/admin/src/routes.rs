@@ -70,7 +70,7 @@ pub async fn respond(context: &AdminContext, request: Request<Incoming>, peer: S
         },
         ["plugins", _, "controls", _, _] if head.method != Method::POST => not_allowed("POST"),
         ["plugins", name, "controls", control, action] => {
-            actions::press(&context.gateway, (name, control, action), &operator).await
+            actions::press_control(&context.gateway, (name, control, action), &operator).await
         }
         ["plugins", name, action] => match Action::parse(action) {
             Some(_) if head.method != Method::POST => not_allowed("POST"),

@@ -23,6 +23,7 @@ use alloy::{
 use alloy_primitives::{Address, Bytes, U64, U256, hex};
 use plugin_api::{
     abi::{HostError, HostErrorCode},
+    host::decode_call,
     manifest::{
         BlockInfo, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult, EventFilter, GasEstimate, TxCall,
     },
@@ -39,7 +40,7 @@ const LOG_BLOCKS_MAX: u64 = 10_000;
 impl Chains {
     /// Handles a plugin's request; `granted` are the chains that it may read.
     pub async fn respond(&self, granted: &[String], request: &[u8]) -> Result<Value, HostError> {
-        let request: ChainCall = serde_json::from_slice(request).map_err(|error| invalid(error.to_string()))?;
+        let request: ChainCall = decode_call("a call of a chain", request)?;
         let chain = self.granted(granted, &request.chain)?;
         match request.agreed {
             true => chain.quorum_response(request.ask).await,

@@ -8,7 +8,7 @@ mod exit_code;
 mod key_secrecy;
 mod open_files;
 mod output;
-mod plugin_facts;
+mod plugin_details;
 mod plugin_table;
 mod runtime_watchdog;
 mod spare_threads;

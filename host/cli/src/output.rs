@@ -110,8 +110,8 @@ mod tests {
 
     #[test]
     fn a_reader_that_closes_early_is_no_error() {
-        struct Closed(ErrorKind);
-        impl Write for Closed {
+        struct FailingWriter(ErrorKind);
+        impl Write for FailingWriter {
             fn write(&mut self, _: &[u8]) -> io::Result<usize> {
                 Err(self.0.into())
             }
@@ -119,7 +119,7 @@ mod tests {
                 Ok(())
             }
         }
-        let write = |kind| Output::Json.write(&mut Closed(kind), &1, |_| String::new());
+        let write = |kind| Output::Json.write(&mut FailingWriter(kind), &1, |_| String::new());
         assert!(write(ErrorKind::BrokenPipe).is_ok());
         assert!(write(ErrorKind::StorageFull).is_err());
     }

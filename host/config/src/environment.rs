@@ -6,7 +6,7 @@ use figment::value::{Dict, Value};
 use super::{
     layer::Layer,
     problem::{Problem, Source},
-    schema::{self, Kind, Leaf, Node},
+    schema::{self, Leaf, Node, ValueKind},
     suggest,
     variable_name::{LEVEL_SEPARATOR, PREFIX, key_path},
 };
@@ -89,10 +89,10 @@ fn section_without_key(name: &str) -> (String, String) {
 fn parse_value(leaf: &Leaf, text: &str) -> Result<Value, (String, String)> {
     let trimmed = text.trim();
     match leaf.kind {
-        Kind::Text => Ok(Value::from(text)),
-        Kind::List => Ok(parse_list(trimmed)),
-        Kind::Boolean => parse_boolean(text),
-        Kind::WholeNumber => {
+        ValueKind::Text => Ok(Value::from(text)),
+        ValueKind::List => Ok(parse_list(trimmed)),
+        ValueKind::Boolean => parse_boolean(text),
+        ValueKind::WholeNumber => {
             let unsigned = trimmed.parse::<u64>().map(Value::from);
             unsigned
                 .or_else(|_too_small| trimmed.parse::<i64>().map(Value::from))

@@ -12,7 +12,7 @@ use super::{
     layer::Layer,
     plugins::PluginSettings,
     problem::{Problem, Source},
-    schema::{self, Kind, Leaf, Node, Section},
+    schema::{self, Leaf, Node, Section, ValueKind},
     sources::Sources,
     suggest,
 };
@@ -84,12 +84,12 @@ fn remove_wrong_types(
     });
 }
 
-fn has_kind(kind: Kind, value: &Value) -> bool {
+fn has_kind(kind: ValueKind, value: &Value) -> bool {
     match kind {
-        Kind::Text => matches!(value, Value::String(..) | Value::Char(..)),
-        Kind::Boolean => matches!(value, Value::Bool(..)),
-        Kind::List => matches!(value, Value::Array(..)),
-        Kind::WholeNumber => value.to_num().is_some_and(|number| number.to_f64().is_none()),
+        ValueKind::Text => matches!(value, Value::String(..) | Value::Char(..)),
+        ValueKind::Boolean => matches!(value, Value::Bool(..)),
+        ValueKind::List => matches!(value, Value::Array(..)),
+        ValueKind::WholeNumber => value.to_num().is_some_and(|number| number.to_f64().is_none()),
     }
 }
 
@@ -135,7 +135,7 @@ fn describe_refusal(leaf: &Leaf, value: &Value, error: &Error) -> (String, Strin
     if leaf.is_secret {
         return ("its value is refused".to_owned(), expected);
     }
-    if leaf.kind == Kind::WholeNumber {
+    if leaf.kind == ValueKind::WholeNumber {
         return (format!("{} is out of range", describe(value)), expected);
     }
     if let ErrorKind::UnknownVariant(variant, _) = &error.kind {

@@ -55,7 +55,7 @@ pub use self::{
     limits::LimitsConfig,
     load::is_key,
     log::{LogConfig, LogFormat},
-    open_files::{LoweredConnections, RESERVED_FILES},
+    open_files::LoweredConnections,
     overrides::Overrides,
     plugins::{PluginSettings, PluginsConfig},
     problem::{Problem, Problems, Source},

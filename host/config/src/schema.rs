@@ -23,7 +23,7 @@ pub(super) struct Section {
 
 /// A key with a value.
 pub(super) struct Leaf {
-    pub(super) kind: Kind,
+    pub(super) kind: ValueKind,
     pub(super) minimum: u64,
     pub(super) maximum: Option<u64>,
     /// Its value may hold a secret and is never shown.
@@ -33,7 +33,7 @@ pub(super) struct Leaf {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     Text,
     WholeNumber,
     Boolean,
@@ -93,11 +93,11 @@ impl Leaf {
     /// The values that the key accepts, for a hint.
     pub(super) fn expected(&self) -> String {
         let kind = match self.kind {
-            Kind::Text if !self.choices.is_empty() => format!("one of {}", self.choices.join(", ")),
-            Kind::Text => "text".to_owned(),
-            Kind::Boolean => "true or false".to_owned(),
-            Kind::List => "a list of texts".to_owned(),
-            Kind::WholeNumber => match self.maximum {
+            ValueKind::Text if !self.choices.is_empty() => format!("one of {}", self.choices.join(", ")),
+            ValueKind::Text => "text".to_owned(),
+            ValueKind::Boolean => "true or false".to_owned(),
+            ValueKind::List => "a list of texts".to_owned(),
+            ValueKind::WholeNumber => match self.maximum {
                 Some(maximum) => format!("a whole number from {} to {maximum}", self.minimum),
                 None => format!("a whole number from {}", self.minimum),
             },
@@ -132,10 +132,10 @@ fn additional_properties(schema: &Value) -> Option<&Value> {
 fn read_leaf(schema: &Value) -> Leaf {
     let bound = |name: &str| schema.get(name).and_then(Value::as_u64);
     let kind = match type_name(schema) {
-        Some("integer") => Kind::WholeNumber,
-        Some("boolean") => Kind::Boolean,
-        Some("array") => Kind::List,
-        _ => Kind::Text,
+        Some("integer") => ValueKind::WholeNumber,
+        Some("boolean") => ValueKind::Boolean,
+        Some("array") => ValueKind::List,
+        _ => ValueKind::Text,
     };
     let list = |name: &str| schema.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
     Leaf {

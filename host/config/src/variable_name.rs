@@ -3,7 +3,7 @@
 /// Names the file; it is not a key.
 pub(super) const CONFIG_FILE: &str = "GATEWAY_CONFIG";
 /// What tests of plugins read (`plugin-test-kit`, `plugin-testing`): authors export them where they run a gateway, too.
-const OF_TESTS: [&str; 2] = ["GATEWAY_BIN", "GATEWAY_TEST_POSTGRES"];
+const TEST_VARIABLES: [&str; 2] = ["GATEWAY_BIN", "GATEWAY_TEST_POSTGRES"];
 pub(super) const PREFIX: &str = "GATEWAY_";
 pub(super) const LEVEL_SEPARATOR: &str = "__";
 
@@ -14,6 +14,7 @@ pub(super) fn variable_name(key: &str) -> String {
 
 /// The key that a variable would set, level by level; `None` for variables that set none.
 pub(super) fn key_path(variable: &str) -> Option<Vec<String>> {
-    let key = variable.strip_prefix(PREFIX).filter(|_| variable != CONFIG_FILE && !OF_TESTS.contains(&variable))?;
+    let key =
+        variable.strip_prefix(PREFIX).filter(|_| variable != CONFIG_FILE && !TEST_VARIABLES.contains(&variable))?;
     Some(key.to_lowercase().split(LEVEL_SEPARATOR).map(ToOwned::to_owned).collect())
 }

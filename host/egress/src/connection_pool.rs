@@ -83,7 +83,7 @@ impl ConnectionPool {
     }
 
     /// The address accepted no connection: until the next check the others are tried before it.
-    pub fn try_last(&self, origin: &Origin, address: SocketAddr) {
+    pub fn move_to_last(&self, origin: &Origin, address: SocketAddr) {
         let mut origins = self.origins.lock();
         if let Some(checked) = origins.get_mut(origin)
             && let Some(at) = checked.addresses.iter().position(|known| *known == address)

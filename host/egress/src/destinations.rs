@@ -6,7 +6,7 @@
 
 use super::{
     allow_list::AllowList,
-    error::{DestinationLimit, Refusal},
+    error::{DestinationLimit, LimitExceeded},
     settings::EgressSettings,
 };
 use lru::LruCache;
@@ -49,7 +49,7 @@ pub(super) struct Destinations {
     unanswered_interval: Duration,
     records_max: usize,
     /// By their last use.
-    records: Mutex<LruCache<Destination, Record>>,
+    records: Mutex<LruCache<Destination, DestinationRecord>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +59,7 @@ struct CallLimits {
 }
 
 #[derive(Debug, Default)]
-struct Record {
+struct DestinationRecord {
     in_progress: usize,
     /// When calls began, the oldest first, for a second.
     call_starts: VecDeque<Instant>,
@@ -73,7 +73,7 @@ struct Record {
 pub(super) const RECORDS_MAX: usize = 16_384;
 /// How long an answer with 2xx raises the limits.
 const ANSWERING_FOR: Duration = Duration::from_secs(60);
-const WINDOW: Duration = Duration::from_secs(1);
+const RATE_WINDOW: Duration = Duration::from_secs(1);
 /// Nobody knows when a call in progress will end.
 const CONCURRENCY_RETRY: Duration = Duration::from_secs(1);
 
@@ -123,7 +123,7 @@ impl Destinations {
         destinations: Vec<Destination>,
         visited: &mut VisitedDestinations,
         now: Instant,
-    ) -> Result<DestinationSlot, Refusal> {
+    ) -> Result<DestinationSlot, LimitExceeded> {
         let mut records = self.records.lock();
         for destination in &destinations {
             // One without a record may be called; a refused call leaves no record behind.
@@ -135,7 +135,7 @@ impl Destinations {
             }
         }
         for destination in &destinations {
-            let record = records.get_or_insert_mut_ref(destination, Record::default);
+            let record = records.get_or_insert_mut_ref(destination, DestinationRecord::default);
             record.in_progress += 1;
             record.call_starts.push_back(now);
             if visited.begins_background_call(destination) {
@@ -161,13 +161,13 @@ impl Destinations {
         }
     }
 
-    fn limits(&self, record: &Record, now: Instant) -> CallLimits {
+    fn limits(&self, record: &DestinationRecord, now: Instant) -> CallLimits {
         let is_recent = |answered_at| now.saturating_duration_since(answered_at) < ANSWERING_FOR;
         if record.answered_at.is_some_and(is_recent) { self.answering } else { self.ordinary }
     }
 
     /// Drops the records that were used longest ago, without those of calls in progress.
-    fn drop_unused(&self, records: &mut LruCache<Destination, Record>) {
+    fn drop_unused(&self, records: &mut LruCache<Destination, DestinationRecord>) {
         for _ in 0..records.len() {
             if records.len() <= self.records_max {
                 return;
@@ -181,18 +181,18 @@ impl Destinations {
     }
 
     #[cfg(test)]
-    pub fn remembers(&self, destination: &Destination) -> bool {
+    pub fn has_record(&self, destination: &Destination) -> bool {
         self.records.lock().contains(destination)
     }
 }
 
-impl Record {
-    fn check_calls(&mut self, limits: CallLimits, now: Instant) -> Result<(), Refusal> {
+impl DestinationRecord {
+    fn check_calls(&mut self, limits: CallLimits, now: Instant) -> Result<(), LimitExceeded> {
         if self.in_progress >= limits.concurrency {
             let limit = DestinationLimit::Concurrency(limits.concurrency);
-            return Err(Refusal { limit, retry_after: CONCURRENCY_RETRY });
+            return Err(LimitExceeded { limit, retry_after: CONCURRENCY_RETRY });
         }
-        while self.call_starts.front().is_some_and(|start| now.saturating_duration_since(*start) >= WINDOW) {
+        while self.call_starts.front().is_some_and(|start| now.saturating_duration_since(*start) >= RATE_WINDOW) {
             self.call_starts.pop_front();
         }
         // After a time with higher limits more calls may have begun than now may.
@@ -201,17 +201,17 @@ impl Record {
         match leaves_last {
             None => Ok(()),
             Some(start) => {
-                let retry_after = (*start + WINDOW).saturating_duration_since(now);
-                Err(Refusal { limit: DestinationLimit::Rate(limits.per_second), retry_after })
+                let retry_after = (*start + RATE_WINDOW).saturating_duration_since(now);
+                Err(LimitExceeded { limit: DestinationLimit::Rate(limits.per_second), retry_after })
             }
         }
     }
 
-    fn check_background_call(&self, unanswered_interval: Duration, now: Instant) -> Result<(), Refusal> {
+    fn check_background_call(&self, unanswered_interval: Duration, now: Instant) -> Result<(), LimitExceeded> {
         match self.background_at {
             Some(at) if self.answered_at.is_none() && now < at + unanswered_interval => {
                 let limit = DestinationLimit::Unanswered(unanswered_interval);
-                Err(Refusal { limit, retry_after: at + unanswered_interval - now })
+                Err(LimitExceeded { limit, retry_after: at + unanswered_interval - now })
             }
             _ => Ok(()),
         }

@@ -4,7 +4,7 @@ use super::{
     allow_list::AllowList,
     connection_pool::{ADDRESSES_TRIED_MAX, ConnectionPool},
     destinations::{Destination, DestinationSlot, Destinations, RECORDS_MAX, VisitedDestinations},
-    error::{EgressError, Refusal, WaitingFor},
+    error::{EgressError, LimitExceeded, WaitingFor},
     fetch_record::FetchRecord,
     pinned_client, redirect,
     request::{FetchRequest, Hop, StreamTimeouts, ValidRequest},
@@ -81,7 +81,7 @@ impl Egress {
     }
 
     #[cfg(test)]
-    pub(crate) fn pass(&self, duration: std::time::Duration) {
+    pub(crate) fn advance_clock(&self, duration: std::time::Duration) {
         *self.0.ahead.lock() += duration;
     }
 
@@ -252,15 +252,15 @@ impl Egress {
     ) -> Result<(reqwest::Response, DestinationSlot), EgressError> {
         let inner = &self.0;
         let counted = Destination::of_call(&hop.url, address, &inner.allow);
-        let destination_slot = inner.destinations.admit(counted, visited, inner.now()).map_err(|refusal| {
-            let Refusal { limit, retry_after } = refusal;
+        let destination_slot = inner.destinations.admit(counted, visited, inner.now()).map_err(|exceeded| {
+            let LimitExceeded { limit, retry_after } = exceeded;
             EgressError::DestinationBusy { host: host_of(&hop.url), limit, retry_after }
         })?;
         let client =
             inner.connections.client(origin, address).map_err(|error| pinned_client::egress_error(hop, error))?;
         let response = pinned_client::send(&client, hop).await;
         if matches!(response, Err(EgressError::Connect { .. })) {
-            inner.connections.try_last(origin, address);
+            inner.connections.move_to_last(origin, address);
         }
         Ok((response?, destination_slot))
     }

@@ -65,7 +65,7 @@ pub enum WaitingFor {
 
 /// A call that a limit of its destination does not allow. Nothing was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Refusal {
+pub(super) struct LimitExceeded {
     pub limit: DestinationLimit,
     pub retry_after: Duration,
 }

@@ -35,9 +35,9 @@ pub(super) fn check_request_url(text: &str, allow: &AllowList) -> Result<Url, Eg
         return Err(EgressError::BadUrl { problem: "contains white space, a control character or a backslash" });
     }
     let url = Url::parse(text).map_err(|error| match error {
-        ParseError::EmptyHost => private("", "it is empty"),
+        ParseError::EmptyHost => private_url_error("", "it is empty"),
         ParseError::InvalidIpv4Address | ParseError::InvalidIpv6Address => {
-            private(host_text(text), "it is not a valid address")
+            private_url_error(host_text(text), "it is not a valid address")
         }
         _ => EgressError::BadUrl { problem: "is not an absolute http or https URL" },
     })?;
@@ -48,7 +48,7 @@ pub(super) fn check_request_url(text: &str, allow: &AllowList) -> Result<Url, Eg
 
 /// The checks of every hop, redirects included.
 pub(super) fn check_target(url: &Url, allow: &AllowList) -> Result<(), EgressError> {
-    let refuse = |reason| Err(private(&host_of(url), reason));
+    let refuse = |reason| Err(private_url_error(&host_of(url), reason));
     if !matches!(url.scheme(), "http" | "https") {
         return refuse("only http and https are called");
     }
@@ -76,7 +76,7 @@ pub(super) fn check_target(url: &Url, allow: &AllowList) -> Result<(), EgressErr
 fn check_literal(url: &Url, address: IpAddr, allow: &AllowList) -> Result<(), EgressError> {
     let port = port_of(url);
     if !is_web_port(port) && !allow.permits_address(address, port) {
-        return Err(private(&host_of(url), OTHER_PORT));
+        return Err(private_url_error(&host_of(url), OTHER_PORT));
     }
     check_address(url, address, allow)
 }
@@ -90,7 +90,7 @@ fn is_web_port(port: u16) -> bool {
 /// Checks an address that the URL contains or that its host resolved to.
 pub(super) fn check_address(url: &Url, address: IpAddr, allow: &AllowList) -> Result<(), EgressError> {
     match special_range(address) {
-        Some(reason) if !allow.permits_address(address, port_of(url)) => Err(private(&host_of(url), reason)),
+        Some(reason) if !allow.permits_address(address, port_of(url)) => Err(private_url_error(&host_of(url), reason)),
         _ => Ok(()),
     }
 }
@@ -105,7 +105,7 @@ fn check_spelling(text: &str, url: &Url) -> Result<(), EgressError> {
         return Err(not_absolute);
     }
     let authority = authority_of(rest);
-    let refuse = |reason| Err(private(&host_of(url), reason));
+    let refuse = |reason| Err(private_url_error(&host_of(url), reason));
     if authority.is_empty() {
         return refuse("it is empty");
     }
@@ -138,7 +138,7 @@ fn is_local_name(name: &str) -> bool {
         .any(|local| name.strip_suffix(local).is_some_and(|before| before.is_empty() || before.ends_with('.')))
 }
 
-fn private(host: &str, reason: &'static str) -> EgressError {
+fn private_url_error(host: &str, reason: &'static str) -> EgressError {
     EgressError::PrivateUrl { host: host.chars().take(HOST_CHARS_SHOWN).collect(), reason }
 }
 

@@ -34,12 +34,12 @@ pub fn verify(
     body_texts: impl Iterator<Item = Result<Cow<'static, str>, CanonicalError>>,
     now_s: u64,
 ) -> Result<Verified, EnvelopeError> {
-    let claim = Claim::parse(envelope, now_s)?;
+    let parsed = ParsedEnvelope::parse(envelope, now_s)?;
     let mut first_mismatch = None;
     for body_text in body_texts {
-        match claim.verify(brand, action, body_text?)? {
-            Outcome::Verified(verified) => return Ok(verified),
-            Outcome::Mismatch(mismatch) => first_mismatch = first_mismatch.or(Some(mismatch)),
+        match parsed.verify(brand, action, body_text?)? {
+            Verification::Verified(verified) => return Ok(verified),
+            Verification::Mismatch(mismatch) => first_mismatch = first_mismatch.or(Some(mismatch)),
         }
     }
     // Without any candidate there is no message that could have been signed.
@@ -47,18 +47,18 @@ pub fn verify(
 }
 
 /// A well-formed envelope whose signature is not yet verified.
-struct Claim {
+struct ParsedEnvelope {
     address: Address,
     ts_s: u64,
     signature: Signature,
 }
 
-enum Outcome {
+enum Verification {
     Verified(Verified),
     Mismatch(Box<SignerMismatch>),
 }
 
-impl Claim {
+impl ParsedEnvelope {
     fn parse(envelope: &Envelope<'_>, now_s: u64) -> Result<Self, EnvelopeError> {
         let address = address::parse(envelope.address_text()?)?;
         let ts_s = envelope.ts_s()?;
@@ -69,14 +69,14 @@ impl Claim {
         Ok(Self { address, ts_s, signature })
     }
 
-    fn verify(&self, brand: &Brand, action: &str, body_text: Cow<'static, str>) -> Result<Outcome, EnvelopeError> {
+    fn verify(&self, brand: &Brand, action: &str, body_text: Cow<'static, str>) -> Result<Verification, EnvelopeError> {
         let message = message(brand.message_line(), action, &self.address, self.ts_s, &body_text);
         let digest = digest(&message);
         let recovered = signature::recover(&self.signature, digest)?;
         if recovered == self.address {
-            return Ok(Outcome::Verified(Verified { signer: recovered, ts_s: self.ts_s, digest, body_text }));
+            return Ok(Verification::Verified(Verified { signer: recovered, ts_s: self.ts_s, digest, body_text }));
         }
-        Ok(Outcome::Mismatch(Box::new(SignerMismatch {
+        Ok(Verification::Mismatch(Box::new(SignerMismatch {
             claimed: self.address,
             recovered,
             expected_message: message,

@@ -111,7 +111,6 @@ impl Operators {
     }
 
     async fn read<T: DeserializeOwned>(&self, statement: Sql) -> Result<Vec<T>, StorageError> {
-        let rows = self.database.read(&Scope::Host, statement.into()).await?;
-        plugin_api::host::decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))
+        self.database.fetch_all(statement).await
     }
 }

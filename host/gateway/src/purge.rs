@@ -4,8 +4,8 @@
 //! the journal of transactions are the network's and stay.
 
 use crate::{migrations, operators::Operators};
-use gateway_storage::{Database, PluginObjects, Scope, StorageError, ViewNames, is_reserved, shares_tables};
-use plugin_api::{Sql, host::decode_rows, sql};
+use gateway_storage::{Database, PluginObjects, StorageError, ViewNames, is_reserved, shares_tables};
+use plugin_api::{Sql, sql};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// More rows of a table are not counted.
@@ -164,8 +164,7 @@ impl Purge<'_> {
     }
 
     async fn read<T: DeserializeOwned>(&self, statement: Sql) -> Result<Vec<T>, StorageError> {
-        let rows = self.database.read(&Scope::Host, statement.into()).await?;
-        decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))
+        self.database.fetch_all(statement).await
     }
 }
 

@@ -195,7 +195,6 @@ impl Publisher {
     }
 
     async fn read<T: DeserializeOwned>(&self, statement: Sql) -> Result<Vec<T>, StorageError> {
-        let rows = self.host.database.read(&Scope::Host, statement.into()).await?;
-        plugin_api::host::decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))
+        self.host.database.fetch_all(statement).await
     }
 }

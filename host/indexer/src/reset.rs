@@ -11,7 +11,7 @@ use super::{
     store::{IndexRow, NO_JOURNAL, to_i64},
 };
 use gateway_plugins::{PluginTransaction, TransactionOwner};
-use gateway_storage::StorageError;
+use gateway_storage::decode_rows;
 use plugin_api::abi::StatementResult;
 use serde::de::DeserializeOwned;
 
@@ -77,5 +77,5 @@ impl Index {
 }
 
 pub(super) fn decode<T: DeserializeOwned>(outcome: &StatementResult) -> Result<Vec<T>, IndexError> {
-    plugin_api::host::decode_rows(&outcome.rows).map_err(|error| StorageError::Internal(error.to_string()).into())
+    Ok(decode_rows(&outcome.rows)?)
 }

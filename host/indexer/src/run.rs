@@ -11,15 +11,15 @@ use super::{
     progress::Progress,
     reset::Undo,
 };
+use gateway_clock::Backoff;
 use gateway_config::MAIN;
 use gateway_plugins::ActivePlugin;
 use plugin_api::manifest::Manifest;
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-const BACKOFF_FIRST: Duration = Duration::from_millis(100);
-const BACKOFF_DOUBLINGS_MAX: u32 = 9;
-/// The same while no RPC server responds: another attempt costs little.
-const BACKOFF_DOUBLINGS_MAX_CHAIN: u32 = 4;
+const BACKOFF: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_millis(51_200));
+/// While no RPC server responds: another attempt costs little.
+const CHAIN_BACKOFF: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_millis(1_600));
 
 /// The chains whose events the plugin subscribes to. It has an index on each.
 pub fn chains_of(manifest: &Manifest) -> BTreeSet<String> {
@@ -56,7 +56,7 @@ impl Index {
     async fn run(mut self) {
         let stop = self.plugin.handle.stop.clone();
         let mut heads = self.chain.subscribe_head();
-        let mut failures = 0;
+        let mut failures = 0_u32;
         loop {
             // Marked as seen before the tick: a head that moves during the tick starts the next one.
             heads.borrow_and_update();
@@ -65,7 +65,7 @@ impl Index {
                 () = stop.cancelled() => break,
                 next = Box::pin(self.tick()) => next,
             };
-            let backoff = match next {
+            let wait = match next {
                 Ok(NextTick::Now) => {
                     failures = 0;
                     continue;
@@ -76,19 +76,16 @@ impl Index {
                 }
                 Err(error) => {
                     self.handle_error(&error).await;
-                    let doublings_max = match error {
-                        IndexError::Chain(_) => BACKOFF_DOUBLINGS_MAX_CHAIN,
-                        _ => BACKOFF_DOUBLINGS_MAX,
-                    };
-                    let doublings = failures.min(doublings_max);
-                    failures += 1;
-                    Some(BACKOFF_FIRST.saturating_mul(1 << doublings))
+                    let backoff = if matches!(error, IndexError::Chain(_)) { CHAIN_BACKOFF } else { BACKOFF };
+                    let wait = backoff.wait_after(failures);
+                    failures = failures.saturating_add(1);
+                    Some(wait)
                 }
             };
             tokio::select! {
                 () = stop.cancelled() => break,
-                _ = heads.changed(), if backoff.is_none() => {}
-                () = tokio::time::sleep(backoff.unwrap_or(ROW_POLL)) => {}
+                _ = heads.changed(), if wait.is_none() => {}
+                () = tokio::time::sleep(wait.unwrap_or(ROW_POLL)) => {}
             }
         }
         self.progress.set_off("the plugin is off");

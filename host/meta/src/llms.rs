@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 pub fn llms_txt(context: &DocumentContext<'_>) -> String {
     let (title, description) = (inline_text(&context.title()), inline_text(&context.description()));
-    let mut text = format!("# {title}\n\n> {description}\n\n{}", prose(context));
+    let mut text = format!("# {title}\n\n> {description}\n\n{}", introduction(context));
     for plugin in context.plugins {
         let title = plugin.routes.first().map_or(plugin.name.as_str(), |route| route.tag.as_str());
         section(&mut text, title, briefing_links(context, plugin));
@@ -18,7 +18,7 @@ pub fn llms_txt(context: &DocumentContext<'_>) -> String {
     text
 }
 
-fn prose(context: &DocumentContext<'_>) -> String {
+fn introduction(context: &DocumentContext<'_>) -> String {
     let brand = &context.environment.brand;
     let limits = context.limits;
     let mut prose = format!(

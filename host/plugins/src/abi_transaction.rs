@@ -16,10 +16,11 @@ use plugin_api::{
         CapabilityResponse, FfiBytes, HostError, HostErrorCode, NewEvent, Statement, StatementResult,
         Transaction as AbiTransaction, Transaction_TO, TransactionBox,
     },
+    host::decode_call,
     manifest::ServiceCall,
     payment::{self, Price, Reserve, ReserveInput},
 };
-use serde::{Serialize, de::DeserializeOwned};
+use serde::Serialize;
 use std::sync::Arc;
 
 impl PluginTransaction {
@@ -78,7 +79,7 @@ impl AbiTransaction for AbiHandle {
 
 impl AbiHandle {
     async fn call_service(self, request: &[u8]) -> Result<CapabilityResponse, HostError> {
-        let ServiceCall { service, input } = from_json("a call of a service", request)?;
+        let ServiceCall { service, input } = decode_call("a call of a service", request)?;
         self.0.manifest.as_deref().map_or(Ok(()), |manifest| check_used(manifest, &service))?;
         let input = to_json(&input)?;
         let response = self.in_provider(&service, input).await?;
@@ -87,7 +88,7 @@ impl AbiHandle {
 
     /// Charges the payment that came with the request, for a price that the plugin asks within the write.
     async fn charge(self, request: &[u8]) -> Result<CapabilityResponse, HostError> {
-        let price: Price = from_json("a price", request)?;
+        let price: Price = decode_call("a price", request)?;
         let Some(charge) = self.0.charge.clone() else {
             return Err(refused("only the write of a signed request to a priced route charges"));
         };
@@ -98,7 +99,7 @@ impl AbiHandle {
         let payment = checked.payment.clone();
         let input = ReserveInput { price: price.clone(), resource: charge.resource.clone(), checked, until_s: None };
         let answer = self.in_provider(payment::RESERVE.name(), to_json(&input)?).await?;
-        match from_json("an answer of the payment service", &answer)? {
+        match decode_call("an answer of the payment service", &answer)? {
             Reserve::Reserved(receipt) => charge.set(ChargeOutcome::Charged(receipt)),
             Reserve::Refused(reason) => {
                 charge.set(ChargeOutcome::Refused(price, Some(reason)));
@@ -125,11 +126,6 @@ impl AbiHandle {
 
 fn refused(message: &str) -> HostError {
     HostError::new(HostErrorCode::Refused, message)
-}
-
-fn from_json<T: DeserializeOwned>(what: &str, json: &[u8]) -> Result<T, HostError> {
-    let invalid = |error| HostError::new(HostErrorCode::Invalid, format!("not {what}: {error}"));
-    serde_json::from_slice(json).map_err(invalid)
 }
 
 fn to_json(value: &impl Serialize) -> Result<FfiBytes, HostError> {

@@ -24,6 +24,7 @@ use plugin_api::{
         CapabilityResponse, Fault, FfiBytes, Host, Host_TO, HostBox, HostError, HostErrorCode, Rows, Statement,
         StreamedResponse, Task, Task_TO, TaskBox, TransactionBox,
     },
+    host::decode_call,
     manifest::{
         ContributorsCall, ContributorsResult, Grants, IndexCall, Manifest, PresenceCall, PresenceResult, RoutesCall,
         RoutesResult, ServiceCall, UrlCheckCall, UrlCheckResult, UrlProblem, WakeCall,
@@ -59,9 +60,7 @@ impl Capabilities {
     }
 
     async fn index(self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {
-        let IndexCall { chain } = serde_json::from_slice(request).map_err(|error| {
-            HostError::new(HostErrorCode::Invalid, format!("not a question about an index: {error}"))
-        })?;
+        let IndexCall { chain } = decode_call("a request for the position of an index", request)?;
         let chain = self.host.chains.granted(&self.manifest.grants.chains, &chain)?;
         reply(&index_position::of(&self.host.database, &self.handle.name, chain).await?)
     }
@@ -78,8 +77,7 @@ impl Capabilities {
     }
 
     async fn service(self, request: &FfiBytes, input: FfiBytes) -> Result<CapabilityResponse, HostError> {
-        let ServiceCall { service, .. } = serde_json::from_slice(request)
-            .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not a call of a service: {error}")))?;
+        let ServiceCall { service, .. } = decode_call("a call of a service", request)?;
         check_used(&self.manifest, &service)?;
         let call = call_service(&self.host, &service, input);
         let response = in_other_plugins(self.handle.gate.clone(), call).await?;
@@ -87,9 +85,7 @@ impl Capabilities {
     }
 
     async fn log_batch(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
-        let call = serde_json::from_slice(&request).map_err(|error| {
-            HostError::new(HostErrorCode::Invalid, format!("not a question about the log: {error}"))
-        })?;
+        let call = decode_call("a request for events of the log", &request)?;
         reply(&log_subscription::next_batch(&self.host, &self.handle.name, &self.handle.stop, call).await?)
     }
 
@@ -124,8 +120,7 @@ impl Capabilities {
     }
 
     async fn wake(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
-        let WakeCall { job } = serde_json::from_slice(&request)
-            .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not the name of a job: {error}")))?;
+        let WakeCall { job } = decode_call("the name of a job", &request)?;
         if !self.manifest.jobs.iter().any(|known| known.name == job) {
             return Err(HostError::new(HostErrorCode::Invalid, format!("the plugin has no job {job:?}")));
         }
@@ -134,29 +129,23 @@ impl Capabilities {
     }
 
     fn routes(&self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {
-        let RoutesCall { paths } = serde_json::from_slice(request)
-            .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not a question about routes: {error}")))?;
+        let RoutesCall { paths } = decode_call("a request for served routes", request)?;
         reply(&RoutesResult { served: paths.iter().map(|path| self.host.active.serves(path)).collect() })
     }
 
     fn presence(&self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {
-        let PresenceCall { plugins } = serde_json::from_slice(request).map_err(|error| {
-            HostError::new(HostErrorCode::Invalid, format!("not a question about plugins: {error}"))
-        })?;
+        let PresenceCall { plugins } = decode_call("a request for the presence of plugins", request)?;
         reply(&PresenceResult { presences: plugins.iter().map(|name| self.host.presences.of(name)).collect() })
     }
 
     fn contributors(&self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {
-        let ContributorsCall { point } = serde_json::from_slice(request).map_err(|error| {
-            HostError::new(HostErrorCode::Invalid, format!("not a question about contributors: {error}"))
-        })?;
+        let ContributorsCall { point } = decode_call("a request for contributors", request)?;
         reply(&ContributorsResult { plugins: self.host.presences.contributors(&point) })
     }
 
     /// Checks the text of a URL. Without egress every private address is refused.
     fn check_url(self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {
-        let UrlCheckCall { url } = serde_json::from_slice(request)
-            .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not a question about a URL: {error}")))?;
+        let UrlCheckCall { url } = decode_call("a request to check a URL", request)?;
         let checked = match &self.host.egress {
             Some(egress) => egress.check_url(&url),
             None => gateway_egress::check_url(&url, &AllowList::default()),

@@ -14,6 +14,7 @@ use gateway_egress::{Egress, EgressError, FetchRequest, Overflow, ResponseBody, 
 use parking_lot::Mutex;
 use plugin_api::{
     abi::{CapabilityResponse, FetchBody, FetchBody_TO, FfiBytes, HostError, HostErrorCode, StreamedResponse},
+    host::decode_call,
     manifest::{FetchCall, FetchHead},
 };
 use std::{
@@ -30,7 +31,7 @@ pub async fn collected(
     request: &[u8],
     body: FfiBytes,
 ) -> Result<CapabilityResponse, HostError> {
-    let request = fetch_request(fetch_call(request)?, body);
+    let request = fetch_request(decode_call::<FetchCall>("a fetch", request)?, body);
     let fetched = egress.fetch(&plugin.name, request).await.map_err(fetch_error)?;
     let head = FetchHead { status: fetched.status, headers: fetched.headers, url: fetched.url };
     Ok(CapabilityResponse { response: head_json(&head)?, body: FfiBytes::from_owner(fetched.body) })
@@ -43,18 +44,13 @@ pub async fn streamed(
     request: &[u8],
     body: FfiBytes,
 ) -> Result<StreamedResponse, HostError> {
-    let call = fetch_call(request)?;
+    let call = decode_call::<FetchCall>("a fetch", request)?;
     let timeouts = StreamTimeouts { idle_ms: call.idle_timeout_ms, total_ms: call.total_timeout_ms };
     let request = fetch_request(call, body);
     let response = egress.stream(&plugin.name, request, timeouts).await.map_err(fetch_error)?;
     let head = FetchHead { status: response.status, headers: response.headers, url: response.url };
     let body = FetchedBody::new(plugin, response.body);
     Ok(StreamedResponse { head: head_json(&head)?, body: FetchBody_TO::from_value(body, TD_Opaque) })
-}
-
-fn fetch_call(request: &[u8]) -> Result<FetchCall, HostError> {
-    let invalid = |error| HostError::new(HostErrorCode::Invalid, format!("not a fetch question: {error}"));
-    serde_json::from_slice(request).map_err(invalid)
 }
 
 fn fetch_request(call: FetchCall, body: FfiBytes) -> FetchRequest {

@@ -5,6 +5,7 @@
 
 use plugin_api::{
     abi::{HostError, HostErrorCode},
+    host::decode_call,
     manifest::{FileCall, FileOperation},
 };
 use serde_json::{Value, json};
@@ -24,8 +25,7 @@ const LOCK_FILE: &str = ".lock";
 
 /// Answers a plugin's call of the capability.
 pub async fn call(data_dir: &Path, plugin: &str, request: &[u8], body: &[u8]) -> Result<Value, HostError> {
-    let FileCall { file, operation } =
-        serde_json::from_slice(request).map_err(|error| invalid(format!("not a call of a file: {error}")))?;
+    let FileCall { file, operation } = decode_call("a call of a file", request)?;
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     if !(1..=NAME_BYTES_MAX).contains(&file.len()) || !file.bytes().all(is_plain) {
         return Err(invalid(format!("the name of a file has 1 to {NAME_BYTES_MAX} of a-z, 0-9 and _")));

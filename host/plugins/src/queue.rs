@@ -7,11 +7,13 @@ use abi_stable::std_types::RResult;
 use futures_util::future::BoxFuture;
 use gateway_clock::Clock;
 use gateway_queue::{
-    QueueStore, QueueWorker, RunTasks, TaskResult, end_statement, is_ended, new_ids, push_statements, renew_statement,
+    QueueStore, QueueWorker, TaskHandler, TaskResult, end_statement, is_lease_held, new_ids, push_statements,
+    renew_statement,
 };
 use gateway_storage::{CommitStatement, Scope, StorageError};
 use plugin_api::{
     abi::{FfiBytes, HostError, HostErrorCode, Statement, StatementResult},
+    host::decode_call,
     manifest::{QueueCall, QueueLimits, QueueSpec, QueueTask, RenewCall},
 };
 use std::{sync::Arc, time::Duration};
@@ -40,7 +42,7 @@ pub async fn worker(
         store: QueueStore::new(host.database.clone(), &spec.table, limits, has_jitter),
         clock: host.clock.clone(),
         wakes: host.queues.clone(),
-        tasks: Arc::new(Handler { plugin: plugin.clone(), index, place: queue_place(&spec.table), timeout }),
+        handler: Arc::new(Handler { plugin: plugin.clone(), index, place: queue_place(&spec.table), timeout }),
         stop: plugin.handle.stop.clone(),
         drain_timeout,
     })
@@ -63,7 +65,7 @@ struct Handler {
     timeout: Duration,
 }
 
-impl RunTasks for Handler {
+impl TaskHandler for Handler {
     fn paused_until_ms(&self) -> Option<i64> {
         let paused = self.plugin.operations.queue(self.index)?.breaker.paused()?;
         Some(paused.until_ms)
@@ -106,7 +108,7 @@ async fn run(plugin: &Arc<ActivePlugin>, index: u32, place: &str, timeout: Durat
 
 /// The call of a plugin that has these queues.
 pub fn parse(queues: &[QueueSpec], request: &[u8]) -> Result<QueueCall, HostError> {
-    let call: QueueCall = serde_json::from_slice(request).map_err(|error| invalid(format!("not a call: {error}")))?;
+    let call: QueueCall = decode_call("a call of a queue", request)?;
     match &call {
         QueueCall::Push { table, tasks } => {
             check_declared(queues, table)?;
@@ -145,7 +147,7 @@ where
             Ok(ids.into())
         }
         QueueCall::End { table, lease, outcome } => {
-            if is_ended(&run(vec![end_statement(&table, &lease, &outcome)]).await?) {
+            if is_lease_held(&run(vec![end_statement(&table, &lease, &outcome)]).await?) {
                 return Ok(FfiBytes::default());
             }
             let message = format!("the lease of the key {:?} was lost: another gateway has the task", lease.key);
@@ -156,12 +158,11 @@ where
 
 /// Whether the lease was still there.
 pub async fn renew(host: &HostContext, queues: &[QueueSpec], request: &[u8]) -> Result<bool, HostError> {
-    let RenewCall { table, lease, lease_ms } =
-        serde_json::from_slice(request).map_err(|error| invalid(format!("not a lease: {error}")))?;
+    let RenewCall { table, lease, lease_ms } = decode_call("a lease", request)?;
     check_declared(queues, &table)?;
     let renew = renew_statement(&table, &lease, lease_ms, host.database.dialect());
     let results = host.database.begin(Scope::Host).commit(vec![CommitStatement::new(renew)]).await?;
-    Ok(is_ended(&results))
+    Ok(is_lease_held(&results))
 }
 
 fn invalid(message: String) -> HostError {

@@ -17,6 +17,7 @@ use gateway_storage::{CommitStatement, Dialect, Isolation, Scope, StorageError, 
 use parking_lot::Mutex;
 use plugin_api::{
     abi::{CapabilityResponse, FfiBytes, HostError, HostErrorCode, NewEvent, Statement, StatementResult},
+    host::decode_call,
     manifest::{Manifest, QueueCall},
 };
 use std::{
@@ -310,8 +311,7 @@ impl PluginTransaction {
     }
 
     async fn mark_log_done(&self, request: &[u8]) -> Result<CapabilityResponse, HostError> {
-        let call = serde_json::from_slice(request)
-            .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not a place in the log: {error}")))?;
+        let call = decode_call("a place in the log", request)?;
         let plugin = self.inner.scope().plugin_name().unwrap_or_default();
         log_subscription::mark_done(plugin, call, |statements| self.run_as_host(statements)).await?;
         Ok(CapabilityResponse { response: FfiBytes::default(), body: FfiBytes::default() })

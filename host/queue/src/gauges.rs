@@ -19,15 +19,15 @@ impl QueueGauges {
         let keys = [("due", due_keys), ("running", running)];
         for (state, keys) in keys {
             let labels = [("plugin", self.plugin.clone()), ("queue", self.queue.clone()), ("state", state.to_owned())];
-            metrics::gauge!("gateway_queue_keys", &labels).set(small(keys));
+            metrics::gauge!("gateway_queue_keys", &labels).set(saturating_u32(keys));
         }
         for (state, count) in [("waiting", tasks.saturating_sub(running)), ("running", running), ("dead", dead)] {
             let labels = [("plugin", self.plugin.clone()), ("queue", self.queue.clone()), ("state", state.to_owned())];
-            metrics::gauge!("gateway_queue_tasks", &labels).set(small(count));
+            metrics::gauge!("gateway_queue_tasks", &labels).set(saturating_u32(count));
         }
         let labels = [("plugin", self.plugin.clone()), ("queue", self.queue.clone())];
         let age_s = now_ms.saturating_sub(oldest_pushed_ms) / 1_000;
-        metrics::gauge!("gateway_queue_oldest_task_seconds", &labels).set(small(age_s));
+        metrics::gauge!("gateway_queue_oldest_task_seconds", &labels).set(saturating_u32(age_s));
     }
 
     /// Counts a call of the handler, or what became of a task without one.
@@ -37,6 +37,6 @@ impl QueueGauges {
     }
 }
 
-fn small(number: i64) -> u32 {
+fn saturating_u32(number: i64) -> u32 {
     u32::try_from(number.max(0)).unwrap_or(u32::MAX)
 }

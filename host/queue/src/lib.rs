@@ -6,8 +6,8 @@
 
 mod gauges;
 mod scheduling_cycle;
+mod statements;
 mod store;
-mod tables;
 mod task_slots;
 mod tasks;
 mod wakes;
@@ -16,7 +16,7 @@ mod worker;
 #[cfg(test)]
 mod tests;
 
-pub use store::{Ended, QueueStore};
-pub use tasks::{end_statement, is_ended, new_ids, push_statements, renew_statement};
+pub use store::QueueStore;
+pub use tasks::{end_statement, is_lease_held, new_ids, push_statements, renew_statement};
 pub use wakes::QueueWakes;
-pub use worker::{QueueWorker, RunTasks, TaskResult};
+pub use worker::{QueueWorker, TaskHandler, TaskResult};

@@ -1,14 +1,14 @@
-//! A scheduling cycle: one transaction that takes in what was pushed and what has ended, and leases the next keys.
+//! A scheduling cycle: one transaction that ingests pushes, applies outcomes and expired leases, and leases the next keys.
 //!
 //! The rule: cycles of one queue follow each other, on all gateways, so that each sees what the one before it has leased. At READ COMMITTED
 //! no serialisable write of a plugin can collide with one because of what it reads.
 
 use super::{
-    store::{Ended, QueueStore, rows_of},
+    store::{QueueStore, UnrecordedOutcome},
     task_slots::{Candidate, TaskSlots},
-    tasks::{EndCode, NEVER_MS},
+    tasks::{NEVER_MS, OutcomeCode},
 };
-use gateway_storage::{Scope, StorageError, Transaction};
+use gateway_storage::{Scope, StorageError, Transaction, decode_rows};
 use plugin_api::{
     abi::{Statement, StatementResult},
     manifest::QueueTask,
@@ -17,8 +17,8 @@ use plugin_api::{
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
-/// A task whose lease is lost this often in a row has failed once: it may be what ends the gateways.
-const LOST_MAX: i64 = 3;
+/// A task whose lease expires this often in a row has failed once: it may be what ends the gateways.
+const EXPIRED_LEASES_MAX: i64 = 3;
 
 /// A task that this gateway has to run.
 #[derive(Debug)]
@@ -31,30 +31,28 @@ pub(crate) struct LeasedTask {
 #[derive(Debug, Default)]
 pub(crate) struct CycleResult {
     pub leased: Vec<LeasedTask>,
-    /// Tasks whose lease was over.
-    pub lost: u64,
-    /// Tasks that were given up.
-    pub dead: u64,
+    pub expired_leases: u64,
+    pub dead_lettered: u64,
 }
 
 /// Statements whose results are not needed, in the order in which they run.
 #[derive(Default)]
 struct Changes(Vec<Statement>);
 
-type EndedRow = (String, i64, i64, i64, String);
-type LostRow = (String, i64, Option<i64>, Option<i64>);
+type OutcomeRow = (String, i64, i64, i64, String);
+type ExpiredLeaseRow = (String, i64, Option<i64>, Option<i64>);
 type TaskRow = (i64, String, String, i64, i64);
 
 impl QueueStore {
     pub(crate) async fn run_cycle(
         &self,
-        ended: &[Ended],
+        unrecorded: &[UnrecordedOutcome],
         slots: TaskSlots,
         now_ms: i64,
     ) -> Result<CycleResult, StorageError> {
         let transaction = self.database.begin(Scope::Host);
         let mut cycle = CycleResult::default();
-        let changes = self.take_in(&transaction, ended, now_ms, &mut cycle).await?;
+        let changes = self.record_and_read_outcomes(&transaction, unrecorded, now_ms, &mut cycle).await?;
         let candidates = self.candidates(&transaction, changes, slots, now_ms).await?;
         if !candidates.is_empty() {
             cycle.leased = self.lease(&transaction, candidates, now_ms).await?;
@@ -63,66 +61,74 @@ impl QueueStore {
         Ok(cycle)
     }
 
-    /// Records outcomes, and reads those and the leases that are over: the changes that follow from them come back.
-    async fn take_in(
+    /// Records outcomes, reads these and the ones that handlers recorded, and finds expired leases. Returns the changes that follow.
+    async fn record_and_read_outcomes(
         &self,
         transaction: &Transaction,
-        ended: &[Ended],
+        unrecorded: &[UnrecordedOutcome],
         now_ms: i64,
         cycle: &mut CycleResult,
     ) -> Result<Changes, StorageError> {
-        let mut statements: Vec<Statement> = self.tables.lock.iter().map(|lock| sql(lock.clone()).into()).collect();
-        statements.extend(ended.iter().map(|ended| ended.statement(self.table())));
+        let mut statements: Vec<Statement> = self.statements.lock.iter().map(|lock| sql(lock.clone()).into()).collect();
+        statements.extend(unrecorded.iter().map(|outcome| outcome.statement(self.table())));
         let first = statements.len();
-        statements.push(sql(self.tables.select_ended.clone()).into());
-        statements.push(sql(self.tables.select_lost.clone()).bind(self.lease_ms()).into());
+        statements.push(sql(self.statements.select_outcomes.clone()).into());
+        statements.push(sql(self.statements.select_expired_leases.clone()).bind(self.lease_ms()).into());
         let results = transaction.run(statements).await?;
         let mut changes = Changes::default();
-        for (key, task, code, due_ms, reason) in rows_at::<EndedRow>(&results, first)? {
-            cycle.dead += u64::from(code == EndCode::Dead as i64);
-            self.end(&mut changes, (&key, task), code, due_ms, &reason, now_ms);
+        for (key, task, code, due_ms, reason) in rows_at::<OutcomeRow>(&results, first)? {
+            cycle.dead_lettered += u64::from(code == OutcomeCode::Dead as i64);
+            self.apply_outcome(&mut changes, (&key, task), code, due_ms, &reason, now_ms);
         }
-        for lost in rows_at::<LostRow>(&results, first + 1)? {
-            cycle.lost += 1;
-            cycle.dead += u64::from(self.lose(&mut changes, lost, now_ms));
+        for expired in rows_at::<ExpiredLeaseRow>(&results, first + 1)? {
+            cycle.expired_leases += 1;
+            cycle.dead_lettered += u64::from(self.expire_lease(&mut changes, expired, now_ms));
         }
-        changes.0.extend(self.tables.admit.iter().map(|admit| Statement::from(sql(admit.clone()))));
+        changes.0.extend(self.statements.ingest_pushes.iter().map(|ingest| Statement::from(sql(ingest.clone()))));
         Ok(changes)
     }
 
-    fn end(&self, changes: &mut Changes, (key, task): (&str, i64), code: i64, due_ms: i64, reason: &str, now_ms: i64) {
-        let tables = &self.tables;
-        let key_due_ms = if code == EndCode::Retry as i64 {
-            changes.push(sql(tables.retry_task.clone()).bind((task, due_ms, reason)));
+    fn apply_outcome(
+        &self,
+        changes: &mut Changes,
+        (key, task): (&str, i64),
+        code: i64,
+        due_ms: i64,
+        reason: &str,
+        now_ms: i64,
+    ) {
+        let statements = &self.statements;
+        let key_due_ms = if code == OutcomeCode::Retry as i64 {
+            changes.push(sql(statements.retry_task.clone()).bind((task, due_ms, reason)));
             due_ms
-        } else if code == EndCode::Released as i64 {
+        } else if code == OutcomeCode::Released as i64 {
             now_ms
         } else {
-            if code == EndCode::Dead as i64 {
-                changes.push(sql(tables.bury_task.clone()).bind((task, reason, now_ms)));
+            if code == OutcomeCode::Dead as i64 {
+                changes.push(sql(statements.dead_letter_task.clone()).bind((task, reason, now_ms)));
             }
-            changes.push(sql(tables.delete_task.clone()).bind(task));
+            changes.push(sql(statements.delete_task.clone()).bind(task));
             NEVER_MS
         };
-        changes.push(sql(tables.end_key.clone()).bind((key, key_due_ms)));
+        changes.push(sql(statements.finish_key.clone()).bind((key, key_due_ms)));
     }
 
-    /// A lease is over: the task is due again. Returns whether it was given up.
-    fn lose(&self, changes: &mut Changes, (key, task, attempt, lost): LostRow, now_ms: i64) -> bool {
-        let lost = lost.unwrap_or(0) + 1;
-        if attempt.is_none() || lost < LOST_MAX {
-            changes.push(sql(self.tables.lose_task.clone()).bind(task));
-            changes.push(sql(self.tables.free_key.clone()).bind((key.as_str(), now_ms)));
+    /// The task is due again. Returns whether it went to the dead letters.
+    fn expire_lease(&self, changes: &mut Changes, (key, task, attempt, expired): ExpiredLeaseRow, now_ms: i64) -> bool {
+        let expired = expired.unwrap_or(0) + 1;
+        if attempt.is_none() || expired < EXPIRED_LEASES_MAX {
+            changes.push(sql(self.statements.count_expired_lease.clone()).bind(task));
+            changes.push(sql(self.statements.release_key.clone()).bind((key.as_str(), now_ms)));
             return false;
         }
         let wait_ms = self.retry_wait_ms(attempt.unwrap_or(0) + 1);
-        let reason = format!("its gateway ended while it ran, {lost} times in a row");
+        let reason = format!("its gateway ended while it ran, {expired} times in a row");
         let (code, due_ms) = match wait_ms {
-            Some(wait_ms) => (EndCode::Retry, now_ms.saturating_add(i64::try_from(wait_ms).unwrap_or(i64::MAX))),
-            None => (EndCode::Dead, 0),
+            Some(wait_ms) => (OutcomeCode::Retry, now_ms.saturating_add(i64::try_from(wait_ms).unwrap_or(i64::MAX))),
+            None => (OutcomeCode::Dead, 0),
         };
-        self.end(changes, (&key, task), code as i64, due_ms, &reason, now_ms);
-        code == EndCode::Dead
+        self.apply_outcome(changes, (&key, task), code as i64, due_ms, &reason, now_ms);
+        code == OutcomeCode::Dead
     }
 
     async fn candidates(
@@ -136,10 +142,10 @@ impl QueueStore {
         let first = statements.len();
         let per_group = i64::from(self.limits.at_once_per_group.max(1));
         let shares = [(1_i64, slots.free_for_slow), (0, slots.free)];
-        statements.push(sql(self.tables.count_groups.clone()).into());
+        statements.push(sql(self.statements.count_groups.clone()).into());
         for (is_slow, free) in shares {
             let most = i64::try_from(TaskSlots::candidates_max(free)).unwrap_or(0);
-            statements.push(sql(self.tables.select_keys.clone()).bind((now_ms, is_slow, per_group, most)).into());
+            statements.push(sql(self.statements.select_keys.clone()).bind((now_ms, is_slow, per_group, most)).into());
         }
         let results = transaction.run(statements).await?;
         let counted: Vec<(String, i64)> = rows_at(&results, first)?;
@@ -165,12 +171,12 @@ impl QueueStore {
         for candidate in &chosen {
             let (token, task) = candidate.task.map_or((0, 0), |task| (rand::random_range(1..=i64::MAX), task));
             let lease = (candidate.key.as_str(), token, task, self.lease_ms(), now_ms);
-            statements.push(sql(self.tables.lease_key.clone()).bind(lease).into());
+            statements.push(sql(self.statements.lease_key.clone()).bind(lease).into());
             tokens.push(token);
         }
         let first = statements.len();
         let tasks = chosen.iter().map(|candidate| candidate.task.unwrap_or(0));
-        statements.extend(tasks.map(|task| Statement::from(sql(self.tables.select_task.clone()).bind(task))));
+        statements.extend(tasks.map(|task| Statement::from(sql(self.statements.select_task.clone()).bind(task))));
         let results = transaction.run(statements).await?;
         let mut leased = Vec::new();
         for (index, (candidate, token)) in chosen.into_iter().zip(tokens).enumerate() {
@@ -206,5 +212,5 @@ impl Changes {
 
 fn rows_at<T: serde::de::DeserializeOwned>(results: &[StatementResult], index: usize) -> Result<Vec<T>, StorageError> {
     let result = results.get(index).ok_or_else(|| super::tasks::malformed("a result is missing"))?;
-    rows_of(&result.rows)
+    decode_rows(&result.rows)
 }

@@ -1,13 +1,12 @@
 //! A queue in the database.
 
 use super::{
-    tables::QueueTables,
-    tasks::{EndCode, end_with_code, malformed},
+    statements::QueueStatements,
+    tasks::{OutcomeCode, malformed, outcome_code_statement},
 };
 use gateway_storage::{Database, Scope, StorageError};
 use plugin_api::{
-    abi::{Rows, Statement},
-    host::decode_rows,
+    abi::Statement,
     manifest::{QueueLimits, TaskLease},
     sql,
 };
@@ -15,7 +14,7 @@ use plugin_api::{
 /// Of all gateways on one database.
 pub struct QueueStore {
     pub(crate) database: Database,
-    pub(crate) tables: QueueTables,
+    pub(crate) statements: QueueStatements,
     pub(crate) limits: QueueLimits,
     /// Whether waits are a tenth shorter or longer.
     pub(crate) has_jitter: bool,
@@ -23,19 +22,19 @@ pub struct QueueStore {
 
 /// How a task ended for which the handler recorded no outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
+pub(crate) struct UnrecordedOutcome {
     pub lease: TaskLease,
-    pub(crate) code: EndCode,
-    pub(crate) due_ms: i64,
-    pub(crate) is_slow: bool,
-    pub(crate) reason: String,
+    pub code: OutcomeCode,
+    pub due_ms: i64,
+    pub is_slow: bool,
+    pub reason: String,
 }
 
-/// What there is to do.
+/// What a poll found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PollResult {
-    /// Pushes that were not taken in, or leases that are over.
-    pub has_news: bool,
+    /// Pushes were not ingested yet, or leases have expired.
+    pub needs_cycle: bool,
     /// When the next key is due.
     pub fast_due_ms: i64,
     pub slow_due_ms: i64,
@@ -53,26 +52,25 @@ pub(crate) struct QueueStats {
 
 impl QueueStore {
     pub fn new(database: Database, table: &str, limits: QueueLimits, has_jitter: bool) -> Self {
-        let tables = QueueTables::new(table, database.dialect());
-        Self { database, tables, limits, has_jitter }
+        let statements = QueueStatements::new(table, database.dialect());
+        Self { database, statements, limits, has_jitter }
     }
 
     pub fn table(&self) -> &str {
-        &self.tables.table
+        &self.statements.table
     }
 
-    pub(crate) async fn look(&self) -> Result<PollResult, StorageError> {
-        let statement = sql(self.tables.look.clone()).bind(self.lease_ms()).into();
-        let rows = self.database.read(&Scope::Host, statement).await?;
-        let looks: Vec<(i64, i64, i64, i64)> = rows_of(&rows)?;
-        let [(pushed, fast_due_ms, slow_due_ms, lost)] = looks[..] else { return Err(malformed("one row")) };
-        Ok(PollResult { has_news: pushed + lost > 0, fast_due_ms, slow_due_ms })
+    pub(crate) async fn poll(&self) -> Result<PollResult, StorageError> {
+        let statement = sql(self.statements.poll.clone()).bind(self.lease_ms());
+        let polls: Vec<(i64, i64, i64, i64)> = self.database.fetch_all(statement).await?;
+        let [(pushed, fast_due_ms, slow_due_ms, expired)] = polls[..] else { return Err(malformed("one row")) };
+        Ok(PollResult { needs_cycle: pushed + expired > 0, fast_due_ms, slow_due_ms })
     }
 
-    pub(crate) async fn measure(&self, now_ms: i64) -> Result<QueueStats, StorageError> {
-        let rows = self.database.read(&Scope::Host, sql(self.tables.measure.clone()).bind(now_ms).into()).await?;
-        let measured: Vec<(i64, i64, i64, i64, i64)> = rows_of(&rows)?;
-        let [(due_keys, running, dead, tasks, oldest_pushed_ms)] = measured[..] else {
+    pub(crate) async fn stats(&self, now_ms: i64) -> Result<QueueStats, StorageError> {
+        let statement = sql(self.statements.select_stats.clone()).bind(now_ms);
+        let stats: Vec<(i64, i64, i64, i64, i64)> = self.database.fetch_all(statement).await?;
+        let [(due_keys, running, dead, tasks, oldest_pushed_ms)] = stats[..] else {
             return Err(malformed("one row"));
         };
         Ok(QueueStats { due_keys, running, dead, tasks, oldest_pushed_ms })
@@ -81,10 +79,10 @@ impl QueueStore {
     /// Deletes what is not needed any more: dead tasks after their time, and keys without tasks.
     pub(crate) async fn prune(&self, now_ms: i64) -> Result<(), StorageError> {
         let keep_ms = i64::try_from(self.limits.keep_dead_ms).unwrap_or(i64::MAX);
-        let dead = sql(self.tables.prune_dead.clone()).bind(now_ms.saturating_sub(keep_ms)).into();
+        let dead = sql(self.statements.prune_dead.clone()).bind(now_ms.saturating_sub(keep_ms)).into();
         let transaction = self.database.begin(Scope::Host);
-        let mut statements: Vec<Statement> = self.tables.lock.iter().map(|lock| sql(lock.clone()).into()).collect();
-        statements.extend([sql(self.tables.prune_keys.clone()).into(), dead]);
+        let mut statements: Vec<Statement> = self.statements.lock.iter().map(|lock| sql(lock.clone()).into()).collect();
+        statements.extend([sql(self.statements.prune_keys.clone()).into(), dead]);
         transaction.run(statements).await?;
         transaction.commit(Vec::new()).await.map(drop)
     }
@@ -102,9 +100,9 @@ impl QueueStore {
     }
 }
 
-impl Ended {
+impl UnrecordedOutcome {
     pub fn done(lease: TaskLease, is_slow: bool) -> Self {
-        Self { lease, code: EndCode::Done, due_ms: 0, is_slow, reason: String::new() }
+        Self { lease, code: OutcomeCode::Done, due_ms: 0, is_slow, reason: String::new() }
     }
 
     /// A wait of none: that was its last attempt.
@@ -112,26 +110,22 @@ impl Ended {
         match wait_ms {
             Some(wait_ms) => {
                 let due_ms = now_ms.saturating_add(i64::try_from(wait_ms).unwrap_or(i64::MAX));
-                Self { lease, code: EndCode::Retry, due_ms, is_slow: true, reason }
+                Self { lease, code: OutcomeCode::Retry, due_ms, is_slow: true, reason }
             }
-            None => Self { lease, code: EndCode::Dead, due_ms: 0, is_slow: true, reason },
+            None => Self { lease, code: OutcomeCode::Dead, due_ms: 0, is_slow: true, reason },
         }
     }
 
     /// It did not begin: its key is free again.
     pub fn released(lease: TaskLease, is_slow: bool) -> Self {
-        Self { lease, code: EndCode::Released, due_ms: 0, is_slow, reason: String::new() }
+        Self { lease, code: OutcomeCode::Released, due_ms: 0, is_slow, reason: String::new() }
     }
 
     pub(crate) fn is_released(&self) -> bool {
-        self.code == EndCode::Released
+        self.code == OutcomeCode::Released
     }
 
     pub(crate) fn statement(&self, table: &str) -> Statement {
-        end_with_code(table, &self.lease, self.code, (self.due_ms, self.is_slow, &self.reason))
+        outcome_code_statement(table, &self.lease, self.code, (self.due_ms, self.is_slow, &self.reason))
     }
-}
-
-pub(crate) fn rows_of<T: serde::de::DeserializeOwned>(rows: &Rows) -> Result<Vec<T>, StorageError> {
-    decode_rows(rows).map_err(malformed)
 }

@@ -1,4 +1,4 @@
-//! How many tasks may begin, and of which keys.
+//! How many tasks may start, and of which keys.
 
 use std::collections::HashMap;
 
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_has_its_places() {
+    fn a_group_gets_its_share_of_slots() {
         let due = candidates(&[("a", "x", false), ("b", "x", false), ("c", "x", false), ("d", "y", false)]);
         let running = HashMap::from([("x".to_owned(), 1)]);
         assert_eq!(keys(&TaskSlots::new(8, 1, 0).choose(due, running, 2)), ["a", "d"]);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_begin_than_there_are_places() {
+    fn no_more_tasks_start_than_there_are_slots() {
         let due = candidates(&[("a", "a", true), ("b", "b", false), ("c", "c", false)]);
         assert_eq!(keys(&TaskSlots::new(8, 6, 1).choose(due.clone(), HashMap::new(), 8)), ["a", "b"]);
         assert!(TaskSlots::new(8, 9, 9).choose(due, HashMap::new(), 8).is_empty());

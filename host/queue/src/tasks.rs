@@ -1,10 +1,9 @@
 //! What a plugin's write does to a queue: it adds tasks, and it ends one.
 
-use gateway_storage::{Dialect, StorageError, sanitize_line};
+use gateway_storage::{Dialect, StorageError, decode_rows, sanitize_line};
 use plugin_api::{
     Sql,
     abi::{Statement, StatementResult},
-    host::decode_rows,
     manifest::{PushedTask, TaskLease, TaskOutcome},
     sql,
 };
@@ -18,7 +17,7 @@ const CHUNK_ROWS: [usize; 4] = [256, 32, 4, 1];
 
 /// How a task has ended, in the row of its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EndCode {
+pub(crate) enum OutcomeCode {
     Done = 1,
     Retry = 2,
     Dead = 3,
@@ -80,7 +79,7 @@ fn chunks<T>(mut rows: &[T]) -> Vec<&[T]> {
 pub fn new_ids(results: &[StatementResult]) -> Result<Vec<i64>, StorageError> {
     let mut ids = Vec::new();
     for result in results {
-        ids.extend(decode_rows::<i64>(&result.rows).map_err(malformed)?);
+        ids.extend(decode_rows::<i64>(&result.rows)?);
     }
     Ok(ids)
 }
@@ -89,20 +88,20 @@ pub(crate) fn malformed(error: impl std::fmt::Display) -> StorageError {
     StorageError::Internal(format!("a queue's tables have another shape: {error}"))
 }
 
-/// Ends a task, if the key still has the lease's token: [`is_ended`] says so.
+/// Ends a task, if the key still has the lease's token: [`is_lease_held`] tells.
 pub fn end_statement(table: &str, lease: &TaskLease, outcome: &TaskOutcome) -> Statement {
     let (code, due_ms, is_slow, reason) = match outcome {
-        TaskOutcome::Done { is_slow } => (EndCode::Done, 0, *is_slow, ""),
-        TaskOutcome::Retry { due_ms, reason } => (EndCode::Retry, *due_ms, true, reason.as_str()),
-        TaskOutcome::Dead { reason } => (EndCode::Dead, 0, true, reason.as_str()),
+        TaskOutcome::Done { is_slow } => (OutcomeCode::Done, 0, *is_slow, ""),
+        TaskOutcome::Retry { due_ms, reason } => (OutcomeCode::Retry, *due_ms, true, reason.as_str()),
+        TaskOutcome::Dead { reason } => (OutcomeCode::Dead, 0, true, reason.as_str()),
     };
-    end_with_code(table, lease, code, (due_ms, is_slow, reason))
+    outcome_code_statement(table, lease, code, (due_ms, is_slow, reason))
 }
 
-pub(crate) fn end_with_code(
+pub(crate) fn outcome_code_statement(
     table: &str,
     lease: &TaskLease,
-    code: EndCode,
+    code: OutcomeCode,
     (due_ms, is_slow, reason): (i64, bool, &str),
 ) -> Statement {
     let update = format!(
@@ -115,12 +114,12 @@ pub(crate) fn end_with_code(
         .into()
 }
 
-/// Whether the lease was still there.
-pub fn is_ended(results: &[StatementResult]) -> bool {
+/// Whether the statement found the lease, so that its outcome or its renewal counts.
+pub fn is_lease_held(results: &[StatementResult]) -> bool {
     results.iter().map(|result| result.changes).sum::<u64>() == 1
 }
 
-/// Extends a lease, if it is still there: [`is_ended`] says so.
+/// Extends a lease, if it is still there: [`is_lease_held`] tells.
 pub fn renew_statement(table: &str, lease: &TaskLease, lease_ms: u64, dialect: Dialect) -> Statement {
     let update = format!(
         "UPDATE {table}_keys SET lease_until_ms = {} + $4 WHERE key = $1 AND token = $2 AND task_id = $3 AND ended = 0",

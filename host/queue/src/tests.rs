@@ -1,7 +1,7 @@
 //! What an idle queue costs, and that it wakes.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use super::{QueueStore, QueueWakes, QueueWorker, RunTasks, TaskResult, push_statements};
+use super::{QueueStore, QueueWakes, QueueWorker, TaskHandler, TaskResult, push_statements};
 use futures_util::future::BoxFuture;
 use gateway_clock::{Clock, ManualClock};
 use gateway_storage::{Database, DatabaseSettings, Schema, Scope};
@@ -54,7 +54,7 @@ impl Visit for StatementText {
 #[derive(Default)]
 struct Handler(AtomicUsize);
 
-impl RunTasks for Handler {
+impl TaskHandler for Handler {
     fn paused_until_ms(&self) -> Option<i64> {
         None
     }
@@ -89,7 +89,7 @@ fn limits() -> QueueLimits {
 
 /// 10,000 keys that are due in a minute: an idle worker reads two statements a second, and none for each key.
 #[tokio::test]
-async fn an_idle_worker_costs_one_statement_for_each_look() {
+async fn an_idle_worker_costs_one_statement_per_poll() {
     let (_directory, database) = queue().await;
     let task = |number: usize| PushedTask {
         key: format!("key{number}"),
@@ -109,15 +109,15 @@ async fn an_idle_worker_costs_one_statement_for_each_look() {
         store: QueueStore::new(database.clone(), "notes_mails", limits(), false),
         clock: Clock::Manual(clock.clone()),
         wakes: QueueWakes::default(),
-        tasks: handler.clone(),
+        handler: handler.clone(),
         stop: stop.clone(),
         drain_timeout: Duration::ZERO,
     };
     let store = QueueStore::new(database.clone(), "notes_mails", limits(), false);
     let running = tokio::spawn(worker.run());
-    let are_taken_in = async || !store.look().await.unwrap().has_news;
+    let are_ingested = async || !store.poll().await.unwrap().needs_cycle;
     tokio::time::timeout(Duration::from_secs(20), async {
-        while !are_taken_in().await {
+        while !are_ingested().await {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     })
@@ -135,7 +135,7 @@ async fn an_idle_worker_costs_one_statement_for_each_look() {
 
     clock.advance(Duration::from_secs(60)).await;
     tokio::time::timeout(Duration::from_secs(60), async {
-        while store.measure(60_000).await.unwrap().tasks > 0 {
+        while store.stats(60_000).await.unwrap().tasks > 0 {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     })
@@ -159,7 +159,7 @@ async fn dead_tasks_are_kept_for_their_time_and_idle_keys_until_the_next_pruning
     );
     transaction.run(vec![sql(insert).into(), sql(keys).into()]).await.unwrap();
     transaction.commit(Vec::new()).await.unwrap();
-    assert_eq!(store.measure(6_001).await.unwrap().dead, 2);
+    assert_eq!(store.stats(6_001).await.unwrap().dead, 2);
     store.prune(6_001).await.unwrap();
     let read = async |text: &'static str| {
         let rows = database.read(&Scope::Host, sql(text).into()).await.unwrap();

@@ -1,18 +1,18 @@
-//! The worker of a queue in one gateway: it looks for work, runs a cycle, and runs what it got.
+//! The worker of a queue in one gateway: it polls the tables, runs a scheduling cycle, and calls the handler with what it leased.
 //!
 //! The rule: it survives every failure of a handler and of the database until it is stopped, and it never spins. While there is nothing to
-//! do it costs one statement for each look.
+//! do a poll is one statement.
 
 use super::{
     gauges::QueueGauges,
     scheduling_cycle::LeasedTask,
-    store::{Ended, QueueStore},
+    store::{QueueStore, UnrecordedOutcome},
     task_slots::TaskSlots,
     tasks::NEVER_MS,
     wakes::QueueWakes,
 };
 use futures_util::future::BoxFuture;
-use gateway_clock::Clock;
+use gateway_clock::{Backoff, Clock};
 use gateway_storage::StorageError;
 use plugin_api::manifest::{QueueTask, TaskEnd, TaskLease};
 use std::{
@@ -22,12 +22,12 @@ use std::{
 use tokio::{sync::Notify, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
-/// How often it looks for what other gateways pushed.
-const LOOK_INTERVAL: Duration = Duration::from_millis(500);
+/// How often it polls for what other gateways pushed.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 const MEASURE_INTERVAL: Duration = Duration::from_secs(15);
 const PRUNE_INTERVAL: Duration = Duration::from_secs(600);
-const BACKOFF_FIRST: Duration = Duration::from_millis(100);
-const BACKOFF_DOUBLINGS_MAX: u32 = 7;
+/// Between attempts while the database fails.
+const BACKOFF: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_millis(12_800));
 
 /// How a call of the handler ended.
 #[derive(Debug)]
@@ -38,8 +38,8 @@ pub enum TaskResult {
     NotStarted,
 }
 
-/// What runs the tasks.
-pub trait RunTasks: Send + Sync + 'static {
+/// Runs the tasks of a queue.
+pub trait TaskHandler: Send + Sync + 'static {
     /// Until when the handler is paused, because it failed too often. Then one task is tried.
     fn paused_until_ms(&self) -> Option<i64>;
     fn run(&self, task: QueueTask) -> BoxFuture<'static, TaskResult>;
@@ -50,184 +50,186 @@ pub struct QueueWorker {
     pub store: QueueStore,
     pub clock: Clock,
     pub wakes: QueueWakes,
-    pub tasks: Arc<dyn RunTasks>,
+    pub handler: Arc<dyn TaskHandler>,
     pub stop: CancellationToken,
     /// How long tasks may go on after it was asked to stop.
     pub drain_timeout: Duration,
 }
 
-struct Running {
+struct WorkerLoop {
     store: Arc<QueueStore>,
-    tasks: Arc<dyn RunTasks>,
+    handler: Arc<dyn TaskHandler>,
     clock: Clock,
     wake: Arc<Notify>,
     gauges: QueueGauges,
-    calls: JoinSet<Option<Ended>>,
-    slow: Arc<()>,
-    /// Of tasks without a recorded outcome.
-    ended: Vec<Ended>,
-    /// Outcomes were recorded that no cycle has taken in.
-    is_dirty: bool,
+    in_flight: JoinSet<Option<UnrecordedOutcome>>,
+    slow_calls: Arc<()>,
+    /// The next cycle records these.
+    unrecorded: Vec<UnrecordedOutcome>,
+    /// Handlers recorded outcomes that no cycle has read.
+    has_new_outcomes: bool,
     measured: Option<Instant>,
     pruned: Instant,
 }
 
 impl QueueWorker {
     pub async fn run(self) {
-        let Self { plugin, store, clock, wakes, tasks, stop, drain_timeout } = self;
+        let Self { plugin, store, clock, wakes, handler, stop, drain_timeout } = self;
         let (wake, gauges) = (wakes.of(store.table()), QueueGauges::new(&plugin, store.table()));
-        let mut running = Running {
+        let mut worker = WorkerLoop {
             store: Arc::new(store),
-            tasks,
+            handler,
             clock,
             wake,
             gauges,
-            calls: JoinSet::new(),
-            slow: Arc::new(()),
-            ended: Vec::new(),
-            is_dirty: false,
+            in_flight: JoinSet::new(),
+            slow_calls: Arc::new(()),
+            unrecorded: Vec::new(),
+            has_new_outcomes: false,
             measured: None,
             pruned: Instant::now(),
         };
-        let mut errors = 0;
+        let mut errors = 0_u32;
         while !stop.is_cancelled() {
-            let pause = match running.step().await {
+            let next = match worker.step().await {
                 Ok(next) => {
                     errors = 0;
                     next
                 }
                 Err(error) => {
-                    tracing::warn!(plugin, queue = running.store.table(), %error, "the database failed a queue");
-                    let wait = BACKOFF_FIRST.saturating_mul(1 << errors.min(BACKOFF_DOUBLINGS_MAX));
+                    tracing::warn!(plugin, queue = worker.store.table(), %error, "the database failed a queue");
+                    let wait = BACKOFF.wait_after(errors);
                     errors = errors.saturating_add(1);
-                    Pause::Failed(wait)
+                    NextPoll::After(wait)
                 }
             };
-            running.pause(pause, &stop).await;
+            worker.wait(next, &stop).await;
         }
-        running.drain(drain_timeout).await;
+        worker.drain(drain_timeout).await;
     }
 }
 
 /// What the worker waits for before its next step.
-enum Pause {
+enum NextPoll {
     /// There may be more.
-    None,
+    Now,
     /// A push, the end of a task, or this time.
-    Idle { due_ms: i64 },
+    WhenDue { due_ms: i64 },
     /// The database failed, or the plugin takes no calls.
-    Failed(Duration),
+    After(Duration),
 }
 
-impl Running {
-    async fn step(&mut self) -> Result<Pause, StorageError> {
+impl WorkerLoop {
+    async fn step(&mut self) -> Result<NextPoll, StorageError> {
         let now_ms = self.clock.now_ms();
-        self.look_after(now_ms).await?;
+        self.run_maintenance(now_ms).await?;
         let slots = self.slots(now_ms);
         let mut due_ms = NEVER_MS;
-        if self.ended.is_empty() && !self.is_dirty {
+        if self.unrecorded.is_empty() && !self.has_new_outcomes {
             if slots.free == 0 {
-                return Ok(Pause::Idle { due_ms });
+                return Ok(NextPoll::WhenDue { due_ms });
             }
-            let look = self.store.look().await?;
-            let slow_due_ms = if slots.free_for_slow > 0 { look.slow_due_ms } else { NEVER_MS };
-            due_ms = look.fast_due_ms.min(slow_due_ms);
-            if !look.has_news && due_ms > now_ms {
-                return Ok(Pause::Idle { due_ms });
+            let polled = self.store.poll().await?;
+            let slow_due_ms = if slots.free_for_slow > 0 { polled.slow_due_ms } else { NEVER_MS };
+            due_ms = polled.fast_due_ms.min(slow_due_ms);
+            if !polled.needs_cycle && due_ms > now_ms {
+                return Ok(NextPoll::WhenDue { due_ms });
             }
         }
-        let cycle = self.store.run_cycle(&self.ended, slots, now_ms).await?;
-        let was_dirty = self.is_dirty || !self.ended.is_empty();
-        let was_refused = self.ended.iter().any(Ended::is_released);
-        self.ended.clear();
-        self.is_dirty = false;
-        self.gauges.count("lost", cycle.lost);
-        self.gauges.count("dead", cycle.dead);
+        let cycle = self.store.run_cycle(&self.unrecorded, slots, now_ms).await?;
+        let had_outcomes = self.has_new_outcomes || !self.unrecorded.is_empty();
+        let was_released = self.unrecorded.iter().any(UnrecordedOutcome::is_released);
+        self.unrecorded.clear();
+        self.has_new_outcomes = false;
+        self.gauges.count("lost", cycle.expired_leases);
+        self.gauges.count("dead", cycle.dead_lettered);
         let has_leased = !cycle.leased.is_empty();
-        cycle.leased.into_iter().for_each(|leased| self.begin(leased));
-        if was_refused {
-            return Ok(Pause::Failed(LOOK_INTERVAL));
+        cycle.leased.into_iter().for_each(|leased| self.start_call(leased));
+        if was_released {
+            return Ok(NextPoll::After(POLL_INTERVAL));
         }
-        if has_leased || was_dirty {
-            return Ok(Pause::None);
+        if has_leased || had_outcomes {
+            return Ok(NextPoll::Now);
         }
         // Keys that are due and got no slot wait for the end of another task.
-        Ok(Pause::Idle { due_ms: if due_ms > now_ms { due_ms } else { NEVER_MS } })
+        Ok(NextPoll::WhenDue { due_ms: if due_ms > now_ms { due_ms } else { NEVER_MS } })
     }
 
     fn slots(&self, now_ms: i64) -> TaskSlots {
-        let running = self.calls.len();
+        let running = self.in_flight.len();
         let at_once = usize::try_from(self.store.limits.at_once.max(1)).unwrap_or(usize::MAX);
-        let at_once = match self.tasks.paused_until_ms() {
+        let at_once = match self.handler.paused_until_ms() {
             Some(until_ms) if now_ms < until_ms => 0,
             Some(_) => 1,
             None => at_once,
         };
-        TaskSlots::new(at_once, running, Arc::strong_count(&self.slow) - 1)
+        TaskSlots::new(at_once, running, Arc::strong_count(&self.slow_calls) - 1)
     }
 
-    fn begin(&mut self, LeasedTask { task, is_slow }: LeasedTask) {
+    fn start_call(&mut self, LeasedTask { task, is_slow }: LeasedTask) {
         let lease = TaskLease { task: task.id, key: task.key.clone(), token: task.token };
         let (wait_ms, slow_after) = (task.retry_wait_ms, Duration::from_millis(task.slow_after_ms));
-        let (clock, gauges, slow) = (self.clock.clone(), self.gauges.clone(), is_slow.then(|| self.slow.clone()));
-        let call = self.tasks.run(task);
-        self.calls.spawn(async move {
-            let begun = Instant::now();
+        let (clock, gauges, slow) = (self.clock.clone(), self.gauges.clone(), is_slow.then(|| self.slow_calls.clone()));
+        let call = self.handler.run(task);
+        self.in_flight.spawn(async move {
+            let started = Instant::now();
             let result = call.await;
             drop(slow);
-            let (name, ended) = match result {
+            let (label, outcome) = match result {
                 TaskResult::Returned(TaskEnd::Recorded) => ("ok", None),
                 TaskResult::Returned(TaskEnd::Lost) => ("lost", None),
                 TaskResult::Returned(TaskEnd::Unrecorded) => {
-                    ("ok", Some(Ended::done(lease, begun.elapsed() > slow_after)))
+                    ("ok", Some(UnrecordedOutcome::done(lease, started.elapsed() > slow_after)))
                 }
-                TaskResult::Failed(reason) => ("failed", Some(Ended::failed(lease, clock.now_ms(), wait_ms, reason))),
-                TaskResult::NotStarted => ("not_started", Some(Ended::released(lease, is_slow))),
+                TaskResult::Failed(reason) => {
+                    ("failed", Some(UnrecordedOutcome::failed(lease, clock.now_ms(), wait_ms, reason)))
+                }
+                TaskResult::NotStarted => ("not_started", Some(UnrecordedOutcome::released(lease, is_slow))),
             };
-            gauges.count(name, 1);
-            ended
+            gauges.count(label, 1);
+            outcome
         });
     }
 
-    async fn pause(&mut self, pause: Pause, stop: &CancellationToken) {
-        let (due_ms, wait) = match pause {
-            Pause::None => {
-                self.collect();
+    async fn wait(&mut self, next: NextPoll, stop: &CancellationToken) {
+        let (due_ms, wait) = match next {
+            NextPoll::Now => {
+                self.collect_finished();
                 return;
             }
-            Pause::Idle { due_ms } => (due_ms, LOOK_INTERVAL),
-            Pause::Failed(wait) => (NEVER_MS, wait),
+            NextPoll::WhenDue { due_ms } => (due_ms, POLL_INTERVAL),
+            NextPoll::After(wait) => (NEVER_MS, wait),
         };
-        let is_idle = matches!(pause, Pause::Idle { .. });
+        let is_idle = matches!(next, NextPoll::WhenDue { .. });
         tokio::select! {
             () = stop.cancelled() => {}
             () = self.wake.notified(), if is_idle => {}
-            Some(ended) = self.calls.join_next(), if is_idle => self.note(ended),
+            Some(result) = self.in_flight.join_next(), if is_idle => self.record_finished(result),
             () = self.clock.sleep_until(due_ms), if due_ms < NEVER_MS => {}
             () = tokio::time::sleep(wait) => {}
         }
-        self.collect();
+        self.collect_finished();
     }
 
-    /// Takes in all calls that have ended meanwhile, so that they share a cycle.
-    fn collect(&mut self) {
-        while let Some(ended) = self.calls.try_join_next() {
-            self.note(ended);
+    /// All calls that have ended meanwhile share the next cycle.
+    fn collect_finished(&mut self) {
+        while let Some(result) = self.in_flight.try_join_next() {
+            self.record_finished(result);
         }
     }
 
-    fn note(&mut self, ended: Result<Option<Ended>, tokio::task::JoinError>) {
-        match ended {
-            Ok(Some(ended)) => self.ended.push(ended),
-            Ok(None) => self.is_dirty = true,
-            // Its lease runs out.
+    fn record_finished(&mut self, result: Result<Option<UnrecordedOutcome>, tokio::task::JoinError>) {
+        match result {
+            Ok(Some(outcome)) => self.unrecorded.push(outcome),
+            Ok(None) => self.has_new_outcomes = true,
+            // Its lease expires.
             Err(error) => tracing::error!(%error, queue = self.store.table(), "a task of a queue ended badly"),
         }
     }
 
-    async fn look_after(&mut self, now_ms: i64) -> Result<(), StorageError> {
+    async fn run_maintenance(&mut self, now_ms: i64) -> Result<(), StorageError> {
         if self.measured.is_none_or(|measured| measured.elapsed() >= MEASURE_INTERVAL) {
-            self.gauges.set(&self.store.measure(now_ms).await?, now_ms);
+            self.gauges.set(&self.store.stats(now_ms).await?, now_ms);
             self.measured = Some(Instant::now());
         }
         if self.pruned.elapsed() >= PRUNE_INTERVAL {
@@ -237,30 +239,30 @@ impl Running {
         Ok(())
     }
 
-    /// Lets running tasks end, and writes down how. The leases of those that do not run out.
+    /// Waits for calls in flight, and records their outcomes. The leases of those that do not end expire.
     async fn drain(mut self, limit: Duration) {
         let all = async {
-            while let Some(ended) = self.calls.join_next().await {
-                match ended {
-                    Ok(Some(ended)) => self.ended.push(ended),
-                    Ok(None) => self.is_dirty = true,
+            while let Some(result) = self.in_flight.join_next().await {
+                match result {
+                    Ok(Some(outcome)) => self.unrecorded.push(outcome),
+                    Ok(None) => self.has_new_outcomes = true,
                     Err(_) => {}
                 }
             }
         };
         let _ = tokio::time::timeout(limit, all).await;
-        let left = self.calls.len();
-        self.calls.shutdown().await;
+        let left = self.in_flight.len();
+        self.in_flight.shutdown().await;
         if left > 0 {
             tracing::info!(
                 queue = self.store.table(),
                 left,
-                "tasks did not end: others take them when their leases are over"
+                "tasks did not end: others take them when their leases expire"
             );
         }
-        if self.is_dirty || !self.ended.is_empty() {
+        if self.has_new_outcomes || !self.unrecorded.is_empty() {
             let none = TaskSlots { free: 0, free_for_slow: 0 };
-            if let Err(error) = self.store.run_cycle(&self.ended, none, self.clock.now_ms()).await {
+            if let Err(error) = self.store.run_cycle(&self.unrecorded, none, self.clock.now_ms()).await {
                 tracing::warn!(queue = self.store.table(), %error, "the last outcomes of a queue were not written");
             }
         }

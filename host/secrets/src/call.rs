@@ -5,12 +5,13 @@
 use super::{
     keyring::Keyring,
     master_key::{KeyPurpose, MasterKey},
-    seal::{SEAL_BYTES, SealedFor, key_id},
+    seal::{SEAL_BYTES, SealContext, key_id},
     signing_key, webhook_key,
 };
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use plugin_api::{
     abi::{HostError, HostErrorCode},
+    host::decode_call,
     manifest::{SealedKeyForm, SecretCall, SecretOperation},
 };
 use serde_json::{Value, json};
@@ -23,15 +24,14 @@ const ASSOCIATED_BYTES_MAX: usize = 1024;
 
 /// The response of a call: a JSON value and bytes.
 #[derive(Debug, Default)]
-pub struct SecretAnswer {
+pub struct SecretResponse {
     pub value: Value,
     pub bytes: Vec<u8>,
 }
 
-/// Answers one call of a plugin.
-pub fn answer(keyring: &Keyring, plugin: &str, request: &[u8], body: &[u8]) -> Result<SecretAnswer, HostError> {
-    let call: SecretCall =
-        serde_json::from_slice(request).map_err(|error| invalid(format!("not a call of a secret: {error}")))?;
+/// Runs one call of a plugin.
+pub fn run(keyring: &Keyring, plugin: &str, request: &[u8], body: &[u8]) -> Result<SecretResponse, HostError> {
+    let call: SecretCall = decode_call("a call of a secret", request)?;
     check_name(&call.secret)?;
     let bytes_max = match call.operation {
         SecretOperation::Open { .. } | SecretOperation::Reseal { .. } => TEXT_BYTES_MAX + SEAL_BYTES,
@@ -40,7 +40,7 @@ pub fn answer(keyring: &Keyring, plugin: &str, request: &[u8], body: &[u8]) -> R
     if body.len() > bytes_max {
         return Err(invalid(format!("{} bytes: at most {TEXT_BYTES_MAX} can be sealed or authenticated", body.len())));
     }
-    Secret { keyring, plugin, name: &call.secret }.run(call.operation, body)
+    NamedSecret { keyring, plugin, name: &call.secret }.run(call.operation, body)
 }
 
 fn check_name(name: &str) -> Result<(), HostError> {
@@ -52,62 +52,67 @@ fn check_name(name: &str) -> Result<(), HostError> {
 }
 
 #[derive(Clone, Copy)]
-struct Secret<'a> {
+struct NamedSecret<'a> {
     keyring: &'a Keyring,
     plugin: &'a str,
     name: &'a str,
 }
 
-impl Secret<'_> {
-    fn run(self, operation: SecretOperation, body: &[u8]) -> Result<SecretAnswer, HostError> {
-        let (keyring, bytes) = (self.keyring, SecretAnswer::bytes);
+impl NamedSecret<'_> {
+    fn run(self, operation: SecretOperation, body: &[u8]) -> Result<SecretResponse, HostError> {
+        let (keyring, bytes) = (self.keyring, SecretResponse::bytes);
         match operation {
             SecretOperation::Seal { associated_data } => {
-                self.sealed_for(KeyPurpose::Text, &decode(&associated_data)?)?.seal(keyring, body).map(bytes)
+                self.seal_context(KeyPurpose::Text, &decode(&associated_data)?)?.seal(keyring, body).map(bytes)
             }
             SecretOperation::Open { associated_data } => {
-                let opened = self.sealed_for(KeyPurpose::Text, &decode(&associated_data)?)?.open(keyring, body)?;
-                Ok(SecretAnswer::bytes(opened.to_vec()))
+                let opened = self.seal_context(KeyPurpose::Text, &decode(&associated_data)?)?.open(keyring, body)?;
+                Ok(SecretResponse::bytes(opened.to_vec()))
             }
             SecretOperation::Reseal { associated_data } => self.reseal(&decode(&associated_data)?, body).map(bytes),
-            SecretOperation::Hmac => self.tags(body).map(bytes),
+            SecretOperation::Hmac => self.hmac_tags(body).map(bytes),
             SecretOperation::VerifyHmac { tag } => {
-                Ok(SecretAnswer { value: json!(self.verifies(body, &decode(&tag)?)?), bytes: Vec::new() })
+                Ok(SecretResponse { value: json!(self.verify_hmac(body, &decode(&tag)?)?), bytes: Vec::new() })
             }
             SecretOperation::SealKey { associated_data } => {
                 webhook_key::check(body)?;
-                self.sealed_for(KeyPurpose::Key, &decode(&associated_data)?)?.seal(keyring, body).map(bytes)
+                self.seal_context(KeyPurpose::Key, &decode(&associated_data)?)?.seal(keyring, body).map(bytes)
             }
             SecretOperation::CreateKey { associated_data, bytes } => {
                 let text = webhook_key::generate(bytes)?;
-                let sealed_for = decode(&associated_data)?;
-                let sealed = self.sealed_for(KeyPurpose::Key, &sealed_for)?.seal(keyring, text.as_bytes())?;
-                Ok(SecretAnswer { value: json!(*text), bytes: sealed })
+                let associated_data = decode(&associated_data)?;
+                let sealed = self.seal_context(KeyPurpose::Key, &associated_data)?.seal(keyring, text.as_bytes())?;
+                Ok(SecretResponse { value: json!(*text), bytes: sealed })
             }
             SecretOperation::HmacWithKey { associated_data, sealed, form } => {
-                let sealed_for = decode(&associated_data)?;
-                let text = self.sealed_for(KeyPurpose::Key, &sealed_for)?.open(keyring, &decode(&sealed)?)?;
+                let associated_data = decode(&associated_data)?;
+                let text = self.seal_context(KeyPurpose::Key, &associated_data)?.open(keyring, &decode(&sealed)?)?;
                 let tag = match form {
                     SealedKeyForm::Text => hmac(&text, body)?,
                     SealedKeyForm::StandardWebhooks => hmac(&webhook_key::decode(&text)?, body)?,
                 };
-                Ok(SecretAnswer::bytes(tag.finalize().into_bytes().to_vec()))
+                Ok(SecretResponse::bytes(tag.finalize().into_bytes().to_vec()))
             }
             SecretOperation::CreateSigningKey { associated_data } => {
                 let seed = signing_key::generate()?;
-                let sealed_for = decode(&associated_data)?;
-                let sealed = self.sealed_for(KeyPurpose::SigningKey, &sealed_for)?.seal(keyring, &*seed)?;
-                Ok(SecretAnswer { value: json!(hex::encode(signing_key::public_key(&*seed)?)), bytes: sealed })
+                let associated_data = decode(&associated_data)?;
+                let sealed = self.seal_context(KeyPurpose::SigningKey, &associated_data)?.seal(keyring, &*seed)?;
+                Ok(SecretResponse { value: json!(hex::encode(signing_key::public_key(&*seed)?)), bytes: sealed })
             }
             SecretOperation::Sign { associated_data, sealed } => {
-                let sealed_for = decode(&associated_data)?;
-                let seed = self.sealed_for(KeyPurpose::SigningKey, &sealed_for)?.open(keyring, &decode(&sealed)?)?;
-                Ok(SecretAnswer::bytes(signing_key::sign(&seed, body)?.to_vec()))
+                let associated_data = decode(&associated_data)?;
+                let seed =
+                    self.seal_context(KeyPurpose::SigningKey, &associated_data)?.open(keyring, &decode(&sealed)?)?;
+                Ok(SecretResponse::bytes(signing_key::sign(&seed, body)?.to_vec()))
             }
         }
     }
 
-    fn sealed_for<'b>(&'b self, purpose: KeyPurpose, associated_data: &'b [u8]) -> Result<SealedFor<'b>, HostError> {
+    fn seal_context<'b>(
+        &'b self,
+        purpose: KeyPurpose,
+        associated_data: &'b [u8],
+    ) -> Result<SealContext<'b>, HostError> {
         if associated_data.is_empty() || associated_data.len() > ASSOCIATED_BYTES_MAX {
             let message = format!(
                 "the associated data has {} bytes: 1 to {ASSOCIATED_BYTES_MAX} name the record that the text belongs to",
@@ -115,7 +120,7 @@ impl Secret<'_> {
             );
             return Err(invalid(message));
         }
-        Ok(SealedFor { purpose, plugin: self.plugin, secret: self.name, associated_data })
+        Ok(SealContext { purpose, plugin: self.plugin, secret: self.name, associated_data })
     }
 
     /// The same text sealed with the newest key; nothing when it is already.
@@ -124,17 +129,17 @@ impl Secret<'_> {
             return Ok(Vec::new());
         }
         for purpose in [KeyPurpose::Text, KeyPurpose::SigningKey] {
-            let sealed_for = self.sealed_for(purpose, associated_data)?;
-            if let Ok(text) = sealed_for.open(self.keyring, sealed) {
-                return sealed_for.seal(self.keyring, &text);
+            let context = self.seal_context(purpose, associated_data)?;
+            if let Ok(text) = context.open(self.keyring, sealed) {
+                return context.seal(self.keyring, &text);
             }
         }
-        let as_key = self.sealed_for(KeyPurpose::Key, associated_data)?;
+        let as_key = self.seal_context(KeyPurpose::Key, associated_data)?;
         as_key.seal(self.keyring, &as_key.open(self.keyring, sealed)?)
     }
 
     /// A tag for each master key, the newest first.
-    fn tags(self, message: &[u8]) -> Result<Vec<u8>, HostError> {
+    fn hmac_tags(self, message: &[u8]) -> Result<Vec<u8>, HostError> {
         let mut tags = Vec::new();
         for key in self.keyring.iter() {
             tags.extend(self.hmac(key, message)?.finalize().into_bytes());
@@ -143,7 +148,7 @@ impl Secret<'_> {
     }
 
     /// Takes the same time for every tag of the right length.
-    fn verifies(self, message: &[u8], tag: &[u8]) -> Result<bool, HostError> {
+    fn verify_hmac(self, message: &[u8], tag: &[u8]) -> Result<bool, HostError> {
         let mut is_valid = false;
         for key in self.keyring.iter() {
             is_valid |= self.hmac(key, message)?.verify_slice(tag).is_ok();
@@ -156,7 +161,7 @@ impl Secret<'_> {
     }
 }
 
-impl SecretAnswer {
+impl SecretResponse {
     fn bytes(bytes: Vec<u8>) -> Self {
         Self { value: Value::Null, bytes }
     }

@@ -5,7 +5,7 @@
 
 use super::master_key::KeyId;
 use gateway_storage::{CommitStatement, Database, DatabaseSettings, Scope, StorageError};
-use plugin_api::{host::decode_rows, sql};
+use plugin_api::sql;
 
 /// The table, for both databases; one of the gateway's own migrations.
 pub const MIGRATION: &str = "CREATE TABLE host_secret_keys (
@@ -18,8 +18,7 @@ const SELECT: &str = "SELECT key_id FROM host_secret_keys ORDER BY position";
 
 /// The ids of the keys that ever sealed, the oldest first.
 pub async fn read(database: &Database) -> Result<Vec<String>, StorageError> {
-    let rows = database.read(&Scope::Host, sql(SELECT).into()).await?;
-    decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))
+    database.fetch_all(sql(SELECT)).await
 }
 
 /// As [`read`], of a database that is not open here.

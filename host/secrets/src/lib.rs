@@ -14,6 +14,6 @@ mod signing_key;
 mod tests;
 mod webhook_key;
 
-pub use call::SecretAnswer;
+pub use call::SecretResponse;
 pub use key_record::MIGRATION;
-pub use secrets::{KEY_FILE, Secrets};
+pub use secrets::Secrets;

@@ -23,7 +23,7 @@ pub const SEAL_BYTES: usize = HEADER_BYTES + NONCE_BYTES + TAG_BYTES;
 
 /// What a text is sealed for. Its key is derived from the first three; the last is authenticated with the text.
 #[derive(Clone, Copy)]
-pub struct SealedFor<'a> {
+pub struct SealContext<'a> {
     pub purpose: KeyPurpose,
     pub plugin: &'a str,
     pub secret: &'a str,
@@ -31,7 +31,7 @@ pub struct SealedFor<'a> {
     pub associated_data: &'a [u8],
 }
 
-impl SealedFor<'_> {
+impl SealContext<'_> {
     pub fn seal(self, keyring: &Keyring, text: &[u8]) -> Result<Vec<u8>, HostError> {
         let key = keyring.newest();
         let mut nonce = [0; NONCE_BYTES];

@@ -1,7 +1,7 @@
 //! The gateway's secrets: opened when the first plugin that asks for them starts.
 
 use super::{
-    call::{self, SecretAnswer},
+    call::{self, SecretResponse},
     key_record,
     keyring::Keyring,
     master_key::MasterKey,
@@ -66,18 +66,18 @@ impl Secrets {
         let key_file = config.secrets.key_file.clone().unwrap_or_else(|| config.data_dir.join(KEY_FILE));
         let found = configured_keys(&config.secrets, &key_file).and_then(|found| match found {
             Some((newest, older)) => check_recorded(&newest, &older, &recorded),
-            None => may_generate(&config.secrets, &key_file, &recorded),
+            None => check_may_generate(&config.secrets, &key_file, &recorded),
         });
         found.err()
     }
 
     /// Answers a plugin's call of the capability.
-    pub fn call(&self, plugin: &str, request: &[u8], body: &[u8]) -> Result<SecretAnswer, HostError> {
+    pub fn call(&self, plugin: &str, request: &[u8], body: &[u8]) -> Result<SecretResponse, HostError> {
         let Some(keyring) = self.keyring.get() else {
             // The plugin's constructor: nothing is open before its migrations.
             return Err(HostError::new(HostErrorCode::Unavailable, "the secrets are not open yet"));
         };
-        call::answer(keyring, plugin, request, body)
+        call::run(keyring, plugin, request, body)
     }
 
     async fn load(&self) -> Result<Keyring, String> {
@@ -110,7 +110,7 @@ impl Secrets {
         if let Some(found) = configured_keys(&self.config, &self.key_file)? {
             return Ok(found);
         }
-        may_generate(&self.config, &self.key_file, recorded)?;
+        check_may_generate(&self.config, &self.key_file, recorded)?;
         let key = MasterKey::random()?;
         let is_new = private_file::create(&self.key_file, &key.to_hex())?;
         if !is_new {
@@ -170,7 +170,7 @@ fn check_recorded(newest: &SourcedKey, older: &[MasterKey], recorded: &[String])
     ))
 }
 
-fn may_generate(config: &SecretsConfig, key_file: &Path, recorded: &[String]) -> Result<(), String> {
+fn check_may_generate(config: &SecretsConfig, key_file: &Path, recorded: &[String]) -> Result<(), String> {
     let file = key_file.display();
     if let Some(last) = recorded.last() {
         return Err(format!(

@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use super::{
-    call::{SecretAnswer, answer},
+    call::{self, SecretResponse},
     keyring::Keyring,
     master_key::{KeyPurpose, MasterKey},
-    seal::SealedFor,
+    seal::SealContext,
 };
 use plugin_api::{
     abi::{HostError, HostErrorCode},
@@ -41,9 +41,9 @@ fn call(
     (plugin, secret): (&str, &str),
     operation: SecretOperation,
     body: &[u8],
-) -> Result<SecretAnswer, HostError> {
+) -> Result<SecretResponse, HostError> {
     let call = SecretCall { secret: secret.to_owned(), operation };
-    answer(keyring, plugin, &serde_json::to_vec(&call).unwrap(), body)
+    call::run(keyring, plugin, &serde_json::to_vec(&call).unwrap(), body)
 }
 
 const MEMORY: (&str, &str) = ("memory", "values");
@@ -66,7 +66,7 @@ fn with_key(sealed: &[u8], associated_data: &str, form: SealedKeyForm) -> Secret
     SecretOperation::HmacWithKey { associated_data, sealed, form }
 }
 
-fn code_of(result: Result<SecretAnswer, HostError>) -> u32 {
+fn code_of(result: Result<SecretResponse, HostError>) -> u32 {
     result.expect_err("it must not open").code
 }
 
@@ -142,7 +142,7 @@ fn no_other_plugin_name_or_record_opens_it() {
 fn a_sealed_key_is_never_opened() {
     let keyring = keyring(MASTER, &[]);
     let create = SecretOperation::CreateKey { associated_data: hex::encode("a"), bytes: 32 };
-    let SecretAnswer { value, bytes } = call(&keyring, WEBHOOKS, create, &[]).unwrap();
+    let SecretResponse { value, bytes } = call(&keyring, WEBHOOKS, create, &[]).unwrap();
     let text = value.as_str().unwrap();
     assert!(text.starts_with("whsec_") && text.len() == 6 + 44, "{text}");
     assert_eq!(code_of(call(&keyring, WEBHOOKS, open("a"), &bytes)), INVALID);
@@ -226,7 +226,7 @@ fn wrong_input_is_refused_with_a_reason() {
         let error = call(&keyring, ("memory", name), seal("a"), b"a").unwrap_err();
         assert!(error.message.contains("the name of a secret"), "{name:?}: {error}");
     }
-    assert!(answer(&keyring, "memory", b"{}", b"").unwrap_err().message.contains("not a call of a secret"));
+    assert!(call::run(&keyring, "memory", b"{}", b"").unwrap_err().message.contains("not a call of a secret"));
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn a_sealed_signing_key_makes_the_signatures_of_rfc_8032() {
     let keyring = keyring(MASTER, &[]);
     let [seed, public_key, message, signature] = RFC_8032.map(|digits| hex::decode(digits).unwrap());
     let sealed_for =
-        SealedFor { purpose: KeyPurpose::SigningKey, plugin: LOG.0, secret: LOG.1, associated_data: b"key 1" };
+        SealContext { purpose: KeyPurpose::SigningKey, plugin: LOG.0, secret: LOG.1, associated_data: b"key 1" };
     let sealed = sealed_for.seal(&keyring, &seed).unwrap();
     assert_eq!(call(&keyring, LOG, sign(&sealed, "key 1"), &message).unwrap().bytes, signature);
     assert_eq!(super::signing_key::public_key(&seed).unwrap(), *public_key);

@@ -6,6 +6,7 @@ use alloy_dyn_abi::TypedData;
 use alloy_primitives::{Address, B256, Signature, eip191_hash_message, hex};
 use plugin_api::{
     abi::{HostError, HostErrorCode},
+    host::decode_call,
     manifest::{SignCall, SignResult, Signable},
 };
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 impl Signers {
     /// Handles a plugin's request; `granted` are the roles that it may sign with.
     pub fn call(&self, granted: &[String], request: &[u8]) -> Result<Value, HostError> {
-        let request: SignCall = serde_json::from_slice(request).map_err(|error| invalid(error.to_string()))?;
+        let request: SignCall = decode_call("a call of a key", request)?;
         match request {
             SignCall::Address { role } => {
                 check_grant(granted, &role)?;

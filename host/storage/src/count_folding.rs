@@ -4,11 +4,7 @@
 //! folding has locked are left to it. At READ COMMITTED no serialisable transaction can collide with it.
 
 use crate::{database::Database, dialect::Dialect, error::StorageError, scope::Scope};
-use plugin_api::{
-    abi::{Rows, Statement},
-    host::decode_rows,
-    sql,
-};
+use plugin_api::sql;
 use serde::de::DeserializeOwned;
 
 /// A sum of fewer rows costs as much as that of one.
@@ -74,7 +70,5 @@ fn fold(table: &str, columns: &str) -> String {
 }
 
 async fn read<T: DeserializeOwned>(database: &Database, text: String) -> Result<Vec<T>, StorageError> {
-    let statement: Statement = sql(text).into();
-    let rows: Rows = database.read(&Scope::Host, statement).await?;
-    decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))
+    database.fetch_all(sql(text)).await
 }

@@ -3,6 +3,7 @@
 use crate::{
     backup::{self, BackupError, BackupManifest, BackupOrigin},
     check::{AccessMode, CheckedStatement, StatementChecker},
+    decode_rows::decode_rows,
     dialect::Dialect,
     engine::{DatabaseInner, Engine},
     error::StorageError,
@@ -18,6 +19,7 @@ use crate::{
 };
 use futures_util::future::BoxFuture;
 use plugin_api::abi::{Rows, Statement, Value};
+use serde::de::DeserializeOwned;
 use std::{path::Path, sync::Arc, time::Duration};
 
 /// The result of [`Database::try_read`].
@@ -102,6 +104,14 @@ impl Database {
             ReadAttempt::Ready(result) => result,
             ReadAttempt::Pending(statement) => self.read_checked(scope, statement).await,
         }
+    }
+
+    /// All rows that a statement of the gateway itself selects, decoded.
+    pub async fn fetch_all<T: DeserializeOwned>(
+        &self,
+        statement: impl Into<Statement>,
+    ) -> Result<Vec<T>, StorageError> {
+        decode_rows(&self.read(&Scope::Host, statement.into()).await?)
     }
 
     /// Like [`Self::read`], but returns a statement that would have to wait, for [`Self::read_checked`].

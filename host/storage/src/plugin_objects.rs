@@ -7,10 +7,10 @@ use crate::{
     database::Database,
     dialect::Dialect,
     error::StorageError,
-    scope::{Scope, ViewNames, owns_table},
+    scope::{ViewNames, owns_table},
 };
 use futures_util::future::BoxFuture;
-use plugin_api::{Sql, host::decode_rows, sql};
+use plugin_api::{Sql, sql};
 use serde::de::DeserializeOwned;
 use sqlparser::ast::Statement;
 use std::collections::{BTreeMap, BTreeSet};
@@ -137,8 +137,7 @@ fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 async fn rows<T: DeserializeOwned>(database: &Database, statement: Sql) -> Result<Vec<T>, StorageError> {
-    let rows = database.read(&Scope::Host, statement.into()).await?;
-    decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))
+    database.fetch_all(statement).await
 }
 
 type ViewReads = BTreeMap<String, BTreeSet<String>>;

@@ -4,7 +4,7 @@
 //! keeps promises has to know.
 
 use crate::{commit_statement::CommitStatement, database::Database, error::StorageError, scope::Scope};
-use plugin_api::{host::decode_rows, sql};
+use plugin_api::sql;
 
 /// A restore makes the table, too: the backup may be older than this migration.
 pub const MIGRATION: &str = "CREATE TABLE IF NOT EXISTS host_restores (restored_ms BIGINT NOT NULL)";
@@ -16,8 +16,7 @@ pub fn record_text(restored_ms: i64) -> String {
 
 /// When the database was restored last, in Unix milliseconds; `None` for one that never was.
 pub async fn last_restore_ms(database: &Database) -> Result<Option<i64>, StorageError> {
-    let rows = database.read(&Scope::Host, sql("SELECT max(restored_ms) FROM host_restores").into()).await?;
-    let newest: Vec<Option<i64>> = decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))?;
+    let newest: Vec<Option<i64>> = database.fetch_all(sql("SELECT max(restored_ms) FROM host_restores")).await?;
     Ok(newest.into_iter().next().flatten())
 }
 

@@ -14,6 +14,7 @@
 
 use crate::{
     commit_statement::CommitStatement,
+    decode_rows::decode_rows,
     error::StorageError,
     revisions::{OwnerRevision, Revisions},
     shared_read::SharedRead,
@@ -22,7 +23,6 @@ use crate::{
 use parking_lot::Mutex;
 use plugin_api::{
     abi::{Rows, Statement},
-    host::decode_rows,
     manifest::MigrationSpec,
     sql,
 };
@@ -230,7 +230,7 @@ impl Versions {
 type VersionsRead = (HashMap<String, u64>, Option<WalLsn>);
 
 fn decode(rows: &Rows) -> Result<VersionsRead, StorageError> {
-    let rows: Vec<(String, u64)> = decode_rows(rows).map_err(|error| StorageError::Internal(error.to_string()))?;
+    let rows: Vec<(String, u64)> = decode_rows(rows)?;
     let mut lsn = None;
     let mut by_owner = HashMap::with_capacity(rows.len());
     for (owner, version) in rows {

@@ -4,8 +4,8 @@
 //! the LSN was read.** A commit is in the log before it is visible. Numbers of changes would not do: a standby shows commits in
 //! the order of the log, and the primary may show two that end at the same time in the other order.
 
-use crate::error::StorageError;
-use plugin_api::{abi::Rows, host::decode_rows};
+use crate::{decode_rows::decode_rows, error::StorageError};
+use plugin_api::abi::Rows;
 
 /// The end of the primary's log, in the form of a row of the versions: the text says whose log it is, after a mark that no
 /// plugin's name begins with, and the timeline, which every promotion changes.
@@ -44,8 +44,7 @@ impl WalLsn {
     }
 
     pub fn compare(&self, replayed: &Rows) -> Result<ReplayProgress, StorageError> {
-        let rows: Vec<(String, Option<u64>)> =
-            decode_rows(replayed).map_err(|error| StorageError::Internal(error.to_string()))?;
+        let rows: Vec<(String, Option<u64>)> = decode_rows(replayed)?;
         let Some((text, lsn)) = rows.into_iter().next() else { return Ok(ReplayProgress::Behind) };
         Ok(self.compare_with(&text, lsn))
     }

@@ -48,12 +48,12 @@ pub const RECORDED: [(&str, &str, &str); 27] = [
 ];
 
 /// What plugins count gets this prefix, and their label `plugin`.
-const OF_PLUGINS: &str = "plugin_";
+const PLUGIN_PREFIX: &str = "plugin_";
 
 /// The meaning of a metric, for those that nothing else describes.
 pub fn help(name: &str) -> Option<&'static str> {
     let described = RECORDED.iter().find(|(known, ..)| *known == name).map(|(_, _, help)| *help);
-    described.or_else(|| name.starts_with(OF_PLUGINS).then_some("Counted by a plugin: see its README"))
+    described.or_else(|| name.starts_with(PLUGIN_PREFIX).then_some("Counted by a plugin: see its README"))
 }
 
 #[cfg(test)]

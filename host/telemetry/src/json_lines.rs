@@ -29,9 +29,9 @@ where
         SystemTime.format_time(&mut line)?;
         let metadata = event.metadata();
         write!(line, r#"","level":"{}""#, metadata.level())?;
-        let mut members = Members { line: line.by_ref(), written: Ok(()) };
-        event.record(&mut members);
-        members.written?;
+        let mut visitor = FieldVisitor { line: line.by_ref(), result: Ok(()) };
+        event.record(&mut visitor);
+        visitor.result?;
         line.write_str(r#","target":"#)?;
         write_text(&mut line, metadata.target())?;
         line.write_str("}\n")
@@ -39,20 +39,20 @@ where
 }
 
 /// Writes fields as members. (A visitor returns nothing, so the first error waits here.)
-struct Members<'w> {
+struct FieldVisitor<'w> {
     line: Writer<'w>,
-    written: fmt::Result,
+    result: fmt::Result,
 }
 
-impl Members<'_> {
+impl FieldVisitor<'_> {
     fn member(&mut self, field: &Field, write_value: impl FnOnce(&mut Writer<'_>) -> fmt::Result) {
-        if self.written.is_ok() {
-            self.written = write_name(&mut self.line, field.name()).and_then(|()| write_value(&mut self.line));
+        if self.result.is_ok() {
+            self.result = write_name(&mut self.line, field.name()).and_then(|()| write_value(&mut self.line));
         }
     }
 }
 
-impl Visit for Members<'_> {
+impl Visit for FieldVisitor<'_> {
     fn record_f64(&mut self, field: &Field, value: f64) {
         self.member(field, |line| if value.is_finite() { write!(line, "{value}") } else { line.write_str("null") });
     }
@@ -76,7 +76,7 @@ impl Visit for Members<'_> {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         self.member(field, |line| {
             line.write_char('"')?;
-            write!(Escaped(line), "{value:?}")?;
+            write!(EscapingWriter(line), "{value:?}")?;
             line.write_char('"')
         });
     }
@@ -91,14 +91,14 @@ fn write_name(line: &mut Writer<'_>, name: &str) -> fmt::Result {
 
 fn write_text(line: &mut Writer<'_>, text: &str) -> fmt::Result {
     line.write_char('"')?;
-    Escaped(line).write_str(text)?;
+    EscapingWriter(line).write_str(text)?;
     line.write_char('"')
 }
 
 /// Escapes what JSON does not allow within a text.
-struct Escaped<'l, 'w>(&'l mut Writer<'w>);
+struct EscapingWriter<'l, 'w>(&'l mut Writer<'w>);
 
-impl fmt::Write for Escaped<'_, '_> {
+impl fmt::Write for EscapingWriter<'_, '_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let mut rest = text;
         while let Some(at) = rest.bytes().position(|byte| byte < 0x20 || matches!(byte, b'"' | b'\\')) {

@@ -10,6 +10,7 @@ use gateway_storage::StorageError;
 use plugin_api::{
     Address, Hash256, Wei,
     abi::{HostError, HostErrorCode},
+    host::decode_call,
     manifest::{IntentStatus, JournalCall, Lane},
 };
 use serde_json::{Value, json};
@@ -22,7 +23,7 @@ impl Journal {
         (roles, chains): (&[String], &[String]),
         request: &[u8],
     ) -> Result<Value, HostError> {
-        let request: JournalCall = serde_json::from_slice(request).map_err(|error| invalid(error.to_string()))?;
+        let request: JournalCall = decode_call("a call of the journal", request)?;
         match request {
             JournalCall::Send(_) => Err(invalid("an intent is recorded in a transaction".to_owned())),
             JournalCall::Status { id } => self.intent_status(self.store.intent(plugin, id).await?).await,

@@ -9,6 +9,7 @@ use gateway_config::MAIN;
 use gateway_storage::StorageError;
 use plugin_api::{
     abi::{HostError, HostErrorCode, Statement, StatementResult},
+    host::decode_call,
     manifest::{Intent, JournalCall},
     sql,
 };
@@ -41,7 +42,7 @@ impl Journal {
     where
         F: Future<Output = Result<Vec<StatementResult>, StorageError>>,
     {
-        let request: JournalCall = serde_json::from_slice(request).map_err(|error| invalid(error.to_string()))?;
+        let request: JournalCall = decode_call("a call of the journal", request)?;
         let JournalCall::Send(intent) = request else {
             return Err(invalid("only sending belongs into a transaction".to_owned()));
         };

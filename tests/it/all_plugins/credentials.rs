@@ -210,9 +210,9 @@ struct Subject {
 }
 
 /// What a lie is called, its exit code, and how it is told.
-type Lie = (&'static str, u8, fn(&mut Value, &Subject));
+type Forgery = (&'static str, u8, fn(&mut Value, &Subject));
 
-const LIES: [Lie; 10] = [
+const FORGERIES: [Forgery; 10] = [
     ("the same signed by another issuer", VALID, |_, _| {}),
     ("another agent's claim", FORGED, |lie, Subject { agent, job, other, .. }| {
         record(lie)[*job] = other.clone();
@@ -291,12 +291,12 @@ fn people_see_each_step(world: &World, agent: u64) {
 
 async fn lies_are_found(world: &World, right: &Value, subject: &Subject) {
     let (mut lies, liar) = (Vec::new(), world.liar());
-    for (.., tell) in LIES {
+    for (.., tell) in FORGERIES {
         lies.push(world.lie(right, |lie| tell(lie, subject)).await);
     }
     let texts: Vec<Vec<u8>> = lies.iter().map(|lie| lie.to_string().into_bytes()).collect();
     let said = world.python(&texts, &liar).await;
-    for (((what, code, _), lie), (python, said)) in LIES.iter().zip(&lies).zip(said) {
+    for (((what, code, _), lie), (python, said)) in FORGERIES.iter().zip(&lies).zip(said) {
         let (program, report) = world.program(lie, &liar);
         assert_eq!((program, python), (*code, *code), "{what}: {report:#}\n{said:#}");
     }

@@ -68,7 +68,7 @@ async fn send_mutants(count: u64) {
         clients.spawn(send_until(client, dice.fork(number), Arc::clone(&begun), count));
     }
     let growth = watch(&gateway, &begun, count).await;
-    let mut tally = Tally::default();
+    let mut tally = AnswerCounts::default();
     for of_client in clients.join_all().await {
         tally.add(of_client);
     }
@@ -79,14 +79,14 @@ async fn send_mutants(count: u64) {
 
 /// What was answered.
 #[derive(Debug, Default)]
-struct Tally {
+struct AnswerCounts {
     statuses: BTreeMap<u16, u64>,
     /// Of errors, by status and code.
     codes: BTreeMap<(u16, String), u64>,
     connections: u64,
 }
 
-impl Tally {
+impl AnswerCounts {
     fn note(&mut self, received: &Received) {
         *self.statuses.entry(received.status).or_default() += 1;
         let code = received.json()["code"].as_str().unwrap_or_default().to_owned();
@@ -106,8 +106,8 @@ impl Tally {
     }
 }
 
-async fn send_until(mut client: Client, mut dice: Dice, begun: Arc<AtomicU64>, count: u64) -> Tally {
-    let (mut tally, calls) = (Tally::default(), calls(Clock::System.now_s()));
+async fn send_until(mut client: Client, mut dice: Dice, begun: Arc<AtomicU64>, count: u64) -> AnswerCounts {
+    let (mut tally, calls) = (AnswerCounts::default(), calls(Clock::System.now_s()));
     while begun.fetch_add(1, Relaxed) < count {
         let call: &Call = dice.pick(&calls);
         let request = mutant(call, &mut dice, Clock::System.now_s());

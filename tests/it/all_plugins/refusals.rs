@@ -12,7 +12,7 @@ fn stranger() -> Wallet {
 }
 
 #[derive(Clone, Debug)]
-pub struct Refusal {
+pub struct RefusedCall {
     pub call: Call,
     pub status: u16,
     pub code: &'static str,
@@ -28,28 +28,28 @@ impl RightCalls {
     }
 
     /// With other members of the payload.
-    fn with(&self, operation: &str, members: &Value, status: u16, code: &'static str) -> Refusal {
-        Refusal { call: self.of(operation).with(members), status, code }
+    fn with(&self, operation: &str, members: &Value, status: u16, code: &'static str) -> RefusedCall {
+        RefusedCall { call: self.of(operation).with(members), status, code }
     }
 
     /// Signed by another wallet.
-    fn by(&self, operation: &str, wallet: &Wallet, status: u16, code: &'static str) -> Refusal {
-        Refusal { call: self.of(operation).by(wallet), status, code }
+    fn by(&self, operation: &str, wallet: &Wallet, status: u16, code: &'static str) -> RefusedCall {
+        RefusedCall { call: self.of(operation).by(wallet), status, code }
     }
 
-    fn at(&self, operation: &str, path: &str, status: u16, code: &'static str) -> Refusal {
-        Refusal { call: Call { path: path.to_owned(), ..self.of(operation) }, status, code }
+    fn at(&self, operation: &str, path: &str, status: u16, code: &'static str) -> RefusedCall {
+        RefusedCall { call: Call { path: path.to_owned(), ..self.of(operation) }, status, code }
     }
 
     /// A read with this query and no other.
-    fn query(&self, operation: &str, query: &str, code: &'static str) -> Refusal {
+    fn query(&self, operation: &str, query: &str, code: &'static str) -> RefusedCall {
         let call = Call { query: Vec::new(), ..self.of(operation) };
-        Refusal { call: call.query(query), status: 400, code }
+        RefusedCall { call: call.query(query), status: 400, code }
     }
 }
 
 /// One for each error that a plugin declares, in a gateway where every right call was made before.
-pub fn refusals(now_s: i64) -> Vec<Refusal> {
+pub fn refusals(now_s: i64) -> Vec<RefusedCall> {
     let right = RightCalls(calls(now_s));
     [
         talk(&right),
@@ -73,7 +73,7 @@ pub fn refusals(now_s: i64) -> Vec<Refusal> {
     .concat()
 }
 
-fn talk(right: &RightCalls) -> Vec<Refusal> {
+fn talk(right: &RightCalls) -> Vec<RefusedCall> {
     vec![
         right.with("ping_presence", &json!({ "status": "x".repeat(1000) }), 400, "bad_request"),
         right.with("create_guest", &json!({ "message": "" }), 400, "empty_message"),
@@ -90,7 +90,7 @@ fn talk(right: &RightCalls) -> Vec<Refusal> {
     ]
 }
 
-fn arena(right: &RightCalls) -> Vec<Refusal> {
+fn arena(right: &RightCalls) -> Vec<RefusedCall> {
     let digger = owner(1);
     vec![
         right.with("create_challenge", &json!({ "title": "" }), 400, "bad_request"),
@@ -111,7 +111,7 @@ fn arena(right: &RightCalls) -> Vec<Refusal> {
 }
 
 /// Bounty 1 is open, bounty 2 is awarded to agent 2.
-fn bounties(right: &RightCalls, now_s: i64) -> Vec<Refusal> {
+fn bounties(right: &RightCalls, now_s: i64) -> Vec<RefusedCall> {
     let digger = owner(1);
     vec![
         right.with("create_bounty", &json!({ "deadline": now_s - 1000 }), 400, "bad_request"),
@@ -130,7 +130,7 @@ fn bounties(right: &RightCalls, now_s: i64) -> Vec<Refusal> {
 }
 
 /// Artifacts, pages, payloads and tools.
-fn content(right: &RightCalls) -> Vec<Refusal> {
+fn content(right: &RightCalls) -> Vec<RefusedCall> {
     let empty = Call { payload: Payload::Bytes("text/plain".to_owned(), Vec::new()), ..right.of("store_payload") };
     vec![
         right.with("publish_artifact", &json!({ "name": "" }), 400, "bad_request"),
@@ -144,7 +144,7 @@ fn content(right: &RightCalls) -> Vec<Refusal> {
         right.at("write_page", "/api/kb/Not_A_Slug", 400, "bad_slug"),
         right.at("get_page", "/api/kb/no-such-page", 404, "not_found"),
         right.at("get_page_history", "/api/kb/no-such-page/history", 404, "not_found"),
-        Refusal { call: empty, status: 400, code: "bad_request" },
+        RefusedCall { call: empty, status: 400, code: "bad_request" },
         right.at("get_payload", &format!("/api/payloads/0x{:064}", 1), 404, "not_found"),
         right.with("publish_tool", &json!({ "name": "" }), 400, "bad_request"),
         right.with("publish_tool", &json!({ "url": "https://127.0.0.1/" }), 400, "private_url"),
@@ -155,15 +155,15 @@ fn content(right: &RightCalls) -> Vec<Refusal> {
     ]
 }
 
-fn calls_of_agents(right: &RightCalls) -> Vec<Refusal> {
+fn calls_of_agents(right: &RightCalls) -> Vec<RefusedCall> {
     let hop = |operation, path| {
         let mut call = right.at(operation, path, 508, "loop").call;
         call.headers.push(("x-service-hop".to_owned(), "1".to_owned()));
-        Refusal { call, status: 508, code: "loop" }
+        RefusedCall { call, status: 508, code: "loop" }
     };
     let seconds = |seconds: &str| {
         let call = Call { query: Vec::new(), ..right.of("invoke_compute") };
-        Refusal { call: call.query(&format!("seconds={seconds}")), status: 400, code: "bad_request" }
+        RefusedCall { call: call.query(&format!("seconds={seconds}")), status: 400, code: "bad_request" }
     };
     vec![
         right.at("get_a2a_card", "/a/nobody/.well-known/agent-card.json", 404, "not_found"),
@@ -178,7 +178,7 @@ fn calls_of_agents(right: &RightCalls) -> Vec<Refusal> {
 }
 
 /// There is no snapshot here.
-fn supply(right: &RightCalls) -> Vec<Refusal> {
+fn supply(right: &RightCalls) -> Vec<RefusedCall> {
     let mut refusals = vec![right.at("get_supply", "/api/supply", 503, "chain_unavailable")];
     let unknown = "/api/market/coingecko/coins/nobody";
     refusals.push(right.at("get_market_coin", unknown, 404, "not_found"));
@@ -190,7 +190,7 @@ fn supply(right: &RightCalls) -> Vec<Refusal> {
 }
 
 /// The owner of the second agent has no records.
-fn memory(right: &RightCalls) -> Vec<Refusal> {
+fn memory(right: &RightCalls) -> Vec<RefusedCall> {
     let of_sorter = right.of("anchor_memory").with(&json!({ "agentId": 2 })).by(&owner(2));
     vec![
         right.at("put_memory", "/api/memory/.plan", 400, "bad_request"),
@@ -201,7 +201,7 @@ fn memory(right: &RightCalls) -> Vec<Refusal> {
         right.at("delete_memory", "/api/memory/nothing", 404, "not_found"),
         right.with("anchor_memory", &json!({ "agentId": 2 }), 403, "not_owner"),
         right.with("anchor_memory", &json!({ "agentId": 999 }), 404, "not_found"),
-        Refusal { call: of_sorter, status: 409, code: "nothing_to_anchor" },
+        RefusedCall { call: of_sorter, status: 409, code: "nothing_to_anchor" },
         right.query("list_memory_anchors", "status=done", "bad_request"),
         right.at("get_memory_proof", "/api/memory/proof/1/x", 400, "bad_request"),
         right.at("get_memory_proof", "/api/memory/proof/1/999", 404, "not_found"),
@@ -209,25 +209,25 @@ fn memory(right: &RightCalls) -> Vec<Refusal> {
 }
 
 /// Without a key of the role that pays.
-fn faucet(right: &RightCalls) -> Vec<Refusal> {
-    let off = |operation: &str| Refusal { call: right.of(operation), status: 503, code: "disabled" };
+fn faucet(right: &RightCalls) -> Vec<RefusedCall> {
+    let off = |operation: &str| RefusedCall { call: right.of(operation), status: 503, code: "disabled" };
     vec![off("request_drip"), off("relay_call"), off("create_account")]
 }
 
 /// Without another chain.
-fn payin(right: &RightCalls) -> Vec<Refusal> {
+fn payin(right: &RightCalls) -> Vec<RefusedCall> {
     vec![
-        Refusal { call: right.of("create_quote"), status: 503, code: "disabled" },
+        RefusedCall { call: right.of("create_quote"), status: 503, code: "disabled" },
         right.at("get_quote", "/api/payin/q_0", 404, "not_found"),
         right.at("get_market", "/api/payin/market", 503, "market_unavailable"),
         right.by("list_addresses", &stranger(), 403, "not_operator"),
         right.by("pause_payin", &stranger(), 403, "not_operator"),
         right.with("pause_payin", &json!({ "chain": "eth" }), 400, "unknown_chain"),
-        Refusal { call: right.of("resolve_deposit"), status: 404, code: "not_found" },
+        RefusedCall { call: right.of("resolve_deposit"), status: 404, code: "not_found" },
     ]
 }
 
-fn referrals(right: &RightCalls) -> Vec<Refusal> {
+fn referrals(right: &RightCalls) -> Vec<RefusedCall> {
     vec![
         right.with("create_referral", &json!({ "newAgentId": 999 }), 404, "not_found"),
         right.by("create_referral", &stranger(), 403, "not_owner"),
@@ -240,12 +240,12 @@ fn referrals(right: &RightCalls) -> Vec<Refusal> {
     ]
 }
 
-fn webhooks(right: &RightCalls) -> Vec<Refusal> {
+fn webhooks(right: &RightCalls) -> Vec<RefusedCall> {
     vec![
         right.with("set_webhook", &json!({ "secret": "too short" }), 400, "bad_request"),
         right.with("set_webhook", &json!({ "url": "http://127.0.0.1/" }), 400, "private_url"),
         right.at("delete_webhook", "/api/webhooks/999", 404, "not_found"),
-        Refusal {
+        RefusedCall {
             call: Call { path: "/api/webhooks/1".to_owned(), ..right.of("delete_webhook") }.by(&stranger()),
             status: 403,
             code: "not_owner",
@@ -255,7 +255,7 @@ fn webhooks(right: &RightCalls) -> Vec<Refusal> {
     ]
 }
 
-fn waitlist(right: &RightCalls) -> Vec<Refusal> {
+fn waitlist(right: &RightCalls) -> Vec<RefusedCall> {
     let address = alice().address().to_owned();
     let of = |change: &str, code| {
         let fields = [
@@ -282,7 +282,7 @@ fn waitlist(right: &RightCalls) -> Vec<Refusal> {
     ]
 }
 
-fn reads(right: &RightCalls) -> Vec<Refusal> {
+fn reads(right: &RightCalls) -> Vec<RefusedCall> {
     vec![
         right.at("get_log_tile", "/api/log/tile/0/x000", 404, "not_found"),
         right.at("get_log_entries", "/api/log/tile/entries/x000", 404, "not_found"),

@@ -26,7 +26,7 @@ pub const GROUND: u64 = 70;
 #[derive(Clone, Debug)]
 pub enum Step {
     /// One block.
-    Mine(Vec<Act>),
+    Mine(Vec<ContractCall>),
     Empty(u64),
     Branch(Branch),
     Restart,
@@ -41,7 +41,7 @@ pub struct Branch {
     how: How,
     depth: u64,
     again: u8,
-    then: Vec<Act>,
+    then: Vec<ContractCall>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +55,7 @@ enum How {
 }
 
 #[derive(Clone, Debug)]
-pub enum Act {
+pub enum ContractCall {
     Register,
     Update(u64, u8),
     SetStatus(u64, u8),
@@ -83,18 +83,18 @@ impl Step {
     }
 }
 
-pub fn act() -> impl Strategy<Value = Act> {
+pub fn act() -> impl Strategy<Value = ContractCall> {
     let agent = || 1..=AGENTS;
     let job = || 1..=JOBS;
     prop_oneof![
-        1 => Just(Act::Register),
-        2 => (agent(), any::<u8>()).prop_map(|(agent, price)| Act::Update(agent, price)),
-        1 => (agent(), 0..2u8).prop_map(|(agent, status)| Act::SetStatus(agent, status)),
-        6 => (agent(), any::<u8>()).prop_map(|(agent, more)| Act::Request(agent, more)),
-        4 => job().prop_map(Act::Deliver),
-        4 => (job(), 1..=5u8).prop_map(|(job, rating)| Act::Release(job, rating)),
-        1 => job().prop_map(Act::Refund),
-        1 => job().prop_map(Act::Dispute),
+        1 => Just(ContractCall::Register),
+        2 => (agent(), any::<u8>()).prop_map(|(agent, price)| ContractCall::Update(agent, price)),
+        1 => (agent(), 0..2u8).prop_map(|(agent, status)| ContractCall::SetStatus(agent, status)),
+        6 => (agent(), any::<u8>()).prop_map(|(agent, more)| ContractCall::Request(agent, more)),
+        4 => job().prop_map(ContractCall::Deliver),
+        4 => (job(), 1..=5u8).prop_map(|(job, rating)| ContractCall::Release(job, rating)),
+        1 => job().prop_map(ContractCall::Refund),
+        1 => job().prop_map(ContractCall::Dispute),
     ]
 }
 
@@ -145,7 +145,7 @@ impl<'d> ScriptedNode<'d> {
         devnet.call("evm_setAutomine", json!([false])).await.unwrap();
         let ground = devnet.call("evm_snapshot", json!([])).await.unwrap();
         let mut node = Self { devnet, ground, snapshots: Vec::new(), acts: 0 };
-        node.mine(&vec![Act::Register; usize::try_from(AGENTS).unwrap()]).await;
+        node.mine(&vec![ContractCall::Register; usize::try_from(AGENTS).unwrap()]).await;
         devnet.mine(GROUND).await.unwrap();
         node
     }
@@ -165,7 +165,7 @@ impl<'d> ScriptedNode<'d> {
         }
     }
 
-    async fn mine(&mut self, acts: &[Act]) {
+    async fn mine(&mut self, acts: &[ContractCall]) {
         for act in acts {
             self.send(act).await;
         }
@@ -180,11 +180,11 @@ impl<'d> ScriptedNode<'d> {
         self.devnet.call("anvil_dropAllTransactions", json!([])).await.unwrap();
     }
 
-    async fn send(&mut self, act: &Act) {
+    async fn send(&mut self, act: &ContractCall) {
         self.acts += 1;
         let hash = format!("0x{:064x}", self.acts);
         let (who, contract, function, args, wei) = match act {
-            Act::Register => {
+            ContractCall::Register => {
                 let name = format!("agent {} ä😀'\"", self.acts);
                 (
                     "user1",
@@ -194,25 +194,25 @@ impl<'d> ScriptedNode<'d> {
                     100 * FMX,
                 )
             }
-            Act::Update(agent, price) => {
+            ContractCall::Update(agent, price) => {
                 let args =
                     vec![agent.to_string(), format!("https://{price}.example"), String::new(), price.to_string()];
                 ("user1", "registry", UPDATE, args, 0)
             }
-            Act::SetStatus(agent, status) => {
+            ContractCall::SetStatus(agent, status) => {
                 ("user1", "registry", SET_STATUS, vec![agent.to_string(), status.to_string()], 0)
             }
-            Act::Request(agent, more) => {
+            ContractCall::Request(agent, more) => {
                 let client = if more % 2 == 0 { "user2" } else { "user3" };
                 (client, "escrow", REQUEST, vec![agent.to_string(), hash, String::new()], FMX + u128::from(*more))
             }
-            Act::Deliver(job) => ("user1", "escrow", DELIVER, vec![job.to_string(), hash, String::new()], 0),
-            Act::Release(job, rating) => {
+            ContractCall::Deliver(job) => ("user1", "escrow", DELIVER, vec![job.to_string(), hash, String::new()], 0),
+            ContractCall::Release(job, rating) => {
                 let client = if job % 2 == 0 { "user2" } else { "user3" };
                 (client, "escrow", RELEASE, vec![job.to_string(), rating.to_string()], 0)
             }
-            Act::Refund(job) => ("user1", "escrow", REFUND, vec![job.to_string()], 0),
-            Act::Dispute(job) => ("user2", "escrow", DISPUTE, vec![job.to_string()], 0),
+            ContractCall::Refund(job) => ("user1", "escrow", REFUND, vec![job.to_string()], 0),
+            ContractCall::Dispute(job) => ("user2", "escrow", DISPUTE, vec![job.to_string()], 0),
         };
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         self.devnet.send(who, contract, function, &args, wei).await.unwrap();

@@ -13,7 +13,7 @@ use plugin_testing::{ScriptedChain, TestGateway, Value, json};
 struct Caller<const HAS_GRANT: bool>;
 
 #[derive(serde::Deserialize, JsonSchema)]
-struct Asked {
+struct ChainQuery {
     chain: String,
 }
 
@@ -50,7 +50,7 @@ where
 /// The result, or the number of the gateway's error.
 async fn call_raw<P: Plugin>(
     cx: RequestContext<P>,
-    JsonBody(asked): JsonBody<Asked>,
+    JsonBody(asked): JsonBody<ChainQuery>,
 ) -> Result<Json<Value>, HandlerError> {
     Ok(Json(match cx.chain(&asked.chain).raw_call(RawCall::new("eth_gasPrice", "[]")).await {
         Ok(RawAnswer { result: Ok(result), .. }) => json!({ "ok": String::from_utf8_lossy(&result) }),

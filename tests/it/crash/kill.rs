@@ -40,7 +40,7 @@ async fn kills_lose_and_double_nothing_on_postgres() {
 }
 
 #[derive(Debug)]
-struct Tally {
+struct WriteCounts {
     acknowledged: usize,
     refused: usize,
     /// Left without an answer when the process was killed.
@@ -50,7 +50,7 @@ struct Tally {
 }
 
 /// Kills the gateways of one database, one after the other, and compares at the end what is stored with what clients were told.
-async fn run(setup: Setup, kills: u64, mut dice: Dice) -> Tally {
+async fn run(setup: Setup, kills: u64, mut dice: Dice) -> WriteCounts {
     let wallets: Vec<Wallet> = (0..WALLETS).map(Wallet::new).collect();
     let mut ledger = Ledger::default();
     let mut threads = Vec::new();
@@ -88,12 +88,12 @@ async fn kill_while_it_starts(setup: &Setup, moment: Duration) {
     }
 }
 
-async fn audit(setup: &Setup, mut ledger: Ledger) -> Tally {
+async fn audit(setup: &Setup, mut ledger: Ledger) -> WriteCounts {
     let gateway = setup.start().await.unwrap();
     let stored = Stored::read(setup).await;
     ledger.compare(&stored);
     let unknown: Vec<&Write> = ledger.writes.iter().filter(|write| write.outcome == Outcome::Unknown).collect();
-    let tally = Tally {
+    let tally = WriteCounts {
         acknowledged: ledger.count(Outcome::Acknowledged),
         refused: ledger.count(Outcome::Refused),
         without_answer: unknown.len(),
@@ -104,9 +104,9 @@ async fn audit(setup: &Setup, mut ledger: Ledger) -> Tally {
     tally
 }
 
-fn report(tallies: &[Tally], kills: u64, started: Instant) {
+fn report(tallies: &[WriteCounts], kills: u64, started: Instant) {
     eprintln!("{kills} kills in {:?}", started.elapsed());
-    for Tally { acknowledged, refused, without_answer, stored_without_answer } in tallies {
+    for WriteCounts { acknowledged, refused, without_answer, stored_without_answer } in tallies {
         eprintln!(
             "{acknowledged} acknowledged, {refused} too early, {without_answer} without an answer, of which {stored_without_answer} are stored"
         );

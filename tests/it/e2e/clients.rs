@@ -90,12 +90,12 @@ pub async fn ask(command: Command, question: &Value) -> Value {
 }
 
 /// An EventSource in a process of its own that prints a line for each event.
-struct Listener {
+struct EventSourceProcess {
     _process: tokio::process::Child,
     lines: Lines<BufReader<ChildStdout>>,
 }
 
-impl Listener {
+impl EventSourceProcess {
     /// When this returns, the stream is open.
     async fn start(url: &str) -> Self {
         let mut command = tokio::process::Command::from(node("follow.mjs"));
@@ -149,7 +149,7 @@ async fn eth_account_plays_the_scenario() {
 async fn event_source_misses_nothing_of_a_restart() {
     let mut gateway = setup().start().await.unwrap();
     let same_port = gateway.setup().clone().set("http.listen", gateway.address());
-    let mut listener = Listener::start(&format!("{}/api/stream", gateway.base_url())).await;
+    let mut listener = EventSourceProcess::start(&format!("{}/api/stream", gateway.base_url())).await;
     let before = Site::of(&gateway).open_thread(&Wallet::new(1), "Before").await;
     assert_eq!(listener.line().await, format!("1 thread.create {before}"));
     assert!(gateway.terminate(LIMIT).await.unwrap().success());

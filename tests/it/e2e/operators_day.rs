@@ -20,7 +20,7 @@ const RUN: &str = "sh -c 'echo $$ > gateway.pid; exec gateway run'";
 const STOP: &str = "kill \"$(cat gateway.pid)\"";
 
 /// Who types: the program on PATH, a folder to work in, and the gateway that runs in another terminal.
-struct Operator {
+struct OperatorShell {
     home: TempDir,
     folder: PathBuf,
     plugins: String,
@@ -29,7 +29,7 @@ struct Operator {
     gateway: Option<Child>,
 }
 
-impl Drop for Operator {
+impl Drop for OperatorShell {
     fn drop(&mut self) {
         if let Some(gateway) = &mut self.gateway {
             // It may have ended.
@@ -39,7 +39,7 @@ impl Drop for Operator {
     }
 }
 
-impl Operator {
+impl OperatorShell {
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
         let (bin, plugins, folder) = (home.path().join("bin"), home.path().join("plugins"), home.path().join("work"));
@@ -106,7 +106,7 @@ fn commands(page: &str) -> Vec<&str> {
 
 #[tokio::test]
 async fn the_day_of_an_operator_works_as_it_is_written() {
-    let mut operator = Operator::new();
+    let mut operator = OperatorShell::new();
     let (mut runs, mut threads) = (0, Vec::new());
     for line in commands(PAGE) {
         match line {

@@ -22,13 +22,13 @@ use tokio::{
 const PART_BYTES: usize = 8 * 1024;
 
 /// What came on each connection.
-type Sent = Arc<Mutex<Vec<Vec<u8>>>>;
+type ReceivedBytes = Arc<Mutex<Vec<Vec<u8>>>>;
 
 /// A way to the gateway on which requests are kept.
 pub struct SentRequests {
     /// For the client, in place of the gateway's.
     pub base_url: String,
-    sent: Sent,
+    sent: ReceivedBytes,
     task: JoinHandle<()>,
 }
 
@@ -39,7 +39,7 @@ struct SentRequest {
     payload: Value,
 }
 
-fn lock(sent: &Sent) -> MutexGuard<'_, Vec<Vec<u8>>> {
+fn lock(sent: &ReceivedBytes) -> MutexGuard<'_, Vec<Vec<u8>>> {
     sent.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -47,7 +47,7 @@ impl SentRequests {
     pub async fn to(gateway: &GatewayProcess) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let base_url = format!("http://{}", listener.local_addr().unwrap());
-        let sent = Sent::default();
+        let sent = ReceivedBytes::default();
         let task = tokio::spawn(accept(listener, gateway.address().to_owned(), sent.clone()));
         Self { base_url, sent, task }
     }
@@ -74,14 +74,14 @@ impl Drop for SentRequests {
     }
 }
 
-async fn accept(listener: TcpListener, gateway: String, sent: Sent) {
+async fn accept(listener: TcpListener, gateway: String, sent: ReceivedBytes) {
     while let Ok((client, _)) = listener.accept().await {
         // It fails when one side goes away, which the other one is told by the end of its connection.
         tokio::spawn(forward(client, gateway.clone(), sent.clone()));
     }
 }
 
-async fn forward(client: TcpStream, gateway: String, sent: Sent) -> io::Result<()> {
+async fn forward(client: TcpStream, gateway: String, sent: ReceivedBytes) -> io::Result<()> {
     let (mut from_gateway, mut to_gateway) = TcpStream::connect(gateway).await?.into_split();
     let (mut from_client, mut to_client) = client.into_split();
     tokio::spawn(async move { copy(&mut from_gateway, &mut to_client).await });

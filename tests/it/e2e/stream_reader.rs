@@ -7,12 +7,12 @@ pub struct StreamReader {
     response: reqwest::Response,
     /// Bytes that are no whole line yet.
     unread: Vec<u8>,
-    block: Block,
+    block: EventFields,
 }
 
 /// The fields since the last empty line.
 #[derive(Default)]
-struct Block {
+struct EventFields {
     id: Option<String>,
     name: Option<String>,
     data: Option<String>,
@@ -33,7 +33,7 @@ pub struct Event {
 
 impl StreamReader {
     pub fn new(response: reqwest::Response) -> Self {
-        Self { response, unread: Vec::new(), block: Block::default() }
+        Self { response, unread: Vec::new(), block: EventFields::default() }
     }
 
     pub fn header(&self, name: &str) -> &str {
@@ -99,7 +99,7 @@ impl StreamReader {
     }
 }
 
-impl Block {
+impl EventFields {
     fn take_in(&mut self, line: &str) -> Option<Part> {
         if let Some(comment) = line.strip_prefix(':') {
             return Some(Part::Comment(comment.trim().to_owned()));

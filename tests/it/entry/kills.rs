@@ -56,7 +56,7 @@ async fn kill_repeatedly(kills: u64) {
         lobbies.push(Lobby::open(&devnet, engine, adjust).await);
     }
     let runs = lobbies.into_iter().zip(0..).map(|(lobby, number)| {
-        let run = Run { lobby, dice: dice.fork(number), number, asked: Vec::new() };
+        let run = GiftKillRun { lobby, dice: dice.fork(number), number, asked: Vec::new() };
         run.finish(kills)
     });
     for tally in join_all(runs).await {
@@ -76,14 +76,14 @@ enum Gift {
 
 /// A request, and what its client heard; `None` when the connection broke.
 #[derive(Debug)]
-struct Asked {
+struct GiftRequest {
     gift: Gift,
     address: String,
     answers: Vec<Option<StatusCode>>,
 }
 
 #[derive(Debug, Default)]
-struct Tally {
+struct GiftCounts {
     promised: usize,
     refused: usize,
     without_answer: usize,
@@ -91,15 +91,15 @@ struct Tally {
     given_without_answer: usize,
 }
 
-struct Run<'n> {
+struct GiftKillRun<'n> {
     lobby: Lobby<'n>,
     dice: Dice,
     number: u64,
-    asked: Vec<Asked>,
+    asked: Vec<GiftRequest>,
 }
 
-impl Run<'_> {
-    async fn finish(mut self, kills: u64) -> Tally {
+impl GiftKillRun<'_> {
+    async fn finish(mut self, kills: u64) -> GiftCounts {
         for _ in 0..kills {
             self.ask_until_killed().await;
             self.disturb_chain().await;
@@ -141,7 +141,7 @@ impl Run<'_> {
             (self.dice.below(2 * ASKED_PER_RUN + 2), Duration::from_micros(self.dice.below(400_000)));
         let asking = join_all(requests.into_iter().map(|(gift, address, same)| {
             let answers = join_all(same.into_iter().map(|request| status_of(request, &answered)));
-            async move { Asked { gift, address, answers: answers.await } }
+            async move { GiftRequest { gift, address, answers: answers.await } }
         }));
         let killed = async {
             // At the latest when so many have their answer, or none comes because the chain stands still.
@@ -189,7 +189,7 @@ impl Run<'_> {
         }
     }
 
-    async fn is_given(&self, asked: &Asked) -> bool {
+    async fn is_given(&self, asked: &GiftRequest) -> bool {
         match asked.gift {
             Gift::Coins => {
                 let balance = self.lobby.balance(&asked.address).await;
@@ -205,8 +205,8 @@ impl Run<'_> {
         }
     }
 
-    async fn compare(self, kills: u64) -> Tally {
-        let (mut tally, mut drips) = (Tally::default(), 0);
+    async fn compare(self, kills: u64) -> GiftCounts {
+        let (mut tally, mut drips) = (GiftCounts::default(), 0);
         let reverted: BTreeSet<String> = {
             // A call whose nonce another call took after a reorganisation.
             let rows =

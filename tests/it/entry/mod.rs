@@ -27,13 +27,13 @@ const DRIP_WEI: u64 = 500_000_000_000_000_000;
 /// It costs its caller nothing but gas.
 const CREATE_PLAN: &str = "createPlan(uint256 pricePerPeriod, uint64 period, string metadataURI)";
 
-struct Entry<'d> {
+struct EntrySetup<'d> {
     devnet: &'d Devnet,
     gateway: GatewayProcess,
     site: Site,
 }
 
-impl Entry<'_> {
+impl EntrySetup<'_> {
     async fn post(&self, path: &str, body: &Value) -> (u16, Value) {
         let request = self.site.request(reqwest::Method::POST, path).header("content-type", "application/json");
         let response = request.body(body.to_string()).send().await.unwrap();
@@ -59,7 +59,7 @@ impl Entry<'_> {
     }
 }
 
-async fn signature(entry: &Entry<'_>, library: &str, arguments: &[&str]) -> String {
+async fn signature(entry: &EntrySetup<'_>, library: &str, arguments: &[&str]) -> String {
     let base_url = entry.gateway.base_url();
     let printed = match library {
         "eth-account" => run(python("sign_execute.py"), &[&[base_url], arguments].concat()).await,
@@ -68,7 +68,7 @@ async fn signature(entry: &Entry<'_>, library: &str, arguments: &[&str]) -> Stri
     printed.trim().to_owned()
 }
 
-async fn enters(entry: &Entry<'_>, wallet: &Wallet) {
+async fn enters(entry: &EntrySetup<'_>, wallet: &Wallet) {
     let address = wallet.address();
     let (status, drip) = entry.post("/api/faucet", &json!({ "address": address })).await;
     assert_eq!(status, 202, "{drip}");
@@ -121,7 +121,7 @@ async fn a_new_wallet_gets_coins_an_account_and_sponsored_calls() {
     for (engine, relayer, number) in [(Engine::Sqlite, "relayer", 70_001), (Engine::Postgres, "facilitator", 70_002)] {
         let setup = setup_on_devnet(&devnet, engine, &PLUGINS, ("relayer", relayer)).await;
         let gateway = setup.set("plugins.faucet.reserve_wei", "\"1000000000000000000\"").start().await.unwrap();
-        let entry = Entry { devnet: &devnet, site: Site::of(&gateway), gateway };
+        let entry = EntrySetup { devnet: &devnet, site: Site::of(&gateway), gateway };
         enters(&entry, &Wallet::new(number)).await;
     }
 }

@@ -59,8 +59,8 @@ async fn kill_repeatedly(kills: u64) {
     let devnet = Devnet::start().await.unwrap();
     let (dice, started) = (Dice::new(), Instant::now());
     // One after the other: the contracts count agents and jobs.
-    let sqlite = Run::begin(&devnet, Engine::Sqlite, dice.fork(0), kills).await;
-    let postgres = Run::begin(&devnet, Engine::Postgres, dice.fork(1), kills).await;
+    let sqlite = PayoutRun::begin(&devnet, Engine::Sqlite, dice.fork(0), kills).await;
+    let postgres = PayoutRun::begin(&devnet, Engine::Postgres, dice.fork(1), kills).await;
     join_all([sqlite, postgres].map(|run| run.finish(kills))).await;
     eprintln!("{kills} kills in {:?}", started.elapsed());
 }
@@ -72,7 +72,7 @@ struct Referral {
     job: u64,
 }
 
-struct Run<'n> {
+struct PayoutRun<'n> {
     devnet: &'n Devnet,
     setup: Setup,
     gateway: GatewayProcess,
@@ -86,7 +86,7 @@ struct Run<'n> {
     reorganises: bool,
 }
 
-impl<'n> Run<'n> {
+impl<'n> PayoutRun<'n> {
     async fn begin(devnet: &'n Devnet, engine: Engine, dice: Dice, kills: u64) -> Self {
         let (payer, client, reorganises) = match engine {
             Engine::Sqlite => ("growth", "user2", true),

@@ -107,7 +107,7 @@ pub fn plugin_module() -> PluginModule_Ref {
     plugin_api::host::object_module::<Accounts>()
 }
 
-type Done = Result<Value, HandlerError<AccountsError>>;
+type OperationResult = Result<Value, HandlerError<AccountsError>>;
 
 async fn run_operation(
     cx: RequestContext<Accounts>,
@@ -132,7 +132,7 @@ async fn run_operation(
     Ok(Json(done))
 }
 
-async fn open(tx: &Tx, name: &str, pair: i64, balance: i64) -> Done {
+async fn open(tx: &Tx, name: &str, pair: i64, balance: i64) -> OperationResult {
     let count: Option<i64> = tx.row(sql("SELECT accounts FROM accounts_totals WHERE name = 'all'")).await?;
     let insert = sql("INSERT INTO accounts_accounts (name, pair, balance, moves) VALUES ($1, $2, $3, 0)");
     tx.execute(insert.bind(name).bind(pair).bind(balance)).await.map_err(taken)?;
@@ -149,14 +149,14 @@ fn taken(error: HostError) -> HandlerError<AccountsError> {
     if error.is(HostErrorCode::Constraint) { AccountsError::Taken.into() } else { error.into() }
 }
 
-async fn deposit(tx: &Tx, name: &str, amount: i64) -> Done {
+async fn deposit(tx: &Tx, name: &str, amount: i64) -> OperationResult {
     let update =
         sql("UPDATE accounts_accounts SET balance = balance + $2, moves = moves + 1 WHERE name = $1 RETURNING balance");
     let balance: Option<i64> = tx.row(update.bind(name).bind(amount)).await?;
     Ok(json!({ "balance": balance.ok_or(AccountsError::Unknown)? }))
 }
 
-async fn transfer(tx: &Tx, number: i64, (from, to): (&str, &str), amount: i64) -> Done {
+async fn transfer(tx: &Tx, number: i64, (from, to): (&str, &str), amount: i64) -> OperationResult {
     let (from_balance, from_moves) = account(tx, from).await?;
     let (to_balance, to_moves) = account(tx, to).await?;
     if from_balance < amount {
@@ -179,7 +179,7 @@ async fn account(tx: &Tx, name: &str) -> Result<(i64, i64), HandlerError<Account
     Ok(found.ok_or(AccountsError::Unknown)?)
 }
 
-async fn withdraw(tx: &Tx, name: &str, amount: i64) -> Done {
+async fn withdraw(tx: &Tx, name: &str, amount: i64) -> OperationResult {
     let of_pair = "SELECT CAST(sum(balance) AS BIGINT) FROM accounts_accounts
         WHERE pair = (SELECT pair FROM accounts_accounts WHERE name = $1)";
     let together: Option<i64> = tx.one(sql(of_pair).bind(name)).await?;

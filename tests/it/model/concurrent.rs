@@ -21,10 +21,10 @@ const OPERATIONS: i64 = 40;
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// An operation, and what was done.
-type Done = (NewOperation, Value);
+type CompletedOperation = (NewOperation, Value);
 
 /// One client's operations, one after the other. One whose attempts all collided had no effect and is sent again.
-async fn play(gateway: &TestGateway, client: i64, mut dice: Dice) -> Vec<Done> {
+async fn play(gateway: &TestGateway, client: i64, mut dice: Dice) -> Vec<CompletedOperation> {
     let mut done = Vec::new();
     for turn in 0..OPERATIONS {
         let new = operation(&mut dice, client * OPERATIONS + turn);
@@ -45,7 +45,7 @@ async fn play(gateway: &TestGateway, client: i64, mut dice: Dice) -> Vec<Done> {
 }
 
 /// Balance, moves and pair by name, computed from what was acknowledged.
-fn accounts(done: &[Done]) -> BTreeMap<&str, (i64, i64, i64)> {
+fn accounts(done: &[CompletedOperation]) -> BTreeMap<&str, (i64, i64, i64)> {
     let mut accounts = BTreeMap::new();
     for (new, _) in done {
         if let Operation::Open { name, pair, balance } = &new.operation {
@@ -72,7 +72,7 @@ fn accounts(done: &[Done]) -> BTreeMap<&str, (i64, i64, i64)> {
 }
 
 /// No update is lost, nothing is twice, and no refused operation left anything.
-fn check_rows(done: &[Done], rows: &[String]) {
+fn check_rows(done: &[CompletedOperation], rows: &[String]) {
     let accounts = accounts(done);
     let mut expected: Vec<String> = accounts
         .iter()
@@ -96,7 +96,7 @@ fn check_rows(done: &[Done], rows: &[String]) {
 }
 
 /// Each acknowledged operation has one event, ids have no gap, and each account was counted by one who saw those before it.
-fn check_events(done: &[Done], events: &[(i64, Value)]) {
+fn check_events(done: &[CompletedOperation], events: &[(i64, Value)]) {
     let ids: Vec<i64> = events.iter().map(|(id, _)| *id).collect();
     assert_eq!(ids, (1..).take(events.len()).collect::<Vec<i64>>());
     let mut published: Vec<(i64, Value)> =

@@ -6,29 +6,29 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default)]
 pub struct Reference {
-    accounts: BTreeMap<String, Account>,
+    accounts: BTreeMap<String, ReferenceAccount>,
     transfers: BTreeMap<i64, (String, String, i64)>,
     /// The data of each event.
     pub events: Vec<Value>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Account {
+struct ReferenceAccount {
     pair: i64,
     balance: i64,
     moves: i64,
 }
 
 /// Status and code of a refusal.
-pub type Refusal = (u16, &'static str);
+pub type ExpectedError = (u16, &'static str);
 
-const TAKEN: Refusal = (409, "taken");
-const UNKNOWN: Refusal = (404, "unknown");
-const INSUFFICIENT: Refusal = (409, "insufficient");
-const SPOILED: Refusal = (422, "spoiled");
+const TAKEN: ExpectedError = (409, "taken");
+const UNKNOWN: ExpectedError = (404, "unknown");
+const INSUFFICIENT: ExpectedError = (409, "insufficient");
+const SPOILED: ExpectedError = (422, "spoiled");
 
 impl Reference {
-    pub fn run(&mut self, new: &NewOperation) -> Result<Value, Refusal> {
+    pub fn run(&mut self, new: &NewOperation) -> Result<Value, ExpectedError> {
         let done = match &new.operation {
             Operation::Open { name, pair, balance } => self.open(name, *pair, *balance),
             Operation::Deposit { name, amount } => self.add(name, *amount).map(|balance| json!({ "balance": balance })),
@@ -40,22 +40,22 @@ impl Reference {
         Ok(done)
     }
 
-    fn open(&mut self, name: &str, pair: i64, balance: i64) -> Result<Value, Refusal> {
+    fn open(&mut self, name: &str, pair: i64, balance: i64) -> Result<Value, ExpectedError> {
         if self.accounts.contains_key(name) {
             return Err(TAKEN);
         }
-        self.accounts.insert(name.to_owned(), Account { pair, balance, moves: 0 });
+        self.accounts.insert(name.to_owned(), ReferenceAccount { pair, balance, moves: 0 });
         Ok(json!({ "accounts": self.accounts.len() }))
     }
 
-    fn add(&mut self, name: &str, amount: i64) -> Result<i64, Refusal> {
+    fn add(&mut self, name: &str, amount: i64) -> Result<i64, ExpectedError> {
         let account = self.accounts.get_mut(name).ok_or(UNKNOWN)?;
         account.balance += amount;
         account.moves += 1;
         Ok(account.balance)
     }
 
-    fn transfer(&mut self, number: i64, from: &str, to: &str, amount: i64) -> Result<Value, Refusal> {
+    fn transfer(&mut self, number: i64, from: &str, to: &str, amount: i64) -> Result<Value, ExpectedError> {
         let balance = |name: &str| self.accounts.get(name).map(|account| account.balance).ok_or(UNKNOWN);
         let (from_balance, _) = (balance(from)?, balance(to)?);
         if from_balance < amount {
@@ -66,7 +66,7 @@ impl Reference {
         Ok(json!({ "from": from_balance, "to": to_balance }))
     }
 
-    fn withdraw(&mut self, name: &str, amount: i64) -> Result<Value, Refusal> {
+    fn withdraw(&mut self, name: &str, amount: i64) -> Result<Value, ExpectedError> {
         let pair = self.accounts.get(name).ok_or(UNKNOWN)?.pair;
         if self.pair_balance(pair) < amount {
             return Err(INSUFFICIENT);
@@ -80,7 +80,7 @@ impl Reference {
 
     /// The rows of the plugin's tables, as [`super::rows`] reads them.
     pub fn rows(&self) -> Vec<String> {
-        let accounts = self.accounts.iter().map(|(name, Account { pair, balance, moves })| {
+        let accounts = self.accounts.iter().map(|(name, ReferenceAccount { pair, balance, moves })| {
             format!("account Text({name:?}) Int({pair}) Int({balance}) Int({moves})")
         });
         let transfers = self.transfers.iter().map(|(number, (from, to, amount))| {

@@ -17,16 +17,16 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 /// The waker of somebody who waits for the database: its thread panics when it has the answer.
-struct Fault;
+struct PanickingWaker;
 
-impl Wake for Fault {
+impl Wake for PanickingWaker {
     fn wake(self: Arc<Self>) {
         panic!("a fault of the test");
     }
 }
 
 async fn end_writer_thread(database: &Database) {
-    let waker = Waker::from(Arc::new(Fault));
+    let waker = Waker::from(Arc::new(PanickingWaker));
     // Runs on the thread that writes.
     let waiting = loop {
         let mut asked = Box::pin(database.migration_status(None));

@@ -56,7 +56,7 @@ async fn kill_repeatedly(kills: u64) {
     market.devnet.mine(2 * REORG_DEPTH).await.unwrap();
     let runs = tills.into_iter().zip(payers).zip(0..).map(|((till, payer), number)| {
         let (market, dice) = (&market, dice.fork(number));
-        async move { Run { market, till, payer, dice, sales: Vec::new() }.finish(kills, number == 0).await }
+        async move { PaymentKillRun { market, till, payer, dice, sales: Vec::new() }.finish(kills, number == 0).await }
     });
     for tally in join_all(runs).await {
         eprintln!("{kills} kills in {:?}: {tally:?}", started.elapsed());
@@ -66,7 +66,7 @@ async fn kill_repeatedly(kills: u64) {
 }
 
 /// A voucher that was sent, and what its clients heard.
-struct Sale {
+struct VoucherSale {
     payment: Payment,
     agent: &'static str,
     /// Whole answers with 200.
@@ -77,7 +77,7 @@ struct Sale {
 }
 
 #[derive(Debug, Default)]
-struct Tally {
+struct VoucherCounts {
     served: usize,
     failed: usize,
     without_answer: usize,
@@ -85,17 +85,17 @@ struct Tally {
     charged_without_answer: usize,
 }
 
-struct Run<'m> {
+struct PaymentKillRun<'m> {
     market: &'m Market,
     till: Till,
     payer: &'static str,
     dice: Dice,
-    sales: Vec<Sale>,
+    sales: Vec<VoucherSale>,
 }
 
-impl Run<'_> {
+impl PaymentKillRun<'_> {
     /// `disturbs` says whether it is the one that changes the chain, which all runs share.
-    async fn finish(mut self, kills: u64, disturbs: bool) -> Tally {
+    async fn finish(mut self, kills: u64, disturbs: bool) -> VoucherCounts {
         for _ in 0..kills {
             self.sell_until_killed().await;
             if disturbs {
@@ -139,7 +139,7 @@ impl Run<'_> {
             let served = answers.iter().filter(|answer| **answer == Some(StatusCode::OK)).count();
             let without_answer = answers.iter().filter(|answer| answer.is_none()).count();
             let refused = answers.len() - served - without_answer;
-            self.sales.push(Sale { payment, agent, served, refused, without_answer });
+            self.sales.push(VoucherSale { payment, agent, served, refused, without_answer });
         }
     }
 
@@ -173,14 +173,14 @@ impl Run<'_> {
         }
     }
 
-    async fn compare(self) -> Tally {
+    async fn compare(self) -> VoucherCounts {
         let address = self.market.account(self.payer);
         let settled: BTreeSet<u64> = {
             let rows = self.till.rows("SELECT payer, nonce FROM x402_settled").await;
             rows.iter().filter(|row| row[0] == address).map(|row| row[1].parse().unwrap()).collect()
         };
-        let mut tally = Tally::default();
-        for Sale { payment, agent, served, refused, without_answer } in &self.sales {
+        let mut tally = VoucherCounts::default();
+        for VoucherSale { payment, agent, served, refused, without_answer } in &self.sales {
             let (nonce, calls) = (payment.voucher.nonce, self.market.calls_for(payment).await);
             let is_settled = settled.contains(&nonce);
             let case = format!(

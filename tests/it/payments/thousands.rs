@@ -58,7 +58,7 @@ struct Payer {
 }
 
 /// A voucher that was sent to the gateway.
-struct Sent {
+struct SentVoucher {
     payer: usize,
     nonce: u64,
     amount: u128,
@@ -78,7 +78,7 @@ async fn settle(vouchers: usize, payers: usize) {
     let mut runs = Vec::new();
     for (number, till) in (0..).zip(tills) {
         let payers = fund(&market, number, payers, AMOUNT * 2 * (vouchers / payers + 1) as u128).await;
-        runs.push(Run { market: &market, till, payers, dice: dice.fork(number), disturbs: number == 0 });
+        runs.push(PaymentLoadRun { market: &market, till, payers, dice: dice.fork(number), disturbs: number == 0 });
     }
     market.devnet.mine(2 * REORG_DEPTH).await.unwrap();
     join_all(runs.into_iter().map(|run| run.finish(vouchers))).await;
@@ -108,7 +108,7 @@ async fn account_of(market: &Market, owner: Address) -> Address {
     Address::from_word(word.into())
 }
 
-struct Run<'m> {
+struct PaymentLoadRun<'m> {
     market: &'m Market,
     till: Till,
     payers: Vec<Payer>,
@@ -117,7 +117,7 @@ struct Run<'m> {
     disturbs: bool,
 }
 
-impl Run<'_> {
+impl PaymentLoadRun<'_> {
     async fn finish(mut self, vouchers: usize) {
         let block = self.market.devnet.head().await.unwrap();
         let is_read = async || {
@@ -126,7 +126,7 @@ impl Run<'_> {
         };
         until("the blocks of the deposits are read", is_read).await;
         let supported = self.till.get("/api/x402/supported").await;
-        let mut sent: Vec<Sent> = (0..vouchers).map(|number| self.voucher(&supported, number)).collect();
+        let mut sent: Vec<SentVoucher> = (0..vouchers).map(|number| self.voucher(&supported, number)).collect();
         for burst in sent.chunks_mut(BURST) {
             self.send(burst).await;
             self.undercut(&supported, burst).await;
@@ -139,18 +139,18 @@ impl Run<'_> {
         self.compare(&sent).await;
     }
 
-    fn voucher(&self, supported: &Value, number: usize) -> Sent {
+    fn voucher(&self, supported: &Value, number: usize) -> SentVoucher {
         let (payer, nonce, amount) = (number % self.payers.len(), number as u64 + 1, AMOUNT + number as u128);
         let of = &self.payers[payer];
         let (voucher, signature) = signed(supported, of, self.payee(number), amount, nonce);
         let requirements = json!({ "payTo": self.payee(number), "maxAmountRequired": amount.to_string() });
         let payment = json!({ "voucher": voucher, "signature": signature });
         let body = json!({ "paymentPayload": payment, "paymentRequirements": requirements }).to_string();
-        Sent { payer, nonce, amount, body, is_accepted: false, is_undercut: false }
+        SentVoucher { payer, nonce, amount, body, is_accepted: false, is_undercut: false }
     }
 
-    async fn send(&self, burst: &mut [Sent]) {
-        let open: Vec<&mut Sent> = burst.iter_mut().filter(|voucher| !voucher.is_accepted).collect();
+    async fn send(&self, burst: &mut [SentVoucher]) {
+        let open: Vec<&mut SentVoucher> = burst.iter_mut().filter(|voucher| !voucher.is_accepted).collect();
         join_all(open.into_iter().map(async |voucher| {
             let settled = self.settle(&voucher.body).await;
             // One that is known already was accepted before its answer got lost.
@@ -176,7 +176,7 @@ impl Run<'_> {
     }
 
     /// Dishonest payers settle another voucher with the same nonce, to themselves, before the batch comes.
-    async fn undercut(&mut self, supported: &Value, burst: &mut [Sent]) {
+    async fn undercut(&mut self, supported: &Value, burst: &mut [SentVoucher]) {
         for voucher in burst.iter_mut() {
             let payer = &self.payers[voucher.payer];
             if !payer.is_dishonest || self.dice.below(3) > 0 {
@@ -232,7 +232,7 @@ impl Run<'_> {
         }
     }
 
-    async fn compare(self, sent: &[Sent]) {
+    async fn compare(self, sent: &[SentVoucher]) {
         let ours: BTreeMap<String, usize> =
             self.payers.iter().enumerate().map(|(index, payer)| (payer.address.to_string(), index)).collect();
         // By payer and nonce: to whom, and how much.

@@ -12,7 +12,8 @@ pub use client::RawClient;
 use super::{Chain, chains::Chains};
 use client::{RawFailure, RawResult};
 use plugin_api::{
-    abi::{HostError, HostErrorCode},
+    abi::HostError,
+    host::decode_call,
     manifest::{RawCallError, RawChainCall, RawChainReply},
 };
 use serde_json::value::RawValue;
@@ -30,9 +31,8 @@ impl Chains {
         request: &[u8],
         params: &[u8],
     ) -> Result<(RawChainReply, Vec<u8>), HostError> {
-        let invalid = |error: serde_json::Error| HostError::new(HostErrorCode::Invalid, error.to_string());
-        let call: RawChainCall = serde_json::from_slice(request).map_err(invalid)?;
-        let params: &RawValue = serde_json::from_slice(params).map_err(invalid)?;
+        let call: RawChainCall = decode_call("a raw call", request)?;
+        let params: &RawValue = decode_call("the parameters of a raw call", params)?;
         let chain = self.granted(granted, &call.chain)?;
         let outcome = chain.raw_call(&call, params).await;
         let final_block = chain.live_head().map(|head| chain.final_number(head.number));

@@ -6,7 +6,7 @@ use super::exit::{failure, printed};
 use crate::arguments::LibraryFile;
 use crate::exit_code::ExitCode;
 use crate::output::Output;
-use crate::plugin_facts::PluginFacts;
+use crate::plugin_details::PluginDetails;
 use gateway_plugins::{LoadedPlugin, PluginError, PluginFile, PluginReport, PluginState};
 use serde_json::{Value, json};
 
@@ -61,7 +61,7 @@ fn facts(file: &PluginFile, offers: Option<&PluginReport>) -> Value {
 fn text(file: &PluginFile, offers: Option<&PluginReport>) -> String {
     let inspection = &file.inspection;
     let (major, minor) = inspection.abi;
-    let mut facts = PluginFacts::default();
+    let mut facts = PluginDetails::default();
     facts.one("name", &inspection.name);
     facts.one("version", &inspection.version);
     facts.one("plugin API", &format!("{major}.{minor}"));

@@ -8,7 +8,7 @@ use super::runtime::with_runtime;
 use crate::arguments::PluginList;
 use crate::exit_code::ExitCode;
 use crate::output::Output;
-use crate::plugin_facts::PluginFacts;
+use crate::plugin_details::PluginDetails;
 use crate::plugin_table::plugin_table;
 use gateway::lifecycle::{OFF_BY_CONFIGURATION, OFF_BY_OPERATOR, ON_BY_OPERATOR, gone_report};
 use gateway::operators::{Operators, Switches};
@@ -18,7 +18,7 @@ use gateway_plugins::{LoadedPlugin, PluginReport, PluginState};
 use gateway_storage::{Database, PluginObjects, StorageError, ViewNames};
 use std::collections::BTreeMap;
 
-const OTHERWISE: &str = "this is what a start would find";
+const FALLBACK_NOTE: &str = "this is what a start would find";
 
 /// Lists what the running gateway says; `None` when none was found.
 pub fn of_running_gateway(output: Output, list: &PluginList, overrides: &Overrides) -> Option<ExitCode> {
@@ -39,7 +39,7 @@ pub fn of_running_gateway(output: Output, list: &PluginList, overrides: &Overrid
     match ask(&client) {
         Ok(reports) => {
             eprintln!("gateway: this is what the gateway at http://{} says", client.address);
-            Some(show(output, list.name.as_deref(), &reports))
+            Some(print_reports(output, list.name.as_deref(), &reports))
         }
         Err(Unanswered::NoRuntime(code)) => Some(code),
         Err(Unanswered::Reason(reason)) if list.admin.is_some() => Some(failure(ExitCode::Failure, &reason)),
@@ -48,7 +48,7 @@ pub fn of_running_gateway(output: Output, list: &PluginList, overrides: &Overrid
 }
 
 fn note(reason: &str) -> Option<ExitCode> {
-    eprintln!("gateway: {reason}: {OTHERWISE}");
+    eprintln!("gateway: {reason}: {FALLBACK_NOTE}");
     None
 }
 
@@ -91,11 +91,11 @@ pub async fn of_folder(output: Output, config: &Config, name: Option<&str>) -> E
         .collect();
     reports.extend(stored.gone);
     reports.sort_by(|one, other| one.name.cmp(&other.name));
-    show(output, name, &reports)
+    print_reports(output, name, &reports)
 }
 
 /// All of them, or one.
-fn show(output: Output, name: Option<&str>, reports: &[PluginReport]) -> ExitCode {
+fn print_reports(output: Output, name: Option<&str>, reports: &[PluginReport]) -> ExitCode {
     let code = |is_refused: bool| if is_refused { ExitCode::Plugin } else { ExitCode::Ok };
     let Some(name) = name else {
         let code = code(reports.iter().any(PluginReport::is_failure));
@@ -103,7 +103,7 @@ fn show(output: Output, name: Option<&str>, reports: &[PluginReport]) -> ExitCod
     };
     match reports.iter().find(|report| report.name == name) {
         Some(report) => {
-            let text = |_| PluginFacts::of_report(report).into_text();
+            let text = |_| PluginDetails::of_report(report).into_text();
             printed(output.print(report, text), code(report.is_failure()))
         }
         None => failure(

@@ -62,7 +62,7 @@ fn by_gateway(
     };
     confirm(output, purge, &plan)?;
     let purged = plan_of(with_runtime(client.post(&path))?)?;
-    Ok(done(output, &purged))
+    Ok(print_purged(output, &purged))
 }
 
 fn plan_of(answer: Result<ClientResponse, ClientError>) -> Result<PurgePlan, Ended> {
@@ -108,13 +108,13 @@ async fn open_alone(config: &Config) -> Result<Database, Ended> {
     {
         return Err(failure(ExitCode::Database, &format!("there is no database at {}", path.display())));
     }
-    let of_database = |error: StorageError| failure(ExitCode::Database, &error);
-    if gateway_storage::is_in_use(&settings).await.map_err(of_database)? {
+    let database_failure = |error: StorageError| failure(ExitCode::Database, &error);
+    if gateway_storage::is_in_use(&settings).await.map_err(database_failure)? {
         let error = "the database is in use, and no gateway answers at its operator's listener: name that with --admin \
                      http://IP:PORT, or stop the gateway";
         return Err(failure(ExitCode::Database, &error));
     }
-    Database::open(settings).await.map_err(of_database)
+    Database::open(settings).await.map_err(database_failure)
 }
 
 async fn with_database(
@@ -132,7 +132,7 @@ async fn with_database(
     let plan = work.plan(name).await.map_err(of_plugin)?;
     confirm(output, purge, &plan)?;
     let purged = work.run(name, &audit::who()).await.map_err(of_plugin)?;
-    Ok(done(output, &purged))
+    Ok(print_purged(output, &purged))
 }
 
 /// Prints what would be dropped and why it cannot be, or asks; an error ends the command.
@@ -165,7 +165,7 @@ fn is_confirmed(input: &mut impl BufRead, name: &str) -> bool {
     input.read_line(&mut line).is_ok() && line.trim_end_matches(['\n', '\r']) == name
 }
 
-fn done(output: Output, purged: &PurgePlan) -> ExitCode {
+fn print_purged(output: Output, purged: &PurgePlan) -> ExitCode {
     let line = |_| {
         let (tables, views) = (purged.tables.len(), purged.views.len());
         format!("{}: dropped {} and {}", purged.plugin, counted(tables, "table"), counted(views, "view"))

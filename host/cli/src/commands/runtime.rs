@@ -11,7 +11,7 @@ use std::{future::Future, io};
 use tokio::runtime::{Builder, Handle, Runtime};
 
 /// Tasks that a worker thread polls before it polls the sockets again: a new request is queued soon even under load.
-const TASKS_PER_LOOK: u32 = 16;
+const TASKS_PER_IO_POLL: u32 = 16;
 
 pub fn with_runtime<T>(work: impl Future<Output = T>) -> Result<T, ExitCode> {
     finish(&mut Builder::new_multi_thread(), |_| work)
@@ -34,7 +34,7 @@ pub fn with_serving_runtime<T, W: Future<Output = T>>(
 }
 
 fn finish<T, W: Future<Output = T>>(builder: &mut Builder, work: impl FnOnce(&Runtime) -> W) -> Result<T, ExitCode> {
-    let runtime = builder.enable_all().event_interval(TASKS_PER_LOOK).build().map_err(start_error)?;
+    let runtime = builder.enable_all().event_interval(TASKS_PER_IO_POLL).build().map_err(start_error)?;
     let done = runtime.block_on(work(&runtime));
     // A hung thread of a plugin must not keep the process alive: everything durable is written by now.
     runtime.shutdown_background();

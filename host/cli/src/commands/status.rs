@@ -18,14 +18,14 @@ pub fn run(output: Output, listener: &AdminListener, overrides: &Overrides) -> E
         Ok(client) => client,
         Err(code) => return code,
     };
-    match with_runtime(ask(&client)) {
+    match with_runtime(fetch_status(&client)) {
         Ok(Ok(status)) => printed(output.print(&status, |_| text(client.address, &status)), code(&status)),
         Ok(Err(error)) => failure(ExitCode::Failure, &error),
         Err(code) => code,
     }
 }
 
-async fn ask(client: &AdminClient) -> Result<Value, ClientError> {
+async fn fetch_status(client: &AdminClient) -> Result<Value, ClientError> {
     let (ready, plugins, jobs) = tokio::try_join!(client.get("/ready"), client.get("/plugins"), client.get("/jobs"))?;
     Ok(json!({ "ready": ready.body, "plugins": plugins.body, "jobs": jobs.body }))
 }
@@ -48,10 +48,11 @@ fn text(address: SocketAddr, status: &Value) -> String {
     let required = ready["plugins"].as_array().into_iter().flatten().filter_map(Value::as_str);
     lines.extend(required.map(|reason| format!("           {}", printable(reason))));
     let plugins = status["plugins"].as_array().map(Vec::as_slice).unwrap_or_default();
-    lines.push(format!("plugins    {}", counted(plugins.iter().map(|plugin| word(plugin, "state")))));
+    lines.push(format!("plugins    {}", counted(plugins.iter().map(|plugin| printable_member(plugin, "state")))));
     let off = plugins.iter().filter(|plugin| plugin["state"] != "serving");
     lines.extend(off.map(|plugin| {
-        let (name, state, reason) = (word(plugin, "name"), word(plugin, "state"), word(plugin, "reason"));
+        let (name, state, reason) =
+            (printable_member(plugin, "name"), printable_member(plugin, "state"), printable_member(plugin, "reason"));
         format!("           {name}: {state}{}", if reason.is_empty() { String::new() } else { format!(" ({reason})") })
     }));
     let jobs = status["jobs"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -59,13 +60,13 @@ fn text(address: SocketAddr, status: &Value) -> String {
     let failing: Vec<_> = jobs.iter().filter(is_failing).collect();
     lines.push(format!("jobs       {}, {} failing", jobs.len(), failing.len()));
     lines.extend(failing.iter().map(|job| {
-        let error = word(job, "lastError");
-        format!("           {} of {}: {error}", word(job, "job"), word(job, "plugin"))
+        let error = printable_member(job, "lastError");
+        format!("           {} of {}: {error}", printable_member(job, "job"), printable_member(job, "plugin"))
     }));
     lines.join("\n")
 }
 
-fn word(value: &Value, member: &str) -> String {
+fn printable_member(value: &Value, member: &str) -> String {
     printable(value[member].as_str().unwrap_or_default())
 }
 

@@ -2,7 +2,7 @@
 
 use secrecy::ExposeSecret as _;
 
-use super::{Start, file, variable};
+use super::{ConfigFixture, file, variable};
 use crate::is_key;
 
 const TOKEN: &str = "9c1f0b7a5e6b4d3f2f8d0c7a5e6b4d3f";
@@ -23,7 +23,7 @@ fn the_token_comes_from_its_variable_or_a_file_and_is_never_shown() {
     let twice = file(&named).variable("GATEWAY_ADMIN__TOKEN", TOKEN).problems();
     assert!(twice.iter().any(|problem| problem.message.contains("is set as well")), "{twice:?}");
     assert!(!format!("{twice:?}").contains(SECRET), "{twice:?}");
-    assert!(Start::new().config().admin.token.is_none());
+    assert!(ConfigFixture::new().config().admin.token.is_none());
 }
 
 #[test]

@@ -14,7 +14,7 @@ fn a_chain_needs_only_an_rpc_server() {
     let main = &config.chains["main"];
     assert_eq!((main.confirmations, main.reorg_depth, main.poll_ms), (3, 64, 2000));
     assert_eq!(main.rpc[0].expose_secret(), "http://127.0.0.1:8545");
-    assert!(super::Start::new().config().chains.is_empty(), "no chain without a section");
+    assert!(super::ConfigFixture::new().config().chains.is_empty(), "no chain without a section");
 }
 
 #[test]

@@ -71,5 +71,5 @@ fn text(#[case] name: &str) {
 #[test]
 fn variables_of_tests_set_no_key() {
     let start = variable("GATEWAY_BIN", "/opt/gateway").variable("GATEWAY_TEST_POSTGRES", "postgres://u:hunter2@h/d");
-    assert_eq!(start.config().http.listen, super::Start::new().config().http.listen);
+    assert_eq!(start.config().http.listen, super::ConfigFixture::new().config().http.listen);
 }

@@ -23,13 +23,13 @@ use tempfile::TempDir;
 use super::{Config, Overrides, Problem, Problems};
 
 /// A folder with a configuration file, the variables and the flags of one start.
-struct Start {
+struct ConfigFixture {
     folder: TempDir,
     variables: Vec<(String, String)>,
     flags: Overrides,
 }
 
-impl Start {
+impl ConfigFixture {
     fn new() -> Self {
         Self { folder: TempDir::new().unwrap(), variables: Vec::new(), flags: Overrides::default() }
     }
@@ -73,10 +73,10 @@ impl Start {
     }
 }
 
-fn file(text: &str) -> Start {
-    Start::new().file(text)
+fn file(text: &str) -> ConfigFixture {
+    ConfigFixture::new().file(text)
 }
 
-fn variable(name: &str, value: &str) -> Start {
-    Start::new().variable(name, value)
+fn variable(name: &str, value: &str) -> ConfigFixture {
+    ConfigFixture::new().variable(name, value)
 }

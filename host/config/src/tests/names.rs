@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rstest::rstest;
 
-use super::{Start, file, variable};
+use super::{ConfigFixture, file, variable};
 use crate::{Source, schema, variable_name::variable_name};
 
 #[rstest]
@@ -52,7 +52,7 @@ fn a_variable_for_a_section_needs_a_key() {
 
 #[test]
 fn variables_without_the_prefix_are_ignored() {
-    Start::new().variable("GATEWAYS_X", "1").variable("HTTP__LISTEN", "x").variable("PATH", "/bin").config();
+    ConfigFixture::new().variable("GATEWAYS_X", "1").variable("HTTP__LISTEN", "x").variable("PATH", "/bin").config();
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use rstest::rstest;
 use serde_json::json;
 
-use super::{Start, file, variable};
+use super::{ConfigFixture, file, variable};
 use crate::Source;
 
 const PIN: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
@@ -107,6 +107,6 @@ fn a_wrong_switch_in_a_variable_is_named() {
 #[test]
 fn a_pin_from_a_variable_stays_text() {
     let digits = "1".repeat(64);
-    let start = Start::new().variable("GATEWAY_PLUGINS__FORUM__SHA256", &digits);
+    let start = ConfigFixture::new().variable("GATEWAY_PLUGINS__FORUM__SHA256", &digits);
     assert_eq!(start.config().plugins.settings("forum").sha256, Some(digits));
 }

@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, path::Path};
 
-use super::{Start, file, variable};
+use super::{ConfigFixture, file, variable};
 use crate::{Config, Source};
 
 fn port(config: &Config) -> u16 {
@@ -12,7 +12,7 @@ fn port(config: &Config) -> u16 {
 #[test]
 fn each_layer_overrides_the_one_before() {
     let text = "http.listen = '127.0.0.1:2'";
-    assert_eq!(port(&Start::new().config()), 8080);
+    assert_eq!(port(&ConfigFixture::new().config()), 8080);
     assert_eq!(port(&file(text).config()), 2);
     let with_variable = file(text).variable("GATEWAY_HTTP__LISTEN", "127.0.0.1:3");
     assert_eq!(port(&with_variable.config()), 3);
@@ -32,7 +32,7 @@ fn layers_meet_key_by_key() {
 
 #[test]
 fn every_flag_sets_its_key() {
-    let start = Start::new();
+    let start = ConfigFixture::new();
     let (data, plugins) = (start.path("data"), start.path("."));
     let config = start
         .flags(|flags| {
@@ -86,13 +86,13 @@ fn a_named_file_must_be_there() {
     assert_eq!(by_variable.key, "config");
     assert_eq!(by_variable.source, Source::Environment("GATEWAY_CONFIG".to_owned()));
     assert!(by_variable.message.contains("/nowhere/gateway.toml"), "{by_variable}");
-    let by_flag = Start::new().flags(|flags| flags.config = Some("/nowhere/b.toml".into())).problem();
+    let by_flag = ConfigFixture::new().flags(|flags| flags.config = Some("/nowhere/b.toml".into())).problem();
     assert_eq!(by_flag.source, Source::Flag("--config".to_owned()));
 }
 
 #[test]
 fn without_any_file_the_defaults_hold() {
-    let config = Start::new().config();
+    let config = ConfigFixture::new().config();
     assert_eq!(config.file(), None);
     assert_eq!(format!("{config:?}"), format!("{:?}", Config::default()));
 }

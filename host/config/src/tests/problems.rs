@@ -2,7 +2,7 @@
 
 use rstest::rstest;
 
-use super::{Start, file};
+use super::{ConfigFixture, file};
 use crate::{Config, Problem, Source};
 
 fn keys(problems: &[Problem]) -> Vec<&str> {
@@ -221,7 +221,7 @@ fn a_configuration_made_in_code_is_validated_too() {
 
 #[test]
 fn a_folder_as_file_is_refused() {
-    let start = Start::new();
+    let start = ConfigFixture::new();
     let folder = start.path(".");
     let problem = start.flags(|flags| flags.config = Some(folder)).problem();
     assert!(problem.message.contains("cannot be read"), "{problem}");

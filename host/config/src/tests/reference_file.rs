@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, path::PathBuf};
 
-use super::Start;
+use super::ConfigFixture;
 use crate::{ChainConfig, Config, Overrides, schema};
 
 fn path() -> PathBuf {
@@ -263,7 +263,7 @@ fn it_holds_every_key_and_no_other() {
 
 #[test]
 fn its_commented_lines_work_too() {
-    let start = Start::new();
+    let start = ConfigFixture::new();
     std::fs::write(start.path("secret"), "sqlite:x.db").unwrap();
     std::fs::write(start.path("token"), "0123456789abcdef0123456789abcdef").unwrap();
     let text = uncommented()

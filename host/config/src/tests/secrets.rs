@@ -3,7 +3,7 @@
 use rstest::rstest;
 use secrecy::ExposeSecret;
 
-use super::{Start, file, variable};
+use super::{ConfigFixture, file, variable};
 use crate::{Config, DatabaseTarget, Problem, Source};
 
 const SECRET: &str = "hunter2";
@@ -19,7 +19,7 @@ fn url_of(config: &Config) -> String {
 #[test]
 fn the_environment_and_a_file_of_its_own_may_hold_a_password() {
     assert_eq!(url_of(&variable("GATEWAY_DATABASE__URL", URL).config()), URL);
-    let start = Start::new();
+    let start = ConfigFixture::new();
     std::fs::write(start.path("secret"), format!("{URL}\n")).unwrap();
     let path = start.path("secret").display().to_string();
     assert_eq!(url_of(&start.file(&format!("database.url_file = '{path}'")).config()), URL);
@@ -38,7 +38,7 @@ fn the_configuration_file_and_flags_may_not(#[case] url: &str) {
     assert_eq!(problem.source, Source::File(start.path("gateway.toml")));
     assert!(problem.hint.contains("GATEWAY_DATABASE__URL") && problem.hint.contains("database.url_file"), "{problem}");
     assert!(!format!("{problems:?}").contains(SECRET));
-    let by_flag = Start::new().flags(|flags| flags.database_url = Some(url.into())).problems();
+    let by_flag = ConfigFixture::new().flags(|flags| flags.database_url = Some(url.into())).problems();
     let problem = by_flag.iter().find(is_exposed).unwrap();
     assert_eq!(problem.source, Source::Flag("--database-url".to_owned()));
 }
@@ -81,7 +81,7 @@ fn a_url_without_a_password_may_stand_in_the_file() {
     assert_eq!(url_of(&file("database.url = 'postgres://user@db/name'").config()), "postgres://user@db/name");
     assert_eq!(url_of(&file("database.url = 'sqlite:./x.db'").config()), "sqlite:./x.db");
     assert_eq!(url_of(&file("database.url = 'sqlite:///x/y.db'").config()), "sqlite:/x/y.db");
-    assert_eq!(url_of(&Start::new().config()), "sqlite:./data/gateway.db");
+    assert_eq!(url_of(&ConfigFixture::new().config()), "sqlite:./data/gateway.db");
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn url_and_url_file_in_one_layer_contradict_each_other() {
 
 #[test]
 fn of_url_and_url_file_the_stronger_layer_wins() {
-    let start = Start::new();
+    let start = ConfigFixture::new();
     std::fs::write(start.path("secret"), URL).unwrap();
     let path = start.path("secret").display().to_string();
     let by_variable = file("database.url_file = '/nowhere'").variable("GATEWAY_DATABASE__URL", "sqlite:b.db");
@@ -139,7 +139,7 @@ fn a_url_file_is_there_and_holds_a_url() {
     assert_eq!(missing.key, "database.url_file");
     assert!(missing.message.contains("/nowhere/secret cannot be read"), "{missing}");
     for (content, message) in [(" \n", "is empty"), ("hunter2", "neither sqlite: nor postgres://")] {
-        let start = Start::new();
+        let start = ConfigFixture::new();
         std::fs::write(start.path("secret"), content).unwrap();
         let path = start.path("secret").display().to_string();
         let problem = start.file(&format!("database.url_file = '{path}'")).problem();

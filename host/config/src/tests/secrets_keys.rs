@@ -2,7 +2,7 @@
 
 use secrecy::ExposeSecret as _;
 
-use super::{Start, file, variable};
+use super::{ConfigFixture, file, variable};
 use crate::is_key;
 
 const KEY: &str = "7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d";
@@ -17,7 +17,7 @@ fn keys_come_from_their_variables_and_are_never_shown() {
     assert_eq!(old, [KEY, &format!("0x{KEY}")]);
     assert!(!format!("{config:?}").contains(SECRET), "it is in no layer");
     assert!(!serde_json::to_string(&config).unwrap().contains(SECRET));
-    let none = Start::new().config().secrets;
+    let none = ConfigFixture::new().config().secrets;
     assert!(none.key.is_none() && none.old_keys.is_empty());
 }
 

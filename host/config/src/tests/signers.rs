@@ -3,7 +3,7 @@
 use rstest::rstest;
 use secrecy::ExposeSecret as _;
 
-use super::{Start, file, variable};
+use super::{ConfigFixture, file, variable};
 
 const KEY: &str = "0x7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d";
 const SECRET: &str = "7a28b5ba";
@@ -16,7 +16,7 @@ fn a_key_comes_from_its_variable_and_is_never_shown() {
         assert!(!format!("{config:?}").contains(SECRET), "it is in no layer");
         assert!(!serde_json::to_string(&config).unwrap().contains(SECRET));
     }
-    assert!(Start::new().config().signers.is_empty());
+    assert!(ConfigFixture::new().config().signers.is_empty());
 }
 
 #[test]

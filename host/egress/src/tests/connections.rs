@@ -41,7 +41,7 @@ async fn a_name_that_moves_is_followed_after_thirty_seconds_and_its_old_connecti
     for second in (0..30).step_by(3) {
         assert_eq!(fetch(&egress, "hello", &url).await, Ok(200), "{second} s");
         // The last step ends a little after the thirtieth second.
-        egress.pass(Duration::from_secs(3));
+        egress.advance_clock(Duration::from_secs(3));
     }
     assert_eq!((old.connections(), resolver.resolved().len()), (1, 1));
     assert_eq!(fetch(&egress, "hello", &url).await, Ok(201));

@@ -77,7 +77,7 @@ async fn the_calls_of_a_second_are_counted_and_a_success_allows_more() {
         // More begin when the machine is too slow for them to be within a second.
         let is_slow = started.elapsed() > Duration::from_secs(1);
         assert!(passed == expected || is_slow && passed > expected, "{path}: {passed}");
-        egress.pass(Duration::from_secs(61));
+        egress.advance_clock(Duration::from_secs(61));
     }
 }
 
@@ -91,7 +91,7 @@ async fn a_host_that_never_answered_gets_a_webhook_a_minute() {
     assert!(matches!(error, EgressError::DestinationBusy { limit: DestinationLimit::Unanswered(_), .. }), "{error}");
     assert!((1..=60).contains(&error.retry_after_s().unwrap()), "{error:?}");
     assert_eq!(code(&egress, get(&url("/asked"))).await, Ok(404), "a caller waits for this one");
-    egress.pass(Duration::from_secs(60));
+    egress.advance_clock(Duration::from_secs(60));
     assert_eq!(code(&egress, background(&url("/three"))).await, Ok(404));
     assert_eq!(code(&egress, background(&url("/four"))).await, Err("destination_busy"));
     assert_eq!(fixture.request_lines(), ["GET /one", "GET /asked", "GET /three"]);

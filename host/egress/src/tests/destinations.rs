@@ -21,11 +21,11 @@ fn address(last: u8) -> Destination {
 }
 
 /// A call that somebody waits for.
-fn call(table: &Arc<Destinations>, destination: &Destination, now: Instant) -> Result<DestinationSlot, Refusal> {
+fn call(table: &Arc<Destinations>, destination: &Destination, now: Instant) -> Result<DestinationSlot, LimitExceeded> {
     table.admit(vec![destination.clone()], &mut VisitedDestinations::default(), now)
 }
 
-fn probe(table: &Arc<Destinations>, destination: &Destination, now: Instant) -> Result<DestinationSlot, Refusal> {
+fn probe(table: &Arc<Destinations>, destination: &Destination, now: Instant) -> Result<DestinationSlot, LimitExceeded> {
     table.admit(vec![destination.clone()], &mut VisitedDestinations::new(true), now)
 }
 
@@ -37,7 +37,7 @@ fn answered(table: &Arc<Destinations>, destination: &Destination, now: Instant) 
 }
 
 /// How many calls are in progress when the next one is refused, and how.
-fn concurrent(table: &Arc<Destinations>, destination: &Destination, now: Instant) -> (usize, Refusal) {
+fn concurrent(table: &Arc<Destinations>, destination: &Destination, now: Instant) -> (usize, LimitExceeded) {
     let mut slots = Vec::new();
     loop {
         match call(table, destination, now) {
@@ -48,7 +48,7 @@ fn concurrent(table: &Arc<Destinations>, destination: &Destination, now: Instant
 }
 
 /// How many calls, one after the other, begin at that time before one is refused, and how.
-fn successive(table: &Arc<Destinations>, destination: &Destination, now: Instant) -> (usize, Refusal) {
+fn successive(table: &Arc<Destinations>, destination: &Destination, now: Instant) -> (usize, LimitExceeded) {
     for calls in 0.. {
         if let Err(refusal) = call(table, destination, now) {
             return (calls, refusal);
@@ -60,7 +60,7 @@ fn successive(table: &Arc<Destinations>, destination: &Destination, now: Instant
 #[test]
 fn a_destination_gets_eight_calls_at_once() {
     let (table, now, one) = (table(), Instant::now(), name("one.test"));
-    let refusal = Refusal { limit: DestinationLimit::Concurrency(8), retry_after: SECOND };
+    let refusal = LimitExceeded { limit: DestinationLimit::Concurrency(8), retry_after: SECOND };
     assert_eq!(concurrent(&table, &one, now), (8, refusal));
     // They ended with the count.
     let mut slots: Vec<_> = (0..8).map(|_| call(&table, &one, now + SECOND).unwrap()).collect();
@@ -76,7 +76,7 @@ fn a_destination_gets_twenty_calls_in_any_second() {
     let at = |ms| now + Duration::from_millis(ms);
     let refusal = |retry_after_ms| {
         let retry_after = Duration::from_millis(retry_after_ms);
-        Refusal { limit: DestinationLimit::Rate(20), retry_after }
+        LimitExceeded { limit: DestinationLimit::Rate(20), retry_after }
     };
     for ms in [0, 0, 0, 0, 0, 500, 500, 500, 500, 500] {
         assert!(call(&table, &one, at(ms)).is_ok());
@@ -96,7 +96,7 @@ fn one_that_answered_lately_gets_more() {
     let last = now + MINUTE - SECOND / 2;
     assert_eq!(successive(&table, &one, last).0, 200);
     // The calls of the last half second count, too.
-    let refusal = Refusal { limit: DestinationLimit::Rate(20), retry_after: SECOND / 2 };
+    let refusal = LimitExceeded { limit: DestinationLimit::Rate(20), retry_after: SECOND / 2 };
     assert_eq!(successive(&table, &one, now + MINUTE), (0, refusal));
     let later = last + SECOND;
     assert_eq!((concurrent(&table, &one, later).0, successive(&table, &one, later + SECOND).0), (8, 20));
@@ -108,7 +108,7 @@ fn one_that_answered_lately_gets_more() {
 fn one_that_never_answered_gets_a_probe_a_minute() {
     let (table, now, one) = (table(), Instant::now(), name("one.test"));
     assert!(probe(&table, &one, now).is_ok());
-    let refusal = |retry_after| Refusal { limit: DestinationLimit::Unanswered(MINUTE), retry_after };
+    let refusal = |retry_after| LimitExceeded { limit: DestinationLimit::Unanswered(MINUTE), retry_after };
     assert_eq!(probe(&table, &one, now).unwrap_err(), refusal(MINUTE));
     assert!(call(&table, &one, now).is_ok(), "somebody waits for this one");
     assert_eq!(probe(&table, &one, now + MINUTE - SECOND).unwrap_err(), refusal(SECOND));
@@ -165,7 +165,7 @@ fn the_longest_unused_is_forgotten_but_no_call_in_progress() {
             assert!(probe(&table, &address(last - 1), now).is_err(), "{last}: it is remembered");
         }
     }
-    assert!((0..=100).filter(|last| table.remembers(&address(*last))).count() <= 4);
+    assert!((0..=100).filter(|last| table.has_record(&address(*last))).count() <= 4);
     assert!(probe(&table, &address(1), now).is_ok(), "a forgotten one counts as new");
     assert!(call(&table, &address(0), now).is_err(), "its eight calls are still in progress");
     drop(in_progress);
@@ -173,7 +173,7 @@ fn the_longest_unused_is_forgotten_but_no_call_in_progress() {
     for last in 1..=4 {
         drop(call(&table, &address(last), now + MINUTE));
     }
-    assert!(!table.remembers(&address(0)), "it is not kept for ever");
+    assert!(!table.has_record(&address(0)), "it is not kept for ever");
 }
 
 #[rstest]

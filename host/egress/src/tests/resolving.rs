@@ -87,7 +87,7 @@ async fn rebinding_after_the_check_has_no_effect() {
         assert_eq!(&response.body[..], b"checked");
         assert_eq!(resolver.resolved().len(), 1);
     }
-    egress.pass(std::time::Duration::from_secs(30));
+    egress.advance_clock(std::time::Duration::from_secs(30));
     let error = egress.fetch("hello", get(&url)).await.unwrap_err();
     assert_eq!(error.code(), "private_url", "the next check refuses it");
     let error = egress.fetch("hello", get(&url)).await.unwrap_err();

@@ -6,7 +6,7 @@ use gateway_http::body::Body;
 use gateway_indexer::ChainState;
 use gateway_meta::status;
 use gateway_plugins::ActivePlugin;
-use gateway_storage::{Dialect, Scope, StorageError};
+use gateway_storage::{Dialect, StorageError};
 use http::{HeaderName, HeaderValue, Response};
 use plugin_api::{
     point::{self, Counters, ServiceStatus},
@@ -163,9 +163,7 @@ impl Pages {
     }
 
     async fn number(&self, statement: &'static str) -> Result<i64, StorageError> {
-        let rows = self.host.database.read(&Scope::Host, sql(statement).into()).await?;
-        let numbers: Vec<i64> =
-            plugin_api::host::decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))?;
+        let numbers: Vec<i64> = self.host.database.fetch_all(sql(statement)).await?;
         Ok(numbers.into_iter().next().unwrap_or_default())
     }
 }

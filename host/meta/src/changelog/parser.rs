@@ -53,12 +53,12 @@ fn parse_title(title: &str) -> Release {
     let mut words = title.split_whitespace();
     let version = words.next().unwrap_or_default().trim_matches(['[', ']']).trim_start_matches('v');
     let unreleased = version.is_empty() || version.eq_ignore_ascii_case("unreleased");
-    let date = words.map(|word| word.trim_matches(['(', ')'])).find(|word| is_day(word)).map(str::to_owned);
+    let date = words.map(|word| word.trim_matches(['(', ')'])).find(|word| is_date(word)).map(str::to_owned);
     let version = if unreleased { "unreleased".to_owned() } else { version.to_owned() };
     Release { version, date, unreleased, changes: Vec::new(), counts: Default::default() }
 }
 
-pub fn is_day(text: &str) -> bool {
+pub fn is_date(text: &str) -> bool {
     text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok()
 }
 

@@ -42,7 +42,7 @@ impl Query {
         if release.unreleased {
             return true;
         }
-        if parser::is_day(since) {
+        if parser::is_date(since) {
             return release.date.as_deref().is_none_or(|date| date > since);
         }
         version::compare(&release.version, since.trim_start_matches('v')).is_gt()

@@ -19,20 +19,20 @@ pub fn compare(a: &str, b: &str) -> Ordering {
 
 /// Text sorts before numbers: `1.0.0-rc.1` is older than `1.0.0-1`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Part<'a> {
+enum VersionPart<'a> {
     Text(&'a str),
     Number(u128),
 }
 
-fn parts(version: &str) -> impl Iterator<Item = Part<'_>> {
-    version.split(['.', '-']).map(|part| part.parse().map_or(Part::Text(part), Part::Number))
+fn parts(version: &str) -> impl Iterator<Item = VersionPart<'_>> {
+    version.split(['.', '-']).map(|part| part.parse().map_or(VersionPart::Text(part), VersionPart::Number))
 }
 
 /// `1.0` equals `1.0.0`, and `1.0-rc` is older than `1.0`.
-fn compare_to_missing(part: Part<'_>) -> Ordering {
+fn compare_to_missing(part: VersionPart<'_>) -> Ordering {
     match part {
-        Part::Number(number) => number.cmp(&0),
-        Part::Text(_) => Ordering::Less,
+        VersionPart::Number(number) => number.cmp(&0),
+        VersionPart::Text(_) => Ordering::Less,
     }
 }
 

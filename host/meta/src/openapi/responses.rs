@@ -113,7 +113,7 @@ pub fn responses(route: &RouteSpec) -> Value {
     let mut by_status = declared_responses(route);
     let mut rendered: BTreeMap<u16, Value> = BTreeMap::new();
     for error in GATEWAY_ERRORS.iter().filter(|error| (error.applies)(route)) {
-        let declared = by_status.remove(&error.status).and_then(|parts| parts.beside(error));
+        let declared = by_status.remove(&error.status).and_then(|parts| parts.merged_with(error));
         match declared {
             Some(parts) => {
                 by_status.insert(error.status, parts);
@@ -185,7 +185,7 @@ fn payment_required_schema() -> Value {
 
 impl<'a> ResponseParts<'a> {
     /// With the gateway's own error of the same status; `None` when that says it all.
-    fn beside(mut self, error: &'static GatewayError) -> Option<Self> {
+    fn merged_with(mut self, error: &'static GatewayError) -> Option<Self> {
         self.codes.retain(|code| !error.codes.contains(code));
         let is_told =
             self.codes.is_empty() && self.descriptions.is_empty() && self.content.is_empty() && self.details.is_empty();

@@ -69,7 +69,7 @@ impl Load<'_> {
     }
 
     async fn all<M>(&self, meter: Meter<'_, M>) -> Result<(Counted, [M; 2])> {
-        let run = Run::default();
+        let run = LoadState::default();
         // Few requests may be answered before counting begins.
         run.is_counting.set(self.warm_up.is_zero());
         let lanes = try_join_all((0..self.connections).map(|number| self.lane(&run, number)));
@@ -79,7 +79,7 @@ impl Load<'_> {
         Ok((counted, metered))
     }
 
-    async fn lane(&self, run: &Run, number: usize) -> Result<()> {
+    async fn lane(&self, run: &LoadState, number: usize) -> Result<()> {
         let address = self.addresses.get(number % self.addresses.len().max(1)).context("no server")?;
         let mut connection = Connection::open(*address).await?;
         let mut schedule = self.pace.map(|pace| Schedule::new(pace, number, self.connections));
@@ -104,7 +104,7 @@ impl Load<'_> {
         Ok(())
     }
 
-    async fn count<M>(&self, run: &Run, meter: Meter<'_, M>) -> Result<(Counted, [M; 2])> {
+    async fn count<M>(&self, run: &LoadState, meter: Meter<'_, M>) -> Result<(Counted, [M; 2])> {
         sleep(self.warm_up).await;
         let (started, before) = (Instant::now(), meter()?);
         run.is_counting.set(true);
@@ -145,7 +145,7 @@ impl Schedule {
 }
 
 #[derive(Default)]
-struct Run {
+struct LoadState {
     asked: Cell<u64>,
     is_counting: Cell<bool>,
     is_over: Cell<bool>,
@@ -153,7 +153,7 @@ struct Run {
     latencies_us: RefCell<Vec<u64>>,
 }
 
-impl Run {
+impl LoadState {
     /// A slow server gets the time for one answer at least, and so do fewer requests than connections.
     async fn first_answer(&self) {
         let begun = Instant::now();

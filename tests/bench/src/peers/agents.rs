@@ -87,7 +87,7 @@ pub async fn serve() -> anyhow::Result<()> {
 }
 
 #[derive(Deserialize)]
-struct Window {
+struct AgentPageQuery {
     limit: i64,
 }
 
@@ -99,7 +99,7 @@ struct List {
 
 async fn list_agents(
     State(readers): State<SqlitePool>,
-    Query(window): Query<Window>,
+    Query(window): Query<AgentPageQuery>,
 ) -> Result<Json<List>, StatusCode> {
     let statement = format!("SELECT {COLUMNS} FROM {TABLES} ORDER BY a.id DESC LIMIT ?1");
     let rows = sqlx::query(AssertSqlSafe(statement))
@@ -119,7 +119,7 @@ fn failed(error: sqlx::Error) -> StatusCode {
 }
 
 #[derive(Serialize)]
-struct Detail {
+struct AgentDetail {
     #[serde(flatten)]
     agent: Agent,
     validation: Validation,
@@ -195,7 +195,7 @@ struct Links {
     badge: String,
 }
 
-async fn get_agent(State(readers): State<SqlitePool>, Path(id): Path<i64>) -> Result<Json<Detail>, StatusCode> {
+async fn get_agent(State(readers): State<SqlitePool>, Path(id): Path<i64>) -> Result<Json<AgentDetail>, StatusCode> {
     let statement = format!("SELECT {COLUMNS} FROM {TABLES} WHERE a.id = ?1");
     let row = sqlx::query(AssertSqlSafe(statement)).bind(id).fetch_optional(&readers).await.map_err(failed)?;
     let row = row.ok_or(StatusCode::NOT_FOUND)?;
@@ -205,7 +205,7 @@ async fn get_agent(State(readers): State<SqlitePool>, Path(id): Path<i64>) -> Re
          WHERE agent_id = ?1 AND day > (SELECT max(day) FROM agents_probe_days WHERE agent_id = ?1) - 30";
     let (days, ok, fail, last_ms): (i64, i64, i64, Option<i64>) =
         sqlx::query_as(sums).bind(id).fetch_one(&readers).await.map_err(failed)?;
-    Ok(Json(Detail {
+    Ok(Json(AgentDetail {
         agent: agent(&row).map_err(failed)?,
         validation: Validation { count: validations.len(), avg_response: None, latest: None },
         uptime: Uptime {

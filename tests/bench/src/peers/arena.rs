@@ -35,7 +35,7 @@ pub async fn serve() -> anyhow::Result<()> {
     Ok(axum::serve(super::listener().await?, app).await?)
 }
 
-async fn get_challenge(State(pools): State<Pools>, Path(id): Path<i64>) -> Result<Json<Detail>, Failed> {
+async fn get_challenge(State(pools): State<Pools>, Path(id): Path<i64>) -> Result<Json<ContestDetail>, Failed> {
     let db = &pools.readers;
     let due = "SELECT id FROM arena_challenges WHERE closed_at IS NULL AND ends_at <= ? AND id = ? ORDER BY ends_at, id LIMIT 20";
     let due = sqlx::query(due).bind(Clock::System.now_s()).bind(id).fetch_optional(db).await?;
@@ -47,7 +47,10 @@ async fn get_challenge(State(pools): State<Pools>, Path(id): Path<i64>) -> Resul
     addresses.push(challenge.try_get("creator")?);
     let authors = authors(db, &addresses).await?;
     let submissions = (1..).zip(&ranked).map(|(rank, row)| Submission::of(row, rank, &authors));
-    Ok(Json(Detail { submissions: submissions.collect::<Result<_, _>>()?, ..Detail::of(&challenge, &authors)? }))
+    Ok(Json(ContestDetail {
+        submissions: submissions.collect::<Result<_, _>>()?,
+        ..ContestDetail::of(&challenge, &authors)?
+    }))
 }
 
 async fn vote_submission(
@@ -81,7 +84,7 @@ fn author(address: String, authors: &Authors) -> Author {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Detail {
+struct ContestDetail {
     id: i64,
     title: String,
     brief: String,
@@ -106,7 +109,7 @@ struct Detail {
     submissions: Vec<Submission>,
 }
 
-impl Detail {
+impl ContestDetail {
     fn of(row: &SqliteRow, authors: &Authors) -> sqlx::Result<Self> {
         let Text(tags) = row.try_get("tags")?;
         let creator: String = row.try_get("creator")?;

@@ -27,7 +27,7 @@ pub async fn serve() -> anyhow::Result<()> {
 }
 
 #[derive(Deserialize)]
-struct Window {
+struct ThreadPageQuery {
     #[serde(default = "limit")]
     limit: i64,
     #[serde(default)]
@@ -38,7 +38,10 @@ fn limit() -> i64 {
     25
 }
 
-async fn list_threads(State(forum): State<Pools>, Query(window): Query<Window>) -> Result<Json<ThreadList>, Failed> {
+async fn list_threads(
+    State(forum): State<Pools>,
+    Query(window): Query<ThreadPageQuery>,
+) -> Result<Json<ThreadList>, Failed> {
     Ok(Json(forum_rows::list(&forum.readers, window.limit.clamp(1, 100), window.offset).await?))
 }
 

@@ -1,6 +1,6 @@
 //! `gateway verify audit`: checks the audit export of an agent.
 
-use super::input::{bounded, not_checkable};
+use super::input::{not_checkable, read_bounded};
 use crate::arguments::AuditFile;
 use crate::exit_code::Verdict;
 use crate::output::{Output, printable};
@@ -10,7 +10,7 @@ use gateway_audit_verify::{Check, Expected, Report, verify};
 const FILE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 pub fn run(output: Output, AuditFile { file, signer, agent }: &AuditFile) -> Verdict {
-    let text = match bounded(file, FILE_BYTES_MAX).map(String::from_utf8) {
+    let text = match read_bounded(file, FILE_BYTES_MAX).map(String::from_utf8) {
         Ok(Ok(text)) => text,
         Ok(Err(error)) => return not_checkable(&format!("{}: {error}", file.display())),
         Err(error) => return not_checkable(&format!("{}: {error}", file.display())),

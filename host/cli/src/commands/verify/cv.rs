@@ -1,6 +1,6 @@
 //! `gateway verify cv`: checks the credential of an agent against the chain.
 
-use super::input::{bounded, not_checkable};
+use super::input::{not_checkable, read_bounded};
 use crate::arguments::Credential;
 use crate::commands::runtime::with_runtime;
 use crate::exit_code::Verdict;
@@ -38,7 +38,7 @@ async fn check(credential: &Credential) -> Result<Report, String> {
 }
 
 fn contracts(file: &Path) -> Result<Contracts, String> {
-    let bytes = bounded(file, CONTRACTS_BYTES_MAX).map_err(|error| format!("{}: {error}", file.display()))?;
+    let bytes = read_bounded(file, CONTRACTS_BYTES_MAX).map_err(|error| format!("{}: {error}", file.display()))?;
     String::from_utf8_lossy(&bytes).parse().map_err(|error| format!("{}: {error}", file.display()))
 }
 
@@ -46,7 +46,7 @@ async fn read(document: &str) -> Result<Vec<u8>, String> {
     if document.starts_with("http://") || document.starts_with("https://") {
         return fetch(document, DOCUMENT_BYTES_MAX).await.map_err(|error| format!("{document}: {error}"));
     }
-    bounded(Path::new(document), DOCUMENT_BYTES_MAX).map_err(|error| format!("{document}: {error}"))
+    read_bounded(Path::new(document), DOCUMENT_BYTES_MAX).map_err(|error| format!("{document}: {error}"))
 }
 
 fn printed(output: Output, report: &Report) -> Verdict {

@@ -21,15 +21,16 @@ const ROUND_BYTES_MAX: usize = 1 << 30;
 
 /// How one kind of server stores.
 #[derive(Clone, Copy)]
-struct Store {
+struct PayloadStore {
     request: fn(SocketAddr, u64, &[u8]) -> Vec<u8>,
     status: u16,
     /// How many it has.
     count: fn(&Server) -> Result<u64>,
 }
 
-const IN_DATABASE: Store = Store { request: |address, _, body| post(address, body), status: 200, count: rows };
-const IN_FILES: Store = Store {
+const IN_DATABASE: PayloadStore =
+    PayloadStore { request: |address, _, body| post(address, body), status: 200, count: rows };
+const IN_FILES: PayloadStore = PayloadStore {
     request: |address, number, body| load::send(address, &format!("PUT {}/{number}", super::PATH), super::BYTES, body),
     status: 201,
     count: |nginx| Ok(fs::read_dir(files(nginx.folder()))?.count() as u64),
@@ -70,7 +71,7 @@ pub fn outcome(bench: &Bench, empty: &Path, size: &Size) -> Result<Outcome> {
     })
 }
 
-fn measure(bench: &Bench, bytes: usize, store: Store, server: Server) -> Result<Sample> {
+fn measure(bench: &Bench, bytes: usize, store: PayloadStore, server: Server) -> Result<Sample> {
     let address = server.address();
     let requests = |number: u64| {
         let is_room = usize::try_from(number).is_ok_and(|number| number < ROUND_BYTES_MAX / bytes);

@@ -37,7 +37,7 @@ pub fn outcome(bench: &Bench, receiver: &Receiver) -> Result<Outcome> {
     }
     let contestants = servers
         .iter()
-        .map(|(name, server)| Contestant::new(*name, move || Backlog { bench, server, receiver }.deliver(name)));
+        .map(|(name, server)| Contestant::new(*name, move || DeliveryRun { bench, server, receiver }.deliver(name)));
     Ok(Outcome {
         title: "A durable delivery of a webhook",
         how: format!(
@@ -75,13 +75,13 @@ fn node(bench: &Bench, file: &Path) -> Result<Option<Server>> {
     peer_on_copy(command, file, Synchronous::Full, "/ready").map(Some)
 }
 
-struct Backlog<'a> {
+struct DeliveryRun<'a> {
     bench: &'a Bench,
     server: &'a Server,
     receiver: &'a Receiver,
 }
 
-impl Backlog<'_> {
+impl DeliveryRun<'_> {
     fn deliver(&self, name: &str) -> Result<Sample> {
         let [endpoints, each] = self.bench.scale.deliveries;
         ensure!(number_of(self.server, DONE)? == endpoints * each, "a delivery of the round before is not done");

@@ -1,6 +1,6 @@
 //! What each recipient of an event costs until its delivery and its task are stored.
 
-use super::{MESSAGES, listeners::Listened, messages, number_of, owner, post, settings, wait_for};
+use super::{MESSAGES, listeners::RegisteredWebhooks, messages, number_of, owner, post, settings, wait_for};
 use crate::{
     bench::Bench,
     jobs::{GATEWAY, Goal, Outcome},
@@ -13,9 +13,9 @@ use std::time::Instant;
 
 const STORED: &str = "SELECT count(*) FROM webhooks_deliveries";
 
-pub fn outcome(bench: &Bench, listened: &Listened) -> Result<Outcome> {
+pub fn outcome(bench: &Bench, registered: &RegisteredWebhooks) -> Result<Outcome> {
     let [owners, each] = bench.scale.listeners;
-    let measure = || fan_out(bench, listened);
+    let measure = || fan_out(bench, registered);
     Ok(Outcome {
         title: "An event for many webhooks",
         how: format!(
@@ -31,10 +31,10 @@ pub fn outcome(bench: &Bench, listened: &Listened) -> Result<Outcome> {
 }
 
 /// By a gateway of its own, so that what the round before has stored does not count.
-fn fan_out(bench: &Bench, listened: &Listened) -> Result<Sample> {
+fn fan_out(bench: &Bench, registered: &RegisteredWebhooks) -> Result<Sample> {
     let [owners, each] = bench.scale.listeners;
     let one_place = ("plugins.webhooks.endpoints_at_once", "1");
-    let gateway = bench.gateway_on_copy(&listened.file, &[&settings()[..], &[one_place]].concat())?;
+    let gateway = bench.gateway_on_copy(&registered.file, &[&settings()[..], &[one_place]].concat())?;
     ensure!(number_of(&gateway, STORED)? == 0, "there are deliveries already");
     let bodies = messages(signing::new_wallets(owners), |number| owner(number).address().to_owned())?;
     let (started, before) = (Instant::now(), gateway.cpu_time()?);

@@ -20,11 +20,11 @@ const FIRST_RECIPIENT: u64 = 1 << 42;
 const RECIPIENTS: u64 = 1000;
 
 /// A database of owners with many webhooks, and where those are.
-pub struct Listened {
+pub struct RegisteredWebhooks {
     pub file: PathBuf,
 }
 
-pub fn make(bench: &Bench, receiver: &Receiver) -> Result<Listened> {
+pub fn make(bench: &Bench, receiver: &Receiver) -> Result<RegisteredWebhooks> {
     let [owners, each] = bench.scale.listeners;
     println!("  {} webhooks are registered", owners * each);
     let gateway = bench.gateway_in(Site::new()?, &settings())?;
@@ -33,14 +33,14 @@ pub fn make(bench: &Bench, receiver: &Receiver) -> Result<Listened> {
     super::keep_forum(gateway, &file)?;
     // From now on only what is stored counts.
     receiver.fall_silent();
-    Ok(Listened { file })
+    Ok(RegisteredWebhooks { file })
 }
 
-pub fn outcome(bench: &Bench, listened: &Listened) -> Result<Outcome> {
-    let with = bench.gateway_on_copy(&listened.file, &settings())?;
+pub fn outcome(bench: &Bench, registered: &RegisteredWebhooks) -> Result<Outcome> {
+    let with = bench.gateway_on_copy(&registered.file, &settings())?;
     let mut off: Vec<_> = settings().into_iter().filter(|(key, _)| !key.starts_with("plugins.webhooks.")).collect();
     off.push(("plugins.webhooks.enabled", "false"));
-    let without = bench.gateway_on_copy(&listened.file, &off)?;
+    let without = bench.gateway_on_copy(&registered.file, &off)?;
     let writers = [Writer::of(bench, &with, 201, requests), Writer::of(bench, &without, 201, requests)];
     let contestants = [WITH, WITHOUT].into_iter().zip(&writers);
     let contestants = contestants.map(|(name, writer)| Contestant::new(name, || writer.measure()));

@@ -37,9 +37,9 @@ const LOOK: Duration = Duration::from_millis(2);
 pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
     let receiver = Receiver::start()?;
     let mut outcomes = vec![delivery::outcome(bench, &receiver)?];
-    let listened = listeners::make(bench, &receiver)?;
-    outcomes.push(listeners::outcome(bench, &listened)?);
-    outcomes.push(fan_out::outcome(bench, &listened)?);
+    let registered = listeners::make(bench, &receiver)?;
+    outcomes.push(listeners::outcome(bench, &registered)?);
+    outcomes.push(fan_out::outcome(bench, &registered)?);
     Ok(outcomes)
 }
 

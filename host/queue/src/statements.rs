@@ -1,37 +1,37 @@
-//! The statements of a scheduling cycle, in the words of one database.
+//! The SQL of polls and scheduling cycles, in the dialect of one database.
 
 use super::tasks::{NEVER_MS, now_ms};
 use gateway_storage::Dialect;
 
-/// Pushes that one cycle takes in.
+/// Pushes that one cycle ingests.
 const PUSHED_MAX: u32 = 1_000;
-/// Keys whose outcomes, or lost leases, one cycle takes in.
-const ENDED_MAX: u32 = 500;
+/// Keys whose outcomes, or expired leases, one cycle applies.
+const OUTCOMES_MAX: u32 = 500;
 
-pub struct QueueTables {
+pub struct QueueStatements {
     pub table: String,
     /// Makes cycles of all gateways follow each other; none on SQLite, where one transaction at a time writes.
     pub lock: Option<String>,
-    pub look: String,
-    pub select_ended: String,
-    pub select_lost: String,
-    pub admit: Vec<String>,
-    pub end_key: String,
-    pub free_key: String,
+    pub poll: String,
+    pub select_outcomes: String,
+    pub select_expired_leases: String,
+    pub ingest_pushes: Vec<String>,
+    pub finish_key: String,
+    pub release_key: String,
     pub delete_task: String,
     pub retry_task: String,
-    pub bury_task: String,
-    pub lose_task: String,
+    pub dead_letter_task: String,
+    pub count_expired_lease: String,
     pub count_groups: String,
     pub select_keys: String,
     pub select_task: String,
     pub lease_key: String,
     pub prune_keys: String,
     pub prune_dead: String,
-    pub measure: String,
+    pub select_stats: String,
 }
 
-impl QueueTables {
+impl QueueStatements {
     pub fn new(table: &str, dialect: Dialect) -> Self {
         let (now, for_update, skip_locked) = match dialect {
             Dialect::Sqlite => (now_ms(dialect), "", ""),
@@ -39,42 +39,42 @@ impl QueueTables {
         };
         let lock = format!("SELECT pg_advisory_xact_lock(hashtextextended('{table}', 21))");
         // A lease that ends later than one that begins now was given before the clock went back.
-        let is_over = format!("(lease_until_ms <= {now} OR lease_until_ms > {now} + $1)");
+        let is_expired = format!("(lease_until_ms <= {now} OR lease_until_ms > {now} + $1)");
         let next_ms = next_due_ms(table);
         Self {
             table: table.to_owned(),
             lock: (dialect == Dialect::Postgres).then_some(lock),
-            look: format!(
+            poll: format!(
                 "SELECT (SELECT count(*) FROM (SELECT 1 FROM {table}_pushed LIMIT 1) AS pushed), \
                  coalesce((SELECT min(due_ms) FROM {table}_keys WHERE token = 0 AND is_slow = 0), {NEVER_MS}), \
                  coalesce((SELECT min(due_ms) FROM {table}_keys WHERE token = 0 AND is_slow = 1), {NEVER_MS}), \
-                 (SELECT count(*) FROM (SELECT 1 FROM {table}_keys WHERE token <> 0 AND {is_over} LIMIT 1) AS lost)"
+                 (SELECT count(*) FROM (SELECT 1 FROM {table}_keys WHERE token <> 0 AND {is_expired} LIMIT 1) AS lost)"
             ),
-            select_ended: format!(
+            select_outcomes: format!(
                 "SELECT k.key, k.task_id, k.ended, k.ended_due_ms, k.ended_error FROM {table}_keys k \
-                 WHERE k.token <> 0 AND k.ended <> 0 LIMIT {ENDED_MAX}{for_update}"
+                 WHERE k.token <> 0 AND k.ended <> 0 LIMIT {OUTCOMES_MAX}{for_update}"
             ),
-            select_lost: format!(
+            select_expired_leases: format!(
                 "SELECT k.key, k.task_id, t.attempt, t.lost FROM {table}_keys k LEFT JOIN {table} t ON t.id = k.task_id \
-                 WHERE k.token <> 0 AND k.ended = 0 AND {is_over} LIMIT {ENDED_MAX}{for_update}"
+                 WHERE k.token <> 0 AND k.ended = 0 AND {is_expired} LIMIT {OUTCOMES_MAX}{for_update}"
             ),
-            admit: admit(table, dialect, skip_locked),
-            end_key: format!(
+            ingest_pushes: ingest_pushes(table, dialect, skip_locked),
+            finish_key: format!(
                 "UPDATE {table}_keys SET token = 0, lease_until_ms = 0, task_id = 0, is_slow = ended_slow, ended = 0, \
                  ended_error = '', due_ms = CASE WHEN due_ms > $2 THEN $2 ELSE due_ms END WHERE key = $1"
             ),
-            free_key: format!(
+            release_key: format!(
                 "UPDATE {table}_keys SET token = 0, lease_until_ms = 0, task_id = 0, due_ms = $2 WHERE key = $1"
             ),
             delete_task: format!("DELETE FROM {table} WHERE id = $1"),
             retry_task: format!(
                 "UPDATE {table} SET attempt = attempt + 1, lost = 0, due_ms = $2, error = $3 WHERE id = $1"
             ),
-            bury_task: format!(
+            dead_letter_task: format!(
                 "INSERT INTO {table}_dead (id, key, group_key, payload, pushed_ms, attempt, error, dead_ms) \
                  SELECT id, key, group_key, payload, pushed_ms, attempt + 1, $2, $3 FROM {table} WHERE id = $1"
             ),
-            lose_task: format!("UPDATE {table} SET lost = lost + 1 WHERE id = $1"),
+            count_expired_lease: format!("UPDATE {table} SET lost = lost + 1 WHERE id = $1"),
             count_groups: format!(
                 "SELECT group_key, CAST(count(*) AS BIGINT) FROM {table}_keys WHERE token <> 0 GROUP BY group_key"
             ),
@@ -91,7 +91,7 @@ impl QueueTables {
             prune_dead: format!(
                 "DELETE FROM {table}_dead WHERE id IN (SELECT id FROM {table}_dead WHERE dead_ms < $1 LIMIT {PUSHED_MAX})"
             ),
-            measure: format!(
+            select_stats: format!(
                 "SELECT (SELECT count(*) FROM (SELECT 1 FROM {table}_keys WHERE token = 0 AND due_ms <= $1 LIMIT 100000) AS due), \
                  (SELECT count(*) FROM {table}_keys WHERE token <> 0), \
                  (SELECT count(*) FROM (SELECT 1 FROM {table}_dead LIMIT 100000) AS dead), \
@@ -115,8 +115,8 @@ fn select_keys(table: &str, for_update: &str) -> String {
     )
 }
 
-/// Takes in the pushes: each key has its earliest due time.
-fn admit(table: &str, dialect: Dialect, skip_locked: &str) -> Vec<String> {
+/// Moves the pushes into the keys: each key has its earliest due time.
+fn ingest_pushes(table: &str, dialect: Dialect, skip_locked: &str) -> Vec<String> {
     let upsert = |pushed: &str| {
         format!(
             "INSERT INTO {table}_keys (key, group_key, due_ms) \

@@ -7,11 +7,11 @@ const LABEL_WIDTH: usize = 12;
 
 /// Lines of labels and values, in their order.
 #[derive(Default)]
-pub struct PluginFacts {
+pub struct PluginDetails {
     text: String,
 }
 
-impl PluginFacts {
+impl PluginDetails {
     /// What the plugin is and offers, and how it does.
     pub fn of_report(report: &PluginReport) -> Self {
         let unknown = || "unknown".to_owned();
@@ -78,7 +78,7 @@ mod tests {
         report.endpoints = vec!["GET /api/forum/threads".into(), "POST /api/forum/threads".into()];
         (report.sha256, report.file_sha256) = (Some("aa".into()), Some("bb".into()));
         report.grants = vec!["egress".into()];
-        let text = PluginFacts::of_report(&report).into_text();
+        let text = PluginDetails::of_report(&report).into_text();
         let expected = "name        forum\n\
                         version     unknown\n\
                         state       needs_restart: another\\u{1b} build\n\
