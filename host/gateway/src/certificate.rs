@@ -93,7 +93,7 @@ fn end_note(certificate: &Certificate) -> Option<String> {
     }
 }
 
-fn warn_of_end(certificate: &Certificate) {
+fn report_end(certificate: &Certificate) {
     if let Some(note) = end_note(certificate) {
         tracing::warn!("{note}");
     }
@@ -155,7 +155,7 @@ impl CertificateReloader {
         match self.blocking(read).await {
             None => {}
             Some(Ok(certificate)) => {
-                warn_of_end(&certificate);
+                report_end(&certificate);
                 self.tls.replace(certificate);
                 tracing::info!("the certificate of the listener is read");
             }

@@ -10,6 +10,7 @@ mod http_service;
 mod listener;
 mod middleware;
 pub mod problem;
+mod raw_response;
 mod tls;
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod process;
 mod recorder;
 mod registry;
 mod scrape;
+mod traffic;
 mod usage;
 mod work;
 
@@ -18,5 +19,6 @@ pub use log_writer::ACCESS_TARGET;
 pub use logging::{LogLevelError, flush_log, set_log_level, start_logging};
 pub use recorder::MetricsRecorder;
 pub use scrape::render_metrics;
+pub use traffic::{TRAFFIC_INTERVAL, TRAFFIC_INTERVALS_MAX, TrafficInterval, TrafficTotals};
 pub use usage::{DatabaseUsage, OperationUsage, Usage};
 pub use work::{Work, current_work, request_id, run_in_work, with_work};

@@ -48,7 +48,7 @@ impl<S: HttpService> hyper::service::Service<Request<Incoming>> for RequestServi
         let is_http1 = request.version() < Version::HTTP_2;
         let head_error = if is_http1 { self.state.head_error(number) } else { None };
         let mut request = request.map(|incoming| RequestBody::from_hyper(incoming, self.body_timeout));
-        let sink = self.sink.as_ref().filter(|_| request.version() == Version::HTTP_11).map(Weak::clone);
+        let sink = self.sink.as_ref().filter(|_| request.version() == Version::HTTP_11).cloned();
         request.extensions_mut().insert(ConnectionInfo { peer_ip: self.peer_ip, head_error, sink });
         let guard = Some(self.state.start_request());
         let response = TarpitFuture::new(self.service.clone().oneshot(request), self.tarpit);

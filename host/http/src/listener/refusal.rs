@@ -3,7 +3,8 @@
 //! above that bound connections are dropped without a response.
 
 use super::connection_limits::LimitReached;
-use crate::connection::{LingeringClose, raw_response};
+use crate::connection::LingeringClose;
+use crate::raw_response::raw_response;
 use plugin_api::response::Problem;
 use std::future::poll_fn;
 use std::sync::Arc;

@@ -6,7 +6,10 @@ use super::{
     handshake_error::HandshakeError,
     transport::{TlsTransport, WatchedStream},
 };
-use crate::connection::{ConnectionSettings, ConnectionState, Establish, Established, LingeringClose, raw_response};
+use crate::{
+    connection::{ConnectionSettings, ConnectionState, Establish, Established, LingeringClose},
+    raw_response::raw_response,
+};
 use plugin_api::response::Problem;
 use std::{future::poll_fn, io, net::IpAddr, sync::Arc, time::Duration};
 use tokio::{

@@ -7,4 +7,3 @@ mod handshake_error;
 mod transport;
 
 pub use certificate::{Certificate, CertificateError, Tls};
-pub(crate) use transport::TlsTransport;
