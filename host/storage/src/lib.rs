@@ -28,6 +28,7 @@ mod revisions;
 mod scope;
 mod settings;
 mod shared_read;
+mod slow_lines;
 mod slow_statement;
 mod sqlite;
 mod statement_latency;

@@ -6,7 +6,7 @@ use crate::{
     error::{StorageError, sanitize_line},
     read_tracking,
     scope::{Scope, owns_table},
-    slow_statement::SlowLines,
+    slow_lines::SlowLines,
     statement_latency::StatementLatency,
 };
 use plugin_api::abi::{Statement, Value};
