@@ -3,6 +3,7 @@
 //! The rule that must not break: **a certificate and a key that do not go together are never used; the pair of before stays.**
 
 use arc_swap::ArcSwap;
+use gateway_clock::Clock;
 use gateway_config::{Config, TlsFiles};
 use gateway_http::{Certificate, CertificateError, Tls};
 use gateway_signers::private_file;
@@ -11,7 +12,7 @@ use std::{
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     sync::Arc,
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::{Duration, UNIX_EPOCH},
 };
 use tokio::{sync::Mutex, time::sleep};
 use tokio_util::sync::CancellationToken;
@@ -21,9 +22,9 @@ const KEY: &str = "http.tls.key";
 /// How often the files are looked at. They are read when they have not changed again since the last look: who renews them
 /// writes one after the other.
 const LOOK_INTERVAL: Duration = Duration::from_secs(2);
-const DAY: Duration = Duration::from_secs(86_400);
-/// From then on a certificate that is read is reported: most are renewed a month before.
-const WARN_BEFORE_END: Duration = Duration::from_secs(14 * 86_400);
+const DAY_S: i64 = 86_400;
+/// A certificate that ends within these is reported when it is read: most are renewed a month before.
+const WARN_DAYS: i64 = 14;
 
 /// Why the files of `[http.tls]` cannot be used.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -86,10 +87,11 @@ fn read(files: TlsFiles<'_>) -> Result<Certificate, TlsError> {
 
 /// What there is to say when the certificate ends soon, or has ended.
 fn end_note(certificate: &Certificate) -> Option<String> {
-    match certificate.valid_until().duration_since(SystemTime::now()) {
-        Ok(left) if left > WARN_BEFORE_END => None,
-        Ok(left) => Some(format!("{CERTIFICATE}: it ends in {} days", left.as_secs() / DAY.as_secs())),
-        Err(_passed) => Some(format!("{CERTIFICATE}: it has ended, and clients refuse it")),
+    let left_s = end_s(certificate) - Clock::System.now_s();
+    match left_s.div_euclid(DAY_S) {
+        WARN_DAYS.. => None,
+        ..0 => Some(format!("{CERTIFICATE}: it has ended, and clients refuse it")),
+        days => Some(format!("{CERTIFICATE}: it ends in {days} days")),
     }
 }
 
@@ -97,8 +99,13 @@ fn report_end(certificate: &Certificate) {
     if let Some(note) = end_note(certificate) {
         tracing::warn!("{note}");
     }
+    metrics::gauge!("gateway_tls_certificate_end_seconds").set(end_s(certificate) as f64);
+}
+
+/// In seconds since 1970.
+fn end_s(certificate: &Certificate) -> i64 {
     let end = certificate.valid_until().duration_since(UNIX_EPOCH).unwrap_or_default();
-    metrics::gauge!("gateway_tls_certificate_end_seconds").set(end.as_secs_f64());
+    i64::try_from(end.as_secs()).unwrap_or(i64::MAX)
 }
 
 /// Replaces the certificate of a listener that serves.
