@@ -209,7 +209,7 @@ impl GatewayProcess {
 
     /// Host and port of [`Self::base_url`].
     pub fn address(&self) -> &str {
-        self.base_url.trim_start_matches("http://")
+        self.base_url.trim_start_matches("https://").trim_start_matches("http://")
     }
 
     pub fn setup(&self) -> &Setup {

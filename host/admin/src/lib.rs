@@ -16,7 +16,7 @@ pub use actions::record;
 
 use gateway::Gateway;
 use gateway_config::AdminConfig;
-use gateway_telemetry::MetricsRecorder;
+use gateway_telemetry::{MetricsRecorder, TRAFFIC_INTERVAL};
 use guard::Guard;
 use routes::AdminContext;
 use std::{net::SocketAddr, sync::Arc};
@@ -64,9 +64,14 @@ impl Admin {
     pub async fn serve(self, gateway: Arc<Gateway>, metrics: Option<MetricsRecorder>, stop: CancellationToken) {
         let context = AdminContext { gateway, metrics, guard: Arc::new(self.guard) };
         let permits = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let mut traffic_intervals = tokio::time::interval(TRAFFIC_INTERVAL);
         loop {
             let (socket, peer) = tokio::select! {
                 () = stop.cancelled() => return,
+                _ = traffic_intervals.tick() => {
+                    context.gateway.host.usage.close_traffic_interval();
+                    continue;
+                }
                 accepted = self.listener.accept() => match accepted {
                     Ok(accepted) => accepted,
                     Err(error) => {

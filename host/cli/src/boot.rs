@@ -7,7 +7,7 @@ use crate::exit_code::ExitCode;
 use crate::runtime_watchdog::RuntimeWatchdog;
 use crate::spare_threads::SpareThreads;
 use crate::{banner, key_secrecy, open_files};
-use gateway::{Gateway, StartError};
+use gateway::{Gateway, StartError, TlsError};
 use gateway_admin::{Admin, AdminError};
 use gateway_clock::Clock;
 use gateway_config::{Config, Overrides};
@@ -28,6 +28,8 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(15);
 /// Why the gateway does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum BootError {
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     #[error(transparent)]
     Bind(#[from] ListenerError),
     #[error(transparent)]
@@ -57,7 +59,7 @@ pub async fn run(
     if let Some(lowered) = &config.lowered_connections {
         tracing::warn!("{lowered}");
     }
-    let listener = Listener::bind(&ListenerSettings::new(&config))?;
+    let listener = Listener::bind(&ListenerSettings::new(&config, gateway::open_tls(&config)?))?;
     let listen = config.admin.clone();
     let admin = control.spawn(async move { Admin::bind(&listen).await }).await??;
     if let Err(error) = crash_record::open(&config.data_dir) {

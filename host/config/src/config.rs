@@ -36,7 +36,8 @@ pub struct Config {
     /// Folder for everything that is kept. Relative paths, here and below, start where the gateway is started.
     #[schemars(example = "./data")]
     pub data_dir: PathBuf,
-    /// URL under which clients reach the gateway; without it `http://` and the address that is listened on.
+    /// URL under which clients reach the gateway; without it `http://` (`https://` with `[http.tls]`) and the address that is
+    /// listened on.
     #[schemars(example = "https://gateway.example")]
     pub base_url: Option<String>,
     /// Name of the network, as a wallet shows it.
@@ -115,10 +116,11 @@ impl Config {
 
     /// URL under which clients reach the gateway, without a slash at its end. `bound`: the address of the listener.
     pub fn public_url(&self, bound: SocketAddr) -> String {
+        let scheme = if self.http.tls.files().is_some() { "https" } else { "http" };
         match &self.base_url {
             Some(url) => url.trim_end_matches('/').to_owned(),
-            None if bound.ip().is_unspecified() => format!("http://localhost:{}", bound.port()),
-            None => format!("http://{bound}"),
+            None if bound.ip().is_unspecified() => format!("{scheme}://localhost:{}", bound.port()),
+            None => format!("{scheme}://{bound}"),
         }
     }
 

@@ -47,6 +47,10 @@ pub struct DatabaseConfig {
     /// Longest time for one statement.
     #[schemars(range(min = 1, max = 3_600_000))]
     pub statement_timeout_ms: u64,
+    /// A statement that takes as long at the database is logged, without its values, and counted; 0 for none. The time that it
+    /// waited for a connection or for its turn is not in it.
+    #[schemars(range(max = 3_600_000))]
+    pub slow_statement_ms: u64,
     /// PostgreSQL: how old a cached response may be. With 0 it is never older than a write that was acknowledged.
     #[schemars(range(min = 0, max = 1000))]
     pub staleness_ms: u64,
@@ -127,6 +131,7 @@ impl Default for DatabaseConfig {
             write_group_max: 128,
             transaction_timeout_ms: 5000,
             statement_timeout_ms: 5000,
+            slow_statement_ms: 250,
             staleness_ms: 0,
             pool_max: 16,
             prepared: true,

@@ -1,11 +1,17 @@
 //! `[http]`: the public listener and its bounds. Rule: every wait and every size has a limit that cannot be switched off.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    path::{Path, PathBuf},
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::validator::Validator;
+
+const CERTIFICATE: &str = "http.tls.certificate";
+const KEY: &str = "http.tls.key";
 
 /// The public listener.
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
@@ -18,7 +24,7 @@ pub struct HttpConfig {
     /// is the N-th address from the right. Set 1 behind one load balancer.
     #[schemars(range(max = 16))]
     pub trusted_proxy_hops: usize,
-    /// Time for a client to send the whole request head.
+    /// Time for a client to send the whole request head; before it, with TLS, for the handshake.
     #[schemars(range(min = 1, max = 3_600_000))]
     pub header_read_timeout_ms: u64,
     /// Time for a client to send the whole request body.
@@ -45,7 +51,7 @@ pub struct HttpConfig {
     /// Largest request head.
     #[schemars(range(min = 8192, max = 1_048_576))]
     pub header_bytes_max: usize,
-    /// Whether HTTP/2 without TLS (h2c) is spoken beside HTTP/1.1.
+    /// Whether HTTP/2 is spoken beside HTTP/1.1: over TLS when the client asks for it (ALPN), else without (h2c).
     pub http2: bool,
     /// Requests at a time on one HTTP/2 connection.
     #[schemars(range(min = 1, max = 10_000))]
@@ -63,6 +69,55 @@ pub struct HttpConfig {
     pub compression: bool,
     /// Whether pages of other origins may read the answers (CORS, any origin, no credentials).
     pub cors: bool,
+    pub tls: TlsConfig,
+}
+
+/// TLS of the public listener. Without it the listener speaks HTTP.
+#[derive(Debug, Clone, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TlsConfig {
+    /// PEM file with the certificate of the gateway, then those that lead to its authority.
+    #[schemars(example = "/etc/gateway/tls/fullchain.pem")]
+    pub certificate: Option<PathBuf>,
+    /// PEM file with the private key of the certificate; nobody but its owner may read it.
+    #[schemars(example = "/etc/gateway/tls/privkey.pem")]
+    pub key: Option<PathBuf>,
+}
+
+/// The files of `[http.tls]`.
+#[derive(Debug, Clone, Copy)]
+pub struct TlsFiles<'c> {
+    pub certificate: &'c Path,
+    pub key: &'c Path,
+}
+
+impl TlsConfig {
+    /// `None`: TLS is off.
+    pub fn files(&self) -> Option<TlsFiles<'_>> {
+        Some(TlsFiles { certificate: self.certificate.as_deref()?, key: self.key.as_deref()? })
+    }
+
+    fn validate(&self, validator: &mut Validator<'_>) {
+        for (key, path, other, other_path) in
+            [(CERTIFICATE, &self.certificate, KEY, &self.key), (KEY, &self.key, CERTIFICATE, &self.certificate)]
+        {
+            // The text of a key must not come into a message about its file.
+            let is_pem = |path: &PathBuf| path.to_string_lossy().contains("-----BEGIN");
+            if path.as_ref().is_some_and(is_pem) {
+                validator.refuse(
+                    key,
+                    "it is PEM text".to_owned(),
+                    "write the text into a file, and name the file here",
+                );
+            } else if path.is_none() && other_path.is_some() {
+                validator.refuse(
+                    key,
+                    format!("{other} is set, and this is not"),
+                    "set both, or none for HTTP without TLS",
+                );
+            }
+        }
+    }
 }
 
 impl Default for HttpConfig {
@@ -86,12 +141,14 @@ impl Default for HttpConfig {
             cache_bytes_max: 32 * 1024 * 1024,
             compression: true,
             cors: true,
+            tls: TlsConfig::default(),
         }
     }
 }
 
 impl HttpConfig {
     pub(super) fn validate(&self, validator: &mut Validator<'_>) {
+        self.tls.validate(validator);
         if self.connections_per_ip_max > self.connections_max {
             validator.refuse(
                 "http.connections_per_ip_max",

@@ -51,7 +51,7 @@ pub use self::{
     database::{DatabaseConfig, DatabaseTarget, DatabaseUrlError, Synchronous},
     effective::EffectiveValue,
     egress::EgressConfig,
-    http::HttpConfig,
+    http::{HttpConfig, TlsConfig, TlsFiles},
     limits::LimitsConfig,
     load::is_key,
     log::{LogConfig, LogFormat},

@@ -44,6 +44,10 @@ fn validate_top_level(config: &Config, validator: &mut Validator<'_>) {
     validator.check_creatable_folder("data_dir", &config.data_dir);
     if let Some(text) = &config.base_url {
         validator.check_base_url("base_url", text);
+        if config.http.tls.files().is_some() && Url::parse(text).is_ok_and(|url| url.scheme() == "http") {
+            let message = "it begins with http://, and the listener speaks TLS ([http.tls])".to_owned();
+            validator.refuse("base_url", message, "write https://, as clients do");
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! The gateway: everything that handles requests, in one process, with or without a socket in front.
 
 use crate::{
-    backups::Backups, dispatch::Dispatcher, health::HealthMonitor, lifecycle::PluginManager, operators::Operators,
+    backups::Backups, certificate::CertificateReloader, dispatch::Dispatcher, health::HealthMonitor,
+    lifecycle::PluginManager, operators::Operators,
 };
 use arc_swap::ArcSwap;
 use futures_util::{FutureExt as _, future::BoxFuture};
@@ -16,7 +17,11 @@ use gateway_jobs::JobStore;
 use gateway_plugins::HostContext;
 use http::{Request, Response};
 use plugin_api::manifest::Environment;
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 use tokio::runtime::Handle;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower::service_fn;
@@ -40,6 +45,8 @@ pub struct Gateway {
     pub health: Arc<HealthMonitor>,
     pub backups: Arc<Backups>,
     pub dispatcher: Arc<Dispatcher>,
+    /// Set when it serves with TLS.
+    pub(crate) certificate: OnceLock<Arc<CertificateReloader>>,
     /// Where plugins run: work that calls or starts them belongs there, whoever asks for it.
     pub runtime: Handle,
     /// Background tasks; they end when `stop` is cancelled.
@@ -63,7 +70,19 @@ impl Gateway {
     pub fn serve(self: &Arc<Self>, listener: Listener, stop: CancellationToken) -> BoxFuture<'static, DrainReport> {
         let gateway = self.clone();
         let service = service_fn(move |request| gateway.handle(request).map(Ok::<_, Infallible>));
-        Box::pin(listener.serve(service, stop))
+        let serving = self.clone();
+        Box::pin(async move {
+            serving.follow_certificate(&listener, &stop).await;
+            listener.serve(service, stop).await
+        })
+    }
+
+    async fn follow_certificate(&self, listener: &Listener, stop: &CancellationToken) {
+        let Some(tls) = listener.tls() else { return };
+        let reloader = Arc::new(CertificateReloader::new(tls.clone(), self.live.clone()).await);
+        let (following, stop) = (reloader.clone(), stop.clone());
+        self.tasks.spawn(async move { following.follow(stop).await });
+        let _ = self.certificate.set(reloader);
     }
 
     /// What a plugin holds may never end, and must not keep the process.

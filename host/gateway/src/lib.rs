@@ -1,6 +1,7 @@
 //! The gateway: routes requests to plugins, and starts, stops and contains plugins.
 
 mod backups;
+mod certificate;
 pub mod controls;
 pub mod dispatch;
 pub mod environment;
@@ -21,6 +22,7 @@ mod start;
 mod trial;
 pub mod views;
 
+pub use certificate::{TlsError, open_tls};
 pub use gateway::Gateway;
 pub use plugin_history::PluginHistory;
 pub use reload::ReloadReport;

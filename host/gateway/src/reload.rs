@@ -29,6 +29,7 @@ impl Gateway {
                 report.waiting.push("signers".to_owned());
             }
             self.apply(&before, &after, &mut report);
+            self.reload_certificate(&mut report).await;
             let serving = self.serving_plugins();
             self.plugins.reconcile(&config).await;
             self.keep_settings_waiting(&serving, &mut report);
@@ -49,6 +50,14 @@ impl Gateway {
             tracing::error!(%conflict, "the routes cannot be built again");
             let of_routes = |key: &String| key.starts_with("limits.") || key.starts_with("http.");
             report.waiting.extend(report.applied.extract_if(.., |key| of_routes(key)));
+        }
+    }
+
+    /// Also when no key differs: the operator may have exchanged the files.
+    async fn reload_certificate(&self, report: &mut ReloadReport) {
+        let Some(certificate) = self.certificate.get() else { return };
+        if certificate.reload().await.is_err() {
+            report.waiting.extend(report.applied.extract_if(.., |key| key.starts_with("http.tls.")));
         }
     }
 
@@ -78,6 +87,9 @@ fn merged(in_use: &Config, config: &Config) -> Config {
     merged.plugins.sections.clone_from(&config.plugins.sections);
     merged.http.request_timeout_ms = config.http.request_timeout_ms;
     merged.http.body_bytes_max = config.http.body_bytes_max;
+    if in_use.http.tls.files().is_some() && config.http.tls.files().is_some() {
+        merged.http.tls = config.http.tls.clone();
+    }
     merged
 }
 

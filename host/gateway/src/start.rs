@@ -37,7 +37,11 @@ use gateway_telemetry::Usage;
 use gateway_tx::Journal;
 use plugin_api::manifest::Environment;
 use secrecy::ExposeSecret as _;
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    net::SocketAddr,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 use tokio::{runtime::Handle, sync::mpsc};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -294,6 +298,7 @@ fn assemble(parts: BuiltParts) -> Gateway {
         plugins,
         health,
         backups,
+        certificate: OnceLock::new(),
         runtime: Handle::current(),
         tasks: TaskTracker::new(),
         stop_publishing: stop.child_token(),
@@ -368,6 +373,7 @@ pub fn database_settings(config: &Config) -> Result<DatabaseSettings, StartError
         listen_url: config.database.listen_url.clone(),
         read_urls: config.database.read_urls.clone(),
         statement_timeout_ms: config.database.statement_timeout_ms,
+        slow_statement_ms: config.database.slow_statement_ms,
         transaction_timeout_ms: config.database.transaction_timeout_ms,
         staleness_ms: config.database.staleness_ms,
         ..DatabaseSettings::new(url)

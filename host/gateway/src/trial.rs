@@ -3,6 +3,7 @@
 //! The rule: nothing outside of a temporary folder changes, no port is opened, and no job, index or transaction runs.
 
 use crate::{
+    certificate::{TlsError, certificate_notes},
     gateway::Gateway,
     lifecycle::StartMode,
     plugin_history::PluginHistory,
@@ -28,6 +29,10 @@ pub struct TrialReport {
     pub keys: Vec<(String, String)>,
     /// Why the database could not be opened.
     pub database: Option<String>,
+    /// Why the listener could not speak TLS.
+    pub tls: Option<TlsError>,
+    /// What is no problem, and worth to know.
+    pub notes: Vec<String>,
     /// What would end the start.
     pub fatal: Option<StartError>,
 }
@@ -45,12 +50,16 @@ pub fn try_start(config: Config, loaded: Vec<LoadedPlugin>, history: PluginHisto
     Box::pin(async move {
         let keys = open_keys(config.clone()).await;
         let database = check_database(&config).await;
+        let (notes, tls) = match check_tls(config.clone()).await {
+            Ok(notes) => (notes, None),
+            Err(error) => (Vec::new(), Some(error)),
+        };
         let secrets_fault = find_secrets_fault(&config).await;
         let (failed, fatal) = match try_plugins(config, loaded, history, secrets_fault).await {
             Ok(failed) => (failed, None),
             Err(error) => (Vec::new(), Some(error)),
         };
-        TrialReport { failed, keys, database, fatal }
+        TrialReport { failed, keys, database, tls, notes, fatal }
     })
 }
 
@@ -59,6 +68,11 @@ async fn open_keys(mut config: Config) -> Vec<(String, String)> {
     tokio::task::spawn_blocking(open)
         .await
         .unwrap_or_else(|error| vec![("gateway".to_owned(), format!("opening the keys ended badly: {error}"))])
+}
+
+async fn check_tls(config: Config) -> Result<Vec<String>, TlsError> {
+    let check = move || certificate_notes(&config);
+    tokio::task::spawn_blocking(check).await.unwrap_or_else(|_| Ok(Vec::new()))
 }
 
 async fn check_database(config: &Config) -> Option<String> {

@@ -10,6 +10,8 @@ mod http_service;
 mod listener;
 mod middleware;
 pub mod problem;
+mod raw_response;
+mod tls;
 
 #[cfg(test)]
 mod tests;
@@ -21,3 +23,4 @@ pub use connection::{ConnectionInfo, Tarpit};
 pub use http_service::HttpService;
 pub use listener::{DrainReport, Listener, ListenerError, ListenerSettings};
 pub use middleware::{COMPRESSED_MIN_BYTES, ClientIp, Precompressed, RequestId, RouteLabel, compressed};
+pub use tls::{Certificate, CertificateError, Tls};

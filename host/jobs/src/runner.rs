@@ -11,6 +11,7 @@ use super::{
 use futures_util::{FutureExt as _, future::BoxFuture};
 use gateway_clock::Clock;
 use gateway_storage::{StorageError, sanitize_line};
+use gateway_telemetry::{Work, with_work};
 use std::{
     any::Any,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -156,7 +157,8 @@ impl JobTask {
 
     /// Runs the job to its end or to its time limit; None when the gateway stops and the drain timeout has passed.
     async fn run_to_end(&self) -> Option<RunOutcome> {
-        let mut run = Box::pin(AssertUnwindSafe(async { (self.run)(self.job.index).await }).catch_unwind());
+        let run = with_work(Work::Job { name: self.job.name.clone() }, async { (self.run)(self.job.index).await });
+        let mut run = Box::pin(AssertUnwindSafe(run).catch_unwind());
         let drain_timeout = async {
             self.stop.cancelled().await;
             tokio::time::sleep(self.runner.drain_timeout).await;

@@ -29,6 +29,8 @@ mod revisions;
 mod scope;
 mod settings;
 mod shared_read;
+mod slow_lines;
+mod slow_statement;
 mod sqlite;
 mod statement_latency;
 mod transaction;

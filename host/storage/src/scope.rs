@@ -92,6 +92,13 @@ impl Scope {
         }
     }
 
+    pub(crate) fn owner(&self) -> Option<Arc<str>> {
+        match self {
+            Self::Host => None,
+            Self::Plugin { name, .. } => Some(Arc::clone(name)),
+        }
+    }
+
     pub fn plugin_name(&self) -> Option<&str> {
         match self {
             Self::Host => None,

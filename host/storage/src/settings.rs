@@ -24,6 +24,8 @@ pub struct DatabaseSettings {
     /// PostgreSQL: standbys that plain reads may go to.
     pub read_urls: Vec<SecretString>,
     pub statement_timeout_ms: u64,
+    /// A statement that takes as long at the database is logged and counted; 0 for none.
+    pub slow_statement_ms: u64,
     /// Limit of a transaction from its first statement to its end.
     pub transaction_timeout_ms: u64,
     /// Limit of a transaction's time between two calls. On SQLite no other transaction writes in that time.
@@ -45,6 +47,7 @@ impl DatabaseSettings {
             listen_url: None,
             read_urls: Vec::new(),
             statement_timeout_ms: 10_000,
+            slow_statement_ms: 250,
             transaction_timeout_ms: 15_000,
             transaction_idle_ms: 2_000,
             staleness_ms: 0,

@@ -5,7 +5,7 @@
 //! checked against any gateway.
 
 /// Name, kind, meaning.
-pub const RECORDED: [(&str, &str, &str); 27] = [
+pub const RECORDED: [(&str, &str, &str); 30] = [
     ("gateway_activity_sequencer_batches_total", "counter", "Batches of events that got their ids here"),
     ("gateway_activity_sequencer_events_total", "counter", "Events that got their ids here"),
     (
@@ -19,6 +19,11 @@ pub const RECORDED: [(&str, &str, &str); 27] = [
     ("gateway_chain_indexed_block", "gauge", "Block up to which the plugin's index of the chain is complete"),
     ("gateway_chain_reorganisations_total", "counter", "Reorganisations that an index of a plugin undid"),
     ("gateway_database_conflicts_total", "counter", "Writes that ran again because they collided with others"),
+    (
+        "gateway_database_slow_statements_total",
+        "counter",
+        "Statements that took database.slow_statement_ms or longer, by plugin (host: the gateway's own)",
+    ),
     ("gateway_database_writes_given_up_total", "counter", "Writes that were given up after too many collisions"),
     ("gateway_egress_fetches_total", "counter", "Outbound calls of plugins by their outcome"),
     ("gateway_http_heads_refused_total", "counter", "Requests refused before any plugin saw them, by code"),
@@ -39,6 +44,16 @@ pub const RECORDED: [(&str, &str, &str); 27] = [
         "gateway_read_replica_reads_total",
         "counter",
         "Reads that a standby was meant for, by who answered, or why not it",
+    ),
+    (
+        "gateway_tls_certificate_end_seconds",
+        "gauge",
+        "When the certificate of the public listener ends, in seconds since 1970",
+    ),
+    (
+        "gateway_tls_handshakes_failed_total",
+        "counter",
+        "Connections of the TLS port that came to no request, by reason",
     ),
     ("gateway_tx_balance_wei", "gauge", "Balance of a key that sends transactions"),
     ("gateway_tx_oldest_age_seconds", "gauge", "Age of the oldest transaction of the key that is not final"),

@@ -116,6 +116,14 @@ impl HistogramSnapshot {
         self.sum_us += other.sum_us;
     }
 
+    /// What was recorded after this earlier snapshot of the same histogram.
+    pub(crate) fn since(&self, earlier: &Self) -> Self {
+        let mut since = self.clone();
+        since.counts.iter_mut().zip(earlier.counts).for_each(|(count, less)| *count = count.saturating_sub(less));
+        since.sum_us = since.sum_us.saturating_sub(earlier.sum_us);
+        since
+    }
+
     /// The upper bound of the bucket in which this quantile lies; [`Duration::MAX`] beyond the last bound.
     pub fn quantile(&self, permille: u64) -> Option<Duration> {
         let rank = u128::from(self.count()) * u128::from(permille);

@@ -9,14 +9,16 @@ mod logging;
 mod process;
 mod recorder;
 mod registry;
-mod request;
 mod scrape;
+mod traffic;
 mod usage;
+mod work;
 
 pub use histogram::{HistogramSnapshot, HistogramTimer};
 pub use log_writer::ACCESS_TARGET;
 pub use logging::{LogLevelError, flush_log, set_log_level, start_logging};
 pub use recorder::MetricsRecorder;
-pub use request::{request_id, with_request_id};
 pub use scrape::render_metrics;
+pub use traffic::{TRAFFIC_INTERVAL, TRAFFIC_INTERVALS_MAX, TrafficInterval, TrafficTotals};
 pub use usage::{DatabaseUsage, OperationUsage, Usage};
+pub use work::{Work, current_work, request_id, run_in_work, with_work};

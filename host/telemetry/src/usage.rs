@@ -6,6 +6,7 @@
 use crate::{
     histogram::{Histogram, HistogramSnapshot},
     registry::Registry,
+    traffic::{TrafficHistory, TrafficInterval, TrafficTotals},
 };
 use http::StatusCode;
 use parking_lot::Mutex;
@@ -22,6 +23,7 @@ use std::{
 
 /// Values of the label `status`; the last one counts requests whose client left before the response.
 pub const STATUS_CLASSES: [&str; 5] = ["2xx", "3xx", "4xx", "5xx", "gone"];
+const SERVER_ERROR: usize = 3;
 const CLIENT_GONE: usize = 4;
 /// What a handler can do wrong: values of the label `kind`.
 pub const FAULT_KINDS: [&str; 3] = ["error", "panic", "timeout"];
@@ -31,7 +33,10 @@ const SERIES_MAX: usize = 500;
 
 /// Counted since the gateway started; disabling and enabling a plugin does not reset its counters.
 #[derive(Debug, Default)]
-pub struct Usage(Registry<String, PluginUsage>);
+pub struct Usage {
+    plugins: Registry<String, PluginUsage>,
+    traffic: Mutex<TrafficHistory>,
+}
 
 #[derive(Debug, Default)]
 pub struct PluginUsage {
@@ -58,11 +63,11 @@ pub struct DatabaseUsage {
 
 impl Usage {
     pub fn plugin(&self, name: &str) -> Arc<PluginUsage> {
-        self.0.get_or_insert_with(name, PluginUsage::default)
+        self.plugins.get_or_insert_with(name, PluginUsage::default)
     }
 
     pub(crate) fn plugins(&self) -> BTreeMap<String, Arc<PluginUsage>> {
-        self.0.list().into_iter().collect()
+        self.plugins.list().into_iter().collect()
     }
 
     /// Of all operations of a plugin together.
@@ -72,6 +77,32 @@ impl Usage {
             total.add(&operation.latency.snapshot());
         }
         total
+    }
+}
+
+/// The last hour, of all plugins together.
+impl Usage {
+    /// To be called once every [`crate::TRAFFIC_INTERVAL`].
+    pub fn close_traffic_interval(&self) {
+        let totals = self.totals();
+        self.traffic.lock().close_interval(Instant::now(), totals);
+    }
+
+    /// The oldest first; the last one is not over.
+    pub fn traffic(&self) -> Vec<TrafficInterval> {
+        let totals = self.totals();
+        self.traffic.lock().intervals(Instant::now(), &totals)
+    }
+
+    fn totals(&self) -> TrafficTotals {
+        let mut totals = TrafficTotals::default();
+        for operation in self.plugins().values().flat_map(|plugin| plugin.operations().into_values()) {
+            let responses = operation.responses.each_ref().map(|count| count.load(Relaxed));
+            totals.requests += responses.iter().sum::<u64>();
+            totals.failed += responses[SERVER_ERROR];
+            totals.latency.add(&operation.latency.snapshot());
+        }
+        totals
     }
 }
 
@@ -168,6 +199,8 @@ mod tests {
         drop(operation.start_request());
         assert_eq!(operation.responses.each_ref().map(|count| count.load(Relaxed)), [2, 1, 1, 1, 1]);
         assert_eq!(usage.latency("forum").count(), 6);
+        let totals = usage.totals();
+        assert_eq!((totals.requests, totals.failed, totals.latency.count()), (6, 1, 6));
         assert!(Arc::ptr_eq(&operation, &usage.plugin("forum").operation("list_threads")), "mounted again");
     }
 }

@@ -50,6 +50,9 @@ try {
   assert.match(await row("hostile").innerText(), /panic in panic_at_once/, "the last error is told");
   assert.match(await row("hello").innerText(), /\d ms/, "latency is told");
   assert.match(await page.locator("tr", { hasText: "prune_guests" }).innerText(), /20\d\d-/, "the next run is told");
+  await page.getByRole("img", { name: /^Requests per second: .* now, at most / }).waitFor();
+  await page.getByRole("img", { name: /^Latency: half within .*\d ms/ }).waitFor();
+  assert.equal(await page.locator("section", { has: page.getByRole("heading", { name: "Bounds" }) }).count(), 1, "the last section stays");
   await assertAccessible();
   console.log("looked");
 

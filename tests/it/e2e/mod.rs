@@ -35,6 +35,7 @@ mod stream;
 mod stream_reader;
 mod test_kit;
 mod thread_scenario;
+mod tls;
 mod uploads;
 
 pub use self::{

@@ -33,8 +33,17 @@ impl Site {
         Self::build(base_url, |http| http)
     }
 
+    /// A client that trusts these certificates alone, and speaks HTTP/2 unless it is told not to.
+    pub fn over_tls(base_url: &str, authorities_pem: &[u8], is_http1: bool) -> Self {
+        let authorities = reqwest::Certificate::from_pem_bundle(authorities_pem).unwrap();
+        Self::build(base_url, |http| {
+            let http = http.tls_certs_only(authorities);
+            if is_http1 { http.http1_only() } else { http }
+        })
+    }
+
     fn build(base_url: &str, change: impl FnOnce(ClientBuilder) -> ClientBuilder) -> Self {
-        // Fails if it is installed already. These clients use no TLS, but reqwest requires a provider.
+        // Fails if it is installed already. reqwest requires a provider, also where no TLS is used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = Client::builder().no_proxy().tls_certs_only([]).retry(reqwest::retry::never());
         Self { base_url: base_url.to_owned(), http: change(http).build().unwrap() }

@@ -15,6 +15,7 @@ mod read;
 mod row_counts;
 mod search;
 mod slow;
+mod slow_statements;
 mod transaction;
 mod value;
 

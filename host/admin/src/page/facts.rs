@@ -6,7 +6,7 @@ use gateway_indexer::IndexReport;
 use gateway_jobs::JobStatus;
 use gateway_plugins::PluginReport;
 use gateway_storage::StorageError;
-use gateway_telemetry::HistogramSnapshot;
+use gateway_telemetry::{HistogramSnapshot, TrafficInterval};
 use gateway_tx::{AccountReport, TransactionReport};
 use plugin_api::manifest::ActivityRow;
 
@@ -18,6 +18,8 @@ pub struct Facts {
     /// The services of `/api/status` that are not ok, with the reason.
     pub services: Result<Vec<(String, String)>, StorageError>,
     pub controls: Result<Vec<PluginControls>, StorageError>,
+    /// The oldest first.
+    pub traffic: Vec<TrafficInterval>,
     pub plugins: Vec<PluginLine>,
     /// `plugins.memory_warn_mib`; 0: a share of what there is.
     pub memory_warn_mib: u64,

@@ -6,6 +6,7 @@
 mod chain_sections;
 mod facts;
 mod html;
+mod plots;
 mod sections;
 
 use facts::{Facts, PluginLine};
@@ -43,6 +44,7 @@ pub async fn render(gateway: &Arc<Gateway>) -> String {
         health,
         services,
         controls,
+        traffic: gateway.host.usage.traffic(),
         plugins: plugin_lines(gateway),
         memory_warn_mib: gateway.config.plugins.memory_warn_mib,
         chains: gateway.host.chains.reports(gateway.host.clock.now_s()),
@@ -108,6 +110,7 @@ fn html(facts: &Facts) -> String {
     sections::health(&mut page, &facts.health);
     page.raw("</p>");
     sections::services(&mut page, &facts.services);
+    plots::traffic(&mut page, &facts.traffic);
     sections::plugins(&mut page, &facts.plugins);
     sections::controls(&mut page, &facts.controls);
     chain_sections::chains(&mut page, &facts.chains);
@@ -195,6 +198,7 @@ mod tests {
             health: Err(StorageError::Unavailable(said())),
             services: Ok(vec![(said(), said())]),
             controls: Ok(vec![PluginControls { plugin: said(), controls: vec![control] }]),
+            traffic: Vec::new(),
             plugins: vec![PluginLine { report: plugin, latency: HistogramSnapshot::default() }],
             memory_warn_mib: 0,
             chains: vec![chain],

@@ -30,7 +30,9 @@ async function refresh() {
   const held = document.activeElement?.dataset?.plugin && { ...document.activeElement.dataset };
   // Same-origin markup in which all foreign text is escaped; scripts in parsed documents do not run.
   const parts = [...next.childNodes];
-  [...live.childNodes].forEach((part, index) => update(part, parts[index]));
+  // A section appears when it has something to say.
+  if (parts.length === live.childNodes.length) [...live.childNodes].forEach((part, index) => update(part, parts[index]));
+  else live.replaceChildren(...parts);
   if (held && !live.contains(document.activeElement)) {
     const isHeld = ({ dataset }) => dataset.plugin === held.plugin && dataset.control === held.control;
     [...live.querySelectorAll("button")].find(isHeld)?.focus();

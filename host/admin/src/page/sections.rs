@@ -135,7 +135,7 @@ fn last_fault(page: &mut Html, report: &PluginReport) {
 }
 
 /// The latency at this quantile, rounded up to the bounds of the histogram.
-fn within(latency: &HistogramSnapshot, permille: u64) -> String {
+pub(super) fn within(latency: &HistogramSnapshot, permille: u64) -> String {
     match latency.quantile(permille) {
         None => "–".to_owned(),
         Some(Duration::MAX) => "over 10 s".to_owned(),

@@ -29,15 +29,16 @@ pub fn run(output: Output, overrides: &Overrides) -> ExitCode {
     };
     problems.extend(plugin_problems(&config, &plugins, &refused, &history.switches));
     let plugin_count = plugins.len();
-    let trial = match with_runtime(gateway::try_start(config.clone(), plugins, history)) {
+    let mut trial = match with_runtime(gateway::try_start(config.clone(), plugins, history)) {
         Ok(trial) => trial,
         Err(code) => return code,
     };
+    let mut notes = std::mem::take(&mut trial.notes);
+    notes.extend(config.lowered_connections.iter().map(ToString::to_string));
     add_findings(&config, trial, &mut problems, &mut refused);
     problems.sort();
-    let notes: Vec<String> = config.lowered_connections.iter().map(ToString::to_string).collect();
     let facts = json!({ "ok": problems.is_empty() && refused.is_empty(), "problems": problems, "refused": refused, "notes": notes });
-    let human = |_| text(&config, &problems, &refused, plugin_count);
+    let human = |_| text(&config, &problems, &refused, plugin_count, &notes);
     let code = match (problems.is_empty(), refused.is_empty()) {
         (false, _) => ExitCode::Config,
         (true, false) => ExitCode::Plugin,
@@ -51,6 +52,9 @@ fn add_findings(config: &Config, trial: TrialReport, problems: &mut Vec<Problem>
     let problem = |key: &str, message: String, hint: &str| Problem::new(key, config.sources().of(key), message, hint);
     if let Some(reason) = trial.database {
         problems.push(problem("database.url", reason, "start the database, or name another one"));
+    }
+    if let Some(error) = trial.tls {
+        problems.push(problem(error.key, error.message, error.hint));
     }
     for (role, reason) in trial.keys {
         problems.push(problem(&format!("signers.{role}"), reason, "what needs this key would be off"));
@@ -187,7 +191,7 @@ fn schema_problem(config: &Config, section: &str, error: &ValidationError<'_>) -
     }
 }
 
-fn text(config: &Config, problems: &[Problem], refused: &[RefusedPlugin], plugins: usize) -> String {
+fn text(config: &Config, problems: &[Problem], refused: &[RefusedPlugin], plugins: usize, notes: &[String]) -> String {
     let mut lines = Vec::new();
     if let Err(problems) = Problems::into_result(problems.to_vec()) {
         lines.push(problems_text(&problems));
@@ -197,6 +201,6 @@ fn text(config: &Config, problems: &[Problem], refused: &[RefusedPlugin], plugin
         let file = config.file().map_or_else(|| "no file, defaults only".to_owned(), |file| file.display().to_string());
         lines.push(format!("ok: the configuration ({file}) and {plugins} plugins have no problems"));
     }
-    lines.extend(config.lowered_connections.iter().map(|lowered| format!("note: {lowered}")));
+    lines.extend(notes.iter().map(|note| format!("note: {note}")));
     lines.join("\n")
 }

@@ -125,7 +125,10 @@ fn boot_error(error: &BootError) -> ExitCode {
     let code = match error {
         BootError::Bind(_) | BootError::Admin(_) => ExitCode::Listen,
         BootError::Open(StartError::Database(_)) => ExitCode::Database,
-        BootError::Open(StartError::Brand(_) | StartError::Egress(_) | StartError::DatabaseUrl(_)) => ExitCode::Config,
+        BootError::Tls(_)
+        | BootError::Open(StartError::Brand(_) | StartError::Egress(_) | StartError::DatabaseUrl(_)) => {
+            ExitCode::Config
+        }
         BootError::Plugins(_) | BootError::Open(StartError::RequiredPlugins(_)) => ExitCode::Plugin,
         BootError::Open(_) | BootError::Signals(_) | BootError::Thread(_) | BootError::Control(_) => ExitCode::Failure,
     };

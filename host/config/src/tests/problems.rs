@@ -42,6 +42,7 @@ fn keys(problems: &[Problem]) -> Vec<&str> {
 #[case("http.header_bytes_max = 100", "http.header_bytes_max", "100 is too small", "from 8192 to")]
 #[case("http.trusted_proxy_hops = 17", "http.trusted_proxy_hops", "17 is too large", "from 0 to 16")]
 #[case("database.staleness_ms = 1001", "database.staleness_ms", "1001 is too large", "from 0 to 1000")]
+#[case("database.slow_statement_ms = 3600001", "database.slow_statement_ms", "too large", "from 0 to 3600000")]
 #[case("chain_id = 0", "chain_id", "0 is too small", "such as 3961")]
 #[case("activity.heartbeat_s = 0", "activity.heartbeat_s", "0 is too small", "from 1")]
 // validation
@@ -63,6 +64,18 @@ fn keys(problems: &[Problem]) -> Vec<&str> {
 #[case("database.read_urls = ['postgres://h/d']", "database.read_urls", "database.url is no", "that they follow")]
 #[case("database.url = 'postgres://h:port/d'", "database.url", "malformed", "percent-encoded")]
 #[case("plugins.dir = '/nowhere/plugins'", "plugins.dir", "/nowhere/plugins cannot be read", "create it")]
+#[case(
+    "http.tls = { certificate = 'a.pem', key = \"-----BEGIN PRIVATE KEY-----\" }",
+    "http.tls.key",
+    "it is PEM text",
+    "name the file"
+)]
+#[case(
+    "base_url = 'http://gateway.example'\nhttp.tls = { certificate = 'a.pem', key = 'b.pem' }",
+    "base_url",
+    "begins with http://",
+    "https://"
+)]
 #[case("data_dir = '/dev/null/data'", "data_dir", "/dev/null is not a folder", "name another")]
 #[case("data_dir = '/dev/null'", "data_dir", "/dev/null cannot be read", "name another")]
 #[case(
@@ -100,6 +113,8 @@ fn a_wrong_value_is_named(#[case] text: &str, #[case] key: &str, #[case] message
 #[rstest]
 #[case("http.connections_max = 10", "http.connections_per_ip_max", "more than http.connections_max (10)", "raise")]
 #[case("limits.streams_max = 2", "limits.streams_per_ip_max", "more than limits.streams_max (2)", "raise")]
+#[case("http.tls.certificate = 'a.pem'", "http.tls.key", "http.tls.certificate is set", "set both")]
+#[case("http.tls.key = 'a.pem'", "http.tls.certificate", "http.tls.key is set", "set both")]
 fn values_that_contradict_each_other(#[case] text: &str, #[case] key: &str, #[case] message: &str, #[case] hint: &str) {
     let problem = file(text).problem();
     assert_eq!(problem.key, key, "{problem}");

@@ -63,6 +63,8 @@ fn it_sets_every_key_that_has_a_default() {
         "secrets.key_file",
         "admin.token_file",
         "admin.user_header",
+        "http.tls.certificate",
+        "http.tls.key",
     ];
     for key in schema::root().leaf_paths() {
         let is_set = config.sources().of(&key) != crate::Source::Default;

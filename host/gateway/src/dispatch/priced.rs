@@ -8,7 +8,7 @@
 
 use super::{
     call::Call,
-    dispatcher::{AuthenticatedRequest, Dispatcher, request_id_of, within},
+    dispatcher::{AuthenticatedRequest, Dispatcher, within, work_of},
     payments::{Due, add_receipt, disabled, forbid_storing, header_text, sent_payment},
     request_head::{PaidRequest, RequestHead, RequestTransaction},
     response,
@@ -60,7 +60,7 @@ impl Dispatcher {
         };
         let checked = self.payments.check(&due, sent?).await?;
         let in_flight = call.plugin.acquire().ok_or_else(|| ErrorResponse::not_serving(call.plugin))?;
-        let id = request_id_of(&request.parts);
+        let work = work_of(call.route, &request.parts);
         let paid = PaidCall {
             dispatcher: self.clone(),
             route: call.route.clone(),
@@ -68,11 +68,11 @@ impl Dispatcher {
             index: call.index,
             ip: call.ip,
         };
-        let work = tokio::spawn(async move {
+        let answer = tokio::spawn(async move {
             let _in_flight = in_flight;
-            gateway_telemetry::with_request_id(id, paid.run(request, due, checked)).await
+            gateway_telemetry::with_work(work, paid.run(request, due, checked)).await
         });
-        work.await.unwrap_or_else(|error| {
+        answer.await.unwrap_or_else(|error| {
             tracing::error!(%error, "paid work ended badly; its payment is void after its time");
             Err(ErrorResponse::internal())
         })

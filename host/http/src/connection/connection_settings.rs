@@ -15,10 +15,10 @@ pub struct ConnectionSettings {
     pub(super) builder: Builder<TokioExecutor>,
     pub(super) head_limits: HeadLimits,
     pub(super) timeouts: Timeouts,
-    pub(super) head_timeout: Duration,
+    pub(crate) head_timeout: Duration,
     pub(super) body_timeout: Duration,
-    pub(super) tarpit: Duration,
-    pub(super) penalties: Penalties,
+    pub(crate) tarpit: Duration,
+    pub(crate) penalties: Penalties,
     pub(crate) open_connections: Arc<OpenConnections>,
 }
 

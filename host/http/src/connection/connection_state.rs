@@ -50,6 +50,11 @@ impl ConnectionState {
         }
     }
 
+    /// The time for the first head begins now.
+    pub fn await_first_head(&self) {
+        self.head_since_ms.store(self.now_ms(), Relaxed);
+    }
+
     /// Called after each read.
     pub fn update(&self, framing: &Framing) {
         self.body_incomplete.store(framing.in_body(), Relaxed);

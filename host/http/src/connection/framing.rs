@@ -19,6 +19,11 @@ impl HeadLimits {
     pub fn new(config: &HttpConfig) -> Self {
         Self { bytes_max: config.header_bytes_max, http2: config.http2 }
     }
+
+    /// For a connection that may, or may not, be one of HTTP/2.
+    pub fn for_http2(self, may_be_http2: bool) -> Self {
+        Self { http2: self.http2 && may_be_http2, ..self }
+    }
 }
 
 /// What the next bytes are.

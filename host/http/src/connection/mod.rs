@@ -22,19 +22,22 @@ mod socket;
 mod start_limiter;
 mod tarpit;
 mod timeouts;
+mod transport;
 
 pub use connection_info::ConnectionInfo;
 pub(crate) use connection_settings::ConnectionSettings;
+pub(crate) use connection_state::ConnectionState;
 pub(crate) use head_error::HeadError;
 pub(crate) use lingering_close::LingeringClose;
 pub(crate) use open_connections::OpenConnections;
+pub(crate) use read_budget::ReadBudget;
 pub(crate) use serve_connection::serve_connection;
 pub use tarpit::Tarpit;
+pub(crate) use transport::{Establish, Established, Plain, Transport};
 
 #[cfg(test)]
 pub(crate) use {
     builder::builder,
-    connection_state::ConnectionState,
     direct_writer::DirectWriter,
     framing::{Framing, HeadLimits},
     request_reader::RequestReader,

@@ -68,6 +68,13 @@ impl Penalties {
         self.offenders.lock().get(&client_network(ip)).map(|offender| offender.wait_until)
     }
 
+    /// Waits out the penalty of the connection's network; the connection is known to be one of HTTP/2.
+    pub async fn wait_as_http2(&self, ip: IpAddr) {
+        if let Some(until) = self.wait_until(ip) {
+            sleep_until(until).await;
+        }
+    }
+
     /// Waits out the penalty of the connection's network when the connection begins as HTTP/2 does.
     pub async fn wait(&self, ip: IpAddr, stream: &TcpStream, head_timeout: Duration) {
         let Some(until) = self.wait_until(ip).filter(|until| *until > Instant::now()) else { return };

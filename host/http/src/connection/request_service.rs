@@ -3,7 +3,6 @@
 
 use super::connection_info::ConnectionInfo;
 use super::connection_state::{ConnectionState, RequestGuard};
-use super::direct_writer::DirectWriter;
 use super::start_limiter::{LimitedStart, StartLimiter};
 use super::tarpit::TarpitFuture;
 use crate::body::{Body, RequestBody};
@@ -29,7 +28,8 @@ use tower::util::Oneshot;
 pub struct RequestService<S> {
     pub service: S,
     pub peer_ip: IpAddr,
-    pub direct_writer: Weak<DirectWriter>,
+    /// The connection's writer, where it writes past hyper.
+    pub sink: Option<Weak<dyn Sink>>,
     pub state: Arc<ConnectionState>,
     pub body_timeout: Duration,
     pub tarpit: Duration,
@@ -48,7 +48,7 @@ impl<S: HttpService> hyper::service::Service<Request<Incoming>> for RequestServi
         let is_http1 = request.version() < Version::HTTP_2;
         let head_error = if is_http1 { self.state.head_error(number) } else { None };
         let mut request = request.map(|incoming| RequestBody::from_hyper(incoming, self.body_timeout));
-        let sink = (request.version() == Version::HTTP_11).then(|| Weak::clone(&self.direct_writer) as Weak<dyn Sink>);
+        let sink = self.sink.as_ref().filter(|_| request.version() == Version::HTTP_11).cloned();
         request.extensions_mut().insert(ConnectionInfo { peer_ip: self.peer_ip, head_error, sink });
         let guard = Some(self.state.start_request());
         let response = TarpitFuture::new(self.service.clone().oneshot(request), self.tarpit);

@@ -8,6 +8,7 @@ use super::request_service::RequestService;
 use super::socket::Socket;
 use super::start_limiter::StartLimiter;
 use super::timeouts::Timeouts;
+use super::transport::{Establish, Established, Transport as _};
 use crate::http_service::HttpService;
 use futures_util::FutureExt;
 use futures_util::future::{Fuse, FusedFuture};
@@ -27,25 +28,30 @@ const RELEASE_TIMEOUT: Duration = Duration::from_millis(100);
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// `_permit` is dropped when the connection is gone.
-pub async fn serve_connection<S: HttpService>(
+pub async fn serve_connection<S: HttpService, E: Establish>(
     stream: TcpStream,
     peer: IpAddr,
+    establisher: E,
     service: S,
     settings: Arc<ConnectionSettings>,
     stop: CancellationToken,
     _permit: impl Send,
 ) {
-    tokio::select! {
-        () = settings.penalties.wait(peer, &stream, settings.head_timeout) => {}
-        () = stop.cancelled() => return,
-    }
     let state = Arc::new(ConnectionState::new());
     let open = settings.open_connections.insert(Arc::clone(&state));
-    let socket = Socket::new(stream, settings.head_limits, Arc::clone(&state));
+    let established = tokio::select! {
+        established = establisher.establish(stream, peer, &settings, &state) => established,
+        () = stop.cancelled() => return,
+        () = open.told_to_close() => return,
+    };
+    let Some(Established { transport, may_be_http2 }) = established else { return };
+    state.await_first_head();
+    let sink = transport.http1_sink();
+    let socket = Socket::new(transport, settings.head_limits.for_http2(may_be_http2), Arc::clone(&state));
     let requests = RequestService {
         service,
         peer_ip: peer,
-        direct_writer: Arc::downgrade(socket.direct_writer()),
+        sink,
         state: Arc::clone(&state),
         body_timeout: settings.body_timeout,
         tarpit: settings.tarpit,

@@ -2,6 +2,7 @@
 
 use super::listener_settings::ListenerSettings;
 use crate::middleware::ExposedHeaders;
+use crate::tls::Tls;
 use std::io;
 use std::net::SocketAddr;
 use tokio::net::{TcpListener, TcpSocket};
@@ -44,6 +45,11 @@ impl Listener {
         let tcp_listener = bind_socket(listen).map_err(bind_error)?;
         let local_addr = tcp_listener.local_addr().map_err(bind_error)?;
         Ok(Self { tcp_listener, local_addr, settings: settings.clone(), exposed_headers })
+    }
+
+    /// What it speaks TLS with.
+    pub fn tls(&self) -> Option<&Tls> {
+        self.settings.tls.as_ref()
     }
 
     pub fn local_addr(&self) -> SocketAddr {

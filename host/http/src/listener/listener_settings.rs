@@ -1,5 +1,6 @@
 //! The settings of the listener and its middleware. Rule: they are read once, at the start.
 
+use crate::tls::Tls;
 use gateway_config::{Config, HttpConfig};
 use std::time::Duration;
 
@@ -13,16 +14,19 @@ pub struct ListenerSettings {
     pub response_timeout: Duration,
     /// Brand prefix of the gateway's own headers, for the list of headers that browsers may read.
     pub header_prefix: String,
+    /// `None`: the listener speaks HTTP without TLS.
+    pub tls: Option<Tls>,
 }
 
 impl ListenerSettings {
-    pub fn new(config: &Config) -> Self {
+    pub fn new(config: &Config, tls: Option<Tls>) -> Self {
         let http = config.http.clone();
         let response_timeout_ms = http.request_timeout_ms.max(ROUTE_TIMEOUT_MAX_MS) + http.body_timeout_ms;
         Self {
             http,
             response_timeout: Duration::from_millis(response_timeout_ms),
             header_prefix: config.brand.header_prefix.clone(),
+            tls,
         }
     }
 }

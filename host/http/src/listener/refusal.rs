@@ -4,7 +4,7 @@
 
 use super::connection_limits::LimitReached;
 use crate::connection::LingeringClose;
-use crate::middleware::RequestId;
+use crate::raw_response::raw_response;
 use plugin_api::response::Problem;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -47,12 +47,5 @@ fn response(limit: LimitReached) -> String {
         LimitReached::Address => ("too many connections from your address", "keep connections open and use them again"),
     };
     let problem = Problem::new(503, "too_many_connections", message).hint(hint);
-    let body = serde_json::to_string(&problem).unwrap_or_default();
-    let id = RequestId::generate();
-    format!(
-        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\ncontent-length: {}\r\nretry-after: 5\r\n\
-         access-control-allow-origin: *\r\nx-content-type-options: nosniff\r\nx-request-id: {}\r\nconnection: close\r\n\r\n{body}",
-        body.len(),
-        id.0,
-    )
+    raw_response(&problem, "retry-after: 5\r\n")
 }

@@ -6,7 +6,7 @@ use super::bind::Listener;
 use super::connection_limits::ConnectionLimits;
 use super::drain::{DrainReport, drain, log_panic};
 use super::refusal::{RefusalLimit, refuse_connection};
-use crate::connection::{ConnectionSettings, serve_connection};
+use crate::connection::{ConnectionSettings, Establish, Plain, serve_connection};
 use crate::http_service::HttpService;
 use crate::middleware::stack;
 use std::sync::Arc;
@@ -18,6 +18,19 @@ use tokio_util::sync::CancellationToken;
 impl Listener {
     /// Serves until `shutdown`, then drains.
     pub async fn serve<S: HttpService>(self, gateway: S, shutdown: CancellationToken) -> DrainReport {
+        // Boxed: one listener has one of the two.
+        match self.settings.tls.clone() {
+            None => Box::pin(self.serve_by(Plain, gateway, shutdown)).await,
+            Some(tls) => Box::pin(self.serve_by(tls, gateway, shutdown)).await,
+        }
+    }
+
+    async fn serve_by<E: Establish, S: HttpService>(
+        self,
+        establisher: E,
+        gateway: S,
+        shutdown: CancellationToken,
+    ) -> DrainReport {
         let http = &self.settings.http;
         let service = stack(http, self.settings.response_timeout, self.exposed_headers, gateway);
         let limits = ConnectionLimits::new(http.connections_max, http.connections_per_ip_max);
@@ -40,12 +53,16 @@ impl Listener {
                 Ok(permit) => {
                     disable_nagle(&stream);
                     let (service, settings, stop) = (service.clone(), Arc::clone(&settings), shutdown.child_token());
+                    let establisher = establisher.clone();
                     // Spawned as it is: inside another future it would take its memory twice.
-                    connections.spawn(serve_connection(stream, ip, service, settings, stop, permit));
+                    connections.spawn(serve_connection(stream, ip, establisher, service, settings, stop, permit));
                 }
                 Err(full) => {
                     tracing::debug!(%ip, ?full, "a connection is refused");
-                    if let Some(permit) = refusal_limit.try_acquire() {
+                    // Over TLS a response would need a handshake, which costs more than the connection: it is closed.
+                    if self.settings.tls.is_none()
+                        && let Some(permit) = refusal_limit.try_acquire()
+                    {
                         connections.spawn(refuse_connection(stream, full, permit));
                     }
                 }

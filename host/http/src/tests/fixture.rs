@@ -40,7 +40,7 @@ pub fn settings() -> HttpConfig {
 /// The response timeout is the configured time limit.
 pub fn listener_settings(http: &HttpConfig) -> ListenerSettings {
     let response_timeout = Duration::from_millis(http.request_timeout_ms);
-    ListenerSettings { http: http.clone(), response_timeout, header_prefix: "X-Service".to_owned() }
+    ListenerSettings { http: http.clone(), response_timeout, header_prefix: "X-Service".to_owned(), tls: None }
 }
 
 pub fn start(http: &HttpConfig) -> TestServer {

@@ -2,7 +2,7 @@
 
 use super::fixture::settings;
 use crate::body::{Body, RequestBody};
-use crate::connection::{ConnectionSettings, serve_connection};
+use crate::connection::{ConnectionSettings, Plain, serve_connection};
 use crate::middleware::{ExposedHeaders, stack};
 use http::{Request, Response};
 use std::convert::Infallible;
@@ -26,7 +26,7 @@ async fn the_task_of_a_connection_is_small() {
     let service = stack(&http, Duration::from_secs(1), ExposedHeaders::new("x").unwrap(), gateway);
     let connection_settings = Arc::new(ConnectionSettings::new(&http));
     let (peer, stop) = (IpAddr::V4(Ipv4Addr::LOCALHOST), CancellationToken::new());
-    let connection = serve_connection(stream, peer, service, connection_settings, stop, ());
+    let connection = serve_connection(stream, peer, Plain, service, connection_settings, stop, ());
     let bytes = size_of_val(&connection);
     assert!(bytes <= CONNECTION_BYTES_MAX, "the task of a connection takes {bytes} bytes");
 }

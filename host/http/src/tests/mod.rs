@@ -21,3 +21,4 @@ mod request_heads;
 mod request_ids;
 mod tarpit;
 mod timeouts;
+mod tls;

@@ -43,7 +43,7 @@ impl StatementChecker {
         access: AccessMode,
     ) -> Result<CheckedStatement, StorageError> {
         let info = self.info(&statement.sql).map_err(StorageError::statement)?;
-        let checked = CheckedStatement::new(info, statement)?;
+        let checked = CheckedStatement::new(info, statement, scope.owner())?;
         if let Scope::Plugin { name, .. } = scope {
             let tables = self.tables(&checked.info, checked.sql())?;
             check_access(name, scope, tables).map_err(StorageError::statement)?;

@@ -6,6 +6,7 @@ use crate::{
     error::{StorageError, sanitize_line},
     read_tracking,
     scope::{Scope, owns_table},
+    slow_lines::SlowLines,
     statement_latency::StatementLatency,
 };
 use plugin_api::abi::{Statement, Value};
@@ -21,6 +22,7 @@ const LOGGED_CHARS_MAX: usize = 500;
 pub struct StatementInfo {
     pub kind: StatementKind,
     pub latency: StatementLatency,
+    pub slow_lines: SlowLines,
     /// Size of the last result.
     pub last_result_bytes: AtomicUsize,
     /// Set when a plugin first uses the text: the gateway's own statements are not parsed.
@@ -32,6 +34,7 @@ impl StatementInfo {
         Self {
             kind,
             latency: StatementLatency::default(),
+            slow_lines: SlowLines::default(),
             last_result_bytes: AtomicUsize::default(),
             tables: OnceLock::new(),
         }
@@ -43,12 +46,18 @@ impl StatementInfo {
 pub struct CheckedStatement {
     pub(crate) info: Arc<StatementInfo>,
     pub(crate) statement: Statement,
+    /// Whose it is; `None` for the gateway's own.
+    pub(crate) plugin: Option<Arc<str>>,
 }
 
 impl CheckedStatement {
-    pub(super) fn new(info: Arc<StatementInfo>, statement: Statement) -> Result<Self, StorageError> {
+    pub(super) fn new(
+        info: Arc<StatementInfo>,
+        statement: Statement,
+        plugin: Option<Arc<str>>,
+    ) -> Result<Self, StorageError> {
         check_params(&info.kind, &statement.params).map_err(StorageError::statement)?;
-        let checked = Self { info, statement };
+        let checked = Self { info, statement, plugin };
         check_param_bytes(checked.param_bytes())?;
         Ok(checked)
     }
@@ -75,7 +84,7 @@ impl CheckedStatement {
 
     /// Checks a statement with the same text, in the same scope, and other parameters.
     pub(crate) fn rebind(&self, statement: Statement) -> Result<Self, StorageError> {
-        Self::new(self.info.clone(), statement)
+        Self::new(self.info.clone(), statement, self.plugin.clone())
     }
 
     /// Records which tables this read depends on, for the response that is being built.

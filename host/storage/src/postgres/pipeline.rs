@@ -9,7 +9,7 @@ use super::{
     query::Query,
     session::{QueryForm, Session},
 };
-use crate::{error::StorageError, result_budget::ResultBudget};
+use crate::{error::StorageError, result_budget::ResultBudget, slow_statement::SlowStatementLog};
 use futures_util::{
     FutureExt as _,
     future::{BoxFuture, MaybeDone, maybe_done},
@@ -19,7 +19,7 @@ use std::{
     future::poll_fn,
     pin::Pin,
     task::{Context, Poll},
-    time::Duration,
+    time::{Duration, Instant},
 };
 use tokio::time::{error::Elapsed, timeout};
 use tokio_postgres::{Client, Error, RowStream};
@@ -33,6 +33,7 @@ pub struct Pipeline<'s> {
     pub end: Option<&'static str>,
     /// How long to wait for each answer.
     pub patience: Duration,
+    pub slow_statements: SlowStatementLog,
 }
 
 /// Where a pipeline failed.
@@ -127,6 +128,8 @@ impl<'c> Requests<'c> {
             answer(pipeline.patience, begin).await.map_err(|error| (PipelineStep::Begin, error))?;
         }
         let mut outcomes = Vec::with_capacity(self.queries.len());
+        // The server runs one after the other.
+        let mut previous_end = Instant::now();
         let sent = self.queries.drain(..).zip(pipeline.queries).zip(pipeline.forms);
         for (index, ((request, query), form)) in sent.enumerate() {
             let read = async {
@@ -134,6 +137,9 @@ impl<'c> Requests<'c> {
                 read_result(stream, query.statement, form, budget).await
             };
             let outcome = in_time(pipeline.patience, read).await;
+            let now = Instant::now();
+            pipeline.slow_statements.record(query.statement, now - previous_end, outcome.as_ref().ok());
+            previous_end = now;
             outcomes.push(outcome.map_err(|error| (PipelineStep::Query(index), error))?);
         }
         if let Some(end) = self.end.take() {

@@ -10,7 +10,9 @@ use super::{
     session::Session,
     session_settings::SessionSettings,
 };
-use crate::{error::StorageError, result_budget::ResultBudget, settings::DatabaseSettings};
+use crate::{
+    error::StorageError, result_budget::ResultBudget, settings::DatabaseSettings, slow_statement::SlowStatementLog,
+};
 use deadpool::{
     Runtime,
     managed::{Pool, PoolError, TimeoutType},
@@ -33,6 +35,7 @@ pub struct SessionPool {
     pub reachability: Arc<Reachability>,
     pub session_settings: SessionSettings,
     pub statement_timeout: Duration,
+    pub slow_statements: SlowStatementLog,
 }
 
 impl SessionPool {
@@ -55,7 +58,14 @@ impl SessionPool {
             .create_timeout(Some(wait_timeout))
             .build()
             .map_err(|error| StorageError::Internal(format!("the pool cannot be built: {error}")))?;
-        Ok(Self { sessions, connector, reachability: Arc::new(reachability), session_settings, statement_timeout })
+        Ok(Self {
+            sessions,
+            connector,
+            reachability: Arc::new(reachability),
+            session_settings,
+            statement_timeout,
+            slow_statements: SlowStatementLog::new(settings),
+        })
     }
 
     /// How long a statement waits for a connection, and then for the server.
@@ -130,8 +140,17 @@ impl SessionPool {
         } else {
             (self.statement_timeout, StorageError::Timeout("the statement was stopped".into()))
         };
-        let read = timeout(limit, read_once(session, queries, self.wait_timeout()));
+        let read = timeout(limit, self.read_once(session, queries));
         read.await.map_err(|_elapsed: Elapsed| ExecuteError::from(error)).flatten()
+    }
+
+    async fn read_once(&self, session: &mut Session, queries: &[Query<'_>]) -> Result<Vec<Rows>, ExecuteError> {
+        let forms = session.prepare(queries, PlanFor::Anything).await.map_err(|(_, error)| error)?;
+        let (begin, end) = if queries.len() > 1 { (Some("BEGIN READ ONLY"), Some("COMMIT")) } else { (None, None) };
+        let (patience, slow_statements) = (self.wait_timeout(), self.slow_statements);
+        let pipeline = Pipeline { begin, queries, forms: &forms, end, patience, slow_statements };
+        let outcomes = session.run(&pipeline, &mut ResultBudget::new()).await.map_err(|failed| failed.error)?;
+        Ok(outcomes.into_iter().map(|outcome| outcome.rows).collect())
     }
 
     /// A connection failed: the server may be away.
@@ -154,16 +173,4 @@ impl SessionPool {
 
 pub fn silent() -> StorageError {
     StorageError::Unavailable("the server does not answer".into())
-}
-
-async fn read_once(
-    session: &mut Session,
-    queries: &[Query<'_>],
-    patience: Duration,
-) -> Result<Vec<Rows>, ExecuteError> {
-    let forms = session.prepare(queries, PlanFor::Anything).await.map_err(|(_, error)| error)?;
-    let (begin, end) = if queries.len() > 1 { (Some("BEGIN READ ONLY"), Some("COMMIT")) } else { (None, None) };
-    let pipeline = Pipeline { begin, queries, forms: &forms, end, patience };
-    let outcomes = session.run(&pipeline, &mut ResultBudget::new()).await.map_err(|failed| failed.error)?;
-    Ok(outcomes.into_iter().map(|outcome| outcome.rows).collect())
 }

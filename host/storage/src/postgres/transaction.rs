@@ -223,7 +223,9 @@ impl PostgresTransaction {
         let forms = forms.map_err(|_elapsed| Failure::of_connection(silent()))?;
         let forms = forms.map_err(|(index, error)| fail(PipelineStep::Query(index), error, !open.has_begun))?;
         let begin = (!open.has_begun).then(|| self.engine.pool.session_settings.begin(self.mode, session.state));
-        let mut pipeline = Pipeline { begin: begin.as_deref(), queries: &queries, forms: &forms, end, patience };
+        let slow_statements = self.engine.pool.slow_statements;
+        let mut pipeline =
+            Pipeline { begin: begin.as_deref(), queries: &queries, forms: &forms, end, patience, slow_statements };
         // A session that may write on its own must have begun before it gets the statements, or they would take effect alone
         // after a BEGIN that failed.
         if begin.is_some() && !session.state.has_limits {

@@ -18,6 +18,7 @@ use crate::{
     migrations::{AppliedMigration, MigrationReport, MigrationStep},
     revisions::Revisions,
     settings::DatabaseSettings,
+    slow_statement::SlowStatementLog,
 };
 use parking_lot::Mutex;
 use plugin_api::abi::Rows;
@@ -53,11 +54,12 @@ impl SqliteEngine {
         migrator::create_migrations_table(&writer.handle)?;
         let revisions: Arc<Revisions> = Arc::default();
         let scheduler = Arc::new(new_scheduler(writer, &revisions, path.to_owned(), settings));
+        let slow_statements = SlowStatementLog::new(settings);
         let parallelism = std::thread::available_parallelism().map_or(2, NonZero::get);
         let inline_readers: Result<_, _> = (0..parallelism).map(|_| connection::open_inline_reader(path)).collect();
         let sqlite = Self {
-            inline_reader: InlineReader::new(inline_readers?),
-            reader_pool: ReaderPool::new(Duration::from_millis(settings.statement_timeout_ms)),
+            inline_reader: InlineReader::new(inline_readers?, slow_statements),
+            reader_pool: ReaderPool::new(Duration::from_millis(settings.statement_timeout_ms), slow_statements),
             scheduler: scheduler.clone(),
             revisions,
             threads: Mutex::default(),
@@ -220,9 +222,10 @@ fn new_scheduler(
         group_max: settings.write_group_max.max(1),
     };
     let statement_timeout = Duration::from_millis(settings.statement_timeout_ms);
+    let slow_statements = SlowStatementLog::new(settings);
     let settings = settings.clone();
     let reopen = Box::new(move || connection::open_writer(&path, &settings));
-    let writer = WriterConnection::new(connection, Arc::clone(revisions), statement_timeout, reopen);
+    let writer = WriterConnection::new(connection, Arc::clone(revisions), statement_timeout, slow_statements, reopen);
     WriteScheduler::new(writer, limits)
 }
 

@@ -6,7 +6,7 @@
 //! after each schema change.
 
 use super::{connection::SqliteConnection, interrupter::CancelFlag, statement_executor::StatementExecutor};
-use crate::check::CheckedStatement;
+use crate::{check::CheckedStatement, slow_statement::SlowStatementLog};
 use parking_lot::Mutex;
 use plugin_api::abi::Rows;
 use std::time::{Duration, Instant};
@@ -19,11 +19,12 @@ pub struct InlineReader {
     idle: Mutex<Option<Vec<SqliteConnection>>>,
     /// Never set: a caller cannot cancel while its own thread runs the statement.
     never_cancelled: CancelFlag,
+    slow_statements: SlowStatementLog,
 }
 
 impl InlineReader {
-    pub fn new(connections: Vec<SqliteConnection>) -> Self {
-        Self { idle: Mutex::new(Some(connections)), never_cancelled: CancelFlag::default() }
+    pub fn new(connections: Vec<SqliteConnection>, slow_statements: SlowStatementLog) -> Self {
+        Self { idle: Mutex::new(Some(connections)), never_cancelled: CancelFlag::default(), slow_statements }
     }
 
     /// The rows, or `None` if a reader thread must run the statement.
@@ -36,8 +37,10 @@ impl InlineReader {
         let started = Instant::now();
         let outcome =
             StatementExecutor::new(&connection, &self.never_cancelled).execute(statement, started + RUN_TIME_MAX);
-        if outcome.is_ok() {
-            latency.record(started.elapsed());
+        if let Ok(outcome) = &outcome {
+            let elapsed = started.elapsed();
+            latency.record(elapsed);
+            self.slow_statements.record(statement, elapsed, Some(outcome));
         } else {
             latency.demote();
             // If the schema has changed, the next statement on this connection would be interrupted too.
@@ -63,6 +66,7 @@ mod tests {
         check::{AccessMode, StatementChecker},
         dialect::Dialect,
         scope::Scope,
+        settings::DatabaseSettings,
     };
     use plugin_api::sql;
 
@@ -86,7 +90,8 @@ mod tests {
         let create = |number| format!("CREATE TABLE t{number} (id INTEGER PRIMARY KEY, name TEXT);");
         let tables: String = (0..TABLES).map(create).collect();
         writer.execute_batch(&format!("BEGIN; {tables} COMMIT;")).unwrap();
-        let reader = InlineReader::new(vec![connection::open_inline_reader(&path).unwrap()]);
+        let log = SlowStatementLog::new(&DatabaseSettings::new(""));
+        let reader = InlineReader::new(vec![connection::open_inline_reader(&path).unwrap()], log);
         for change in ["", "CREATE TABLE one_more (id INTEGER PRIMARY KEY)"] {
             writer.execute_batch(change).unwrap();
             // It may be interrupted; a reader thread would then run it.

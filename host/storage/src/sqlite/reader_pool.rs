@@ -8,7 +8,8 @@ use super::{
     job_queue::JobQueue,
     statement_executor::StatementExecutor,
 };
-use crate::{check::CheckedStatement, error::StorageError};
+use crate::{check::CheckedStatement, error::StorageError, slow_statement::SlowStatementLog};
+use gateway_telemetry::{Work, current_work, run_in_work};
 use plugin_api::abi::Rows;
 use std::{
     sync::Arc,
@@ -22,6 +23,7 @@ struct ReadJob {
     wait_until: Instant,
     time_limit: Duration,
     cancelled: CancelFlag,
+    work: Option<Work>,
     reply: oneshot::Sender<Result<Rows, StorageError>>,
 }
 
@@ -29,19 +31,20 @@ struct ReadJob {
 pub struct ReaderPool {
     queue: Arc<JobQueue<ReadJob>>,
     statement_timeout: Duration,
+    slow_statements: SlowStatementLog,
 }
 
 impl ReaderPool {
-    pub fn new(statement_timeout: Duration) -> Self {
-        Self { queue: Arc::new(JobQueue::new()), statement_timeout }
+    pub fn new(statement_timeout: Duration, slow_statements: SlowStatementLog) -> Self {
+        Self { queue: Arc::new(JobQueue::new()), statement_timeout, slow_statements }
     }
 
     /// The body of one thread.
     pub fn worker(&self, connection: SqliteConnection) -> impl FnOnce() + Send + 'static {
-        let queue = Arc::clone(&self.queue);
+        let (queue, slow_statements) = (Arc::clone(&self.queue), self.slow_statements);
         move || {
-            while let Some(job) = queue.pop() {
-                run(&connection, job);
+            while let Some(mut job) = queue.pop() {
+                run_in_work(job.work.take(), || run(&connection, job, slow_statements));
             }
         }
     }
@@ -55,6 +58,7 @@ impl ReaderPool {
             wait_until: Instant::now() + self.statement_timeout,
             time_limit: self.statement_timeout,
             cancelled,
+            work: current_work(),
             reply,
         };
         self.queue.push(job)?;
@@ -66,7 +70,7 @@ impl ReaderPool {
     }
 }
 
-fn run(connection: &SqliteConnection, job: ReadJob) {
+fn run(connection: &SqliteConnection, job: ReadJob, slow_statements: SlowStatementLog) {
     if job.reply.is_closed() {
         return;
     }
@@ -76,7 +80,9 @@ fn run(connection: &SqliteConnection, job: ReadJob) {
     } else {
         let deadline = started + job.time_limit;
         let outcome = StatementExecutor::new(connection, &job.cancelled).execute(&job.statement, deadline);
-        job.statement.info.latency.record(started.elapsed());
+        let elapsed = started.elapsed();
+        job.statement.info.latency.record(elapsed);
+        slow_statements.record(&job.statement, elapsed, outcome.as_ref().ok());
         outcome.map_err(|error| match error {
             StorageError::Timeout(_) => job.statement.slow_error(job.time_limit),
             other => other,

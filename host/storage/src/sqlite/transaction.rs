@@ -16,6 +16,7 @@ use super::{
 use crate::{
     check::CheckedStatement, commit_statement::CommitStatement, error::StorageError, revisions::OwnerRevision,
 };
+use gateway_telemetry::current_work;
 use parking_lot::Mutex;
 use std::{
     sync::{
@@ -208,7 +209,12 @@ impl SqliteTransaction {
         let (reply, response) = oneshot::channel();
         let cancelled = CancelFlag::default();
         let _cancel = CancelOnDrop(cancelled.clone());
-        self.scheduler.call_on_writer(&self.handle, deadline, call, PendingReply { reply, cancelled });
+        self.scheduler.call_on_writer(
+            &self.handle,
+            deadline,
+            call,
+            PendingReply { reply, cancelled, work: current_work() },
+        );
         response.await.unwrap_or_else(|_| Err(self.closed_error()))
     }
 

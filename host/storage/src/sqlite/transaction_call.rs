@@ -2,6 +2,7 @@
 
 use super::interrupter::CancelFlag;
 use crate::{check::CheckedStatement, commit_statement::CommitStatement, error::StorageError};
+use gateway_telemetry::Work;
 use plugin_api::abi::StatementResult;
 use tokio::sync::oneshot;
 
@@ -16,4 +17,6 @@ pub enum TransactionCall {
 pub struct PendingReply {
     pub reply: oneshot::Sender<CallResult>,
     pub cancelled: CancelFlag,
+    /// What the caller works on, for the log.
+    pub work: Option<Work>,
 }

@@ -17,6 +17,7 @@ use crate::{
     commit_statement::CommitStatement,
     error::StorageError,
     revisions::{OwnerRevision, Revisions},
+    slow_statement::SlowStatementLog,
 };
 use plugin_api::abi::StatementResult;
 use std::{
@@ -37,6 +38,7 @@ pub struct WriterConnection {
     /// Changes with each commit of another connection, as `PRAGMA data_version` last returned it.
     data_version: i64,
     statement_timeout: Duration,
+    slow_statements: SlowStatementLog,
     reopen: Reopen,
     group: Option<Group>,
     group_count: u64,
@@ -63,6 +65,7 @@ struct CallExecution<'w> {
     transaction: &'w mut ActiveTransaction,
     executor: StatementExecutor<'w>,
     statement_timeout: Duration,
+    slow_statements: SlowStatementLog,
     /// When the previous statement ended.
     previous_end: Instant,
 }
@@ -74,7 +77,9 @@ impl CallExecution<'_> {
         let outcome =
             self.executor.execute(statement, deadline).map_err(|error| self.name_limit(error, statement, deadline));
         let now = Instant::now();
-        statement.info.latency.record(now - self.previous_end);
+        let elapsed = now - self.previous_end;
+        statement.info.latency.record(elapsed);
+        self.slow_statements.record(statement, elapsed, outcome.as_ref().ok());
         self.previous_end = now;
         outcome
     }
@@ -96,6 +101,7 @@ impl WriterConnection {
         connection: SqliteConnection,
         revisions: Arc<Revisions>,
         statement_timeout: Duration,
+        slow_statements: SlowStatementLog,
         reopen: Reopen,
     ) -> Self {
         let mut writer = Self {
@@ -103,6 +109,7 @@ impl WriterConnection {
             revisions,
             data_version: UNKNOWN_DATA_VERSION,
             statement_timeout,
+            slow_statements,
             reopen,
             group: None,
             group_count: 0,
@@ -164,6 +171,7 @@ impl WriterConnection {
             transaction,
             executor,
             statement_timeout: self.statement_timeout,
+            slow_statements: self.slow_statements,
             previous_end: Instant::now(),
         })
     }

@@ -10,6 +10,7 @@ use super::{
     write_scheduler::WriteScheduler,
     writer_command::WriterCommand,
 };
+use gateway_telemetry::run_in_work;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -17,8 +18,8 @@ use std::time::Instant;
 pub fn run(scheduler: &WriteScheduler) {
     loop {
         match scheduler.next_command() {
-            WriterCommand::Call { call, pending, transaction, deadline } => {
-                execute(scheduler, call, pending, &transaction, deadline);
+            WriterCommand::Call { call, mut pending, transaction, deadline } => {
+                run_in_work(pending.work.take(), || execute(scheduler, call, pending, &transaction, deadline));
             }
             WriterCommand::RollBack(done) => {
                 roll_back(scheduler);
@@ -55,7 +56,7 @@ fn execute(
     transaction: &Arc<TransactionHandle>,
     deadline: Instant,
 ) {
-    let PendingReply { reply, cancelled } = pending;
+    let PendingReply { reply, cancelled, work: _ } = pending;
     let mut connection = scheduler.connection();
     let result = match (connection.begin_transaction(deadline, true), call) {
         (Err(error), _) => Err((error, reply)),

@@ -34,7 +34,7 @@ pub enum Handler {
 pub async fn serve(handler: Handler) -> Result<()> {
     let config = Config::load(&Cli::parse_from(["gateway"]).overrides).map_err(|problems| anyhow!("{problems}"))?;
     gateway_telemetry::start_logging(&config.log);
-    let listener = Listener::bind(&ListenerSettings::new(&config))?;
+    let listener = Listener::bind(&ListenerSettings::new(&config, None))?;
     let _metrics = MetricsRecorder::install();
     let hello = LoadedPlugin::linked(hello::plugin_module())?;
     let gateway = Gateway::start(config, Clock::System, listener.local_addr(), vec![Ok(hello)]).await?;

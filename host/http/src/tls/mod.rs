@@ -1,0 +1,9 @@
+//! TLS of the public listener: the certificate, and the handshake of a connection. Rule: nothing here reads a file, and
+//! nothing prints a private key.
+
+mod certificate;
+mod handshake;
+mod handshake_error;
+mod transport;
+
+pub use certificate::{Certificate, CertificateError, Tls};
