@@ -28,7 +28,7 @@ impl Surface {
         let visible = lib.split("/// What the gateway").next().unwrap_or_default();
         let mut root: BTreeSet<String> = exported(visible).filter(is_shown).collect();
         // `#[macro_export]` puts them at the root.
-        root.extend(["export_plugin".to_owned(), "record_id".to_owned()]);
+        root.extend(["export_plugin", "migrations", "record_id"].map(str::to_owned));
         let mut topics = BTreeMap::new();
         let modules =
             lib.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';').map(str::to_owned));

@@ -472,7 +472,7 @@ impl<P> RequestContext<P> {
     /// handler makes after its write cannot undo it.
     ///
     /// ```
-    /// # use plugin_api::{Created, EventBuilder, HandlerError, JsonSchema, Query as _, RequestContext, Signed, sql};
+    /// # use plugin_api::{Created, HandlerError, JsonSchema, Query as _, RequestContext, Signed, sql, stream::EventBuilder};
     /// # struct Notes;
     /// # #[derive(serde::Deserialize, JsonSchema)]
     /// # struct NewNote { text: String }

@@ -1,10 +1,11 @@
 //! A plugin's definition: routes, jobs, migrations, contributions and chain event handlers.
 
 use super::{
-    ContractEvent, HostHandle, Job, PluginContext, Route, RouteDescription, Skill,
+    ContractEvent, HostHandle, Job, Migration, PluginContext, Route, RouteDescription, Skill, Sql,
     answer::{AnswerFn, ServiceFn, answer_fn, contained_answer},
     call_types::{call_types, service_spec},
     config::ConfigError,
+    contracts::registry,
     job::JobFn,
     log_events::{self, LogEvents},
     payload_references::referenced_payloads,
@@ -19,15 +20,17 @@ use super::{
 };
 use crate::{
     abi::{EventSource, Frame, HostError, SubscribedEvent},
-    manifest::{
-        ChainEvent, ContributionSpec, Grants, Manifest, MigrationSpec, QueueSpec, ServiceSpec, SubscriptionSpec,
-        TopicRow,
-    },
+    manifest::{ChainEvent, ContributionSpec, Grants, Manifest, QueueSpec, ServiceSpec, SubscriptionSpec, TopicRow},
 };
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
-use std::{collections::BTreeSet, future::Future, pin::Pin, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    future::{Future, ready},
+    pin::Pin,
+    sync::Arc,
+};
 
 /// Name, version and summary of the plugin; [`crate::export_plugin!`] takes them from the package.
 pub trait Identity {
@@ -73,34 +76,6 @@ pub trait Plugin: Identity + Send + Sync + Sized + 'static {
 
     /// Called last: no request and no job runs any more.
     fn stop(&self) {}
-}
-
-/// A step of the plugin's schema; see [`MigrationSpec`].
-///
-/// ```
-/// use plugin_api::Migration;
-///
-/// let create = Migration::new(1, "create", "CREATE TABLE notes_notes (id {{id}}, text TEXT NOT NULL)");
-/// let index = Migration::per_dialect(2, "index", "CREATE INDEX a ON notes_notes (text)", "CREATE INDEX b ON notes_notes (text)");
-/// ```
-pub struct Migration(MigrationSpec);
-
-impl Migration {
-    /// SQL that both databases understand, with `{{id}}`, `{{blob}}`, `{{search_index TABLE (COLUMN, …)}}`,
-    /// `{{row_counts TABLE (COLUMN, …)}}` and `{{queue TABLE}}`.
-    pub fn new(version: u32, name: &str, sql: &str) -> Self {
-        Self(MigrationSpec { version, name: name.to_owned(), sql: sql.to_owned(), postgres: None })
-    }
-
-    /// SQL that differs between SQLite and PostgreSQL.
-    pub fn per_dialect(version: u32, name: &str, sqlite: &str, postgres: &str) -> Self {
-        Self(MigrationSpec {
-            version,
-            name: name.to_owned(),
-            sql: sqlite.to_owned(),
-            postgres: Some(postgres.to_owned()),
-        })
-    }
 }
 
 pub(crate) type ChainEventFn<P> =
@@ -527,7 +502,7 @@ impl<P: Plugin> Definition<P> {
         let handler = move |cx: &PluginContext<P>, tx: super::Tx, source: &EventSource, event: &SubscribedEvent| {
             let future: ChainEventFuture = match ChainEvent::decode(source, event) {
                 Ok(event) => Box::pin(handle(cx.clone(), tx, event)),
-                Err(error) => Box::pin(std::future::ready(Err(error))),
+                Err(error) => Box::pin(ready(Err(error))),
             };
             future
         };
@@ -544,6 +519,34 @@ impl<P: Plugin> Definition<P> {
         Fut: Future<Output = Result<(), HostError>> + Send + 'static,
     {
         self.on_chain_event(E::CONTRACT, E::SIGNATURE, derived_tables, handle)
+    }
+
+    /// The same for an event that is one statement, which waits for no other: see [`super::Tx::defer`].
+    ///
+    /// ```
+    /// use plugin_api::{Definition, Plugin, Sql, contracts::{ChainEvent, registry::OwnershipTransferred}, sql};
+    ///
+    /// fn set_owner(event: &ChainEvent<OwnershipTransferred>) -> Sql {
+    ///     sql("UPDATE notes_agents SET owner = $2 WHERE id = $1").bind((event.args.id, event.args.to))
+    /// }
+    ///
+    /// fn subscribe<P: Plugin>(definition: Definition<P>) -> Definition<P> {
+    ///     definition.derive_row("notes_agents", set_owner)
+    /// }
+    /// ```
+    pub fn derive_row<E: ContractEvent>(
+        self,
+        table: &str,
+        statement: impl Fn(&ChainEvent<E>) -> Sql + Send + Sync + 'static,
+    ) -> Self {
+        self.on_contract_event(&[table], move |_, tx, event| ready(tx.defer(statement(&event))))
+    }
+
+    /// Derives which agents there are, and who owns them when an event comes: rows of a table with the columns `id`, `owner` and `name`.
+    /// The views of other plugins do not say it, because each plugin's index is as far as it is.
+    pub fn derive_agents(self, table: &'static str) -> Self {
+        self.derive_row(table, move |event| registry::insert_agent(table, event))
+            .derive_row(table, move |event| registry::set_owner(table, event))
     }
 
     /// Raise it when the handlers of chain events derive other rows than before: the gateway then empties the derived

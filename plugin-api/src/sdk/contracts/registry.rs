@@ -1,6 +1,10 @@
 //! `AgentRegistry`: agents and who owns them.
 
-use crate::{Address, Wei, contracts::ContractEvent};
+use crate::{
+    Address, Sql, Wei,
+    contracts::{ChainEvent, ContractEvent},
+    sql,
+};
 use serde::Deserialize;
 
 /// Key of the contract in the gateway's configuration.
@@ -45,4 +49,14 @@ pub struct OwnershipTransferred {
     pub id: AgentId,
     pub from: Address,
     pub to: Address,
+}
+
+pub(crate) fn insert_agent(table: &str, event: &ChainEvent<AgentRegistered>) -> Sql {
+    let AgentRegistered { id, owner, name, .. } = &event.args;
+    let insert = format!("INSERT INTO {table} (id, owner, name) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING");
+    sql(insert).bind((id, owner, name))
+}
+
+pub(crate) fn set_owner(table: &str, event: &ChainEvent<OwnershipTransferred>) -> Sql {
+    sql(format!("UPDATE {table} SET owner = $2 WHERE id = $1")).bind((event.args.id, event.args.to))
 }

@@ -1,4 +1,6 @@
 //! Events of the escrow: jobs from request to settlement. Each one is published as `job.…`.
+//!
+//! Not by `cx.write`: the index hands in its transaction, so that the rows of a block are committed with it and undone with it.
 
 use super::TABLES;
 use crate::{

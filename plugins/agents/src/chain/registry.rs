@@ -1,5 +1,7 @@
 //! Events of the agent registry: agents, their status, record and bond. Each one is published as `agent.registered` or
 //! `agent.updated`.
+//!
+//! Not by `cx.write`: the index hands in its transaction, so that the rows of a block are committed with it and undone with it.
 
 use super::TABLES;
 use crate::{Agents, model, store::derived};

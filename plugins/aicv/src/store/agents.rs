@@ -1,14 +1,7 @@
 //! Agents, as the plugin agents publishes them, and who owned which when an event came.
 
 use crate::model::{Agent, AgentName, Namesake};
-use plugin_api::{
-    Address, AgentId, HostError, Query, Sql,
-    contracts::{
-        ChainEvent,
-        registry::{AgentRegistered, OwnershipTransferred},
-    },
-    sql,
-};
+use plugin_api::{Address, AgentId, HostError, Query, sql};
 use std::collections::BTreeSet;
 
 pub const TABLE: &str = "aicv_agents";
@@ -49,16 +42,6 @@ pub async fn own_jobs(db: &impl Query, agent: AgentId, jobs: &BTreeSet<i64>) -> 
         own.extend(db.rows::<i64>(select).await?);
     }
     Ok(own)
-}
-
-pub fn insert(event: &ChainEvent<AgentRegistered>) -> Sql {
-    let AgentRegistered { id, owner, name, .. } = &event.args;
-    let insert = sql("INSERT INTO aicv_agents (id, owner, name) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING");
-    insert.bind((id, owner, name))
-}
-
-pub fn set_owner(event: &ChainEvent<OwnershipTransferred>) -> Sql {
-    sql("UPDATE aicv_agents SET owner = $2 WHERE id = $1").bind((event.args.id, event.args.to))
 }
 
 /// Owner and name.
