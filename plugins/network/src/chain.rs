@@ -10,38 +10,12 @@ use crate::{
 };
 use plugin_api::{
     Address, AgentId, Definition, HostError, JobId, PluginContext, Tx, Wei,
-    contracts::{ChainEvent, ContractEvent},
+    contracts::{
+        ChainEvent, ContractEvent,
+        escrow::{JobCompleted, JobResolved},
+    },
 };
 use serde::Deserialize;
-
-#[derive(Deserialize, ContractEvent)]
-#[serde(rename_all = "camelCase")]
-#[contract_event(
-    "registry",
-    "AgentUpdated(uint256 indexed id, string endpoint, string metadataURI, uint256 pricePerJob)"
-)]
-pub struct AgentUpdated {
-    pub id: AgentId,
-    pub price_per_job: Wei,
-}
-
-#[derive(Deserialize, ContractEvent)]
-#[serde(rename_all = "camelCase")]
-#[contract_event("escrow", "JobCompleted(uint256 indexed jobId, uint256 agentPayout, uint256 fee, uint8 rating)")]
-pub struct JobCompleted {
-    pub job_id: JobId,
-    pub rating: u8,
-}
-
-#[derive(Deserialize, ContractEvent)]
-#[serde(rename_all = "camelCase")]
-#[contract_event(
-    "escrow",
-    "JobResolved(uint256 indexed jobId, uint256 clientAmount, uint256 agentPayout, uint256 fee)"
-)]
-pub struct JobResolved {
-    pub job_id: JobId,
-}
 
 /// `amount` includes the fee.
 #[derive(Deserialize, ContractEvent)]

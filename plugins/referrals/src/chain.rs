@@ -5,15 +5,8 @@ use crate::{
     Referrals,
     store::derived::{self, ACCOUNTS, AGENTS, JOBS},
 };
-use plugin_api::{Address, Definition, JobId, contracts::ContractEvent};
+use plugin_api::{Address, Definition, contracts::ContractEvent};
 use serde::Deserialize;
-
-#[derive(Deserialize, ContractEvent)]
-#[serde(rename_all = "camelCase")]
-#[contract_event("escrow", "JobCompleted(uint256 indexed jobId, uint256 agentPayout, uint256 fee, uint8 rating)")]
-pub struct JobCompleted {
-    pub job_id: JobId,
-}
 
 #[derive(Deserialize, ContractEvent)]
 #[contract_event("accountFactory", "AccountCreated(address indexed owner, address indexed account)")]

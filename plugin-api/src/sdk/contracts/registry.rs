@@ -7,6 +7,8 @@ use crate::{
 };
 use serde::Deserialize;
 
+pub use super::agent_name::AgentName;
+
 /// Key of the contract in the gateway's configuration.
 pub const CONTRACT: &str = "registry";
 
@@ -40,6 +42,22 @@ pub struct AgentRegistered {
     pub metadata_uri: String,
     pub price_per_job: Wei,
     pub bond: Wei,
+}
+
+/// The owner of an agent changed what it says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, ContractEvent)]
+#[serde(rename_all = "camelCase")]
+#[contract_event(
+    CONTRACT,
+    "AgentUpdated(uint256 indexed id, string endpoint, string metadataURI, uint256 pricePerJob)"
+)]
+pub struct AgentUpdated {
+    pub id: AgentId,
+    /// Untrusted, of any length, as is `metadata_uri`.
+    pub endpoint: String,
+    #[serde(rename = "metadataURI")]
+    pub metadata_uri: String,
+    pub price_per_job: Wei,
 }
 
 /// An agent has another owner. The registry's event has three indexed arguments, that of other contracts two.
