@@ -91,6 +91,26 @@ fn tables_carry_the_plugins_name() {
     assert_none("a plugin's tables begin with its name and an underscore", &found);
 }
 
+/// A migration that is in no list never runs.
+#[test]
+fn the_definition_names_every_migration() {
+    let mut found = Vec::new();
+    for plugin in plugins() {
+        let Ok(entries) = std::fs::read_dir(root().join(format!("plugins/{plugin}/migrations"))) else { continue };
+        let (library, mut files) = (read(&format!("plugins/{plugin}/src/lib.rs")), 0);
+        for name in entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()) {
+            files += 1;
+            let stem = name.split('.').next().unwrap();
+            // Without its dialects: what the list names and is missing does not compile.
+            if !library.contains(&format!("\"{stem}\"")) && !library.contains(&format!("/{name}\"")) {
+                found.push(format!("plugins/{plugin}/migrations/{name}"));
+            }
+        }
+        assert!(files > 0, "{plugin} has an empty folder of migrations");
+    }
+    assert_none("add it to the migrations in src/lib.rs", &found);
+}
+
 /// Names behind `CREATE TABLE` and `CREATE VIRTUAL TABLE`.
 fn created_tables(sql: &str) -> impl Iterator<Item = String> {
     let words: Vec<String> =
