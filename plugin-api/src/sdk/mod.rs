@@ -111,7 +111,7 @@ pub use skill::Skill;
 pub use stream::{StreamBody, Topic};
 pub use stream_position::{LastEventId, StreamPosition};
 pub use transaction::{Transaction, Tx};
-pub use tx::TransactionRequest;
+pub use tx::{IntentEnd, TransactionRequest};
 pub use viewer::Viewer;
 pub use wallets::Wallets;
 pub use wei::Wei;

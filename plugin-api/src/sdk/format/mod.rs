@@ -68,6 +68,28 @@ pub fn not_blank<E>(text: &str, bytes_max: usize, blank: E, too_large: impl FnOn
     }
 }
 
+/// A text in XML, SVG or HTML: between tags, or as an attribute's value.
+///
+/// ```
+/// use plugin_api::format::xml_escaped;
+///
+/// assert_eq!(xml_escaped("<a b='\"c\"'>&"), "&lt;a b=&#39;&quot;c&quot;&#39;&gt;&amp;");
+/// ```
+pub fn xml_escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
+}
+
 /// The name by which serde writes a value, for columns: that of an enum's variant.
 ///
 /// ```
