@@ -59,6 +59,25 @@ fn plugins_have_the_same_files() {
     assert_none("all plugins have the same files", &found);
 }
 
+/// Readers find routes and configuration of every plugin under the same headings.
+#[test]
+fn plugins_have_the_same_readme() {
+    let mut found = Vec::new();
+    for plugin in plugins() {
+        let readme = read(&format!("plugins/{plugin}/README.md"));
+        let has_heading = |heading: &str| readme.lines().any(|line| line.starts_with(heading));
+        if !readme.starts_with(&format!("# {plugin}\n")) {
+            found.push(format!("plugins/{plugin}/README.md does not begin with `# {plugin}`"));
+        }
+        for (heading, cause) in [("## Routes", "src/routes/mod.rs"), ("## Configuration", "src/config.rs")] {
+            if exists(&format!("plugins/{plugin}/{cause}")) && !has_heading(heading) {
+                found.push(format!("plugins/{plugin}/README.md has no `{heading}`, and there is a {cause}"));
+            }
+        }
+    }
+    assert_none("the README of a plugin says its routes and its configuration", &found);
+}
+
 /// `coverage.rs` calls each operation; the plugin's own tests of one are found by its name.
 #[test]
 fn each_operation_has_its_test_file() {
