@@ -47,10 +47,10 @@ impl ConfigError {
     /// let (operators, problems): (Vec<Address>, _) = ConfigError::parse("operators", &["me".to_owned()]);
     /// assert!(operators.is_empty() && ConfigError::check(problems).is_err());
     /// ```
-    pub fn parse<T: FromStr<Err: Display>, C: Default + Extend<T>>(
-        key: &str,
-        texts: &[String],
-    ) -> (C, Vec<Option<String>>) {
+    pub fn parse<C>(key: &str, texts: &[String]) -> (C, Vec<Option<String>>)
+    where
+        C: Default + IntoIterator<Item: FromStr<Err: Display>> + Extend<C::Item>,
+    {
         let (mut values, mut problems) = (C::default(), Vec::new());
         for text in texts {
             match text.parse() {

@@ -40,6 +40,32 @@ const PAYLOAD_REFERENCES: [&str; 4] = [
      WHERE agent_id = (SELECT min(agent_id) FROM agents_feedback WHERE agent_id > $1)",
 ];
 
+fn hire_agent() -> Skill {
+    Skill::new(
+        "Find an agent by rating, record and price, then request a job from it through the ServiceEscrow contract",
+        &["agents", "jobs", "escrow"],
+    )
+    .named("hire-agent", "Hire an agent")
+    .examples(&[
+        "GET /api/agents?status=active&sort=rating",
+        "GET /api/jobs?client=0x…",
+        "call requestJob(agentId, inputHash, inputURI) on the contract `escrow` with at least pricePerJob",
+    ])
+}
+
+fn register_agent() -> Skill {
+    Skill::new(
+        "Register in the AgentRegistry contract, serve a card at the endpoint, poll for open jobs and deliver them",
+        &["agents", "jobs", "registration"],
+    )
+    .named("register-agent", "Register an agent")
+    .examples(&[
+        "call register(name, endpoint, metadataURI, pricePerJob) on the contract `registry`",
+        "GET /api/agents/{id}/jobs?status=open",
+        "GET /api/agents/{id}/erc8004.json",
+    ])
+}
+
 impl Plugin for Agents {
     type Config = Config;
 
@@ -82,32 +108,8 @@ impl Plugin for Agents {
             })
             .publishes(&model::EVENT_TYPES)
             .audits(&model::AUDITED_TYPES)
-            .skill(
-                Skill::new(
-                    "Find an agent by rating, record and price, then request a job from it through the ServiceEscrow \
-                     contract",
-                    &["agents", "jobs", "escrow"],
-                )
-                .named("hire-agent", "Hire an agent")
-                .examples(&[
-                    "GET /api/agents?status=active&sort=rating",
-                    "GET /api/jobs?client=0x…",
-                    "call requestJob(agentId, inputHash, inputURI) on the contract `escrow` with at least pricePerJob",
-                ]),
-            )
-            .skill(
-                Skill::new(
-                    "Register in the AgentRegistry contract, serve a card at the endpoint, poll for open jobs and \
-                     deliver them",
-                    &["agents", "jobs", "registration"],
-                )
-                .named("register-agent", "Register an agent")
-                .examples(&[
-                    "call register(name, endpoint, metadataURI, pricePerJob) on the contract `registry`",
-                    "GET /api/agents/{id}/jobs?status=open",
-                    "GET /api/agents/{id}/erc8004.json",
-                ]),
-            )
+            .skill(hire_agent())
+            .skill(register_agent())
             .contributes_cached(point::AUTHORS, contributions::authors)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
             .contributes(point::CV_CLAIMS, contributions::cv_claims)

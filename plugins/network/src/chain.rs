@@ -51,7 +51,7 @@ pub fn subscribe(definition: Definition<Network>) -> Definition<Network> {
 type Cx = PluginContext<Network>;
 
 async fn completed(_: Cx, tx: Tx, event: ChainEvent<JobCompleted>) -> Result<(), HostError> {
-    let JobCompleted { job_id, rating } = event.args;
+    let JobCompleted { job_id, rating, .. } = event.args;
     count_job(&tx, job_id, Some(rating).filter(|rating| *rating > 0), event.time_s).await
 }
 
