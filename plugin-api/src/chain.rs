@@ -124,4 +124,4 @@ pub use crate::manifest::{
     BlockInfo, BlockTransactions, EventFilter, GasEstimate, IndexPosition, IntentStatus, Lane, LogInfo, RawCallError,
     ReceiptInfo, SignResult, SignedTransaction, TransactionInfo, TxState, WalletTransaction,
 };
-pub use crate::sdk::{Chain, ContractCall, MAIN, RawAnswer, RawCall, Signer, TransactionRequest, Wallets};
+pub use crate::sdk::{Chain, ContractCall, IntentEnd, MAIN, RawAnswer, RawCall, Signer, TransactionRequest, Wallets};

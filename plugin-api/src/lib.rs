@@ -43,7 +43,7 @@ pub use sdk::{Created, Json, Listed, RenderedJson, render_json};
 pub use sdk::{JsonBody, Page, Path, QueryString, Route, Signed, lenient};
 
 // The database and the activity log.
-pub use sdk::{Event, EventBuilder};
+pub use sdk::Event;
 pub use sdk::{List, Query, Search, SearchIndex, Sql, Tx, json_text, sql};
 
 // Values, documents, and other topics.
@@ -78,7 +78,7 @@ pub mod host {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::manifest::ErrorDetail;
-    pub use crate::sdk::{ErrorDetails, count_specs, join_specs, read_id, unique_key};
+    pub use crate::sdk::{ErrorDetails, count_specs, file_version, join_specs, read_id, unique_key};
     pub use schemars;
     pub use serde;
     pub use serde_json::Value;

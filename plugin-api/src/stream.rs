@@ -49,4 +49,4 @@ pub use crate::abi::Frame;
 pub use crate::manifest::{
     ActivityRecord, ActivityRow, EventRef, LabelTest, RETRACTED_TYPES_LABEL, Subscription, TopicRow,
 };
-pub use crate::sdk::{LastEventId, StreamPosition, Topic};
+pub use crate::sdk::{EventBuilder, LastEventId, StreamPosition, Topic};

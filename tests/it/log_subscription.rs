@@ -3,9 +3,9 @@
 use crate::chain::{builders, moved, opened, started};
 use gateway::lifecycle::Action;
 use plugin_api::{
-    ConfigError, Created, Definition, EventBuilder, HandlerError, HostError, HostErrorCode, HostHandle, JsonBody,
-    JsonSchema, Migration, NoConfig, Plugin, PluginContext, RequestContext, Route, abi::PluginModule_Ref,
-    handles::LogEvents, host::Identity, sql,
+    ConfigError, Created, Definition, HandlerError, HostError, HostErrorCode, HostHandle, JsonBody, JsonSchema,
+    Migration, NoConfig, Plugin, PluginContext, RequestContext, Route, abi::PluginModule_Ref, handles::LogEvents,
+    host::Identity, sql, stream::EventBuilder,
 };
 use plugin_testing::{ScriptedChain, TestGateway, json};
 use serde::Deserialize;

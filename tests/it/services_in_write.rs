@@ -2,8 +2,9 @@
 
 use plugin_api::host::object_module as module;
 use plugin_api::{
-    ConfigError, Definition, EventBuilder, HandlerError, HostError, HostErrorCode, HostHandle, Json, Migration,
-    NoConfig, Path, Plugin, PluginContext, Query as _, RequestContext, Route, Tx, host::Identity, point::Service, sql,
+    ConfigError, Definition, HandlerError, HostError, HostErrorCode, HostHandle, Json, Migration, NoConfig, Path,
+    Plugin, PluginContext, Query as _, RequestContext, Route, Tx, host::Identity, point::Service, sql,
+    stream::EventBuilder,
 };
 use plugin_testing::{TestGateway, Value, json};
 use std::{sync::Mutex, time::Duration};

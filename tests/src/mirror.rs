@@ -1,8 +1,8 @@
 //! The plugin of tests and benchmarks on the dev network: agents and jobs as their contracts tell of them.
 
 use plugin_api::{
-    Address, ConfigError, Definition, EventBuilder, Grants, Hash256, HostError, HostErrorCode, HostHandle, Migration,
-    NoConfig, Plugin, PluginContext, Query as _, Tx,
+    Address, ConfigError, Definition, Grants, Hash256, HostError, HostErrorCode, HostHandle, Migration, NoConfig,
+    Plugin, PluginContext, Query as _, Tx,
     abi::PluginModule_Ref,
     chain::EventFilter,
     contracts::{ChainEvent, chain_int},
@@ -10,6 +10,7 @@ use plugin_api::{
     manifest::{Manifest, SubscriptionSpec},
     point::Point,
     sql,
+    stream::EventBuilder,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -12,3 +12,4 @@ mod repository;
 mod sdk;
 mod source;
 mod tutorial;
+mod writes;

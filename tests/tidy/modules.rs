@@ -40,7 +40,7 @@ fn host_crates() -> Vec<Crate> {
     crates.into_iter().map(|(name, modules)| Crate::new(name, modules)).collect()
 }
 
-fn without_tests_and_comments(text: &str) -> String {
+pub fn without_tests_and_comments(text: &str) -> String {
     let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(text);
     let code = code.split("#[cfg(test)]\n#[allow").next().unwrap_or(code);
     code.lines().map(|line| line.split("//").next().unwrap_or(line)).collect::<Vec<_>>().join("\n")

@@ -59,6 +59,25 @@ fn plugins_have_the_same_files() {
     assert_none("all plugins have the same files", &found);
 }
 
+/// Readers find routes and configuration of every plugin under the same headings.
+#[test]
+fn plugins_have_the_same_readme() {
+    let mut found = Vec::new();
+    for plugin in plugins() {
+        let readme = read(&format!("plugins/{plugin}/README.md"));
+        let has_heading = |heading: &str| readme.lines().any(|line| line.starts_with(heading));
+        if !readme.starts_with(&format!("# {plugin}\n")) {
+            found.push(format!("plugins/{plugin}/README.md does not begin with `# {plugin}`"));
+        }
+        for (heading, cause) in [("## Routes", "src/routes/mod.rs"), ("## Configuration", "src/config.rs")] {
+            if exists(&format!("plugins/{plugin}/{cause}")) && !has_heading(heading) {
+                found.push(format!("plugins/{plugin}/README.md has no `{heading}`, and there is a {cause}"));
+            }
+        }
+    }
+    assert_none("the README of a plugin says its routes and its configuration", &found);
+}
+
 /// `coverage.rs` calls each operation; the plugin's own tests of one are found by its name.
 #[test]
 fn each_operation_has_its_test_file() {
@@ -89,6 +108,26 @@ fn tables_carry_the_plugins_name() {
         }
     }
     assert_none("a plugin's tables begin with its name and an underscore", &found);
+}
+
+/// A migration that is in no list never runs.
+#[test]
+fn the_definition_names_every_migration() {
+    let mut found = Vec::new();
+    for plugin in plugins() {
+        let Ok(entries) = std::fs::read_dir(root().join(format!("plugins/{plugin}/migrations"))) else { continue };
+        let (library, mut files) = (read(&format!("plugins/{plugin}/src/lib.rs")), 0);
+        for name in entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()) {
+            files += 1;
+            let stem = name.split('.').next().unwrap();
+            // Without its dialects: what the list names and is missing does not compile.
+            if !library.contains(&format!("\"{stem}\"")) && !library.contains(&format!("/{name}\"")) {
+                found.push(format!("plugins/{plugin}/migrations/{name}"));
+            }
+        }
+        assert!(files > 0, "{plugin} has an empty folder of migrations");
+    }
+    assert_none("add it to the migrations in src/lib.rs", &found);
 }
 
 /// Names behind `CREATE TABLE` and `CREATE VIRTUAL TABLE`.

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::{fmt::Display, ops::RangeInclusive};
+use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
 
 /// The configuration of a plugin that has none.
 ///
@@ -37,6 +37,28 @@ impl ConfigError {
     pub fn check(problems: impl IntoIterator<Item = Option<String>>) -> Result<(), Self> {
         let problems: Vec<String> = problems.into_iter().flatten().collect();
         if problems.is_empty() { Ok(()) } else { Err(Self(problems.join("; "))) }
+    }
+
+    /// The values of a key's texts, and a problem for each text that is none.
+    ///
+    /// ```
+    /// use plugin_api::{Address, ConfigError};
+    ///
+    /// let (operators, problems): (Vec<Address>, _) = ConfigError::parse("operators", &["me".to_owned()]);
+    /// assert!(operators.is_empty() && ConfigError::check(problems).is_err());
+    /// ```
+    pub fn parse<C>(key: &str, texts: &[String]) -> (C, Vec<Option<String>>)
+    where
+        C: Default + IntoIterator<Item: FromStr<Err: Display>> + Extend<C::Item>,
+    {
+        let (mut values, mut problems) = (C::default(), Vec::new());
+        for text in texts {
+            match text.parse() {
+                Ok(value) => values.extend([value]),
+                Err(error) => problems.push(Some(format!("{key}: `{text}`: {error}"))),
+            }
+        }
+        (values, problems)
     }
 
     /// The problem of a key whose value is not in this range.

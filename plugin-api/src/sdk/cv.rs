@@ -3,7 +3,7 @@
 //! The plugin `aicv` collects them, checks each one and signs what is left. So a claim says little about its evidence: it names a
 //! log, and `aicv` reads that log itself.
 
-use super::{AgentId, Hash256};
+use super::{AgentId, Hash256, point::members};
 use crate::sdk::Address;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,6 +42,18 @@ impl CvRecord {
     /// Of a plugin that states nothing itself: its events count as contributions to the commons.
     pub fn of_activity(types: &[&str]) -> Self {
         Self { activity_types: types.iter().map(ToString::to_string).collect(), ..Self::default() }
+    }
+
+    /// How many facts are left out of these kinds: of each the number of all facts, and of those that are stated.
+    ///
+    /// ```
+    /// use plugin_api::point::CvRecord;
+    ///
+    /// assert_eq!(CvRecord::left_out([("EscrowJob", 70, 50)]).get("EscrowJob"), Some(&20));
+    /// ```
+    pub fn left_out<const N: usize>(kinds: [(&str, i64, usize); N]) -> BTreeMap<String, u64> {
+        let more = |total: i64, stated: usize| u64::try_from(total).unwrap_or_default().saturating_sub(stated as u64);
+        kinds.map(|(kind, total, stated)| (kind.to_owned(), more(total, stated))).into()
     }
 
     /// Without claims that are larger than [`CvClaim::BYTES_MAX`], and without those for which the contribution has no room: a text that
@@ -90,6 +102,36 @@ pub struct CvClaim {
 }
 
 impl CvClaim {
+    /// Without time and evidence.
+    ///
+    /// ```
+    /// use plugin_api::{Hash256, point::{CvClaim, CvLog}};
+    ///
+    /// fn deposit(id: i64, amount: &str, at_s: i64, tx: Hash256) -> CvClaim {
+    ///     let claim = CvClaim::new("Deposit", format!("deposit:{id}"), [("amountWei", amount.into())]);
+    ///     claim.stated(at_s).proved_by([CvLog::new("bank", "Deposited", tx)])
+    /// }
+    /// ```
+    pub fn new<const N: usize>(kind: &str, id: impl Into<String>, fields: [(&str, Value); N]) -> Self {
+        let (kind, id, fields) = (kind.to_owned(), id.into(), members(fields));
+        Self { kind, id, stated_at: None, fields, logs: Vec::new(), source: None, note: None }
+    }
+
+    /// Unix seconds.
+    pub fn stated(self, at_s: i64) -> Self {
+        Self { stated_at: Some(at_s), ..self }
+    }
+
+    /// The deciding event first.
+    pub fn proved_by(self, logs: impl IntoIterator<Item = CvLog>) -> Self {
+        Self { logs: logs.into_iter().collect(), ..self }
+    }
+
+    /// An assertion: the route or URL that it comes from, and what it rests on.
+    pub fn asserted(self, source: impl Into<String>, note: impl Into<String>) -> Self {
+        Self { source: Some(source.into()), note: Some(note.into()), ..self }
+    }
+
     /// Of the members of one claim, with source and note: `aicv` signs no larger one. Texts of the chain have no bound of their own.
     pub const BYTES_MAX: usize = 8192;
 
@@ -127,15 +169,7 @@ mod tests {
     use super::*;
 
     fn claim(id: usize, text_bytes: usize) -> CvClaim {
-        CvClaim {
-            kind: "Feedback".to_owned(),
-            id: format!("feedback:{id}"),
-            stated_at: None,
-            fields: super::super::point::members([("tag1", "x".repeat(text_bytes).into())]),
-            logs: Vec::new(),
-            source: None,
-            note: None,
-        }
+        CvClaim::new("Feedback", format!("feedback:{id}"), [("tag1", "x".repeat(text_bytes).into())])
     }
 
     #[test]

@@ -84,6 +84,19 @@ impl Sql {
         self.push(&text.replace("{}", &placeholder)).bind(value)
     }
 
+    /// Appends ` IN (…)` with these values; without values no row matches.
+    ///
+    /// ```
+    /// use plugin_api::sql;
+    ///
+    /// let select = sql("SELECT title FROM notes_notes WHERE author = $1 AND id").bind("0x00").push_in([3, 7]).push(" ORDER BY id");
+    /// assert_eq!(select.param_count(), 3);
+    /// ```
+    pub fn push_in(self, values: impl IntoIterator<Item = impl Bind>) -> Self {
+        let begun = self.push(" IN (NULL");
+        values.into_iter().fold(begun, |statement, value| statement.push_bind(", {}", value)).push(")")
+    }
+
     /// Appends another statement; its placeholders follow those there are.
     pub fn push_sql(mut self, Self(Statement { sql, params }): Self) -> Self {
         let mut text = self.0.sql.into_owned();

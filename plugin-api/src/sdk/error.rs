@@ -199,7 +199,8 @@ impl Problem {
         self.details.clone().into_header(name)
     }
 
-    fn of(error: &impl ApiError) -> Self {
+    /// The response of this error, for one with a header or member that only some of its responses have.
+    pub fn of(error: &impl ApiError) -> Self {
         let (spec, details) = (error.spec(), error.details());
         let problem = Self::new(spec.status, spec.code, error.to_string()).hint(spec.hint);
         Self { details: Box::new(details), ..problem }

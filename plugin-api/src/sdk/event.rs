@@ -1,9 +1,9 @@
 //! Events for the activity log: typed ones, and a builder.
 
-use super::{Address, Tx};
+use super::{Address, Hash256, Tx};
 use crate::{
     abi::{HostError, HostErrorCode, NewEvent},
-    manifest::EventRef,
+    manifest::{ChainEvent, EventRef},
 };
 use abi_stable::std_types::{RCowStr, RNone, RSome, RString, Tuple2};
 use serde::Serialize;
@@ -95,7 +95,7 @@ pub fn unique_key(event_type: &str, parts: &[&dyn Display]) -> String {
 /// Data that cannot be serialised is an error of [`Self::publish`].
 ///
 /// ```
-/// use plugin_api::{Address, EventBuilder, HostError, Tx};
+/// use plugin_api::{Address, HostError, Tx, stream::EventBuilder};
 ///
 /// fn publish(tx: &Tx, author: Address) -> Result<(), HostError> {
 ///     EventBuilder::new("note.create", &serde_json::json!({ "title": "Rain" })).actor(author).subject("note", 7).publish(tx)
@@ -111,7 +111,11 @@ pub struct EventBuilder {
 impl EventBuilder {
     /// The typed event with its subject, actor and unique key.
     pub fn of<E: Event + ?Sized>(event: &E) -> Self {
-        let mut builder = Self::with_type(RCowStr::from(E::TYPE), event);
+        Self::with_data(event, event)
+    }
+
+    fn with_data<E: Event + ?Sized>(event: &E, data: &(impl Serialize + ?Sized)) -> Self {
+        let mut builder = Self::with_type(RCowStr::from(E::TYPE), data);
         builder.event.subject = event.subject().map(|EventRef { kind, id }| Tuple2(kind.into(), id.into())).into();
         builder.event.actor = event.actor().into();
         builder.event.unique_key = event.unique_key().map(RString::from).into();
@@ -167,11 +171,50 @@ impl EventBuilder {
     }
 }
 
+/// An event's data, and its place on the chain.
+#[derive(Serialize)]
+struct PlacedData<'a, E> {
+    #[serde(flatten)]
+    event_data: &'a E,
+    tx: Hash256,
+    block: u64,
+    contract: &'a str,
+    event: &'a str,
+}
+
+impl<Args> ChainEvent<Args> {
+    /// Publishes what the contract's event means, at the time of its block. Behind the members of `event_data` come its place on the
+    /// chain: `tx`, `block`, the `contract`'s key, and the name of the contract's `event`.
+    ///
+    /// ```
+    /// use plugin_api::{Event, HostError, JobId, PluginContext, Tx, contracts::{ChainEvent, escrow::JobRequested}};
+    ///
+    /// #[derive(serde::Serialize, Event)]
+    /// #[event("notes.job", subject = "job", id = job)]
+    /// struct JobNoted {
+    ///     job: JobId,
+    /// }
+    ///
+    /// async fn requested<P>(_: PluginContext<P>, tx: Tx, event: ChainEvent<JobRequested>) -> Result<(), HostError> {
+    ///     event.publish(&tx, &JobNoted { job: event.args.job_id })
+    /// }
+    /// ```
+    pub fn publish(&self, tx: &Tx, event_data: &impl Event) -> Result<(), HostError> {
+        self.placed(event_data).publish(tx)
+    }
+
+    fn placed(&self, event_data: &impl Event) -> EventBuilder {
+        let Self { contract, event, log, .. } = self;
+        let data = PlacedData { event_data, tx: log.tx, block: log.block, contract, event };
+        EventBuilder::with_data(event_data, &data).at(log.time_s)
+    }
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::Event;
+    use crate::{Event, abi::LogMeta};
 
     const PAYER: Address = Address([7; 20]);
 
@@ -220,6 +263,28 @@ mod tests {
             unique_key: RSome("k".into()),
         };
         assert_eq!(sent(event.by(PAYER).at(9).subject("chain", "main").unique_key("k")), expected);
+    }
+
+    #[test]
+    fn an_event_of_a_contract_is_published_with_its_place() {
+        let (block_hash, tx) = (Hash256([1; 32]), Hash256([2; 32]));
+        let log = LogMeta { block: 7, block_hash, time_s: 9, tx, tx_index: 0, log_index: 3 };
+        let (chain, contract, event) = ("main".to_owned(), "streams".to_owned(), "Opened".to_owned());
+        let on_chain = ChainEvent { chain, contract, address: PAYER, event, args: (), log };
+        let placed = on_chain.placed(&StreamOpened { stream_id: 3, payer: PAYER, note: "n" }).finish().unwrap();
+        let (place, key) = (
+            format!(r#""tx":"{tx}","block":7,"contract":"streams","event":"Opened""#),
+            format!("stream.opened:3:{PAYER}"),
+        );
+        let expected = NewEvent {
+            kind: "stream.opened".into(),
+            actor: RSome(PAYER),
+            subject: RSome(Tuple2("stream".into(), "3".into())),
+            data: format!(r#"{{"streamId":3,"payer":"{PAYER}","note":"n",{place}}}"#).into(),
+            ts: RSome(9),
+            unique_key: RSome(key.into()),
+        };
+        assert_eq!(placed, expected);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Inserts of several rows in one statement.
+//! Inserts: several rows in one statement, and a row in place of another.
 
 use super::{Sql, db::Params, sql};
 use crate::abi::Statement;
@@ -31,6 +31,26 @@ impl Sql {
         }
         (!params.is_empty()).then(|| Self(Statement { params, ..sql(text).0 }))
     }
+
+    /// Stores a row in place of the one with the same keys: bind the values of the keys, then of the other columns.
+    ///
+    /// ```
+    /// use plugin_api::{Address, Sql};
+    ///
+    /// fn store_draft(author: Address, text: &str, at_s: i64) -> Sql {
+    ///     Sql::upsert("notes_drafts", "author", "text, written_at").bind((author, text, at_s))
+    /// }
+    /// ```
+    pub fn upsert(table: &str, keys: &str, columns: &str) -> Self {
+        let names = |list: &str| list.split(',').count();
+        let places: Vec<String> = (1..=names(keys) + names(columns)).map(|number| format!("${number}")).collect();
+        let set: Vec<String> = columns.split(',').map(|name| format!("{0} = excluded.{0}", name.trim())).collect();
+        sql(format!(
+            "INSERT INTO {table} ({keys}, {columns}) VALUES ({}) ON CONFLICT ({keys}) DO UPDATE SET {}",
+            places.join(", "),
+            set.join(", "),
+        ))
+    }
 }
 
 #[cfg(test)]
@@ -47,6 +67,16 @@ mod tests {
         assert_eq!(insert.params[3], Value::Int(2));
         let Sql(insert) = Sql::insert_rows("notes_ids", "id", [(7,)]).unwrap();
         assert_eq!(insert.sql.to_string(), "INSERT INTO notes_ids (id) VALUES ($1)");
+    }
+
+    #[test]
+    fn an_upsert_replaces_all_but_the_keys() {
+        let Sql(upsert) = Sql::upsert("notes_days", "author, day", "notes, last_at");
+        assert_eq!(
+            upsert.sql.to_string(),
+            "INSERT INTO notes_days (author, day, notes, last_at) VALUES ($1, $2, $3, $4) \
+             ON CONFLICT (author, day) DO UPDATE SET notes = excluded.notes, last_at = excluded.last_at"
+        );
     }
 
     #[test]

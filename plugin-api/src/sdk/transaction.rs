@@ -93,6 +93,22 @@ impl Tx {
         Ok(self.checked(self.inner.transaction.run(statements).await)?.into_vec())
     }
 
+    /// The same for statements that are known, each with its result.
+    ///
+    /// ```
+    /// use plugin_api::{HostError, Tx, sql};
+    ///
+    /// async fn insert_note(tx: &Tx, text: &str) -> Result<(i64, i64), HostError> {
+    ///     let insert = sql("INSERT INTO notes_notes (text) VALUES ($1) RETURNING id").bind(text);
+    ///     let [id, count] = tx.run_all([insert, sql("SELECT count(*) FROM notes_notes")]).await?;
+    ///     Ok((id.one()?, count.one()?))
+    /// }
+    /// ```
+    pub async fn run_all<const N: usize>(&self, statements: [Sql; N]) -> Result<[StatementResult; N], HostError> {
+        let missing = |_| HostError::new(HostErrorCode::Internal, "the gateway answered another number of statements");
+        self.batch(statements.into()).await?.try_into().map_err(missing)
+    }
+
     /// Calls a service within this transaction, which [`super::Definition::uses`] declares and another plugin provides by
     /// [`super::Definition::provides_in_write`]: what it writes is committed with this write, or not at all.
     ///

@@ -5,9 +5,9 @@
 //! content has no effect. A role without a key is a [`HostErrorCode::Disabled`], and so is a key that cannot pay: a handler
 //! that returns it with `?` responds 503 `disabled` with the reason, and nothing is recorded.
 
-use super::{Address, HostHandle, MAIN, Tx, Wei};
+use super::{Address, Bind, HostHandle, MAIN, Tx, Wei};
 use crate::{
-    abi::{CapabilityResponse, FfiBytes, HostError, HostErrorCode},
+    abi::{CapabilityResponse, FfiBytes, HostError, HostErrorCode, Value},
     manifest::{ChainMethod, Intent, IntentStatus, JournalCall, Lane, TxCall, TxState},
 };
 use alloy_primitives::hex;
@@ -97,7 +97,51 @@ impl TransactionRequest {
     }
 }
 
+/// How an intent ended, as it stands in a column: `done`, `reverted` or `returned`.
+///
+/// ```
+/// use plugin_api::{HostError, HostHandle, chain::IntentEnd, sql};
+///
+/// async fn follow(host: &HostHandle, id: i64, intent: i64) -> Result<(), HostError> {
+///     let Some(end) = host.intent_status(intent).await?.and_then(|status| status.end()) else { return Ok(()) };
+///     if end == IntentEnd::Returned {
+///         host.info("what was counted for it can be given back");
+///     }
+///     let update = sql("UPDATE notes_gifts SET state = $2 WHERE id = $1").bind((id, end));
+///     host.write(async move |tx| tx.execute(update.clone()).await.map(drop)).await
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IntentEnd {
+    Done,
+    /// It failed in a block.
+    Reverted,
+    /// It never was in a block, and never will be: see [`IntentStatus::was_never_carried_out`].
+    Returned,
+}
+
+impl Bind for IntentEnd {
+    fn into_value(self) -> Value {
+        match self {
+            Self::Done => "done",
+            Self::Reverted => "reverted",
+            Self::Returned => "returned",
+        }
+        .into_value()
+    }
+}
+
 impl IntentStatus {
+    /// `None` while it can still be carried out or undone.
+    pub fn end(&self) -> Option<IntentEnd> {
+        match self.state {
+            TxState::Final => Some(IntentEnd::Done),
+            TxState::Failed if self.was_never_carried_out() => Some(IntentEnd::Returned),
+            TxState::Failed => Some(IntentEnd::Reverted),
+            _ => None,
+        }
+    }
+
     /// Whether it has failed before its call was ever in a block, so that it cost its sender nothing of what it was for: what was
     /// counted for it can be given back. A call that reverted in a block was carried out, in vain.
     pub fn was_never_carried_out(&self) -> bool {

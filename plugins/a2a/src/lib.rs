@@ -15,7 +15,7 @@ mod store;
 pub use config::Config;
 
 use plugin_api::{
-    ConfigError, Definition, Grants, HostHandle, Migration, Plugin, Skill, export_plugin, point,
+    ConfigError, Definition, Grants, HostHandle, Plugin, Skill, export_plugin, migrations, point,
     response::ForwardLimits,
 };
 use std::sync::atomic::AtomicU32;
@@ -42,7 +42,7 @@ impl Plugin for A2a {
                 routes::invoke_agent::route(),
                 routes::call_a2a::route(),
             ])
-            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .migrations(migrations!["0001_create"])
             .grants(Grants { egress: true, ..Grants::default() })
             .skill(
                 Skill::new(

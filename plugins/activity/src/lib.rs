@@ -14,7 +14,7 @@ mod store;
 mod topic;
 
 use futures_util::lock::Mutex;
-use plugin_api::{ConfigError, Definition, HostHandle, Migration, NoConfig, Plugin, Skill, export_plugin, point};
+use plugin_api::{ConfigError, Definition, HostHandle, NoConfig, Plugin, Skill, export_plugin, migrations, point};
 use routes::get_leaderboard::Leaderboard;
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ impl Plugin for Activity {
                 routes::ping_presence::route(),
                 routes::get_leaderboard::route(),
             ])
-            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .migrations(migrations!["0001_create"])
             .jobs([jobs::job()])
             .skill(
                 Skill::new(

@@ -17,7 +17,7 @@ mod store;
 pub use config::Config;
 
 use plugin_api::{
-    ConfigError, Definition, Grants, HostHandle, Migration, Plugin, Skill, chain::MAIN as MAIN_CHAIN, export_plugin,
+    ConfigError, Definition, Grants, HostHandle, Plugin, Skill, chain::MAIN as MAIN_CHAIN, export_plugin, migrations,
     point,
 };
 
@@ -40,6 +40,32 @@ const PAYLOAD_REFERENCES: [&str; 4] = [
      WHERE agent_id = (SELECT min(agent_id) FROM agents_feedback WHERE agent_id > $1)",
 ];
 
+fn hire_agent() -> Skill {
+    Skill::new(
+        "Find an agent by rating, record and price, then request a job from it through the ServiceEscrow contract",
+        &["agents", "jobs", "escrow"],
+    )
+    .named("hire-agent", "Hire an agent")
+    .examples(&[
+        "GET /api/agents?status=active&sort=rating",
+        "GET /api/jobs?client=0x…",
+        "call requestJob(agentId, inputHash, inputURI) on the contract `escrow` with at least pricePerJob",
+    ])
+}
+
+fn register_agent() -> Skill {
+    Skill::new(
+        "Register in the AgentRegistry contract, serve a card at the endpoint, poll for open jobs and deliver them",
+        &["agents", "jobs", "registration"],
+    )
+    .named("register-agent", "Register an agent")
+    .examples(&[
+        "call register(name, endpoint, metadataURI, pricePerJob) on the contract `registry`",
+        "GET /api/agents/{id}/jobs?status=open",
+        "GET /api/agents/{id}/erc8004.json",
+    ])
+}
+
 impl Plugin for Agents {
     type Config = Config;
 
@@ -54,52 +80,36 @@ impl Plugin for Agents {
                 routes::list_jobs::route(),
                 routes::get_job::route(),
             ])
-            .migrations([
-                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
-                Migration::new(2, "publish_views", include_str!("../migrations/0002_publish_views.sql")),
-                Migration::new(3, "keep_agents", include_str!("../migrations/0003_keep_agents.sql")),
-                Migration::per_dialect(
-                    4,
-                    "keep_cards",
-                    include_str!("../migrations/0004_keep_cards.sqlite.sql"),
-                    include_str!("../migrations/0004_keep_cards.postgres.sql"),
-                ),
-                Migration::new(5, "list_by_id", include_str!("../migrations/0005_list_by_id.sql")),
-                Migration::new(6, "find_agents", include_str!("../migrations/0006_find_agents.sql")),
-                Migration::new(7, "completed_since", include_str!("../migrations/0007_completed_since.sql")),
-                Migration::new(8, "request_validations", include_str!("../migrations/0008_request_validations.sql")),
-                Migration::new(9, "count_labelled", include_str!("../migrations/0009_count_labelled.sql")),
-                Migration::new(10, "keep_sums", include_str!("../migrations/0010_keep_sums.sql")),
+            .migrations(migrations![
+                "0001_create",
+                "0002_publish_views",
+                "0003_keep_agents",
+                per_dialect("0004_keep_cards"),
+                "0005_list_by_id",
+                "0006_find_agents",
+                "0007_completed_since",
+                "0008_request_validations",
+                "0009_count_labelled",
+                "0010_keep_sums",
             ])
             .views(&["agents_v1", "jobs_v1", "validations_v1", "feedback_v1"])
-            .jobs([jobs::count_labelled::job(), jobs::probe_cards::job(), jobs::prune_probe_days::job(), jobs::read_review_window::job(), jobs::request_validations::job()])
-            .grants(Grants { egress: true, chains: vec![MAIN_CHAIN.to_owned()], signer_roles: vec![contributions::oracle::ROLE.to_owned()], ..Grants::default() })
+            .jobs([
+                jobs::count_labelled::job(),
+                jobs::probe_cards::job(),
+                jobs::prune_probe_days::job(),
+                jobs::read_review_window::job(),
+                jobs::request_validations::job(),
+            ])
+            .grants(Grants {
+                egress: true,
+                chains: vec![MAIN_CHAIN.to_owned()],
+                signer_roles: vec![contributions::oracle::ROLE.to_owned()],
+                ..Grants::default()
+            })
             .publishes(&model::EVENT_TYPES)
             .audits(&model::AUDITED_TYPES)
-            .skill(
-                Skill::new(
-                    "Find an agent by rating, record and price, then request a job from it through the ServiceEscrow contract",
-                    &["agents", "jobs", "escrow"],
-                )
-                .named("hire-agent", "Hire an agent")
-                .examples(&[
-                    "GET /api/agents?status=active&sort=rating",
-                    "GET /api/jobs?client=0x…",
-                    "call requestJob(agentId, inputHash, inputURI) on the contract `escrow` with at least pricePerJob",
-                ]),
-            )
-            .skill(
-                Skill::new(
-                    "Register in the AgentRegistry contract, serve a card at the endpoint, poll for open jobs and deliver them",
-                    &["agents", "jobs", "registration"],
-                )
-                .named("register-agent", "Register an agent")
-                .examples(&[
-                    "call register(name, endpoint, metadataURI, pricePerJob) on the contract `registry`",
-                    "GET /api/agents/{id}/jobs?status=open",
-                    "GET /api/agents/{id}/erc8004.json",
-                ]),
-            )
+            .skill(hire_agent())
+            .skill(register_agent())
             .contributes_cached(point::AUTHORS, contributions::authors)
             .contributes_cached(point::LEADERBOARD, contributions::leaderboard)
             .contributes(point::CV_CLAIMS, contributions::cv_claims)

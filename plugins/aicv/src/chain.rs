@@ -1,4 +1,6 @@
 //! Handlers of chain events: endorsements, who owns which agent, and which documents owners anchored. The rule: a row follows from events alone.
+//!
+//! Not by `cx.write`: the index hands in its transaction, so that the rows of a block are committed with it and undone with it.
 
 use crate::{
     Aicv,
@@ -7,7 +9,7 @@ use crate::{
 };
 use plugin_api::{
     AgentId, Definition, Event, HostError, PluginContext, Tx, Wei,
-    contracts::{ChainEvent, ContractEvent, chain_int, registry},
+    contracts::{ChainEvent, ContractEvent, chain_int},
 };
 use serde::Deserialize;
 
@@ -18,8 +20,7 @@ pub const EVENT_TYPES: [&str; 2] = [EndorsementGiven::TYPE, EndorsementTaken::TY
 
 pub fn subscribe(definition: Definition<Aicv>) -> Definition<Aicv> {
     definition
-        .on_contract_event(&[agents::TABLE], registered)
-        .on_contract_event(&[agents::TABLE], transferred)
+        .derive_agents(agents::TABLE)
         .on_contract_event(&[endorsements::TABLE], endorsed)
         .on_contract_event(&[endorsements::TABLE], revoked)
         .on_contract_event(&[anchored::TABLE], metadata_set)
@@ -77,23 +78,6 @@ async fn metadata_set(_: PluginContext<Aicv>, tx: Tx, event: ChainEvent<Metadata
     anchored::insert(&event).map_or(Ok(()), |insert| tx.defer(insert))
 }
 
-async fn registered(
-    _: PluginContext<Aicv>,
-    tx: Tx,
-    event: ChainEvent<registry::AgentRegistered>,
-) -> Result<(), HostError> {
-    tx.defer(agents::insert(&event))
-}
-
-async fn transferred(
-    _: PluginContext<Aicv>,
-    tx: Tx,
-    event: ChainEvent<registry::OwnershipTransferred>,
-) -> Result<(), HostError> {
-    tx.defer(agents::set_owner(&event))
-}
-
-/// The actor is the owner of the agent that endorses.
 async fn endorsed(_: PluginContext<Aicv>, tx: Tx, event: ChainEvent<Endorsed>) -> Result<(), HostError> {
     let (owner, from_name) = agents::find_indexed(&tx, event.args.from_agent_id).await?.unzip();
     tx.defer(endorsements::insert(&event, owner))?;
@@ -108,16 +92,9 @@ async fn endorsed(_: PluginContext<Aicv>, tx: Tx, event: ChainEvent<Endorsed>) -
         weight: event.args.weight,
         basis: event.args.basis,
         evidence_job_id: event.args.evidence_job_id,
-        tx: event.tx,
-        block: event.block,
-        contract: &event.contract,
-        event: &event.event,
+        owner,
     };
-    let published = plugin_api::EventBuilder::of(&given).at(event.time_s);
-    match owner {
-        Some(owner) => published.actor(owner).publish(&tx),
-        None => published.publish(&tx),
-    }
+    event.publish(&tx, &given)
 }
 
 async fn revoked(_: PluginContext<Aicv>, tx: Tx, event: ChainEvent<EndorsementRevoked>) -> Result<(), HostError> {
@@ -126,10 +103,6 @@ async fn revoked(_: PluginContext<Aicv>, tx: Tx, event: ChainEvent<EndorsementRe
         endorsement_id: event.args.id,
         from_agent_id: event.args.from_agent_id,
         to_agent_id: event.args.to_agent_id,
-        tx: event.tx,
-        block: event.block,
-        contract: &event.contract,
-        event: &event.event,
     };
-    plugin_api::EventBuilder::of(&taken).at(event.time_s).publish(&tx)
+    event.publish(&tx, &taken)
 }

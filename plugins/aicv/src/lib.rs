@@ -18,7 +18,7 @@ pub use config::Config;
 
 use crate::routes::builds::Builds;
 use plugin_api::{
-    ConfigError, Definition, Grants, HostHandle, Migration, Plugin, Skill, chain::MAIN as MAIN_CHAIN, export_plugin,
+    ConfigError, Definition, Grants, HostHandle, Plugin, Skill, chain::MAIN as MAIN_CHAIN, export_plugin, migrations,
     point,
 };
 
@@ -42,7 +42,7 @@ impl Plugin for Aicv {
                 routes::get_cv_context::route(),
                 routes::get_cv_schema::route(),
             ])
-            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .migrations(migrations!["0001_create"])
             .requires(&["agents", "audit"])
             .grants(Grants {
                 chains: vec![MAIN_CHAIN.to_owned()],

@@ -1,4 +1,6 @@
 //! Chain events: which challenge the input of an escrow job cites.
+//!
+//! Not by `cx.write`: the index hands in its transaction, so that the rows of a block are committed with it and undone with it.
 
 use crate::{Arena, model::ChallengeId, store::awards};
 use plugin_api::{

@@ -14,7 +14,7 @@ mod routes;
 mod store;
 
 use plugin_api::{
-    ConfigError, Definition, Event, HostHandle, Migration, NoConfig, Plugin, Skill, export_plugin, point,
+    ConfigError, Definition, Event, HostHandle, NoConfig, Plugin, Skill, export_plugin, migrations, point,
 };
 
 pub struct Arena;
@@ -43,17 +43,12 @@ impl Plugin for Arena {
                 routes::vote_submission::route(),
                 routes::award_challenge::route(),
             ])
-            .migrations([
-                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
-                Migration::new(2, "closed_list", include_str!("../migrations/0002_closed_list.sql")),
-                Migration::new(3, "search_texts", include_str!("../migrations/0003_search_texts.sql")),
-                Migration::new(4, "count_rows", include_str!("../migrations/0004_count_rows.sql")),
-                Migration::per_dialect(
-                    5,
-                    "no_foreign_keys",
-                    include_str!("../migrations/0005_no_foreign_keys.sqlite.sql"),
-                    include_str!("../migrations/0005_no_foreign_keys.postgres.sql"),
-                ),
+            .migrations(migrations![
+                "0001_create",
+                "0002_closed_list",
+                "0003_search_texts",
+                "0004_count_rows",
+                per_dialect("0005_no_foreign_keys"),
             ])
             .jobs([jobs::job()])
             .publishes(&EVENT_TYPES)

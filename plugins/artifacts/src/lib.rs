@@ -12,7 +12,7 @@ mod routes;
 mod store;
 
 use plugin_api::{
-    ConfigError, Definition, Event, HostHandle, Migration, NoConfig, Plugin, Skill, export_plugin, point,
+    ConfigError, Definition, Event, HostHandle, NoConfig, Plugin, Skill, export_plugin, migrations, point,
 };
 
 pub struct Artifacts;
@@ -30,17 +30,12 @@ impl Plugin for Artifacts {
                 routes::get_artifact::route(),
                 routes::star_artifact::route(),
             ])
-            .migrations([
-                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
-                Migration::new(2, "search_texts", include_str!("../migrations/0002_search_texts.sql")),
-                Migration::new(3, "count_rows", include_str!("../migrations/0003_count_rows.sql")),
-                Migration::new(4, "count_by_owner", include_str!("../migrations/0004_count_by_owner.sql")),
-                Migration::per_dialect(
-                    5,
-                    "no_foreign_keys",
-                    include_str!("../migrations/0005_no_foreign_keys.sqlite.sql"),
-                    include_str!("../migrations/0005_no_foreign_keys.postgres.sql"),
-                ),
+            .migrations(migrations![
+                "0001_create",
+                "0002_search_texts",
+                "0003_count_rows",
+                "0004_count_by_owner",
+                per_dialect("0005_no_foreign_keys"),
             ])
             .publishes(&[model::ArtifactPublished::TYPE, model::ArtifactStarred::TYPE])
             .audits(&[model::ArtifactPublished::TYPE, model::ArtifactStarred::TYPE])

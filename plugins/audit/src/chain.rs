@@ -1,5 +1,7 @@
 //! Stores every log of the contracts. The rule: a row follows from the log and from earlier logs alone, and no log makes a handler
 //! fail, because the index would retry it forever.
+//!
+//! Not by `cx.write`: the index hands in its transaction, so that the rows of a block are committed with it and undone with it.
 
 use crate::{
     Audit,

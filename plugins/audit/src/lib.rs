@@ -11,7 +11,7 @@ mod model;
 mod routes;
 mod store;
 
-use plugin_api::{ConfigError, Definition, Grants, HostHandle, Migration, NoConfig, Plugin, Skill, export_plugin};
+use plugin_api::{ConfigError, Definition, Grants, HostHandle, NoConfig, Plugin, Skill, export_plugin, migrations};
 
 /// The plugin's state in memory.
 pub struct Audit {
@@ -26,7 +26,7 @@ impl Plugin for Audit {
             .tag("Audit")
             .requires(&["agents"])
             .routes([routes::get_agent_audit::route()])
-            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .migrations(migrations!["0001_create"])
             .views(&["chain_logs_v1", "chain_log_addresses_v1"])
             .grants(Grants { signer_roles: vec![model::ROLE.to_owned()], ..Grants::default() })
             .skill(Skill::new(

@@ -1,4 +1,6 @@
 //! Chain events: which bounty the input of an escrow job cites. The plugin agents indexes the job itself.
+//!
+//! Not by `cx.write`: the index hands in its transaction, so that the rows of a block are committed with it and undone with it.
 
 use crate::{Bounties, model::BountyId, store::citations};
 use plugin_api::{HostError, PluginContext, Tx, contracts};

@@ -18,8 +18,8 @@ pub use config::Config;
 
 use crate::store::state::StateQuery;
 use plugin_api::{
-    ConfigError, Definition, Event, Grants, HostHandle, Migration, Plugin, Skill, chain::MAIN as MAIN_CHAIN,
-    export_plugin, point,
+    ConfigError, Definition, Event, Grants, HostHandle, Plugin, Skill, chain::MAIN as MAIN_CHAIN, export_plugin,
+    migrations, point,
 };
 use std::sync::Arc;
 
@@ -53,19 +53,14 @@ impl Plugin for Bounties {
                 routes::claim_bounty::route(),
                 routes::award_bounty::route(),
             ])
-            .migrations([
-                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
-                Migration::new(2, "awarded_after_job", include_str!("../migrations/0002_awarded_after_job.sql")),
-                Migration::new(3, "search_texts", include_str!("../migrations/0003_search_texts.sql")),
-                Migration::new(4, "count_rows", include_str!("../migrations/0004_count_rows.sql")),
-                Migration::new(5, "find_taken", include_str!("../migrations/0005_find_taken.sql")),
-                Migration::per_dialect(
-                    6,
-                    "no_foreign_keys",
-                    include_str!("../migrations/0006_no_foreign_keys.sqlite.sql"),
-                    include_str!("../migrations/0006_no_foreign_keys.postgres.sql"),
-                ),
-                Migration::new(7, "publish_views", include_str!("../migrations/0007_publish_views.sql")),
+            .migrations(migrations![
+                "0001_create",
+                "0002_awarded_after_job",
+                "0003_search_texts",
+                "0004_count_rows",
+                "0005_find_taken",
+                per_dialect("0006_no_foreign_keys"),
+                "0007_publish_views",
             ])
             .views(&["bounties_v1"])
             .jobs([jobs::announce_outcomes::job(), jobs::settle::job()])

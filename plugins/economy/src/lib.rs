@@ -12,7 +12,7 @@ mod model;
 mod routes;
 mod store;
 
-use plugin_api::{ConfigError, Definition, HostHandle, Migration, NoConfig, Plugin, Skill, export_plugin, point};
+use plugin_api::{ConfigError, Definition, HostHandle, NoConfig, Plugin, Skill, export_plugin, migrations, point};
 
 pub struct Economy;
 
@@ -30,11 +30,7 @@ impl Plugin for Economy {
                 routes::list_tokens::route(),
                 routes::list_accounts::route(),
             ])
-            .migrations([
-                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
-                Migration::new(2, "count_rows", include_str!("../migrations/0002_count_rows.sql")),
-                Migration::new(3, "records", include_str!("../migrations/0003_records.sql")),
-            ])
+            .migrations(migrations!["0001_create", "0002_count_rows", "0003_records"])
             .publishes(&chain::EVENT_TYPES)
             .audits(&chain::EVENT_TYPES)
             .skill(Skill::new(

@@ -17,7 +17,7 @@ mod store;
 pub use config::Config;
 
 use plugin_api::{
-    ConfigError, Definition, Grants, HostHandle, Migration, Plugin, Skill, chain::MAIN, export_plugin, point,
+    ConfigError, Definition, Grants, HostHandle, Plugin, Skill, chain::MAIN, export_plugin, migrations, point,
 };
 
 /// The plugin's state in memory.
@@ -32,7 +32,7 @@ impl Plugin for Faucet {
         Definition::new()
             .tag("Faucet")
             .routes([routes::get_faucet::route(), routes::request_drip::route()])
-            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .migrations(migrations!["0001_create"])
             .jobs([jobs::follow::job(), jobs::prune::job()])
             .grants(Grants {
                 chains: vec![MAIN.to_owned()],

@@ -7,6 +7,7 @@ use crate::{
 };
 use plugin_api::{
     Address, HandlerError, HostError, Query, Sql, Tx,
+    chain::IntentEnd,
     counter::{Count, Counter},
     sql,
 };
@@ -122,25 +123,10 @@ pub async fn set_mined(tx: &Tx, drip: i64, is_mined: bool) -> Result<(), HostErr
     tx.execute(update.bind((drip, is_mined.then(|| tx.now_s())))).await.map(drop)
 }
 
-/// How a drip ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    Done,
-    /// It failed in a block.
-    Reverted,
-    /// It never was in a block, and never will be.
-    Returned,
-}
-
 /// Ends a drip; returns false when it had ended.
-pub async fn end(tx: &Tx, drip: i64, end: End) -> Result<bool, HostError> {
-    let state = match end {
-        End::Done => "done",
-        End::Reverted => "reverted",
-        End::Returned => "returned",
-    };
+pub async fn end(tx: &Tx, drip: i64, end: IntentEnd) -> Result<bool, HostError> {
     let update = sql("UPDATE faucet_drips SET state = $2 WHERE id = $1 AND state = 'open'");
-    Ok(tx.execute(update.bind((drip, state))).await? > 0)
+    Ok(tx.execute(update.bind((drip, end))).await? > 0)
 }
 
 /// Gives back what a drip used of the caps of its day.

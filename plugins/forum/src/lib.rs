@@ -12,7 +12,7 @@ mod routes;
 mod store;
 
 use plugin_api::{
-    ConfigError, Definition, Event, HostHandle, Migration, NoConfig, Plugin, Skill, export_plugin, format, point,
+    ConfigError, Definition, Event, HostHandle, NoConfig, Plugin, Skill, export_plugin, format, migrations, point,
 };
 
 pub struct Forum;
@@ -30,31 +30,17 @@ impl Plugin for Forum {
                 routes::create_post::route(),
                 routes::list_feed::route(),
             ])
-            .migrations([
-                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
-                Migration::new(2, "publish_views", include_str!("../migrations/0002_publish_views.sql")),
-                Migration::new(3, "count_threads", include_str!("../migrations/0003_count_threads.sql")),
-                Migration::per_dialect(
-                    4,
-                    "keep_json",
-                    include_str!("../migrations/0004_keep_json.sqlite.sql"),
-                    include_str!("../migrations/0004_keep_json.postgres.sql"),
-                ),
-                Migration::new(5, "find_unanswered", include_str!("../migrations/0005_find_unanswered.sql")),
-                Migration::new(6, "search_texts", include_str!("../migrations/0006_search_texts.sql")),
-                Migration::new(7, "count_posts", include_str!("../migrations/0007_count_posts.sql")),
-                Migration::new(8, "count_by_author", include_str!("../migrations/0008_count_by_author.sql")),
-                Migration::new(
-                    9,
-                    "count_threads_by_triggers",
-                    include_str!("../migrations/0009_count_threads_by_triggers.sql"),
-                ),
-                Migration::per_dialect(
-                    10,
-                    "no_foreign_keys",
-                    include_str!("../migrations/0010_no_foreign_keys.sqlite.sql"),
-                    include_str!("../migrations/0010_no_foreign_keys.postgres.sql"),
-                ),
+            .migrations(migrations![
+                "0001_create",
+                "0002_publish_views",
+                "0003_count_threads",
+                per_dialect("0004_keep_json"),
+                "0005_find_unanswered",
+                "0006_search_texts",
+                "0007_count_posts",
+                "0008_count_by_author",
+                "0009_count_threads_by_triggers",
+                per_dialect("0010_no_foreign_keys"),
             ])
             .views(&["forum_threads_v1", "forum_posts_v1"])
             .publishes(&[model::ThreadCreated::TYPE, model::PostCreated::TYPE])

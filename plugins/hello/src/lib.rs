@@ -10,7 +10,7 @@ mod store;
 
 pub use config::Config;
 
-use plugin_api::{ConfigError, Definition, Event, HostHandle, Migration, Plugin, export_plugin};
+use plugin_api::{ConfigError, Definition, Event, HostHandle, Plugin, export_plugin, migrations};
 
 /// The plugin's state in memory.
 pub struct Hello {
@@ -23,7 +23,7 @@ impl Plugin for Hello {
     fn define() -> Definition<Self> {
         Definition::new()
             .routes([routes::get_greeting::route(), routes::list_guests::route(), routes::create_guest::route()])
-            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .migrations(migrations!["0001_create"])
             .jobs([jobs::job()])
             .publishes(&[model::GuestSigned::TYPE])
             .off_by_default()

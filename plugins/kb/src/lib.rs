@@ -16,7 +16,7 @@ mod store;
 pub use config::Config;
 
 use model::Policy;
-use plugin_api::{ConfigError, Definition, Event, HostHandle, Migration, Plugin, Skill, export_plugin, point};
+use plugin_api::{ConfigError, Definition, Event, HostHandle, Plugin, Skill, export_plugin, migrations, point};
 use store::search::Index;
 
 /// The plugin's state in memory.
@@ -38,26 +38,11 @@ impl Plugin for Kb {
                 routes::write_page::route(),
                 routes::get_page_history::route(),
             ])
-            .migrations([
-                Migration::per_dialect(
-                    1,
-                    "create",
-                    include_str!("../migrations/0001_create.sqlite.sql"),
-                    include_str!("../migrations/0001_create.postgres.sql"),
-                ),
-                Migration::per_dialect(
-                    2,
-                    "underscores",
-                    include_str!("../migrations/0002_underscores.sqlite.sql"),
-                    include_str!("../migrations/0002_underscores.postgres.sql"),
-                ),
-                Migration::new(3, "count_by_author", include_str!("../migrations/0003_count_by_author.sql")),
-                Migration::per_dialect(
-                    4,
-                    "no_foreign_keys",
-                    include_str!("../migrations/0004_no_foreign_keys.sqlite.sql"),
-                    include_str!("../migrations/0004_no_foreign_keys.postgres.sql"),
-                ),
+            .migrations(migrations![
+                per_dialect("0001_create"),
+                per_dialect("0002_underscores"),
+                "0003_count_by_author",
+                per_dialect("0004_no_foreign_keys"),
             ])
             .jobs([jobs::write_network_pages::job(), jobs::index_pages::job()])
             .publishes(&[model::PageWritten::TYPE])

@@ -1,4 +1,6 @@
 //! Handlers of chain events: anchors, and who owns which agent. The rule: a row follows from events alone.
+//!
+//! Not by `cx.write`: the index hands in its transaction, so that the rows of a block are committed with it and undone with it.
 
 use crate::{
     Memory,
@@ -6,16 +8,13 @@ use crate::{
     store::{agents, anchors},
 };
 use plugin_api::{
-    Address, AgentId, Definition, Event, Hash256, HostError, PluginContext, Tx,
-    contracts::{ChainEvent, ContractEvent, chain_int, registry},
+    Address, AgentId, Definition, Hash256, HostError, PluginContext, Tx,
+    contracts::{ChainEvent, ContractEvent, chain_int},
 };
 use serde::Deserialize;
 
 pub fn subscribe(definition: Definition<Memory>) -> Definition<Memory> {
-    definition
-        .on_contract_event(&[agents::TABLE], registered)
-        .on_contract_event(&[agents::TABLE], transferred)
-        .on_contract_event(&[anchors::TABLE], anchored)
+    definition.derive_agents(agents::TABLE).on_contract_event(&[anchors::TABLE], anchored)
 }
 
 #[derive(Deserialize, ContractEvent)]
@@ -42,22 +41,6 @@ pub struct Anchored {
     pub uri: String,
 }
 
-async fn registered(
-    _: PluginContext<Memory>,
-    tx: Tx,
-    event: ChainEvent<registry::AgentRegistered>,
-) -> Result<(), HostError> {
-    tx.defer(agents::insert(&event))
-}
-
-async fn transferred(
-    _: PluginContext<Memory>,
-    tx: Tx,
-    event: ChainEvent<registry::OwnershipTransferred>,
-) -> Result<(), HostError> {
-    tx.defer(agents::set_owner(&event))
-}
-
 async fn anchored(_: PluginContext<Memory>, tx: Tx, event: ChainEvent<Anchored>) -> Result<(), HostError> {
     tx.defer(anchors::insert(&event))?;
     let (owner, name) = agents::find(&tx, event.args.agent_id).await?.unzip();
@@ -71,10 +54,7 @@ async fn anchored(_: PluginContext<Memory>, tx: Tx, event: ChainEvent<Anchored>)
         count: *count,
         total_records: *total_records,
         uri,
-        tx: event.tx,
-        block: event.block,
-        contract: &event.contract,
-        event: &event.event,
+        actor: owner.unwrap_or(*anchored_by),
     };
-    published.by(owner.unwrap_or(*anchored_by)).at(event.time_s).publish(&tx)
+    event.publish(&tx, &published)
 }

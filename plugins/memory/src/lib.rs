@@ -16,7 +16,7 @@ mod store;
 
 pub use config::Config;
 
-use plugin_api::{ConfigError, Definition, Event, Grants, HostHandle, Migration, Plugin, Skill, export_plugin, point};
+use plugin_api::{ConfigError, Definition, Event, Grants, HostHandle, Plugin, Skill, export_plugin, migrations, point};
 
 /// The plugin's state in memory.
 pub struct Memory {
@@ -38,7 +38,7 @@ impl Plugin for Memory {
                 routes::list_memory_anchors::route(),
                 routes::get_memory_proof::route(),
             ])
-            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .migrations(migrations!["0001_create"])
             .jobs([jobs::reseal_rows::job(), jobs::prune_credits::job()])
             .grants(Grants { secrets: true, ..Grants::default() })
             .publishes(&[model::MemoryAnchored::TYPE])

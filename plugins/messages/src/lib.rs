@@ -13,7 +13,7 @@ mod routes;
 mod store;
 
 use plugin_api::{
-    ConfigError, Definition, Event, Grants, HostHandle, Migration, NoConfig, Plugin, Skill, export_plugin, point,
+    ConfigError, Definition, Event, Grants, HostHandle, NoConfig, Plugin, Skill, export_plugin, migrations, point,
 };
 
 pub struct Messages;
@@ -26,23 +26,13 @@ impl Plugin for Messages {
             .tag("Messages")
             .requires(&["agents"])
             .routes([routes::create_message::route(), routes::list_inbox::route()])
-            .migrations([
-                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
-                Migration::new(2, "outbox_host", include_str!("../migrations/0002_outbox_host.sql")),
-                Migration::new(3, "count_rows", include_str!("../migrations/0003_count_rows.sql")),
-                Migration::per_dialect(
-                    4,
-                    "no_foreign_keys",
-                    include_str!("../migrations/0004_no_foreign_keys.sqlite.sql"),
-                    include_str!("../migrations/0004_no_foreign_keys.postgres.sql"),
-                ),
-                Migration::new(5, "publish_views", include_str!("../migrations/0005_publish_views.sql")),
-                Migration::per_dialect(
-                    6,
-                    "forward_by_queue",
-                    include_str!("../migrations/0006_forward_by_queue.sqlite.sql"),
-                    include_str!("../migrations/0006_forward_by_queue.postgres.sql"),
-                ),
+            .migrations(migrations![
+                "0001_create",
+                "0002_outbox_host",
+                "0003_count_rows",
+                per_dialect("0004_no_foreign_keys"),
+                "0005_publish_views",
+                per_dialect("0006_forward_by_queue"),
             ])
             .private_views(&["messages_v1"])
             .on_queue(store::copies::COPIES, store::copies::settings, jobs::forward_message::forward_message)

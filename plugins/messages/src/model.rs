@@ -40,12 +40,8 @@ impl NewMessage {
         let Self { to, body, subject } = self;
         let subject = subject.unwrap_or_default();
         let subject = format::trimmed(&subject, 0..=SUBJECT_CHARS_MAX).ok_or(MessageError::Subject)?;
-        if body.trim().is_empty() {
-            return Err(MessageError::BlankBody);
-        }
-        if body.len() > BODY_BYTES_MAX {
-            return Err(MessageError::BodyTooLarge { bytes: body.len() });
-        }
+        let too_large = |bytes| MessageError::BodyTooLarge { bytes };
+        format::not_blank(&body, BODY_BYTES_MAX, MessageError::BlankBody, too_large)?;
         Ok(MessageDraft { to, subject, body })
     }
 }

@@ -1,5 +1,7 @@
 //! Handlers of chain events. The rule: rows follow from events alone, all in one index, so that nobody is seen without the account that
 //! he acts through; and no event makes a handler fail, because the index would retry it forever.
+//!
+//! Not by `cx.write`: the index hands in its transaction, so that the rows of a block are committed with it and undone with it.
 
 use crate::{
     Network,
@@ -7,40 +9,13 @@ use crate::{
     store::derived::{accounts, agents, jobs, pairs},
 };
 use plugin_api::{
-    Address, AgentId, Definition, HostError, JobId, PluginContext, Sql, Tx, Wei,
-    contracts::{ChainEvent, ContractEvent},
+    Address, AgentId, Definition, HostError, JobId, PluginContext, Tx, Wei,
+    contracts::{
+        ChainEvent, ContractEvent,
+        escrow::{JobCompleted, JobResolved},
+    },
 };
 use serde::Deserialize;
-use std::future::{Ready, ready};
-
-#[derive(Deserialize, ContractEvent)]
-#[serde(rename_all = "camelCase")]
-#[contract_event(
-    "registry",
-    "AgentUpdated(uint256 indexed id, string endpoint, string metadataURI, uint256 pricePerJob)"
-)]
-pub struct AgentUpdated {
-    pub id: AgentId,
-    pub price_per_job: Wei,
-}
-
-#[derive(Deserialize, ContractEvent)]
-#[serde(rename_all = "camelCase")]
-#[contract_event("escrow", "JobCompleted(uint256 indexed jobId, uint256 agentPayout, uint256 fee, uint8 rating)")]
-pub struct JobCompleted {
-    pub job_id: JobId,
-    pub rating: u8,
-}
-
-#[derive(Deserialize, ContractEvent)]
-#[serde(rename_all = "camelCase")]
-#[contract_event(
-    "escrow",
-    "JobResolved(uint256 indexed jobId, uint256 clientAmount, uint256 agentPayout, uint256 fee)"
-)]
-pub struct JobResolved {
-    pub job_id: JobId,
-}
 
 /// `amount` includes the fee.
 #[derive(Deserialize, ContractEvent)]
@@ -63,10 +38,10 @@ pub struct AccountCreated {
 
 pub fn subscribe(definition: Definition<Network>) -> Definition<Network> {
     definition
-        .on_contract_event(&[agents::TABLE], derive(agents::insert))
-        .on_contract_event(&[agents::TABLE], derive(agents::set_owner))
-        .on_contract_event(&[agents::TABLE], derive(agents::set_price))
-        .on_contract_event(&[jobs::TABLE], derive(jobs::insert))
+        .derive_row(agents::TABLE, agents::insert)
+        .derive_row(agents::TABLE, agents::set_owner)
+        .derive_row(agents::TABLE, agents::set_price)
+        .derive_row(jobs::TABLE, jobs::insert)
         .on_contract_event(&[jobs::TABLE, pairs::TABLE], completed)
         .on_contract_event(&[jobs::TABLE, pairs::TABLE], resolved)
         .on_contract_event(&[pairs::TABLE], settled)
@@ -75,15 +50,8 @@ pub fn subscribe(definition: Definition<Network>) -> Definition<Network> {
 
 type Cx = PluginContext<Network>;
 
-/// A handler that runs one statement.
-fn derive<E: ContractEvent>(
-    statement: fn(&ChainEvent<E>) -> Sql,
-) -> impl Fn(Cx, Tx, ChainEvent<E>) -> Ready<Result<(), HostError>> {
-    move |_, tx, event| ready(tx.defer(statement(&event)))
-}
-
 async fn completed(_: Cx, tx: Tx, event: ChainEvent<JobCompleted>) -> Result<(), HostError> {
-    let JobCompleted { job_id, rating } = event.args;
+    let JobCompleted { job_id, rating, .. } = event.args;
     count_job(&tx, job_id, Some(rating).filter(|rating| *rating > 0), event.time_s).await
 }
 

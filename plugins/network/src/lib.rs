@@ -12,7 +12,7 @@ mod model;
 mod routes;
 mod store;
 
-use plugin_api::{ConfigError, Definition, HostHandle, Migration, NoConfig, Plugin, Skill, export_plugin};
+use plugin_api::{ConfigError, Definition, HostHandle, NoConfig, Plugin, Skill, export_plugin, migrations};
 use std::sync::atomic::AtomicI64;
 
 /// The plugin's state in memory.
@@ -34,11 +34,7 @@ impl Plugin for Network {
                 routes::get_network_graph::route(),
                 routes::list_similar_agents::route(),
             ])
-            .migrations([
-                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
-                Migration::new(2, "draw_picture", include_str!("../migrations/0002_draw_picture.sql")),
-                Migration::new(3, "leave_out_labelled", include_str!("../migrations/0003_leave_out_labelled.sql")),
-            ])
+            .migrations(migrations!["0001_create", "0002_draw_picture", "0003_leave_out_labelled"])
             .jobs([jobs::count_labelled::job(), jobs::draw_picture::job(), jobs::read_capabilities::job()])
             .skill(
                 Skill::new(

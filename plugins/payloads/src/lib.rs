@@ -15,7 +15,7 @@ mod store;
 
 pub use config::Config;
 
-use plugin_api::{ConfigError, Definition, HostHandle, Migration, Plugin, Skill, export_plugin, point};
+use plugin_api::{ConfigError, Definition, HostHandle, Plugin, Skill, export_plugin, migrations, point};
 
 /// The plugin's state in memory.
 pub struct Payloads {
@@ -29,10 +29,7 @@ impl Plugin for Payloads {
         Definition::new()
             .tag("Payloads")
             .routes([routes::store_payload::route(), routes::get_payload::route()])
-            .migrations([
-                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
-                Migration::new(2, "publish_bytes", include_str!("../migrations/0002_publish_bytes.sql")),
-            ])
+            .migrations(migrations!["0001_create", "0002_publish_bytes"])
             .views(&["payloads_v1", "payloads_v2"])
             .jobs([jobs::job()])
             .skill(

@@ -48,13 +48,7 @@ impl Default for Config {
 impl Config {
     /// Returns the operators; reports all problems at once.
     pub(crate) fn validate(&self) -> Result<BTreeSet<Address>, ConfigError> {
-        let (mut problems, mut operators) = (Vec::new(), BTreeSet::new());
-        for text in &self.operators {
-            match text.parse() {
-                Ok(address) => drop(operators.insert(address)),
-                Err(error) => problems.push(Some(format!("operators: `{text}`: {error}"))),
-            }
-        }
+        let (operators, mut problems) = ConfigError::parse("operators", &self.operators);
         problems.extend([
             (self.reward_wei == Wei::ZERO).then(|| "reward_wei is 0: leave budget_wei out to pay nobody".to_owned()),
             ConfigError::outside("paid_per_referrer_per_day", self.paid_per_referrer_per_day, 1..=100_000),

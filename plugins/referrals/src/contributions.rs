@@ -76,14 +76,11 @@ const CLAIM: &str = "Referral";
 pub async fn cv_claims(cx: PluginContext<Referrals>, input: CvClaimsInput) -> Result<CvRecord, HostError> {
     let tallies = referrers::of(&cx.db(), cx.plugin().config.min_job_wei, input.agent_id).await?;
     let totals = Totals::of(&tallies);
-    let claim = || CvClaim {
-        kind: CLAIM.to_owned(),
-        id: "referrals".to_owned(),
-        stated_at: None,
-        fields: members([("referred", json!(totals.referred)), ("paidOut", json!(totals.paid))]),
-        logs: Vec::new(),
-        source: Some(format!("{}/api/referrals/by/{}", cx.environment().base_url, input.agent_id)),
-        note: Some("the owners of these agents signed that this one brought them".to_owned()),
+    let claim = || {
+        let fields = [("referred", json!(totals.referred)), ("paidOut", json!(totals.paid))];
+        let source = format!("{}/api/referrals/by/{}", cx.environment().base_url, input.agent_id);
+        let note = "the owners of these agents signed that this one brought them";
+        CvClaim::new(CLAIM, "referrals", fields).asserted(source, note)
     };
     Ok(CvRecord {
         covers: vec![CLAIM.to_owned()],

@@ -18,8 +18,8 @@ mod store;
 pub use config::Config;
 
 use plugin_api::{
-    Address, ConfigError, Definition, Event, Grants, HostHandle, Migration, Plugin, Skill, chain::MAIN as MAIN_CHAIN,
-    export_plugin, point,
+    Address, ConfigError, Definition, Event, Grants, HostHandle, Plugin, Skill, chain::MAIN as MAIN_CHAIN,
+    export_plugin, migrations, point,
 };
 use std::collections::BTreeSet;
 
@@ -45,7 +45,7 @@ impl Plugin for Referrals {
                 routes::get_referral::route(),
                 routes::release_referral::route(),
             ])
-            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .migrations(migrations!["0001_create"])
             .jobs([jobs::pay::job(), jobs::follow::job()])
             .grants(Grants {
                 chains: vec![MAIN_CHAIN.to_owned()],

@@ -18,7 +18,7 @@ mod store;
 pub use config::Config;
 
 use plugin_api::{
-    ConfigError, Definition, Grants, HostHandle, Migration, Plugin, Skill, chain::MAIN, export_plugin, point,
+    ConfigError, Definition, Grants, HostHandle, Plugin, Skill, chain::MAIN, export_plugin, migrations, point,
 };
 
 /// The plugin's state in memory.
@@ -33,7 +33,7 @@ impl Plugin for Relay {
         Definition::new()
             .tag("Gas relay and accounts")
             .routes([routes::get_relay::route(), routes::relay_call::route(), routes::create_account::route()])
-            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .migrations(migrations!["0001_create"])
             .jobs([jobs::follow::job(), jobs::prune::job()])
             .grants(Grants {
                 chains: vec![MAIN.to_owned()],

@@ -19,7 +19,7 @@ pub use config::Config;
 use coin_market::Venue;
 use model::{Listing, Plan};
 use plugin_api::{
-    ConfigError, Definition, Grants, HostHandle, Migration, Plugin, Skill, chain::MAIN, export_plugin, point,
+    ConfigError, Definition, Grants, HostHandle, Plugin, Skill, chain::MAIN, export_plugin, migrations, point,
 };
 
 /// The plugin's state in memory.
@@ -45,10 +45,7 @@ impl Plugin for Supply {
                 routes::get_market_coin::route(),
                 routes::get_market_chart::route(),
             ])
-            .migrations([
-                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
-                Migration::new(2, "market", include_str!("../migrations/0002_market.sql")),
-            ])
+            .migrations(migrations!["0001_create", "0002_market"])
             .jobs([jobs::job()])
             .grants(Grants { chains: vec![MAIN.to_owned()], raw_calls: true, ..Grants::default() })
             .skill(

@@ -16,7 +16,7 @@ mod store;
 pub use config::Config;
 
 use plugin_api::{
-    ConfigError, Definition, Event, Grants, HostHandle, Migration, Plugin, Skill, export_plugin, point,
+    ConfigError, Definition, Event, Grants, HostHandle, Plugin, Skill, export_plugin, migrations, point,
     response::ForwardLimits,
 };
 
@@ -41,12 +41,7 @@ impl Plugin for Tools {
                 routes::get_compute::route(),
                 routes::invoke_compute::route(),
             ])
-            .migrations([
-                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
-                Migration::new(2, "last_probe", include_str!("../migrations/0002_last_probe.sql")),
-                Migration::new(3, "search_texts", include_str!("../migrations/0003_search_texts.sql")),
-                Migration::new(4, "count_rows", include_str!("../migrations/0004_count_rows.sql")),
-            ])
+            .migrations(migrations!["0001_create", "0002_last_probe", "0003_search_texts", "0004_count_rows"])
             .jobs([jobs::job()])
             .grants(Grants { egress: true, ..Grants::default() })
             .publishes(&[model::ToolPublished::TYPE])

@@ -17,7 +17,7 @@ pub use config::Config;
 
 use model::Checkpoint;
 use plugin_api::{
-    ConfigError, Definition, Event, Grants, HostHandle, Migration, Plugin, Skill, chain::MAIN, export_plugin, point,
+    ConfigError, Definition, Event, Grants, HostHandle, Plugin, Skill, chain::MAIN, export_plugin, migrations, point,
 };
 use std::sync::{Mutex, PoisonError};
 
@@ -46,7 +46,7 @@ impl Plugin for Transparency {
                 routes::get_log_tile::route(),
                 routes::get_log_entries::route(),
             ])
-            .migrations([Migration::new(1, "create", include_str!("../migrations/0001_create.sql"))])
+            .migrations(migrations!["0001_create"])
             .jobs([jobs::sign_checkpoint::job(), jobs::publish_root::job()])
             .publishes(&[model::OriginBegun::TYPE])
             .grants(Grants {

@@ -27,16 +27,11 @@ impl Default for Config {
 impl Config {
     /// Returns the operators; reports all problems at once.
     pub(crate) fn validate(&self) -> Result<BTreeSet<Address>, ConfigError> {
-        let mut problems = Vec::new();
-        let mut operators = BTreeSet::new();
-        for text in &self.operators {
-            match text.parse() {
-                Ok(address) => drop(operators.insert(address)),
-                Err(error) => problems.push(Some(format!("operators: `{text}`: {error}"))),
-            }
-        }
-        problems.push(ConfigError::outside("signups_per_hour", self.signups_per_hour, 1..=1000));
-        problems.push(ConfigError::outside("entries_max", self.entries_max, 1..=1_000_000));
+        let (operators, mut problems) = ConfigError::parse("operators", &self.operators);
+        problems.extend([
+            ConfigError::outside("signups_per_hour", self.signups_per_hour, 1..=1000),
+            ConfigError::outside("entries_max", self.entries_max, 1..=1_000_000),
+        ]);
         ConfigError::check(problems).map(|()| operators)
     }
 }

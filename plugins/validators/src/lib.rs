@@ -13,7 +13,7 @@ mod store;
 
 pub use config::Config;
 
-use plugin_api::{Address, ConfigError, Definition, HostHandle, Migration, Plugin, export_plugin};
+use plugin_api::{Address, ConfigError, Definition, HostHandle, Plugin, export_plugin, migrations};
 use std::collections::BTreeSet;
 
 /// The plugin's state in memory.
@@ -34,11 +34,7 @@ impl Plugin for Validators {
                 routes::count_waitlist::route(),
                 routes::export_waitlist::route(),
             ])
-            .migrations([
-                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
-                Migration::new(2, "signups", include_str!("../migrations/0002_signups.sql")),
-                Migration::new(3, "count_entries", include_str!("../migrations/0003_count_entries.sql")),
-            ])
+            .migrations(migrations!["0001_create", "0002_signups", "0003_count_entries"])
     }
 
     fn new(config: Config, _: &HostHandle) -> Result<Self, ConfigError> {

@@ -1,12 +1,14 @@
 //! Handlers of the vault's events. The rule: a row follows from events alone, and no event makes a handler fail, because the index
 //! would retry it forever.
+//!
+//! Not by `cx.write`: the index hands in its transaction, so that the rows of a block are committed with it and undone with it.
 
 use crate::{
     X402,
-    model::contracts::{Deposited, Settled, Skipped, UnlockRequested, VoucherSettled, Withdrawn},
+    model::contracts::{Deposited, Settled, UnlockRequested, VoucherSettled, Withdrawn},
     store::derived::{self, ACCOUNTS, DEPOSITS, PAID, PAYEES, SETTLED, SKIPPED, TOTALS},
 };
-use plugin_api::{Definition, Event, EventBuilder, HostError, PluginContext, Tx, contracts::ChainEvent};
+use plugin_api::{Definition, Event, HostError, PluginContext, Tx, contracts::ChainEvent};
 
 pub const EVENT_TYPES: [&str; 1] = [VoucherSettled::TYPE];
 
@@ -14,7 +16,7 @@ pub fn subscribe(definition: Definition<X402>) -> Definition<X402> {
     definition
         .on_contract_event(&[ACCOUNTS, DEPOSITS], deposited)
         .on_contract_event(&[SETTLED, ACCOUNTS, PAYEES, PAID, TOTALS], settled)
-        .on_contract_event(&[SKIPPED], skipped)
+        .derive_row(SKIPPED, derived::insert_skipped)
         .on_contract_event(&[ACCOUNTS], unlock_requested)
         .on_contract_event(&[ACCOUNTS], withdrawn)
 }
@@ -35,11 +37,7 @@ async fn settled(_: PluginContext<X402>, tx: Tx, event: ChainEvent<Settled>) -> 
     account.settled_count += 1;
     tx.defer(derived::set_account(event.address, payer, &account))?;
     derived::count_settled(&tx, &event.args, event.time_s).await?;
-    EventBuilder::of(&VoucherSettled::of(&event)).actor(payer).at(event.time_s).publish(&tx)
-}
-
-async fn skipped(_: PluginContext<X402>, tx: Tx, event: ChainEvent<Skipped>) -> Result<(), HostError> {
-    tx.defer(derived::insert_skipped(&event))
+    event.publish(&tx, &VoucherSettled::of(&event.args))
 }
 
 async fn unlock_requested(_: PluginContext<X402>, tx: Tx, event: ChainEvent<UnlockRequested>) -> Result<(), HostError> {

@@ -18,8 +18,8 @@ mod store;
 pub use config::{Config, RefRule};
 
 use plugin_api::{
-    ConfigError, Definition, Grants, HostHandle, Migration, Plugin, Skill, Wei, chain::MAIN as MAIN_CHAIN,
-    export_plugin, payment, point,
+    ConfigError, Definition, Grants, HostHandle, Plugin, Skill, Wei, chain::MAIN as MAIN_CHAIN, export_plugin,
+    migrations, payment, point,
 };
 use std::sync::{Mutex, atomic::AtomicU64};
 
@@ -45,12 +45,7 @@ impl Plugin for X402 {
                 routes::settle_payment::route(),
                 routes::get_payer::route(),
             ])
-            .migrations([
-                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
-                Migration::new(2, "deposits", include_str!("../migrations/0002_deposits.sql")),
-                Migration::new(3, "audit", include_str!("../migrations/0003_audit.sql")),
-                Migration::new(4, "keep_sums", include_str!("../migrations/0004_keep_sums.sql")),
-            ])
+            .migrations(migrations!["0001_create", "0002_deposits", "0003_audit", "0004_keep_sums"])
             .views(&["x402_payees_v1"])
             .jobs([jobs::settle::job(), jobs::follow::job(), jobs::close::job()])
             .grants(Grants {

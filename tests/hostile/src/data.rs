@@ -1,7 +1,7 @@
 //! Statements on tables of others, transactions that stay open, invalid events.
 
 use crate::Hostile;
-use plugin_api::{EventBuilder, HandlerError, HostError, Json, Path, Query as _, RequestContext, Route, sql};
+use plugin_api::{HandlerError, HostError, Json, Path, Query as _, RequestContext, Route, sql, stream::EventBuilder};
 use serde_json::json;
 use std::future::pending;
 

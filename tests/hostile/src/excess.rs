@@ -3,10 +3,11 @@
 use crate::Hostile;
 use futures_util::{Stream, future::join_all, stream};
 use plugin_api::{
-    Address, Author, EventBuilder, HandlerError, HostError, Json, Query as _, RequestContext, Route,
+    Address, Author, HandlerError, HostError, Json, Query as _, RequestContext, Route,
     abi::FfiBytes,
     response::{StreamBody, Text, WithHeader},
     sql,
+    stream::EventBuilder,
 };
 use serde_json::json;
 use std::{

@@ -2,14 +2,15 @@
 //! by which a test recognises cached ones.
 
 use plugin_api::{
-    ConfigError, Definition, EventBuilder, HandlerError, HostError, HostHandle, Json, JsonBody, JsonSchema, Migration,
-    NoConfig, Path, Plugin, PluginContext, Query as _, QueryString, RequestContext, Route,
+    ConfigError, Definition, HandlerError, HostError, HostHandle, Json, JsonBody, JsonSchema, Migration, NoConfig,
+    Path, Plugin, PluginContext, Query as _, QueryString, RequestContext, Route,
     abi::PluginModule_Ref,
     extract::{HeaderName, HeaderValue},
     host::Identity,
     point::{NoInput, Point},
     response::{NoContent, Problem},
     sql,
+    stream::EventBuilder,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -1,13 +1,14 @@
 //! The plugin of these tests: accounts and their moves, derived from the events of one contract.
 
 use plugin_api::{
-    Address, ConfigError, Definition, EventBuilder, Grants, HostError, HostHandle, Migration, NoConfig, Plugin,
-    PluginContext, Query as _, Tx,
+    Address, ConfigError, Definition, Grants, HostError, HostHandle, Migration, NoConfig, Plugin, PluginContext,
+    Query as _, Tx,
     abi::PluginModule_Ref,
     contracts::{ChainEvent, ContractEvent, chain_int},
     host::Identity,
     point::Point,
     sql,
+    stream::EventBuilder,
 };
 use serde::Deserialize;
 use serde_json::json;

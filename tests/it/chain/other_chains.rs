@@ -1,8 +1,9 @@
 //! A plugin that follows two chains, and looks for values of indexed arguments.
 
 use plugin_api::{
-    Address, ConfigError, Definition, EventBuilder, Grants, HostError, HostHandle, Migration, NoConfig, Plugin,
-    PluginContext, Tx, abi::PluginModule_Ref, contracts::ChainEvent, host::Identity, manifest::SubscriptionSpec, sql,
+    Address, ConfigError, Definition, Grants, HostError, HostHandle, Migration, NoConfig, Plugin, PluginContext, Tx,
+    abi::PluginModule_Ref, contracts::ChainEvent, host::Identity, manifest::SubscriptionSpec, sql,
+    stream::EventBuilder,
 };
 use plugin_testing::{Builder, ScriptedChain, ScriptedLog, TestGateway, Value, json};
 use serde::Deserialize;

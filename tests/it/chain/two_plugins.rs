@@ -1,13 +1,13 @@
 //! Two plugins that follow one chain: what both publish becomes public in the order of the chain.
 
 use plugin_api::{
-    ConfigError, Definition, EventBuilder, Grants, HostError, HostErrorCode, HostHandle, Migration, NoConfig, Plugin,
-    Tx,
+    ConfigError, Definition, Grants, HostError, HostErrorCode, HostHandle, Migration, NoConfig, Plugin, Tx,
     abi::PluginModule_Ref,
     contracts::{ChainEvent, chain_int},
     host::Identity,
     manifest::SubscriptionSpec,
     sql,
+    stream::EventBuilder,
 };
 use plugin_testing::{Builder, ScriptedChain, ScriptedLog, TestGateway, json};
 use serde::Deserialize;

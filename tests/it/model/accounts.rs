@@ -2,9 +2,9 @@
 //! update, a read with a decision and writes, a decision about rows that it does not write, and a refusal behind writes.
 
 use plugin_api::{
-    ApiError, ConfigError, Definition, EventBuilder, HandlerError, HostError, HostErrorCode, HostHandle, Json,
-    JsonBody, JsonSchema, Migration, NoConfig, Plugin, Query as _, RequestContext, Route, Tx, abi::PluginModule_Ref,
-    host::Identity, sql,
+    ApiError, ConfigError, Definition, HandlerError, HostError, HostErrorCode, HostHandle, Json, JsonBody, JsonSchema,
+    Migration, NoConfig, Plugin, Query as _, RequestContext, Route, Tx, abi::PluginModule_Ref, host::Identity, sql,
+    stream::EventBuilder,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

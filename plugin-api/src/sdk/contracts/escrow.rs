@@ -49,6 +49,32 @@ impl JobRequested {
     }
 }
 
+/// The client accepted the delivery, or let the time to review it pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ContractEvent)]
+#[serde(rename_all = "camelCase")]
+#[contract_event(CONTRACT, "JobCompleted(uint256 indexed jobId, uint256 agentPayout, uint256 fee, uint8 rating)")]
+pub struct JobCompleted {
+    pub job_id: JobId,
+    pub agent_payout: Wei,
+    pub fee: Wei,
+    /// 1 to 5, or 0 without a review.
+    pub rating: u8,
+}
+
+/// An arbiter divided what a disputed job paid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ContractEvent)]
+#[serde(rename_all = "camelCase")]
+#[contract_event(
+    CONTRACT,
+    "JobResolved(uint256 indexed jobId, uint256 clientAmount, uint256 agentPayout, uint256 fee)"
+)]
+pub struct JobResolved {
+    pub job_id: JobId,
+    pub client_amount: Wei,
+    pub agent_payout: Wei,
+    pub fee: Wei,
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {

@@ -2,6 +2,7 @@
 //!
 //! A plugin defines events that only it reads, with the same derive: see [`ContractEvent`].
 
+mod agent_name;
 pub mod escrow;
 pub mod registry;
 

@@ -1,7 +1,13 @@
 //! `AgentRegistry`: agents and who owns them.
 
-use crate::{Address, Wei, contracts::ContractEvent};
+use crate::{
+    Address, Sql, Wei,
+    contracts::{ChainEvent, ContractEvent},
+    sql,
+};
 use serde::Deserialize;
+
+pub use super::agent_name::AgentName;
 
 /// Key of the contract in the gateway's configuration.
 pub const CONTRACT: &str = "registry";
@@ -38,6 +44,22 @@ pub struct AgentRegistered {
     pub bond: Wei,
 }
 
+/// The owner of an agent changed what it says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, ContractEvent)]
+#[serde(rename_all = "camelCase")]
+#[contract_event(
+    CONTRACT,
+    "AgentUpdated(uint256 indexed id, string endpoint, string metadataURI, uint256 pricePerJob)"
+)]
+pub struct AgentUpdated {
+    pub id: AgentId,
+    /// Untrusted, of any length, as is `metadata_uri`.
+    pub endpoint: String,
+    #[serde(rename = "metadataURI")]
+    pub metadata_uri: String,
+    pub price_per_job: Wei,
+}
+
 /// An agent has another owner. The registry's event has three indexed arguments, that of other contracts two.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, ContractEvent)]
 #[contract_event(CONTRACT, "OwnershipTransferred(uint256 indexed id, address indexed from, address indexed to)")]
@@ -45,4 +67,14 @@ pub struct OwnershipTransferred {
     pub id: AgentId,
     pub from: Address,
     pub to: Address,
+}
+
+pub(crate) fn insert_agent(table: &str, event: &ChainEvent<AgentRegistered>) -> Sql {
+    let AgentRegistered { id, owner, name, .. } = &event.args;
+    let insert = format!("INSERT INTO {table} (id, owner, name) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING");
+    sql(insert).bind((id, owner, name))
+}
+
+pub(crate) fn set_owner(table: &str, event: &ChainEvent<OwnershipTransferred>) -> Sql {
+    sql(format!("UPDATE {table} SET owner = $2 WHERE id = $1")).bind((event.args.id, event.args.to))
 }

@@ -52,6 +52,44 @@ pub fn trimmed(text: &str, chars: RangeInclusive<usize>) -> Option<String> {
     chars.contains(&utf16_len(text)).then(|| text.to_owned())
 }
 
+/// Refuses a text that is blank, or has more bytes than this.
+///
+/// ```
+/// use plugin_api::format::not_blank;
+///
+/// let check = |text: &str| not_blank(text, 4, "there is nothing in it", |bytes| if bytes > 9 { "far too long" } else { "too long" });
+/// assert_eq!((check("text"), check(" \n "), check("texts")), (Ok(()), Err("there is nothing in it"), Err("too long")));
+/// ```
+pub fn not_blank<E>(text: &str, bytes_max: usize, blank: E, too_large: impl FnOnce(usize) -> E) -> Result<(), E> {
+    match text.len() {
+        _ if text.trim().is_empty() => Err(blank),
+        bytes if bytes > bytes_max => Err(too_large(bytes)),
+        _ => Ok(()),
+    }
+}
+
+/// A text in XML, SVG or HTML: between tags, or as an attribute's value.
+///
+/// ```
+/// use plugin_api::format::xml_escaped;
+///
+/// assert_eq!(xml_escaped("<a b='\"c\"'>&"), "&lt;a b=&#39;&quot;c&quot;&#39;&gt;&amp;");
+/// ```
+pub fn xml_escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
+}
+
 /// The name by which serde writes a value, for columns: that of an enum's variant.
 ///
 /// ```

@@ -1,13 +1,13 @@
 //! A test plugin whose one write ends as the payload wishes, and whose topic counts the rows that it renders.
 
 use plugin_api::{
-    ApiError, ConfigError, Created, Definition, EventBuilder, HandlerError, HostError, HostErrorCode, HostHandle, Json,
-    JsonSchema, Migration, NoConfig, Plugin, PluginContext, Query as _, QueryString, RequestContext, Route, Signed, Tx,
+    ApiError, ConfigError, Created, Definition, HandlerError, HostError, HostErrorCode, HostHandle, Json, JsonSchema,
+    Migration, NoConfig, Plugin, PluginContext, Query as _, QueryString, RequestContext, Route, Signed, Tx,
     abi::PluginModule_Ref,
     host::Identity,
     point::Point,
     sql,
-    stream::{Frame, Subscription, Topic, TopicRow},
+    stream::{EventBuilder, Frame, Subscription, Topic, TopicRow},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;

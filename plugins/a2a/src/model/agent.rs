@@ -5,23 +5,6 @@ use plugin_api::{Address, AgentId, Wei, payment::Price};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// The segment of a path that names an agent: digits are its id, anything else its slug in any case.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AgentName {
-    Id(AgentId),
-    Slug(String),
-}
-
-impl AgentName {
-    /// `None` for a number that no id reaches.
-    pub fn parse(segment: &str) -> Option<Self> {
-        if !segment.is_empty() && segment.bytes().all(|byte| byte.is_ascii_digit()) {
-            return segment.parse().ok().map(|id| Self::Id(AgentId(id)));
-        }
-        Some(Self::Slug(segment.to_lowercase()))
-    }
-}
-
 #[derive(Clone, Debug, Deserialize)]
 pub struct CallableAgent {
     pub agent_id: AgentId,
@@ -67,15 +50,6 @@ mod tests {
             endpoint: String::new(),
             price_per_call: price.map(|price| price.to_string().parse().unwrap()),
             unread_card: unread_card.map(str::to_owned),
-        }
-    }
-
-    #[test]
-    fn digits_are_an_id() {
-        assert_eq!(AgentName::parse("007"), Some(AgentName::Id(AgentId(7))));
-        assert_eq!(AgentName::parse("99999999999999999999"), None);
-        for (segment, slug) in [("Data-Miner", "data-miner"), ("7a", "7a"), ("-7", "-7"), ("", ""), ("٧", "٧")] {
-            assert_eq!(AgentName::parse(segment), Some(AgentName::Slug(slug.to_owned())), "{segment}");
         }
     }
 

@@ -16,7 +16,7 @@ mod send_params;
 mod task;
 mod task_state;
 
-pub use agent::{AgentName, CallableAgent};
+pub use agent::CallableAgent;
 pub use card::{Card, CardSubject};
 pub use card_v1::CardV1;
 pub use dialect::Dialect;

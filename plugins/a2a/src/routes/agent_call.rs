@@ -1,13 +1,10 @@
 //! A call of an agent: which agent, whether it can be called, and the call itself.
 
-use crate::{
-    A2a,
-    error::A2aError,
-    model::{AgentName, CallableAgent},
-    store,
-};
+use crate::{A2a, error::A2aError, model::CallableAgent, store};
 use plugin_api::{
-    HandlerError, HostError, JobId, RequestContext, format,
+    HandlerError, HostError, JobId, RequestContext,
+    contracts::registry::AgentName,
+    format,
     handles::FfiBytes,
     response::{Forward, Forwarded},
 };

@@ -4,11 +4,12 @@ use super::agent_call::unknown;
 use crate::{
     A2a,
     error::A2aError,
-    model::{AgentName, Card, CardV1},
+    model::{Card, CardV1},
     store,
 };
 use plugin_api::{
     HandlerError, Json, Path, RequestContext, Route,
+    contracts::registry::AgentName,
     extract::{HeaderName, HeaderValue},
     response::{IntoResponse, Response, WithHeader},
 };

@@ -1,7 +1,7 @@
 //! Agents by id or slug: one row by an index, whichever of the two.
 
-use crate::model::{AgentName, CallableAgent, CardSubject};
-use plugin_api::{HostError, Query, Sql, sql};
+use crate::model::{CallableAgent, CardSubject};
+use plugin_api::{HostError, Query, contracts::registry::AgentName};
 
 /// A card is read only where it may hold a price that is no amount.
 const CALLABLE: &str = "agent_id, owner, endpoint, price_per_call, \
@@ -11,19 +11,9 @@ const CARD: &str = "agent_id, owner, name, endpoint, price_per_job, card, descri
      capabilities, image, price_per_call, online";
 
 pub async fn find_callable(db: &impl Query, name: &AgentName) -> Result<Option<CallableAgent>, HostError> {
-    db.row(select(CALLABLE, name)).await
+    db.row(name.select(CALLABLE)).await
 }
 
 pub async fn find_card(db: &impl Query, name: &AgentName) -> Result<Option<CardSubject>, HostError> {
-    db.row(select(CARD, name)).await
-}
-
-/// Of several agents with one slug the oldest, whatever its status.
-fn select(columns: &str, name: &AgentName) -> Sql {
-    match name {
-        AgentName::Id(id) => sql(format!("SELECT {columns} FROM agents_v1 WHERE agent_id = $1")).bind(*id),
-        AgentName::Slug(slug) => {
-            sql(format!("SELECT {columns} FROM agents_v1 WHERE slug = $1 ORDER BY agent_id LIMIT 1")).bind(slug)
-        }
-    }
+    db.row(name.select(CARD)).await
 }

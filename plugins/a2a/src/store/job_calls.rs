@@ -1,6 +1,6 @@
 //! Calls for open jobs, which cost nothing. Rule: what bounds them is written before the call.
 
-use plugin_api::{HostError, JobId, Query as _, Tx, sql};
+use plugin_api::{HostError, JobId, Query as _, Sql, Tx, sql};
 use serde::Deserialize;
 
 /// Calls of one job that nobody signed.
@@ -44,10 +44,8 @@ pub async fn begin(tx: &Tx, job: JobId, signed_ts: Option<i64>) -> Result<Begun,
             (Calls { calls: before.calls + 1, in_flight_until: until_s, ..before }, Begun::Counted { until_s })
         }
     };
-    let store = "INSERT INTO a2a_job_calls (job_id, calls, in_flight_until, signed_ts) VALUES ($1, $2, $3, $4) \
-         ON CONFLICT (job_id) DO UPDATE SET calls = excluded.calls, in_flight_until = excluded.in_flight_until, \
-         signed_ts = excluded.signed_ts";
-    tx.execute(sql(store).bind((job, after.calls, after.in_flight_until, after.signed_ts))).await?;
+    let store = Sql::upsert("a2a_job_calls", "job_id", "calls, in_flight_until, signed_ts");
+    tx.execute(store.bind((job, after.calls, after.in_flight_until, after.signed_ts))).await?;
     Ok(begun)
 }
 

@@ -1,13 +1,14 @@
 //! A test plugin that publishes any event that a test posts, and contributes names of agents.
 
 use plugin_api::{
-    Address, ConfigError, Definition, EventBuilder, HandlerError, HostError, HostHandle, Json, JsonBody, JsonSchema,
-    NoConfig, Plugin, PluginContext, Query as _, RequestContext, Route,
+    Address, ConfigError, Definition, HandlerError, HostError, HostHandle, Json, JsonBody, JsonSchema, NoConfig,
+    Plugin, PluginContext, Query as _, RequestContext, Route,
     abi::PluginModule_Ref,
     host::Identity,
     point::{AuthorName, AuthorsInput, LeaderboardInput, Point},
     response::{NoContent, Problem},
     sql,
+    stream::EventBuilder,
 };
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,4 +1,6 @@
 //! Events of the escrow: jobs from request to settlement. Each one is published as `job.…`.
+//!
+//! Not by `cx.write`: the index hands in its transaction, so that the rows of a block are committed with it and undone with it.
 
 use super::TABLES;
 use crate::{
@@ -6,10 +8,10 @@ use crate::{
     store::derived::{self, records::Settlement},
 };
 use plugin_api::{
-    Definition, Hash256, HostError, JobId, PluginContext, Tx, Wei,
+    Definition, Hash256, HostError, JobId, PluginContext, Tx,
     contracts::{
         ChainEvent, ContractEvent,
-        escrow::{CONTRACT as ESCROW, JobRequested},
+        escrow::{CONTRACT as ESCROW, JobCompleted, JobRequested, JobResolved},
     },
 };
 use serde::Deserialize;
@@ -42,16 +44,6 @@ pub struct JobDelivered {
 async fn delivered(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<JobDelivered>) -> Result<(), HostError> {
     let Some(job) = derived::jobs::deliver(&tx, &event).await? else { return Ok(()) };
     model::job_event("job.delivered", &job, job.owner, &event).publish(&tx)
-}
-
-#[derive(Deserialize, ContractEvent)]
-#[serde(rename_all = "camelCase")]
-#[contract_event(ESCROW, "JobCompleted(uint256 indexed jobId, uint256 agentPayout, uint256 fee, uint8 rating)")]
-pub struct JobCompleted {
-    pub job_id: JobId,
-    pub agent_payout: Wei,
-    pub fee: Wei,
-    pub rating: u8,
 }
 
 /// The client is the actor also when the agent claimed the payment.
@@ -88,16 +80,6 @@ struct JobDisputed {
 async fn disputed(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<JobDisputed>) -> Result<(), HostError> {
     let Some(job) = derived::jobs::dispute(&tx, event.args.job_id).await? else { return Ok(()) };
     model::job_event("job.disputed", &job, Some(job.client), &event).publish(&tx)
-}
-
-#[derive(Deserialize, ContractEvent)]
-#[serde(rename_all = "camelCase")]
-#[contract_event(ESCROW, "JobResolved(uint256 indexed jobId, uint256 clientAmount, uint256 agentPayout, uint256 fee)")]
-pub struct JobResolved {
-    pub job_id: JobId,
-    pub client_amount: Wei,
-    pub agent_payout: Wei,
-    pub fee: Wei,
 }
 
 async fn resolved(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<JobResolved>) -> Result<(), HostError> {

@@ -6,8 +6,7 @@ mod registry;
 mod reputation;
 mod validation;
 
-pub use escrow::{JobCompleted, JobDelivered, JobRefunded, JobResolved};
-pub use registry::AgentUpdated;
+pub use escrow::{JobDelivered, JobRefunded};
 pub use reputation::{FeedbackRevoked, NewFeedback};
 pub use validation::{ValidationRequest, ValidationResponse};
 

@@ -1,5 +1,7 @@
 //! Events of the agent registry: agents, their status, record and bond. Each one is published as `agent.registered` or
 //! `agent.updated`.
+//!
+//! Not by `cx.write`: the index hands in its transaction, so that the rows of a block are committed with it and undone with it.
 
 use super::TABLES;
 use crate::{Agents, model, store::derived};
@@ -7,7 +9,7 @@ use plugin_api::{
     AgentId, Definition, HostError, PluginContext, Tx, Wei,
     contracts::{
         ChainEvent, ContractEvent,
-        registry::{AgentRegistered, CONTRACT as REGISTRY, OwnershipTransferred},
+        registry::{AgentRegistered, AgentUpdated, CONTRACT as REGISTRY, OwnershipTransferred},
     },
 };
 use serde::Deserialize;
@@ -49,20 +51,6 @@ async fn registered(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<AgentReg
 /// Publishes the change; does nothing for an agent that is not indexed.
 fn publish_update<Args>(tx: &Tx, agent: Option<model::AgentRecord>, event: &ChainEvent<Args>) -> Result<(), HostError> {
     agent.map_or(Ok(()), |agent| model::agent_event(&agent, event).publish(tx))
-}
-
-#[derive(Deserialize, ContractEvent)]
-#[serde(rename_all = "camelCase")]
-#[contract_event(
-    REGISTRY,
-    "AgentUpdated(uint256 indexed id, string endpoint, string metadataURI, uint256 pricePerJob)"
-)]
-pub struct AgentUpdated {
-    pub id: AgentId,
-    pub endpoint: String,
-    #[serde(rename = "metadataURI")]
-    pub metadata_uri: String,
-    pub price_per_job: Wei,
 }
 
 async fn updated(_: PluginContext<Agents>, tx: Tx, event: ChainEvent<AgentUpdated>) -> Result<(), HostError> {

@@ -1,4 +1,6 @@
 //! Events of the validation registry: requests to validators, and their responses.
+//!
+//! Not by `cx.write`: the index hands in its transaction, so that the rows of a block are committed with it and undone with it.
 
 use super::TABLES;
 use crate::{Agents, model, store::derived};

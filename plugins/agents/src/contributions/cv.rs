@@ -13,8 +13,7 @@ use plugin_api::{
     format::name,
     point::{CvClaim, CvClaimsInput, CvLog, CvRecord, members},
 };
-use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use serde_json::{Value, json};
 
 const KINDS: [&str; 6] = ["Registration", "EscrowJob", "Feedback", "Validation", "Reliability", "Capability"];
 /// Of feedback and of validations.
@@ -35,11 +34,10 @@ pub async fn cv_claims(cx: PluginContext<Agents>, input: CvClaimsInput) -> Resul
     let labelled = labelled::of_record(&db, agent_id, &all_labelled).await?;
     let uptime = json!(cards::uptime(&db, agent_id).await?);
     let own_validations = record::validations_by(&db, agent_id, owner).await?;
-    let more = |total: i64, listed: usize| u64::try_from(total).unwrap_or_default().saturating_sub(listed as u64);
-    let left_out = BTreeMap::from([
-        ("EscrowJob".to_owned(), more(sums.jobs, jobs.len())),
-        ("Feedback".to_owned(), more(sums.feedback, feedback.len())),
-        ("Validation".to_owned(), more(sums.validations, validations.len())),
+    let left_out = CvRecord::left_out([
+        ("EscrowJob", sums.jobs, jobs.len()),
+        ("Feedback", sums.feedback, feedback.len()),
+        ("Validation", sums.validations, validations.len()),
     ]);
     let base_url = &cx.environment().base_url;
     let mut claims = vec![registration(agent_id, owner, &agent)];
@@ -73,18 +71,14 @@ pub async fn cv_claims(cx: PluginContext<Agents>, input: CvClaimsInput) -> Resul
     Ok(CvRecord { covers, claims, left_out, summary, activity_types, ..CvRecord::default() }.within_bounds())
 }
 
-fn claim(kind: &str, id: String, stated_at: Option<i64>, fields: Map<String, Value>, logs: Vec<CvLog>) -> CvClaim {
-    CvClaim { kind: kind.to_owned(), id, stated_at, fields, logs, source: None, note: None }
-}
-
 /// What was registered, the event tells; who registered it may not be its owner today.
 fn registration(id: AgentId, owner: Address, agent: &RecordAgent) -> CvClaim {
-    let logs = vec![CvLog::new("registry", "AgentRegistered", None)];
-    let fields = members([("agentId", json!(id)), ("name", json!(agent.name))]);
-    let mut claim = claim("Registration", "registration".to_owned(), Some(agent.registered_at), fields, logs);
-    claim.source = Some(format!("/api/agents/{id}"));
-    claim.note = Some(format!("the event is not indexed yet; the owner today is {owner}"));
-    claim
+    let fields = [("agentId", json!(id)), ("name", json!(agent.name))];
+    let note = format!("the event is not indexed yet; the owner today is {owner}");
+    CvClaim::new("Registration", "registration", fields)
+        .stated(agent.registered_at)
+        .proved_by([CvLog::new("registry", "AgentRegistered", None)])
+        .asserted(format!("/api/agents/{id}"), note)
 }
 
 fn job(job: &RecordJob) -> CvClaim {
@@ -98,7 +92,7 @@ fn job(job: &RecordJob) -> CvClaim {
         _ => None,
     };
     let settled = settled.zip(job.tx_closed).map(|(event, tx)| log(event, tx));
-    let mut fields = members([
+    let fields = [
         ("jobId", json!(job.id)),
         ("client", json!(job.client)),
         ("amountWei", json!(job.amount)),
@@ -106,17 +100,17 @@ fn job(job: &RecordJob) -> CvClaim {
         ("rating", json!(job.rating.filter(|rating| *rating > 0))),
         ("outputHash", json!(job.output_hash)),
         ("inputHash", json!(job.input_hash)),
-    ]);
+    ];
+    let mut claim = CvClaim::new("EscrowJob", format!("job:{}", job.id), fields);
     if matches!(job.status, JobStatus::Completed | JobStatus::Resolved) {
-        fields.extend(members([("payoutWei", json!(job.agent_payout)), ("feeWei", json!(job.fee))]));
+        claim.fields.extend(members([("payoutWei", json!(job.agent_payout)), ("feeWei", json!(job.fee))]));
     }
     // The deciding event first: the settlement, or the request of a job that is not settled.
-    let logs = settled.into_iter().chain([requested]).chain(delivered).collect();
-    claim("EscrowJob", format!("job:{}", job.id), None, fields, logs)
+    claim.proved_by(settled.into_iter().chain([requested]).chain(delivered))
 }
 
 fn one_feedback(given: &RecordFeedback) -> CvClaim {
-    let fields = members([
+    let fields = [
         ("client", json!(given.client)),
         ("value", json!(given.value)),
         ("valueDecimals", json!(given.value_decimals)),
@@ -124,15 +118,15 @@ fn one_feedback(given: &RecordFeedback) -> CvClaim {
         ("tag2", json!(given.tag2)),
         ("feedbackURI", json!(given.feedback_uri)),
         ("paymentBacked", json!(given.is_paid)),
-    ]);
-    let logs = vec![CvLog::new("reputation8004", "NewFeedback", given.tx)];
+    ];
     let id = format!("feedback:{}:{}", given.client, given.feedback_index);
-    claim("Feedback", id, Some(given.given_at), fields, logs)
+    let claim = CvClaim::new("Feedback", id, fields).stated(given.given_at);
+    claim.proved_by([CvLog::new("reputation8004", "NewFeedback", given.tx)])
 }
 
 fn one_validation(owner: Address, validation: &RecordValidation) -> CvClaim {
     let is_own = validation.validator == owner;
-    let fields = members([
+    let fields = [
         ("requestHash", json!(validation.request_hash)),
         ("validator", json!(validation.validator)),
         ("validatorTier", json!(if is_own { "self" } else { "independent" })),
@@ -142,16 +136,16 @@ fn one_validation(owner: Address, validation: &RecordValidation) -> CvClaim {
         ("requestURI", json!(validation.request_uri)),
         ("responseURI", json!(validation.response_uri.as_deref().unwrap_or_default())),
         ("selfAttested", json!(is_own)),
-    ]);
+    ];
     let request = CvLog::new("validation8004", "ValidationRequest", validation.tx_request);
     let response = validation.tx_response.map(|tx| CvLog::new("validation8004", "ValidationResponse", tx));
-    let logs = response.into_iter().chain([request]).collect();
-    let stated_at = validation.responded_at.unwrap_or(validation.requested_at);
-    claim("Validation", format!("validation:{}", validation.request_hash), Some(stated_at), fields, logs)
+    CvClaim::new("Validation", format!("validation:{}", validation.request_hash), fields)
+        .stated(validation.responded_at.unwrap_or(validation.requested_at))
+        .proved_by(response.into_iter().chain([request]))
 }
 
 fn reliability(id: AgentId, base_url: &str, agent: &RecordAgent, sums: &Sums, uptime: &Value) -> CvClaim {
-    let fields = members([
+    let fields = [
         ("uptimePct", uptime["uptimePct"].clone()),
         ("probes", uptime["probes"].clone()),
         ("probeDays", uptime["days"].clone()),
@@ -159,11 +153,10 @@ fn reliability(id: AgentId, base_url: &str, agent: &RecordAgent, sums: &Sums, up
         ("lastSeen", json!(agent.last_seen_ms)),
         ("deliveredJobs", json!(sums.delivered)),
         ("settledJobs", json!(sums.settled)),
-    ]);
-    let mut claim = claim("Reliability", "reliability".to_owned(), None, fields, Vec::new());
-    claim.source = Some(format!("{base_url}/api/agents/{id}"));
-    claim.note = Some("probes of the agent's card by this gateway, as of the issue".to_owned());
-    claim
+    ];
+    let source = format!("{base_url}/api/agents/{id}");
+    let note = "probes of the agent's card by this gateway, as of the issue";
+    CvClaim::new("Reliability", "reliability", fields).asserted(source, note)
 }
 
 /// What the card of an agent says; none without a card.
@@ -171,15 +164,12 @@ fn capability(marker: &str, agent: &RecordAgent) -> Option<CvClaim> {
     let card: Value = serde_json::from_str(agent.card.as_deref()?).ok()?;
     let capabilities: Value = serde_json::from_str(agent.capabilities.as_deref().unwrap_or("[]")).unwrap_or(json!([]));
     let url = card_url(&agent.endpoint, marker);
-    let fields = members([
+    let fields = [
         ("capabilities", capabilities),
         ("model", json!(agent.model)),
         ("version", json!(card["version"].as_str())),
         ("pricePerCallWei", json!(agent.price_per_call)),
         ("card", json!(url)),
-    ]);
-    let mut claim = claim("Capability", "capabilities".to_owned(), None, fields, Vec::new());
-    claim.source = Some(url);
-    claim.note = Some("what the agent's own card says".to_owned());
-    Some(claim)
+    ];
+    Some(CvClaim::new("Capability", "capabilities", fields).asserted(url, "what the agent's own card says"))
 }

@@ -4,7 +4,7 @@
 //! made with the builder, because a derived event has one type.
 
 use super::{AgentRecord, AgentStatus, JobStatus};
-use plugin_api::{Address, AgentId, Event, EventBuilder, Hash256, JobId, Wei, contracts::ChainEvent};
+use plugin_api::{Address, AgentId, Event, Hash256, JobId, Wei, contracts::ChainEvent, stream::EventBuilder};
 use serde::{Deserialize, Serialize};
 
 pub const EVENT_TYPES: [&str; 11] = [

@@ -2,12 +2,25 @@
 
 use super::{Availability, JobStatus, ValidationView};
 use plugin_api::{Address, AgentId, Hash256, JobId, JsonSchema, Wei};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A job of the escrow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JobView {
+    #[serde(flatten)]
+    pub row: JobRow,
+    /// While delivered: until when the client may dispute, unix seconds.
+    pub review_deadline: Option<i64>,
+    /// While delivered: from when on the agent may claim the payment. The same second.
+    pub claimable_at: Option<i64>,
+    pub tx: JobTransactions,
+}
+
+/// The members of a job that are as in its row.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct JobRow {
     pub id: JobId,
     pub agent_id: AgentId,
     pub agent_name: Option<String>,
@@ -29,11 +42,28 @@ pub struct JobView {
     pub status: JobStatus,
     /// Of a completed job: 1 to 5, or 0 when nobody reviewed it.
     pub rating: Option<u8>,
-    /// While delivered: until when the client may dispute, unix seconds.
-    pub review_deadline: Option<i64>,
-    /// While delivered: from when on the agent may claim the payment. The same second.
-    pub claimable_at: Option<i64>,
-    pub tx: JobTransactions,
+    #[serde(skip_serializing)]
+    #[schemars(skip)]
+    tx_requested: Hash256,
+    #[serde(skip_serializing)]
+    #[schemars(skip)]
+    tx_delivered: Option<Hash256>,
+    #[serde(skip_serializing)]
+    #[schemars(skip)]
+    tx_closed: Option<Hash256>,
+    /// How long a client may review a delivery.
+    #[serde(skip_serializing)]
+    #[schemars(skip)]
+    review_window_s: i64,
+}
+
+impl From<JobRow> for JobView {
+    fn from(row: JobRow) -> Self {
+        let is_in_review = row.status == JobStatus::Delivered;
+        let deadline = row.delivered_at.filter(|_| is_in_review).map(|at| at.saturating_add(row.review_window_s));
+        let tx = JobTransactions { requested: row.tx_requested, delivered: row.tx_delivered, closed: row.tx_closed };
+        Self { row, review_deadline: deadline, claimable_at: deadline, tx }
+    }
 }
 
 /// The transactions that moved a job.

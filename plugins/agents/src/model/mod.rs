@@ -23,7 +23,7 @@ pub use event::{
     AUDITED_TYPES, ChainSource, EVENT_TYPES, FeedbackGiven, JobFacts, ValidationDone, ValidationRequested,
 };
 pub use event::{agent_event, job_event};
-pub use job::{JobDetail, JobList, JobTransactions, JobView};
+pub use job::{JobDetail, JobList, JobRow, JobView};
 pub use links::{AgentLinks, CvLinks, ServedDocuments};
 pub use registration::{Registration, RegistrationSubject};
 pub use slug::slug;

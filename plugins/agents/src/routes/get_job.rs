@@ -13,6 +13,6 @@ async fn get_job(
 ) -> Result<Json<model::JobDetail>, HandlerError<UnknownRecord>> {
     let db = cx.db();
     let job = store::jobs::find(&db, id).await?.ok_or(UnknownRecord::Job(id))?;
-    let validation = store::validations::of_job(&db, &job).await?;
+    let validation = store::validations::of_job(&db, &job.row).await?;
     Ok(Json(model::JobDetail { job, validation }))
 }

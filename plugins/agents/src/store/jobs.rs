@@ -1,10 +1,9 @@
 //! Reads of jobs for routes. Ids grow with time, so newest first is ordered by id.
 
-use crate::model::{JobStatus, JobTransactions, JobView};
-use plugin_api::{Address, AgentId, Hash256, HostError, JobId, List, Query, Wei};
-use serde::Deserialize;
+use crate::model::{JobRow, JobStatus, JobView};
+use plugin_api::{Address, AgentId, HostError, JobId, List, Query};
 
-/// A day is the default until the escrow's review window was read for the first time.
+/// Its rows decode as [`JobRow`]s. A day is the default until the escrow's review window was read for the first time.
 const JOBS: List = List::new(
     "agents_jobs j",
     "j.id, j.agent_id, a.name AS agent_name, j.client, j.amount, j.input_hash, j.input_uri, j.output_hash, j.output_uri, \
@@ -13,54 +12,6 @@ const JOBS: List = List::new(
 )
 .join("LEFT JOIN agents_agents a ON a.id = j.agent_id")
 .order_by("j.id DESC");
-
-/// Not the [`JobView`] itself, which nests the transactions and has the deadlines.
-#[derive(Deserialize)]
-struct JobRow {
-    id: JobId,
-    agent_id: AgentId,
-    agent_name: Option<String>,
-    client: Address,
-    amount: Wei,
-    input_hash: Hash256,
-    input_uri: String,
-    output_hash: Option<Hash256>,
-    output_uri: Option<String>,
-    created_at: i64,
-    delivered_at: Option<i64>,
-    status: JobStatus,
-    rating: Option<u8>,
-    tx_requested: Hash256,
-    tx_delivered: Option<Hash256>,
-    tx_closed: Option<Hash256>,
-    /// How long a client may review a delivery.
-    review_window_s: i64,
-}
-
-impl From<JobRow> for JobView {
-    fn from(row: JobRow) -> Self {
-        let is_in_review = row.status == JobStatus::Delivered;
-        let deadline = row.delivered_at.filter(|_| is_in_review).map(|at| at.saturating_add(row.review_window_s));
-        Self {
-            id: row.id,
-            agent_id: row.agent_id,
-            agent_name: row.agent_name,
-            client: row.client,
-            amount: row.amount,
-            input_hash: row.input_hash,
-            input_uri: row.input_uri,
-            output_hash: row.output_hash,
-            output_uri: row.output_uri,
-            created_at: row.created_at,
-            delivered_at: row.delivered_at,
-            status: row.status,
-            rating: row.rating,
-            review_deadline: deadline,
-            claimable_at: deadline,
-            tx: JobTransactions { requested: row.tx_requested, delivered: row.tx_delivered, closed: row.tx_closed },
-        }
-    }
-}
 
 /// Jobs of a client, of the agents that an account owns today, or of both.
 pub fn of_accounts(client: Option<Address>, agent_owner: Option<Address>) -> List {

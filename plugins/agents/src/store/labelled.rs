@@ -2,7 +2,7 @@
 //! agents.
 
 use crate::model::JobStatus;
-use plugin_api::{AgentId, HostError, Query, Tx, Wei, point::LabelledAddresses, sql};
+use plugin_api::{AgentId, HostError, Query, Sql, Tx, Wei, point::LabelledAddresses, sql};
 use serde::Deserialize;
 
 /// Key of the only row.
@@ -29,11 +29,8 @@ pub async fn find(db: &impl Query) -> Result<Labelled, HostError> {
 
 pub async fn store(tx: &Tx, labelled: &Labelled) -> Result<(), HostError> {
     let Labelled { agents, active, jobs, jobs_completed, volume, fees, validations } = labelled.clone();
-    let store =
-        sql("INSERT INTO agents_labelled (id, agents, active, jobs, jobs_completed, volume, fees, validations) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO UPDATE SET agents = excluded.agents, \
-         active = excluded.active, jobs = excluded.jobs, jobs_completed = excluded.jobs_completed, \
-         volume = excluded.volume, fees = excluded.fees, validations = excluded.validations");
+    let columns = "agents, active, jobs, jobs_completed, volume, fees, validations";
+    let store = Sql::upsert("agents_labelled", "id", columns);
     tx.execute(store.bind((ROW, agents, active, jobs, jobs_completed, volume, fees, validations))).await.map(drop)
 }
 

@@ -4,7 +4,7 @@
 //! numbers of the status are those of its last pass through all agents.
 
 use crate::Agents;
-use plugin_api::{AgentId, HostError, PluginContext, Query, sql};
+use plugin_api::{AgentId, HostError, PluginContext, Query, Sql, sql};
 use serde::Deserialize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -123,6 +123,8 @@ impl Sweep {
     }
 }
 
+/// Key of the only row of the progress.
+const ROW: i64 = 1;
 /// While the job runs, the stored progress of a few agents is newer.
 const STORED_MAX_AGE_S: i64 = 90;
 /// How often the job stores it.
@@ -157,11 +159,8 @@ pub async fn store_progress(cx: &PluginContext<Agents>, progress: ProbeProgress)
         return Ok(());
     }
     let ProbeProgress { agents, online, probed, oldest_s, newest_s } = progress;
-    let store = sql("INSERT INTO agents_probe_progress (id, counted_at, agents, online, probed, oldest_s, newest_s) \
-         VALUES (1, $1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO UPDATE SET counted_at = excluded.counted_at, \
-         agents = excluded.agents, online = excluded.online, probed = excluded.probed, oldest_s = excluded.oldest_s, \
-         newest_s = excluded.newest_s")
-    .bind((cx.now_s(), agents, online, probed, oldest_s, newest_s));
+    let store = Sql::upsert("agents_probe_progress", "id", "counted_at, agents, online, probed, oldest_s, newest_s");
+    let store = store.bind((ROW, cx.now_s(), agents, online, probed, oldest_s, newest_s));
     cx.write(async move |tx| tx.execute(store.clone()).await.map(drop)).await
 }
 

@@ -1,6 +1,6 @@
 //! Values that were read from contracts, because no event carries them.
 
-use plugin_api::{HostError, Query, Tx, sql};
+use plugin_api::{HostError, Query, Sql, Tx, sql};
 
 const REVIEW_WINDOW: &str = "review_window_s";
 
@@ -9,7 +9,5 @@ pub async fn review_window_s(db: &impl Query) -> Result<Option<i64>, HostError> 
 }
 
 pub async fn set_review_window_s(tx: &Tx, seconds: i64) -> Result<(), HostError> {
-    let upsert = "INSERT INTO agents_settings (name, value) VALUES ($1, $2) \
-         ON CONFLICT (name) DO UPDATE SET value = excluded.value";
-    tx.execute(sql(upsert).bind((REVIEW_WINDOW, seconds))).await.map(drop)
+    tx.execute(Sql::upsert("agents_settings", "name", "value").bind((REVIEW_WINDOW, seconds))).await.map(drop)
 }

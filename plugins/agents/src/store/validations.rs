@@ -1,6 +1,6 @@
 //! Reads of validations for routes, newest first.
 
-use crate::model::{JobView, ValidationView};
+use crate::model::{JobRow, ValidationView};
 use plugin_api::{AgentId, HostError, List, Query};
 
 const VALIDATIONS: List = List::new(
@@ -19,7 +19,7 @@ pub async fn newest(db: &impl Query, agent: AgentId) -> Result<Vec<ValidationVie
 }
 
 /// The newest validation of the job, else the newest of the agent's delivery.
-pub async fn of_job(db: &impl Query, job: &JobView) -> Result<Option<ValidationView>, HostError> {
+pub async fn of_job(db: &impl Query, job: &JobRow) -> Result<Option<ValidationView>, HostError> {
     if let Some(validation) = first(db, VALIDATIONS.filter("job_id = {}", Some(job.id))).await? {
         return Ok(Some(validation));
     }

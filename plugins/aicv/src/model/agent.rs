@@ -5,23 +5,6 @@ use plugin_api::{Address, AgentId, Wei};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The segment of a path that names an agent: digits are its id, anything else its slug in any case.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AgentName {
-    Id(AgentId),
-    Slug(String),
-}
-
-impl AgentName {
-    /// `None` for a number that no id reaches.
-    pub fn parse(segment: &str) -> Option<Self> {
-        if !segment.is_empty() && segment.bytes().all(|byte| byte.is_ascii_digit()) {
-            return segment.parse().ok().map(|id| Self::Id(AgentId(id)));
-        }
-        Some(Self::Slug(segment.to_lowercase()))
-    }
-}
-
 /// What the index has of the agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agent {
@@ -113,13 +96,6 @@ pub const GET_AGENT: &str = "getAgent(uint256) returns ((address,string,string,s
 mod tests {
     use super::*;
     use serde_json::json;
-
-    #[test]
-    fn a_segment_is_an_id_or_a_slug() {
-        assert_eq!(AgentName::parse("7"), Some(AgentName::Id(AgentId(7))));
-        assert_eq!(AgentName::parse("Digger-2"), Some(AgentName::Slug("digger-2".to_owned())));
-        assert_eq!(AgentName::parse("99999999999999999999"), None);
-    }
 
     #[test]
     fn the_registrys_answer_is_read_in_its_order() {

@@ -8,7 +8,7 @@ use super::{
     document::{Publisher, iso},
     links,
 };
-use plugin_api::Wei;
+use plugin_api::{Wei, format::xml_escaped};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use unicode_width::UnicodeWidthChar as _;
@@ -136,7 +136,7 @@ impl Badge {
     }
 
     fn begin(&self, width: usize, height: usize) -> String {
-        let title = escape(&self.title);
+        let title = xml_escaped(&self.title);
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
              aria-label=\"{title}\"><title>{title}</title>"
@@ -161,9 +161,9 @@ impl Badge {
              <rect x=\"{left}\" width=\"{right}\" height=\"20\" fill=\"{}\"/>\
              <text x=\"{middle_right}\" y=\"14\" fill=\"#ffffff\">{}</text></g></svg>",
             self.begin(left + right, 20),
-            escape(&label),
+            xml_escaped(&label),
             self.accent(),
-            escape(value),
+            xml_escaped(value),
         )
     }
 
@@ -190,10 +190,10 @@ impl Badge {
              <text x=\"18\" y=\"80\" font-size=\"10\" fill=\"{faint}\">{}</text></g></svg>",
             self.begin(320, 90),
             self.accent(),
-            escape(&self.name),
-            escape(&format!("#{}{status} · {} · chain {} · {payers}", self.id, self.network, self.chain_id)),
-            escape(self.headline(metric)),
-            escape(&others.join(" · ")),
+            xml_escaped(&self.name),
+            xml_escaped(&format!("#{}{status} · {} · chain {} · {payers}", self.id, self.network, self.chain_id)),
+            xml_escaped(self.headline(metric)),
+            xml_escaped(&others.join(" · ")),
         )
     }
 }
@@ -245,21 +245,6 @@ fn shortened(name: &str) -> String {
     first + "…"
 }
 
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
@@ -286,7 +271,7 @@ mod tests {
         assert_eq!(plain("\u{200b}\u{feff}"), "agent");
         assert_eq!(shortened(&"x".repeat(22)).chars().count(), 22);
         assert_eq!(shortened(&"x".repeat(300)), format!("{}…", "x".repeat(21)));
-        assert_eq!(escape("<a href='\"'>&"), "&lt;a href=&#39;&quot;&#39;&gt;&amp;");
+        assert_eq!(xml_escaped("<a href='\"'>&"), "&lt;a href=&#39;&quot;&#39;&gt;&amp;");
     }
 
     #[test]

@@ -1,13 +1,12 @@
 //! The credential document.
 
 use super::{
-    agent::AgentName,
     content::{Content, Issue, Omitted},
     links::{self, Served},
     tree,
     vocabulary::{ESCROW_JOB, KINDS},
 };
-use plugin_api::{Address, AgentId, Hash256, HostError, handles::Environment};
+use plugin_api::{Address, AgentId, Hash256, HostError, contracts::registry::AgentName, handles::Environment};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 

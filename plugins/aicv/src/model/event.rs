@@ -1,12 +1,12 @@
 //! Events about endorsements: their public members.
 
-use plugin_api::{AgentId, Event, Hash256};
+use plugin_api::{Address, AgentId, Event};
 use serde::Serialize;
 
 /// An agent endorses another one.
 #[derive(Debug, Serialize, Event)]
 #[serde(rename_all = "camelCase")]
-#[event("endorsement.given", subject = "agent", id = to_agent_id)]
+#[event("endorsement.given", subject = "agent", id = to_agent_id, actor = owner)]
 pub struct EndorsementGiven<'e> {
     pub endorsement_id: i64,
     pub from_agent_id: AgentId,
@@ -18,22 +18,17 @@ pub struct EndorsementGiven<'e> {
     /// 0 unbacked, 1 paid, 2 related.
     pub basis: u8,
     pub evidence_job_id: i64,
-    pub tx: Hash256,
-    pub block: u64,
-    pub contract: &'e str,
-    pub event: &'e str,
+    /// Of the agent that endorses.
+    #[serde(skip)]
+    pub owner: Option<Address>,
 }
 
 /// It takes the endorsement back.
 #[derive(Debug, Serialize, Event)]
 #[serde(rename_all = "camelCase")]
 #[event("endorsement.revoked", subject = "agent", id = to_agent_id)]
-pub struct EndorsementTaken<'e> {
+pub struct EndorsementTaken {
     pub endorsement_id: i64,
     pub from_agent_id: AgentId,
     pub to_agent_id: AgentId,
-    pub tx: Hash256,
-    pub block: u64,
-    pub contract: &'e str,
-    pub event: &'e str,
 }

@@ -60,7 +60,7 @@ impl StoredLog {
         set("proven", true.into());
         set("chainId", chain_id.into());
         set("address", json!(self.address));
-        set("contract", rule.label.into());
+        set("contract", rule.contract.into());
         set("block", self.block.into());
         set("ts", self.time_s.into());
         set("tx", json!(self.tx));

@@ -18,7 +18,7 @@ mod tree;
 mod typed_data;
 mod vocabulary;
 
-pub use agent::{Agent, AgentName, GET_AGENT, Namesake, RegistryState};
+pub use agent::{Agent, GET_AGENT, Namesake, RegistryState};
 pub use badge::{Badge, Metric, Style, Theme};
 pub use check::{CLAIM_LOGS_MAX, Checks, Refusal};
 pub use claim::{CheckedClaim, asserted, claim_id, state_evidence};

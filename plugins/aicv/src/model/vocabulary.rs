@@ -59,10 +59,8 @@ pub const fn check(argument: &'static str, reference: &'static str) -> Fact {
 /// An event that proves a claim of a kind.
 #[derive(Clone, Copy, Debug)]
 pub struct EventRule {
-    /// Key in the configuration.
+    /// Key in the configuration, and what the evidence calls the contract.
     pub contract: &'static str,
-    /// As the evidence calls the contract.
-    pub label: &'static str,
     /// Its canonical text.
     pub event: &'static str,
     pub facts: &'static [Fact],
@@ -80,13 +78,8 @@ impl EventRule {
     }
 }
 
-pub const fn event(
-    contract: &'static str,
-    label: &'static str,
-    event: &'static str,
-    facts: &'static [Fact],
-) -> EventRule {
-    EventRule { contract, label, event, facts, time: None, outcomes: &[], decides: true }
+pub const fn event(contract: &'static str, event: &'static str, facts: &'static [Fact]) -> EventRule {
+    EventRule { contract, event, facts, time: None, outcomes: &[], decides: true }
 }
 
 /// A kind of claims.
@@ -101,6 +94,11 @@ pub struct Kind {
     pub asserted: Option<(&'static str, &'static str)>,
     /// Constant members.
     pub notes: &'static [(&'static str, &'static str)],
+}
+
+/// A kind without members and events.
+pub const fn kind(name: &'static str, plugin: &'static str) -> Kind {
+    Kind { name, plugin, fields: &[], events: &[], asserted: None, notes: &[] }
 }
 
 impl Kind {

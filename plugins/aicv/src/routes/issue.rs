@@ -7,14 +7,14 @@ use super::{SIGNER, collected::Collected, composed::content};
 use crate::{
     Aicv,
     error::CvError,
-    model::{Agent, AgentName, Document, Issue, LIMIT_DEFAULT, Publisher, Served},
+    model::{Agent, Document, Issue, LIMIT_DEFAULT, Publisher, Served},
     store::{
         agents,
         documents::{self, IssueRow, IssueVersion, NewIssue, content_text},
         positions::Position,
     },
 };
-use plugin_api::{HandlerError, Hash256, HostError, RequestContext, chain::MAIN};
+use plugin_api::{HandlerError, Hash256, HostError, RequestContext, chain::MAIN, contracts::registry::AgentName};
 use std::sync::Arc;
 
 /// How long a content keeps its issue.

@@ -12,7 +12,7 @@ use plugin_api::{
     Address, AgentId, HostError, RequestContext,
     point::{CvClaim, CvLog, CvRecord, members},
 };
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeSet;
 
 /// Endorsements in a record.
@@ -73,14 +73,14 @@ pub async fn endorsements(cx: &RequestContext<Aicv>, agent: AgentId) -> Result<C
     let db = cx.db();
     let totals = endorsements::totals(&db, agent).await?;
     let live = endorsements::live(&db, agent, ENDORSEMENTS_MAX).await?;
-    let more = u64::try_from(totals.live).unwrap_or_default().saturating_sub(live.len() as u64);
+    let left_out = CvRecord::left_out([("Endorsement", totals.live, live.len())]);
     let summary = json!({
         "total": totals.total, "live": totals.live, "revoked": totals.total - totals.live, "paymentBacked": totals.paid,
     });
     Ok(CvRecord {
         covers: vec!["Endorsement".to_owned()],
         claims: live.into_iter().map(endorsement).collect(),
-        left_out: [("Endorsement".to_owned(), more)].into(),
+        left_out,
         summary: members([("endorsements", summary)]),
         activity_types: crate::chain::EVENT_TYPES.map(str::to_owned).into(),
         ..CvRecord::default()
@@ -90,24 +90,18 @@ pub async fn endorsements(cx: &RequestContext<Aicv>, agent: AgentId) -> Result<C
 
 fn endorsement(given: Endorsement) -> CvClaim {
     let job = Some(given.evidence_job_id).filter(|job| *job > 0);
-    CvClaim {
-        kind: "Endorsement".to_owned(),
-        id: format!("endorsement:{}", given.id),
-        stated_at: Some(given.endorsed_at),
-        fields: members([
-            ("endorsementId", json!(given.id)),
-            ("fromAgentId", json!(given.from_agent_id)),
-            ("endorser", json!(given.endorser)),
-            ("capability", json!(given.capability)),
-            ("weight", json!(given.weight)),
-            ("basis", json!(given.basis)),
-            ("paymentBacked", json!(given.basis == 1)),
-            ("evidenceJobId", job.map_or(Value::Null, Value::from)),
-            ("evidenceAmountWei", json!(given.evidence_amount)),
-            ("uri", json!(given.uri)),
-        ]),
-        logs: vec![CvLog::new("endorsements", "Endorsed", given.tx)],
-        source: None,
-        note: None,
-    }
+    let fields = [
+        ("endorsementId", json!(given.id)),
+        ("fromAgentId", json!(given.from_agent_id)),
+        ("endorser", json!(given.endorser)),
+        ("capability", json!(given.capability)),
+        ("weight", json!(given.weight)),
+        ("basis", json!(given.basis)),
+        ("paymentBacked", json!(given.basis == 1)),
+        ("evidenceJobId", json!(job)),
+        ("evidenceAmountWei", json!(given.evidence_amount)),
+        ("uri", json!(given.uri)),
+    ];
+    let claim = CvClaim::new("Endorsement", format!("endorsement:{}", given.id), fields).stated(given.endorsed_at);
+    claim.proved_by([CvLog::new("endorsements", "Endorsed", given.tx)])
 }

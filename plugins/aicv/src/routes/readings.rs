@@ -8,7 +8,7 @@ use super::{
 use crate::{
     Aicv,
     error::CvError,
-    model::{Agent, AgentName, CLAIM_LOGS_MAX, CONTRIBUTION, Checks, DISPUTE, Kind, Namesake, StoredLog},
+    model::{Agent, CLAIM_LOGS_MAX, CONTRIBUTION, Checks, DISPUTE, Kind, Namesake, StoredLog},
     store::{
         agents, contributions,
         logs::{self, NamedLogs, TransactionsByEvent},
@@ -16,6 +16,7 @@ use crate::{
 };
 use plugin_api::{
     AgentId, HandlerError, HostError, RequestContext,
+    contracts::registry::AgentName,
     point::{CV_CLAIMS, CvClaimsInput, CvRecord},
 };
 use serde_json::Value;

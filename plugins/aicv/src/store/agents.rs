@@ -1,14 +1,7 @@
 //! Agents, as the plugin agents publishes them, and who owned which when an event came.
 
-use crate::model::{Agent, AgentName, Namesake};
-use plugin_api::{
-    Address, AgentId, HostError, Query, Sql,
-    contracts::{
-        ChainEvent,
-        registry::{AgentRegistered, OwnershipTransferred},
-    },
-    sql,
-};
+use crate::model::{Agent, Namesake};
+use plugin_api::{Address, AgentId, HostError, Query, contracts::registry::AgentName, sql};
 use std::collections::BTreeSet;
 
 pub const TABLE: &str = "aicv_agents";
@@ -19,15 +12,8 @@ const COLUMNS: &str = "agent_id, owner, name, slug, registered_at, jobs_complete
 /// Namesakes that a document lists.
 const NAMESAKES_MAX: i64 = 20;
 
-/// Of several agents with one slug the oldest, whatever its status.
 pub async fn find(db: &impl Query, name: &AgentName) -> Result<Option<Agent>, HostError> {
-    let select = match name {
-        AgentName::Id(id) => sql(format!("SELECT {COLUMNS} FROM agents_v1 WHERE agent_id = $1")).bind(*id),
-        AgentName::Slug(slug) => {
-            sql(format!("SELECT {COLUMNS} FROM agents_v1 WHERE slug = $1 ORDER BY agent_id LIMIT 1")).bind(slug)
-        }
-    };
-    db.row(select).await
+    db.row(name.select(COLUMNS)).await
 }
 
 /// Other agents of the same slug, the oldest first, and how many there are.
@@ -44,21 +30,10 @@ pub async fn own_jobs(db: &impl Query, agent: AgentId, jobs: &BTreeSet<i64>) -> 
     let mut own = BTreeSet::new();
     let jobs: Vec<i64> = jobs.iter().copied().collect();
     for part in jobs.chunks(500) {
-        let select = sql("SELECT job_id FROM jobs_v1 WHERE agent_id = $1 AND job_id IN (NULL").bind(agent);
-        let select = part.iter().fold(select, |select, job| select.push_bind(", {}", *job)).push(")");
-        own.extend(db.rows::<i64>(select).await?);
+        let select = sql("SELECT job_id FROM jobs_v1 WHERE agent_id = $1 AND job_id").bind(agent);
+        own.extend(db.rows::<i64>(select.push_in(part.iter().copied())).await?);
     }
     Ok(own)
-}
-
-pub fn insert(event: &ChainEvent<AgentRegistered>) -> Sql {
-    let AgentRegistered { id, owner, name, .. } = &event.args;
-    let insert = sql("INSERT INTO aicv_agents (id, owner, name) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING");
-    insert.bind((id, owner, name))
-}
-
-pub fn set_owner(event: &ChainEvent<OwnershipTransferred>) -> Sql {
-    sql("UPDATE aicv_agents SET owner = $2 WHERE id = $1").bind((event.args.id, event.args.to))
 }
 
 /// Owner and name.

@@ -56,12 +56,10 @@ pub struct NewIssue {
 }
 
 pub fn set_current(tx: &Tx, issue: &NewIssue) -> Sql {
-    sql("INSERT INTO aicv_issues (agent_id, fingerprint, issued_at, written_ms, as_of_block, as_of_block_hash, content) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (agent_id) DO UPDATE SET fingerprint = excluded.fingerprint, \
-         issued_at = excluded.issued_at, written_ms = excluded.written_ms, as_of_block = excluded.as_of_block, \
-         as_of_block_hash = excluded.as_of_block_hash, content = excluded.content")
-    .bind((issue.agent, issue.fingerprint, issue.issued_at, tx.now_ms(), issue.as_of_block))
-    .bind((issue.as_of_block_hash, &issue.content))
+    let columns = "fingerprint, issued_at, written_ms, as_of_block, as_of_block_hash, content";
+    Sql::upsert("aicv_issues", "agent_id", columns)
+        .bind((issue.agent, issue.fingerprint, issue.issued_at, tx.now_ms(), issue.as_of_block))
+        .bind((issue.as_of_block_hash, &issue.content))
 }
 
 pub fn insert_document(issue: &NewIssue) -> Sql {

@@ -78,9 +78,9 @@ async fn of_part(
     event: &str,
     logs_max: usize,
 ) -> Result<Vec<StoredLog>, HostError> {
-    let select = sql(format!("SELECT {} FROM chain_logs_v1 WHERE event = $1 AND tx IN (NULL", columns())).bind(event);
-    let select = transactions.iter().fold(select, |select, tx| select.push_bind(", {}", *tx));
-    db.rows(select.push(&format!(") ORDER BY tx, log_index LIMIT {logs_max}"))).await
+    let select = sql(format!("SELECT {} FROM chain_logs_v1 WHERE event = $1 AND tx", columns())).bind(event);
+    let select = select.push_in(transactions.iter().copied());
+    db.rows(select.push(&format!(" ORDER BY tx, log_index LIMIT {logs_max}"))).await
 }
 
 /// Registrations of the agent: events that are named without a transaction.

@@ -48,12 +48,8 @@ pub struct ChallengeDraft {
 impl NewChallenge {
     pub fn check(self, now_s: i64) -> Result<ChallengeDraft, ArenaError> {
         let title = format::trimmed(&self.title, 1..=TITLE_CHARS_MAX).ok_or(ArenaError::Title)?;
-        if self.brief.trim().is_empty() {
-            return Err(ArenaError::BlankBrief);
-        }
-        if self.brief.len() > BRIEF_BYTES_MAX {
-            return Err(ArenaError::LargeBrief { bytes: self.brief.len() });
-        }
+        let too_large = |bytes| ArenaError::LargeBrief { bytes };
+        format::not_blank(&self.brief, BRIEF_BYTES_MAX, ArenaError::BlankBrief, too_large)?;
         let rules = self.rules.unwrap_or_default().trim().to_owned();
         if rules.len() > RULES_BYTES_MAX {
             return Err(ArenaError::LargeRules { bytes: rules.len() });

@@ -34,7 +34,7 @@ async fn create_submission(
     let draft = store::submissions::SubmissionDraft { challenge, submitter: signer, agent: agent_id, content, note };
     let submission = cx
         .write(async move |tx| {
-            // Once more: the transaction holds the write lock from here on, so every earlier write is committed.
+            // Once more, in the write: what it reads of the challenge holds at its commit.
             let row = store::challenges::find(tx, challenge).await?.ok_or_else(unknown)?;
             row.check_open(tx.now_s())?;
             draft.content.payload_info::<ArenaError>(tx).await?;

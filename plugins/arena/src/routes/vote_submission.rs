@@ -23,7 +23,7 @@ async fn vote_submission(
     store::closing::close_due(&cx, Some(challenge)).await?;
     let voted = cx
         .write(async move |tx| {
-            // The transaction holds the write lock from its first statement on, so every earlier write is committed.
+            // In the write: what it reads of the challenge holds at its commit.
             let row =
                 store::challenges::find(tx, challenge).await?.ok_or(ArenaError::UnknownChallenge { challenge })?;
             row.check_open(tx.now_s())?;

@@ -2,7 +2,7 @@
 //! for it before is closed by that job, and has no winner (`challenges.rs`).
 //!
 //! The rule: closing is a transaction of its own, and every vote checks in its own transaction whether the challenge is closed.
-//! The transactions of a plugin are serialised across all gateways, so no vote can be counted between the ranking and the close.
+//! What a transaction reads holds at its commit, on all gateways, so no vote can be counted between the ranking and the close.
 
 use super::{
     challenges::{ChallengeRow, ROW_COLUMNS},

@@ -1,7 +1,7 @@
 //! Submissions: inserts, and reads by rank.
 
 use crate::model::{ChallengeId, SubmissionId, SubmissionView};
-use plugin_api::{Address, AgentId, HostError, List, Query, Sql, Tx, content::Content, sql};
+use plugin_api::{Address, AgentId, HostError, List, Query, Tx, content::Content, sql};
 
 /// Rows that decode as [`SubmissionView`]s; [`SubmissionView::ranked`] adds the rest.
 const COLUMNS: &str = "s.id, s.challenge_id, s.submitter, s.submitter AS author, s.agent_id, \
@@ -62,9 +62,8 @@ pub async fn winners(db: &impl Query, winners: &[SubmissionId]) -> Result<Vec<Su
     if winners.is_empty() {
         return Ok(Vec::new());
     }
-    let placeholders: Vec<String> = (1..=winners.len()).map(|number| format!("${number}")).collect();
-    let select = format!("SELECT {COLUMNS} FROM arena_submissions s WHERE s.id IN ({})", placeholders.join(", "));
-    let winners: Vec<SubmissionView> = db.rows(winners.iter().copied().fold(sql(select), Sql::bind)).await?;
+    let select = sql(format!("SELECT {COLUMNS} FROM arena_submissions s WHERE s.id"));
+    let winners: Vec<SubmissionView> = db.rows(select.push_in(winners.iter().copied())).await?;
     Ok(winners.into_iter().map(|winner| winner.ranked(1)).collect())
 }
 

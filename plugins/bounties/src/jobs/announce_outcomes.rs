@@ -12,7 +12,7 @@ use crate::{
         state::BountyRow,
     },
 };
-use plugin_api::{Event, HostError, Job, JobId, PluginContext, Tx};
+use plugin_api::{AgentId, Event, HostError, Job, JobId, PluginContext, Tx};
 use std::time::Duration;
 
 const INTERVAL: Duration = Duration::from_secs(10);
@@ -77,17 +77,7 @@ fn award(tx: &Tx, bounty: &BountyRow<'_>, event: &JobEvent) -> Result<(), HostEr
     if bounty.own_job == Some(job) && bounty.own_agent == Some(agent_id) {
         return Ok(());
     }
-    let awarded = Awarded {
-        bounty_id: bounty.id,
-        title: bounty.title,
-        agent_id,
-        agent_name: bounty.awarded_agent_name,
-        job_id: Some(job),
-        reward_wei: bounty.reward,
-        via_job: true,
-        prev: bounty.own_agent.map(|agent_id| Previous { agent_id, awarded_at: bounty.own_at }),
-    };
-    awarded.by(bounty.poster).unique_key(award_key(bounty, job)).at(event.ts).publish(tx)
+    publish_award(tx, bounty, (agent_id, bounty.awarded_agent_name), job, event.ts)
 }
 
 /// Publishes the award of a job that was refunded before its request became public; its refund follows.
@@ -98,21 +88,29 @@ async fn award_until_refund(tx: &Tx, bounty: &BountyRow<'_>, event: &JobEvent) -
         return Ok(());
     }
     let agent = agents::agent(tx, job.agent_id).await?;
+    publish_award(tx, bounty, (job.agent_id, agent.as_ref().map(|agent| agent.name.as_str())), event.job, event.ts)
+}
+
+/// Once per job.
+fn publish_award(
+    tx: &Tx,
+    bounty: &BountyRow<'_>,
+    (agent_id, agent_name): (AgentId, Option<&str>),
+    job: JobId,
+    at_s: i64,
+) -> Result<(), HostError> {
     let awarded = Awarded {
         bounty_id: bounty.id,
         title: bounty.title,
-        agent_id: job.agent_id,
-        agent_name: agent.as_ref().map(|agent| agent.name.as_str()),
-        job_id: Some(event.job),
+        agent_id,
+        agent_name,
+        job_id: Some(job),
         reward_wei: bounty.reward,
         via_job: true,
         prev: bounty.own_agent.map(|agent_id| Previous { agent_id, awarded_at: bounty.own_at }),
     };
-    awarded.by(bounty.poster).unique_key(award_key(bounty, event.job)).at(event.ts).publish(tx)
-}
-
-fn award_key(bounty: &BountyRow<'_>, job: JobId) -> String {
-    format!("{}:{}:{job}", Awarded::TYPE, bounty.id)
+    let key = format!("{}:{}:{job}", Awarded::TYPE, bounty.id);
+    awarded.by(bounty.poster).unique_key(key).at(at_s).publish(tx)
 }
 
 /// A refund reopens the bounty, or the next job that cites it becomes the award.

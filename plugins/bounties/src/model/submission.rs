@@ -32,12 +32,8 @@ impl NewBounty {
     pub fn check(self, now_s: i64) -> Result<BountyText, BountyError> {
         let Self { title, brief, reward_wei, tags, deadline } = self;
         let title = format::trimmed(&title, 1..=TITLE_CHARS_MAX).ok_or(BountyError::Title)?;
-        if brief.trim().is_empty() {
-            return Err(BountyError::BlankBrief);
-        }
-        if brief.len() > BRIEF_BYTES_MAX {
-            return Err(BountyError::BriefTooLarge { bytes: brief.len() });
-        }
+        let too_large = |bytes| BountyError::BriefTooLarge { bytes };
+        format::not_blank(&brief, BRIEF_BYTES_MAX, BountyError::BlankBrief, too_large)?;
         let tags = format::tags(&tags.unwrap_or_default()).map_err(BountyError::Tags)?;
         if deadline.is_some_and(|deadline| deadline <= now_s) {
             return Err(BountyError::Deadline);
@@ -58,11 +54,8 @@ pub struct NewClaim {
 
 impl NewClaim {
     pub fn check_pitch(&self) -> Result<(), BountyError> {
-        match self.pitch.len() {
-            _ if self.pitch.trim().is_empty() => Err(BountyError::BlankPitch),
-            bytes if bytes > PITCH_BYTES_MAX => Err(BountyError::PitchTooLarge { bytes }),
-            _ => Ok(()),
-        }
+        let too_large = |bytes| BountyError::PitchTooLarge { bytes };
+        format::not_blank(&self.pitch, PITCH_BYTES_MAX, BountyError::BlankPitch, too_large)
     }
 }
 

@@ -9,7 +9,7 @@ use plugin_api::{
     Hash256, HostError, PluginContext,
     point::{CvClaim, CvClaimsInput, CvLog, CvRecord, members},
 };
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 const KINDS: [&str; 5] = ["Stream", "StreamPayment", "SubscriptionPlan", "Dispute", "TokenLaunch"];
 /// A client with this share or more has won.
@@ -28,11 +28,14 @@ pub async fn cv_claims(cx: PluginContext<Economy>, input: CvClaimsInput) -> Resu
     let paid_streams = record::count_streams(&db, false, owner).await?;
     let (plan_count, token_count) =
         (record::count_plans(&db, owner).await?, record::count_tokens(&db, agent_id).await?);
-    let more = |total: i64, listed: usize| u64::try_from(total).unwrap_or_default().saturating_sub(listed as u64);
-    let listed = [incoming.len(), outgoing.len(), plans.len(), disputes.len(), tokens.len()];
-    let totals = [streams, paid_streams, plan_count, cases, token_count];
-    let left_out = KINDS.iter().zip(totals.into_iter().zip(listed));
-    let left_out = left_out.map(|(kind, (total, listed))| ((*kind).to_owned(), more(total, listed))).collect();
+    let [stream, stream_payment, plan_kind, dispute_kind, launch] = KINDS;
+    let left_out = CvRecord::left_out([
+        (stream, streams, incoming.len()),
+        (stream_payment, paid_streams, outgoing.len()),
+        (plan_kind, plan_count, plans.len()),
+        (dispute_kind, cases, disputes.len()),
+        (launch, token_count, tokens.len()),
+    ]);
     let claims = incoming.iter().map(|stream| one_stream("Stream", "stream", stream));
     let claims = claims.chain(outgoing.iter().map(|stream| one_stream("StreamPayment", "stream:out", stream)));
     let claims = claims.chain(plans.iter().filter_map(plan)).chain(disputes.iter().map(dispute));
@@ -53,29 +56,20 @@ pub async fn cv_claims(cx: PluginContext<Economy>, input: CvClaimsInput) -> Resu
     .within_bounds())
 }
 
-fn claim(kind: &str, id: String, stated_at: Option<i64>, fields: Map<String, Value>, logs: Vec<CvLog>) -> CvClaim {
-    CvClaim { kind: kind.to_owned(), id, stated_at, fields, logs, source: None, note: None }
-}
-
 /// Deposit and end are those of the event: a stream may have been topped up since.
 fn one_stream(kind: &str, prefix: &str, stream: &RecordStream) -> CvClaim {
-    let fields = members([
-        ("streamId", json!(stream.id)),
-        ("claimedWei", json!(stream.claimed)),
-        ("cancelled", json!(stream.cancelled)),
-    ]);
-    let logs = vec![CvLog::new(STREAM_PAY, "StreamOpened", stream.tx_opened)];
-    claim(kind, format!("{prefix}:{}", stream.id), None, fields, logs)
+    let fields =
+        [("streamId", json!(stream.id)), ("claimedWei", json!(stream.claimed)), ("cancelled", json!(stream.cancelled))];
+    let opened = CvLog::new(STREAM_PAY, "StreamOpened", stream.tx_opened);
+    CvClaim::new(kind, format!("{prefix}:{}", stream.id), fields).proved_by([opened])
 }
 
 fn plan(plan: &RecordPlan) -> Option<CvClaim> {
-    let fields = members([
-        ("planId", json!(plan.id)),
-        ("active", json!(plan.active)),
-        ("activeSubscribers", json!(plan.subscribers)),
-    ]);
-    let logs = vec![CvLog::new(STREAM_PAY, "PlanCreated", plan.tx_created.parse::<Hash256>().ok()?)];
-    Some(claim("SubscriptionPlan", format!("plan:{}", plan.id), Some(plan.created_at), fields, logs))
+    let fields =
+        [("planId", json!(plan.id)), ("active", json!(plan.active)), ("activeSubscribers", json!(plan.subscribers))];
+    let created = CvLog::new(STREAM_PAY, "PlanCreated", plan.tx_created.parse::<Hash256>().ok()?);
+    let claim = CvClaim::new("SubscriptionPlan", format!("plan:{}", plan.id), fields);
+    Some(claim.stated(plan.created_at).proved_by([created]))
 }
 
 fn dispute(case: &RecordDispute) -> CvClaim {
@@ -84,7 +78,7 @@ fn dispute(case: &RecordDispute) -> CvClaim {
         Some(bps) if bps >= HALF_BPS => "mostly for the client",
         Some(_) => "mostly for the agent",
     };
-    let fields = members([
+    let fields = [
         ("caseId", json!(case.id)),
         ("jobId", json!(case.job_id)),
         ("opener", json!(case.opener)),
@@ -92,22 +86,21 @@ fn dispute(case: &RecordDispute) -> CvClaim {
         ("clientBps", json!(case.result)),
         ("outcome", json!(outcome)),
         ("evidenceURI", json!(case.evidence_uri)),
-    ]);
+    ];
     let opened = CvLog::new(ARBITER_POOL, "CaseOpened", case.tx_opened);
     let closed = case.tx_closed.map(|tx| CvLog::new(ARBITER_POOL, "CaseClosed", tx));
-    let stated_at = case.closed_at.unwrap_or(case.opened_at);
-    let logs = closed.into_iter().chain([opened]).collect();
-    claim("Dispute", format!("dispute:{}", case.id), Some(stated_at), fields, logs)
+    let claim = CvClaim::new("Dispute", format!("dispute:{}", case.id), fields);
+    claim.stated(case.closed_at.unwrap_or(case.opened_at)).proved_by(closed.into_iter().chain([opened]))
 }
 
 fn token(token: &RecordToken) -> CvClaim {
-    let fields = members([
+    let fields = [
         ("token", json!(token.token)),
         ("buys", json!(token.buys)),
         ("sells", json!(token.sells)),
         ("fmxInWei", json!(token.fmx_in)),
         ("fmxOutWei", json!(token.fmx_out)),
-    ]);
-    let logs = vec![CvLog::new(TOKEN_FACTORY, "Launched", token.tx_launched)];
-    claim("TokenLaunch", format!("token:{}", token.token), Some(token.launched_at), fields, logs)
+    ];
+    let claim = CvClaim::new("TokenLaunch", format!("token:{}", token.token), fields).stated(token.launched_at);
+    claim.proved_by([CvLog::new(TOKEN_FACTORY, "Launched", token.tx_launched)])
 }

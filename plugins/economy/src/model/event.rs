@@ -1,7 +1,7 @@
 //! Events of the activity log that say more than the arguments of a contract's event; the others are in `contracts`.
 
 use super::contracts::CaseOpened;
-use plugin_api::{Address, AgentId, Event, Hash256, Wei, stream::EventRef};
+use plugin_api::{Address, AgentId, Event, Wei};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Event)]
@@ -61,29 +61,4 @@ pub struct LaunchEvent<'a> {
     /// Of the agent.
     #[serde(skip)]
     pub owner: Option<Address>,
-}
-
-/// An event with its position on the chain.
-#[derive(Serialize)]
-pub struct PlacedEvent<'a, E> {
-    #[serde(flatten)]
-    pub event_data: &'a E,
-    pub tx: Hash256,
-    pub block: u64,
-    /// The contract's key.
-    pub contract: &'a str,
-    /// The name of the contract's event.
-    pub event: &'a str,
-}
-
-impl<E: Event> Event for PlacedEvent<'_, E> {
-    const TYPE: &'static str = E::TYPE;
-
-    fn subject(&self) -> Option<EventRef> {
-        self.event_data.subject()
-    }
-
-    fn actor(&self) -> Option<Address> {
-        self.event_data.actor()
-    }
 }

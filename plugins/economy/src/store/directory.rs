@@ -1,23 +1,17 @@
 //! The tables of agents and jobs, with the columns that disputes and tokens need. The plugin agents indexes the rest.
 
 use crate::model::JobParties;
-use plugin_api::{Address, AgentId, HostError, JobId, Query, Sql, contracts, sql};
+use plugin_api::{
+    Address, AgentId, HostError, JobId, Query, Sql,
+    contracts::{ChainEvent, escrow::JobRequested},
+    sql,
+};
 
 pub const AGENTS_TABLE: &str = "economy_agents";
 pub const JOBS_TABLE: &str = "economy_jobs";
 
-pub fn insert_agent(event: &contracts::ChainEvent<contracts::registry::AgentRegistered>) -> Sql {
-    let contracts::registry::AgentRegistered { id, owner, name, .. } = &event.args;
-    let insert = sql("INSERT INTO economy_agents (id, owner, name) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING");
-    insert.bind((id, owner, name))
-}
-
-pub fn set_owner(event: &contracts::ChainEvent<contracts::registry::OwnershipTransferred>) -> Sql {
-    sql("UPDATE economy_agents SET owner = $2 WHERE id = $1").bind((event.args.id, event.args.to))
-}
-
-pub fn insert_job(event: &contracts::ChainEvent<contracts::escrow::JobRequested>) -> Sql {
-    let contracts::escrow::JobRequested { job_id, agent_id, client, .. } = event.args;
+pub fn insert_job(event: &ChainEvent<JobRequested>) -> Sql {
+    let JobRequested { job_id, agent_id, client, .. } = event.args;
     let insert = sql("INSERT INTO economy_jobs (id, agent_id, client) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING");
     insert.bind((job_id, agent_id, client))
 }

@@ -1,6 +1,6 @@
 //! The tables of cases and their evidence.
 
-use super::{block, push_ids};
+use super::block;
 use crate::model::{
     CaseStatus, DisputeView, EvidenceView,
     contracts::{CaseClosed, CaseOpened, EvidenceSubmitted, Voted},
@@ -39,7 +39,7 @@ pub fn disputes(status: Option<CaseStatus>, open: Option<bool>, job_id: Option<i
 pub async fn add_evidence(db: &impl Query, cases: &mut [DisputeView]) -> Result<(), HostError> {
     let select = "SELECT id, case_id, submitter AS \"by\", uri, submitted_at AS ts, tx_hash FROM economy_evidence \
          WHERE case_id";
-    let select = push_ids(sql(select), cases.iter().map(|case| case.id)).push(" ORDER BY id");
+    let select = sql(select).push_in(cases.iter().map(|case| case.id)).push(" ORDER BY id");
     for evidence in db.rows::<EvidenceView>(select).await? {
         if let Some(case) = cases.iter_mut().find(|case| case.id == evidence.case_id) {
             case.evidence.push(evidence);

@@ -1,6 +1,6 @@
 //! The table of subscriptions.
 
-use super::{block, push_ids};
+use super::block;
 use crate::model::contracts::{SubCancelled, SubRenewed, Subscribed};
 use plugin_api::{Address, HostError, List, Query, Sql, contracts::ChainEvent, sql};
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ pub async fn count_active_of(
 ) -> Result<BTreeMap<i64, i64>, HostError> {
     // `+` makes SQLite find the subscriptions of these plans, instead of all active ones.
     let count = "SELECT plan_id, count(*) FROM economy_subs WHERE +cancelled = 0 AND +paid_through_s > $1 AND plan_id";
-    let counts: Vec<(i64, i64)> = db.rows(push_ids(sql(count).bind(now_s), plans).push(" GROUP BY plan_id")).await?;
+    let counts: Vec<(i64, i64)> = db.rows(sql(count).bind(now_s).push_in(plans).push(" GROUP BY plan_id")).await?;
     Ok(counts.into_iter().collect())
 }
 

@@ -2,11 +2,11 @@
 
 use crate::{
     Faucet,
-    store::{self, End, OpenDrip},
+    store::{self, OpenDrip},
 };
 use plugin_api::{
     HostError, Job, PluginContext,
-    chain::{IntentStatus, TxState},
+    chain::{IntentEnd, IntentStatus},
 };
 use std::time::Duration;
 
@@ -29,17 +29,11 @@ async fn follow(cx: PluginContext<Faucet>) -> Result<(), HostError> {
 }
 
 async fn note(cx: &PluginContext<Faucet>, drip: OpenDrip, status: &IntentStatus) -> Result<(), HostError> {
-    let end = match status.state {
-        TxState::Final => Some(End::Done),
-        TxState::Failed if status.was_never_carried_out() => Some(End::Returned),
-        TxState::Failed => Some(End::Reverted),
-        _ => None,
-    };
     let is_mined = status.block.is_some();
-    match end {
+    match status.end() {
         Some(end) => {
             cx.write(async move |tx| {
-                if store::end(tx, drip.id, end).await? && end == End::Returned {
+                if store::end(tx, drip.id, end).await? && end == IntentEnd::Returned {
                     store::give_back(tx, &drip).await?;
                 }
                 Ok(())

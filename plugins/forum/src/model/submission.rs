@@ -64,11 +64,9 @@ pub struct PostDraft {
 
 impl PostDraft {
     fn check(body: String, reply_to: Option<PostId>) -> Result<Self, ForumError> {
-        match body.len() {
-            _ if body.trim().is_empty() => Err(ForumError::BlankBody),
-            bytes if bytes > BODY_BYTES_MAX => Err(ForumError::BodyTooLarge { bytes }),
-            _ => Ok(Self { body, reply_to }),
-        }
+        let too_large = |bytes| ForumError::BodyTooLarge { bytes };
+        format::not_blank(&body, BODY_BYTES_MAX, ForumError::BlankBody, too_large)?;
+        Ok(Self { body, reply_to })
     }
 
     pub fn is_upvote(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use super::posts;
 use crate::model::{PostDraft, PostView, ThreadDetail, ThreadDraft, ThreadId, ThreadState, ThreadText, ThreadView};
-use plugin_api::{Address, HostError, HostErrorCode, Query, Sql, Tx, render_json, sql};
+use plugin_api::{Address, HostError, Query, Sql, Tx, render_json, sql};
 use serde_json::Value;
 
 /// Stores a thread with its opening post.
@@ -38,10 +38,7 @@ pub async fn reply(
     let count = sql("UPDATE forum_threads SET post_count = post_count + 1, upvotes = upvotes + $2, \
             last_post_at = CASE WHEN last_post_at < $3 THEN $3 ELSE last_post_at END WHERE id = $1 RETURNING title")
     .bind((thread, draft.is_upvote(), now_s));
-    let outcomes = tx.batch(vec![count, posts::insert(thread, author, draft, now_s)]).await?;
-    let [counted, inserted] = &outcomes[..] else {
-        return Err(HostError::new(HostErrorCode::Internal, "the gateway answered fewer outcomes than statements"));
-    };
+    let [counted, inserted] = tx.run_all([count, posts::insert(thread, author, draft, now_s)]).await?;
     let Some(title) = counted.first()? else { return Ok(None) };
     Ok(Some((title, posts::inserted(inserted.one()?, thread, author, draft, now_s))))
 }

@@ -35,12 +35,11 @@ pub async fn cv_claims(cx: PluginContext<Memory>, input: CvClaimsInput) -> Resul
         "latestAnchorBlock": latest.map(|anchor| anchor.block),
         "latestAnchoredAt": latest.map(|anchor| anchor.anchored_at),
     });
-    let more = u64::try_from(count).unwrap_or_default().saturating_sub(anchors.len() as u64);
     let proofs = format!("{}/api/memory/proof/{agent_id}/{{seq}}", cx.environment().base_url);
     Ok(CvRecord {
         covers: vec![KIND.to_owned()],
         claims: anchors.iter().map(|anchor| claim(&proofs, anchor)).collect(),
-        left_out: [(KIND.to_owned(), more)].into(),
+        left_out: CvRecord::left_out([(KIND, count, anchors.len())]),
         summary: members([("memory", memory)]),
         activity_types: vec![MemoryAnchored::TYPE.to_owned()],
         ..CvRecord::default()
@@ -49,7 +48,7 @@ pub async fn cv_claims(cx: PluginContext<Memory>, input: CvClaimsInput) -> Resul
 }
 
 fn claim(proofs: &str, anchor: &RecordAnchor) -> CvClaim {
-    let fields = members([
+    let fields = [
         ("anchorSeq", json!(anchor.seq)),
         ("root", json!(anchor.root)),
         ("prevRoot", json!(anchor.prev_root)),
@@ -59,14 +58,7 @@ fn claim(proofs: &str, anchor: &RecordAnchor) -> CvClaim {
         ("totalRecords", json!(anchor.total_records)),
         ("uri", json!(anchor.uri)),
         ("proofs", json!(proofs)),
-    ]);
-    CvClaim {
-        kind: KIND.to_owned(),
-        id: format!("memory:{}", anchor.seq),
-        stated_at: Some(anchor.anchored_at),
-        fields,
-        logs: vec![CvLog::new(CONTRACT, "MemoryAnchored", anchor.tx)],
-        source: None,
-        note: None,
-    }
+    ];
+    let claim = CvClaim::new(KIND, format!("memory:{}", anchor.seq), fields).stated(anchor.anchored_at);
+    claim.proved_by([CvLog::new(CONTRACT, "MemoryAnchored", anchor.tx)])
 }

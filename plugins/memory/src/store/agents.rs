@@ -1,25 +1,8 @@
 //! Agents and who owns them, derived from the registry's events. The plugin agents indexes the rest.
 
-use plugin_api::{
-    Address, AgentId, HostError, Query, Sql,
-    contracts::{
-        ChainEvent,
-        registry::{AgentRegistered, OwnershipTransferred},
-    },
-    sql,
-};
+use plugin_api::{Address, AgentId, HostError, Query, sql};
 
 pub const TABLE: &str = "memory_agents";
-
-pub fn insert(event: &ChainEvent<AgentRegistered>) -> Sql {
-    let AgentRegistered { id, owner, name, .. } = &event.args;
-    let insert = sql("INSERT INTO memory_agents (id, owner, name) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING");
-    insert.bind((id, owner, name))
-}
-
-pub fn set_owner(event: &ChainEvent<OwnershipTransferred>) -> Sql {
-    sql("UPDATE memory_agents SET owner = $2 WHERE id = $1").bind((event.args.id, event.args.to))
-}
 
 /// Owner and name.
 pub async fn find(db: &impl Query, agent: AgentId) -> Result<Option<(Address, String)>, HostError> {

@@ -28,9 +28,6 @@ pub async fn read(db: &impl Query, owner: Address) -> Result<Head, HostError> {
 }
 
 pub fn store(owner: Address, head: &Head) -> Sql {
-    sql("INSERT INTO memory_heads (address, seq, head_hash, used_bytes, key_count, last_write_at) \
-         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (address) DO UPDATE SET seq = excluded.seq, \
-         head_hash = excluded.head_hash, used_bytes = excluded.used_bytes, key_count = excluded.key_count, \
-         last_write_at = excluded.last_write_at")
-    .bind((owner, head.seq, head.head_hash, head.used_bytes, head.key_count, head.last_write_at))
+    let store = Sql::upsert("memory_heads", "address", "seq, head_hash, used_bytes, key_count, last_write_at");
+    store.bind((owner, head.seq, head.head_hash, head.used_bytes, head.key_count, head.last_write_at))
 }

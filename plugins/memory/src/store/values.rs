@@ -19,9 +19,8 @@ pub struct StoredAs {
 }
 
 fn select_by_tags(columns: &str, owner: Address, tags: &[String]) -> Sql {
-    let select =
-        sql(format!("SELECT {columns} FROM memory_values WHERE address = $1 AND name_tag IN (NULL")).bind(owner);
-    tags.iter().fold(select, |select, tag| select.push_bind(", {}", tag)).push(")")
+    let select = sql(format!("SELECT {columns} FROM memory_values WHERE address = $1 AND name_tag")).bind(owner);
+    select.push_in(tags)
 }
 
 pub async fn find(db: &impl Query, owner: Address, tags: &[String]) -> Result<Option<StoredAs>, HostError> {
@@ -39,10 +38,8 @@ pub struct Before {
 
 pub async fn before(tx: &Tx, owner: Address, tags: &[String]) -> Result<Before, HostError> {
     let value = select_by_tags("name_tag, size, created_at", owner, tags);
-    let read = tx.batch(vec![heads::select(owner), credits::select_live(owner, tx.now_s()), value]).await?;
-    let [head, paid_bytes, value] = read.as_slice() else {
-        return Err(HostError::new(plugin_api::HostErrorCode::Internal, "three statements have no three results"));
-    };
+    let statements = [heads::select(owner), credits::select_live(owner, tx.now_s()), value];
+    let [head, paid_bytes, value] = tx.run_all(statements).await?;
     Ok(Before { head: head.first()?.unwrap_or(Head::NONE), paid_bytes: paid_bytes.one()?, value: value.first()? })
 }
 

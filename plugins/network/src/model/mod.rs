@@ -8,7 +8,7 @@ mod similarity;
 mod sums;
 
 pub use average::{Hundredths, average};
-pub use node::{AgentName, AgentRow, Edge, EdgeView, Ends, NodeView, Provenance};
+pub use node::{AgentRow, Edge, EdgeView, Ends, NodeView, Provenance};
 pub use picture::{Graph, render};
 pub use query::{EdgeFilter, KINDS, NetworkQuery};
 pub use similarity::{Candidate, METHOD, Method, SimilarAgentView, Subject, preselect, rank};

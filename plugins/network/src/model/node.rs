@@ -13,24 +13,6 @@ pub enum Provenance {
     Chain,
 }
 
-/// An agent by its number or its slug.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AgentName {
-    Id(AgentId),
-    Slug(String),
-}
-
-impl AgentName {
-    /// `None` for a number that no id reaches, and for what no slug holds.
-    pub fn parse(segment: &str) -> Option<Self> {
-        if !segment.is_empty() && segment.bytes().all(|byte| byte.is_ascii_digit()) {
-            return segment.parse().ok().map(|id| Self::Id(AgentId(id)));
-        }
-        let is_slug = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-        segment.bytes().all(is_slug).then(|| Self::Slug(segment.to_lowercase()))
-    }
-}
-
 /// A row of the view `agents_v1`.
 #[derive(Clone, Debug, Deserialize)]
 pub struct AgentRow {

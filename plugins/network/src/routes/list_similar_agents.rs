@@ -4,10 +4,13 @@ use super::records;
 use crate::{
     Network,
     error::UnknownAgent,
-    model::{AgentName, METHOD, Method, SimilarAgentView, Subject, preselect, rank},
+    model::{METHOD, Method, SimilarAgentView, Subject, preselect, rank},
     store::{agents, candidates},
 };
-use plugin_api::{AgentId, HandlerError, JsonSchema, Listed, Path, RequestContext, Route, extract::Limit};
+use plugin_api::{
+    AgentId, HandlerError, JsonSchema, Listed, Path, RequestContext, Route, contracts::registry::AgentName,
+    extract::Limit,
+};
 use serde::Serialize;
 
 /// Agents that are read and compared.

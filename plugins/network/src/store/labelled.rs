@@ -2,7 +2,7 @@
 //! stays one that is kept.
 
 use crate::model::Kind;
-use plugin_api::{HostError, Query, Tx, point::LabelledAddresses, sql};
+use plugin_api::{HostError, Query, Sql, Tx, point::LabelledAddresses, sql};
 
 /// A condition of SQL on an edge `e` to an agent `t`: neither end has a label.
 pub fn unlabelled(labelled: &[LabelledAddresses]) -> String {
@@ -22,9 +22,7 @@ pub async fn find(db: &impl Query, kind: Kind) -> Result<i64, HostError> {
 }
 
 pub async fn store(tx: &Tx, kind: Kind, edges: i64) -> Result<(), HostError> {
-    let store = sql("INSERT INTO network_labelled (kind, edges) VALUES ($1, $2) \
-         ON CONFLICT (kind) DO UPDATE SET edges = excluded.edges");
-    tx.execute(store.bind((kind.name(), edges))).await.map(drop)
+    tx.execute(Sql::upsert("network_labelled", "kind", "edges").bind((kind.name(), edges))).await.map(drop)
 }
 
 /// Counts them anew: what no label has is part of the number of all edges.

@@ -1,6 +1,6 @@
 //! The picture of the graph. One row.
 
-use plugin_api::{Hash256, HostError, Query, Tx, sql};
+use plugin_api::{Hash256, HostError, Query, Sql, Tx, sql};
 
 const ROW: i64 = 1;
 
@@ -14,7 +14,5 @@ pub async fn find(db: &impl Query) -> Result<Option<String>, HostError> {
 }
 
 pub async fn store(tx: &Tx, shown: Hash256, svg: &str) -> Result<(), HostError> {
-    let store = sql("INSERT INTO network_pictures (id, shown, svg) VALUES ($1, $2, $3) \
-         ON CONFLICT (id) DO UPDATE SET shown = excluded.shown, svg = excluded.svg");
-    tx.execute(store.bind((ROW, shown, svg))).await.map(drop)
+    tx.execute(Sql::upsert("network_pictures", "id", "shown, svg").bind((ROW, shown, svg))).await.map(drop)
 }

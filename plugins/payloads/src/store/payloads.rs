@@ -49,8 +49,7 @@ pub async fn count(tx: &Tx, upload: &Upload, limits: Limits) -> Result<[bool; 2]
     let count_total =
         sql("UPDATE payloads_totals SET payloads = payloads + 1, bytes = bytes + $1 WHERE id = 1 AND bytes + $1 <= $2")
             .bind((size, limits.total));
-    let counted = tx.batch(vec![count_client, count_total]).await?;
-    Ok([0, 1].map(|place| counted.get(place).is_some_and(|outcome| outcome.changes > 0)))
+    Ok(tx.run_all([count_client, count_total]).await?.map(|counted| counted.changes > 0))
 }
 
 pub async fn insert(tx: &Tx, upload: &Upload) -> Result<(), HostError> {

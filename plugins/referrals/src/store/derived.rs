@@ -1,11 +1,11 @@
 //! Agents, jobs and accounts, derived from chain events; and reads of agents.
 
-use crate::chain::{AccountCreated, JobCompleted};
+use crate::chain::AccountCreated;
 use plugin_api::{
     Address, AgentId, HostError, Query, Sql,
     contracts::{
         ChainEvent,
-        escrow::JobRequested,
+        escrow::{JobCompleted, JobRequested},
         registry::{AgentRegistered, OwnershipTransferred},
     },
     sql,

@@ -6,12 +6,12 @@ use crate::{
     config::Config,
     store::{
         caps::{self, Client, Share},
-        sends::{self, End, OpenSend, Table},
+        sends::{self, OpenSend, Table},
     },
 };
 use plugin_api::{
     HostError, Job, PluginContext,
-    chain::{IntentStatus, TxState},
+    chain::{IntentEnd, IntentStatus},
 };
 use std::time::Duration;
 
@@ -36,14 +36,8 @@ async fn follow(cx: PluginContext<Relay>) -> Result<(), HostError> {
 }
 
 async fn note(cx: &PluginContext<Relay>, table: Table, send: OpenSend, status: &IntentStatus) -> Result<(), HostError> {
-    let end = match status.state {
-        TxState::Final => Some(End::Done),
-        TxState::Failed if status.was_never_carried_out() => Some(End::Returned),
-        TxState::Failed => Some(End::Reverted),
-        _ => None,
-    };
     let (id, is_mined) = (send.id, status.block.is_some());
-    let Some(end) = end else {
+    let Some(end) = status.end() else {
         if is_mined == send.mined_at.is_some() {
             return Ok(());
         }
@@ -51,7 +45,7 @@ async fn note(cx: &PluginContext<Relay>, table: Table, send: OpenSend, status: &
     };
     let config = cx.plugin().config.clone();
     cx.write(async move |tx| {
-        if sends::end(tx, table, id, end).await? && end == End::Returned {
+        if sends::end(tx, table, id, end).await? && end == IntentEnd::Returned {
             caps::give_back(tx, &shares(&config, table, &send), send.created_at).await?;
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! What calls and accounts have in common: each is one intent of the gateway's journal, followed to its end.
 
 use super::caps::DAY_S;
-use plugin_api::{HostError, Query, Sql, Tx, sql};
+use plugin_api::{HostError, Query, Sql, Tx, chain::IntentEnd, sql};
 use serde::Deserialize;
 
 /// A table of what is sent.
@@ -60,25 +60,10 @@ pub async fn set_mined(tx: &Tx, table: Table, id: i64, is_mined: bool) -> Result
     tx.execute(sql(update).bind((id, is_mined.then(|| tx.now_s())))).await.map(drop)
 }
 
-/// How one ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    Done,
-    /// It failed in a block.
-    Reverted,
-    /// It never was in a block, and never will be.
-    Returned,
-}
-
 /// Ends one; returns false when it had ended.
-pub async fn end(tx: &Tx, table: Table, id: i64, end: End) -> Result<bool, HostError> {
-    let state = match end {
-        End::Done => "done",
-        End::Reverted => "reverted",
-        End::Returned => "returned",
-    };
+pub async fn end(tx: &Tx, table: Table, id: i64, end: IntentEnd) -> Result<bool, HostError> {
     let update = format!("UPDATE {} SET state = $2 WHERE id = $1 AND state = 'open'", table.name());
-    Ok(tx.execute(sql(update).bind((id, state))).await? > 0)
+    Ok(tx.execute(sql(update).bind((id, end))).await? > 0)
 }
 
 /// Removes hashes of clients and, later, what ended long ago. The job runs every hour.

@@ -33,7 +33,6 @@ fn hashes(bytes: &[u8]) -> Result<Vec<Hash>, HostError> {
 }
 
 pub fn upsert(epoch: i64, tile: &Tile) -> Sql {
-    let upsert = "INSERT INTO transparency_tiles (epoch, level, tile, hashes) VALUES ($1, $2, $3, $4) \
-        ON CONFLICT (epoch, level, tile) DO UPDATE SET hashes = excluded.hashes";
-    sql(upsert).bind((epoch, i64::from(tile.id.level), to_db(tile.id.index), tile.hashes.as_flattened()))
+    let upsert = Sql::upsert("transparency_tiles", "epoch, level, tile", "hashes");
+    upsert.bind((epoch, i64::from(tile.id.level), to_db(tile.id.index), tile.hashes.as_flattened()))
 }

@@ -4,7 +4,7 @@ use crate::{Validators, error::WaitlistError, model, store};
 use plugin_api::{
     HandlerError, HostErrorCode, JsonBody, JsonSchema, RequestContext, Route, Tx,
     handles::RateLimit,
-    response::{CreatedOrUpdated, IntoResponse, Problem, RawResponse, Response, WithHeader},
+    response::{CreatedOrUpdated, IntoResponse, Problem, Response},
 };
 use serde::{Deserialize, Serialize};
 
@@ -52,30 +52,16 @@ struct Receipt {
     total: i64,
 }
 
-/// A receipt, or a 429 for a client over the limit.
-enum JoinResponse {
-    Receipt(Receipt),
-    Busy { problem: Problem, retry_after_s: i64 },
-}
-
-impl IntoResponse for JoinResponse {
+impl IntoResponse for Receipt {
     fn into_response(self) -> Response {
-        match self {
-            Self::Receipt(value) => CreatedOrUpdated { created: value.status == Outcome::Added, value }.into_response(),
-            Self::Busy { problem, retry_after_s } => {
-                let body = serde_json::to_vec(&problem).unwrap_or_default();
-                let response = RawResponse { status: 429, content_type: "application/json".into(), body: body.into() };
-                let value = retry_after_s.to_string().into();
-                WithHeader { response, name: "retry-after".into(), value }.into_response()
-            }
-        }
+        CreatedOrUpdated { created: self.status == Outcome::Added, value: self }.into_response()
     }
 }
 
 async fn join_waitlist(
     cx: RequestContext<Validators>,
     JsonBody(SignUp { given, challenge }): JsonBody<SignUp>,
-) -> Result<JoinResponse, HandlerError<WaitlistError>> {
+) -> Result<Receipt, HandlerError<WaitlistError>> {
     let fields = given.check()?;
     let config = &cx.plugin().config;
     let signed = challenge.check(&fields, cx.environment(), (cx.now_s(), config.signatures_required))?;
@@ -83,16 +69,8 @@ async fn join_waitlist(
         check_signer(&cx, &fields, signed).await?;
     }
     let (client, per_hour) = (cx.client_network(), config.signups_per_hour);
-    let terms = Terms { entries_max: config.entries_max.into(), client: client.clone(), per_hour };
-    match cx.write(async move |tx| join(tx, &fields, signed.as_ref(), &terms).await).await {
-        Err(HandlerError::Caller(error @ WaitlistError::TooMany)) => {
-            let problem = Problem::new(429, "ip_rate_limited", error.to_string());
-            let problem = problem.hint("wait as long as the header Retry-After says");
-            let wait_s = store::signup_wait(&cx.db(), &client, per_hour, cx.now_s()).await?;
-            Ok(JoinResponse::Busy { problem, retry_after_s: wait_s.unwrap_or(1) })
-        }
-        written => Ok(JoinResponse::Receipt(written?)),
-    }
+    let terms = Terms { entries_max: config.entries_max.into(), client, per_hour };
+    cx.write(async move |tx| join(tx, &fields, signed.as_ref(), &terms).await).await
 }
 
 /// What a new entry depends on, beside its fields.
@@ -130,8 +108,10 @@ async fn join(
         (Some(known), Some(_)) if !known.is_signed => Outcome::Verified,
         (Some(_), _) => Outcome::Already,
     };
-    if status == Outcome::Added && store::signup_wait(tx, client, *per_hour, tx.now_s()).await?.is_some() {
-        return Err(WaitlistError::TooMany.into());
+    if status == Outcome::Added
+        && let Some(wait_s) = store::signup_wait(tx, client, *per_hour, tx.now_s()).await?
+    {
+        return Err(Problem::of(&WaitlistError::TooMany).header("retry-after", wait_s.to_string()).into());
     }
     if status == Outcome::Added && store::count_entries(tx).await? >= *entries_max {
         return Err(WaitlistError::Full.into());

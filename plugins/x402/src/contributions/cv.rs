@@ -26,11 +26,10 @@ pub async fn cv_claims(cx: PluginContext<X402>, input: CvClaimsInput) -> Result<
     let income = derived::received(&db, owner).await?;
     let spent = derived::paid(&db, owner).await?;
     let pending = record::pending(&db, owner).await?;
-    let more = |count: i64, listed: usize| u64::try_from(count).unwrap_or_default().saturating_sub(listed as u64);
-    let left_out = [
-        (RECEIPT.to_owned(), more(income.settled_count, received.len())),
-        (PAYMENT.to_owned(), more(spent.settled_count, paid.len())),
-    ];
+    let left_out = CvRecord::left_out([
+        (RECEIPT, income.settled_count, received.len()),
+        (PAYMENT, spent.settled_count, paid.len()),
+    ]);
     let mut nonces = BTreeSet::new();
     // Each payer numbers its own vouchers, so that two receipts may have one nonce.
     let receipts = received.iter().map(|settlement| {
@@ -51,7 +50,7 @@ pub async fn cv_claims(cx: PluginContext<X402>, input: CvClaimsInput) -> Result<
     Ok(CvRecord {
         covers: vec![RECEIPT.to_owned(), PAYMENT.to_owned()],
         claims: receipts.chain(payments).collect(),
-        left_out: left_out.into(),
+        left_out,
         summary,
         activity_types: crate::chain::EVENT_TYPES.map(str::to_owned).into(),
         ..CvRecord::default()
@@ -61,20 +60,12 @@ pub async fn cv_claims(cx: PluginContext<X402>, input: CvClaimsInput) -> Result<
 
 fn claim(kind: &str, id: String, settlement: &RecordSettlement) -> CvClaim {
     let RecordSettlement { payer, payee, nonce, amount, fee, tx, settled_at } = settlement;
-    let fields = members([
+    let fields = [
         ("payer", json!(payer)),
         ("payee", json!(payee)),
         ("amountWei", json!(amount)),
         ("feeWei", json!(fee)),
         ("nonce", json!(nonce)),
-    ]);
-    CvClaim {
-        kind: kind.to_owned(),
-        id,
-        stated_at: Some(*settled_at),
-        fields,
-        logs: vec![CvLog::new("x402Vault", "Settled", *tx)],
-        source: None,
-        note: None,
-    }
+    ];
+    CvClaim::new(kind, id, fields).stated(*settled_at).proved_by([CvLog::new("x402Vault", "Settled", *tx)])
 }

@@ -85,6 +85,7 @@ fn accepted(examined: &Examined) -> Result<CheckedPayment, HostError> {
 }
 
 /// In the caller's transaction.
+// Not by `cx.write`: the payment is reserved with the caller's rows, or not at all.
 pub async fn take(
     cx: PluginContext<X402>,
     tx: Tx,

@@ -1,9 +1,6 @@
 //! The vault: its functions, and its events with the arguments that handlers need.
 
-use plugin_api::{
-    Address, Event, Hash256, Wei,
-    contracts::{ChainEvent, ContractEvent},
-};
+use plugin_api::{Address, Event, Hash256, Wei, contracts::ContractEvent};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// Key of the contract in the gateway's configuration.
@@ -67,25 +64,19 @@ fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> 
     u64::deserialize(deserializer).map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX))
 }
 
-/// `x402.settled`: a settlement with its position on the chain.
+/// `x402.settled`: a settlement.
 #[derive(Serialize, Event)]
-#[event("x402.settled", subject = "x402", id = key)]
+#[event("x402.settled", subject = "x402", id = key, actor = settled.payer)]
 pub struct VoucherSettled<'a> {
     #[serde(flatten)]
     settled: &'a Settled,
-    tx: Hash256,
-    block: u64,
-    contract: &'a str,
-    event: &'a str,
     /// Payer and nonce.
     #[serde(skip)]
     key: String,
 }
 
 impl<'a> VoucherSettled<'a> {
-    pub fn of(event: &'a ChainEvent<Settled>) -> Self {
-        let ChainEvent { args, log, contract, event, .. } = event;
-        let key = format!("{}:{}", args.payer, args.nonce);
-        Self { settled: args, tx: log.tx, block: log.block, contract, event, key }
+    pub fn of(settled: &'a Settled) -> Self {
+        Self { settled, key: format!("{}:{}", settled.payer, settled.nonce) }
     }
 }

@@ -38,10 +38,8 @@ pub async fn account(db: &impl Query, vault: Address, payer: Address) -> Result<
 }
 
 pub fn set_account(vault: Address, payer: Address, account: &Account) -> Sql {
-    sql("INSERT INTO x402_accounts (vault, payer, balance, unlock_at, settled_count) VALUES ($1, $2, $3, $4, $5) \
-         ON CONFLICT (payer, vault) DO UPDATE SET balance = excluded.balance, unlock_at = excluded.unlock_at, \
-         settled_count = excluded.settled_count")
-    .bind((vault, payer, account.balance, account.unlock_at, account.settled_count))
+    let set = Sql::upsert("x402_accounts", "payer, vault", "balance, unlock_at, settled_count");
+    set.bind((payer, vault, account.balance, account.unlock_at, account.settled_count))
 }
 
 /// What a payer has at the last indexed block, without the deposits of blocks after `confirmed`. One statement, so of one block.
@@ -135,19 +133,13 @@ pub async fn paid(db: &impl Query, payer: Address) -> Result<Sums, HostError> {
 pub async fn count_settled(tx: &Tx, settled: &Settled, at_s: i64) -> Result<(), HostError> {
     let Settled { payer, payee, amount, fee, .. } = *settled;
     let all = totals(tx).await?;
-    let store = sql("INSERT INTO x402_totals (id, volume, settled_count) VALUES ($1, $2, $3) \
-         ON CONFLICT (id) DO UPDATE SET volume = excluded.volume, settled_count = excluded.settled_count");
+    let store = Sql::upsert("x402_totals", "id", "volume, settled_count");
     tx.defer(store.bind((TOTALS_ROW, all.volume.saturating_add(amount), all.settled_count + 1)))?;
     let received = received(tx, payee).await?.with(amount, fee);
-    let store = sql(
-        "INSERT INTO x402_payees (payee, volume, fees, settled_count, last_settled_at) VALUES ($1, $2, $3, $4, $5) \
-         ON CONFLICT (payee) DO UPDATE SET volume = excluded.volume, fees = excluded.fees, \
-         settled_count = excluded.settled_count, last_settled_at = excluded.last_settled_at",
-    );
+    let store = Sql::upsert("x402_payees", "payee", "volume, fees, settled_count, last_settled_at");
     tx.defer(store.bind((payee, received.volume, received.fees, received.settled_count, at_s)))?;
     let paid = paid(tx, payer).await?.with(amount, Wei::ZERO);
-    let store = sql("INSERT INTO x402_paid (payer, volume, settled_count) VALUES ($1, $2, $3) \
-         ON CONFLICT (payer) DO UPDATE SET volume = excluded.volume, settled_count = excluded.settled_count");
+    let store = Sql::upsert("x402_paid", "payer", "volume, settled_count");
     tx.defer(store.bind((payer, paid.volume, paid.settled_count)))
 }
 

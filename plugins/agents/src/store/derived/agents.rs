@@ -1,8 +1,7 @@
 //! Agents: every change returns the agent after it, for the event that is published.
 
-use super::batch;
-use crate::{chain::AgentUpdated, model};
-use plugin_api::{Address, AgentId, HostError, Query as _, Sql, Tx, Wei, sql};
+use crate::model;
+use plugin_api::{Address, AgentId, HostError, Query as _, Sql, Tx, Wei, contracts::registry::AgentUpdated, sql};
 
 /// The columns of an [`model::AgentRecord`].
 const RECORD: &str = "id, owner, name, endpoint, metadata_uri, price_per_job, bond, status, registered_at, jobs_completed, \
@@ -57,7 +56,7 @@ pub async fn set_status(
 ) -> Result<Option<(model::AgentStatus, model::AgentRecord)>, HostError> {
     let before = sql("SELECT status FROM agents_agents WHERE id = $1").bind(id);
     let set = set(id, "status = $2, active = $3").bind((status, status == model::AgentStatus::Active));
-    let [before, after] = batch(tx, [before, set]).await?;
+    let [before, after] = tx.run_all([before, set]).await?;
     let changed: Option<(model::AgentStatus, model::AgentRecord)> = before.first()?.zip(after.first()?);
     changed.iter().try_for_each(|(_, agent)| update_rendered(tx, agent))?;
     Ok(changed)
@@ -78,7 +77,7 @@ pub fn read_standing(id: AgentId) -> Sql {
 
 /// Returns the totals of an agent's jobs, and the agent.
 pub async fn standing(tx: &Tx, id: AgentId) -> Result<Option<(model::Standing, model::AgentRecord)>, HostError> {
-    let [standing, agent] = batch(tx, [read_standing(id), read(id)]).await?;
+    let [standing, agent] = tx.run_all([read_standing(id), read(id)]).await?;
     Ok(standing.first()?.zip(agent.first()?))
 }
 

@@ -1,17 +1,19 @@
 //! Jobs: every change returns the job after it, with its agent, for the event that is published.
 
 use super::{
-    batch,
     records::{self, RecordCounts},
     totals,
 };
 use crate::{
-    chain::{JobCompleted, JobDelivered, JobRefunded, JobResolved},
+    chain::{JobDelivered, JobRefunded},
     model::{JobFacts, JobStatus},
 };
 use plugin_api::{
     HostError, JobId, Sql, Tx,
-    contracts::{ChainEvent, escrow::JobRequested},
+    contracts::{
+        ChainEvent,
+        escrow::{JobCompleted, JobRequested, JobResolved},
+    },
     sql,
 };
 
@@ -27,7 +29,7 @@ fn set(id: JobId, status: JobStatus, columns: &str) -> Sql {
 }
 
 async fn change(tx: &Tx, id: JobId, set: Sql) -> Result<Option<JobFacts>, HostError> {
-    let [_, job] = batch(tx, [set, find(id)]).await?;
+    let [_, job] = tx.run_all([set, find(id)]).await?;
     job.first()
 }
 
@@ -39,7 +41,7 @@ pub async fn request(tx: &Tx, event: &ChainEvent<JobRequested>) -> Result<JobFac
         .bind((job.job_id, job.agent_id, job.client, job.amount, job.input_hash, &job.input_uri, JobStatus::Open))
         .bind((event.time_s, event.tx));
     let count = records::add(job.agent_id, RecordCounts { jobs: 1, ..RecordCounts::default() });
-    let [_, _, _, stored] = batch(tx, [insert, totals::count_job(), count, find(job.job_id)]).await?;
+    let [_, _, _, stored] = tx.run_all([insert, totals::count_job(), count, find(job.job_id)]).await?;
     stored.one()
 }
 

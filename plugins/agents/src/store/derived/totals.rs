@@ -1,7 +1,7 @@
 //! Totals that are maintained with each event, so that reads need no count.
 
 use super::{
-    agents, batch,
+    agents,
     records::{self, Settlement},
 };
 use crate::model::{AgentStatus, JobFacts, JobStatus, Standing};
@@ -42,7 +42,7 @@ pub async fn count_settled(tx: &Tx, job: &JobFacts, settlement: Settlement) -> R
         .bind((job.agent_id, job.client));
         let feedback = records::read_feedback(job.agent_id, job.client);
         let statements = [read(), earned, count_payer, feedback, agents::read_standing(job.agent_id)];
-        let [totals, earned, payers_jobs, feedback, standing] = batch(tx, statements).await?;
+        let [totals, earned, payers_jobs, feedback, standing] = tx.run_all(statements).await?;
         let is_first = payers_jobs.one::<i64>()? == 1;
         if is_first {
             newly_paid_feedback = feedback.first()?.unwrap_or(0);
@@ -53,7 +53,7 @@ pub async fn count_settled(tx: &Tx, job: &JobFacts, settlement: Settlement) -> R
         }
         (totals, earned)
     } else {
-        let [totals, earned] = batch(tx, [read(), earned]).await?;
+        let [totals, earned] = tx.run_all([read(), earned]).await?;
         (totals, earned)
     };
     let earned: (Wei, Wei) = earned.first()?.unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Validations: a request, and the latest response to it.
 
-use super::{batch, records, totals};
+use super::{records, totals};
 use crate::chain::{ValidationRequest, ValidationResponse};
 use plugin_api::{AgentId, HostError, JobId, Sql, Tx, contracts::ChainEvent, sql};
 
@@ -32,7 +32,7 @@ pub async fn respond(tx: &Tx, event: &ChainEvent<ValidationResponse>) -> Result<
     .bind((response.request_hash, response.response, &response.response_uri, &response.tag, event.time_s))
     .bind(event.tx);
     let name = sql("SELECT name FROM agents_agents WHERE id = $1").bind(response.agent_id);
-    let [before, _, name] = batch(tx, [before, update, name]).await?;
+    let [before, _, name] = tx.run_all([before, update, name]).await?;
     if let Some((agent, before)) = before.first::<(AgentId, Option<u8>)>()? {
         tx.defer(records::add_response(agent, before, response.response))?;
         if before.is_none() {

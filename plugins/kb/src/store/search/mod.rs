@@ -62,7 +62,6 @@ impl Index {
 
 /// Pages with their bodies, [`pages::PageRow`], in any order.
 pub async fn read(db: &impl Query, hits: &[Hit]) -> Result<handles::StatementResult, HostError> {
-    let places: Vec<String> = (1..=hits.len()).map(|place| format!("${place}")).collect();
-    let read = sql(format!("{} WHERE p.id IN ({})", pages::SELECT, places.join(", ")));
-    db.run(hits.iter().fold(read, |read, hit| read.bind(hit.id))).await
+    let read = sql(format!("{} WHERE p.id", pages::SELECT));
+    db.run(read.push_in(hits.iter().map(|hit| hit.id))).await
 }

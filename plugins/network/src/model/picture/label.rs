@@ -35,22 +35,6 @@ fn is_mark(letter: char) -> bool {
             | 0x1ab0..=0x1aff | 0x1dc0..=0x1dff | 0x20d0..=0x20ff | 0xfe20..=0xfe2f)
 }
 
-/// In XML text and attributes.
-pub fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            letter => escaped.push(letter),
-        }
-    }
-    escaped
-}
-
 /// An estimate of how wide a text of 11 pixels is.
 pub fn width(text: &str) -> f64 {
     text.chars().map(|letter| if u32::from(letter) >= 0x1100 && letter != '…' { 11.5 } else { 6.4 }).sum()
@@ -76,6 +60,5 @@ mod tests {
             assert_eq!(label(name), drawn, "{name:?}");
         }
         assert_eq!(label(&"x".repeat(300)).chars().count(), CHARS_MAX);
-        assert_eq!(escaped("<a b=\"c\">'&"), "&lt;a b=&quot;c&quot;&gt;&#39;&amp;");
     }
 }

@@ -3,10 +3,11 @@
 
 use super::{
     graph::{Arc, Graph, Node, Party},
-    label::{escaped, label, width},
+    label::{label, width},
     layout::{Area, Point, layout},
 };
 use crate::model::Kind;
+use plugin_api::format::xml_escaped;
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 1000.0;
@@ -36,7 +37,7 @@ pub fn render(graph: &Graph, network: &str) -> String {
 fn write_all(svg: &mut String, graph: &Graph, points: &[Point], network: &str) -> std::fmt::Result {
     let agents = graph.nodes.iter().filter(|node| matches!(node.party, Party::Agent(_))).count();
     let (edges, clients) = (graph.arcs.len(), graph.nodes.len() - agents);
-    let network = escaped(&label(network));
+    let network = xml_escaped(&label(network));
     let counts = format!(
         "{}, {}, {} of {} by volume",
         counted(agents, "agent"),
@@ -127,7 +128,7 @@ fn write_node(svg: &mut String, node: &Node, at: Point, radius: f64) -> std::fmt
         Party::Agent(_) if node.is_active => (ACTIVE, "#ffffff"),
         Party::Agent(_) => (INACTIVE, "#ffffff"),
     };
-    let (x, y, name) = (at.x, at.y, escaped(&drawn_name(node)));
+    let (x, y, name) = (at.x, at.y, xml_escaped(&drawn_name(node)));
     write!(
         svg,
         "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" fill=\"{fill}\" stroke=\"{stroke}\" stroke-width=\"1.2\"><title>"
@@ -201,7 +202,7 @@ fn write_labels(svg: &mut String, graph: &Graph, points: &[Point]) -> std::fmt::
              paint-order=\"stroke\">{}</text>",
             place.x,
             place.y,
-            escaped(&name)
+            xml_escaped(&name)
         )?;
     }
     Ok(())

@@ -1,12 +1,11 @@
 //! Agents: whom they count for, and what a job costs. The plugin agents indexes the rest.
 
 use super::folded;
-use crate::chain::AgentUpdated;
 use plugin_api::{
     Address, Sql,
     contracts::{
         ChainEvent,
-        registry::{AgentRegistered, OwnershipTransferred},
+        registry::{AgentRegistered, AgentUpdated, OwnershipTransferred},
     },
     sql,
 };
@@ -28,7 +27,7 @@ pub fn set_owner(event: &ChainEvent<OwnershipTransferred>) -> Sql {
 }
 
 pub fn set_price(event: &ChainEvent<AgentUpdated>) -> Sql {
-    let AgentUpdated { id, price_per_job } = &event.args;
+    let AgentUpdated { id, price_per_job, .. } = &event.args;
     sql("UPDATE network_agents SET price = $2 WHERE id = $1").bind((id, price_per_job.sort_key()))
 }
 

@@ -3,7 +3,7 @@
 
 use super::folded;
 use crate::model::{Kind, Parties, Settlement, Sums};
-use plugin_api::{Address, HostError, HostErrorCode, Query as _, Sql, Tx, handles::StatementResult, sql};
+use plugin_api::{Address, HostError, Query as _, Sql, Tx, sql};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -40,9 +40,8 @@ struct Place {
 
 /// Adds a settlement to the sums of its parties, and to those of their edge.
 pub async fn add(tx: &Tx, parties: &Parties, settlement: Settlement) -> Result<(), HostError> {
-    let mut found = tx.batch(vec![select_pair(parties), select_place(parties)]).await?.into_iter();
-    let pair: Option<Pair> = next(&mut found)?.first()?;
-    let place: Place = next(&mut found)?.one()?;
+    let [pair, place] = tx.run_all([select_pair(parties), select_place(parties)]).await?;
+    let (pair, place): (Option<Pair>, Place) = (pair.first()?, place.one()?);
     let more = Sums::of(&settlement);
     match (pair, place.edge) {
         (Some(pair), _) => {
@@ -60,11 +59,6 @@ pub async fn add(tx: &Tx, parties: &Parties, settlement: Settlement) -> Result<(
             total_edge(tx, edge).await
         }
     }
-}
-
-fn next(results: &mut impl Iterator<Item = StatementResult>) -> Result<StatementResult, HostError> {
-    let missing = || HostError::new(HostErrorCode::Internal, "the gateway answered fewer statements than it was given");
-    results.next().ok_or_else(missing)
 }
 
 fn payee(parties: &Parties) -> String {
