@@ -8,7 +8,7 @@ use super::{
     response::{self, AdminResponse},
 };
 use gateway::Gateway;
-use gateway::lifecycle::Action;
+use gateway::lifecycle::OperatorAction;
 use gateway_storage::StorageError;
 use gateway_telemetry::MetricsRecorder;
 use http::{HeaderValue, Method, Request, StatusCode, header, request::Parts};
@@ -72,7 +72,7 @@ pub async fn respond(context: &AdminContext, request: Request<Incoming>, peer: S
         ["plugins", name, "controls", control, action] => {
             actions::press(&context.gateway, (name, control, action), &operator).await
         }
-        ["plugins", name, action] => match Action::parse(action) {
+        ["plugins", name, action] => match OperatorAction::parse(action) {
             Some(_) if head.method != Method::POST => not_allowed("POST"),
             Some(action) => actions::operate(&context.gateway, action, name, &operator).await,
             None => unknown(),

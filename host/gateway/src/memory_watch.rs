@@ -51,11 +51,12 @@ pub async fn run(host: Arc<HostContext>, warn_mib: u64, stop: CancellationToken)
 
 /// Of the plugins that have some: how many, and the operations that have a thread just now: `12 (giant_body, job sweep)`.
 fn calls_in_progress(host: &HostContext) -> Vec<(Arc<ActivePlugin>, String)> {
-    let running = polls::running_places();
+    let running = polls::running_operations();
     let line = |plugin: &ActivePlugin| {
-        let places = running.iter().filter(|(owner, _)| **owner == *plugin.name()).map(|(_, place)| &**place);
-        let places: Vec<&str> = places.collect();
-        let on_threads = if places.is_empty() { String::new() } else { format!(" ({})", places.join(", ")) };
+        let operations =
+            running.iter().filter(|(owner, _)| **owner == *plugin.name()).map(|(_, operation)| &**operation);
+        let operations: Vec<&str> = operations.collect();
+        let on_threads = if operations.is_empty() { String::new() } else { format!(" ({})", operations.join(", ")) };
         format!("{}{on_threads}", plugin.in_flight())
     };
     let active = host.active.list();

@@ -6,7 +6,7 @@ use super::{
     fetch,
     handle::cut,
     index_position, local_file, log_subscription,
-    polls::{BACKGROUND_TASK, HostFrame, PluginCall, UnwatchedFrame, current_place, in_host, in_other_plugins},
+    polls::{BACKGROUND_TASK, HostFrame, PluginCall, UnwatchedFrame, current_operation, in_host, in_other_plugins},
     queue,
     refused_transaction::undeclared_transaction,
     services::{call_service, check_used},
@@ -31,7 +31,7 @@ use plugin_api::{
 };
 use std::{collections::BTreeMap, future::ready, sync::Arc, time::Duration};
 
-/// The place of blocking work outside of all operations.
+/// The operation of blocking work that no other one asks for.
 const BLOCKING_WORK: &str = "blocking work";
 
 #[derive(Clone)]
@@ -220,8 +220,8 @@ impl Host for Capabilities {
             drop(task);
             return Task_TO::from_value(SpawnedTask(None), TD_Opaque);
         }
-        let (stop, place) = (self.handle.stop.clone(), self.handle.place(BACKGROUND_TASK));
-        let task = PluginCall::new(self.handle.gate.clone(), place, || task);
+        let (stop, operation) = (self.handle.stop.clone(), self.handle.operation_number(BACKGROUND_TASK));
+        let task = PluginCall::new(self.handle.gate.clone(), operation, || task);
         let running = self.handle.tasks.spawn(async move {
             tokio::select! {
                 () = stop.cancelled() => {}
@@ -235,13 +235,13 @@ impl Host for Capabilities {
         read_tracking::mark_uncacheable();
         let permits = self.handle.blocking.clone();
         // It belongs to the operation that asks for it. A thread of the plugin's own has none.
-        let place = current_place().unwrap_or_else(|| self.handle.place(BLOCKING_WORK));
+        let operation = current_operation().unwrap_or_else(|| self.handle.operation_number(BLOCKING_WORK));
         async move {
             // Held until the work is done, even when the caller has gone. The semaphore is never closed.
             let permit = permits.acquire_owned().await;
             let work = move || {
                 let _permit = permit;
-                let _frame = UnwatchedFrame::enter(place);
+                let _frame = UnwatchedFrame::enter(operation);
                 futures_util::FutureExt::now_or_never(work)
             };
             let finished = tokio::task::spawn_blocking(work).await;
@@ -340,9 +340,9 @@ impl Host for Capabilities {
         async move { capabilities.fetch_streamed(&request, body).await.into() }.into_ffi()
     }
 
-    fn fault(&self, place: RStr<'_>, fault: Fault) {
+    fn fault(&self, operation: RStr<'_>, fault: Fault) {
         read_tracking::mark_uncacheable();
-        self.handle.fault(place.as_str(), &fault);
+        self.handle.fault(operation.as_str(), &fault);
     }
 
     fn count(&self, metric: RStr<'_>, labels: RStr<'_>, amount: u64) {

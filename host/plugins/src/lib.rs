@@ -51,7 +51,7 @@ pub use doorkeeper::Doorkeeper;
 pub use handle::{FenceCause, FenceRequest, PluginHandle, PluginOperation};
 pub use host_context::HostContext;
 pub use loading::{
-    DiscoverError, FolderChanges, InspectProblem, LateLibrary, LoadError, LoadOutcome, LoadedPlugin, PluginError,
+    DiscoverError, FolderChanges, InspectProblem, LoadError, LoadOutcome, LoadedPlugin, PendingLibrary, PluginError,
     PluginFile, PluginFolder, discover, inspect, load_folder, missing_consent, open, trial,
 };
 pub use log_subscription::{MIGRATION as LOG_SUBSCRIPTIONS_MIGRATION, forget as forget_log_subscriptions};

@@ -2,7 +2,7 @@
 //!
 //! The rule: a plugin reaches the queues that its manifest declares, which are tables of its own, and no others.
 
-use super::{ActivePlugin, HostContext, active_plugin::queue_place, polls::GateClosed};
+use super::{ActivePlugin, HostContext, active_plugin::queue_operation, polls::GateClosed};
 use abi_stable::std_types::RResult;
 use futures_util::future::BoxFuture;
 use gateway_clock::Clock;
@@ -40,7 +40,7 @@ pub async fn worker(
         store: QueueStore::new(host.database.clone(), &spec.table, limits, has_jitter),
         clock: host.clock.clone(),
         wakes: host.queues.clone(),
-        tasks: Arc::new(Handler { plugin: plugin.clone(), index, place: queue_place(&spec.table), timeout }),
+        tasks: Arc::new(Handler { plugin: plugin.clone(), index, name: queue_operation(&spec.table), timeout }),
         stop: plugin.handle.stop.clone(),
         drain_timeout,
     })
@@ -48,7 +48,7 @@ pub async fn worker(
 
 async fn limits(plugin: &Arc<ActivePlugin>, index: u32) -> Result<QueueLimits, String> {
     let Some(operation) = plugin.operations.queue(index) else { return Err("it has no handler".into()) };
-    match plugin.call(operation.place, || plugin.object.queue_limits(index)).await {
+    match plugin.call(operation.number, || plugin.object.queue_limits(index)).await {
         Ok(RResult::ROk(limits)) => serde_json::from_slice(&limits).map_err(|error| error.to_string()),
         Ok(RResult::RErr(fault)) => Err(fault.message.to_string()),
         Err(GateClosed) => Err("the plugin is fenced".into()),
@@ -59,7 +59,7 @@ async fn limits(plugin: &Arc<ActivePlugin>, index: u32) -> Result<QueueLimits, S
 struct Handler {
     plugin: Arc<ActivePlugin>,
     index: u32,
-    place: String,
+    name: String,
     timeout: Duration,
 }
 
@@ -70,12 +70,12 @@ impl RunTasks for Handler {
     }
 
     fn run(&self, task: QueueTask) -> BoxFuture<'static, TaskResult> {
-        let (plugin, index, place, timeout) = (self.plugin.clone(), self.index, self.place.clone(), self.timeout);
-        Box::pin(async move { run(&plugin, index, &place, timeout, task).await })
+        let (plugin, index, name, timeout) = (self.plugin.clone(), self.index, self.name.clone(), self.timeout);
+        Box::pin(async move { run(&plugin, index, &name, timeout, task).await })
     }
 }
 
-async fn run(plugin: &Arc<ActivePlugin>, index: u32, place: &str, timeout: Duration, task: QueueTask) -> TaskResult {
+async fn run(plugin: &Arc<ActivePlugin>, index: u32, name: &str, timeout: Duration, task: QueueTask) -> TaskResult {
     let Some(_in_flight) = plugin.acquire() else { return TaskResult::NotStarted };
     let Some(operation) = plugin.operations.queue(index) else { return TaskResult::NotStarted };
     let Ok(probe) = plugin.handle.admit(operation) else { return TaskResult::NotStarted };
@@ -83,15 +83,15 @@ async fn run(plugin: &Arc<ActivePlugin>, index: u32, place: &str, timeout: Durat
         Ok(task) => FfiBytes::from(task),
         Err(error) => return TaskResult::Failed(error.to_string()),
     };
-    let call = plugin.call(operation.place, || plugin.object.run_task(index, task));
+    let call = plugin.call(operation.number, || plugin.object.run_task(index, task));
     match tokio::time::timeout(timeout, call).await {
         Err(_elapsed) => {
-            plugin.handle.timed_out(place, timeout);
+            plugin.handle.timed_out(name, timeout);
             TaskResult::Failed(format!("it took longer than {timeout:?}"))
         }
         Ok(Err(GateClosed)) => TaskResult::NotStarted,
         Ok(Ok(RResult::RErr(fault))) => {
-            plugin.handle.fault(place, &fault);
+            plugin.handle.fault(name, &fault);
             TaskResult::Failed(fault.message.to_string())
         }
         Ok(Ok(RResult::ROk(end))) => match serde_json::from_slice(&end) {

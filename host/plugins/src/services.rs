@@ -144,17 +144,17 @@ impl<'c> Provider<'c> {
         let operation = provider.operations.service(self.index).ok_or_else(off)?;
         let paused = |_| disabled(format!("the service {service} is paused, because it failed too often"));
         let probe = provider.handle.admit(operation).map_err(paused)?;
-        let call = provider.call(operation.place, begin);
-        let place = format!("service {service}");
+        let call = provider.call(operation.number, begin);
+        let name = format!("service {service}");
         let failed = || HostError::new(HostErrorCode::Unavailable, format!("the service {service} failed"));
         match tokio::time::timeout(SERVICE_TIMEOUT, call).await {
             Ok(Ok(RResult::ROk(output))) => {
                 if let Some(reason) = excess("the answer of a service", output.len(), CONTRIBUTION_BYTES_MAX) {
-                    provider.handle.error(&place, reason);
+                    provider.handle.error(&name, reason);
                     return Err(failed());
                 }
                 if let Err(reason) = provider.outputs.check_service(self.index, &output) {
-                    provider.handle.error(&place, format!("an answer has another shape: {reason}"));
+                    provider.handle.error(&name, format!("an answer has another shape: {reason}"));
                     return Err(failed());
                 }
                 provider.handle.end_probe(operation, probe);
@@ -162,12 +162,12 @@ impl<'c> Provider<'c> {
             }
             Ok(Ok(RResult::RErr(_))) if is_excused() => Err(failed()),
             Ok(Ok(RResult::RErr(fault))) => {
-                provider.handle.fault(&place, &fault);
+                provider.handle.fault(&name, &fault);
                 Err(failed())
             }
             Ok(Err(GateClosed)) => Err(off()),
             Err(_elapsed) => {
-                provider.handle.timed_out(&place, SERVICE_TIMEOUT);
+                provider.handle.timed_out(&name, SERVICE_TIMEOUT);
                 let message = format!("the service {service} did not answer within {SERVICE_TIMEOUT:?}");
                 Err(HostError::new(HostErrorCode::Timeout, message))
             }

@@ -2,7 +2,7 @@
 //! operator switches it off and on again.
 
 use super::{LIMIT, assert_internal, assert_others_serve, call, gateway_with, post, report, switch};
-use gateway::lifecycle::Action;
+use gateway::lifecycle::OperatorAction;
 use gateway_plugins::{FenceCause, FenceRequest, PluginState};
 use plugin_testing::{TestGateway, TestResponse, json};
 use std::time::Duration;
@@ -66,7 +66,7 @@ async fn it_comes_back_with_a_call_that_succeeds_and_pauses_longer_with_one_that
 async fn an_operator_ends_a_pause_at_once() {
     let gateway = fragile().await;
     until_paused(&gateway, "panic_on/1").await;
-    let resumed = gateway.gateway().plugins.operate(Action::Resume, "hostile", "the test").await.unwrap();
+    let resumed = gateway.gateway().plugins.operate(OperatorAction::Resume, "hostile", "the test").await.unwrap();
     assert!(resumed.is_reached && resumed.report.paused.is_empty(), "{resumed:?}");
     assert_eq!(call(&gateway, "panic_on/2").await.status, 200);
     gateway.stop().await;

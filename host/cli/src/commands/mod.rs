@@ -28,7 +28,7 @@ use crate::key_secrecy;
 use crate::output::Output;
 use exit::{config_problems, failure, printed};
 use gateway::StartError;
-use gateway::lifecycle::Action;
+use gateway::lifecycle::OperatorAction;
 use gateway_config::Config;
 use runtime::{with_runtime, with_serving_runtime};
 use serde_json::json;
@@ -58,16 +58,16 @@ fn run_command(cli: &Cli, output: Output, command: Command) -> ExitCode {
         },
         Command::Plugins(PluginsCommand::Purge(purge)) => purge::run(output, &purge, &cli.overrides),
         Command::Plugins(PluginsCommand::Enable(switch)) => {
-            operate::run(output, Action::Enable, &switch, &cli.overrides)
+            operate::run(output, OperatorAction::Enable, &switch, &cli.overrides)
         }
         Command::Plugins(PluginsCommand::Disable(switch)) => {
-            operate::run(output, Action::Disable, &switch, &cli.overrides)
+            operate::run(output, OperatorAction::Disable, &switch, &cli.overrides)
         }
         Command::Plugins(PluginsCommand::Reindex(switch)) => {
-            operate::run(output, Action::Reindex, &switch, &cli.overrides)
+            operate::run(output, OperatorAction::Reindex, &switch, &cli.overrides)
         }
         Command::Plugins(PluginsCommand::Resume(switch)) => {
-            operate::run(output, Action::Resume, &switch, &cli.overrides)
+            operate::run(output, OperatorAction::Resume, &switch, &cli.overrides)
         }
         Command::Check => check::run(output, &cli.overrides),
         Command::Init(new) => init::run(output, &new),

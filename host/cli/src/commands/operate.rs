@@ -6,12 +6,12 @@ use super::runtime::with_runtime;
 use crate::arguments::Switch;
 use crate::exit_code::ExitCode;
 use crate::output::Output;
-use gateway::lifecycle::Action;
+use gateway::lifecycle::OperatorAction;
 use gateway_admin::client::ClientError;
 use gateway_config::Overrides;
 use serde_json::Value;
 
-pub fn run(output: Output, action: Action, switch: &Switch, overrides: &Overrides) -> ExitCode {
+pub fn run(output: Output, action: OperatorAction, switch: &Switch, overrides: &Overrides) -> ExitCode {
     let client = match admin_client(switch.admin.as_deref(), overrides) {
         Ok(client) => client,
         Err(code) => return code,

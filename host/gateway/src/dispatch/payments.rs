@@ -39,7 +39,7 @@ pub struct Payments {
 
 /// A price, and the URL that is paid for.
 #[derive(Clone, Debug)]
-pub struct Due {
+pub struct PricedResource {
     pub price: Price,
     pub resource: String,
 }
@@ -62,11 +62,11 @@ impl Payments {
     }
 
     /// The response to a request that has to be paid: 402 with the price, or 503 while nobody can pay.
-    pub async fn required(&self, due: &Due, refused: Option<String>) -> ErrorResponse {
-        if due.price.payee.is_none() {
+    pub async fn required(&self, priced: &PricedResource, refused: Option<String>) -> ErrorResponse {
+        if priced.price.payee.is_none() {
             return disabled("this request has a price, and nobody is configured who could be paid");
         }
-        let input = OfferInput { price: due.price.clone(), resource: due.resource.clone(), refused };
+        let input = OfferInput { price: priced.price.clone(), resource: priced.resource.clone(), refused };
         match self.call(payment::OFFER, &input).await {
             Ok(Offer::Terms(terms)) => payment_required(terms),
             Ok(Offer::Disabled(reason)) => disabled(reason),
@@ -75,14 +75,14 @@ impl Payments {
     }
 
     /// Checks the payment that came, by itself and with the chain.
-    pub async fn check(&self, due: &Due, payment: &str) -> Result<CheckedPayment, ErrorResponse> {
-        if due.price.payee.is_none() {
-            return Err(self.required(due, None).await);
+    pub async fn check(&self, priced: &PricedResource, payment: &str) -> Result<CheckedPayment, ErrorResponse> {
+        if priced.price.payee.is_none() {
+            return Err(self.required(priced, None).await);
         }
-        let (price, resource) = (due.price.clone(), due.resource.clone());
+        let (price, resource) = (priced.price.clone(), priced.resource.clone());
         match self.call(payment::CHECK, &CheckInput { price, resource, payment: payment.to_owned() }).await? {
             Check::Accepted(checked) => Ok(checked),
-            Check::Refused(reason) => Err(self.required(due, Some(reason)).await),
+            Check::Refused(reason) => Err(self.required(priced, Some(reason)).await),
             Check::Malformed(reason) => {
                 let hint =
                     "GET /api/x402/supported says what a payment looks like; without one the answer is the price";
@@ -93,12 +93,17 @@ impl Payments {
     }
 
     /// Takes the payment until `until_s`. Returns what the client is told when it is kept.
-    pub async fn reserve(&self, due: &Due, checked: CheckedPayment, until_s: i64) -> Result<String, ErrorResponse> {
-        let (price, resource) = (due.price.clone(), due.resource.clone());
+    pub async fn reserve(
+        &self,
+        priced: &PricedResource,
+        checked: CheckedPayment,
+        until_s: i64,
+    ) -> Result<String, ErrorResponse> {
+        let (price, resource) = (priced.price.clone(), priced.resource.clone());
         let input = payment::ReserveInput { price, resource, checked, until_s: Some(until_s) };
         match self.call(payment::RESERVE, &input).await? {
             Reserve::Reserved(receipt) => Ok(receipt),
-            Reserve::Refused(reason) => Err(self.required(due, Some(reason)).await),
+            Reserve::Refused(reason) => Err(self.required(priced, Some(reason)).await),
             Reserve::Disabled(reason) => Err(disabled(reason)),
         }
     }

@@ -6,8 +6,8 @@
 
 use super::{
     Topics,
-    late_starts::LateStarts,
     own_thread::{drop_apart, run_apart},
+    pending_starts::PendingStarts,
     registry::{InactiveReason, PluginRegistry},
 };
 use crate::{
@@ -76,7 +76,7 @@ pub struct PluginManager {
     pub(super) registry: Mutex<PluginRegistry>,
     /// Held while plugins are started or stopped, but not while a constructor takes long.
     pub(super) changes: tokio::sync::Mutex<()>,
-    pub(super) late_starts: LateStarts,
+    pub(super) pending_starts: PendingStarts,
     /// For work in the background.
     pub(super) me: Weak<Self>,
     /// Where plugins are looked for while the gateway runs.
@@ -89,7 +89,7 @@ impl PluginManager {
             parts,
             registry: Mutex::default(),
             changes: tokio::sync::Mutex::default(),
-            late_starts: LateStarts::default(),
+            pending_starts: PendingStarts::default(),
             me: me.clone(),
             folder: Mutex::default(),
         });
@@ -179,7 +179,7 @@ impl PluginManager {
         Box::pin(async move {
             let _transition = self.changes.lock().await;
             self.registry.lock().is_closed = true;
-            self.late_starts.give_up();
+            self.pending_starts.give_up();
             let leaving = self.registry.lock().leaving(&BTreeSet::new());
             for name in leaving {
                 self.stop_plugin(&name, PluginState::Stopped, "the gateway stops").await;

@@ -6,9 +6,9 @@
 use super::{
     clashes::{Claimant, losers},
     construction::Construction,
-    late_starts::LateStart,
     manager::PluginManager,
     own_thread::drop_apart,
+    pending_starts::PendingStart,
     registry::InactiveReason,
 };
 use gateway_config::Config;
@@ -77,7 +77,7 @@ impl PluginManager {
                 tracing::warn!(plugin = name, "its constructor takes long: the others start meanwhile");
                 let reason = "its constructor has not returned yet".to_owned();
                 self.registry.lock().note(name, InactiveReason { state: PluginState::Starting, reason });
-                self.follow(LateStart::Construction(construction));
+                self.await_start(PendingStart::Construction(construction));
                 Ok(())
             }
         }
@@ -119,10 +119,10 @@ impl PluginManager {
             scope: scope.clone(),
             manifest: loaded.manifest.clone(),
         };
-        let (construct, place) = (loaded.module.construct(), handle.place("drop"));
+        let (construct, dropping) = (loaded.module.construct(), handle.operation_number("drop"));
         let work = move || {
             let constructed = construct(host.into_host_box(), FfiBytes::from(config)).into_result();
-            constructed.map(|object| OwnedObject::new(object, place))
+            constructed.map(|object| OwnedObject::new(object, dropping))
         };
         DetachedCall::start(loaded.name(), work)
             .map_err(|error| InactiveReason::failed(format!("no thread can be started for its constructor: {error}")))

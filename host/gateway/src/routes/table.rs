@@ -1,6 +1,6 @@
 //! The route table in use: replaced as a whole whenever the set of plugins changes.
 
-use super::{Found, HOST, IpLimits, Route, RouteConflict, Router, Target, router::SEARCH};
+use super::{HOST, IpLimits, Route, RouteConflict, RouteLookup, Router, Target, router::SEARCH};
 use arc_swap::{ArcSwap, Guard};
 use gateway_config::Config;
 use gateway_http::RouteLabel;
@@ -61,7 +61,7 @@ impl RouteTable {
     }
 
     /// Where a request leads right now.
-    pub fn find(&self, method: &Method, path: &str) -> Found {
+    pub fn find(&self, method: &Method, path: &str) -> RouteLookup {
         self.router.load().find(method, path)
     }
 
