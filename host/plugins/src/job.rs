@@ -23,7 +23,7 @@ pub async fn run(plugin: &Arc<ActivePlugin>, job: u32) -> Result<(), JobFailure>
         JobFailure::Failed(format!("it failed too often and is paused for {seconds} s: {}", paused.reason))
     })?;
     let name = format!("job {}", spec.name);
-    let mut overrun = Overrun {
+    let mut timeout_guard = TimeoutGuard {
         plugin,
         operation: &name,
         limit: Duration::from_millis(spec.timeout_ms),
@@ -31,7 +31,7 @@ pub async fn run(plugin: &Arc<ActivePlugin>, job: u32) -> Result<(), JobFailure>
         begun: Instant::now(),
     };
     let outcome = plugin.call(operation.number, || plugin.object.run_job(job)).await;
-    overrun.is_over = true;
+    timeout_guard.is_over = true;
     match outcome {
         Ok(RResult::ROk(())) => {
             plugin.handle.end_probe(operation, probe);
@@ -51,7 +51,7 @@ pub async fn run(plugin: &Arc<ActivePlugin>, job: u32) -> Result<(), JobFailure>
 }
 
 /// Records a fault when the runner drops a run that exceeded its time limit, but not when it drops one for a stop.
-struct Overrun<'a> {
+struct TimeoutGuard<'a> {
     plugin: &'a ActivePlugin,
     operation: &'a str,
     limit: Duration,
@@ -59,7 +59,7 @@ struct Overrun<'a> {
     begun: Instant,
 }
 
-impl Drop for Overrun<'_> {
+impl Drop for TimeoutGuard<'_> {
     fn drop(&mut self) {
         if !self.is_over && self.begun.elapsed() >= self.limit {
             self.plugin.handle.timed_out(self.operation, self.limit);

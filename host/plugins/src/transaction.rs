@@ -8,7 +8,7 @@ use crate::{
     bounds::EVENTS_PER_TRANSACTION_MAX,
     charge::{ChargeOutcome, RequestCharge},
     log_subscription,
-    lost_commit::{self, CommitMark, Outcome},
+    lost_commit::{self, CommitMark, CommitOutcome},
     queue,
     write_admission::WritePermit,
 };
@@ -207,9 +207,9 @@ impl PluginTransaction {
             return Err(CommitError::Storage(error));
         };
         match lost_commit::find_out(&self.host.database, mark, &self.attempt).await {
-            Some(Outcome::Committed) => Ok(()),
-            Some(Outcome::Replayed) => Err(CommitError::Replay),
-            Some(Outcome::NotCommitted) | None => Err(CommitError::Storage(error)),
+            Some(CommitOutcome::Committed) => Ok(()),
+            Some(CommitOutcome::Replayed) => Err(CommitError::Replay),
+            Some(CommitOutcome::NotCommitted) | None => Err(CommitError::Storage(error)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{
     slot_memory::{self, BYTES, SLOTS},
-    start_deaths::{self, DeathsByPlugin, StartPhase, Starting},
+    start_deaths::{self, DeathsByPlugin, StartAttempt, StartPhase},
 };
 use parking_lot::Mutex;
 use std::{
@@ -29,7 +29,7 @@ struct CrashRecord {
     operations: Mutex<File>,
     deaths: Mutex<DeathsByPlugin>,
     /// The starts that have not ended. One that takes long does not keep the others waiting.
-    starting: Mutex<Vec<Starting>>,
+    starting: Mutex<Vec<StartAttempt>>,
     /// By plugin: what was running when the process before this one died.
     found: BTreeMap<String, BTreeSet<String>>,
 }
@@ -86,11 +86,11 @@ pub fn note_operation(plugin: &str, name: &str) {
 }
 
 /// A plugin starts; dropped when its code has returned.
-pub struct StartMark(Starting);
+pub struct StartMark(StartAttempt);
 
 /// To be called before the plugin's code.
 pub fn start_mark(plugin: &str, sha256: Option<&str>, phase: StartPhase) -> StartMark {
-    let starting = Starting { plugin: plugin.to_owned(), sha256: sha256.map(str::to_owned), phase };
+    let starting = StartAttempt { plugin: plugin.to_owned(), sha256: sha256.map(str::to_owned), phase };
     if let Some(record) = RECORD.get() {
         record.change_starting(|list| list.push(starting.clone()));
     }
@@ -128,7 +128,7 @@ impl CrashRecord {
         fs::create_dir_all(&folder)?;
         let mut found = running_in(&folder);
         let mut deaths: DeathsByPlugin = start_deaths::read(&folder.join(DEATHS_FILE)).unwrap_or_default();
-        let starting: Vec<Starting> = start_deaths::read(&folder.join(STARTING_FILE)).unwrap_or_default();
+        let starting: Vec<StartAttempt> = start_deaths::read(&folder.join(STARTING_FILE)).unwrap_or_default();
         for starting in &starting {
             found.entry(starting.plugin.clone()).or_default().insert(format!("its start: {}", starting.phase));
             start_deaths::count(&mut deaths, starting.clone());
@@ -151,7 +151,7 @@ impl CrashRecord {
         Ok(record)
     }
 
-    fn change_starting(&self, change: impl FnOnce(&mut Vec<Starting>)) {
+    fn change_starting(&self, change: impl FnOnce(&mut Vec<StartAttempt>)) {
         let mut starting = self.starting.lock();
         change(&mut starting);
         if starting.is_empty() {
@@ -223,7 +223,7 @@ mod tests {
         let path = folder.path().join("crash");
         for count in 1..=2 {
             drop(CrashRecord::open(path.clone()).unwrap());
-            let starting = Starting { plugin: "bomb".into(), sha256: None, phase: StartPhase::Migration };
+            let starting = StartAttempt { plugin: "bomb".into(), sha256: None, phase: StartPhase::Migration };
             start_deaths::write(&path.join(STARTING_FILE), &[starting]).unwrap();
             let next = CrashRecord::open(path.clone()).unwrap();
             assert_eq!(next.deaths.lock()["bomb"].count, count);

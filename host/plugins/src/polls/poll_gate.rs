@@ -46,14 +46,14 @@ impl Ticket {
 }
 
 pub(super) enum Admission<'a> {
-    Entered(Entered<'a>),
+    Entered(PollGuard<'a>),
     /// The waker is called when there is room.
     Waits,
     Closed,
 }
 
 /// A poll that runs.
-pub(super) struct Entered<'a> {
+pub(super) struct PollGuard<'a> {
     gate: &'a PollGate,
     /// A poll inside of another one of the same plugin on the same thread takes no room.
     takes_room: bool,
@@ -112,14 +112,14 @@ impl PollGate {
     }
 
     /// Enters if there is room, also when the gate is closed.
-    pub(super) fn try_enter(&self, operation: OperationNumber) -> Option<Entered<'_>> {
+    pub(super) fn try_enter(&self, operation: OperationNumber) -> Option<PollGuard<'_>> {
         let has_room = |running: usize| (running < self.max).then_some(running + 1);
         let takes_room = self.running.fetch_update(SeqCst, SeqCst, has_room).is_ok();
         if !takes_room && !is_inside(self.number) {
             return None;
         }
         push(self.number, operation);
-        Some(Entered { gate: self, takes_room })
+        Some(PollGuard { gate: self, takes_room })
     }
 
     fn enqueue(&self, ticket: &mut Ticket, waker: &Waker) {
@@ -185,7 +185,7 @@ impl PollRoom for PollGate {
     }
 }
 
-impl Drop for Entered<'_> {
+impl Drop for PollGuard<'_> {
     fn drop(&mut self) {
         pop();
         if self.takes_room {
