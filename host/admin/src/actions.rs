@@ -165,7 +165,7 @@ fn described(tried: &Result<OperateOutcome, OperateError>) -> String {
 /// Records what an operator did: a log line and a row of the audit table.
 pub async fn record(gateway: &Gateway, who: &str, what: &str, plugin: &str, outcome: &str) {
     tracing::info!(target: "audit", who, what, plugin, outcome, "an operator acted");
-    let now_ms = gateway.host.clock.now_ms();
+    let now_ms = gateway.clock.now_ms();
     if let Err(error) = gateway.operators.record(who, what, plugin, outcome, now_ms).await {
         tracing::warn!(%error, who, what, plugin, outcome, "an operator's action is in the log only");
     }

@@ -110,7 +110,7 @@ fn in_context<T>(runtime: &Handle, work: impl FnOnce() -> T) -> T {
 
 async fn end_streams(gateway: Arc<Gateway>, stop: CancellationToken) {
     stop.cancelled().await;
-    for plugin in gateway.host.active.list().iter() {
+    for plugin in gateway.active.list().iter() {
         plugin.handle.stop.cancel();
     }
 }

@@ -1,7 +1,7 @@
 //! The capabilities of one plugin: the only way from its code into the host.
 
 use super::{
-    HostContext, PluginHandle, PluginTransaction, TransactionOwner,
+    CapabilityContext, PluginHandle, PluginTransaction, TransactionOwner,
     bounds::BACKGROUND_TASKS_MAX,
     fetch,
     handle::cut,
@@ -37,7 +37,7 @@ const BLOCKING_WORK: &str = "blocking work";
 #[derive(Clone)]
 pub struct Capabilities {
     pub handle: Arc<PluginHandle>,
-    pub host: Arc<HostContext>,
+    pub context: Arc<CapabilityContext>,
     pub scope: Scope,
     pub manifest: Arc<Manifest>,
 }
@@ -48,22 +48,22 @@ impl Capabilities {
     }
 
     fn transaction(&self, owner: TransactionOwner) -> Arc<PluginTransaction> {
-        PluginTransaction::of_plugin(&self.host, self.scope.clone(), owner, &self.manifest)
+        PluginTransaction::of_plugin(&self.context.transactions, self.scope.clone(), owner, &self.manifest)
     }
 
     async fn chain(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
         let Grants { chains, all_chains, .. } = &self.manifest.grants;
-        let all = || self.host.chains.iter().map(|chain| chain.name.clone()).collect();
+        let all = || self.context.chains.iter().map(|chain| chain.name.clone()).collect();
         let readable: Vec<String> = if *all_chains { all() } else { chains.clone() };
-        reply(&self.host.chains.respond(&readable, &request).await?)
+        reply(&self.context.chains.respond(&readable, &request).await?)
     }
 
     async fn index(self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {
         let IndexCall { chain } = serde_json::from_slice(request).map_err(|error| {
             HostError::new(HostErrorCode::Invalid, format!("not a question about an index: {error}"))
         })?;
-        let chain = self.host.chains.granted(&self.manifest.grants.chains, &chain)?;
-        reply(&index_position::of(&self.host.database, &self.handle.name, chain).await?)
+        let chain = self.context.chains.granted(&self.manifest.grants.chains, &chain)?;
+        reply(&index_position::of(&self.context.transactions.database, &self.handle.name, chain).await?)
     }
 
     /// Everything that a public caller sends to the chain goes this way, and no other.
@@ -73,7 +73,7 @@ impl Capabilities {
             let message = "the plugin does not declare the grant `raw_calls`";
             return Err(HostError::new(HostErrorCode::Refused, message));
         }
-        let (answer, result) = self.host.chains.raw_call(chains, &request, &params).await?;
+        let (answer, result) = self.context.chains.raw_call(chains, &request, &params).await?;
         Ok(CapabilityResponse { body: result.into(), ..reply(&answer)? })
     }
 
@@ -81,24 +81,26 @@ impl Capabilities {
         let ServiceCall { service, .. } = serde_json::from_slice(request)
             .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not a call of a service: {error}")))?;
         check_used(&self.manifest, &service)?;
-        let call = call_service(&self.host, &service, input);
+        let call = call_service(&self.context.transactions, &service, input);
         let response = in_other_plugins(self.handle.gate.clone(), call).await?;
         Ok(CapabilityResponse { response, body: FfiBytes::default() })
     }
 
     async fn log_batch(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
+        let transactions = &self.context.transactions;
         let call = serde_json::from_slice(&request).map_err(|error| {
             HostError::new(HostErrorCode::Invalid, format!("not a question about the log: {error}"))
         })?;
-        reply(&log_subscription::next_batch(&self.host, &self.handle.name, &self.handle.stop, call).await?)
+        let (database, log) = (&transactions.database, &transactions.activity);
+        reply(&log_subscription::next_batch(database, log, &self.handle.name, &self.handle.stop, call).await?)
     }
 
     async fn queue_renew(self, request: &[u8]) -> Result<CapabilityResponse, HostError> {
-        reply(&queue::renew(&self.host, &self.manifest.queues, request).await?)
+        reply(&queue::renew(&self.context.transactions.database, &self.manifest.queues, request).await?)
     }
 
     async fn sign(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
-        reply(&self.host.signers.call(&self.manifest.grants.signer_roles, &request)?)
+        reply(&self.context.signers.call(&self.manifest.grants.signer_roles, &request)?)
     }
 
     async fn secret(self, request: FfiBytes, body: FfiBytes) -> Result<CapabilityResponse, HostError> {
@@ -106,7 +108,7 @@ impl Capabilities {
             let message = "the plugin does not declare the grant `secrets`";
             return Err(HostError::new(HostErrorCode::Refused, message));
         }
-        let answer = self.host.secrets.call(&self.handle.name, &request, &body)?;
+        let answer = self.context.secrets.call(&self.handle.name, &request, &body)?;
         Ok(CapabilityResponse { body: answer.bytes.into(), ..reply(&answer.value)? })
     }
 
@@ -115,12 +117,12 @@ impl Capabilities {
             let message = "the plugin does not declare the grant `files`";
             return Err(HostError::new(HostErrorCode::Refused, message));
         }
-        reply(&local_file::call(&self.host.data_dir, &self.handle.name, request, body).await?)
+        reply(&local_file::call(&self.context.data_dir, &self.handle.name, request, body).await?)
     }
 
     async fn tx(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
         let Grants { signer_roles, chains, .. } = &self.manifest.grants;
-        reply(&self.host.journal.call(&self.handle.name, (signer_roles, chains), &request).await?)
+        reply(&self.context.transactions.journal.call(&self.handle.name, (signer_roles, chains), &request).await?)
     }
 
     async fn wake(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
@@ -129,35 +131,37 @@ impl Capabilities {
         if !self.manifest.jobs.iter().any(|known| known.name == job) {
             return Err(HostError::new(HostErrorCode::Invalid, format!("the plugin has no job {job:?}")));
         }
-        self.host.jobs.wake(&self.handle.name, &job).await?;
+        self.context.jobs.wake(&self.handle.name, &job).await?;
         reply(&())
     }
 
     fn routes(&self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {
         let RoutesCall { paths } = serde_json::from_slice(request)
             .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not a question about routes: {error}")))?;
-        reply(&RoutesResult { served: paths.iter().map(|path| self.host.active.serves(path)).collect() })
+        reply(&RoutesResult {
+            served: paths.iter().map(|path| self.context.transactions.active.serves(path)).collect(),
+        })
     }
 
     fn presence(&self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {
         let PresenceCall { plugins } = serde_json::from_slice(request).map_err(|error| {
             HostError::new(HostErrorCode::Invalid, format!("not a question about plugins: {error}"))
         })?;
-        reply(&PresenceResult { presences: plugins.iter().map(|name| self.host.presences.of(name)).collect() })
+        reply(&PresenceResult { presences: plugins.iter().map(|name| self.context.presences.of(name)).collect() })
     }
 
     fn contributors(&self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {
         let ContributorsCall { point } = serde_json::from_slice(request).map_err(|error| {
             HostError::new(HostErrorCode::Invalid, format!("not a question about contributors: {error}"))
         })?;
-        reply(&ContributorsResult { plugins: self.host.presences.contributors(&point) })
+        reply(&ContributorsResult { plugins: self.context.presences.contributors(&point) })
     }
 
     /// Checks the text of a URL. Without egress every private address is refused.
     fn check_url(self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {
         let UrlCheckCall { url } = serde_json::from_slice(request)
             .map_err(|error| HostError::new(HostErrorCode::Invalid, format!("not a question about a URL: {error}")))?;
-        let checked = match &self.host.egress {
+        let checked = match &self.context.egress {
             Some(egress) => egress.check_url(&url),
             None => gateway_egress::check_url(&url, &AllowList::default()),
         };
@@ -179,7 +183,7 @@ impl Capabilities {
             return Err(HostError::new(HostErrorCode::Refused, message));
         }
         let message = "this machine has no root certificates (install ca-certificates)";
-        self.host.egress.as_ref().ok_or_else(|| HostError::new(HostErrorCode::Unavailable, message))
+        self.context.egress.as_ref().ok_or_else(|| HostError::new(HostErrorCode::Unavailable, message))
     }
 }
 
@@ -191,17 +195,17 @@ fn reply(answer: &impl serde::Serialize) -> Result<CapabilityResponse, HostError
 
 impl Host for Capabilities {
     fn environment(&self) -> RStr<'_> {
-        self.host.environment_json.as_str().into()
+        self.context.environment_json.as_str().into()
     }
 
     fn now_ms(&self) -> i64 {
         read_tracking::mark_uncacheable();
-        self.host.clock.now_ms()
+        self.context.transactions.clock.now_ms()
     }
 
     fn sleep(&self, duration_ms: u64) -> FfiFuture<()> {
         read_tracking::mark_uncacheable();
-        let clock = self.host.clock.clone();
+        let clock = self.context.transactions.clock.clone();
         async move { clock.sleep(Duration::from_millis(duration_ms)).await }.into_ffi()
     }
 
@@ -257,15 +261,14 @@ impl Host for Capabilities {
     fn read(&self, statement: Statement) -> FfiFuture<RResult<Rows, HostError>> {
         let attempt = {
             let _host = HostFrame::enter();
-            self.host.database.try_read(&self.scope, statement)
+            self.context.transactions.database.try_read(&self.scope, statement)
         };
         let admitted = match attempt {
             ReadAttempt::Ready(result) => return ready(result.map_err(HostError::from).into()).into_ffi(),
             ReadAttempt::Pending(admitted) => admitted,
         };
-        let (host, scope) = (self.host.clone(), self.scope.clone());
-        in_host(async move { host.database.read_checked(&scope, admitted).await.map_err(HostError::from).into() })
-            .into_ffi()
+        let (database, scope) = (self.context.transactions.database.clone(), self.scope.clone());
+        in_host(async move { database.read_checked(&scope, admitted).await.map_err(HostError::from).into() }).into_ffi()
     }
 
     fn begin(&self) -> TransactionBox {
@@ -288,9 +291,9 @@ impl Host for Capabilities {
             let reason = "the switches of plugins are the operator's: no plugin collects them";
             return ready(RResult::RErr(HostError::new(HostErrorCode::Refused, reason))).into_ffi();
         }
-        let host = self.host.clone();
+        let points = self.context.extension_points.clone();
         let collected = async move {
-            let parts = host.collect_cached(&point, bytes::Bytes::from_owner(input)).await;
+            let parts = points.collect_cached(&point, bytes::Bytes::from_owner(input)).await;
             parts.map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string())).into()
         };
         in_other_plugins(self.handle.gate.clone(), collected).into_ffi()
@@ -348,7 +351,7 @@ impl Host for Capabilities {
     fn count(&self, metric: RStr<'_>, labels: RStr<'_>, amount: u64) {
         let mut labels: BTreeMap<String, String> = serde_json::from_str(labels.as_str()).unwrap_or_default();
         labels.insert("plugin".to_owned(), self.handle.name.to_string());
-        if !self.host.usage.plugin(&self.handle.name).admits_series(metric.as_str(), &labels) {
+        if !self.context.usage.plugin(&self.handle.name).admits_series(metric.as_str(), &labels) {
             tracing::warn!(plugin = &*self.handle.name, metric = metric.as_str(), "not counted: too many series");
             return;
         }

@@ -2,14 +2,14 @@
 //!
 //! The rule: a plugin reaches the queues that its manifest declares, which are tables of its own, and no others.
 
-use super::{ActivePlugin, HostContext, active_plugin::queue_operation, polls::GateClosed};
+use super::{ActivePlugin, TransactionContext, active_plugin::queue_operation, polls::GateClosed};
 use abi_stable::std_types::RResult;
 use futures_util::future::BoxFuture;
 use gateway_clock::Clock;
 use gateway_queue::{
     QueueStore, QueueWorker, RunTasks, TaskResult, end_statement, is_ended, new_ids, push_statements, renew_statement,
 };
-use gateway_storage::{CommitStatement, Scope, StorageError};
+use gateway_storage::{CommitStatement, Database, Scope, StorageError};
 use plugin_api::{
     abi::{FfiBytes, HostError, HostErrorCode, Statement, StatementResult},
     manifest::{QueueCall, QueueLimits, QueueSpec, QueueTask, RenewCall},
@@ -27,19 +27,19 @@ const LEASE_REST_MS: u64 = 5_000;
 pub async fn worker(
     plugin: &Arc<ActivePlugin>,
     index: u32,
-    host: &Arc<HostContext>,
+    context: &TransactionContext,
     drain_timeout: Duration,
 ) -> Result<QueueWorker, String> {
     let Some(spec) = plugin.manifest.queues.get(index as usize) else { return Err("there is no such queue".into()) };
     let mut limits = limits(plugin, index).await.map_err(|reason| format!("the queue {}: {reason}", spec.table))?;
     limits.lease_ms = limits.lease_ms.max(limits.timeout_ms.saturating_add(LEASE_REST_MS.min(limits.timeout_ms)));
     let timeout = Duration::from_millis(limits.timeout_ms);
-    let has_jitter = matches!(host.clock, Clock::System);
+    let has_jitter = matches!(context.clock, Clock::System);
     Ok(QueueWorker {
         plugin: plugin.name().to_owned(),
-        store: QueueStore::new(host.database.clone(), &spec.table, limits, has_jitter),
-        clock: host.clock.clone(),
-        wakes: host.queues.clone(),
+        store: QueueStore::new(context.database.clone(), &spec.table, limits, has_jitter),
+        clock: context.clock.clone(),
+        wakes: context.queues.clone(),
         tasks: Arc::new(Handler { plugin: plugin.clone(), index, name: queue_operation(&spec.table), timeout }),
         stop: plugin.handle.stop.clone(),
         drain_timeout,
@@ -155,12 +155,12 @@ where
 }
 
 /// Whether the lease was still there.
-pub async fn renew(host: &HostContext, queues: &[QueueSpec], request: &[u8]) -> Result<bool, HostError> {
+pub async fn renew(database: &Database, queues: &[QueueSpec], request: &[u8]) -> Result<bool, HostError> {
     let RenewCall { table, lease, lease_ms } =
         serde_json::from_slice(request).map_err(|error| invalid(format!("not a lease: {error}")))?;
     check_declared(queues, &table)?;
-    let renew = renew_statement(&table, &lease, lease_ms, host.database.dialect());
-    let results = host.database.begin(Scope::Host).commit(vec![CommitStatement::new(renew)]).await?;
+    let renew = renew_statement(&table, &lease, lease_ms, database.dialect());
+    let results = database.begin(Scope::Host).commit(vec![CommitStatement::new(renew)]).await?;
     Ok(is_ended(&results))
 }
 

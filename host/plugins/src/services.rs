@@ -3,7 +3,7 @@
 //! The rule: what fails in the provider is the provider's fault; the caller learns which service failed, and nothing else.
 
 use crate::{
-    ActivePlugin, ActiveSet, HostContext, PluginTransaction, TransactionOwner,
+    ActivePlugin, ActiveSet, PluginTransaction, TransactionContext, TransactionOwner,
     bounds::{CONTRIBUTION_BYTES_MAX, excess},
     call_depth::CallDepth,
     polls::GateClosed,
@@ -34,16 +34,16 @@ pub fn check_used(caller: &Manifest, service: &str) -> Result<(), HostError> {
 /// Calls a service, JSON in, JSON out; one that is called in a transaction in a transaction of its own. Boxed: a future that may hold
 /// another call of a service has no size of its own.
 pub fn call_service<'c>(
-    host: &'c Arc<HostContext>,
+    context: &'c Arc<TransactionContext>,
     service: &'c str,
     input: FfiBytes,
 ) -> BoxFuture<'c, Result<FfiBytes, HostError>> {
     Box::pin(async move {
-        let active = host.active.list();
+        let active = context.active.list();
         let provider = Provider::find(&active, service)?;
         let call = async {
             match provider.is_in_write() {
-                true => provider.call_in_own_write(host, input).await,
+                true => provider.call_in_own_write(context, input).await,
                 false => provider.call(input).await,
             }
         };
@@ -94,12 +94,16 @@ impl<'c> Provider<'c> {
     }
 
     /// In a transaction of the provider's, which is committed when it has answered.
-    async fn call_in_own_write(&self, host: &Arc<HostContext>, input: FfiBytes) -> Result<FfiBytes, HostError> {
+    async fn call_in_own_write(
+        &self,
+        context: &Arc<TransactionContext>,
+        input: FfiBytes,
+    ) -> Result<FfiBytes, HostError> {
         let mut attempt = 1;
         loop {
             let scope = self.plugin.scope.clone();
             let transaction =
-                PluginTransaction::of_plugin(host, scope, TransactionOwner::Attempt, &self.plugin.manifest);
+                PluginTransaction::of_plugin(context, scope, TransactionOwner::Attempt, &self.plugin.manifest);
             transaction.set_permit(|| self.plugin.handle.writes.nth(attempt));
             let answer = match self.call_within(&transaction, copy(&input)).await {
                 Ok(output) => transaction.commit_for_service().await.map(|()| output),

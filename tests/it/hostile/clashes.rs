@@ -100,7 +100,7 @@ fn set_enabled(config: &mut Config, plugin: &str, is_enabled: bool) {
 /// By more than the second that dates of migrations tell.
 async fn let_takes_route_be_earlier(gateway: &TestGateway) {
     let earlier = "UPDATE _migrations SET applied_at = applied_at - 60 WHERE plugin = 'takes_route'";
-    gateway.gateway().host.database.execute_batch(earlier).await.unwrap();
+    gateway.gateway().database.execute_batch(earlier).await.unwrap();
 }
 
 async fn assert_loses(gateway: &TestGateway, loser: &str, reason: &str) {

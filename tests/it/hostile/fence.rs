@@ -162,7 +162,7 @@ async fn spawn_three_that_panic(gateway: &TestGateway) {
 #[tokio::test]
 async fn tasks_that_panic_pause_further_tasks_and_nothing_else() {
     let gateway = fragile().await;
-    let running = gateway.gateway().host.active.list();
+    let running = gateway.gateway().active.list();
     let handle = &running.iter().find(|plugin| plugin.name() == "hostile").unwrap().handle;
     let own_tasks = handle.tasks.len();
     spawn_three_that_panic(&gateway).await;
@@ -208,7 +208,7 @@ async fn paused_tasks_count_as_one_paused_operation() {
 #[tokio::test]
 async fn a_late_fence_does_not_meet_the_next_life() {
     let gateway = gateway_with(json!({}), |config| config.plugins.fence_faults = 1000).await;
-    let running = gateway.gateway().host.active.list();
+    let running = gateway.gateway().active.list();
     let generation = running.iter().find(|plugin| plugin.name() == "hostile").unwrap().handle.generation;
     let request =
         FenceRequest { plugin: "hostile".into(), generation, cause: FenceCause::HeldThread, reason: "late".into() };

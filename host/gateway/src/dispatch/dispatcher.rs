@@ -29,7 +29,7 @@ use gateway_http::{
     ClientIp, ConnectionInfo, RequestId, Tarpit,
     body::{Body, RequestBody},
 };
-use gateway_plugins::{ActivePlugin, HostContext, RequestCharge, polls::GateClosed};
+use gateway_plugins::{ActivePlugin, ExtensionPoints, RequestCharge, TransactionContext, polls::GateClosed};
 use gateway_storage::read_tracking;
 use http::{Method, Request, Response, StatusCode, header, request::Parts, uri::PathAndQuery};
 use http_body::Body as _;
@@ -53,7 +53,8 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 /// Handles requests, with or without a socket in front.
 pub struct Dispatcher {
     pub config: Arc<ArcSwap<Config>>,
-    pub host: Arc<HostContext>,
+    pub transactions: Arc<TransactionContext>,
+    pub extension_points: Arc<ExtensionPoints>,
     pub routes: Arc<RouteTable>,
     pub pages: Pages,
     pub streams: Streams,
@@ -82,7 +83,8 @@ impl Dispatcher {
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         Self {
             config: pages.config.clone(),
-            host: pages.host.clone(),
+            transactions: pages.transactions.clone(),
+            extension_points: pages.extension_points.clone(),
             routes: pages.routes.clone(),
             pages,
             streams,
@@ -198,7 +200,7 @@ impl Dispatcher {
             found => {
                 // Other gateways may have written to the database. Without its revisions the handler answers.
                 let headers = &routed.parts.headers;
-                let revisions = self.host.database.recent_revisions(self.position.sent_by(headers)).await;
+                let revisions = self.transactions.database.recent_revisions(self.position.sent_by(headers)).await;
                 if let (CacheLookup::Hit(cached), Some(_)) = (found, revisions)
                     && cached.is_current(call.route)
                 {
@@ -229,7 +231,7 @@ impl Dispatcher {
         routed: RoutedRequest,
     ) -> Result<Response<Body>, ErrorResponse> {
         let source = if call.route.may_read_from_replica() {
-            self.host.database.read_source(self.position.sent_by(&routed.parts.headers)).await
+            self.transactions.database.read_source(self.position.sent_by(&routed.parts.headers)).await
         } else {
             None
         };
@@ -284,7 +286,7 @@ impl Dispatcher {
         };
         let statement = sql(parent.sql.clone()).bind(key).into();
         let rows = self
-            .host
+            .transactions
             .database
             .read(&plugin.scope, statement)
             .await
@@ -337,7 +339,7 @@ impl Dispatcher {
     ) -> Result<Response<Body>, ErrorResponse> {
         let AuthenticatedRequest { parts, params, caller, body_parts, charge, paid } = request;
         let Caller { signer, guard, body } = caller;
-        let own = RequestTransaction::new(&self.host, call.plugin, guard, charge);
+        let own = RequestTransaction::new(&self.transactions, call.plugin, guard, charge);
         let transaction = own.clone();
         let head = RequestHead {
             parts,
@@ -365,12 +367,12 @@ impl Dispatcher {
         let PluginResponse { mut response, incomplete } =
             commit::end_transaction(&self.config.load(), &call, &own, answer).await?;
         if let Some(json) = incomplete {
-            let json = Box::pin(authors::complete(&self.host, &json)).await;
+            let json = Box::pin(authors::complete(&self.extension_points, &json)).await;
             *response.body_mut() = Body::Full(json.map_err(|reason| response::broken(&call, &reason))?);
         }
         if call.route.spec.method != "GET"
             && response.status().is_success()
-            && let Some((name, value)) = Box::pin(self.position.of_write(&self.host.database)).await
+            && let Some((name, value)) = Box::pin(self.position.of_write(&self.transactions.database)).await
         {
             response.headers_mut().insert(name, value);
         }

@@ -4,7 +4,7 @@ use crate::error_response::ErrorResponse;
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use bytes::Bytes;
 use gateway_http::body::Body;
-use gateway_plugins::{HostContext, call_service};
+use gateway_plugins::{TransactionContext, call_service};
 use http::{
     HeaderMap, HeaderName, HeaderValue, Response, StatusCode,
     header::{self, InvalidHeaderName},
@@ -31,7 +31,7 @@ const END_ATTEMPTS_MAX: u32 = 4;
 const END_PAUSE: Duration = Duration::from_millis(250);
 
 pub struct Payments {
-    pub host: Arc<HostContext>,
+    pub transactions: Arc<TransactionContext>,
     pub base_url: String,
     /// Tells the client that its payment was released, and why.
     pub released_header: HeaderName,
@@ -45,9 +45,13 @@ pub struct PricedResource {
 }
 
 impl Payments {
-    pub fn new(host: Arc<HostContext>, base_url: String, header_prefix: &str) -> Result<Self, InvalidHeaderName> {
+    pub fn new(
+        transactions: Arc<TransactionContext>,
+        base_url: String,
+        header_prefix: &str,
+    ) -> Result<Self, InvalidHeaderName> {
         let released_header = HeaderName::try_from(format!("{header_prefix}-Payment-Released"))?;
-        Ok(Self { host, base_url, released_header })
+        Ok(Self { transactions, base_url, released_header })
     }
 
     /// The URL that is paid for. A private path stays between client and plugin: it is the declared one here.
@@ -143,7 +147,8 @@ impl Payments {
         input: &I,
     ) -> Result<O, ErrorResponse> {
         let input = serde_json::to_vec(input).map_err(|_not_json| ErrorResponse::internal())?;
-        let output = call_service(&self.host, service.name(), input.into()).await.map_err(|error| failed(&error))?;
+        let output =
+            call_service(&self.transactions, service.name(), input.into()).await.map_err(|error| failed(&error))?;
         // The shape was checked when the service answered.
         serde_json::from_slice(&output).map_err(|_not_json| ErrorResponse::internal())
     }

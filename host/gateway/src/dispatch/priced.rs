@@ -116,7 +116,7 @@ impl Dispatcher {
             params: request.params.clone(),
             signer: request.caller.signer.clone(),
             client_ip: call.ip.into(),
-            transaction: RequestTransaction::read_only(&self.host, call.plugin),
+            transaction: RequestTransaction::read_only(&self.transactions, call.plugin),
             body_parts: None,
             paid: None,
         };
@@ -188,7 +188,7 @@ impl PaidCall {
         let payments = &self.dispatcher.payments;
         let operation = self.plugin.operations.route(self.index).ok_or_else(ErrorResponse::internal)?;
         let reserved_for = i64::try_from((self.route.timeout + RESERVED_LONGER).as_secs()).unwrap_or(i64::MAX);
-        let until_s = payments.host.clock.now_s().saturating_add(reserved_for);
+        let until_s = payments.transactions.clock.now_s().saturating_add(reserved_for);
         let payment = checked.payment.clone();
         let receipt = payments.reserve(&priced, checked, until_s).await?;
         let paid = PaidRequest::new(&payment);

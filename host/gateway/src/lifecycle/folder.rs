@@ -69,7 +69,7 @@ impl PluginManager {
     }
 
     async fn reports_of_gone(&self) -> Result<BTreeMap<String, PluginReport>, StorageError> {
-        let database = &self.host().database;
+        let database = &self.transactions().database;
         let applied = database.migration_status(None).await?;
         let names = self.registry.lock().without_file(&applied);
         let mut gone = BTreeMap::new();

@@ -188,12 +188,12 @@ impl PluginManager {
 
     /// The gateway that holds the index's lease sees the change with its next poll.
     async fn reindex(&self, name: &str) -> Result<Option<String>, StorageError> {
-        let has_index = gateway_indexer::IndexStore::request_reindex(&self.host().database, name).await?;
+        let has_index = gateway_indexer::IndexStore::request_reindex(&self.transactions().database, name).await?;
         Ok((!has_index).then(|| "it has no index of a chain".to_owned()))
     }
 
     async fn decide(&self, name: &str, enabled: bool, who: &str) -> Result<(), StorageError> {
-        self.parts.operators.switch(name, enabled, self.host().clock.now_ms(), who).await?;
+        self.parts.operators.switch(name, enabled, self.transactions().clock.now_ms(), who).await?;
         self.registry.lock().set_switch(name, enabled);
         Ok(())
     }

@@ -54,7 +54,7 @@ impl PluginManager {
 
     /// Finds who gets what several plugins claim. Without the database nobody came earlier, and nobody could be migrated either.
     async fn resolve_clashes(&self, wanted: &BTreeSet<String>, config: &Config) {
-        let applied = self.host().database.migration_status(None).await.unwrap_or_default();
+        let applied = self.transactions().database.migration_status(None).await.unwrap_or_default();
         let mut registry = self.registry.lock();
         let since_s = |name: &str| {
             let own = applied.iter().filter(|migration| migration.plugin == name);
@@ -68,7 +68,7 @@ impl PluginManager {
 
     async fn start_plugin(&self, name: &str, config: &Config) -> Result<(), InactiveReason> {
         if self.registry.lock().keeps_secrets(name) {
-            self.host().secrets.open().await.map_err(InactiveReason::failed)?;
+            self.parts.capabilities.secrets.open().await.map_err(InactiveReason::failed)?;
         }
         let Some(construction) = self.begin_construction(name, config)? else { return Ok(()) };
         match construction.end_within(PATIENCE).await {
@@ -95,7 +95,7 @@ impl PluginManager {
         check_threads(name)?;
         let handle = self.new_handle(name);
         self.registry.lock().begins(name, handle.clone());
-        let usage = self.host().usage.plugin(name).database.clone();
+        let usage = self.parts.capabilities.usage.plugin(name).database.clone();
         let scope =
             Scope::plugin(name, Arc::new(views)).with_usage(usage).with_isolation(isolation_of(&loaded.manifest));
         let mark = Mutex::new(Some(crash_record::start_mark(name, loaded.sha256(), StartPhase::Constructor)));
@@ -115,7 +115,7 @@ impl PluginManager {
         let config = serde_json::to_vec(settings).map_err(|error| InactiveReason::failed(error.to_string()))?;
         let host = Capabilities {
             handle: handle.clone(),
-            host: self.host().clone(),
+            context: self.parts.capabilities.clone(),
             scope: scope.clone(),
             manifest: loaded.manifest.clone(),
         };
@@ -162,14 +162,14 @@ impl PluginManager {
         let plugins = &self.config().plugins;
         let faults = usize::try_from(plugins.fence_faults).unwrap_or(usize::MAX);
         let limit = FaultLimit { faults, window: Duration::from_secs(plugins.fence_window_s) };
-        PluginHandle::new(name, limit, self.host().clock.clone(), self.parts.fence_requests.clone())
+        PluginHandle::new(name, limit, self.transactions().clock.clone(), self.parts.fence_requests.clone())
     }
 
     async fn migrate(&self, loaded: &LoadedPlugin, scope: &Scope) -> Result<(), InactiveReason> {
         let manifest = &loaded.manifest;
         let outcome = {
             let schema = Schema { scope, views: &manifest.views, migrations: &manifest.migrations };
-            self.host().database.migrate(&schema).await
+            self.transactions().database.migrate(&schema).await
         };
         let report = outcome
             .map_err(|error| InactiveReason::failed(format!("its schema cannot be brought up to date: {error}")))?;

@@ -3,7 +3,7 @@
 //! The rule: probes ask often and give up early, so a question costs the plugins nothing most of the time, and one that does not
 //! answer delays nobody for long. They are asked in a task of its own: a plugin that never gives its thread back holds only that.
 
-use gateway_plugins::HostContext;
+use gateway_plugins::ExtensionPoints;
 use parking_lot::{Mutex, RwLock};
 use plugin_api::point;
 use serde_json::{Map, Value};
@@ -30,11 +30,11 @@ struct MemberCache {
 
 impl HealthMembers {
     /// As of at most two seconds ago, or as the plugins said when they answered last.
-    pub async fn read(&self, host: &Arc<HostContext>) -> Map<String, Value> {
+    pub async fn read(&self, points: &Arc<ExtensionPoints>) -> Map<String, Value> {
         if self.cache.is_due() {
-            let (cache, host) = (self.cache.clone(), host.clone());
+            let (cache, points) = (self.cache.clone(), points.clone());
             let answer = self.tasks.spawn(async move {
-                let members = collect(&host).await;
+                let members = collect(&points).await;
                 *cache.members.write() = members;
             });
             // It goes on when it takes longer, and the next question finds what it has found.
@@ -57,9 +57,9 @@ impl MemberCache {
 }
 
 /// Of two plugins that add the same member the first one counts.
-async fn collect(host: &HostContext) -> Map<String, Value> {
+async fn collect(points: &ExtensionPoints) -> Map<String, Value> {
     let mut members = Map::new();
-    for part in host.collect(point::HEALTH.name(), &b"{}"[..]).await {
+    for part in points.collect(point::HEALTH.name(), &b"{}"[..]).await {
         for (name, value) in part.decode(point::HEALTH).unwrap_or_default() {
             members.entry(name).or_insert(value);
         }
