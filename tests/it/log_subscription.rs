@@ -1,7 +1,7 @@
 //! A plugin that follows the activity log: every event once and in order, whatever fails in between.
 
 use crate::chain::{builders, moved, opened, started};
-use gateway::lifecycle::Action;
+use gateway::lifecycle::OperatorAction;
 use plugin_api::{
     ConfigError, Created, Definition, HandlerError, HostError, HostErrorCode, HostHandle, JsonBody, JsonSchema,
     Migration, NoConfig, Plugin, PluginContext, RequestContext, Route, abi::PluginModule_Ref, handles::LogEvents,
@@ -122,7 +122,7 @@ async fn until_subscribed(gateway: &TestGateway) {
     .await;
 }
 
-async fn operate(gateway: &TestGateway, action: Action) {
+async fn operate(gateway: &TestGateway, action: OperatorAction) {
     let outcome = gateway.gateway().plugins.operate(action, "follower", "the test").await.unwrap();
     assert!(outcome.is_reached, "{}", outcome.report.reason);
 }
@@ -146,9 +146,9 @@ async fn a_new_subscription_begins_at_the_end_of_the_log() {
         until_subscribed(&gateway).await;
         publish(&gateway, &["before"]).await;
         until_heard(&gateway, &["before"]).await;
-        operate(&gateway, Action::Disable).await;
+        operate(&gateway, OperatorAction::Disable).await;
         gateway.execute("DELETE FROM host_log_subscriptions").await;
-        operate(&gateway, Action::Enable).await;
+        operate(&gateway, OperatorAction::Enable).await;
         until_subscribed(&gateway).await;
         publish(&gateway, &["after"]).await;
         until_heard(&gateway, &["before", "after"]).await;
@@ -163,8 +163,8 @@ async fn what_comes_while_the_plugin_is_off_is_heard_later() {
         publish(&gateway, &["one"]).await;
         until_heard(&gateway, &["one"]).await;
         let begun = std::time::Instant::now();
-        operate(&gateway, Action::Disable).await;
-        operate(&gateway, Action::Enable).await;
+        operate(&gateway, OperatorAction::Disable).await;
+        operate(&gateway, OperatorAction::Enable).await;
         publish(&gateway, &["two"]).await;
         assert!(
             begun.elapsed() < Duration::from_secs(10),
@@ -186,13 +186,13 @@ async fn events_of_other_types_are_passed_over_for_good() {
         until_subscribed(&gateway).await;
         publish(&gateway, &["(one)", "(two)"]).await;
         TestGateway::eventually(LIMIT, "both are in the log", || async { gateway.events().await.len() == 2 }).await;
-        operate(&gateway, Action::Disable).await;
+        operate(&gateway, OperatorAction::Disable).await;
         let is_passed = "SELECT 1 FROM host_log_subscriptions WHERE position = (SELECT max(id) FROM host_activity)";
         TestGateway::eventually(LIMIT, "the subscription is at the end", || async {
             gateway.rows(is_passed).await.len() == 1
         })
         .await;
-        operate(&gateway, Action::Enable).await;
+        operate(&gateway, OperatorAction::Enable).await;
         publish(&gateway, &["three"]).await;
         until_heard(&gateway, &["three"]).await;
         gateway.stop().await;
@@ -206,7 +206,7 @@ async fn what_a_reorganisation_undid_meanwhile_is_not_heard() {
     for builder in builders(&chain).await {
         let gateway = started(builder.plugin(module()), &chain).await;
         until_subscribed(&gateway).await;
-        operate(&gateway, Action::Disable).await;
+        operate(&gateway, OperatorAction::Disable).await;
         chain.mine(vec![moved(1, "1")]);
         chain.mine(vec![moved(1, "2")]);
         chain.mine_empty(5);
@@ -217,7 +217,7 @@ async fn what_a_reorganisation_undid_meanwhile_is_not_heard() {
         chain.mine_empty(6);
         gateway.indexed(&chain).await;
         assert_eq!(gateway.events().await.len(), 3, "what stays, the retraction, what is new");
-        operate(&gateway, Action::Enable).await;
+        operate(&gateway, OperatorAction::Enable).await;
         until_heard(&gateway, &["1", "3"]).await;
         chain.reorg(8);
         gateway.stop().await;

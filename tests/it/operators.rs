@@ -1,6 +1,6 @@
 //! Operators switch plugins that need each other, in the test's own process and on both databases.
 
-use gateway::lifecycle::{Action, OperateError};
+use gateway::lifecycle::{OperateError, OperatorAction};
 use gateway_plugins::PluginState;
 use plugin_api::host::object_module as module;
 use plugin_api::{ConfigError, Definition, HostHandle, NoConfig, Plugin, host::Identity};
@@ -46,7 +46,7 @@ impl Plugin for Tower {
 }
 
 /// Whether it got there, the state and the reason.
-async fn act(gateway: &TestGateway, action: Action, name: &str) -> (bool, PluginState, String) {
+async fn act(gateway: &TestGateway, action: OperatorAction, name: &str) -> (bool, PluginState, String) {
     let outcome = gateway.gateway().plugins.operate(action, name, "the test").await.unwrap();
     (outcome.is_reached, outcome.report.state, outcome.report.reason)
 }
@@ -58,18 +58,18 @@ async fn state(gateway: &TestGateway, name: &str) -> PluginState {
 #[tokio::test]
 async fn what_others_stand_on_is_not_taken_away() {
     for gateway in TestGateway::each_database(&[module::<Ground>(), module::<Tower>()]).await {
-        let (is_reached, state_now, reason) = act(&gateway, Action::Disable, "ground").await;
+        let (is_reached, state_now, reason) = act(&gateway, OperatorAction::Disable, "ground").await;
         assert_eq!((is_reached, state_now), (false, PluginState::Serving), "{reason}");
         assert!(reason.contains("tower requires it"), "{reason}");
         let stored = gateway.gateway().operators.switches().await.unwrap();
         assert!(stored.is_empty(), "a refused command decides nothing: {stored:?}");
 
-        assert!(act(&gateway, Action::Disable, "tower").await.0);
-        assert!(act(&gateway, Action::Disable, "ground").await.0);
-        let (is_reached, state_now, reason) = act(&gateway, Action::Enable, "tower").await;
+        assert!(act(&gateway, OperatorAction::Disable, "tower").await.0);
+        assert!(act(&gateway, OperatorAction::Disable, "ground").await.0);
+        let (is_reached, state_now, reason) = act(&gateway, OperatorAction::Enable, "tower").await;
         assert_eq!((is_reached, state_now), (false, PluginState::Failed), "{reason}");
         assert!(reason.contains("requires ground"), "{reason}");
-        assert!(act(&gateway, Action::Enable, "ground").await.0);
+        assert!(act(&gateway, OperatorAction::Enable, "ground").await.0);
         assert_eq!(state(&gateway, "tower").await, PluginState::Serving, "it waited for nothing else");
         gateway.stop().await;
     }
@@ -79,10 +79,10 @@ async fn what_others_stand_on_is_not_taken_away() {
 async fn a_gateway_that_stops_takes_no_commands() {
     for running in TestGateway::each_database(&[module::<Ground>()]).await {
         let gateway = running.gateway();
-        let nobody = gateway.plugins.operate(Action::Enable, "nobody", "the test").await;
+        let nobody = gateway.plugins.operate(OperatorAction::Enable, "nobody", "the test").await;
         assert!(matches!(nobody, Err(OperateError::Unknown(name)) if name == "nobody"));
         gateway.plugins.stop().await;
-        let late = gateway.plugins.operate(Action::Enable, "ground", "the test").await;
+        let late = gateway.plugins.operate(OperatorAction::Enable, "ground", "the test").await;
         assert!(matches!(late, Err(OperateError::Closing)), "{late:?}");
         assert_eq!(state(&running, "ground").await, PluginState::Stopped);
         running.stop().await;

@@ -24,12 +24,12 @@ struct CallCounts {
 
 impl CallCounts {
     fn so_far(gateway: &TestGateway) -> Self {
-        let host = &gateway.gateway().host;
-        let sum = |count: &dyn Fn(&Arc<ActivePlugin>) -> u64| host.active.list().iter().map(count).sum();
+        let gateway = gateway.gateway();
+        let sum = |count: &dyn Fn(&Arc<ActivePlugin>) -> u64| gateway.active.list().iter().map(count).sum();
         Self {
             calls: sum(&|plugin| plugin.call_count()),
-            reads: sum(&|plugin| host.usage.plugin(plugin.name()).database.read.snapshot().count()),
-            writes: sum(&|plugin| host.usage.plugin(plugin.name()).database.write.snapshot().count()),
+            reads: sum(&|plugin| gateway.usage.plugin(plugin.name()).database.read.snapshot().count()),
+            writes: sum(&|plugin| gateway.usage.plugin(plugin.name()).database.write.snapshot().count()),
         }
     }
 
@@ -48,7 +48,7 @@ async fn write_thread(gateway: &TestGateway, number: u64) {
 async fn work_of_writes(modules: &[PluginModule_Ref]) -> CallCounts {
     let builder = modules.iter().copied().fold(TestGateway::builder(), plugin_testing::Builder::plugin);
     let gateway = builder.config("kb", json!({ "network_pages": false })).start().await;
-    assert_eq!(gateway.gateway().host.active.list().len(), modules.len());
+    assert_eq!(gateway.gateway().active.list().len(), modules.len());
     for number in 1..=WARM_UP {
         write_thread(&gateway, number).await;
     }

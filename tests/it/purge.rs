@@ -11,15 +11,15 @@ async fn migrate(gateway: &Gateway, plugin: &str, text: &str) {
     let scope = Scope::plugin(plugin, Arc::new(readable));
     let step = MigrationSpec { version: 1, name: "create".to_owned(), sql: text.to_owned(), postgres: None };
     let schema = Schema { scope: &scope, views: &[format!("{plugin}_v1")], migrations: &[step] };
-    gateway.host.database.migrate(&schema).await.unwrap();
+    gateway.database.migrate(&schema).await.unwrap();
 }
 
 async fn execute(gateway: &Gateway, text: &str) {
-    gateway.host.database.execute_batch(text).await.unwrap();
+    gateway.database.execute_batch(text).await.unwrap();
 }
 
 async fn texts(gateway: &Gateway, select: &'static str) -> Vec<String> {
-    let rows = gateway.host.database.read(&Scope::Host, sql(select).into()).await.unwrap();
+    let rows = gateway.database.read(&Scope::Host, sql(select).into()).await.unwrap();
     plugin_api::host::decode_rows(&rows).unwrap()
 }
 
@@ -102,9 +102,9 @@ async fn transactions_stay_and_free_their_keys() {
 async fn a_plugin_that_another_gateway_runs_is_not_purged() {
     for running in left_behind().await {
         let gateway = running.gateway();
-        let until_ms = gateway.host.clock.now_ms() + 60_000;
+        let until_ms = gateway.clock.now_ms() + 60_000;
         execute(gateway, &format!("UPDATE host_chain_index SET holder = 'another', lease_until_ms = {until_ms}")).await;
-        if gateway.host.database.dialect() == Dialect::Postgres {
+        if gateway.database.dialect() == Dialect::Postgres {
             let said = "another gateway runs a job or the index of it, or did moments ago: stop that one";
             assert_eq!(refused(gateway, "agents").await, said);
         } else {

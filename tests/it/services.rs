@@ -1,6 +1,6 @@
 //! Services and extension points of plugins' own: who provides, who uses, and what becomes of mistakes.
 
-use gateway::lifecycle::Action;
+use gateway::lifecycle::OperatorAction;
 use gateway_plugins::{
     PluginState,
     polls::{ThreadWatchdog, polls_max, threads_lost},
@@ -142,7 +142,7 @@ async fn translation(gateway: &TestGateway, word: &str) -> TestResponse {
     gateway.get(&format!("/api/reader/words/{word}")).await
 }
 
-async fn act(gateway: &TestGateway, action: Action, name: &str) {
+async fn act(gateway: &TestGateway, action: OperatorAction, name: &str) {
     let outcome = gateway.gateway().plugins.operate(action, name, "the test").await.unwrap();
     assert!(outcome.is_reached, "{}", outcome.report.reason);
 }
@@ -166,7 +166,7 @@ async fn a_plugin_calls_what_another_provides() {
         assert_eq!(state_and_reason(&gateway, "reader").await, (PluginState::Serving, String::new()));
         assert_eq!(gateway.faults().await, Vec::<String>::new());
 
-        act(&gateway, Action::Disable, "dictionary").await;
+        act(&gateway, OperatorAction::Disable, "dictionary").await;
         let off = translation(&gateway, "apple").await;
         assert_eq!((off.status, off.json()["code"].as_str()), (503, Some("disabled")), "{}", off.text());
         assert!(
@@ -179,7 +179,7 @@ async fn a_plugin_calls_what_another_provides() {
                        contribution to dictionary.words: no plugin that serves has it";
         assert_eq!((state, reason.as_str()), (PluginState::Serving, missing));
 
-        act(&gateway, Action::Enable, "dictionary").await;
+        act(&gateway, OperatorAction::Enable, "dictionary").await;
         assert_eq!(translation(&gateway, "apple").await.json(), json!("Apfel"));
         gateway.stop().await;
     }

@@ -134,7 +134,7 @@ async fn main() -> Result<()> {
 }
 
 async fn ask(started: &gateway::Gateway, point: &str, input: i64) -> Result<serde_json::Value> {
-    let mut answers = started.host.collect(point, input.to_string()).await;
+    let mut answers = started.extension_points.collect(point, input.to_string()).await;
     let answer = answers.pop().with_context(|| format!("no answer: {:?}", started.plugins.reports()))?;
     ensure!(answers.is_empty(), "one plugin answers");
     serde_json::from_str(answer.value.get()).context("the answer has another shape")

@@ -4,6 +4,7 @@
 mod benchmarks;
 mod documents;
 mod features;
+mod impl_blocks;
 mod metrics;
 mod modules;
 mod names;

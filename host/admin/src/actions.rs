@@ -7,7 +7,7 @@ use super::{
 };
 use gateway::Gateway;
 use gateway::controls::PressError;
-use gateway::lifecycle::{Action, OperateError, Outcome};
+use gateway::lifecycle::{OperateError, OperateOutcome, OperatorAction};
 use gateway::purge::{PurgeError, PurgePlan};
 use gateway_config::LogConfig;
 use gateway_telemetry::LogLevelError;
@@ -15,7 +15,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-pub async fn operate(gateway: &Arc<Gateway>, action: Action, name: &str, who: &Operator) -> AdminResponse {
+pub async fn operate(gateway: &Arc<Gateway>, action: OperatorAction, name: &str, who: &Operator) -> AdminResponse {
     let (gateway, name, who) = (gateway.clone(), name.to_owned(), who.to_string());
     // Spawned: a client that disconnects must not stop a drain half way. The tasks of a plugin that starts belong to that runtime.
     let work = gateway.runtime.clone().spawn(async move {
@@ -128,7 +128,7 @@ pub async fn set_log_level(gateway: &Gateway, level: &str, who: &Operator) -> Ad
     }
 }
 
-fn outcome_response(outcome: &Outcome) -> AdminResponse {
+fn outcome_response(outcome: &OperateOutcome) -> AdminResponse {
     let mut body = serde_json::to_value(&outcome.report).unwrap_or_default();
     if outcome.is_reached {
         return response::json(StatusCode::OK, &body);
@@ -154,10 +154,10 @@ fn refused(error: &OperateError) -> AdminResponse {
     response::error(status, code, &error.to_string(), hint)
 }
 
-fn described(tried: &Result<Outcome, OperateError>) -> String {
+fn described(tried: &Result<OperateOutcome, OperateError>) -> String {
     match tried {
-        Ok(Outcome { report, is_reached: true }) => report.state.to_string(),
-        Ok(Outcome { report, is_reached: false }) => format!("not reached: {}: {}", report.state, report.reason),
+        Ok(OperateOutcome { report, is_reached: true }) => report.state.to_string(),
+        Ok(OperateOutcome { report, is_reached: false }) => format!("not reached: {}: {}", report.state, report.reason),
         Err(error) => format!("refused: {error}"),
     }
 }
@@ -165,7 +165,7 @@ fn described(tried: &Result<Outcome, OperateError>) -> String {
 /// Records what an operator did: a log line and a row of the audit table.
 pub async fn record(gateway: &Gateway, who: &str, what: &str, plugin: &str, outcome: &str) {
     tracing::info!(target: "audit", who, what, plugin, outcome, "an operator acted");
-    let now_ms = gateway.host.clock.now_ms();
+    let now_ms = gateway.clock.now_ms();
     if let Err(error) = gateway.operators.record(who, what, plugin, outcome, now_ms).await {
         tracing::warn!(%error, who, what, plugin, outcome, "an operator's action is in the log only");
     }

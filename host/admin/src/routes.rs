@@ -8,7 +8,7 @@ use super::{
     response::{self, AdminResponse},
 };
 use gateway::Gateway;
-use gateway::lifecycle::Action;
+use gateway::lifecycle::OperatorAction;
 use gateway_storage::StorageError;
 use gateway_telemetry::MetricsRecorder;
 use http::{HeaderValue, Method, Request, StatusCode, header, request::Parts};
@@ -72,7 +72,7 @@ pub async fn respond(context: &AdminContext, request: Request<Incoming>, peer: S
         ["plugins", name, "controls", control, action] => {
             actions::press_control(&context.gateway, (name, control, action), &operator).await
         }
-        ["plugins", name, action] => match Action::parse(action) {
+        ["plugins", name, action] => match OperatorAction::parse(action) {
             Some(_) if head.method != Method::POST => not_allowed("POST"),
             Some(action) => actions::operate(&context.gateway, action, name, &operator).await,
             None => unknown(),
@@ -112,10 +112,10 @@ async fn read(context: &AdminContext, head: &Parts) -> AdminResponse {
         "/page.js" => response::typed(StatusCode::OK, "text/javascript; charset=utf-8", page::SCRIPT),
         "/plugins" => response::json(StatusCode::OK, &gateway.plugins.all_reports()),
         "/controls" => listed(page::controls(gateway).await),
-        "/chains" => response::json(StatusCode::OK, &gateway.host.chains.reports(gateway.host.clock.now_s())),
-        "/accounts" => response::json(StatusCode::OK, &gateway.host.journal.accounts()),
-        "/transactions" if head.uri.query() == Some("all") => listed(gateway.host.journal.newest(TRANSACTIONS).await),
-        "/transactions" => listed(gateway.host.journal.unfinished(TRANSACTIONS).await),
+        "/chains" => response::json(StatusCode::OK, &gateway.chains.reports(gateway.clock.now_s())),
+        "/accounts" => response::json(StatusCode::OK, &gateway.journal.accounts()),
+        "/transactions" if head.uri.query() == Some("all") => listed(gateway.journal.newest(TRANSACTIONS).await),
+        "/transactions" => listed(gateway.journal.unfinished(TRANSACTIONS).await),
         "/indexes" => response::json(StatusCode::OK, &gateway.indexes.reports()),
         "/jobs" => listed(gateway.jobs.list().await),
         "/audit" => listed(gateway.operators.audit(AUDIT_ROWS).await),
@@ -147,7 +147,7 @@ const PAGES: [&str; 15] = [
 
 /// Only what a restart mends makes the process dead: a database that is away does not.
 fn live(gateway: &Gateway) -> AdminResponse {
-    match gateway.host.database.check_threads() {
+    match gateway.database.check_threads() {
         Ok(()) => response::json(StatusCode::OK, &json!({ "ok": true })),
         Err(error) => {
             response::json(StatusCode::SERVICE_UNAVAILABLE, &json!({ "ok": false, "reason": error.to_string() }))
@@ -163,7 +163,7 @@ async fn ready(gateway: &Gateway) -> AdminResponse {
 fn metrics(context: &AdminContext) -> AdminResponse {
     let reports = context.gateway.plugins.reports();
     let serving = reports.iter().map(|report| (report.name.as_str(), report.serves));
-    let text = gateway_telemetry::render_metrics(&context.gateway.host.usage, context.metrics.as_ref(), serving);
+    let text = gateway_telemetry::render_metrics(&context.gateway.usage, context.metrics.as_ref(), serving);
     response::typed(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", text)
 }
 

@@ -6,7 +6,7 @@ use super::{
     Header,
     clique_signers::CliqueSigners,
     error::{ChainError, RpcError},
-    raw_call::RawClient,
+    raw_client::RawClient,
     redacted_url::redacted_url,
     rpc_client::RpcClient,
     rpc_server::{RpcServer, RpcServerReport},

@@ -21,6 +21,7 @@ mod metric;
 mod plugin_request;
 mod quorum;
 mod raw_call;
+mod raw_client;
 mod raw_log;
 mod receipt;
 mod redacted_url;

@@ -146,13 +146,13 @@ pub enum PluginsCommand {
     /// To say what it offers, the library is loaded: its static constructors and its description of itself run.
     Inspect(LibraryFile),
     /// Let the running gateway serve a plugin, now and after every start, whatever the configuration says
-    Enable(Switch),
+    Enable(PluginTarget),
     /// Let the running gateway take a plugin off, now and after every start, whatever the configuration says
-    Disable(Switch),
+    Disable(PluginTarget),
     /// Start a plugin again that was fenced or failed
-    Resume(Switch),
+    Resume(PluginTarget),
     /// Let a plugin's index of the chain begin anew: its derived tables are emptied and filled again
-    Reindex(Switch),
+    Reindex(PluginTarget),
     /// Map a library and say so, for a gateway that waits for it: a file, its sha256 and `data_dir`
     #[command(hide = true)]
     TryLoad { arguments: Vec<OsString> },
@@ -250,7 +250,7 @@ pub struct LibraryFile {
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct PluginPurge {
     #[command(flatten)]
-    pub switch: Switch,
+    pub target: PluginTarget,
     /// Do not ask: for scripts
     #[arg(long)]
     pub yes: bool,
@@ -268,7 +268,7 @@ pub struct BackupFile {
 
 /// Which plugin of which gateway.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Switch {
+pub struct PluginTarget {
     /// The name of the plugin, as `gateway plugins list` prints it
     #[arg(value_parser = plugin_name)]
     pub name: String,
@@ -299,8 +299,8 @@ mod tests {
         Cli::try_parse_from(line.split(' ')).unwrap()
     }
 
-    fn switch(name: &str, admin: Option<&str>) -> Switch {
-        Switch { name: name.to_owned(), admin: admin.map(str::to_owned) }
+    fn target(name: &str, admin: Option<&str>) -> PluginTarget {
+        PluginTarget { name: name.to_owned(), admin: admin.map(str::to_owned) }
     }
 
     #[test]
@@ -342,11 +342,11 @@ mod tests {
             ("config show --set", Command::Config(ConfigCommand::Show { set: true })),
             ("completions bash", Command::Completions { shell: Shell::Bash }),
             ("man pages", Command::Man { dir: PathBuf::from("pages") }),
-            ("plugins enable forum", Command::Plugins(PluginsCommand::Enable(switch("forum", None)))),
-            ("plugins disable my_1", Command::Plugins(PluginsCommand::Disable(switch("my_1", None)))),
+            ("plugins enable forum", Command::Plugins(PluginsCommand::Enable(target("forum", None)))),
+            ("plugins disable my_1", Command::Plugins(PluginsCommand::Disable(target("my_1", None)))),
             (
                 "plugins resume forum --admin http://[::1]:1",
-                Command::Plugins(PluginsCommand::Resume(switch("forum", Some("http://[::1]:1")))),
+                Command::Plugins(PluginsCommand::Resume(target("forum", Some("http://[::1]:1")))),
             ),
             ("backup a.db", Command::Backup(BackupFile { file: PathBuf::from("a.db"), force: false })),
             ("restore a.db --force", Command::Restore(BackupFile { file: PathBuf::from("a.db"), force: true })),
@@ -376,7 +376,7 @@ mod tests {
             ),
             (
                 "plugins purge forum --yes",
-                Command::Plugins(PluginsCommand::Purge(PluginPurge { switch: switch("forum", None), yes: true })),
+                Command::Plugins(PluginsCommand::Purge(PluginPurge { target: target("forum", None), yes: true })),
             ),
         ] {
             assert_eq!(parse(&format!("gateway {name}")).command_or_run(), command);

@@ -18,7 +18,7 @@ pub async fn print(gateway: &Gateway, admin: Option<SocketAddr>) {
 fn text(gateway: &Gateway, reports: &[PluginReport], admin: Option<SocketAddr>, is_terminal: bool) -> String {
     let base_url = &gateway.environment.base_url;
     let admin = admin.map_or_else(|| "off".to_owned(), |address| format!("http://{address}"));
-    let database = gateway.host.database.dialect().name();
+    let database = gateway.database.dialect().name();
     let has_forum = reports.iter().any(|report| report.name == "forum");
     let try_it = if is_terminal && has_forum { signed_request(gateway) } else { String::new() };
     format!(
@@ -37,7 +37,7 @@ fn text(gateway: &Gateway, reports: &[PluginReport], admin: Option<SocketAddr>, 
 /// good for one call within five minutes.
 fn signed_request(gateway: &Gateway) -> String {
     let base_url = &gateway.environment.base_url;
-    match gateway_envelope::example::signed_thread(&gateway.brand, gateway.host.clock.now_s()) {
+    match gateway_envelope::example::signed_thread(&gateway.brand, gateway.clock.now_s()) {
         Some(body) => format!(
             "a signed request to try (valid for five minutes):\n\n  \
              curl -sS {base_url}/api/forum/threads -H 'content-type: application/json' \\\n    -d '{body}'\n\n"

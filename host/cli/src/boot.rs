@@ -12,7 +12,7 @@ use gateway_admin::{Admin, AdminError};
 use gateway_clock::Clock;
 use gateway_config::{Config, Overrides};
 use gateway_http::{Listener, ListenerError, ListenerSettings};
-use gateway_plugins::{DiscoverError, FolderChanges, LateLibrary, PluginFolder, crash_record};
+use gateway_plugins::{DiscoverError, FolderChanges, PendingLibrary, PluginFolder, crash_record};
 use gateway_telemetry::MetricsRecorder;
 use std::{sync::Arc, time::Duration};
 use tokio::{
@@ -66,10 +66,10 @@ pub async fn run(
         tracing::warn!(%error, "if a plugin ends the process, the next start will not know which");
     }
     let mut folder = PluginFolder::of(&config)?;
-    let FolderChanges { outcomes: loaded, late, .. } = load_plugins(&mut folder, &config).await?;
+    let FolderChanges { outcomes: loaded, pending, .. } = load_plugins(&mut folder, &config).await?;
     let metrics = MetricsRecorder::install();
     let gateway = Gateway::start(config, Clock::System, listener.local_addr(), loaded).await?;
-    gateway.plugins.add_late(late).await;
+    gateway.plugins.add_pending(pending).await;
     gateway.plugins.follow_folder(folder);
     let stop = CancellationToken::new();
     // Before the banner says that it serves: a signal without a handler ends the process at once.
@@ -94,9 +94,10 @@ pub async fn run(
 /// The libraries of the folder, and those that take long, unless the gateway does not start without them.
 async fn load_plugins(folder: &mut PluginFolder, config: &Config) -> Result<FolderChanges, BootError> {
     let mut found = folder.changes(config, None)?;
-    let is_required = |library: &LateLibrary| config.plugins.strict || config.plugins.required.contains(&library.name);
-    let (required, late): (Vec<_>, Vec<_>) = found.late.into_iter().partition(is_required);
-    found.late = late;
+    let is_required =
+        |library: &PendingLibrary| config.plugins.strict || config.plugins.required.contains(&library.name);
+    let (required, pending): (Vec<_>, Vec<_>) = found.pending.into_iter().partition(is_required);
+    found.pending = pending;
     for library in required {
         found.outcomes.push(library.wait().await);
     }
@@ -111,7 +112,7 @@ fn in_context<T>(runtime: &Handle, work: impl FnOnce() -> T) -> T {
 
 async fn end_streams(gateway: Arc<Gateway>, stop: CancellationToken) {
     stop.cancelled().await;
-    for plugin in gateway.host.active.list().iter() {
+    for plugin in gateway.active.list().iter() {
         plugin.handle.stop.cancel();
     }
 }

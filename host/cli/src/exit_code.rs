@@ -55,16 +55,16 @@ pub enum Verdict {
 
 /// How a command ended: the exit codes of `gateway verify` are its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum CommandResult {
     Command(ExitCode),
     Verified(Verdict),
 }
 
-impl From<Ended> for std::process::ExitCode {
-    fn from(ended: Ended) -> Self {
+impl From<CommandResult> for std::process::ExitCode {
+    fn from(ended: CommandResult) -> Self {
         match ended {
-            Ended::Command(code) => code.into(),
-            Ended::Verified(verdict) => Self::from(verdict as u8),
+            CommandResult::Command(code) => code.into(),
+            CommandResult::Verified(verdict) => Self::from(verdict as u8),
         }
     }
 }

@@ -15,11 +15,11 @@ const COUNT_MAX: usize = 64;
 #[derive(Clone)]
 pub struct SpareThreads {
     count: usize,
-    released: Arc<Released>,
+    budget: Arc<ThreadBudget>,
 }
 
 #[derive(Default)]
-struct Released {
+struct ThreadBudget {
     /// How many may run, and how many do.
     threads: Mutex<(usize, usize)>,
     changed: Condvar,
@@ -30,7 +30,7 @@ impl SpareThreads {
     pub fn for_polls(polls_max: usize) -> Self {
         let count = polls_max.saturating_mul(2).clamp(COUNT_MIN, COUNT_MAX);
         set_spare_threads(count);
-        Self { count, released: Arc::default() }
+        Self { count, budget: Arc::default() }
     }
 
     pub const fn count(&self) -> usize {
@@ -40,25 +40,25 @@ impl SpareThreads {
     /// Blocks a worker thread of the runtime for each.
     pub fn occupy(&self, runtime: &Handle) {
         for _ in 0..self.count {
-            let released = self.released.clone();
-            drop(runtime.spawn(async move { released.wait() }));
+            let budget = self.budget.clone();
+            drop(runtime.spawn(async move { budget.wait() }));
         }
     }
 
     /// Lets as many threads work as are lost. They stay when a lost one comes back: one too many harms nobody.
     pub fn replace(&self, lost: usize) {
-        let mut threads = self.released.threads.lock();
+        let mut threads = self.budget.threads.lock();
         let wanted = lost.min(self.count);
         if wanted > threads.0 {
             tracing::warn!(lost, spare = self.count - wanted, "spare threads serve in the place of lost ones");
             threads.0 = wanted;
             set_spare_threads(self.count - wanted);
-            self.released.changed.notify_all();
+            self.budget.changed.notify_all();
         }
     }
 }
 
-impl Released {
+impl ThreadBudget {
     fn wait(&self) {
         let mut threads = self.threads.lock();
         self.changed.wait_while(&mut threads, |(may_run, run)| run >= may_run);

@@ -3,9 +3,9 @@
 //! The rule: what is in the folder decides. A backup is due when the newest one there is as old as the interval, so that
 //! neither a restart nor a second gateway on the folder makes more; and only files that carry our name are ever deleted.
 
+use gateway_clock::Clock;
 use gateway_config::BackupConfig;
-use gateway_plugins::HostContext;
-use gateway_storage::{BackupError, BackupOrigin, Dialect, manifest_path};
+use gateway_storage::{BackupError, BackupOrigin, Database, Dialect, manifest_path};
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use plugin_api::point::ServiceStatus;
@@ -29,7 +29,8 @@ const SLEEP_MS_MAX: i64 = 60_000;
 const LATE_S_MAX: i64 = 600;
 
 pub struct Backups {
-    host: Arc<HostContext>,
+    database: Database,
+    clock: Clock,
     settings: watch::Sender<BackupConfig>,
     state: Mutex<BackupState>,
     started_s: i64,
@@ -56,9 +57,9 @@ enum ScheduleError {
 }
 
 impl Backups {
-    pub fn new(host: Arc<HostContext>, settings: BackupConfig) -> Self {
-        let started_s = host.clock.now_s();
-        Self { host, settings: watch::Sender::new(settings), state: Mutex::default(), started_s }
+    pub fn new(database: Database, clock: Clock, settings: BackupConfig) -> Self {
+        let started_s = clock.now_s();
+        Self { database, clock, settings: watch::Sender::new(settings), state: Mutex::default(), started_s }
     }
 
     /// Takes effect at once.
@@ -75,14 +76,14 @@ impl Backups {
             tokio::select! {
                 () = stop.cancelled() => return,
                 changed = settings.changed() => if changed.is_err() { return },
-                () = self.host.clock.sleep_until(wake_ms) => {}
+                () = self.clock.sleep_until(wake_ms) => {}
             }
         }
     }
 
     /// Makes a backup if one is due. Returns when to look again.
     async fn tick(&self, settings: &BackupConfig) -> i64 {
-        let now_ms = self.host.clock.now_ms();
+        let now_ms = self.clock.now_ms();
         let Some(folder) = &settings.folder else {
             *self.state.lock() = BackupState::default();
             return i64::MAX;
@@ -104,7 +105,7 @@ impl Backups {
                 Ok(()) => *self.state.lock() = BackupState { last_ms: Some(now_ms), ..BackupState::default() },
                 Err(error) => self.failed(&error, now_ms),
             }
-            return self.host.clock.now_ms();
+            return self.clock.now_ms();
         }
         due_ms.min(now_ms + SLEEP_MS_MAX)
     }
@@ -120,13 +121,13 @@ impl Backups {
     }
 
     async fn make(&self, settings: &BackupConfig, folder: &Path, now_ms: i64) -> Result<(), ScheduleError> {
-        let suffix = match self.host.database.dialect() {
+        let suffix = match self.database.dialect() {
             Dialect::Sqlite => "db",
             Dialect::Postgres => "dump",
         };
         let file = folder.join(format!("{PREFIX}{}.{suffix}", time_text(now_ms)));
         let origin = BackupOrigin { gateway_version: env!("CARGO_PKG_VERSION"), created_ms: now_ms };
-        let made = self.host.database.back_up(&file, false, origin).await?;
+        let made = self.database.back_up(&file, false, origin).await?;
         tracing::info!(file = %file.display(), bytes = made.bytes, "a scheduled backup is made");
         let backups = listed(folder.to_owned()).await?;
         let excess = backups.len().saturating_sub(settings.keep);
@@ -141,7 +142,7 @@ impl Backups {
         let settings = self.settings.borrow().clone();
         let state = self.state.lock().clone();
         let interval_s = i64::try_from(settings.interval_s).unwrap_or(i64::MAX);
-        let now_s = self.host.clock.now_s();
+        let now_s = self.clock.now_s();
         let is_on_time = match state.last_ms {
             Some(last_ms) => now_s - last_ms / 1000 <= interval_s.saturating_mul(2).saturating_add(LATE_S_MAX),
             None => now_s - self.started_s < interval_s.saturating_add(LATE_S_MAX),

@@ -23,7 +23,7 @@ pub enum PressError {
 impl Gateway {
     pub async fn controls(&self) -> Vec<PluginControls> {
         let input = input(None);
-        let parts = self.host.collect(point::CONTROLS.name(), input).await;
+        let parts = self.extension_points.collect(point::CONTROLS.name(), input).await;
         let of = |part: Contribution| {
             let controls = part.decode(point::CONTROLS)?;
             Some(PluginControls { plugin: part.plugin.name().to_owned(), controls })
@@ -43,7 +43,7 @@ impl Gateway {
     }
 
     async fn controls_of(&self, plugin: &str, press: Option<ControlPress>) -> Option<Vec<Control>> {
-        let part = self.host.collect_from(plugin, point::CONTROLS.name(), input(press)).await?;
+        let part = self.extension_points.collect_from(plugin, point::CONTROLS.name(), input(press)).await?;
         part.decode(point::CONTROLS)
     }
 }

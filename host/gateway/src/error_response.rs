@@ -2,7 +2,7 @@
 //!
 //! The rule: internal causes go to the log; the body of a 5xx says only what the caller can do.
 
-use crate::routes::Exceeded;
+use crate::routes::RateLimitExceeded;
 use gateway_http::{
     body::{Body, BodyError},
     problem::problem_response,
@@ -117,13 +117,13 @@ impl From<Response<Body>> for ErrorResponse {
     }
 }
 
-impl From<Exceeded> for ErrorResponse {
-    fn from(exceeded: Exceeded) -> Self {
+impl From<RateLimitExceeded> for ErrorResponse {
+    fn from(exceeded: RateLimitExceeded) -> Self {
         let message = format!("at most {} calls in any {} s from one address", exceeded.calls, exceeded.window_s);
         let hint = format!("wait {} s", exceeded.retry_after_s);
         let mut refused = Self::new(429, &exceeded.code, message, &hint)
             .header(http::header::RETRY_AFTER, &exceeded.retry_after_s.to_string());
-        exceeded.allowance.write(refused.0.headers_mut());
+        exceeded.quota.write(refused.0.headers_mut());
         refused
     }
 }

@@ -6,7 +6,11 @@ use crate::{
 };
 use arc_swap::ArcSwap;
 use futures_util::{FutureExt as _, future::BoxFuture};
+use gateway_activity::ActivityLog;
+use gateway_chain::Chains;
+use gateway_clock::Clock;
 use gateway_config::Config;
+use gateway_egress::Egress;
 use gateway_envelope::Brand;
 use gateway_http::{
     DrainReport, Listener,
@@ -14,7 +18,11 @@ use gateway_http::{
 };
 use gateway_indexer::Indexes;
 use gateway_jobs::JobStore;
-use gateway_plugins::HostContext;
+use gateway_plugins::{ActivePlugins, ExtensionPoints};
+use gateway_secrets::Secrets;
+use gateway_storage::Database;
+use gateway_telemetry::Usage;
+use gateway_tx::Journal;
 use http::{Request, Response};
 use plugin_api::manifest::Environment;
 use std::{
@@ -37,7 +45,17 @@ pub struct Gateway {
     pub(crate) signers_digest: blake3::Hash,
     pub environment: Arc<Environment>,
     pub brand: Brand,
-    pub host: Arc<HostContext>,
+    pub database: Database,
+    pub clock: Clock,
+    pub activity: ActivityLog,
+    pub journal: Arc<Journal>,
+    pub chains: Arc<Chains>,
+    /// `None` on a machine without root certificates.
+    pub egress: Option<Egress>,
+    pub usage: Arc<Usage>,
+    pub active: ActivePlugins,
+    pub extension_points: Arc<ExtensionPoints>,
+    pub(crate) secrets: Arc<Secrets>,
     pub operators: Operators,
     pub indexes: Arc<Indexes>,
     pub jobs: JobStore,
@@ -101,7 +119,7 @@ impl Gateway {
             self.stop.cancel();
             self.tasks.close();
             self.close_within("the background tasks", self.tasks.wait()).await;
-            self.close_within("the database", self.host.database.close()).await;
+            self.close_within("the database", self.database.close()).await;
         })
     }
 }

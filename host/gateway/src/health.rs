@@ -4,8 +4,8 @@
 //! at most one small write a second, however many ask.
 
 use crate::lifecycle::PluginManager;
-use gateway_plugins::HostContext;
-use gateway_storage::{CommitStatement, Scope, StorageError};
+use gateway_clock::Clock;
+use gateway_storage::{CommitStatement, Database, Scope, StorageError};
 use parking_lot::RwLock;
 use plugin_api::sql;
 use serde::Serialize;
@@ -44,7 +44,8 @@ pub struct HealthReport {
 }
 
 pub struct HealthMonitor {
-    host: Arc<HostContext>,
+    database: Database,
+    clock: Clock,
     plugins: Arc<PluginManager>,
     required: RwLock<Vec<String>>,
     /// Locked during a test write, so that all who ask meanwhile share it.
@@ -57,8 +58,8 @@ struct ProbedWrite {
 }
 
 impl HealthMonitor {
-    pub fn new(host: Arc<HostContext>, plugins: Arc<PluginManager>, required: Vec<String>) -> Self {
-        Self { host, plugins, required: RwLock::new(required), probe: Mutex::default() }
+    pub fn new(database: Database, clock: Clock, plugins: Arc<PluginManager>, required: Vec<String>) -> Self {
+        Self { database, clock, plugins, required: RwLock::new(required), probe: Mutex::default() }
     }
 
     /// Replaces the names of the required plugins.
@@ -78,7 +79,7 @@ impl HealthMonitor {
 
     /// Why the database keeps no writes now.
     pub async fn database_problem(&self) -> Option<String> {
-        let database = &self.host.database;
+        let database = &self.database;
         if let Some(free) = database.free_disk_bytes().filter(|free| *free < FREE_DISK_BYTES_MIN) {
             return Some(format!("the disk is full: {free} bytes are free"));
         }
@@ -102,11 +103,11 @@ impl HealthMonitor {
     }
 
     async fn write_row(&self) -> Result<(), StorageError> {
-        let database = &self.host.database;
+        let database = &self.database;
         database.probe().await?;
         let statement = sql("INSERT INTO host_health (id, written_ms) VALUES (1, $1) \
              ON CONFLICT (id) DO UPDATE SET written_ms = excluded.written_ms");
-        let statement = CommitStatement::new(statement.bind(self.host.clock.now_ms()).into());
+        let statement = CommitStatement::new(statement.bind(self.clock.now_ms()).into());
         match database.begin(Scope::Host).commit(vec![statement]).await {
             // Two replicas that ask at the same time: the other one's write is as good.
             Ok(_) | Err(StorageError::Conflict(_)) => Ok(()),

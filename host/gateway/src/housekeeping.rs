@@ -2,8 +2,10 @@
 //! replicas.
 
 use crate::routes::RouteTable;
-use gateway_plugins::{FORGET_ATTEMPTS, HostContext};
-use gateway_storage::{Dialect, Scope, StorageError, fold_row_counts};
+use gateway_activity::ActivityLog;
+use gateway_clock::Clock;
+use gateway_plugins::FORGET_ATTEMPTS;
+use gateway_storage::{Database, Dialect, Scope, StorageError, fold_row_counts};
 use plugin_api::{abi::Statement, sql};
 use std::{sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
@@ -15,27 +17,26 @@ const POLL: Duration = Duration::from_millis(500);
 const FOLD_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Every replica does this; deleting twice is harmless.
-pub async fn run(host: Arc<HostContext>, routes: Arc<RouteTable>, stop: CancellationToken) {
+pub async fn run(database: Database, clock: Clock, routes: Arc<RouteTable>, stop: CancellationToken) {
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
-            () = host.clock.sleep(INTERVAL) => {}
+            () = clock.sleep(INTERVAL) => {}
         }
         routes.ip_limits().tidy();
-        if let Err(error) = forget_signatures(&host).await {
+        if let Err(error) = forget_signatures(&database, clock.now_s()).await {
             tracing::warn!(%error, "old signatures cannot be forgotten now");
         }
     }
 }
 
-async fn forget_signatures(host: &HostContext) -> Result<(), StorageError> {
-    let now_s = host.clock.now_s();
+async fn forget_signatures(database: &Database, now_s: i64) -> Result<(), StorageError> {
     let signatures: Statement = sql("DELETE FROM host_replay_guard WHERE remember_until_s < $1").bind(now_s).into();
     let before: Statement = sql("DELETE FROM host_replay_guard_1 WHERE remember_until_s < $1").bind(now_s).into();
     let slots: Statement = sql("DELETE FROM host_write_slots WHERE last_ms < $1").bind((now_s - 3600) * 1000).into();
-    let transaction = host.database.begin(Scope::Host);
+    let transaction = database.begin(Scope::Host);
     let mut statements = vec![signatures, before, slots];
-    if host.database.dialect() == Dialect::Postgres {
+    if database.dialect() == Dialect::Postgres {
         statements.push(sql(FORGET_ATTEMPTS).bind(now_s).into());
     }
     transaction.run(statements).await?;
@@ -44,8 +45,8 @@ async fn forget_signatures(host: &HostContext) -> Result<(), StorageError> {
 
 /// On PostgreSQL numbers of rows, and the versions of what is cached, are sums, which grow with each write: this keeps them short.
 /// Every replica does it, at the same time too.
-pub async fn fold_sums(host: Arc<HostContext>, stop: CancellationToken) {
-    if host.database.dialect() == Dialect::Sqlite {
+pub async fn fold_sums(database: Database, stop: CancellationToken) {
+    if database.dialect() == Dialect::Sqlite {
         return;
     }
     let mut was_possible = true;
@@ -55,8 +56,8 @@ pub async fn fold_sums(host: Arc<HostContext>, stop: CancellationToken) {
             () = tokio::time::sleep(FOLD_INTERVAL) => {}
         }
         let folded = async {
-            fold_row_counts(&host.database).await?;
-            host.database.fold_changes().await
+            fold_row_counts(&database).await?;
+            database.fold_changes().await
         }
         .await;
         // Once, and not each second, while the database is away.
@@ -70,16 +71,16 @@ pub async fn fold_sums(host: Arc<HostContext>, stop: CancellationToken) {
 }
 
 /// On PostgreSQL other gateways write too: what is new in the log wakes our streams.
-pub async fn follow_replicas(host: Arc<HostContext>, stop: CancellationToken) {
-    if host.database.dialect() == Dialect::Sqlite {
+pub async fn follow_replicas(database: Database, activity: ActivityLog, stop: CancellationToken) {
+    if database.dialect() == Dialect::Sqlite {
         return;
     }
     let mut listener = None;
     loop {
         if listener.is_none() {
-            listener = host.database.listen(gateway_activity::WAKE_CHANNEL).await;
+            listener = database.listen(gateway_activity::WAKE_CHANNEL).await;
             // Reads what was written before the listener was connected.
-            host.activity.wake();
+            activity.wake();
         }
         let heard = async {
             match &mut listener {
@@ -94,7 +95,7 @@ pub async fn follow_replicas(host: Arc<HostContext>, stop: CancellationToken) {
             () = stop.cancelled() => return,
             heard = heard => heard,
         };
-        host.activity.wake();
+        activity.wake();
         if !is_connected {
             listener = None;
         }

@@ -1,5 +1,6 @@
 //! The gateway: routes requests to plugins, and starts, stops and contains plugins.
 
+mod assemble;
 mod backups;
 mod certificate;
 pub mod controls;

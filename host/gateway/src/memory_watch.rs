@@ -1,6 +1,6 @@
 //! Watches the memory of the process. Nothing bounds what a plugin allocates on its own side; log and reports name who was at work.
 
-use gateway_plugins::{ActivePlugin, HostContext, polls};
+use gateway_plugins::{ActivePlugin, ActivePlugins, polls};
 use std::{
     fs,
     sync::Arc,
@@ -16,7 +16,7 @@ const SHARE: u64 = 80;
 const CGROUP_LIMIT: &str = "/sys/fs/cgroup/memory.max";
 
 /// Warns above `warn_mib`, or above a share of what there is when that is 0.
-pub async fn run(host: Arc<HostContext>, warn_mib: u64, stop: CancellationToken) {
+pub async fn run(active: ActivePlugins, warn_mib: u64, stop: CancellationToken) {
     let mark_kib = if warn_mib > 0 { Some(warn_mib * 1024) } else { available_kib().map(|kib| kib / 100 * SHARE) };
     let Some(mark_kib) = mark_kib else { return };
     let mut warned: Option<Instant> = None;
@@ -26,11 +26,11 @@ pub async fn run(host: Arc<HostContext>, warn_mib: u64, stop: CancellationToken)
             () = tokio::time::sleep(INTERVAL) => {}
         }
         let Some(used_kib) = used_kib().filter(|used| *used > mark_kib) else {
-            host.active.list().iter().for_each(|plugin| plugin.handle.set_memory_note(None));
+            active.list().iter().for_each(|plugin| plugin.handle.set_memory_note(None));
             continue;
         };
         let (used_mib, mark_mib) = (used_kib / 1024, mark_kib / 1024);
-        let calls = calls_in_progress(&host);
+        let calls = calls_in_progress(&active.list());
         for (plugin, calls) in &calls {
             let process = format!("the process uses {used_mib} MiB of memory, more than {mark_mib}");
             plugin.handle.set_memory_note(Some(format!("{process}, while calls of it are in progress: {calls}")));
@@ -50,15 +50,15 @@ pub async fn run(host: Arc<HostContext>, warn_mib: u64, stop: CancellationToken)
 }
 
 /// Of the plugins that have some: how many, and the operations that have a thread just now: `12 (giant_body, job sweep)`.
-fn calls_in_progress(host: &HostContext) -> Vec<(Arc<ActivePlugin>, String)> {
-    let running = polls::running_places();
+fn calls_in_progress(active: &[Arc<ActivePlugin>]) -> Vec<(Arc<ActivePlugin>, String)> {
+    let running = polls::running_operations();
     let line = |plugin: &ActivePlugin| {
-        let places = running.iter().filter(|(owner, _)| **owner == *plugin.name()).map(|(_, place)| &**place);
-        let places: Vec<&str> = places.collect();
-        let on_threads = if places.is_empty() { String::new() } else { format!(" ({})", places.join(", ")) };
+        let operations =
+            running.iter().filter(|(owner, _)| **owner == *plugin.name()).map(|(_, operation)| &**operation);
+        let operations: Vec<&str> = operations.collect();
+        let on_threads = if operations.is_empty() { String::new() } else { format!(" ({})", operations.join(", ")) };
         format!("{}{on_threads}", plugin.in_flight())
     };
-    let active = host.active.list();
     let busy = active.iter().filter(|plugin| plugin.in_flight() > 0);
     busy.map(|plugin| (plugin.clone(), line(plugin))).collect()
 }

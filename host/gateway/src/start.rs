@@ -2,48 +2,37 @@
 //! plugins and the background tasks.
 
 use crate::{
-    backups::Backups,
-    dispatch::{Dispatcher, DispatcherParts, EnvelopeVerifier, Payments, PositionHeader, Streams},
+    assemble::{BuiltParts, assemble},
+    dispatch::{Payments, PositionHeader},
     environment,
     gateway::Gateway,
-    health::HealthMonitor,
     housekeeping,
-    lifecycle::{PluginManager, PluginManagerParts, StartMode, Topics},
+    lifecycle::{PluginManager, StartMode},
     memory_watch, migrations,
-    operators::Operators,
-    pages::{HealthMembers, Pages},
     reload::signers_digest,
     routes::RouteTable,
 };
 use arc_swap::ArcSwap;
 use futures_util::future::BoxFuture;
-use gateway_activity::{ActivityLog, SequencerSettings, StreamLimits};
+use gateway_activity::{ActivityLog, SequencerSettings};
 use gateway_chain::{ChainError, Chains};
 use gateway_clock::Clock;
 use gateway_config::{Config, DatabaseTarget, Synchronous};
 use gateway_egress::{Egress, EgressSettings, Resolver, SystemResolver};
 use gateway_envelope::Brand;
-use gateway_indexer::{IndexerContext, Indexes};
-use gateway_jobs::{Jitter, JobRunner, JobStore};
+use gateway_jobs::JobStore;
 use gateway_plugins::{
-    ActivePlugins, AuthorRecords, ContributionCache, FenceRequest, HostContext, IntervalClock, LoadOutcome,
-    PluginPresences,
+    ActivePlugins, CapabilityContext, ExtensionPoints, FenceRequest, LoadOutcome, PluginPresences, TransactionContext,
 };
 use gateway_queue::QueueWakes;
 use gateway_secrets::Secrets;
 use gateway_signers::Signers;
 use gateway_storage::{Database, DatabaseSettings, StorageError};
-use gateway_telemetry::Usage;
 use gateway_tx::Journal;
-use plugin_api::manifest::Environment;
 use secrecy::ExposeSecret as _;
-use std::{
-    net::SocketAddr,
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
-use tokio::{runtime::Handle, sync::mpsc};
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 /// Why the gateway does not start.
 #[derive(Debug, thiserror::Error)]
@@ -114,27 +103,29 @@ impl Gateway {
     }
 
     fn start_background(&self, fences: mpsc::UnboundedReceiver<FenceRequest>) {
-        let (host, stop) = (&self.host, &self.stop);
+        let (database, stop) = (&self.database, &self.stop);
         self.tasks.spawn(fence_plugins(self.plugins.clone(), fences, stop.clone()));
-        host.chains.start(&self.tasks, stop);
-        for chain in host.chains.iter() {
-            self.tasks.spawn(gateway_tx::run(host.journal.clone(), chain.clone(), stop.clone()));
+        self.chains.start(&self.tasks, stop);
+        for chain in self.chains.iter() {
+            self.tasks.spawn(gateway_tx::run(self.journal.clone(), chain.clone(), stop.clone()));
             self.tasks.spawn(gateway_indexer::publish_events(
-                host.clone(),
+                database.clone(),
+                self.activity.clone(),
                 chain.clone(),
                 self.indexes.clone(),
                 self.stop_publishing.clone(),
             ));
         }
-        self.tasks.spawn(housekeeping::run(host.clone(), self.dispatcher.routes.clone(), stop.clone()));
-        self.tasks.spawn(housekeeping::fold_sums(host.clone(), stop.clone()));
-        self.tasks.spawn(housekeeping::follow_replicas(host.clone(), stop.clone()));
+        let routes = self.dispatcher.routes.clone();
+        self.tasks.spawn(housekeeping::run(database.clone(), self.clock.clone(), routes, stop.clone()));
+        self.tasks.spawn(housekeeping::fold_sums(database.clone(), stop.clone()));
+        self.tasks.spawn(housekeeping::follow_replicas(database.clone(), self.activity.clone(), stop.clone()));
         let settings = SequencerSettings {
             holder: uuid::Uuid::now_v7().to_string(),
             transaction_timeout: Duration::from_millis(self.config.database.transaction_timeout_ms),
         };
-        self.tasks.spawn(gateway_activity::run_sequencer(host.activity.clone(), settings, stop.clone()));
-        self.tasks.spawn(memory_watch::run(host.clone(), self.config.plugins.memory_warn_mib, stop.clone()));
+        self.tasks.spawn(gateway_activity::run_sequencer(self.activity.clone(), settings, stop.clone()));
+        self.tasks.spawn(memory_watch::run(self.active.clone(), self.config.plugins.memory_warn_mib, stop.clone()));
         self.tasks.spawn(self.backups.clone().run(stop.clone()));
     }
 }
@@ -179,29 +170,34 @@ pub async fn build(
     let live = Arc::new(ArcSwap::new(config.clone()));
     let chains = Arc::new(Chains::new(&config)?);
     let journal = Journal::new(database.clone(), signers.clone(), chains.clone(), clock.clone(), config.tx.clone());
-    let host = Arc::new(HostContext {
-        data_dir: config.data_dir.clone(),
-        queues: QueueWakes::default(),
+    let transactions = Arc::new(TransactionContext {
         activity: ActivityLog::new(database.clone()),
+        journal: Arc::new(journal),
+        queues: QueueWakes::default(),
+        active: ActivePlugins::default(),
+        database: database.clone(),
+        clock: clock.clone(),
+    });
+    let (active, network_name) = (transactions.active.clone(), &environment.brand.network_name);
+    let points = ExtensionPoints::new(active.clone(), database.clone(), config.http.cache_bytes_max, network_name);
+    let capabilities = Arc::new(CapabilityContext {
+        extension_points: Arc::new(points),
+        presences: PluginPresences::default(),
+        data_dir: config.data_dir.clone(),
         egress: open_egress(&config, resolver)?,
         chains,
         jobs: JobStore::new(database.clone()),
-        secrets: Secrets::new(&config, database.clone(), clock.clone()),
+        secrets: Arc::new(Secrets::new(&config, database.clone(), clock)),
         signers,
-        journal: Arc::new(journal),
-        usage: Usage::default(),
+        usage: Arc::default(),
         environment_json: serde_json::to_string(&*environment).unwrap_or_default(),
-        active: ActivePlugins::default(),
-        presences: PluginPresences::default(),
-        contributions: ContributionCache::new(config.http.cache_bytes_max),
-        authors: AuthorRecords::new(&environment.brand.network_name),
-        database,
-        clock,
+        transactions,
     });
-    let payments = Payments::new(host.clone(), environment.base_url.clone(), &config.brand.header_prefix)
-        .map_err(|error| StartError::Brand(error.to_string()))?;
+    let payments =
+        Payments::new(capabilities.transactions.clone(), environment.base_url.clone(), &config.brand.header_prefix)
+            .map_err(|error| StartError::Brand(error.to_string()))?;
     let own = gateway_meta::meta_routes(&environment);
-    let routes = RouteTable::new(live.clone(), host.clone(), own);
+    let routes = RouteTable::new(live.clone(), database, capabilities.usage.clone(), active, own);
     let routes = Arc::new(routes.map_err(|conflict| StartError::Routes(conflict.to_string()))?);
     let parts = BuiltParts {
         config,
@@ -211,122 +207,12 @@ pub async fn build(
         brand,
         position,
         payments,
-        host,
+        capabilities,
         routes,
         fence_requests,
         mode,
     };
     Ok(assemble(parts))
-}
-
-/// What the rest of the gateway is assembled from.
-struct BuiltParts {
-    config: Arc<Config>,
-    live: Arc<ArcSwap<Config>>,
-    signers_digest: blake3::Hash,
-    environment: Arc<Environment>,
-    brand: Brand,
-    position: PositionHeader,
-    payments: Payments,
-    host: Arc<HostContext>,
-    routes: Arc<RouteTable>,
-    fence_requests: mpsc::UnboundedSender<FenceRequest>,
-    mode: StartMode,
-}
-
-fn assemble(parts: BuiltParts) -> Gateway {
-    let BuiltParts {
-        config,
-        live,
-        signers_digest,
-        environment,
-        brand,
-        position,
-        payments,
-        host,
-        routes,
-        fence_requests,
-        mode,
-    } = parts;
-    let (indexes, topics, stop) = (Arc::<Indexes>::default(), Arc::<Topics>::default(), CancellationToken::new());
-    let (operators, jobs) = (Operators::new(host.database.clone()), job_runner(&config, &host));
-    let job_store = jobs.store.clone();
-    let plugins = PluginManager::new(PluginManagerParts {
-        config: config.clone(),
-        host: host.clone(),
-        routes: routes.clone(),
-        topics: topics.clone(),
-        operators: operators.clone(),
-        jobs,
-        indexer: indexer_context(&config, &host, &indexes),
-        fence_requests,
-        mode,
-    });
-    let health = Arc::new(HealthMonitor::new(host.clone(), plugins.clone(), config.plugins.required.clone()));
-    let backups = Arc::new(Backups::new(host.clone(), config.backup.clone()));
-    let pages = Pages {
-        backups: backups.clone(),
-        health: health.clone(),
-        health_members: HealthMembers::default(),
-        config: live.clone(),
-        environment: environment.clone(),
-        host: host.clone(),
-        routes: routes.clone(),
-        plugins: plugins.clone(),
-        indexes: indexes.clone(),
-        jobs: job_store.clone(),
-        started_ms: host.clock.now_ms(),
-    };
-    let parts = DispatcherParts {
-        streams: streams(&config, topics),
-        verifier: envelope_verifier(&brand, &host, &live),
-        cache_bytes_max: config.http.cache_bytes_max,
-        position,
-        payments,
-    };
-    Gateway {
-        dispatcher: Arc::new(Dispatcher::new(pages, parts)),
-        config,
-        live,
-        signers_digest,
-        environment,
-        brand,
-        host,
-        operators,
-        indexes,
-        jobs: job_store,
-        plugins,
-        health,
-        backups,
-        certificate: OnceLock::new(),
-        runtime: Handle::current(),
-        tasks: TaskTracker::new(),
-        stop_publishing: stop.child_token(),
-        stop,
-    }
-}
-
-fn indexer_context(config: &Config, host: &Arc<HostContext>, indexes: &Arc<Indexes>) -> IndexerContext {
-    IndexerContext {
-        host: host.clone(),
-        indexes: indexes.clone(),
-        log_format: config.log.format,
-        transaction_timeout: Duration::from_millis(config.database.transaction_timeout_ms),
-    }
-}
-
-fn streams(config: &Config, topics: Arc<Topics>) -> Streams {
-    let limits = StreamLimits::new(config.limits.streams_max, config.limits.streams_per_ip_max);
-    Streams { topics, limits }
-}
-
-fn envelope_verifier(brand: &Brand, host: &HostContext, live: &Arc<ArcSwap<Config>>) -> EnvelopeVerifier {
-    EnvelopeVerifier {
-        brand: brand.clone(),
-        clock: host.clock.clone(),
-        config: live.clone(),
-        interval_clock: IntervalClock::of(host.database.dialect(), &host.clock),
-    }
 }
 
 /// Keystores are slow to open, so a blocking thread does it.
@@ -340,17 +226,6 @@ async fn open_signers(config: Config) -> (Config, Arc<Signers>) {
         tracing::error!(%error, "opening the keys ended badly; all are off");
         (without_keys, Arc::default())
     })
-}
-
-fn job_runner(config: &Config, host: &HostContext) -> JobRunner {
-    JobRunner {
-        store: host.jobs.clone(),
-        clock: host.clock.clone(),
-        holder: uuid::Uuid::now_v7().to_string().into(),
-        // Jitter spreads the load of many gateways; a test's manual clock needs none.
-        jitter: if matches!(host.clock, Clock::System) { Jitter::Random } else { Jitter::None },
-        drain_timeout: Duration::from_millis(config.http.drain_timeout_ms),
-    }
 }
 
 fn prepare_data_dir(config: &Config) -> Result<(), StartError> {

@@ -110,7 +110,7 @@ async fn try_plugins(
         build(config, Clock::System, Arc::new(SystemResolver), bound, fence_requests, StartMode::Trial(dialect))
             .await?;
     if let Some(reason) = secrets_fault {
-        gateway.host.secrets.refuse(reason);
+        gateway.secrets.refuse(reason);
     }
     gateway.plugins.assume(history);
     gateway.plugins.start(loaded.into_iter().map(Ok).collect()).await;

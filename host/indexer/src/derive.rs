@@ -48,7 +48,7 @@ impl Index {
         batch: &Batch,
     ) -> Result<(Arc<PluginTransaction>, Vec<PublishedEvent>), IndexError> {
         let transaction = PluginTransaction::of_plugin(
-            &self.host,
+            &self.transactions,
             self.scope.clone(),
             TransactionOwner::Index,
             &self.plugin.manifest,
@@ -62,7 +62,7 @@ impl Index {
             Ok(published) => return Ok((transaction, published)),
         }
         let transaction = PluginTransaction::of_plugin(
-            &self.host,
+            &self.transactions,
             self.scope.clone(),
             TransactionOwner::Index,
             &self.plugin.manifest,
@@ -142,7 +142,7 @@ impl Index {
     fn event_failed(&self, decoded: &DecodedEvent, error: ApplyError) -> IndexError {
         let event = self.subscriptions.event_name(decoded.source);
         let call = format!("chain event {event}");
-        if !self.host.database.was_unavailable_within(UNAVAILABLE_WINDOW) {
+        if !self.transactions.database.was_unavailable_within(UNAVAILABLE_WINDOW) {
             match &error {
                 ApplyError::Fault(fault) => self.plugin.handle.fault(&call, fault),
                 ApplyError::Timeout(limit) => self.plugin.handle.timed_out(&call, *limit),

@@ -12,9 +12,9 @@ use super::{
     progress::Progress,
     store::{IndexRow, IndexStore},
 };
-use gateway_chain::{Chain, LogFilter};
+use gateway_chain::{Chain, Chains, LogFilter};
 use gateway_config::LogFormat;
-use gateway_plugins::{ActivePlugin, HostContext};
+use gateway_plugins::{ActivePlugin, TransactionContext};
 use gateway_storage::{Dialect, Scope, StorageError};
 use std::{
     collections::BTreeSet,
@@ -34,7 +34,8 @@ const COMMIT_EVENTS_FIRST: usize = 100;
 /// The parts of the gateway that every index uses.
 #[derive(Clone)]
 pub struct IndexerContext {
-    pub host: Arc<HostContext>,
+    pub transactions: Arc<TransactionContext>,
+    pub chains: Arc<Chains>,
     pub indexes: Arc<Indexes>,
     /// Decides between a progress bar and lines of the log.
     pub log_format: LogFormat,
@@ -43,7 +44,9 @@ pub struct IndexerContext {
 }
 
 pub struct Index {
-    pub host: Arc<HostContext>,
+    pub transactions: Arc<TransactionContext>,
+    /// Identifies this gateway as the holder of the lease.
+    instance_id: String,
     pub transaction_timeout: Duration,
     pub plugin: Arc<ActivePlugin>,
     pub chain: Arc<Chain>,
@@ -79,7 +82,7 @@ impl Index {
         let table_names = derived_tables(&plugin.manifest, &chain.name);
         Self {
             scope: plugin.scope.writing_only(table_names.iter().cloned().collect::<BTreeSet<_>>()),
-            store: IndexStore::new(context.host.database.clone(), plugin.name(), &chain.name),
+            store: IndexStore::new(context.transactions.database.clone(), plugin.name(), &chain.name),
             fingerprint: fingerprint(&chain, &subscriptions, &plugin.manifest),
             filters: subscriptions.filters(),
             range: Arc::new(AdaptiveRange::new(chain.settings.range_blocks_max)),
@@ -90,7 +93,8 @@ impl Index {
             lease_renewed: None,
             acquiring: None,
             commit_events: COMMIT_EVENTS_FIRST,
-            host: context.host,
+            instance_id: context.chains.instance_id.clone(),
+            transactions: context.transactions,
             transaction_timeout: context.transaction_timeout,
             plugin,
             chain,
@@ -109,7 +113,7 @@ impl Index {
             return Ok(self.row.clone());
         }
         // SQLite has no other gateway: the lease is acquired once, which saves a write every few seconds.
-        let holds_lease = match self.host.database.dialect() {
+        let holds_lease = match self.transactions.database.dialect() {
             Dialect::Sqlite => self.lease_renewed.is_some(),
             Dialect::Postgres => is_recent(self.lease_renewed, LEASE_RENEW),
         };
@@ -133,8 +137,8 @@ impl Index {
 
     async fn acquire_lease(&mut self) -> Result<bool, StorageError> {
         let start = || {
-            let (store, holder) = (self.store.clone(), self.host.chains.instance_id.clone());
-            let now_ms = self.host.clock.now_ms();
+            let (store, holder) = (self.store.clone(), self.instance_id.clone());
+            let now_ms = self.transactions.clock.now_ms();
             let until_ms = now_ms.saturating_add(LEASE_MS);
             tokio::spawn(async move { store.acquire_lease(&holder, now_ms, until_ms).await })
         };
@@ -148,7 +152,7 @@ impl Index {
         if let Some(acquiring) = self.acquiring.take() {
             let _ = acquiring.await;
         }
-        let _ = self.store.release_lease(&self.host.chains.instance_id).await;
+        let _ = self.store.release_lease(&self.instance_id).await;
     }
 }
 

@@ -5,9 +5,9 @@
 //! holds nobody back; its events become public as it comes to them.
 
 use super::{indexes::Indexes, store::to_i64, stuck_indexes::StuckIndexes};
+use gateway_activity::ActivityLog;
 use gateway_chain::Chain;
-use gateway_plugins::HostContext;
-use gateway_storage::{CommitStatement, HOST_OWNER, Scope, StorageError};
+use gateway_storage::{CommitStatement, Database, HOST_OWNER, Scope, StorageError};
 use plugin_api::{Sql, sql};
 use serde::{Deserialize, de::DeserializeOwned};
 use std::{
@@ -25,19 +25,26 @@ const RETRY: Duration = Duration::from_millis(200);
 
 /// Publishes the events of one chain until `stop`. Every gateway on a database does this; a block is published by the first.
 pub fn publish_events(
-    host: Arc<HostContext>,
+    database: Database,
+    activity: ActivityLog,
     chain: Arc<Chain>,
     indexes: Arc<Indexes>,
     stop: CancellationToken,
 ) -> impl Future<Output = ()> + Send + 'static {
     // Before the task runs for the first time: until then its events are not public.
     indexes.set_published(&chain.name, u64::MAX);
-    run(host, chain, indexes, stop)
+    run(database, activity, chain, indexes, stop)
 }
 
-async fn run(host: Arc<HostContext>, chain: Arc<Chain>, indexes: Arc<Indexes>, stop: CancellationToken) {
+async fn run(
+    database: Database,
+    activity: ActivityLog,
+    chain: Arc<Chain>,
+    indexes: Arc<Indexes>,
+    stop: CancellationToken,
+) {
     let mut changes = indexes.subscribe();
-    let mut publisher = Publisher { host, indexes, chain, stuck: StuckIndexes::default() };
+    let mut publisher = Publisher { database, activity, indexes, chain, stuck: StuckIndexes::default() };
     loop {
         let seen = *changes.borrow_and_update();
         let published = tokio::select! {
@@ -64,7 +71,8 @@ async fn run(host: Arc<HostContext>, chain: Arc<Chain>, indexes: Arc<Indexes>, s
 }
 
 struct Publisher {
-    host: Arc<HostContext>,
+    database: Database,
+    activity: ActivityLog,
     indexes: Arc<Indexes>,
     chain: Arc<Chain>,
     stuck: StuckIndexes,
@@ -159,17 +167,17 @@ impl Publisher {
         let mut statements = vec![CommitStatement::expecting_row(lock.into())];
         let columns = "SELECT type, ts, actor, ref_kind, ref_id, data, unique_key FROM host_chain_events";
         let select = self.within(columns, limits).push(" ORDER BY block, log_index, plugin, id");
-        statements.push(self.host.activity.select_statement(select));
+        statements.push(self.activity.select_statement(select));
         let delete_final = self.within("DELETE FROM host_chain_events", limits).push(" AND is_final = 1");
         statements.push(CommitStatement::new(delete_final.into()));
         let mark = self.within("UPDATE host_chain_events SET is_public = 1", limits);
         statements.push(CommitStatement::new(mark.into()));
-        statements.extend(self.host.database.change_statement(HOST_OWNER));
-        match self.host.database.begin(Scope::Host).commit(statements).await {
+        statements.extend(self.database.change_statement(HOST_OWNER));
+        match self.database.begin(Scope::Host).commit(statements).await {
             Err(StorageError::Rejected(_)) => return Ok(false),
             committed => committed?,
         };
-        self.host.activity.written();
+        self.activity.written();
         Ok(true)
     }
 
@@ -181,7 +189,7 @@ impl Publisher {
         let insert = sql("INSERT INTO host_chain_publisher (chain, block, version) VALUES ($1, 0, 0) \
              ON CONFLICT (chain) DO NOTHING");
         let insert = CommitStatement::new(insert.bind(&self.chain.name).into());
-        let outcomes = self.host.database.begin(Scope::Host).commit(vec![insert]).await?;
+        let outcomes = self.database.begin(Scope::Host).commit(vec![insert]).await?;
         Ok(outcomes.iter().any(|outcome| outcome.changes > 0))
     }
 
@@ -195,6 +203,6 @@ impl Publisher {
     }
 
     async fn read<T: DeserializeOwned>(&self, statement: Sql) -> Result<Vec<T>, StorageError> {
-        self.host.database.fetch_all(statement).await
+        self.database.fetch_all(statement).await
     }
 }

@@ -63,9 +63,9 @@ impl Index {
 
     async fn undo_once(&self, row: &IndexRow, cursor: &Cursor) -> Result<usize, IndexError> {
         let after = to_i64(cursor.next_block) - 1;
-        let transaction = PluginTransaction::new(&self.host, self.scope.clone(), TransactionOwner::Index);
+        let transaction = PluginTransaction::new(&self.transactions, self.scope.clone(), TransactionOwner::Index);
         let mut opening = vec![self.store.rewind_publisher(row, after), self.store.allow_writes(NO_JOURNAL)];
-        opening.extend(self.host.activity.withdrawal_statement(self.store.public_keys_after(after)));
+        opening.extend(self.transactions.activity.withdrawal_statement(self.store.public_keys_after(after)));
         opening.extend([self.store.select_public_events_after(after), self.store.select_journal_after(after)]);
         let outcomes = transaction.run_as_host(opening).await?;
         let mut selected = outcomes.iter().rev();
@@ -88,11 +88,11 @@ impl Index {
         public: &[PublicEvent],
     ) -> Result<(), IndexError> {
         let mut statements = vec![cursor];
-        statements.extend(self.host.activity.retraction_statements(public, self.host.clock.now_s()));
+        statements.extend(self.transactions.activity.retraction_statements(public, self.transactions.clock.now_s()));
         transaction.commit_with(statements).await.map_err(IndexError::from_commit)?;
         if !public.is_empty() {
             tracing::warn!(plugin = self.plugin.name(), events = public.len(), "public events are retracted");
-            self.host.activity.written();
+            self.transactions.activity.written();
         }
         Ok(())
     }

@@ -43,7 +43,7 @@ impl Index {
     }
 
     async fn reset_once(&self, row: &IndexRow, undo: Undo) -> Result<(), IndexError> {
-        let transaction = PluginTransaction::new(&self.host, self.scope.clone(), TransactionOwner::Index);
+        let transaction = PluginTransaction::new(&self.transactions, self.scope.clone(), TransactionOwner::Index);
         let mut statements = vec![self.store.allow_writes(NO_JOURNAL)];
         statements.extend(self.tables.iter().map(|table| table.delete_some(STEP_ROWS)));
         let outcomes = transaction.run_as_host(statements).await?;
@@ -63,7 +63,7 @@ impl Index {
         let rewind_to = if undo == Undo::Blocks { to_i64(start) - 1 } else { to_i64(row.cursor.next_block) };
         let mut opening = vec![self.store.rewind_publisher(row, rewind_to)];
         if undo == Undo::Blocks {
-            opening.extend(self.host.activity.withdrawal_statement(self.store.public_keys_after(NO_JOURNAL)));
+            opening.extend(self.transactions.activity.withdrawal_statement(self.store.public_keys_after(NO_JOURNAL)));
         }
         opening.push(self.store.select_public_events_after(NO_JOURNAL));
         let outcomes = transaction.run_as_host(opening).await?;

@@ -39,7 +39,7 @@ pub fn run(
 }
 
 async fn run_with(context: IndexerContext, plugin: Arc<ActivePlugin>, chain: String, progress: Arc<Progress>) {
-    let Some(chain) = context.host.chains.get(&chain).cloned() else {
+    let Some(chain) = context.chains.get(&chain).cloned() else {
         return progress.set_off(&match chain.as_str() {
             MAIN => "no chain is configured".to_owned(),
             other => format!("the chain {other} is not configured: add a section [chains.{other}]"),
@@ -161,7 +161,7 @@ impl Index {
         let mut tables = Vec::with_capacity(self.table_names.len());
         for name in &self.table_names {
             let table = DerivedTable::load(&self.store, name).await?.map_err(IndexError::InvalidManifest)?;
-            table.install_triggers(&self.host.database, &self.store).await?;
+            table.install_triggers(&self.transactions.database, &self.store).await?;
             tables.push(table);
         }
         Ok(tables)

@@ -114,7 +114,7 @@ impl AbiHandle {
     }
 
     async fn in_provider(self, service: &str, input: FfiBytes) -> Result<FfiBytes, HostError> {
-        let active = self.0.host.active.list();
+        let active = self.0.context.active.list();
         let call = call_service_in_write(&active, &self.0, service, input);
         let caller = self.0.scope().plugin_name();
         match active.iter().find(|plugin| Some(plugin.name()) == caller) {

@@ -6,7 +6,7 @@ use super::{
     handle::PluginOperation,
     loading::LoadedPlugin,
     owned_object::OwnedObject,
-    polls::{PlaceId, PluginCall, PollGate},
+    polls::{OperationNumber, PluginCall, PollGate},
 };
 use gateway_storage::Scope;
 use plugin_api::manifest::Manifest;
@@ -43,8 +43,8 @@ pub struct PluginOperations {
     services: Vec<PluginOperation>,
     topics: Vec<PluginOperation>,
     /// Without a breaker: the index goes on event by event, and waits where one fails.
-    pub chain_events: PlaceId,
-    pub stop: PlaceId,
+    pub chain_events: OperationNumber,
+    pub stop: OperationNumber,
 }
 
 impl PluginOperations {
@@ -54,12 +54,12 @@ impl PluginOperations {
         Self {
             routes: manifest.routes.iter().map(|route| handle.operation(&route.operation)).collect(),
             jobs: manifest.jobs.iter().map(|job| handle.operation(&format!("job {}", job.name))).collect(),
-            queues: manifest.queues.iter().map(|queue| handle.operation(&queue_place(&queue.table))).collect(),
+            queues: manifest.queues.iter().map(|queue| handle.operation(&queue_operation(&queue.table))).collect(),
             contributions: points.map(|name| handle.operation(&name)).collect(),
             services: services.map(|name| handle.operation(&name)).collect(),
             topics: manifest.topics.iter().map(|topic| handle.operation(&format!("topic {topic}"))).collect(),
-            chain_events: handle.place("chain events"),
-            stop: handle.place("stop"),
+            chain_events: handle.operation_number("chain events"),
+            stop: handle.operation_number("stop"),
         }
     }
 
@@ -89,7 +89,7 @@ impl PluginOperations {
 }
 
 /// How faults name the handler of a queue.
-pub(crate) fn queue_place(table: &str) -> String {
+pub(crate) fn queue_operation(table: &str) -> String {
     format!("queue {table}")
 }
 
@@ -121,12 +121,12 @@ impl ActivePlugin {
     }
 
     /// A call of the object: polled when there is room for one more poll of this plugin.
-    pub fn call<M, F>(&self, place: PlaceId, begin: M) -> PluginCall<M, F, &PollGate>
+    pub fn call<M, F>(&self, operation: OperationNumber, begin: M) -> PluginCall<M, F, &PollGate>
     where
         M: FnOnce() -> F,
         F: Future + Send + Unpin + 'static,
     {
-        PluginCall::new(&*self.handle.gate, place, begin)
+        PluginCall::new(&*self.handle.gate, operation, begin)
     }
 
     /// Admits a call, unless the plugin is draining. It is counted before the check, so that no call slips past a drain.

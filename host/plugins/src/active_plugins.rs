@@ -10,8 +10,8 @@ use std::{
 };
 
 /// The plugins that serve right now, by name.
-#[derive(Default)]
-pub struct ActivePlugins(ArcSwap<ActiveSet>);
+#[derive(Clone, Default)]
+pub struct ActivePlugins(Arc<ArcSwap<ActiveSet>>);
 
 /// One set of plugins that serve together.
 #[derive(Default)]

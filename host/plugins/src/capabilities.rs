@@ -1,12 +1,12 @@
 //! The capabilities of one plugin: the only way from its code into the host.
 
 use super::{
-    HostContext, PluginHandle, PluginTransaction, TransactionOwner,
+    CapabilityContext, PluginHandle, PluginTransaction, TransactionOwner,
     bounds::BACKGROUND_TASKS_MAX,
     fetch,
     handle::cut,
     index_position, local_file, log_subscription,
-    polls::{BACKGROUND_TASK, HostFrame, PluginCall, UnwatchedFrame, current_place, in_host, in_other_plugins},
+    polls::{BACKGROUND_TASK, HostFrame, PluginCall, UnwatchedFrame, current_operation, in_host, in_other_plugins},
     queue,
     refused_transaction::undeclared_transaction,
     services::{call_service, check_used},
@@ -32,13 +32,13 @@ use plugin_api::{
 };
 use std::{collections::BTreeMap, future::ready, sync::Arc, time::Duration};
 
-/// The place of blocking work outside of all operations.
+/// The operation of blocking work that no other one asks for.
 const BLOCKING_WORK: &str = "blocking work";
 
 #[derive(Clone)]
 pub struct Capabilities {
     pub handle: Arc<PluginHandle>,
-    pub host: Arc<HostContext>,
+    pub context: Arc<CapabilityContext>,
     pub scope: Scope,
     pub manifest: Arc<Manifest>,
 }
@@ -49,20 +49,20 @@ impl Capabilities {
     }
 
     fn transaction(&self, owner: TransactionOwner) -> Arc<PluginTransaction> {
-        PluginTransaction::of_plugin(&self.host, self.scope.clone(), owner, &self.manifest)
+        PluginTransaction::of_plugin(&self.context.transactions, self.scope.clone(), owner, &self.manifest)
     }
 
     async fn chain(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
         let Grants { chains, all_chains, .. } = &self.manifest.grants;
-        let all = || self.host.chains.iter().map(|chain| chain.name.clone()).collect();
+        let all = || self.context.chains.iter().map(|chain| chain.name.clone()).collect();
         let readable: Vec<String> = if *all_chains { all() } else { chains.clone() };
-        reply(&self.host.chains.respond(&readable, &request).await?)
+        reply(&self.context.chains.respond(&readable, &request).await?)
     }
 
     async fn index(self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {
         let IndexCall { chain } = decode_call("a request for the position of an index", request)?;
-        let chain = self.host.chains.granted(&self.manifest.grants.chains, &chain)?;
-        reply(&index_position::of(&self.host.database, &self.handle.name, chain).await?)
+        let chain = self.context.chains.granted(&self.manifest.grants.chains, &chain)?;
+        reply(&index_position::of(&self.context.transactions.database, &self.handle.name, chain).await?)
     }
 
     /// Everything that a public caller sends to the chain goes this way, and no other.
@@ -72,29 +72,31 @@ impl Capabilities {
             let message = "the plugin does not declare the grant `raw_calls`";
             return Err(HostError::new(HostErrorCode::Refused, message));
         }
-        let (answer, result) = self.host.chains.raw_call(chains, &request, &params).await?;
+        let (answer, result) = self.context.chains.raw_call(chains, &request, &params).await?;
         Ok(CapabilityResponse { body: result.into(), ..reply(&answer)? })
     }
 
     async fn service(self, request: &FfiBytes, input: FfiBytes) -> Result<CapabilityResponse, HostError> {
         let ServiceCall { service, .. } = decode_call("a call of a service", request)?;
         check_used(&self.manifest, &service)?;
-        let call = call_service(&self.host, &service, input);
+        let call = call_service(&self.context.transactions, &service, input);
         let response = in_other_plugins(self.handle.gate.clone(), call).await?;
         Ok(CapabilityResponse { response, body: FfiBytes::default() })
     }
 
     async fn log_batch(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
         let call = decode_call("a request for events of the log", &request)?;
-        reply(&log_subscription::next_batch(&self.host, &self.handle.name, &self.handle.stop, call).await?)
+        let transactions = &self.context.transactions;
+        let (database, log) = (&transactions.database, &transactions.activity);
+        reply(&log_subscription::next_batch(database, log, &self.handle.name, &self.handle.stop, call).await?)
     }
 
     async fn queue_renew(self, request: &[u8]) -> Result<CapabilityResponse, HostError> {
-        reply(&queue::renew(&self.host, &self.manifest.queues, request).await?)
+        reply(&queue::renew(&self.context.transactions.database, &self.manifest.queues, request).await?)
     }
 
     async fn sign(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
-        reply(&self.host.signers.call(&self.manifest.grants.signer_roles, &request)?)
+        reply(&self.context.signers.call(&self.manifest.grants.signer_roles, &request)?)
     }
 
     async fn secret(self, request: FfiBytes, body: FfiBytes) -> Result<CapabilityResponse, HostError> {
@@ -102,7 +104,7 @@ impl Capabilities {
             let message = "the plugin does not declare the grant `secrets`";
             return Err(HostError::new(HostErrorCode::Refused, message));
         }
-        let answer = self.host.secrets.call(&self.handle.name, &request, &body)?;
+        let answer = self.context.secrets.call(&self.handle.name, &request, &body)?;
         Ok(CapabilityResponse { body: answer.bytes.into(), ..reply(&answer.value)? })
     }
 
@@ -111,12 +113,12 @@ impl Capabilities {
             let message = "the plugin does not declare the grant `files`";
             return Err(HostError::new(HostErrorCode::Refused, message));
         }
-        reply(&local_file::call(&self.host.data_dir, &self.handle.name, request, body).await?)
+        reply(&local_file::call(&self.context.data_dir, &self.handle.name, request, body).await?)
     }
 
     async fn tx(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
         let Grants { signer_roles, chains, .. } = &self.manifest.grants;
-        reply(&self.host.journal.call(&self.handle.name, (signer_roles, chains), &request).await?)
+        reply(&self.context.transactions.journal.call(&self.handle.name, (signer_roles, chains), &request).await?)
     }
 
     async fn wake(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
@@ -124,29 +126,29 @@ impl Capabilities {
         if !self.manifest.jobs.iter().any(|known| known.name == job) {
             return Err(HostError::new(HostErrorCode::Invalid, format!("the plugin has no job {job:?}")));
         }
-        self.host.jobs.wake(&self.handle.name, &job).await?;
+        self.context.jobs.wake(&self.handle.name, &job).await?;
         reply(&())
     }
 
     fn routes(&self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {
         let RoutesCall { paths } = decode_call("a request for served routes", request)?;
-        reply(&RoutesResult { served: paths.iter().map(|path| self.host.active.serves(path)).collect() })
+        reply(&RoutesResult { served: paths.iter().map(|path| self.context.transactions.active.serves(path)).collect() })
     }
 
     fn presence(&self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {
         let PresenceCall { plugins } = decode_call("a request for the presence of plugins", request)?;
-        reply(&PresenceResult { presences: plugins.iter().map(|name| self.host.presences.of(name)).collect() })
+        reply(&PresenceResult { presences: plugins.iter().map(|name| self.context.presences.of(name)).collect() })
     }
 
     fn contributors(&self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {
         let ContributorsCall { point } = decode_call("a request for contributors", request)?;
-        reply(&ContributorsResult { plugins: self.host.presences.contributors(&point) })
+        reply(&ContributorsResult { plugins: self.context.presences.contributors(&point) })
     }
 
     /// Checks the text of a URL. Without egress every private address is refused.
     fn check_url(self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {
         let UrlCheckCall { url } = decode_call("a request to check a URL", request)?;
-        let checked = match &self.host.egress {
+        let checked = match &self.context.egress {
             Some(egress) => egress.check_url(&url),
             None => gateway_egress::check_url(&url, &AllowList::default()),
         };
@@ -168,7 +170,7 @@ impl Capabilities {
             return Err(HostError::new(HostErrorCode::Refused, message));
         }
         let message = "this machine has no root certificates (install ca-certificates)";
-        self.host.egress.as_ref().ok_or_else(|| HostError::new(HostErrorCode::Unavailable, message))
+        self.context.egress.as_ref().ok_or_else(|| HostError::new(HostErrorCode::Unavailable, message))
     }
 }
 
@@ -180,17 +182,17 @@ fn reply(answer: &impl serde::Serialize) -> Result<CapabilityResponse, HostError
 
 impl Host for Capabilities {
     fn environment(&self) -> RStr<'_> {
-        self.host.environment_json.as_str().into()
+        self.context.environment_json.as_str().into()
     }
 
     fn now_ms(&self) -> i64 {
         read_tracking::mark_uncacheable();
-        self.host.clock.now_ms()
+        self.context.transactions.clock.now_ms()
     }
 
     fn sleep(&self, duration_ms: u64) -> FfiFuture<()> {
         read_tracking::mark_uncacheable();
-        let clock = self.host.clock.clone();
+        let clock = self.context.transactions.clock.clone();
         async move { clock.sleep(Duration::from_millis(duration_ms)).await }.into_ffi()
     }
 
@@ -209,8 +211,8 @@ impl Host for Capabilities {
             drop(task);
             return Task_TO::from_value(SpawnedTask(None), TD_Opaque);
         }
-        let (stop, place) = (self.handle.stop.clone(), self.handle.place(BACKGROUND_TASK));
-        let task = PluginCall::new(self.handle.gate.clone(), place, || task);
+        let (stop, operation) = (self.handle.stop.clone(), self.handle.operation_number(BACKGROUND_TASK));
+        let task = PluginCall::new(self.handle.gate.clone(), operation, || task);
         let running = self.handle.tasks.spawn(async move {
             tokio::select! {
                 () = stop.cancelled() => {}
@@ -224,13 +226,13 @@ impl Host for Capabilities {
         read_tracking::mark_uncacheable();
         let permits = self.handle.blocking.clone();
         // It belongs to the operation that asks for it. A thread of the plugin's own has none.
-        let place = current_place().unwrap_or_else(|| self.handle.place(BLOCKING_WORK));
+        let operation = current_operation().unwrap_or_else(|| self.handle.operation_number(BLOCKING_WORK));
         async move {
             // Held until the work is done, even when the caller has gone. The semaphore is never closed.
             let permit = permits.acquire_owned().await;
             let work = move || {
                 let _permit = permit;
-                let _frame = UnwatchedFrame::enter(place);
+                let _frame = UnwatchedFrame::enter(operation);
                 futures_util::FutureExt::now_or_never(work)
             };
             let finished = tokio::task::spawn_blocking(work).await;
@@ -246,15 +248,14 @@ impl Host for Capabilities {
     fn read(&self, statement: Statement) -> FfiFuture<RResult<Rows, HostError>> {
         let attempt = {
             let _host = HostFrame::enter();
-            self.host.database.try_read(&self.scope, statement)
+            self.context.transactions.database.try_read(&self.scope, statement)
         };
         let admitted = match attempt {
             ReadAttempt::Ready(result) => return ready(result.map_err(HostError::from).into()).into_ffi(),
             ReadAttempt::Pending(admitted) => admitted,
         };
-        let (host, scope) = (self.host.clone(), self.scope.clone());
-        in_host(async move { host.database.read_checked(&scope, admitted).await.map_err(HostError::from).into() })
-            .into_ffi()
+        let (database, scope) = (self.context.transactions.database.clone(), self.scope.clone());
+        in_host(async move { database.read_checked(&scope, admitted).await.map_err(HostError::from).into() }).into_ffi()
     }
 
     fn begin(&self) -> TransactionBox {
@@ -277,9 +278,9 @@ impl Host for Capabilities {
             let reason = "the switches of plugins are the operator's: no plugin collects them";
             return ready(RResult::RErr(HostError::new(HostErrorCode::Refused, reason))).into_ffi();
         }
-        let host = self.host.clone();
+        let points = self.context.extension_points.clone();
         let collected = async move {
-            let parts = host.collect_cached(&point, bytes::Bytes::from_owner(input)).await;
+            let parts = points.collect_cached(&point, bytes::Bytes::from_owner(input)).await;
             parts.map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string())).into()
         };
         in_other_plugins(self.handle.gate.clone(), collected).into_ffi()
@@ -329,15 +330,15 @@ impl Host for Capabilities {
         async move { capabilities.fetch_streamed(&request, body).await.into() }.into_ffi()
     }
 
-    fn fault(&self, place: RStr<'_>, fault: Fault) {
+    fn fault(&self, operation: RStr<'_>, fault: Fault) {
         read_tracking::mark_uncacheable();
-        self.handle.fault(place.as_str(), &fault);
+        self.handle.fault(operation.as_str(), &fault);
     }
 
     fn count(&self, metric: RStr<'_>, labels: RStr<'_>, amount: u64) {
         let mut labels: BTreeMap<String, String> = serde_json::from_str(labels.as_str()).unwrap_or_default();
         labels.insert("plugin".to_owned(), self.handle.name.to_string());
-        if !self.host.usage.plugin(&self.handle.name).admits_series(metric.as_str(), &labels) {
+        if !self.context.usage.plugin(&self.handle.name).admits_series(metric.as_str(), &labels) {
             tracing::warn!(plugin = &*self.handle.name, metric = metric.as_str(), "not counted: too many series");
             return;
         }

@@ -3,7 +3,7 @@
 use crate::{
     bounds::{BLOCKING_CALLS_MAX, LOG_LINE_CHARS_MAX},
     breaker::{FaultLimit, FaultVerdict, OperationBreaker, PausedOperation, Probe},
-    polls::{BACKGROUND_TASK, PlaceId, PollGate, THREAD_LIMIT, ThreadHolder, register},
+    polls::{BACKGROUND_TASK, OperationNumber, PollGate, THREAD_LIMIT, ThreadHolder, register},
     write_admission::WriteAdmission,
 };
 use gateway_clock::Clock;
@@ -21,10 +21,10 @@ use std::{
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// One thing that the plugin does, with its place among threads and its circuit breaker.
+/// One thing that the plugin does: its number, which threads publish, and its circuit breaker.
 #[derive(Clone)]
 pub struct PluginOperation {
-    pub place: PlaceId,
+    pub number: OperationNumber,
     pub breaker: Arc<OperationBreaker>,
 }
 
@@ -103,22 +103,29 @@ impl PluginHandle {
     }
 
     /// Logs and counts a failure; too many of them within the window ask for a pause of their operation, once.
-    pub fn fault(&self, place: &str, fault: &Fault) {
+    pub fn fault(&self, operation: &str, fault: &Fault) {
         let kind = kind_name(fault.kind);
         let message = cut(&fault.message);
         let location = fault.location.as_str();
-        tracing::error!(plugin = &*self.name, request_id = request_id().as_deref(), place, kind, location, "{message}");
+        tracing::error!(
+            plugin = &*self.name,
+            request_id = request_id().as_deref(),
+            operation,
+            kind,
+            location,
+            "{message}"
+        );
         metrics::counter!("gateway_plugin_faults_total", "plugin" => self.name.to_string(), "kind" => kind)
             .increment(1);
         self.fault_count.fetch_add(1, Ordering::Relaxed);
         let at = if location.is_empty() { String::new() } else { format!(" at {location}") };
-        self.count(place, format!("{kind} in {place}: {message}{at}"));
+        self.count(operation, format!("{kind} in {operation}: {message}{at}"));
     }
 
     /// Something that the plugin gave back is not what it must be.
-    pub fn error(&self, place: &str, message: String) {
+    pub fn error(&self, operation: &str, message: String) {
         let message = message.into();
-        self.fault(place, &Fault { kind: FaultKind::Error, message, location: Default::default() });
+        self.fault(operation, &Fault { kind: FaultKind::Error, message, location: Default::default() });
     }
 
     /// A contribution whose JSON does not fit the type of its extension point.
@@ -127,12 +134,12 @@ impl PluginHandle {
     }
 
     /// A handler or job that exceeded its time limit counts as a fault.
-    pub fn timed_out(&self, place: &str, timeout: Duration) {
-        tracing::error!(plugin = &*self.name, request_id = request_id().as_deref(), place, ?timeout, "timed out");
+    pub fn timed_out(&self, operation: &str, timeout: Duration) {
+        tracing::error!(plugin = &*self.name, request_id = request_id().as_deref(), operation, ?timeout, "timed out");
         metrics::counter!("gateway_plugin_faults_total", "plugin" => self.name.to_string(), "kind" => "timeout")
             .increment(1);
         self.fault_count.fetch_add(1, Ordering::Relaxed);
-        self.count(place, format!("timeout in {place} after {timeout:?}"));
+        self.count(operation, format!("timeout in {operation} after {timeout:?}"));
     }
 
     /// Forgets the faults counted towards a pause.
@@ -142,7 +149,7 @@ impl PluginHandle {
 
     /// What the plugin does under this name; several entries of its manifest may share it.
     pub fn operation(self: &Arc<Self>, name: &str) -> PluginOperation {
-        let new = || PluginOperation { place: self.place(name), breaker: OperationBreaker::new(name) };
+        let new = || PluginOperation { number: self.operation_number(name), breaker: OperationBreaker::new(name) };
         self.operations.write().entry(name.to_owned()).or_insert_with(new).clone()
     }
 
@@ -197,7 +204,7 @@ impl PluginHandle {
         if probe.is_some_and(|probe| probe.end(self.clock.now_ms())) {
             tracing::info!(
                 plugin = &*self.name,
-                place = operation.breaker.operation(),
+                operation = operation.breaker.operation(),
                 "works again: no longer paused"
             );
             self.report_paused();
@@ -207,7 +214,7 @@ impl PluginHandle {
     fn log_pause(&self, paused: &PausedOperation) {
         let PausedOperation { operation, pauses, reason, .. } = paused;
         let seconds = paused.retry_after_s(self.clock.now_ms());
-        tracing::warn!(plugin = &*self.name, place = operation, seconds, pauses, reason, "paused");
+        tracing::warn!(plugin = &*self.name, operation, seconds, pauses, reason, "paused");
         self.report_paused();
     }
 
@@ -241,8 +248,8 @@ impl PluginHandle {
         *self.memory_note.lock() = note;
     }
 
-    /// The number of a place in the plugin, for [`crate::polls`].
-    pub fn place(self: &Arc<Self>, name: &str) -> PlaceId {
+    /// The number of an operation, which need not be one that can be paused, for [`crate::polls`].
+    pub fn operation_number(self: &Arc<Self>, name: &str) -> OperationNumber {
         let observer: Weak<Self> = Arc::downgrade(self);
         register(&self.name, name, observer)
     }
@@ -253,14 +260,14 @@ impl PluginHandle {
         let _ = self.fence_requests.send(FenceRequest { plugin, generation, cause, reason });
     }
 
-    /// Counts a fault against its operation, and one without an operation against background tasks.
-    fn count(&self, place: &str, description: String) {
-        let operation = {
+    /// Counts a fault against its operation, and one of an operation that cannot be paused against background tasks.
+    fn count(&self, operation: &str, description: String) {
+        let counted = {
             let operations = self.operations.read();
-            operations.get(place).or_else(|| operations.get(BACKGROUND_TASK)).cloned()
+            operations.get(operation).or_else(|| operations.get(BACKGROUND_TASK)).cloned()
         };
-        if let Some(operation) = operation {
-            self.count_in(&operation.breaker, &description);
+        if let Some(counted) = counted {
+            self.count_in(&counted.breaker, &description);
         }
         *self.last_fault.lock() = Some((self.clock.now_ms(), description));
     }
@@ -282,13 +289,13 @@ impl PluginHandle {
 
 /// The watchdog calls it: no more code of the plugin is polled from now on, whatever becomes of the fence.
 impl ThreadHolder for PluginHandle {
-    fn holds_thread(&self, place: &str) {
+    fn holds_thread(&self, operation: &str) {
         let plugin = &*self.name;
-        tracing::error!(plugin, place, limit = ?THREAD_LIMIT, "holds a thread and does not give it back: fenced");
+        tracing::error!(plugin, operation, limit = ?THREAD_LIMIT, "holds a thread and does not give it back: fenced");
         metrics::counter!("gateway_plugin_faults_total", "plugin" => plugin.to_owned(), "kind" => "held_thread")
             .increment(1);
         self.fault_count.fetch_add(1, Ordering::Relaxed);
-        let reason = format!("{place} has held a thread for more than {THREAD_LIMIT:?}");
+        let reason = format!("{operation} has held a thread for more than {THREAD_LIMIT:?}");
         *self.last_fault.lock() = Some((self.clock.now_ms(), reason.clone()));
         if !self.gate.is_closed() {
             self.gate.close();

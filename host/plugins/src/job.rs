@@ -22,16 +22,16 @@ pub async fn run(plugin: &Arc<ActivePlugin>, job: u32) -> Result<(), JobFailure>
         let seconds = paused.retry_after_s(plugin.handle.now_ms());
         JobFailure::Failed(format!("it failed too often and is paused for {seconds} s: {}", paused.reason))
     })?;
-    let place = format!("job {}", spec.name);
-    let mut overrun = Overrun {
+    let name = format!("job {}", spec.name);
+    let mut timeout_guard = TimeoutGuard {
         plugin,
-        place: &place,
+        operation: &name,
         limit: Duration::from_millis(spec.timeout_ms),
         is_over: false,
         begun: Instant::now(),
     };
-    let outcome = plugin.call(operation.place, || plugin.object.run_job(job)).await;
-    overrun.is_over = true;
+    let outcome = plugin.call(operation.number, || plugin.object.run_job(job)).await;
+    timeout_guard.is_over = true;
     match outcome {
         Ok(RResult::ROk(())) => {
             plugin.handle.end_probe(operation, probe);
@@ -39,7 +39,7 @@ pub async fn run(plugin: &Arc<ActivePlugin>, job: u32) -> Result<(), JobFailure>
         }
         Err(GateClosed) => Err(JobFailure::Failed("the plugin is fenced".into())),
         Ok(RResult::RErr(fault)) => {
-            plugin.handle.fault(&place, &fault);
+            plugin.handle.fault(&name, &fault);
             Err(match fault.kind {
                 FaultKind::Panic => {
                     JobFailure::Panicked { message: fault.message.to_string(), location: fault.location.to_string() }
@@ -51,18 +51,18 @@ pub async fn run(plugin: &Arc<ActivePlugin>, job: u32) -> Result<(), JobFailure>
 }
 
 /// Records a fault when the runner drops a run that exceeded its time limit, but not when it drops one for a stop.
-struct Overrun<'a> {
+struct TimeoutGuard<'a> {
     plugin: &'a ActivePlugin,
-    place: &'a str,
+    operation: &'a str,
     limit: Duration,
     is_over: bool,
     begun: Instant,
 }
 
-impl Drop for Overrun<'_> {
+impl Drop for TimeoutGuard<'_> {
     fn drop(&mut self) {
         if !self.is_over && self.begun.elapsed() >= self.limit {
-            self.plugin.handle.timed_out(self.place, self.limit);
+            self.plugin.handle.timed_out(self.operation, self.limit);
         }
     }
 }

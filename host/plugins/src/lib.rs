@@ -9,6 +9,7 @@ pub mod bounds;
 mod breaker;
 mod call_depth;
 mod capabilities;
+mod capability_context;
 mod charge;
 pub mod collisions;
 mod contributions;
@@ -17,7 +18,6 @@ mod declared_outputs;
 mod doorkeeper;
 mod fetch;
 mod handle;
-mod host_context;
 mod index_position;
 pub mod job;
 pub mod loading;
@@ -35,6 +35,7 @@ mod services;
 mod state;
 mod topic;
 mod transaction;
+mod transaction_context;
 mod write_admission;
 mod write_guard;
 
@@ -45,13 +46,13 @@ pub use active_plugin::{ActivePlugin, InFlightGuard, PluginOperations};
 pub use active_plugins::{ActivePlugins, ActiveSet, dependencies_of};
 pub use breaker::{FaultLimit, PausedOperation};
 pub use capabilities::Capabilities;
+pub use capability_context::CapabilityContext;
 pub use charge::{ChargeOutcome, RequestCharge};
-pub use contributions::{AuthorRecords, Contribution, ContributionCache};
+pub use contributions::{Contribution, ExtensionPoints};
 pub use doorkeeper::Doorkeeper;
 pub use handle::{FenceCause, FenceRequest, PluginHandle, PluginOperation};
-pub use host_context::HostContext;
 pub use loading::{
-    DiscoverError, FolderChanges, InspectProblem, LateLibrary, LoadError, LoadOutcome, LoadedPlugin, PluginError,
+    DiscoverError, FolderChanges, InspectProblem, LoadError, LoadOutcome, LoadedPlugin, PendingLibrary, PluginError,
     PluginFile, PluginFolder, discover, inspect, load_folder, missing_consent, open, trial,
 };
 pub use log_subscription::{MIGRATION as LOG_SUBSCRIPTIONS_MIGRATION, forget as forget_log_subscriptions};
@@ -64,5 +65,6 @@ pub use services::call_service;
 pub use state::PluginState;
 pub use topic::render;
 pub use transaction::{CommitError, PluginTransaction, TransactionOwner};
+pub use transaction_context::TransactionContext;
 pub use write_admission::WriteAdmission;
 pub use write_guard::{IntervalClock, MIGRATION, WriteGuard, attempt_migration, by_time_migration};

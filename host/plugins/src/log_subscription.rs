@@ -3,7 +3,6 @@
 //! The rule: a subscription moves on in the transaction of what the plugin made of its events, and only from where they began. So
 //! every event is handled once, whatever crashes, and whoever else runs the same subscription.
 
-use crate::HostContext;
 use gateway_activity::ActivityLog;
 use gateway_storage::{CommitStatement, Database, Scope, StorageError};
 use plugin_api::{
@@ -38,14 +37,14 @@ const GATHER: Duration = Duration::from_millis(100);
 /// The next events of a subscription. Waits for some, for as long as the plugin asks and does not stop. A subscription that is new
 /// begins at the end of the log.
 pub async fn next_batch(
-    host: &HostContext,
+    database: &Database,
+    log: &ActivityLog,
     plugin: &str,
     stop: &CancellationToken,
     call: LogBatchCall,
 ) -> Result<LogBatch, HostError> {
-    let log = &host.activity;
     let mut wake = log.subscribe();
-    let position = position(&host.database, log, plugin, &call.subscription).await?;
+    let position = position(database, log, plugin, &call.subscription).await?;
     let deadline = tokio::time::sleep(Duration::from_millis(call.wait_ms).min(WAIT_MAX));
     tokio::pin!(deadline);
     // Events up to here are of other types: they are read once, not with every write until one comes that is wanted.
@@ -61,7 +60,7 @@ pub async fn next_batch(
             || is_late
         {
             if events.is_empty() {
-                advance(&host.database, plugin, &call.subscription, position, up_to).await?;
+                advance(database, plugin, &call.subscription, position, up_to).await?;
             }
             return Ok(LogBatch { after: position, up_to, events, is_stopping });
         }

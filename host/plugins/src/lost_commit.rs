@@ -89,7 +89,7 @@ const CLAIM: &str = "INSERT INTO host_replay_guard (remember_until_s, digest, ad
     ELSE host_replay_guard.attempt END RETURNING attempt";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CommitOutcome {
     Committed,
     /// Another attempt of the same request was committed.
     Replayed,
@@ -98,7 +98,7 @@ pub enum Outcome {
 }
 
 /// Finds out about an attempt. `None` when the database could not be asked in time.
-pub async fn find_out(database: &Database, mark: CommitMark<'_>, attempt: &str) -> Option<Outcome> {
+pub async fn find_out(database: &Database, mark: CommitMark<'_>, attempt: &str) -> Option<CommitOutcome> {
     let deadline = Instant::now() + LIMIT;
     loop {
         match claim(database, mark, attempt).await {
@@ -115,12 +115,12 @@ pub async fn find_out(database: &Database, mark: CommitMark<'_>, attempt: &str) 
     }
 }
 
-fn outcome(owner: Option<&str>, attempt: &str) -> Outcome {
+fn outcome(owner: Option<&str>, attempt: &str) -> CommitOutcome {
     match owner {
-        Some(owner) if owner == attempt => Outcome::Committed,
-        Some(owner) if owner.starts_with("lost ") => Outcome::NotCommitted,
+        Some(owner) if owner == attempt => CommitOutcome::Committed,
+        Some(owner) if owner.starts_with("lost ") => CommitOutcome::NotCommitted,
         // One of an earlier version has no attempt.
-        Some(_) | None => Outcome::Replayed,
+        Some(_) | None => CommitOutcome::Replayed,
     }
 }
 
@@ -142,10 +142,10 @@ mod tests {
 
     #[test]
     fn the_mark_tells_whose_write_it_was() {
-        assert_eq!(outcome(Some("a1"), "a1"), Outcome::Committed);
-        assert_eq!(outcome(Some("a2"), "a1"), Outcome::Replayed);
-        assert_eq!(outcome(None, "a1"), Outcome::Replayed);
-        assert_eq!(outcome(Some("lost a1"), "a1"), Outcome::NotCommitted);
-        assert_eq!(outcome(Some("lost a0 a1"), "a1"), Outcome::NotCommitted);
+        assert_eq!(outcome(Some("a1"), "a1"), CommitOutcome::Committed);
+        assert_eq!(outcome(Some("a2"), "a1"), CommitOutcome::Replayed);
+        assert_eq!(outcome(None, "a1"), CommitOutcome::Replayed);
+        assert_eq!(outcome(Some("lost a1"), "a1"), CommitOutcome::NotCommitted);
+        assert_eq!(outcome(Some("lost a0 a1"), "a1"), CommitOutcome::NotCommitted);
     }
 }

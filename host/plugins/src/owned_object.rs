@@ -1,6 +1,6 @@
 //! The object of a plugin. Whoever drops it runs code of the plugin, and if that ends the process, the next start names it.
 
-use crate::polls::{PlaceId, UnwatchedFrame};
+use crate::polls::{OperationNumber, UnwatchedFrame};
 use plugin_api::abi::PluginBox;
 use std::ops::Deref;
 
@@ -8,13 +8,13 @@ pub struct OwnedObject {
     object: PluginBox,
     /// From the begin of the drop. It stands behind the object, and so is dropped after it.
     _drop_frame: Option<UnwatchedFrame>,
-    place: PlaceId,
+    operation: OperationNumber,
 }
 
 impl OwnedObject {
-    /// `place`: that of its drop.
-    pub fn new(object: PluginBox, place: PlaceId) -> Self {
-        Self { object, _drop_frame: None, place }
+    /// `operation`: that of its drop.
+    pub fn new(object: PluginBox, operation: OperationNumber) -> Self {
+        Self { object, _drop_frame: None, operation }
     }
 }
 
@@ -28,6 +28,6 @@ impl Deref for OwnedObject {
 
 impl Drop for OwnedObject {
     fn drop(&mut self) {
-        self._drop_frame = Some(UnwatchedFrame::enter(self.place));
+        self._drop_frame = Some(UnwatchedFrame::enter(self.operation));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The rule: a plugin reaches the queues that its manifest declares, which are tables of its own, and no others.
 
-use super::{ActivePlugin, HostContext, active_plugin::queue_place, polls::GateClosed};
+use super::{ActivePlugin, TransactionContext, active_plugin::queue_operation, polls::GateClosed};
 use abi_stable::std_types::RResult;
 use futures_util::future::BoxFuture;
 use gateway_clock::Clock;
@@ -10,7 +10,7 @@ use gateway_queue::{
     QueueStore, QueueWorker, TaskHandler, TaskResult, end_statement, is_lease_held, new_ids, push_statements,
     renew_statement,
 };
-use gateway_storage::{CommitStatement, Scope, StorageError};
+use gateway_storage::{CommitStatement, Database, Scope, StorageError};
 use plugin_api::{
     abi::{FfiBytes, HostError, HostErrorCode, Statement, StatementResult},
     host::decode_call,
@@ -29,20 +29,20 @@ const LEASE_REST_MS: u64 = 5_000;
 pub async fn worker(
     plugin: &Arc<ActivePlugin>,
     index: u32,
-    host: &Arc<HostContext>,
+    context: &TransactionContext,
     drain_timeout: Duration,
 ) -> Result<QueueWorker, String> {
     let Some(spec) = plugin.manifest.queues.get(index as usize) else { return Err("there is no such queue".into()) };
     let mut limits = limits(plugin, index).await.map_err(|reason| format!("the queue {}: {reason}", spec.table))?;
     limits.lease_ms = limits.lease_ms.max(limits.timeout_ms.saturating_add(LEASE_REST_MS.min(limits.timeout_ms)));
     let timeout = Duration::from_millis(limits.timeout_ms);
-    let has_jitter = matches!(host.clock, Clock::System);
+    let has_jitter = matches!(context.clock, Clock::System);
     Ok(QueueWorker {
         plugin: plugin.name().to_owned(),
-        store: QueueStore::new(host.database.clone(), &spec.table, limits, has_jitter),
-        clock: host.clock.clone(),
-        wakes: host.queues.clone(),
-        handler: Arc::new(Handler { plugin: plugin.clone(), index, place: queue_place(&spec.table), timeout }),
+        store: QueueStore::new(context.database.clone(), &spec.table, limits, has_jitter),
+        clock: context.clock.clone(),
+        wakes: context.queues.clone(),
+        handler: Arc::new(Handler { plugin: plugin.clone(), index, name: queue_operation(&spec.table), timeout }),
         stop: plugin.handle.stop.clone(),
         drain_timeout,
     })
@@ -50,7 +50,7 @@ pub async fn worker(
 
 async fn limits(plugin: &Arc<ActivePlugin>, index: u32) -> Result<QueueLimits, String> {
     let Some(operation) = plugin.operations.queue(index) else { return Err("it has no handler".into()) };
-    match plugin.call(operation.place, || plugin.object.queue_limits(index)).await {
+    match plugin.call(operation.number, || plugin.object.queue_limits(index)).await {
         Ok(RResult::ROk(limits)) => serde_json::from_slice(&limits).map_err(|error| error.to_string()),
         Ok(RResult::RErr(fault)) => Err(fault.message.to_string()),
         Err(GateClosed) => Err("the plugin is fenced".into()),
@@ -61,7 +61,7 @@ async fn limits(plugin: &Arc<ActivePlugin>, index: u32) -> Result<QueueLimits, S
 struct Handler {
     plugin: Arc<ActivePlugin>,
     index: u32,
-    place: String,
+    name: String,
     timeout: Duration,
 }
 
@@ -72,12 +72,12 @@ impl TaskHandler for Handler {
     }
 
     fn run(&self, task: QueueTask) -> BoxFuture<'static, TaskResult> {
-        let (plugin, index, place, timeout) = (self.plugin.clone(), self.index, self.place.clone(), self.timeout);
-        Box::pin(async move { run(&plugin, index, &place, timeout, task).await })
+        let (plugin, index, name, timeout) = (self.plugin.clone(), self.index, self.name.clone(), self.timeout);
+        Box::pin(async move { run(&plugin, index, &name, timeout, task).await })
     }
 }
 
-async fn run(plugin: &Arc<ActivePlugin>, index: u32, place: &str, timeout: Duration, task: QueueTask) -> TaskResult {
+async fn run(plugin: &Arc<ActivePlugin>, index: u32, name: &str, timeout: Duration, task: QueueTask) -> TaskResult {
     let Some(_in_flight) = plugin.acquire() else { return TaskResult::NotStarted };
     let Some(operation) = plugin.operations.queue(index) else { return TaskResult::NotStarted };
     let Ok(probe) = plugin.handle.admit(operation) else { return TaskResult::NotStarted };
@@ -85,15 +85,15 @@ async fn run(plugin: &Arc<ActivePlugin>, index: u32, place: &str, timeout: Durat
         Ok(task) => FfiBytes::from(task),
         Err(error) => return TaskResult::Failed(error.to_string()),
     };
-    let call = plugin.call(operation.place, || plugin.object.run_task(index, task));
+    let call = plugin.call(operation.number, || plugin.object.run_task(index, task));
     match tokio::time::timeout(timeout, call).await {
         Err(_elapsed) => {
-            plugin.handle.timed_out(place, timeout);
+            plugin.handle.timed_out(name, timeout);
             TaskResult::Failed(format!("it took longer than {timeout:?}"))
         }
         Ok(Err(GateClosed)) => TaskResult::NotStarted,
         Ok(Ok(RResult::RErr(fault))) => {
-            plugin.handle.fault(place, &fault);
+            plugin.handle.fault(name, &fault);
             TaskResult::Failed(fault.message.to_string())
         }
         Ok(Ok(RResult::ROk(end))) => match serde_json::from_slice(&end) {
@@ -160,8 +160,8 @@ where
 pub async fn renew(host: &HostContext, queues: &[QueueSpec], request: &[u8]) -> Result<bool, HostError> {
     let RenewCall { table, lease, lease_ms } = decode_call("a lease", request)?;
     check_declared(queues, &table)?;
-    let renew = renew_statement(&table, &lease, lease_ms, host.database.dialect());
-    let results = host.database.begin(Scope::Host).commit(vec![CommitStatement::new(renew)]).await?;
+    let renew = renew_statement(&table, &lease, lease_ms, context.database.dialect());
+    let results = context.database.begin(Scope::Host).commit(vec![CommitStatement::new(renew)]).await?;
     Ok(is_lease_held(&results))
 }
 

@@ -3,7 +3,7 @@
 //! The rule: what fails in the provider is the provider's fault; the caller learns which service failed, and nothing else.
 
 use crate::{
-    ActivePlugin, ActiveSet, HostContext, PluginTransaction, TransactionOwner,
+    ActivePlugin, ActiveSet, PluginTransaction, TransactionContext, TransactionOwner,
     bounds::{CONTRIBUTION_BYTES_MAX, excess},
     call_depth::CallDepth,
     polls::GateClosed,
@@ -34,16 +34,16 @@ pub fn check_used(caller: &Manifest, service: &str) -> Result<(), HostError> {
 /// Calls a service, JSON in, JSON out; one that is called in a transaction in a transaction of its own. Boxed: a future that may hold
 /// another call of a service has no size of its own.
 pub fn call_service<'c>(
-    host: &'c Arc<HostContext>,
+    context: &'c Arc<TransactionContext>,
     service: &'c str,
     input: FfiBytes,
 ) -> BoxFuture<'c, Result<FfiBytes, HostError>> {
     Box::pin(async move {
-        let active = host.active.list();
+        let active = context.active.list();
         let provider = Provider::find(&active, service)?;
         let call = async {
             match provider.is_in_write() {
-                true => provider.call_in_own_write(host, input).await,
+                true => provider.call_in_own_write(context, input).await,
                 false => provider.call(input).await,
             }
         };
@@ -94,12 +94,16 @@ impl<'c> Provider<'c> {
     }
 
     /// In a transaction of the provider's, which is committed when it has answered.
-    async fn call_in_own_write(&self, host: &Arc<HostContext>, input: FfiBytes) -> Result<FfiBytes, HostError> {
+    async fn call_in_own_write(
+        &self,
+        context: &Arc<TransactionContext>,
+        input: FfiBytes,
+    ) -> Result<FfiBytes, HostError> {
         let mut attempt = 1;
         loop {
             let scope = self.plugin.scope.clone();
             let transaction =
-                PluginTransaction::of_plugin(host, scope, TransactionOwner::Attempt, &self.plugin.manifest);
+                PluginTransaction::of_plugin(context, scope, TransactionOwner::Attempt, &self.plugin.manifest);
             transaction.set_permit(|| self.plugin.handle.writes.nth(attempt));
             let answer = match self.call_within(&transaction, copy(&input)).await {
                 Ok(output) => transaction.commit_for_service().await.map(|()| output),
@@ -144,17 +148,17 @@ impl<'c> Provider<'c> {
         let operation = provider.operations.service(self.index).ok_or_else(off)?;
         let paused = |_| disabled(format!("the service {service} is paused, because it failed too often"));
         let probe = provider.handle.admit(operation).map_err(paused)?;
-        let call = provider.call(operation.place, begin);
-        let place = format!("service {service}");
+        let call = provider.call(operation.number, begin);
+        let name = format!("service {service}");
         let failed = || HostError::new(HostErrorCode::Unavailable, format!("the service {service} failed"));
         match tokio::time::timeout(SERVICE_TIMEOUT, call).await {
             Ok(Ok(RResult::ROk(output))) => {
                 if let Some(reason) = excess("the answer of a service", output.len(), CONTRIBUTION_BYTES_MAX) {
-                    provider.handle.error(&place, reason);
+                    provider.handle.error(&name, reason);
                     return Err(failed());
                 }
                 if let Err(reason) = provider.outputs.check_service(self.index, &output) {
-                    provider.handle.error(&place, format!("an answer has another shape: {reason}"));
+                    provider.handle.error(&name, format!("an answer has another shape: {reason}"));
                     return Err(failed());
                 }
                 provider.handle.end_probe(operation, probe);
@@ -162,12 +166,12 @@ impl<'c> Provider<'c> {
             }
             Ok(Ok(RResult::RErr(_))) if is_excused() => Err(failed()),
             Ok(Ok(RResult::RErr(fault))) => {
-                provider.handle.fault(&place, &fault);
+                provider.handle.fault(&name, &fault);
                 Err(failed())
             }
             Ok(Err(GateClosed)) => Err(off()),
             Err(_elapsed) => {
-                provider.handle.timed_out(&place, SERVICE_TIMEOUT);
+                provider.handle.timed_out(&name, SERVICE_TIMEOUT);
                 let message = format!("the service {service} did not answer within {SERVICE_TIMEOUT:?}");
                 Err(HostError::new(HostErrorCode::Timeout, message))
             }

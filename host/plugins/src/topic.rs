@@ -18,9 +18,9 @@ pub async fn render(plugin: &Arc<ActivePlugin>, topic: u32, page: LogPage) -> Op
     let _in_flight = plugin.acquire()?;
     let operation = plugin.operations.topic(topic)?;
     let probe = plugin.handle.admit(operation).ok()?;
-    let place = format!("topic {}", plugin.manifest.topics.get(topic as usize)?);
+    let name = format!("topic {}", plugin.manifest.topics.get(topic as usize)?);
     let LogPage { rows, last_id } = page;
-    let call = plugin.call(operation.place, || plugin.object.render(topic, rows));
+    let call = plugin.call(operation.number, || plugin.object.render(topic, rows));
     match tokio::time::timeout(RENDER_TIMEOUT, call).await {
         Ok(Ok(RResult::ROk(frames))) => match problem_of(&frames, last_id) {
             None => {
@@ -28,17 +28,17 @@ pub async fn render(plugin: &Arc<ActivePlugin>, topic: u32, page: LogPage) -> Op
                 Some(frames.into_vec())
             }
             Some(problem) => {
-                plugin.handle.error(&place, problem);
+                plugin.handle.error(&name, problem);
                 None
             }
         },
         Ok(Ok(RResult::RErr(fault))) => {
-            plugin.handle.fault(&place, &fault);
+            plugin.handle.fault(&name, &fault);
             None
         }
         Ok(Err(GateClosed)) => None,
         Err(_elapsed) => {
-            plugin.handle.timed_out(&place, RENDER_TIMEOUT);
+            plugin.handle.timed_out(&name, RENDER_TIMEOUT);
             None
         }
     }

@@ -4,11 +4,11 @@
 //! or not at all, and before the client gets a 2xx.
 
 use crate::{
-    HostContext, WriteGuard,
+    TransactionContext, WriteGuard,
     bounds::EVENTS_PER_TRANSACTION_MAX,
     charge::{ChargeOutcome, RequestCharge},
     log_subscription,
-    lost_commit::{self, CommitMark, Outcome},
+    lost_commit::{self, CommitMark, CommitOutcome},
     queue,
     write_admission::WritePermit,
 };
@@ -33,7 +33,7 @@ use uuid::Uuid;
 pub struct PluginTransaction {
     inner: StorageTransaction,
     events: Mutex<Vec<CheckedEvent>>,
-    pub(crate) host: Arc<HostContext>,
+    pub(crate) context: Arc<TransactionContext>,
     owner: TransactionOwner,
     /// Stored with the write, to find out what became of it.
     attempt: String,
@@ -87,40 +87,40 @@ impl CommitError {
 }
 
 impl PluginTransaction {
-    pub fn new(host: &Arc<HostContext>, scope: Scope, owner: TransactionOwner) -> Arc<Self> {
-        Self::build(host, scope, owner, None, None)
+    pub fn new(context: &Arc<TransactionContext>, scope: Scope, owner: TransactionOwner) -> Arc<Self> {
+        Self::build(context, scope, owner, None, None)
     }
 
     /// As [`Self::new`], with what the plugin declares.
     pub fn of_plugin(
-        host: &Arc<HostContext>,
+        context: &Arc<TransactionContext>,
         scope: Scope,
         owner: TransactionOwner,
         manifest: &Arc<Manifest>,
     ) -> Arc<Self> {
-        Self::build(host, scope, owner, Some(manifest.clone()), None)
+        Self::build(context, scope, owner, Some(manifest.clone()), None)
     }
 
     /// As [`Self::of_plugin`], of a signed write with a price.
     pub fn with_charge(
-        host: &Arc<HostContext>,
+        context: &Arc<TransactionContext>,
         scope: Scope,
         owner: TransactionOwner,
         manifest: &Arc<Manifest>,
         charge: Arc<RequestCharge>,
     ) -> Arc<Self> {
         charge.set(ChargeOutcome::NotCharged);
-        Self::build(host, scope, owner, Some(manifest.clone()), Some(charge))
+        Self::build(context, scope, owner, Some(manifest.clone()), Some(charge))
     }
 
     fn build(
-        host: &Arc<HostContext>,
+        context: &Arc<TransactionContext>,
         scope: Scope,
         owner: TransactionOwner,
         manifest: Option<Arc<Manifest>>,
         charge: Option<Arc<RequestCharge>>,
     ) -> Arc<Self> {
-        let inner = host.database.begin(scope);
+        let inner = context.database.begin(scope);
         let attempt = Uuid::now_v7().simple().to_string();
         if let TransactionOwner::Write(Some(guard)) = &owner {
             inner.open_with(guard.statements(&attempt));
@@ -128,7 +128,7 @@ impl PluginTransaction {
         Arc::new(Self {
             inner,
             events: Mutex::default(),
-            host: host.clone(),
+            context: context.clone(),
             owner,
             attempt,
             permit: OnceLock::new(),
@@ -144,7 +144,7 @@ impl PluginTransaction {
     /// Before its first statement. Where transactions run one after the other anyway, it needs no permit.
     pub fn set_permit(&self, permit: impl FnOnce() -> WritePermit) {
         let may_collide = matches!(self.inner.scope(), Scope::Plugin { isolation: Isolation::Serializable, .. });
-        if may_collide && self.host.database.dialect() == Dialect::Postgres {
+        if may_collide && self.context.database.dialect() == Dialect::Postgres {
             let _ = self.permit.set(permit());
         }
     }
@@ -174,12 +174,12 @@ impl PluginTransaction {
         let last_guard = guard.filter(|_| !matches!(self.owner, TransactionOwner::Write(_)));
         let mut finals: Vec<CommitStatement> =
             last_guard.map(|guard| guard.statements(&self.attempt)).unwrap_or_default();
-        finals.extend(self.host.activity.commit_statements(events, self.host.clock.now_s()));
+        finals.extend(self.context.activity.commit_statements(events, self.context.clock.now_s()));
         let mut mark = guard.map(CommitMark::Guard);
         if has_events || self.inner.has_written() {
             finals.extend(self.change_statement());
-            if self.host.database.dialect() == Dialect::Postgres {
-                let mark = *mark.get_or_insert_with(|| CommitMark::row(self.host.clock.now_s()));
+            if self.context.database.dialect() == Dialect::Postgres {
+                let mark = *mark.get_or_insert_with(|| CommitMark::row(self.context.clock.now_s()));
                 finals.extend(mark.leave(&self.attempt));
             }
         }
@@ -193,12 +193,12 @@ impl PluginTransaction {
             }
         }
         if has_events {
-            self.host.activity.written();
+            self.context.activity.written();
         }
         if self.has_intents.load(Relaxed) {
-            self.host.journal.wake();
+            self.context.journal.wake();
         }
-        self.pushed.lock().iter().for_each(|table| self.host.queues.wake(table));
+        self.pushed.lock().iter().for_each(|table| self.context.queues.wake(table));
         Ok(())
     }
 
@@ -207,10 +207,10 @@ impl PluginTransaction {
         let Some(mark) = mark.filter(|_| self.inner.has_unknown_outcome()) else {
             return Err(CommitError::Storage(error));
         };
-        match lost_commit::find_out(&self.host.database, mark, &self.attempt).await {
-            Some(Outcome::Committed) => Ok(()),
-            Some(Outcome::Replayed) => Err(CommitError::Replay),
-            Some(Outcome::NotCommitted) | None => Err(CommitError::Storage(error)),
+        match lost_commit::find_out(&self.context.database, mark, &self.attempt).await {
+            Some(CommitOutcome::Committed) => Ok(()),
+            Some(CommitOutcome::Replayed) => Err(CommitError::Replay),
+            Some(CommitOutcome::NotCommitted) | None => Err(CommitError::Storage(error)),
         }
     }
 
@@ -244,9 +244,9 @@ impl PluginTransaction {
     /// Tells other gateways that what they have cached of the plugin's data is old.
     fn change_statement(&self) -> Option<CommitStatement> {
         if self.inner.has_other_owners() {
-            return self.host.database.change_statement_of_all();
+            return self.context.database.change_statement_of_all();
         }
-        self.host.database.change_statement(self.inner.scope().plugin_name()?)
+        self.context.database.change_statement(self.inner.scope().plugin_name()?)
     }
 
     pub async fn roll_back(&self) {
@@ -323,7 +323,7 @@ impl PluginTransaction {
         if let QueueCall::Push { table, .. } = &call {
             self.pushed.lock().insert(table.clone());
         }
-        let now_ms = self.host.clock.now_ms();
+        let now_ms = self.context.clock.now_ms();
         let response = queue::call(call, now_ms, |statements| self.inner.run(statements)).await?;
         Ok(CapabilityResponse { response, body: FfiBytes::default() })
     }
@@ -333,7 +333,7 @@ impl PluginTransaction {
         let grants = self.manifest.as_ref().map(|manifest| &manifest.grants);
         let granted = grants.map_or((&[][..], &[][..]), |grants| (&*grants.signer_roles, &*grants.chains));
         let run = |statements| self.run_as_host(statements);
-        let id = self.host.journal.record(plugin, granted, request, run).await?;
+        let id = self.context.journal.record(plugin, granted, request, run).await?;
         self.has_intents.store(true, Relaxed);
         Ok(CapabilityResponse { response: id.to_string().into_bytes().into(), body: FfiBytes::default() })
     }

@@ -5,7 +5,7 @@
 
 use crate::{
     collisions,
-    polls::{BACKGROUND_TASK, PlaceId, current_place, place_name},
+    polls::{BACKGROUND_TASK, OperationNumber, current_operation, operation_name},
 };
 use std::{
     sync::{
@@ -38,7 +38,7 @@ pub struct WritePermit {
     admission: Arc<WriteAdmission>,
     is_exclusive: bool,
     /// Of the code that writes.
-    place: Option<PlaceId>,
+    operation: Option<OperationNumber>,
     state: Mutex<PermitState>,
 }
 
@@ -63,7 +63,7 @@ impl WriteAdmission {
         WritePermit {
             admission: self.clone(),
             is_exclusive,
-            place: current_place(),
+            operation: current_operation(),
             state: Mutex::new(PermitState::Waiting),
         }
     }
@@ -92,7 +92,7 @@ impl WritePermit {
     }
 
     pub fn count_conflict(&self, plugin: &str) {
-        let operation = self.place.and_then(place_name);
+        let operation = self.operation.and_then(operation_name);
         collisions::count(plugin, operation.as_deref().unwrap_or(BACKGROUND_TASK));
     }
 

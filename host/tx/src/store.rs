@@ -11,7 +11,7 @@ use alloy_primitives::{Address, B256};
 use gateway_chain::Chain;
 use gateway_chain::Receipt;
 use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError};
-use plugin_api::{Sql, abi::Statement, sql};
+use plugin_api::{Sql, abi::Statement, manifest::TxState, sql};
 use serde::de::DeserializeOwned;
 
 /// How long a lease is valid after it was claimed or renewed.
@@ -153,7 +153,7 @@ impl Store {
         .bind(now_ms);
         self.write(vec![CommitStatement::new(insert.into())]).await?;
         let intent = self.intent_by_key("host", role, name).await?;
-        Ok(intent.filter(|intent| intent.state == plugin_api::manifest::TxState::Queued))
+        Ok(intent.filter(|intent| intent.state == TxState::Queued))
     }
 
     /// Claims or renews the account's lease; returns whether this gateway holds it. On SQLite only one gateway runs, so
@@ -312,12 +312,12 @@ impl Store {
 
     /// Ends the intent: failed with this reason, or final.
     pub async fn finish(&self, intent: &mut IntentRow, failure: Option<&str>, now_ms: i64) -> Result<(), TickError> {
-        let state = if failure.is_none() { "final" } else { "failed" };
+        let state = if failure.is_none() { TxState::Final } else { TxState::Failed };
         let update = sql("UPDATE host_tx_intents SET state = $3, reason = $4, version = version + 1, changed_ms = $5 \
              WHERE id = $1 AND version = $2 RETURNING 1")
         .bind(intent.id)
         .bind(intent.version)
-        .bind(state)
+        .bind(state.name())
         .bind(failure)
         .bind(now_ms);
         self.update(intent, update, Vec::new()).await

@@ -100,6 +100,25 @@ pub enum TxState {
     Failed,
 }
 
+impl TxState {
+    /// As in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Signed => "signed",
+            Self::Sent => "sent",
+            Self::Included => "included",
+            Self::Final => "final",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// Whether the state is terminal: a finished intent never changes again.
+    pub const fn is_finished(self) -> bool {
+        matches!(self, Self::Final | Self::Failed)
+    }
+}
+
 /// The status of an intent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IntentStatus {
@@ -145,4 +164,18 @@ pub struct Lane {
     pub oldest_age_s: Option<i64>,
     /// What blocks the queue, if anything does.
     pub reason: Option<String>,
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_has_one_name() {
+        use TxState::{Failed, Final, Included, Queued, Sent, Signed};
+        for state in [Queued, Signed, Sent, Included, Final, Failed] {
+            assert_eq!(serde_json::to_value(state).unwrap(), state.name());
+        }
+    }
 }

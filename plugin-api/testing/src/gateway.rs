@@ -245,7 +245,7 @@ impl TestGateway {
     /// Whether every index of the chain has this hash as its last block.
     async fn is_on_branch(&self, chain: &str, hash: plugin_api::Hash256) -> bool {
         let statement = plugin_api::sql("SELECT hash FROM host_chain_index WHERE chain = $1").bind(chain);
-        let rows = self.gateway.host.database.read(&Scope::Host, statement.into()).await;
+        let rows = self.gateway.database.read(&Scope::Host, statement.into()).await;
         let hashes: Vec<String> =
             rows.ok().and_then(|rows| plugin_api::host::decode_rows(&rows).ok()).unwrap_or_default();
         !hashes.is_empty() && hashes.iter().all(|indexed| *indexed == hash.to_string())
@@ -269,7 +269,7 @@ impl TestGateway {
     pub async fn rows(&self, statement: &str) -> Vec<String> {
         self.sequenced().await;
         let statement = plugin_api::sql(statement.to_owned());
-        let rows = self.gateway.host.database.read(&Scope::Host, statement.into()).await;
+        let rows = self.gateway.database.read(&Scope::Host, statement.into()).await;
         let rows = rows.unwrap_or_else(|error| panic!("{error}"));
         let width = rows.columns().map_or(1, |columns| columns.len().max(1));
         let cells: Vec<String> =
@@ -350,11 +350,11 @@ impl TestGateway {
     /// On PostgreSQL an event is public a moment after its commit. Waits until all that are committed now are, so that a test
     /// finds in the log what it has written, as on SQLite.
     async fn sequenced(&self) {
-        if self.gateway.host.database.dialect() == Dialect::Sqlite {
+        if self.gateway.database.dialect() == Dialect::Sqlite {
             return;
         }
         let read = async |statement: plugin_api::Sql| -> Option<i64> {
-            let rows = self.gateway.host.database.read(&Scope::Host, statement.into()).await.ok()?;
+            let rows = self.gateway.database.read(&Scope::Host, statement.into()).await.ok()?;
             plugin_api::host::decode_rows(&rows).ok()?.into_iter().next()
         };
         // Nothing of a database that is away is waited for.
@@ -386,17 +386,17 @@ impl TestGateway {
     /// Takes one of the plugin's places for outbound requests, by a request to a URL that answers with a body. Dropping the
     /// response frees the place.
     pub async fn take_outbound_place(&self, plugin: &str, url: &str) -> StreamedResponse {
-        let Some(egress) = &self.gateway.host.egress else { panic!("outbound HTTP is off") };
+        let Some(egress) = &self.gateway.egress else { panic!("outbound HTTP is off") };
         let response = egress.stream(plugin, FetchRequest::new("GET", url), StreamTimeouts::default()).await;
         response.unwrap_or_else(|error| panic!("{url} does not answer: {error}"))
     }
 
     /// Changes any table, for states that only manual changes of an operator produce.
     pub async fn execute(&self, statement: &str) {
-        let transaction = self.gateway.host.database.begin(Scope::Host);
+        let transaction = self.gateway.database.begin(Scope::Host);
         let ran = transaction.run(vec![plugin_api::sql(statement.to_owned()).into()]).await;
         // What an operator must do too.
-        let changed = self.gateway.host.database.change_statement_of_all();
+        let changed = self.gateway.database.change_statement_of_all();
         let committed = transaction.commit(changed.into_iter().collect()).await;
         if let Some(error) = ran.err().or(committed.err()) {
             panic!("{error}");
@@ -406,14 +406,14 @@ impl TestGateway {
     /// The whole activity log, oldest first.
     pub async fn events(&self) -> Vec<ActivityRow> {
         self.sequenced().await;
-        let rows = self.gateway.host.activity.rows_after(0).await;
+        let rows = self.gateway.activity.rows_after(0).await;
         rows.unwrap_or_else(|error| panic!("the activity log cannot be read: {error}"))
     }
 
     /// The plugins' contributions to an extension point, by plugin name.
     pub async fn collect(&self, point: &str, input: &Value) -> BTreeMap<String, Value> {
         self.sequenced().await;
-        let parts = self.gateway.host.collect(point, input.to_string()).await;
+        let parts = self.gateway.extension_points.collect(point, input.to_string()).await;
         let decode = |part: &gateway_plugins::Contribution| {
             Some((part.plugin.name().to_owned(), serde_json::from_str(part.value.get()).ok()?))
         };

@@ -33,8 +33,8 @@ impl Fixture {
 
     async fn collect(&self) -> Value {
         let input = self.input.to_string();
-        let host = &self.gateway.gateway().host;
-        host.collect(mirror::QUORUM.name(), input).await.remove(0).decode(mirror::QUORUM).unwrap()
+        let points = &self.gateway.gateway().extension_points;
+        points.collect(mirror::QUORUM.name(), input).await.remove(0).decode(mirror::QUORUM).unwrap()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{NOTES, add_note, builder, call, count, test_gateway};
 use crate::storage::Engine;
-use gateway::lifecycle::Action;
+use gateway::lifecycle::OperatorAction;
 use plugin_testing::{TestGateway, TestResponse, json};
 use rstest::rstest;
 use std::io::Read as _;
@@ -196,9 +196,9 @@ async fn a_plugin_that_is_off_answers_nothing_and_begins_anew(
         add_note(&gateway, "before").await;
         let first = call(&again(&gateway, CALLS).await);
         assert_eq!(call(&gateway.get(CALLS).await), first);
-        gateway.gateway().plugins.operate(Action::Disable, "notebook", "test").await.unwrap();
+        gateway.gateway().plugins.operate(OperatorAction::Disable, "notebook", "test").await.unwrap();
         assert!([404, 503].contains(&gateway.get(CALLS).await.status));
-        gateway.gateway().plugins.operate(Action::Enable, "notebook", "test").await.unwrap();
+        gateway.gateway().plugins.operate(OperatorAction::Enable, "notebook", "test").await.unwrap();
         // The new one counts from zero: an old answer would show another number.
         assert_eq!(call(&gateway.get(CALLS).await), 0);
         assert_eq!(call(&gateway.get("/api/notebook/calls?again").await), 1);

@@ -109,7 +109,7 @@ async fn no_reader_of_two_replicas_gets_an_older_list_than_what_was_acknowledged
         let gateway = gateway.clone();
         tokio::spawn(async move {
             loop {
-                gateway.gateway().host.database.fold_changes().await.unwrap();
+                gateway.gateway().database.fold_changes().await.unwrap();
                 tokio::task::yield_now().await;
             }
         })

@@ -53,7 +53,7 @@ async fn what_has_no_owner_changes_everything() {
         note().await;
         let body = format!("as of definition {number}");
         let update = format!("UPDATE notebook_notes SET body = '{body}'");
-        gateways[1].gateway().host.database.execute_batch(&update).await.unwrap();
+        gateways[1].gateway().database.execute_batch(&update).await.unwrap();
         assert_eq!(note().await, json!(body));
         note().await;
         let update = format!("UPDATE notebook_notes SET body = 'by an operator {number}'");
@@ -144,7 +144,7 @@ fn version_reads(metrics: &MetricsRecorder) -> u64 {
 async fn a_hundred_who_ask_at_once_share_two_reads() {
     let metrics = MetricsRecorder::install().expect("each test has a process of its own");
     let gateway = builder(Engine::Postgres).await.start().await;
-    let database = &gateway.gateway().host.database;
+    let database = &gateway.gateway().database;
     let url = secrecy::ExposeSecret::expose_secret(gateway.gateway().config.database.url.as_ref().unwrap());
     let mut other = PgConnection::connect(url).await.unwrap();
     let before = version_reads(&metrics);

@@ -81,7 +81,7 @@ async fn ways(gateway: &TestGateway, plugin: &str) -> Vec<String> {
 }
 
 fn isolation(gateway: &TestGateway, plugin: &str) -> Isolation {
-    let active = gateway.gateway().host.active.list();
+    let active = gateway.gateway().active.list();
     let found = active.iter().find(|active| active.name() == plugin).unwrap();
     match &found.scope {
         Scope::Plugin { isolation, .. } => *isolation,

@@ -73,7 +73,7 @@ async fn a_public_event_does_not_become_public_again() {
 }
 
 async fn reindexed(gateway: plugin_testing::TestGateway, chain: &ScriptedChain) -> plugin_testing::TestGateway {
-    gateway.gateway().plugins.operate(gateway::lifecycle::Action::Reindex, "ledger", "test").await.unwrap();
+    gateway.gateway().plugins.operate(gateway::lifecycle::OperatorAction::Reindex, "ledger", "test").await.unwrap();
     let gateway = gateway.restart().await;
     gateway.indexed(chain).await;
     gateway

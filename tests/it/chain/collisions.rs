@@ -28,7 +28,7 @@ async fn a_transaction_that_collides_runs_again_and_no_event_is_blamed(
     chain.mine(vec![opened(1), opened(2)]);
     chain.mine_empty(70);
     let gateway = started(builder.plugin(ledger::module()).chain(&chain, &[BANK]), &chain).await;
-    gateway.gateway().host.database.execute_batch(&format!("{COLLIDE} {trigger}")).await.unwrap();
+    gateway.gateway().database.execute_batch(&format!("{COLLIDE} {trigger}")).await.unwrap();
 
     chain.mine(vec![moved(1, "5"), moved(2, "6"), opened(3)]);
     gateway.indexed(&chain).await;

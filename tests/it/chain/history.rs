@@ -2,7 +2,7 @@
 
 use super::{builders, close, closed, derived, ledger, moved, opened, published, started};
 use crate::chain::ledger::BANK;
-use gateway::lifecycle::Action;
+use gateway::lifecycle::OperatorAction;
 use plugin_testing::{Fault, ScriptedChain, TestGateway};
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ async fn an_index_of_many_rows_begins_anew() {
     for builder in builders(&chain).await {
         let gateway = started(builder, &chain).await;
         let before = derived(&gateway).await;
-        gateway.gateway().plugins.operate(Action::Reindex, "ledger", "test").await.unwrap();
+        gateway.gateway().plugins.operate(OperatorAction::Reindex, "ledger", "test").await.unwrap();
         let gateway = gateway.restart().await.restart().await;
         gateway.indexed(&chain).await;
         assert_eq!(derived(&gateway).await, before);

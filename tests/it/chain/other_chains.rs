@@ -242,7 +242,7 @@ async fn a_reorganisation_undoes_and_retracts_what_its_chain_said() {
         both_indexed(&gateway, &main, &side).await;
         assert_eq!(public(&gateway).await.last(), Some(&("main".to_owned(), 1)), "the other chain goes its way");
         let incremental = derived(&gateway).await;
-        gateway.gateway().plugins.operate(gateway::lifecycle::Action::Reindex, "tolls", "test").await.unwrap();
+        gateway.gateway().plugins.operate(gateway::lifecycle::OperatorAction::Reindex, "tolls", "test").await.unwrap();
         let gateway = gateway.restart().await;
         both_indexed(&gateway, &main, &side).await;
         assert_eq!(derived(&gateway).await, incremental, "both indexes began anew");

@@ -75,8 +75,12 @@ async fn the_deepest_allowed_reorganisation_is_undone_and_a_deeper_one_stops_the
         let gateway = gateway.restart().await;
         stopped(&gateway).await;
 
-        let outcome =
-            gateway.gateway().plugins.operate(gateway::lifecycle::Action::Reindex, "ledger", "test").await.unwrap();
+        let outcome = gateway
+            .gateway()
+            .plugins
+            .operate(gateway::lifecycle::OperatorAction::Reindex, "ledger", "test")
+            .await
+            .unwrap();
         assert!(outcome.is_reached, "{outcome:?}");
         gateway.indexed(&chain).await;
         assert_as_anew(&gateway, &chain).await;

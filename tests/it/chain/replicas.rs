@@ -60,7 +60,7 @@ async fn a_gateway_that_died_keeps_the_others_waiting_for_its_lease_only() {
     // Another gateway holds the lease and does not respond any more.
     let until = (other.now_s() + 20) * 1000;
     let claim = format!("UPDATE host_chain_index SET holder = 'dead', lease_until_ms = {until}");
-    let transaction = other.gateway().host.database.begin(Scope::Host);
+    let transaction = other.gateway().database.begin(Scope::Host);
     transaction.run(vec![plugin_api::sql(claim).into()]).await.unwrap();
     transaction.commit(Vec::new()).await.unwrap();
     TestGateway::eventually(MINUTE, "it has lost the lease", || async { state(&other) == Some(IndexState::Elsewhere) })

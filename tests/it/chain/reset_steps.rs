@@ -1,7 +1,7 @@
 //! An index of many rows is reset in steps, between which every other transaction has its turn.
 
 use super::{builders, close, derived, opened, started};
-use gateway::lifecycle::Action;
+use gateway::lifecycle::OperatorAction;
 use plugin_testing::{ScriptedChain, TestGateway};
 use std::time::Duration;
 
@@ -24,8 +24,8 @@ async fn a_reset_commits_every_few_thousand_rows() {
         let gateway = started(builder, &chain).await;
         let before = derived(&gateway).await;
         let watch = if gateway.dialect() == "sqlite" { WATCH_ON_SQLITE } else { WATCH_ON_POSTGRES };
-        gateway.gateway().host.database.execute_batch(&format!("{WATCH}{watch}")).await.unwrap();
-        gateway.gateway().plugins.operate(Action::Reindex, "ledger", "test").await.unwrap();
+        gateway.gateway().database.execute_batch(&format!("{WATCH}{watch}")).await.unwrap();
+        gateway.gateway().plugins.operate(OperatorAction::Reindex, "ledger", "test").await.unwrap();
         let is_reset = async || gateway.rows("SELECT accounts FROM reset_steps WHERE shape <> ''").await == ["Int(0)"];
         TestGateway::eventually(Duration::from_secs(60), "the reset ends", is_reset).await;
         // The operator's mark, and one for each step but the last.

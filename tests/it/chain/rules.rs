@@ -110,7 +110,7 @@ pub async fn fails(gateway: &TestGateway) -> String {
 }
 
 pub async fn contribution(gateway: &TestGateway, point: &str) -> String {
-    let answers = gateway.gateway().host.collect(point, &b"null"[..]).await;
+    let answers = gateway.gateway().extension_points.collect(point, &b"null"[..]).await;
     answers
         .into_iter()
         .map(|answer| match serde_json::from_str(answer.value.get()).unwrap() {

@@ -101,6 +101,6 @@ async fn an_index_of_an_earlier_gateway_goes_on() {
 /// The gateway after a restart on the database of an earlier one.
 async fn as_of_before(gateway: TestGateway) -> TestGateway {
     let text = text_of_before(gateway.dialect());
-    gateway.gateway().host.database.execute_batch(&text).await.unwrap();
+    gateway.gateway().database.execute_batch(&text).await.unwrap();
     gateway.restart().await
 }

@@ -2,7 +2,7 @@
 
 use super::{builder, report, variants};
 use crate::storage::Engine;
-use gateway::{PluginHistory, lifecycle::Action};
+use gateway::{PluginHistory, lifecycle::OperatorAction};
 use gateway_config::Config;
 use gateway_plugins::{LoadedPlugin, PluginState};
 use plugin_api::{
@@ -100,7 +100,7 @@ fn set_enabled(config: &mut Config, plugin: &str, is_enabled: bool) {
 /// By more than the second that dates of migrations tell.
 async fn let_takes_route_be_earlier(gateway: &TestGateway) {
     let earlier = "UPDATE _migrations SET applied_at = applied_at - 60 WHERE plugin = 'takes_route'";
-    gateway.gateway().host.database.execute_batch(earlier).await.unwrap();
+    gateway.gateway().database.execute_batch(earlier).await.unwrap();
 }
 
 async fn assert_loses(gateway: &TestGateway, loser: &str, reason: &str) {
@@ -153,7 +153,7 @@ async fn who_serves_keeps_its_routes(#[case] engine: Engine) {
     set_enabled(&mut both, "takes_route", true);
     gateway.gateway().reload(both).await;
     assert_loses(&gateway, "takes_route", OF_HELLO).await;
-    let outcome = gateway.gateway().plugins.operate(Action::Enable, "takes_route", "the test").await.unwrap();
+    let outcome = gateway.gateway().plugins.operate(OperatorAction::Enable, "takes_route", "the test").await.unwrap();
     assert_eq!((outcome.is_reached, outcome.report.reason.as_str()), (false, OF_HELLO));
     assert_loses(&gateway, "takes_route", OF_HELLO).await;
     gateway.stop().await;

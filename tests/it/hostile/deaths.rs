@@ -12,10 +12,11 @@ async fn hostile_report(gateway: &GatewayProcess) -> Value {
     reports.as_array().unwrap().iter().find(|report| report["name"] == "hostile").unwrap().clone()
 }
 
-fn warnings_of(setup: &Setup, place: &str) -> usize {
+fn warnings_of(setup: &Setup, operation: &str) -> usize {
     let log = setup.log();
     let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let named = lines.filter(|line| line["plugin"] == "hostile" && line["place"] == place && line["level"] == "WARN");
+    let named =
+        lines.filter(|line| line["plugin"] == "hostile" && line["operation"] == operation && line["level"] == "WARN");
     named.count()
 }
 
@@ -42,21 +43,21 @@ async fn the_next_start_names_the_operation_that_ended_the_process(#[case] path:
 }
 
 /// Other code of the plugin may have run at the same time.
-async fn assert_named(setup: &Setup, place: &str) {
+async fn assert_named(setup: &Setup, operation: &str) {
     let gateway = setup.start().await.unwrap();
-    assert_eq!(warnings_of(setup, place), 1, "{}", setup.log());
+    assert_eq!(warnings_of(setup, operation), 1, "{}", setup.log());
     let report = hostile_report(&gateway).await;
     assert_eq!(report["state"], "serving", "{report}");
     let reason = report["reason"].as_str().unwrap();
     assert!(reason.starts_with("was running when the gateway died the last time: "), "{reason}");
-    assert!(reason.contains(place), "{reason}");
+    assert!(reason.contains(operation), "{reason}");
 }
 
 #[rstest]
 #[case::a_job("job", "job misbehave")]
 #[case::a_contribution("contribution", "point status")]
 #[tokio::test]
-async fn the_next_start_names_code_that_no_request_named(#[case] act: &str, #[case] place: &str) {
+async fn the_next_start_names_code_that_no_request_named(#[case] act: &str, #[case] operation: &str) {
     let setup = prepared().await;
     let deadly = setup.clone().set(&format!("plugins.hostile.{act}"), "abort");
     // A job may run before the gateway says that it serves.
@@ -64,7 +65,7 @@ async fn the_next_start_names_code_that_no_request_named(#[case] act: &str, #[ca
         let _ = Site::of(&gateway).request(Method::GET, "/api/status").send().await;
         assert!(!gateway.ended(LIMIT).await.unwrap().success());
     }
-    assert_named(&setup, place).await;
+    assert_named(&setup, operation).await;
 }
 
 /// Blocking work belongs to the operation that asked for it.
@@ -72,13 +73,13 @@ async fn the_next_start_names_code_that_no_request_named(#[case] act: &str, #[ca
 #[case::a_task("abort_in_task", "a background task")]
 #[case::blocking_work("abort_in_blocking", "abort_in_blocking")]
 #[tokio::test]
-async fn the_next_start_names_code_beside_the_handler(#[case] path: &str, #[case] place: &str) {
+async fn the_next_start_names_code_beside_the_handler(#[case] path: &str, #[case] operation: &str) {
     let setup = prepared().await;
     let mut gateway = setup.start().await.unwrap();
     // The answer may come before the end.
     let _ = Site::of(&gateway).request(Method::GET, &format!("/api/hostile/{path}")).send().await;
     assert!(!gateway.ended(LIMIT).await.unwrap().success());
-    assert_named(&setup, place).await;
+    assert_named(&setup, operation).await;
 }
 
 #[rstest]

@@ -104,7 +104,7 @@ async fn tasks_beyond_the_bound_are_not_run() {
     assert_eq!(call(&gateway, "many_tasks").await.status, 200);
     let said = "error in a background task: one_of_many is not run: the plugin has 1000 background tasks already";
     assert_fault(&gateway, said, "").await;
-    let active = gateway.gateway().host.active.list();
+    let active = gateway.gateway().active.list();
     let tasks = active.iter().find(|plugin| plugin.name() == "hostile").unwrap().handle.tasks.len();
     assert_eq!(tasks, 1000);
     drop(active);

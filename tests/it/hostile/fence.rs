@@ -2,7 +2,7 @@
 //! operator switches it off and on again.
 
 use super::{LIMIT, assert_internal, assert_others_serve, call, gateway_with, post, report, switch};
-use gateway::lifecycle::Action;
+use gateway::lifecycle::OperatorAction;
 use gateway_plugins::{FenceCause, FenceRequest, PluginState};
 use plugin_testing::{TestGateway, TestResponse, json};
 use std::time::Duration;
@@ -66,7 +66,7 @@ async fn it_comes_back_with_a_call_that_succeeds_and_pauses_longer_with_one_that
 async fn an_operator_ends_a_pause_at_once() {
     let gateway = fragile().await;
     until_paused(&gateway, "panic_on/1").await;
-    let resumed = gateway.gateway().plugins.operate(Action::Resume, "hostile", "the test").await.unwrap();
+    let resumed = gateway.gateway().plugins.operate(OperatorAction::Resume, "hostile", "the test").await.unwrap();
     assert!(resumed.is_reached && resumed.report.paused.is_empty(), "{resumed:?}");
     assert_eq!(call(&gateway, "panic_on/2").await.status, 200);
     gateway.stop().await;
@@ -162,7 +162,7 @@ async fn spawn_three_that_panic(gateway: &TestGateway) {
 #[tokio::test]
 async fn tasks_that_panic_pause_further_tasks_and_nothing_else() {
     let gateway = fragile().await;
-    let running = gateway.gateway().host.active.list();
+    let running = gateway.gateway().active.list();
     let handle = &running.iter().find(|plugin| plugin.name() == "hostile").unwrap().handle;
     let own_tasks = handle.tasks.len();
     spawn_three_that_panic(&gateway).await;
@@ -208,7 +208,7 @@ async fn paused_tasks_count_as_one_paused_operation() {
 #[tokio::test]
 async fn a_late_fence_does_not_meet_the_next_life() {
     let gateway = gateway_with(json!({}), |config| config.plugins.fence_faults = 1000).await;
-    let running = gateway.gateway().host.active.list();
+    let running = gateway.gateway().active.list();
     let generation = running.iter().find(|plugin| plugin.name() == "hostile").unwrap().handle.generation;
     let request =
         FenceRequest { plugin: "hostile".into(), generation, cause: FenceCause::HeldThread, reason: "late".into() };

@@ -105,7 +105,7 @@ async fn a_wrong_definition_is_a_reason(
 
 async fn tables_of(gateway: &TestGateway, plugin: &str) -> Vec<String> {
     let select = sql("SELECT name FROM sqlite_master WHERE type = 'table'");
-    let rows = gateway.gateway().host.database.read(&Scope::Host, select.into()).await.unwrap();
+    let rows = gateway.gateway().database.read(&Scope::Host, select.into()).await.unwrap();
     let names: Vec<String> = plugin_api::host::decode_rows(&rows).unwrap();
     names.into_iter().filter(|name| name.starts_with(plugin)).collect()
 }
@@ -156,7 +156,7 @@ async fn a_request_inside_does_not_hold_up_the_end_for_longer_than_the_drain() {
         let gateway = gateway.clone();
         async move { call(&gateway, "wait").await }
     });
-    let inside = async || gateway.gateway().host.active.list().iter().any(|plugin| plugin.in_flight() > 0);
+    let inside = async || gateway.gateway().active.list().iter().any(|plugin| plugin.in_flight() > 0);
     TestGateway::eventually(LIMIT, "the request is inside", inside).await;
     let begun = Instant::now();
     switch(&gateway, false).await;

@@ -26,17 +26,17 @@ async fn fenced_report(gateway: &GatewayProcess) -> Value {
 }
 
 /// The API, the operator's listener and the log go on, and the report names who held how many threads.
-async fn assert_contained(gateway: &GatewayProcess, place: &str) {
+async fn assert_contained(gateway: &GatewayProcess, operation: &str) {
     let report = fenced_report(gateway).await;
     let threads = std::thread::available_parallelism().unwrap().get() as u64;
     let lost = report["threads_lost"].as_u64().unwrap();
     assert!((1..=threads).contains(&lost), "{report}");
     let reason = report["reason"].as_str().unwrap();
-    assert!(reason.contains(place) && reason.contains("has held a thread"), "{report}");
+    assert!(reason.contains(operation) && reason.contains("has held a thread"), "{report}");
     let log = gateway.setup().log();
     let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let mut named = lines.filter(|line| line["plugin"] == "hostile" && line["place"] == place);
-    assert!(named.any(|line| line["level"] == "ERROR"), "no error names {place}: {log}");
+    let mut named = lines.filter(|line| line["plugin"] == "hostile" && line["operation"] == operation);
+    assert!(named.any(|line| line["level"] == "ERROR"), "no error names {operation}: {log}");
 
     let (site, operator) = (Site::of(gateway), Site::at(gateway.admin_url()));
     for _ in 0..20 {
@@ -101,13 +101,13 @@ async fn requests_that_never_end_cost_their_own_plugin_only(#[case] requests: us
 #[case::in_a_task("spin_in_task", "a background task")]
 #[case::with_a_transaction("spin_in_write", "spin_in_write")]
 #[tokio::test]
-async fn so_does_code_beside_the_handler(#[case] operation: &str, #[case] place: &str) {
+async fn so_does_code_beside_the_handler(#[case] route: &str, #[case] operation: &str) {
     let mut gateway = start(|setup| setup.set("http.drain_timeout_ms", 1000)).await;
     for _ in 0..3 {
-        let request = Site::of(&gateway).request(Method::GET, &format!("/api/hostile/{operation}"));
+        let request = Site::of(&gateway).request(Method::GET, &format!("/api/hostile/{route}"));
         tokio::spawn(async move { request.send().await?.bytes().await });
     }
-    assert_contained(&gateway, place).await;
+    assert_contained(&gateway, operation).await;
     assert!(gateway.terminate(STOP_LIMIT).await.unwrap().success());
 }
 
@@ -115,14 +115,14 @@ async fn so_does_code_beside_the_handler(#[case] operation: &str, #[case] place:
 #[case::a_job("job", "job misbehave")]
 #[case::a_contribution("contribution", "point status")]
 #[tokio::test]
-async fn so_does_code_that_no_request_named(#[case] act: &str, #[case] place: &str) {
+async fn so_does_code_that_no_request_named(#[case] act: &str, #[case] operation: &str) {
     let mut gateway =
         start(|setup| setup.set("http.drain_timeout_ms", 1000).set(&format!("plugins.hostile.{act}"), "spin")).await;
     let site = Site::of(&gateway);
     if act == "contribution" {
         tokio::spawn(async move { site.request(Method::GET, "/api/status").send().await });
     }
-    assert_contained(&gateway, place).await;
+    assert_contained(&gateway, operation).await;
     assert!(gateway.terminate(STOP_LIMIT).await.unwrap().success());
 }
 

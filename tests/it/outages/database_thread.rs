@@ -55,7 +55,7 @@ async fn without_a_thread_of_the_database_the_gateway_is_not_alive() {
     let live = operator.get("/live").await;
     assert_eq!((live.status, live.json()), (200, json!({ "ok": true })));
 
-    end_writer_thread(&gateway.host.database).await;
+    end_writer_thread(&gateway.database).await;
     let live = operator.get("/live").await;
     let reason = "the database failed: a database thread has ended";
     assert_eq!((live.status, live.json()), (503, json!({ "ok": false, "reason": reason })));

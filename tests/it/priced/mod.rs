@@ -3,7 +3,7 @@
 mod plugins;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
-use gateway::lifecycle::Action;
+use gateway::lifecycle::OperatorAction;
 use gateway_plugins::PluginState;
 use plugin_api::Address;
 use plugin_testing::{TestGateway, TestResponse, Wallet, json};
@@ -135,7 +135,7 @@ async fn a_price_that_is_not_known_is_never_free() {
 #[tokio::test]
 async fn without_a_payment_service_what_is_free_is_served() {
     for gateway in TestGateway::each_database(&[module::<Till>(), module::<Shop>()]).await {
-        let off = gateway.gateway().plugins.operate(Action::Disable, "till", "the test").await.unwrap();
+        let off = gateway.gateway().plugins.operate(OperatorAction::Disable, "till", "the test").await.unwrap();
         assert!(off.is_reached, "{}", off.report.reason);
         for payment in [None, Some(coin(1, 10))] {
             let answer = buy(&gateway, "book", payment.as_deref()).await;

@@ -60,7 +60,7 @@ async fn a_wallet_has_one_turn_per_interval_at_all_together() {
 async fn a_clock_that_differs_gives_no_second_turn() {
     let Some(builder) = TestGateway::postgres_builder().await else { return };
     let gateway = builder.start().await;
-    let host = &gateway.gateway().host;
+    let context = &gateway.gateway().dispatcher.transactions;
     let now_ms = Clock::System.now_ms();
     let write = async |digest: &str, ahead_ms: i64| {
         let guard = WriteGuard {
@@ -68,10 +68,10 @@ async fn a_clock_that_differs_gives_no_second_turn() {
             digest: digest.to_owned(),
             now_ms: now_ms + ahead_ms,
             interval_ms: 3000,
-            interval_clock: IntervalClock::of(host.database.dialect(), &Clock::System),
+            interval_clock: IntervalClock::of(context.database.dialect(), &Clock::System),
             remember_until_s: now_ms / 1000 + 900,
         };
-        PluginTransaction::new(host, Scope::Host, TransactionOwner::Plugin).finish(Some(&guard)).await
+        PluginTransaction::new(context, Scope::Host, TransactionOwner::Plugin).finish(Some(&guard)).await
     };
     write("one", 0).await.unwrap();
     for ahead_ms in [5000, -5000, 0] {

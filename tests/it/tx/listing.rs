@@ -8,7 +8,7 @@ use std::time::Duration;
 #[tokio::test]
 async fn the_accounts_and_what_is_unfinished_are_listed() {
     each(async |chain, gateway| {
-        let journal = &gateway.gateway().host.journal;
+        let journal = &gateway.gateway().journal;
         assert!(journal.unfinished(10).await.unwrap().is_empty());
         for number in [7, 8] {
             pay(gateway, payment(number)).await;

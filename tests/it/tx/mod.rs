@@ -68,7 +68,7 @@ pub async fn each(test: impl AsyncFn(&ScriptedChain, &TestGateway)) {
 /// Calls an extension point of the test plugin.
 pub async fn ask(gateway: &TestGateway, point: &str, input: &Value) -> Value {
     let input = serde_json::to_vec(input).unwrap();
-    let mut answers = gateway.gateway().host.collect(point, input).await;
+    let mut answers = gateway.gateway().extension_points.collect(point, input).await;
     answers.pop().and_then(|answer| serde_json::from_str(answer.value.get()).ok()).unwrap_or_default()
 }
 

@@ -8,7 +8,6 @@ use alloy_primitives::{U256, utils::format_ether};
 use gateway_chain::ChainReport;
 use gateway_storage::StorageError;
 use gateway_tx::{AccountReport, TransactionReport};
-use plugin_api::manifest::TxState;
 
 /// Writes nothing when no chain is configured.
 pub fn chains(page: &mut Html, chains: &[ChainReport]) {
@@ -89,7 +88,7 @@ pub fn unfinished(page: &mut Html, transactions: &Result<Vec<TransactionReport>,
         page.cell(&transaction.to.to_checksum(None));
         page.cell(&coins(&transaction.value_wei));
         page.raw("<td>");
-        page.badge(if transaction.reason.is_some() { "bad" } else { "calm" }, state_name(transaction.state));
+        page.badge(if transaction.reason.is_some() { "bad" } else { "calm" }, transaction.state.name());
         page.raw("</td>");
         page.cell(&transaction.nonce.map_or_else(dash, |nonce| nonce.to_string()));
         page.cell(&transaction.hash.map_or_else(dash, |hash| hash.to_string()));
@@ -99,17 +98,6 @@ pub fn unfinished(page: &mut Html, transactions: &Result<Vec<TransactionReport>,
         page.raw("</td></tr>");
     }
     page.end_table();
-}
-
-const fn state_name(state: TxState) -> &'static str {
-    match state {
-        TxState::Queued => "queued",
-        TxState::Signed => "signed",
-        TxState::Sent => "sent",
-        TxState::Included => "included",
-        TxState::Final => "final",
-        TxState::Failed => "failed",
-    }
 }
 
 /// Of 10^18 wei each, without the zeros at the end.

@@ -33,13 +33,13 @@ pub async fn render(gateway: &Arc<Gateway>) -> String {
         within(async { Ok(gateway.health.report().await) }),
         within(services(gateway)),
         controls(gateway),
-        within(gateway.host.journal.unfinished(ROWS)),
+        within(gateway.journal.unfinished(ROWS)),
         within(gateway.jobs.list()),
-        within(latest(&gateway.host.activity)),
+        within(latest(&gateway.activity)),
         within(gateway.operators.audit(ROWS)),
     );
     html(&Facts {
-        now_ms: gateway.host.clock.now_ms(),
+        now_ms: gateway.clock.now_ms(),
         public_url: gateway.environment.base_url.clone(),
         health,
         services,
@@ -47,8 +47,8 @@ pub async fn render(gateway: &Arc<Gateway>) -> String {
         traffic: gateway.host.usage.traffic(),
         plugins: plugin_lines(gateway),
         memory_warn_mib: gateway.config.plugins.memory_warn_mib,
-        chains: gateway.host.chains.reports(gateway.host.clock.now_s()),
-        accounts: gateway.host.journal.accounts(),
+        chains: gateway.chains.reports(gateway.clock.now_s()),
+        accounts: gateway.journal.accounts(),
         unfinished,
         indexes: gateway.indexes.reports(),
         jobs,
@@ -81,7 +81,7 @@ pub async fn controls(gateway: &Arc<Gateway>) -> Result<Vec<PluginControls>, Sto
 }
 
 fn plugin_lines(gateway: &Gateway) -> Vec<PluginLine> {
-    let latency = |name: &str| gateway.host.usage.latency(name);
+    let latency = |name: &str| gateway.usage.latency(name);
     let line = |report: PluginReport| PluginLine { latency: latency(&report.name), report };
     gateway.plugins.all_reports().into_iter().map(line).collect()
 }

@@ -6,7 +6,7 @@ use super::{
 };
 use gateway::controls::PluginControls;
 use gateway::health::HealthReport;
-use gateway::lifecycle::Action;
+use gateway::lifecycle::OperatorAction;
 use gateway::operators::AuditRow;
 use gateway_indexer::{IndexReport, IndexState};
 use gateway_jobs::JobStatus;
@@ -151,15 +151,15 @@ fn milliseconds(limit: Duration) -> String {
 }
 
 /// Only the actions that can succeed in this state; the command line accepts the others too, and prints why they fail.
-const fn actions(report: &PluginReport) -> &'static [Action] {
+const fn actions(report: &PluginReport) -> &'static [OperatorAction] {
     match report.state {
-        PluginState::Serving if !report.paused.is_empty() => &[Action::Resume, Action::Disable],
-        PluginState::Serving => &[Action::Disable],
-        PluginState::NeedsRestart if report.serves => &[Action::Disable],
-        PluginState::Fenced | PluginState::Failed => &[Action::Resume, Action::Disable],
-        PluginState::Disabled | PluginState::Stopped => &[Action::Enable],
+        PluginState::Serving if !report.paused.is_empty() => &[OperatorAction::Resume, OperatorAction::Disable],
+        PluginState::Serving => &[OperatorAction::Disable],
+        PluginState::NeedsRestart if report.serves => &[OperatorAction::Disable],
+        PluginState::Fenced | PluginState::Failed => &[OperatorAction::Resume, OperatorAction::Disable],
+        PluginState::Disabled | PluginState::Stopped => &[OperatorAction::Enable],
         // A corrected or restored file is found by it.
-        PluginState::Refused | PluginState::NeedsRestart => &[Action::Enable],
+        PluginState::Refused | PluginState::NeedsRestart => &[OperatorAction::Enable],
         PluginState::Gone | PluginState::Starting | PluginState::Draining => &[],
     }
 }

@@ -41,9 +41,9 @@ pub fn of_running_gateway(output: Output, list: &PluginList, overrides: &Overrid
             eprintln!("gateway: this is what the gateway at http://{} says", client.address);
             Some(print_reports(output, list.name.as_deref(), &reports))
         }
-        Err(Unanswered::NoRuntime(code)) => Some(code),
-        Err(Unanswered::Reason(reason)) if list.admin.is_some() => Some(failure(ExitCode::Failure, &reason)),
-        Err(Unanswered::Reason(reason)) => note(&reason),
+        Err(RequestFailure::NoRuntime(code)) => Some(code),
+        Err(RequestFailure::Reason(reason)) if list.admin.is_some() => Some(failure(ExitCode::Failure, &reason)),
+        Err(RequestFailure::Reason(reason)) => note(&reason),
     }
 }
 
@@ -52,21 +52,21 @@ fn note(reason: &str) -> Option<ExitCode> {
     None
 }
 
-enum Unanswered {
+enum RequestFailure {
     Reason(String),
     NoRuntime(ExitCode),
 }
 
-fn ask(client: &AdminClient) -> Result<Vec<PluginReport>, Unanswered> {
-    let answer = with_runtime(client.get("/plugins")).map_err(Unanswered::NoRuntime)?;
+fn ask(client: &AdminClient) -> Result<Vec<PluginReport>, RequestFailure> {
+    let answer = with_runtime(client.get("/plugins")).map_err(RequestFailure::NoRuntime)?;
     let answer = answer.map_err(|error| match error {
         ClientError::NotThere { address, source } => {
-            Unanswered::Reason(format!("no gateway answers at http://{address} ({source})"))
+            RequestFailure::Reason(format!("no gateway answers at http://{address} ({source})"))
         }
-        error => Unanswered::Reason(error.to_string()),
+        error => RequestFailure::Reason(error.to_string()),
     })?;
     serde_json::from_value(answer.body).map_err(|_other| {
-        Unanswered::Reason(format!("what answers at http://{} is no gateway of this version", client.address))
+        RequestFailure::Reason(format!("what answers at http://{} is no gateway of this version", client.address))
     })
 }
 
@@ -83,7 +83,7 @@ pub async fn of_folder(output: Output, config: &Config, name: Option<&str>) -> E
     // The list is useful without the database, too.
     let stored = stored(config, &names).await.unwrap_or_else(|error| {
         eprintln!("gateway: the database cannot be read, so this is what folder and configuration say: {error}");
-        Stored::default()
+        StoredPlugins::default()
     });
     let mut reports: Vec<PluginReport> = loaded
         .into_iter()
@@ -115,7 +115,7 @@ fn print_reports(output: Output, name: Option<&str>, reports: &[PluginReport]) -
 
 /// What the database says about plugins.
 #[derive(Default)]
-struct Stored {
+struct StoredPlugins {
     switches: Switches,
     /// By plugin, how many migrations were applied.
     migrations: BTreeMap<String, usize>,
@@ -124,12 +124,12 @@ struct Stored {
 }
 
 /// A database that does not exist yet is not created for a list.
-async fn stored(config: &Config, names: &[String]) -> Result<Stored, StorageError> {
+async fn stored(config: &Config, names: &[String]) -> Result<StoredPlugins, StorageError> {
     let settings = gateway::database_settings(config).map_err(|error| StorageError::Internal(error.to_string()))?;
     if let Ok(DatabaseTarget::Sqlite(path)) = config.database_target()
         && !path.is_file()
     {
-        return Ok(Stored::default());
+        return Ok(StoredPlugins::default());
     }
     let database = Database::open(settings).await?;
     let stored = read(&database, names).await;
@@ -137,9 +137,11 @@ async fn stored(config: &Config, names: &[String]) -> Result<Stored, StorageErro
     stored
 }
 
-async fn read(database: &Database, names: &[String]) -> Result<Stored, StorageError> {
-    let mut stored =
-        Stored { switches: Operators::new(database.clone()).switches_if_any().await?, ..Stored::default() };
+async fn read(database: &Database, names: &[String]) -> Result<StoredPlugins, StorageError> {
+    let mut stored = StoredPlugins {
+        switches: Operators::new(database.clone()).switches_if_any().await?,
+        ..StoredPlugins::default()
+    };
     for migration in database.migration_status(None).await? {
         *stored.migrations.entry(migration.plugin).or_default() += 1;
     }
@@ -151,7 +153,7 @@ async fn read(database: &Database, names: &[String]) -> Result<Stored, StorageEr
 }
 
 /// What the plugin would be if the gateway started now.
-fn preview(config: &Config, stored: &Stored, plugin: &LoadedPlugin) -> PluginReport {
+fn preview(config: &Config, stored: &StoredPlugins, plugin: &LoadedPlugin) -> PluginReport {
     let mut report = PluginReport::of_loaded(plugin, PluginState::Stopped);
     report.migrations_applied = stored.migrations.get(plugin.name()).copied().unwrap_or_default();
     let is_enabled = plugin.is_enabled(&config.plugins);

@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::sync::Arc;
 
 #[derive(Serialize)]
-struct Line {
+struct MigrationLine {
     plugin: String,
     applied: usize,
     problem: Option<String>,
@@ -66,15 +66,15 @@ async fn migrate(database: &Database, plugin: &LoadedPlugin, views: Arc<ViewName
     Ok(report.applied.len())
 }
 
-fn line(plugin: &str, outcome: Result<usize, StorageError>) -> Line {
+fn line(plugin: &str, outcome: Result<usize, StorageError>) -> MigrationLine {
     match outcome {
-        Ok(applied) => Line { plugin: plugin.to_owned(), applied, problem: None },
-        Err(error) => Line { plugin: plugin.to_owned(), applied: 0, problem: Some(error.to_string()) },
+        Ok(applied) => MigrationLine { plugin: plugin.to_owned(), applied, problem: None },
+        Err(error) => MigrationLine { plugin: plugin.to_owned(), applied: 0, problem: Some(error.to_string()) },
     }
 }
 
 /// The text for the audit; `None` when no migration was applied or failed.
-fn outcome(lines: &[Line]) -> Option<String> {
+fn outcome(lines: &[MigrationLine]) -> Option<String> {
     let failed: Vec<&str> =
         lines.iter().filter(|line| line.problem.is_some()).map(|line| line.plugin.as_str()).collect();
     match (lines.iter().map(|line| line.applied).sum(), failed.as_slice()) {
@@ -84,8 +84,8 @@ fn outcome(lines: &[Line]) -> Option<String> {
     }
 }
 
-fn text(lines: &[Line]) -> String {
-    let one = |line: &Line| match (&line.problem, line.applied) {
+fn text(lines: &[MigrationLine]) -> String {
+    let one = |line: &MigrationLine| match (&line.problem, line.applied) {
         (Some(problem), _) => format!("{}: {problem}", line.plugin),
         (None, 0) => format!("{}: up to date", line.plugin),
         (None, applied) => format!("{}: {applied} applied", line.plugin),

@@ -23,22 +23,22 @@ mod verify;
 
 use crate::arguments::{Cli, Command, ConfigCommand, PluginsCommand, TxCommand};
 use crate::boot::{self, BootError};
-use crate::exit_code::{Ended, ExitCode};
+use crate::exit_code::{CommandResult, ExitCode};
 use crate::key_secrecy;
 use crate::output::Output;
 use exit::{config_problems, failure, printed};
 use gateway::StartError;
-use gateway::lifecycle::Action;
+use gateway::lifecycle::OperatorAction;
 use gateway_config::Config;
 use runtime::{with_runtime, with_serving_runtime};
 use serde_json::json;
 
 /// Runs the command and says how it ended.
-pub fn run(cli: &Cli) -> Ended {
+pub fn run(cli: &Cli) -> CommandResult {
     let output = Output::for_stdout(cli.json);
     match cli.command_or_run() {
-        Command::Verify(document) => Ended::Verified(verify::run(output, &document)),
-        command => Ended::Command(run_command(cli, output, command)),
+        Command::Verify(document) => CommandResult::Verified(verify::run(output, &document)),
+        command => CommandResult::Command(run_command(cli, output, command)),
     }
 }
 
@@ -57,17 +57,17 @@ fn run_command(cli: &Cli, output: Output, command: Command) -> ExitCode {
             Err(error) => failure(ExitCode::Failure, &error),
         },
         Command::Plugins(PluginsCommand::Purge(purge)) => purge::run(output, &purge, &cli.overrides),
-        Command::Plugins(PluginsCommand::Enable(switch)) => {
-            operate::run(output, Action::Enable, &switch, &cli.overrides)
+        Command::Plugins(PluginsCommand::Enable(target)) => {
+            operate::run(output, OperatorAction::Enable, &target, &cli.overrides)
         }
-        Command::Plugins(PluginsCommand::Disable(switch)) => {
-            operate::run(output, Action::Disable, &switch, &cli.overrides)
+        Command::Plugins(PluginsCommand::Disable(target)) => {
+            operate::run(output, OperatorAction::Disable, &target, &cli.overrides)
         }
-        Command::Plugins(PluginsCommand::Reindex(switch)) => {
-            operate::run(output, Action::Reindex, &switch, &cli.overrides)
+        Command::Plugins(PluginsCommand::Reindex(target)) => {
+            operate::run(output, OperatorAction::Reindex, &target, &cli.overrides)
         }
-        Command::Plugins(PluginsCommand::Resume(switch)) => {
-            operate::run(output, Action::Resume, &switch, &cli.overrides)
+        Command::Plugins(PluginsCommand::Resume(target)) => {
+            operate::run(output, OperatorAction::Resume, &target, &cli.overrides)
         }
         Command::Check => check::run(output, &cli.overrides),
         Command::Init(new) => init::run(output, &new),

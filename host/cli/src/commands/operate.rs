@@ -3,22 +3,22 @@
 use super::admin_client::admin_client;
 use super::exit::{failure, printed};
 use super::runtime::with_runtime;
-use crate::arguments::Switch;
+use crate::arguments::PluginTarget;
 use crate::exit_code::ExitCode;
 use crate::output::Output;
-use gateway::lifecycle::Action;
+use gateway::lifecycle::OperatorAction;
 use gateway_admin::client::ClientError;
 use gateway_config::Overrides;
 use serde_json::Value;
 
-pub fn run(output: Output, action: Action, switch: &Switch, overrides: &Overrides) -> ExitCode {
-    let client = match admin_client(switch.admin.as_deref(), overrides) {
+pub fn run(output: Output, action: OperatorAction, target: &PluginTarget, overrides: &Overrides) -> ExitCode {
+    let client = match admin_client(target.admin.as_deref(), overrides) {
         Ok(client) => client,
         Err(code) => return code,
     };
-    let path = format!("/plugins/{}/{}", switch.name, action.name());
+    let path = format!("/plugins/{}/{}", target.name, action.name());
     match with_runtime(client.post(&path)) {
-        Ok(Ok(answer)) => tell(output, &switch.name, answer.status.as_u16(), &answer.body),
+        Ok(Ok(answer)) => tell(output, &target.name, answer.status.as_u16(), &answer.body),
         Ok(Err(ClientError::NotThere { address, source })) => failure(
             ExitCode::Failure,
             &format!(

@@ -21,8 +21,8 @@ use gateway_storage::{Database, StorageError, ViewNames};
 use serde_json::json;
 use std::io::{self, BufRead, IsTerminal as _, Write as _};
 
-/// How a command ended that did not do what was asked.
-type Ended = ExitCode;
+/// Of a command that did not do what was asked.
+type FailureCode = ExitCode;
 
 pub fn run(output: Output, purge: &PluginPurge, overrides: &Overrides) -> ExitCode {
     let ended = match client(purge, overrides) {
@@ -34,8 +34,8 @@ pub fn run(output: Output, purge: &PluginPurge, overrides: &Overrides) -> ExitCo
 }
 
 /// Where a gateway may run; `None` when the configuration does not say.
-fn client(purge: &PluginPurge, overrides: &Overrides) -> Result<Option<AdminClient>, Ended> {
-    if let Some(url) = &purge.switch.admin {
+fn client(purge: &PluginPurge, overrides: &Overrides) -> Result<Option<AdminClient>, FailureCode> {
+    if let Some(url) = &purge.target.admin {
         return from_flag(url, overrides).map(Some).map_err(|error| failure(ExitCode::Usage, &error));
     }
     let config = Config::load(overrides).map_err(|problems| config_problems(&problems))?;
@@ -51,11 +51,11 @@ fn by_gateway(
     purge: &PluginPurge,
     client: &AdminClient,
     overrides: &Overrides,
-) -> Result<ExitCode, Ended> {
-    let path = format!("/plugins/{}/purge", purge.switch.name);
+) -> Result<ExitCode, FailureCode> {
+    let path = format!("/plugins/{}/purge", purge.target.name);
     let plan = match with_runtime(client.get(&path))? {
         // An address that was named must answer.
-        Err(ClientError::NotThere { .. }) if purge.switch.admin.is_none() => {
+        Err(ClientError::NotThere { .. }) if purge.target.admin.is_none() => {
             return without_gateway(output, purge, overrides);
         }
         answer => plan_of(answer)?,
@@ -65,7 +65,7 @@ fn by_gateway(
     Ok(print_purged(output, &purged))
 }
 
-fn plan_of(answer: Result<ClientResponse, ClientError>) -> Result<PurgePlan, Ended> {
+fn plan_of(answer: Result<ClientResponse, ClientError>) -> Result<PurgePlan, FailureCode> {
     let answer = answer.map_err(|error| failure(ExitCode::Failure, &error))?;
     let code = match answer.status.as_u16() {
         200 => {
@@ -78,9 +78,9 @@ fn plan_of(answer: Result<ClientResponse, ClientError>) -> Result<PurgePlan, End
     Err(failure(code, &refusal(answer.status.as_u16(), &answer.body)))
 }
 
-fn without_gateway(output: Output, purge: &PluginPurge, overrides: &Overrides) -> Result<ExitCode, Ended> {
+fn without_gateway(output: Output, purge: &PluginPurge, overrides: &Overrides) -> Result<ExitCode, FailureCode> {
     let config = Config::load(overrides).map_err(|problems| config_problems(&problems))?;
-    let published = views_of_folder(&config, &purge.switch.name)?;
+    let published = views_of_folder(&config, &purge.target.name)?;
     with_runtime(async {
         let database = open_alone(&config).await?;
         let ended = with_database(output, purge, &database, &published).await;
@@ -90,7 +90,7 @@ fn without_gateway(output: Output, purge: &PluginPurge, overrides: &Overrides) -
 }
 
 /// The views of the plugins in the folder, which this one must not be in.
-fn views_of_folder(config: &Config, name: &str) -> Result<ViewNames, Ended> {
+fn views_of_folder(config: &Config, name: &str) -> Result<ViewNames, FailureCode> {
     let refused = |error: &dyn std::fmt::Display| failure(ExitCode::Plugin, &error.to_string());
     let mut folder = PluginFolder::of(config).map_err(|error| refused(&error))?;
     if folder.has(name).map_err(|error| refused(&error))? {
@@ -101,7 +101,7 @@ fn views_of_folder(config: &Config, name: &str) -> Result<ViewNames, Ended> {
 }
 
 /// Opens the database, unless a gateway has it open.
-async fn open_alone(config: &Config) -> Result<Database, Ended> {
+async fn open_alone(config: &Config) -> Result<Database, FailureCode> {
     let settings = gateway::database_settings(config).map_err(|error| failure(ExitCode::Config, &error))?;
     if let Ok(DatabaseTarget::Sqlite(path)) = config.database_target()
         && !path.is_file()
@@ -122,8 +122,8 @@ async fn with_database(
     purge: &PluginPurge,
     database: &Database,
     published: &ViewNames,
-) -> Result<ExitCode, Ended> {
-    let name = &purge.switch.name;
+) -> Result<ExitCode, FailureCode> {
+    let name = &purge.target.name;
     let of_plugin = |error: PurgeError| {
         let code = if matches!(error, PurgeError::Storage(_)) { ExitCode::Database } else { ExitCode::Plugin };
         failure(code, &error)
@@ -136,7 +136,7 @@ async fn with_database(
 }
 
 /// Prints what would be dropped and why it cannot be, or asks; an error ends the command.
-fn confirm(output: Output, purge: &PluginPurge, plan: &PurgePlan) -> Result<(), Ended> {
+fn confirm(output: Output, purge: &PluginPurge, plan: &PurgePlan) -> Result<(), FailureCode> {
     if !plan.obstacles.is_empty() {
         let said = plan.obstacles.iter().map(|obstacle| printable(obstacle)).collect::<Vec<_>>().join("\ngateway: ");
         return Err(failure(ExitCode::Plugin, &said));

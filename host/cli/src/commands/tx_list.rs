@@ -9,6 +9,8 @@ use crate::exit_code::ExitCode;
 use crate::output::{Output, aligned, printable};
 use gateway_config::Overrides;
 use jiff::Timestamp;
+use plugin_api::manifest::TxState;
+use serde::Deserialize as _;
 use serde_json::Value;
 
 const COLUMNS: usize = 9;
@@ -35,7 +37,7 @@ pub fn run(output: Output, list: &TransactionList, overrides: &Overrides) -> Exi
 }
 
 fn is_finished(transaction: &Value) -> bool {
-    transaction["state"] == "final" || transaction["state"] == "failed"
+    TxState::deserialize(&transaction["state"]).is_ok_and(TxState::is_finished)
 }
 
 fn text(transactions: &[Value]) -> String {

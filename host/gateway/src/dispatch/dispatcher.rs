@@ -13,12 +13,12 @@ use super::{
     position_header::PositionHeader,
     request_head::{PaidRequest, RequestHead, RequestTransaction},
     response::{self, PluginResponse, Streams},
-    response_cache::{CompleteResponse, Lookup, ResponseCache},
+    response_cache::{CacheLookup, CompleteResponse, ResponseCache},
 };
 use crate::{
     error_response::ErrorResponse,
     pages::{self, Pages},
-    routes::{Allowance, Exceeded, Found, Route, RouteTable, Target},
+    routes::{RateLimitExceeded, RemainingQuota, Route, RouteLookup, RouteTable, Target},
 };
 use abi_stable::std_types::RResult;
 use arc_swap::ArcSwap;
@@ -29,7 +29,7 @@ use gateway_http::{
     ClientIp, ConnectionInfo, RequestId, Tarpit,
     body::{Body, RequestBody},
 };
-use gateway_plugins::{ActivePlugin, HostContext, RequestCharge, polls::GateClosed};
+use gateway_plugins::{ActivePlugin, ExtensionPoints, RequestCharge, TransactionContext, polls::GateClosed};
 use gateway_storage::read_tracking;
 use gateway_telemetry::{Work, with_work};
 use http::{Method, Request, Response, StatusCode, header, request::Parts, uri::PathAndQuery};
@@ -54,7 +54,8 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 /// Handles requests, with or without a socket in front.
 pub struct Dispatcher {
     pub config: Arc<ArcSwap<Config>>,
-    pub host: Arc<HostContext>,
+    pub transactions: Arc<TransactionContext>,
+    pub extension_points: Arc<ExtensionPoints>,
     pub routes: Arc<RouteTable>,
     pub pages: Pages,
     pub streams: Streams,
@@ -83,7 +84,8 @@ impl Dispatcher {
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         Self {
             config: pages.config.clone(),
-            host: pages.host.clone(),
+            transactions: pages.transactions.clone(),
+            extension_points: pages.extension_points.clone(),
             routes: pages.routes.clone(),
             pages,
             streams,
@@ -100,7 +102,7 @@ impl Dispatcher {
     pub async fn handle(self: &Arc<Self>, request: Request<RequestBody>) -> Response<Body> {
         let (parts, body) = request.into_parts();
         let (route, params) = match self.routes.find(&parts.method, parts.uri.path()) {
-            Found::Route { route, params } => (route, params),
+            RouteLookup::Found { route, params } => (route, params),
             other => {
                 let mut request_guard = self.routes.unrouted.start_request();
                 let response = unrouted(&parts, other);
@@ -111,8 +113,8 @@ impl Dispatcher {
         let mut request_guard = route.usage.start_request();
         let ip = client_ip(&parts);
         let is_search = route.is_search(&parts.uri);
-        let allowance = match self.count_call(&route, ip, is_search) {
-            Ok(allowance) => allowance,
+        let quota = match self.count_call(&route, ip, is_search) {
+            Ok(quota) => quota,
             Err(exceeded) => {
                 request_guard.set_status(StatusCode::TOO_MANY_REQUESTS);
                 let mut response = ErrorResponse::from(exceeded).into_response();
@@ -125,8 +127,8 @@ impl Dispatcher {
             Ok(response) => response,
             Err(refused) => refused.into_response(),
         };
-        if let Some(allowance) = allowance {
-            allowance.write(response.headers_mut());
+        if let Some(quota) = quota {
+            quota.write(response.headers_mut());
         }
         if let Some(value) = &route.cache_control
             && response.status().as_u16() < 400
@@ -139,7 +141,12 @@ impl Dispatcher {
         response
     }
 
-    fn count_call(&self, route: &Route, ip: IpAddr, is_search: bool) -> Result<Option<Allowance>, Exceeded> {
+    fn count_call(
+        &self,
+        route: &Route,
+        ip: IpAddr,
+        is_search: bool,
+    ) -> Result<Option<RemainingQuota>, RateLimitExceeded> {
         if self.routes.ip_limits().is_exempt(ip) {
             return Ok(None);
         }
@@ -191,12 +198,12 @@ impl Dispatcher {
         let uri = routed.parts.uri.clone();
         let path_and_query = uri.path_and_query().map_or("/", PathAndQuery::as_str);
         let revisions = match self.responses.look_up(path_and_query) {
-            Lookup::NotAdmitted => None,
+            CacheLookup::NotAdmitted => None,
             found => {
                 // Other gateways may have written to the database. Without its revisions the handler answers.
                 let headers = &routed.parts.headers;
-                let revisions = self.host.database.recent_revisions(self.position.sent_by(headers)).await;
-                if let (Lookup::Found(cached), Some(_)) = (found, revisions)
+                let revisions = self.transactions.database.recent_revisions(self.position.sent_by(headers)).await;
+                if let (CacheLookup::Hit(cached), Some(_)) = (found, revisions)
                     && cached.is_current(call.route)
                 {
                     return Ok(self.responses.respond(path_and_query, &cached, headers, is_compressed_for_some).await);
@@ -226,7 +233,7 @@ impl Dispatcher {
         routed: RoutedRequest,
     ) -> Result<Response<Body>, ErrorResponse> {
         let source = if call.may_read_from_replica {
-            self.host.database.read_source(self.position.sent_by(&routed.parts.headers)).await
+            self.transactions.database.read_source(self.position.sent_by(&routed.parts.headers)).await
         } else {
             None
         };
@@ -281,7 +288,7 @@ impl Dispatcher {
         };
         let statement = sql(parent.sql.clone()).bind(key).into();
         let rows = self
-            .host
+            .transactions
             .database
             .read(&plugin.scope, statement)
             .await
@@ -334,7 +341,7 @@ impl Dispatcher {
     ) -> Result<Response<Body>, ErrorResponse> {
         let AuthenticatedRequest { parts, params, caller, body_parts, charge, paid } = request;
         let Caller { signer, guard, body } = caller;
-        let own = RequestTransaction::new(&self.host, call.plugin, guard, charge);
+        let own = RequestTransaction::new(&self.transactions, call.plugin, guard, charge);
         let transaction = own.clone();
         let head = RequestHead {
             parts,
@@ -347,10 +354,10 @@ impl Dispatcher {
         };
         let request = abi::Request { route: call.index, head: head.into_head_box(), body: FfiBytes::from_owner(body) };
         let answered = self.answer(&call, request, &own, body_parts.as_deref());
-        let place = call.route.spec.operation.as_str();
+        let operation = call.route.spec.operation.as_str();
         let timeout = call.route.timeout;
         let answer = within(timeout, answered).await.unwrap_or_else(|| {
-            call.plugin.handle.timed_out(place, timeout);
+            call.plugin.handle.timed_out(operation, timeout);
             call.route.usage.record_timeout();
             let may_have_written = own.write().is_some_and(|write| write.has_commit_begun());
             Err(if may_have_written { ErrorResponse::timed_out_in_commit() } else { ErrorResponse::timed_out() })
@@ -362,12 +369,12 @@ impl Dispatcher {
         let PluginResponse { mut response, incomplete } =
             commit::end_transaction(&self.config.load(), &call, &own, answer).await?;
         if let Some(json) = incomplete {
-            let json = Box::pin(authors::complete(&self.host, &json)).await;
+            let json = Box::pin(authors::complete(&self.extension_points, &json)).await;
             *response.body_mut() = Body::Full(json.map_err(|reason| response::broken(&call, &reason))?);
         }
         if call.route.spec.method != "GET"
             && response.status().is_success()
-            && let Some((name, value)) = Box::pin(self.position.of_write(&self.host.database)).await
+            && let Some((name, value)) = Box::pin(self.position.of_write(&self.transactions.database)).await
         {
             response.headers_mut().insert(name, value);
         }
@@ -384,7 +391,7 @@ impl Dispatcher {
         body_parts: Option<&BodyParts>,
     ) -> Result<PluginResponse, ErrorResponse> {
         let object = &call.plugin.object;
-        match call.plugin.call(call.operation.place, || object.call(request)).await {
+        match call.plugin.call(call.operation.number, || object.call(request)).await {
             Err(GateClosed) => Err(ErrorResponse::not_serving(call.plugin)),
             Ok(RResult::ROk(answer)) => response::into_response(&self.streams, call, answer).await,
             // A refused commit or charge, or a body that breaks off, is not the plugin's fault, and the gateway answers it.
@@ -434,14 +441,16 @@ pub(super) struct AuthenticatedRequest {
 }
 
 /// The response to a request that no route takes.
-fn unrouted(parts: &Parts, found: Found) -> Response<Body> {
-    let refused = match found {
-        Found::OtherMethods(methods) => return other_methods(&parts.method, &methods),
-        Found::BadPath => ErrorResponse::new(400, "bad_path", "the path is not UTF-8", "percent-encode UTF-8 text"),
-        Found::Nothing if parts.method == Method::GET && pages::prefers_html(&parts.headers) => {
+fn unrouted(parts: &Parts, lookup: RouteLookup) -> Response<Body> {
+    let refused = match lookup {
+        RouteLookup::MethodNotAllowed(methods) => return other_methods(&parts.method, &methods),
+        RouteLookup::BadPath => {
+            ErrorResponse::new(400, "bad_path", "the path is not UTF-8", "percent-encode UTF-8 text")
+        }
+        RouteLookup::NotFound if parts.method == Method::GET && pages::prefers_html(&parts.headers) => {
             return pages::not_found_page(parts.uri.path());
         }
-        Found::Nothing | Found::Route { .. } => {
+        RouteLookup::NotFound | RouteLookup::Found { .. } => {
             ErrorResponse::new(404, "not_found", "no such route", "GET /api lists every route of this gateway")
         }
     };

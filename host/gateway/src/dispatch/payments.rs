@@ -4,7 +4,7 @@ use crate::error_response::ErrorResponse;
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use bytes::Bytes;
 use gateway_http::body::Body;
-use gateway_plugins::{HostContext, call_service};
+use gateway_plugins::{TransactionContext, call_service};
 use http::{
     HeaderMap, HeaderName, HeaderValue, Response, StatusCode,
     header::{self, InvalidHeaderName},
@@ -31,7 +31,7 @@ const END_ATTEMPTS_MAX: u32 = 4;
 const END_PAUSE: Duration = Duration::from_millis(250);
 
 pub struct Payments {
-    pub host: Arc<HostContext>,
+    pub transactions: Arc<TransactionContext>,
     pub base_url: String,
     /// Tells the client that its payment was released, and why.
     pub released_header: HeaderName,
@@ -39,15 +39,19 @@ pub struct Payments {
 
 /// A price, and the URL that is paid for.
 #[derive(Clone, Debug)]
-pub struct Due {
+pub struct PricedResource {
     pub price: Price,
     pub resource: String,
 }
 
 impl Payments {
-    pub fn new(host: Arc<HostContext>, base_url: String, header_prefix: &str) -> Result<Self, InvalidHeaderName> {
+    pub fn new(
+        transactions: Arc<TransactionContext>,
+        base_url: String,
+        header_prefix: &str,
+    ) -> Result<Self, InvalidHeaderName> {
         let released_header = HeaderName::try_from(format!("{header_prefix}-Payment-Released"))?;
-        Ok(Self { host, base_url, released_header })
+        Ok(Self { transactions, base_url, released_header })
     }
 
     /// The URL that is paid for. A private path stays between client and plugin: it is the declared one here.
@@ -62,11 +66,11 @@ impl Payments {
     }
 
     /// The response to a request that has to be paid: 402 with the price, or 503 while nobody can pay.
-    pub async fn required(&self, due: &Due, refused: Option<String>) -> ErrorResponse {
-        if due.price.payee.is_none() {
+    pub async fn required(&self, priced: &PricedResource, refused: Option<String>) -> ErrorResponse {
+        if priced.price.payee.is_none() {
             return disabled("this request has a price, and nobody is configured who could be paid");
         }
-        let input = OfferInput { price: due.price.clone(), resource: due.resource.clone(), refused };
+        let input = OfferInput { price: priced.price.clone(), resource: priced.resource.clone(), refused };
         match self.call(payment::OFFER, &input).await {
             Ok(Offer::Terms(terms)) => payment_required(terms),
             Ok(Offer::Disabled(reason)) => disabled(reason),
@@ -75,14 +79,14 @@ impl Payments {
     }
 
     /// Checks the payment that came, by itself and with the chain.
-    pub async fn check(&self, due: &Due, payment: &str) -> Result<CheckedPayment, ErrorResponse> {
-        if due.price.payee.is_none() {
-            return Err(self.required(due, None).await);
+    pub async fn check(&self, priced: &PricedResource, payment: &str) -> Result<CheckedPayment, ErrorResponse> {
+        if priced.price.payee.is_none() {
+            return Err(self.required(priced, None).await);
         }
-        let (price, resource) = (due.price.clone(), due.resource.clone());
+        let (price, resource) = (priced.price.clone(), priced.resource.clone());
         match self.call(payment::CHECK, &CheckInput { price, resource, payment: payment.to_owned() }).await? {
             Check::Accepted(checked) => Ok(checked),
-            Check::Refused(reason) => Err(self.required(due, Some(reason)).await),
+            Check::Refused(reason) => Err(self.required(priced, Some(reason)).await),
             Check::Malformed(reason) => {
                 let hint =
                     "GET /api/x402/supported says what a payment looks like; without one the answer is the price";
@@ -93,12 +97,17 @@ impl Payments {
     }
 
     /// Takes the payment until `until_s`. Returns what the client is told when it is kept.
-    pub async fn reserve(&self, due: &Due, checked: CheckedPayment, until_s: i64) -> Result<String, ErrorResponse> {
-        let (price, resource) = (due.price.clone(), due.resource.clone());
+    pub async fn reserve(
+        &self,
+        priced: &PricedResource,
+        checked: CheckedPayment,
+        until_s: i64,
+    ) -> Result<String, ErrorResponse> {
+        let (price, resource) = (priced.price.clone(), priced.resource.clone());
         let input = payment::ReserveInput { price, resource, checked, until_s: Some(until_s) };
         match self.call(payment::RESERVE, &input).await? {
             Reserve::Reserved(receipt) => Ok(receipt),
-            Reserve::Refused(reason) => Err(self.required(due, Some(reason)).await),
+            Reserve::Refused(reason) => Err(self.required(priced, Some(reason)).await),
             Reserve::Disabled(reason) => Err(disabled(reason)),
         }
     }
@@ -138,7 +147,8 @@ impl Payments {
         input: &I,
     ) -> Result<O, ErrorResponse> {
         let input = serde_json::to_vec(input).map_err(|_not_json| ErrorResponse::internal())?;
-        let output = call_service(&self.host, service.name(), input.into()).await.map_err(|error| failed(&error))?;
+        let output =
+            call_service(&self.transactions, service.name(), input.into()).await.map_err(|error| failed(&error))?;
         // The shape was checked when the service answered.
         serde_json::from_slice(&output).map_err(|_not_json| ErrorResponse::internal())
     }

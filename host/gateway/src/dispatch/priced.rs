@@ -9,7 +9,7 @@
 use super::{
     call::Call,
     dispatcher::{AuthenticatedRequest, Dispatcher, within, work_of},
-    payments::{Due, add_receipt, disabled, forbid_storing, header_text, sent_payment},
+    payments::{PricedResource, add_receipt, disabled, forbid_storing, header_text, sent_payment},
     request_head::{PaidRequest, RequestHead, RequestTransaction},
     response,
 };
@@ -44,21 +44,21 @@ impl Dispatcher {
         call: Call<'_>,
         request: AuthenticatedRequest,
     ) -> Result<Response<Body>, ErrorResponse> {
-        let price = match self.ask_price(&call, &request).await? {
-            Asked::Price(price) => price,
-            Asked::Response(response) => return Ok(response),
+        let price = match self.quote(&call, &request).await? {
+            Quote::Price(price) => price,
+            Quote::Response(response) => return Ok(response),
         };
-        let due = Due { price, resource: self.payments.resource(&call.route.spec, &request.parts.uri) };
+        let priced = PricedResource { price, resource: self.payments.resource(&call.route.spec, &request.parts.uri) };
         if call.route.auth.is_guarded() {
-            return self.call_charged(call, request, due).await;
+            return self.call_charged(call, request, priced).await;
         }
-        if due.price.is_free() {
+        if priced.price.is_free() {
             return self.call_plugin(call, request).await;
         }
         let Some(sent) = sent_payment(&request.parts.headers) else {
-            return Err(self.payments.required(&due, None).await);
+            return Err(self.payments.required(&priced, None).await);
         };
-        let checked = self.payments.check(&due, sent?).await?;
+        let checked = self.payments.check(&priced, sent?).await?;
         let in_flight = call.plugin.acquire().ok_or_else(|| ErrorResponse::not_serving(call.plugin))?;
         let work = work_of(call.route, &request.parts);
         let paid = PaidCall {
@@ -70,7 +70,7 @@ impl Dispatcher {
         };
         let answer = tokio::spawn(async move {
             let _in_flight = in_flight;
-            gateway_telemetry::with_work(work, paid.run(request, due, checked)).await
+            gateway_telemetry::with_work(work, paid.run(request, priced, checked)).await
         });
         answer.await.unwrap_or_else(|error| {
             tracing::error!(%error, "paid work ended badly; its payment is void after its time");
@@ -83,15 +83,15 @@ impl Dispatcher {
         &self,
         call: Call<'_>,
         mut request: AuthenticatedRequest,
-        due: Due,
+        priced: PricedResource,
     ) -> Result<Response<Body>, ErrorResponse> {
         let checked = match sent_payment(&request.parts.headers) {
             // What came with a request that is free now, is not looked at.
-            _ if due.price.is_free() => None,
-            None => return Err(self.payments.required(&due, None).await),
-            Some(sent) => Some(self.payments.check(&due, sent?).await?),
+            _ if priced.price.is_free() => None,
+            None => return Err(self.payments.required(&priced, None).await),
+            Some(sent) => Some(self.payments.check(&priced, sent?).await?),
         };
-        let charge = Arc::new(RequestCharge::new(due.resource.clone(), checked));
+        let charge = Arc::new(RequestCharge::new(priced.resource.clone(), checked));
         request.charge = Some(charge.clone());
         let answer = self.call_plugin(call, request).await;
         match charge.outcome() {
@@ -102,33 +102,35 @@ impl Dispatcher {
                 }
                 response
             }),
-            ChargeOutcome::Refused(price, reason) => Err(self.payments.required(&Due { price, ..due }, reason).await),
+            ChargeOutcome::Refused(price, reason) => {
+                Err(self.payments.required(&PricedResource { price, ..priced }, reason).await)
+            }
             ChargeOutcome::Disabled(reason) => Err(disabled(reason)),
         }
     }
 
     /// What the plugin says that this request costs. A price that cannot be read is an error, never free.
-    async fn ask_price(&self, call: &Call<'_>, request: &AuthenticatedRequest) -> Result<Asked, ErrorResponse> {
+    async fn quote(&self, call: &Call<'_>, request: &AuthenticatedRequest) -> Result<Quote, ErrorResponse> {
         let head = RequestHead {
             parts: request.parts.clone(),
             params: request.params.clone(),
             signer: request.caller.signer.clone(),
             client_ip: call.ip.into(),
-            transaction: RequestTransaction::read_only(&self.host, call.plugin),
+            transaction: RequestTransaction::read_only(&self.transactions, call.plugin),
             body_parts: None,
             paid: None,
         };
         let body = FfiBytes::from_owner(request.caller.body.clone());
-        let question = abi::Request { route: call.index, head: head.into_head_box(), body };
+        let priced = abi::Request { route: call.index, head: head.into_head_box(), body };
         let (handle, operation) = (&call.plugin.handle, call.operation);
         let admitted = handle.admit(operation);
         let probe = admitted.map_err(|paused| ErrorResponse::paused(&paused, handle.now_ms()))?;
-        let asked = call.plugin.call(operation.place, || call.plugin.object.price(question));
-        let Some(answered) = within(call.route.timeout, asked).await else {
+        let called = call.plugin.call(operation.number, || call.plugin.object.price(priced));
+        let Some(outcome) = within(call.route.timeout, called).await else {
             handle.timed_out(&call.route.spec.operation, call.route.timeout);
             return Err(ErrorResponse::timed_out());
         };
-        let answer = match answered {
+        let answer = match outcome {
             Err(GateClosed) => return Err(ErrorResponse::not_serving(call.plugin)),
             Ok(RResult::RErr(fault)) => {
                 handle.fault(&call.route.spec.operation, &fault);
@@ -143,20 +145,21 @@ impl Dispatcher {
                 response::report(call, &format!("a price with status {}", response.status()));
                 return Err(unknown_price());
             }
-            return Ok(Asked::Response(response));
+            return Ok(Quote::Response(response));
         }
         let price = match &answer.body {
             abi::Body::Full(json) => serde_json::from_slice(json).map_err(|error| error.to_string()),
             _ => Err("it is no JSON".to_owned()),
         };
-        price.map(Asked::Price).map_err(|reason: String| {
+        price.map(Quote::Price).map_err(|reason: String| {
             response::report(call, &format!("its price cannot be read: {reason}"));
             unknown_price()
         })
     }
 }
 
-enum Asked {
+/// What a plugin answers when the gateway asks what a request costs.
+enum Quote {
     Price(Price),
     /// In place of the handler's.
     Response(Response<Body>),
@@ -179,22 +182,22 @@ impl PaidCall {
     async fn run(
         self,
         mut request: AuthenticatedRequest,
-        due: Due,
+        priced: PricedResource,
         checked: CheckedPayment,
     ) -> Result<Response<Body>, ErrorResponse> {
         let payments = &self.dispatcher.payments;
         let operation = self.plugin.operations.route(self.index).ok_or_else(ErrorResponse::internal)?;
         let reserved_for = i64::try_from((self.route.timeout + RESERVED_LONGER).as_secs()).unwrap_or(i64::MAX);
-        let until_s = payments.host.clock.now_s().saturating_add(reserved_for);
+        let until_s = payments.transactions.clock.now_s().saturating_add(reserved_for);
         let payment = checked.payment.clone();
-        let receipt = payments.reserve(&due, checked, until_s).await?;
+        let receipt = payments.reserve(&priced, checked, until_s).await?;
         let paid = PaidRequest::new(&payment);
         request.paid = Some(paid.clone());
         let (route, plugin, index, ip) = (&self.route, &self.plugin, self.index, self.ip);
         let call = Call { route, plugin, operation, index, ip, may_read_from_replica: false, sink: None };
         let answer = self.dispatcher.call_plugin(call, request).boxed().await;
         let answer = answer.unwrap_or_else(ErrorResponse::into_response);
-        let mut answer = self.whole(answer);
+        let mut answer = self.refuse_stream(answer);
         let status = answer.status();
         let failed = (status.as_u16() >= 400).then(|| format!("the answer is {}", status.as_u16()));
         let released = paid.released().or(failed).map(|reason| header_text(&reason));
@@ -215,7 +218,7 @@ impl PaidCall {
     }
 
     /// The answer is complete before its payment is kept.
-    fn whole(&self, answer: Response<Body>) -> Response<Body> {
+    fn refuse_stream(&self, answer: Response<Body>) -> Response<Body> {
         if let Body::Boxed(_) = answer.body() {
             let operation = &self.route.spec.operation;
             self.plugin.handle.error(operation, "the answer of a paid call is a stream".to_owned());

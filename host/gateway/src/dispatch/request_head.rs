@@ -8,8 +8,8 @@ use abi_stable::{
 use async_ffi::{FfiFuture, FutureExt as _};
 use gateway_http::RequestId;
 use gateway_plugins::{
-    ActivePlugin, HostContext, PluginTransaction, RequestCharge, TransactionOwner, WriteGuard, refused_transaction,
-    undeclared_transaction,
+    ActivePlugin, PluginTransaction, RequestCharge, TransactionContext, TransactionOwner, WriteGuard,
+    refused_transaction, undeclared_transaction,
 };
 use gateway_storage::{Scope, read_tracking};
 use http::request::Parts;
@@ -73,7 +73,7 @@ impl From<IpAddr> for ClientIpText {
 
 /// What a request writes, created when the handler first uses it: most requests only read.
 pub struct RequestTransaction {
-    host: Arc<HostContext>,
+    context: Arc<TransactionContext>,
     plugin: Arc<ActivePlugin>,
     /// What a signed write uses up.
     guard: Option<Arc<WriteGuard>>,
@@ -91,22 +91,22 @@ pub struct RequestTransaction {
 
 impl RequestTransaction {
     pub fn new(
-        host: &Arc<HostContext>,
+        context: &Arc<TransactionContext>,
         plugin: &Arc<ActivePlugin>,
         guard: Option<Arc<WriteGuard>>,
         charge: Option<Arc<RequestCharge>>,
     ) -> Arc<Self> {
-        Arc::new(Self { guard, charge, ..Self::empty(host, plugin) })
+        Arc::new(Self { guard, charge, ..Self::empty(context, plugin) })
     }
 
     /// Of the question what a request costs.
-    pub fn read_only(host: &Arc<HostContext>, plugin: &Arc<ActivePlugin>) -> Arc<Self> {
-        Arc::new(Self { is_read_only: true, ..Self::empty(host, plugin) })
+    pub fn read_only(context: &Arc<TransactionContext>, plugin: &Arc<ActivePlugin>) -> Arc<Self> {
+        Arc::new(Self { is_read_only: true, ..Self::empty(context, plugin) })
     }
 
-    fn empty(host: &Arc<HostContext>, plugin: &Arc<ActivePlugin>) -> Self {
+    fn empty(context: &Arc<TransactionContext>, plugin: &Arc<ActivePlugin>) -> Self {
         Self {
-            host: host.clone(),
+            context: context.clone(),
             plugin: plugin.clone(),
             guard: None,
             write: Mutex::default(),
@@ -145,7 +145,7 @@ impl RequestTransaction {
             None => self.transaction(owner),
             Some(charge) => {
                 let (scope, manifest) = (self.plugin.scope.clone(), &self.plugin.manifest);
-                PluginTransaction::with_charge(&self.host, scope, owner, manifest, charge.clone())
+                PluginTransaction::with_charge(&self.context, scope, owner, manifest, charge.clone())
             }
         };
         let number = self.attempts.fetch_add(1, Relaxed) + 1;
@@ -156,7 +156,7 @@ impl RequestTransaction {
 
     /// A transaction for the guard alone: in the gateway's own tables, where no write of the plugin can be in the way.
     pub fn guard_transaction(&self) -> Arc<PluginTransaction> {
-        PluginTransaction::new(&self.host, Scope::Host, TransactionOwner::Request)
+        PluginTransaction::new(&self.context, Scope::Host, TransactionOwner::Request)
     }
 
     pub fn begun(&self) -> Option<&Arc<PluginTransaction>> {
@@ -176,7 +176,7 @@ impl RequestTransaction {
     }
 
     fn transaction(&self, owner: TransactionOwner) -> Arc<PluginTransaction> {
-        PluginTransaction::of_plugin(&self.host, self.plugin.scope.clone(), owner, &self.plugin.manifest)
+        PluginTransaction::of_plugin(&self.context, self.plugin.scope.clone(), owner, &self.plugin.manifest)
     }
 }
 

@@ -47,7 +47,7 @@ pub async fn into_response(
     call: &Call<'_>,
     answer: abi::Response,
 ) -> Result<PluginResponse, ErrorResponse> {
-    let place = call.route.spec.operation.as_str();
+    let operation = call.route.spec.operation.as_str();
     let (status, headers) = head(call, answer.status, answer.headers)?;
     check_size(call, &answer.body)?;
     let mut incomplete = None;
@@ -58,7 +58,7 @@ pub async fn into_response(
             incomplete = Some(json);
             Response::new(Body::Empty)
         }
-        abi::Body::Stream(chunks) => Response::new(Box::pin(chunked(chunks, call, place)).await?),
+        abi::Body::Stream(chunks) => Response::new(Box::pin(chunked(chunks, call, operation)).await?),
         abi::Body::Topic(subscription) => Box::pin(topic_stream(streams, call, &subscription)).await?,
     };
     *response.status_mut() = status;
@@ -147,11 +147,11 @@ enum BrokenStream {
 
 /// A body of chunks from the plugin. The first one is awaited, so that an early failure still becomes an error response; an
 /// empty one only sends the head.
-async fn chunked(chunks: BodyStreamBox, call: &Call<'_>, place: &str) -> Result<Body, ErrorResponse> {
+async fn chunked(chunks: BodyStreamBox, call: &Call<'_>, operation: &str) -> Result<Body, ErrorResponse> {
     let handle = call.plugin.handle.clone();
     let in_flight = call.plugin.acquire().ok_or_else(|| ErrorResponse::not_serving(call.plugin))?;
-    let chunks = PluginValue::new(handle.gate.clone(), call.operation.place, chunks);
-    let mut rest = Box::pin(pull(chunks, handle, place.to_owned(), in_flight));
+    let chunks = PluginValue::new(handle.gate.clone(), call.operation.number, chunks);
+    let mut rest = Box::pin(pull(chunks, handle, operation.to_owned(), in_flight));
     match rest.next().await {
         None => Ok(Body::Empty),
         Some(Err(BrokenStream::Plugin)) => Err(ErrorResponse::internal()),
@@ -168,12 +168,12 @@ async fn chunked(chunks: BodyStreamBox, call: &Call<'_>, place: &str) -> Result<
 fn pull(
     chunks: PluginValue<BodyStreamBox, Arc<PollGate>>,
     handle: Arc<PluginHandle>,
-    place: String,
+    operation: String,
     in_flight: InFlightGuard,
 ) -> impl Stream<Item = Result<Bytes, BrokenStream>> + Send {
     let state = Some((chunks, in_flight));
     stream::unfold(state, move |state| {
-        let (handle, place) = (handle.clone(), place.clone());
+        let (handle, operation) = (handle.clone(), operation.clone());
         async move {
             let (mut chunks, in_flight) = state?;
             let next = poll_fn(|context| chunks.poll_with(context, poll_chunk));
@@ -190,19 +190,19 @@ fn pull(
                 });
             match chunk {
                 RResult::ROk(bytes) => Some((Ok(Bytes::from_owner(bytes)), Some((chunks, in_flight)))),
-                RResult::RErr(fault) => Some((Err(broken_stream(&handle, &place, &fault)), None)),
+                RResult::RErr(fault) => Some((Err(broken_stream(&handle, &operation, &fault)), None)),
             }
         }
     })
 }
 
-fn broken_stream(handle: &PluginHandle, place: &str, fault: &Fault) -> BrokenStream {
+fn broken_stream(handle: &PluginHandle, operation: &str, fault: &Fault) -> BrokenStream {
     if fault.kind == abi::FaultKind::Source {
         let reason = fault.message.as_str();
-        tracing::info!(plugin = &*handle.name, place, reason, "the source of a stream broke off");
+        tracing::info!(plugin = &*handle.name, operation, reason, "the source of a stream broke off");
         return BrokenStream::Source;
     }
-    handle.fault(place, fault);
+    handle.fault(operation, fault);
     BrokenStream::Plugin
 }
 

@@ -49,9 +49,9 @@ pub struct ResponseCache {
 }
 
 /// What the cache has for a request.
-pub enum Lookup {
+pub enum CacheLookup {
     /// It may be old: see [`CachedResponse::is_current`].
-    Found(Arc<CachedResponse>),
+    Hit(Arc<CachedResponse>),
     /// The response is missing or old: insert the new one.
     Miss,
     /// The request came for the first time, or the cache is off: its response is not cached.
@@ -69,15 +69,15 @@ impl ResponseCache {
     }
 
     /// The response to this path and query.
-    pub fn look_up(&self, path_and_query: &str) -> Lookup {
+    pub fn look_up(&self, path_and_query: &str) -> CacheLookup {
         if self.body_bytes_max == 0 {
-            return Lookup::NotAdmitted;
+            return CacheLookup::NotAdmitted;
         }
         match self.responses.get(path_and_query) {
-            Some(cached) => Lookup::Found(cached),
+            Some(cached) => CacheLookup::Hit(cached),
             // Only now: another key may have taken the doorkeeper's slot of one that is cached.
-            None if self.doorkeeper.has_seen(path_and_query.as_bytes()) => Lookup::Miss,
-            None => Lookup::NotAdmitted,
+            None if self.doorkeeper.has_seen(path_and_query.as_bytes()) => CacheLookup::Miss,
+            None => CacheLookup::NotAdmitted,
         }
     }
 

@@ -44,9 +44,9 @@ impl PluginManager {
                 *self.folder.lock() = Some(folder);
                 match changes {
                     Ok(mut changes) => {
-                        let late = std::mem::take(&mut changes.late);
+                        let pending = std::mem::take(&mut changes.pending);
                         self.registry.lock().apply(changes);
-                        self.follow_late(late);
+                        self.await_libraries(pending);
                     }
                     Err(error) => tracing::error!(%error, "the plugins stay as they are"),
                 }
@@ -69,7 +69,7 @@ impl PluginManager {
     }
 
     async fn reports_of_gone(&self) -> Result<BTreeMap<String, PluginReport>, StorageError> {
-        let database = &self.host().database;
+        let database = &self.transactions().database;
         let applied = database.migration_status(None).await?;
         let names = self.registry.lock().without_file(&applied);
         let mut gone = BTreeMap::new();

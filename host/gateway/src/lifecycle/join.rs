@@ -4,50 +4,50 @@
 
 use super::{
     construction::Construction,
-    late_starts::{EndedStart, LateStart},
     manager::PluginManager,
+    pending_starts::{CompletedStart, PendingStart},
     registry::{InactiveReason, PluginRegistry},
 };
-use gateway_plugins::{LateLibrary, OwnedObject, PluginReport, PluginState, polls::DetachedCall};
+use gateway_plugins::{OwnedObject, PendingLibrary, PluginReport, PluginState, polls::DetachedCall};
 use std::{collections::BTreeSet, time::Duration};
 
-/// How long the start of the gateway waits for late plugins, after the last one that came.
+/// How long the start of the gateway waits for plugins whose start is pending, after the last one that came.
 const START_PATIENCE: Duration = Duration::from_secs(2);
 
 impl PluginManager {
     /// Waits for it in the background.
-    pub(super) fn follow(&self, start: LateStart) {
-        let (manager, given_up) = (self.me.clone(), self.late_starts.given_up());
+    pub(super) fn await_start(&self, start: PendingStart) {
+        let (manager, given_up) = (self.me.clone(), self.pending_starts.given_up());
         tokio::spawn(async move {
             let ended = given_up.run_until_cancelled(start.end()).await;
             let Some(manager) = manager.upgrade() else { return };
             if let Some(ended) = ended {
                 Box::pin(manager.join(ended)).await;
             }
-            manager.late_starts.note_end();
+            manager.pending_starts.note_end();
         });
     }
 
     /// Reports libraries that still load as starting, and starts each when it is there.
-    pub async fn add_late(&self, libraries: Vec<LateLibrary>) {
+    pub async fn add_pending(&self, libraries: Vec<PendingLibrary>) {
         let _transition = self.changes.lock().await;
-        self.follow_late(libraries);
+        self.await_libraries(libraries);
     }
 
-    /// As [`Self::add_late`], within a transition.
-    pub(super) fn follow_late(&self, libraries: Vec<LateLibrary>) {
+    /// As [`Self::add_pending`], within a transition.
+    pub(super) fn await_libraries(&self, libraries: Vec<PendingLibrary>) {
         for library in libraries {
             let reason = "its library has not been loaded yet: its own code takes long";
             tracing::warn!(plugin = library.name, "{reason}");
             let report = PluginReport::named(&library.name, PluginState::Starting, reason);
             self.registry.lock().add_unloaded(report);
-            self.follow(LateStart::Library(library));
+            self.await_start(PendingStart::Library(library));
         }
     }
 
     /// Waits until none of these plugins, and none that they require, is starting any more.
     pub async fn settled(&self, names: &BTreeSet<String>) {
-        let mut ended = self.late_starts.subscribe();
+        let mut ended = self.pending_starts.subscribe();
         loop {
             let is_settled = {
                 let _transition = self.changes.lock().await;
@@ -62,7 +62,7 @@ impl PluginManager {
 
     /// As [`Self::settled`], for all plugins, and only as long as one after the other comes.
     pub(super) async fn settled_soon(&self) {
-        let mut ended = self.late_starts.subscribe();
+        let mut ended = self.pending_starts.subscribe();
         while self.is_any_starting() {
             if tokio::time::timeout(START_PATIENCE, ended.changed()).await.is_err() {
                 return;
@@ -74,23 +74,23 @@ impl PluginManager {
         self.registry.lock().entries.values().any(|entry| entry.state == PluginState::Starting)
     }
 
-    async fn join(&self, ended: EndedStart) {
+    async fn join(&self, ended: CompletedStart) {
         let _transition = self.changes.lock().await;
         match ended {
-            EndedStart::Library(outcome) => {
+            CompletedStart::Library(outcome) => {
                 let name = self.registry.lock().add_outcome(outcome);
                 if self.is_still_wanted(&name) {
                     self.start_with_waiting(&name).await;
                 }
             }
-            EndedStart::Construction(construction, object) => {
+            CompletedStart::Construction(construction, object) => {
                 let is_awaited = self.registry.lock().is_awaited(&construction);
                 match object {
                     Ok(object) if is_awaited && self.is_still_wanted(&construction.name) => {
                         self.join_constructed(&construction, object).await;
                     }
                     Ok(object) => drop_elsewhere(&construction.name, object),
-                    Err(inactive) if is_awaited => self.note_late_failure(&construction.name, inactive).await,
+                    Err(inactive) if is_awaited => self.unmount_failed(&construction.name, inactive).await,
                     Err(_) => {}
                 }
                 self.registry.lock().forget_start(&construction);
@@ -101,12 +101,12 @@ impl PluginManager {
     async fn join_constructed(&self, construction: &Construction, object: OwnedObject) {
         match self.finish_start(construction, object).await {
             Ok(()) => self.start_waiting(&construction.name).await,
-            Err(inactive) => self.note_late_failure(&construction.name, inactive).await,
+            Err(inactive) => self.unmount_failed(&construction.name, inactive).await,
         }
     }
 
     /// The routes of a fenced plugin that was resumed respond 503 until now.
-    async fn note_late_failure(&self, name: &str, inactive: InactiveReason) {
+    async fn unmount_failed(&self, name: &str, inactive: InactiveReason) {
         self.unmount(name).await;
         self.note_failure(name, inactive);
     }

@@ -6,8 +6,8 @@
 
 use super::{
     Topics,
-    late_starts::LateStarts,
     own_thread::{drop_apart, run_apart},
+    pending_starts::PendingStarts,
     registry::{InactiveReason, PluginRegistry},
 };
 use crate::{
@@ -21,8 +21,8 @@ use gateway_config::Config;
 use gateway_indexer::IndexerContext;
 use gateway_jobs::{InvalidJobs, JobFailure, JobRunner, JobSet};
 use gateway_plugins::{
-    ActivePlugin, FenceCause, FenceRequest, HostContext, LoadOutcome, PluginFolder, PluginHandle, PluginReport,
-    PluginState, job, polls::UnwatchedFrame, queue, render,
+    ActivePlugin, CapabilityContext, FenceCause, FenceRequest, LoadOutcome, PluginFolder, PluginHandle, PluginReport,
+    PluginState, TransactionContext, job, polls::UnwatchedFrame, queue, render,
 };
 use gateway_storage::Dialect;
 use parking_lot::Mutex;
@@ -60,7 +60,7 @@ pub enum StartMode {
 /// What starting and stopping plugins needs.
 pub struct PluginManagerParts {
     pub config: Arc<Config>,
-    pub host: Arc<HostContext>,
+    pub capabilities: Arc<CapabilityContext>,
     pub routes: Arc<RouteTable>,
     pub topics: Arc<Topics>,
     pub operators: Operators,
@@ -76,7 +76,7 @@ pub struct PluginManager {
     pub(super) registry: Mutex<PluginRegistry>,
     /// Held while plugins are started or stopped, but not while a constructor takes long.
     pub(super) changes: tokio::sync::Mutex<()>,
-    pub(super) late_starts: LateStarts,
+    pub(super) pending_starts: PendingStarts,
     /// For work in the background.
     pub(super) me: Weak<Self>,
     /// Where plugins are looked for while the gateway runs.
@@ -89,7 +89,7 @@ impl PluginManager {
             parts,
             registry: Mutex::default(),
             changes: tokio::sync::Mutex::default(),
-            late_starts: LateStarts::default(),
+            pending_starts: PendingStarts::default(),
             me: me.clone(),
             folder: Mutex::default(),
         });
@@ -101,8 +101,8 @@ impl PluginManager {
         &self.parts.config
     }
 
-    pub(super) fn host(&self) -> &Arc<HostContext> {
-        &self.parts.host
+    pub(super) fn transactions(&self) -> &TransactionContext {
+        &self.parts.capabilities.transactions
     }
 
     /// Starts every enabled plugin, each after those that it requires. One that takes long goes on alone: see [`Self::settled`].
@@ -142,13 +142,13 @@ impl PluginManager {
     /// Fences a plugin that failed too often, or pauses the operation that did, unless the database was away: then no plugin could
     /// do its work, and all of them must still serve when it comes back.
     pub async fn fence(&self, request: &FenceRequest) {
-        let database = &self.host().database;
+        let database = &self.transactions().database;
         let window = Duration::from_secs(self.config().plugins.fence_window_s);
         let is_excusable = request.cause != FenceCause::HeldThread;
         if is_excusable && (database.probe().await.is_err() || database.was_unavailable_within(window)) {
             let (plugin, reason) = (&request.plugin, &request.reason);
             tracing::warn!(plugin, reason, "not fenced: faults do not count while the database is away");
-            let serving = self.host().active.list();
+            let serving = self.transactions().active.list();
             serving.iter().filter(|running| running.name() == plugin).for_each(|running| running.handle.pardon());
             return;
         }
@@ -164,7 +164,7 @@ impl PluginManager {
         let FenceCause::Operation(operation) = cause else {
             return self.stop_plugin(plugin, PluginState::Fenced, reason).await;
         };
-        let serving = self.host().active.list();
+        let serving = self.transactions().active.list();
         let Some(running) = serving.iter().find(|running| running.name() == plugin) else { return };
         let paused = running.handle.pause(operation, reason);
         if paused.len() >= PAUSED_OPERATIONS_MAX {
@@ -179,7 +179,7 @@ impl PluginManager {
         Box::pin(async move {
             let _transition = self.changes.lock().await;
             self.registry.lock().is_closed = true;
-            self.late_starts.give_up();
+            self.pending_starts.give_up();
             let leaving = self.registry.lock().leaving(&BTreeSet::new());
             for name in leaving {
                 self.stop_plugin(&name, PluginState::Stopped, "the gateway stops").await;
@@ -228,7 +228,7 @@ impl PluginManager {
     /// Builds the new route table first: a conflict refuses the newcomer and leaves the old table. Plugins are sorted by name, so
     /// that collected contributions do not depend on the order of starts.
     async fn mount(&self, newcomer: &Arc<ActivePlugin>) -> Result<(), InactiveReason> {
-        let mut serving: Vec<Arc<ActivePlugin>> = self.host().active.list().to_vec();
+        let mut serving: Vec<Arc<ActivePlugin>> = self.transactions().active.list().to_vec();
         let fenced = take(&mut serving, newcomer.name());
         serving.push(newcomer.clone());
         serving.sort_by(|one, other| one.name().cmp(other.name()));
@@ -240,7 +240,7 @@ impl PluginManager {
     }
 
     pub(super) async fn unmount(&self, name: &str) {
-        let mut serving: Vec<Arc<ActivePlugin>> = self.host().active.list().to_vec();
+        let mut serving: Vec<Arc<ActivePlugin>> = self.transactions().active.list().to_vec();
         let Some(leaving) = take(&mut serving, name) else { return };
         if let Err(conflict) = self.publish(serving) {
             tracing::error!(%conflict, "a route table with fewer routes cannot clash");
@@ -255,7 +255,7 @@ impl PluginManager {
 
     fn publish(&self, serving: Vec<Arc<ActivePlugin>>) -> Result<(), RouteConflict> {
         self.parts.routes.rebuild(&serving)?;
-        self.host().active.replace(serving);
+        self.transactions().active.replace(serving);
         Ok(())
     }
 
@@ -265,7 +265,7 @@ impl PluginManager {
                 ring_events: self.config().activity.ring_events,
                 heartbeat: Duration::from_secs(self.config().activity.heartbeat_s),
             };
-            let (log, stop) = (self.host().activity.clone(), plugin.handle.stop.clone());
+            let (log, stop) = (self.transactions().activity.clone(), plugin.handle.stop.clone());
             let topic = Topic::new(name.clone(), log, renderer(plugin.clone(), index), settings, stop);
             if !self.parts.topics.insert(topic.clone()) {
                 return Err(InactiveReason::failed(format!("the stream {name} is another plugin's")));
@@ -287,7 +287,7 @@ impl PluginManager {
 
     async fn start_queues(&self, plugin: &Arc<ActivePlugin>, tasks: &TaskTracker) -> Result<(), InactiveReason> {
         for (index, _) in (0..).zip(&plugin.manifest.queues) {
-            let worker = queue::worker(plugin, index, self.host(), self.drain_limit(&plugin.handle)).await;
+            let worker = queue::worker(plugin, index, self.transactions(), self.drain_limit(&plugin.handle)).await;
             tasks.spawn(worker.map_err(InactiveReason::failed)?.run());
         }
         Ok(())

@@ -41,7 +41,7 @@ impl PluginManager {
     fn migration_check(&self) -> MigrationCheck {
         match self.parts.mode {
             StartMode::Trial(dialect) => MigrationCheck { dialect, is_last: true },
-            StartMode::Serve => MigrationCheck { dialect: self.host().database.dialect(), is_last: false },
+            StartMode::Serve => MigrationCheck { dialect: self.transactions().database.dialect(), is_last: false },
         }
     }
 }

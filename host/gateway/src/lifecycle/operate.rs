@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum OperatorAction {
     /// Serve, from now on and after every start.
     Enable,
     /// Do not serve, from now on and after every start.
@@ -27,7 +27,7 @@ pub enum Action {
     Reindex,
 }
 
-impl Action {
+impl OperatorAction {
     pub const ALL: [Self; 4] = [Self::Enable, Self::Disable, Self::Resume, Self::Reindex];
 
     /// As on the wire and on the command line.
@@ -56,7 +56,7 @@ impl Action {
 
 /// The result of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct OperateOutcome {
     /// The plugin afterwards; its reason also says why the command was refused.
     pub report: PluginReport,
     pub is_reached: bool,
@@ -77,14 +77,14 @@ impl PluginManager {
     /// Runs the command to its end. Do not drop the future half way: spawn it as a task.
     pub fn operate<'a>(
         &'a self,
-        action: Action,
+        action: OperatorAction,
         name: &'a str,
         who: &'a str,
-    ) -> BoxFuture<'a, Result<Outcome, OperateError>> {
+    ) -> BoxFuture<'a, Result<OperateOutcome, OperateError>> {
         Box::pin(self.run_action(action, name, who))
     }
 
-    async fn run_action(&self, action: Action, name: &str, who: &str) -> Result<Outcome, OperateError> {
+    async fn run_action(&self, action: OperatorAction, name: &str, who: &str) -> Result<OperateOutcome, OperateError> {
         let (before, refusal) = self.act(action, name, who).await?;
         // Its constructor may take long.
         self.settled(&BTreeSet::from([name.to_owned()])).await;
@@ -93,16 +93,21 @@ impl PluginManager {
         if let Some(refusal) = refusal {
             report.reason = refusal;
         }
-        Ok(Outcome { report, is_reached })
+        Ok(OperateOutcome { report, is_reached })
     }
 
     /// The plugin before the command, and why the command was refused.
-    async fn act(&self, action: Action, name: &str, who: &str) -> Result<(PluginReport, Option<String>), OperateError> {
+    async fn act(
+        &self,
+        action: OperatorAction,
+        name: &str,
+        who: &str,
+    ) -> Result<(PluginReport, Option<String>), OperateError> {
         let _transition = self.changes.lock().await;
         if self.registry.lock().is_closed() {
             return Err(OperateError::Closing);
         }
-        if action == Action::Enable {
+        if action == OperatorAction::Enable {
             let config = self.registry.lock().latest_config();
             self.look_at_folder(config.as_deref().unwrap_or(self.config()), Some(name)).await;
         }
@@ -111,14 +116,14 @@ impl PluginManager {
             let reason = before.reason.clone();
             return Ok((before, Some(reason)));
         }
-        if matches!(action, Action::Enable | Action::Resume) {
+        if matches!(action, OperatorAction::Enable | OperatorAction::Resume) {
             crash_record::forgive(name);
         }
         let refusal = match action {
-            Action::Enable => self.enable(name, who).await?,
-            Action::Disable => self.disable(name, who).await?,
-            Action::Resume => self.resume(&before).await,
-            Action::Reindex => self.reindex(name).await?,
+            OperatorAction::Enable => self.enable(name, who).await?,
+            OperatorAction::Disable => self.disable(name, who).await?,
+            OperatorAction::Resume => self.resume(&before).await,
+            OperatorAction::Reindex => self.reindex(name).await?,
         };
         Ok((before, refusal))
     }
@@ -183,12 +188,12 @@ impl PluginManager {
 
     /// The gateway that holds the index's lease sees the change with its next poll.
     async fn reindex(&self, name: &str) -> Result<Option<String>, StorageError> {
-        let has_index = gateway_indexer::IndexStore::request_reindex(&self.host().database, name).await?;
+        let has_index = gateway_indexer::IndexStore::request_reindex(&self.transactions().database, name).await?;
         Ok((!has_index).then(|| "it has no index of a chain".to_owned()))
     }
 
     async fn decide(&self, name: &str, enabled: bool, who: &str) -> Result<(), StorageError> {
-        self.parts.operators.switch(name, enabled, self.host().clock.now_ms(), who).await?;
+        self.parts.operators.switch(name, enabled, self.transactions().clock.now_ms(), who).await?;
         self.registry.lock().set_switch(name, enabled);
         Ok(())
     }

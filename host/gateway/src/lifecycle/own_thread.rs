@@ -6,10 +6,10 @@ use gateway_plugins::{
 };
 use std::time::Duration;
 
-/// What the work returned in time. That it did not is a fault of the plugin in this place, and its thread counts as lost.
+/// What the work returned in time. That it did not is a fault of the plugin in this operation, and its thread counts as lost.
 pub async fn run_apart<T: Send + 'static>(
     handle: &PluginHandle,
-    place: &str,
+    operation: &str,
     limit: Duration,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
@@ -17,14 +17,14 @@ pub async fn run_apart<T: Send + 'static>(
     let call = match DetachedCall::start(plugin, work) {
         Ok(call) => call,
         Err(error) => {
-            tracing::error!(plugin, place, %error, "no thread can be started for it");
+            tracing::error!(plugin, operation, %error, "no thread can be started for it");
             return None;
         }
     };
     match call.wait(limit).await {
         Some(CallEnd::Returned(value)) => return Some(value),
-        Some(CallEnd::Panicked) => tracing::error!(plugin, place, "it ended badly: the log says where"),
-        None => handle.timed_out(place, limit),
+        Some(CallEnd::Panicked) => tracing::error!(plugin, operation, "it ended badly: the log says where"),
+        None => handle.timed_out(operation, limit),
     }
     None
 }

@@ -21,7 +21,7 @@ impl PluginNames for ManagedPlugins {
 impl PluginManager {
     /// Lets plugins ask.
     pub(super) fn tell_presences(&self) {
-        self.host().presences.set_registry(ManagedPlugins(self.me.clone()));
+        self.parts.capabilities.presences.set_registry(ManagedPlugins(self.me.clone()));
     }
 
     /// Of a plugin that is restarted, or whose gateway stops, nobody says that it is off.

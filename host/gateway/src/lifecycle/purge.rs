@@ -40,9 +40,9 @@ impl PluginManager {
     }
 
     fn purge_of<'a>(&'a self, published: &'a ViewNames) -> Purge<'a> {
-        let database = &self.host().database;
+        let database = &self.transactions().database;
         let is_shared = database.dialect() == Dialect::Postgres;
-        Purge { database, published, now_ms: self.host().clock.now_ms(), is_shared }
+        Purge { database, published, now_ms: self.transactions().clock.now_ms(), is_shared }
     }
 
     fn views_of_others(&self, name: &str) -> ViewNames {

@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::sync::LazyLock;
 
 /// A name of a plugin with its types, and what it is in a sentence.
-struct Named<'m> {
+struct DeclaredTypes<'m> {
     kind: &'static str,
     name: &'m str,
     types: &'m CallTypes,
@@ -37,12 +37,15 @@ static GATEWAY: LazyLock<Manifest> = LazyLock::new(|| {
 
 /// Why the newcomer cannot start beside this other plugin.
 pub fn difference(newcomer: &Manifest, other: &Manifest, other_serves: bool) -> Option<String> {
-    let joined = differing(newcomer, other).map(|(named, text)| {
-        format!("its {} {} has other types than {} says: {text}", named.kind, named.name, other.name)
+    let joined = differing(newcomer, other).map(|(declared, text)| {
+        format!("its {} {} has other types than {} says: {text}", declared.kind, declared.name, other.name)
     });
     let declared = || {
-        differing(other, newcomer).filter(|_| other_serves).map(|(named, text)| {
-            format!("{} already serves, and its {} {} has other types: {text}", other.name, named.kind, named.name)
+        differing(other, newcomer).filter(|_| other_serves).map(|(declared, text)| {
+            format!(
+                "{} already serves, and its {} {} has other types: {text}",
+                other.name, declared.kind, declared.name
+            )
         })
     };
     joined.or_else(declared)
@@ -50,27 +53,28 @@ pub fn difference(newcomer: &Manifest, other: &Manifest, other_serves: bool) -> 
 
 /// Services that the plugin uses, and points that it contributes to, which none of these plugins has.
 pub fn missing<'m>(manifest: &'m Manifest, enabled: &[&Manifest]) -> Vec<String> {
-    let lacks = |named: &Named<'m>| enabled.iter().all(|other| authority(named, other).is_none());
+    let lacks = |declared: &DeclaredTypes<'m>| enabled.iter().all(|other| authority(declared, other).is_none());
     joined(manifest)
         .filter(lacks)
-        .map(|named| format!("{} {}: no plugin that serves has it", named.kind, named.name))
+        .map(|declared| format!("{} {}: no plugin that serves has it", declared.kind, declared.name))
         .collect()
 }
 
 /// What the plugin joins and the other one says otherwise, with the first difference.
-fn differing<'m>(joining: &'m Manifest, declaring: &Manifest) -> Option<(Named<'m>, String)> {
-    joined(joining).find_map(|named| {
-        let said = authority(&named, declaring)?;
-        let input = first_difference("input", &named.types.input, &said.input);
-        let text = input.or_else(|| first_difference("output", &named.types.output, &said.output))?;
-        Some((named, text))
+fn differing<'m>(joining: &'m Manifest, declaring: &Manifest) -> Option<(DeclaredTypes<'m>, String)> {
+    joined(joining).find_map(|declared| {
+        let said = authority(&declared, declaring)?;
+        let input = first_difference("input", &declared.types.input, &said.input);
+        let text = input.or_else(|| first_difference("output", &declared.types.output, &said.output))?;
+        Some((declared, text))
     })
 }
 
-fn joined(manifest: &Manifest) -> impl Iterator<Item = Named<'_>> {
-    let used = manifest.uses.iter().map(|spec| Named { kind: USED_SERVICE, name: &spec.name, types: &spec.types });
+fn joined(manifest: &Manifest) -> impl Iterator<Item = DeclaredTypes<'_>> {
+    let used =
+        manifest.uses.iter().map(|spec| DeclaredTypes { kind: USED_SERVICE, name: &spec.name, types: &spec.types });
     let points = manifest.contributions.iter().filter_map(|spec| {
-        spec.types.as_ref().map(|types| Named { kind: "contribution to", name: &spec.point, types })
+        spec.types.as_ref().map(|types| DeclaredTypes { kind: "contribution to", name: &spec.point, types })
     });
     used.chain(points)
 }
@@ -78,9 +82,9 @@ fn joined(manifest: &Manifest) -> impl Iterator<Item = Named<'_>> {
 const USED_SERVICE: &str = "used service";
 
 /// The types by the plugin that declares the point or provides the service.
-fn authority<'m>(named: &Named<'_>, declaring: &'m Manifest) -> Option<&'m CallTypes> {
-    let list = if named.kind == USED_SERVICE { &declaring.provides } else { &declaring.points };
-    list.iter().find(|spec| spec.name == named.name).map(|spec| &spec.types)
+fn authority<'m>(declared: &DeclaredTypes<'_>, declaring: &'m Manifest) -> Option<&'m CallTypes> {
+    let list = if declared.kind == USED_SERVICE { &declaring.provides } else { &declaring.points };
+    list.iter().find(|spec| spec.name == declared.name).map(|spec| &spec.types)
 }
 
 /// The first place in which two schemas differ.

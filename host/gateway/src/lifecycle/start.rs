@@ -6,9 +6,9 @@
 use super::{
     clashes::{Claimant, losers},
     construction::Construction,
-    late_starts::LateStart,
     manager::PluginManager,
     own_thread::drop_apart,
+    pending_starts::PendingStart,
     registry::InactiveReason,
 };
 use gateway_config::Config;
@@ -54,7 +54,7 @@ impl PluginManager {
 
     /// Finds who gets what several plugins claim. Without the database nobody came earlier, and nobody could be migrated either.
     async fn resolve_clashes(&self, wanted: &BTreeSet<String>, config: &Config) {
-        let applied = self.host().database.migration_status(None).await.unwrap_or_default();
+        let applied = self.transactions().database.migration_status(None).await.unwrap_or_default();
         let mut registry = self.registry.lock();
         let since_s = |name: &str| {
             let own = applied.iter().filter(|migration| migration.plugin == name);
@@ -68,7 +68,7 @@ impl PluginManager {
 
     async fn start_plugin(&self, name: &str, config: &Config) -> Result<(), InactiveReason> {
         if self.registry.lock().keeps_secrets(name) {
-            self.host().secrets.open().await.map_err(InactiveReason::failed)?;
+            self.parts.capabilities.secrets.open().await.map_err(InactiveReason::failed)?;
         }
         let Some(construction) = self.begin_construction(name, config)? else { return Ok(()) };
         match construction.end_within(PATIENCE).await {
@@ -77,7 +77,7 @@ impl PluginManager {
                 tracing::warn!(plugin = name, "its constructor takes long: the others start meanwhile");
                 let reason = "its constructor has not returned yet".to_owned();
                 self.registry.lock().note(name, InactiveReason { state: PluginState::Starting, reason });
-                self.follow(LateStart::Construction(construction));
+                self.await_start(PendingStart::Construction(construction));
                 Ok(())
             }
         }
@@ -95,7 +95,7 @@ impl PluginManager {
         check_threads(name)?;
         let handle = self.new_handle(name);
         self.registry.lock().begins(name, handle.clone());
-        let usage = self.host().usage.plugin(name).database.clone();
+        let usage = self.parts.capabilities.usage.plugin(name).database.clone();
         let scope =
             Scope::plugin(name, Arc::new(views)).with_usage(usage).with_isolation(isolation_of(&loaded.manifest));
         let mark = Mutex::new(Some(crash_record::start_mark(name, loaded.sha256(), StartPhase::Constructor)));
@@ -115,14 +115,14 @@ impl PluginManager {
         let config = serde_json::to_vec(settings).map_err(|error| InactiveReason::failed(error.to_string()))?;
         let host = Capabilities {
             handle: handle.clone(),
-            host: self.host().clone(),
+            context: self.parts.capabilities.clone(),
             scope: scope.clone(),
             manifest: loaded.manifest.clone(),
         };
-        let (construct, place) = (loaded.module.construct(), handle.place("drop"));
+        let (construct, dropping) = (loaded.module.construct(), handle.operation_number("drop"));
         let work = move || {
             let constructed = construct(host.into_host_box(), FfiBytes::from(config)).into_result();
-            constructed.map(|object| OwnedObject::new(object, place))
+            constructed.map(|object| OwnedObject::new(object, dropping))
         };
         DetachedCall::start(loaded.name(), work)
             .map_err(|error| InactiveReason::failed(format!("no thread can be started for its constructor: {error}")))
@@ -162,14 +162,14 @@ impl PluginManager {
         let plugins = &self.config().plugins;
         let faults = usize::try_from(plugins.fence_faults).unwrap_or(usize::MAX);
         let limit = FaultLimit { faults, window: Duration::from_secs(plugins.fence_window_s) };
-        PluginHandle::new(name, limit, self.host().clock.clone(), self.parts.fence_requests.clone())
+        PluginHandle::new(name, limit, self.transactions().clock.clone(), self.parts.fence_requests.clone())
     }
 
     async fn migrate(&self, loaded: &LoadedPlugin, scope: &Scope) -> Result<(), InactiveReason> {
         let manifest = &loaded.manifest;
         let outcome = {
             let schema = Schema { scope, views: &manifest.views, migrations: &manifest.migrations };
-            self.host().database.migrate(&schema).await
+            self.transactions().database.migrate(&schema).await
         };
         let report = outcome
             .map_err(|error| InactiveReason::failed(format!("its schema cannot be brought up to date: {error}")))?;

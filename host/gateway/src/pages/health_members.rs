@@ -3,7 +3,7 @@
 //! The rule: probes ask often and give up early, so a question costs the plugins nothing most of the time, and one that does not
 //! answer delays nobody for long. They are asked in a task of its own: a plugin that never gives its thread back holds only that.
 
-use gateway_plugins::HostContext;
+use gateway_plugins::ExtensionPoints;
 use parking_lot::{Mutex, RwLock};
 use plugin_api::point;
 use serde_json::{Map, Value};
@@ -18,48 +18,48 @@ const TIMEOUT: Duration = Duration::from_millis(500);
 
 #[derive(Default)]
 pub struct HealthMembers {
-    known: Arc<Known>,
+    cache: Arc<MemberCache>,
     tasks: TaskTracker,
 }
 
 #[derive(Default)]
-struct Known {
-    asked: Mutex<Option<Instant>>,
+struct MemberCache {
+    collected_at: Mutex<Option<Instant>>,
     members: RwLock<Map<String, Value>>,
 }
 
 impl HealthMembers {
     /// As of at most two seconds ago, or as the plugins said when they answered last.
-    pub async fn read(&self, host: &Arc<HostContext>) -> Map<String, Value> {
-        if self.known.is_due() {
-            let (known, host) = (self.known.clone(), host.clone());
+    pub async fn read(&self, points: &Arc<ExtensionPoints>) -> Map<String, Value> {
+        if self.cache.is_due() {
+            let (cache, points) = (self.cache.clone(), points.clone());
             let answer = self.tasks.spawn(async move {
-                let members = collect(&host).await;
-                *known.members.write() = members;
+                let members = collect(&points).await;
+                *cache.members.write() = members;
             });
             // It goes on when it takes longer, and the next question finds what it has found.
             let _ = tokio::time::timeout(TIMEOUT, answer).await;
         }
-        self.known.members.read().clone()
+        self.cache.members.read().clone()
     }
 }
 
-impl Known {
-    /// Whether the plugins have to be asked, by the caller.
+impl MemberCache {
+    /// Whether the plugins have to be asked again, by the caller.
     fn is_due(&self) -> bool {
-        let mut asked = self.asked.lock();
-        let is_due = asked.is_none_or(|asked| asked.elapsed() >= AGE_MAX);
+        let mut collected_at = self.collected_at.lock();
+        let is_due = collected_at.is_none_or(|collected_at| collected_at.elapsed() >= AGE_MAX);
         if is_due {
-            *asked = Some(Instant::now());
+            *collected_at = Some(Instant::now());
         }
         is_due
     }
 }
 
 /// Of two plugins that add the same member the first one counts.
-async fn collect(host: &HostContext) -> Map<String, Value> {
+async fn collect(points: &ExtensionPoints) -> Map<String, Value> {
     let mut members = Map::new();
-    for part in host.collect(point::HEALTH.name(), &b"{}"[..]).await {
+    for part in points.collect(point::HEALTH.name(), &b"{}"[..]).await {
         for (name, value) in part.decode(point::HEALTH).unwrap_or_default() {
             members.entry(name).or_insert(value);
         }

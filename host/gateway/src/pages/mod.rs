@@ -17,6 +17,7 @@ use crate::{
 };
 use arc_swap::ArcSwap;
 use bytes::Bytes;
+use gateway_chain::Chains;
 use gateway_config::Config;
 use gateway_http::{body::Body, problem};
 use gateway_indexer::Indexes;
@@ -25,7 +26,8 @@ use gateway_meta::{
     DocumentContext, MetaPage, agent_card, changelog, docs, front_page, health, index, llms, openapi, service_manifest,
     stats,
 };
-use gateway_plugins::HostContext;
+use gateway_plugins::{ExtensionPoints, TransactionContext};
+use gateway_signers::Signers;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header, request::Parts};
 use plugin_api::{
     manifest::{Environment, Manifest},
@@ -41,7 +43,10 @@ const MARKDOWN: &str = "text/markdown; charset=utf-8";
 pub struct Pages {
     pub config: Arc<ArcSwap<Config>>,
     pub environment: Arc<Environment>,
-    pub host: Arc<HostContext>,
+    pub transactions: Arc<TransactionContext>,
+    pub extension_points: Arc<ExtensionPoints>,
+    pub chains: Arc<Chains>,
+    pub signers: Arc<Signers>,
     pub routes: Arc<RouteTable>,
     pub plugins: Arc<PluginManager>,
     pub health: Arc<HealthMonitor>,
@@ -67,7 +72,7 @@ impl Pages {
                     indexed_block: self.indexes.indexed_block(),
                     signer_ephemeral: false,
                 };
-                let contributed = self.health_members.read(&self.host).await;
+                let contributed = self.health_members.read(&self.extension_points).await;
                 self.with_context(|facts| Ok(json(&health::health(facts, pulse, contributed))))
             }
             MetaPage::Status => self.status().await,
@@ -168,19 +173,19 @@ impl Pages {
             discovery,
             counters,
             web: config.web.root(),
-            signer: self.host.signers.gateway().map(|address| plugin_api::Address(address.into_array())),
+            signer: self.signers.gateway().map(|address| plugin_api::Address(address.into_array())),
             limits: &environment::own_limits(&config),
-            now_s: self.host.clock.now_s(),
+            now_s: self.transactions.clock.now_s(),
         })
     }
 
     /// The newest block of the main chain while a server answers.
     fn head(&self) -> Option<u64> {
-        self.host.chains.main().and_then(|chain| chain.live_head()).map(|head| head.number)
+        self.chains.main().and_then(|chain| chain.live_head()).map(|head| head.number)
     }
 
     async fn contributions<O: DeserializeOwned>(&self, point: Point<NoInput, O>) -> Vec<(String, O)> {
-        let parts = self.host.collect(point.name(), &b"{}"[..]).await;
+        let parts = self.extension_points.collect(point.name(), &b"{}"[..]).await;
         let typed = parts.iter().filter_map(|part| Some((part.plugin.name().to_owned(), part.decode(point)?)));
         typed.collect()
     }

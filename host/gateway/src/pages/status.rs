@@ -62,7 +62,7 @@ impl Pages {
     /// The services that plugins report; a plugin that should report and does not is listed as silent.
     fn with_silent_plugins(&self, contributed: Vec<(String, Services)>) -> Vec<status::StatusContribution> {
         let answered: BTreeSet<String> = contributed.iter().map(|(plugin, _)| plugin.clone()).collect();
-        let serving = self.host.active.list();
+        let serving = self.transactions.active.list();
         let is_silent =
             |plugin: &ActivePlugin| contributes(plugin, point::STATUS.name()) && !answered.contains(plugin.name());
         let silent =
@@ -77,8 +77,8 @@ impl Pages {
         own.insert("plugins".to_owned(), self.plugin_service());
         own.insert("backup".to_owned(), self.backups.service());
         own.extend(self.connection_service().map(|service| ("connections".to_owned(), service)));
-        own.extend(self.host.chains.services(self.host.clock.now_s()));
-        own.extend(self.host.journal.services());
+        own.extend(self.chains.services(self.transactions.clock.now_s()));
+        own.extend(self.transactions.journal.services());
         own.extend(self.index_services());
         own
     }
@@ -92,14 +92,14 @@ impl Pages {
 
     async fn database_service(&self) -> ServiceStatus {
         let (bytes, events, problem) =
-            tokio::join!(self.database_bytes(), self.host.activity.latest_id(), self.health.database_problem());
+            tokio::join!(self.database_bytes(), self.transactions.activity.latest_id(), self.health.database_problem());
         let problem = problem.or_else(|| self.standstill());
         status::database_service(bytes, events.ok().and_then(|count| u64::try_from(count).ok()), problem)
     }
 
     /// Why streams get no new events, although writes are kept.
     fn standstill(&self) -> Option<String> {
-        let standstill = self.host.activity.standstill();
+        let standstill = self.transactions.activity.standstill();
         (standstill > STANDSTILL_MAX).then(|| {
             format!("new events wait for their positions in the activity log, for {} s now", standstill.as_secs())
         })
@@ -112,14 +112,14 @@ impl Pages {
         gateway_jobs::service(
             known,
             |plugin| serving.iter().any(|report| report.name == plugin),
-            self.host.clock.now_ms(),
+            self.transactions.clock.now_ms(),
         )
     }
 
     fn index_services(&self) -> Services {
-        let chains = &self.host.chains;
+        let chains = &self.chains;
         let Some(main) = chains.main() else { return gateway_indexer::unconfigured_services() };
-        let serving = self.host.active.list();
+        let serving = self.transactions.active.list();
         let subscriptions = serving.iter().flat_map(|plugin| &plugin.manifest.subscriptions);
         let on_main = subscriptions.filter(|subscription| subscription.chain == main.name);
         let indexed = on_main.map(|subscription| subscription.contract.clone()).collect();
@@ -155,7 +155,7 @@ impl Pages {
     }
 
     async fn database_bytes(&self) -> Option<u64> {
-        let size = match self.host.database.dialect() {
+        let size = match self.transactions.database.dialect() {
             Dialect::Sqlite => "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
             Dialect::Postgres => "SELECT pg_database_size(current_database())",
         };
@@ -163,7 +163,7 @@ impl Pages {
     }
 
     async fn number(&self, statement: &'static str) -> Result<i64, StorageError> {
-        let numbers: Vec<i64> = self.host.database.fetch_all(sql(statement)).await?;
+        let numbers: Vec<i64> = self.transactions.database.fetch_all(sql(statement)).await?;
         Ok(numbers.into_iter().next().unwrap_or_default())
     }
 }

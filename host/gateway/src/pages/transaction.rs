@@ -15,7 +15,7 @@ impl Pages {
             ErrorResponse::new(400, "bad_hash", message, "put the txHash of an answer into the path")
         };
         let hash: Hash256 = text.to_ascii_lowercase().parse().map_err(malformed)?;
-        match self.host.journal.status_of_transaction(hash.0.into()).await {
+        match self.transactions.journal.status_of_transaction(hash.0.into()).await {
             Ok(Some(status)) => Ok(json(&TransactionStatus::new(hash, status))),
             Ok(None) => {
                 let hint = "an RPC server of the chain knows transactions that others sent";

@@ -36,22 +36,22 @@ pub struct RouteLimits(Vec<Arc<Bucket>>);
 
 /// The remaining quota of a bucket, in the headers of the RateLimit draft.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Allowance {
+pub struct RemainingQuota {
     policy: Option<HeaderValue>,
     state: Option<HeaderValue>,
 }
 
 /// A rate limit that was exceeded.
 #[derive(Debug)]
-pub struct Exceeded {
+pub struct RateLimitExceeded {
     pub code: String,
     pub retry_after_s: u64,
-    pub allowance: Allowance,
+    pub quota: RemainingQuota,
     pub calls: u32,
     pub window_s: u32,
 }
 
-impl Allowance {
+impl RemainingQuota {
     pub fn write(&self, headers: &mut HeaderMap) {
         for (name, value) in [("ratelimit-policy", &self.policy), ("ratelimit", &self.state)] {
             if let Some(value) = value {
@@ -107,7 +107,7 @@ impl IpLimits {
 
 impl RouteLimits {
     /// Counts a call and returns what is left in the tightest bucket. The first full bucket refuses the call.
-    pub fn check(&self, ip: IpAddr) -> Result<Option<Allowance>, Exceeded> {
+    pub fn check(&self, ip: IpAddr) -> Result<Option<RemainingQuota>, RateLimitExceeded> {
         let (client, now) = (client_network(ip), Instant::now());
         let mut tightest: Option<(usize, &Bucket)> = None;
         for bucket in &self.0 {
@@ -116,7 +116,7 @@ impl RouteLimits {
                 tightest = Some((left, bucket));
             }
         }
-        Ok(tightest.map(|(left, bucket)| bucket.allowance(left, u64::from(bucket.window_s))))
+        Ok(tightest.map(|(left, bucket)| bucket.remaining_quota(left, u64::from(bucket.window_s))))
     }
 }
 
@@ -134,21 +134,21 @@ impl Bucket {
     }
 
     /// Counts a call and returns how many more may come at once.
-    fn check(&self, client: IpAddr, now: Instant) -> Result<usize, Exceeded> {
+    fn check(&self, client: IpAddr, now: Instant) -> Result<usize, RateLimitExceeded> {
         self.calls_in_window.count(client, now).map_err(|wait| {
             let retry_after_s = (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1);
-            Exceeded {
+            RateLimitExceeded {
                 code: self.code.clone(),
                 retry_after_s,
-                allowance: self.allowance(0, retry_after_s),
+                quota: self.remaining_quota(0, retry_after_s),
                 calls: self.calls,
                 window_s: self.window_s,
             }
         })
     }
 
-    fn allowance(&self, left: usize, reset_s: u64) -> Allowance {
-        Allowance {
+    fn remaining_quota(&self, left: usize, reset_s: u64) -> RemainingQuota {
+        RemainingQuota {
             policy: self.policy.clone(),
             state: format!("\"{}\";r={left};t={reset_s}", self.name).try_into().ok(),
         }
@@ -173,7 +173,7 @@ mod tests {
         let Err(exceeded) = one.check(IP) else { return assert!(one.check(IP).is_err()) };
         assert_eq!(exceeded.retry_after_s, 60, "until the first call leaves the window");
         let mut headers = HeaderMap::new();
-        exceeded.allowance.write(&mut headers);
+        exceeded.quota.write(&mut headers);
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
         assert_eq!(header("ratelimit-policy"), "\"w\";q=2;w=60");
         assert!(header("ratelimit").starts_with("\"w\";r=0;t="), "{exceeded:?}");

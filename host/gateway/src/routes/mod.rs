@@ -5,6 +5,6 @@ mod ip_limits;
 mod router;
 mod table;
 
-pub use ip_limits::{Allowance, Exceeded, IpLimits, RouteLimits};
-pub use router::{Found, HOST, RenderedDocuments, Route, RouteConflict, Router, TaggedDocument, Target, shape};
+pub use ip_limits::{IpLimits, RateLimitExceeded, RemainingQuota, RouteLimits};
+pub use router::{HOST, RenderedDocuments, Route, RouteConflict, RouteLookup, Router, TaggedDocument, Target, shape};
 pub use table::RouteTable;

@@ -119,14 +119,14 @@ pub enum RouteConflict {
 }
 
 /// The result of a route lookup.
-pub enum Found {
-    Route {
+pub enum RouteLookup {
+    Found {
         route: Arc<Route>,
         params: Vec<String>,
     },
     /// The path exists with these methods.
-    OtherMethods(Vec<Method>),
-    Nothing,
+    MethodNotAllowed(Vec<Method>),
+    NotFound,
     /// A path parameter is not UTF-8 after decoding.
     BadPath,
 }
@@ -172,7 +172,7 @@ impl Router {
         Ok(Self { trees, plugins, documents: RenderedDocuments::default() })
     }
 
-    pub fn find(&self, method: &Method, path: &str) -> Found {
+    pub fn find(&self, method: &Method, path: &str) -> RouteLookup {
         let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
         let wanted = if method == Method::HEAD { &Method::GET } else { method };
         let tree = self.trees.iter().find(|(method, _)| method == wanted);
@@ -181,18 +181,18 @@ impl Router {
         for (_, raw) in found.params.iter() {
             match percent_decode_str(raw).decode_utf8() {
                 Ok(param) => params.push(param.into_owned()),
-                Err(_not_utf8) => return Found::BadPath,
+                Err(_not_utf8) => return RouteLookup::BadPath,
             }
         }
-        Found::Route { route: found.value.clone(), params }
+        RouteLookup::Found { route: found.value.clone(), params }
     }
 
-    fn other_methods(&self, path: &str) -> Found {
+    fn other_methods(&self, path: &str) -> RouteLookup {
         let serving = |(method, tree): &'_ (Method, Tree<Arc<Route>>)| {
             tree.at(path).ok().map(|found| (method.clone(), found.value.spec.method == ANY_METHOD))
         };
         let serving: Vec<(Method, bool)> = self.trees.iter().filter_map(serving).collect();
-        if serving.is_empty() { Found::Nothing } else { Found::OtherMethods(allowed(serving)) }
+        if serving.is_empty() { RouteLookup::NotFound } else { RouteLookup::MethodNotAllowed(allowed(serving)) }
     }
 }
 

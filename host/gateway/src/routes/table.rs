@@ -1,13 +1,13 @@
 //! The route table in use: replaced as a whole whenever the set of plugins changes.
 
-use super::{Found, HOST, IpLimits, Route, RouteConflict, Router, Target, router::SEARCH};
+use super::{HOST, IpLimits, Route, RouteConflict, RouteLookup, Router, Target, router::SEARCH};
 use arc_swap::{ArcSwap, Guard};
 use gateway_config::Config;
 use gateway_http::RouteLabel;
 use gateway_meta::MetaRoutes;
-use gateway_plugins::{ActivePlugin, HostContext, dependencies_of};
-use gateway_storage::ReadDependencies;
-use gateway_telemetry::OperationUsage;
+use gateway_plugins::{ActivePlugin, ActivePlugins, dependencies_of};
+use gateway_storage::{Database, ReadDependencies};
+use gateway_telemetry::{OperationUsage, Usage};
 use http::Method;
 use plugin_api::manifest::{NeededSetting, RouteSpec};
 use std::{
@@ -23,7 +23,9 @@ const COMMONS_BUCKET: &str = "commons_writes";
 
 pub struct RouteTable {
     config: Arc<ArcSwap<Config>>,
-    host: Arc<HostContext>,
+    database: Database,
+    usage: Arc<Usage>,
+    active: ActivePlugins,
     ip_limits: ArcSwap<IpLimits>,
     /// The gateway's own routes; `pages[n]` answers `manifest.routes[n]`.
     pub own: MetaRoutes,
@@ -35,14 +37,22 @@ pub struct RouteTable {
 
 impl RouteTable {
     /// With the gateway's own routes only.
-    pub fn new(config: Arc<ArcSwap<Config>>, host: Arc<HostContext>, own: MetaRoutes) -> Result<Self, RouteConflict> {
+    pub fn new(
+        config: Arc<ArcSwap<Config>>,
+        database: Database,
+        usage: Arc<Usage>,
+        active: ActivePlugins,
+        own: MetaRoutes,
+    ) -> Result<Self, RouteConflict> {
         let table = Self {
             ip_limits: ArcSwap::from_pointee(new_ip_limits(&config.load())),
-            unrouted: host.usage.plugin(HOST).operation("none"),
+            unrouted: usage.plugin(HOST).operation("none"),
             router: ArcSwap::from_pointee(Router::build(Vec::new(), Vec::new())?),
             next_route_id: AtomicU64::new(0),
             config,
-            host,
+            database,
+            usage,
+            active,
             own,
         };
         table.rebuild(&[])?;
@@ -57,11 +67,11 @@ impl RouteTable {
     /// Builds the routes again with the configuration in use. What was counted so far is forgotten if the limits changed.
     pub fn reload(&self) -> Result<(), RouteConflict> {
         self.ip_limits.store(Arc::new(new_ip_limits(&self.config.load())));
-        self.rebuild(&self.host.active.list())
+        self.rebuild(&self.active.list())
     }
 
     /// Where a request leads right now.
-    pub fn find(&self, method: &Method, path: &str) -> Found {
+    pub fn find(&self, method: &Method, path: &str) -> RouteLookup {
         self.router.load().find(method, path)
     }
 
@@ -74,7 +84,7 @@ impl RouteTable {
         let pages = self.own.manifest.routes.iter().zip(&self.own.pages);
         let own = pages.map(|(spec, page)| self.route(spec.clone(), Target::Meta(*page), ReadDependencies::default()));
         let routes = plugins.iter().flat_map(|plugin| {
-            let dependencies = dependencies_of(plugins, plugin, self.host.database.revisions());
+            let dependencies = dependencies_of(plugins, plugin, self.database.revisions());
             plugin.manifest.routes.iter().zip(0u32..).map(move |(spec, index)| {
                 self.route(spec.clone(), Target::Plugin { plugin: plugin.clone(), index }, dependencies.clone())
             })
@@ -104,7 +114,7 @@ impl RouteTable {
         let settings = config.plugins.sections.get(target.owner()).map(|settings| &settings.config);
         let is_missing = |setting: &NeededSetting| settings.is_none_or(|settings| setting.is_missing(settings));
         let missing_setting = spec.needed_setting.clone().filter(is_missing);
-        let usage = self.host.usage.plugin(target.owner()).operation(&spec.operation);
+        let usage = self.usage.plugin(target.owner()).operation(&spec.operation);
         let has_search = spec.parameters.iter().any(|parameter| parameter.name == SEARCH);
         let path = spec.private_path.then(|| spec.path.as_str().into());
         let label = RouteLabel { plugin: target.owner().into(), operation: spec.operation.as_str().into(), path };

@@ -27,11 +27,11 @@ const RECORDS_MAX: usize = 16_384;
 
 pub struct AuthorRecords {
     network_name: String,
-    cache: RwLock<Cached>,
+    cache: RwLock<CachedRecords>,
 }
 
 #[derive(Default)]
-struct Cached {
+struct CachedRecords {
     /// What all records were made from.
     source: Option<Source>,
     records: Records,

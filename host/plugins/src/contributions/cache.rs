@@ -21,12 +21,12 @@ const ENTRY_BYTES: usize = 512;
 
 pub struct ContributionCache {
     /// By point and input.
-    entries: moka::sync::Cache<Arc<[u8]>, Arc<Entry>>,
+    entries: moka::sync::Cache<Arc<[u8]>, Arc<CacheEntry>>,
     doorkeeper: Doorkeeper,
     is_on: bool,
 }
 
-struct Entry {
+struct CacheEntry {
     plugins: Weak<ActiveSet>,
     dependencies: ReadDependencies,
     since: Revision,
@@ -35,7 +35,7 @@ struct Entry {
 
 impl ContributionCache {
     pub fn new(cache_bytes_max: usize) -> Self {
-        let weigh = |key: &Arc<[u8]>, entry: &Arc<Entry>| {
+        let weigh = |key: &Arc<[u8]>, entry: &Arc<CacheEntry>| {
             u32::try_from(ENTRY_BYTES + key.len() + entry.contributions.len()).unwrap_or(u32::MAX)
         };
         let bytes_max = cache_bytes_max as u64 / SHARE;
@@ -77,7 +77,7 @@ impl ContributionCache {
             Some((dependencies, since)) => {
                 read_tracking::record(|_| dependencies.clone());
                 let plugins = Arc::downgrade(plugins);
-                let entry = Entry { plugins, dependencies, since, contributions: contributions.clone() };
+                let entry = CacheEntry { plugins, dependencies, since, contributions: contributions.clone() };
                 self.entries.insert(key.into(), Arc::new(entry));
             }
             None => read_tracking::mark_uncacheable(),
@@ -85,7 +85,7 @@ impl ContributionCache {
         Ok(FfiBytes::from_owner(contributions))
     }
 
-    fn get(&self, key: &[u8], plugins: &Arc<ActiveSet>) -> Option<Arc<Entry>> {
+    fn get(&self, key: &[u8], plugins: &Arc<ActiveSet>) -> Option<Arc<CacheEntry>> {
         let entry = self.entries.get(key)?;
         // The weak reference keeps the address from being used again.
         let is_current = std::ptr::eq(entry.plugins.as_ptr(), Arc::as_ptr(plugins));

@@ -132,7 +132,7 @@ async fn call(plugin: &Arc<ActivePlugin>, point: &str, index: u32, input: FfiByt
     let _in_flight = plugin.acquire()?;
     let operation = plugin.operations.contribution(index)?;
     let probe = plugin.handle.admit(operation).ok()?;
-    let call = plugin.call(operation.place, || plugin.object.contribute(index, input));
+    let call = plugin.call(operation.number, || plugin.object.contribute(index, input));
     match tokio::time::timeout(CONTRIBUTION_TIMEOUT, call).await {
         Ok(Ok(RResult::ROk(bytes))) => {
             if let Some(reason) = excess("a contribution", bytes.len(), CONTRIBUTION_BYTES_MAX) {

@@ -3,7 +3,7 @@
 mod authors;
 mod cache;
 mod collect;
+mod extension_points;
 
-pub use authors::AuthorRecords;
-pub use cache::ContributionCache;
-pub use collect::{Contribution, collect, collect_from};
+pub use collect::Contribution;
+pub use extension_points::ExtensionPoints;

@@ -2,7 +2,7 @@
 
 use super::{
     slot_memory::{self, BYTES, SLOTS},
-    start_deaths::{self, DeathsByPlugin, StartPhase, Starting},
+    start_deaths::{self, DeathsByPlugin, StartAttempt, StartPhase},
 };
 use parking_lot::Mutex;
 use std::{
@@ -14,7 +14,8 @@ use std::{
 };
 
 const SLOTS_FILE: &str = "slots";
-const PLACES_FILE: &str = "places";
+/// Named as in earlier releases: a new one reads the record of an old one that died.
+const OPERATIONS_FILE: &str = "places";
 const STARTING_FILE: &str = "starting.json";
 const DEATHS_FILE: &str = "deaths.json";
 
@@ -25,10 +26,10 @@ struct CrashRecord {
     folder: PathBuf,
     slots: &'static [AtomicU64],
     free: Mutex<Vec<usize>>,
-    places: Mutex<File>,
+    operations: Mutex<File>,
     deaths: Mutex<DeathsByPlugin>,
     /// The starts that have not ended. One that takes long does not keep the others waiting.
-    starting: Mutex<Vec<Starting>>,
+    starting: Mutex<Vec<StartAttempt>>,
     /// By plugin: what was running when the process before this one died.
     found: BTreeMap<String, BTreeSet<String>>,
 }
@@ -36,9 +37,9 @@ struct CrashRecord {
 /// Reads what the last process left in this folder, and begins anew.
 pub fn open(data_dir: &Path) -> io::Result<()> {
     let record = CrashRecord::open(data_dir.join("crash"))?;
-    for (plugin, places) in &record.found {
-        for place in places {
-            tracing::warn!(plugin, place, "was running when the process before this one died");
+    for (plugin, operations) in &record.found {
+        for operation in operations {
+            tracing::warn!(plugin, operation, "was running when the process before this one died");
         }
     }
     // A process that serves opens it once.
@@ -50,7 +51,7 @@ pub fn open(data_dir: &Path) -> io::Result<()> {
 pub fn close() {
     if let Some(record) = RECORD.get() {
         record.remove(SLOTS_FILE);
-        record.remove(PLACES_FILE);
+        record.remove(OPERATIONS_FILE);
         // A start that hangs did not end this process.
         record.remove(STARTING_FILE);
     }
@@ -59,7 +60,7 @@ pub fn close() {
 /// What of the plugin was running when the process before this one died.
 pub fn running_at_death(plugin: &str) -> Vec<String> {
     let found = RECORD.get().and_then(|record| record.found.get(plugin));
-    found.map(|places| places.iter().cloned().collect()).unwrap_or_default()
+    found.map(|operations| operations.iter().cloned().collect()).unwrap_or_default()
 }
 
 /// A slot of the calling thread, with its number.
@@ -75,21 +76,21 @@ pub fn release_slot(number: usize) {
     }
 }
 
-/// The next place has this name: slots hold its number, counted from 1.
-pub fn note_place(plugin: &str, name: &str) {
+/// The next operation has this name: slots hold its number, counted from 1.
+pub fn note_operation(plugin: &str, name: &str) {
     let Some(record) = RECORD.get() else { return };
     let line = format!("{plugin}\t{}\n", name.replace(['\t', '\n', '\r'], " "));
-    if let Err(error) = record.places.lock().write_all(line.as_bytes()) {
-        tracing::warn!(plugin, name, %error, "a crash in this place could not be named");
+    if let Err(error) = record.operations.lock().write_all(line.as_bytes()) {
+        tracing::warn!(plugin, name, %error, "a crash in this operation could not be named");
     }
 }
 
 /// A plugin starts; dropped when its code has returned.
-pub struct StartMark(Starting);
+pub struct StartMark(StartAttempt);
 
 /// To be called before the plugin's code.
 pub fn start_mark(plugin: &str, sha256: Option<&str>, phase: StartPhase) -> StartMark {
-    let starting = Starting { plugin: plugin.to_owned(), sha256: sha256.map(str::to_owned), phase };
+    let starting = StartAttempt { plugin: plugin.to_owned(), sha256: sha256.map(str::to_owned), phase };
     if let Some(record) = RECORD.get() {
         record.change_starting(|list| list.push(starting.clone()));
     }
@@ -127,7 +128,7 @@ impl CrashRecord {
         fs::create_dir_all(&folder)?;
         let mut found = running_in(&folder);
         let mut deaths: DeathsByPlugin = start_deaths::read(&folder.join(DEATHS_FILE)).unwrap_or_default();
-        let starting: Vec<Starting> = start_deaths::read(&folder.join(STARTING_FILE)).unwrap_or_default();
+        let starting: Vec<StartAttempt> = start_deaths::read(&folder.join(STARTING_FILE)).unwrap_or_default();
         for starting in &starting {
             found.entry(starting.plugin.clone()).or_default().insert(format!("its start: {}", starting.phase));
             start_deaths::count(&mut deaths, starting.clone());
@@ -139,10 +140,10 @@ impl CrashRecord {
         // Another process may still have the old file mapped: it keeps it.
         let _ = fs::remove_file(folder.join(SLOTS_FILE));
         let slots = slot_memory::map(new_file(SLOTS_FILE)?)?;
-        let places = Mutex::new(new_file(PLACES_FILE)?);
+        let operations = Mutex::new(new_file(OPERATIONS_FILE)?);
         let free = Mutex::new((0..SLOTS).rev().collect());
         let record =
-            Self { folder, slots, free, places, deaths: Mutex::new(deaths), starting: Mutex::default(), found };
+            Self { folder, slots, free, operations, deaths: Mutex::new(deaths), starting: Mutex::default(), found };
         if !starting.is_empty() {
             record.write_deaths(&record.deaths.lock());
             record.remove(STARTING_FILE);
@@ -150,7 +151,7 @@ impl CrashRecord {
         Ok(record)
     }
 
-    fn change_starting(&self, change: impl FnOnce(&mut Vec<Starting>)) {
+    fn change_starting(&self, change: impl FnOnce(&mut Vec<StartAttempt>)) {
         let mut starting = self.starting.lock();
         change(&mut starting);
         if starting.is_empty() {
@@ -177,17 +178,17 @@ impl CrashRecord {
     }
 }
 
-/// By plugin: the places in the slots of a process that is gone.
+/// By plugin: the operations in the slots of a process that is gone.
 fn running_in(folder: &Path) -> BTreeMap<String, BTreeSet<String>> {
     let slots = fs::read(folder.join(SLOTS_FILE)).unwrap_or_default();
-    let places = fs::read_to_string(folder.join(PLACES_FILE)).unwrap_or_default();
-    let places: Vec<&str> = places.lines().collect();
+    let operations = fs::read_to_string(folder.join(OPERATIONS_FILE)).unwrap_or_default();
+    let operations: Vec<&str> = operations.lines().collect();
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let (numbers, _) = slots.get(..BYTES).unwrap_or_default().as_chunks::<8>();
     for value in numbers.iter().copied().map(u64::from_ne_bytes) {
         let index = usize::try_from(value >> 32).ok().and_then(|number| number.checked_sub(1));
-        let place = index.and_then(|index| places.get(index)).and_then(|line| line.split_once('\t'));
-        if let Some((plugin, name)) = place {
+        let operation = index.and_then(|index| operations.get(index)).and_then(|line| line.split_once('\t'));
+        if let Some((plugin, name)) = operation {
             found.entry(plugin.to_owned()).or_default().insert(name.to_owned());
         }
     }
@@ -206,7 +207,7 @@ mod tests {
         let path = folder.path().join("crash");
         let record = CrashRecord::open(path.clone()).unwrap();
         assert!(record.found.is_empty());
-        record.places.lock().write_all(b"forum\tlist_threads\nbomb\texplode\n").unwrap();
+        record.operations.lock().write_all(b"forum\tlist_threads\nbomb\texplode\n").unwrap();
         record.slots[3].store(2 << 32 | 77, Relaxed);
         drop(record);
         let next = CrashRecord::open(path.clone()).unwrap();
@@ -222,7 +223,7 @@ mod tests {
         let path = folder.path().join("crash");
         for count in 1..=2 {
             drop(CrashRecord::open(path.clone()).unwrap());
-            let starting = Starting { plugin: "bomb".into(), sha256: None, phase: StartPhase::Migration };
+            let starting = StartAttempt { plugin: "bomb".into(), sha256: None, phase: StartPhase::Migration };
             start_deaths::write(&path.join(STARTING_FILE), &[starting]).unwrap();
             let next = CrashRecord::open(path.clone()).unwrap();
             assert_eq!(next.deaths.lock()["bomb"].count, count);

@@ -28,7 +28,7 @@ impl fmt::Display for StartPhase {
 
 /// Who is starting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Starting {
+pub struct StartAttempt {
     pub plugin: String,
     /// Of its file: another build begins anew.
     pub sha256: Option<String>,
@@ -38,13 +38,13 @@ pub struct Starting {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartDeaths {
     pub count: u32,
-    pub last: Starting,
+    pub last: StartAttempt,
 }
 
 pub type DeathsByPlugin = BTreeMap<String, StartDeaths>;
 
 /// Counts a death that was found at the start.
-pub fn count(deaths: &mut DeathsByPlugin, found: Starting) {
+pub fn count(deaths: &mut DeathsByPlugin, found: StartAttempt) {
     let before = deaths.get(&found.plugin).filter(|deaths| deaths.last.sha256 == found.sha256);
     let count = before.map_or(0, |deaths| deaths.count) + 1;
     deaths.insert(found.plugin.clone(), StartDeaths { count, last: found });
@@ -79,8 +79,8 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
 
-    fn starting(sha256: &str) -> Starting {
-        Starting { plugin: "bomb".into(), sha256: Some(sha256.into()), phase: StartPhase::Constructor }
+    fn starting(sha256: &str) -> StartAttempt {
+        StartAttempt { plugin: "bomb".into(), sha256: Some(sha256.into()), phase: StartPhase::Constructor }
     }
 
     #[test]
@@ -105,7 +105,7 @@ mod tests {
         let skipped = |died: StartPhase, tried: StartPhase| {
             let mut deaths = DeathsByPlugin::new();
             for _ in 0..DEATHS_MAX {
-                count(&mut deaths, Starting { phase: died, ..starting("a") });
+                count(&mut deaths, StartAttempt { phase: died, ..starting("a") });
             }
             deaths["bomb"].why_skipped(Some("a"), tried)
         };

@@ -8,7 +8,7 @@ use super::{
     discover::{Candidate, DiscoverError, discover},
     folder_permissions::warn_of_other_writers,
     inspect,
-    late_library::{LateLibrary, LoadOutcome},
+    pending_library::{LoadOutcome, PendingLibrary},
 };
 use gateway_config::Config;
 use std::{
@@ -38,7 +38,7 @@ pub struct FolderChanges {
     /// Of the files that are new, have changed, or were refused the last time.
     pub outcomes: Vec<LoadOutcome>,
     /// Those that still load.
-    pub late: Vec<LateLibrary>,
+    pub pending: Vec<PendingLibrary>,
     /// The plugins whose files are not there any more.
     pub removed: Vec<String>,
 }
@@ -97,14 +97,14 @@ impl PluginFolder {
         if self.files.is_empty() || !candidates.is_empty() {
             warn_of_other_writers(&self.path, &candidates);
         }
-        let (mut outcomes, mut late) = (Vec::new(), Vec::new());
+        let (mut outcomes, mut pending) = (Vec::new(), Vec::new());
         for candidate in candidates {
             match self.read(candidate, config) {
                 Ok(outcome) => outcomes.push(outcome),
-                Err(library) => late.push(library),
+                Err(library) => pending.push(library),
             }
         }
-        let waiting = std::mem::take(&mut late);
+        let waiting = std::mem::take(&mut pending);
         let mut until = Instant::now() + LAST_PATIENCE;
         for library in waiting {
             let patience = library.elapsed() + until.saturating_duration_since(Instant::now());
@@ -113,11 +113,11 @@ impl PluginFolder {
                     outcomes.push(outcome);
                     until = Instant::now() + LAST_PATIENCE;
                 }
-                Err(library) => late.push(library),
+                Err(library) => pending.push(library),
             }
         }
         sort(&mut outcomes);
-        Ok(FolderChanges { outcomes, late, removed })
+        Ok(FolderChanges { outcomes, pending, removed })
     }
 
     /// Whether there is a file that the plugin could be loaded from.
@@ -140,11 +140,11 @@ impl PluginFolder {
     }
 
     /// What became of a file, or its library that still loads: that is not begun again while the file is the same.
-    fn read(&mut self, candidate: Candidate, config: &Config) -> Result<LoadOutcome, LateLibrary> {
+    fn read(&mut self, candidate: Candidate, config: &Config) -> Result<LoadOutcome, PendingLibrary> {
         // Before the content, so that a change meanwhile is found the next time.
         let identity = FileIdentity::of(&candidate.path);
         let (plugin, file_name) = (candidate.name().to_owned(), candidate.file_name.clone());
-        let read = match LateLibrary::begin(candidate, config) {
+        let read = match PendingLibrary::begin(candidate, config) {
             Ok(library) => library.end_within(PATIENCE),
             Err(refused) => Ok(Err(refused)),
         };
@@ -156,8 +156,8 @@ impl PluginFolder {
 
 /// Reads, checks and loads every library of the folder; the outcomes are in the order of their names.
 pub fn load_folder(config: &Config) -> Result<Vec<LoadOutcome>, DiscoverError> {
-    let FolderChanges { mut outcomes, late, .. } = PluginFolder::of(config)?.changes(config, None)?;
-    outcomes.extend(late.into_iter().map(LateLibrary::wait_blocking));
+    let FolderChanges { mut outcomes, pending, .. } = PluginFolder::of(config)?.changes(config, None)?;
+    outcomes.extend(pending.into_iter().map(PendingLibrary::wait_blocking));
     sort(&mut outcomes);
     Ok(outcomes)
 }

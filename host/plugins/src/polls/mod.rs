@@ -1,13 +1,13 @@
 //! Where plugins' code runs on the serving threads: how much of it at a time, since when, and what if it does not return.
 //!
 //! The rule: at most [`polls_max`] polls of one plugin run at a time, and there is one serving thread more. A poll publishes its
-//! place for the watchdog without a lock, an allocation or a look at the clock.
+//! operation for the watchdog without a lock, an allocation or a look at the clock.
 
 mod detached;
 mod in_host;
 mod in_other_plugins;
 mod lost_threads;
-mod place;
+mod operation_registry;
 mod plugin_value;
 mod poll_gate;
 mod reaper;
@@ -18,12 +18,12 @@ pub use detached::{CallEnd, DetachedCall};
 pub use in_host::in_host;
 pub use in_other_plugins::in_other_plugins;
 pub use lost_threads::{detached_threads_lost, threads_lost};
-pub(crate) use place::BACKGROUND_TASK;
-pub use place::{PlaceId, ThreadHolder, place_name, register};
+pub(crate) use operation_registry::BACKGROUND_TASK;
+pub use operation_registry::{OperationNumber, ThreadHolder, operation_name, register};
 pub use plugin_value::{PluginCall, PluginValue};
 pub use poll_gate::{GateClosed, PollGate};
-pub use thread_slot::{HostFrame, UnwatchedFrame, current_place};
-pub use watchdog::{THREAD_LIMIT, ThreadWatchdog, has_spare_threads, running_places, set_spare_threads};
+pub use thread_slot::{HostFrame, UnwatchedFrame, current_operation};
+pub use watchdog::{THREAD_LIMIT, ThreadWatchdog, has_spare_threads, running_operations, set_spare_threads};
 
 use std::{num::NonZeroUsize, sync::LazyLock, thread};
 

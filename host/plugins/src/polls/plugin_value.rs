@@ -1,7 +1,7 @@
 //! Futures and streams of a plugin, polled and dropped within its bounds.
 
 use super::{
-    place::PlaceId,
+    operation_registry::OperationNumber,
     poll_gate::{Admission, GateClosed, PollGate, Ticket},
 };
 use std::{
@@ -14,17 +14,17 @@ use std::{
 pub struct PluginValue<T: Send + 'static, G: Deref<Target = PollGate>> {
     value: Option<T>,
     gate: G,
-    place: PlaceId,
+    operation: OperationNumber,
     ticket: Ticket,
 }
 
 impl<T: Send + 'static, G: Deref<Target = PollGate>> PluginValue<T, G> {
-    pub fn new(gate: G, place: PlaceId, value: T) -> Self {
-        Self { value: Some(value), gate, place, ticket: Ticket::default() }
+    pub fn new(gate: G, operation: OperationNumber, value: T) -> Self {
+        Self { value: Some(value), gate, operation, ticket: Ticket::default() }
     }
 
-    const fn empty(gate: G, place: PlaceId) -> Self {
-        Self { value: None, gate, place, ticket: Ticket::NONE }
+    const fn empty(gate: G, operation: OperationNumber) -> Self {
+        Self { value: None, gate, operation, ticket: Ticket::NONE }
     }
 
     /// Runs `poll` when there is room for one more poll of the plugin.
@@ -33,7 +33,7 @@ impl<T: Send + 'static, G: Deref<Target = PollGate>> PluginValue<T, G> {
         context: &mut Context<'_>,
         poll: impl FnOnce(&mut Option<T>, &mut Context<'_>) -> Poll<R>,
     ) -> Poll<Result<R, GateClosed>> {
-        match self.gate.admit(self.place, &mut self.ticket, context.waker()) {
+        match self.gate.admit(self.operation, &mut self.ticket, context.waker()) {
             Admission::Entered(_entered) => poll(&mut self.value, context).map(Ok),
             Admission::Waits => Poll::Pending,
             Admission::Closed => Poll::Ready(Err(GateClosed)),
@@ -46,10 +46,10 @@ impl<T: Send + 'static, G: Deref<Target = PollGate>> Drop for PluginValue<T, G> 
     fn drop(&mut self) {
         self.gate.cancel(&mut self.ticket);
         let Some(value) = self.value.take() else { return };
-        let entered = if self.gate.is_closed() { None } else { self.gate.try_enter(self.place) };
+        let entered = if self.gate.is_closed() { None } else { self.gate.try_enter(self.operation) };
         match entered {
             Some(_entered) => drop(value),
-            None => self.gate.reaper.drop_later(self.place, value),
+            None => self.gate.reaper.drop_later(self.operation, value),
         }
     }
 }
@@ -61,8 +61,8 @@ pub struct PluginCall<M, F: Send + 'static, G: Deref<Target = PollGate>> {
 }
 
 impl<M: FnOnce() -> F, F: Future + Send + Unpin + 'static, G: Deref<Target = PollGate>> PluginCall<M, F, G> {
-    pub const fn new(gate: G, place: PlaceId, begin: M) -> Self {
-        Self { begin: Some(begin), future: PluginValue::empty(gate, place) }
+    pub const fn new(gate: G, operation: OperationNumber, begin: M) -> Self {
+        Self { begin: Some(begin), future: PluginValue::empty(gate, operation) }
     }
 }
 

@@ -4,7 +4,7 @@
 //! that nobody waits while there is room. Without a queue, a poll costs two atomic operations and no lock.
 
 use super::{
-    place::PlaceId,
+    operation_registry::OperationNumber,
     polls_max,
     reaper::Reaper,
     thread_slot::{PollRoom, is_inside, pop, push},
@@ -37,7 +37,7 @@ struct Queue {
     waiting: VecDeque<(u64, Waker)>,
 }
 
-/// The place of one future in the queue, if it ever waited.
+/// The position of one future in the queue, if it ever waited.
 #[derive(Default)]
 pub(super) struct Ticket(Option<u64>);
 
@@ -46,14 +46,14 @@ impl Ticket {
 }
 
 pub(super) enum Admission<'a> {
-    Entered(Entered<'a>),
+    Entered(PollGuard<'a>),
     /// The waker is called when there is room.
     Waits,
     Closed,
 }
 
 /// A poll that runs.
-pub(super) struct Entered<'a> {
+pub(super) struct PollGuard<'a> {
     gate: &'a PollGate,
     /// A poll inside of another one of the same plugin on the same thread takes no room.
     takes_room: bool,
@@ -94,12 +94,12 @@ impl PollGate {
         self.is_closed.load(SeqCst)
     }
 
-    pub(super) fn admit(&self, place: PlaceId, ticket: &mut Ticket, waker: &Waker) -> Admission<'_> {
+    pub(super) fn admit(&self, operation: OperationNumber, ticket: &mut Ticket, waker: &Waker) -> Admission<'_> {
         loop {
             if self.is_closed() {
                 return Admission::Closed;
             }
-            if let Some(entered) = self.try_enter(place) {
+            if let Some(entered) = self.try_enter(operation) {
                 self.forget(ticket);
                 return Admission::Entered(entered);
             }
@@ -112,14 +112,14 @@ impl PollGate {
     }
 
     /// Enters if there is room, also when the gate is closed.
-    pub(super) fn try_enter(&self, place: PlaceId) -> Option<Entered<'_>> {
+    pub(super) fn try_enter(&self, operation: OperationNumber) -> Option<PollGuard<'_>> {
         let has_room = |running: usize| (running < self.max).then_some(running + 1);
         let takes_room = self.running.fetch_update(SeqCst, SeqCst, has_room).is_ok();
         if !takes_room && !is_inside(self.number) {
             return None;
         }
-        push(self.number, place);
-        Some(Entered { gate: self, takes_room })
+        push(self.number, operation);
+        Some(PollGuard { gate: self, takes_room })
     }
 
     fn enqueue(&self, ticket: &mut Ticket, waker: &Waker) {
@@ -185,7 +185,7 @@ impl PollRoom for PollGate {
     }
 }
 
-impl Drop for Entered<'_> {
+impl Drop for PollGuard<'_> {
     fn drop(&mut self) {
         pop();
         if self.takes_room {
@@ -200,7 +200,7 @@ mod tests {
     use futures_util::task::{ArcWake, waker};
     use std::sync::Arc;
 
-    const PLACE: PlaceId = PlaceId(1);
+    const OPERATION: OperationNumber = OperationNumber(1);
 
     #[derive(Default)]
     struct Calls(AtomicUsize);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     fn is_admitted(gate: &PollGate, ticket: &mut Ticket, calls: &Arc<Calls>) -> bool {
-        matches!(gate.admit(PLACE, ticket, &waker(calls.clone())), Admission::Entered(_))
+        matches!(gate.admit(OPERATION, ticket, &waker(calls.clone())), Admission::Entered(_))
     }
 
     #[test]
@@ -265,8 +265,8 @@ mod tests {
     #[test]
     fn a_poll_inside_of_another_one_needs_no_room() {
         let gate = PollGate::new(1);
-        let outer = gate.try_enter(PLACE);
-        let inner = gate.try_enter(PLACE);
+        let outer = gate.try_enter(OPERATION);
+        let inner = gate.try_enter(OPERATION);
         assert!(outer.is_some() && inner.is_some(), "it would wait for itself");
         drop(inner);
         assert_eq!(gate.running.load(SeqCst), 1);
@@ -283,7 +283,7 @@ mod tests {
         gate.close();
         assert_eq!(calls.0.load(SeqCst), 3);
         vacate(&gate);
-        let is_closed = |ticket: &mut Ticket| matches!(gate.admit(PLACE, ticket, Waker::noop()), Admission::Closed);
+        let is_closed = |ticket: &mut Ticket| matches!(gate.admit(OPERATION, ticket, Waker::noop()), Admission::Closed);
         assert!(tickets.iter_mut().all(is_closed));
     }
 }

@@ -1,6 +1,6 @@
 //! Drops a plugin's values on a thread of its own, where it may hang.
 
-use super::{place::PlaceId, thread_slot::UnwatchedFrame};
+use super::{operation_registry::OperationNumber, thread_slot::UnwatchedFrame};
 use std::{
     sync::{
         OnceLock,
@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-type Value = (PlaceId, Box<dyn Send>);
+type Value = (OperationNumber, Box<dyn Send>);
 
 /// One thread per plugin, started when there is something to drop.
 #[derive(Default)]
@@ -17,8 +17,8 @@ pub struct Reaper(OnceLock<Option<Sender<Value>>>);
 
 impl Reaper {
     /// A value that cannot be handed over is leaked: its drop must not run on a serving thread.
-    pub fn drop_later(&self, place: PlaceId, value: impl Send + 'static) {
-        let value: Value = (place, Box::new(value));
+    pub fn drop_later(&self, operation: OperationNumber, value: impl Send + 'static) {
+        let value: Value = (operation, Box::new(value));
         match self.0.get_or_init(start) {
             Some(thread) => {
                 if let Err(refused) = thread.send(value) {
@@ -33,8 +33,8 @@ impl Reaper {
 fn start() -> Option<Sender<Value>> {
     let (sender, values) = channel::<Value>();
     let drop_each = move || {
-        for (place, value) in values {
-            let _frame = UnwatchedFrame::enter(place);
+        for (operation, value) in values {
+            let _frame = UnwatchedFrame::enter(operation);
             drop(value);
         }
     };

@@ -1,8 +1,8 @@
-//! What each thread runs now: the innermost place of a plugin, and since which tick of the watchdog.
+//! What each thread runs now: the innermost operation of a plugin, and since which tick of the watchdog.
 //!
-//! The rule: time that a place spends in another one, or in the gateway, is not its own.
+//! The rule: time that an operation spends in another one, or in the gateway, is not its own.
 
-use super::place::PlaceId;
+use super::operation_registry::OperationNumber;
 use crate::crash_record;
 use parking_lot::Mutex;
 use std::{
@@ -27,7 +27,7 @@ pub(super) struct ThreadSlot {
     callers: Mutex<Vec<Caller>>,
 }
 
-/// Place in the upper half, tick in the lower one; 0 outside of plugins. It lies in memory that outlives the process, if there is.
+/// Operation in the upper half, tick in the lower one; 0 outside of plugins. It lies in memory that outlives the process, if there is.
 enum SlotWord {
     Own(AtomicU64),
     Recorded { number: usize, value: &'static AtomicU64 },
@@ -67,10 +67,10 @@ impl Drop for SlotWord {
 }
 
 impl ThreadSlot {
-    pub(super) fn now(&self) -> Option<(PlaceId, u32)> {
+    pub(super) fn now(&self) -> Option<(OperationNumber, u32)> {
         let value = self.value().load(Relaxed);
-        let (place, since) = (PlaceId(u32::try_from(value >> 32).unwrap_or_default()), low_half(value));
-        (place != PlaceId::HOST).then_some((place, since))
+        let (operation, since) = (OperationNumber(u32::try_from(value >> 32).unwrap_or_default()), low_half(value));
+        (operation != OperationNumber::HOST).then_some((operation, since))
     }
 
     const fn value(&self) -> &AtomicU64 {
@@ -99,7 +99,7 @@ impl ThreadSlot {
     }
 
     fn publish(&self, frame: Option<&Frame>) {
-        let value = frame.map_or(0, |frame| (u64::from(frame.place.0) << 32) | u64::from(frame.since));
+        let value = frame.map_or(0, |frame| (u64::from(frame.operation.0) << 32) | u64::from(frame.since));
         self.value().store(value, Relaxed);
     }
 }
@@ -112,7 +112,7 @@ fn low_half(value: u64) -> u32 {
 struct Frame {
     /// Whose it is, by the number of the gate; 0 for the gateway.
     gate: u64,
-    place: PlaceId,
+    operation: OperationNumber,
     since: u32,
 }
 
@@ -135,9 +135,9 @@ pub(super) fn is_inside(gate: u64) -> bool {
     FRAMES.with(|frames| frames.stack.borrow().iter().any(|frame| frame.gate == gate))
 }
 
-pub(super) fn push(gate: u64, place: PlaceId) {
+pub(super) fn push(gate: u64, operation: OperationNumber) {
     FRAMES.with(|frames| {
-        let frame = Frame { gate, place, since: TICK.load(Relaxed) };
+        let frame = Frame { gate, operation, since: TICK.load(Relaxed) };
         frames.slot.publish(Some(&frame));
         frames.stack.borrow_mut().push(frame);
     });
@@ -183,10 +183,10 @@ impl Drop for CallerFrame {
     }
 }
 
-/// The place of the plugin's code that runs on this thread now, if any does.
-pub fn current_place() -> Option<PlaceId> {
-    let innermost = FRAMES.with(|frames| frames.stack.borrow().last().map(|frame| frame.place));
-    innermost.filter(|place| *place != PlaceId::HOST)
+/// The operation of the plugin's code that runs on this thread now, if any does.
+pub fn current_operation() -> Option<OperationNumber> {
+    let innermost = FRAMES.with(|frames| frames.stack.borrow().last().map(|frame| frame.operation));
+    innermost.filter(|operation| *operation != OperationNumber::HOST)
 }
 
 /// Code of a plugin that may take its time: blocking work, `stop`, a last drop. If it ends the process, the next start names it. The
@@ -197,9 +197,9 @@ pub struct UnwatchedFrame {
 }
 
 impl UnwatchedFrame {
-    pub fn enter(place: PlaceId) -> Self {
+    pub fn enter(operation: OperationNumber) -> Self {
         let slot = ThreadSlot::default();
-        slot.publish(Some(&Frame { gate: 0, place, since: 0 }));
+        slot.publish(Some(&Frame { gate: 0, operation, since: 0 }));
         Self { _slot: slot }
     }
 }
@@ -209,7 +209,7 @@ pub struct HostFrame(());
 
 impl HostFrame {
     pub fn enter() -> Self {
-        push(0, PlaceId::HOST);
+        push(0, OperationNumber::HOST);
         Self(())
     }
 }
@@ -226,41 +226,41 @@ mod tests {
     use super::*;
 
     /// What this thread publishes; the ticks of other tests do not matter: `since` is compared with a tick of before.
-    fn published() -> Option<PlaceId> {
-        FRAMES.with(|frames| frames.slot.now().map(|(place, _)| place))
+    fn published() -> Option<OperationNumber> {
+        FRAMES.with(|frames| frames.slot.now().map(|(operation, _)| operation))
     }
 
     #[test]
     fn a_thread_publishes_the_innermost_place() {
         assert_eq!(published(), None);
-        push(1, PlaceId(7));
-        assert_eq!(published(), Some(PlaceId(7)));
-        push(2, PlaceId(8));
-        assert_eq!((published(), is_inside(1), is_inside(3)), (Some(PlaceId(8)), true, false));
+        push(1, OperationNumber(7));
+        assert_eq!(published(), Some(OperationNumber(7)));
+        push(2, OperationNumber(8));
+        assert_eq!((published(), is_inside(1), is_inside(3)), (Some(OperationNumber(8)), true, false));
         {
             let _host = HostFrame::enter();
             assert_eq!(published(), None, "time in the gateway is nobody's");
         }
         pop();
-        assert_eq!((published(), is_inside(2)), (Some(PlaceId(7)), false));
+        assert_eq!((published(), is_inside(2)), (Some(OperationNumber(7)), false));
         pop();
         assert_eq!(published(), None);
     }
 
     #[test]
     fn the_watchdog_does_not_see_code_that_may_take_its_time() {
-        let place = PlaceId(u32::MAX);
-        let frame = UnwatchedFrame::enter(place);
-        assert_eq!(frame._slot.now(), Some((place, 0)), "the crash record does");
-        let is_seen = SLOTS.lock().iter().filter_map(|slot| slot.now()).any(|(seen, _)| seen == place);
-        assert!(!is_seen && published().is_none() && current_place().is_none());
+        let operation = OperationNumber(u32::MAX);
+        let frame = UnwatchedFrame::enter(operation);
+        assert_eq!(frame._slot.now(), Some((operation, 0)), "the crash record does");
+        let is_seen = SLOTS.lock().iter().filter_map(|slot| slot.now()).any(|(seen, _)| seen == operation);
+        assert!(!is_seen && published().is_none() && current_operation().is_none());
     }
 
     #[test]
     fn time_in_an_inner_place_is_not_the_outer_ones() {
-        push(1, PlaceId(7));
+        push(1, OperationNumber(7));
         let since = FRAMES.with(|frames| frames.slot.now()).unwrap().1;
-        push(2, PlaceId(8));
+        push(2, OperationNumber(8));
         TICK.fetch_add(30, Relaxed);
         pop();
         let shifted = FRAMES.with(|frames| frames.slot.now()).unwrap().1;

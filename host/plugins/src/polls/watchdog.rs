@@ -2,7 +2,7 @@
 
 use super::{
     lost_threads::{ThreadCounts, set_in_polls},
-    place::{self, PlaceId},
+    operation_registry::{self, OperationNumber},
     thread_slot::{SLOTS, TICK, ThreadSlot},
 };
 use std::{
@@ -19,10 +19,15 @@ pub const THREAD_LIMIT: Duration = Duration::from_secs(1);
 /// Threads that can still take the place of lost ones.
 static SPARE: AtomicUsize = AtomicUsize::new(0);
 
-/// What threads run at this moment: plugin and place.
-pub fn running_places() -> Vec<(Arc<str>, Arc<str>)> {
-    let running: Vec<PlaceId> = SLOTS.lock().iter().filter_map(|slot| slot.now()).map(|(place, _)| place).collect();
-    running.into_iter().filter_map(place::find).map(|place| (place.plugin, place.name)).collect()
+/// What threads run at this moment: plugin and operation.
+pub fn running_operations() -> Vec<(Arc<str>, Arc<str>)> {
+    let running: Vec<OperationNumber> =
+        SLOTS.lock().iter().filter_map(|slot| slot.now()).map(|(operation, _)| operation).collect();
+    running
+        .into_iter()
+        .filter_map(operation_registry::find)
+        .map(|operation| (operation.plugin, operation.name))
+        .collect()
 }
 
 pub fn set_spare_threads(count: usize) {
@@ -38,7 +43,7 @@ pub fn has_spare_threads() -> bool {
 pub struct ThreadWatchdog {
     limit_ticks: u32,
     /// The polls that were reported and have not returned.
-    hung: Vec<(Weak<ThreadSlot>, (PlaceId, u32))>,
+    hung: Vec<(Weak<ThreadSlot>, (OperationNumber, u32))>,
 }
 
 impl ThreadWatchdog {
@@ -61,11 +66,11 @@ impl ThreadWatchdog {
         slots.retain(|slot| Arc::strong_count(slot) > 1);
         let (mut found, mut rooms) = (Vec::new(), Vec::new());
         for slot in slots.iter() {
-            let Some(poll @ (place, since)) = slot.now() else { continue };
+            let Some(poll @ (operation, since)) = slot.now() else { continue };
             let is_known = || self.hung.iter().any(|(known, _)| std::ptr::eq(known.as_ptr(), Arc::as_ptr(slot)));
             if tick.wrapping_sub(since) >= self.limit_ticks && !is_known() {
                 self.hung.push((Arc::downgrade(slot), poll));
-                found.push(place);
+                found.push(operation);
                 rooms.extend(slot.lose());
             }
         }
@@ -73,9 +78,9 @@ impl ThreadWatchdog {
         if is_changed || !found.is_empty() {
             self.count();
         }
-        for place in found.into_iter().filter_map(place::find) {
-            if let Some(holder) = place.holder.upgrade() {
-                holder.holds_thread(&place.name);
+        for operation in found.into_iter().filter_map(operation_registry::find) {
+            if let Some(holder) = operation.holder.upgrade() {
+                holder.holds_thread(&operation.name);
             }
         }
         // Who waits for room calls a plugin that is fenced by now.
@@ -85,8 +90,8 @@ impl ThreadWatchdog {
 
     fn count(&self) {
         let mut lost = ThreadCounts::new();
-        for place in self.hung.iter().filter_map(|(_, (place, _))| place::find(*place)) {
-            *lost.entry(place.plugin).or_default() += 1;
+        for operation in self.hung.iter().filter_map(|(_, (operation, _))| operation_registry::find(*operation)) {
+            *lost.entry(operation.plugin).or_default() += 1;
         }
         set_in_polls(lost);
     }
@@ -97,7 +102,7 @@ mod tests {
     use super::*;
     use crate::polls::{
         lost_threads::threads_lost,
-        place::{ThreadHolder, register},
+        operation_registry::{ThreadHolder, register},
         poll_gate::PollGate,
         thread_slot::{CallerFrame, pop, push},
     };
@@ -108,8 +113,8 @@ mod tests {
     struct RecordingHolder(Mutex<Vec<String>>);
 
     impl ThreadHolder for RecordingHolder {
-        fn holds_thread(&self, place: &str) {
-            self.0.lock().push(place.to_owned());
+        fn holds_thread(&self, operation: &str) {
+            self.0.lock().push(operation.to_owned());
         }
     }
 
@@ -117,9 +122,9 @@ mod tests {
     fn a_poll_that_does_not_return_is_reported_once_and_counted_until_it_does() {
         let holder = Arc::<RecordingHolder>::default();
         let observer: Arc<dyn ThreadHolder> = holder.clone();
-        let place = register(&"hangs".into(), "list_things", Arc::downgrade(&observer));
+        let operation = register(&"hangs".into(), "list_things", Arc::downgrade(&observer));
         let mut watchdog = ThreadWatchdog::new(THREAD_LIMIT / 4);
-        push(u64::MAX, place);
+        push(u64::MAX, operation);
         // Other tests move the same clock; the limit is reached after 4 looks at the latest.
         for _ in 0..8 {
             watchdog.look();
@@ -135,8 +140,8 @@ mod tests {
     fn a_thread_that_another_plugin_holds_is_no_room_of_the_caller() {
         let (caller, held) = (Arc::new(PollGate::new(1)), PollGate::new(1));
         let observer: Arc<dyn ThreadHolder> = Arc::<RecordingHolder>::default();
-        let place = |name: &str| register(&"calls".into(), name, Arc::downgrade(&observer));
-        let (calls, hangs) = (place("calls"), place("hangs"));
+        let operation = |name: &str| register(&"calls".into(), name, Arc::downgrade(&observer));
+        let (calls, hangs) = (operation("calls"), operation("hangs"));
         // On this thread a poll of the caller would be inside of another one.
         let has_room = || thread::scope(|scope| scope.spawn(|| caller.try_enter(calls).is_some()).join()).ok();
         let poll = caller.try_enter(calls);

@@ -218,7 +218,7 @@ async fn a_replay_by_id_has_no_limit_and_one_by_time_is_cut_at_the_newest_500() 
         }
         let mut all: Vec<i64> = Vec::new();
         loop {
-            let page = gateway.gateway().host.activity.rows_after(all.last().copied().unwrap_or(0)).await.unwrap();
+            let page = gateway.gateway().activity.rows_after(all.last().copied().unwrap_or(0)).await.unwrap();
             if page.is_empty() {
                 break;
             }

@@ -28,7 +28,7 @@ pub async fn gateways(servers: &[&ScriptedChain], change: impl Fn(Builder) -> Bu
 
 /// Waits until the gateway's polls have seen the newest block.
 pub async fn knows_head(gateway: &TestGateway, chain: &ScriptedChain) {
-    let main = gateway.gateway().host.chains.main().unwrap().clone();
+    let main = gateway.gateway().chains.main().unwrap().clone();
     TestGateway::eventually(PATIENCE, "the newest block is known", || async {
         let head = main.live_head();
         head.is_some_and(|head| head.number == chain.head() && Some(head.hash.0) == chain.head_hash())

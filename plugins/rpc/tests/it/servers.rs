@@ -83,7 +83,7 @@ async fn what_hangs_for_the_public_delays_nothing_of_the_gateways_own() {
                 knows_head(&gateway, &chain).await;
             }
             assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
-            let main = gateway.gateway().host.chains.main().unwrap();
+            let main = gateway.gateway().chains.main().unwrap();
             assert!(main.account(alloy_primitives::Address::ZERO).await.is_ok(), "the journal's requests are answered");
         };
         let (answers, ()) = futures_util::future::join(hanging, meanwhile).await;

@@ -61,7 +61,7 @@ async fn a_job_that_was_overtaken_writes_nothing() {
         publish(&gateway, 1).await;
         let shown = signed(&gateway, 1).await;
         let before = audit(&gateway).await;
-        gateway.gateway().host.database.execute_batch(overtaking(gateway.dialect())).await.unwrap();
+        gateway.gateway().database.execute_batch(overtaking(gateway.dialect())).await.unwrap();
         publish(&gateway, 1).await;
         let tokens = async || gateway.rows("SELECT token FROM transparency_origins").await;
         let earlier = tokens().await;
@@ -73,7 +73,7 @@ async fn a_job_that_was_overtaken_writes_nothing() {
         assert_eq!(gateway.rows("SELECT count(*) FROM transparency_leaves").await, ["Int(1)"]);
         assert_eq!(checkpoint(&gateway).await, shown);
         let table = if gateway.dialect() == "sqlite" { "" } else { " ON transparency_origins" };
-        gateway.gateway().host.database.execute_batch(&format!("DROP TRIGGER overtaken{table}")).await.unwrap();
+        gateway.gateway().database.execute_batch(&format!("DROP TRIGGER overtaken{table}")).await.unwrap();
         signed(&gateway, 2).await;
         audit(&gateway).await.continues(&before.checkpoint);
         close(gateway).await;

@@ -5,7 +5,7 @@ use anyhow::{Result, anyhow};
 use clap::Parser as _;
 use gateway::Gateway;
 use gateway::dispatch::within;
-use gateway::routes::{Found, Route};
+use gateway::routes::{Route, RouteLookup};
 use gateway_cli::Cli;
 use gateway_clock::Clock;
 use gateway_config::Config;
@@ -50,7 +50,8 @@ pub async fn serve(handler: Handler) -> Result<()> {
 
 async fn answer(gateway: &Arc<Gateway>, handler: Handler, request: Request<RequestBody>) -> Response<Body> {
     if handler == Handler::Own
-        && let Found::Route { route, params } = gateway.dispatcher.routes.find(request.method(), request.uri().path())
+        && let RouteLookup::Found { route, params } =
+            gateway.dispatcher.routes.find(request.method(), request.uri().path())
         && route.spec.operation == OPERATION
         && let Some(response) = greet(gateway, &route, &params, &request).await
     {

@@ -2,7 +2,7 @@
 
 use super::{act, full_gateway, modules, pages::Pages, with_dependents};
 use crate::all_plugins::chain;
-use gateway::{lifecycle::Action, routes::Found};
+use gateway::{lifecycle::OperatorAction, routes::RouteLookup};
 use http::Method;
 use plugin_testing::{TestGateway, Value};
 use std::collections::BTreeSet;
@@ -41,7 +41,8 @@ async fn assert_served(gateway: &TestGateway, when: &str) {
     if found.remove("/api/log") {
         found.insert("/api/log/checkpoint".to_owned());
     }
-    let is_dead = |path: &&String| matches!(routes.find(&Method::GET, &path.replace(['{', '}'], "")), Found::Nothing);
+    let is_dead =
+        |path: &&String| matches!(routes.find(&Method::GET, &path.replace(['{', '}'], "")), RouteLookup::NotFound);
     let dead: Vec<&String> = found.iter().filter(is_dead).collect();
     assert!(dead.is_empty(), "{when}: {dead:?}");
 }
@@ -58,11 +59,11 @@ async fn no_answer_names_a_route_that_nobody_serves() {
             let name = plugin_testing::manifest(module).name;
             let gone = with_dependents(&name);
             for other in &gone {
-                assert!(act(&gateway, Action::Disable, other).await.is_reached);
+                assert!(act(&gateway, OperatorAction::Disable, other).await.is_reached);
             }
             assert_served(&gateway, &format!("without {name}")).await;
             for other in gone.iter().rev() {
-                assert!(act(&gateway, Action::Enable, other).await.is_reached);
+                assert!(act(&gateway, OperatorAction::Enable, other).await.is_reached);
             }
         }
         gateway.stop().await;

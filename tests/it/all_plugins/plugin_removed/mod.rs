@@ -15,7 +15,7 @@ use super::{
     chain,
 };
 use diff::Parts;
-use gateway::lifecycle::{Action, Outcome};
+use gateway::lifecycle::{OperateOutcome, OperatorAction};
 use gateway_plugins::PluginState;
 use pages::Pages;
 use plugin_api::{
@@ -159,7 +159,7 @@ async fn parts(gateway: &TestGateway, pages: &Pages) -> Parts {
     }
 }
 
-async fn act(gateway: &TestGateway, action: Action, name: &str) -> Outcome {
+async fn act(gateway: &TestGateway, action: OperatorAction, name: &str) -> OperateOutcome {
     gateway.gateway().plugins.operate(action, name, "the test").await.unwrap()
 }
 
@@ -183,19 +183,19 @@ async fn an_operator_switches_off_any_plugin_and_what_it_contributed_is_gone() {
         for name in manifests().into_iter().map(|manifest| manifest.name) {
             let gone = with_dependents(&name);
             if gone.len() > 1 {
-                let refused = act(&gateway, Action::Disable, &name).await;
+                let refused = act(&gateway, OperatorAction::Disable, &name).await;
                 let reason = &refused.report.reason;
                 assert!(!refused.is_reached && refused.report.state == PluginState::Serving, "{name}: {reason}");
                 assert!(reason.contains("requires it: disable that first"), "{name}: {reason}");
                 assert!(gone.iter().any(|dependent| reason.contains(dependent)), "{name}: {reason}");
             }
             for plugin in &gone {
-                assert!(act(&gateway, Action::Disable, plugin).await.is_reached, "{plugin}");
+                assert!(act(&gateway, OperatorAction::Disable, plugin).await.is_reached, "{plugin}");
             }
             parts.without(&full, &gone).assert_are(&Pages::read(&gateway).await, &format!("without {name}"));
             // The next comparison, and the last one, check that the plugins have all their records again.
             for plugin in gone.iter().rev() {
-                assert!(act(&gateway, Action::Enable, plugin).await.is_reached, "{plugin}");
+                assert!(act(&gateway, OperatorAction::Enable, plugin).await.is_reached, "{plugin}");
             }
         }
         full.assert_are(&Pages::read(&gateway).await, "with every plugin again");

@@ -1,30 +1,30 @@
 //! Starts that take long, each waited for in the background.
 
 use super::{construction::Construction, registry::InactiveReason};
-use gateway_plugins::{LateLibrary, LoadOutcome, OwnedObject};
+use gateway_plugins::{LoadOutcome, OwnedObject, PendingLibrary};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// What a start waits for.
-pub enum LateStart {
-    Library(LateLibrary),
+pub enum PendingStart {
+    Library(PendingLibrary),
     Construction(Construction),
 }
 
 /// How it ended.
-pub enum EndedStart {
+pub enum CompletedStart {
     Library(LoadOutcome),
     Construction(Construction, Result<OwnedObject, InactiveReason>),
 }
 
 #[derive(Default)]
-pub struct LateStarts {
+pub struct PendingStarts {
     ended: watch::Sender<u64>,
     /// The gateway stops.
     given_up: CancellationToken,
 }
 
-impl LateStarts {
+impl PendingStarts {
     /// Of the time when the next one ends.
     pub fn subscribe(&self) -> watch::Receiver<u64> {
         self.ended.subscribe()
@@ -44,13 +44,13 @@ impl LateStarts {
     }
 }
 
-impl LateStart {
-    pub async fn end(self) -> EndedStart {
+impl PendingStart {
+    pub async fn end(self) -> CompletedStart {
         match self {
-            Self::Library(library) => EndedStart::Library(library.wait().await),
+            Self::Library(library) => CompletedStart::Library(library.wait().await),
             Self::Construction(construction) => {
                 let object = construction.end().await;
-                EndedStart::Construction(construction, object)
+                CompletedStart::Construction(construction, object)
             }
         }
     }

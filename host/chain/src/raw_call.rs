@@ -3,14 +3,11 @@
 //! The rule: they delay nothing else and decide about no server. They have connections and a bound of their own, and their
 //! failures are no part of a server's health; what the gateway knows of the servers' health chooses among them.
 
-mod client;
-mod identity;
-mod server_secrets;
-
-pub use client::RawClient;
-
-use super::{Chain, chains::Chains};
-use client::{RawFailure, RawResult};
+use super::{
+    Chain,
+    chains::Chains,
+    raw_client::{RawFailure, RawResult},
+};
 use plugin_api::{
     abi::HostError,
     host::decode_call,

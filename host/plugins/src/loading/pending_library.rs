@@ -22,7 +22,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 const TRIAL_AND_LOAD_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// A library whose code has not returned yet.
-pub struct LateLibrary {
+pub struct PendingLibrary {
     pub name: String,
     call: DetachedCall<LoadOutcome>,
 }
@@ -52,7 +52,7 @@ impl LoadRequest {
     }
 }
 
-impl LateLibrary {
+impl PendingLibrary {
     pub(super) fn begin(candidate: Candidate, config: &Config) -> Result<Self, Box<PluginReport>> {
         let name = candidate.name().to_owned();
         let pin = config.plugins.settings(&name).sha256;
