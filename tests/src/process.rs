@@ -226,6 +226,15 @@ impl GatewayProcess {
         self.signal("TERM")
     }
 
+    /// Lets it stand still, as a machine does that is suspended, until [`Self::resume`].
+    pub fn suspend(&self) -> Result<()> {
+        self.signal("STOP")
+    }
+
+    pub fn resume(&self) -> Result<()> {
+        self.signal("CONT")
+    }
+
     /// Stops it by SIGTERM; an error when it takes longer than `limit`.
     pub async fn terminate(&mut self, limit: Duration) -> Result<ExitStatus> {
         self.sigterm()?;

@@ -24,7 +24,7 @@ use gateway_config::{Config, DatabaseTarget, Synchronous};
 use gateway_egress::{Egress, EgressSettings, Resolver, SystemResolver};
 use gateway_envelope::Brand;
 use gateway_indexer::{IndexerContext, Indexes};
-use gateway_jobs::{Jitter, JobRunner, JobStore};
+use gateway_jobs::{Jitter, JobRunner, JobStore, LEASE};
 use gateway_plugins::{
     ActivePlugins, AuthorRecords, ContributionCache, FenceRequest, HostContext, IntervalClock, LoadOutcome,
     PluginPresences,
@@ -344,6 +344,7 @@ fn job_runner(config: &Config, host: &HostContext) -> JobRunner {
         holder: uuid::Uuid::now_v7().to_string().into(),
         // Jitter spreads the load of many gateways; a test's manual clock needs none.
         jitter: if matches!(host.clock, Clock::System) { Jitter::Random } else { Jitter::None },
+        lease: LEASE,
         drain_timeout: Duration::from_millis(config.http.drain_timeout_ms),
     }
 }
