@@ -6,7 +6,6 @@ use super::*;
 use gateway_jobs::RunLease;
 use gateway_storage::{Isolation, StorageError, Transaction};
 use rstest::rstest;
-use std::sync::Arc;
 use tokio::sync::Mutex;
 
 const OVER: &str = "UPDATE host_job_runs SET lease_until_ms = 0";
