@@ -41,7 +41,9 @@ async fn what_a_suspended_gateway_followed_is_delivered_by_another_one_and_once(
     suspended.resume().unwrap();
     assert_eq!(message(&site, &Wallet::new(11), "afterwards").await.status, 201);
     TestGateway::eventually(TAKEN_OVER, "that goes on", async || delivered(2).await).await;
-    let is_stopped = async || first.log().contains("another gateway has taken its lease");
+    // On a slow machine the run ends by itself before it is stopped.
+    let said = ["another gateway has taken its lease", "a run ended without its lease"];
+    let is_stopped = async || said.iter().any(|said| first.log().contains(said));
     TestGateway::eventually(LIMIT, "its run is stopped", is_stopped).await;
     let calls: Vec<usize> = heard(&endpoint).await.values().map(Vec::len).collect();
     assert_eq!(calls, [1, 1], "each is delivered once");
