@@ -5,7 +5,7 @@
 use crate::{
     all_plugins::{
         Call, Payload, Request, assert_no_faults, calls, chain, modules,
-        refusals::{Refusal, refusals},
+        refusals::{RefusedCall, refusals},
         send, setup, start_with_content,
     },
     e2e::Site,
@@ -262,7 +262,7 @@ async fn every_operation_is_served_and_refused_as_it_declares() {
         }
     }
     let mut wrong = Vec::new();
-    for Refusal { call, status, code } in refusals(Clock::System.now_s()) {
+    for RefusedCall { call, status, code } in refusals(Clock::System.now_s()) {
         let answer = send(&site, &call.request(next_s())).await;
         recorder.record(call.operation, &answer);
         if (answer.status, answer.json()["code"].as_str()) != (status, Some(code)) {

@@ -65,7 +65,7 @@ async fn run(engine: Engine, mut dice: Dice) {
         // A random moment is what is tested.
         tokio::time::sleep(Duration::from_millis(dice.below(1500))).await;
         gateway.kill().await.unwrap();
-        // On PostgreSQL another gateway takes over a job after 90 s, which other tests wait for.
+        // On PostgreSQL another gateway takes over a job after 10 s, which other tests wait for.
         execute(&setup, "UPDATE host_job_runs SET lease_holder = NULL, lease_until_ms = NULL".to_owned()).await;
         // While nobody mines, and nothing that was final: the transactions of these blocks wait again.
         highest = highest.max(chain.head());

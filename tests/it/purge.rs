@@ -114,3 +114,25 @@ async fn a_plugin_that_another_gateway_runs_is_not_purged() {
         running.stop().await;
     }
 }
+
+/// The database's clock decides: that of the test's gateways stands still.
+#[tokio::test]
+async fn a_plugin_whose_job_another_gateway_runs_is_not_purged() {
+    for running in left_behind().await {
+        let gateway = running.gateway();
+        let held = |left_ms: i64| {
+            let until_ms = gateway_clock::Clock::System.now_ms() + left_ms;
+            format!(
+                "DELETE FROM host_job_runs; INSERT INTO host_job_runs (plugin, job, schedule, next_run_ms, lease_holder, \
+                 lease_until_ms) VALUES ('agents', 'probe_cards', 'every 60 s', 0, 'another', {until_ms})"
+            )
+        };
+        if gateway.database.dialect() == Dialect::Postgres {
+            execute(gateway, &held(60_000)).await;
+            assert!(refused(gateway, "agents").await.starts_with("another gateway runs a job"));
+        }
+        execute(gateway, &held(-1)).await;
+        gateway.plugins.purge("agents", "the test").await.unwrap();
+        running.stop().await;
+    }
+}

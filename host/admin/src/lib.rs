@@ -69,7 +69,7 @@ impl Admin {
             let (socket, peer) = tokio::select! {
                 () = stop.cancelled() => return,
                 _ = traffic_intervals.tick() => {
-                    context.gateway.host.usage.close_traffic_interval();
+                    context.gateway.usage.close_traffic_interval();
                     continue;
                 }
                 accepted = self.listener.accept() => match accepted {

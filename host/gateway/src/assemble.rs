@@ -16,7 +16,7 @@ use gateway_clock::Clock;
 use gateway_config::Config;
 use gateway_envelope::Brand;
 use gateway_indexer::{IndexerContext, Indexes};
-use gateway_jobs::{Jitter, JobRunner};
+use gateway_jobs::{Jitter, JobRunner, LEASE};
 use gateway_plugins::{CapabilityContext, FenceRequest, IntervalClock};
 use plugin_api::manifest::Environment;
 use std::{
@@ -123,6 +123,7 @@ fn job_runner(config: &Config, capabilities: &CapabilityContext) -> JobRunner {
         // Jitter spreads the load of many gateways; a test's manual clock needs none.
         jitter: if matches!(clock, Clock::System) { Jitter::Random } else { Jitter::None },
         clock,
+        lease: LEASE,
         drain_timeout: Duration::from_millis(config.http.drain_timeout_ms),
     }
 }

@@ -1,5 +1,8 @@
 //! The gateway: routes requests to plugins, and starts, stops and contains plugins.
 
+// Futures hold the contexts of the host, whose types are nested deeply: whether they are `Send` takes more steps to prove than 128.
+#![recursion_limit = "256"]
+
 mod assemble;
 mod backups;
 mod certificate;

@@ -139,14 +139,14 @@ impl Purge<'_> {
     /// Jobs, index and transactions, and who works on them still.
     async fn add_rows_of_host(&self, plan: &mut PurgePlan) -> Result<(), StorageError> {
         let plugin = plan.plugin.clone();
-        let jobs = sql("SELECT job, coalesce(lease_until_ms, 0) FROM host_job_runs WHERE plugin = $1 ORDER BY job");
-        let jobs: Vec<(String, i64)> = self.read(jobs.bind(&plugin)).await?;
+        let jobs = sql(gateway_jobs::select_held(self.database.dialect()));
+        let jobs: Vec<(String, bool)> = self.read(jobs.bind(&plugin)).await?;
         let index = sql(
             "SELECT CASE WHEN holder IS NULL THEN 0 ELSE lease_until_ms END FROM host_chain_index WHERE plugin = $1",
         );
         let index: Vec<i64> = self.read(index.bind(&plugin)).await?;
-        let leases = jobs.iter().map(|job| job.1).chain(index.iter().copied());
-        if self.is_shared && leases.max().is_some_and(|until_ms| until_ms > self.now_ms) {
+        let is_held = jobs.iter().any(|job| job.1) || index.iter().any(|until_ms| *until_ms > self.now_ms);
+        if self.is_shared && is_held {
             plan.obstacles
                 .push("another gateway runs a job or the index of it, or did moments ago: stop that one".to_owned());
         }

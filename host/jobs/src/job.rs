@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 const NAME_BYTES_MAX: usize = 64;
 
-/// The longest time limit of a run: a gateway that dies during a run blocks the job on the others for that long.
+/// The longest time limit of a run: one that hangs keeps its job from running for that long.
 const TIMEOUT_MAX_MS: u64 = 24 * 60 * 60 * 1_000;
 
 /// Why a run failed.

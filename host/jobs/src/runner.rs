@@ -5,15 +5,17 @@
 
 use super::{
     job::{Job, JobFailure, JobSet},
+    lease::{Lease, LeaseRenewal, LostLease, RunLease},
     schedule::Jitter,
-    store::{CLOCK_SKEW_MAX_MS, FinishedRun, JobKey, JobStore, Lease},
+    store::{CLOCK_SKEW_MAX_MS, FinishedRun, JobKey, JobStore, LeaseLength},
 };
 use futures_util::{FutureExt as _, future::BoxFuture};
 use gateway_clock::Clock;
-use gateway_storage::{StorageError, sanitize_line};
+use gateway_storage::{Dialect, StorageError, sanitize_line};
 use gateway_telemetry::{Work, with_work};
 use std::{
     any::Any,
+    future::pending,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     time::{Duration, Instant},
@@ -42,6 +44,8 @@ pub struct JobRunner {
     /// Identifies this process among all gateways, past ones included: a UUID v7.
     pub holder: Arc<str>,
     pub jitter: Jitter,
+    /// How long a lease lasts that is not renewed, where several gateways share a database: [`LEASE`](crate::LEASE).
+    pub lease: Duration,
     /// How long a run may continue after it was asked to stop.
     pub drain_timeout: Duration,
 }
@@ -78,6 +82,15 @@ struct JobTask {
 enum RunOutcome {
     Completed(Result<(), JobFailure>),
     TimedOut,
+    LeaseLost(LostLease),
+}
+
+/// When a task looks at its job again.
+enum NextLook {
+    /// By the gateway's clock.
+    At(i64),
+    /// When a lease is over, which no clock of the gateway decides.
+    After(Duration),
 }
 
 impl JobTask {
@@ -86,11 +99,11 @@ impl JobTask {
         let wakes = self.runner.store.wakes_of(self.key());
         while !self.stop.is_cancelled() {
             match self.tick(&mut is_registered).await {
-                Ok(wake_ms) => {
+                Ok(next) => {
                     errors = 0;
                     self.sleep_or_stop(async {
                         tokio::select! {
-                            () = self.runner.clock.sleep_until(wake_ms) => {}
+                            () = self.sleep_until(next) => {}
                             () = wakes.notified() => {}
                         }
                     })
@@ -112,8 +125,15 @@ impl JobTask {
         }
     }
 
+    async fn sleep_until(&self, next: NextLook) {
+        match next {
+            NextLook::At(wake_ms) => self.runner.clock.sleep_until(wake_ms).await,
+            NextLook::After(wait) => tokio::time::sleep(wait).await,
+        }
+    }
+
     /// Runs the job if it is due and no other gateway runs it. Returns when to check again.
-    async fn tick(&self, is_registered: &mut bool) -> Result<i64, StorageError> {
+    async fn tick(&self, is_registered: &mut bool) -> Result<NextLook, StorageError> {
         let (store, schedule) = (&self.runner.store, &self.job.schedule);
         let now_ms = self.runner.clock.now_ms();
         if !*is_registered {
@@ -122,46 +142,65 @@ impl JobTask {
         }
         let Some(state) = store.state(self.key()).await? else {
             *is_registered = false;
-            return Ok(now_ms.saturating_add(POLL_MS));
+            return Ok(NextLook::At(now_ms.saturating_add(POLL_MS)));
         };
         if state.next_run_ms > schedule.latest_ms(now_ms.saturating_add(CLOCK_SKEW_MAX_MS)) {
             let next_ms = schedule.next_ms(now_ms, self.runner.jitter);
             store.reschedule(self.key(), state.next_run_ms, next_ms).await?;
-            return Ok(next_ms.min(now_ms.saturating_add(POLL_MS)));
+            return Ok(NextLook::At(next_ms.min(now_ms.saturating_add(POLL_MS))));
         }
         let due_ms = state.due_ms(now_ms);
         if due_ms > now_ms {
-            return Ok(due_ms.min(now_ms.saturating_add(POLL_MS)));
+            return Ok(NextLook::At(due_ms.min(now_ms.saturating_add(POLL_MS))));
         }
-        let lease = self.new_lease(now_ms);
-        if !store.claim(self.key(), &lease).await? {
-            return Ok(now_ms.saturating_add(POLL_MS));
+        let held_ms = store.held_ms(&state, &self.runner.holder, self.lease_length());
+        if held_ms > 0 {
+            return Ok(NextLook::After(Duration::from_millis(held_ms.min(POLL_MS).unsigned_abs())));
         }
-        if let Some(lost) = state.lease {
-            self.record_run("lost", &format!("its gateway ended: {}", lost.holder));
+        let lease = Lease { holder: self.runner.holder.to_string(), started_ms: now_ms };
+        let claimed = Instant::now();
+        if !store.claim(self.key(), &lease, self.lease_length()).await? {
+            return Ok(NextLook::At(now_ms.saturating_add(POLL_MS)));
         }
-        self.execute(&lease).await;
-        Ok(self.runner.clock.now_ms())
+        if let Some(lost) = state.lease_holder {
+            self.record_run("lost", &format!("its gateway ended or stalled: {lost}"));
+        }
+        self.execute(lease, claimed).await;
+        Ok(NextLook::At(self.runner.clock.now_ms()))
     }
 
-    async fn execute(&self, lease: &Lease) {
+    async fn execute(&self, lease: Lease, claimed: Instant) {
         let started = Instant::now();
-        let outcome = self.run_to_end().await;
+        let (plugin, job) = (Arc::clone(&self.plugin), Arc::clone(&self.job.name));
+        let run = Arc::new(RunLease { plugin, job, lease, dialect: self.runner.store.dialect() });
+        let outcome = self.run_to_end(&run, claimed).await;
         let labels = [("plugin", self.plugin.to_string()), ("job", self.job.name.to_string())];
         metrics::histogram!("gateway_job_duration_seconds", &labels).record(started.elapsed());
         match outcome {
-            Some(outcome) => self.finish(lease, outcome).await,
-            None => self.release(lease).await,
+            Some(outcome) => self.finish(&run.lease, outcome).await,
+            None => self.release(&run.lease).await,
         }
     }
 
-    /// Runs the job to its end or to its time limit; None when the gateway stops and the drain timeout has passed.
-    async fn run_to_end(&self) -> Option<RunOutcome> {
-        let run = with_work(Work::Job { name: self.job.name.clone() }, async { (self.run)(self.job.index).await });
+    /// Runs the job to its end, to its time limit or until its lease is lost; None when the gateway stops and the drain timeout has
+    /// passed.
+    async fn run_to_end(&self, lease: &Arc<RunLease>, claimed: Instant) -> Option<RunOutcome> {
+        let renewal = match self.renewal(lease, claimed) {
+            Some(renewal) => Some(renewal.start().await),
+            None => None,
+        };
+        let run = Arc::clone(lease).scope(async { (self.run)(self.job.index).await });
+        let run = with_work(Work::Job { name: self.job.name.clone() }, run);
         let mut run = Box::pin(AssertUnwindSafe(run).catch_unwind());
         let drain_timeout = async {
             self.stop.cancelled().await;
             tokio::time::sleep(self.runner.drain_timeout).await;
+        };
+        let lost_lease = async {
+            match renewal {
+                Some(renewal) => renewal.lost().await,
+                None => pending().await,
+            }
         };
         let outcome = tokio::select! {
             biased;
@@ -170,6 +209,7 @@ impl JobTask {
             }
             () = tokio::time::sleep(Duration::from_millis(self.job.timeout_ms)) => Some(RunOutcome::TimedOut),
             () = drain_timeout => None,
+            lost = lost_lease => Some(RunOutcome::LeaseLost(lost)),
         };
         // Dropping the future runs code of the plugin, which may panic.
         match catch_unwind(AssertUnwindSafe(move || drop(run))) {
@@ -178,15 +218,35 @@ impl JobTask {
         }
     }
 
+    /// None where nobody else can claim the lease.
+    fn renewal(&self, lease: &Arc<RunLease>, claimed: Instant) -> Option<LeaseRenewal> {
+        (lease.dialect == Dialect::Postgres).then(|| LeaseRenewal {
+            store: self.runner.store.clone(),
+            run: Arc::clone(lease),
+            length: self.runner.lease,
+            claimed,
+            run_limit: Duration::from_millis(self.job.timeout_ms).saturating_add(self.runner.drain_timeout),
+        })
+    }
+
     async fn finish(&self, lease: &Lease, outcome: RunOutcome) {
-        let (result, error) = self.result_and_error(outcome);
         let finished_ms = self.runner.clock.now_ms();
-        let run = FinishedRun {
-            finished_ms,
-            next_run_ms: self.job.schedule.next_ms(finished_ms, self.runner.jitter),
-            result,
-            error,
+        let next_run_ms = match outcome {
+            RunOutcome::LeaseLost(LostLease::Taken) => {
+                tracing::warn!(
+                    plugin = %self.plugin, job = %self.job.name,
+                    "stopped a run: another gateway has taken its lease, because this one did not renew it in time"
+                );
+                return;
+            }
+            // It is made up for.
+            RunOutcome::LeaseLost(LostLease::NotRenewed) => finished_ms,
+            RunOutcome::Completed(_) | RunOutcome::TimedOut => {
+                self.job.schedule.next_ms(finished_ms, self.runner.jitter)
+            }
         };
+        let (result, error) = self.result_and_error(outcome);
+        let run = FinishedRun { finished_ms, next_run_ms, result, error };
         self.record_run(result, run.error.as_deref().unwrap_or_default());
         self.store_result(|| self.runner.store.finish(self.key(), lease, &run)).await;
     }
@@ -232,6 +292,7 @@ impl JobTask {
                 ("panicked", format!("{message} ({location})"))
             }
             RunOutcome::TimedOut => ("timed_out", format!("dropped after {} ms", self.job.timeout_ms)),
+            RunOutcome::LeaseLost(_) => ("lost", "dropped because its lease could not be renewed".to_owned()),
         };
         (result, Some(sanitize_line(&error, ERROR_CHARS_MAX)))
     }
@@ -250,9 +311,14 @@ impl JobTask {
         tracing::warn!(plugin = %self.plugin, job = %self.job.name, %error, "the database failed a job");
     }
 
-    fn new_lease(&self, now_ms: i64) -> Lease {
-        let length_ms = i64::try_from(self.job.timeout_ms).unwrap_or(i64::MAX).saturating_add(CLOCK_SKEW_MAX_MS);
-        Lease { holder: self.runner.holder.to_string(), started_ms: now_ms, until_ms: now_ms.saturating_add(length_ms) }
+    /// Where nobody renews it, it lasts as long as a run may: it keeps a run that does not end from being joined by another one.
+    fn lease_length(&self) -> LeaseLength {
+        let run_ms = self.job.timeout_ms.saturating_add(CLOCK_SKEW_MAX_MS.unsigned_abs());
+        let length = match self.runner.store.dialect() {
+            Dialect::Sqlite => Duration::from_millis(run_ms),
+            Dialect::Postgres => self.runner.lease,
+        };
+        LeaseLength { length, longest_ms: i64::try_from(run_ms).unwrap_or(i64::MAX) }
     }
 
     fn key(&self) -> JobKey<'_> {
@@ -303,6 +369,7 @@ mod tests {
             clock: Clock::Manual(ManualClock::new(0)),
             holder: "a".into(),
             jitter: Jitter::None,
+            lease: crate::LEASE,
             drain_timeout: Duration::ZERO,
         };
         let spec = |name: &str| JobSpec { name: name.into(), schedule: Schedule::EveryMs(60_000), timeout_ms: 1_000 };

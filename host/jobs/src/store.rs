@@ -3,16 +3,19 @@
 //! The rule: a gateway may write the result of a run only while it still holds the lease of that run. A lease is
 //! identified by its holder and the start of the run.
 
-use gateway_storage::{CommitStatement, Database, Scope, StorageError};
-use plugin_api::abi::{Cell, MalformedRows, Rows, Statement, Value};
-use serde::Serialize;
+use super::lease::{Lease, LeaseStatements, RunLease};
+use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError};
+use plugin_api::{Sql, host::decode_rows, sql};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::{
+    borrow::Cow,
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 use tokio::sync::Notify;
 
-/// How far apart the clocks of gateways on one database may be. A lease outlives the time limit of its run by this.
+/// How far apart the clocks of gateways on one database may be: schedules are by those.
 pub(crate) const CLOCK_SKEW_MAX_MS: i64 = 30_000;
 
 /// The shortest time between the starts of runs that a job is woken for: that of the shortest interval.
@@ -48,29 +51,12 @@ const REGISTER: &str = "INSERT INTO host_job_runs (plugin, job, schedule, next_r
     ON CONFLICT (plugin, job) DO UPDATE SET schedule = excluded.schedule, next_run_ms = excluded.next_run_ms
     WHERE host_job_runs.schedule <> excluded.schedule";
 
-const SELECT_STATE: &str = "SELECT next_run_ms, lease_holder, lease_until_ms, last_started_ms, is_woken
-    FROM host_job_runs WHERE plugin = $1 AND job = $2";
-
 const RESCHEDULE: &str =
     "UPDATE host_job_runs SET next_run_ms = $4 WHERE plugin = $1 AND job = $2 AND next_run_ms = $3";
 
 /// Also of a job that is not registered yet: registering it then sets the schedule.
 const WAKE: &str = "INSERT INTO host_job_runs (plugin, job, schedule, next_run_ms, is_woken) VALUES ($1, $2, '', 0, 1)
     ON CONFLICT (plugin, job) DO UPDATE SET is_woken = 1 WHERE host_job_runs.is_woken = 0";
-
-/// Claims the lease of a job that is due or was woken; what wakes it from now on asks for another run. The next run lies in the past
-/// while this one lasts, so that a run which is given up or lost is made up for. A gateway that still held it has died, and its run is counted as lost.
-/// A run that began later than now, by more than clocks may differ, began before the clock went back.
-const CLAIM: &str = "UPDATE host_job_runs SET
-        runs = CASE WHEN lease_holder IS NULL THEN runs ELSE runs + 1 END,
-        failures = CASE WHEN lease_holder IS NULL THEN failures ELSE failures + 1 END,
-        last_result = CASE WHEN lease_holder IS NULL THEN last_result ELSE 'lost' END,
-        last_error = CASE WHEN lease_holder IS NULL THEN last_error ELSE 'its gateway ended: ' || lease_holder END,
-        last_finished_ms = CASE WHEN lease_holder IS NULL THEN last_finished_ms ELSE $5 END,
-        next_run_ms = CASE WHEN next_run_ms > $5 THEN $5 ELSE next_run_ms END, is_woken = 0,
-        lease_holder = $3, lease_until_ms = $4, last_started_ms = $5
-    WHERE plugin = $1 AND job = $2 AND (next_run_ms <= $5 OR is_woken = 1)
-        AND (lease_holder IS NULL OR lease_until_ms < $5 OR last_started_ms > $6)";
 
 const FINISH: &str = "UPDATE host_job_runs SET lease_holder = NULL, lease_until_ms = NULL,
         last_finished_ms = $5, last_result = $6, last_error = $7, next_run_ms = $8,
@@ -81,13 +67,14 @@ const RELEASE: &str = "UPDATE host_job_runs SET lease_holder = NULL, lease_until
     WHERE plugin = $1 AND job = $2 AND lease_holder = $3 AND last_started_ms = $4";
 
 const LIST: &str = "SELECT plugin, job, schedule, next_run_ms, last_result, last_error, last_started_ms,
-        last_finished_ms, runs, failures, lease_holder
+        last_finished_ms, runs, failures, lease_holder AS holder
     FROM host_job_runs ORDER BY plugin, job";
 
 /// The jobs of all plugins in the database.
 #[derive(Clone)]
 pub struct JobStore {
     database: Database,
+    leases: Arc<LeaseStatements>,
     wakes: Arc<Wakes>,
 }
 
@@ -96,14 +83,14 @@ pub struct JobStore {
 struct Wakes(Mutex<HashMap<(String, String), Arc<Notify>>>);
 
 /// One job, for the operator. Times are Unix milliseconds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JobStatus {
     pub plugin: String,
     pub job: String,
     pub schedule: String,
     pub next_run_ms: i64,
-    /// `ok`, `failed`, `panicked`, `timed_out`, or `lost`: its gateway ended during the run.
+    /// `ok`, `failed`, `panicked`, `timed_out`, or `lost`: its gateway ended during the run, or could not renew its lease.
     pub last_result: Option<String>,
     pub last_error: Option<String>,
     pub last_started_ms: Option<i64>,
@@ -122,21 +109,23 @@ pub(crate) struct JobKey<'a> {
 }
 
 /// When a job runs next, and which gateway runs it now.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(crate) struct JobState {
     pub next_run_ms: i64,
     /// A run is wanted before `next_run_ms`.
     pub is_woken: bool,
     pub last_started_ms: Option<i64>,
-    pub lease: Option<Lease>,
+    pub lease_holder: Option<String>,
+    /// By the database's clock; of no meaning without a holder.
+    pub lease_left_ms: i64,
 }
 
-/// The right to run a job once.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Lease {
-    pub holder: String,
-    pub started_ms: i64,
-    pub until_ms: i64,
+/// How a lease is claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LeaseLength {
+    pub length: Duration,
+    /// No lease of this job is longer, of no version of the gateway.
+    pub longest_ms: i64,
 }
 
 /// The result of a run.
@@ -156,15 +145,9 @@ impl Wakes {
 }
 
 impl JobState {
-    /// The first moment at which the job can be claimed.
+    /// The first moment at which a run is wanted.
     pub fn due_ms(&self, now_ms: i64) -> i64 {
-        let wanted_ms = if self.is_woken { self.next_run_ms.min(self.woken_ms(now_ms)) } else { self.next_run_ms };
-        match &self.lease {
-            Some(lease) if lease.started_ms <= latest_start_ms(now_ms) => {
-                wanted_ms.max(lease.until_ms.saturating_add(1))
-            }
-            _ => wanted_ms,
-        }
+        if self.is_woken { self.next_run_ms.min(self.woken_ms(now_ms)) } else { self.next_run_ms }
     }
 
     /// At once, but a job that wakes itself does not run without a pause.
@@ -176,14 +159,20 @@ impl JobState {
 
 impl JobStore {
     pub fn new(database: Database) -> Self {
-        Self { database, wakes: Arc::default() }
+        let leases = Arc::new(LeaseStatements::new(database.dialect()));
+        Self { database, leases, wakes: Arc::default() }
+    }
+
+    pub(crate) fn dialect(&self) -> Dialect {
+        self.database.dialect()
     }
 
     /// Asks for a run at once: after the one that is going on, if there is one. The task of the job in this process begins it, or the
     /// gateway that holds the lease; every other gateway sees it when it looks at the job the next time.
     pub async fn wake(&self, plugin: &str, job: &str) -> Result<(), StorageError> {
-        self.execute(statement(WAKE, [text(plugin), text(job)])).await?;
-        self.wakes.of(JobKey { plugin, job }).notify_one();
+        let key = JobKey { plugin, job };
+        self.execute(of_job(WAKE, key)).await?;
+        self.wakes.of(key).notify_one();
         Ok(())
     }
 
@@ -193,134 +182,86 @@ impl JobStore {
 
     /// Every job that was ever registered, by plugin and name, also of plugins that are off now.
     pub async fn list(&self) -> Result<Vec<JobStatus>, StorageError> {
-        let rows = self.database.read(&Scope::Host, statement(LIST, [])).await?;
-        read_rows(&rows, read_status)
+        self.read(sql(LIST)).await
     }
 
     pub(crate) async fn register(&self, key: JobKey<'_>, schedule: String, first_ms: i64) -> Result<(), StorageError> {
-        let params = [text(key.plugin), text(key.job), Value::Text(schedule.into()), Value::Int(first_ms)];
-        self.execute(statement(REGISTER, params)).await?;
-        Ok(())
+        self.execute(of_job(REGISTER, key).bind((schedule, first_ms))).await.map(drop)
     }
 
     pub(crate) async fn state(&self, key: JobKey<'_>) -> Result<Option<JobState>, StorageError> {
-        let rows = self.database.read(&Scope::Host, statement(SELECT_STATE, [text(key.plugin), text(key.job)])).await?;
-        Ok(read_rows(&rows, read_state)?.pop())
+        Ok(self.read(of_job(self.leases.select_state.clone(), key)).await?.pop())
+    }
+
+    /// For how long nobody can claim the lease that was seen, unless it is given back; 0 when it is free.
+    pub(crate) fn held_ms(&self, state: &JobState, holder: &str, length: LeaseLength) -> i64 {
+        let Some(seen) = &state.lease_holder else { return 0 };
+        let is_gone = self.dialect() == Dialect::Sqlite && seen != holder;
+        let left_ms = state.lease_left_ms;
+        if is_gone || left_ms < 0 || left_ms > length.longest_ms { 0 } else { left_ms.saturating_add(1) }
     }
 
     /// Changes the next run, if it is still `old_ms`.
     pub(crate) async fn reschedule(&self, key: JobKey<'_>, old_ms: i64, next_ms: i64) -> Result<(), StorageError> {
-        let params = [text(key.plugin), text(key.job), Value::Int(old_ms), Value::Int(next_ms)];
-        self.execute(statement(RESCHEDULE, params)).await?;
-        Ok(())
+        self.execute(of_job(RESCHEDULE, key).bind((old_ms, next_ms))).await.map(drop)
     }
 
     /// Returns whether this gateway got the lease, and so may run the job.
-    pub(crate) async fn claim(&self, key: JobKey<'_>, lease: &Lease) -> Result<bool, StorageError> {
-        let params = [
-            text(key.plugin),
-            text(key.job),
-            text(&lease.holder),
-            Value::Int(lease.until_ms),
-            Value::Int(lease.started_ms),
-            Value::Int(latest_start_ms(lease.started_ms)),
-        ];
-        Ok(self.execute(statement(CLAIM, params)).await? == 1)
+    pub(crate) async fn claim(
+        &self,
+        key: JobKey<'_>,
+        lease: &Lease,
+        length: LeaseLength,
+    ) -> Result<bool, StorageError> {
+        let claim = of_lease(self.leases.claim.clone(), key, lease).bind((millis(length.length), length.longest_ms));
+        let lock = self.leases.lock.map(|lock| of_job(lock, key));
+        let statements = lock.into_iter().chain([claim]).map(|statement| CommitStatement::new(statement.into()));
+        let outcomes = self.database.begin(Scope::Host).commit(statements.collect()).await?;
+        Ok(outcomes.last().is_some_and(|claimed| claimed.changes == 1))
+    }
+
+    /// Extends the lease; returns whether the gateway still held it.
+    pub(crate) async fn renew(&self, run: &RunLease, length: Duration) -> Result<bool, StorageError> {
+        let key = JobKey { plugin: &run.plugin, job: &run.job };
+        let renew = of_lease(self.leases.renew.clone(), key, &run.lease).bind(millis(length));
+        Ok(self.execute(renew).await? == 1)
     }
 
     /// Returns whether the gateway still held the lease; otherwise nothing was written.
     pub(crate) async fn finish(&self, key: JobKey<'_>, lease: &Lease, run: &FinishedRun) -> Result<bool, StorageError> {
-        let params = [
-            text(key.plugin),
-            text(key.job),
-            text(&lease.holder),
-            Value::Int(lease.started_ms),
-            Value::Int(run.finished_ms),
-            text(run.result),
-            run.error.as_deref().map_or(Value::Null, text),
-            Value::Int(run.next_run_ms),
-            Value::Int(i64::from(run.error.is_some())),
-        ];
-        Ok(self.execute(statement(FINISH, params)).await? == 1)
+        let FinishedRun { finished_ms, next_run_ms, result, error } = run;
+        let finish = of_lease(FINISH, key, lease);
+        let finish = finish.bind((*finished_ms, *result, error.as_deref(), *next_run_ms, i64::from(error.is_some())));
+        Ok(self.execute(finish).await? == 1)
     }
 
     /// Releases the lease as if the run had never begun: the job is due at once, for any gateway.
     pub(crate) async fn release(&self, key: JobKey<'_>, lease: &Lease) -> Result<bool, StorageError> {
-        let params = [text(key.plugin), text(key.job), text(&lease.holder), Value::Int(lease.started_ms)];
-        Ok(self.execute(statement(RELEASE, params)).await? == 1)
+        Ok(self.execute(of_lease(RELEASE, key, lease)).await? == 1)
     }
 
-    async fn execute(&self, statement: Statement) -> Result<u64, StorageError> {
+    async fn execute(&self, statement: Sql) -> Result<u64, StorageError> {
         let transaction = self.database.begin(Scope::Host);
-        let outcomes = transaction.commit(vec![CommitStatement::new(statement)]).await?;
+        let outcomes = transaction.commit(vec![CommitStatement::new(statement.into())]).await?;
         Ok(outcomes.iter().map(|outcome| outcome.changes).sum())
     }
+
+    async fn read<T: DeserializeOwned>(&self, statement: Sql) -> Result<Vec<T>, StorageError> {
+        let rows = self.database.read(&Scope::Host, statement.into()).await?;
+        decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))
+    }
 }
 
-fn latest_start_ms(now_ms: i64) -> i64 {
-    now_ms.saturating_add(CLOCK_SKEW_MAX_MS)
+/// A statement about a job: `$1` is the plugin, `$2` the job.
+fn of_job(text: impl Into<Cow<'static, str>>, key: JobKey<'_>) -> Sql {
+    sql(text).bind((key.plugin, key.job))
 }
 
-fn statement(sql: &'static str, params: impl IntoIterator<Item = Value>) -> Statement {
-    Statement { sql: sql.into(), params: params.into_iter().collect() }
+/// A statement about a run: also `$3`, the holder, and `$4`, when the run began.
+fn of_lease(text: impl Into<Cow<'static, str>>, key: JobKey<'_>, lease: &Lease) -> Sql {
+    of_job(text, key).bind((&*lease.holder, lease.started_ms))
 }
 
-fn text(text: &str) -> Value {
-    Value::Text(text.into())
-}
-
-fn read_rows<T>(rows: &Rows, read: impl Fn(&[Cell<'_>]) -> Option<T>) -> Result<Vec<T>, StorageError> {
-    decode(rows, read).map_err(|error| StorageError::Internal(error.to_string()))
-}
-
-fn decode<T>(rows: &Rows, read: impl Fn(&[Cell<'_>]) -> Option<T>) -> Result<Vec<T>, MalformedRows> {
-    let width = rows.columns()?.len().max(1);
-    let cells = rows.cells()?.collect::<Result<Vec<_>, _>>()?;
-    cells.chunks(width).map(|row| read(row).ok_or(MalformedRows)).collect()
-}
-
-fn read_state(row: &[Cell<'_>]) -> Option<JobState> {
-    let &[next_run, holder, until, started, is_woken] = row else { return None };
-    let last_started_ms = nullable(int_of, started)?;
-    let lease = match holder {
-        Cell::Null => None,
-        _ => Some(Lease {
-            holder: text_of(holder)?,
-            started_ms: last_started_ms.unwrap_or(0),
-            until_ms: nullable(int_of, until)?.unwrap_or(0),
-        }),
-    };
-    Some(JobState { next_run_ms: int_of(next_run)?, is_woken: int_of(is_woken)? == 1, last_started_ms, lease })
-}
-
-fn read_status(row: &[Cell<'_>]) -> Option<JobStatus> {
-    let &[plugin, job, schedule, next_run, result, error, started, finished, runs, failures, holder] = row else {
-        return None;
-    };
-    Some(JobStatus {
-        plugin: text_of(plugin)?,
-        job: text_of(job)?,
-        schedule: text_of(schedule)?,
-        next_run_ms: int_of(next_run)?,
-        last_result: nullable(text_of, result)?,
-        last_error: nullable(text_of, error)?,
-        last_started_ms: nullable(int_of, started)?,
-        last_finished_ms: nullable(int_of, finished)?,
-        runs: int_of(runs)?,
-        failures: int_of(failures)?,
-        holder: nullable(text_of, holder)?,
-    })
-}
-
-fn int_of(cell: Cell<'_>) -> Option<i64> {
-    if let Cell::Int(value) = cell { Some(value) } else { None }
-}
-
-fn text_of(cell: Cell<'_>) -> Option<String> {
-    if let Cell::Text(text) = cell { Some(text.to_owned()) } else { None }
-}
-
-/// Reads a cell that may be null; the outer None when it has another type.
-fn nullable<'a, T>(read: fn(Cell<'a>) -> Option<T>, cell: Cell<'a>) -> Option<Option<T>> {
-    if cell == Cell::Null { Some(None) } else { read(cell).map(Some) }
+fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }

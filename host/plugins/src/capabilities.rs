@@ -132,7 +132,9 @@ impl Capabilities {
 
     fn routes(&self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {
         let RoutesCall { paths } = decode_call("a request for served routes", request)?;
-        reply(&RoutesResult { served: paths.iter().map(|path| self.context.transactions.active.serves(path)).collect() })
+        reply(&RoutesResult {
+            served: paths.iter().map(|path| self.context.transactions.active.serves(path)).collect(),
+        })
     }
 
     fn presence(&self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {

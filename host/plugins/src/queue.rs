@@ -157,11 +157,11 @@ where
 }
 
 /// Whether the lease was still there.
-pub async fn renew(host: &HostContext, queues: &[QueueSpec], request: &[u8]) -> Result<bool, HostError> {
+pub async fn renew(database: &Database, queues: &[QueueSpec], request: &[u8]) -> Result<bool, HostError> {
     let RenewCall { table, lease, lease_ms } = decode_call("a lease", request)?;
     check_declared(queues, &table)?;
-    let renew = renew_statement(&table, &lease, lease_ms, context.database.dialect());
-    let results = context.database.begin(Scope::Host).commit(vec![CommitStatement::new(renew)]).await?;
+    let renew = renew_statement(&table, &lease, lease_ms, database.dialect());
+    let results = database.begin(Scope::Host).commit(vec![CommitStatement::new(renew)]).await?;
     Ok(is_lease_held(&results))
 }
 

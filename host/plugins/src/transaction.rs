@@ -13,6 +13,7 @@ use crate::{
     write_admission::WritePermit,
 };
 use gateway_activity::CheckedEvent;
+use gateway_jobs::RunLease;
 use gateway_storage::{CommitStatement, Dialect, Isolation, Scope, StorageError, Transaction as StorageTransaction};
 use parking_lot::Mutex;
 use plugin_api::{
@@ -51,6 +52,8 @@ pub struct PluginTransaction {
     commit_result: OnceLock<Result<(), CommitError>>,
     /// Of a signed write with a price.
     pub(crate) charge: Option<Arc<RequestCharge>>,
+    /// Of the run of a job that writes: without it nothing is committed.
+    lease: Option<Arc<RunLease>>,
 }
 
 /// Who commits the transaction.
@@ -138,6 +141,7 @@ impl PluginTransaction {
             has_commit_begun: AtomicBool::new(false),
             commit_result: OnceLock::new(),
             charge,
+            lease: RunLease::current(),
         })
     }
 
@@ -183,8 +187,13 @@ impl PluginTransaction {
                 finals.extend(mark.leave(&self.attempt));
             }
         }
+        let lease_check = finals.len();
+        finals.extend(self.lease.as_ref().map(|lease| lease.check()));
         match self.inner.commit(finals).await {
             Ok(_) => {}
+            Err(StorageError::Rejected(index)) if index == lease_check && self.lease.is_some() => {
+                return Err(CommitError::Storage(lost_lease()));
+            }
             Err(StorageError::Rejected(index)) => return Err(CommitError::of_guard(index)),
             Err(error @ StorageError::Unavailable(_)) => self.survive_lost_commit(mark, error).await?,
             // An earlier statement may have been refused for the guard, which ended the transaction.
@@ -390,6 +399,10 @@ impl Deref for PluginTransaction {
     fn deref(&self) -> &StorageTransaction {
         &self.inner
     }
+}
+
+fn lost_lease() -> StorageError {
+    StorageError::Closed("its job has lost its lease: another gateway runs it".to_owned())
 }
 
 fn refused(message: &str) -> HostError {

@@ -11,7 +11,9 @@ use std::{future::Future, time::Duration};
 
 pub(crate) type JobFn<P> = Box<dyn Fn(&PluginContext<P>) -> FfiFuture<RResult<(), Fault>> + Send + Sync>;
 
-/// A scheduled job. It must be idempotent: a gateway may crash between the work and the record that it is done.
+/// A scheduled job. It must be idempotent: a gateway may crash between the work and the record that it is done, and then another one
+/// begins ten seconds later. A run that has lost its lease to another gateway is cancelled; until then its writes fail with
+/// [`HostErrorCode::Closed`](crate::HostErrorCode::Closed).
 ///
 /// It fails with a [`HostError`](crate::HostError) or with an error of the plugin's own, whose text, with those of its sources, is
 /// in the operator's report and in the log. The next run follows at its time.

@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long one run of the job follows the log: another gateway takes over at the latest after twice that, when this one is gone.
+/// How long one run of the job follows the log. When its gateway is gone, another one takes over after the lease, whatever the time limit.
 const RUN: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(100);
 

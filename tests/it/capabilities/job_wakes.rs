@@ -10,7 +10,7 @@ async fn status(gateway: &TestGateway) -> JobStatus {
     jobs.into_iter().find(|job| job.job == "deliver_orders").unwrap()
 }
 
-async fn ran(gateway: &TestGateway, runs: i64) -> JobStatus {
+pub async fn ran(gateway: &TestGateway, runs: i64) -> JobStatus {
     let has_run = async || {
         let status = status(gateway).await;
         status.runs >= runs && status.holder.is_none()

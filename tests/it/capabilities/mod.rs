@@ -3,6 +3,7 @@
 
 mod errors;
 mod fetches;
+mod job_leases;
 mod job_wakes;
 mod raw_calls;
 mod relays;

@@ -2,16 +2,22 @@
 
 mod ending;
 mod lease;
+mod lost_lease;
 mod schedule;
 mod wake;
 
 use crate::storage::{Engine, TestDatabase};
 use futures_util::FutureExt as _;
 use gateway_clock::{Clock, ManualClock};
-use gateway_jobs::{Jitter, JobFailure, JobRunner, JobSet, JobStatus, JobStore, MIGRATION, RunJob, WAKES_MIGRATION};
-use gateway_storage::{Database, Schema, Scope};
+use gateway_jobs::{
+    Jitter, JobFailure, JobRunner, JobSet, JobStatus, JobStore, LEASE, MIGRATION, RunJob, WAKES_MIGRATION,
+};
+use gateway_storage::{CommitStatement, Database, Schema, Scope};
 use gateway_tests::process::LIMIT;
-use plugin_api::manifest::{JobSpec, MigrationSpec, Schedule};
+use plugin_api::{
+    manifest::{JobSpec, MigrationSpec, Schedule},
+    sql,
+};
 use plugin_testing::TestGateway;
 use std::{
     cell::Cell,
@@ -26,13 +32,14 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// Far from the real time, at the start of a day.
 pub const START_MS: i64 = 1_600_041_600_000;
-/// How long a lease outlives the time limit of its run.
-pub const GRACE_MS: i64 = 30_000;
+/// A lease that a test waits for, in real time: the database's clock decides. A machine that stalls for four fifths of it loses one.
+pub const SHORT_LEASE: Duration = Duration::from_secs(3);
 
 /// The test's own database, and the clock of its gateways.
 pub struct Fixture {
     pub db: TestDatabase,
     pub clock: ManualClock,
+    pub lease: Duration,
 }
 
 impl Fixture {
@@ -43,7 +50,7 @@ impl Fixture {
     }
 
     pub async fn without_table(engine: Engine) -> Self {
-        Self { db: TestDatabase::new(engine).await, clock: ManualClock::new(START_MS) }
+        Self { db: TestDatabase::new(engine).await, clock: ManualClock::new(START_MS), lease: LEASE }
     }
 
     pub fn store(&self) -> JobStore {
@@ -68,12 +75,28 @@ impl Fixture {
             clock: Clock::Manual(self.clock.clone()),
             holder: holder.into(),
             jitter: Jitter::None,
+            lease: self.lease,
             drain_timeout: Duration::ZERO,
         }
     }
 
     pub fn start(&self, holder: &str, jobs: &[JobSpec], work: &Work) -> Gateway {
         Gateway::start(&self.runner(holder), jobs, work)
+    }
+
+    /// As many as may share the database.
+    pub fn start_all(&self, engine: Engine, jobs: &[JobSpec], work: &Work) -> Vec<Gateway> {
+        let holders = match engine {
+            Engine::Sqlite => &["a"][..],
+            Engine::Postgres => &["a", "b"],
+        };
+        holders.iter().map(|holder| self.start(holder, jobs, work)).collect()
+    }
+
+    /// Changes rows without a gateway.
+    pub async fn execute(&self, text: &'static str) {
+        let statement = CommitStatement::new(sql(text).into());
+        self.db.database.begin(Scope::Host).commit(vec![statement]).await.unwrap();
     }
 
     pub async fn advance_s(&self, seconds: u64) {

@@ -88,6 +88,7 @@ async fn a_restart_keeps_the_plan_and_a_new_schedule_makes_a_new_one(
 #[tokio::test]
 async fn a_clock_that_went_back_does_not_stop_the_jobs(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let mut fixture = Fixture::new(engine).await;
+    fixture.lease = SHORT_LEASE;
     let jobs = [every_s("sweep", 60), cron("digest", "*/5 * * * *"), every_s("long", 60)];
     let work = Work::new([Act::Succeed, Act::Succeed, Act::Succeed]);
     // A year ahead; the gateway dies in the middle of `long`.

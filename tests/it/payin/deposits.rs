@@ -9,6 +9,7 @@ use crate::{
     e2e::{ask, node, python},
     storage::Engine,
 };
+use futures_util::future::join_all;
 use gateway_tests::devnet::{DepositChain, Devnet};
 use plugin_testing::{Value, Wallet, json};
 use std::{collections::BTreeSet, process::Command};
@@ -21,6 +22,9 @@ const NO_QUOTE: &str = "no open quote has this amount";
 /// What quotes have become when their time is over.
 const PAID: &str = "paid";
 const EXPIRED: &str = "expired";
+
+/// What each library sends, for all shops: to begin it takes longer than to send.
+type Steps = [Vec<Value>; LIBRARIES.len()];
 
 /// What a deposit of these units must have become: its state, and the reason.
 type Entry = (u128, &'static str, String);
@@ -47,83 +51,95 @@ struct Sale<'s, 'n> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_ledger_is_what_the_table_says_whatever_is_sent() {
     let devnet = Devnet::start_with(&["--payin"]).await.unwrap();
-    let shops = [Shop::open(&devnet, Engine::Sqlite).await, Shop::open(&devnet, Engine::Postgres).await];
+    let opened = tokio::join!(Shop::open(&devnet, Engine::Sqlite), Shop::open(&devnet, Engine::Postgres));
+    let shops: [Shop<'_>; 2] = opened.into();
     let [base, bsc] = chains(&devnet) else { panic!("two chains") };
-    let mut cases: Vec<Vec<Case>> = Vec::new();
-    for (shop, number) in shops.iter().zip(1_u64..) {
-        let mut all = early(shop, base, number).await;
-        for ((library, key), place) in LIBRARIES.into_iter().zip(1_u64..) {
+    let mut cases = early(&shops, base).await;
+    let (mut steps, mut of_bsc) = (Steps::default(), Vec::new());
+    for ((shop, number), cases) in shops.iter().zip(1_u64..).zip(&mut cases) {
+        for (((_, key), place), steps) in LIBRARIES.into_iter().zip(1_u64..).zip(&mut steps) {
             let mut sale = Sale::new(shop, base, key, 100_000 * number + 1000 * place);
             sale.prepare().await;
-            send(&devnet, base, (library, key), &sale.steps).await;
-            all.extend(sale.cases);
+            steps.extend(sale.steps);
+            cases.extend(sale.cases);
         }
-        let mut sale = Sale::new(shop, bsc, "user2", 100_000 * number + 4000);
+        let mut sale = Sale::new(shop, bsc, LIBRARIES[0].1, 100_000 * number + 4000);
         sale.exact("18 decimals").await;
-        send(&devnet, bsc, ("viem", "user2"), &sale.steps).await;
-        all.extend(sale.cases);
-        cases.push(all);
+        of_bsc.extend(sale.steps);
+        cases.extend(sale.cases);
     }
+    tokio::join!(send_all(&devnet, base, &steps), send(&devnet, bsc, LIBRARIES[0], &of_bsc));
     for chain in [base, bsc] {
         confirm(&devnet, chain).await;
     }
+    let late = quotes_of_late_deposits(&shops, base).await;
+    join_all(shops.iter().zip(&cases).map(|(shop, cases)| is_decided_and_paid(shop, cases))).await;
+    // Ten minutes and a second after the last quote's end.
+    let ends = late.iter().flatten().map(|(quote, _)| quote["expiresAt"].as_i64().unwrap()).max().unwrap();
+    let jump = json!([format!("{:#x}", ends + 601)]);
+    devnet.ask_at::<Value>(&base.anvil_url, "evm_setNextBlockTimestamp", jump).await.unwrap();
+    let mut steps = Steps::default();
+    for ((shop, cases), late) in shops.iter().zip(&mut cases).zip(late) {
+        for ((quote, to), steps) in late.into_iter().zip(&mut steps) {
+            let units = units(&quote);
+            steps.push(transfer(&base.token, &shop.deposit, units));
+            let deposits = vec![(units, "unmatched", NO_QUOTE.to_owned())];
+            cases.push(Case { name: "late", quote, to, ends: EXPIRED, deposits });
+        }
+    }
+    send_all(&devnet, base, &steps).await;
+    confirm(&devnet, base).await;
+    join_all(shops.iter().zip(&cases).map(|(shop, cases)| is_as_the_table_says(shop, cases))).await;
+}
+
+/// Deposits that come before their quotes, which are asked for when the gateway knows of the deposits. By shop.
+async fn early(shops: &[Shop<'_>; 2], chain: &DepositChain) -> Vec<Vec<Case>> {
+    let amounts = [12_340_001_u128, 12_340_002, 12_340_003];
+    let of_all = |units| shops.iter().map(|shop| transfer(&chain.token, &shop.deposit, units)).collect();
+    send_all(shops[0].devnet, chain, &amounts.map(of_all)).await;
+    let cases = shops.iter().zip(1_u64..).map(async |(shop, number)| {
+        let are_left = async || {
+            query(&shop.setup, "SELECT units FROM payin_deposits WHERE state = 'unmatched'").await.len()
+                == amounts.len()
+        };
+        shop.until("the operator has the deposits that are too early", are_left).await;
+        let mut cases = Vec::new();
+        for (units, place) in amounts.into_iter().zip(1_u64..) {
+            let to = Wallet::new(100_000 * number + 6000 + place);
+            let quote = shop.quote(&chain.name, &format!("12.34000{place}"), &to, None).await;
+            assert_eq!(self::units(&quote), units);
+            let deposits = vec![(units, "unmatched", NO_QUOTE.to_owned())];
+            cases.push(Case { name: "before the quote", quote, to, ends: EXPIRED, deposits });
+        }
+        cases
+    });
+    join_all(cases).await
+}
+
+/// By shop, one for each library.
+async fn quotes_of_late_deposits(shops: &[Shop<'_>; 2], chain: &DepositChain) -> Vec<Vec<(Value, Wallet)>> {
     let mut late = Vec::new();
     for (shop, number) in shops.iter().zip(1_u64..) {
         let mut of_shop = Vec::new();
         for place in 1..=3 {
             let to = Wallet::new(100_000 * number + 5000 + place);
-            of_shop.push((shop.quote(&base.name, "10", &to, None).await, to));
+            of_shop.push((shop.quote(&chain.name, "10", &to, None).await, to));
         }
         late.push(of_shop);
     }
-    for (shop, cases) in shops.iter().zip(&cases) {
-        for case in cases.iter().filter(|case| case.ends == PAID) {
-            shop.until(case.name, async || shop.state(&case.quote).await["status"] == PAID).await;
-        }
-        let is_decided =
-            async || query(&shop.setup, "SELECT state FROM payin_deposits WHERE state = 'new'").await.is_empty();
-        shop.until("every deposit is decided", is_decided).await;
-        for case in cases.iter().filter(|case| case.ends != PAID) {
-            assert_eq!(shop.state(&case.quote).await["status"], "quoted", "{}", case.name);
-        }
-    }
-    // Ten minutes and a second after the last quote's end.
-    let ends = late.iter().flatten().map(|(quote, _)| quote["expiresAt"].as_i64().unwrap()).max().unwrap();
-    let jump = json!([format!("{:#x}", ends + 601)]);
-    devnet.ask_at::<Value>(&base.anvil_url, "evm_setNextBlockTimestamp", jump).await.unwrap();
-    for ((shop, cases), late) in shops.iter().zip(&mut cases).zip(late) {
-        for ((library, key), (quote, to)) in LIBRARIES.into_iter().zip(late) {
-            let units = units(&quote);
-            send(&devnet, base, (library, key), &[transfer(&base.token, &shop.deposit, units)]).await;
-            let deposits = vec![(units, "unmatched", NO_QUOTE.to_owned())];
-            cases.push(Case { name: "late", quote, to, ends: EXPIRED, deposits });
-        }
-    }
-    confirm(&devnet, base).await;
-    for (shop, cases) in shops.iter().zip(&cases) {
-        assert_is_as_the_table_says(shop, cases).await;
-    }
+    late
 }
 
-/// Deposits that come before their quotes, which are asked for when the gateway knows of the deposits.
-async fn early(shop: &Shop<'_>, chain: &DepositChain, number: u64) -> Vec<Case> {
-    let amounts = [12_340_001_u128, 12_340_002, 12_340_003];
-    for ((library, key), units) in LIBRARIES.into_iter().zip(amounts) {
-        send(shop.devnet, chain, (library, key), &[transfer(&chain.token, &shop.deposit, units)]).await;
+async fn is_decided_and_paid(shop: &Shop<'_>, cases: &[Case]) {
+    for case in cases.iter().filter(|case| case.ends == PAID) {
+        shop.until(case.name, async || shop.state(&case.quote).await["status"] == PAID).await;
     }
-    let are_left = async || {
-        query(&shop.setup, "SELECT units FROM payin_deposits WHERE state = 'unmatched'").await.len() == amounts.len()
-    };
-    shop.until("the operator has the deposits that are too early", are_left).await;
-    let mut cases = Vec::new();
-    for (units, place) in amounts.into_iter().zip(1_u64..) {
-        let to = Wallet::new(100_000 * number + 6000 + place);
-        let quote = shop.quote(&chain.name, &format!("12.34000{place}"), &to, None).await;
-        assert_eq!(self::units(&quote), units);
-        let deposits = vec![(units, "unmatched", NO_QUOTE.to_owned())];
-        cases.push(Case { name: "before the quote", quote, to, ends: EXPIRED, deposits });
+    let is_decided =
+        async || query(&shop.setup, "SELECT state FROM payin_deposits WHERE state = 'new'").await.is_empty();
+    shop.until("every deposit is decided", is_decided).await;
+    for case in cases.iter().filter(|case| case.ends != PAID) {
+        assert_eq!(shop.state(&case.quote).await["status"], "quoted", "{}", case.name);
     }
-    cases
 }
 
 impl<'s, 'n> Sale<'s, 'n> {
@@ -232,6 +248,12 @@ fn transfer(token: &str, to: &str, units: u128) -> Value {
     call(token, "transfer", json!([to, units.to_string()]))
 }
 
+/// Sends with all libraries at a time, each with its own key.
+async fn send_all(devnet: &Devnet, chain: &DepositChain, steps: &Steps) {
+    let sends = LIBRARIES.into_iter().zip(steps).map(|(library, steps)| send(devnet, chain, library, steps));
+    join_all(sends).await;
+}
+
 /// Sends the steps with the library, one after the other.
 async fn send(devnet: &Devnet, chain: &DepositChain, (library, key): (&str, &str), steps: &[Value]) {
     let key = &devnet.key(key).unwrap().private_key;
@@ -249,7 +271,7 @@ async fn send(devnet: &Devnet, chain: &DepositChain, (library, key): (&str, &str
     assert_eq!(hashes.len(), steps.len(), "{library}");
 }
 
-async fn assert_is_as_the_table_says(shop: &Shop<'_>, cases: &[Case]) {
+async fn is_as_the_table_says(shop: &Shop<'_>, cases: &[Case]) {
     for case in cases {
         let has_ended = async || shop.state(&case.quote).await["status"] == case.ends;
         shop.until(&format!("the quote of \"{}\" is {}", case.name, case.ends), has_ended).await;

@@ -2,6 +2,7 @@
 
 mod crowd;
 mod kills;
+mod suspended;
 mod verifiers;
 
 use crate::{

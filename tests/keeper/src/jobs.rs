@@ -6,6 +6,9 @@ use plugin_api::{
 };
 use std::time::Duration;
 
+/// How long an order takes that goes far away.
+const JOURNEY: Duration = Duration::from_secs(20);
+
 #[derive(Debug, thiserror::Error)]
 pub enum DeliveryError {
     #[error("order {name} cannot be delivered")]
@@ -31,8 +34,11 @@ pub fn routes() -> [Route<Keeper>; 2] {
 
 async fn deliver_orders(cx: PluginContext<Keeper>) -> Result<(), DeliveryError> {
     let orders: Vec<String> = cx.db().rows(sql("SELECT name FROM keeper_orders ORDER BY id")).await?;
-    if let Some(name) = orders.into_iter().find(|name| name == "nowhere") {
+    if let Some(name) = orders.iter().find(|name| *name == "nowhere").cloned() {
         return Err(DeliveryError::Undeliverable { name, source: AddressError });
+    }
+    if orders.iter().any(|name| name == "far away") {
+        cx.sleep(JOURNEY).await;
     }
     cx.write(async |tx| tx.execute(sql("DELETE FROM keeper_orders")).await).await?;
     Ok(())

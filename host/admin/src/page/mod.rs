@@ -44,7 +44,7 @@ pub async fn render(gateway: &Arc<Gateway>) -> String {
         health,
         services,
         controls,
-        traffic: gateway.host.usage.traffic(),
+        traffic: gateway.usage.traffic(),
         plugins: plugin_lines(gateway),
         memory_warn_mib: gateway.config.plugins.memory_warn_mib,
         chains: gateway.chains.reports(gateway.clock.now_s()),

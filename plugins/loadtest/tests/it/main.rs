@@ -57,7 +57,7 @@ async fn each_built(
     for builder in builders {
         let chain = ScriptedChain::start().await;
         let gateway = adjust(prepared(builder, &chain, &config)).start().await;
-        let gateway = test(&chain, gateway).await;
+        let gateway = Box::pin(test(&chain, gateway)).await;
         assert_eq!(gateway.faults().await, Vec::<String>::new());
         gateway.stop().await;
     }

@@ -1,0 +1,218 @@
+//! The lease of a run: its statements, its renewal while the run goes on, and the check of what the run commits.
+//!
+//! The rule: only a run that still has its lease commits anything. A lease that is not renewed is over after its length by the
+//! database's clock, so clocks of gateways may differ, and its run is stopped before that. On SQLite only one gateway runs: the
+//! leases of others are over at once, and nobody has to renew one.
+
+use super::store::JobStore;
+use gateway_storage::{CommitStatement, Dialect};
+use plugin_api::sql;
+use std::{
+    future::pending,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::{
+    task::JoinHandle,
+    time::{sleep, timeout},
+};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+/// How long a gateway that died keeps the others from its jobs.
+pub const LEASE: Duration = Duration::from_secs(10);
+
+tokio::task_local! {
+    static RUN: Arc<RunLease>;
+}
+
+/// The right to run a job once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Lease {
+    pub holder: String,
+    /// When the run began, by the clock of its gateway: with the holder it names the run.
+    pub started_ms: i64,
+}
+
+/// The lease under which a run writes.
+#[derive(Clone, Debug)]
+pub struct RunLease {
+    pub(crate) plugin: Arc<str>,
+    pub(crate) job: Arc<str>,
+    pub(crate) lease: Lease,
+    pub(crate) dialect: Dialect,
+}
+
+/// Why a run must stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LostLease {
+    /// Another gateway has it, and has counted the run as lost.
+    Taken,
+    /// The database did not renew it in time.
+    NotRenewed,
+}
+
+/// Renews the lease of one run.
+pub(crate) struct LeaseRenewal {
+    pub store: JobStore,
+    pub run: Arc<RunLease>,
+    pub length: Duration,
+    /// Before it was claimed.
+    pub claimed: Instant,
+    /// The time limit of the run: one that does not end although it was dropped holds the job no longer.
+    pub run_limit: Duration,
+}
+
+/// A renewal in a task of its own, which a run that is busy cannot hold up. It ends when this is dropped.
+pub(crate) struct RunningRenewal {
+    task: JoinHandle<Option<LostLease>>,
+    _is_over: DropGuard,
+}
+
+/// Statements in which the two databases differ.
+#[derive(Debug)]
+pub(crate) struct LeaseStatements {
+    pub select_state: String,
+    /// Before [`Self::claim`]: it waits for what the run before is committing, and makes later commits of that run fail.
+    pub lock: Option<&'static str>,
+    pub claim: String,
+    pub renew: String,
+}
+
+/// The database's clock, in milliseconds.
+const fn now_ms(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Sqlite => "CAST(unixepoch('subsec') * 1000 AS BIGINT)",
+        Dialect::Postgres => "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
+    }
+}
+
+/// The jobs of a plugin (`$1`), and for each whether its lease is not over: a gateway runs it, or did moments ago.
+pub fn select_held(dialect: Dialect) -> String {
+    let now_ms = now_ms(dialect);
+    format!(
+        "SELECT job, CASE WHEN lease_until_ms >= {now_ms} THEN 1 ELSE 0 END AS is_held
+        FROM host_job_runs WHERE plugin = $1 ORDER BY job"
+    )
+}
+
+impl LeaseStatements {
+    pub fn new(dialect: Dialect) -> Self {
+        let now_ms = now_ms(dialect);
+        let (is_gone, lock) = match dialect {
+            Dialect::Sqlite => ("lease_holder <> $3 OR ", None),
+            Dialect::Postgres => ("", Some("SELECT 1 FROM host_job_runs WHERE plugin = $1 AND job = $2 FOR UPDATE")),
+        };
+        Self {
+            select_state: format!(
+                "SELECT next_run_ms, is_woken, last_started_ms, lease_holder,
+                    coalesce(lease_until_ms - {now_ms}, 0) AS lease_left_ms
+                FROM host_job_runs WHERE plugin = $1 AND job = $2"
+            ),
+            lock,
+            claim: claim(now_ms, is_gone),
+            renew: format!(
+                "UPDATE host_job_runs SET lease_until_ms = {now_ms} + $5
+                WHERE plugin = $1 AND job = $2 AND lease_holder = $3 AND last_started_ms = $4"
+            ),
+        }
+    }
+}
+
+/// Claims the lease of a job that is due or was woken; what wakes it from now on asks for another run. The next run lies in the past
+/// while this one lasts, so that a run which is given up or lost is made up for. A gateway that still held it has died or stalled, and
+/// its run is counted as lost. A lease that ends later than any can was given before the database's clock went back.
+fn claim(now_ms: &str, is_gone: &str) -> String {
+    format!(
+        "UPDATE host_job_runs SET
+            runs = CASE WHEN lease_holder IS NULL THEN runs ELSE runs + 1 END,
+            failures = CASE WHEN lease_holder IS NULL THEN failures ELSE failures + 1 END,
+            last_result = CASE WHEN lease_holder IS NULL THEN last_result ELSE 'lost' END,
+            last_error = CASE WHEN lease_holder IS NULL THEN last_error ELSE 'its gateway ended or stalled: ' || lease_holder END,
+            last_finished_ms = CASE WHEN lease_holder IS NULL THEN last_finished_ms ELSE $4 END,
+            next_run_ms = CASE WHEN next_run_ms > $4 THEN $4 ELSE next_run_ms END, is_woken = 0,
+            lease_holder = $3, last_started_ms = $4, lease_until_ms = {now_ms} + $5
+        WHERE plugin = $1 AND job = $2 AND (next_run_ms <= $4 OR is_woken = 1)
+            AND (lease_holder IS NULL OR {is_gone}lease_until_ms < {now_ms} OR lease_until_ms > {now_ms} + $6)"
+    )
+}
+
+impl RunLease {
+    /// Of the run that polls the caller; none outside of a run.
+    pub fn current() -> Option<Arc<Self>> {
+        RUN.try_with(Arc::clone).ok()
+    }
+
+    pub(crate) async fn scope<F: Future>(self: Arc<Self>, run: F) -> F::Output {
+        RUN.scope(self, run).await
+    }
+
+    /// The last statement of a transaction of the run: without the lease it returns no row. On PostgreSQL nobody can claim the lease
+    /// from then until the transaction is over. The lock is the weakest one, which renewals do not collide with, and which sees
+    /// a claim that is newer than the transaction's snapshot.
+    pub fn check(&self) -> CommitStatement {
+        let lock = match self.dialect {
+            Dialect::Sqlite => "",
+            Dialect::Postgres => " FOR KEY SHARE",
+        };
+        let text = format!(
+            "SELECT 1 FROM host_job_runs WHERE plugin = $1 AND job = $2 AND lease_holder = $3 AND last_started_ms = $4{lock}"
+        );
+        let Lease { holder, started_ms } = &self.lease;
+        CommitStatement::expecting_row(sql(text).bind((&*self.plugin, &*self.job, holder, *started_ms)).into())
+    }
+}
+
+impl LeaseRenewal {
+    /// Returns when its timer is set, so that a run that holds this thread from its start on is renewed, too.
+    pub async fn start(self) -> RunningRenewal {
+        let is_over = CancellationToken::new();
+        let task = tokio::spawn(self.run(is_over.clone()));
+        tokio::task::yield_now().await;
+        RunningRenewal { task, _is_over: is_over.drop_guard() }
+    }
+
+    /// Returns how the lease was lost. A statement that is on its way to the database is not interrupted.
+    async fn run(self, is_over: CancellationToken) -> Option<LostLease> {
+        let (interval, retry) = (self.length.mul_f32(0.3), self.length / 20);
+        // A fifth is left for the run to stop.
+        let (give_up, patience_min) = (self.length.mul_f32(0.8), self.length / 10);
+        let (mut renewed, mut pause) = (self.claimed, interval);
+        loop {
+            tokio::select! {
+                () = is_over.cancelled() => return None,
+                () = sleep(pause) => {}
+            }
+            if self.claimed.elapsed() > self.run_limit {
+                return None;
+            }
+            let asked = Instant::now();
+            // After a standstill of the process, too, the database is asked who has the lease.
+            let patience = give_up.saturating_sub(renewed.elapsed()).max(patience_min);
+            let error = match timeout(patience, self.store.renew(&self.run, self.length)).await {
+                Ok(Ok(true)) => {
+                    (renewed, pause) = (asked, interval);
+                    continue;
+                }
+                Ok(Ok(false)) => return Some(LostLease::Taken),
+                Ok(Err(error)) => error.to_string(),
+                Err(elapsed) => elapsed.to_string(),
+            };
+            if renewed.elapsed() >= give_up {
+                return Some(LostLease::NotRenewed);
+            }
+            tracing::debug!(plugin = %self.run.plugin, job = %self.run.job, error, "the lease of a run is not renewed yet");
+            pause = retry;
+        }
+    }
+}
+
+impl RunningRenewal {
+    /// Never ends while the lease is not lost.
+    pub async fn lost(self) -> LostLease {
+        let Self { task, _is_over } = self;
+        match task.await {
+            Ok(Some(lost)) => lost,
+            _ => pending().await,
+        }
+    }
+}
