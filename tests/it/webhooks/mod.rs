@@ -26,6 +26,8 @@ async fn setup(engine: Engine) -> Setup {
         .unset("plugins.hello.enabled")
         .unset("plugins.kb.network_pages")
         .set("egress.allow_hosts", "127.0.0.1")
+        // Gateways of one database have one.
+        .set("secrets.key", "ff02030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20")
         .set("limits.write_interval_ms", 0)
         .set("plugins.webhooks.retry_s", "[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]");
     match engine {
