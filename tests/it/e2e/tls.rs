@@ -14,6 +14,11 @@ use std::{
 
 const HELLO: &str = "/api/hello/world";
 
+/// Without `CA:FALSE` it would be the certificate of an authority, which rustls takes from no server.
+const OPENSSL_CONFIG: &str = "[req]\ndistinguished_name = name\nx509_extensions = extensions\n[name]\n[extensions]\n\
+                              basicConstraints = critical, CA:FALSE\n\
+                              subjectAltName = IP:127.0.0.1, DNS:gateway.example\n";
+
 /// A self-signed certificate for 127.0.0.1 and its key.
 struct Pair {
     certificate: Vec<u8>,
@@ -23,6 +28,7 @@ struct Pair {
 impl Pair {
     fn new(folder: &Path, days: &str) -> Self {
         let at = |name: &str| folder.join(name).display().to_string();
+        fs::write(at("openssl.cnf"), OPENSSL_CONFIG).unwrap();
         let mut made = Command::new("openssl");
         made.args([
             "req",
@@ -35,7 +41,7 @@ impl Pair {
             "-days",
             days,
         ]);
-        made.args(["-subj", "/CN=gateway", "-addext", "subjectAltName=IP:127.0.0.1,DNS:gateway.example"]);
+        made.args(["-subj", "/CN=gateway", "-config", &at("openssl.cnf")]);
         made.args(["-keyout", &at("new.key"), "-out", &at("new.pem")]);
         assert!(made.output().expect("openssl is installed").status.success());
         Self { certificate: fs::read(at("new.pem")).unwrap(), key: fs::read(at("new.key")).unwrap() }

@@ -76,9 +76,10 @@ async fn a_slow_statement_is_logged_once_and_counted_each_time(#[case] engine: E
     let db = TestDatabase::with_notes_tuned(engine, slow_from_20ms).await;
     let (log, metrics) = (Log::start(), MetricsRecorder::install().unwrap());
     let request = Work::Request { id: "request-1".into(), operation: "list_notes".into() };
-    let read = async || db.database.read(&plugin_scope("forum"), slow("read")).await.unwrap();
-    with_work(request, read()).await;
-    read().await;
+    let forum = plugin_scope("forum");
+    let read = || db.database.read(&forum, slow("read"));
+    with_work(request, async { read().await.unwrap() }).await;
+    read().await.unwrap();
 
     let lines = log.slow_lines();
     assert_eq!(lines.len(), 1, "one line of a text in a minute: {lines:?}");
