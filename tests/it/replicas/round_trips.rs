@@ -2,12 +2,13 @@
 //! the gateway says is for a session, which a pooler gives to others.
 
 use crate::{
-    crash::{Write, send, small_setup},
+    crash::{Write, send},
     e2e::Site,
 };
 use gateway_tests::{
     postgres,
     postgres_proxy::{PostgresProxy, RoundTrip},
+    process::Setup,
 };
 use plugin_testing::Wallet;
 
@@ -36,6 +37,10 @@ fn is_of_requests(round_trip: &&RoundTrip) -> bool {
     texts().next().is_some() && !texts().any(|sql| IN_BACKGROUND.iter().any(|part| sql.contains(part)))
 }
 
+fn setup() -> Setup {
+    crate::e2e::setup_with_all_plugins().with_only(&["agents", "forum", "hello"]).unwrap()
+}
+
 /// Whether it outlives its transaction: a setting, or a lock.
 fn is_for_session(sql: &str) -> bool {
     let sets = |statement: &str| statement.starts_with("SET ") && !statement.starts_with("SET LOCAL ");
@@ -47,7 +52,7 @@ async fn a_thread_is_written_in_three_round_trips_that_leave_nothing_to_a_sessio
     const { assert!(OF_A_THREAD <= MOST) }
     let url = postgres::fresh_database().await.unwrap();
     let proxy = PostgresProxy::start(&url).await.unwrap();
-    let gateway = small_setup().set("database.url", proxy.url()).set("database.pool_max", 2).start().await.unwrap();
+    let gateway = setup().set("database.url", proxy.url()).set("database.pool_max", 2).start().await.unwrap();
     let (site, started) = (Site::of(&gateway), proxy.round_trips().len());
     let mut wallets = (0..).map(Wallet::new);
     let mut write = async || {
