@@ -35,6 +35,11 @@ impl Database {
         is_current.then(|| self.revisions())
     }
 
+    /// Whether [`Self::current_revisions`] takes a round trip to the database.
+    pub fn has_to_ask_for_revisions(&self) -> bool {
+        matches!(self.inner.engine, Engine::Postgres(_)) && !read_tracking::is_tracked()
+    }
+
     /// As [`Self::current_revisions`], and as old as `database.staleness_ms` allows, but not older than `at_least`.
     pub async fn recent_revisions(&self, at_least: Option<Position>) -> Option<&Arc<Revisions>> {
         let Engine::Postgres(postgres) = &self.inner.engine else { return Some(self.revisions()) };

@@ -7,14 +7,14 @@ use gateway_tests::process::LIMIT;
 use plugin_testing::{TestGateway, Value, Wallet};
 use std::{cell::Cell, time::Duration};
 
-const FREEZES: u64 = 3;
+const FREEZES: u64 = 2;
 /// Twice the lease.
 const FROZEN: Duration = Duration::from_secs(3);
-const BEFORE: u64 = 60;
+const BEFORE: u64 = 30;
 /// What the others write while it is frozen, beside what is written until another one sequences.
-const MEANWHILE: u64 = 60;
+const MEANWHILE: u64 = 30;
 /// What all write after it.
-const AFTERWARDS: u64 = 40;
+const AFTERWARDS: u64 = 30;
 const HAS_BEGUN: &str = "this gateway sequences the activity log";
 const HAS_NOTICED: &str = "another gateway sequences the activity log now";
 
@@ -111,7 +111,5 @@ async fn a_sequencer_that_slept_through_its_lease_spoils_nothing() {
     for follower in &followers {
         assert_eq!(follower.ids, dense, "in {} streams", follower.streams);
     }
-    for site in &replicas.sites {
-        ledger.replay(site, &stored).await;
-    }
+    ledger.replay(&replicas.sites[0], &stored).await;
 }

@@ -79,6 +79,13 @@ impl AuthorRecords {
         found.into_iter().flatten().collect()
     }
 
+    /// Whether all are one address, as in the response to a write, whose record is not cached.
+    pub fn lacks_the_only(&self, addresses: &[Address]) -> bool {
+        addresses.first().is_some_and(|only| {
+            addresses.iter().all(|address| address == only) && !self.cache.read().records.contains_key(only)
+        })
+    }
+
     fn cached(&self, plugins: &Arc<ActiveSet>, addresses: &[Address]) -> Option<Vec<Option<Arc<str>>>> {
         let cached = self.cache.read();
         let source = cached.source.as_ref().filter(|source| source.is_current(plugins))?;

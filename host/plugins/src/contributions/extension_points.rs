@@ -48,6 +48,9 @@ impl ExtensionPoints {
         if addresses.is_empty() {
             return Vec::new();
         }
-        self.authors.get(&self.active.list(), self.database.current_revisions().await, addresses).await
+        // To ask whether cached records are current would take as long as to ask for the one that is not among them.
+        let asks_directly = self.database.has_to_ask_for_revisions() && self.authors.lacks_the_only(addresses);
+        let revisions = if asks_directly { None } else { self.database.current_revisions().await };
+        self.authors.get(&self.active.list(), revisions, addresses).await
     }
 }
