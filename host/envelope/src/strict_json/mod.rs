@@ -12,7 +12,7 @@ mod parse;
 
 #[cfg(test)]
 pub use error::Position;
-pub use error::StrictJsonError;
+pub(crate) use error::StrictJsonError;
 #[cfg(test)]
 pub use parse::parse;
-pub use parse::{parse_object, type_name};
+pub(crate) use parse::{parse_object, type_name};
