@@ -3,7 +3,7 @@
 use super::{builder, error::StrictJsonError, integers};
 use serde_json::{Map, Value};
 
-pub(super) fn parse(body: &[u8]) -> Result<Value, StrictJsonError> {
+pub(crate) fn parse(body: &[u8]) -> Result<Value, StrictJsonError> {
     if body.starts_with(b"\xEF\xBB\xBF") {
         return Err(StrictJsonError::ByteOrderMark);
     }
