@@ -13,7 +13,7 @@ pub enum NotAnExport {
 }
 
 /// A line that is an object.
-pub struct Line {
+pub(crate) struct Line {
     /// From 1.
     pub number: usize,
     pub members: Map<String, Value>,
@@ -22,7 +22,7 @@ pub struct Line {
     pub text: String,
 }
 
-pub struct Document {
+pub(crate) struct Document {
     pub lines: Vec<Line>,
     pub footer: Line,
     /// Lines that are no objects, and what the file should not have.
@@ -30,7 +30,7 @@ pub struct Document {
 }
 
 impl Document {
-    pub fn parse(file: &str) -> Result<Self, NotAnExport> {
+    pub(crate) fn parse(file: &str) -> Result<Self, NotAnExport> {
         let mut problems = Vec::new();
         let body = file.strip_suffix('\n').unwrap_or_else(|| {
             problems.push("the last line does not end with a line feed".to_owned());
@@ -62,7 +62,7 @@ impl Line {
     }
 
     /// A member that is a whole number; 0 where there is none.
-    pub fn number_of(&self, member: &str) -> u64 {
+    pub(crate) fn number_of(&self, member: &str) -> u64 {
         self.members.get(member).and_then(Value::as_u64).unwrap_or(0)
     }
 }

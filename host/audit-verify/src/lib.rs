@@ -10,6 +10,8 @@
 //! assert!(no_export.is_err(), "without a footer there is nothing to check");
 //! ```
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 pub mod canonical;
 mod checks;
 mod document;

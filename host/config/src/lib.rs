@@ -4,6 +4,8 @@
 //! Adding a key: a documented field in its section, its default beside it, a line in `config/gateway.toml` (a test
 //! compares the two), and, where a bound is not enough, a line in the section's `validate`.
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 mod activity;
 mod admin;
 mod backup;

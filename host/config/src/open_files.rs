@@ -5,7 +5,7 @@ use super::http::HttpConfig;
 use std::fmt;
 
 /// Files besides the clients' connections: database, libraries, logs, outbound requests, the operator's listener.
-pub const RESERVED_FILES: usize = 256;
+pub(crate) const RESERVED_FILES: usize = 256;
 
 /// `http.connections_max` is lowered to what the limit of open files allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

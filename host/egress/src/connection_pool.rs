@@ -34,7 +34,7 @@ pub(super) const ADDRESSES_TRIED_MAX: usize = 3;
 const ORIGINS_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(127);
 
 impl ConnectionPool {
-    pub fn new(tls: rustls::ClientConfig, settings: &EgressSettings) -> Self {
+    pub(crate) fn new(tls: rustls::ClientConfig, settings: &EgressSettings) -> Self {
         Self {
             tls,
             connect_timeout: Duration::from_millis(settings.connect_timeout_ms),
@@ -45,7 +45,7 @@ impl ConnectionPool {
     }
 
     /// The addresses of the latest check, unless its time is over.
-    pub fn addresses(&self, origin: &Origin, now: Instant) -> Option<Vec<SocketAddr>> {
+    pub(crate) fn addresses(&self, origin: &Origin, now: Instant) -> Option<Vec<SocketAddr>> {
         let mut origins = self.origins.lock();
         let checked = origins.get(origin)?;
         let is_valid = now.saturating_duration_since(checked.checked_at) < self.resolve_interval;
@@ -53,7 +53,7 @@ impl ConnectionPool {
     }
 
     /// The outcome of a check that began at that time: no address when the name does not resolve, or to one that may not be called.
-    pub fn store_addresses(&self, origin: &Origin, addresses: &[SocketAddr], checked_at: Instant) {
+    pub(crate) fn store_addresses(&self, origin: &Origin, addresses: &[SocketAddr], checked_at: Instant) {
         let mut origins = self.origins.lock();
         if addresses.is_empty() {
             origins.pop(origin);
@@ -67,7 +67,7 @@ impl ConnectionPool {
     }
 
     /// The client that connects to this address, one of [`Self::addresses`].
-    pub fn client(&self, origin: &Origin, address: SocketAddr) -> reqwest::Result<reqwest::Client> {
+    pub(crate) fn client(&self, origin: &Origin, address: SocketAddr) -> reqwest::Result<reqwest::Client> {
         let mut origins = self.origins.lock();
         let checked = origins.get_mut(origin).filter(|checked| checked.addresses.contains(&address));
         let Some(checked) = checked else {
@@ -83,7 +83,7 @@ impl ConnectionPool {
     }
 
     /// The address accepted no connection: until the next check the others are tried before it.
-    pub fn move_to_last(&self, origin: &Origin, address: SocketAddr) {
+    pub(crate) fn move_to_last(&self, origin: &Origin, address: SocketAddr) {
         let mut origins = self.origins.lock();
         if let Some(checked) = origins.get_mut(origin)
             && let Some(at) = checked.addresses.iter().position(|known| *known == address)

@@ -79,7 +79,7 @@ const CONCURRENCY_RETRY: Duration = Duration::from_secs(1);
 
 impl Destination {
     /// What a call counts against: not what the operator named in `allow_hosts`, name and address each for itself.
-    pub fn of_call(url: &Url, address: SocketAddr, allow: &AllowList) -> Vec<Self> {
+    pub(crate) fn of_call(url: &Url, address: SocketAddr, allow: &AllowList) -> Vec<Self> {
         let name = match url.host() {
             Some(Host::Domain(name)) if !allow.permits_name(name, address.port()) => Some(Self::Name(name.to_owned())),
             _ => None,
@@ -90,7 +90,7 @@ impl Destination {
 }
 
 impl VisitedDestinations {
-    pub fn new(is_background: bool) -> Self {
+    pub(crate) fn new(is_background: bool) -> Self {
         Self { is_background, destinations: Vec::new() }
     }
 
@@ -101,7 +101,7 @@ impl VisitedDestinations {
 }
 
 impl Destinations {
-    pub fn new(settings: &EgressSettings, records_max: usize) -> Arc<Self> {
+    pub(crate) fn new(settings: &EgressSettings, records_max: usize) -> Arc<Self> {
         Arc::new(Self {
             ordinary: CallLimits {
                 concurrency: settings.per_destination_concurrency,
@@ -118,7 +118,7 @@ impl Destinations {
     }
 
     /// Counts a call against all of its destinations, or against none.
-    pub fn admit(
+    pub(crate) fn admit(
         self: &Arc<Self>,
         destinations: Vec<Destination>,
         visited: &mut VisitedDestinations,
@@ -152,7 +152,7 @@ impl Destinations {
     }
 
     /// A fetch was answered with 2xx. That counts for all that it visited, since redirects led there.
-    pub fn record_answer(&self, visited: &VisitedDestinations, now: Instant) {
+    pub(crate) fn record_answer(&self, visited: &VisitedDestinations, now: Instant) {
         let mut records = self.records.lock();
         for destination in &visited.destinations {
             if let Some(record) = records.peek_mut(destination) {

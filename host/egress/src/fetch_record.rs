@@ -10,16 +10,16 @@ pub(super) struct FetchRecord {
 }
 
 impl FetchRecord {
-    pub fn begin(owner: &str) -> Self {
+    pub(crate) fn begin(owner: &str) -> Self {
         Self { owner: owner.to_owned(), started: Instant::now(), outcome: "dropped" }
     }
 
-    pub fn started(&self) -> Instant {
+    pub(crate) fn started(&self) -> Instant {
         self.started
     }
 
     /// `ok`, or the code of an error.
-    pub fn set_outcome(&mut self, outcome: &'static str) {
+    pub(crate) fn set_outcome(&mut self, outcome: &'static str) {
         self.outcome = outcome;
     }
 }

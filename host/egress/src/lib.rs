@@ -5,6 +5,8 @@
 //! address that a name resolves to is checked, and the HTTP client can connect to nothing else; it follows no redirect and reads
 //! no proxy variables.
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 mod allow_list;
 mod connection_pool;
 mod destinations;

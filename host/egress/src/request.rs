@@ -115,7 +115,7 @@ const FORBIDDEN_HEADERS: &[&str] = &[
 
 impl ValidRequest {
     /// `stream`: the response is read while it arrives, otherwise as a whole.
-    pub fn new(
+    pub(crate) fn new(
         request: FetchRequest,
         stream: Option<StreamTimeouts>,
         settings: &EgressSettings,

@@ -24,7 +24,7 @@ pub(super) struct SentRequest {
 
 impl SentRequest {
     /// Status and headers, if they may reach a plugin.
-    pub fn checked_head(&self) -> Result<(u16, Vec<(String, String)>), EgressError> {
+    pub(crate) fn checked_head(&self) -> Result<(u16, Vec<(String, String)>), EgressError> {
         let (status, host) = (self.response.status().as_u16(), || host_of(&self.url));
         // No protocol switch was requested, and undefined codes must not reach plugins that pass them on.
         if !(200..=599).contains(&status) {

@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use ipnet::{Ipv4Net, Ipv6Net};
 
 /// The range of an address that is not public, from the first row that contains it.
-pub fn special_range(address: IpAddr) -> Option<&'static str> {
+pub(crate) fn special_range(address: IpAddr) -> Option<&'static str> {
     match address {
         IpAddr::V4(address) => SPECIAL_V4.iter().find(|(net, _)| net.contains(&address)).map(|(_, reason)| *reason),
         IpAddr::V6(address) => SPECIAL_V6

@@ -11,7 +11,7 @@ use url::{Host, ParseError, Url};
 use super::{allow_list::AllowList, error::EgressError, special_ranges::special_range};
 
 /// The longest URL that may be stored.
-pub const URL_CHARS_MAX: usize = 512;
+pub(crate) const URL_CHARS_MAX: usize = 512;
 /// The longest URL that is requested: stored ones get paths and queries appended, and redirects carry tokens.
 const REQUEST_URL_BYTES_MAX: usize = 8 * 1024;
 const OTHER_PORT: &str = "ports other than 80, 443 and those from 1024 need egress.allow_hosts";

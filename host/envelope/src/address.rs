@@ -13,7 +13,7 @@ pub enum AddressError {
     Checksum { expected: String },
 }
 
-pub fn parse(text: &str) -> Result<Address, AddressError> {
+pub(crate) fn parse(text: &str) -> Result<Address, AddressError> {
     let digits = text.strip_prefix("0x").ok_or(AddressError::Shape)?;
     let mut bytes = [0; 20];
     if hex::decode_to_slice(digits, &mut bytes).is_err() {

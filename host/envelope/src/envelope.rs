@@ -14,7 +14,7 @@ use super::strict_json::type_name;
 use super::timestamp::TS_MAX;
 
 #[derive(Debug, Clone, Default)]
-pub enum Field<'a> {
+pub(crate) enum Field<'a> {
     #[default]
     Missing,
     Text(Cow<'a, str>),
@@ -23,7 +23,7 @@ pub enum Field<'a> {
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct Envelope<'a> {
+pub(crate) struct Envelope<'a> {
     pub address: Field<'a>,
     pub ts: Field<'a>,
     pub sig: Field<'a>,
@@ -31,14 +31,14 @@ pub struct Envelope<'a> {
 
 impl<'a> Envelope<'a> {
     /// Removes the fields from a body; the rest is the payload. Keys of the same names in nested objects stay.
-    pub fn take_from_body(body: &mut Map<String, Value>) -> Self {
+    pub(crate) fn take_from_body(body: &mut Map<String, Value>) -> Self {
         // Keeps the order of the other keys for the payload.
         let mut take = |key| body.shift_remove(key).map_or(Field::Missing, Field::from_json);
         Self { address: take("address"), ts: take("ts"), sig: take("sig") }
     }
 
     #[must_use]
-    pub fn from_headers(brand: &Brand, headers: &'a HeaderMap) -> Self {
+    pub(crate) fn from_headers(brand: &Brand, headers: &'a HeaderMap) -> Self {
         Self {
             address: Field::from_header(headers, &brand.address_header),
             ts: Field::from_header(headers, &brand.ts_header),
@@ -47,7 +47,7 @@ impl<'a> Envelope<'a> {
     }
 
     #[must_use]
-    pub fn from_query(query: &'a str) -> Self {
+    pub(crate) fn from_query(query: &'a str) -> Self {
         let mut envelope = Self::default();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             match name.as_ref() {
@@ -62,19 +62,19 @@ impl<'a> Envelope<'a> {
 
     /// Takes each field from `self`, or from `other` where `self` does not have it.
     #[must_use]
-    pub fn or(self, other: Self) -> Self {
+    pub(crate) fn or(self, other: Self) -> Self {
         Self { address: self.address.or(other.address), ts: self.ts.or(other.ts), sig: self.sig.or(other.sig) }
     }
 
-    pub fn address_text(&self) -> Result<&str, EnvelopeError> {
+    pub(crate) fn address_text(&self) -> Result<&str, EnvelopeError> {
         self.address.text().map_err(|error| EnvelopeError::Field { field: EnvelopeField::Address, error })
     }
 
-    pub fn sig_text(&self) -> Result<&str, EnvelopeError> {
+    pub(crate) fn sig_text(&self) -> Result<&str, EnvelopeError> {
         self.sig.text().map_err(|error| EnvelopeError::Field { field: EnvelopeField::Sig, error })
     }
 
-    pub fn ts_s(&self) -> Result<u64, EnvelopeError> {
+    pub(crate) fn ts_s(&self) -> Result<u64, EnvelopeError> {
         let ts_s = match &self.ts {
             Field::Number(number) => number.as_u64(),
             Field::Text(text) if text.bytes().all(|b| b.is_ascii_digit()) => text.parse().ok(),

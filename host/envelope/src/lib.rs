@@ -4,6 +4,8 @@
 //! pure: the clock is an argument, and the replay guard, which needs a database, identifies a request by its digest. The text that
 //! is signed is made by the crate `request-signing`, which clients share.
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 mod address;
 mod brand;
 mod envelope;

@@ -4,4 +4,4 @@
 pub const TS_WINDOW_S: u64 = 300;
 
 /// The largest integer that every JSON parser represents exactly.
-pub const TS_MAX: u64 = (1 << 53) - 1;
+pub(crate) const TS_MAX: u64 = (1 << 53) - 1;

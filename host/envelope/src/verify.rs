@@ -17,7 +17,7 @@ use super::signature::{self, SignatureError};
 use super::timestamp::TS_WINDOW_S;
 
 #[derive(Debug)]
-pub struct Verified {
+pub(crate) struct Verified {
     pub signer: Address,
     pub ts_s: u64,
     /// The EIP-191 digest that was signed.
@@ -27,7 +27,7 @@ pub struct Verified {
 }
 
 /// `body_texts` are the texts whose hash may have been signed, the most likely first.
-pub fn verify(
+pub(crate) fn verify(
     brand: &Brand,
     action: &str,
     envelope: &Envelope<'_>,

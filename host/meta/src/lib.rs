@@ -4,6 +4,8 @@
 //! The rule: everything here is computed from what the enabled plugins declare and contribute ([`DocumentContext`]). A new
 //! feature appears in these documents without an edit in this folder, and no text of users appears in them.
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 pub mod agent_card;
 pub mod changelog;
 pub mod docs;

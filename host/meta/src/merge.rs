@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, map::Entry};
 
-pub fn merge_missing(document: &mut Map<String, Value>, contribution: &Map<String, Value>) {
+pub(crate) fn merge_missing(document: &mut Map<String, Value>, contribution: &Map<String, Value>) {
     for (name, value) in contribution {
         match document.entry(name.clone()) {
             Entry::Vacant(entry) => {

@@ -1,14 +1,14 @@
 //! The paths of the gateway's own routes.
 
-pub const OPENAPI: &str = "/api/openapi.json";
-pub const LLMS: &str = "/llms.txt";
-pub const AGENT_CARD: &str = "/.well-known/agent.json";
-pub const STATUS: &str = "/api/status";
-pub const CHANGELOG: &str = "/api/changelog";
-pub const DOCS: &str = "/docs";
+pub(crate) const OPENAPI: &str = "/api/openapi.json";
+pub(crate) const LLMS: &str = "/llms.txt";
+pub(crate) const AGENT_CARD: &str = "/.well-known/agent.json";
+pub(crate) const STATUS: &str = "/api/status";
+pub(crate) const CHANGELOG: &str = "/api/changelog";
+pub(crate) const DOCS: &str = "/docs";
 
 /// The named endpoints of every gateway, name → path.
-pub fn endpoints(marker: &str) -> Vec<(&'static str, String)> {
+pub(crate) fn endpoints(marker: &str) -> Vec<(&'static str, String)> {
     let endpoint = |name, path: &str| (name, path.to_owned());
     vec![
         endpoint("index", "/api"),
@@ -24,12 +24,12 @@ pub fn endpoints(marker: &str) -> Vec<(&'static str, String)> {
     ]
 }
 
-pub fn manifest(marker: &str) -> String {
+pub(crate) fn manifest(marker: &str) -> String {
     format!("/.well-known/{marker}.json")
 }
 
 /// A route's path as a path template of OpenAPI, which has no catch-all: `/files/{*path}` → `/files/{path}`.
-pub fn template(path: &str) -> String {
+pub(crate) fn template(path: &str) -> String {
     path.replace("{*", "{")
 }
 

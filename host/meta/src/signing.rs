@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 
-pub const SCHEME: &str = "eip191-personal_sign";
+pub(crate) const SCHEME: &str = "eip191-personal_sign";
 const EMPTY_SHA256: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 const EMPTY_OBJECT_SHA256: &str = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a";
 
@@ -22,16 +22,16 @@ pub struct SignedReads {
     pub body_hashes: [&'static str; 2],
 }
 
-pub fn header_names(brand: &Brand) -> [String; 3] {
+pub(crate) fn header_names(brand: &Brand) -> [String; 3] {
     ["Address", "Ts", "Sig"].map(|suffix| format!("{}-{suffix}", brand.header_prefix))
 }
 
-pub fn signed_reads(brand: &Brand) -> SignedReads {
+pub(crate) fn signed_reads(brand: &Brand) -> SignedReads {
     SignedReads { headers: header_names(brand), body_hashes: [EMPTY_SHA256, EMPTY_OBJECT_SHA256] }
 }
 
 /// The five lines with placeholders.
-pub fn message_template(brand: &Brand) -> String {
+pub(crate) fn message_template(brand: &Brand) -> String {
     message(&brand.message_line, "<action>", "<checksummed address>", "<unix seconds>", "<sha256 hex of the payload>")
 }
 
@@ -40,7 +40,7 @@ fn message(first_line: &str, action: &str, address: &str, ts: &str, body_hash: &
 }
 
 /// Members of the OpenAPI extension `x-<marker>-signing`.
-pub fn extension(context: &DocumentContext<'_>) -> Value {
+pub(crate) fn extension(context: &DocumentContext<'_>) -> Value {
     let limits = context.limits;
     json!({
         "scheme": SCHEME,

@@ -4,17 +4,17 @@ use super::store::QueueStats;
 
 /// By plugin and queue. A gateway reports all of a queue, not its own part: all gateways on one database report the same.
 #[derive(Clone)]
-pub struct QueueGauges {
+pub(crate) struct QueueGauges {
     plugin: String,
     queue: String,
 }
 
 impl QueueGauges {
-    pub fn new(plugin: &str, queue: &str) -> Self {
+    pub(crate) fn new(plugin: &str, queue: &str) -> Self {
         Self { plugin: plugin.to_owned(), queue: queue.to_owned() }
     }
 
-    pub fn set(&self, stats: &QueueStats, now_ms: i64) {
+    pub(crate) fn set(&self, stats: &QueueStats, now_ms: i64) {
         let QueueStats { due_keys, running, dead, tasks, oldest_pushed_ms } = *stats;
         let keys = [("due", due_keys), ("running", running)];
         for (state, keys) in keys {
@@ -31,7 +31,7 @@ impl QueueGauges {
     }
 
     /// Counts a call of the handler, or what became of a task without one.
-    pub fn count(&self, result: &'static str, count: u64) {
+    pub(crate) fn count(&self, result: &'static str, count: u64) {
         let labels = [("plugin", self.plugin.clone()), ("queue", self.queue.clone()), ("result", result.to_owned())];
         metrics::counter!("gateway_queue_attempts_total", &labels).increment(count);
     }

@@ -4,6 +4,8 @@
 //! of its key. The tables are made by `{{queue TABLE}}` (`host/storage/src/migrations/queue_tables.rs`). A plugin's write touches
 //! them as `tasks.rs` says; everything else happens in scheduling cycles (`scheduling_cycle.rs`), one of all gateways at a time.
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 mod gauges;
 mod scheduling_cycle;
 mod statements;

@@ -8,7 +8,7 @@ const PUSHED_MAX: u32 = 1_000;
 /// Keys whose outcomes, or expired leases, one cycle applies.
 const OUTCOMES_MAX: u32 = 500;
 
-pub struct QueueStatements {
+pub(crate) struct QueueStatements {
     pub table: String,
     /// Makes cycles of all gateways follow each other; none on SQLite, where one transaction at a time writes.
     pub lock: Option<String>,
@@ -32,7 +32,7 @@ pub struct QueueStatements {
 }
 
 impl QueueStatements {
-    pub fn new(table: &str, dialect: Dialect) -> Self {
+    pub(crate) fn new(table: &str, dialect: Dialect) -> Self {
         let (now, for_update, skip_locked) = match dialect {
             Dialect::Sqlite => (now_ms(dialect), "", ""),
             Dialect::Postgres => (now_ms(dialect), " FOR UPDATE OF k SKIP LOCKED", " FOR UPDATE SKIP LOCKED"),

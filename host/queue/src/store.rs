@@ -101,12 +101,12 @@ impl QueueStore {
 }
 
 impl UnrecordedOutcome {
-    pub fn done(lease: TaskLease, is_slow: bool) -> Self {
+    pub(crate) fn done(lease: TaskLease, is_slow: bool) -> Self {
         Self { lease, code: OutcomeCode::Done, due_ms: 0, is_slow, reason: String::new() }
     }
 
     /// A wait of none: that was its last attempt.
-    pub fn failed(lease: TaskLease, now_ms: i64, wait_ms: Option<u64>, reason: String) -> Self {
+    pub(crate) fn failed(lease: TaskLease, now_ms: i64, wait_ms: Option<u64>, reason: String) -> Self {
         match wait_ms {
             Some(wait_ms) => {
                 let due_ms = now_ms.saturating_add(i64::try_from(wait_ms).unwrap_or(i64::MAX));
@@ -117,7 +117,7 @@ impl UnrecordedOutcome {
     }
 
     /// It did not begin: its key is free again.
-    pub fn released(lease: TaskLease, is_slow: bool) -> Self {
+    pub(crate) fn released(lease: TaskLease, is_slow: bool) -> Self {
         Self { lease, code: OutcomeCode::Released, due_ms: 0, is_slow, reason: String::new() }
     }
 

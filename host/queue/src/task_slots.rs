@@ -10,7 +10,7 @@ const CANDIDATES_MAX: usize = 256;
 
 /// The free slots of one gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TaskSlots {
+pub(crate) struct TaskSlots {
     pub free: usize,
     /// Of these, how many slow keys may have.
     pub free_for_slow: usize,
@@ -18,7 +18,7 @@ pub struct TaskSlots {
 
 /// A key with something to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate {
+pub(crate) struct Candidate {
     pub key: String,
     pub group: String,
     /// None where the task was deleted: its key is put right.
@@ -27,18 +27,18 @@ pub struct Candidate {
 }
 
 impl TaskSlots {
-    pub fn new(at_once: usize, running: usize, running_slow: usize) -> Self {
+    pub(crate) fn new(at_once: usize, running: usize, running_slow: usize) -> Self {
         let free = at_once.saturating_sub(running);
         let slow_max = (at_once / SLOW_SHARE).max(1);
         Self { free, free_for_slow: slow_max.saturating_sub(running_slow).min(free) }
     }
 
-    pub fn candidates_max(free: usize) -> usize {
+    pub(crate) fn candidates_max(free: usize) -> usize {
         (free * CANDIDATES_PER_SLOT).min(CANDIDATES_MAX)
     }
 
     /// Those that begin, slow keys first: they have the fewest slots, and would otherwise wait for as long as others are due.
-    pub fn choose(
+    pub(crate) fn choose(
         self,
         candidates: Vec<Candidate>,
         mut running: HashMap<String, usize>,

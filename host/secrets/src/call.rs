@@ -30,7 +30,7 @@ pub struct SecretResponse {
 }
 
 /// Runs one call of a plugin.
-pub fn run(keyring: &Keyring, plugin: &str, request: &[u8], body: &[u8]) -> Result<SecretResponse, HostError> {
+pub(crate) fn run(keyring: &Keyring, plugin: &str, request: &[u8], body: &[u8]) -> Result<SecretResponse, HostError> {
     let call: SecretCall = decode_call("a call of a secret", request)?;
     check_name(&call.secret)?;
     let bytes_max = match call.operation {

@@ -17,17 +17,17 @@ pub const MIGRATION: &str = "CREATE TABLE host_secret_keys (
 const SELECT: &str = "SELECT key_id FROM host_secret_keys ORDER BY position";
 
 /// The ids of the keys that ever sealed, the oldest first.
-pub async fn read(database: &Database) -> Result<Vec<String>, StorageError> {
+pub(crate) async fn read(database: &Database) -> Result<Vec<String>, StorageError> {
     database.fetch_all(sql(SELECT)).await
 }
 
 /// As [`read`], of a database that is not open here.
-pub async fn peek(settings: DatabaseSettings) -> Result<Vec<String>, StorageError> {
+pub(crate) async fn peek(settings: DatabaseSettings) -> Result<Vec<String>, StorageError> {
     Database::peek_texts(settings, "host_secret_keys", SELECT).await
 }
 
 /// Notes that this key seals from now on, unless another gateway has noted one since `recorded` was read.
-pub async fn add(database: &Database, recorded: &[String], id: KeyId, now_s: i64) -> Result<(), StorageError> {
+pub(crate) async fn add(database: &Database, recorded: &[String], id: KeyId, now_s: i64) -> Result<(), StorageError> {
     let position = i64::try_from(recorded.len()).unwrap_or(i64::MAX);
     let insert =
         sql("INSERT INTO host_secret_keys (position, key_id, since_s) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING");

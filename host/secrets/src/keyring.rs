@@ -3,27 +3,27 @@
 use super::master_key::{KeyId, MasterKey};
 
 #[derive(Debug)]
-pub struct Keyring {
+pub(crate) struct Keyring {
     newest: MasterKey,
     /// They open what they sealed, and seal nothing new.
     older: Vec<MasterKey>,
 }
 
 impl Keyring {
-    pub fn new(newest: MasterKey, older: Vec<MasterKey>) -> Self {
+    pub(crate) fn new(newest: MasterKey, older: Vec<MasterKey>) -> Self {
         Self { newest, older }
     }
 
-    pub fn newest(&self) -> &MasterKey {
+    pub(crate) fn newest(&self) -> &MasterKey {
         &self.newest
     }
 
     /// The newest first.
-    pub fn iter(&self) -> impl Iterator<Item = &MasterKey> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &MasterKey> {
         std::iter::once(&self.newest).chain(&self.older)
     }
 
-    pub fn find(&self, id: KeyId) -> Option<&MasterKey> {
+    pub(crate) fn find(&self, id: KeyId) -> Option<&MasterKey> {
         self.iter().find(|key| key.id() == id)
     }
 }

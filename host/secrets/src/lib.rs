@@ -3,6 +3,8 @@
 //! The rule: no key leaves this crate, neither as bytes nor as text, and every key is derived for one plugin and one name, so that
 //! no plugin opens what another one sealed.
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 mod call;
 mod key_record;
 mod keyring;

@@ -7,19 +7,19 @@ use sha2::Sha256;
 use std::fmt;
 use zeroize::Zeroizing;
 
-pub const KEY_BYTES: usize = 32;
+pub(crate) const KEY_BYTES: usize = 32;
 const SALT: &[u8] = b"gateway secrets 1";
 
 /// A key that lives as long as one operation.
-pub type DerivedKey = Zeroizing<[u8; KEY_BYTES]>;
+pub(crate) type DerivedKey = Zeroizing<[u8; KEY_BYTES]>;
 
 /// Says which master key sealed a text; it follows from the key and reveals nothing of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KeyId(pub [u8; Self::BYTES]);
+pub(crate) struct KeyId(pub [u8; Self::BYTES]);
 
 /// What a derived key is for: one that seals texts opens no sealed key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyPurpose {
+pub(crate) enum KeyPurpose {
     Hmac,
     /// Texts that the plugin may read.
     Text,
@@ -29,7 +29,7 @@ pub enum KeyPurpose {
     SigningKey,
 }
 
-pub struct MasterKey {
+pub(crate) struct MasterKey {
     id: KeyId,
     /// Boxed, so that moving the key copies no secret.
     secret: Box<Zeroizing<[u8; KEY_BYTES]>>,
@@ -38,10 +38,10 @@ pub struct MasterKey {
 /// The text does not contain the invalid value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a key is 64 hexadecimal digits (0x before them or not), not all of them equal")]
-pub struct InvalidKey;
+pub(crate) struct InvalidKey;
 
 impl KeyId {
-    pub const BYTES: usize = 8;
+    pub(crate) const BYTES: usize = 8;
 }
 
 impl fmt::Display for KeyId {
@@ -51,7 +51,7 @@ impl fmt::Display for KeyId {
 }
 
 impl MasterKey {
-    pub fn from_hex(text: &SecretString) -> Result<Self, InvalidKey> {
+    pub(crate) fn from_hex(text: &SecretString) -> Result<Self, InvalidKey> {
         let text = text.expose_secret().trim();
         let digits = text.strip_prefix("0x").unwrap_or(text);
         let mut secret = Box::new(Zeroizing::new([0; KEY_BYTES]));
@@ -64,7 +64,7 @@ impl MasterKey {
     }
 
     /// A new key from the operating system's randomness.
-    pub fn random() -> Result<Self, String> {
+    pub(crate) fn random() -> Result<Self, String> {
         let mut secret = Box::new(Zeroizing::new([0; KEY_BYTES]));
         fill_random(&mut **secret)?;
         Ok(Self::new(secret))
@@ -77,12 +77,12 @@ impl MasterKey {
         key
     }
 
-    pub fn id(&self) -> KeyId {
+    pub(crate) fn id(&self) -> KeyId {
         self.id
     }
 
     /// The key of one plugin's secret. Names of plugins and secrets contain no zero byte, so no two of them have one key.
-    pub fn derive(&self, purpose: KeyPurpose, plugin: &str, name: &str) -> DerivedKey {
+    pub(crate) fn derive(&self, purpose: KeyPurpose, plugin: &str, name: &str) -> DerivedKey {
         let purpose: &[u8] = match purpose {
             KeyPurpose::Hmac => b"hmac",
             KeyPurpose::Text => b"seal text",
@@ -93,7 +93,7 @@ impl MasterKey {
     }
 
     /// 64 digits, for the file of a generated key.
-    pub fn to_hex(&self) -> Zeroizing<String> {
+    pub(crate) fn to_hex(&self) -> Zeroizing<String> {
         Zeroizing::new(hex::encode(**self.secret))
     }
 
@@ -114,7 +114,7 @@ impl fmt::Debug for MasterKey {
 }
 
 /// Bytes from the operating system's randomness.
-pub fn fill_random(bytes: &mut [u8]) -> Result<(), String> {
+pub(crate) fn fill_random(bytes: &mut [u8]) -> Result<(), String> {
     use rand::{TryRng as _, rngs::SysRng};
     SysRng.try_fill_bytes(bytes).map_err(|error| format!("the system gives no random bytes: {error}"))
 }

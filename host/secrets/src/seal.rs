@@ -19,11 +19,11 @@ const HEADER_BYTES: usize = 1 + KeyId::BYTES;
 const NONCE_BYTES: usize = 24;
 const TAG_BYTES: usize = 16;
 /// How much longer a sealed text is than the text.
-pub const SEAL_BYTES: usize = HEADER_BYTES + NONCE_BYTES + TAG_BYTES;
+pub(crate) const SEAL_BYTES: usize = HEADER_BYTES + NONCE_BYTES + TAG_BYTES;
 
 /// What a text is sealed for. Its key is derived from the first three; the last is authenticated with the text.
 #[derive(Clone, Copy)]
-pub struct SealContext<'a> {
+pub(crate) struct SealContext<'a> {
     pub purpose: KeyPurpose,
     pub plugin: &'a str,
     pub secret: &'a str,
@@ -32,7 +32,7 @@ pub struct SealContext<'a> {
 }
 
 impl SealContext<'_> {
-    pub fn seal(self, keyring: &Keyring, text: &[u8]) -> Result<Vec<u8>, HostError> {
+    pub(crate) fn seal(self, keyring: &Keyring, text: &[u8]) -> Result<Vec<u8>, HostError> {
         let key = keyring.newest();
         let mut nonce = [0; NONCE_BYTES];
         fill_random(&mut nonce).map_err(internal)?;
@@ -47,7 +47,7 @@ impl SealContext<'_> {
         Ok(sealed)
     }
 
-    pub fn open(self, keyring: &Keyring, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, HostError> {
+    pub(crate) fn open(self, keyring: &Keyring, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, HostError> {
         let id = key_id(sealed)?;
         let key = keyring.find(id).ok_or_else(|| missing_key(id))?;
         let (header, rest) = sealed.split_at(HEADER_BYTES);
@@ -66,7 +66,7 @@ impl SealContext<'_> {
 }
 
 /// The id of the key that sealed it.
-pub fn key_id(sealed: &[u8]) -> Result<KeyId, HostError> {
+pub(crate) fn key_id(sealed: &[u8]) -> Result<KeyId, HostError> {
     match sealed.split_first() {
         Some((&VERSION, rest)) => rest.first_chunk().map(|id| KeyId(*id)).ok_or_else(broken),
         _ => Err(broken()),

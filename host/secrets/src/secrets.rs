@@ -19,7 +19,7 @@ use std::{
 use tokio::sync::OnceCell;
 
 /// Name of the generated key's file in `data_dir`.
-pub const KEY_FILE: &str = "secrets.key";
+pub(crate) const KEY_FILE: &str = "secrets.key";
 /// Gateways that start at once on a new database agree after one more look.
 const TRIES_MAX: usize = 3;
 

@@ -6,17 +6,17 @@ use plugin_api::abi::{HostError, HostErrorCode};
 use zeroize::Zeroizing;
 
 /// A seed from the operating system's randomness.
-pub fn generate() -> Result<Zeroizing<[u8; KEY_BYTES]>, HostError> {
+pub(crate) fn generate() -> Result<Zeroizing<[u8; KEY_BYTES]>, HostError> {
     let mut seed = Zeroizing::new([0; KEY_BYTES]);
     fill_random(&mut *seed).map_err(internal)?;
     Ok(seed)
 }
 
-pub fn public_key(seed: &[u8]) -> Result<[u8; KEY_BYTES], HostError> {
+pub(crate) fn public_key(seed: &[u8]) -> Result<[u8; KEY_BYTES], HostError> {
     Ok(key(seed)?.verifying_key().to_bytes())
 }
 
-pub fn sign(seed: &[u8], message: &[u8]) -> Result<[u8; 64], HostError> {
+pub(crate) fn sign(seed: &[u8], message: &[u8]) -> Result<[u8; 64], HostError> {
     Ok(key(seed)?.sign(message).to_bytes())
 }
 

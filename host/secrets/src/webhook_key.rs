@@ -13,7 +13,7 @@ const KEY_BYTES: RangeInclusive<usize> = 24..=64;
 const TEXT_CHARS: RangeInclusive<usize> = 16..=128;
 
 /// The text of a new key of this many random bytes.
-pub fn generate(bytes: u32) -> Result<Zeroizing<String>, HostError> {
+pub(crate) fn generate(bytes: u32) -> Result<Zeroizing<String>, HostError> {
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
     if !KEY_BYTES.contains(&bytes) {
         return Err(invalid(format!("a key has {} to {} bytes", KEY_BYTES.start(), KEY_BYTES.end())));
@@ -25,7 +25,7 @@ pub fn generate(bytes: u32) -> Result<Zeroizing<String>, HostError> {
 }
 
 /// Checks a text that somebody chose, before it is sealed.
-pub fn check(text: &[u8]) -> Result<(), HostError> {
+pub(crate) fn check(text: &[u8]) -> Result<(), HostError> {
     let chars = std::str::from_utf8(text).ok().map(|text| text.chars().count());
     if !chars.is_some_and(|chars| TEXT_CHARS.contains(&chars)) {
         let (least, most) = (TEXT_CHARS.start(), TEXT_CHARS.end());
@@ -35,7 +35,7 @@ pub fn check(text: &[u8]) -> Result<(), HostError> {
 }
 
 /// The key that the text stands for: the bytes after `whsec_`, otherwise the text itself.
-pub fn decode(text: &[u8]) -> Result<Zeroizing<Vec<u8>>, HostError> {
+pub(crate) fn decode(text: &[u8]) -> Result<Zeroizing<Vec<u8>>, HostError> {
     let Some(encoded) = text.strip_prefix(PREFIX.as_bytes()) else { return Ok(Zeroizing::new(text.to_vec())) };
     let key = STANDARD.decode(encoded).ok().map(Zeroizing::new).filter(|key| KEY_BYTES.contains(&key.len()));
     let (least, most) = (KEY_BYTES.start(), KEY_BYTES.end());

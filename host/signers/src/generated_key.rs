@@ -6,7 +6,7 @@ use secrecy::SecretString;
 use std::{fs, io, path::Path};
 
 /// Returns the key of the file, and whether it was generated just now.
-pub fn open_or_generate(path: &Path) -> Result<(Key, bool), String> {
+pub(crate) fn open_or_generate(path: &Path) -> Result<(Key, bool), String> {
     match fs::symlink_metadata(path) {
         Ok(_) => read(path).map(|key| (key, false)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => generate(path),
@@ -15,7 +15,7 @@ pub fn open_or_generate(path: &Path) -> Result<(Key, bool), String> {
 }
 
 /// Whether the key of the file can be used, if there is one.
-pub fn check(path: &Path) -> Result<(), String> {
+pub(crate) fn check(path: &Path) -> Result<(), String> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         _ => read(path).map(drop),

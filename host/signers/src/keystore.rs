@@ -12,13 +12,13 @@ const IV_BYTES: usize = 16;
 const SCRYPT_BYTES_MAX: u64 = 1 << 30;
 
 /// Opens a keystore that holds a key. Errors name the files and never contain their text.
-pub fn open(path: &Path, password_file: &Path) -> Result<Key, String> {
+pub(crate) fn open(path: &Path, password_file: &Path) -> Result<Key, String> {
     Key::from_slice(&open_secret(path, password_file)?)
         .map_err(|_| format!("the keystore {} cannot be opened: what it holds is no key", path.display()))
 }
 
 /// What a keystore holds.
-pub fn open_secret(path: &Path, password_file: &Path) -> Result<Zeroizing<Vec<u8>>, String> {
+pub(crate) fn open_secret(path: &Path, password_file: &Path) -> Result<Zeroizing<Vec<u8>>, String> {
     let password = private_file::read(password_file)?;
     let error_text = |reason: &str| format!("the keystore {} cannot be opened: {reason}", path.display());
     let text = std::fs::read_to_string(path).map_err(|error| error_text(&error.to_string()))?;

@@ -1,6 +1,8 @@
 //! Keys by role. The rule: a private key never leaves this crate; callers pass what is to be signed, and get a
 //! signature.
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 mod capability;
 mod generated_key;
 mod key;

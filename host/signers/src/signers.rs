@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 use zeroize::Zeroizing;
 
 /// The role whose key the gateway generates when none is configured.
-pub const GATEWAY: &str = "gateway";
+pub(crate) const GATEWAY: &str = "gateway";
 
 /// Its file in `data_dir`.
 const GATEWAY_KEY: &str = "gateway.key";

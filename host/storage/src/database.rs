@@ -107,11 +107,13 @@ impl Database {
     }
 
     /// All rows that a statement of the gateway itself selects, decoded.
-    pub async fn fetch_all<T: DeserializeOwned>(
-        &self,
+    pub fn fetch_all<'a, T: DeserializeOwned + 'a>(
+        &'a self,
         statement: impl Into<Statement>,
-    ) -> Result<Vec<T>, StorageError> {
-        decode_rows(&self.read(&Scope::Host, statement.into()).await?)
+    ) -> BoxFuture<'a, Result<Vec<T>, StorageError>> {
+        let statement = statement.into();
+        // Boxed: as one more layer of futures it would exceed the compiler's recursion limit where a request calls plugins.
+        Box::pin(async move { decode_rows(&self.read(&Scope::Host, statement).await?) })
     }
 
     /// Like [`Self::read`], but returns a statement that would have to wait, for [`Self::read_checked`].

@@ -11,8 +11,8 @@ mod integers;
 mod parse;
 
 #[cfg(test)]
-pub use error::Position;
-pub use error::StrictJsonError;
+pub(crate) use error::Position;
+pub(crate) use error::StrictJsonError;
 #[cfg(test)]
-pub use parse::parse;
-pub use parse::{parse_object, type_name};
+pub(crate) use parse::parse;
+pub(crate) use parse::{parse_object, type_name};

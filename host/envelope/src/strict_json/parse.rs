@@ -3,7 +3,7 @@
 use super::{builder, error::StrictJsonError, integers};
 use serde_json::{Map, Value};
 
-pub fn parse(body: &[u8]) -> Result<Value, StrictJsonError> {
+pub(crate) fn parse(body: &[u8]) -> Result<Value, StrictJsonError> {
     if body.starts_with(b"\xEF\xBB\xBF") {
         return Err(StrictJsonError::ByteOrderMark);
     }
@@ -18,7 +18,7 @@ pub fn parse(body: &[u8]) -> Result<Value, StrictJsonError> {
     Ok(value)
 }
 
-pub fn parse_object(body: &[u8]) -> Result<Map<String, Value>, StrictJsonError> {
+pub(crate) fn parse_object(body: &[u8]) -> Result<Map<String, Value>, StrictJsonError> {
     match parse(body)? {
         Value::Object(object) => Ok(object),
         other => Err(StrictJsonError::NotAnObject { found: type_name(&other) }),
@@ -26,7 +26,7 @@ pub fn parse_object(body: &[u8]) -> Result<Map<String, Value>, StrictJsonError> 
 }
 
 /// The type of a value as error texts name it: "not a number".
-pub fn type_name(value: &Value) -> &'static str {
+pub(crate) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",

@@ -3,7 +3,7 @@
 
 use super::release::{Change, ChangeType, Release};
 
-pub fn parse_releases(markdown: &str) -> Vec<Release> {
+pub(super) fn parse_releases(markdown: &str) -> Vec<Release> {
     let mut parser = Parser { releases: Vec::new(), heading: ChangeType::Changed, in_item: false };
     markdown.lines().for_each(|line| parser.parse_line(line));
     parser.releases
@@ -58,7 +58,7 @@ fn parse_title(title: &str) -> Release {
     Release { version, date, unreleased, changes: Vec::new(), counts: Default::default() }
 }
 
-pub fn is_date(text: &str) -> bool {
+pub(super) fn is_date(text: &str) -> bool {
     text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok()
 }
 

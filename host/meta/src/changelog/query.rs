@@ -3,9 +3,9 @@
 use super::{parser, release::Release, version};
 use plugin_api::response::Problem;
 
-pub const SINCE_PATTERN: &str = r"^[0-9a-zA-Z.\-]{1,32}$";
-pub const LIMIT_DEFAULT: usize = 20;
-pub const LIMIT_MAX: usize = 100;
+pub(crate) const SINCE_PATTERN: &str = r"^[0-9a-zA-Z.\-]{1,32}$";
+pub(crate) const LIMIT_DEFAULT: usize = 20;
+pub(crate) const LIMIT_MAX: usize = 100;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {

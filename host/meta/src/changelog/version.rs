@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-pub fn compare(a: &str, b: &str) -> Ordering {
+pub(super) fn compare(a: &str, b: &str) -> Ordering {
     let (mut a, mut b) = (parts(a), parts(b));
     loop {
         let order = match (a.next(), b.next()) {

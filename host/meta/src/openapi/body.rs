@@ -5,11 +5,11 @@ use crate::document_context::DocumentContext;
 use plugin_api::manifest::{Auth, RouteSpec};
 use serde_json::{Map, Value, json};
 
-pub fn takes_body(route: &RouteSpec) -> bool {
+pub(super) fn takes_body(route: &RouteSpec) -> bool {
     route.body.is_some() || !route.body_types.is_empty() || matches!(route.auth, Auth::SignedBody { .. })
 }
 
-pub fn request_body(context: &DocumentContext<'_>, route: &RouteSpec) -> Option<Value> {
+pub(super) fn request_body(context: &DocumentContext<'_>, route: &RouteSpec) -> Option<Value> {
     let mut content = Map::new();
     if matches!(route.auth, Auth::SignedBody { .. }) {
         content.insert("application/json".into(), json!({ "schema": signed_schema(context, route.body.as_ref()) }));

@@ -13,7 +13,7 @@ const ADDRESS: &str = "^0x[0-9a-fA-F]{40}$";
 const SIGNATURE: &str = "^0x[0-9a-fA-F]{130}$";
 const SCHEMES: [&str; 3] = ["SignedAddress", "SignedTs", "SignedSig"];
 
-pub fn components(context: &DocumentContext<'_>) -> Value {
+pub(super) fn components(context: &DocumentContext<'_>) -> Value {
     let mut components = Map::from_iter([
         ("schemas".to_owned(), schemas(context)),
         ("responses".to_owned(), shared_responses()),
@@ -28,7 +28,7 @@ pub fn components(context: &DocumentContext<'_>) -> Value {
 
 /// The security requirement of an operation: all three headers, or none, because an envelope in the body or query is described
 /// there.
-pub fn security(auth: &Auth) -> Value {
+pub(super) fn security(auth: &Auth) -> Value {
     match auth {
         Auth::SignedHeaders { .. } => json!([Map::from_iter(SCHEMES.map(|scheme| (scheme.to_owned(), json!([]))))]),
         _ => json!([]),

@@ -5,7 +5,7 @@ use crate::{document_context::DocumentContext, signing};
 use plugin_api::manifest::{Auth, RateLimit, RouteSpec};
 use serde_json::{Map, Value, json};
 
-pub fn operation(context: &DocumentContext<'_>, route: &RouteSpec) -> Value {
+pub(super) fn operation(context: &DocumentContext<'_>, route: &RouteSpec) -> Value {
     let mut operation = Map::new();
     operation.insert("operationId".into(), route.operation.clone().into());
     operation.insert("tags".into(), json!([route.tag]));

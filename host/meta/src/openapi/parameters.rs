@@ -8,13 +8,13 @@ fn path_parameters(path: &str) -> impl Iterator<Item = &str> {
     path.split(['{', '}']).skip(1).step_by(2).map(|name| name.trim_start_matches('*'))
 }
 
-pub fn has_path_parameters(route: &RouteSpec) -> bool {
+pub(super) fn has_path_parameters(route: &RouteSpec) -> bool {
     path_parameters(&route.path).next().is_some()
 }
 
 /// Path parameters that the handler does not read, then those that it declares, the envelope of a signed query, and
 /// `If-None-Match`.
-pub fn parameters(route: &RouteSpec) -> Vec<Value> {
+pub(super) fn parameters(route: &RouteSpec) -> Vec<Value> {
     let declared =
         |location, name: &str| route.parameters.iter().any(|spec| spec.place == location && spec.name == name);
     let missing = path_parameters(&route.path).filter(|name| !declared(ParameterIn::Path, name));
@@ -43,7 +43,7 @@ fn parameter(spec: &Parameter) -> Value {
     describe(location, &spec.name, &spec.description, required, without_null(spec.schema.clone()))
 }
 
-pub fn describe(location: &str, name: &str, description: &str, required: bool, mut schema: Value) -> Value {
+pub(super) fn describe(location: &str, name: &str, description: &str, required: bool, mut schema: Value) -> Value {
     let mut parameter = Map::from_iter([
         ("name".to_owned(), Value::from(name)),
         ("in".to_owned(), location.into()),

@@ -2,23 +2,23 @@
 
 use serde_json::{Value, json};
 
-pub const SCHEMA_PREFIX: &str = "#/components/schemas/";
-pub const ENVELOPE: &str = "Envelope";
-pub const ERROR: &str = "Error";
-pub const IF_NONE_MATCH: &str = "IfNoneMatch";
+pub(super) const SCHEMA_PREFIX: &str = "#/components/schemas/";
+pub(super) const ENVELOPE: &str = "Envelope";
+pub(super) const ERROR: &str = "Error";
+pub(super) const IF_NONE_MATCH: &str = "IfNoneMatch";
 
-pub fn schema(name: &str) -> Value {
+pub(super) fn schema(name: &str) -> Value {
     json!({ "$ref": format!("{SCHEMA_PREFIX}{name}") })
 }
 
-pub fn parameter(name: &str) -> Value {
+pub(super) fn parameter(name: &str) -> Value {
     json!({ "$ref": format!("#/components/parameters/{name}") })
 }
 
-pub fn header(name: &str) -> Value {
+pub(super) fn header(name: &str) -> Value {
     json!({ "$ref": format!("#/components/headers/{name}") })
 }
 
-pub fn response(name: &str) -> Value {
+pub(super) fn response(name: &str) -> Value {
     json!({ "$ref": format!("#/components/responses/{name}") })
 }

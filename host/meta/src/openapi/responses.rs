@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// An error that the gateway itself responds with.
-pub struct GatewayError {
+pub(super) struct GatewayError {
     pub status: u16,
     pub component: &'static str,
     description: &'static str,
@@ -19,7 +19,7 @@ pub struct GatewayError {
 
 const TOO_MANY_CODES: &[&str] = &["rate_limited", "ip_rate_limited"];
 
-pub const GATEWAY_ERRORS: &[GatewayError] = &[
+pub(super) const GATEWAY_ERRORS: &[GatewayError] = &[
     GatewayError {
         status: 400,
         component: "BadRequest",
@@ -81,7 +81,7 @@ pub const GATEWAY_ERRORS: &[GatewayError] = &[
 
 impl GatewayError {
     /// The response as a component.
-    pub fn response(&'static self) -> Value {
+    pub(super) fn response(&'static self) -> Value {
         ResponseParts { gateway: Some(self), ..Default::default() }.render(self.status)
     }
 
@@ -109,7 +109,7 @@ const PRICE: &str = "The request has a price: pay one of `accepts`, and repeat i
 const PAYMENT_REQUIRED: (&str, &str) = ("PAYMENT-REQUIRED", "Base64 of the body");
 const PAYMENT_RESPONSE: (&str, &str) = ("PAYMENT-RESPONSE", "Base64 of JSON: the receipt, if something was paid");
 
-pub fn responses(route: &RouteSpec) -> Value {
+pub(super) fn responses(route: &RouteSpec) -> Value {
     let mut by_status = declared_responses(route);
     let mut rendered: BTreeMap<u16, Value> = BTreeMap::new();
     for error in GATEWAY_ERRORS.iter().filter(|error| (error.applies)(route)) {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 const KINDS: [&str; 4] = ["schemas", "responses", "parameters", "headers"];
 
-pub fn remove_unused(document: &mut Map<String, Value>) {
+pub(super) fn remove_unused(document: &mut Map<String, Value>) {
     let used = reachable(document);
     let Some(components) = document.get_mut("components").and_then(Value::as_object_mut) else { return };
     for kind in KINDS {
