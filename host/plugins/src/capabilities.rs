@@ -28,6 +28,7 @@ use plugin_api::{
         ContributorsCall, ContributorsResult, Grants, IndexCall, Manifest, PresenceCall, PresenceResult, RoutesCall,
         RoutesResult, ServiceCall, UrlCheckCall, UrlCheckResult, UrlProblem, WakeCall,
     },
+    point::{CONTROLS, REPORTS},
 };
 use std::{collections::BTreeMap, future::ready, sync::Arc, time::Duration};
 
@@ -284,8 +285,8 @@ impl Host for Capabilities {
     }
 
     fn collect(&self, point: RString, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, HostError>> {
-        if point.as_str() == plugin_api::point::CONTROLS.name() {
-            let reason = "the switches of plugins are the operator's: no plugin collects them";
+        if [CONTROLS.name(), REPORTS.name()].contains(&point.as_str()) {
+            let reason = "switches and reports of plugins are the operator's: no plugin collects them";
             return ready(RResult::RErr(HostError::new(HostErrorCode::Refused, reason))).into_ffi();
         }
         let host = self.host.clone();

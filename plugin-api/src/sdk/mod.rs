@@ -42,6 +42,7 @@ pub mod payment;
 pub mod point;
 mod queue;
 mod rendered_json;
+mod reports;
 mod request;
 mod response;
 mod route;

@@ -1,6 +1,6 @@
 //! What the operator's page shows.
 
-use gateway::{controls::PluginControls, health::HealthReport, operators::AuditRow};
+use gateway::{controls::PluginControls, health::HealthReport, operators::AuditRow, reports::PluginReports};
 use gateway_chain::ChainReport;
 use gateway_indexer::IndexReport;
 use gateway_jobs::JobStatus;
@@ -18,6 +18,8 @@ pub struct Facts {
     /// The services of `/api/status` that are not ok, with the reason.
     pub services: Result<Vec<(String, String)>, StorageError>,
     pub controls: Result<Vec<PluginControls>, StorageError>,
+    /// Without their rows.
+    pub reports: Result<Vec<PluginReports>, StorageError>,
     pub plugins: Vec<PluginLine>,
     /// `plugins.memory_warn_mib`; 0: a share of what there is.
     pub memory_warn_mib: u64,
