@@ -41,6 +41,7 @@ mod private_views;
 mod public_rpc;
 mod purge;
 mod replicas;
+mod reports;
 mod sequencing;
 mod services;
 mod services_in_write;

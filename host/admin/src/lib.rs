@@ -9,6 +9,7 @@ mod connection;
 mod guard;
 mod operator;
 mod page;
+mod reports;
 mod response;
 mod routes;
 

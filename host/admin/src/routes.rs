@@ -4,7 +4,7 @@ use super::{
     actions,
     guard::{Guard, Refusal},
     operator::Operator,
-    page,
+    page, reports,
     response::{self, AdminResponse},
 };
 use gateway::Gateway;
@@ -34,6 +34,8 @@ GET  /plugins/NAME/purge      what a plugin that is gone left in the database
 POST /plugins/NAME/purge      drops it; send X-Gateway-Admin: 1
 GET  /controls                what plugins let operators switch
 POST /plugins/NAME/controls/CONTROL/ACTION   presses a button of it; send X-Gateway-Admin: 1
+GET  /reports                 tables of plugins, with their options
+GET  /plugins/NAME/reports/REPORT   its rows; with ?option=NAME and ?offset=NUMBER
 GET  /chains                  every chain with its RPC servers
 GET  /accounts                accounts that send, with balance and queue
 GET  /transactions            unfinished transactions; with ?all the newest of all
@@ -72,6 +74,11 @@ pub async fn respond(context: &AdminContext, request: Request<Incoming>, peer: S
         ["plugins", name, "controls", control, action] => {
             actions::press_control(&context.gateway, (name, control, action), &operator).await
         }
+        ["reports"] | ["plugins", _, "reports", _] if !matches!(head.method, Method::GET | Method::HEAD) => {
+            not_allowed("GET, HEAD")
+        }
+        ["reports"] => reports::list(&context.gateway).await,
+        ["plugins", name, "reports", report] => reports::read(&context.gateway, (name, report), head.uri.query()).await,
         ["plugins", name, action] => match OperatorAction::parse(action) {
             Some(_) if head.method != Method::POST => not_allowed("POST"),
             Some(action) => actions::operate(&context.gateway, action, name, &operator).await,

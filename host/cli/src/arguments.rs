@@ -6,7 +6,7 @@ use std::{ffi::OsString, path::PathBuf};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-use super::exit_code;
+use super::{exit_code, report_arguments::PluginReportArguments};
 use gateway_config::Overrides;
 
 /// Serves the HTTP interface that the installed plugins make up
@@ -17,7 +17,7 @@ use gateway_config::Overrides;
 pub struct Cli {
     /// What to do; without it: run
     #[command(subcommand)]
-    command: Option<Command>,
+    pub(crate) command: Option<Command>,
 
     /// Configuration that is stronger than the environment and the file
     #[command(flatten)]
@@ -141,6 +141,10 @@ pub enum PluginsCommand {
     New(NewPlugin),
     /// List the plugins as the running gateway has them; without one, as it would start them. With a name: one plugin in full
     List(PluginList),
+    /// Print a table that a plugin of the running gateway has for its operator; without names: which tables there are
+    ///
+    /// Short: gateway PLUGIN REPORT, such as gateway payin addresses --funded. With --json each row is an object.
+    Report(PluginReportArguments),
     /// Say what one library file is, what it asks for and offers, and whether this gateway would load it
     ///
     /// To say what it offers, the library is loaded: its static constructors and its description of itself run.
@@ -278,7 +282,7 @@ pub struct PluginTarget {
 }
 
 /// It becomes a part of a path.
-fn plugin_name(name: &str) -> Result<String, &'static str> {
+pub fn plugin_name(name: &str) -> Result<String, &'static str> {
     let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     if !name.is_empty() && name.bytes().all(is_name) {
         Ok(name.to_owned())

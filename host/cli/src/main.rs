@@ -1,6 +1,5 @@
 //! Arguments and exit codes only; continue reading in `boot.rs`.
 
-use clap::Parser as _;
 use gateway_cli::Cli;
 
 /// Replaces the C library's allocator, for plugins and SQLite too.
@@ -8,5 +7,5 @@ use gateway_cli::Cli;
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> std::process::ExitCode {
-    gateway_cli::commands::run(&Cli::parse()).into()
+    gateway_cli::commands::run(&Cli::of_command_line()).into()
 }

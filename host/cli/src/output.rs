@@ -57,15 +57,15 @@ pub fn problems_text(problems: &Problems) -> String {
 }
 
 /// A heading and one line per row, each column as wide as its widest cell; it ends with a line break.
-pub fn aligned<const COLUMNS: usize>(
-    headings: [&str; COLUMNS],
-    rows: impl Iterator<Item = [String; COLUMNS]>,
-) -> String {
-    let rows: Vec<[String; COLUMNS]> = std::iter::once(headings.map(str::to_owned)).chain(rows).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
-    let widths: [usize; COLUMNS] = std::array::from_fn(width);
-    let line = |row: &[String; COLUMNS]| {
-        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
+pub fn aligned<Row: AsRef<[String]>>(headings: Row, rows: impl Iterator<Item = Row>) -> String {
+    let rows: Vec<Row> = std::iter::once(headings).chain(rows).collect();
+    let mut widths: Vec<usize> = Vec::new();
+    for row in &rows {
+        widths.resize(widths.len().max(row.as_ref().len()), 0);
+        widths.iter_mut().zip(row.as_ref()).for_each(|(width, cell)| *width = (*width).max(cell.chars().count()));
+    }
+    let line = |row: &Row| {
+        let cells = row.as_ref().iter().zip(widths.iter().copied()).map(|(cell, width)| format!("{cell:width$}"));
         format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
     };
     rows.iter().map(line).collect()

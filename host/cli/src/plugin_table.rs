@@ -21,7 +21,7 @@ const HEADINGS: [&str; COLUMNS] = [
 
 /// The table as text that ends with a line break.
 pub fn plugin_table(reports: &[PluginReport]) -> String {
-    aligned(HEADINGS, reports.iter().map(cells))
+    aligned(HEADINGS.map(str::to_owned), reports.iter().map(cells))
 }
 
 fn cells(report: &PluginReport) -> [String; COLUMNS] {

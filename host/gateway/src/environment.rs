@@ -4,7 +4,7 @@ use gateway_config::{ChainConfig, Config, MAIN};
 use gateway_meta::{ChainInfo, Limits};
 use gateway_storage::Dialect;
 use plugin_api::manifest::{self, Environment};
-use std::net::SocketAddr;
+use std::{collections::BTreeSet, net::SocketAddr};
 
 /// `restored_s` is when the database was restored last.
 pub fn environment(config: &Config, bound: SocketAddr, dialect: Dialect, restored_s: Option<i64>) -> Environment {
@@ -29,6 +29,8 @@ pub fn environment(config: &Config, bound: SocketAddr, dialect: Dialect, restore
         restored_s,
         contracts: config.chains.get(MAIN).map(deployed).unwrap_or_default(),
         chain_ids: config.chains.iter().map(|(name, chain)| (name.clone(), config.id_of(chain))).collect(),
+        // The configuration has no keys: whoever opens them adds these.
+        signer_addresses: BTreeSet::new(),
     }
 }
 

@@ -21,6 +21,7 @@ pub mod pages;
 mod plugin_history;
 pub mod purge;
 mod reload;
+pub mod reports;
 pub mod routes;
 mod start;
 mod trial;

@@ -29,6 +29,7 @@ use gateway_secrets::Secrets;
 use gateway_signers::Signers;
 use gateway_storage::{Database, DatabaseSettings, StorageError};
 use gateway_tx::Journal;
+use plugin_api::{Address, manifest::Environment};
 use secrecy::ExposeSecret as _;
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 use tokio::sync::mpsc;
@@ -159,13 +160,15 @@ pub async fn build(
     let database = Database::open(database_settings(&config)?).await?;
     migrations::migrate(&database).await?;
     let restored_s = gateway_storage::last_restore_ms(&database).await?.map(|restored_ms| restored_ms.div_euclid(1000));
-    let environment = Arc::new(environment::environment(&config, bound, database.dialect(), restored_s));
     let brand = Brand::new(&config.brand.message_line, &config.brand.header_prefix)
         .map_err(|error| StartError::Brand(error.to_string()))?;
     let position =
         PositionHeader::new(&config.brand.header_prefix).map_err(|error| StartError::Brand(error.to_string()))?;
     let signers_digest = signers_digest(&config);
     let (config, signers) = open_signers(config).await;
+    let signer_addresses = signers.ready().map(|(_, key)| Address(key.address().into_array())).collect();
+    let environment = environment::environment(&config, bound, database.dialect(), restored_s);
+    let environment = Arc::new(Environment { signer_addresses, ..environment });
     let config = Arc::new(config);
     let live = Arc::new(ArcSwap::new(config.clone()));
     let chains = Arc::new(Chains::new(&config)?);

@@ -29,6 +29,7 @@ use plugin_api::{
         ContributorsCall, ContributorsResult, Grants, IndexCall, Manifest, PresenceCall, PresenceResult, RoutesCall,
         RoutesResult, ServiceCall, UrlCheckCall, UrlCheckResult, UrlProblem, WakeCall,
     },
+    point::{CONTROLS, REPORTS},
 };
 use std::{collections::BTreeMap, future::ready, sync::Arc, time::Duration};
 
@@ -276,8 +277,8 @@ impl Host for Capabilities {
     }
 
     fn collect(&self, point: RString, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, HostError>> {
-        if point.as_str() == plugin_api::point::CONTROLS.name() {
-            let reason = "the switches of plugins are the operator's: no plugin collects them";
+        if [CONTROLS.name(), REPORTS.name()].contains(&point.as_str()) {
+            let reason = "switches and reports of plugins are the operator's: no plugin collects them";
             return ready(RResult::RErr(HostError::new(HostErrorCode::Refused, reason))).into_ffi();
         }
         let points = self.context.extension_points.clone();

@@ -2,7 +2,7 @@
 
 use crate::sdk::Address;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Constant for the life of a plugin.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -28,6 +28,9 @@ pub struct Environment {
     pub contracts: BTreeMap<String, Address>,
     /// Chain ids of all chains of the configuration, by their names there.
     pub chain_ids: BTreeMap<String, u64>,
+    /// Addresses of the keys that this gateway has, of all roles. The wallets of the load test are not among them: see
+    /// [`crate::point::LABELLED_ADDRESSES`].
+    pub signer_addresses: BTreeSet<Address>,
 }
 
 impl Environment {

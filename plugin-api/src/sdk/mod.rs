@@ -44,6 +44,7 @@ pub mod payment;
 pub mod point;
 mod queue;
 mod rendered_json;
+mod reports;
 mod request;
 mod request_context;
 mod response;

@@ -91,6 +91,30 @@
 //! }
 //! ```
 //!
+//! A table for operators, which `gateway printers prints --failed` prints ([`REPORTS`]):
+//!
+//! ```
+//! use plugin_api::point::{REPORTS, Report, ReportRequest, ReportsInput};
+//! use plugin_api::{Definition, HostError, Plugin, PluginContext, Query as _, sql};
+//! use serde_json::json;
+//!
+//! fn printers<P: Plugin>(definition: Definition<P>) -> Definition<P> {
+//!     definition.contributes(REPORTS, reports)
+//! }
+//!
+//! async fn reports<P>(cx: PluginContext<P>, input: ReportsInput) -> Result<Vec<Report>, HostError> {
+//!     let report = Report::new("prints", "what was printed", &["id", "url"]).option("failed", "only what failed");
+//!     let Some(ReportRequest { options, offset, limit, .. }) = input.read else { return Ok(vec![report]) };
+//!     let condition = if options.contains("failed") { "failed = 1" } else { "1 = 1" };
+//!     let select = format!("SELECT id, url FROM printers_prints WHERE {condition} ORDER BY id LIMIT $1 OFFSET $2");
+//!     let mut rows: Vec<(i64, String)> = cx.db().rows(sql(select).bind((limit + 1, offset))).await?;
+//!     let more = rows.len() > limit as usize;
+//!     rows.truncate(limit as usize);
+//!     let cells = rows.into_iter().map(|(id, url)| vec![json!(id), json!(url)]);
+//!     Ok(vec![report.with_rows(cells.collect(), more)])
+//! }
+//! ```
+//!
 //! A plugin that keeps facts about agents or their owners gives the lines of the signed export about them. For events of the activity log
 //! that is one call, [`crate::Definition::audits`]; other records are read from where the export begins:
 //!
@@ -162,6 +186,7 @@
 pub use super::audit::{AUDIT, AuditInput, AuditLine, AuditLines, AuditPosition};
 pub use super::controls::{CONTROLS, Control, ControlPress, ControlsInput};
 pub use super::cv::{CvClaim, CvClaimsInput, CvLog, CvRecord};
+pub use super::reports::{REPORTS, Report, ReportRequest, ReportsInput};
 pub use super::service::Service;
 
 use super::{Address, Hash256, Sql, Wei};

@@ -1,8 +1,8 @@
 //! `[plugins.loadtest]` in the gateway's configuration. Rule: a wrong value stops the plugin, it is never corrected silently.
 
-use crate::model::Branch;
 use plugin_api::{Address, ConfigError, JsonSchema, Wei};
 use serde::Deserialize;
+use xpub_address::ExtendedPublicKey;
 
 /// More would make the pages of their derivation take hours.
 const WALLETS_MAX: u32 = 1_000_000;
@@ -91,8 +91,8 @@ impl Default for Config {
 
 impl Config {
     /// Returns the branch of the wallets; reports all problems at once.
-    pub(crate) fn validate(&self) -> Result<Option<Branch>, ConfigError> {
-        let branch = self.xpub.as_deref().map(Branch::parse).transpose();
+    pub(crate) fn validate(&self) -> Result<Option<ExtendedPublicKey>, ConfigError> {
+        let branch = self.xpub.as_deref().map(ExtendedPublicKey::parse).transpose();
         let bad_operator = self.operators.iter().find(|operator| operator.parse::<Address>().is_err());
         ConfigError::check([
             bad_operator.map(|operator| format!("operators: `{operator}` is no address")),

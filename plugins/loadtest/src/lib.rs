@@ -18,12 +18,13 @@ pub use config::Config;
 
 use plugin_api::{ConfigError, Definition, Grants, HostHandle, Migration, Plugin, chain::MAIN, export_plugin, point};
 use std::sync::Arc;
+use xpub_address::ExtendedPublicKey;
 
 /// The plugin's state in memory.
 pub struct Loadtest {
     config: Config,
-    /// What the wallets are derived from; none where there is no load test.
-    branch: Option<Arc<model::Branch>>,
+    /// The branch of the wallets, which are its children; none where there is no load test.
+    branch: Option<Arc<ExtendedPublicKey>>,
 }
 
 impl Plugin for Loadtest {

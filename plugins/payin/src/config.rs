@@ -3,7 +3,7 @@
 
 use crate::model::{ChainSettings, Market, MarketSettings, TakenChain, Units, pairs, parse_units};
 use alloy_primitives::U256;
-use plugin_api::{Address, ConfigError, JsonSchema, Wei, chain::MAIN};
+use plugin_api::{Address, ConfigError, JsonSchema, Wei, chain::MAIN, handles::Environment};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -98,8 +98,9 @@ impl Config {
         Some(Caps { payout: self.payout_max_wei?, hour: self.hour_max_wei?, day: self.day_max_wei? })
     }
 
-    /// Reports all problems at once. `chain_ids` are the gateway's chains.
-    pub(crate) fn validate(&self, chain_ids: &BTreeMap<String, u64>) -> Result<Settings, ConfigError> {
+    /// Reports all problems at once.
+    pub(crate) fn validate(&self, host: &Environment) -> Result<Settings, ConfigError> {
+        let chain_ids = &host.chain_ids;
         let (mut problems, mut operators) = (Problems::new(), BTreeSet::new());
         for text in &self.operators {
             match text.parse() {
@@ -135,6 +136,7 @@ impl Config {
                 problems.push(Some(format!("chains.{slug}.xpub: it is that of {other}: use another account")));
             }
         }
+        problems.extend(chains.iter().flat_map(|chain| chain.held_by(&host.signer_addresses)));
         let chain_id = chain_ids.get(MAIN).copied().unwrap_or_default();
         let market = self.market.market(chain_id, chain_ids, &mut problems);
         ConfigError::check(problems)?;
@@ -153,12 +155,13 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn ids() -> BTreeMap<String, u64> {
-        [("eth", 1), ("base", 84532), ("dev", 31337)].map(named).into()
+    fn host(chain_ids: &[(&str, u64)]) -> Environment {
+        let named = |(name, id): &(&str, u64)| ((*name).to_owned(), *id);
+        Environment { chain_ids: chain_ids.iter().map(named).collect(), ..Environment::default() }
     }
 
-    fn named((name, id): (&str, u64)) -> (String, u64) {
-        (name.to_owned(), id)
+    fn ids() -> Environment {
+        host(&[("eth", 1), ("base", 84532), ("dev", 31337)])
     }
 
     fn problems(config: serde_json::Value) -> String {
@@ -220,7 +223,7 @@ mod tests {
         let dev = json!({ "deposit": deposit, "confirmations": 1, "chain_id": 1, "tokens": { "USDX": usdx } });
         let mut config = json!({ "chains": { "eth": { "deposit": deposit, "tokens": { "USDX": usdx } }, "dev": dev } });
         let config_of = |config: &serde_json::Value| serde_json::from_value::<Config>(config.clone()).unwrap();
-        let reason = config_of(&config).validate(&[("eth", 1), ("dev", 1)].map(named).into()).unwrap_err().0;
+        let reason = config_of(&config).validate(&host(&[("eth", 1), ("dev", 1)])).unwrap_err().0;
         for part in
             ["chains.eth.tokens.USDX: USDC has the same address", "chains.eth.chain_id: it is 1, as that of dev"]
         {

@@ -87,6 +87,7 @@ impl Plugin for Payin {
                 Migration::new(3, "prices", include_str!("../migrations/0003_prices.sql")),
                 Migration::new(4, "guard", include_str!("../migrations/0004_guard.sql")),
                 Migration::new(5, "addresses", include_str!("../migrations/0005_addresses.sql")),
+                Migration::new(6, "one_chain", include_str!("../migrations/0006_one_chain.sql")),
             ])
             .jobs([
                 jobs::scan::job(),
@@ -112,11 +113,12 @@ impl Plugin for Payin {
             .contributes(point::STATUS, contributions::status)
             .contributes(point::HEALTH, contributions::health)
             .contributes(point::CONTROLS, contributions::controls)
+            .contributes(point::REPORTS, contributions::reports)
             .off_by_default()
     }
 
     fn new(config: Config, host: &HostHandle) -> Result<Self, ConfigError> {
-        let settings = config.validate(&host.environment().chain_ids)?;
+        let settings = config.validate(host.environment())?;
         Ok(Self {
             config,
             price: settings.price,

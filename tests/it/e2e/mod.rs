@@ -21,6 +21,7 @@ mod operators;
 mod operators_day;
 mod plugin_life;
 mod plugin_outside;
+mod plugin_reports;
 mod private_paths;
 mod purge;
 mod reload;

@@ -1,6 +1,6 @@
 //! What the operator's page shows.
 
-use gateway::{controls::PluginControls, health::HealthReport, operators::AuditRow};
+use gateway::{controls::PluginControls, health::HealthReport, operators::AuditRow, reports::PluginReports};
 use gateway_chain::ChainReport;
 use gateway_indexer::IndexReport;
 use gateway_jobs::JobStatus;
@@ -20,6 +20,8 @@ pub struct Facts {
     pub controls: Result<Vec<PluginControls>, StorageError>,
     /// The oldest first.
     pub traffic: Vec<TrafficInterval>,
+    /// Without their rows.
+    pub reports: Result<Vec<PluginReports>, StorageError>,
     pub plugins: Vec<PluginLine>,
     /// `plugins.memory_warn_mib`; 0: a share of what there is.
     pub memory_warn_mib: u64,

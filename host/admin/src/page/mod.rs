@@ -12,6 +12,7 @@ mod sections;
 use facts::{Facts, PluginLine};
 use gateway::Gateway;
 use gateway::controls::PluginControls;
+use gateway::reports::PluginReports;
 use gateway_activity::ActivityLog;
 use gateway_plugins::PluginReport;
 use gateway_storage::StorageError;
@@ -29,10 +30,11 @@ const ROWS: u32 = 20;
 const PART_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub async fn render(gateway: &Arc<Gateway>) -> String {
-    let (health, services, controls, unfinished, jobs, activity, audit) = tokio::join!(
+    let (health, services, controls, reports, unfinished, jobs, activity, audit) = tokio::join!(
         within(async { Ok(gateway.health.report().await) }),
         within(services(gateway)),
         controls(gateway),
+        reports(gateway),
         within(gateway.journal.unfinished(ROWS)),
         within(gateway.jobs.list()),
         within(latest(&gateway.activity)),
@@ -45,6 +47,7 @@ pub async fn render(gateway: &Arc<Gateway>) -> String {
         services,
         controls,
         traffic: gateway.usage.traffic(),
+        reports,
         plugins: plugin_lines(gateway),
         memory_warn_mib: gateway.config.plugins.memory_warn_mib,
         chains: gateway.chains.reports(gateway.clock.now_s()),
@@ -75,6 +78,16 @@ pub async fn controls(gateway: &Arc<Gateway>) -> Result<Vec<PluginControls>, Sto
     let asked = gateway.clone();
     within(async {
         let answer = gateway.runtime.spawn(async move { asked.controls().await });
+        answer.await.map_err(|error| StorageError::Unavailable(error.to_string()))
+    })
+    .await
+}
+
+/// Which tables plugins have for operators.
+async fn reports(gateway: &Arc<Gateway>) -> Result<Vec<PluginReports>, StorageError> {
+    let asked = gateway.clone();
+    within(async {
+        let answer = gateway.runtime.spawn(async move { asked.reports().await });
         answer.await.map_err(|error| StorageError::Unavailable(error.to_string()))
     })
     .await
@@ -113,6 +126,7 @@ fn html(facts: &Facts) -> String {
     plots::traffic(&mut page, &facts.traffic);
     sections::plugins(&mut page, &facts.plugins);
     sections::controls(&mut page, &facts.controls);
+    sections::reports(&mut page, &facts.reports);
     chain_sections::chains(&mut page, &facts.chains);
     chain_sections::accounts(&mut page, &facts.accounts);
     chain_sections::unfinished(&mut page, &facts.unfinished);
@@ -139,7 +153,7 @@ mod tests {
     use gateway_telemetry::HistogramSnapshot;
     use gateway_tx::{AccountReport, TransactionReport};
     use plugin_api::manifest::TxState;
-    use plugin_api::point::Control;
+    use plugin_api::point::{Control, Report};
     use serde_json::json;
 
     const HOSTILE: &str = "</td><script>alert('x')</script>\"><img src=x onerror=\"alert(1)\"> & more";
@@ -162,6 +176,7 @@ mod tests {
             holder: Some(said()),
         };
         let control = Control { name: said(), state: said(), reason: Some(said()), actions: vec![said()] };
+        let report = Report::new(HOSTILE, HOSTILE, &[]).option(HOSTILE, HOSTILE);
         let server = RpcServerReport { url: said(), ok: false, reason: Some(said()), head: None, latency_ms: None };
         let chain = ChainReport { name: said(), chain_id: 1, head: None, head_age_s: None, servers: vec![server] };
         let account = AccountReport {
@@ -199,6 +214,7 @@ mod tests {
             services: Ok(vec![(said(), said())]),
             controls: Ok(vec![PluginControls { plugin: said(), controls: vec![control] }]),
             traffic: Vec::new(),
+            reports: Ok(vec![PluginReports { plugin: said(), reports: vec![report] }]),
             plugins: vec![PluginLine { report: plugin, latency: HistogramSnapshot::default() }],
             memory_warn_mib: 0,
             chains: vec![chain],
@@ -217,7 +233,7 @@ mod tests {
         assert_eq!(page.matches("<script").count(), 1, "only the page's own: {page}");
         assert!(!page.contains("<img") && !page.contains("alert('x')"), "{page}");
         let shown = "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&quot;&gt;&lt;img";
-        assert!(page.matches(shown).count() >= 32, "everything is shown: {page}");
+        assert!(page.matches(shown).count() >= 40, "everything is shown: {page}");
     }
 
     #[test]
@@ -243,9 +259,10 @@ mod tests {
         let mut facts = hostile_facts();
         (facts.jobs, facts.activity, facts.audit, facts.unfinished) =
             (Err(away()), Err(away()), Err(away()), Err(away()));
-        (facts.health, facts.services, facts.controls) = (Err(away()), Err(away()), Err(away()));
+        (facts.health, facts.services) = (Err(away()), Err(away()));
+        (facts.controls, facts.reports) = (Err(away()), Err(away()));
         let page = html(&facts);
-        assert_eq!(page.matches("away for lunch").count(), 7, "{page}");
+        assert_eq!(page.matches("away for lunch").count(), 8, "{page}");
         assert!(page.contains("data-action=\"resume\""), "plugins can be acted on: {page}");
     }
 }

@@ -8,6 +8,7 @@ use gateway::controls::PluginControls;
 use gateway::health::HealthReport;
 use gateway::lifecycle::OperatorAction;
 use gateway::operators::AuditRow;
+use gateway::reports::PluginReports;
 use gateway_indexer::{IndexReport, IndexState};
 use gateway_jobs::JobStatus;
 use gateway_plugins::{PluginReport, PluginState};
@@ -120,6 +121,45 @@ pub(super) fn controls(page: &mut Html, controls: &Result<Vec<PluginControls>, S
         }
     }
     page.end_table();
+}
+
+/// What to type for a table of a plugin, and where its rows are. Writes nothing when no plugin has any.
+pub(super) fn reports(page: &mut Html, reports: &Result<Vec<PluginReports>, StorageError>) {
+    if reports.as_ref().is_ok_and(|reports| reports.iter().all(|of| of.reports.is_empty())) {
+        return;
+    }
+    page.table("Reports", &["Command", "Shows"]);
+    for PluginReports { plugin, reports } in rows(page, reports, 2) {
+        for report in reports {
+            report_row(page, (plugin, &report.name), None, &report.title);
+            for (option, what) in &report.options {
+                report_row(page, (plugin, &report.name), Some(option), what);
+            }
+        }
+    }
+    page.end_table();
+}
+
+fn report_row(page: &mut Html, (plugin, report): (&str, &str), option: Option<&str>, shows: &str) {
+    page.raw("<tr><th scope=\"row\"><a href=\"/plugins/");
+    page.text(plugin);
+    page.raw("/reports/");
+    page.text(report);
+    if let Some(option) = option {
+        page.raw("?option=");
+        page.text(option);
+    }
+    page.raw("\">gateway ");
+    page.text(plugin);
+    page.raw(" ");
+    page.text(report);
+    if let Some(option) = option {
+        page.raw(" --");
+        page.text(option);
+    }
+    page.raw("</a></th><td class=\"words\">");
+    page.text(shows);
+    page.raw("</td></tr>");
 }
 
 fn last_fault(page: &mut Html, report: &PluginReport) {

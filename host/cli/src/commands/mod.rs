@@ -16,6 +16,7 @@ mod new_plugin;
 mod openapi;
 mod operate;
 mod purge;
+mod report;
 mod runtime;
 mod status;
 mod tx_list;
@@ -57,6 +58,7 @@ fn run_command(cli: &Cli, output: Output, command: Command) -> ExitCode {
             Err(error) => failure(ExitCode::Failure, &error),
         },
         Command::Plugins(PluginsCommand::Purge(purge)) => purge::run(output, &purge, &cli.overrides),
+        Command::Plugins(PluginsCommand::Report(arguments)) => report::run(output, &arguments, &cli.overrides),
         Command::Plugins(PluginsCommand::Enable(target)) => {
             operate::run(output, OperatorAction::Enable, &target, &cli.overrides)
         }

@@ -44,7 +44,7 @@ fn text(transactions: &[Value]) -> String {
     if transactions.is_empty() {
         return "no transactions".to_owned();
     }
-    aligned(HEADINGS, transactions.iter().map(cells)).trim_end().to_owned()
+    aligned(HEADINGS.map(str::to_owned), transactions.iter().map(cells)).trim_end().to_owned()
 }
 
 fn cells(transaction: &Value) -> [String; COLUMNS] {

@@ -2,9 +2,10 @@
 //! order, some at a time, so that a run that ends anywhere is continued by the next; what is stored is compared with the extended key
 //! again and again, and a difference is disclosed.
 
-use crate::{Loadtest, model::Branch, store::wallets};
+use crate::{Loadtest, store::wallets};
 use plugin_api::{Address, HostError, HostErrorCode, Job, PluginContext};
 use std::{sync::Arc, time::Duration};
+use xpub_address::ExtendedPublicKey;
 
 const INTERVAL: Duration = Duration::from_secs(10);
 /// Addresses of one transaction: some 20 ms of computing.
@@ -22,16 +23,16 @@ async fn derive(cx: PluginContext<Loadtest>) -> Result<(), HostError> {
     let stored = wallets::branch(&cx.db()).await?;
     let configured = cx.plugin().branch.clone();
     // Without `xpub` none is derived any more, and those that are stored stay what they are.
-    let known = stored.as_ref().and_then(|stored| Branch::parse(&stored.xpub).ok());
+    let known = stored.as_ref().and_then(|stored| ExtendedPublicKey::parse(&stored.xpub).ok());
     let (has_key, Some(branch)) = (configured.is_some(), configured.or_else(|| known.map(Arc::new))) else {
         return Ok(());
     };
-    if let Some(stored) = stored.as_ref().filter(|stored| stored.xpub != branch.xpub()) {
+    if let Some(stored) = stored.as_ref().filter(|stored| stored.xpub != branch.text()) {
         let other = "the wallets in the table are those of another extended key than the configured one";
         return tell(&cx, stored.problem.as_deref(), Some(other)).await;
     }
     if stored.is_none() {
-        let xpub = branch.xpub().to_owned();
+        let xpub = branch.text().to_owned();
         cx.write(async move |tx| wallets::begin_branch(tx, &xpub).await).await?;
     }
     let planned = if has_key { i64::from(cx.plugin().config.wallets) } else { -1 };
@@ -49,7 +50,7 @@ async fn derive(cx: PluginContext<Loadtest>) -> Result<(), HostError> {
 
 async fn addresses(
     cx: &PluginContext<Loadtest>,
-    branch: &Arc<Branch>,
+    branch: &Arc<ExtendedPublicKey>,
     indexes: std::ops::RangeInclusive<i64>,
 ) -> Result<Vec<(i64, Address)>, HostError> {
     let branch = branch.clone();
@@ -61,7 +62,7 @@ async fn addresses(
 }
 
 /// What is wrong with the stored rows: the first, the last, and some that are others in each run.
-async fn compare(cx: &PluginContext<Loadtest>, branch: &Arc<Branch>) -> Result<Option<String>, HostError> {
+async fn compare(cx: &PluginContext<Loadtest>, branch: &Arc<ExtendedPublicKey>) -> Result<Option<String>, HostError> {
     let Some(last) = wallets::last(&cx.db()).await? else { return Ok(None) };
     let spread = (0..SAMPLES).map(|sample| (cx.now_s() + sample * 7919).rem_euclid(last + 1));
     for index in [0, last].into_iter().chain(spread) {

@@ -1,6 +1,5 @@
 //! What a load test is, without database and chain.
 
-mod branch;
 mod day;
 mod kind;
 mod marker;
@@ -8,7 +7,6 @@ mod stats;
 mod view;
 mod wave;
 
-pub use branch::{Branch, PATH};
 pub use day::{DAY_S, HOUR_S, date};
 pub use kind::{Kind, Tally};
 pub use marker::{MARKER, Marker};
@@ -21,3 +19,6 @@ pub use view::{
     STATS, Seen,
 };
 pub use wave::{Account, FLOAT, Phase, Planned, Wave, apply, funding};
+
+/// Where the wallets are below a seed's root (BIP-44, account 7), with the place of the index.
+pub const PATH: &str = "m/44'/60'/7'/0/i";

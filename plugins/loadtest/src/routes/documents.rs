@@ -22,7 +22,7 @@ pub fn url(cx: &RequestContext<Loadtest>, path: &str) -> String {
 /// known. Before there are any it is the configured one.
 pub async fn disclosed_xpub(cx: &RequestContext<Loadtest>) -> Result<Option<String>, HostError> {
     let stored = wallets::branch(&cx.db()).await?.map(|stored| stored.xpub);
-    Ok(stored.or_else(|| cx.plugin().branch.as_ref().map(|branch| branch.xpub().to_owned())))
+    Ok(stored.or_else(|| cx.plugin().branch.as_ref().map(|branch| branch.text().to_owned())))
 }
 
 pub async fn disclosure(cx: &RequestContext<Loadtest>) -> Result<Disclosure, HostError> {

@@ -1,72 +1,60 @@
-//! Deposit addresses of single quotes, from the extended public key of an account. No private key of them is in the gateway: a child of a
-//! public key is a public key.
+//! Deposit addresses of single quotes: children of the extended public key of an account.
+//!
+//! The rule: what the gateway has a key of gets no deposits. With the extended public key and the key of one address, those of all others can be
+//! computed.
 
-use alloy_primitives::keccak256;
-use coins_bip32::{
-    enc::{MainnetEncoder, XKeyEncoder as _},
-    prelude::{Parent as _, XPub},
-};
 use plugin_api::Address;
+use std::collections::BTreeSet;
+use xpub_address::{ExtendedPublicKey, HARDENED};
 
 /// Of an account: m/44'/60'/n'.
-const ACCOUNT_DEPTH: u8 = 3;
-/// Indexes from here on are hardened: a public key has no such children.
-const INDEX_END: u32 = 1 << 31;
+const DEPTH: u8 = 3;
 /// The account of the load test, whose key is public.
-const LOADTEST: u32 = INDEX_END + 7;
+const LOADTEST: u32 = HARDENED + 7;
 /// Of the account's children, the addresses that are given to others.
 const EXTERNAL: u32 = 0;
-/// 82 bytes in Base58.
-const XPUB_CHARS: usize = 111;
+/// Addresses that are compared with the gateway's keys when it starts: wallets use the first ones. Each is compared again before it is given
+/// to a quote.
+const COMPARED: i64 = 100;
 
 /// An account of which every address is given to one quote.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
-    branch: XPub,
-    xpub: String,
+    key: ExtendedPublicKey,
+    addresses: ExtendedPublicKey,
 }
-
-/// By what they are written as: one key has one text.
-impl PartialEq for Account {
-    fn eq(&self, other: &Self) -> bool {
-        self.xpub == other.xpub
-    }
-}
-
-impl Eq for Account {}
 
 impl Account {
     /// Reads `xpub…`.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let text = text.trim();
-        // The decoder panics on a text that is too short.
-        if !text.starts_with("xpub") || text.len() != XPUB_CHARS {
-            return Err(format!("it is not xpub and {} more characters", XPUB_CHARS - "xpub".len()));
+        let key = ExtendedPublicKey::parse(text)?;
+        if key.depth() != DEPTH {
+            return Err(format!("it is of depth {}, and that of an account (m/44'/60'/n') is needed", key.depth()));
         }
-        let key = MainnetEncoder::xpub_from_base58(text).map_err(|error| format!("it is no extended key: {error}"))?;
-        let info: &coins_bip32::primitives::XKeyInfo = key.as_ref();
-        if info.depth != ACCOUNT_DEPTH {
-            return Err(format!("it is of depth {}, and that of an account (m/44'/60'/n') is needed", info.depth));
-        }
-        if info.index == LOADTEST {
+        if key.index() == LOADTEST {
             return Err("account 7 is that of the load test, whose key is public: use another one".to_owned());
         }
-        let branch = key.derive_child(EXTERNAL).map_err(|error| format!("it has no addresses: {error}"))?;
-        Ok(Self { branch, xpub: text.to_owned() })
+        let addresses = key.child(EXTERNAL).ok_or("it has no addresses")?;
+        Ok(Self { key, addresses })
     }
 
     pub fn xpub(&self) -> &str {
-        &self.xpub
+        self.key.text()
     }
 
     /// The address `0/index` of the account; `None` where there is none.
     pub fn address(&self, index: i64) -> Option<Address> {
-        let index = u32::try_from(index).ok().filter(|index| *index < INDEX_END)?;
-        let child = self.branch.derive_child(index).ok()?;
-        let key: &coins_bip32::ecdsa::VerifyingKey = child.as_ref();
-        let point = key.to_encoded_point(false);
-        let hash = keccak256(point.as_bytes().get(1..)?);
-        Some(Address(hash.get(12..)?.try_into().ok()?))
+        self.addresses.address(index)
+    }
+
+    /// The first of its addresses of which the gateway has the key, with its index.
+    pub fn find_held(&self, held: &BTreeSet<Address>) -> Option<(i64, Address)> {
+        if held.is_empty() {
+            return None;
+        }
+        (0..COMPARED)
+            .filter_map(|index| Some((index, self.address(index)?)))
+            .find(|(_, address)| held.contains(address))
     }
 }
 
@@ -91,20 +79,21 @@ mod tests {
                 "0x8929cc456727D0eFD1823A4baf10B4a8185242D4",
             ]
         );
-        assert_eq!([-1, INDEX_END.into(), i64::MAX].map(|index| account.address(index)), [None; 3]);
+        assert_eq!([-1, HARDENED.into(), i64::MAX].map(|index| account.address(index)), [None; 3]);
+    }
+
+    #[test]
+    fn an_address_of_which_the_gateway_has_the_key_is_found() {
+        let account = Account::parse(ACCOUNT).unwrap();
+        let held = |index| BTreeSet::from([Address([7; 20]), account.address(index).unwrap()]);
+        assert_eq!(account.find_held(&held(COMPARED - 1)), account.address(COMPARED - 1).map(|at| (COMPARED - 1, at)));
+        assert_eq!(account.find_held(&held(COMPARED)), None);
     }
 
     #[test]
     fn only_the_public_key_of_an_account_of_its_own_is_taken() {
-        let private = ACCOUNT.replacen("xpub", "xprv", 1);
-        let mistyped = ACCOUNT.replacen("6C9j", "6C9k", 1);
-        for (text, reason) in [
-            (OF_LOADTEST, "load test"),
-            (BRANCH_OF_LOADTEST, "depth 4"),
-            (private.as_str(), "it is not xpub"),
-            (mistyped.as_str(), "no extended key"),
-            ("xpub", "more characters"),
-        ] {
+        for (text, reason) in [(OF_LOADTEST, "load test"), (BRANCH_OF_LOADTEST, "depth 4"), ("xpub", "more characters")]
+        {
             let problem = Account::parse(text).unwrap_err();
             assert!(problem.contains(reason), "{problem}");
         }

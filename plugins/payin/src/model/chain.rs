@@ -1,8 +1,10 @@
 //! The chains on which deposits are taken. Seven have their facts here; an operator may add others.
 
 use super::{account::Account, feed::Feed};
+use crate::config::Problems;
 use alloy_primitives::address;
 use plugin_api::Address;
+use std::collections::BTreeSet;
 
 /// As the token of a chain's own coins.
 pub const NATIVE: Address = Address::ZERO;
@@ -53,6 +55,25 @@ impl TakenChain {
 
     pub fn token(&self, symbol: &str) -> Option<&Token> {
         self.assets().find(|token| token.symbol.eq_ignore_ascii_case(symbol))
+    }
+
+    /// Problems of addresses of which the gateway has a key.
+    pub fn held_by(&self, held: &BTreeSet<Address>) -> Problems {
+        let Self { slug, deposit, account, .. } = self;
+        let is_shared_held = held.contains(deposit);
+        let own = account.as_ref().and_then(|account| account.find_held(held));
+        vec![
+            is_shared_held
+                .then(|| format!("chains.{slug}.deposit: the gateway has the key of {deposit}: name another")),
+            own.map(|(index, address)| {
+                format!("chains.{slug}.xpub: the gateway has the key of 0/{index}, {address}: use another account")
+            }),
+        ]
+    }
+
+    /// Whether each quote of it has an address of its own.
+    pub fn gives_address(&self, token: &Token) -> bool {
+        self.account.is_some() && !token.is_native()
     }
 
     /// The assets whose price is read.

@@ -196,6 +196,8 @@ impl TokenSettings {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+    use crate::config::Config;
+    use plugin_api::{ConfigError, handles::Environment};
     use serde_json::json;
 
     #[test]
@@ -234,5 +236,40 @@ mod tests {
         let assets: Vec<_> = polygon.assets().map(|token| (token.symbol.as_str(), token.is_native())).collect();
         assert_eq!(assets, [("USDC", false), ("USDT", false), ("POL", true)]);
         assert_eq!(polygon.with_feeds().map(|(token, _)| token.decimals).collect::<Vec<_>>(), [18]);
+    }
+
+    /// An address is given to one quote, and nobody but the operator can move what comes to it.
+    #[test]
+    fn an_account_is_one_chains_and_the_gateway_has_no_key_of_it() {
+        // Account 1 of the seed of 32 bytes 0x77, its address 0/1, and the same key in a text that names no parent.
+        let xpub = "xpub6C9j5N4Uw7GqnZR7sirnUrbag5qoeKNbvApei6xtfTHxNjhmPFmimbqMWzwj9nY8pbzqwB7rZtHksVZQR1ippLawh31r96AmfqJuwjCHWsK";
+        let same = "xpub6BemYiVNp19a4zHkh6FTjt6jKZSdYAp7H6sBPJTkWuWsgVc2uvbKNd3Lx8rRHYzB94pU4xDyTPdE2kGV3L62yfZ5WJtComj5MmxVSHkX262";
+        let second: Address = "0x34F56d9dA6DC8003AF939B0d4a2A3C9721A6e9E5".parse().unwrap();
+        let (deposit, other) = (Address([1; 20]), Address([2; 20]));
+        let eth = json!({ "deposit": deposit, "xpub": xpub });
+        let dev = |xpub: &str| {
+            let tokens = json!({ "USDX": { "address": other, "decimals": 6 } });
+            json!({ "deposit": other, "xpub": xpub, "confirmations": 1, "chain_id": 31337, "tokens": tokens })
+        };
+        let host = |held: &[Address]| Environment {
+            chain_ids: [("eth", 1), ("dev", 31337)].map(|(name, id)| (name.to_owned(), id)).into(),
+            signer_addresses: held.iter().copied().collect(),
+            ..Environment::default()
+        };
+        let config_of =
+            |chains: serde_json::Value| -> Config { serde_json::from_value(json!({ "chains": chains })).unwrap() };
+        for text in [xpub, same] {
+            let two = config_of(json!({ "eth": eth, "dev": dev(text) }));
+            let ConfigError(reason) = two.validate(&host(&[])).unwrap_err();
+            assert!(reason.contains("chains.eth.xpub: it is that of dev"), "{reason}");
+        }
+        let config = config_of(json!({ "eth": eth }));
+        config.validate(&host(&[other])).unwrap();
+        for (held, key) in
+            [(deposit, "chains.eth.deposit"), (second, "chains.eth.xpub: the gateway has the key of 0/1")]
+        {
+            let ConfigError(reason) = config.validate(&host(&[held])).unwrap_err();
+            assert!(reason.contains(key) && reason.contains(&held.to_string()), "{key}: {reason}");
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 mod account;
 mod amount;
+mod assets_view;
 mod bridge;
 mod chain;
 mod chain_settings;
@@ -16,6 +17,7 @@ mod view;
 
 pub use account::Account;
 pub use amount::{Decimal, dust_max, format_units, free_amount, parse_units};
+pub use assets_view::{AssetView, AssetsView, ChainView};
 pub use bridge::Bridge;
 pub use chain::{NATIVE, NATIVE_DECIMALS, TakenChain, Token};
 pub use chain_settings::{ChainSettings, pairs};
@@ -26,7 +28,7 @@ pub use market::{MarketView, PrimaryReading, SecondaryReading, VenueLinks, Venue
 pub use market_settings::{Market, MarketSettings, SecondarySettings};
 pub use price::{GRACE_S, LIFE_S, SPREAD_BPS, USD_MAX, USD_MIN, coins_for, in_micro, one_usd, usd_of};
 pub use quote::{NewQuote, Quote, Status};
-pub use view::{AssetsView, ChainView, DepositView, HistoryView, QuoteView, StatusView};
+pub use view::{DepositView, HistoryView, QuoteView, StatusView};
 
 /// A 256-bit amount of any smallest unit: of a token, of a coin, or USD with 18 decimals.
 pub type Units = plugin_api::Wei;

@@ -1,8 +1,8 @@
-//! What the routes respond.
+//! What the routes respond about quotes and deposits.
 
 use super::{
-    Deposit, DepositState, Quote, SPREAD_BPS, Status, TakenChain, Units,
-    chain::{NATIVE, Token},
+    Deposit, DepositState, Quote, Status, TakenChain, Units,
+    chain::NATIVE,
     format_units,
     price::{LIFE_S, in_micro},
 };
@@ -13,67 +13,6 @@ use serde::Serialize;
 const USDC_DECIMALS: u8 = 6;
 /// The symbol for which quotes have members of the first version.
 const USDC: &str = "USDC";
-
-/// `GET /api/payin/assets`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct AssetsView {
-    /// Whether quotes are given.
-    pub enabled: bool,
-    /// The fixed price of one coin.
-    pub price_usd_per_fmx: Option<String>,
-    pub spread_bps: u64,
-    pub min_usd: u64,
-    pub max_usd: u64,
-    /// Seconds for which a quote is valid.
-    pub expires: i64,
-    pub chains: Vec<ChainView>,
-    /// The chains for which quotes are given now.
-    pub available_chains: Vec<String>,
-}
-
-/// A chain on which deposits are taken.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ChainView {
-    pub chain: String,
-    pub chain_id: u64,
-    pub name: String,
-    pub explorer: String,
-    pub confirmations: u64,
-    pub deposit_address: Address,
-    pub assets: Vec<AssetView>,
-    /// False while its deposits are not scanned.
-    pub available: bool,
-    pub last_scan_at: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unavailable_reason: Option<String>,
-}
-
-/// An asset that is taken.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct AssetView {
-    pub symbol: String,
-    /// `erc20` or `native`
-    pub kind: &'static str,
-    /// Null for the coins of the chain itself.
-    pub token: Option<Address>,
-    pub decimals: u8,
-    /// Whether one counts as 1 USD.
-    pub stable: bool,
-}
-
-impl From<&Token> for AssetView {
-    fn from(token: &Token) -> Self {
-        Self {
-            symbol: token.symbol.clone(),
-            kind: asset_kind(token.address),
-            token: token_of(token.address),
-            decimals: token.decimals,
-            stable: !token.is_native(),
-        }
-    }
-}
 
 /// A new quote.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -277,15 +216,17 @@ impl DepositView {
     }
 }
 
-fn asset_kind(token: Address) -> &'static str {
+/// `erc20` or `native`.
+pub fn asset_kind(token: Address) -> &'static str {
     if token == NATIVE { "native" } else { "erc20" }
 }
 
-fn token_of(address: Address) -> Option<Address> {
+/// Coins of a chain have no contract.
+pub fn token_of(address: Address) -> Option<Address> {
     (address != NATIVE).then_some(address)
 }
 
-fn in_usd(amount: Units) -> String {
+pub fn in_usd(amount: Units) -> String {
     format_units(amount, USD_DECIMALS)
 }
 
@@ -426,22 +367,6 @@ impl Quote {
             expires_at: self.expires_at,
             seen_at: self.seen_at,
             paid_at: self.paid_at,
-        }
-    }
-}
-
-impl AssetsView {
-    pub fn new(price: Option<Units>, enabled: bool, chains: Vec<ChainView>) -> Self {
-        let available = chains.iter().filter(|chain| enabled && chain.available).map(|chain| chain.chain.clone());
-        Self {
-            enabled,
-            price_usd_per_fmx: price.map(in_usd),
-            spread_bps: SPREAD_BPS,
-            min_usd: super::USD_MIN,
-            max_usd: super::USD_MAX,
-            expires: LIFE_S,
-            available_chains: available.collect(),
-            chains,
         }
     }
 }

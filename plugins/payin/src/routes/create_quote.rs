@@ -2,7 +2,7 @@
 //!
 //! The rule: the amount is taken in the transaction that stores the quote, in which the bounds are checked.
 
-use super::{PAUSED, disabled, unavailable};
+use super::{PAUSED, disabled, unavailable_reason};
 use crate::{
     Payin, ROLE,
     config::Dust,
@@ -18,6 +18,7 @@ use plugin_api::{
     Address, Created, HandlerError, HostError, HostErrorCode, JsonBody, RequestContext, Route, Tx, Wei,
     chain::{BlockInfo, MAIN},
 };
+use std::collections::BTreeSet;
 
 const BODY_BYTES_MAX: u64 = 4096;
 const MICRO: i64 = 1_000_000;
@@ -49,8 +50,9 @@ struct Draft {
     quote: Quote,
     /// A keyed hash of the client's /48, with IPv6.
     site: Option<String>,
-    /// Where the quote gets an address of its own.
+    /// Where the quote gets an address of its own: the account, and addresses of which the gateway has keys.
     account: Option<Account>,
+    held: BTreeSet<Address>,
     own_addresses_max: i64,
     /// When the database was restored last, or 0.
     restored_s: i64,
@@ -124,9 +126,9 @@ fn check_bounds(usd: Option<Units>) -> Result<(), QuoteError> {
 
 /// The newest block of the chain, while its deposits are scanned: only later blocks can hold the deposit.
 async fn position(cx: &RequestContext<Payin>, chain: &TakenChain, token: &Token) -> Checked<i64> {
-    let (db, now_s) = (cx.db(), cx.now_s());
+    let db = cx.db();
     let scan = scans::find(&db, &chain.slug).await?;
-    let reason = match unavailable(&db, &chain.slug, scan.as_ref(), now_s).await? {
+    let reason = match unavailable_reason(cx, chain, scan.as_ref()).await? {
         Some(reason) => reason,
         None => match head(cx, chain, token).await {
             Ok(None) => PAUSED.to_owned(),
@@ -142,7 +144,7 @@ async fn position(cx: &RequestContext<Payin>, chain: &TakenChain, token: &Token)
     let mut available = Vec::new();
     let scans = scans::all(&db).await?;
     for other in cx.plugin().chains.iter().filter(|other| other.slug != chain.slug) {
-        if unavailable(&db, &other.slug, scans.get(&other.slug), now_s).await?.is_none() {
+        if unavailable_reason(cx, other, scans.get(&other.slug)).await?.is_none() {
             available.push(other.slug.clone());
         }
     }
@@ -207,7 +209,8 @@ async fn draft(
     Ok(Draft {
         quote,
         site,
-        account: chain.account.clone().filter(|_| !token.is_native()),
+        account: chain.account.clone().filter(|_| chain.gives_address(token)),
+        held: cx.environment().signer_addresses.clone(),
         own_addresses_max: config.own_addresses_max,
         restored_s: cx.environment().restored_s.unwrap_or(0),
         price,
@@ -258,9 +261,10 @@ async fn record(tx: &Tx, draft: &Draft) -> Checked<Quote> {
     // With its dust: what is promised is what is bounded.
     let quote = priced(quote.clone(), send, *price)?;
     check_coins(&quote, draft)?;
+    // Before the bounds: of those that it supersedes, the USD count no more.
+    quotes::supersede(tx, &quote).await?;
     check_open(tx, draft, &quote).await?;
     let quote = with_own_address(tx, draft, quote).await?;
-    quotes::supersede(tx, &quote).await?;
     if !quotes::insert(tx, &quote, draft.site.as_deref()).await? {
         // Another quote took the amount at this moment, and the database has not noticed: the client is told to ask again.
         return Err(HostError::new(HostErrorCode::Conflict, "the amount was taken at this moment").into());
@@ -284,18 +288,25 @@ async fn with_own_address(tx: &Tx, draft: &Draft, quote: Quote) -> Checked<Quote
     }
     let index = addresses::take_index(tx, account.xpub(), &quote.chain, draft.restored_s).await?;
     let taken = index.and_then(|index| Some((index, account.address(index)?)));
-    let Some((index, address)) = taken else {
-        let (chain, available) = (quote.chain, Vec::new());
-        let reason = "its xpub was that of another chain, or has no more addresses".to_owned();
-        return Err(QuoteError::ChainUnavailable { chain, reason, unavailable: true, available }.into());
+    let unusable = |chain: &str, reason: &str| {
+        let (chain, reason, available) = (chain.to_owned(), reason.to_owned(), Vec::new());
+        QuoteError::ChainUnavailable { chain, reason, unavailable: true, available }
     };
+    let Some((index, address)) = taken else {
+        return Err(unusable(&quote.chain, "its xpub was that of another chain, or has no more addresses").into());
+    };
+    if draft.held.contains(&address) {
+        return Err(unusable(&quote.chain, "its xpub has an address of the gateway's own").into());
+    }
     let quote = Quote { deposit_address: address, address_index: Some(index), ..quote };
-    addresses::insert(tx, &quote, account.xpub(), index).await?;
+    if !addresses::insert(tx, &quote, account.xpub(), index).await? {
+        return Err(unusable(&quote.chain, "an address of its xpub was given to another quote").into());
+    }
     Ok(quote)
 }
 
 async fn check_open(tx: &Tx, draft: &Draft, quote: &Quote) -> Checked<()> {
-    let open = quotes::open(tx, quote.recipient, &quote.network, draft.site.as_deref()).await?;
+    let open = quotes::open(tx, quote.recipient, (&quote.network, draft.site.as_deref()), tx.now_s()).await?;
     if open.recipient >= draft.per_recipient {
         return Err(QuoteError::TooManyOpen {
             of: "no more for this recipient from your network",

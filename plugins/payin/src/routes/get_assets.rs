@@ -1,9 +1,9 @@
 //! `GET /api/payin/assets`: chains, tokens, price and bounds.
 
-use super::{disabled, unavailable};
+use super::{disabled, unavailable_reason};
 use crate::{
     Payin,
-    model::{AssetsView, ChainView},
+    model::{AssetView, AssetsView, ChainView},
     store::scans,
 };
 use plugin_api::{HandlerError, Json, RequestContext, Route};
@@ -26,15 +26,16 @@ async fn get_assets(cx: RequestContext<Payin>) -> Result<Json<AssetsView>, Handl
     let mut chains = Vec::new();
     for chain in &plugin.chains {
         let scan = scans.get(&chain.slug);
-        let reason = unavailable(&db, &chain.slug, scan, cx.now_s()).await?;
+        let reason = unavailable_reason(&cx, chain, scan).await?;
         chains.push(ChainView {
             chain: chain.slug.clone(),
             chain_id: chain.chain_id,
             name: chain.name.clone(),
             explorer: chain.explorer.clone(),
             confirmations: chain.confirmations,
-            deposit_address: chain.deposit,
-            assets: chain.assets().map(Into::into).collect(),
+            // What is sent there would buy nothing where each quote has an address of its own.
+            deposit_address: chain.account.is_none().then_some(chain.deposit),
+            assets: chain.assets().map(|token| AssetView::new(token, chain.gives_address(token))).collect(),
             available: reason.is_none(),
             last_scan_at: scan.and_then(|scan| scan.last_ok_at),
             unavailable_reason: reason,

@@ -5,12 +5,12 @@ use super::check_operator;
 use crate::{
     Payin,
     error::OperatorError,
-    store::addresses::{FUNDED, Funded},
+    store::addresses::{AddressRow, FUNDED},
 };
 use plugin_api::{Address, HandlerError, JsonSchema, Listed, Page, RequestContext, Route, extract::SignedBy};
 use serde::Serialize;
 
-/// An address with a token that came to it. What is there now is not said: the operator may have moved it.
+/// An address with a token that came to it, on the chain where it came. What is there now is not said: the operator may have moved it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FundedAddress {
@@ -45,15 +45,17 @@ async fn list_addresses(
 ) -> Result<Listed<FundedAddress>, HandlerError<OperatorError>> {
     check_operator(cx.plugin(), signer)?;
     let list = FUNDED.page(limit, offset).fetch(&cx.db()).await?;
-    let view = |funded: Funded| FundedAddress {
-        xpub: funded.xpub,
-        index: funded.address_index,
-        chain: funded.chain,
-        address: funded.address,
-        quote_id: funded.quote,
-        asset: funded.asset,
-        token: funded.token,
-        deposits: funded.deposits,
+    let view = |row: AddressRow| {
+        Some(FundedAddress {
+            xpub: row.xpub,
+            index: row.address_index,
+            chain: row.chain,
+            address: row.address,
+            quote_id: row.quote,
+            asset: row.asset?,
+            token: row.token?,
+            deposits: row.deposits,
+        })
     };
-    Ok(Listed::new(list.rows()?.into_iter().map(view).collect(), list.total)?)
+    Ok(Listed::new(list.rows()?.into_iter().filter_map(view).collect(), list.total)?)
 }

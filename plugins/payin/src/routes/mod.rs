@@ -12,9 +12,10 @@ pub mod resolve_deposit;
 use crate::{
     Payin, ROLE,
     error::OperatorError,
-    store::{pauses, scans::Scan},
+    model::TakenChain,
+    store::{addresses, pauses, scans::Scan},
 };
-use plugin_api::{Address, HostError, Query, RequestContext};
+use plugin_api::{Address, HostError, PluginContext, RequestContext};
 
 /// What everybody reads of a pause: the operator's words are not for everybody.
 pub const PAUSED: &str = "it is paused";
@@ -36,16 +37,21 @@ async fn disabled(cx: &RequestContext<Payin>) -> Result<Option<String>, HostErro
 }
 
 /// Why no quote is given for a chain now.
-async fn unavailable(
-    db: &impl Query,
-    slug: &str,
+pub async fn unavailable_reason(
+    cx: &PluginContext<Payin>,
+    chain: &TakenChain,
     scan: Option<&Scan>,
-    now_s: i64,
 ) -> Result<Option<String>, HostError> {
-    match Scan::unavailable(scan, now_s) {
-        Some(reason) => Ok(Some(reason)),
-        None => Ok(pauses::is_paused(db, slug, None).await?.then(|| PAUSED.to_owned())),
+    if let Some(reason) = Scan::unavailable(scan, cx.now_s()) {
+        return Ok(Some(reason));
     }
+    if pauses::is_paused(&cx.db(), &chain.slug, None).await? {
+        return Ok(Some(PAUSED.to_owned()));
+    }
+    let Some(account) = &chain.account else { return Ok(None) };
+    let labelled = cx.labelled_addresses().await?;
+    let problem = addresses::account_problem(&cx.db(), (account, &chain.slug), &labelled).await?;
+    Ok(problem.map(ToOwned::to_owned))
 }
 
 fn check_operator(plugin: &Payin, signer: Address) -> Result<(), OperatorError> {

@@ -1,7 +1,8 @@
-//! Deposit addresses of single quotes. Rule: an index is taken in the transaction of its quote, counts up for ever, and belongs to one chain.
+//! Deposit addresses of single quotes. Rule: an index is taken in the transaction of its quote, counts up for ever, and belongs to one chain; an
+//! address is given to one quote, whatever the text of its key and the name of its chain.
 
-use crate::model::{GRACE_S, Quote};
-use plugin_api::{Address, HostError, List, Query, Tx, sql};
+use crate::model::{Account, GRACE_S, Quote};
+use plugin_api::{Address, HostError, List, Query, Tx, point::LabelledAddresses, sql};
 use serde::Deserialize;
 
 /// Between two searches for late deposits.
@@ -23,19 +24,45 @@ pub async fn take_index(tx: &Tx, xpub: &str, chain: &str, restored_s: i64) -> Re
     tx.row(sql("SELECT next_index - 1 FROM payin_accounts WHERE xpub = $1").bind(xpub)).await
 }
 
-/// Notes whose an address is.
-pub async fn insert(tx: &Tx, quote: &Quote, xpub: &str, index: i64) -> Result<(), HostError> {
+/// Why no address of this account can be given on this chain.
+pub async fn account_problem(
+    db: &impl Query,
+    (account, chain): (&Account, &str),
+    labelled: &[LabelledAddresses],
+) -> Result<Option<&'static str>, HostError> {
+    let select = "SELECT count(*) FROM payin_accounts WHERE xpub = $1 AND chain <> $2";
+    let elsewhere: i64 = db.one(sql(select).bind((account.xpub(), chain))).await?;
+    if elsewhere > 0 {
+        return Ok(Some("its xpub was that of another chain"));
+    }
+    // The branch of another's wallets has its first address, too.
+    let Some(first) = account.address(0) else { return Ok(Some("its xpub has no addresses")) };
+    let unlabelled = LabelledAddresses::leave_out(labelled, "f.address");
+    let select = format!("SELECT count(*) FROM (SELECT cast($1 AS TEXT) AS address) AS f WHERE {unlabelled}");
+    let unlabelled: i64 = db.one(sql(select).bind(first)).await?;
+    Ok((unlabelled == 0).then_some("its xpub is that of labelled addresses, such as the wallets of the load test"))
+}
+
+/// Notes whose an address is; returns false when it is another quote's.
+pub async fn insert(tx: &Tx, quote: &Quote, xpub: &str, index: i64) -> Result<bool, HostError> {
     let insert = "INSERT INTO payin_addresses (chain, address, xpub, address_index, quote, expires_at, late_from, late_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING";
     let insert = sql(insert)
         .bind((&*quote.chain, quote.deposit_address, xpub, index, &*quote.id, quote.expires_at))
         .bind((quote.position + 1, quote.expires_at + GRACE_S + DAY_S));
-    tx.execute(insert).await.map(drop)
+    Ok(tx.execute(insert).await? > 0)
 }
 
-/// The quote whose address it is, which may be deleted.
-pub async fn quote_of(db: &impl Query, chain: &str, address: Address) -> Result<Option<String>, HostError> {
-    db.row(sql("SELECT quote FROM payin_addresses WHERE chain = $1 AND address = $2").bind((chain, address))).await
+/// The quote that an address was given to, which may be deleted.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct GivenAddress {
+    pub chain: String,
+    pub quote: String,
+}
+
+/// Of any chain.
+pub async fn find(db: &impl Query, address: Address) -> Result<Option<GivenAddress>, HostError> {
+    db.row(sql("SELECT chain, quote FROM payin_addresses WHERE address = $1").bind(address)).await
 }
 
 /// An address that is searched for late deposits.
@@ -67,24 +94,37 @@ pub async fn set_searched(
     tx.execute(update).await.map(drop)
 }
 
-/// An address to which something came, for operators.
+/// An address for operators, with a token that came to it, and on which chain that was.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Funded {
+pub struct AddressRow {
     pub xpub: String,
     pub address_index: i64,
     pub chain: String,
     pub address: Address,
     pub quote: String,
-    pub asset: String,
-    pub token: Address,
+    /// Null where nothing came; then the chain is that of the quote.
+    pub asset: Option<String>,
+    pub token: Option<Address>,
     pub deposits: i64,
 }
 
-/// Each with each of its tokens, by index.
-pub const FUNDED: List = List::new(
-    "(SELECT a.xpub, a.address_index, a.chain, a.address, a.quote, min(d.asset) AS asset, d.token, count(*) AS deposits FROM payin_addresses a \
-     JOIN payin_deposits d ON d.chain = a.chain AND d.address = a.address AND d.state <> 'gone' \
-     GROUP BY a.xpub, a.address_index, a.chain, a.address, a.quote, d.token) AS funded",
-    "xpub, address_index, chain, address, quote, asset, token, deposits",
+const COLUMNS: &str = "xpub, address_index, chain, address, quote, asset, token, deposits";
+const ORDER: &str = "chain, xpub, address_index, token";
+
+/// All that were given to quotes.
+pub const GIVEN: List = List::new(
+    "(SELECT a.xpub, a.address_index, coalesce(d.chain, a.chain) AS chain, a.address, a.quote, min(d.asset) AS asset, d.token, \
+     count(d.id) AS deposits FROM payin_addresses a LEFT JOIN payin_deposits d ON d.address = a.address AND d.state <> 'gone' \
+     GROUP BY a.xpub, a.address_index, coalesce(d.chain, a.chain), a.address, a.quote, d.token) AS given",
+    COLUMNS,
 )
-.order_by("chain, xpub, address_index, token");
+.order_by(ORDER);
+
+/// Those to which something came, each with each of its tokens.
+pub const FUNDED: List = List::new(
+    "(SELECT a.xpub, a.address_index, d.chain, a.address, a.quote, min(d.asset) AS asset, d.token, count(*) AS deposits FROM payin_addresses a \
+     JOIN payin_deposits d ON d.address = a.address AND d.state <> 'gone' \
+     GROUP BY a.xpub, a.address_index, d.chain, a.address, a.quote, d.token) AS funded",
+    COLUMNS,
+)
+.order_by(ORDER);

@@ -73,15 +73,23 @@ pub struct Open {
     pub site_usd_micro: i64,
 }
 
-pub async fn open(db: &impl Query, recipient: Address, network: &str, site: Option<&str>) -> Result<Open, HostError> {
-    let open = "FROM payin_quotes WHERE status IN ('quoted', 'superseded')";
+/// Those whose grace is over count no more, though the scan of their chain may be behind. Their USD are counted once for a payer who has asked
+/// again: the quote that he means.
+pub async fn open(
+    db: &impl Query,
+    recipient: Address,
+    (network, site): (&str, Option<&str>),
+    now_s: i64,
+) -> Result<Open, HostError> {
+    let open = "FROM payin_quotes WHERE status IN ('quoted', 'superseded') AND expires_at >= $4";
+    let meant = "FROM payin_quotes WHERE status = 'quoted' AND expires_at >= $4";
     let (count, sum) = ("SELECT count(*)", "SELECT cast(coalesce(sum(usd_micro), 0) AS BIGINT)");
     let select = format!(
         "SELECT ({count} {open} AND network = $2 AND recipient = $1) AS recipient, ({count} {open} AND network = $2) AS network, \
-         ({count} {open} AND site = $3) AS site, ({sum} {open}) AS usd_micro, \
-         ({sum} {open} AND network = $2) AS network_usd_micro, ({sum} {open} AND site = $3) AS site_usd_micro"
+         ({count} {open} AND site = $3) AS site, ({sum} {meant}) AS usd_micro, \
+         ({sum} {meant} AND network = $2) AS network_usd_micro, ({sum} {meant} AND site = $3) AS site_usd_micro"
     );
-    db.one(sql(select).bind((recipient, network, site))).await
+    db.one(sql(select).bind((recipient, network, site, now_s - GRACE_S))).await
 }
 
 /// Marks older quotes of the same payer for the same recipient. They keep their amounts.
@@ -245,6 +253,13 @@ pub async fn destinations(
          AND (ended_at IS NULL OR address_index IS NULL AND ended_at >= $2 \
              OR address_index IS NOT NULL AND deposit IS NOT NULL AND ended_at >= $3) ORDER BY asset, token, deposit_address, decimals";
     db.rows(sql(select).bind((chain, since_s, paid_since_s))).await
+}
+
+/// Own addresses of open quotes of other chains, or of those that were paid after this time: wallets have the same addresses on every chain.
+pub async fn own_elsewhere(db: &impl Query, chain: &str, paid_since_s: i64) -> Result<Vec<String>, HostError> {
+    let select = "SELECT deposit_address FROM payin_quotes WHERE chain <> $1 AND address_index IS NOT NULL \
+         AND (ended_at IS NULL OR deposit IS NOT NULL AND ended_at >= $2) ORDER BY deposit_address";
+    db.rows(sql(select).bind((chain, paid_since_s))).await
 }
 
 /// What quotes of a chain's own coins call these, where they have them sent, and the smallest amount, while a deposit could match one.

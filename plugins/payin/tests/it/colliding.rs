@@ -3,7 +3,7 @@
 //!
 //! CI runs a sample of them; `cargo xtask prove` runs 1,000.
 
-use crate::{CONFIRMATIONS, Chains, DEPTH, Site, deposit_address, selling, transfer};
+use crate::{CONFIRMATIONS, Chains, DEPTH, Site, deposit_address, list_addresses::XPUB, selling, transfer};
 use plugin_testing::{TestGateway, Value, Wallet, json};
 use std::{collections::BTreeSet, time::Duration};
 
@@ -17,26 +17,25 @@ const PER_CLIENT: u64 = 15;
 const PER_BLOCK: usize = 50;
 /// So many are paid in the time for which a test waits.
 const STEP: usize = 25;
-const XPUB: &str =
-    "xpub6C9j5N4Uw7GqhzQKbrfQeMuKLGWj4hBbC1FUP9RiAkKu214V7d35Xu44LkScWoqFJdB5uWSEyj7EvbYmziWFMsXYT5PsGdGerHTwSER7ozq";
 
-/// What happens to a quote: by its place, so that neighbours in amount differ.
+/// What is sent for a quote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
-    Paid,
-    /// Sent twice: paid once.
+enum Payment {
+    Once,
+    /// Which buys coins once.
     Twice,
-    /// Two servers see it in a block that a reorganisation removes.
-    Gone,
+    /// In a block that two servers see, and that a reorganisation removes.
+    Reorganised,
     Never,
 }
 
-fn fate(place: usize) -> Fate {
+/// By the quote's place, so that neighbours in amount differ.
+fn payment(place: usize) -> Payment {
     match place % 5 {
-        0 | 3 => Fate::Paid,
-        1 => Fate::Twice,
-        2 => Fate::Never,
-        _ => Fate::Gone,
+        0 | 3 => Payment::Once,
+        1 => Payment::Twice,
+        2 => Payment::Never,
+        _ => Payment::Reorganised,
     }
 }
 
@@ -73,11 +72,11 @@ async fn sell(builder: plugin_testing::Builder, with_addresses: bool) {
     let places: BTreeSet<String> = places.map(|place| format!("{place:?}")).collect();
     assert_eq!(places.len(), quotes.len(), "each has an amount or an address of its own");
 
-    let logs = |is_sent: fn(Fate) -> usize| {
+    let logs = |times: fn(Payment) -> usize| {
         let of = |(place, quote): (usize, &Value)| {
             let to = quote["depositAddress"].as_str().unwrap().parse().unwrap();
             let log = transfer(&Wallet::new(30), to, quote["sendExactly"].as_str().unwrap());
-            vec![log; is_sent(fate(place))]
+            vec![log; times(payment(place))]
         };
         quotes.iter().enumerate().flat_map(of).collect::<Vec<_>>()
     };
@@ -85,23 +84,23 @@ async fn sell(builder: plugin_testing::Builder, with_addresses: bool) {
     site.dev.mine(vec![transfer(&Wallet::new(30), deposit_address(), "19990000")]);
     let parent = site.dev.head();
     // In one block, which has never all confirmations.
-    site.dev.mine(logs(|fate| usize::from(fate == Fate::Gone)));
-    let seen = quotes.iter().enumerate().filter(|(place, _)| fate(*place) == Fate::Gone).map(|(_, quote)| quote);
-    for quote in seen.take(3) {
+    site.dev.mine(logs(|payment| usize::from(payment == Payment::Reorganised)));
+    let removed = quotes.iter().enumerate().filter(|(place, _)| payment(*place) == Payment::Reorganised);
+    for (_, quote) in removed.take(3) {
         site.becomes(quote, "seen").await;
     }
     site.dev.reorg(site.dev.head() - parent);
-    for part in logs(|fate| match fate {
-        Fate::Paid => 1,
-        Fate::Twice => 2,
-        Fate::Gone | Fate::Never => 0,
+    for part in logs(|payment| match payment {
+        Payment::Once => 1,
+        Payment::Twice => 2,
+        Payment::Reorganised | Payment::Never => 0,
     })
     .chunks(PER_BLOCK)
     {
         site.dev.mine(part.to_vec());
     }
     site.dev.mine_empty(CONFIRMATIONS);
-    let expected = (0..quotes.len()).filter(|place| matches!(fate(*place), Fate::Paid | Fate::Twice)).count();
+    let expected = (0..quotes.len()).filter(|place| matches!(payment(*place), Payment::Once | Payment::Twice)).count();
     for goal in (STEP..expected).step_by(STEP).chain([expected]) {
         let paid = async || {
             site.main.mine_empty(1);
@@ -112,9 +111,9 @@ async fn sell(builder: plugin_testing::Builder, with_addresses: bool) {
     site.main.mine_empty(2 + DEPTH);
     for (place, (quote, number)) in quotes.iter().zip(FIRST..).enumerate() {
         let coins = site.coins_of(&Wallet::new(number));
-        match fate(place) {
-            Fate::Paid | Fate::Twice => assert_eq!(coins, [quote["fmxOut"].as_str().unwrap()], "{place}"),
-            Fate::Gone | Fate::Never => assert_eq!(coins, [""; 0], "{place}"),
+        match payment(place) {
+            Payment::Once | Payment::Twice => assert_eq!(coins, [quote["fmxOut"].as_str().unwrap()], "{place}"),
+            Payment::Reorganised | Payment::Never => assert_eq!(coins, [""; 0], "{place}"),
         }
     }
     assert_eq!(site.main.mined().len(), expected);

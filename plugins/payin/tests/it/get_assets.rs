@@ -15,7 +15,8 @@ async fn it_says_what_buys_coins_and_where() {
             "chains": [{
                 "chain": "dev", "chainId": 31337, "name": "Dev", "explorer": "https://explorer.example",
                 "confirmations": CONFIRMATIONS, "depositAddress": deposit_address(), "available": true,
-                "assets": [{ "symbol": "USDX", "kind": "erc20", "token": token, "decimals": 6, "stable": true }],
+                "assets": [{ "symbol": "USDX", "kind": "erc20", "token": token, "decimals": 6, "stable": true,
+                    "addressPerQuote": false }],
             }],
             "availableChains": ["dev"],
         });

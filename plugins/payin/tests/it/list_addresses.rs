@@ -10,29 +10,29 @@ use plugin_testing::{ScriptedChain, TestGateway, TestResponse, Value, Wallet, js
 use std::{collections::BTreeSet, time::Duration};
 
 /// m/44'/60'/0' of the seed of 32 bytes 0x77, and its first addresses: computed with @scure/bip32 and viem.
-const XPUB: &str =
+pub const XPUB: &str =
     "xpub6C9j5N4Uw7GqhzQKbrfQeMuKLGWj4hBbC1FUP9RiAkKu214V7d35Xu44LkScWoqFJdB5uWSEyj7EvbYmziWFMsXYT5PsGdGerHTwSER7ozq";
-const FIRST: &str = "0xFc7e1e8c3e38151338B30CCDa654E58aBd03a81b";
-const SECOND: &str = "0xb2B649b31F8e744c09fe0d166F770DAFa706F617";
+pub const FIRST: &str = "0xFc7e1e8c3e38151338B30CCDa654E58aBd03a81b";
+pub const SECOND: &str = "0xb2B649b31F8e744c09fe0d166F770DAFa706F617";
 const DAY: Duration = Duration::from_secs(86_400);
 
-fn with_own_addresses() -> Value {
+pub fn with_own_addresses() -> Value {
     let mut config = selling();
     config["chains"]["dev"]["xpub"] = json!(XPUB);
     config
 }
 
-fn own(quote: &Value) -> Address {
+pub fn own(quote: &Value) -> Address {
     quote["depositAddress"].as_str().unwrap().parse().unwrap()
 }
 
-async fn reason(site: &Site, units: &str) -> String {
+pub async fn reason(site: &Site, units: &str) -> String {
     let of = async || site.deposits("unmatched").await.into_iter().find(|deposit| deposit["units"] == units);
     site.until("it is the operator's", async || of().await.is_some()).await;
     of().await.unwrap()["reason"].as_str().unwrap().to_owned()
 }
 
-async fn addresses(site: &Site, wallet: &Wallet) -> TestResponse {
+pub async fn addresses(site: &Site, wallet: &Wallet) -> TestResponse {
     let headers = wallet.signed_headers("payin.addresses", site.gateway.now_s(), "{}");
     let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     site.gateway.send("GET", "/api/payin/addresses", &headers, "").await
@@ -136,7 +136,7 @@ async fn a_sweep_is_no_deposit_and_what_is_late_is_the_operators() {
     .await;
 }
 
-fn transfer_from(from: Address, to: Address, units: &str) -> plugin_testing::ScriptedLog {
+pub fn transfer_from(from: Address, to: Address, units: &str) -> plugin_testing::ScriptedLog {
     plugin_testing::ScriptedLog::new(TOKEN, crate::TRANSFER, &[json!(from), json!(to), json!(units)])
 }
 

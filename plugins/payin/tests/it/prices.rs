@@ -147,7 +147,8 @@ async fn coins_have_the_price_of_their_feed_and_a_fallback_near_it() {
         let refused = site.ask_for("dev", "0.0003", &buyer()).await;
         assert_refused(&refused, 400, "out_of_bounds");
         let assets = site.assets().await["chains"][0]["assets"].clone();
-        let native = json!({ "symbol": "DEV", "kind": "native", "token": null, "decimals": 18, "stable": false });
+        let native = json!({ "symbol": "DEV", "kind": "native", "token": null, "decimals": 18, "stable": false,
+            "addressPerQuote": false });
         assert_eq!(assets[1], native, "{assets}");
 
         // Feed and pool differ by more than 5 %.

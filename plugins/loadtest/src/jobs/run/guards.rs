@@ -130,7 +130,7 @@ async fn membership(cx: &PluginContext<Loadtest>) -> Result<Vec<String>, HostErr
     let Some(stored) = wallets::branch(&cx.db()).await? else {
         return Ok(vec!["no wallet is derived yet".to_owned()]);
     };
-    let configured = cx.plugin().branch.as_ref().map(|branch| branch.xpub());
+    let configured = cx.plugin().branch.as_ref().map(|branch| branch.text());
     let seed = cx.wallets(ROLE).xpub().await?;
     let reason = if configured.is_some_and(|xpub| xpub != stored.xpub) {
         Some(

@@ -9,7 +9,7 @@ use crate::{
     jobs::{RowErrors, is_lasting},
     model::{Deposit, DepositState, NATIVE, Quote, TakenChain, Token, TransferArguments, Units},
     store::{
-        addresses,
+        addresses::{self, GivenAddress},
         deposits::{self, Assignment},
         quotes,
     },
@@ -90,7 +90,7 @@ async fn match_due_one(
     checks.insert(place, check.clone());
     let is_own = deposit.sender == chain.deposit
         || watched.iter().any(|watched| watched.addresses.contains(&deposit.sender))
-        || addresses::quote_of(&cx.db(), &chain.slug, deposit.sender).await?.is_some();
+        || addresses::find(&cx.db(), deposit.sender).await?.is_some();
     match check {
         Check::Right if is_own => cx.write(async move |tx| leave(tx, &deposit, OWN).await).await,
         Check::Right => cx.write(async move |tx| match_one(tx, &deposit).await).await,
@@ -188,8 +188,8 @@ async fn match_one(tx: &Tx, deposit: &Deposit) -> Result<(), HostError> {
     if !is_current(tx, deposit).await? {
         return Ok(());
     }
-    if let Some(id) = addresses::quote_of(tx, &deposit.chain, deposit.address).await? {
-        return match_by_address(tx, deposit, &id).await;
+    if let Some(given) = addresses::find(tx, deposit.address).await? {
+        return match_by_address(tx, deposit, given).await;
     }
     let of = (&*deposit.chain, deposit.token, deposit.units);
     let fitting = quotes::candidates(tx, of, (deposit.block, deposit.block_time)).await?;
@@ -209,15 +209,19 @@ async fn match_one(tx: &Tx, deposit: &Deposit) -> Result<(), HostError> {
     deposits::leave(tx, deposit.id, &reason).await
 }
 
-/// The address says for which quote it came.
-async fn match_by_address(tx: &Tx, deposit: &Deposit, id: &str) -> Result<(), HostError> {
-    let Some(quote) = quotes::find(tx, id).await? else {
-        return deposits::leave(
-            tx,
-            deposit.id,
-            &format!("its address is that of the quote {id}, which ended long ago"),
-        )
-        .await;
+/// The address says for which quote it came. On another chain than that of the quote it buys nothing.
+async fn match_by_address(
+    tx: &Tx,
+    deposit: &Deposit,
+    GivenAddress { chain, quote: id }: GivenAddress,
+) -> Result<(), HostError> {
+    if chain != deposit.chain {
+        let reason = format!("its address is that of the quote {id}, which is for {chain}: send it back");
+        return deposits::leave(tx, deposit.id, &reason).await;
+    }
+    let Some(quote) = quotes::find(tx, &id).await? else {
+        let reason = format!("its address is that of the quote {id}, which ended long ago");
+        return deposits::leave(tx, deposit.id, &reason).await;
     };
     match quote.misfit(deposit) {
         Some(reason) => deposits::leave(tx, deposit.id, &format!("the quote {id} of its address {reason}")).await,

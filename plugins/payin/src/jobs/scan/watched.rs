@@ -34,14 +34,16 @@ pub async fn watched(cx: &PluginContext<Payin>, chain: &TakenChain) -> Result<Ve
             cx.error(&format!("quotes of {} have a destination that cannot be read: {destination:?}", chain.slug));
         }
     }
-    add_own(&mut all, &destinations);
+    let elsewhere = quotes::own_elsewhere(&cx.db(), &chain.slug, cx.now_s() - PAID_S).await?;
+    add_own(&mut all, &destinations, &elsewhere);
     Ok(all)
 }
 
-/// Somebody may send another token to the address of a quote: the operator hears of it.
-fn add_own(all: &mut [Watched], destinations: &[Destination]) {
+/// Somebody may send another token to the address of a quote, or send on another chain than it is for: the operator hears of it.
+fn add_own(all: &mut [Watched], destinations: &[Destination], elsewhere: &[String]) {
     let own = destinations.iter().filter(|destination| destination.is_own);
-    let own: BTreeSet<Address> = own.filter_map(|destination| destination.deposit_address.parse().ok()).collect();
+    let own = own.map(|destination| &destination.deposit_address).chain(elsewhere);
+    let own: BTreeSet<Address> = own.filter_map(|address| address.parse().ok()).collect();
     for watched in all {
         let known: BTreeSet<Address> = watched.addresses.iter().copied().collect();
         watched.addresses.extend(own.difference(&known));

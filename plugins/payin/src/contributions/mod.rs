@@ -1,4 +1,9 @@
-//! The status of pay-in, in words for everybody: reasons of errors and pauses are the operators'.
+//! The status of pay-in, in words for everybody: reasons of errors and pauses are the operators'. And what only operators see: switches and
+//! reports.
+
+mod reports;
+
+pub use reports::reports;
 
 use crate::{
     Payin, ROLE,
@@ -6,7 +11,7 @@ use crate::{
         pay::{self, PAY_JOB},
         scan::INTERVAL_S,
     },
-    routes::PAUSED,
+    routes::unavailable_reason,
     store::{
         pauses, prices, quotes,
         scans::{self, Scan},
@@ -34,8 +39,7 @@ pub async fn status(cx: PluginContext<Payin>, _: NoInput) -> Result<BTreeMap<Str
     let (mut chains, mut unavailable) = (BTreeMap::new(), Vec::new());
     for chain in &plugin.chains {
         let scan = scans.get(&chain.slug);
-        let is_paused = paused.iter().any(|(scope, _)| scope == pauses::ALL || *scope == chain.slug);
-        let reason = Scan::unavailable(scan, now_s).or(is_paused.then(|| PAUSED.to_owned()));
+        let reason = unavailable_reason(&cx, chain, scan).await?;
         if reason.is_some() {
             unavailable.push(chain.slug.clone());
         }

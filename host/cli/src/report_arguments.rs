@@ -1,0 +1,124 @@
+//! `gateway PLUGIN REPORT`. Which plugins and reports there are, only a running gateway knows, so they are no commands of the command line's
+//! own. Rule: what is nearly a command is a mistake, and asks no gateway.
+
+use super::arguments::{Cli, Command, PluginsCommand, plugin_name};
+use clap::{
+    Args, Parser as _,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
+use std::ffi::OsString;
+
+/// Which table of which plugin.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub struct PluginReportArguments {
+    /// The name of the plugin
+    #[arg(value_parser = plugin_name)]
+    pub plugin: Option<String>,
+    /// The name of the report
+    #[arg(value_parser = report_name)]
+    pub report: Option<String>,
+    /// Options of the report, such as --funded
+    #[arg(value_name = "--OPTION", allow_hyphen_values = true, value_parser = report_option)]
+    pub options: Vec<String>,
+    /// The operator's listener of the running gateway [default: admin.listen of the configuration]
+    #[arg(long, value_name = "URL")]
+    pub admin: Option<String>,
+}
+
+impl Cli {
+    /// Of this process; a wrong one ends it.
+    pub fn of_command_line() -> Self {
+        let line: Vec<OsString> = std::env::args_os().collect();
+        Self::of_line(&line).unwrap_or_else(|error| error.exit())
+    }
+
+    /// `gateway PLUGIN REPORT` is short for `gateway plugins report PLUGIN REPORT`: which plugins there are, only a running gateway knows.
+    fn of_line(line: &[OsString]) -> Result<Self, clap::Error> {
+        Self::try_parse_from(line).or_else(|error| Self::of_report(line, &error).ok_or(error))
+    }
+
+    /// What is nearly a command is a mistake.
+    fn of_report(line: &[OsString], error: &clap::Error) -> Option<Self> {
+        if error.kind() != ErrorKind::InvalidSubcommand || error.get(ContextKind::SuggestedSubcommand).is_some() {
+            return None;
+        }
+        let Some(ContextValue::String(plugin)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+        let at = line.iter().position(|word| word == plugin.as_str())?;
+        let mut line = line.to_vec();
+        line.splice(at..at, ["plugins", "report"].map(OsString::from));
+        let cli = Self::try_parse_from(line).ok()?;
+        match &cli.command {
+            Some(Command::Plugins(PluginsCommand::Report(PluginReportArguments { report: Some(_), .. }))) => Some(cli),
+            _ => None,
+        }
+    }
+}
+
+/// It becomes a part of a path.
+fn report_name(name: &str) -> Result<String, &'static str> {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    if !name.starts_with('-') && !name.is_empty() && name.bytes().all(is_name) {
+        Ok(name.to_owned())
+    } else {
+        Err("names are letters, digits, - and _")
+    }
+}
+
+/// It becomes a part of a query.
+fn report_option(option: &str) -> Result<String, &'static str> {
+    match option.strip_prefix("--").map(report_name) {
+        Some(Ok(_)) => Ok(option.to_owned()),
+        _ => Err("options of a report are -- and letters, digits, - and _"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+    use crate::exit_code::ExitCode;
+
+    fn of_line(line: &str) -> Result<Cli, clap::Error> {
+        Cli::of_line(&line.split(' ').map(OsString::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_report_is_named_by_its_plugin() {
+        for line in [
+            "gateway payin addresses --funded --json --admin http://[::1]:1",
+            "gateway --json payin addresses --admin http://[::1]:1 --funded",
+            "gateway plugins report payin addresses --funded --admin http://[::1]:1 --json",
+        ] {
+            let cli = of_line(line).unwrap();
+            let arguments = PluginReportArguments {
+                plugin: Some("payin".to_owned()),
+                report: Some("addresses".to_owned()),
+                options: vec!["--funded".to_owned()],
+                admin: Some("http://[::1]:1".to_owned()),
+            };
+            assert_eq!(cli.command, Some(Command::Plugins(PluginsCommand::Report(arguments))), "{line}");
+            assert!(cli.json, "{line}");
+        }
+        let all = of_line("gateway plugins report").unwrap();
+        assert_eq!(all.command, Some(Command::Plugins(PluginsCommand::Report(PluginReportArguments::default()))));
+    }
+
+    /// What is no command, or nearly one, is no report.
+    #[test]
+    fn a_mistyped_command_is_a_usage_error() {
+        for line in [
+            "gateway start",
+            "gateway plugin list",
+            "gateway tx payin addresses",
+            "gateway Payin addresses",
+            "gateway payin ../jobs",
+            "gateway payin addresses funded",
+            "gateway payin addresses --funded&offset=1",
+            "gateway payin --funded",
+        ] {
+            let error = of_line(line).unwrap_err();
+            assert_eq!(error.exit_code(), i32::from(ExitCode::Usage.code()), "{line}");
+        }
+    }
+}

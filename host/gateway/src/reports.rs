@@ -1,0 +1,66 @@
+//! Tables of plugins for operators: the contributions to [`point::REPORTS`].
+
+use crate::Gateway;
+use gateway_plugins::Contribution;
+use plugin_api::point::{self, Report, ReportRequest, ReportsInput};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// Rows of one request.
+pub const ROWS_MAX: u32 = 500;
+
+/// The reports of one plugin, without rows.
+#[derive(Clone, Debug, Serialize)]
+pub struct PluginReports {
+    pub plugin: String,
+    pub reports: Vec<Report>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReportError {
+    #[error("no plugin that serves has this name, or it has no report of this name")]
+    Unknown,
+    #[error("the report has no option {0:?}")]
+    UnknownOption(String),
+    #[error("the plugin did not answer as it should: the gateway's log says more")]
+    NoAnswer,
+}
+
+impl Gateway {
+    pub async fn reports(&self) -> Vec<PluginReports> {
+        let parts = self.extension_points.collect(point::REPORTS.name(), input(None)).await;
+        let of = |part: Contribution| {
+            let reports = part.decode(point::REPORTS)?;
+            Some(PluginReports { plugin: part.plugin.name().to_owned(), reports })
+        };
+        parts.into_iter().filter_map(of).collect()
+    }
+
+    /// Rows of a report of this plugin, from `offset` on.
+    pub async fn report(
+        &self,
+        plugin: &str,
+        report: &str,
+        options: BTreeSet<String>,
+        offset: u32,
+    ) -> Result<Report, ReportError> {
+        let find = |reports: Vec<Report>| reports.into_iter().find(|one| one.name == report);
+        let described = self.reports_of(plugin, None).await.and_then(find).ok_or(ReportError::Unknown)?;
+        if let Some(option) = options.iter().find(|option| !described.options.contains_key(*option)) {
+            return Err(ReportError::UnknownOption(option.clone()));
+        }
+        let request = ReportRequest { report: report.to_owned(), options, offset, limit: ROWS_MAX };
+        let read = self.reports_of(plugin, Some(request)).await.and_then(find);
+        let is_table = |read: &Report| read.rows.iter().all(|row| row.len() == read.columns.len());
+        read.filter(is_table).ok_or(ReportError::NoAnswer)
+    }
+
+    async fn reports_of(&self, plugin: &str, read: Option<ReportRequest>) -> Option<Vec<Report>> {
+        let part = self.extension_points.collect_from(plugin, point::REPORTS.name(), input(read)).await?;
+        part.decode(point::REPORTS)
+    }
+}
+
+fn input(read: Option<ReportRequest>) -> Vec<u8> {
+    serde_json::to_vec(&ReportsInput { read }).unwrap_or_default()
+}
