@@ -10,7 +10,7 @@ use super::{
     store::{CLOCK_SKEW_MAX_MS, FinishedRun, JobKey, JobStore, LeaseLength},
 };
 use futures_util::{FutureExt as _, future::BoxFuture};
-use gateway_clock::Clock;
+use gateway_clock::{Backoff, Clock};
 use gateway_storage::{Dialect, StorageError, sanitize_line};
 use gateway_telemetry::{Work, with_work};
 use std::{
@@ -27,9 +27,8 @@ pub type RunJob = Arc<dyn Fn(u32) -> BoxFuture<'static, Result<(), JobFailure>> 
 
 /// How often a task checks whether another gateway has changed the job's state.
 const POLL_MS: i64 = 5_000;
-/// Waits after database errors start with this and double.
-const BACKOFF_FIRST: Duration = Duration::from_millis(100);
-const BACKOFF_DOUBLINGS_MAX: u32 = 8;
+/// Between attempts while the database fails.
+const BACKOFF: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_millis(25_600));
 /// How often the result of a run is tried to be stored; after that the lease expires and the run counts as lost.
 const STORE_TRIES_MAX: u32 = 8;
 const STORE_TRIES_MAX_STOPPING: u32 = 2;
@@ -111,7 +110,7 @@ impl JobTask {
                 }
                 Err(error) => {
                     self.warn_database(&error);
-                    self.sleep_or_stop(tokio::time::sleep(backoff(errors))).await;
+                    self.sleep_or_stop(tokio::time::sleep(BACKOFF.wait_after(errors))).await;
                     errors = errors.saturating_add(1);
                 }
             }
@@ -277,7 +276,7 @@ impl JobTask {
                 );
                 return;
             }
-            self.sleep_or_stop(tokio::time::sleep(backoff(tries))).await;
+            self.sleep_or_stop(tokio::time::sleep(BACKOFF.wait_after(tries))).await;
         }
     }
 
@@ -324,10 +323,6 @@ impl JobTask {
     fn key(&self) -> JobKey<'_> {
         JobKey { plugin: &self.plugin, job: &self.job.name }
     }
-}
-
-fn backoff(errors: u32) -> Duration {
-    BACKOFF_FIRST.saturating_mul(1 << errors.min(BACKOFF_DOUBLINGS_MAX))
 }
 
 fn panicked(panic: &(dyn Any + Send)) -> JobFailure {
