@@ -71,8 +71,8 @@ impl HostHandle {
         Db { host: self.host.clone(), next_page: None }
     }
 
-    /// Writes in a transaction of its own: for jobs and tasks. A handler uses [`RequestContext::write`], whose rules for the
-    /// closure hold here, too.
+    /// Writes in a transaction of its own: for jobs and tasks. A handler uses
+    /// [`RequestContext::write`](crate::RequestContext::write), whose rules for the closure hold here, too.
     ///
     /// ```
     /// # use plugin_api::{HostError, PluginContext, Query as _, sql};

@@ -42,7 +42,7 @@ impl<P> RequestContext<P> {
     /// SQLite one runs at a time. On PostgreSQL they run at the same time, and `work` may run more than once: when the database
     /// refuses an attempt because of another write, all that the attempt wrote, published and recorded is discarded, and `work`
     /// begins again. Each attempt has its own transaction; from the third on it runs alone among the plugin's writes in this
-    /// gateway. After sixteen the error is a [`HostErrorCode::Conflict`], which is answered by 503 `busy`.
+    /// gateway. After sixteen the error is a [`HostErrorCode::Conflict`](crate::HostErrorCode::Conflict), which is answered by 503 `busy`.
     ///
     /// So `work` must do nothing but statements, [`super::Event::publish`] and [`super::TransactionRequest::record`] on its `tx`,
     /// and use `tx.now_s()` as time, which stays the same in each attempt. It must not fetch, sign, call a chain, spawn, collect,
@@ -87,7 +87,7 @@ impl<P> RequestContext<P> {
     /// commits when the status is below 400. On any other status, or when the client disconnects, it rolls everything back.
     ///
     /// The plugin declares it: [`super::Definition::own_transactions`]. Without that, every call of the transaction fails with
-    /// [`HostErrorCode::Refused`].
+    /// [`HostErrorCode::Refused`](crate::HostErrorCode::Refused).
     pub fn transaction(&self) -> Tx {
         Tx::new(self.head.transaction(), self.now_ms())
     }
@@ -129,7 +129,7 @@ impl<P> RequestContext<P> {
     }
 
     /// Keyed hashes of [`Self::client_network`] and, with IPv6, of [`Self::client_site`], as hex digits: what limits are counted by, without
-    /// an address that anybody could read. `secret` names the plugin's own key ([`HostHandle::secret`], with its grant).
+    /// an address that anybody could read. `secret` names the plugin's own key ([`HostHandle::secret`](crate::HostHandle::secret), with its grant).
     pub async fn client_hashes(&self, secret: &str) -> Result<(String, Option<String>), HostError> {
         let (network, site, secret) = (self.client_network(), self.client_site(), self.secret(secret));
         let site = match site {
