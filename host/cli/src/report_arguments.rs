@@ -17,8 +17,8 @@ pub struct PluginReportArguments {
     /// The name of the report
     #[arg(value_parser = report_name)]
     pub report: Option<String>,
-    /// Options of the report, such as --funded
-    #[arg(value_name = "--OPTION", allow_hyphen_values = true, value_parser = report_option)]
+    /// An option of the report; --NAME is the same, such as --funded
+    #[arg(long = "option", value_name = "NAME", value_parser = report_name)]
     pub options: Vec<String>,
     /// The operator's listener of the running gateway [default: admin.listen of the configuration]
     #[arg(long, value_name = "URL")]
@@ -32,43 +32,52 @@ impl Cli {
         Self::of_line(&line).unwrap_or_else(|error| error.exit())
     }
 
-    /// `gateway PLUGIN REPORT` is short for `gateway plugins report PLUGIN REPORT`: which plugins there are, only a running gateway knows.
+    /// `gateway PLUGIN REPORT` is short for `gateway plugins report PLUGIN REPORT`: which plugins there are, only a running gateway knows. So it
+    /// is with the options of a report.
     fn of_line(line: &[OsString]) -> Result<Self, clap::Error> {
         Self::try_parse_from(line).or_else(|error| Self::of_report(line, &error).ok_or(error))
     }
 
     /// What is nearly a command is a mistake.
     fn of_report(line: &[OsString], error: &clap::Error) -> Option<Self> {
-        if error.kind() != ErrorKind::InvalidSubcommand || error.get(ContextKind::SuggestedSubcommand).is_some() {
-            return None;
-        }
-        let Some(ContextValue::String(plugin)) = error.get(ContextKind::InvalidSubcommand) else { return None };
-        let at = line.iter().position(|word| word == plugin.as_str())?;
         let mut line = line.to_vec();
-        line.splice(at..at, ["plugins", "report"].map(OsString::from));
-        let cli = Self::try_parse_from(line).ok()?;
-        match &cli.command {
-            Some(Command::Plugins(PluginsCommand::Report(PluginReportArguments { report: Some(_), .. }))) => Some(cli),
-            _ => None,
+        match (error.kind(), error.get(ContextKind::InvalidSubcommand)) {
+            (ErrorKind::UnknownArgument, _) => {}
+            (ErrorKind::InvalidSubcommand, Some(ContextValue::String(plugin)))
+                if error.get(ContextKind::SuggestedSubcommand).is_none() =>
+            {
+                let at = line.iter().position(|word| word == plugin.as_str())?;
+                line.splice(at..at, ["plugins", "report"].map(OsString::from));
+            }
+            _ => return None,
         }
+        // Each time one more word is known as an option of the report.
+        for _ in 0..=line.len() {
+            let error = match Self::try_parse_from(&line) {
+                Ok(cli) => return Some(cli).filter(Self::names_report),
+                Err(error) => error,
+            };
+            let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
+            let name = option.strip_prefix("--").filter(|_| error.kind() == ErrorKind::UnknownArgument)?;
+            let at = line.iter().position(|word| word == option.as_str())?;
+            *line.get_mut(at)? = format!("--option={name}").into();
+        }
+        None
+    }
+
+    fn names_report(&self) -> bool {
+        let Some(Command::Plugins(PluginsCommand::Report(arguments))) = &self.command else { return false };
+        arguments.report.is_some()
     }
 }
 
-/// It becomes a part of a path.
+/// It becomes a part of a path, or of a query.
 fn report_name(name: &str) -> Result<String, &'static str> {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if !name.starts_with('-') && !name.is_empty() && name.bytes().all(is_name) {
         Ok(name.to_owned())
     } else {
         Err("names are letters, digits, - and _")
-    }
-}
-
-/// It becomes a part of a query.
-fn report_option(option: &str) -> Result<String, &'static str> {
-    match option.strip_prefix("--").map(report_name) {
-        Some(Ok(_)) => Ok(option.to_owned()),
-        _ => Err("options of a report are -- and letters, digits, - and _"),
     }
 }
 
@@ -89,12 +98,13 @@ mod tests {
             "gateway payin addresses --funded --json --admin http://[::1]:1",
             "gateway --json payin addresses --admin http://[::1]:1 --funded",
             "gateway plugins report payin addresses --funded --admin http://[::1]:1 --json",
+            "gateway plugins report payin addresses --option funded --admin http://[::1]:1 --json",
         ] {
             let cli = of_line(line).unwrap();
             let arguments = PluginReportArguments {
                 plugin: Some("payin".to_owned()),
                 report: Some("addresses".to_owned()),
-                options: vec!["--funded".to_owned()],
+                options: vec!["funded".to_owned()],
                 admin: Some("http://[::1]:1".to_owned()),
             };
             assert_eq!(cli.command, Some(Command::Plugins(PluginsCommand::Report(arguments))), "{line}");
@@ -116,6 +126,7 @@ mod tests {
             "gateway payin addresses funded",
             "gateway payin addresses --funded&offset=1",
             "gateway payin --funded",
+            "gateway tx list --funded",
         ] {
             let error = of_line(line).unwrap_err();
             assert_eq!(error.exit_code(), i32::from(ExitCode::Usage.code()), "{line}");

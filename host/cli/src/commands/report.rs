@@ -57,7 +57,7 @@ impl Unread {
 
 /// Page by page: a page is as much as the gateway reads at a time.
 async fn read(client: &AdminClient, plugin: &str, report: &str, options: &[String]) -> Result<Table, Unread> {
-    let options: String = options.iter().map(|option| format!("&option={}", option.trim_start_matches('-'))).collect();
+    let options: String = options.iter().map(|option| format!("&option={option}")).collect();
     let mut table = Table::default();
     loop {
         let path = format!("/plugins/{plugin}/reports/{report}?offset={}{options}", table.rows.len());
@@ -146,10 +146,7 @@ mod tests {
         let rows =
             vec![vec![json!(7), json!("usdx\u{1b}[2J"), json!(null)], vec![json!(12), json!("dai"), json!(true)]];
         let table = Table { columns: ["index", "token", "swept"].map(str::to_owned).to_vec(), rows };
-        assert_eq!(
-            table.text(),
-            "INDEX  TOKEN              SWEPT\n7      usdx\\u{1b}[2J  -\n12     dai                true"
-        );
+        assert_eq!(table.text(), "INDEX  TOKEN          SWEPT\n7      usdx\\u{1b}[2J  -\n12     dai            true");
         assert_eq!(json!(table.objects())[1], json!({ "index": 12, "token": "dai", "swept": true }));
         assert_eq!(Table::default().text(), "no rows");
     }
