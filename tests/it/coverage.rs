@@ -71,7 +71,7 @@ const TESTED_ELSEWHERE: &[(&str, u16, &str, &str)] = &[
     ("payin", 503, "chain_unavailable", "needs a chain of one server: plugins/payin/tests/it/servers.rs"),
     ("payin", 503, "no_amount_free", NEEDS_PAYIN),
     ("payin", 503, "no_coins", NEEDS_PAYIN),
-    ("payin", 503, "open_usd_full", NEEDS_PAYIN),
+    ("payin", 503, "open_usd_full", "needs another chain: plugins/payin/tests/it/open_value.rs"),
     ("payin", 503, "price_unavailable", "needs a feed: plugins/payin/tests/it/prices.rs"),
     ("payloads", 429, "daily_bytes", "needs a full day's share: plugins/payloads/tests/it/store_payload.rs"),
     ("payloads", 507, "store_full", "needs a full store: plugins/payloads/tests/it/store_payload.rs"),
