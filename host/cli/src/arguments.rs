@@ -6,7 +6,10 @@ use std::{ffi::OsString, path::PathBuf};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-use super::{exit_code, report_arguments::PluginReportArguments};
+use super::{
+    exit_code,
+    report_arguments::{PluginReportArguments, plugin_name},
+};
 use gateway_config::Overrides;
 
 /// Serves the HTTP interface that the installed plugins make up
@@ -279,16 +282,6 @@ pub struct PluginTarget {
     /// The operator's listener of the running gateway [default: admin.listen of the configuration]
     #[arg(long, value_name = "URL")]
     pub admin: Option<String>,
-}
-
-/// It becomes a part of a path.
-pub fn plugin_name(name: &str) -> Result<String, &'static str> {
-    let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-    if !name.is_empty() && name.bytes().all(is_name) {
-        Ok(name.to_owned())
-    } else {
-        Err("names are lower-case letters, digits and underscores")
-    }
 }
 
 #[cfg(test)]

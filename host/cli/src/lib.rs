@@ -3,6 +3,7 @@
 mod arguments;
 mod banner;
 mod boot;
+mod command_line;
 pub mod commands;
 mod exit_code;
 mod key_secrecy;

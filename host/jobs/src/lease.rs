@@ -1,22 +1,12 @@
-//! The lease of a run: its statements, its renewal while the run goes on, and the check of what the run commits.
+//! The lease of a run: its statements, and the check of what the run commits. `renewal.rs` renews it while the run goes on.
 //!
 //! The rule: only a run that still has its lease commits anything. A lease that is not renewed is over after its length by the
 //! database's clock, so clocks of gateways may differ, and its run is stopped before that. On SQLite only one gateway runs: the
 //! leases of others are over at once, and nobody has to renew one.
 
-use super::store::JobStore;
 use gateway_storage::{CommitStatement, Dialect};
 use plugin_api::sql;
-use std::{
-    future::pending,
-    sync::Arc,
-    time::{Duration, Instant},
-};
-use tokio::{
-    task::JoinHandle,
-    time::{sleep, timeout},
-};
-use tokio_util::sync::{CancellationToken, DropGuard};
+use std::{sync::Arc, time::Duration};
 
 /// How long a gateway that died keeps the others from its jobs.
 pub const LEASE: Duration = Duration::from_secs(10);
@@ -40,32 +30,6 @@ pub struct RunLease {
     pub(crate) job: Arc<str>,
     pub(crate) lease: Lease,
     pub(crate) dialect: Dialect,
-}
-
-/// Why a run must stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LostLease {
-    /// Another gateway has it, and has counted the run as lost.
-    Taken,
-    /// The database did not renew it in time.
-    NotRenewed,
-}
-
-/// Renews the lease of one run.
-pub(crate) struct LeaseRenewal {
-    pub store: JobStore,
-    pub run: Arc<RunLease>,
-    pub length: Duration,
-    /// Before it was claimed.
-    pub claimed: Instant,
-    /// The time limit of the run: one that does not end although it was dropped holds the job no longer.
-    pub run_limit: Duration,
-}
-
-/// A renewal in a task of its own, which a run that is busy cannot hold up. It ends when this is dropped.
-pub(crate) struct RunningRenewal {
-    task: JoinHandle<Option<LostLease>>,
-    _is_over: DropGuard,
 }
 
 /// Statements in which the two databases differ.
@@ -159,60 +123,5 @@ impl RunLease {
         );
         let Lease { holder, started_ms } = &self.lease;
         CommitStatement::expecting_row(sql(text).bind((&*self.plugin, &*self.job, holder, *started_ms)).into())
-    }
-}
-
-impl LeaseRenewal {
-    /// Returns when its timer is set, so that a run that holds this thread from its start on is renewed, too.
-    pub async fn start(self) -> RunningRenewal {
-        let is_over = CancellationToken::new();
-        let task = tokio::spawn(self.run(is_over.clone()));
-        tokio::task::yield_now().await;
-        RunningRenewal { task, _is_over: is_over.drop_guard() }
-    }
-
-    /// Returns how the lease was lost. A statement that is on its way to the database is not interrupted.
-    async fn run(self, is_over: CancellationToken) -> Option<LostLease> {
-        let (interval, retry) = (self.length.mul_f32(0.3), self.length / 20);
-        // A fifth is left for the run to stop.
-        let (give_up, patience_min) = (self.length.mul_f32(0.8), self.length / 10);
-        let (mut renewed, mut pause) = (self.claimed, interval);
-        loop {
-            tokio::select! {
-                () = is_over.cancelled() => return None,
-                () = sleep(pause) => {}
-            }
-            if self.claimed.elapsed() > self.run_limit {
-                return None;
-            }
-            let asked = Instant::now();
-            // After a standstill of the process, too, the database is asked who has the lease.
-            let patience = give_up.saturating_sub(renewed.elapsed()).max(patience_min);
-            let error = match timeout(patience, self.store.renew(&self.run, self.length)).await {
-                Ok(Ok(true)) => {
-                    (renewed, pause) = (asked, interval);
-                    continue;
-                }
-                Ok(Ok(false)) => return Some(LostLease::Taken),
-                Ok(Err(error)) => error.to_string(),
-                Err(elapsed) => elapsed.to_string(),
-            };
-            if renewed.elapsed() >= give_up {
-                return Some(LostLease::NotRenewed);
-            }
-            tracing::debug!(plugin = %self.run.plugin, job = %self.run.job, error, "the lease of a run is not renewed yet");
-            pause = retry;
-        }
-    }
-}
-
-impl RunningRenewal {
-    /// Never ends while the lease is not lost.
-    pub async fn lost(self) -> LostLease {
-        let Self { task, _is_over } = self;
-        match task.await {
-            Ok(Some(lost)) => lost,
-            _ => pending().await,
-        }
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! The rule: a gateway that runs a job holds its lease in the database, so that of all gateways on one database at most
 //! one runs it at a time. It renews the lease while the run goes on; a run that lost it is stopped, and commits nothing. See
-//! `lease.rs` for the lease and `runner.rs` for a run.
+//! `lease.rs` and `renewal.rs` for the lease, and `runner.rs` for a run.
 
 mod job;
 mod lease;
+mod renewal;
 mod runner;
 mod schedule;
 mod status;

@@ -5,7 +5,8 @@
 
 use super::{
     job::{Job, JobFailure, JobSet},
-    lease::{Lease, LeaseRenewal, LostLease, RunLease},
+    lease::{Lease, RunLease},
+    renewal::{LeaseRenewal, LostLease},
     schedule::Jitter,
     store::{CLOCK_SKEW_MAX_MS, FinishedRun, JobKey, JobStore, LeaseLength},
 };

@@ -1,3 +1,5 @@
+//! Extended public keys of BIP-32's vectors and of our own.
+
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;

@@ -1,0 +1,94 @@
+//! The renewal of a lease while its run goes on.
+
+use super::{lease::RunLease, store::JobStore};
+use std::{
+    future::pending,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::{
+    task::JoinHandle,
+    time::{sleep, timeout},
+};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+/// Why a run must stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LostLease {
+    /// Another gateway has it, and has counted the run as lost.
+    Taken,
+    /// The database did not renew it in time.
+    NotRenewed,
+}
+
+/// Renews the lease of one run.
+pub(crate) struct LeaseRenewal {
+    pub store: JobStore,
+    pub run: Arc<RunLease>,
+    pub length: Duration,
+    /// Before it was claimed.
+    pub claimed: Instant,
+    /// The time limit of the run: one that does not end although it was dropped holds the job no longer.
+    pub run_limit: Duration,
+}
+
+/// A renewal in a task of its own, which a run that is busy cannot hold up. It ends when this is dropped.
+pub(crate) struct RunningRenewal {
+    task: JoinHandle<Option<LostLease>>,
+    _is_over: DropGuard,
+}
+
+impl LeaseRenewal {
+    /// Returns when its timer is set, so that a run that holds this thread from its start on is renewed, too.
+    pub async fn start(self) -> RunningRenewal {
+        let is_over = CancellationToken::new();
+        let task = tokio::spawn(self.run(is_over.clone()));
+        tokio::task::yield_now().await;
+        RunningRenewal { task, _is_over: is_over.drop_guard() }
+    }
+
+    /// Returns how the lease was lost. A statement that is on its way to the database is not interrupted.
+    async fn run(self, is_over: CancellationToken) -> Option<LostLease> {
+        let (interval, retry) = (self.length.mul_f32(0.3), self.length / 20);
+        // A fifth is left for the run to stop.
+        let (give_up, patience_min) = (self.length.mul_f32(0.8), self.length / 10);
+        let (mut renewed, mut pause) = (self.claimed, interval);
+        loop {
+            tokio::select! {
+                () = is_over.cancelled() => return None,
+                () = sleep(pause) => {}
+            }
+            if self.claimed.elapsed() > self.run_limit {
+                return None;
+            }
+            let asked = Instant::now();
+            // After a standstill of the process, too, the database is asked who has the lease.
+            let patience = give_up.saturating_sub(renewed.elapsed()).max(patience_min);
+            let error = match timeout(patience, self.store.renew(&self.run, self.length)).await {
+                Ok(Ok(true)) => {
+                    (renewed, pause) = (asked, interval);
+                    continue;
+                }
+                Ok(Ok(false)) => return Some(LostLease::Taken),
+                Ok(Err(error)) => error.to_string(),
+                Err(elapsed) => elapsed.to_string(),
+            };
+            if renewed.elapsed() >= give_up {
+                return Some(LostLease::NotRenewed);
+            }
+            tracing::debug!(plugin = %self.run.plugin, job = %self.run.job, error, "the lease of a run is not renewed yet");
+            pause = retry;
+        }
+    }
+}
+
+impl RunningRenewal {
+    /// Never ends while the lease is not lost.
+    pub async fn lost(self) -> LostLease {
+        let Self { task, _is_over } = self;
+        match task.await {
+            Ok(Some(lost)) => lost,
+            _ => pending().await,
+        }
+    }
+}
