@@ -29,8 +29,6 @@ use table::{Entry, Figures, ONE, THREE};
 
 /// Of one way, so that a round trip takes twice as long.
 const DELAY: Duration = Duration::from_micros(500);
-/// Replicas share the key of what plugins keep secret.
-const SECRETS_KEY: (&str, &str) = ("secrets.key", "0101010101010101010101010101010101010101010101010101010101010101");
 
 pub fn run(bench: &Bench) -> Result<Vec<String>> {
     let server = match database::Server::start() {
@@ -70,7 +68,7 @@ fn fill(bench: &Bench, database: Database<'_>) -> Result<Vec<String>> {
 }
 
 fn gateway(bench: &Bench, url: &str) -> Result<Server> {
-    bench.gateway(&[("database.url", url), SECRETS_KEY])
+    bench.gateway(&[("database.url", url)])
 }
 
 /// Gateways on one database.
