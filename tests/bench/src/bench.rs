@@ -8,7 +8,7 @@ use crate::{
     server::{Server, Site},
     signing,
 };
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use rusqlite::Connection;
 use serde_json::Value;
 use std::{
@@ -17,7 +17,8 @@ use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
     process::Command,
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
 use tempfile::TempDir;
 
@@ -28,6 +29,9 @@ const SECRETS_KEY: &str = "55555555555555555555555555555555555555555555555555555
 pub const FORUM: &str = "forum.db";
 /// Longer than it takes to fill a database.
 const FILLING_LIMIT: Duration = Duration::from_secs(600);
+/// For the past of a scripted chain.
+const INDEX_LIMIT: Duration = Duration::from_secs(600);
+const INDEX_POLL: Duration = Duration::from_millis(50);
 const SIGNED_AT_ONCE: usize = 1000;
 const FORUM_READY: &str = "/api/forum/threads?limit=1";
 
@@ -280,10 +284,33 @@ impl Bench {
 
 /// Ends a gateway and keeps its database as one file, without a journal beside it.
 pub fn keep(gateway: Server, file: &Path) -> Result<Connection> {
+    keep_database(gateway, "data/gateway.db", file)
+}
+
+/// The same of a gateway that was started in a folder with a database.
+pub fn keep_forum(gateway: Server, file: &Path) -> Result<Connection> {
+    keep_database(gateway, FORUM, file)
+}
+
+fn keep_database(gateway: Server, name: &str, file: &Path) -> Result<Connection> {
     let folder = gateway.stop()?;
-    let database = Connection::open(folder.path().join("data/gateway.db"))?;
+    let database = Connection::open(folder.path().join(name))?;
     database.execute("VACUUM INTO ?1", [file.display().to_string()])?;
     Ok(Connection::open(file)?)
+}
+
+/// Waits until the gateway has indexed the main chain up to this block.
+pub fn wait_until_indexed(gateway: &Server, head: u64) -> Result<()> {
+    let begun = Instant::now();
+    loop {
+        let (_, _, body) = load::ask(gateway.address(), &load::get(gateway.address(), "/api/health"))?;
+        let health: Value = serde_json::from_slice(&body)?;
+        if health["indexedBlock"].as_u64() == Some(head) {
+            return Ok(());
+        }
+        ensure!(begun.elapsed() < INDEX_LIMIT, "the chain is not indexed: {}", gateway.log());
+        thread::sleep(INDEX_POLL);
+    }
 }
 
 /// A peer on a copy of a database that a gateway made.

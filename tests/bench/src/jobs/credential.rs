@@ -3,7 +3,7 @@
 
 use super::WITHOUT_LIMITS;
 use crate::{
-    bench::{Bench, FORUM},
+    bench::{Bench, FORUM, wait_until_indexed},
     load,
     server::{Server, Site},
 };
@@ -12,12 +12,7 @@ use anyhow::{Context as _, Result, ensure};
 use plugin_testing::{ScriptedChain, Wallet, json};
 use rusqlite::Connection;
 use serde_json::Value;
-use std::{
-    fs,
-    process::Command,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{fs, process::Command, time::Instant};
 use tokio::runtime::Runtime;
 
 #[path = "../../../../plugins/agents/tests/it/script.rs"]
@@ -33,7 +28,6 @@ const JOBS_PER_BLOCK: u64 = 100;
 const DEEP: u64 = 10;
 /// The number of the wallet with the gateway's key.
 const SIGNER: u64 = 900;
-const INDEX_LIMIT: Duration = Duration::from_secs(600);
 /// Above twice what the hashes cost.
 const COLD_MORE_MS: f64 = 2.0;
 
@@ -45,11 +39,7 @@ pub fn run(bench: &Bench) -> Result<Vec<String>> {
     let site = Site::new()?;
     let file = site.folder.path().join(FORUM);
     let gateway = start(bench, site, &chain)?;
-    let begun = Instant::now();
-    while indexed_block(&gateway)? != Some(chain.head()) {
-        ensure!(begun.elapsed() < INDEX_LIMIT, "the chain is not indexed: {}", gateway.log());
-        thread::sleep(Duration::from_millis(100));
-    }
+    wait_until_indexed(&gateway, chain.head())?;
     gateway.wait_until_idle()?;
     let requests = bench.scale.growth_requests;
     let database = Connection::open(&file)?;
@@ -123,12 +113,6 @@ fn start(bench: &Bench, site: Site, chain: &ScriptedChain) -> Result<Server> {
     ];
     let settings: Vec<(&str, &str)> = settings.iter().map(|(key, value)| (*key, value.as_str())).collect();
     bench.gateway_in(site, &[settings.as_slice(), &[WITHOUT_LIMITS]].concat())
-}
-
-fn indexed_block(gateway: &Server) -> Result<Option<u64>> {
-    let (_, _, body) = load::ask(gateway.address(), &load::get(gateway.address(), "/api/health"))?;
-    let health: Value = serde_json::from_slice(&body)?;
-    Ok(health["indexedBlock"].as_u64())
 }
 
 /// No two numbers ask for the same answer, and each has all 1,000 claims but the last few.

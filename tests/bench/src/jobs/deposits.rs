@@ -2,7 +2,7 @@
 
 use super::WITHOUT_LIMITS;
 use crate::{
-    bench::{Bench, FORUM},
+    bench::{Bench, FORUM, keep_forum},
     load::{self, connection::Connection as Client},
     server::{Server, Site},
 };
@@ -45,14 +45,6 @@ pub fn run(bench: &Bench) -> Result<Vec<String>> {
     let file = bench.folder().join("deposits.db");
     drop(keep_forum(first, &file)?);
     Ok(vec![site.scan(bench, &runtime, &file)?, site.matching(bench, &file)?])
-}
-
-/// Ends a gateway and keeps its database in this file.
-fn keep_forum(gateway: Server, file: &PathBuf) -> Result<Connection> {
-    let folder = gateway.stop()?;
-    let database = Connection::open(folder.path().join(FORUM))?;
-    database.execute("VACUUM INTO ?1", [file.display().to_string()])?;
-    Ok(Connection::open(file)?)
 }
 
 /// The service's chain, and two servers of the chain of deposits.

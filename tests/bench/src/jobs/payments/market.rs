@@ -2,25 +2,17 @@
 
 use super::voucher::{AMOUNT, PAYEE, VAULT, vault};
 use crate::{
-    bench::{Bench, FORUM, Synchronous},
+    bench::{Bench, FORUM, Synchronous, wait_until_indexed},
     jobs::WITHOUT_LIMITS,
-    load,
     peers::plain,
     server::{Server, Site},
     signing,
 };
 use alloy_primitives::Address;
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use plugin_testing::{ScriptedChain, ScriptedLog, Wallet, json};
 use rusqlite::Connection;
-use serde_json::Value;
-use std::{
-    fs,
-    ops::Range,
-    path::PathBuf,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{fs, ops::Range, path::PathBuf};
 use tokio::runtime::Runtime;
 
 const REGISTERED: &str = "AgentRegistered(uint256 indexed id, address indexed owner, string name, string endpoint, \
@@ -33,7 +25,6 @@ const DEEP: u64 = 10;
 const PAYERS_MAX: u64 = 20_000;
 /// The number of the wallet with the facilitator's key.
 const FACILITATOR: u64 = 900;
-const LIMIT: Duration = Duration::from_secs(120);
 
 /// Bytes of the agents' answers. Calls of the first one have a price.
 pub const ANSWERS: [usize; 4] = [1024, 1024, 1024, 256 * 1024];
@@ -77,11 +68,7 @@ impl Market {
     /// A gateway that has indexed the chain.
     fn make(&self, bench: &Bench) -> Result<()> {
         let gateway = self.start(bench, None)?;
-        let begun = Instant::now();
-        while indexed_block(&gateway)? != Some(self.chain.head()) {
-            ensure!(begun.elapsed() < LIMIT, "the chain is not indexed: {}", gateway.log());
-            thread::sleep(Duration::from_millis(50));
-        }
+        wait_until_indexed(&gateway, self.chain.head())?;
         let folder = gateway.stop()?;
         let database = Connection::open(folder.path().join(FORUM))?;
         // The last probe is in the future, so that no probe runs during the measurement.
@@ -149,10 +136,4 @@ fn registered(id: u64, server: &Server) -> ScriptedLog {
         json!("100000000000000000000"),
     ];
     ScriptedLog::new("registry", REGISTERED, &arguments).in_transaction(&format!("registration {id}"))
-}
-
-fn indexed_block(gateway: &Server) -> Result<Option<u64>> {
-    let (_, _, body) = load::ask(gateway.address(), &load::get(gateway.address(), "/api/health"))?;
-    let health: Value = serde_json::from_slice(&body)?;
-    Ok(health["indexedBlock"].as_u64())
 }

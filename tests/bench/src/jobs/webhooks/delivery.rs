@@ -4,7 +4,7 @@ use super::{
     MESSAGES, Receiver, SECRET, WEBHOOKS, messages, number_of, owner, post, register, settings, signed, wait_for,
 };
 use crate::{
-    bench::{Bench, Synchronous, peer_on_copy},
+    bench::{Bench, Synchronous, keep_forum, peer_on_copy},
     jobs::{BESIDE, GATEWAY, Goal, Outcome},
     load::{self, Counted},
     rounds::{Contestant, Sample, in_turn},
@@ -65,7 +65,7 @@ fn make(bench: &Bench, receiver: &Receiver, file: &Path) -> Result<()> {
     }
     wait_for(&gateway, DONE, endpoints * each)?;
     receiver.take_arrivals();
-    super::keep_forum(gateway, file)
+    keep_forum(gateway, file).map(drop)
 }
 
 /// Nothing on a machine without Node or its packages.

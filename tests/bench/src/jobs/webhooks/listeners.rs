@@ -2,7 +2,7 @@
 
 use super::{MESSAGES, Receiver, messages, register, settings};
 use crate::{
-    bench::Bench,
+    bench::{Bench, keep_forum},
     jobs::{Goal, Outcome, write::Writer},
     load,
     rounds::{Contestant, in_turn},
@@ -30,7 +30,7 @@ pub fn make(bench: &Bench, receiver: &Receiver) -> Result<RegisteredWebhooks> {
     let gateway = bench.gateway_in(Site::new()?, &settings())?;
     register(bench, &gateway, receiver, [owners, each])?;
     let file = bench.folder().join("listened.db");
-    super::keep_forum(gateway, &file)?;
+    keep_forum(gateway, &file)?;
     // From now on only what is stored counts.
     receiver.fall_silent();
     Ok(RegisteredWebhooks { file })

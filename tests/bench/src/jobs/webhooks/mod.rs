@@ -20,7 +20,6 @@ use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
 use std::{
     ops::Range,
-    path::Path,
     thread,
     time::{Duration, Instant},
 };
@@ -87,14 +86,6 @@ fn messages(wallets: Range<u64>, recipient: impl Fn(u64) -> String + Sync) -> Re
         json!({ "to": recipient(number), "subject": "Report", "body": signing::report(number)["body"] })
     };
     signing::bodies("message.send", wallets, payload)
-}
-
-/// Ends a gateway that was started in a folder with a database, and keeps that as one file.
-fn keep_forum(gateway: Server, file: &Path) -> Result<()> {
-    let folder = gateway.stop()?;
-    let database = Connection::open(folder.path().join(FORUM))?;
-    database.execute("VACUUM INTO ?1", [file.display().to_string()])?;
-    Ok(())
 }
 
 /// A number of the server's database.
