@@ -54,7 +54,7 @@ impl PluginOperations {
         Self {
             routes: manifest.routes.iter().map(|route| handle.operation(&route.operation)).collect(),
             jobs: manifest.jobs.iter().map(|job| handle.operation(&format!("job {}", job.name))).collect(),
-            queues: manifest.queues.iter().map(|queue| handle.operation(&queue_operation(&queue.table))).collect(),
+            queues: manifest.queues.iter().map(|queue| handle.operation(&format!("queue {}", queue.table))).collect(),
             contributions: points.map(|name| handle.operation(&name)).collect(),
             services: services.map(|name| handle.operation(&name)).collect(),
             topics: manifest.topics.iter().map(|topic| handle.operation(&format!("topic {topic}"))).collect(),
@@ -86,11 +86,6 @@ impl PluginOperations {
     pub(crate) fn topic(&self, index: u32) -> Option<&PluginOperation> {
         self.topics.get(index as usize)
     }
-}
-
-/// How faults name the handler of a queue.
-pub(crate) fn queue_operation(table: &str) -> String {
-    format!("queue {table}")
 }
 
 /// A request, job or contribution in flight in a plugin; draining waits until it is dropped.

@@ -28,6 +28,13 @@ pub struct PluginOperation {
     pub breaker: Arc<OperationBreaker>,
 }
 
+impl PluginOperation {
+    /// As faults name it.
+    pub fn name(&self) -> &str {
+        self.breaker.operation()
+    }
+}
+
 /// Why a plugin must be fenced, or one of its operations paused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FenceCause {
@@ -130,7 +137,7 @@ impl PluginHandle {
 
     /// A contribution whose JSON does not fit the type of its extension point.
     pub fn invalid_contribution(&self, point: &str, reason: &str) {
-        self.error(&format!("point {point}"), format!("a contribution has another shape: {reason}"));
+        self.error(&format!("point {point}"), invalid_contribution(reason));
     }
 
     /// A handler or job that exceeded its time limit counts as a fault.
@@ -302,6 +309,11 @@ impl ThreadHolder for PluginHandle {
             self.request_fence(FenceCause::HeldThread, reason);
         }
     }
+}
+
+/// What is wrong with a contribution of another shape.
+pub(crate) fn invalid_contribution(reason: &str) -> String {
+    format!("a contribution has another shape: {reason}")
 }
 
 /// The text of a plugin, no longer than a line may be.

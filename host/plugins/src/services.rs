@@ -6,7 +6,7 @@ use crate::{
     ActivePlugin, ActiveSet, PluginTransaction, TransactionContext, TransactionOwner,
     bounds::{CONTRIBUTION_BYTES_MAX, excess},
     call_depth::CallDepth,
-    polls::GateClosed,
+    contained_call::CallError,
     provider_transaction::ProviderTransaction,
 };
 use abi_stable::std_types::RResult;
@@ -136,44 +136,43 @@ impl<'c> Provider<'c> {
         answer
     }
 
-    /// The provider's answer. A fault is not reported when it `is_excused`.
+    /// The provider's answer. A fault is not counted when it `is_excused`.
     async fn contained(
         &self,
         begin: impl FnOnce() -> FfiFuture<RResult<FfiBytes, Fault>>,
-        is_excused: impl Fn() -> bool,
+        is_excused: impl FnOnce() -> bool,
     ) -> Result<FfiBytes, HostError> {
-        let (provider, service) = (self.plugin, self.service);
-        let off = || disabled(format!("the service {service} is {}", why_off(provider)));
-        let _in_flight = provider.acquire().ok_or_else(off)?;
-        let operation = provider.operations.service(self.index).ok_or_else(off)?;
-        let paused = |_| disabled(format!("the service {service} is paused, because it failed too often"));
-        let probe = provider.handle.admit(operation).map_err(paused)?;
-        let call = provider.call(operation.number, begin);
-        let name = format!("service {service}");
-        let failed = || HostError::new(HostErrorCode::Unavailable, format!("the service {service} failed"));
-        match tokio::time::timeout(SERVICE_TIMEOUT, call).await {
-            Ok(Ok(RResult::ROk(output))) => {
-                if let Some(reason) = excess("the answer of a service", output.len(), CONTRIBUTION_BYTES_MAX) {
-                    provider.handle.error(&name, reason);
-                    return Err(failed());
-                }
-                if let Err(reason) = provider.outputs.check_service(self.index, &output) {
-                    provider.handle.error(&name, format!("an answer has another shape: {reason}"));
-                    return Err(failed());
-                }
-                provider.handle.end_probe(operation, probe);
-                Ok(output)
+        let operation = self.plugin.operations.service(self.index).ok_or_else(|| self.refusal(&CallError::Draining))?;
+        let answered = async {
+            let call = self.plugin.begin_call(operation)?;
+            let output = call.run(SERVICE_TIMEOUT, begin, is_excused).await?;
+            call.check(self.check_output(&output))?;
+            call.end();
+            Ok(output)
+        };
+        answered.await.map_err(|error| self.refusal(&error))
+    }
+
+    fn check_output(&self, output: &[u8]) -> Result<(), String> {
+        excess("the answer of a service", output.len(), CONTRIBUTION_BYTES_MAX).map_or(Ok(()), Err)?;
+        let checked = self.plugin.outputs.check_service(self.index, output);
+        checked.map_err(|reason| format!("an answer has another shape: {reason}"))
+    }
+
+    /// What the caller learns.
+    fn refusal(&self, error: &CallError) -> HostError {
+        let service = self.service;
+        match error {
+            CallError::Draining | CallError::Fenced => {
+                disabled(format!("the service {service} is {}", why_off(self.plugin)))
             }
-            Ok(Ok(RResult::RErr(_))) if is_excused() => Err(failed()),
-            Ok(Ok(RResult::RErr(fault))) => {
-                provider.handle.fault(&name, &fault);
-                Err(failed())
+            CallError::Paused(_) => disabled(format!("the service {service} is paused, because it failed too often")),
+            CallError::TimedOut(limit) => {
+                let message = format!("the service {service} did not answer within {limit:?}");
+                HostError::new(HostErrorCode::Timeout, message)
             }
-            Ok(Err(GateClosed)) => Err(off()),
-            Err(_elapsed) => {
-                provider.handle.timed_out(&name, SERVICE_TIMEOUT);
-                let message = format!("the service {service} did not answer within {SERVICE_TIMEOUT:?}");
-                Err(HostError::new(HostErrorCode::Timeout, message))
+            CallError::Fault(_) | CallError::Excused | CallError::Invalid(_) => {
+                HostError::new(HostErrorCode::Unavailable, format!("the service {service} failed"))
             }
         }
     }
