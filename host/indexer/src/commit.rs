@@ -79,7 +79,7 @@ impl Index {
         let statements = self.commit_statements(&row, &batch, published);
         let task = self.plugin.handle.tasks.spawn(async move {
             let _in_flight = in_flight;
-            transaction.commit_with(statements).await
+            transaction.commit_index(statements).await
         });
         PendingCommit { task: AbortOnDropHandle::new(task), row, batch }
     }
@@ -103,7 +103,7 @@ impl Index {
         let _in_flight = self.plugin.acquire().ok_or(IndexError::Stopping)?;
         let (transaction, published) = self.derive_once(batch).await?;
         let statements = self.commit_statements(row, batch, published);
-        transaction.commit_with(statements).await.map_err(IndexError::from_commit)
+        transaction.commit_index(statements).await.map_err(IndexError::from_commit)
     }
 
     /// The last block that no reorganisation undoes, as far as this batch shows.

@@ -89,7 +89,7 @@ impl Index {
     ) -> Result<(), IndexError> {
         let mut statements = vec![cursor];
         statements.extend(self.transactions.activity.retraction_statements(public, self.transactions.clock.now_s()));
-        transaction.commit_with(statements).await.map_err(IndexError::from_commit)?;
+        transaction.commit_index(statements).await.map_err(IndexError::from_commit)?;
         if !public.is_empty() {
             tracing::warn!(plugin = self.plugin.name(), events = public.len(), "public events are retracted");
             self.transactions.activity.written();

@@ -50,7 +50,7 @@ impl Index {
         if outcomes.iter().any(|outcome| outcome.changes >= u64::from(STEP_ROWS)) {
             transaction.run_as_host(vec![self.store.forbid_writes()]).await?;
             let begin = vec![self.store.begin_reset(row)];
-            return transaction.commit_with(begin).await.map_err(IndexError::from_commit);
+            return transaction.commit_index(begin).await.map_err(IndexError::from_commit);
         }
         self.restart(&transaction, row, undo).await
     }

@@ -8,6 +8,7 @@ use crate::{
     call_depth::CallDepth,
     contained_call::CallError,
     provider_transaction::ProviderTransaction,
+    transaction::host_error,
 };
 use abi_stable::std_types::RResult;
 use async_ffi::FfiFuture;
@@ -106,7 +107,7 @@ impl<'c> Provider<'c> {
                 PluginTransaction::of_plugin(context, scope, TransactionOwner::Attempt, &self.plugin.manifest);
             transaction.set_permit(|| self.plugin.handle.writes.nth(attempt));
             let answer = match self.call_within(&transaction, copy(&input)).await {
-                Ok(output) => transaction.commit_for_service().await.map(|()| output),
+                Ok(output) => transaction.finish().await.map(|()| output).map_err(host_error),
                 Err(error) => {
                     transaction.roll_back().await;
                     Err(error)
@@ -127,7 +128,7 @@ impl<'c> Provider<'c> {
         let part = ProviderTransaction::new(transaction, self.plugin);
         let call = || self.plugin.object.call_service_in_write(self.index, input, part.transaction_box());
         // What the provider makes of a collision, or of a guard that refuses the whole write, is not its fault and does not count.
-        let is_over = || transaction.has_conflict() || transaction.refused_opening().is_some();
+        let is_over = || transaction.has_conflict() || transaction.is_refused();
         let answer = self.contained(call, is_over).await;
         part.end();
         if transaction.has_conflict() {
