@@ -10,7 +10,7 @@ use gateway_queue::{
     QueueStore, QueueWorker, TaskHandler, TaskResult, end_statement, is_lease_held, new_ids, push_statements,
     renew_statement,
 };
-use gateway_storage::{CommitStatement, Database, Scope, StorageError};
+use gateway_storage::{Database, StorageError};
 use plugin_api::{
     abi::{FfiBytes, HostError, HostErrorCode, Statement, StatementResult},
     host::decode_call,
@@ -147,8 +147,7 @@ pub async fn renew(database: &Database, queues: &[QueueSpec], request: &[u8]) ->
     let RenewCall { table, lease, lease_ms } = decode_call("a lease", request)?;
     check_declared(queues, &table)?;
     let renew = renew_statement(&table, &lease, lease_ms, database.dialect());
-    let results = database.begin(Scope::Host).commit(vec![CommitStatement::new(renew)]).await?;
-    Ok(is_lease_held(&results))
+    Ok(is_lease_held(&[database.execute(renew).await?]))
 }
 
 fn invalid(message: String) -> HostError {

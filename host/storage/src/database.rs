@@ -3,6 +3,7 @@
 use crate::{
     backup::{self, BackupError, BackupManifest, BackupOrigin},
     check::{AccessMode, CheckedStatement, StatementChecker},
+    commit_statement::CommitStatement,
     decode_rows::decode_rows,
     dialect::Dialect,
     engine::{DatabaseInner, Engine},
@@ -18,7 +19,7 @@ use crate::{
     versions::Versions,
 };
 use futures_util::future::BoxFuture;
-use plugin_api::abi::{Rows, Statement, Value};
+use plugin_api::abi::{Rows, Statement, StatementResult, Value};
 use serde::de::DeserializeOwned;
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -114,6 +115,19 @@ impl Database {
         let statement = statement.into();
         // Boxed: as one more layer of futures it would exceed the compiler's recursion limit where a request calls plugins.
         Box::pin(async move { decode_rows(&self.read(&Scope::Host, statement).await?) })
+    }
+
+    /// Runs one statement of the gateway itself in a transaction of its own. Returns when it is durable.
+    pub fn execute<'a>(
+        &'a self,
+        statement: impl Into<Statement>,
+    ) -> BoxFuture<'a, Result<StatementResult, StorageError>> {
+        let statement = CommitStatement::new(statement.into());
+        Box::pin(async move {
+            let results = self.begin(Scope::Host).commit(vec![statement]).await?;
+            let missing = || StorageError::Internal("a statement has no result".to_owned());
+            results.into_iter().next().ok_or_else(missing)
+        })
     }
 
     /// Like [`Self::read`], but returns a statement that would have to wait, for [`Self::read_checked`].
