@@ -5,13 +5,12 @@
 
 use super::{
     batch::Batch,
-    collisions::Attempts,
     decode::count_logs,
     error::IndexError,
     index::Index,
     store::{IndexRow, PublishedEvent},
 };
-use gateway_plugins::{InFlightGuard, PluginTransaction};
+use gateway_plugins::{InFlightGuard, PluginTransaction, collisions::Attempts};
 use gateway_storage::{CommitStatement, Dialect, StorageError};
 use plugin_api::abi::Statement;
 use std::{

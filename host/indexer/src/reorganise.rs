@@ -4,7 +4,6 @@
 //! the same transaction, and those that are committed and not yet public never become so.
 
 use super::{
-    collisions::Attempts,
     error::IndexError,
     fingerprint::start_block,
     index::Index,
@@ -12,7 +11,7 @@ use super::{
     store::{Cursor, IndexRow, JournalRow, NO_JOURNAL, to_i64},
 };
 use gateway_activity::PublicEvent;
-use gateway_plugins::{PluginTransaction, TransactionOwner};
+use gateway_plugins::{PluginTransaction, TransactionOwner, collisions::Attempts};
 use gateway_storage::CommitStatement;
 use plugin_api::abi::Statement;
 

@@ -4,13 +4,12 @@
 //! plugin.
 
 use super::{
-    collisions::Attempts,
     error::IndexError,
     fingerprint::start_block,
     index::Index,
     store::{IndexRow, NO_JOURNAL, to_i64},
 };
-use gateway_plugins::{PluginTransaction, TransactionOwner};
+use gateway_plugins::{PluginTransaction, TransactionOwner, collisions::Attempts};
 use gateway_storage::decode_rows;
 use plugin_api::abi::StatementResult;
 use serde::de::DeserializeOwned;

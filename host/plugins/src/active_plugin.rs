@@ -34,6 +34,9 @@ pub struct ActivePlugin {
     idle: Notify,
 }
 
+/// The operation of what an index calls and commits.
+pub const CHAIN_EVENTS: &str = "chain events";
+
 /// What the plugin does; lists are in the order of the manifest.
 pub struct PluginOperations {
     routes: Vec<PluginOperation>,
@@ -58,7 +61,7 @@ impl PluginOperations {
             contributions: points.map(|name| handle.operation(&name)).collect(),
             services: services.map(|name| handle.operation(&name)).collect(),
             topics: manifest.topics.iter().map(|topic| handle.operation(&format!("topic {topic}"))).collect(),
-            chain_events: handle.operation_number("chain events"),
+            chain_events: handle.operation_number(CHAIN_EVENTS),
             stop: handle.operation_number("stop"),
         }
     }

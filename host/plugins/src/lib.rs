@@ -43,7 +43,7 @@ mod write_guard;
 #[cfg(test)]
 mod fuzz;
 
-pub use active_plugin::{ActivePlugin, InFlightGuard, PluginOperations};
+pub use active_plugin::{ActivePlugin, CHAIN_EVENTS, InFlightGuard, PluginOperations};
 pub use active_plugins::{ActivePlugins, ActiveSet, dependencies_of};
 pub use breaker::{FaultLimit, PausedOperation};
 pub use capabilities::Capabilities;

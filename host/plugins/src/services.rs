@@ -6,6 +6,7 @@ use crate::{
     ActivePlugin, ActiveSet, PluginTransaction, TransactionContext, TransactionOwner,
     bounds::{CONTRIBUTION_BYTES_MAX, excess},
     call_depth::CallDepth,
+    collisions::Attempts,
     contained_call::CallError,
     provider_transaction::ProviderTransaction,
     transaction::host_error,
@@ -21,8 +22,6 @@ use plugin_api::{
 use std::{sync::Arc, time::Duration};
 
 const SERVICE_TIMEOUT: Duration = Duration::from_secs(10);
-/// How often a transaction is tried that the gateway opens for a service, while it collides with others.
-const ATTEMPTS_MAX: u32 = 16;
 
 /// Whether the plugin with this manifest may call the service.
 pub fn check_used(caller: &Manifest, service: &str) -> Result<(), HostError> {
@@ -100,12 +99,12 @@ impl<'c> Provider<'c> {
         context: &Arc<TransactionContext>,
         input: FfiBytes,
     ) -> Result<FfiBytes, HostError> {
-        let mut attempt = 1;
+        let mut attempts = Attempts::default();
         loop {
             let scope = self.plugin.scope.clone();
             let transaction =
                 PluginTransaction::of_plugin(context, scope, TransactionOwner::Attempt, &self.plugin.manifest);
-            transaction.set_permit(|| self.plugin.handle.writes.nth(attempt));
+            transaction.set_permit(|| self.plugin.handle.writes.nth(attempts.number()));
             let answer = match self.call_within(&transaction, copy(&input)).await {
                 Ok(output) => transaction.finish().await.map(|()| output).map_err(host_error),
                 Err(error) => {
@@ -113,10 +112,10 @@ impl<'c> Provider<'c> {
                     Err(error)
                 }
             };
-            if answer.is_ok() || attempt == ATTEMPTS_MAX || !transaction.has_conflict() {
+            let may_run_again = answer.is_err() && transaction.has_conflict();
+            if !may_run_again || !attempts.run_again(self.plugin.name(), &format!("service {}", self.service)) {
                 return answer;
             }
-            attempt += 1;
         }
     }
 

@@ -4,10 +4,10 @@
 //! or not at all, and before the client gets a 2xx.
 
 use crate::{
-    TransactionContext, WriteGuard,
+    CHAIN_EVENTS, TransactionContext, WriteGuard,
     bounds::EVENTS_PER_TRANSACTION_MAX,
     charge::{ChargeOutcome, RequestCharge},
-    log_subscription,
+    collisions, log_subscription,
     lost_commit::{self, CommitMark, CommitOutcome},
     queue,
     write_admission::WritePermit,
@@ -415,15 +415,19 @@ impl PluginTransaction {
     }
 }
 
+/// Where it may collide, how it ended counts.
 impl Drop for PluginTransaction {
     fn drop(&mut self) {
-        let Some(permit) = self.permit.get() else { return };
         let has_conflict = self.inner.has_conflict();
-        if has_conflict {
-            permit.count_conflict(self.plugin_name());
-        }
-        if matches!(self.owner, TransactionOwner::Attempt) {
-            permit.note_job(has_conflict);
+        if let Some(permit) = self.permit.get() {
+            if has_conflict {
+                permit.count_conflict(self.plugin_name());
+            }
+            if matches!(self.owner, TransactionOwner::Attempt) {
+                permit.note_job(has_conflict);
+            }
+        } else if has_conflict && matches!(self.owner, TransactionOwner::Index) {
+            collisions::count(self.plugin_name(), CHAIN_EVENTS);
         }
     }
 }
