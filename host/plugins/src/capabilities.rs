@@ -216,13 +216,13 @@ impl Host for Capabilities {
             return Task_TO::from_value(SpawnedTask(None), TD_Opaque);
         }
         let (stop, operation) = (self.handle.stop.clone(), self.handle.operation_number(BACKGROUND_TASK));
-        let task = RunLease::inherit(PluginCall::new(self.handle.gate.clone(), operation, || task));
-        let running = self.handle.tasks.spawn(async move {
+        let task = PluginCall::new(self.handle.gate.clone(), operation, || task);
+        let running = self.handle.tasks.spawn(RunLease::inherit(async move {
             tokio::select! {
                 () = stop.cancelled() => {}
                 _ended_or_fenced = task => {}
             }
-        });
+        }));
         Task_TO::from_value(SpawnedTask(Some(running.abort_handle())), TD_Opaque)
     }
 
