@@ -14,6 +14,7 @@ use crate::{
     read_source, read_tracking,
     scope::Scope,
     settings::DatabaseSettings,
+    slow_statement,
     sqlite::SqliteEngine,
     transaction::Transaction,
     versions::Versions,
@@ -177,7 +178,7 @@ impl Database {
     fn record_read(&self, scope: &Scope, result: Result<Rows, StorageError>) -> Result<Rows, StorageError> {
         if let Err(error) = &result {
             read_tracking::mark_uncacheable();
-            scope.log_slowness(error);
+            slow_statement::log_wait(scope.plugin_name(), error);
         }
         self.inner.record_availability(result)
     }

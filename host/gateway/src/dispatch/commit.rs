@@ -86,7 +86,7 @@ pub fn storage_error_response(plugin: &ActivePlugin, error: &StorageError) -> Er
     match error {
         // The storage logs them.
         StorageError::Busy(_) => ErrorResponse::database_busy(&error.to_string()),
-        StorageError::Timeout(_) => ErrorResponse::database_slow(&error.to_string()),
+        StorageError::Timeout(_) | StorageError::SlowStatement(_) => ErrorResponse::database_slow(&error.to_string()),
         StorageError::Conflict(_) => {
             let request_id = request_id();
             let request_id = request_id.as_deref();
