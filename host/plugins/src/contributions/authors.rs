@@ -6,7 +6,7 @@ use super::{
     collect::collect,
 };
 use crate::ActiveSet;
-use gateway_storage::Revisions;
+use gateway_storage::{Revisions, read_tracking};
 use parking_lot::RwLock;
 use plugin_api::{
     Address,
