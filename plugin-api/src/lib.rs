@@ -70,7 +70,8 @@ extern crate self as plugin_api;
 pub mod host {
     pub use crate::decode_call::decode_call;
     pub use crate::sdk::{
-        Identity, call_types, client_network, decode_rows, object_manifest, object_module, object_new,
+        Identity, WRITE_ATTEMPTS_MAX, call_types, client_network, decode_rows, object_manifest, object_module,
+        object_new,
     };
 }
 

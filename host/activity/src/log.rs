@@ -189,7 +189,7 @@ impl ActivityLog {
                 .push_bind(" AND type IN ({}", first.as_str());
         let events = rest.iter().fold(events, |events, kind| events.push_bind(", {}", kind.as_str()));
         let records: Vec<ActivityRecord> =
-            self.read(events.push_bind(") ORDER BY id LIMIT {}", Self::PAGE_ROWS)).await?;
+            self.database.fetch_all(events.push_bind(") ORDER BY id LIMIT {}", Self::PAGE_ROWS)).await?;
         let rows: Vec<ActivityRow> = records.into_iter().map(ActivityRow::from).collect();
         let is_full = rows.len() >= Self::PAGE_ROWS as usize;
         let up_to = rows.last().filter(|_| is_full).map_or(latest_id, |last| last.id);
@@ -198,7 +198,7 @@ impl ActivityLog {
 
     /// The newest id; 0 for an empty log.
     pub async fn latest_id(&self) -> Result<i64, StorageError> {
-        let rows = self.read(sql("SELECT coalesce(max(id), 0) FROM host_activity")).await?;
+        let rows = self.database.fetch_all(sql("SELECT coalesce(max(id), 0) FROM host_activity")).await?;
         Ok(rows.into_iter().next().unwrap_or_default())
     }
 
@@ -215,23 +215,21 @@ impl ActivityLog {
                 if is_prefix { statement.push_bind("{}", kind.as_str()) } else { statement }
             });
         let statement = statement.push(if types.is_empty() { "" } else { ")" });
-        let ids: Vec<i64> = self.read(statement.push_bind(" ORDER BY id DESC LIMIT 1 OFFSET {}", count)).await?;
+        let ids: Vec<i64> =
+            self.database.fetch_all(statement.push_bind(" ORDER BY id DESC LIMIT 1 OFFSET {}", count)).await?;
         Ok(ids.into_iter().next())
     }
 
     /// The id after which every row later than `ts` comes.
     pub async fn id_before(&self, ts: i64) -> Result<Option<i64>, StorageError> {
-        let rows: Vec<Option<i64>> = self.read(sql("SELECT min(id) FROM host_activity WHERE ts > $1").bind(ts)).await?;
+        let rows: Vec<Option<i64>> =
+            self.database.fetch_all(sql("SELECT min(id) FROM host_activity WHERE ts > $1").bind(ts)).await?;
         Ok(rows.into_iter().next().flatten().map(|id| id - 1))
     }
 
     /// The retracted events from that id on, in ascending order.
     pub async fn retracted_from(&self, id: i64) -> Result<Vec<i64>, StorageError> {
-        self.read(sql("SELECT id FROM host_activity_retracted WHERE id >= $1 ORDER BY id").bind(id)).await
-    }
-
-    async fn read<T: serde::de::DeserializeOwned>(&self, statement: Sql) -> Result<Vec<T>, StorageError> {
-        self.database.fetch_all(statement).await
+        self.database.fetch_all(sql("SELECT id FROM host_activity_retracted WHERE id >= $1 ORDER BY id").bind(id)).await
     }
 }
 

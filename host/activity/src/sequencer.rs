@@ -141,15 +141,13 @@ impl Sequencer {
 
     /// Takes the lease if it is free. A look is a read; only who may succeed writes.
     pub async fn acquire(&mut self) -> Result<Standing, StorageError> {
-        let look = self.database.read(&Scope::Host, sql(LOOK).bind(lease_ms()).into()).await?;
-        let seen: Vec<(i64, i64)> = decode_rows(&look)?;
+        let seen: Vec<(i64, i64)> = self.database.fetch_all(sql(LOOK).bind(lease_ms())).await?;
         let (left_ms, next_position) = seen.first().copied().unwrap_or_default();
         if left_ms > 0 {
             return Ok(Standing::Standby { left: Duration::from_millis(left_ms.unsigned_abs()), next_position });
         }
-        let acquire = sql(ACQUIRE).bind(lease_ms()).bind(&self.holder).into();
-        let outcomes = self.database.begin(Scope::Host).commit(vec![CommitStatement::new(acquire)]).await?;
-        let tokens: Vec<i64> = outcomes.first().map_or(Ok(Vec::new()), |outcome| decode_rows(&outcome.rows))?;
+        let acquired = self.database.execute(sql(ACQUIRE).bind(lease_ms()).bind(&self.holder)).await?;
+        let tokens: Vec<i64> = decode_rows(&acquired.rows)?;
         let Some(token) = tokens.first().copied() else { return Ok(Standing::Standby { left: LEASE, next_position }) };
         self.lease = Some(Lease { token, scan: OutboxScan::new(self.transaction_timeout) });
         Ok(Standing::Holder)
@@ -182,8 +180,7 @@ impl Sequencer {
     /// Gives the lease back, so that another gateway need not wait for its end.
     pub async fn release(&mut self) -> Result<(), StorageError> {
         let Some(lease) = self.lease.take() else { return Ok(()) };
-        let release = CommitStatement::new(sql(RELEASE).bind(lease.token).into());
-        self.database.begin(Scope::Host).commit(vec![release]).await.map(drop)
+        self.database.execute(sql(RELEASE).bind(lease.token)).await.map(drop)
     }
 }
 

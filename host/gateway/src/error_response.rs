@@ -7,7 +7,7 @@ use gateway_http::{
     body::{Body, BodyError},
     problem::problem_response,
 };
-use gateway_plugins::{ActivePlugin, PausedOperation};
+use gateway_plugins::{ActivePlugin, CallError, PausedOperation};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use jiff::Timestamp;
 
@@ -100,8 +100,18 @@ impl ErrorResponse {
         Self::new(503, "disabled", message, hint).header(http::header::RETRY_AFTER, "30")
     }
 
+    /// The response to a call that gave nothing.
+    pub fn of_call(plugin: &ActivePlugin, error: &CallError) -> Self {
+        match error {
+            CallError::Draining | CallError::Fenced => Self::not_serving(plugin),
+            CallError::Paused(paused) => Self::paused(paused, plugin.handle.now_ms()),
+            CallError::TimedOut(_) => Self::timed_out(),
+            CallError::Fault(_) | CallError::Excused | CallError::Invalid(_) => Self::internal(),
+        }
+    }
+
     /// The operation failed too often. Its plugin serves the others.
-    pub fn paused(paused: &PausedOperation, now_ms: i64) -> Self {
+    fn paused(paused: &PausedOperation, now_ms: i64) -> Self {
         let until = Timestamp::from_millisecond(paused.until_ms).unwrap_or_default().strftime("%FT%TZ");
         let message = format!("{} failed too often and is paused until {until}", paused.operation);
         // At that time one call is tried; those beside it come a little later.

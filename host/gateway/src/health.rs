@@ -5,7 +5,7 @@
 
 use crate::lifecycle::PluginManager;
 use gateway_clock::Clock;
-use gateway_storage::{CommitStatement, Database, Scope, StorageError};
+use gateway_storage::{Database, StorageError};
 use parking_lot::RwLock;
 use plugin_api::sql;
 use serde::Serialize;
@@ -107,8 +107,7 @@ impl HealthMonitor {
         database.probe().await?;
         let statement = sql("INSERT INTO host_health (id, written_ms) VALUES (1, $1) \
              ON CONFLICT (id) DO UPDATE SET written_ms = excluded.written_ms");
-        let statement = CommitStatement::new(statement.bind(self.clock.now_ms()).into());
-        match database.begin(Scope::Host).commit(vec![statement]).await {
+        match database.execute(statement.bind(self.clock.now_ms())).await {
             // Two replicas that ask at the same time: the other one's write is as good.
             Ok(_) | Err(StorageError::Conflict(_)) => Ok(()),
             Err(error) => Err(error),

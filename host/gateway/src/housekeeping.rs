@@ -5,7 +5,7 @@ use crate::routes::RouteTable;
 use gateway_activity::ActivityLog;
 use gateway_clock::Clock;
 use gateway_plugins::FORGET_ATTEMPTS;
-use gateway_storage::{Database, Dialect, Scope, StorageError, fold_row_counts};
+use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError, fold_row_counts};
 use plugin_api::{abi::Statement, sql};
 use std::{sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
@@ -34,13 +34,12 @@ async fn forget_signatures(database: &Database, now_s: i64) -> Result<(), Storag
     let signatures: Statement = sql("DELETE FROM host_replay_guard WHERE remember_until_s < $1").bind(now_s).into();
     let before: Statement = sql("DELETE FROM host_replay_guard_1 WHERE remember_until_s < $1").bind(now_s).into();
     let slots: Statement = sql("DELETE FROM host_write_slots WHERE last_ms < $1").bind((now_s - 3600) * 1000).into();
-    let transaction = database.begin(Scope::Host);
     let mut statements = vec![signatures, before, slots];
     if database.dialect() == Dialect::Postgres {
         statements.push(sql(FORGET_ATTEMPTS).bind(now_s).into());
     }
-    transaction.run(statements).await?;
-    transaction.commit(Vec::new()).await.map(drop)
+    let statements = statements.into_iter().map(CommitStatement::new).collect();
+    database.begin(Scope::Host).commit(statements).await.map(drop)
 }
 
 /// On PostgreSQL numbers of rows, and the versions of what is cached, are sums, which grow with each write: this keeps them short.

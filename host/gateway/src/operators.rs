@@ -3,9 +3,9 @@
 //! The rule: a decision about a plugin is stored before it takes effect, and holds until the opposite command: it
 //! outranks the configuration at every later start.
 
-use gateway_storage::{CommitStatement, Database, Scope, StorageError};
-use plugin_api::{Sql, sql};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use gateway_storage::{Database, StorageError};
+use plugin_api::sql;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of [`MIGRATION`] among the gateway's own.
@@ -57,7 +57,8 @@ impl Operators {
     }
 
     pub async fn switches(&self) -> Result<Switches, StorageError> {
-        let rows: Vec<(String, i64)> = self.read(sql("SELECT plugin, enabled FROM host_plugin_switches")).await?;
+        let rows: Vec<(String, i64)> =
+            self.database.fetch_all(sql("SELECT plugin, enabled FROM host_plugin_switches")).await?;
         Ok(rows.into_iter().map(|(plugin, enabled)| (plugin, enabled != 0)).collect())
     }
 
@@ -76,7 +77,7 @@ impl Operators {
         let statement = sql("INSERT INTO host_plugin_switches (plugin, enabled, changed_ms, changed_by) \
              VALUES ($1, $2, $3, $4) ON CONFLICT (plugin) DO UPDATE SET \
              enabled = excluded.enabled, changed_ms = excluded.changed_ms, changed_by = excluded.changed_by");
-        self.write(statement.bind(plugin).bind(i64::from(enabled)).bind(now_ms).bind(who)).await
+        self.database.execute(statement.bind(plugin).bind(i64::from(enabled)).bind(now_ms).bind(who)).await.map(drop)
     }
 
     pub async fn record(
@@ -89,7 +90,7 @@ impl Operators {
     ) -> Result<(), StorageError> {
         let statement =
             sql("INSERT INTO host_audit (at_ms, who, action, subject, outcome) VALUES ($1, $2, $3, $4, $5)");
-        self.write(statement.bind(now_ms).bind(who).bind(action).bind(subject).bind(outcome)).await
+        self.database.execute(statement.bind(now_ms).bind(who).bind(action).bind(subject).bind(outcome)).await.map(drop)
     }
 
     /// The same as a text, for the transaction of what was done.
@@ -102,15 +103,6 @@ impl Operators {
     pub async fn audit(&self, rows: u32) -> Result<Vec<AuditRow>, StorageError> {
         let statement =
             sql("SELECT id, at_ms, who, action, subject, outcome FROM host_audit ORDER BY id DESC LIMIT $1");
-        self.read(statement.bind(rows)).await
-    }
-
-    async fn write(&self, statement: Sql) -> Result<(), StorageError> {
-        let transaction = self.database.begin(Scope::Host);
-        transaction.commit(vec![CommitStatement::new(statement.into())]).await.map(drop)
-    }
-
-    async fn read<T: DeserializeOwned>(&self, statement: Sql) -> Result<Vec<T>, StorageError> {
-        self.database.fetch_all(statement).await
+        self.database.fetch_all(statement.bind(rows)).await
     }
 }

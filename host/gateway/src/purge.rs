@@ -6,7 +6,7 @@
 use crate::{migrations, operators::Operators};
 use gateway_storage::{Database, PluginObjects, StorageError, ViewNames, is_reserved, shares_tables};
 use plugin_api::{Sql, sql};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize};
 
 /// More rows of a table are not counted.
 const COUNTED_ROWS_MAX: u64 = 100_000;
@@ -131,7 +131,7 @@ impl Purge<'_> {
     }
 
     async fn count(&self, table: &str) -> Result<TableRows, StorageError> {
-        let counted: Vec<u64> = self.read(count_statement(table)).await?;
+        let counted: Vec<u64> = self.database.fetch_all(count_statement(table)).await?;
         let rows = counted.first().copied().unwrap_or_default();
         Ok(TableRows { table: table.to_owned(), rows: rows.min(COUNTED_ROWS_MAX), has_more: rows > COUNTED_ROWS_MAX })
     }
@@ -140,11 +140,11 @@ impl Purge<'_> {
     async fn add_rows_of_host(&self, plan: &mut PurgePlan) -> Result<(), StorageError> {
         let plugin = plan.plugin.clone();
         let jobs = sql(gateway_jobs::select_held(self.database.dialect()));
-        let jobs: Vec<(String, bool)> = self.read(jobs.bind(&plugin)).await?;
+        let jobs: Vec<(String, bool)> = self.database.fetch_all(jobs.bind(&plugin)).await?;
         let index = sql(
             "SELECT CASE WHEN holder IS NULL THEN 0 ELSE lease_until_ms END FROM host_chain_index WHERE plugin = $1",
         );
-        let index: Vec<i64> = self.read(index.bind(&plugin)).await?;
+        let index: Vec<i64> = self.database.fetch_all(index.bind(&plugin)).await?;
         let is_held = jobs.iter().any(|job| job.1) || index.iter().any(|until_ms| *until_ms > self.now_ms);
         if self.is_shared && is_held {
             plan.obstacles
@@ -152,7 +152,7 @@ impl Purge<'_> {
         }
         let open = sql("SELECT count(*), coalesce(sum(CASE WHEN state IN ('final', 'failed') THEN 0 ELSE 1 END), 0) \
              FROM host_tx_intents WHERE plugin = $1");
-        let counted: Vec<(u64, u64)> = self.read(open.bind(&plugin)).await?;
+        let counted: Vec<(u64, u64)> = self.database.fetch_all(open.bind(&plugin)).await?;
         let (transactions, open) = counted.first().copied().unwrap_or_default();
         if open > 0 {
             plan.obstacles.push(format!("transactions of it are under way ({open}): wait until they are final"));
@@ -161,10 +161,6 @@ impl Purge<'_> {
         plan.has_index = !index.is_empty();
         plan.kept_transactions = transactions - open;
         Ok(())
-    }
-
-    async fn read<T: DeserializeOwned>(&self, statement: Sql) -> Result<Vec<T>, StorageError> {
-        self.database.fetch_all(statement).await
     }
 }
 

@@ -1,30 +1,24 @@
-//! Transactions of an index that the database rolled back because of another one at the same time: they run again as a whole.
+//! Transactions of an index that the database rolled back because of another one at the same time: they run again as a whole, by the
+//! rule of [`gateway_plugins::collisions`].
 //!
-//! The rule: a collision is nobody's fault. No event is blamed for it, and no fault is counted.
+//! The rule: a collision is nobody's fault. No event is blamed for it, and no fault is counted. After the last attempt the tick fails
+//! with the conflict, and the next one begins after a pause, as after any error.
 
 use super::{error::IndexError, index::Index};
-use gateway_plugins::collisions;
+use gateway_plugins::{
+    CHAIN_EVENTS,
+    collisions::{Attempts, pause},
+};
 use gateway_storage::StorageError;
 
-/// After this many attempts the tick fails with the last conflict, and the next one begins after a pause, as after any error.
-const ATTEMPTS_MAX: u32 = 8;
-const OPERATION: &str = "chain events";
-
-/// The attempts of one transaction so far.
-#[derive(Default)]
-pub(super) struct Attempts(u32);
-
 impl Index {
-    /// Whether a transaction that ended so runs again. Counts the collision, and waits for a moment.
+    /// Whether a transaction that ended so runs again. Waits for a moment before that.
     pub(super) async fn runs_again(&self, attempts: &mut Attempts, error: Option<&IndexError>) -> bool {
         let Some(IndexError::Storage(StorageError::Conflict(_))) = error else { return false };
-        collisions::count(self.plugin.name(), OPERATION);
-        attempts.0 += 1;
-        if attempts.0 == ATTEMPTS_MAX {
-            collisions::count_given_up(self.plugin.name(), OPERATION);
-            return false;
+        let runs_again = attempts.run_again(self.plugin.name(), CHAIN_EVENTS);
+        if runs_again {
+            pause().await;
         }
-        collisions::pause().await;
-        true
+        runs_again
     }
 }

@@ -5,13 +5,12 @@
 
 use super::{
     batch::Batch,
-    collisions::Attempts,
     decode::count_logs,
     error::IndexError,
     index::Index,
     store::{IndexRow, PublishedEvent},
 };
-use gateway_plugins::{InFlightGuard, PluginTransaction};
+use gateway_plugins::{InFlightGuard, PluginTransaction, collisions::Attempts};
 use gateway_storage::{CommitStatement, Dialect, StorageError};
 use plugin_api::abi::Statement;
 use std::{
@@ -79,7 +78,7 @@ impl Index {
         let statements = self.commit_statements(&row, &batch, published);
         let task = self.plugin.handle.tasks.spawn(async move {
             let _in_flight = in_flight;
-            transaction.commit_with(statements).await
+            transaction.commit_index(statements).await
         });
         PendingCommit { task: AbortOnDropHandle::new(task), row, batch }
     }
@@ -103,7 +102,7 @@ impl Index {
         let _in_flight = self.plugin.acquire().ok_or(IndexError::Stopping)?;
         let (transaction, published) = self.derive_once(batch).await?;
         let statements = self.commit_statements(row, batch, published);
-        transaction.commit_with(statements).await.map_err(IndexError::from_commit)
+        transaction.commit_index(statements).await.map_err(IndexError::from_commit)
     }
 
     /// The last block that no reorganisation undoes, as far as this batch shows.

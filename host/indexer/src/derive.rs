@@ -5,7 +5,6 @@
 
 use super::{
     batch::Batch,
-    collisions::Attempts,
     decode::DecodedEvent,
     error::IndexError,
     event_batch_transaction::EventBatchTransaction,
@@ -15,7 +14,7 @@ use super::{
 use abi_stable::std_types::RResult;
 use gateway_activity::CheckedEvent;
 use gateway_config::MAIN;
-use gateway_plugins::{PluginTransaction, TransactionOwner, polls::GateClosed};
+use gateway_plugins::{PluginTransaction, TransactionOwner, collisions::Attempts, polls::GateClosed};
 use gateway_storage::StorageError;
 use plugin_api::abi::{Fault, FaultKind};
 use std::{

@@ -33,14 +33,14 @@ impl DerivedTable {
                  WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '' \
                  ORDER BY a.attnum"),
         };
-        let rows: Vec<(String, i64, i64)> = store.read(statement.bind(name)).await?;
+        let rows: Vec<(String, i64, i64)> = store.database.fetch_all(statement.bind(name)).await?;
         let references = match store.dialect() {
             Dialect::Sqlite => sql("SELECT count(*) FROM pragma_foreign_key_list($1)"),
             Dialect::Postgres => {
                 sql("SELECT count(*) FROM pg_constraint WHERE contype = 'f' AND conrelid = to_regclass($1)")
             }
         };
-        let references: Vec<i64> = store.read(references.bind(name)).await?;
+        let references: Vec<i64> = store.database.fetch_all(references.bind(name)).await?;
         let keys: Vec<String> = rows.iter().filter(|(_, is_key, _)| *is_key == 1).map(|row| row.0.clone()).collect();
         let has_generated_key = rows.iter().any(|(_, _, is_generated)| *is_generated == 1);
         Ok(if rows.is_empty() {
@@ -67,7 +67,7 @@ impl DerivedTable {
                 sql("SELECT CAST(pg_get_triggerdef(oid) AS TEXT) FROM pg_trigger WHERE tgrelid = to_regclass($1)")
             }
         };
-        let existing: Vec<String> = store.read(statement.bind(&self.name)).await?;
+        let existing: Vec<String> = store.database.fetch_all(statement.bind(&self.name)).await?;
         // PostgreSQL writes the beginning of the text in its own way.
         let exists = |trigger: &Trigger| existing.iter().any(|text| text.ends_with(&trigger.ending));
         let missing = triggers.into_iter().filter(|trigger| !exists(trigger));

@@ -67,7 +67,7 @@ impl EventBatchTransaction {
     /// Waits until all deferred statements have run. An error in them fails the events.
     pub async fn flush(&self) -> Result<(), StorageError> {
         Self::join(&mut *self.flush.lock().await).await?;
-        self.transaction.run(Vec::new()).await.map(drop)
+        self.transaction.run_derived(Vec::new()).await.map(drop)
     }
 
     async fn join(flush: &mut Option<FlushTask>) -> Result<(), StorageError> {
@@ -90,10 +90,10 @@ impl EventBatchTransaction {
         }
         Self::join(&mut flush).await?;
         if needs_outcome {
-            return self.transaction.run(statements).await;
+            return self.transaction.run_derived(statements).await;
         }
         let transaction = self.transaction.clone();
-        let task = self.tasks.spawn(async move { transaction.run(Vec::new()).await.map(drop) });
+        let task = self.tasks.spawn(async move { transaction.run_derived(Vec::new()).await.map(drop) });
         *flush = Some(AbortOnDropHandle::new(task));
         Ok(Vec::new())
     }

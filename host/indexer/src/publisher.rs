@@ -9,7 +9,7 @@ use gateway_activity::ActivityLog;
 use gateway_chain::Chain;
 use gateway_storage::{CommitStatement, Database, HOST_OWNER, Scope, StorageError};
 use plugin_api::{Sql, sql};
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
 use std::{
     collections::BTreeMap,
     sync::Arc,
@@ -148,14 +148,14 @@ impl Publisher {
             return Ok(Vec::new());
         }
         let statement = self.within("SELECT block FROM host_chain_events", limits);
-        self.read(statement.push_bind(" ORDER BY block LIMIT {}", to_i64(EVENTS_MAX as u64 + 1))).await
+        self.database.fetch_all(statement.push_bind(" ORDER BY block LIMIT {}", to_i64(EVENTS_MAX as u64 + 1))).await
     }
 
     /// Whether these indexes have the same block of this number. Blocks that no reorganisation undoes are not stored.
     async fn are_on_one_branch(&self, block: i64, plugins: &[String]) -> Result<bool, StorageError> {
         let statement = sql("SELECT plugin, hash FROM host_chain_blocks WHERE block = $1 AND chain = $2");
         let statement = statement.bind(block).bind(&self.chain.name);
-        let mut blocks: Vec<(String, String)> = self.read(statement).await?;
+        let mut blocks: Vec<(String, String)> = self.database.fetch_all(statement).await?;
         blocks.retain(|(plugin, _)| plugins.contains(plugin));
         Ok(blocks.windows(2).all(|pair| pair[0].1 == pair[1].1))
     }
@@ -188,9 +188,7 @@ impl Publisher {
         }
         let insert = sql("INSERT INTO host_chain_publisher (chain, block, version) VALUES ($1, 0, 0) \
              ON CONFLICT (chain) DO NOTHING");
-        let insert = CommitStatement::new(insert.bind(&self.chain.name).into());
-        let outcomes = self.database.begin(Scope::Host).commit(vec![insert]).await?;
-        Ok(outcomes.iter().any(|outcome| outcome.changes > 0))
+        Ok(self.database.execute(insert.bind(&self.chain.name)).await?.changes > 0)
     }
 
     /// Appends the condition that an event of the chain waits and is within its plugin's limit.
@@ -200,9 +198,5 @@ impl Publisher {
             statement.push_bind(" OR (plugin = {}", plugin.as_str()).push_bind(" AND block <= {})", *limit)
         };
         limits.iter().fold(statement.push(" AND (1 = 0"), or).push(")")
-    }
-
-    async fn read<T: DeserializeOwned>(&self, statement: Sql) -> Result<Vec<T>, StorageError> {
-        self.database.fetch_all(statement).await
     }
 }

@@ -4,7 +4,6 @@
 //! the same transaction, and those that are committed and not yet public never become so.
 
 use super::{
-    collisions::Attempts,
     error::IndexError,
     fingerprint::start_block,
     index::Index,
@@ -12,7 +11,7 @@ use super::{
     store::{Cursor, IndexRow, JournalRow, NO_JOURNAL, to_i64},
 };
 use gateway_activity::PublicEvent;
-use gateway_plugins::{PluginTransaction, TransactionOwner};
+use gateway_plugins::{PluginTransaction, TransactionOwner, collisions::Attempts};
 use gateway_storage::CommitStatement;
 use plugin_api::abi::Statement;
 
@@ -89,7 +88,7 @@ impl Index {
     ) -> Result<(), IndexError> {
         let mut statements = vec![cursor];
         statements.extend(self.transactions.activity.retraction_statements(public, self.transactions.clock.now_s()));
-        transaction.commit_with(statements).await.map_err(IndexError::from_commit)?;
+        transaction.commit_index(statements).await.map_err(IndexError::from_commit)?;
         if !public.is_empty() {
             tracing::warn!(plugin = self.plugin.name(), events = public.len(), "public events are retracted");
             self.transactions.activity.written();

@@ -4,13 +4,12 @@
 //! plugin.
 
 use super::{
-    collisions::Attempts,
     error::IndexError,
     fingerprint::start_block,
     index::Index,
     store::{IndexRow, NO_JOURNAL, to_i64},
 };
-use gateway_plugins::{PluginTransaction, TransactionOwner};
+use gateway_plugins::{PluginTransaction, TransactionOwner, collisions::Attempts};
 use gateway_storage::decode_rows;
 use plugin_api::abi::StatementResult;
 use serde::de::DeserializeOwned;
@@ -50,7 +49,7 @@ impl Index {
         if outcomes.iter().any(|outcome| outcome.changes >= u64::from(STEP_ROWS)) {
             transaction.run_as_host(vec![self.store.forbid_writes()]).await?;
             let begin = vec![self.store.begin_reset(row)];
-            return transaction.commit_with(begin).await.map_err(IndexError::from_commit);
+            return transaction.commit_index(begin).await.map_err(IndexError::from_commit);
         }
         self.restart(&transaction, row, undo).await
     }

@@ -6,13 +6,13 @@
 use abi_stable::std_types::{RString, Tuple2};
 use alloy_primitives::B256;
 use gateway_activity::CheckedEvent;
-use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError};
+use gateway_storage::{CommitStatement, Database, Dialect, StorageError};
 use plugin_api::{
     Sql,
     abi::{NewEvent, Statement},
     sql,
 };
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
 use std::borrow::Cow;
 
 /// An event that a handler published, with the position of its log in the chain.
@@ -28,7 +28,7 @@ pub const NO_JOURNAL: i64 = -1;
 /// Of one plugin on one chain.
 #[derive(Clone)]
 pub struct IndexStore {
-    database: Database,
+    pub(super) database: Database,
     pub(super) plugin: String,
     pub(super) chain: String,
 }
@@ -82,7 +82,7 @@ impl IndexStore {
     /// Makes the gateways with the leases derive all rows of the plugin again, on every chain. `false` when it has no index.
     pub async fn request_reindex(database: &Database, plugin: &str) -> Result<bool, StorageError> {
         let statement = sql("UPDATE host_chain_index SET shape = '', stopped = NULL WHERE plugin = $1").bind(plugin);
-        Ok(execute(database, statement).await? > 0)
+        Ok(database.execute(statement).await?.changes > 0)
     }
 
     /// A statement about this index: `$1` is the plugin, `$2` the chain.
@@ -92,10 +92,6 @@ impl IndexStore {
 
     pub(super) fn dialect(&self) -> Dialect {
         self.database.dialect()
-    }
-
-    pub(super) async fn read<T: DeserializeOwned>(&self, statement: Sql) -> Result<Vec<T>, StorageError> {
-        self.database.fetch_all(statement).await
     }
 
     pub(super) async fn load(&self) -> Result<Option<IndexRow>, StorageError> {
@@ -128,24 +124,24 @@ impl IndexStore {
              SET holder = excluded.holder, lease_until_ms = excluded.lease_until_ms WHERE {is_free}"
         );
         let statement = self.statement(text).bind(holder).bind(until_ms).bind(now_ms);
-        Ok(execute(&self.database, statement).await? == 1)
+        Ok(self.database.execute(statement).await?.changes == 1)
     }
 
     pub(super) async fn release_lease(&self, holder: &str) -> Result<(), StorageError> {
         let text = "UPDATE host_chain_index SET holder = NULL WHERE plugin = $1 AND chain = $2 AND holder = $3";
-        execute(&self.database, self.statement(text).bind(holder)).await.map(drop)
+        self.database.execute(self.statement(text).bind(holder)).await.map(drop)
     }
 
     /// Stops the index until an operator requests a reindex.
     pub(super) async fn stop(&self, reason: &str) -> Result<(), StorageError> {
         let text = "UPDATE host_chain_index SET stopped = $3 WHERE plugin = $1 AND chain = $2";
-        execute(&self.database, self.statement(text).bind(reason)).await.map(drop)
+        self.database.execute(self.statement(text).bind(reason)).await.map(drop)
     }
 
     /// The blocks whose events can still be undone, newest first.
     pub(super) async fn recent_blocks(&self) -> Result<Vec<(u64, B256)>, StorageError> {
         let text = "SELECT block, hash FROM host_chain_blocks WHERE plugin = $1 AND chain = $2 ORDER BY block DESC";
-        let rows: Vec<(i64, String)> = self.read(self.statement(text)).await?;
+        let rows: Vec<(i64, String)> = self.database.fetch_all(self.statement(text)).await?;
         Ok(rows.into_iter().filter_map(|(block, hash)| Some((to_u64(block), hash.parse().ok()?))).collect())
     }
 
@@ -278,12 +274,6 @@ impl IndexStore {
         ]
         .map(|text| self.statement(text).bind(block).into())
     }
-}
-
-async fn execute(database: &Database, statement: Sql) -> Result<u64, StorageError> {
-    let transaction = database.begin(Scope::Host);
-    let outcomes = transaction.commit(vec![CommitStatement::new(statement.into())]).await?;
-    Ok(outcomes.iter().map(|outcome| outcome.changes).sum())
 }
 
 fn hash_text(cursor: &Cursor) -> String {

@@ -18,6 +18,8 @@ pub enum JobFailure {
         /// `file:line:column`, empty if unknown.
         location: String,
     },
+    /// It ended itself at its time limit.
+    TimedOut,
 }
 
 /// The validated jobs of one plugin.

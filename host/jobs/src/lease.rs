@@ -3,6 +3,9 @@
 //! The rule: only a run that still has its lease commits anything. A lease that is not renewed is over after its length by the
 //! database's clock, so clocks of gateways may differ, and its run is stopped before that. On SQLite only one gateway runs: the
 //! leases of others are over at once, and nobody has to renew one.
+//!
+//! The lease is a task-local of the run: a plugin that keeps its handle to the gateway in its state uses the same one in jobs and
+//! elsewhere, so the handle cannot carry it. Whoever spawns a task for a plugin hands the lease on ([`RunLease::inherit`]).
 
 use gateway_storage::{CommitStatement, Dialect};
 use plugin_api::sql;
@@ -104,6 +107,18 @@ impl RunLease {
     /// Of the run that polls the caller; none outside of a run.
     pub fn current() -> Option<Arc<Self>> {
         RUN.try_with(Arc::clone).ok()
+    }
+
+    /// The future, under the lease of the run that polls the caller: for a task that the run spawns, which would commit unchecked
+    /// otherwise.
+    pub fn inherit<F: Future>(task: F) -> impl Future<Output = F::Output> {
+        let run = Self::current();
+        async move {
+            match run {
+                Some(run) => run.scope(task).await,
+                None => task.await,
+            }
+        }
     }
 
     pub(crate) async fn scope<F: Future>(self: Arc<Self>, run: F) -> F::Output {

@@ -33,6 +33,8 @@ const BACKOFF: Backoff = Backoff::new(Duration::from_millis(100), Duration::from
 /// How often the result of a run is tried to be stored; after that the lease expires and the run counts as lost.
 const STORE_TRIES_MAX: u32 = 8;
 const STORE_TRIES_MAX_STOPPING: u32 = 2;
+/// A run ends itself at its time limit ([`JobFailure::TimedOut`]); one that has not after this time more is dropped.
+const TIMEOUT_GRACE: Duration = Duration::from_secs(1);
 /// Of a plugin's error text, in the job's row and in the log.
 const ERROR_CHARS_MAX: usize = 500;
 
@@ -182,7 +184,7 @@ impl JobTask {
         }
     }
 
-    /// Runs the job to its end, to its time limit or until its lease is lost; None when the gateway stops and the drain timeout has
+    /// Runs the job to its end, beyond its time limit or until its lease is lost; None when the gateway stops and the drain timeout has
     /// passed.
     async fn run_to_end(&self, lease: &Arc<RunLease>, claimed: Instant) -> Option<RunOutcome> {
         let renewal = match self.renewal(lease, claimed) {
@@ -207,7 +209,7 @@ impl JobTask {
             result = &mut run => {
                 Some(RunOutcome::Completed(result.unwrap_or_else(|panic| Err(panicked(panic.as_ref())))))
             }
-            () = tokio::time::sleep(Duration::from_millis(self.job.timeout_ms)) => Some(RunOutcome::TimedOut),
+            () = tokio::time::sleep(Duration::from_millis(self.job.timeout_ms) + TIMEOUT_GRACE) => Some(RunOutcome::TimedOut),
             () = drain_timeout => None,
             lost = lost_lease => Some(RunOutcome::LeaseLost(lost)),
         };
@@ -285,6 +287,7 @@ impl JobTask {
         let (result, error) = match outcome {
             RunOutcome::Completed(Ok(())) => return ("ok", None),
             RunOutcome::Completed(Err(JobFailure::Failed(error))) => ("failed", error),
+            RunOutcome::Completed(Err(JobFailure::TimedOut)) => return self.result_and_error(RunOutcome::TimedOut),
             RunOutcome::Completed(Err(JobFailure::Panicked { message, location })) if location.is_empty() => {
                 ("panicked", message)
             }

@@ -5,8 +5,8 @@
 
 use super::lease::{Lease, LeaseStatements, RunLease};
 use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError};
-use plugin_api::{Sql, host::decode_rows, sql};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use plugin_api::{Sql, sql};
+use serde::{Deserialize, Serialize};
 use std::{
     borrow::Cow,
     collections::HashMap,
@@ -171,7 +171,7 @@ impl JobStore {
     /// gateway that holds the lease; every other gateway sees it when it looks at the job the next time.
     pub async fn wake(&self, plugin: &str, job: &str) -> Result<(), StorageError> {
         let key = JobKey { plugin, job };
-        self.execute(of_job(WAKE, key)).await?;
+        self.database.execute(of_job(WAKE, key)).await?;
         self.wakes.of(key).notify_one();
         Ok(())
     }
@@ -182,15 +182,15 @@ impl JobStore {
 
     /// Every job that was ever registered, by plugin and name, also of plugins that are off now.
     pub async fn list(&self) -> Result<Vec<JobStatus>, StorageError> {
-        self.read(sql(LIST)).await
+        self.database.fetch_all(sql(LIST)).await
     }
 
     pub(crate) async fn register(&self, key: JobKey<'_>, schedule: String, first_ms: i64) -> Result<(), StorageError> {
-        self.execute(of_job(REGISTER, key).bind((schedule, first_ms))).await.map(drop)
+        self.database.execute(of_job(REGISTER, key).bind((schedule, first_ms))).await.map(drop)
     }
 
     pub(crate) async fn state(&self, key: JobKey<'_>) -> Result<Option<JobState>, StorageError> {
-        Ok(self.read(of_job(self.leases.select_state.clone(), key)).await?.pop())
+        Ok(self.database.fetch_all(of_job(self.leases.select_state.clone(), key)).await?.pop())
     }
 
     /// For how long nobody can claim the lease that was seen, unless it is given back; 0 when it is free.
@@ -203,7 +203,7 @@ impl JobStore {
 
     /// Changes the next run, if it is still `old_ms`.
     pub(crate) async fn reschedule(&self, key: JobKey<'_>, old_ms: i64, next_ms: i64) -> Result<(), StorageError> {
-        self.execute(of_job(RESCHEDULE, key).bind((old_ms, next_ms))).await.map(drop)
+        self.database.execute(of_job(RESCHEDULE, key).bind((old_ms, next_ms))).await.map(drop)
     }
 
     /// Returns whether this gateway got the lease, and so may run the job.
@@ -224,7 +224,7 @@ impl JobStore {
     pub(crate) async fn renew(&self, run: &RunLease, length: Duration) -> Result<bool, StorageError> {
         let key = JobKey { plugin: &run.plugin, job: &run.job };
         let renew = of_lease(self.leases.renew.clone(), key, &run.lease).bind(millis(length));
-        Ok(self.execute(renew).await? == 1)
+        Ok(self.database.execute(renew).await?.changes == 1)
     }
 
     /// Returns whether the gateway still held the lease; otherwise nothing was written.
@@ -232,23 +232,12 @@ impl JobStore {
         let FinishedRun { finished_ms, next_run_ms, result, error } = run;
         let finish = of_lease(FINISH, key, lease);
         let finish = finish.bind((*finished_ms, *result, error.as_deref(), *next_run_ms, i64::from(error.is_some())));
-        Ok(self.execute(finish).await? == 1)
+        Ok(self.database.execute(finish).await?.changes == 1)
     }
 
     /// Releases the lease as if the run had never begun: the job is due at once, for any gateway.
     pub(crate) async fn release(&self, key: JobKey<'_>, lease: &Lease) -> Result<bool, StorageError> {
-        Ok(self.execute(of_lease(RELEASE, key, lease)).await? == 1)
-    }
-
-    async fn execute(&self, statement: Sql) -> Result<u64, StorageError> {
-        let transaction = self.database.begin(Scope::Host);
-        let outcomes = transaction.commit(vec![CommitStatement::new(statement.into())]).await?;
-        Ok(outcomes.iter().map(|outcome| outcome.changes).sum())
-    }
-
-    async fn read<T: DeserializeOwned>(&self, statement: Sql) -> Result<Vec<T>, StorageError> {
-        let rows = self.database.read(&Scope::Host, statement.into()).await?;
-        decode_rows(&rows).map_err(|error| StorageError::Internal(error.to_string()))
+        Ok(self.database.execute(of_lease(RELEASE, key, lease)).await?.changes == 1)
     }
 }
 

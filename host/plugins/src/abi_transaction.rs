@@ -35,12 +35,7 @@ struct AbiHandle(Arc<PluginTransaction>);
 impl AbiTransaction for AbiHandle {
     fn run(&self, statements: RVec<Statement>) -> FfiFuture<RResult<RVec<StatementResult>, HostError>> {
         let transaction = self.0.clone();
-        in_host(async move {
-            transaction.acquire_permit().await;
-            let outcomes = transaction.run(statements.into_vec()).await;
-            outcomes.map(RVec::from).map_err(|error| transaction.statement_error(error)).into()
-        })
-        .into_ffi()
+        in_host(async move { transaction.run(statements.into_vec()).await.map(RVec::from).into() }).into_ffi()
     }
 
     fn defer(&self, statement: Statement) -> RResult<(), HostError> {
@@ -69,11 +64,7 @@ impl AbiTransaction for AbiHandle {
 
     fn commit(&self) -> FfiFuture<RResult<(), HostError>> {
         let transaction = self.0.clone();
-        in_host(async move {
-            transaction.acquire_permit().await;
-            transaction.commit().await.into()
-        })
-        .into_ffi()
+        in_host(async move { transaction.commit().await.into() }).into_ffi()
     }
 }
 
@@ -116,8 +107,8 @@ impl AbiHandle {
     async fn in_provider(self, service: &str, input: FfiBytes) -> Result<FfiBytes, HostError> {
         let active = self.0.context.active.list();
         let call = call_service_in_write(&active, &self.0, service, input);
-        let caller = self.0.scope().plugin_name();
-        match active.iter().find(|plugin| Some(plugin.name()) == caller) {
+        let caller = self.0.plugin_name();
+        match active.iter().find(|plugin| plugin.name() == caller) {
             Some(caller) => in_other_plugins(caller.handle.gate.clone(), call).await,
             None => call.await,
         }

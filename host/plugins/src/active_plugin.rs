@@ -34,6 +34,9 @@ pub struct ActivePlugin {
     idle: Notify,
 }
 
+/// The operation of what an index calls and commits.
+pub const CHAIN_EVENTS: &str = "chain events";
+
 /// What the plugin does; lists are in the order of the manifest.
 pub struct PluginOperations {
     routes: Vec<PluginOperation>,
@@ -54,11 +57,11 @@ impl PluginOperations {
         Self {
             routes: manifest.routes.iter().map(|route| handle.operation(&route.operation)).collect(),
             jobs: manifest.jobs.iter().map(|job| handle.operation(&format!("job {}", job.name))).collect(),
-            queues: manifest.queues.iter().map(|queue| handle.operation(&queue_operation(&queue.table))).collect(),
+            queues: manifest.queues.iter().map(|queue| handle.operation(&format!("queue {}", queue.table))).collect(),
             contributions: points.map(|name| handle.operation(&name)).collect(),
             services: services.map(|name| handle.operation(&name)).collect(),
             topics: manifest.topics.iter().map(|topic| handle.operation(&format!("topic {topic}"))).collect(),
-            chain_events: handle.operation_number("chain events"),
+            chain_events: handle.operation_number(CHAIN_EVENTS),
             stop: handle.operation_number("stop"),
         }
     }
@@ -86,11 +89,6 @@ impl PluginOperations {
     pub(crate) fn topic(&self, index: u32) -> Option<&PluginOperation> {
         self.topics.get(index as usize)
     }
-}
-
-/// How faults name the handler of a queue.
-pub(crate) fn queue_operation(table: &str) -> String {
-    format!("queue {table}")
 }
 
 /// A request, job or contribution in flight in a plugin; draining waits until it is dropped.

@@ -17,6 +17,7 @@ use abi_stable::{
 };
 use async_ffi::{FfiFuture, FutureExt as _};
 use gateway_egress::{AllowList, Egress, EgressError};
+use gateway_jobs::RunLease;
 use gateway_storage::{ReadAttempt, Scope, read_tracking};
 use gateway_telemetry::request_id;
 use plugin_api::{
@@ -216,12 +217,12 @@ impl Host for Capabilities {
         }
         let (stop, operation) = (self.handle.stop.clone(), self.handle.operation_number(BACKGROUND_TASK));
         let task = PluginCall::new(self.handle.gate.clone(), operation, || task);
-        let running = self.handle.tasks.spawn(async move {
+        let running = self.handle.tasks.spawn(RunLease::inherit(async move {
             tokio::select! {
                 () = stop.cancelled() => {}
                 _ended_or_fenced = task => {}
             }
-        });
+        }));
         Task_TO::from_value(SpawnedTask(Some(running.abort_handle())), TD_Opaque)
     }
 

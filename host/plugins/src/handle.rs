@@ -28,6 +28,13 @@ pub struct PluginOperation {
     pub breaker: Arc<OperationBreaker>,
 }
 
+impl PluginOperation {
+    /// As faults name it.
+    pub fn name(&self) -> &str {
+        self.breaker.operation()
+    }
+}
+
 /// Why a plugin must be fenced, or one of its operations paused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FenceCause {
@@ -102,24 +109,14 @@ impl PluginHandle {
         handle
     }
 
-    /// Logs and counts a failure; too many of them within the window ask for a pause of their operation, once.
+    /// Records a failure; too many of them within the window ask for a pause of their operation, once.
     pub fn fault(&self, operation: &str, fault: &Fault) {
-        let kind = kind_name(fault.kind);
-        let message = cut(&fault.message);
-        let location = fault.location.as_str();
-        tracing::error!(
-            plugin = &*self.name,
-            request_id = request_id().as_deref(),
-            operation,
-            kind,
-            location,
-            "{message}"
-        );
-        metrics::counter!("gateway_plugin_faults_total", "plugin" => self.name.to_string(), "kind" => kind)
-            .increment(1);
-        self.fault_count.fetch_add(1, Ordering::Relaxed);
-        let at = if location.is_empty() { String::new() } else { format!(" at {location}") };
-        self.count(operation, format!("{kind} in {operation}: {message}{at}"));
+        let (kind, message, location) = (kind_name(fault.kind), cut(&fault.message), fault.location.as_str());
+        let location = (!location.is_empty()).then_some(location);
+        let at = location.map(|location| format!(" at {location}")).unwrap_or_default();
+        let description = format!("{kind} in {operation}: {message}{at}");
+        let counted = self.record(operation, kind, message, location, &description);
+        self.count_in(&counted, &description);
     }
 
     /// Something that the plugin gave back is not what it must be.
@@ -130,16 +127,41 @@ impl PluginHandle {
 
     /// A contribution whose JSON does not fit the type of its extension point.
     pub fn invalid_contribution(&self, point: &str, reason: &str) {
-        self.error(&format!("point {point}"), format!("a contribution has another shape: {reason}"));
+        self.error(&format!("point {point}"), invalid_contribution(reason));
     }
 
-    /// A handler or job that exceeded its time limit counts as a fault.
+    /// A call that exceeded its time limit counts as a fault.
     pub fn timed_out(&self, operation: &str, timeout: Duration) {
-        tracing::error!(plugin = &*self.name, request_id = request_id().as_deref(), operation, ?timeout, "timed out");
-        metrics::counter!("gateway_plugin_faults_total", "plugin" => self.name.to_string(), "kind" => "timeout")
-            .increment(1);
+        let description = format!("timeout in {operation} after {timeout:?}");
+        let counted = self.record(operation, "timeout", &format!("timed out after {timeout:?}"), None, &description);
+        self.count_in(&counted, &description);
+    }
+
+    /// The one place where a fault is logged and counted. Returns what it counts against: its operation, or background tasks when that
+    /// cannot be paused, whose names have no bound.
+    fn record(
+        &self,
+        operation: &str,
+        kind: &'static str,
+        message: &str,
+        location: Option<&str>,
+        description: &str,
+    ) -> Arc<OperationBreaker> {
+        let (plugin, request_id) = (&*self.name, request_id());
+        tracing::error!(plugin, request_id = request_id.as_deref(), operation, kind, location, "{message}");
+        let counted = self.counted_as(operation);
+        let labels =
+            [("plugin", plugin.to_owned()), ("operation", counted.operation().to_owned()), ("kind", kind.to_owned())];
+        metrics::counter!("gateway_plugin_faults_total", &labels).increment(1);
         self.fault_count.fetch_add(1, Ordering::Relaxed);
-        self.count(operation, format!("timeout in {operation} after {timeout:?}"));
+        *self.last_fault.lock() = Some((self.clock.now_ms(), description.to_owned()));
+        counted
+    }
+
+    fn counted_as(&self, operation: &str) -> Arc<OperationBreaker> {
+        let operations = self.operations.read();
+        let known = operations.get(operation).or_else(|| operations.get(BACKGROUND_TASK));
+        known.map_or_else(|| OperationBreaker::new(BACKGROUND_TASK), |known| known.breaker.clone())
     }
 
     /// Forgets the faults counted towards a pause.
@@ -260,18 +282,6 @@ impl PluginHandle {
         let _ = self.fence_requests.send(FenceRequest { plugin, generation, cause, reason });
     }
 
-    /// Counts a fault against its operation, and one of an operation that cannot be paused against background tasks.
-    fn count(&self, operation: &str, description: String) {
-        let counted = {
-            let operations = self.operations.read();
-            operations.get(operation).or_else(|| operations.get(BACKGROUND_TASK)).cloned()
-        };
-        if let Some(counted) = counted {
-            self.count_in(&counted.breaker, &description);
-        }
-        *self.last_fault.lock() = Some((self.clock.now_ms(), description));
-    }
-
     fn count_in(&self, breaker: &OperationBreaker, description: &str) {
         match breaker.record_fault(self.limit, self.clock.now_ms(), description) {
             FaultVerdict::Counted => {}
@@ -290,18 +300,18 @@ impl PluginHandle {
 /// The watchdog calls it: no more code of the plugin is polled from now on, whatever becomes of the fence.
 impl ThreadHolder for PluginHandle {
     fn holds_thread(&self, operation: &str) {
-        let plugin = &*self.name;
-        tracing::error!(plugin, operation, limit = ?THREAD_LIMIT, "holds a thread and does not give it back: fenced");
-        metrics::counter!("gateway_plugin_faults_total", "plugin" => plugin.to_owned(), "kind" => "held_thread")
-            .increment(1);
-        self.fault_count.fetch_add(1, Ordering::Relaxed);
         let reason = format!("{operation} has held a thread for more than {THREAD_LIMIT:?}");
-        *self.last_fault.lock() = Some((self.clock.now_ms(), reason.clone()));
+        self.record(operation, "held_thread", "holds a thread and does not give it back: fenced", None, &reason);
         if !self.gate.is_closed() {
             self.gate.close();
             self.request_fence(FenceCause::HeldThread, reason);
         }
     }
+}
+
+/// What is wrong with a contribution of another shape.
+pub(crate) fn invalid_contribution(reason: &str) -> String {
+    format!("a contribution has another shape: {reason}")
 }
 
 /// The text of a plugin, no longer than a line may be.

@@ -12,6 +12,7 @@ mod capabilities;
 mod capability_context;
 mod charge;
 pub mod collisions;
+mod contained_call;
 mod contributions;
 pub mod crash_record;
 mod declared_outputs;
@@ -42,12 +43,13 @@ mod write_guard;
 #[cfg(test)]
 mod fuzz;
 
-pub use active_plugin::{ActivePlugin, InFlightGuard, PluginOperations};
+pub use active_plugin::{ActivePlugin, CHAIN_EVENTS, InFlightGuard, PluginOperations};
 pub use active_plugins::{ActivePlugins, ActiveSet, dependencies_of};
 pub use breaker::{FaultLimit, PausedOperation};
 pub use capabilities::Capabilities;
 pub use capability_context::CapabilityContext;
 pub use charge::{ChargeOutcome, RequestCharge};
+pub use contained_call::{CallError, ContainedCall};
 pub use contributions::{Contribution, ExtensionPoints};
 pub use doorkeeper::Doorkeeper;
 pub use handle::{FenceCause, FenceRequest, PluginHandle, PluginOperation};

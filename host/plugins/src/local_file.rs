@@ -3,6 +3,7 @@
 //! The rule: a text is replaced as a whole and durably, and only while it is the one that the plugin expects, whatever other
 //! gateways use the same folder.
 
+use gateway_storage::{remove_unfinished, replace_file_durably};
 use plugin_api::{
     abi::{HostError, HostErrorCode},
     host::decode_call,
@@ -11,7 +12,7 @@ use plugin_api::{
 use serde_json::{Value, json};
 use std::{
     fs::{self, File, OpenOptions},
-    io::{self, Write as _},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -22,6 +23,8 @@ const NAME_BYTES_MAX: usize = 64;
 /// Of one plugin.
 const FILES_MAX: usize = 16;
 const LOCK_FILE: &str = ".lock";
+/// Less what the umask takes away.
+const FILE_MODE: u32 = 0o666;
 
 /// Answers a plugin's call of the capability.
 pub async fn call(data_dir: &Path, plugin: &str, request: &[u8], body: &[u8]) -> Result<Value, HostError> {
@@ -87,17 +90,12 @@ impl PluginFiles {
         Ok(names.iter().filter(|name| !name.as_encoded_bytes().starts_with(b".")).count())
     }
 
-    /// The folder is synchronised as well, so that a power failure leaves the new text or the old one.
+    /// A power failure leaves the new text or the old one. The folders above may be new.
     fn write(&self, name: &str, text: &str) -> io::Result<()> {
-        let temporary = self.folder.join(format!(".{name}.new"));
-        let mut file = File::create(&temporary)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&temporary, self.folder.join(name))?;
-        for folder in self.folder.ancestors().take(3) {
-            File::open(folder)?.sync_all()?;
-        }
-        Ok(())
+        let path = self.folder.join(name);
+        remove_unfinished(&path);
+        replace_file_durably(&path, text.as_bytes(), FILE_MODE)?;
+        self.folder.ancestors().skip(1).take(2).try_for_each(|folder| File::open(folder)?.sync_all())
     }
 
     fn failed(&self, name: &str, error: &io::Error) -> HostError {

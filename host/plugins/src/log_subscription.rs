@@ -4,7 +4,7 @@
 //! every event is handled once, whatever crashes, and whoever else runs the same subscription.
 
 use gateway_activity::ActivityLog;
-use gateway_storage::{CommitStatement, Database, Scope, StorageError};
+use gateway_storage::{Database, StorageError};
 use plugin_api::{
     Sql,
     abi::{HostError, HostErrorCode, Statement, StatementResult},
@@ -83,8 +83,7 @@ pub async fn next_batch(
 /// have moved it meanwhile.
 async fn advance(database: &Database, plugin: &str, name: &str, from: i64, to: i64) -> Result<(), HostError> {
     if to > from {
-        let advance = CommitStatement::new(moved(plugin, name, from, to).into());
-        database.begin(Scope::Host).commit(vec![advance]).await?;
+        database.execute(moved(plugin, name, from, to)).await?;
     }
     Ok(())
 }
@@ -107,15 +106,14 @@ async fn position(database: &Database, log: &ActivityLog, plugin: &str, name: &s
     .bind(plugin)
     .bind(name)
     .bind(latest_id);
-    database.begin(Scope::Host).commit(vec![CommitStatement::new(begin.into())]).await?;
+    database.execute(begin).await?;
     // Another gateway may have been first.
     Ok(stored_position(database, plugin, name).await?.unwrap_or(latest_id))
 }
 
 async fn stored_position(database: &Database, plugin: &str, name: &str) -> Result<Option<i64>, HostError> {
     let select = sql("SELECT position FROM host_log_subscriptions WHERE plugin = $1 AND name = $2");
-    let rows = database.read(&Scope::Host, select.bind(plugin).bind(name).into()).await?;
-    let positions: Vec<i64> = plugin_api::host::decode_rows(&rows)?;
+    let positions: Vec<i64> = database.fetch_all(select.bind(plugin).bind(name)).await?;
     Ok(positions.into_iter().next())
 }
 

@@ -10,12 +10,8 @@
 //! is refused, and the index reads its cursor anew. While the database cannot be asked in time, an outcome stays unknown.
 
 use crate::WriteGuard;
-use gateway_storage::{CommitStatement, Database, Scope, StorageError};
-use plugin_api::{
-    abi::{Cell, Statement},
-    manifest::MigrationSpec,
-    sql,
-};
+use gateway_storage::{CommitStatement, Database, StorageError, decode_rows};
+use plugin_api::{abi::Statement, manifest::MigrationSpec, sql};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
@@ -125,15 +121,9 @@ fn outcome(owner: Option<&str>, attempt: &str) -> CommitOutcome {
 }
 
 async fn claim(database: &Database, mark: CommitMark<'_>, attempt: &str) -> Result<Option<String>, StorageError> {
-    let transaction = database.begin(Scope::Host);
-    let claim = CommitStatement::new(mark.claim(attempt));
-    let outcomes = transaction.commit(vec![claim]).await?;
-    let owner = outcomes.first().and_then(|outcome| outcome.rows.cells().ok()?.next()?.ok());
-    match owner {
-        Some(Cell::Text(owner)) => Ok(Some(owner.to_owned())),
-        Some(_) => Ok(None),
-        None => Err(StorageError::Internal("an attempt could not be marked".into())),
-    }
+    let claimed = database.execute(mark.claim(attempt)).await?;
+    let owners: Vec<Option<String>> = decode_rows(&claimed.rows)?;
+    owners.into_iter().next().ok_or_else(|| StorageError::Internal("an attempt could not be marked".into()))
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ impl AbiTransaction for ProviderTransaction {
             if let Err(error) = part.check_open() {
                 return RResult::RErr(error);
             }
-            let outcomes = part.transaction.run_with_permit(&part.provider.scope, statements.into_vec()).await;
+            let outcomes = part.transaction.run_for(&part.provider.scope, statements.into_vec()).await;
             outcomes.map(RVec::from).into()
         })
         .into_ffi()

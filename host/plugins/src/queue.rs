@@ -2,7 +2,7 @@
 //!
 //! The rule: a plugin reaches the queues that its manifest declares, which are tables of its own, and no others.
 
-use super::{ActivePlugin, TransactionContext, active_plugin::queue_operation, polls::GateClosed};
+use super::{ActivePlugin, TransactionContext, polls::GateClosed};
 use abi_stable::std_types::RResult;
 use futures_util::future::BoxFuture;
 use gateway_clock::Clock;
@@ -10,7 +10,7 @@ use gateway_queue::{
     QueueStore, QueueWorker, TaskHandler, TaskResult, end_statement, is_lease_held, new_ids, push_statements,
     renew_statement,
 };
-use gateway_storage::{CommitStatement, Database, Scope, StorageError};
+use gateway_storage::{Database, StorageError};
 use plugin_api::{
     abi::{FfiBytes, HostError, HostErrorCode, Statement, StatementResult},
     host::decode_call,
@@ -42,7 +42,7 @@ pub async fn worker(
         store: QueueStore::new(context.database.clone(), &spec.table, limits, has_jitter),
         clock: context.clock.clone(),
         wakes: context.queues.clone(),
-        handler: Arc::new(Handler { plugin: plugin.clone(), index, name: queue_operation(&spec.table), timeout }),
+        handler: Arc::new(Handler { plugin: plugin.clone(), index, timeout }),
         stop: plugin.handle.stop.clone(),
         drain_timeout,
     })
@@ -61,7 +61,6 @@ async fn limits(plugin: &Arc<ActivePlugin>, index: u32) -> Result<QueueLimits, S
 struct Handler {
     plugin: Arc<ActivePlugin>,
     index: u32,
-    name: String,
     timeout: Duration,
 }
 
@@ -72,37 +71,24 @@ impl TaskHandler for Handler {
     }
 
     fn run(&self, task: QueueTask) -> BoxFuture<'static, TaskResult> {
-        let (plugin, index, name, timeout) = (self.plugin.clone(), self.index, self.name.clone(), self.timeout);
-        Box::pin(async move { run(&plugin, index, &name, timeout, task).await })
+        let (plugin, index, timeout) = (self.plugin.clone(), self.index, self.timeout);
+        Box::pin(async move { run(&plugin, index, timeout, task).await })
     }
 }
 
-async fn run(plugin: &Arc<ActivePlugin>, index: u32, name: &str, timeout: Duration, task: QueueTask) -> TaskResult {
-    let Some(_in_flight) = plugin.acquire() else { return TaskResult::NotStarted };
+async fn run(plugin: &Arc<ActivePlugin>, index: u32, timeout: Duration, task: QueueTask) -> TaskResult {
     let Some(operation) = plugin.operations.queue(index) else { return TaskResult::NotStarted };
-    let Ok(probe) = plugin.handle.admit(operation) else { return TaskResult::NotStarted };
     let task = match serde_json::to_vec(&task) {
         Ok(task) => FfiBytes::from(task),
         Err(error) => return TaskResult::Failed(error.to_string()),
     };
-    let call = plugin.call(operation.number, || plugin.object.run_task(index, task));
-    match tokio::time::timeout(timeout, call).await {
-        Err(_elapsed) => {
-            plugin.handle.timed_out(name, timeout);
-            TaskResult::Failed(format!("it took longer than {timeout:?}"))
-        }
-        Ok(Err(GateClosed)) => TaskResult::NotStarted,
-        Ok(Ok(RResult::RErr(fault))) => {
-            plugin.handle.fault(name, &fault);
-            TaskResult::Failed(fault.message.to_string())
-        }
-        Ok(Ok(RResult::ROk(end))) => match serde_json::from_slice(&end) {
-            Ok(end) => {
-                plugin.handle.end_probe(operation, probe);
-                TaskResult::Returned(end)
-            }
-            Err(error) => TaskResult::Failed(error.to_string()),
-        },
+    let decode = |end: FfiBytes| {
+        serde_json::from_slice(&end).map_err(|error| format!("the end of a task has another shape: {error}"))
+    };
+    match plugin.call_contained(operation, timeout, || plugin.object.run_task(index, task), decode).await {
+        Ok(end) => TaskResult::Returned(end),
+        Err(error) if error.is_not_serving() => TaskResult::NotStarted,
+        Err(error) => TaskResult::Failed(error.to_string()),
     }
 }
 
@@ -161,8 +147,7 @@ pub async fn renew(database: &Database, queues: &[QueueSpec], request: &[u8]) ->
     let RenewCall { table, lease, lease_ms } = decode_call("a lease", request)?;
     check_declared(queues, &table)?;
     let renew = renew_statement(&table, &lease, lease_ms, database.dialect());
-    let results = database.begin(Scope::Host).commit(vec![CommitStatement::new(renew)]).await?;
-    Ok(is_lease_held(&results))
+    Ok(is_lease_held(&[database.execute(renew).await?]))
 }
 
 fn invalid(message: String) -> HostError {

@@ -6,8 +6,10 @@ use crate::{
     ActivePlugin, ActiveSet, PluginTransaction, TransactionContext, TransactionOwner,
     bounds::{CONTRIBUTION_BYTES_MAX, excess},
     call_depth::CallDepth,
-    polls::GateClosed,
+    collisions::Attempts,
+    contained_call::CallError,
     provider_transaction::ProviderTransaction,
+    transaction::host_error,
 };
 use abi_stable::std_types::RResult;
 use async_ffi::FfiFuture;
@@ -20,8 +22,6 @@ use plugin_api::{
 use std::{sync::Arc, time::Duration};
 
 const SERVICE_TIMEOUT: Duration = Duration::from_secs(10);
-/// How often a transaction is tried that the gateway opens for a service, while it collides with others.
-const ATTEMPTS_MAX: u32 = 16;
 
 /// Whether the plugin with this manifest may call the service.
 pub fn check_used(caller: &Manifest, service: &str) -> Result<(), HostError> {
@@ -99,23 +99,23 @@ impl<'c> Provider<'c> {
         context: &Arc<TransactionContext>,
         input: FfiBytes,
     ) -> Result<FfiBytes, HostError> {
-        let mut attempt = 1;
+        let mut attempts = Attempts::default();
         loop {
             let scope = self.plugin.scope.clone();
             let transaction =
                 PluginTransaction::of_plugin(context, scope, TransactionOwner::Attempt, &self.plugin.manifest);
-            transaction.set_permit(|| self.plugin.handle.writes.nth(attempt));
+            transaction.set_permit(|| self.plugin.handle.writes.nth(attempts.number()));
             let answer = match self.call_within(&transaction, copy(&input)).await {
-                Ok(output) => transaction.commit_for_service().await.map(|()| output),
+                Ok(output) => transaction.finish().await.map(|()| output).map_err(host_error),
                 Err(error) => {
                     transaction.roll_back().await;
                     Err(error)
                 }
             };
-            if answer.is_ok() || attempt == ATTEMPTS_MAX || !transaction.has_conflict() {
+            let may_run_again = answer.is_err() && transaction.has_conflict();
+            if !may_run_again || !attempts.run_again(self.plugin.name(), &format!("service {}", self.service)) {
                 return answer;
             }
-            attempt += 1;
         }
     }
 
@@ -127,7 +127,7 @@ impl<'c> Provider<'c> {
         let part = ProviderTransaction::new(transaction, self.plugin);
         let call = || self.plugin.object.call_service_in_write(self.index, input, part.transaction_box());
         // What the provider makes of a collision, or of a guard that refuses the whole write, is not its fault and does not count.
-        let is_over = || transaction.has_conflict() || transaction.refused_opening().is_some();
+        let is_over = || transaction.has_conflict() || transaction.is_refused();
         let answer = self.contained(call, is_over).await;
         part.end();
         if transaction.has_conflict() {
@@ -136,44 +136,43 @@ impl<'c> Provider<'c> {
         answer
     }
 
-    /// The provider's answer. A fault is not reported when it `is_excused`.
+    /// The provider's answer. A fault is not counted when it `is_excused`.
     async fn contained(
         &self,
         begin: impl FnOnce() -> FfiFuture<RResult<FfiBytes, Fault>>,
-        is_excused: impl Fn() -> bool,
+        is_excused: impl FnOnce() -> bool,
     ) -> Result<FfiBytes, HostError> {
-        let (provider, service) = (self.plugin, self.service);
-        let off = || disabled(format!("the service {service} is {}", why_off(provider)));
-        let _in_flight = provider.acquire().ok_or_else(off)?;
-        let operation = provider.operations.service(self.index).ok_or_else(off)?;
-        let paused = |_| disabled(format!("the service {service} is paused, because it failed too often"));
-        let probe = provider.handle.admit(operation).map_err(paused)?;
-        let call = provider.call(operation.number, begin);
-        let name = format!("service {service}");
-        let failed = || HostError::new(HostErrorCode::Unavailable, format!("the service {service} failed"));
-        match tokio::time::timeout(SERVICE_TIMEOUT, call).await {
-            Ok(Ok(RResult::ROk(output))) => {
-                if let Some(reason) = excess("the answer of a service", output.len(), CONTRIBUTION_BYTES_MAX) {
-                    provider.handle.error(&name, reason);
-                    return Err(failed());
-                }
-                if let Err(reason) = provider.outputs.check_service(self.index, &output) {
-                    provider.handle.error(&name, format!("an answer has another shape: {reason}"));
-                    return Err(failed());
-                }
-                provider.handle.end_probe(operation, probe);
-                Ok(output)
+        let operation = self.plugin.operations.service(self.index).ok_or_else(|| self.refusal(&CallError::Draining))?;
+        let answered = async {
+            let call = self.plugin.begin_call(operation)?;
+            let output = call.run(SERVICE_TIMEOUT, begin, is_excused).await?;
+            call.check(self.check_output(&output))?;
+            call.end();
+            Ok(output)
+        };
+        answered.await.map_err(|error| self.refusal(&error))
+    }
+
+    fn check_output(&self, output: &[u8]) -> Result<(), String> {
+        excess("the answer of a service", output.len(), CONTRIBUTION_BYTES_MAX).map_or(Ok(()), Err)?;
+        let checked = self.plugin.outputs.check_service(self.index, output);
+        checked.map_err(|reason| format!("an answer has another shape: {reason}"))
+    }
+
+    /// What the caller learns.
+    fn refusal(&self, error: &CallError) -> HostError {
+        let service = self.service;
+        match error {
+            CallError::Draining | CallError::Fenced => {
+                disabled(format!("the service {service} is {}", why_off(self.plugin)))
             }
-            Ok(Ok(RResult::RErr(_))) if is_excused() => Err(failed()),
-            Ok(Ok(RResult::RErr(fault))) => {
-                provider.handle.fault(&name, &fault);
-                Err(failed())
+            CallError::Paused(_) => disabled(format!("the service {service} is paused, because it failed too often")),
+            CallError::TimedOut(limit) => {
+                let message = format!("the service {service} did not answer within {limit:?}");
+                HostError::new(HostErrorCode::Timeout, message)
             }
-            Ok(Err(GateClosed)) => Err(off()),
-            Err(_elapsed) => {
-                provider.handle.timed_out(&name, SERVICE_TIMEOUT);
-                let message = format!("the service {service} did not answer within {SERVICE_TIMEOUT:?}");
-                Err(HostError::new(HostErrorCode::Timeout, message))
+            CallError::Fault(_) | CallError::Excused | CallError::Invalid(_) => {
+                HostError::new(HostErrorCode::Unavailable, format!("the service {service} failed"))
             }
         }
     }

@@ -3,9 +3,8 @@
 use super::{
     ActivePlugin,
     bounds::{FRAMES_BYTES_MAX, excess},
-    polls::GateClosed,
 };
-use abi_stable::std_types::RResult;
+use abi_stable::std_types::RVec;
 use gateway_activity::LogPage;
 use plugin_api::abi::Frame;
 use std::{sync::Arc, time::Duration};
@@ -15,33 +14,10 @@ const RENDER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Renders rows of the activity log with the topic at that index in the manifest; failures are the plugin's faults.
 pub async fn render(plugin: &Arc<ActivePlugin>, topic: u32, page: LogPage) -> Option<Vec<Frame>> {
-    let _in_flight = plugin.acquire()?;
     let operation = plugin.operations.topic(topic)?;
-    let probe = plugin.handle.admit(operation).ok()?;
-    let name = format!("topic {}", plugin.manifest.topics.get(topic as usize)?);
     let LogPage { rows, last_id } = page;
-    let call = plugin.call(operation.number, || plugin.object.render(topic, rows));
-    match tokio::time::timeout(RENDER_TIMEOUT, call).await {
-        Ok(Ok(RResult::ROk(frames))) => match problem_of(&frames, last_id) {
-            None => {
-                plugin.handle.end_probe(operation, probe);
-                Some(frames.into_vec())
-            }
-            Some(problem) => {
-                plugin.handle.error(&name, problem);
-                None
-            }
-        },
-        Ok(Ok(RResult::RErr(fault))) => {
-            plugin.handle.fault(&name, &fault);
-            None
-        }
-        Ok(Err(GateClosed)) => None,
-        Err(_elapsed) => {
-            plugin.handle.timed_out(&name, RENDER_TIMEOUT);
-            None
-        }
-    }
+    let decode = |frames: RVec<Frame>| problem_of(&frames, last_id).map_or_else(|| Ok(frames.into_vec()), Err);
+    plugin.call_contained(operation, RENDER_TIMEOUT, || plugin.object.render(topic, rows), decode).await.ok()
 }
 
 fn problem_of(frames: &[Frame], last_id: i64) -> Option<String> {

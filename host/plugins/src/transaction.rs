@@ -4,10 +4,10 @@
 //! or not at all, and before the client gets a 2xx.
 
 use crate::{
-    TransactionContext, WriteGuard,
+    CHAIN_EVENTS, TransactionContext, WriteGuard,
     bounds::EVENTS_PER_TRANSACTION_MAX,
     charge::{ChargeOutcome, RequestCharge},
-    log_subscription,
+    collisions, log_subscription,
     lost_commit::{self, CommitMark, CommitOutcome},
     queue,
     write_admission::WritePermit,
@@ -23,7 +23,6 @@ use plugin_api::{
 };
 use std::{
     collections::BTreeSet,
-    ops::Deref,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicBool, Ordering::Relaxed},
@@ -59,11 +58,12 @@ pub struct PluginTransaction {
 /// Who commits the transaction.
 #[derive(Clone, Debug)]
 pub enum TransactionOwner {
-    /// The gateway, after the handler's response.
-    Request,
+    /// The gateway, after the handler's response, with the guard of a signed route.
+    Request(Option<Arc<WriteGuard>>),
     /// The plugin, by `commit`, as the one write of a request: with the guard of a signed route.
     Write(Option<Arc<WriteGuard>>),
-    /// The plugin, by `commit`, as one attempt of a write of a job or task: it may run again.
+    /// The plugin, by `commit`, as one attempt of a write of a job or task: it may run again. Or the gateway, with what a service
+    /// has written.
     Attempt,
     /// The plugin, by `commit`.
     Plugin,
@@ -153,23 +153,32 @@ impl PluginTransaction {
         }
     }
 
-    pub(crate) async fn acquire_permit(&self) {
+    async fn acquire_permit(&self) {
         if let Some(permit) = self.permit.get() {
             permit.acquire().await;
         }
     }
 
+    /// What a signed write uses up when it commits.
+    fn guard(&self) -> Option<&WriteGuard> {
+        match &self.owner {
+            TransactionOwner::Request(guard) | TransactionOwner::Write(guard) => guard.as_deref(),
+            TransactionOwner::Attempt | TransactionOwner::Plugin | TransactionOwner::Index => None,
+        }
+    }
+
     /// Commits the writes and events, if there are any, and the guard of a signed write.
-    pub async fn finish(&self, guard: Option<&WriteGuard>) -> Result<(), CommitError> {
-        let result = self.finish_with_permit(guard).await;
+    pub async fn finish(&self) -> Result<(), CommitError> {
+        self.acquire_permit().await;
+        let result = self.finish_with_permit().await;
         if let Some(permit) = self.permit.get() {
             permit.release().await;
         }
         result
     }
 
-    async fn finish_with_permit(&self, guard: Option<&WriteGuard>) -> Result<(), CommitError> {
-        let events = std::mem::take(&mut *self.events.lock());
+    async fn finish_with_permit(&self) -> Result<(), CommitError> {
+        let (guard, events) = (self.guard(), std::mem::take(&mut *self.events.lock()));
         if guard.is_none() && events.is_empty() && !self.inner.has_begun() {
             return Ok(());
         }
@@ -236,16 +245,18 @@ impl PluginTransaction {
         self.commit_result.get()
     }
 
-    /// The error of a statement. The guard may run with it.
-    pub(crate) fn statement_error(&self, error: StorageError) -> HostError {
-        match self.inner.refused_opening() {
-            Some(index) => host_error(CommitError::of_guard(index)),
-            None => error.into(),
-        }
+    /// Why the guard, which may run with any statement, refused the transaction.
+    fn guard_error(&self) -> Option<HostError> {
+        self.inner.refused_opening().map(|index| host_error(CommitError::of_guard(index)))
     }
 
-    /// Commits with these last statements.
-    pub async fn commit_with(&self, last: Vec<CommitStatement>) -> Result<(), StorageError> {
+    fn statement_error(&self, error: StorageError) -> HostError {
+        self.guard_error().unwrap_or_else(|| error.into())
+    }
+
+    /// Commits what an index has derived, with these last statements. It has neither events nor a guard, and needs no mark: its cursor
+    /// shows whether it took effect.
+    pub async fn commit_index(&self, last: Vec<CommitStatement>) -> Result<(), StorageError> {
         let last = last.into_iter().chain(self.change_statement()).collect();
         self.inner.commit(last).await.map(drop)
     }
@@ -267,16 +278,15 @@ impl PluginTransaction {
 
     /// Commits for the plugin, where the plugin may.
     pub(crate) async fn commit(&self) -> Result<(), HostError> {
-        let guard = match &self.owner {
-            TransactionOwner::Write(guard) => guard.as_deref(),
-            TransactionOwner::Attempt | TransactionOwner::Plugin => None,
-            TransactionOwner::Request => {
+        match &self.owner {
+            TransactionOwner::Write(_) | TransactionOwner::Attempt | TransactionOwner::Plugin => {}
+            TransactionOwner::Request(_) => {
                 return Err(refused("the gateway commits a request's own transaction after the handler's answer"));
             }
             TransactionOwner::Index => {
                 return Err(refused("the gateway commits the transaction of chain events after the last of them"));
             }
-        };
+        }
         // Whoever goes on without the payment gives away what has a price, and the client would be told that it has to pay.
         if self.charge.as_ref().is_some_and(|charge| charge.is_refused()) {
             self.roll_back().await;
@@ -285,19 +295,19 @@ impl PluginTransaction {
             ));
         }
         self.has_commit_begun.store(true, Relaxed);
-        let result = self.finish(guard).await;
+        let result = self.finish().await;
         let _ = self.commit_result.set(result.clone());
         result.map_err(host_error)
     }
 
-    /// Commits a transaction of the gateway's for the provider of a service.
-    pub(crate) async fn commit_for_service(&self) -> Result<(), HostError> {
+    /// Runs statements of the plugin whose transaction it is.
+    pub(crate) async fn run(&self, statements: Vec<Statement>) -> Result<Vec<StatementResult>, HostError> {
         self.acquire_permit().await;
-        self.finish(None).await.map_err(host_error)
+        self.inner.run(statements).await.map_err(|error| self.statement_error(error))
     }
 
-    /// Runs statements for the provider of a service.
-    pub(crate) async fn run_with_permit(
+    /// As [`Self::run`], for the provider of a service, in its scope.
+    pub(crate) async fn run_for(
         &self,
         scope: &Scope,
         statements: Vec<Statement>,
@@ -306,9 +316,34 @@ impl PluginTransaction {
         self.inner.run_for(scope, statements).await.map_err(|error| self.statement_error(error))
     }
 
+    /// Queues a statement of the plugin: see [`StorageTransaction::defer`].
+    pub fn defer(&self, statement: Statement) -> Result<(), StorageError> {
+        self.inner.defer(statement)
+    }
+
+    /// As [`Self::defer`], for the provider of a service, in its scope.
+    pub(crate) fn defer_for(&self, scope: &Scope, statement: Statement) -> Result<(), StorageError> {
+        self.inner.defer_for(scope, statement)
+    }
+
+    /// Whether another transaction was in its way: everything is rolled back, and the same may succeed in a new one.
+    pub fn has_conflict(&self) -> bool {
+        self.inner.has_conflict()
+    }
+
+    /// Whether its guard has refused it.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.inner.refused_opening().is_some()
+    }
+
+    pub(crate) fn plugin_name(&self) -> &str {
+        self.inner.scope().plugin_name().unwrap_or_default()
+    }
+
     /// Calls a capability within this transaction.
     pub(crate) async fn call(&self, capability: &str, request: &[u8]) -> Result<CapabilityResponse, HostError> {
-        match capability {
+        self.acquire_permit().await;
+        let called = match capability {
             "tx" => self.record_intent(request).await,
             "log_done" => self.mark_log_done(request).await,
             "queue" => self.call_queue(request).await,
@@ -316,12 +351,13 @@ impl PluginTransaction {
                 let message = format!("there is no capability `{other}` in this transaction");
                 Err(HostError::new(HostErrorCode::Refused, message))
             }
-        }
+        };
+        called.map_err(|error| self.guard_error().unwrap_or(error))
     }
 
     async fn mark_log_done(&self, request: &[u8]) -> Result<CapabilityResponse, HostError> {
         let call = decode_call("a place in the log", request)?;
-        let plugin = self.inner.scope().plugin_name().unwrap_or_default();
+        let plugin = self.plugin_name();
         log_subscription::mark_done(plugin, call, |statements| self.run_as_host(statements)).await?;
         Ok(CapabilityResponse { response: FfiBytes::default(), body: FfiBytes::default() })
     }
@@ -338,7 +374,7 @@ impl PluginTransaction {
     }
 
     async fn record_intent(&self, request: &[u8]) -> Result<CapabilityResponse, HostError> {
-        let plugin = self.inner.scope().plugin_name().unwrap_or_default();
+        let plugin = self.plugin_name();
         let grants = self.manifest.as_ref().map(|manifest| &manifest.grants);
         let granted = grants.map_or((&[][..], &[][..]), |grants| (&*grants.signer_roles, &*grants.chains));
         let run = |statements| self.run_as_host(statements);
@@ -379,25 +415,41 @@ impl PluginTransaction {
     }
 }
 
+/// Where it may collide, how it ended counts.
 impl Drop for PluginTransaction {
     fn drop(&mut self) {
-        let Some(permit) = self.permit.get() else { return };
         let has_conflict = self.inner.has_conflict();
-        if has_conflict {
-            permit.count_conflict(self.inner.scope().plugin_name().unwrap_or_default());
-        }
-        if matches!(self.owner, TransactionOwner::Attempt) {
-            permit.note_job(has_conflict);
+        if let Some(permit) = self.permit.get() {
+            if has_conflict {
+                permit.count_conflict(self.plugin_name());
+            }
+            if matches!(self.owner, TransactionOwner::Attempt) {
+                permit.note_job(has_conflict);
+            }
+        } else if has_conflict && matches!(self.owner, TransactionOwner::Index) {
+            collisions::count(self.plugin_name(), CHAIN_EVENTS);
         }
     }
 }
 
-/// Statements go straight to the database's transaction.
-impl Deref for PluginTransaction {
-    type Target = StorageTransaction;
+/// For the index, whose transactions hold no permit, and for what the gateway itself does in a plugin's.
+impl PluginTransaction {
+    /// Runs the deferred statements, then these, in the scope of the plugin.
+    pub async fn run_derived(&self, statements: Vec<Statement>) -> Result<Vec<StatementResult>, StorageError> {
+        self.inner.run(statements).await
+    }
 
-    fn deref(&self) -> &StorageTransaction {
-        &self.inner
+    /// As [`Self::run_derived`], the gateway's own.
+    pub async fn run_as_host(&self, statements: Vec<Statement>) -> Result<Vec<StatementResult>, StorageError> {
+        self.inner.run_as_host(statements).await
+    }
+
+    pub fn defer_as_host(&self, statement: Statement) -> Result<(), StorageError> {
+        self.inner.defer_as_host(statement)
+    }
+
+    pub fn deferred_count(&self) -> usize {
+        self.inner.deferred_count()
     }
 }
 
@@ -409,7 +461,7 @@ fn refused(message: &str) -> HostError {
     HostError::new(HostErrorCode::Refused, message)
 }
 
-fn host_error(error: CommitError) -> HostError {
+pub(crate) fn host_error(error: CommitError) -> HostError {
     match error {
         CommitError::Storage(error) => error.into(),
         CommitError::Replay | CommitError::TooSoon => HostError::new(HostErrorCode::Constraint, error.to_string()),

@@ -37,6 +37,8 @@ pub struct WriteAdmission {
 pub struct WritePermit {
     admission: Arc<WriteAdmission>,
     is_exclusive: bool,
+    /// The attempt before ran alone.
+    has_pause: bool,
     /// Of the code that writes.
     operation: Option<OperationNumber>,
     state: Mutex<PermitState>,
@@ -52,17 +54,18 @@ enum PermitState {
 impl WriteAdmission {
     /// `attempt` counts from 1.
     pub fn nth(self: &Arc<Self>, attempt: u32) -> WritePermit {
-        self.permit(attempt >= FIRST_ATTEMPT_ALONE)
+        self.permit(attempt >= FIRST_ATTEMPT_ALONE, attempt > FIRST_ATTEMPT_ALONE)
     }
 
     pub fn of_job(self: &Arc<Self>) -> WritePermit {
-        self.permit(self.has_job_collided.load(Relaxed))
+        self.permit(self.has_job_collided.load(Relaxed), false)
     }
 
-    fn permit(self: &Arc<Self>, is_exclusive: bool) -> WritePermit {
+    fn permit(self: &Arc<Self>, is_exclusive: bool, has_pause: bool) -> WritePermit {
         WritePermit {
             admission: self.clone(),
             is_exclusive,
+            has_pause,
             operation: current_operation(),
             state: Mutex::new(PermitState::Waiting),
         }
@@ -75,6 +78,9 @@ impl WritePermit {
         let mut state = self.state.lock().await;
         if !matches!(*state, PermitState::Waiting) {
             return;
+        }
+        if self.has_pause {
+            collisions::pause().await;
         }
         let lock = self.admission.lock.clone();
         *state = if self.is_exclusive {
@@ -128,6 +134,16 @@ mod tests {
         assert!(!is_ready(later.acquire()), "it is alone");
         third.release().await;
         assert!(is_ready(later.acquire()));
+    }
+
+    /// Of another gateway, which the lock does not keep away.
+    #[tokio::test]
+    async fn an_attempt_after_one_that_ran_alone_pauses_first() {
+        let admission = Arc::<WriteAdmission>::default();
+        assert!(is_ready(admission.nth(3).acquire()));
+        let begun = std::time::Instant::now();
+        admission.nth(4).acquire().await;
+        assert!(begun.elapsed() >= Duration::from_millis(5), "{:?}", begun.elapsed());
     }
 
     #[tokio::test]

@@ -4,7 +4,7 @@ use super::{
     statements::QueueStatements,
     tasks::{OutcomeCode, malformed, outcome_code_statement},
 };
-use gateway_storage::{Database, Scope, StorageError};
+use gateway_storage::{CommitStatement, Database, Scope, StorageError};
 use plugin_api::{
     abi::Statement,
     manifest::{QueueLimits, TaskLease},
@@ -80,11 +80,10 @@ impl QueueStore {
     pub(crate) async fn prune(&self, now_ms: i64) -> Result<(), StorageError> {
         let keep_ms = i64::try_from(self.limits.keep_dead_ms).unwrap_or(i64::MAX);
         let dead = sql(self.statements.prune_dead.clone()).bind(now_ms.saturating_sub(keep_ms)).into();
-        let transaction = self.database.begin(Scope::Host);
         let mut statements: Vec<Statement> = self.statements.lock.iter().map(|lock| sql(lock.clone()).into()).collect();
         statements.extend([sql(self.statements.prune_keys.clone()).into(), dead]);
-        transaction.run(statements).await?;
-        transaction.commit(Vec::new()).await.map(drop)
+        let statements = statements.into_iter().map(CommitStatement::new).collect();
+        self.database.begin(Scope::Host).commit(statements).await.map(drop)
     }
 
     pub(crate) fn lease_ms(&self) -> i64 {

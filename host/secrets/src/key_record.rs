@@ -4,7 +4,7 @@
 //! database, does not go on with a key that opens nothing.
 
 use super::master_key::KeyId;
-use gateway_storage::{CommitStatement, Database, DatabaseSettings, Scope, StorageError};
+use gateway_storage::{Database, DatabaseSettings, StorageError};
 use plugin_api::sql;
 
 /// The table, for both databases; one of the gateway's own migrations.
@@ -32,6 +32,5 @@ pub(crate) async fn add(database: &Database, recorded: &[String], id: KeyId, now
     let insert =
         sql("INSERT INTO host_secret_keys (position, key_id, since_s) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING");
     let insert = insert.bind((position, id.to_string(), now_s));
-    let transaction = database.begin(Scope::Host);
-    transaction.commit(vec![CommitStatement::new(insert.into())]).await.map(drop)
+    database.execute(insert).await.map(drop)
 }

@@ -3,9 +3,8 @@
 //! The rule: a number is the same before and after. Rows are replaced by their sum in one statement, and rows that another
 //! folding has locked are left to it. At READ COMMITTED no serialisable transaction can collide with it.
 
-use crate::{database::Database, dialect::Dialect, error::StorageError, scope::Scope};
+use crate::{database::Database, dialect::Dialect, error::StorageError};
 use plugin_api::sql;
-use serde::de::DeserializeOwned;
 
 /// A sum of fewer rows costs as much as that of one.
 const CHANGES_MIN: i64 = 100;
@@ -26,17 +25,15 @@ pub async fn fold_row_counts(database: &Database) -> Result<(), StorageError> {
     if database.dialect() == Dialect::Sqlite {
         return Ok(());
     }
-    let tables: Vec<(String, String)> = read(database, TABLES.to_owned()).await?;
+    let tables: Vec<(String, String)> = database.fetch_all(sql(TABLES)).await?;
     if tables.is_empty() {
         return Ok(());
     }
     let counts: Vec<String> = tables.iter().enumerate().map(count_changes).collect();
-    let counted: Vec<(i64, i64)> = read(database, counts.join(" UNION ALL ")).await?;
+    let counted: Vec<(i64, i64)> = database.fetch_all(sql(counts.join(" UNION ALL "))).await?;
     for ((table, columns), place) in tables.iter().zip(0_i64..) {
         if counted.contains(&(place, CHANGES_MIN)) {
-            let transaction = database.begin(Scope::Host);
-            transaction.run(vec![sql(fold(table, columns)).into()]).await?;
-            transaction.commit(Vec::new()).await?;
+            database.execute(sql(fold(table, columns))).await?;
         }
     }
     Ok(())
@@ -67,8 +64,4 @@ fn fold(table: &str, columns: &str) -> String {
          INSERT INTO {table} ({names}row_count, is_sum) SELECT {names}CAST(sum(row_count) AS BIGINT), true FROM gone{group} \
              HAVING sum(row_count) <> 0"
     )
-}
-
-async fn read<T: DeserializeOwned>(database: &Database, text: String) -> Result<Vec<T>, StorageError> {
-    database.fetch_all(sql(text)).await
 }

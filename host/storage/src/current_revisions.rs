@@ -13,7 +13,7 @@ use crate::{
     scope::Scope,
     versions::{self, Position},
 };
-use plugin_api::abi::{Cell, Rows};
+use plugin_api::abi::Rows;
 use std::sync::Arc;
 
 impl Database {
@@ -73,12 +73,11 @@ impl Database {
         if matches!(self.inner.engine, Engine::Sqlite(_)) {
             return Ok(());
         }
-        let rows = self.read(&Scope::Host, versions::count_few_statement()).await?;
-        let count = rows.cells().ok().and_then(|mut cells| cells.next()).and_then(Result::ok);
-        if !matches!(count, Some(Cell::Int(count)) if count >= i64::from(versions::FOLD_ROWS_MIN)) {
+        let counts: Vec<i64> = self.fetch_all(versions::count_few_statement()).await?;
+        if counts.first().is_none_or(|count| *count < i64::from(versions::FOLD_ROWS_MIN)) {
             return Ok(());
         }
-        self.begin(Scope::Host).commit(vec![versions::fold_statement()]).await.map(drop)
+        self.execute(versions::fold_statement()).await.map(drop)
     }
 
     /// Not by [`Self::read`], which would count it among the reads of the response that is being built.

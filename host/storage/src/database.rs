@@ -3,6 +3,7 @@
 use crate::{
     backup::{self, BackupError, BackupManifest, BackupOrigin},
     check::{AccessMode, CheckedStatement, StatementChecker},
+    commit_statement::CommitStatement,
     decode_rows::decode_rows,
     dialect::Dialect,
     engine::{DatabaseInner, Engine},
@@ -13,12 +14,13 @@ use crate::{
     read_source, read_tracking,
     scope::Scope,
     settings::DatabaseSettings,
+    slow_statement,
     sqlite::SqliteEngine,
     transaction::Transaction,
     versions::Versions,
 };
 use futures_util::future::BoxFuture;
-use plugin_api::abi::{Rows, Statement, Value};
+use plugin_api::abi::{Rows, Statement, StatementResult, Value};
 use serde::de::DeserializeOwned;
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -116,6 +118,19 @@ impl Database {
         Box::pin(async move { decode_rows(&self.read(&Scope::Host, statement).await?) })
     }
 
+    /// Runs one statement of the gateway itself in a transaction of its own. Returns when it is durable.
+    pub fn execute<'a>(
+        &'a self,
+        statement: impl Into<Statement>,
+    ) -> BoxFuture<'a, Result<StatementResult, StorageError>> {
+        let statement = CommitStatement::new(statement.into());
+        Box::pin(async move {
+            let results = self.begin(Scope::Host).commit(vec![statement]).await?;
+            let missing = || StorageError::Internal("a statement has no result".to_owned());
+            results.into_iter().next().ok_or_else(missing)
+        })
+    }
+
     /// Like [`Self::read`], but returns a statement that would have to wait, for [`Self::read_checked`].
     pub fn try_read(&self, scope: &Scope, statement: Statement) -> ReadAttempt {
         let statement = match self.inner.checker.check(scope, statement, AccessMode::ReadOnly) {
@@ -163,7 +178,7 @@ impl Database {
     fn record_read(&self, scope: &Scope, result: Result<Rows, StorageError>) -> Result<Rows, StorageError> {
         if let Err(error) = &result {
             read_tracking::mark_uncacheable();
-            scope.log_slowness(error);
+            slow_statement::log_wait(scope.plugin_name(), error);
         }
         self.inner.record_availability(result)
     }

@@ -15,6 +15,9 @@ pub enum StorageError {
     /// The statement, or its transaction, was stopped at its time limit: the database itself works.
     #[error("the database took too long: {0}")]
     Timeout(String),
+    /// As [`Self::Timeout`], of one statement that ran for longer than this; the log has its text.
+    #[error("the database took too long: a statement ran for more than {0:?}")]
+    SlowStatement(Duration),
     /// Another transaction at the same time was in the way. Nothing was written; the same statements may work in a new
     /// transaction.
     #[error("{0}")]
@@ -57,7 +60,7 @@ impl StorageError {
         match self {
             Self::Unavailable(_) => HostErrorCode::Unavailable,
             Self::Busy(_) => HostErrorCode::Busy,
-            Self::Timeout(_) => HostErrorCode::Timeout,
+            Self::Timeout(_) | Self::SlowStatement(_) => HostErrorCode::Timeout,
             Self::Conflict(_) => HostErrorCode::Conflict,
             Self::Statement(_) => HostErrorCode::Statement,
             Self::Constraint(_) => HostErrorCode::Constraint,

@@ -10,8 +10,7 @@ use crate::{
     scope::{ViewNames, owns_table},
 };
 use futures_util::future::BoxFuture;
-use plugin_api::{Sql, sql};
-use serde::de::DeserializeOwned;
+use plugin_api::sql;
 use sqlparser::ast::Statement;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -74,11 +73,11 @@ impl PluginObjects {
             Dialect::Sqlite => sql(sqlite),
             Dialect::Postgres => sql(postgres),
         };
-        let objects: Vec<(String, String)> = rows(database, pick(SQLITE_OBJECTS, POSTGRES_OBJECTS)).await?;
-        let triggers: Vec<(String, String)> = rows(database, pick(SQLITE_TRIGGERS, POSTGRES_TRIGGERS)).await?;
+        let objects: Vec<(String, String)> = database.fetch_all(pick(SQLITE_OBJECTS, POSTGRES_OBJECTS)).await?;
+        let triggers: Vec<(String, String)> = database.fetch_all(pick(SQLITE_TRIGGERS, POSTGRES_TRIGGERS)).await?;
         let functions: Vec<String> = match dialect {
             Dialect::Sqlite => Vec::new(),
-            Dialect::Postgres => rows(database, sql(POSTGRES_FUNCTIONS)).await?,
+            Dialect::Postgres => database.fetch_all(sql(POSTGRES_FUNCTIONS)).await?,
         };
         let applied = database.migration_status(None).await?;
         let others = applied.into_iter().map(|migration| migration.plugin).filter(|owner| owner != plugin).collect();
@@ -136,10 +135,6 @@ fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
     names.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-async fn rows<T: DeserializeOwned>(database: &Database, statement: Sql) -> Result<Vec<T>, StorageError> {
-    database.fetch_all(statement).await
-}
-
 type ViewReads = BTreeMap<String, BTreeSet<String>>;
 
 /// By view, the tables and views that it reads.
@@ -147,13 +142,13 @@ async fn view_reads(database: &Database, dialect: Dialect) -> Result<ViewReads, 
     let mut reads = ViewReads::new();
     match dialect {
         Dialect::Postgres => {
-            let pairs: Vec<(String, String)> = rows(database, sql(POSTGRES_VIEWS)).await?;
+            let pairs: Vec<(String, String)> = database.fetch_all(sql(POSTGRES_VIEWS)).await?;
             for (view, table) in pairs {
                 reads.entry(view).or_default().insert(table);
             }
         }
         Dialect::Sqlite => {
-            let texts: Vec<(String, String)> = rows(database, sql(SQLITE_VIEWS)).await?;
+            let texts: Vec<(String, String)> = database.fetch_all(sql(SQLITE_VIEWS)).await?;
             for (view, text) in texts {
                 let found = tables_of_view(&text)
                     .map_err(|reason| StorageError::Internal(format!("the view {view} cannot be read: {reason}")))?;

@@ -3,7 +3,7 @@
 //! The rule: a restored database says so from its first moment on. What was promised since the backup is not in it, and whoever
 //! keeps promises has to know.
 
-use crate::{commit_statement::CommitStatement, database::Database, error::StorageError, scope::Scope};
+use crate::{database::Database, error::StorageError};
 use plugin_api::sql;
 
 /// A restore makes the table, too: the backup may be older than this migration.
@@ -23,5 +23,5 @@ pub async fn last_restore_ms(database: &Database) -> Result<Option<i64>, Storage
 /// Records a restore that another program has made.
 pub async fn record_restore(database: &Database, restored_ms: i64) -> Result<(), StorageError> {
     let insert = sql("INSERT INTO host_restores (restored_ms) VALUES ($1)").bind(restored_ms);
-    database.begin(Scope::Host).commit(vec![CommitStatement::new(insert.into())]).await.map(drop)
+    database.execute(insert).await.map(drop)
 }

@@ -3,8 +3,7 @@
 //! The rule: a plugin reads and writes the tables whose names begin with its own, and reads published views; nothing
 //! else.
 
-use crate::error::StorageError;
-use gateway_telemetry::{DatabaseUsage, HistogramTimer, request_id};
+use gateway_telemetry::{DatabaseUsage, HistogramTimer};
 use std::{collections::BTreeSet, sync::Arc};
 
 /// Names of the views that a plugin may read.
@@ -19,7 +18,7 @@ pub enum Isolation {
     /// One after the other, by a lock of the plugin that is held until the commit: for transactions that cannot run again.
     #[default]
     PluginLock,
-    /// At the same time. One that collides with another ends with [`StorageError::Conflict`] and may run again.
+    /// At the same time. One that collides with another ends with [`crate::StorageError::Conflict`] and may run again.
     Serializable,
 }
 
@@ -76,13 +75,6 @@ impl Scope {
 
     pub(crate) fn time_write(&self) -> Option<HistogramTimer<'_>> {
         self.usage().map(|usage| usage.write.start_timer())
-    }
-
-    /// Logs whose statement was too slow, or waited too long; the plugin may do with the error what it likes.
-    pub(crate) fn log_slowness(&self, error: &StorageError) {
-        if matches!(error, StorageError::Timeout(_) | StorageError::Busy(_)) {
-            tracing::warn!(plugin = self.plugin_name(), request_id = request_id().as_deref(), "{error}");
-        }
     }
 
     fn usage(&self) -> Option<&DatabaseUsage> {

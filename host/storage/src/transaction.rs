@@ -8,6 +8,7 @@ use crate::{
     error::StorageError,
     postgres::PostgresTransaction,
     scope::Scope,
+    slow_statement,
     sqlite::SqliteTransaction,
 };
 use parking_lot::Mutex;
@@ -300,7 +301,7 @@ impl Transaction {
         if let StorageError::Conflict(_) = error {
             self.has_conflict.store(true, Relaxed);
         }
-        self.scope.log_slowness(error);
+        slow_statement::log_wait(self.scope.plugin_name(), error);
     }
 
     /// Rolls back; returns when that is done.
@@ -327,7 +328,7 @@ impl Transaction {
         let checker = &self.database.checker;
         let checked = checker.check(scope, statement, AccessMode::ReadWrite);
         let checked = checked.inspect_err(|_| self.end("a statement failed"))?;
-        if matches!(scope, Scope::Plugin { .. }) && checked.info.kind.may_write() {
+        if matches!(scope, Scope::Plugin { .. }) && !checked.info.kind.reads_only() {
             self.has_written.store(true, Relaxed);
         }
         Ok(checked)

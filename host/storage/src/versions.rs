@@ -88,8 +88,8 @@ pub fn count_few_statement() -> Statement {
     sql(COUNT_FEW).bind(FOLD_ROWS_MIN).into()
 }
 
-pub fn fold_statement() -> CommitStatement {
-    CommitStatement::new(sql(FOLD).bind(FOLD_ROWS_MAX).into())
+pub fn fold_statement() -> Statement {
+    sql(FOLD).bind(FOLD_ROWS_MAX).into()
 }
 
 /// Notes, at the end of a transaction, that it changes data of this owner.

@@ -29,7 +29,7 @@ pub const RECORDED: [(&str, &str, &str); 30] = [
     ("gateway_http_heads_refused_total", "counter", "Requests refused before any plugin saw them, by code"),
     ("gateway_job_duration_seconds", "histogram", "Time of a run of a job"),
     ("gateway_job_runs_total", "counter", "Runs of jobs by their result"),
-    ("gateway_plugin_faults_total", "counter", "Panics, errors, timeouts and held threads of a plugin"),
+    ("gateway_plugin_faults_total", "counter", "Panics, errors, timeouts and held threads of a plugin, by operation"),
     (
         "gateway_plugin_operations_paused",
         "gauge",

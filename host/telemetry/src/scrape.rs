@@ -5,7 +5,7 @@ use crate::{
     exposition::{Exposition, label_text},
     process,
     recorder::MetricsRecorder,
-    usage::{FAULT_KINDS, OperationUsage, PluginUsage, STATUS_CLASSES, Usage},
+    usage::{OperationUsage, PluginUsage, STATUS_CLASSES, Usage},
 };
 use std::{
     collections::BTreeMap,
@@ -64,11 +64,6 @@ fn write_requests(out: &mut Exposition, plugins: &Plugins) {
     out.family(name, "counter", Some("Requests by the class of their answer"));
     each_operation(plugins, |labels, operation| {
         write_counts(out, name, labels, ("status", &STATUS_CLASSES), &operation.responses);
-    });
-    let name = "gateway_request_faults_total";
-    out.family(name, "counter", Some("What the handler did wrong"));
-    each_operation(plugins, |labels, operation| {
-        write_counts(out, name, labels, ("kind", &FAULT_KINDS), &operation.faults);
     });
     let name = "gateway_request_duration_seconds";
     out.family(name, "histogram", Some("Time until the head of the answer"));

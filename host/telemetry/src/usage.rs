@@ -1,4 +1,4 @@
-//! The usage of each plugin: requests by operation, their latency and faults, time in the database.
+//! The usage of each plugin: requests by operation, their latency, time in the database.
 //!
 //! The rule: a route holds its counters from the time it is mounted. A request looks up nothing and formats nothing, and
 //! the number of series is bounded by the number of plugins and operations.
@@ -10,7 +10,6 @@ use crate::{
 };
 use http::StatusCode;
 use parking_lot::Mutex;
-use plugin_api::abi::FaultKind;
 use std::{
     collections::{BTreeMap, HashSet},
     hash::{DefaultHasher, Hash as _, Hasher as _},
@@ -25,8 +24,6 @@ use std::{
 pub const STATUS_CLASSES: [&str; 5] = ["2xx", "3xx", "4xx", "5xx", "gone"];
 const SERVER_ERROR: usize = 3;
 const CLIENT_GONE: usize = 4;
-/// What a handler can do wrong: values of the label `kind`.
-pub const FAULT_KINDS: [&str; 3] = ["error", "panic", "timeout"];
 
 /// Of a plugin's own counters: a label with an id as its value would make a series for every id.
 const SERIES_MAX: usize = 500;
@@ -49,7 +46,6 @@ pub struct PluginUsage {
 #[derive(Debug, Default)]
 pub struct OperationUsage {
     pub responses: [AtomicU64; STATUS_CLASSES.len()],
-    pub faults: [AtomicU64; FAULT_KINDS.len()],
     pub latency: Histogram,
 }
 
@@ -129,24 +125,6 @@ impl OperationUsage {
     /// Measures one request from here until the guard is dropped.
     pub fn start_request(self: &Arc<Self>) -> UsageGuard {
         UsageGuard { usage: self.clone(), started: Instant::now(), status_class: CLIENT_GONE }
-    }
-
-    pub fn record_fault(&self, kind: FaultKind) {
-        let index = match kind {
-            FaultKind::Error | FaultKind::Config | FaultKind::Source => 0,
-            FaultKind::Panic => 1,
-        };
-        self.count_fault(index);
-    }
-
-    pub fn record_timeout(&self) {
-        self.count_fault(2);
-    }
-
-    fn count_fault(&self, index: usize) {
-        if let Some(count) = self.faults.get(index) {
-            count.fetch_add(1, Relaxed);
-        }
     }
 }
 

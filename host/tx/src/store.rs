@@ -12,7 +12,6 @@ use gateway_chain::Chain;
 use gateway_chain::Receipt;
 use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError};
 use plugin_api::{Sql, abi::Statement, manifest::TxState, sql};
-use serde::de::DeserializeOwned;
 
 /// How long a lease is valid after it was claimed or renewed.
 pub const LEASE_MS: i64 = 20_000;
@@ -31,17 +30,13 @@ impl Store {
         self.database.dialect()
     }
 
-    async fn read<T: DeserializeOwned>(&self, statement: Sql) -> Result<Vec<T>, StorageError> {
-        self.database.fetch_all(statement).await
-    }
-
     /// The account's intents that are signed, and neither final nor failed, in the order of nonces.
     pub async fn signed(&self, chain_id: u64, sender: Address) -> Result<Vec<IntentRow>, StorageError> {
         let text = format!(
             "SELECT {INTENT_COLUMNS} FROM host_tx_intents WHERE chain_id = $1 AND sender = $2 \
              AND state NOT IN ('final', 'failed') ORDER BY nonce"
         );
-        self.read(sql(text).bind(to_i64(chain_id)).bind(sender.to_string())).await
+        self.database.fetch_all(sql(text).bind(to_i64(chain_id)).bind(sender.to_string())).await
     }
 
     /// Intents that are neither final nor failed, oldest first.
@@ -49,13 +44,13 @@ impl Store {
         let text = format!(
             "SELECT {INTENT_COLUMNS} FROM host_tx_intents WHERE state NOT IN ('final', 'failed') ORDER BY id LIMIT $1"
         );
-        self.read(sql(text).bind(i64::from(limit))).await
+        self.database.fetch_all(sql(text).bind(i64::from(limit))).await
     }
 
     /// Intents in any state, newest first.
     pub async fn newest(&self, limit: u32) -> Result<Vec<IntentRow>, StorageError> {
         let text = format!("SELECT {INTENT_COLUMNS} FROM host_tx_intents ORDER BY id DESC LIMIT $1");
-        self.read(sql(text).bind(i64::from(limit))).await
+        self.database.fetch_all(sql(text).bind(i64::from(limit))).await
     }
 
     /// Queued intents of these roles, oldest first.
@@ -65,14 +60,14 @@ impl Store {
              ORDER BY id LIMIT $2",
             quoted(roles)
         );
-        self.read(sql(text).bind(to_i64(chain_id)).bind(i64::try_from(limit).unwrap_or(i64::MAX))).await
+        self.database.fetch_all(sql(text).bind(to_i64(chain_id)).bind(i64::try_from(limit).unwrap_or(i64::MAX))).await
     }
 
     /// Accounts with signed intents that are neither final nor failed.
     pub async fn senders(&self, chain_id: u64) -> Result<Vec<Address>, StorageError> {
         let text = "SELECT DISTINCT sender FROM host_tx_intents WHERE chain_id = $1 AND sender IS NOT NULL \
              AND state NOT IN ('final', 'failed')";
-        self.read(sql(text).bind(to_i64(chain_id))).await
+        self.database.fetch_all(sql(text).bind(to_i64(chain_id))).await
     }
 
     /// How many intents of these roles are queued, and since when (Unix milliseconds).
@@ -82,7 +77,7 @@ impl Store {
              AND role IN ({})",
             quoted(roles)
         );
-        Ok(self.read(sql(text).bind(to_i64(chain_id))).await?.pop().unwrap_or_default())
+        Ok(self.database.fetch_all(sql(text).bind(to_i64(chain_id))).await?.pop().unwrap_or_default())
     }
 
     /// The signed transactions of these intents, oldest first.
@@ -95,7 +90,7 @@ impl Store {
             "SELECT {ATTEMPT_COLUMNS} FROM host_tx_attempts WHERE intent IN ({}) ORDER BY nonce, signed_ms, hash",
             ids.join(", ")
         );
-        self.read(sql(text)).await
+        self.database.fetch_all(sql(text)).await
     }
 
     /// The newest transaction of each nonce among those that the account signed since then.
@@ -110,18 +105,18 @@ impl Store {
              AND NOT EXISTS (SELECT 1 FROM host_tx_attempts b WHERE b.intent = a.intent AND b.nonce = a.nonce \
              AND b.signed_ms > a.signed_ms)"
         );
-        self.read(sql(text).bind(to_i64(chain_id)).bind(sender.to_string()).bind(since_ms)).await
+        self.database.fetch_all(sql(text).bind(to_i64(chain_id)).bind(sender.to_string()).bind(since_ms)).await
     }
 
     pub async fn intent(&self, plugin: &str, id: i64) -> Result<Option<IntentRow>, StorageError> {
         let text = format!("SELECT {INTENT_COLUMNS} FROM host_tx_intents WHERE plugin = $1 AND id = $2");
-        Ok(self.read(sql(text).bind(plugin).bind(id)).await?.pop())
+        Ok(self.database.fetch_all(sql(text).bind(plugin).bind(id)).await?.pop())
     }
 
     pub async fn intent_by_key(&self, plugin: &str, role: &str, name: &str) -> Result<Option<IntentRow>, StorageError> {
         let text =
             format!("SELECT {INTENT_COLUMNS} FROM host_tx_intents WHERE plugin = $1 AND role = $2 AND name = $3");
-        Ok(self.read(sql(text).bind(plugin).bind(role).bind(name)).await?.pop())
+        Ok(self.database.fetch_all(sql(text).bind(plugin).bind(role).bind(name)).await?.pop())
     }
 
     /// The intent that this transaction was signed for, whichever plugin recorded it.
@@ -130,7 +125,7 @@ impl Store {
             "SELECT {INTENT_COLUMNS} FROM host_tx_intents \
              WHERE id = (SELECT intent FROM host_tx_attempts WHERE hash = $1)"
         );
-        Ok(self.read(sql(text).bind(hash.to_string())).await?.pop())
+        Ok(self.database.fetch_all(sql(text).bind(hash.to_string())).await?.pop())
     }
 
     /// Records the gateway's own intent that fills a nonce gap; None when it already has a nonce.
@@ -204,7 +199,7 @@ impl Store {
         let text = "SELECT blocked_reason FROM host_tx_lanes WHERE chain_id = $1 AND sender = $2 AND holder IS NOT NULL \
              AND lease_until_ms >= $3";
         let statement = sql(text).bind(to_i64(chain_id)).bind(sender.to_string()).bind(now_ms);
-        let rows: Vec<(Option<String>,)> = self.read(statement).await?;
+        let rows: Vec<(Option<String>,)> = self.database.fetch_all(statement).await?;
         Ok(rows.into_iter().next().map(|(reason,)| reason))
     }
 

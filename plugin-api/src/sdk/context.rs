@@ -104,7 +104,8 @@ impl HostHandle {
     }
 
     /// Runs a task in the background; it is aborted when the plugin stops. When too many tasks fail, those that come after them
-    /// are dropped without a run for a while: work that must be done belongs into a job.
+    /// are dropped without a run for a while: work that must be done belongs into a job. A task that a job spawns is a part of its
+    /// run: it writes while the run has its lease, and fails with [`HostErrorCode::Closed`](crate::HostErrorCode::Closed) later.
     pub fn spawn(
         &self,
         name: &'static str,

@@ -111,7 +111,7 @@ pub use sign::Signer;
 pub use skill::Skill;
 pub use stream::{StreamBody, Topic};
 pub use stream_position::{LastEventId, StreamPosition};
-pub use transaction::{Transaction, Tx};
+pub use transaction::{Transaction, Tx, WRITE_ATTEMPTS_MAX};
 pub use tx::{IntentEnd, TransactionRequest};
 pub use viewer::Viewer;
 pub use wallets::Wallets;

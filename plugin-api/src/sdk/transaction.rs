@@ -225,11 +225,13 @@ impl Query for Transaction {
     }
 }
 
-/// After this many conflicts the write fails with the last one: [`HostErrorCode::Conflict`].
+/// After this many conflicts the write fails with the last one: [`HostErrorCode::Conflict`]. The gateway has the same limit for what
+/// it runs again itself.
 ///
 /// From the third attempt on it runs alone in its process, so only writes of other replicas can be in its way: of two replicas
-/// that want one row each loses every second time, of three two times of three.
-const ATTEMPTS_MAX: u32 = 16;
+/// that want one row each loses every second time, of three two times of three. So the gateway lets each further attempt wait for
+/// a random moment, when it asks for its first statement or its commit.
+pub const WRITE_ATTEMPTS_MAX: u32 = 16;
 
 /// Runs a write until the database does not refuse it because of another write at the same time, and commits it.
 pub(crate) async fn write<T, E: From<HostError>>(
@@ -245,7 +247,7 @@ pub(crate) async fn write<T, E: From<HostError>>(
             Err(error) => Err(error),
         };
         // What the closure read or decided in an attempt with a conflict does not count, whatever it returned.
-        if written.is_ok() || attempt == ATTEMPTS_MAX || !tx.inner.has_conflict.load(Relaxed) {
+        if written.is_ok() || attempt == WRITE_ATTEMPTS_MAX || !tx.inner.has_conflict.load(Relaxed) {
             return written;
         }
         attempt += 1;
@@ -400,6 +402,6 @@ mod tests {
     fn attempts_are_bounded() {
         let database = Arc::new(Database { statement_conflicts: u32::MAX, ..Default::default() });
         assert!(ready(write(0, || database.begin(), note)).unwrap_err().is(HostErrorCode::Conflict));
-        assert_eq!(database.attempts().len(), ATTEMPTS_MAX as usize);
+        assert_eq!(database.attempts().len(), WRITE_ATTEMPTS_MAX as usize);
     }
 }

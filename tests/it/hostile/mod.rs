@@ -2,6 +2,7 @@
 //! happened and where, and the good one's requests all succeed.
 
 mod clashes;
+mod contained_calls;
 mod contributions;
 mod data;
 mod deaths;

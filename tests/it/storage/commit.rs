@@ -1,6 +1,7 @@
 //! Acknowledged means durable, once.
 
 use super::*;
+use gateway_storage::decode_rows;
 use rstest::rstest;
 use std::{
     collections::BTreeSet,
@@ -39,6 +40,22 @@ async fn what_64_writers_were_told_is_there_after_reopening(
     db.reopen().await;
     let expected: Vec<i64> = (0..WRITERS * EACH).collect();
     assert_eq!(db.note_ids().await, expected);
+}
+
+#[rstest]
+#[tokio::test]
+async fn one_statement_of_the_gateway_is_durable_when_it_has_returned(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let mut db = TestDatabase::with_notes(engine).await;
+    let insert = statement("INSERT INTO forum_notes (id, body) VALUES (1, 'a'), (2, 'b') RETURNING id", []);
+    let inserted = db.database.execute(insert).await.unwrap();
+    assert_eq!((inserted.changes, decode_rows::<i64>(&inserted.rows).unwrap()), (2, vec![1, 2]));
+    let again = statement("INSERT INTO forum_notes (id, body) VALUES (3, 'c'), (1, 'd')", []);
+    let error = db.database.execute(again).await.unwrap_err();
+    assert!(matches!(error, StorageError::Constraint(_)), "{error:?}");
+    db.reopen().await;
+    assert_eq!(db.note_ids().await, [1, 2]);
 }
 
 /// Read, decide, write: of concurrent additions none is lost.

@@ -37,6 +37,16 @@ async fn deliver_orders(cx: PluginContext<Keeper>) -> Result<(), DeliveryError> 
     if let Some(name) = orders.iter().find(|name| *name == "nowhere").cloned() {
         return Err(DeliveryError::Undeliverable { name, source: AddressError });
     }
+    if orders.iter().any(|name| name == "by courier") {
+        let courier = cx.clone();
+        cx.spawn("courier", async move {
+            courier.sleep(JOURNEY).await;
+            courier.write(async |tx| tx.execute(sql("DELETE FROM keeper_orders")).await.map(drop)).await
+        });
+        // The run goes on while the courier writes.
+        cx.sleep(3 * JOURNEY).await;
+        return Ok(());
+    }
     if orders.iter().any(|name| name == "far away") {
         cx.sleep(JOURNEY).await;
     }

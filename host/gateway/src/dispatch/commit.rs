@@ -44,10 +44,10 @@ pub async fn end_transaction(
     }
     let is_good = status.is_some_and(|status| status.as_u16() < 400);
     // The guard of a signed write is consumed even if the handler wrote nothing.
-    let begun = own.begun().cloned().or_else(|| own.guard().filter(|_| is_good).map(|_| own.guard_transaction()));
+    let begun = own.begun().cloned().or_else(|| is_good.then(|| own.guard_transaction()).flatten());
     match begun {
         Some(transaction) if is_good => {
-            Box::pin(transaction.finish(own.guard())).await.map_err(|error| commit_error(config, call.plugin, error))?
+            Box::pin(transaction.finish()).await.map_err(|error| commit_error(config, call.plugin, error))?
         }
         Some(transaction) => Box::pin(transaction.roll_back()).await,
         None => {}
@@ -86,7 +86,7 @@ pub fn storage_error_response(plugin: &ActivePlugin, error: &StorageError) -> Er
     match error {
         // The storage logs them.
         StorageError::Busy(_) => ErrorResponse::database_busy(&error.to_string()),
-        StorageError::Timeout(_) => ErrorResponse::database_slow(&error.to_string()),
+        StorageError::Timeout(_) | StorageError::SlowStatement(_) => ErrorResponse::database_slow(&error.to_string()),
         StorageError::Conflict(_) => {
             let request_id = request_id();
             let request_id = request_id.as_deref();

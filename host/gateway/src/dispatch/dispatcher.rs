@@ -20,7 +20,6 @@ use crate::{
     pages::{self, Pages},
     routes::{RateLimitExceeded, RemainingQuota, Route, RouteLookup, RouteTable, Target},
 };
-use abi_stable::std_types::RResult;
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -29,7 +28,7 @@ use gateway_http::{
     ClientIp, ConnectionInfo, RequestId, Tarpit,
     body::{Body, RequestBody},
 };
-use gateway_plugins::{ActivePlugin, ExtensionPoints, RequestCharge, TransactionContext, polls::GateClosed};
+use gateway_plugins::{ActivePlugin, ContainedCall, ExtensionPoints, RequestCharge, TransactionContext, polls::within};
 use gateway_storage::read_tracking;
 use gateway_telemetry::{Work, with_work};
 use http::{Method, Request, Response, StatusCode, header, request::Parts, uri::PathAndQuery};
@@ -40,12 +39,9 @@ use plugin_api::{
     sql,
 };
 use std::{
-    future::poll_fn,
     net::{IpAddr, Ipv4Addr},
     num::NonZero,
-    pin::pin,
     sync::Arc,
-    task::Poll,
     thread,
     time::Duration,
 };
@@ -326,16 +322,16 @@ impl Dispatcher {
         call: Call<'_>,
         request: AuthenticatedRequest,
     ) -> Result<Response<Body>, ErrorResponse> {
-        let (handle, operation) = (&call.plugin.handle, call.operation);
-        let admitted = handle.admit(operation);
-        let probe = admitted.map_err(|paused| ErrorResponse::paused(&paused, handle.now_ms()))?;
-        let answer = self.call_admitted(call, request).await;
-        handle.end_probe(operation, probe);
+        let admitted = call.plugin.admit_call(call.operation);
+        let admitted = admitted.map_err(|error| ErrorResponse::of_call(call.plugin, &error))?;
+        let answer = self.call_admitted(&admitted, call, request).await;
+        admitted.end();
         answer
     }
 
     async fn call_admitted(
         &self,
+        admitted: &ContainedCall<'_>,
         call: Call<'_>,
         request: AuthenticatedRequest,
     ) -> Result<Response<Body>, ErrorResponse> {
@@ -353,12 +349,8 @@ impl Dispatcher {
             paid,
         };
         let request = abi::Request { route: call.index, head: head.into_head_box(), body: FfiBytes::from_owner(body) };
-        let answered = self.answer(&call, request, &own, body_parts.as_deref());
-        let operation = call.route.spec.operation.as_str();
-        let timeout = call.route.timeout;
-        let answer = within(timeout, answered).await.unwrap_or_else(|| {
-            call.plugin.handle.timed_out(operation, timeout);
-            call.route.usage.record_timeout();
+        let answered = self.answer(admitted, &call, request, &own, body_parts.as_deref());
+        let answer = admitted.limited(call.route.timeout, answered).await.unwrap_or_else(|_timed_out| {
             let may_have_written = own.write().is_some_and(|write| write.has_commit_begun());
             Err(if may_have_written { ErrorResponse::timed_out_in_commit() } else { ErrorResponse::timed_out() })
         });
@@ -385,38 +377,20 @@ impl Dispatcher {
     /// unless the handler's own write is committed already.
     async fn answer(
         &self,
+        admitted: &ContainedCall<'_>,
         call: &Call<'_>,
         request: abi::Request,
         own: &RequestTransaction,
         body_parts: Option<&BodyParts>,
     ) -> Result<PluginResponse, ErrorResponse> {
-        let object = &call.plugin.object;
-        match call.plugin.call(call.operation.number, || object.call(request)).await {
-            Err(GateClosed) => Err(ErrorResponse::not_serving(call.plugin)),
-            Ok(RResult::ROk(answer)) => response::into_response(&self.streams, call, answer).await,
-            // A refused commit or charge, or a body that breaks off, is not the plugin's fault, and the gateway answers it.
-            Ok(RResult::RErr(_))
-                if commit::failure(own).is_some()
-                    || own.is_charge_refused()
-                    || body_parts.is_some_and(BodyParts::has_failed) =>
-            {
-                Err(ErrorResponse::internal())
-            }
-            Ok(RResult::RErr(fault)) => {
-                call.plugin.handle.fault(&call.route.spec.operation, &fault);
-                call.route.usage.record_fault(fault.kind);
-                Err(ErrorResponse::internal())
-            }
+        // A refused commit or charge, or a body that breaks off, is not the plugin's fault, and the gateway answers it.
+        let is_excused = || {
+            commit::failure(own).is_some() || own.is_charge_refused() || body_parts.is_some_and(BodyParts::has_failed)
+        };
+        match admitted.call(|| call.plugin.object.call(request), is_excused).await {
+            Ok(answer) => response::into_response(&self.streams, call, answer).await,
+            Err(error) => Err(ErrorResponse::of_call(call.plugin, &error)),
         }
-    }
-}
-
-/// The output of `work`, or `None` when it exceeds the limit. Work that is ready at once needs no timer.
-pub async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
-    let mut work = pin!(work);
-    match poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await {
-        Poll::Ready(outcome) => Some(outcome),
-        Poll::Pending => tokio::time::timeout(limit, work).await.ok(),
     }
 }
 

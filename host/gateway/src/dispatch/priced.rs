@@ -8,16 +8,15 @@
 
 use super::{
     call::Call,
-    dispatcher::{AuthenticatedRequest, Dispatcher, within, work_of},
+    dispatcher::{AuthenticatedRequest, Dispatcher, work_of},
     payments::{PricedResource, add_receipt, disabled, forbid_storing, header_text, sent_payment},
     request_head::{PaidRequest, RequestHead, RequestTransaction},
     response,
 };
 use crate::{error_response::ErrorResponse, routes::Route};
-use abi_stable::std_types::RResult;
 use futures_util::FutureExt as _;
 use gateway_http::body::Body;
-use gateway_plugins::{ActivePlugin, ChargeOutcome, RequestCharge, polls::GateClosed};
+use gateway_plugins::{ActivePlugin, CallError, ChargeOutcome, RequestCharge};
 use http::{HeaderValue, Response, StatusCode};
 use plugin_api::{
     abi::{self, FfiBytes},
@@ -122,39 +121,29 @@ impl Dispatcher {
         };
         let body = FfiBytes::from_owner(request.caller.body.clone());
         let priced = abi::Request { route: call.index, head: head.into_head_box(), body };
-        let (handle, operation) = (&call.plugin.handle, call.operation);
-        let admitted = handle.admit(operation);
-        let probe = admitted.map_err(|paused| ErrorResponse::paused(&paused, handle.now_ms()))?;
-        let called = call.plugin.call(operation.number, || call.plugin.object.price(priced));
-        let Some(outcome) = within(call.route.timeout, called).await else {
-            handle.timed_out(&call.route.spec.operation, call.route.timeout);
-            return Err(ErrorResponse::timed_out());
+        let refused = |error: CallError| match error {
+            CallError::Fault(_) => unknown_price(),
+            other => ErrorResponse::of_call(call.plugin, &other),
         };
-        let answer = match outcome {
-            Err(GateClosed) => return Err(ErrorResponse::not_serving(call.plugin)),
-            Ok(RResult::RErr(fault)) => {
-                handle.fault(&call.route.spec.operation, &fault);
-                return Err(unknown_price());
-            }
-            Ok(RResult::ROk(answer)) => answer,
-        };
-        handle.end_probe(operation, probe);
-        if answer.status != StatusCode::OK.as_u16() {
+        let admitted = call.plugin.admit_call(call.operation).map_err(refused)?;
+        let ask = || call.plugin.object.price(priced);
+        let answer = admitted.run(call.route.timeout, ask, || false).await.map_err(refused)?;
+        let quote = if answer.status == StatusCode::OK.as_u16() {
+            let price = match &answer.body {
+                abi::Body::Full(json) => serde_json::from_slice(json).map_err(|error| error.to_string()),
+                _ => Err("it is no JSON".to_owned()),
+            };
+            price.map(Quote::Price).map_err(|reason: String| format!("its price cannot be read: {reason}"))
+        } else {
             let response = response::into_response(&self.streams, call, answer).await?.response;
-            if response.status().as_u16() < 400 {
-                response::report(call, &format!("a price with status {}", response.status()));
-                return Err(unknown_price());
+            match response.status().as_u16() {
+                ..400 => Err(format!("a price with status {}", response.status())),
+                _ => Ok(Quote::Response(response)),
             }
-            return Ok(Quote::Response(response));
-        }
-        let price = match &answer.body {
-            abi::Body::Full(json) => serde_json::from_slice(json).map_err(|error| error.to_string()),
-            _ => Err("it is no JSON".to_owned()),
         };
-        price.map(Quote::Price).map_err(|reason: String| {
-            response::report(call, &format!("its price cannot be read: {reason}"));
-            unknown_price()
-        })
+        let quote = admitted.check(quote).map_err(|_counted| unknown_price())?;
+        admitted.end();
+        Ok(quote)
     }
 }
 

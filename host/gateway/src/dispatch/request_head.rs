@@ -122,10 +122,6 @@ impl RequestTransaction {
         self.charge.as_ref().is_some_and(|charge| charge.is_refused())
     }
 
-    pub fn guard(&self) -> Option<&WriteGuard> {
-        self.guard.as_deref()
-    }
-
     pub fn write(&self) -> Option<Arc<PluginTransaction>> {
         self.write.lock().clone()
     }
@@ -155,8 +151,9 @@ impl RequestTransaction {
     }
 
     /// A transaction for the guard alone: in the gateway's own tables, where no write of the plugin can be in the way.
-    pub fn guard_transaction(&self) -> Arc<PluginTransaction> {
-        PluginTransaction::new(&self.context, Scope::Host, TransactionOwner::Request)
+    pub fn guard_transaction(&self) -> Option<Arc<PluginTransaction>> {
+        self.guard.as_ref()?;
+        Some(PluginTransaction::new(&self.context, Scope::Host, TransactionOwner::Request(self.guard.clone())))
     }
 
     pub fn begun(&self) -> Option<&Arc<PluginTransaction>> {
@@ -172,7 +169,7 @@ impl RequestTransaction {
     }
 
     fn begin(&self) -> &Arc<PluginTransaction> {
-        self.begun.get_or_init(|| self.transaction(TransactionOwner::Request))
+        self.begun.get_or_init(|| self.transaction(TransactionOwner::Request(self.guard.clone())))
     }
 
     fn transaction(&self, owner: TransactionOwner) -> Arc<PluginTransaction> {

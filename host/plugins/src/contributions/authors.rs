@@ -1,15 +1,12 @@
 //! The authors of responses, each as the JSON that stands for it. They are cached by address, so that pages with other authors
 //! share what they have in common.
-//!
-//! The rule is that of cached responses: a record is used again only while all that it was made from is unchanged, and the
-//! same plugins serve.
 
-use super::collect::collect;
-use crate::ActiveSet;
-use gateway_storage::{
-    Revision, Revisions,
-    read_tracking::{self, ReadDependencies},
+use super::{
+    cache_source::{CacheSource, track},
+    collect::collect,
 };
+use crate::ActiveSet;
+use gateway_storage::{Revisions, read_tracking};
 use parking_lot::RwLock;
 use plugin_api::{
     Address,
@@ -17,7 +14,7 @@ use plugin_api::{
 };
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
-    sync::{Arc, Weak},
+    sync::Arc,
 };
 
 type Records = HashMap<Address, Arc<str>>;
@@ -33,21 +30,8 @@ pub struct AuthorRecords {
 #[derive(Default)]
 struct CachedRecords {
     /// What all records were made from.
-    source: Option<Source>,
+    source: Option<CacheSource>,
     records: Records,
-}
-
-struct Source {
-    plugins: Weak<ActiveSet>,
-    dependencies: ReadDependencies,
-    since: Revision,
-}
-
-impl Source {
-    fn is_current(&self, plugins: &Arc<ActiveSet>) -> bool {
-        // The weak reference keeps the address from being used again.
-        std::ptr::eq(self.plugins.as_ptr(), Arc::as_ptr(plugins)) && self.dependencies.are_unchanged_since(self.since)
-    }
 }
 
 impl AuthorRecords {
@@ -90,7 +74,7 @@ impl AuthorRecords {
         let cached = self.cache.read();
         let source = cached.source.as_ref().filter(|source| source.is_current(plugins))?;
         // A response with these records depends on the same data.
-        read_tracking::record(|_| source.dependencies.clone());
+        source.record();
         Some(addresses.iter().map(|address| cached.records.get(address).cloned()).collect())
     }
 
@@ -101,30 +85,25 @@ impl AuthorRecords {
         addresses: &BTreeSet<Address>,
     ) -> Records {
         let Some(revisions) = revisions else { return self.collect(plugins, addresses).await };
-        let collected = self.collect(plugins, addresses);
-        let (records, dependencies) = read_tracking::track(revisions, ReadDependencies::default(), collected).await;
-        match dependencies {
-            Some((dependencies, since)) => {
-                read_tracking::record(|_| dependencies.clone());
-                self.insert(plugins, dependencies, since, &records);
-            }
-            None => read_tracking::mark_uncacheable(),
+        let (records, source) = track(plugins, revisions, self.collect(plugins, addresses)).await;
+        if let Some(source) = source {
+            self.insert(plugins, source, &records);
         }
         records
     }
 
-    fn insert(&self, plugins: &Arc<ActiveSet>, dependencies: ReadDependencies, since: Revision, records: &Records) {
+    fn insert(&self, plugins: &Arc<ActiveSet>, source: CacheSource, records: &Records) {
         let mut cached = self.cache.write();
-        if !dependencies.are_unchanged_since(since) {
+        if !source.is_unchanged() {
             return;
         }
         let has_room = cached.records.len() + records.len() <= RECORDS_MAX;
-        match cached.source.as_mut().filter(|source| has_room && source.is_current(plugins)) {
+        match cached.source.as_mut().filter(|cached| has_room && cached.is_current(plugins)) {
             // Unchanged since they were made: as current as the records that are cached already.
-            Some(source) => source.dependencies.add(&dependencies),
+            Some(cached) => cached.add(&source),
             None => {
                 cached.records.clear();
-                cached.source = Some(Source { plugins: Arc::downgrade(plugins), dependencies, since });
+                cached.source = Some(source);
             }
         }
         cached.records.extend(records.iter().map(|(address, record)| (*address, record.clone())));

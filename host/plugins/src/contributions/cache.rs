@@ -1,18 +1,15 @@
 //! Collected contributions in memory, each until the data it was made from changes: every list of records collects the
 //! names of the same authors.
-//!
-//! The rule is that of cached responses: a contribution is used again only while all that it depends on is unchanged, and
-//! the same plugins serve.
 
-use super::collect::collect;
+use super::{
+    cache_source::{CacheSource, track},
+    collect::collect,
+};
 use crate::{ActiveSet, Doorkeeper};
 use bytes::Bytes;
-use gateway_storage::{
-    Revision, Revisions,
-    read_tracking::{self, ReadDependencies},
-};
+use gateway_storage::{Revisions, read_tracking};
 use plugin_api::abi::FfiBytes;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 /// Contributions get one part in this many of the memory for cached responses, in addition to it.
 const SHARE: u64 = 8;
@@ -27,9 +24,7 @@ pub struct ContributionCache {
 }
 
 struct CacheEntry {
-    plugins: Weak<ActiveSet>,
-    dependencies: ReadDependencies,
-    since: Revision,
+    source: CacheSource,
     contributions: Bytes,
 }
 
@@ -62,34 +57,23 @@ impl ContributionCache {
         let Some(revisions) = revisions else { return collect_json(plugins, point, &input).await.map(Vec::into) };
         let key = [point.as_bytes(), &input].join(&0);
         if let Some(entry) = self.get(&key, plugins) {
-            read_tracking::record(|_| entry.dependencies.clone());
+            entry.source.record();
             return Ok(FfiBytes::from_owner(entry.contributions.clone()));
         }
         if !self.doorkeeper.has_seen(&key) {
             return collect_json(plugins, point, &input).await.map(Vec::into);
         }
-        let collected = collect_json(plugins, point, &input);
-        let (contributions, dependencies) =
-            read_tracking::track(revisions, ReadDependencies::default(), collected).await;
+        let (contributions, source) = track(plugins, revisions, collect_json(plugins, point, &input)).await;
         let contributions = Bytes::from(contributions?);
-        // A response that uses the contributions depends on the same data.
-        match dependencies {
-            Some((dependencies, since)) => {
-                read_tracking::record(|_| dependencies.clone());
-                let plugins = Arc::downgrade(plugins);
-                let entry = CacheEntry { plugins, dependencies, since, contributions: contributions.clone() };
-                self.entries.insert(key.into(), Arc::new(entry));
-            }
-            None => read_tracking::mark_uncacheable(),
+        if let Some(source) = source {
+            let entry = CacheEntry { source, contributions: contributions.clone() };
+            self.entries.insert(key.into(), Arc::new(entry));
         }
         Ok(FfiBytes::from_owner(contributions))
     }
 
     fn get(&self, key: &[u8], plugins: &Arc<ActiveSet>) -> Option<Arc<CacheEntry>> {
-        let entry = self.entries.get(key)?;
-        // The weak reference keeps the address from being used again.
-        let is_current = std::ptr::eq(entry.plugins.as_ptr(), Arc::as_ptr(plugins));
-        (is_current && entry.dependencies.are_unchanged_since(entry.since)).then_some(entry)
+        self.entries.get(key).filter(|entry| entry.source.is_current(plugins))
     }
 }
 

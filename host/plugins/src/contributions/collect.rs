@@ -5,9 +5,8 @@ use crate::{
     bounds::{CONTRIBUTION_BYTES_MAX, excess},
     call_depth::CallDepth,
     dependencies_of,
-    polls::GateClosed,
+    handle::invalid_contribution,
 };
-use abi_stable::std_types::RResult;
 use bytes::Bytes;
 use gateway_storage::read_tracking;
 use plugin_api::{
@@ -129,41 +128,22 @@ async fn contribution(
 }
 
 async fn call(plugin: &Arc<ActivePlugin>, point: &str, index: u32, input: FfiBytes) -> Option<Contribution> {
-    let _in_flight = plugin.acquire()?;
-    let operation = plugin.operations.contribution(index)?;
-    let probe = plugin.handle.admit(operation).ok()?;
-    let call = plugin.call(operation.number, || plugin.object.contribute(index, input));
-    match tokio::time::timeout(CONTRIBUTION_TIMEOUT, call).await {
-        Ok(Ok(RResult::ROk(bytes))) => {
-            if let Some(reason) = excess("a contribution", bytes.len(), CONTRIBUTION_BYTES_MAX) {
-                plugin.handle.error(&format!("point {point}"), reason);
-                return None;
-            }
-            let value = serde_json::from_slice::<Box<RawValue>>(&bytes).map_err(|error| error.to_string());
-            match value.and_then(|value| plugin.outputs.check_contribution(index, &bytes).map(|()| value)) {
-                Ok(value) => {
-                    let contribution = Contribution { plugin: plugin.clone(), value };
-                    // The call that decides about a pause must give what its point is for, too.
-                    if probe.is_some() && !contribution.has_shape_of(point) {
-                        return None;
-                    }
-                    plugin.handle.end_probe(operation, probe);
-                    Some(contribution)
-                }
-                Err(reason) => {
-                    plugin.handle.invalid_contribution(point, &reason);
-                    None
-                }
-            }
-        }
-        Ok(Ok(RResult::RErr(fault))) => {
-            plugin.handle.fault(&format!("point {point}"), &fault);
-            None
-        }
-        Ok(Err(GateClosed)) => None,
-        Err(_elapsed) => {
-            plugin.handle.timed_out(&format!("point {point}"), CONTRIBUTION_TIMEOUT);
-            None
-        }
+    let call = plugin.begin_call(plugin.operations.contribution(index)?).ok()?;
+    let contribute = || plugin.object.contribute(index, input);
+    let bytes = call.run(CONTRIBUTION_TIMEOUT, contribute, || false).await.ok()?;
+    let value = call.check(decode(plugin, index, &bytes)).ok()?;
+    let contribution = Contribution { plugin: plugin.clone(), value };
+    // The call that decides about a pause must give what its point is for, too.
+    if call.is_probe() && !contribution.has_shape_of(point) {
+        return None;
     }
+    call.end();
+    Some(contribution)
+}
+
+fn decode(plugin: &ActivePlugin, index: u32, bytes: &[u8]) -> Result<Box<RawValue>, String> {
+    excess("a contribution", bytes.len(), CONTRIBUTION_BYTES_MAX).map_or(Ok(()), Err)?;
+    let value = serde_json::from_slice::<Box<RawValue>>(bytes).map_err(|error| error.to_string());
+    let checked = value.and_then(|value| plugin.outputs.check_contribution(index, bytes).map(|()| value));
+    checked.map_err(|reason| invalid_contribution(&reason))
 }

@@ -2,6 +2,7 @@
 
 mod authors;
 mod cache;
+mod cache_source;
 mod collect;
 mod extension_points;
 

@@ -1,10 +1,13 @@
 //! How often the process died while a plugin started.
 
+use gateway_storage::replace_file;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt, fs, io, path::Path};
 
 /// A plugin that ended this many starts is skipped.
 pub const DEATHS_MAX: u32 = 2;
+/// Less what the umask takes away.
+const FILE_MODE: u32 = 0o666;
 
 /// A step of the start that runs a plugin's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,8 +73,9 @@ pub fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Option<T> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
+/// The process may die at any moment, and what it was doing then is what the file has to say.
 pub fn write(path: &Path, document: &impl Serialize) -> io::Result<()> {
-    fs::write(path, serde_json::to_vec(document)?)
+    replace_file(path, &serde_json::to_vec(document)?, FILE_MODE)
 }
 
 #[cfg(test)]

@@ -6,11 +6,12 @@
 
 use super::inspect::PluginFile;
 use super::load_error::LoadError;
+use gateway_storage::replace_file;
 use nix::unistd::geteuid;
 use std::{
-    fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions},
-    io::{self, Read, Write},
-    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
+    fs::{self, DirBuilder, File, Metadata, Permissions},
+    io::{self, Read},
+    os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
@@ -38,7 +39,7 @@ pub(super) fn private_copy(file: &PluginFile, data_dir: &Path) -> Result<Private
     let open = match open_checked(&path, content) {
         Ok(open) => open,
         Err(_) => {
-            write_whole(&path, content).map_err(failed)?;
+            replace_file(&path, content, COPY_MODE).map_err(failed)?;
             remove_older(&folder, &path, &inspection.name);
             open_checked(&path, content).map_err(failed)?
         }
@@ -76,24 +77,6 @@ fn open_checked(path: &Path, content: &[u8]) -> io::Result<File> {
 
 fn check_owner(facts: &Metadata) -> io::Result<()> {
     if facts.uid() == geteuid().as_raw() { Ok(()) } else { Err(io::Error::other("it belongs to another user")) }
-}
-
-/// Renames a temporary file when it is complete and read-only, so that no process sees a half-written copy.
-fn write_whole(copy: &Path, content: &[u8]) -> io::Result<()> {
-    let unfinished = copy.with_extension(format!("tmp{}", std::process::id()));
-    // Left behind by a process with the same id that was killed.
-    let _ = fs::remove_file(&unfinished);
-    let written = write_new(&unfinished, content).and_then(|()| fs::rename(&unfinished, copy));
-    if written.is_err() {
-        let _ = fs::remove_file(&unfinished);
-    }
-    written
-}
-
-fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(content)?;
-    file.set_permissions(Permissions::from_mode(COPY_MODE))
 }
 
 /// Removes the copies of other builds of this plugin. A process that has mapped one does not need its name any more.

@@ -13,6 +13,7 @@ mod poll_gate;
 mod reaper;
 mod thread_slot;
 mod watchdog;
+mod within;
 
 pub use detached::{CallEnd, DetachedCall};
 pub use in_host::in_host;
@@ -24,6 +25,7 @@ pub use plugin_value::{PluginCall, PluginValue};
 pub use poll_gate::{GateClosed, PollGate};
 pub use thread_slot::{HostFrame, UnwatchedFrame, current_operation};
 pub use watchdog::{THREAD_LIMIT, ThreadWatchdog, has_spare_threads, running_operations, set_spare_threads};
+pub use within::within;
 
 use std::{num::NonZeroUsize, sync::LazyLock, thread};
 

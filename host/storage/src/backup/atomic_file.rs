@@ -1,15 +1,15 @@
 //! A file that gets its name only when it is complete and on the disk.
 
 use super::error::BackupError;
+use crate::replace_file::{sync_folder_of, unfinished_file};
 use std::{
-    fs::{self, File},
+    fs::File,
     io::ErrorKind,
     path::{Path, PathBuf},
 };
 use tempfile::NamedTempFile;
 
-const PREFIX: &str = ".gateway-";
-const SUFFIX: &str = ".unfinished";
+const OWNER_ONLY: u32 = 0o600;
 
 /// A temporary file, which only its owner may read. It is deleted when dropped without [`Self::persist`].
 pub struct AtomicFile {
@@ -26,12 +26,7 @@ impl AtomicFile {
         if !overwrite && target.symlink_metadata().is_ok() {
             return Err(BackupError::Exists(target.to_owned()));
         }
-        // In the same folder: a rename is atomic only there.
-        let file = tempfile::Builder::new()
-            .prefix(PREFIX)
-            .suffix(SUFFIX)
-            .tempfile_in(folder(target))
-            .map_err(|error| BackupError::target(target, reason(&error)))?;
+        let file = unfinished_file(target, OWNER_ONLY).map_err(|error| BackupError::target(target, reason(&error)))?;
         Ok(Self { file, target: target.to_owned(), overwrite })
     }
 
@@ -69,24 +64,9 @@ impl AtomicFile {
     }
 }
 
-/// Removes the temporary files of killed processes. No other process may be writing in the folder.
-pub fn remove_leftovers(target: &Path) {
-    for entry in fs::read_dir(folder(target)).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let is_leftover = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.contains(SUFFIX));
-        if is_leftover && let Err(error) = fs::remove_file(entry.path()) {
-            tracing::warn!(%error, path = %entry.path().display(), "what a killed restore left cannot be removed");
-        }
-    }
-}
-
 /// Syncs the folder of `path`, which makes the names in it durable.
 pub fn sync_folder(path: &Path) -> Result<(), BackupError> {
-    File::open(folder(path)).and_then(|folder| folder.sync_all()).map_err(|error| BackupError::target(path, error))
-}
-
-fn folder(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    sync_folder_of(path).map_err(|error| BackupError::target(path, error))
 }
 
 fn reason(error: &std::io::Error) -> String {

@@ -4,7 +4,7 @@
 //! programs get it in their environment.
 
 use super::error::BackupError;
-use crate::error::StorageError;
+use crate::error::{StorageError, sanitize_line};
 use percent_encoding::percent_decode_str;
 use secrecy::{ExposeSecret as _, SecretString};
 use std::{ffi::OsStr, io::ErrorKind, process::Stdio};
@@ -140,8 +140,7 @@ fn variable_of(key: &str) -> Option<&'static str> {
 /// The program's own message on one line.
 fn failed(program: &'static str, message: &str) -> BackupError {
     let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let reason = lines.join("; ").chars().filter(|character| !character.is_control()).take(REASON_CHARS_MAX).collect();
-    BackupError::Program { program, reason }
+    BackupError::Program { program, reason: sanitize_line(&lines.join("; "), REASON_CHARS_MAX) }
 }
 
 #[cfg(test)]

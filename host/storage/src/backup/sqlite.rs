@@ -1,7 +1,7 @@
 //! Copies a SQLite file while other processes write to it, and replaces a SQLite file.
 
 use super::{
-    atomic_file::{AtomicFile, remove_leftovers, sync_folder},
+    atomic_file::{AtomicFile, sync_folder},
     error::BackupError,
     restore_request::{RestoreReport, RestoreRequest},
 };
@@ -9,6 +9,7 @@ use crate::{
     dialect::Dialect,
     error::StorageError,
     migrations::AppliedMigration,
+    replace_file::remove_unfinished,
     restores,
     sqlite::{DatabaseFileLock, LockError, applied_migrations, give_to_owner_of, open_reader, storage_error},
 };
@@ -105,7 +106,7 @@ pub fn restore(request: &RestoreRequest<'_>) -> Result<RestoreReport, BackupErro
     if size(&with_suffix(request.file, "-wal")) > 0 {
         return Err(request.not_a_backup("it is a database in use, with a log beside it: make a backup of it"));
     }
-    remove_leftovers(&path);
+    remove_unfinished(&path);
     let new_data = copy_backup(request, &path)?;
     let applied = verify(new_data.path()).map_err(|reason| request.not_a_backup(reason))?;
     let unknown_plugins = request.check_applied(&applied, Dialect::Sqlite)?;

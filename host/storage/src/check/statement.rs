@@ -3,19 +3,14 @@
 use super::{statement_kind::StatementKind, table_references::TableReferences};
 use crate::{
     bounds::CALL_PARAM_BYTES_MAX,
-    error::{StorageError, sanitize_line},
+    error::StorageError,
     read_tracking,
     scope::{Scope, owns_table},
     slow_lines::SlowLines,
     statement_latency::StatementLatency,
 };
 use plugin_api::abi::{Statement, Value};
-use std::{
-    sync::{Arc, OnceLock, atomic::AtomicUsize},
-    time::Duration,
-};
-
-const LOGGED_CHARS_MAX: usize = 500;
+use std::sync::{Arc, OnceLock, atomic::AtomicUsize};
 
 /// What is known about one text; all statements with that text share it.
 #[derive(Debug)]
@@ -73,13 +68,6 @@ impl CheckedStatement {
             Value::Null | Value::Int(_) | Value::Real(_) => 0,
         };
         self.statement.params.iter().map(bytes).sum()
-    }
-
-    /// The error of this statement, which ran for longer than this limit. Its text is the plugin's code, and goes to the log.
-    pub(crate) fn slow_error(&self, limit: Duration) -> StorageError {
-        let sql = sanitize_line(self.sql(), LOGGED_CHARS_MAX);
-        tracing::warn!(sql, ?limit, "a statement was stopped: it ran for too long");
-        StorageError::Timeout(format!("a statement ran for more than {limit:?}"))
     }
 
     /// Checks a statement with the same text, in the same scope, and other parameters.

@@ -26,12 +26,6 @@ pub struct StatementKind {
     pub placeholder_order: Box<[u16]>,
 }
 
-impl StatementKind {
-    pub fn may_write(&self) -> bool {
-        self.verb != Verb::Read || self.has_writing_cte
-    }
-}
-
 const CHANGES: [&str; 4] = ["insert", "update", "delete", "replace"];
 const READS: [&str; 3] = ["select", "values", "explain"];
 const OPERATOR_WORDS: [&str; 18] = [

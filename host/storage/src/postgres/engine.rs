@@ -15,6 +15,7 @@ use crate::{
     error::StorageError,
     migrations::{AppliedMigration, MigrationReport, MigrationStep},
     settings::DatabaseSettings,
+    slow_statement,
 };
 use plugin_api::abi::Rows;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -89,7 +90,7 @@ impl PostgresEngine {
     /// The error of a statement; that of one that was too slow says how much time it had.
     pub(super) fn statement_error(&self, statement: &CheckedStatement, error: StorageError) -> StorageError {
         match error {
-            StorageError::Timeout(_) => statement.slow_error(self.pool.statement_timeout),
+            StorageError::Timeout(_) => slow_statement::stopped(statement, self.pool.statement_timeout),
             StorageError::Unavailable(_) => {
                 self.suspect();
                 error

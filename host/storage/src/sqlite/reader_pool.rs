@@ -8,7 +8,11 @@ use super::{
     job_queue::JobQueue,
     statement_executor::StatementExecutor,
 };
-use crate::{check::CheckedStatement, error::StorageError, slow_statement::SlowStatementLog};
+use crate::{
+    check::CheckedStatement,
+    error::StorageError,
+    slow_statement::{self, SlowStatementLog},
+};
 use gateway_telemetry::{Work, current_work, run_in_work};
 use plugin_api::abi::Rows;
 use std::{
@@ -84,7 +88,7 @@ fn run(connection: &SqliteConnection, job: ReadJob, slow_statements: SlowStateme
         job.statement.info.latency.record(elapsed);
         slow_statements.record(&job.statement, elapsed, outcome.as_ref().ok());
         outcome.map_err(|error| match error {
-            StorageError::Timeout(_) => job.statement.slow_error(job.time_limit),
+            StorageError::Timeout(_) => slow_statement::stopped(&job.statement, job.time_limit),
             other => other,
         })
     };

@@ -17,7 +17,7 @@ use crate::{
     commit_statement::CommitStatement,
     error::StorageError,
     revisions::{OwnerRevision, Revisions},
-    slow_statement::SlowStatementLog,
+    slow_statement::{self, SlowStatementLog},
 };
 use plugin_api::abi::StatementResult;
 use std::{
@@ -90,7 +90,7 @@ impl CallExecution<'_> {
             StorageError::Timeout(_) if deadline == self.transaction.deadline => {
                 StorageError::Timeout("its transaction had no time left".into())
             }
-            StorageError::Timeout(_) => statement.slow_error(self.statement_timeout),
+            StorageError::Timeout(_) => slow_statement::stopped(statement, self.statement_timeout),
             other => other,
         }
     }
