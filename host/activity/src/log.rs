@@ -20,7 +20,10 @@ use serde::Deserialize;
 use serde_json::json;
 use std::{
     collections::BTreeSet,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::{Duration, Instant},
 };
 use tokio::sync::{Notify, watch};
@@ -48,8 +51,11 @@ pub const WAKE_CHANNEL: &str = "gateway_activity";
 pub struct ActivityLog {
     database: Database,
     wake: Arc<watch::Sender<u64>>,
+    /// Somebody new waits for [`Self::wake`].
+    subscribed: Arc<Notify>,
     written: Arc<Notify>,
     followed: Arc<Mutex<Option<Instant>>>,
+    is_sequencing: Arc<AtomicBool>,
 }
 
 impl ActivityLog {
@@ -57,7 +63,14 @@ impl ActivityLog {
     pub const PAGE_ROWS: u32 = 500;
 
     pub fn new(database: Database) -> Self {
-        Self { database, wake: Arc::new(watch::Sender::new(0)), written: Arc::default(), followed: Arc::default() }
+        Self {
+            database,
+            wake: Arc::new(watch::Sender::new(0)),
+            subscribed: Arc::default(),
+            written: Arc::default(),
+            followed: Arc::default(),
+            is_sequencing: Arc::default(),
+        }
     }
 
     pub(crate) fn database(&self) -> &Database {
@@ -142,6 +155,15 @@ impl ActivityLog {
         self.written.notified().await;
     }
 
+    pub(crate) fn set_sequencing(&self, is_sequencing: bool) {
+        self.is_sequencing.store(is_sequencing, Relaxed);
+    }
+
+    /// Whether this gateway gives events their positions, as far as it knows. Never on SQLite.
+    pub fn is_sequencing(&self) -> bool {
+        self.is_sequencing.load(Relaxed)
+    }
+
     /// Notes that a sequencer, here or in another gateway, followed what was committed until now.
     pub(crate) fn note_followed(&self) {
         *self.followed.lock() = Some(Instant::now());
@@ -158,7 +180,26 @@ impl ActivityLog {
     }
 
     pub fn subscribe(&self) -> watch::Receiver<u64> {
-        self.wake.subscribe()
+        let receiver = self.wake.subscribe();
+        self.subscribed.notify_waiters();
+        receiver
+    }
+
+    /// Waits until somebody waits for new rows.
+    pub async fn has_followers(&self) {
+        loop {
+            // Before the look: somebody may come between the two.
+            let subscribed = self.subscribed.notified();
+            if self.wake.receiver_count() > 0 {
+                return;
+            }
+            subscribed.await;
+        }
+    }
+
+    /// Waits until nobody does.
+    pub async fn has_no_followers(&self) {
+        self.wake.closed().await;
     }
 
     /// The rows after that id in ascending order, at most [`Self::PAGE_ROWS`].

@@ -68,6 +68,11 @@ impl OutboxScan {
         Scan { after: if now >= self.next_full { 0 } else { self.settled }, begun: now }
     }
 
+    /// What is written from now on has a higher id.
+    pub fn settled(&self) -> i64 {
+        self.settled
+    }
+
     /// `highest` is the highest id that the scan found, and `is_complete` whether it found all.
     pub fn end(&mut self, scan: &Scan, now: Instant, highest: i64, is_complete: bool) {
         self.highest = self.highest.max(highest);

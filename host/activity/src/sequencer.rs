@@ -84,6 +84,8 @@ const MOVE: &str = "WITH taken AS (
     WHERE id = 1 AND EXISTS (SELECT 1 FROM taken)
     RETURNING (SELECT count(*) FROM taken), (SELECT max(id) FROM taken), (SELECT count(*) FROM appended)";
 
+const LOOK_INTO_OUTBOX: &str = "SELECT 1 FROM host_activity_outbox WHERE id > $1 LIMIT 1";
+
 /// Whether a gateway sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
@@ -175,6 +177,13 @@ impl Sequencer {
         let batch = Batch { taken, appended };
         scan.end(&place, Instant::now(), highest, !batch.is_full());
         Ok(Some(batch))
+    }
+
+    /// Whether there may be something to move. Only a read, unlike [`Self::sequence`].
+    pub async fn has_waiting(&self) -> Result<bool, StorageError> {
+        let Some(Lease { scan, .. }) = &self.lease else { return Ok(false) };
+        let look = sql(LOOK_INTO_OUTBOX).bind(scan.settled()).into();
+        Ok(!self.database.read(&Scope::Host, look).await?.is_empty())
     }
 
     /// Gives the lease back, so that another gateway need not wait for its end.

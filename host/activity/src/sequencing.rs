@@ -8,10 +8,11 @@ use super::{
     sequencer::{Batch, Sequencer, Standing},
 };
 use gateway_storage::{Database, Dialect, StorageError};
+use parking_lot::Mutex;
 use std::{sync::Arc, time::Duration};
 use tokio::{
     sync::{Notify, watch},
-    time::Instant,
+    time::{Instant, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -26,9 +27,14 @@ const POLL: Duration = Duration::from_millis(250);
 const LOOK: Duration = Duration::from_millis(500);
 /// Between the beginnings of two batches, which cost the database much the same with one event and with twenty.
 const GAP: Duration = Duration::from_millis(10);
-/// Between two notifications of a gateway that has written. Each is a transaction that wakes every connection that listens, and the holder
-/// looks by itself while it is busy.
-const WRITTEN_GAP: Duration = Duration::from_millis(20);
+/// The same after a batch of at least so many events.
+const BUSY_GAP: Duration = Duration::from_millis(25);
+const BUSY_EVENTS: u64 = 4;
+/// Between two notifications of a gateway that has written. Each is a transaction that wakes every connection that listens.
+const WRITTEN_GAP: Duration = Duration::from_millis(100);
+/// For how long the holder looks into the outbox at every gap after such a notification, so that what is written until the next one is
+/// not late.
+const FOLLOW: Duration = Duration::from_millis(150);
 const RETRY: Duration = Duration::from_millis(250);
 /// Between two attempts to listen.
 const LISTEN_RETRY: Duration = Duration::from_secs(1);
@@ -49,10 +55,12 @@ pub async fn run_sequencer(log: ActivityLog, settings: SequencerSettings, stop: 
     }
     let sequencer = Sequencer::new(log.database().clone(), settings.holder, settings.transaction_timeout);
     let (is_holder, is_listening) = (watch::Sender::new(false), watch::Sender::new(false));
+    let heard = Arc::<Mutex<Option<Instant>>>::default();
     let mut task = SequencerTask {
         sequencer,
         is_holder: is_holder.clone(),
         is_listening: is_listening.subscribe(),
+        heard: heard.clone(),
         written: Announcer::new(WRITTEN_CHANNEL, WRITTEN_GAP),
         appended: Announcer::new(WAKE_CHANNEL, GAP),
         is_unsure: false,
@@ -66,7 +74,7 @@ pub async fn run_sequencer(log: ActivityLog, settings: SequencerSettings, stop: 
         () = task.run() => {}
         () = written.run(log.database()) => {}
         () = appended.run(log.database()) => {}
-        () = hear_writers(&log, is_holder.subscribe(), &is_listening) => {}
+        () = hear_writers(&log, is_holder.subscribe(), &is_listening, &heard) => {}
     }
     task.end().await;
 }
@@ -76,6 +84,8 @@ struct SequencerTask {
     sequencer: Sequencer,
     is_holder: watch::Sender<bool>,
     is_listening: watch::Receiver<bool>,
+    /// When another gateway has last told that it had written.
+    heard: Arc<Mutex<Option<Instant>>>,
     /// To the holder: there is something in the outbox.
     written: Announcer,
     /// To every gateway: there is something new in the log.
@@ -109,7 +119,7 @@ impl SequencerTask {
     async fn lead(&mut self) -> Result<(), StorageError> {
         let begun = Instant::now();
         let Some(batch) = self.append().await? else {
-            self.is_holder.send_replace(false);
+            self.set_holder(false);
             tracing::warn!("another gateway sequences the activity log now");
             return Ok(());
         };
@@ -117,9 +127,16 @@ impl SequencerTask {
             return Ok(());
         }
         let pause = if *self.is_listening.borrow() { RENEWAL } else { POLL };
-        tokio::time::sleep_until(begun + GAP).await;
-        // An error means that the time is over.
-        let _ = tokio::time::timeout_at(begun + pause, self.log.writes()).await;
+        tokio::time::sleep_until(begun + if batch.taken < BUSY_EVENTS { GAP } else { BUSY_GAP }).await;
+        while begun.elapsed() < pause {
+            let follows = self.heard.lock().is_some_and(|heard| heard.elapsed() < FOLLOW);
+            let wait = pause.saturating_sub(begun.elapsed());
+            // An error means that the time is over.
+            let is_written = timeout(if follows { wait.min(GAP) } else { wait }, self.log.writes()).await.is_ok();
+            if is_written || follows && self.sequencer.has_waiting().await? {
+                return Ok(());
+            }
+        }
         Ok(())
     }
 
@@ -135,7 +152,7 @@ impl SequencerTask {
             Standing::Holder => {
                 tracing::debug!(token = self.sequencer.token(), "this gateway sequences the activity log");
                 metrics::counter!("gateway_activity_sequencer_takeovers_total").increment(1);
-                self.is_holder.send_replace(true);
+                self.set_holder(true);
                 self.is_unsure = true;
                 return Ok(());
             }
@@ -161,6 +178,11 @@ impl SequencerTask {
             self.appended.request();
         }
         Ok(Some(batch))
+    }
+
+    fn set_holder(&self, is_holder: bool) {
+        self.is_holder.send_replace(is_holder);
+        self.log.set_sequencing(is_holder);
     }
 
     fn note_followed(&self) {
@@ -213,7 +235,12 @@ impl Announcer {
 }
 
 /// Takes what other gateways have written for written here, while this one has the lease.
-async fn hear_writers(log: &ActivityLog, mut is_holder: watch::Receiver<bool>, is_listening: &watch::Sender<bool>) {
+async fn hear_writers(
+    log: &ActivityLog,
+    mut is_holder: watch::Receiver<bool>,
+    is_listening: &watch::Sender<bool>,
+    heard: &Mutex<Option<Instant>>,
+) {
     // An error means that the task has ended.
     while is_holder.wait_for(|is_holder| *is_holder).await.is_ok() {
         if let Some(mut notifications) = log.database().listen(WRITTEN_CHANNEL).await {
@@ -224,6 +251,7 @@ async fn hear_writers(log: &ActivityLog, mut is_holder: watch::Receiver<bool>, i
                 tokio::select! {
                     _ = is_holder.wait_for(|is_holder| !is_holder) => break,
                     is_connected = notifications.next() => {
+                        *heard.lock() = Some(Instant::now());
                         log.written();
                         if !is_connected {
                             break;

@@ -126,14 +126,17 @@ impl Topic {
     }
 
     async fn follow_log(&self) {
-        let mut wake = self.log.log().subscribe();
+        let mut wake = None;
         // Whether events were left out, because nobody would have read their frames.
         let mut is_behind = true;
         loop {
             while !self.has_readers() {
+                // Other gateways need not tell what nobody here reads.
+                wake = None;
                 self.arrivals.notified().await;
                 is_behind = true;
             }
+            let wake = wake.get_or_insert_with(|| self.log.log().subscribe());
             // After a skip as after new frames: a reader may wait for what is before the end.
             let followed =
                 if is_behind { self.log.skip_to_end().await.map(|()| true) } else { self.log.advance().await };
@@ -148,7 +151,7 @@ impl Topic {
                     if wake.changed().await.is_err() {
                         return;
                     }
-                    wait_for_batch(&mut wake).await;
+                    wait_for_batch(wake).await;
                 }
                 Err(error) => {
                     tracing::warn!(topic = self.name, %error, "a topic cannot follow the activity log");

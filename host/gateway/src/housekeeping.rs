@@ -13,6 +13,8 @@ use tokio_util::sync::CancellationToken;
 const INTERVAL: Duration = Duration::from_secs(60);
 /// Between two polls of the log while PostgreSQL cannot notify us.
 const POLL: Duration = Duration::from_millis(500);
+/// For how long a gateway listens on when nobody follows the log any more.
+const LINGER: Duration = Duration::from_secs(10);
 /// Numbers of rows and versions are summed from at most the writes of so long, and a few.
 const FOLD_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -43,8 +45,8 @@ async fn forget_signatures(database: &Database, now_s: i64) -> Result<(), Storag
 }
 
 /// On PostgreSQL numbers of rows, and the versions of what is cached, are sums, which grow with each write: this keeps them short.
-/// Every replica does it, at the same time too.
-pub async fn fold_sums(database: Database, stop: CancellationToken) {
+/// The gateway that sequences the log does it; two at the same time would do no harm.
+pub async fn fold_sums(database: Database, activity: ActivityLog, stop: CancellationToken) {
     if database.dialect() == Dialect::Sqlite {
         return;
     }
@@ -53,6 +55,9 @@ pub async fn fold_sums(database: Database, stop: CancellationToken) {
         tokio::select! {
             () = stop.cancelled() => return,
             () = tokio::time::sleep(FOLD_INTERVAL) => {}
+        }
+        if !activity.is_sequencing() {
+            continue;
         }
         let folded = async {
             fold_row_counts(&database).await?;
@@ -69,11 +74,28 @@ pub async fn fold_sums(database: Database, stop: CancellationToken) {
     }
 }
 
-/// On PostgreSQL other gateways write too: what is new in the log wakes our streams.
+/// On PostgreSQL other gateways write too: what is new in the log wakes our streams. While nobody here follows the log, the server has
+/// nobody to tell.
 pub async fn follow_replicas(database: Database, activity: ActivityLog, stop: CancellationToken) {
     if database.dialect() == Dialect::Sqlite {
         return;
     }
+    let follow = async {
+        loop {
+            activity.has_followers().await;
+            tokio::select! {
+                () = follow_notifications(&database, &activity) => {}
+                () = has_long_had_no_followers(&activity) => {}
+            }
+        }
+    };
+    tokio::select! {
+        () = stop.cancelled() => {}
+        () = follow => {}
+    }
+}
+
+async fn follow_notifications(database: &Database, activity: &ActivityLog) {
     let mut listener = None;
     loop {
         if listener.is_none() {
@@ -81,22 +103,26 @@ pub async fn follow_replicas(database: Database, activity: ActivityLog, stop: Ca
             // Reads what was written before the listener was connected.
             activity.wake();
         }
-        let heard = async {
-            match &mut listener {
-                Some(listener) => listener.next().await,
-                None => {
-                    tokio::time::sleep(POLL).await;
-                    true
-                }
+        let is_connected = match &mut listener {
+            Some(listener) => listener.next().await,
+            None => {
+                tokio::time::sleep(POLL).await;
+                true
             }
-        };
-        let is_connected = tokio::select! {
-            () = stop.cancelled() => return,
-            heard = heard => heard,
         };
         activity.wake();
         if !is_connected {
             listener = None;
+        }
+    }
+}
+
+/// Who reads again soon finds the connection open.
+async fn has_long_had_no_followers(activity: &ActivityLog) {
+    loop {
+        activity.has_no_followers().await;
+        if tokio::time::timeout(LINGER, activity.has_followers()).await.is_err() {
+            return;
         }
     }
 }

@@ -119,7 +119,7 @@ impl Gateway {
         }
         let routes = self.dispatcher.routes.clone();
         self.tasks.spawn(housekeeping::run(database.clone(), self.clock.clone(), routes, stop.clone()));
-        self.tasks.spawn(housekeeping::fold_sums(database.clone(), stop.clone()));
+        self.tasks.spawn(housekeeping::fold_sums(database.clone(), self.activity.clone(), stop.clone()));
         self.tasks.spawn(housekeeping::follow_replicas(database.clone(), self.activity.clone(), stop.clone()));
         let settings = SequencerSettings {
             holder: uuid::Uuid::now_v7().to_string(),

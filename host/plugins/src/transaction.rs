@@ -126,7 +126,7 @@ impl PluginTransaction {
         let inner = context.database.begin(scope);
         let attempt = Uuid::now_v7().simple().to_string();
         if let TransactionOwner::Write(Some(guard)) = &owner {
-            inner.open_with(guard.statements(&attempt));
+            inner.open_with(guard.statements(context.database.dialect(), &attempt));
         }
         Arc::new(Self {
             inner,
@@ -185,13 +185,14 @@ impl PluginTransaction {
         let has_events = !events.is_empty();
         // Where the request's one write commits itself, it has opened with them.
         let last_guard = guard.filter(|_| !matches!(self.owner, TransactionOwner::Write(_)));
+        let dialect = self.context.database.dialect();
         let mut finals: Vec<CommitStatement> =
-            last_guard.map(|guard| guard.statements(&self.attempt)).unwrap_or_default();
+            last_guard.map(|guard| guard.statements(dialect, &self.attempt)).unwrap_or_default();
         finals.extend(self.context.activity.commit_statements(events, self.context.clock.now_s()));
         let mut mark = guard.map(CommitMark::Guard);
         if has_events || self.inner.has_written() {
             finals.extend(self.change_statement());
-            if self.context.database.dialect() == Dialect::Postgres {
+            if dialect == Dialect::Postgres {
                 let mark = *mark.get_or_insert_with(|| CommitMark::row(self.context.clock.now_s()));
                 finals.extend(mark.leave(&self.attempt));
             }

@@ -55,11 +55,30 @@ pub fn attempt_migration(version: u32) -> MigrationSpec {
 
 /// The guard of another write keeps this one out. The mark of attempts that are lost keeps only these out: nothing was
 /// written with that signature, so it can be sent again.
-const GUARD: &str = "INSERT INTO host_replay_guard (remember_until_s, digest, address, attempt) SELECT $1, $2, $3, $4 \
+macro_rules! is_free {
+    () => {
+        "host_replay_guard.attempt LIKE 'lost %' AND host_replay_guard.attempt NOT LIKE '%' || excluded.attempt || '%'"
+    };
+}
+
+const GUARD: &str = concat!(
+    "INSERT INTO host_replay_guard (remember_until_s, digest, address, attempt) SELECT $1, $2, $3, $4 \
     WHERE NOT EXISTS (SELECT 1 FROM host_replay_guard_1 WHERE address = $3 AND digest = $2) \
-    ON CONFLICT (remember_until_s, digest) DO UPDATE SET attempt = excluded.attempt \
-    WHERE host_replay_guard.attempt LIKE 'lost %' AND host_replay_guard.attempt NOT LIKE '%' || excluded.attempt || '%' \
-    RETURNING 1";
+    ON CONFLICT (remember_until_s, digest) DO UPDATE SET attempt = excluded.attempt WHERE ",
+    is_free!(),
+    " RETURNING 1"
+);
+
+/// The same, which divides by zero where the other one returns no row. Nothing in a divisor is a constant: it would be computed
+/// when the statement is planned.
+const GUARD_POSTGRES: &str = concat!(
+    "INSERT INTO host_replay_guard (remember_until_s, digest, address, attempt) \
+    SELECT $1, $2, $3, CASE WHEN NOT EXISTS (SELECT 1 FROM host_replay_guard_1 WHERE address = $3 AND digest = $2) THEN $4 \
+    ELSE CAST(1 / (random() * 0) AS TEXT) END \
+    ON CONFLICT (remember_until_s, digest) DO UPDATE SET attempt = CASE WHEN ",
+    is_free!(),
+    " THEN excluded.attempt ELSE CAST(1 / (length(excluded.attempt) * 0) AS TEXT) END"
+);
 
 /// Whose time decides whether the interval is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,20 +101,34 @@ impl IntervalClock {
 
 /// Takes the address's slot at a time, unless the last write is not the interval ago. A time in the future comes from a clock
 /// that was wrong: it must not lock the address out.
+macro_rules! is_over {
+    () => {
+        "host_write_slots.last_ms <= excluded.last_ms - $2 OR host_write_slots.last_ms > excluded.last_ms + $2"
+    };
+}
+
+const TAKE_SLOT: &str = concat!(
+    "INSERT INTO host_write_slots (address, last_ms) VALUES ($1, $3) \
+    ON CONFLICT (address) DO UPDATE SET last_ms = excluded.last_ms WHERE ",
+    is_over!(),
+    " RETURNING 1"
+);
+
+/// The same, which divides by zero where the other one returns no row.
 macro_rules! take_slot {
     ($now_ms:literal) => {
         concat!(
             "INSERT INTO host_write_slots (address, last_ms) VALUES ($1, ",
             $now_ms,
-            ") ON CONFLICT (address) DO UPDATE SET last_ms = excluded.last_ms \
-             WHERE host_write_slots.last_ms <= excluded.last_ms - $2 OR host_write_slots.last_ms > excluded.last_ms + $2 \
-             RETURNING 1"
+            ") ON CONFLICT (address) DO UPDATE SET last_ms = CASE WHEN ",
+            is_over!(),
+            " THEN excluded.last_ms ELSE 1 / (excluded.last_ms * 0) END"
         )
     };
 }
 
-const TAKE_SLOT: &str = take_slot!("$3");
-/// The time when the statement runs: the transaction may have begun long before.
+const TAKE_SLOT_POSTGRES: &str = take_slot!("$3");
+/// By the time when the statement runs: the transaction may have begun long before.
 const TAKE_SLOT_BY_DATABASE_CLOCK: &str = take_slot!("(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT");
 
 /// What a signed write uses up when it commits.
@@ -114,16 +147,25 @@ pub struct WriteGuard {
 }
 
 impl WriteGuard {
-    /// The first statement is the replay guard, the second, if any, the interval: each must return a row.
-    pub(crate) fn statements(&self, attempt: &str) -> Vec<CommitStatement> {
-        let mut statements = vec![CommitStatement::expecting_row(self.bind_key(GUARD, attempt))];
+    /// The first statement is the replay guard, the second, if any, the interval: each refuses the transaction.
+    pub(crate) fn statements(&self, dialect: Dialect, attempt: &str) -> Vec<CommitStatement> {
+        let (condition, guard): (fn(Statement) -> CommitStatement, _) = match dialect {
+            Dialect::Sqlite => (CommitStatement::expecting_row, GUARD),
+            Dialect::Postgres => (CommitStatement::dividing, GUARD_POSTGRES),
+        };
+        let mut statements = vec![condition(self.bind_key(guard, attempt))];
         if self.interval_ms > 0 {
-            let (address, interval_ms) = (self.signer.as_str(), self.interval_ms);
-            let slot = match self.interval_clock {
-                IntervalClock::Gateway => sql(TAKE_SLOT).bind(address).bind(interval_ms).bind(self.now_ms),
-                IntervalClock::Database => sql(TAKE_SLOT_BY_DATABASE_CLOCK).bind(address).bind(interval_ms),
+            let slot = match (self.interval_clock, dialect) {
+                (IntervalClock::Database, _) => sql(TAKE_SLOT_BY_DATABASE_CLOCK),
+                (IntervalClock::Gateway, Dialect::Sqlite) => sql(TAKE_SLOT),
+                (IntervalClock::Gateway, Dialect::Postgres) => sql(TAKE_SLOT_POSTGRES),
             };
-            statements.push(CommitStatement::expecting_row(slot.into()));
+            let slot = slot.bind(self.signer.as_str()).bind(self.interval_ms);
+            let slot = match self.interval_clock {
+                IntervalClock::Gateway => slot.bind(self.now_ms),
+                IntervalClock::Database => slot,
+            };
+            statements.push(condition(slot.into()));
         }
         statements
     }

@@ -6,17 +6,29 @@ use plugin_api::abi::Statement;
 #[derive(Clone, Debug)]
 pub struct CommitStatement<S = Statement> {
     pub statement: S,
-    /// If the statement returns no row, the transaction is rolled back and `commit` fails with
-    /// [`crate::StorageError::Rejected`].
-    pub must_return_row: bool,
+    pub refusal: Refusal,
+}
+
+/// When a statement refuses the transaction: it is rolled back, and `commit` fails with [`crate::StorageError::Rejected`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    Never,
+    /// When it returns no row.
+    WithoutRow,
+    /// When it divides by zero. Only PostgreSQL takes that for an error; there it costs less than a row that is not there.
+    ByDivision,
 }
 
 impl CommitStatement {
     pub fn new(statement: Statement) -> Self {
-        Self { statement, must_return_row: false }
+        Self { statement, refusal: Refusal::Never }
     }
 
     pub fn expecting_row(statement: Statement) -> Self {
-        Self { statement, must_return_row: true }
+        Self { statement, refusal: Refusal::WithoutRow }
+    }
+
+    pub fn dividing(statement: Statement) -> Self {
+        Self { statement, refusal: Refusal::ByDivision }
     }
 }

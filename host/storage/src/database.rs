@@ -231,16 +231,10 @@ impl Database {
     /// Wakes those who listen to the channel, outside of any transaction: a notification that is part of a transaction makes the
     /// server commit one after the other. It may be lost. Does nothing on SQLite.
     pub async fn notify(&self, channel: &str) {
-        if let Engine::Postgres(postgres) = &self.inner.engine {
-            let sql = "SELECT pg_notify($1, '')".into();
-            let statement = Statement { sql, params: vec![Value::Text(channel.into())].into() };
-            let notified = match self.inner.checker.check(&Scope::Host, statement, AccessMode::ReadOnly) {
-                Ok(statement) => Box::pin(postgres.read(&statement)).await,
-                Err(error) => Err(error),
-            };
-            if let Err(error) = notified {
-                tracing::debug!(%error, channel, "other gateways are not notified");
-            }
+        if let Engine::Postgres(postgres) = &self.inner.engine
+            && let Err(error) = Box::pin(postgres.notify(channel)).await
+        {
+            tracing::debug!(%error, channel, "other gateways are not notified");
         }
     }
 

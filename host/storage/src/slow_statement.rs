@@ -35,29 +35,56 @@ impl SlowStatementLog {
     /// Of one run of a statement. `None`: it failed; one that was stopped has a line of its own already.
     pub fn record(self, statement: &CheckedStatement, elapsed: Duration, result: Option<&StatementResult>) {
         if self.limit.is_some_and(|limit| elapsed >= limit) {
-            record_slow(statement, elapsed, result);
+            record_slow(&[statement], elapsed, result.map(std::slice::from_ref));
+        }
+    }
+
+    /// As [`Self::record`], of a run that [`Self::may_record_together`] counts.
+    pub fn record_alone(self, statement: &CheckedStatement, elapsed: Duration, result: Option<&StatementResult>) {
+        if let Some(limit) = self.limit {
+            statement.info.quick_runs.record(elapsed < limit / 2);
+            self.record(statement, elapsed, result);
+        }
+    }
+
+    /// Whether it need not be known which of these takes how long: none of them has been slow.
+    pub fn may_record_together<'s>(self, mut statements: impl Iterator<Item = &'s CheckedStatement>) -> bool {
+        self.limit.is_none() || statements.all(|statement| statement.info.quick_runs.are_enough())
+    }
+
+    /// Of statements that were answered together. When they were slow, each is timed alone for a while.
+    pub fn record_together(
+        self,
+        statements: &[&CheckedStatement],
+        elapsed: Duration,
+        results: Option<&[StatementResult]>,
+    ) {
+        if self.limit.is_some_and(|limit| elapsed >= limit) {
+            statements.iter().for_each(|statement| statement.info.quick_runs.record(false));
+            record_slow(statements, elapsed, results);
         }
     }
 }
 
 #[cold]
-fn record_slow(statement: &CheckedStatement, elapsed: Duration, result: Option<&StatementResult>) {
-    let plugin = statement.plugin.as_deref();
+fn record_slow(statements: &[&CheckedStatement], elapsed: Duration, results: Option<&[StatementResult]>) {
+    let plugin = statements.iter().find_map(|statement| statement.plugin.as_deref());
     let label = plugin.unwrap_or(HOST_OWNER).to_owned();
     metrics::counter!("gateway_database_slow_statements_total", "plugin" => label).increment(1);
-    let Some(result) = result else { return };
-    let Some(left_out) = statement.info.slow_lines.admit(Instant::now()) else { return };
+    let (Some(results), Some(first)) = (results, statements.first()) else { return };
+    let Some(left_out) = first.info.slow_lines.admit(Instant::now()) else { return };
     let WorkFields { request_id, operation, job } = WorkFields::current();
+    let texts: Vec<&str> = statements.iter().map(|statement| statement.sql()).collect();
     tracing::warn!(
         plugin,
         operation = operation.as_deref(),
         job = job.as_deref(),
         request_id = request_id.as_deref(),
         duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
-        rows = result.rows.row_count(),
-        changes = result.changes,
+        rows = results.iter().map(|result| result.rows.row_count()).sum::<usize>(),
+        changes = results.iter().map(|result| result.changes).sum::<u64>(),
         left_out,
-        sql = sanitize_line(statement.sql(), TEXT_CHARS_MAX),
+        sql = sanitize_line(&texts.join("; "), TEXT_CHARS_MAX),
         "a statement was slow"
     );
 }

@@ -3,7 +3,7 @@
 use crate::{
     bounds::CALL_STATEMENTS_MAX,
     check::{AccessMode, CheckedStatement, check_param_bytes},
-    commit_statement::CommitStatement,
+    commit_statement::{CommitStatement, Refusal},
     engine::{DatabaseInner, Engine},
     error::StorageError,
     postgres::PostgresTransaction,
@@ -319,7 +319,7 @@ impl Transaction {
     ) -> Result<Vec<CommitStatement<CheckedStatement>>, StorageError> {
         let check = |commit: CommitStatement| {
             let statement = self.check(&Scope::Host, commit.statement)?;
-            Ok(CommitStatement { statement, must_return_row: commit.must_return_row })
+            Ok(CommitStatement { statement, refusal: commit.refusal })
         };
         statements.into_iter().map(check).collect()
     }
@@ -344,5 +344,5 @@ impl Transaction {
 }
 
 fn without_condition(statement: CheckedStatement) -> CommitStatement<CheckedStatement> {
-    CommitStatement { statement, must_return_row: false }
+    CommitStatement { statement, refusal: Refusal::Never }
 }

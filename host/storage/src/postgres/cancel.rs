@@ -3,7 +3,7 @@
 //! The rule: the connection of the request stays open until the server has closed it. A pooler drops a request whose connection
 //! was closed before it could pass it on, and the driver's own request closes it at once.
 
-use super::server_address::ServerAddress;
+use super::{server_address::ServerAddress, transport::Transport};
 use std::{
     io,
     pin::Pin,
@@ -13,36 +13,27 @@ use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::{TcpStream, UnixStream},
 };
-use tokio_postgres::{CancelToken, NoTls, config::Host, tls::MakeTlsConnect};
-use tokio_postgres_rustls::MakeRustlsConnect;
+use tokio_postgres::{CancelToken, config::Host, tls::MakeTlsConnect};
 
 pub async fn cancel(address: &ServerAddress, token: &CancelToken) -> io::Result<()> {
-    let port = address.config.get_ports().first().copied().unwrap_or(5432);
-    match address.config.get_hosts() {
-        [Host::Unix(directory)] => {
-            let path = directory.join(format!(".s.PGSQL.{port}"));
-            send(UnixStream::connect(path).await?, "", None, token).await
-        }
-        [Host::Tcp(host)] => {
-            let stream = TcpStream::connect((host.as_str(), port)).await?;
-            send(stream, host, address.tls.clone(), token).await
+    match (address.socket(), address.config.get_hosts()) {
+        (Some(path), _) => send(UnixStream::connect(path).await?, "", address, token).await,
+        (None, [Host::Tcp(host)]) => {
+            let stream = TcpStream::connect((host.as_str(), address.port())).await?;
+            send(stream, host, address, token).await
         }
         _ => Err(io::Error::other("the address names several servers")),
     }
 }
 
-async fn send<S>(stream: S, host: &str, tls: Option<MakeRustlsConnect>, token: &CancelToken) -> io::Result<()>
+async fn send<S>(stream: S, host: &str, address: &ServerAddress, token: &CancelToken) -> io::Result<()>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let stream = UntilClosed(stream);
-    let sent = match tls {
-        None => token.cancel_query_raw(stream, NoTls).await,
-        Some(mut tls) => {
-            let tls = MakeTlsConnect::<UntilClosed<S>>::make_tls_connect(&mut tls, host);
-            token.cancel_query_raw(stream, tls.map_err(io::Error::other)?).await
-        }
-    };
+    // The token has the settings of the session's transport.
+    let (mut transport, _) = Transport::new(&address.config, address.tls.clone());
+    let connect = MakeTlsConnect::<UntilClosed<S>>::make_tls_connect(&mut transport, host);
+    let sent = token.cancel_query_raw(UntilClosed(stream), connect.map_err(io::Error::other)?).await;
     sent.map_err(io::Error::other)
 }
 

@@ -8,6 +8,8 @@ use super::{
     server_address::ServerAddress,
     session::{Driver, Session},
     session_settings::{SessionSettings, SessionState},
+    shared_sync::SyncSharing,
+    transport::Transport,
 };
 use crate::error::StorageError;
 use deadpool::managed::{Manager, Metrics, RecycleError, RecycleResult};
@@ -23,7 +25,7 @@ use tokio::{
     sync::Notify,
     time::{sleep, timeout},
 };
-use tokio_postgres::{CancelToken, Config, Error, NoTls};
+use tokio_postgres::{CancelToken, Client, Config, Error};
 
 /// A backend process keeps what it has cached of the schema; a new server behind the same name gets its share of connections.
 const SESSION_AGE_MAX: Duration = Duration::from_secs(30 * 60);
@@ -92,7 +94,7 @@ impl Connector {
             config.options(own.unwrap_or(options));
         }
         // Boxed: the handshake's future is large, and everything that waits for a connection would hold it.
-        let (client, driver, parameters) = Box::pin(self.open(&config)).await?;
+        let Opened { client, driver, parameters, sharing } = Box::pin(self.open(&config)).await?;
         // A pooler may ignore the options in silence; the server reports this one, which only they can have set.
         let has_limits = startup != Startup::Bare && parameters.is_read_only;
         let state = SessionState {
@@ -101,26 +103,29 @@ impl Connector {
             detects_lost_clients: has_limits && startup == Startup::Full,
             reads_backslashes: parameters.reads_backslashes,
         };
-        let mut session = Session::new(client, driver, state, self.prepares);
+        let mut session = Session::new(client, driver, state, self.prepares, sharing);
         if has_limits && self.settings.as_ref().is_some_and(SessionSettings::is_durable) {
             session.state.is_lazy = session.text("SHOW synchronous_commit").await?.as_deref() == Some("off");
         }
         Ok(session)
     }
 
-    async fn open(&self, config: &Config) -> Result<(tokio_postgres::Client, Driver, Parameters), Error> {
-        match &self.address.tls {
+    async fn open(&self, config: &Config) -> Result<Opened, Error> {
+        let (transport, config) = Transport::new(config, self.address.tls.clone());
+        let sharing = transport.sharing();
+        let (client, parameters, driver) = match self.address.socket() {
+            Some(socket) => {
+                let (client, connection) = config.connect_raw(tokio::io::empty(), transport.to_socket(socket)).await?;
+                let parameters = Parameters::of(|name| connection.parameter(name));
+                (client, parameters, Driver::new(connection))
+            }
             None => {
-                let (client, connection) = config.connect(NoTls).await?;
+                let (client, connection) = config.connect(transport).await?;
                 let parameters = Parameters::of(|name| connection.parameter(name));
-                Ok((client, Driver::new(connection), parameters))
+                (client, parameters, Driver::new(connection))
             }
-            Some(tls) => {
-                let (client, connection) = config.connect(tls.clone()).await?;
-                let parameters = Parameters::of(|name| connection.parameter(name));
-                Ok((client, Driver::new(connection), parameters))
-            }
-        }
+        };
+        Ok(Opened { client, driver, parameters, sharing })
     }
 
     /// Makes the server stop what a session runs. Another statement of the session may be hit, so nothing else may follow in
@@ -132,6 +137,14 @@ impl Connector {
             Err(_elapsed) => tracing::debug!("a statement could not be cancelled in time"),
         }
     }
+}
+
+/// A connection that has begun.
+struct Opened {
+    client: Client,
+    driver: Driver,
+    parameters: Parameters,
+    sharing: SyncSharing,
 }
 
 /// What the server told of a session when it began.

@@ -24,9 +24,11 @@ mod server_address;
 mod session;
 mod session_pool;
 mod session_settings;
+mod shared_sync;
 mod tls;
 mod tools;
 mod transaction;
+mod transport;
 
 pub use engine::PostgresEngine;
 pub use error::storage_error;

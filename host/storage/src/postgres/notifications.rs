@@ -1,7 +1,8 @@
 //! Notifications from other gateways on the same database.
 
-use super::{engine::PostgresEngine, error::driver_error, session::Session};
+use super::{engine::PostgresEngine, error::driver_error, session::Session, session_pool::silent};
 use crate::error::StorageError;
+use tokio::time::{error::Elapsed, timeout};
 
 /// The notifications of one channel, on a separate connection.
 pub struct Notifications(Session);
@@ -19,6 +20,19 @@ impl PostgresEngine {
         // Nothing is logged while the server is away: that was logged once.
         let subscribed = self.reachability.unless_away(subscribed).await.ok()?;
         subscribed.inspect_err(|error| tracing::warn!(%error, channel, "cannot listen for other gateways")).ok()
+    }
+
+    /// Wakes those who listen. The server writes a notification to its log as a commit: it need not wait for the disk there.
+    pub async fn notify(&self, channel: &str) -> Result<(), StorageError> {
+        let quoted = channel.replace('\'', "''");
+        let text =
+            format!("BEGIN READ ONLY; SET LOCAL synchronous_commit = off; SELECT pg_notify('{quoted}', ''); COMMIT");
+        let mut connection = self.pool.acquire(None).await?;
+        let session = connection.get()?;
+        let notified = self.reachability.unless_away(timeout(self.wait_timeout(), session.batch(&text))).await?;
+        notified.map_err(|_elapsed: Elapsed| silent())?.map_err(driver_error)?;
+        connection.return_to_pool();
+        Ok(())
     }
 }
 

@@ -4,29 +4,35 @@
 //! error counts; those of later statements only say that the transaction had failed.
 
 use super::{
+    bind::Param,
     error::ExecuteError,
     execute::read_result,
     query::Query,
     session::{QueryForm, Session},
+    shared_sync::SyncSharing,
 };
-use crate::{error::StorageError, result_budget::ResultBudget, slow_statement::SlowStatementLog};
+use crate::{
+    check::CheckedStatement, error::StorageError, result_budget::ResultBudget, slow_statement::SlowStatementLog,
+};
 use futures_util::{
-    FutureExt as _,
+    FutureExt as _, TryStreamExt as _,
     future::{BoxFuture, MaybeDone, maybe_done},
 };
 use plugin_api::abi::StatementResult;
 use std::{
+    borrow::Cow,
     future::poll_fn,
-    pin::Pin,
+    iter::empty,
+    pin::{Pin, pin},
     task::{Context, Poll},
     time::{Duration, Instant},
 };
 use tokio::time::{error::Elapsed, timeout};
-use tokio_postgres::{Client, Error, RowStream};
+use tokio_postgres::{Client, Error, RowStream, Statement};
 
 /// What is sent in one round trip.
 pub struct Pipeline<'s> {
-    pub begin: Option<&'s str>,
+    pub begin: Option<Begin<'s>>,
     pub queries: &'s [Query<'s>],
     /// How the session sends each of the queries.
     pub forms: &'s [QueryForm],
@@ -34,6 +40,14 @@ pub struct Pipeline<'s> {
     /// How long to wait for each answer.
     pub patience: Duration,
     pub slow_statements: SlowStatementLog,
+}
+
+/// The statements that begin a transaction.
+#[derive(Clone, Copy)]
+pub struct Begin<'s> {
+    pub statements: &'s [Cow<'static, str>],
+    /// One of them waits for other transactions.
+    pub waits: bool,
 }
 
 /// Where a pipeline failed.
@@ -54,9 +68,11 @@ pub struct PipelineError {
 type Request<'c, T> = MaybeDone<BoxFuture<'c, Result<T, Error>>>;
 
 struct Requests<'c> {
-    begin: Option<Request<'c, ()>>,
+    begin: Vec<Request<'c, ()>>,
     queries: Vec<Request<'c, RowStream>>,
     end: Option<Request<'c, ()>>,
+    /// Whether BEGIN and the queries end with one Sync, so that their answers come together.
+    shares_sync: bool,
 }
 
 impl Session {
@@ -65,18 +81,23 @@ impl Session {
         pipeline: &Pipeline<'_>,
         budget: &mut ResultBudget,
     ) -> Result<Vec<StatementResult>, PipelineError> {
-        let Self { client, driver, .. } = self;
-        driver.drive(run(client, pipeline, budget)).await
+        let begin = pipeline.begin.filter(|begin| !begin.waits);
+        let prepared_begin = begin.and_then(|begin| self.prepared_begin(begin.statements));
+        let statements = pipeline.queries.iter().map(|query| query.statement);
+        let shares_sync = self.shares_sync() && pipeline.slow_statements.may_record_together(statements);
+        let Self { client, driver, sharing, .. } = self;
+        let requests = Requests::new(client, pipeline, prepared_begin.as_deref().filter(|_| shares_sync), shares_sync);
+        driver.drive(run(requests, sharing, pipeline, budget)).await
     }
 }
 
 async fn run(
-    client: &Client,
+    mut requests: Requests<'_>,
+    sharing: &SyncSharing,
     pipeline: &Pipeline<'_>,
     budget: &mut ResultBudget,
 ) -> Result<Vec<StatementResult>, PipelineError> {
-    let mut requests = Requests::new(client, pipeline);
-    let is_all_sent = poll_fn(|cx| Poll::Ready(requests.send(cx))).await;
+    let is_all_sent = poll_fn(|cx| Poll::Ready(requests.send(cx, sharing))).await;
     let result = requests.read(pipeline, budget).await;
     let Err((step, mut error)) = result else {
         return result.map_err(|(step, error)| PipelineError { step, error, has_ended: false });
@@ -96,27 +117,45 @@ async fn run(
 }
 
 impl<'c> Requests<'c> {
-    fn new(client: &'c Client, pipeline: &'c Pipeline<'_>) -> Self {
+    fn new(
+        client: &'c Client,
+        pipeline: &'c Pipeline<'_>,
+        prepared_begin: Option<&'c [Statement]>,
+        shares_sync: bool,
+    ) -> Self {
         let query = |(query, form): (&'c Query<'_>, &'c QueryForm)| {
             maybe_done(match form {
                 QueryForm::Prepared(statement) => client.query_raw(statement, query.params()).boxed(),
                 QueryForm::Unnamed => client.query_typed_raw(query.text(), query.typed_params()).boxed(),
             })
         };
-        let batch = |sql: &'c str| maybe_done(client.batch_execute(sql).boxed());
+        let begin = match (pipeline.begin, prepared_begin) {
+            (None, _) => Vec::new(),
+            (Some(_), Some(statements)) => {
+                statements.iter().map(|statement| execute(client, statement).boxed()).collect()
+            }
+            (Some(begin), None) => {
+                let text = begin.statements.join("; ");
+                vec![async move { client.batch_execute(&text).await }.boxed()]
+            }
+        };
         Self {
-            begin: pipeline.begin.map(batch),
+            begin: begin.into_iter().map(maybe_done).collect(),
             queries: pipeline.queries.iter().zip(pipeline.forms).map(query).collect(),
-            end: pipeline.end.map(batch),
+            end: pipeline.end.map(|sql| maybe_done(client.batch_execute(sql).boxed())),
+            shares_sync,
         }
     }
 
     /// The driver sends a request when its future is polled first. Nobody moves bytes meanwhile, so one that is done then has
     /// failed.
-    fn send(&mut self, cx: &mut Context<'_>) -> bool {
-        is_sent(self.begin.as_mut(), cx)
-            && self.queries.iter_mut().all(|query| is_sent(Some(query), cx))
-            && is_sent(self.end.as_mut(), cx)
+    fn send(&mut self, cx: &mut Context<'_>, sharing: &SyncSharing) -> bool {
+        let begin = send_all(&mut self.begin, cx);
+        let queries = if begin == self.begin.len() { send_all(&mut self.queries, cx) } else { 0 };
+        // A BEGIN that is a text has its own end, and is not counted there.
+        sharing.share(if self.shares_sync { begin + queries } else { 0 });
+        begin + queries == self.begin.len() + self.queries.len()
+            && self.end.as_mut().is_none_or(|end| Pin::new(end).poll(cx).is_pending())
     }
 
     async fn read(
@@ -124,33 +163,64 @@ impl<'c> Requests<'c> {
         pipeline: &Pipeline<'_>,
         budget: &mut ResultBudget,
     ) -> Result<Vec<StatementResult>, (PipelineStep, ExecuteError)> {
-        if let Some(begin) = self.begin.take() {
+        let sent_at = Instant::now();
+        for begin in self.begin.drain(..) {
             answer(pipeline.patience, begin).await.map_err(|error| (PipelineStep::Begin, error))?;
         }
         let mut outcomes = Vec::with_capacity(self.queries.len());
-        // The server runs one after the other.
-        let mut previous_end = Instant::now();
-        let sent = self.queries.drain(..).zip(pipeline.queries).zip(pipeline.forms);
-        for (index, ((request, query), form)) in sent.enumerate() {
-            let read = async {
-                let stream = output(request).await?;
-                read_result(stream, query.statement, form, budget).await
-            };
-            let outcome = in_time(pipeline.patience, read).await;
-            let now = Instant::now();
-            pipeline.slow_statements.record(query.statement, now - previous_end, outcome.as_ref().ok());
-            previous_end = now;
-            outcomes.push(outcome.map_err(|error| (PipelineStep::Query(index), error))?);
+        let failure = self.read_queries(pipeline, budget, &mut outcomes).await.err();
+        if self.shares_sync {
+            let answered = pipeline.queries.iter().take(outcomes.len() + usize::from(failure.is_some()));
+            let statements: Vec<&CheckedStatement> = answered.map(|query| query.statement).collect();
+            let results = failure.is_none().then_some(&outcomes[..]);
+            pipeline.slow_statements.record_together(&statements, sent_at.elapsed(), results);
+        }
+        if let Some(error) = failure {
+            return Err((PipelineStep::Query(outcomes.len()), error));
         }
         if let Some(end) = self.end.take() {
             answer(pipeline.patience, end).await.map_err(|error| (PipelineStep::End, error))?;
         }
         Ok(outcomes)
     }
+
+    /// Up to the first one that failed.
+    async fn read_queries(
+        &mut self,
+        pipeline: &Pipeline<'_>,
+        budget: &mut ResultBudget,
+        outcomes: &mut Vec<StatementResult>,
+    ) -> Result<(), ExecuteError> {
+        // The server runs one after the other.
+        let mut previous_end = Instant::now();
+        let sent = self.queries.drain(..).zip(pipeline.queries).zip(pipeline.forms);
+        for ((request, query), form) in sent {
+            let read = async {
+                let stream = output(request).await?;
+                read_result(stream, query.statement, form, budget).await
+            };
+            let outcome = in_time(pipeline.patience, read).await;
+            let now = Instant::now();
+            if !self.shares_sync {
+                pipeline.slow_statements.record_alone(query.statement, now - previous_end, outcome.as_ref().ok());
+            }
+            previous_end = now;
+            outcomes.push(outcome?);
+        }
+        Ok(())
+    }
 }
 
-fn is_sent<T>(request: Option<&mut Request<'_, T>>, cx: &mut Context<'_>) -> bool {
-    request.is_none_or(|request| Pin::new(request).poll(cx).is_pending())
+/// How many are sent before one fails.
+fn send_all<T>(requests: &mut [Request<'_, T>], cx: &mut Context<'_>) -> usize {
+    let not_sent = requests.iter_mut().position(|request| Pin::new(request).poll(cx).is_ready());
+    not_sent.unwrap_or(requests.len())
+}
+
+async fn execute(client: &Client, statement: &Statement) -> Result<(), Error> {
+    let mut rows = pin!(client.query_raw(statement, empty::<Param<'_>>()).await?);
+    while rows.try_next().await?.is_some() {}
+    Ok(())
 }
 
 async fn output<T>(mut request: Request<'_, T>) -> Result<T, ExecuteError> {

@@ -1,7 +1,10 @@
 //! A statement as it is sent: its text, and under which key it stays prepared.
 
 use super::bind::{Param, type_letters};
-use crate::{check::CheckedStatement, commit_statement::CommitStatement};
+use crate::{
+    check::CheckedStatement,
+    commit_statement::{CommitStatement, Refusal},
+};
 use plugin_api::abi::Value;
 use std::borrow::Cow;
 use tokio_postgres::types::Type;
@@ -16,21 +19,23 @@ pub enum PlanFor {
 
 pub struct Query<'s> {
     pub statement: &'s CheckedStatement,
-    pub must_return_row: bool,
+    /// A division by zero is its refusal.
+    pub may_refuse: bool,
     text: Cow<'s, str>,
 }
 
 impl<'s> Query<'s> {
     pub fn new(statement: &'s CheckedStatement) -> Self {
-        Self { statement, must_return_row: false, text: statement.sql().into() }
+        Self { statement, may_refuse: false, text: statement.sql().into() }
     }
 
     pub fn of_commit(commit: &'s CommitStatement<CheckedStatement>) -> Self {
-        if !commit.must_return_row {
-            return Self::new(&commit.statement);
-        }
-        let text = failing_without_row(commit.statement.sql());
-        Self { statement: &commit.statement, must_return_row: true, text: text.into() }
+        let statement = &commit.statement;
+        let text = match commit.refusal {
+            Refusal::Never | Refusal::ByDivision => statement.sql().into(),
+            Refusal::WithoutRow => failing_without_row(statement.sql()).into(),
+        };
+        Self { statement, may_refuse: commit.refusal != Refusal::Never, text }
     }
 
     /// The statement was checked: it is one, and the parameters are sent separately.

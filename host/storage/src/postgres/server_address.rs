@@ -10,7 +10,7 @@ use sqlx::{
     ConnectOptions as _,
     postgres::{PgConnectOptions, PgSslMode},
 };
-use std::str::FromStr;
+use std::{path::PathBuf, str::FromStr};
 use tokio_postgres::{
     Config,
     config::{Host, SslMode},
@@ -67,6 +67,18 @@ impl ServerAddress {
         });
         Ok(Self { config, tls })
     }
+
+    /// Where it is, if it is a socket of this machine.
+    pub fn socket(&self) -> Option<PathBuf> {
+        match self.config.get_hosts() {
+            [Host::Unix(directory)] => Some(directory.join(format!(".s.PGSQL.{}", self.port()))),
+            _ => None,
+        }
+    }
+
+    pub fn port(&self) -> u16 {
+        self.config.get_ports().first().copied().unwrap_or(5432)
+    }
 }
 
 /// What [`PgConnectOptions`] tells only in an address that it writes itself.
@@ -122,7 +134,6 @@ fn invalid_address() -> StorageError {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
-    use std::path::PathBuf;
 
     fn address(url: &str) -> Result<ServerAddress, String> {
         ServerAddress::parse(&SecretString::from(url)).map_err(|error| error.to_string())
@@ -149,6 +160,7 @@ mod tests {
             let read = address(url).unwrap();
             assert_eq!(read.config.get_hosts(), [Host::Unix(PathBuf::from("/tmp/pg"))], "{url}");
             assert!(read.tls.is_none(), "{url}");
+            assert_eq!(read.socket(), Some(PathBuf::from("/tmp/pg/.s.PGSQL.5432")), "{url}");
         }
     }
 

@@ -5,17 +5,21 @@
 
 use super::{
     error::ExecuteError,
+    pipeline::{Begin, PipelineStep},
     query::{PlanFor, Query},
     session_settings::SessionState,
+    shared_sync::SyncSharing,
 };
 use crate::error::StorageError;
 use futures_util::{
     Stream,
-    future::join_all,
+    future::{join, join_all},
     stream::{self, BoxStream},
 };
 use lru::LruCache;
 use std::{
+    borrow::Cow,
+    collections::HashMap,
     future::poll_fn,
     num::NonZeroUsize,
     pin::{Pin, pin},
@@ -33,6 +37,9 @@ pub struct Session {
     pub state: SessionState,
     /// `None` where statements are not prepared.
     prepared: Option<LruCache<String, Statement>>,
+    /// Prepared statements that begin transactions; there are a few texts.
+    begins: HashMap<String, Statement>,
+    pub sharing: SyncSharing,
 }
 
 /// How a query is sent.
@@ -44,9 +51,15 @@ pub enum QueryForm {
 }
 
 impl Session {
-    pub fn new(client: Client, driver: Driver, state: SessionState, prepares: bool) -> Self {
+    pub fn new(client: Client, driver: Driver, state: SessionState, prepares: bool, sharing: SyncSharing) -> Self {
         let prepared = prepares.then(|| LruCache::new(PREPARED_STATEMENTS_MAX));
-        Self { client, driver, state, prepared }
+        Self { client, driver, state, prepared, begins: HashMap::new(), sharing }
+    }
+
+    /// Whether the statements of a round trip are synchronised together. A pooler between may not know it, and statements that are
+    /// parsed with each call need the description of their columns.
+    pub fn shares_sync(&self) -> bool {
+        self.prepared.is_some() && self.state.has_limits
     }
 
     /// Runs statements without parameters.
@@ -88,13 +101,15 @@ impl Session {
         .await
     }
 
-    /// Prepares what is not prepared yet, all in one round trip. The error comes with the index of its query.
+    /// Prepares what is not prepared yet, all in one round trip. The error comes with the place of its query.
     pub async fn prepare(
         &mut self,
         queries: &[Query<'_>],
         plan_for: PlanFor,
-    ) -> Result<Vec<QueryForm>, (usize, ExecuteError)> {
-        let Self { client, driver, prepared: Some(prepared), .. } = self else {
+        begin: Option<Begin<'_>>,
+    ) -> Result<Vec<QueryForm>, (PipelineStep, ExecuteError)> {
+        let shares_sync = self.shares_sync();
+        let Self { client, driver, prepared: Some(prepared), begins, .. } = self else {
             return Ok(vec![QueryForm::Unnamed; queries.len()]);
         };
         let client: &Client = client;
@@ -106,17 +121,27 @@ impl Session {
                 missing.push(index);
             }
         }
+        let begin = begin.filter(|begin| shares_sync && !begin.waits).map_or(&[][..], |begin| begin.statements);
+        let new_begin: Vec<&str> = begin.iter().map(Cow::as_ref).filter(|text| !begins.contains_key(*text)).collect();
         let wanted = missing.iter().filter_map(|index| Some((*index, keys.get(*index)?, queries.get(*index)?)));
         let prepare = wanted.map(|(index, key, query)| async move {
             let types = query.types();
             (index, key, client.prepare_typed(query.text(), &types).await)
         });
-        let answers = if missing.is_empty() { Vec::new() } else { driver.drive(join_all(prepare)).await };
+        let prepare_begin = new_begin.iter().map(|text| client.prepare(text));
+        let (mut answers, mut begin_answers) = (Vec::new(), Vec::new());
+        if !missing.is_empty() || !new_begin.is_empty() {
+            (answers, begin_answers) = driver.drive(join(join_all(prepare), join_all(prepare_begin))).await;
+        }
+        for (text, answer) in new_begin.into_iter().zip(begin_answers) {
+            let statement = answer.map_err(|error| (PipelineStep::Begin, error.into()))?;
+            begins.insert(text.to_owned(), statement);
+        }
         let mut first_error = None;
         for (index, key, answer) in answers {
             match answer {
                 Ok(statement) => drop(prepared.put(key.clone(), statement)),
-                Err(error) if first_error.is_none() => first_error = Some((index, error.into())),
+                Err(error) if first_error.is_none() => first_error = Some((PipelineStep::Query(index), error.into())),
                 Err(_later) => {}
             }
         }
@@ -125,9 +150,17 @@ impl Session {
         }
         let form = |(index, key): (usize, &String)| match prepared.get(key) {
             Some(statement) => Ok(QueryForm::Prepared(statement.clone())),
-            None => Err((index, StorageError::Internal("a call has more statements than are kept".into()).into())),
+            None => {
+                let error = StorageError::Internal("a call has more statements than are kept".into());
+                Err((PipelineStep::Query(index), error.into()))
+            }
         };
         keys.iter().enumerate().map(form).collect()
+    }
+
+    /// The statements that begin a transaction, if they are prepared.
+    pub fn prepared_begin(&self, texts: &[Cow<'static, str>]) -> Option<Vec<Statement>> {
+        texts.iter().map(|text| self.begins.get(text.as_ref()).cloned()).collect()
     }
 
     /// Forgets what is prepared, after a table has changed.

@@ -3,7 +3,7 @@
 use super::{
     connector::{Connector, SessionManager},
     error::{ExecuteError, POOL_TIMED_OUT},
-    pipeline::Pipeline,
+    pipeline::{Begin, Pipeline},
     pooled_connection::PooledConnection,
     query::{PlanFor, Query},
     reachability::Reachability,
@@ -19,7 +19,7 @@ use deadpool::{
 };
 use plugin_api::abi::Rows;
 use secrecy::SecretString;
-use std::{sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 use tokio::{
     sync::OwnedSemaphorePermit,
     time::{error::Elapsed, sleep, timeout},
@@ -27,6 +27,7 @@ use tokio::{
 
 /// How much longer than the server's limit the client waits before it closes the connection.
 const CLIENT_GRACE: Duration = Duration::from_secs(5);
+const BEGIN_READ: Begin<'static> = Begin { statements: &[Cow::Borrowed("BEGIN READ ONLY")], waits: false };
 const CLOSE_POLL: Duration = Duration::from_millis(5);
 
 pub struct SessionPool {
@@ -145,8 +146,8 @@ impl SessionPool {
     }
 
     async fn read_once(&self, session: &mut Session, queries: &[Query<'_>]) -> Result<Vec<Rows>, ExecuteError> {
-        let forms = session.prepare(queries, PlanFor::Anything).await.map_err(|(_, error)| error)?;
-        let (begin, end) = if queries.len() > 1 { (Some("BEGIN READ ONLY"), Some("COMMIT")) } else { (None, None) };
+        let (begin, end) = if queries.len() > 1 { (Some(BEGIN_READ), Some("COMMIT")) } else { (None, None) };
+        let forms = session.prepare(queries, PlanFor::Anything, begin).await.map_err(|(_, error)| error)?;
         let (patience, slow_statements) = (self.wait_timeout(), self.slow_statements);
         let pipeline = Pipeline { begin, queries, forms: &forms, end, patience, slow_statements };
         let outcomes = session.run(&pipeline, &mut ResultBudget::new()).await.map_err(|failed| failed.error)?;

@@ -4,16 +4,18 @@
 //! are startup parameters of a session that is the gateway's own, or travel with BEGIN.
 
 use crate::settings::DatabaseSettings;
+use std::borrow::Cow;
 
 /// Small tables are read whole where an index could be used, and then a serialisable transaction locks the whole table for
 /// its decision: two that have different rows collide. Without sequential scans it locks the rows, or pages of the index.
-/// What can only be scanned is still scanned, at a cost that would make the server compile the statement each time.
-const FINE_PREDICATE_LOCKS: &str = "; SET LOCAL enable_seqscan = off; SET LOCAL jit = off";
+/// What can only be scanned is still scanned, at a cost that would make the server compile the statement each time: so it never does.
+const FINE_PREDICATE_LOCKS: &str = "SET LOCAL enable_seqscan = off";
+const NOT_COMPILED: &str = "SET LOCAL jit = off";
 
 /// `off` would acknowledge commits before they are durable. A stricter setting than `on` is kept.
-const DURABLE: &str = "; SELECT set_config('synchronous_commit', 'on', true) \
+const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', true) \
      WHERE current_setting('synchronous_commit') = 'off'";
-const DURABLE_KNOWN: &str = "; SET LOCAL synchronous_commit = on";
+const DURABLE_KNOWN: &str = "SET LOCAL synchronous_commit = on";
 
 /// How a transaction is kept apart from others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +71,7 @@ impl SessionSettings {
         let mut options = format!(
             "-c statement_timeout={statement_ms} -c lock_timeout={lock_ms} \
              -c idle_in_transaction_session_timeout={idle_ms} -c standard_conforming_strings=on \
-             -c TimeZone=UTC -c DateStyle=ISO,MDY -c default_transaction_read_only=on"
+             -c TimeZone=UTC -c DateStyle=ISO,MDY -c default_transaction_read_only=on -c jit=off"
         );
         if !is_durable {
             options.push_str(" -c synchronous_commit=off");
@@ -80,31 +82,41 @@ impl SessionSettings {
         options
     }
 
-    pub fn begin(&self, mode: TransactionMode, session: SessionState) -> String {
-        let isolation = match mode {
-            TransactionMode::Serializable => "SERIALIZABLE",
-            TransactionMode::ReadCommitted | TransactionMode::Locked(_) => "READ COMMITTED",
-        };
-        let mut text = format!("BEGIN ISOLATION LEVEL {isolation} READ WRITE");
+    /// The statements that begin a transaction.
+    pub fn begin(&self, mode: TransactionMode, session: SessionState) -> Vec<Cow<'static, str>> {
+        let mut statements: Vec<Cow<'static, str>> = vec![
+            match mode {
+                TransactionMode::Serializable => "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE",
+                TransactionMode::ReadCommitted | TransactionMode::Locked(_) => {
+                    "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+                }
+            }
+            .into(),
+        ];
         if !session.has_limits {
             let Self { statement_ms, lock_ms, idle_ms, .. } = self;
-            text.push_str(&format!(
-                "; SET LOCAL statement_timeout = {statement_ms}; SET LOCAL lock_timeout = {lock_ms}; \
-                 SET LOCAL idle_in_transaction_session_timeout = {idle_ms}; SET LOCAL TimeZone = 'UTC'"
-            ));
+            statements.push(format!("SET LOCAL statement_timeout = {statement_ms}").into());
+            statements.push(format!("SET LOCAL lock_timeout = {lock_ms}").into());
+            statements.push(format!("SET LOCAL idle_in_transaction_session_timeout = {idle_ms}").into());
+            statements.push("SET LOCAL TimeZone = 'UTC'".into());
         }
         match (self.is_durable, session.has_limits) {
-            (true, true) if session.is_lazy => text.push_str(DURABLE_KNOWN),
+            (true, true) if session.is_lazy => statements.push(DURABLE_KNOWN.into()),
             (true, true) | (false, true) => {}
-            (true, false) => text.push_str(DURABLE),
-            (false, false) => text.push_str("; SET LOCAL synchronous_commit = off"),
+            (true, false) => statements.push(DURABLE.into()),
+            (false, false) => statements.push("SET LOCAL synchronous_commit = off".into()),
         }
         match mode {
             TransactionMode::ReadCommitted => {}
-            TransactionMode::Locked(key) => text.push_str(&format!("; SELECT pg_advisory_xact_lock({key})")),
-            TransactionMode::Serializable => text.push_str(FINE_PREDICATE_LOCKS),
+            TransactionMode::Locked(key) => statements.push(format!("SELECT pg_advisory_xact_lock({key})").into()),
+            TransactionMode::Serializable => {
+                statements.push(FINE_PREDICATE_LOCKS.into());
+                if !session.has_limits {
+                    statements.push(NOT_COMPILED.into());
+                }
+            }
         }
-        text
+        statements
     }
 }
 
@@ -116,7 +128,7 @@ mod tests {
     fn limits_travel_with_begin_only_where_the_session_has_none() {
         let settings = SessionSettings::new(&DatabaseSettings::new("postgres://x/y"));
         let own = SessionState { has_limits: true, ..SessionState::default() };
-        let begin = |mode, session| settings.begin(mode, session);
+        let begin = |mode, session| settings.begin(mode, session).join("; ");
         assert_eq!(
             begin(TransactionMode::Locked(7), own),
             "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_advisory_xact_lock(7)"
@@ -127,6 +139,9 @@ mod tests {
         );
         assert!(pooled.contains("current_setting('synchronous_commit') = 'off'"), "{pooled}");
         assert!(pooled.contains("enable_seqscan = off") && !pooled.contains("advisory"), "{pooled}");
+        let serializable = begin(TransactionMode::Serializable, own);
+        assert!(serializable.contains("enable_seqscan = off") && !serializable.contains("jit"), "{serializable}");
+        assert!(settings.startup(false).contains("-c jit=off") && pooled.ends_with("SET LOCAL jit = off"), "{pooled}");
         let lazy = begin(TransactionMode::ReadCommitted, SessionState { is_lazy: true, ..own });
         assert!(lazy.ends_with("SET LOCAL synchronous_commit = on"), "{lazy}");
     }

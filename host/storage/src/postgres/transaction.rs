@@ -11,7 +11,7 @@
 use super::{
     engine::PostgresEngine,
     error::{ExecuteError, read_only_error},
-    pipeline::{Pipeline, PipelineError, PipelineStep},
+    pipeline::{Begin, Pipeline, PipelineError, PipelineStep},
     pooled_connection::PooledConnection,
     query::{PlanFor, Query},
     session::{PREPARED_STATEMENTS_MAX, Session},
@@ -219,13 +219,14 @@ impl PostgresTransaction {
         let plan_for =
             if self.mode == TransactionMode::Serializable { PlanFor::Serializable } else { PlanFor::Anything };
         let patience = self.engine.wait_timeout();
-        let forms = timeout(patience, session.prepare(&queries, plan_for)).await;
-        let forms = forms.map_err(|_elapsed| Failure::of_connection(silent()))?;
-        let forms = forms.map_err(|(index, error)| fail(PipelineStep::Query(index), error, !open.has_begun))?;
         let begin = (!open.has_begun).then(|| self.engine.pool.session_settings.begin(self.mode, session.state));
+        let waits = matches!(self.mode, TransactionMode::Locked(_));
+        let begin = begin.as_deref().map(|statements| Begin { statements, waits });
+        let forms = timeout(patience, session.prepare(&queries, plan_for, begin)).await;
+        let forms = forms.map_err(|_elapsed| Failure::of_connection(silent()))?;
+        let forms = forms.map_err(|(step, error)| fail(step, error, !open.has_begun))?;
         let slow_statements = self.engine.pool.slow_statements;
-        let mut pipeline =
-            Pipeline { begin: begin.as_deref(), queries: &queries, forms: &forms, end, patience, slow_statements };
+        let mut pipeline = Pipeline { begin, queries: &queries, forms: &forms, end, patience, slow_statements };
         // A session that may write on its own must have begun before it gets the statements, or they would take effect alone
         // after a BEGIN that failed.
         if begin.is_some() && !session.state.has_limits {
@@ -270,7 +271,7 @@ impl PostgresTransaction {
             PipelineStep::Begin => self.engine.lock_wait_error(error.error),
             PipelineStep::End => error.error,
             PipelineStep::Query(index) => match queries.get(index) {
-                Some(query) if query.must_return_row && is_division_by_zero => StorageError::Rejected(index),
+                Some(query) if query.may_refuse && is_division_by_zero => StorageError::Rejected(index),
                 Some(query) => self.engine.statement_error(query.statement, error.error),
                 None => error.error,
             },

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     check::CheckedStatement,
-    commit_statement::CommitStatement,
+    commit_statement::{CommitStatement, Refusal},
     error::StorageError,
     revisions::{OwnerRevision, Revisions},
     slow_statement::{self, SlowStatementLog},
@@ -213,7 +213,7 @@ impl WriterConnection {
         let mut execution = self.execution(cancelled)?;
         let run = |(index, commit): (usize, &CommitStatement<CheckedStatement>)| {
             let outcome = execution.execute(&commit.statement)?;
-            if commit.must_return_row && outcome.rows.is_empty() {
+            if commit.refusal == Refusal::WithoutRow && outcome.rows.is_empty() {
                 return Err(StorageError::Rejected(index));
             }
             Ok(outcome)

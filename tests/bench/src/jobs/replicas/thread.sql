@@ -5,19 +5,19 @@
 \set digest random(1, 9000000000000000000)
 BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE;
 SET LOCAL enable_seqscan = off;
-SET LOCAL jit = off;
 INSERT INTO host_replay_guard (remember_until_s, digest, address, attempt)
-    SELECT extract(epoch FROM now())::bigint + 900, lpad(:digest::text, 64, '0'), '0x' || lpad(:wallet::text, 40, '0'), :digest::text
-    WHERE NOT EXISTS (SELECT 1 FROM host_replay_guard_1
-        WHERE address = '0x' || lpad(:wallet::text, 40, '0') AND digest = lpad(:digest::text, 64, '0'))
-    ON CONFLICT (remember_until_s, digest) DO UPDATE SET attempt = excluded.attempt
-    WHERE host_replay_guard.attempt LIKE 'lost %' AND host_replay_guard.attempt NOT LIKE '%' || excluded.attempt || '%'
-    RETURNING 1;
+    SELECT extract(epoch FROM now())::bigint + 900, lpad(:digest::text, 64, '0'), '0x' || lpad(:wallet::text, 40, '0'),
+        CASE WHEN NOT EXISTS (SELECT 1 FROM host_replay_guard_1
+            WHERE address = '0x' || lpad(:wallet::text, 40, '0') AND digest = lpad(:digest::text, 64, '0'))
+        THEN :digest::text ELSE CAST(1 / (random() * 0) AS text) END
+    ON CONFLICT (remember_until_s, digest) DO UPDATE SET attempt = CASE
+    WHEN host_replay_guard.attempt LIKE 'lost %' AND host_replay_guard.attempt NOT LIKE '%' || excluded.attempt || '%'
+    THEN excluded.attempt ELSE CAST(1 / (length(excluded.attempt) * 0) AS text) END;
 INSERT INTO host_write_slots (address, last_ms)
     VALUES ('0x' || lpad(:wallet::text, 40, '0'), (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
-    ON CONFLICT (address) DO UPDATE SET last_ms = excluded.last_ms
-    WHERE host_write_slots.last_ms <= excluded.last_ms - 1000 OR host_write_slots.last_ms > excluded.last_ms + 1000
-    RETURNING 1;
+    ON CONFLICT (address) DO UPDATE SET last_ms = CASE
+    WHEN host_write_slots.last_ms <= excluded.last_ms - 1000 OR host_write_slots.last_ms > excluded.last_ms + 1000
+    THEN excluded.last_ms ELSE 1 / (excluded.last_ms * 0) END;
 INSERT INTO forum_threads (title, tags, author, created_at, last_post_at, post_count, upvotes, excerpt, kept)
     VALUES ('Report ' || :digest || ' on what the market for agents did this week, what it paid for, and what became of the plans of last month',
         '["market-report","agents","week-' || :digest::bigint % 52 || '"]', '0x' || lpad(:wallet::text, 40, '0'),
