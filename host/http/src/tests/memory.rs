@@ -1,14 +1,16 @@
 //! What a connection holds while it waits.
 
-use super::fixture::settings;
+use super::fixture::{settings, start};
 use crate::body::{Body, RequestBody};
 use crate::connection::{ConnectionSettings, Plain, serve_connection};
 use crate::middleware::{ExposedHeaders, stack};
+use gateway_config::HttpConfig;
 use http::{Request, Response};
 use std::convert::Infallible;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tower::service_fn;
@@ -29,4 +31,38 @@ async fn the_task_of_a_connection_is_small() {
     let connection = serve_connection(stream, peer, Plain, service, connection_settings, stop, ());
     let bytes = size_of_val(&connection);
     assert!(bytes <= CONNECTION_BYTES_MAX, "the task of a connection takes {bytes} bytes");
+}
+
+/// Of the memory of a process in pages.
+fn resident_bytes() -> usize {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
+    statm.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 4096
+}
+
+async fn open_readers(addr: SocketAddr, count: usize) -> Vec<TcpStream> {
+    let mut readers = Vec::with_capacity(count);
+    for _ in 0..count {
+        let mut reader = TcpStream::connect(addr).await.unwrap();
+        reader.write_all(b"GET /live.waiting HTTP/1.1\r\nhost: a\r\nuser-agent: reader\r\n\r\n").await.unwrap();
+        let mut first = [0; 1024];
+        assert_ne!(reader.read(&mut first).await.unwrap(), 0);
+        readers.push(reader);
+    }
+    readers
+}
+
+/// With both ends of the connection, and the layout of a build that is not optimised.
+const READER_BYTES_MAX: usize = 8 * 1024;
+const READERS: usize = 1500;
+
+#[tokio::test]
+async fn a_reader_of_an_event_stream_is_small() {
+    let limits = HttpConfig { connections_max: 4000, connections_per_ip_max: 4000, ..settings() };
+    let server = start(&limits);
+    let _first = open_readers(server.addr, 300).await;
+    let before = resident_bytes();
+    let _more = open_readers(server.addr, READERS).await;
+    let bytes = (resident_bytes() - before) / READERS;
+    println!("{bytes} bytes for a reader");
+    assert!(bytes <= READER_BYTES_MAX, "a reader takes {bytes} bytes");
 }
