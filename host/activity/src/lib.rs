@@ -24,6 +24,7 @@ mod sink;
 mod stream;
 mod topic;
 
+pub use chunk::chunk;
 pub use event::{CheckedEvent, DATA_BYTES_MAX as EVENT_DATA_BYTES_MAX};
 pub use limits::{StreamLimits, StreamSlot};
 pub use log::{ActivityLog, LogPage, PublicEvent, VIEW, VIEW_WITH_RETRACTED, WAKE_CHANNEL};

@@ -84,7 +84,7 @@ impl Reader {
     /// reader.
     pub fn take_page(&self, bytes: Option<Bytes>, position: i64) -> Option<Poll<Option<Bytes>>> {
         self.state.lock().position = position;
-        bytes.map(|bytes| self.send_through_hyper(bytes))
+        bytes.map(|bytes| self.send_through_task(bytes))
     }
 
     /// What the body does next; `None` when the ring does not reach back to the position.
@@ -99,7 +99,7 @@ impl Reader {
         match state.phase {
             Phase::New { is_cut } => {
                 state.phase = Phase::Open;
-                return Some(self.send_through_hyper(opening(is_cut)));
+                return Some(self.send_through_task(opening(is_cut)));
             }
             Phase::Closed => return Some(Poll::Ready(None)),
             Phase::Open => {}
@@ -120,7 +120,7 @@ impl Reader {
                 Some(WriteOutcome::Complete | WriteOutcome::Partial) => state.position = position,
                 Some(WriteOutcome::Busy) | None => {
                     state.position = position;
-                    return Some(self.send_through_hyper(bytes));
+                    return Some(self.send_through_task(bytes));
                 }
             }
         }
@@ -131,18 +131,18 @@ impl Reader {
     fn poll_idle(&self, state: &mut ReaderState, stop: &CancellationToken, cx: &Context<'_>) -> Poll<Option<Bytes>> {
         if stop.is_cancelled() {
             state.phase = Phase::Closed;
-            return self.send_through_hyper(Bytes::from_static(CLOSING));
+            return self.send_through_task(Bytes::from_static(CLOSING));
         }
         if std::mem::take(&mut state.is_ping_due) {
-            return self.send_through_hyper(ping_comment());
+            return self.send_through_task(ping_comment());
         }
         state.waiting_body = Some(cx.waker().clone());
         Poll::Pending
     }
 
-    fn send_through_hyper(&self, bytes: Bytes) -> Poll<Option<Bytes>> {
+    fn send_through_task(&self, bytes: Bytes) -> Poll<Option<Bytes>> {
         if let Some(sink) = self.sink() {
-            sink.leave_to_hyper();
+            sink.leave_to_task();
         }
         Poll::Ready(Some(bytes))
     }

@@ -1,4 +1,4 @@
-//! Direct writes to a reader's connection that bypass the HTTP library.
+//! Direct writes to a reader's connection that bypass its task.
 //!
 //! An event goes to thousands of readers at once. A chunk with the same bytes for all of them is handed to their
 //! sockets one after the other, which costs less than waking a task for each.
@@ -22,8 +22,8 @@ pub trait Sink: Send + Sync {
     /// Writes a chunk, as far as the socket takes it at once.
     fn send(&self, chunk: &Bytes) -> WriteOutcome;
 
-    /// The HTTP library is about to get something to write: until it has flushed that, direct writes are refused.
-    fn leave_to_hyper(&self);
+    /// The connection's task is about to get something to write: until it has flushed that, direct writes are refused.
+    fn leave_to_task(&self);
 
     /// Whether the rest of a [`WriteOutcome::Partial`] chunk is still to be sent; the connection's task is woken
     /// afterwards.

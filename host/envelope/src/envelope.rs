@@ -5,12 +5,12 @@
 use std::borrow::Cow;
 
 use http::{HeaderMap, HeaderName};
-use serde_json::{Map, Number, Value};
+use serde_json::{Number, Value};
 
 use super::brand::Brand;
 use super::error::EnvelopeError;
 use super::field_error::{EnvelopeField, FieldError};
-use super::strict_json::type_name;
+use super::strict_json::{EnvelopeMembers, type_name};
 use super::timestamp::TS_MAX;
 
 #[derive(Debug, Clone, Default)]
@@ -30,11 +30,10 @@ pub(crate) struct Envelope<'a> {
 }
 
 impl<'a> Envelope<'a> {
-    /// Removes the fields from a body; the rest is the payload. Keys of the same names in nested objects stay.
-    pub(crate) fn take_from_body(body: &mut Map<String, Value>) -> Self {
-        // Keeps the order of the other keys for the payload.
-        let mut take = |key| body.shift_remove(key).map_or(Field::Missing, Field::from_json);
-        Self { address: take("address"), ts: take("ts"), sig: take("sig") }
+    /// Keys of the same names in nested objects belong to the payload.
+    pub(crate) fn from_body(members: EnvelopeMembers) -> Self {
+        let field = |value: Option<Value>| value.map_or(Field::Missing, Field::from_json);
+        Self { address: field(members.address), ts: field(members.ts), sig: field(members.sig) }
     }
 
     #[must_use]

@@ -8,14 +8,14 @@ use std::iter;
 
 use alloy_primitives::Address;
 use http::HeaderMap;
-use request_signing::canonical::{self, CanonicalError};
-use serde_json::{Map, Value};
+use request_signing::canonical::CanonicalError;
+use serde_json::Value;
 
 use super::brand::Brand;
 use super::envelope::{Envelope, Field};
 use super::error::EnvelopeError;
 use super::field_error::{EnvelopeField, FieldError};
-use super::strict_json;
+use super::strict_json::{self, Document};
 use super::verify::{Verified, verify};
 
 const EMPTY_TEXT: &str = "";
@@ -27,11 +27,19 @@ pub struct SignedRequest {
     pub ts_s: u64,
     /// The EIP-191 digest that was signed.
     pub digest: [u8; 32],
-    /// An object: the signed body without the envelope, empty if no body was signed.
-    pub payload: Value,
-    /// The hashed text: the payload's canonical JSON, or `` or `{}` for a request that signs no payload.
-    pub canonical: Cow<'static, str>,
-    unsigned_body: Option<Value>,
+    /// The body without the envelope, signed or not.
+    body: Document,
+    signed_text: SignedText,
+}
+
+/// The text whose hash was signed.
+#[derive(Debug)]
+enum SignedText {
+    Body,
+    /// The body, with its keys in the order of JavaScript.
+    Reordered(String),
+    /// A constant: the body, if there is one, is not signed.
+    NoBody(&'static str),
 }
 
 /// Identifies a signed request for the replay guard: the same for every byte form of a signature, another for a new ts.
@@ -42,20 +50,48 @@ pub struct ReplayKey {
 }
 
 impl SignedRequest {
-    fn new(verified: Verified, payload: Value, unsigned_body: Option<Value>) -> Self {
-        let Verified { signer, ts_s, digest, body_text } = verified;
-        Self { signer, ts_s, digest, payload, canonical: body_text, unsigned_body }
-    }
-
     #[must_use]
     pub fn replay_key(&self) -> ReplayKey {
         ReplayKey { signer: self.signer, digest: self.digest }
     }
 
+    /// The hashed text: the payload's canonical JSON, or `` or `{}` for a request that signs no payload.
+    #[must_use]
+    pub fn canonical(&self) -> &str {
+        match &self.signed_text {
+            SignedText::Body => self.body.text(),
+            SignedText::Reordered(text) => text,
+            SignedText::NoBody(text) => text,
+        }
+    }
+
+    /// An object: the signed body without the envelope, empty if no body was signed.
+    #[must_use]
+    pub fn payload(&self) -> &str {
+        match self.canonical() {
+            EMPTY_TEXT => EMPTY_OBJECT,
+            text => text,
+        }
+    }
+
+    /// As [`Self::payload`].
+    #[must_use]
+    pub fn into_payload(self) -> String {
+        match self.signed_text {
+            SignedText::Body => self.body.into_text(),
+            SignedText::Reordered(text) => text,
+            SignedText::NoBody(_) => EMPTY_OBJECT.to_owned(),
+        }
+    }
+
+    #[must_use]
+    pub fn has_payload(&self) -> bool {
+        !matches!(self.signed_text, SignedText::NoBody(_)) && !self.body.is_empty()
+    }
+
     /// A target that the body names in `field` must be the one of the URL.
     pub fn check_target(&self, field: &str, url_value: &str) -> Result<(), EnvelopeError> {
-        let body_value = self.unsigned_body.as_ref().unwrap_or(&self.payload).get(field);
-        let is_same = match body_value {
+        let is_same = match self.body.member(field) {
             None => true,
             Some(Value::String(text)) => text == url_value,
             Some(Value::Number(number)) => number.to_string() == url_value,
@@ -72,11 +108,11 @@ pub fn verify_signed_body(
     body: &[u8],
     now_s: u64,
 ) -> Result<SignedRequest, EnvelopeError> {
-    let mut body = strict_json::parse_object(body)?;
-    let envelope = Envelope::take_from_body(&mut body);
-    let payload = Value::Object(body);
-    let verified = verify(brand, action, &envelope, payload_texts(&payload), now_s)?;
-    Ok(SignedRequest::new(verified, payload, None))
+    let (body, members) = strict_json::parse_body(body)?;
+    let verified = verify(brand, action, &Envelope::from_body(members), payload_texts(&body), now_s)?;
+    let Verified { signer, ts_s, digest, body_text } = verified;
+    let signed_text = of_body(body_text);
+    Ok(SignedRequest { signer, ts_s, digest, body, signed_text })
 }
 
 /// A read or a delete: each field of the envelope is taken from the headers, else the query, else the JSON body.
@@ -88,21 +124,22 @@ pub fn verify_signed_headers(
     body: &[u8],
     now_s: u64,
 ) -> Result<SignedRequest, EnvelopeError> {
-    let mut body = if body.is_empty() { Map::new() } else { strict_json::parse_object(body)? };
+    let (body, members) =
+        if body.is_empty() { (Document::empty(), Default::default()) } else { strict_json::parse_body(body)? };
     let envelope = Envelope::from_headers(brand, headers)
         .or(Envelope::from_query(query.unwrap_or_default()))
-        .or(Envelope::take_from_body(&mut body));
+        .or(Envelope::from_body(members));
     require_sig(&envelope)?;
-    if body.is_empty() {
-        let verified = verify(brand, action, &envelope, constant_texts(), now_s)?;
-        return Ok(SignedRequest::new(verified, empty_object(), None));
-    }
-    let body = Value::Object(body);
-    let verified = verify(brand, action, &envelope, payload_texts(&body).chain(constant_texts()), now_s)?;
-    // The canonical text of this body is never one of the constants, because it has members.
-    let is_covered = ![EMPTY_TEXT, EMPTY_OBJECT].contains(&verified.body_text.as_ref());
-    let (payload, unsigned_body) = if is_covered { (body, None) } else { (empty_object(), Some(body)) };
-    Ok(SignedRequest::new(verified, payload, unsigned_body))
+    let of_payload = (!body.is_empty()).then(|| payload_texts(&body)).into_iter().flatten();
+    let verified = verify(brand, action, &envelope, of_payload.chain(constant_texts()), now_s)?;
+    let Verified { signer, ts_s, digest, body_text } = verified;
+    // The canonical text of a body with members is never one of the constants.
+    let signed_text = match &*body_text {
+        EMPTY_TEXT => SignedText::NoBody(EMPTY_TEXT),
+        EMPTY_OBJECT => SignedText::NoBody(EMPTY_OBJECT),
+        _ => of_body(body_text),
+    };
+    Ok(SignedRequest { signer, ts_s, digest, body, signed_text })
 }
 
 /// A read that browsers can link to: envelope in the query, payload `{}`.
@@ -115,8 +152,16 @@ pub fn verify_signed_query(
     let envelope = Envelope::from_query(query);
     require_sig(&envelope)?;
     let texts = iter::once(Ok(Cow::Borrowed(EMPTY_OBJECT)));
-    let verified = verify(brand, action, &envelope, texts, now_s)?;
-    Ok(SignedRequest::new(verified, empty_object(), None))
+    let Verified { signer, ts_s, digest, .. } = verify(brand, action, &envelope, texts, now_s)?;
+    let (body, signed_text) = (Document::empty(), SignedText::NoBody(EMPTY_OBJECT));
+    Ok(SignedRequest { signer, ts_s, digest, body, signed_text })
+}
+
+fn of_body(text: Cow<'_, str>) -> SignedText {
+    match text {
+        Cow::Borrowed(_) => SignedText::Body,
+        Cow::Owned(text) => SignedText::Reordered(text),
+    }
 }
 
 /// A read without an envelope fails with the code of a missing signature, before its address is checked.
@@ -127,14 +172,12 @@ fn require_sig(envelope: &Envelope<'_>) -> Result<(), EnvelopeError> {
     }
 }
 
-fn empty_object() -> Value {
-    Value::Object(Map::new())
+/// The texts that a signer may have hashed, the most likely first, built lazily.
+fn payload_texts(body: &Document) -> impl Iterator<Item = Result<Cow<'_, str>, CanonicalError>> {
+    let reordered = iter::once_with(|| body.in_javascript_order()).flatten();
+    iter::once(Ok(Cow::Borrowed(body.text()))).chain(reordered.map(|text| text.map(Cow::Owned)))
 }
 
-fn payload_texts(payload: &Value) -> impl Iterator<Item = Result<Cow<'static, str>, CanonicalError>> {
-    canonical::candidates(payload).map(|text| text.map(Cow::Owned))
-}
-
-fn constant_texts() -> impl Iterator<Item = Result<Cow<'static, str>, CanonicalError>> {
+fn constant_texts<'t>() -> impl Iterator<Item = Result<Cow<'t, str>, CanonicalError>> {
     [EMPTY_TEXT, EMPTY_OBJECT].into_iter().map(|text| Ok(Cow::Borrowed(text)))
 }

@@ -17,23 +17,23 @@ use super::signature::{self, SignatureError};
 use super::timestamp::TS_WINDOW_S;
 
 #[derive(Debug)]
-pub(crate) struct Verified {
+pub(crate) struct Verified<'t> {
     pub signer: Address,
     pub ts_s: u64,
     /// The EIP-191 digest that was signed.
     pub digest: [u8; 32],
     /// The candidate whose hash is in the signed message.
-    pub body_text: Cow<'static, str>,
+    pub body_text: Cow<'t, str>,
 }
 
 /// `body_texts` are the texts whose hash may have been signed, the most likely first.
-pub(crate) fn verify(
+pub(crate) fn verify<'t>(
     brand: &Brand,
     action: &str,
     envelope: &Envelope<'_>,
-    body_texts: impl Iterator<Item = Result<Cow<'static, str>, CanonicalError>>,
+    body_texts: impl Iterator<Item = Result<Cow<'t, str>, CanonicalError>>,
     now_s: u64,
-) -> Result<Verified, EnvelopeError> {
+) -> Result<Verified<'t>, EnvelopeError> {
     let parsed = ParsedEnvelope::parse(envelope, now_s)?;
     let mut first_mismatch = None;
     for body_text in body_texts {
@@ -53,8 +53,8 @@ struct ParsedEnvelope {
     signature: Signature,
 }
 
-enum Verification {
-    Verified(Verified),
+enum Verification<'t> {
+    Verified(Verified<'t>),
     Mismatch(Box<SignerMismatch>),
 }
 
@@ -69,7 +69,12 @@ impl ParsedEnvelope {
         Ok(Self { address, ts_s, signature })
     }
 
-    fn verify(&self, brand: &Brand, action: &str, body_text: Cow<'static, str>) -> Result<Verification, EnvelopeError> {
+    fn verify<'t>(
+        &self,
+        brand: &Brand,
+        action: &str,
+        body_text: Cow<'t, str>,
+    ) -> Result<Verification<'t>, EnvelopeError> {
         let message = message(brand.message_line(), action, &self.address, self.ts_s, &body_text);
         let digest = digest(&message);
         let recovered = signature::recover(&self.signature, digest)?;

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use std::iter;
 
 use serde::ser::Error as _;
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 /// The value holds a number that JSON does not have.
 #[derive(Debug, thiserror::Error)]
@@ -68,13 +68,37 @@ fn write_value(value: &Value, order: KeyOrder, text: &mut Vec<u8>) -> serde_json
             }
             text.push(b']');
         }
-        Value::Number(number) if !number.as_i64().is_some_and(|integer| EXACT_INTEGERS.contains(&integer)) => {
-            serde_json_canonicalizer::to_writer(value, text)?;
-        }
+        Value::Number(number) if !is_exact(number) => serde_json_canonicalizer::to_writer(value, text)?,
         // RFC 8785 writes texts and these integers as serde_json does.
         scalar => serde_json::to_writer(text, scalar)?,
     }
     Ok(())
+}
+
+fn is_exact(number: &Number) -> bool {
+    number.as_i64().is_some_and(|integer| EXACT_INTEGERS.contains(&integer))
+}
+
+/// Appends a number as RFC 8785 writes it.
+pub fn write_number(number: &Number, text: &mut String) -> Result<(), CanonicalError> {
+    use std::fmt::Write as _;
+    if is_exact(number) {
+        return write!(text, "{number}").map_err(|error| CanonicalError(serde_json::Error::custom(error)));
+    }
+    text.push_str(&serde_json_canonicalizer::to_string(number).map_err(CanonicalError)?);
+    Ok(())
+}
+
+/// The order of keys in RFC 8785.
+#[must_use]
+pub fn key_order(a: &str, b: &str) -> Ordering {
+    compare_utf16(a, b)
+}
+
+/// Whether JavaScript puts this key before those that are no numbers.
+#[must_use]
+pub fn is_array_index(key: &str) -> bool {
+    array_index(key).is_some()
 }
 
 /// By UTF-16 code units (RFC 8785 §3.2.3), which are the bytes of ASCII.

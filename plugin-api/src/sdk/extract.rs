@@ -215,6 +215,9 @@ impl<T: DeserializeOwned + JsonSchema + Send> FromRequest for JsonBody<T> {
                 Problem::new(400, "bad_request", format!("the body is no UTF-8: {error}")).hint("send JSON in UTF-8")
             );
         }
+        if has_nul(&body) {
+            return Err(Problem::new(400, "bad_request", NUL_REFUSED).hint(NUL_HINT));
+        }
         parse_payload(&body).map(Self)
     }
 
@@ -241,16 +244,14 @@ fn has_nul(json: &[u8]) -> bool {
 }
 
 fn parse_payload<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
-    if has_nul(body) {
-        return Err(Problem::new(400, "bad_request", NUL_REFUSED).hint(NUL_HINT));
-    }
     serde_json::from_slice(body).map_err(|error| {
         Problem::new(400, "bad_request", format!("the body is not what this route takes: {error}"))
             .hint("see the route's request schema in /api/openapi.json")
     })
 }
 
-/// A signed body: signer and payload. The gateway has checked the envelope.
+/// A signed body: signer and payload. The gateway has checked the envelope, and that no text contains U+0000; what crosses the
+/// border is the canonical JSON of the payload, which is parsed here, once, into `T`.
 ///
 /// ```
 /// use plugin_api::{Address, Created, HandlerError, JsonSchema, RequestContext, Route, Signed};

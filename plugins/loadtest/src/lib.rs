@@ -16,7 +16,7 @@ mod store;
 
 pub use config::Config;
 
-use plugin_api::{ConfigError, Definition, Grants, HostHandle, Migration, Plugin, chain::MAIN, export_plugin, point};
+use plugin_api::{ConfigError, Definition, Grants, HostHandle, Plugin, chain::MAIN, export_plugin, migrations, point};
 use std::sync::Arc;
 use xpub_address::ExtendedPublicKey;
 
@@ -40,10 +40,7 @@ impl Plugin for Loadtest {
                 routes::get_loadtest_disclosure::route(),
                 routes::control_loadtest::route(),
             ])
-            .migrations([
-                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
-                Migration::new(2, "runner", include_str!("../migrations/0002_runner.sql")),
-            ])
+            .migrations(migrations!["0001_create", "0002_runner"])
             .jobs([jobs::derive::job(), jobs::follow::job()])
             .labels_addresses("loadtest_labelled_v1")
             .grants(Grants {

@@ -19,7 +19,7 @@ pub use config::Config;
 
 use model::{Market, TakenChain, Token};
 use plugin_api::{
-    Address, ConfigError, Definition, Event, Grants, HostHandle, Migration, Plugin, Skill, chain::MAIN, export_plugin,
+    Address, ConfigError, Definition, Event, Grants, HostHandle, Plugin, Skill, chain::MAIN, export_plugin, migrations,
     point,
 };
 use std::{
@@ -81,13 +81,13 @@ impl Plugin for Payin {
                 routes::pause_payin::route(),
                 routes::get_quote::route(),
             ])
-            .migrations([
-                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
-                Migration::new(2, "market", include_str!("../migrations/0002_market.sql")),
-                Migration::new(3, "prices", include_str!("../migrations/0003_prices.sql")),
-                Migration::new(4, "guard", include_str!("../migrations/0004_guard.sql")),
-                Migration::new(5, "addresses", include_str!("../migrations/0005_addresses.sql")),
-                Migration::new(6, "one_chain", include_str!("../migrations/0006_one_chain.sql")),
+            .migrations(migrations![
+                "0001_create",
+                "0002_market",
+                "0003_prices",
+                "0004_guard",
+                "0005_addresses",
+                "0006_one_chain",
             ])
             .jobs([
                 jobs::scan::job(),

@@ -15,7 +15,7 @@ mod store;
 
 pub use config::Config;
 
-use plugin_api::{ConfigError, Definition, Grants, HostHandle, Migration, Plugin, Skill, export_plugin, point};
+use plugin_api::{ConfigError, Definition, Grants, HostHandle, Plugin, Skill, export_plugin, migrations, point};
 
 /// The plugin's state in memory.
 pub struct Webhooks {
@@ -36,10 +36,7 @@ impl Plugin for Webhooks {
                 routes::test_webhook::route(),
                 routes::replay_webhook::route(),
             ])
-            .migrations([
-                Migration::new(1, "create", include_str!("../migrations/0001_create.sql")),
-                Migration::new(2, "audit", include_str!("../migrations/0002_audit.sql")),
-            ])
+            .migrations(migrations!["0001_create", "0002_audit"])
             .jobs([jobs::prune_deliveries::job(), jobs::reseal_secrets::job()])
             .on_events(jobs::follow_log::NAME, &model::LOG_TYPES, jobs::follow_log::follow_log)
             .on_queue(store::queue::DELIVERIES, store::queue::settings, jobs::deliver::deliver)

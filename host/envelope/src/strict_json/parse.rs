@@ -1,9 +1,30 @@
-//! Parses the body of a request, in two steps: the value, then the text of its large integers.
+//! Parses the body of a request, in two steps: its canonical form, then the text of its large integers.
 
-use super::{builder, error::StrictJsonError, integers};
-use serde_json::{Map, Value};
+use super::document::{Document, EnvelopeMembers};
+use super::writer::{Written, write};
+use super::{error::StrictJsonError, integers};
+use serde_json::Value;
 
-pub(crate) fn parse(body: &[u8]) -> Result<Value, StrictJsonError> {
+/// The body of a request: its payload, and the members of the envelope that it had.
+pub(crate) fn parse_body(body: &[u8]) -> Result<(Document, EnvelopeMembers), StrictJsonError> {
+    let Written { document, envelope, .. } = parse_text(body, true)?;
+    if !document.text().starts_with('{') {
+        return Err(StrictJsonError::NotAnObject { found: type_name(&document.value()) });
+    }
+    Ok((document, envelope))
+}
+
+#[cfg(test)]
+pub(crate) fn parse(text: &[u8]) -> Result<Value, StrictJsonError> {
+    parse_document(text).map(|document| document.value())
+}
+
+#[cfg(test)]
+pub(crate) fn parse_document(text: &[u8]) -> Result<Document, StrictJsonError> {
+    parse_text(text, false).map(|written| written.document)
+}
+
+fn parse_text(body: &[u8], takes_envelope: bool) -> Result<Written, StrictJsonError> {
     if body.starts_with(b"\xEF\xBB\xBF") {
         return Err(StrictJsonError::ByteOrderMark);
     }
@@ -11,18 +32,11 @@ pub(crate) fn parse(body: &[u8]) -> Result<Value, StrictJsonError> {
     if text.trim_ascii().is_empty() {
         return Err(StrictJsonError::Empty);
     }
-    let (value, has_large_number) = builder::build(text)?;
-    if has_large_number {
+    let written = write(text, takes_envelope)?;
+    if written.has_large_number {
         integers::check(text)?;
     }
-    Ok(value)
-}
-
-pub(crate) fn parse_object(body: &[u8]) -> Result<Map<String, Value>, StrictJsonError> {
-    match parse(body)? {
-        Value::Object(object) => Ok(object),
-        other => Err(StrictJsonError::NotAnObject { found: type_name(&other) }),
-    }
+    Ok(written)
 }
 
 /// The type of a value as error texts name it: "not a number".

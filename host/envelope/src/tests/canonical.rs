@@ -8,12 +8,17 @@ use super::super::strict_json;
 use super::wallet::any_json;
 
 fn canonical(text: &str) -> String {
-    rfc8785(&strict_json::parse(text.as_bytes()).unwrap()).unwrap()
+    let document = strict_json::parse_document(text.as_bytes()).unwrap();
+    assert_eq!(rfc8785(&document.value()).unwrap(), document.text(), "both writers write the same");
+    document.into_text()
 }
 
 fn all_candidates(text: &str) -> Vec<String> {
-    let value = strict_json::parse(text.as_bytes()).unwrap();
-    candidates(&value).map(Result::unwrap).collect()
+    let document = strict_json::parse_document(text.as_bytes()).unwrap();
+    let texts: Vec<_> = candidates(&document.value()).map(Result::unwrap).collect();
+    let reordered = document.in_javascript_order().map(Result::unwrap);
+    assert_eq!(texts.get(1), reordered.as_ref());
+    texts
 }
 
 /// RFC 8785, appendix B: the bits of a double and its text.

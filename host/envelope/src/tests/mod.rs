@@ -4,6 +4,7 @@
 
 mod canonical;
 mod client_vectors;
+mod cost;
 mod headers_and_query;
 mod malleability;
 mod published_vectors;

@@ -5,7 +5,7 @@ use rstest::rstest;
 use serde_json::json;
 
 use super::super::canonical::rfc8785;
-use super::super::strict_json::{Position, StrictJsonError, parse, parse_object};
+use super::super::strict_json::{Position, StrictJsonError, parse, parse_body, parse_document};
 use super::wallet::any_json;
 
 fn at(line: usize, column: usize) -> Position {
@@ -179,13 +179,41 @@ fn depth_has_a_limit() {
 #[case("\"{}\"", "a string")]
 #[case("[{}]", "an array")]
 fn a_body_must_be_an_object(#[case] text: &str, #[case] found: &'static str) {
-    assert_eq!(parse_object(text.as_bytes()), Err(StrictJsonError::NotAnObject { found }));
+    assert_eq!(parse_body(text.as_bytes()).unwrap_err(), StrictJsonError::NotAnObject { found });
 }
 
 #[test]
-fn keys_keep_their_order() {
-    let object = parse_object(br#"{"b":1,"a":{"d":1,"c":2}}"#).unwrap();
-    assert_eq!(serde_json::to_string(&object).unwrap(), r#"{"b":1,"a":{"d":1,"c":2}}"#);
+fn the_envelope_is_no_part_of_the_document() {
+    let (document, envelope) =
+        parse_body(br#"{"ts":1.0,"b":{"ts":2,"sig":3},"sig":"0x","a":[{"address":4}],"address":"\u0030x"}"#).unwrap();
+    assert_eq!(document.text(), r#"{"a":[{"address":4}],"b":{"sig":3,"ts":2}}"#);
+    assert_eq!((envelope.address, envelope.ts, envelope.sig), (Some(json!("0x")), Some(json!(1)), Some(json!("0x"))));
+    let (document, envelope) = parse_body(br#"{"sig":{"b":1,"a":null}}"#).unwrap();
+    assert_eq!((document.text(), document.is_empty()), ("{}", true));
+    assert_eq!(envelope.sig, Some(json!({"a": null, "b": 1})));
+}
+
+#[test]
+fn members_are_found_wherever_they_stand() {
+    for text in [r#"{"b":[1,{"z":2}],"a":"x","\"\u00fc":1.50}"#, r#"{"\"ü":1.5,"a":"x","b":[1,{"z":2}]}"#] {
+        let document = parse_document(text.as_bytes()).unwrap();
+        assert_eq!(document.member("a"), Some(json!("x")), "{text}");
+        assert_eq!(document.member("b"), Some(json!([1, {"z": 2}])));
+        assert_eq!(document.member("\"ü"), Some(json!(1.5)));
+        assert_eq!((document.member("z"), document.member("")), (None, None), "of the outermost object only");
+    }
+}
+
+/// Beyond a few keys they are no longer compared one by one.
+#[rstest]
+fn a_duplicate_among_many_keys_is_found(#[values(1, 15, 16, 17, 100)] others: usize) {
+    let members: String = (0..others).map(|number| format!("\"k{number}\":{number},")).collect();
+    for first in [0, others - 1] {
+        let text = format!("{{{members}\"k{first}\":true}}");
+        assert_eq!(refusal(text.as_bytes()), StrictJsonError::DuplicateKey { path: format!("$.k{first}") });
+    }
+    let signed = format!("{{\"sig\":1,{members}\"sig\":2}}");
+    assert_eq!(parse_body(signed.as_bytes()).unwrap_err(), StrictJsonError::DuplicateKey { path: "$.sig".into() });
 }
 
 proptest! {
@@ -193,9 +221,8 @@ proptest! {
     #[test]
     fn reads_what_serde_json_reads(value in any_json()) {
         let text = serde_json::to_string(&value).unwrap();
-        let ours = parse(text.as_bytes());
-        // Large doubles print as integers only below 1e21 in JavaScript; serde_json prints `1e20` as `1e20`.
-        prop_assert_eq!(rfc8785(&ours.unwrap()).unwrap(), rfc8785(&value).unwrap());
+        let ours = parse_document(text.as_bytes()).unwrap();
+        prop_assert_eq!(ours.text(), rfc8785(&value).unwrap());
     }
 
     #[test]

@@ -5,10 +5,15 @@ use proptest::prelude::*;
 use secp256k1::{Message, PublicKey, SECP256K1, SecretKey};
 use serde_json::{Map, Value, json};
 
-use super::super::{Brand, canonical, digest, message};
+use super::super::{Brand, SignedRequest, canonical, digest, message};
 
 pub const NOW_S: u64 = 1_760_000_000;
 pub const ACTION: &str = "post.create";
+
+/// What the handler gets.
+pub fn payload(signed: &SignedRequest) -> Value {
+    serde_json::from_str(signed.payload()).unwrap()
+}
 
 pub struct Wallet {
     key: SecretKey,

@@ -58,9 +58,8 @@ impl EnvelopeVerifier {
         .map_err(refused)?;
         let signer = signed.signer.to_checksum(None);
         let guard = route.auth.is_guarded().then(|| Arc::new(self.guard(&signed, &signer)));
-        let carries_payload = signed.payload.as_object().is_some_and(|payload| !payload.is_empty());
         let is_body = matches!(route.auth, Auth::SignedBody { .. });
-        let body = if carries_payload || is_body { Bytes::from(signed.canonical.into_owned()) } else { Bytes::new() };
+        let body = if is_body || signed.has_payload() { Bytes::from(signed.into_payload()) } else { Bytes::new() };
         Ok(Caller { signer: Some(signer), guard, body })
     }
 

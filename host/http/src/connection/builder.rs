@@ -1,9 +1,9 @@
-//! How hyper is configured: HTTP/1.1, and HTTP/2 by prior knowledge. Rule: every buffer and every list that a client
+//! How hyper is configured for HTTP/1.1, and for HTTP/2 by prior knowledge. Rule: every buffer and every list that a client
 //! can make grow has a bound.
 
 use gateway_config::HttpConfig;
+use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
 use std::time::Duration;
 
 /// hyper accepts no smaller buffer.
@@ -20,17 +20,32 @@ const HTTP2_CONNECTION_WINDOW_BYTES: u32 = 1024 * 1024;
 /// Bytes buffered for a client that reads slowly, per stream.
 const HTTP2_SEND_BUFFER_BYTES: usize = 128 * 1024;
 
-pub fn builder(settings: &HttpConfig) -> Builder<TokioExecutor> {
-    let mut builder = Builder::new(TokioExecutor::new());
-    let header_bytes_max = settings.header_bytes_max.max(HEADER_BYTES_MIN);
+/// One for each version; the first bytes of a connection decide.
+pub struct Builders {
+    pub http1: http1::Builder,
+    pub http2: http2::Builder<TokioExecutor>,
+}
+
+impl Builders {
+    pub fn new(settings: &HttpConfig) -> Self {
+        let header_bytes_max = settings.header_bytes_max.max(HEADER_BYTES_MIN);
+        Self { http1: http1_builder(header_bytes_max), http2: http2_builder(header_bytes_max, settings) }
+    }
+}
+
+fn http1_builder(header_bytes_max: usize) -> http1::Builder {
+    let mut builder = http1::Builder::new();
     builder
-        .http1()
         .timer(TokioTimer::new())
         // The connection's own watchdog does this, see `connection_state`.
         .header_read_timeout(None)
         .max_buf_size(header_bytes_max);
     builder
-        .http2()
+}
+
+fn http2_builder(header_bytes_max: usize, settings: &HttpConfig) -> http2::Builder<TokioExecutor> {
+    let mut builder = http2::Builder::new(TokioExecutor::new());
+    builder
         .timer(TokioTimer::new())
         .max_header_list_size(u32::try_from(header_bytes_max).unwrap_or(u32::MAX))
         .max_concurrent_streams(settings.http2_concurrent_streams_max)
@@ -41,5 +56,5 @@ pub fn builder(settings: &HttpConfig) -> Builder<TokioExecutor> {
         .max_send_buf_size(HTTP2_SEND_BUFFER_BYTES)
         .keep_alive_interval(HTTP2_PING_INTERVAL)
         .keep_alive_timeout(HTTP2_PING_TIMEOUT);
-    if settings.http2 { builder } else { builder.http1_only() }
+    builder
 }

@@ -13,6 +13,6 @@ pub struct ConnectionInfo {
     /// Why the request's head was refused. The request then has no headers, and only a placeholder for its request line
     /// if that was unreadable too.
     pub(crate) head_error: Option<HeadError>,
-    /// The connection's writer, on HTTP/1.1 only: there the chunks of the response can be written past hyper.
+    /// The connection's writer, on HTTP/1.1 only: there chunks of the response can be written past its task.
     pub sink: Option<Weak<dyn Sink>>,
 }

@@ -1,18 +1,16 @@
 //! What all connections of a listener share. Rule: it is built once from the configuration; only the penalties and the list of open connections change.
 
-use super::builder::builder;
+use super::builder::Builders;
 use super::framing::HeadLimits;
 use super::open_connections::OpenConnections;
 use super::penalties::Penalties;
 use super::timeouts::Timeouts;
 use gateway_config::HttpConfig;
-use hyper_util::rt::TokioExecutor;
-use hyper_util::server::conn::auto::Builder;
 use std::sync::Arc;
 use std::time::Duration;
 
 pub struct ConnectionSettings {
-    pub(super) builder: Builder<TokioExecutor>,
+    pub(super) builders: Arc<Builders>,
     pub(super) head_limits: HeadLimits,
     pub(super) timeouts: Timeouts,
     pub(crate) head_timeout: Duration,
@@ -25,7 +23,7 @@ pub struct ConnectionSettings {
 impl ConnectionSettings {
     pub fn new(config: &HttpConfig) -> Self {
         Self {
-            builder: builder(config),
+            builders: Arc::new(Builders::new(config)),
             head_limits: HeadLimits::new(config),
             timeouts: Timeouts::new(config),
             head_timeout: Duration::from_millis(config.header_read_timeout_ms),

@@ -25,6 +25,7 @@ pub struct ConnectionState {
     head_since_ms: AtomicU64,
     write_blocked_since_ms: AtomicU64,
     body_incomplete: AtomicBool,
+    is_flushed: AtomicBool,
     head_error: parking_lot::Mutex<Option<(u64, HeadError)>>,
     complete_heads: AtomicU64,
     head_started: AtomicBool,
@@ -42,6 +43,7 @@ impl ConnectionState {
             head_since_ms: AtomicU64::new(0),
             write_blocked_since_ms: AtomicU64::new(NOT_RUNNING),
             body_incomplete: AtomicBool::new(false),
+            is_flushed: AtomicBool::new(true),
             head_error: parking_lot::Mutex::new(None),
             complete_heads: AtomicU64::new(0),
             head_started: AtomicBool::new(false),
@@ -98,6 +100,21 @@ impl ConnectionState {
             }
             head_ended.await;
         }
+    }
+
+    /// Nothing that was written waits in a buffer.
+    pub fn is_flushed(&self) -> bool {
+        self.is_flushed.load(Relaxed)
+    }
+
+    pub fn set_flushed(&self, is_flushed: bool) {
+        self.is_flushed.store(is_flushed, Relaxed);
+    }
+
+    /// No request runs, and none is arriving.
+    pub fn is_idle(&self) -> bool {
+        let is_arriving = self.head_since_ms.load(Relaxed) != NOT_RUNNING || self.body_incomplete.load(Relaxed);
+        self.requests.load(Relaxed) == 0 && !is_arriving
     }
 
     pub fn write_blocked(&self) {

@@ -1,7 +1,7 @@
-//! The writer of a connection, shared between hyper and the event streams of HTTP/1.1. Rule: bytes that hyper has
-//! buffered are never overtaken, and a chunk that was partly written is completed before anything else is written.
+//! The writer of a connection, shared between its task and the topics of its event stream. Rule: bytes that the task has
+//! yet to write are never overtaken, and a chunk that was partly written is completed before anything else is written.
 //!
-//! An event goes to thousands of readers at once. Through hyper each reader costs a task wake-up and a pass through all
+//! An event goes to thousands of readers at once. Through its task each reader costs a wake-up and a pass through all
 //! layers. A chunk with the same bytes for all readers is cheaper when it is written to their sockets one after the
 //! other.
 
@@ -25,7 +25,7 @@ pub struct DirectWriter {
 #[derive(Debug)]
 struct Output {
     socket: OwnedWriteHalf,
-    /// hyper has flushed since it last had something to write.
+    /// The task has flushed since it last had something to write.
     is_flushed: bool,
     /// The rest of a chunk for which the socket had no room.
     unsent: Bytes,
@@ -103,7 +103,7 @@ impl Sink for DirectWriter {
         let written = match output.socket.try_write(chunk) {
             Ok(written) => written,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
-            // hyper will get the same error, and ends the connection.
+            // The task will get the same error, and ends the connection.
             Err(_) => return WriteOutcome::Busy,
         };
         if written == chunk.len() {
@@ -114,7 +114,7 @@ impl Sink for DirectWriter {
         WriteOutcome::Partial
     }
 
-    fn leave_to_hyper(&self) {
+    fn leave_to_task(&self) {
         self.output.lock().is_flushed = false;
     }
 

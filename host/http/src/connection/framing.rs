@@ -47,13 +47,21 @@ pub struct Framing {
     next: Next,
     /// A head has started and not ended.
     in_head: bool,
+    is_http2: bool,
     complete_heads: u64,
     head_error: Option<(u64, HeadError)>,
 }
 
 impl Framing {
     pub fn new(limits: HeadLimits) -> Self {
-        Self { limits, next: Next::Head { checked: 0 }, in_head: false, complete_heads: 0, head_error: None }
+        Self {
+            limits,
+            next: Next::Head { checked: 0 },
+            in_head: false,
+            is_http2: false,
+            complete_heads: 0,
+            head_error: None,
+        }
     }
 
     /// Returns how many of these bytes hyper may see. The rest is an incomplete head, which the caller passes again
@@ -107,6 +115,11 @@ impl Framing {
         self.in_head
     }
 
+    /// The preface of HTTP/2 has arrived, and is allowed.
+    pub fn is_http2(&self) -> bool {
+        self.is_http2
+    }
+
     /// The client has not yet sent the whole body.
     pub fn in_body(&self) -> bool {
         matches!(self.next, Next::Sized { .. } | Next::Chunked(_))
@@ -157,6 +170,7 @@ impl Framing {
             self.await_rest(bytes);
             None
         } else if self.limits.http2 {
+            self.is_http2 = true;
             self.stop_tracking();
             Some(bytes.len())
         } else {

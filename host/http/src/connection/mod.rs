@@ -8,8 +8,11 @@ mod connection_info;
 mod connection_settings;
 mod connection_state;
 mod direct_writer;
+mod event_stream_response;
 mod framing;
+mod handover;
 mod head_error;
+mod http_connection;
 mod lingering_close;
 mod open_connections;
 mod penalties;
@@ -22,6 +25,7 @@ mod socket;
 mod start_limiter;
 mod tarpit;
 mod timeouts;
+mod tracked_body;
 mod transport;
 
 pub use connection_info::ConnectionInfo;
@@ -37,7 +41,7 @@ pub(crate) use transport::{Establish, Established, Plain, Transport};
 
 #[cfg(test)]
 pub(crate) use {
-    builder::builder,
+    builder::Builders,
     direct_writer::DirectWriter,
     framing::{Framing, HeadLimits},
     request_reader::RequestReader,

@@ -34,6 +34,46 @@ impl RequestReader {
         self.framing.in_head() || self.framing.in_body() || self.framing.head_error().is_some()
     }
 
+    /// hyper can be given something without a read.
+    pub fn has_checked(&self) -> bool {
+        self.checked > 0
+    }
+
+    pub fn is_http2(&self) -> bool {
+        self.framing.is_http2()
+    }
+
+    /// Bytes that hyper was given and has not used.
+    pub fn put_back(&mut self, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        let later = std::mem::replace(&mut self.pending, BytesMut::with_capacity(bytes.len()));
+        self.pending.extend_from_slice(bytes);
+        self.pending.extend_from_slice(&later);
+        self.checked += bytes.len();
+    }
+
+    /// Reads until a whole head, or its refusal, can be passed to hyper; false when the client has closed its side.
+    pub fn poll_head<S: AsyncRead + Unpin>(
+        &mut self,
+        source: &mut S,
+        state: &ConnectionState,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<bool>> {
+        loop {
+            if self.has_checked() {
+                return Poll::Ready(Ok(true));
+            }
+            if self.framing.head_error().is_some() {
+                return Poll::Pending;
+            }
+            if !ready!(self.poll_pending(source, state, cx))? {
+                return Poll::Ready(Ok(false));
+            }
+        }
+    }
+
     pub fn poll_read<S: AsyncRead + Unpin>(
         &mut self,
         source: &mut S,
@@ -56,19 +96,32 @@ impl RequestReader {
                 }
                 continue;
             }
-            if state.head_timed_out() {
-                self.refuse(HeadError::Timeout);
-            } else if ready!(self.poll_read_pending(source, cx))? {
-                self.checked = self.framing.advance(&self.pending);
-                self.replace_refused_head();
-            } else if self.framing.in_head() {
-                self.refuse(HeadError::Incomplete);
-            } else {
+            if !ready!(self.poll_pending(source, state, cx))? {
                 // The client sent only empty lines.
                 return Poll::Ready(Ok(()));
             }
-            state.update(&self.framing);
         }
+    }
+
+    /// Adds to an incomplete head. Returns false if the client has closed its side and is owed no response.
+    fn poll_pending<S: AsyncRead + Unpin>(
+        &mut self,
+        source: &mut S,
+        state: &ConnectionState,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<bool>> {
+        if state.head_timed_out() {
+            self.refuse(HeadError::Timeout);
+        } else if ready!(self.poll_read_pending(source, cx))? {
+            self.checked = self.framing.advance(&self.pending);
+            self.replace_refused_head();
+        } else if self.framing.in_head() {
+            self.refuse(HeadError::Incomplete);
+        } else {
+            return Poll::Ready(Ok(false));
+        }
+        state.update(&self.framing);
+        Poll::Ready(Ok(true))
     }
 
     /// The usual case, without a copy: the bytes that arrive are a whole request, or belong to a body. Returns false if

@@ -2,20 +2,20 @@
 //! the last byte of its response, so that the watchdog does not close its connection.
 
 use super::connection_info::ConnectionInfo;
+use super::connection_settings::ConnectionSettings;
 use super::connection_state::{ConnectionState, RequestGuard};
+use super::handover::{HandoverSlot, HandoverTerms};
 use super::start_limiter::{LimitedStart, StartLimiter};
 use super::tarpit::TarpitFuture;
+use super::tracked_body::TrackedBody;
 use crate::body::{Body, RequestBody};
 use crate::http_service::HttpService;
-use bytes::Bytes;
 use gateway_activity::Sink;
 use http::header::CONNECTION;
 use http::{HeaderValue, Request, Response, Version};
-use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 use pin_project_lite::pin_project;
 use std::convert::Infallible;
-use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -26,16 +26,32 @@ use tower::ServiceExt;
 use tower::util::Oneshot;
 
 pub struct RequestService<S> {
-    pub service: S,
-    pub peer_ip: IpAddr,
-    /// The connection's writer, where it writes past hyper.
-    pub sink: Option<Weak<dyn Sink>>,
+    service: S,
+    peer_ip: IpAddr,
+    /// The connection's writer, where chunks can be written past its task.
+    sink: Option<Weak<dyn Sink>>,
     pub state: Arc<ConnectionState>,
-    pub body_timeout: Duration,
-    pub tarpit: Duration,
-    pub start_limiter: StartLimiter,
+    body_timeout: Duration,
+    tarpit: Duration,
+    /// Set on HTTP/2, which has many requests at a time.
+    pub start_limiter: Option<StartLimiter>,
+    pub handover: HandoverSlot,
     /// Requests so far.
-    pub count: AtomicU64,
+    count: AtomicU64,
+}
+
+impl<S> RequestService<S> {
+    pub fn new(
+        service: S,
+        peer_ip: IpAddr,
+        sink: Option<Weak<dyn Sink>>,
+        state: Arc<ConnectionState>,
+        settings: &ConnectionSettings,
+    ) -> Self {
+        let ConnectionSettings { body_timeout, tarpit, .. } = *settings;
+        let handover = HandoverSlot::default();
+        Self { service, peer_ip, sink, state, body_timeout, tarpit, start_limiter: None, handover, count: 0.into() }
+    }
 }
 
 impl<S: HttpService> hyper::service::Service<Request<Incoming>> for RequestService<S> {
@@ -50,10 +66,14 @@ impl<S: HttpService> hyper::service::Service<Request<Incoming>> for RequestServi
         let mut request = request.map(|incoming| RequestBody::from_hyper(incoming, self.body_timeout));
         let sink = self.sink.as_ref().filter(|_| request.version() == Version::HTTP_11).cloned();
         request.extensions_mut().insert(ConnectionInfo { peer_ip: self.peer_ip, head_error, sink });
+        let handover = HandoverTerms::of(&request).map(|terms| (terms, self.handover.clone()));
         let guard = Some(self.state.start_request());
         let response = TarpitFuture::new(self.service.clone().oneshot(request), self.tarpit);
-        let inner = if is_http1 { LimitedStart::unlimited(response) } else { self.start_limiter.limit(response) };
-        ResponseFuture { inner, guard, is_http1 }
+        let inner = match &self.start_limiter {
+            Some(limiter) => limiter.limit(response),
+            None => LimitedStart::unlimited(response),
+        };
+        ResponseFuture { inner, guard, is_http1, handover }
     }
 }
 
@@ -63,6 +83,7 @@ pin_project! {
         inner: F,
         guard: Option<RequestGuard>,
         is_http1: bool,
+        handover: Option<(HandoverTerms, HandoverSlot)>,
     }
 }
 
@@ -78,29 +99,14 @@ impl<F: Future<Output = Result<Response<Body>, Infallible>>> Future for Response
         if *this.is_http1 && guard.as_ref().is_some_and(RequestGuard::body_incomplete) {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
-        Poll::Ready(Ok(response.map(|body| TrackedBody { body, _guard: guard })))
-    }
-}
-
-/// A response body that holds its request's guard until its last byte is passed to hyper.
-pub struct TrackedBody {
-    body: Body,
-    _guard: Option<RequestGuard>,
-}
-
-impl http_body::Body for TrackedBody {
-    type Data = Bytes;
-    type Error = io::Error;
-
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        let response = response.map(|body| TrackedBody::new(body, guard));
+        match this.handover.take().filter(|_| HandoverTerms::take(&response)) {
+            None => Poll::Ready(Ok(response)),
+            Some((terms, slot)) => {
+                // The connection looks into the slot after each poll of hyper, and drops this future with it.
+                slot.put(terms.hand_over(response));
+                Poll::Pending
+            }
+        }
     }
 }

@@ -4,19 +4,17 @@
 use super::close_reason::{CloseReason, WatchdogVerdict};
 use super::connection_settings::ConnectionSettings;
 use super::connection_state::ConnectionState;
+use super::http_connection::HttpConnection;
 use super::request_service::RequestService;
 use super::socket::Socket;
-use super::start_limiter::StartLimiter;
 use super::timeouts::Timeouts;
 use super::transport::{Establish, Established, Transport as _};
 use crate::http_service::HttpService;
 use futures_util::FutureExt;
 use futures_util::future::{Fuse, FusedFuture};
-use hyper_util::rt::TokioIo;
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::{sleep, sleep_until};
@@ -48,18 +46,9 @@ pub async fn serve_connection<S: HttpService, E: Establish>(
     state.await_first_head();
     let sink = transport.http1_sink();
     let socket = Socket::new(transport, settings.head_limits.for_http2(may_be_http2), Arc::clone(&state));
-    let requests = RequestService {
-        service,
-        peer_ip: peer,
-        sink,
-        state: Arc::clone(&state),
-        body_timeout: settings.body_timeout,
-        tarpit: settings.tarpit,
-        start_limiter: StartLimiter::new(),
-        count: AtomicU64::new(0),
-    };
-    let mut connection = pin!(settings.builder.serve_connection(TokioIo::new(socket), requests));
-    let mut watchdog = pin!(watchdog(&state, settings.timeouts));
+    let requests = RequestService::new(service, peer, sink, Arc::clone(&state), &settings);
+    let mut connection = HttpConnection::new(socket, requests, Arc::clone(&settings.builders));
+    let mut watchdog = pin!(check_later(&state, settings.timeouts));
     // A request whose head is arriving counts as running, although hyper does not know it yet.
     let mut stopped = pin!(async {
         stop.cancelled().await;
@@ -71,7 +60,7 @@ pub async fn serve_connection<S: HttpService, E: Establish>(
     loop {
         tokio::select! {
             biased;
-            ended = connection.as_mut() => {
+            ended = &mut connection => {
                 if let Err(error) = ended {
                     tracing::debug!(%peer, error = &*error as &dyn std::error::Error, "a connection ended with an error");
                     if is_http2_violation(&*error) {
@@ -82,15 +71,20 @@ pub async fn serve_connection<S: HttpService, E: Establish>(
             }
             () = stopped.as_mut(), if !closing => {
                 closing = true;
-                connection.as_mut().graceful_shutdown();
+                connection.graceful_shutdown();
             }
             () = released.as_mut(), if !closing => {
                 tracing::debug!(%peer, "an idle connection is closed: its file descriptor is needed");
                 closing = true;
-                connection.as_mut().graceful_shutdown();
+                connection.graceful_shutdown();
                 close_timer.set(sleep(RELEASE_TIMEOUT).fuse());
             }
-            cut = watchdog.as_mut(), if close_timer.is_terminated() => {
+            verdict = watchdog.as_mut(), if close_timer.is_terminated() => {
+                let Some(cut) = verdict else {
+                    connection.release_buffers();
+                    watchdog.set(check_later(&state, settings.timeouts));
+                    continue;
+                };
                 tracing::debug!(%peer, ?cut, "a connection is cut");
                 match cut {
                     // The next poll of the connection responds with 408.
@@ -99,7 +93,7 @@ pub async fn serve_connection<S: HttpService, E: Establish>(
                     // An idle HTTP/2 client gets a GOAWAY, so that it does not lose a request that it sends now.
                     CloseReason::Idle => {
                         closing = true;
-                        connection.as_mut().graceful_shutdown();
+                        connection.graceful_shutdown();
                     }
                 }
                 close_timer.set(sleep(CLOSE_TIMEOUT).fuse());
@@ -115,12 +109,13 @@ fn is_http2_violation(error: &(dyn std::error::Error + 'static)) -> bool {
     causes.any(|cause| cause.downcast_ref::<h2::Error>().is_some_and(h2::Error::is_library))
 }
 
-/// Returns when the connection has to close.
-async fn watchdog(state: &ConnectionState, timeouts: Timeouts) -> CloseReason {
-    loop {
-        match state.verdict(timeouts) {
-            WatchdogVerdict::Close(reason) => return reason,
-            WatchdogVerdict::CheckAgainAt(at) => sleep_until(at).await,
+/// Returns when the connection has to close, or to be checked again.
+async fn check_later(state: &ConnectionState, timeouts: Timeouts) -> Option<CloseReason> {
+    match state.verdict(timeouts) {
+        WatchdogVerdict::Close(reason) => Some(reason),
+        WatchdogVerdict::CheckAgainAt(at) => {
+            sleep_until(at).await;
+            None
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The connection's bytes as hyper sees them. Rule: what hyper writes passes unchanged, and a shutdown never resets a
+//! The connection's bytes as hyper, or an event stream, sees them. Rule: what is written passes unchanged, and a shutdown never resets a
 //! connection whose client is still sending.
 
 use super::connection_state::ConnectionState;
@@ -29,6 +29,34 @@ impl<T: Transport> Socket<T> {
     }
 }
 
+impl<T: Transport> Socket<T> {
+    /// Reads until a whole head is there; false when the client has closed its side.
+    pub fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
+        self.request_reader.poll_head(&mut self.transport, &self.state, cx)
+    }
+
+    /// Ready when the client has closed its side. What it sends meanwhile is kept, up to one head.
+    pub fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.request_reader.has_checked() {
+            return Poll::Pending;
+        }
+        match ready!(self.poll_head(cx))? {
+            true => Poll::Pending,
+            false => Poll::Ready(Ok(())),
+        }
+    }
+
+    /// Whether the client began with the preface of HTTP/2.
+    pub fn is_http2(&self) -> bool {
+        self.request_reader.is_http2()
+    }
+
+    /// These bytes were read from here, and are read again.
+    pub fn put_back(&mut self, bytes: &[u8]) {
+        self.request_reader.put_back(bytes);
+    }
+}
+
 impl<T: Transport> AsyncRead for Socket<T> {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
@@ -38,6 +66,7 @@ impl<T: Transport> AsyncRead for Socket<T> {
 
 impl<T: Transport> AsyncWrite for Socket<T> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.state.set_flushed(false);
         Pin::new(&mut self.transport).poll_write(cx, bytes)
     }
 
@@ -46,6 +75,7 @@ impl<T: Transport> AsyncWrite for Socket<T> {
         cx: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        self.state.set_flushed(false);
         Pin::new(&mut self.transport).poll_write_vectored(cx, slices)
     }
 
@@ -54,13 +84,17 @@ impl<T: Transport> AsyncWrite for Socket<T> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.transport).poll_flush(cx)
+        ready!(Pin::new(&mut self.transport).poll_flush(cx))?;
+        self.state.set_flushed(true);
+        Poll::Ready(Ok(()))
     }
 
     /// Closing a socket with unread bytes resets it, and the reset can overtake the response (a 413, say) on its way to
     /// a client that is still sending. So these bytes are read and discarded for a moment.
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
+        // The connection is over: whoever shuts it down keeps it to the end.
+        this.state.set_flushed(false);
         if this.lingering_close.is_none() {
             ready!(Pin::new(&mut this.transport).poll_shutdown(cx))?;
             if !this.request_reader.is_request_incomplete() {

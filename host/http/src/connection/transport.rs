@@ -16,7 +16,7 @@ use tokio::net::TcpStream;
 use tokio::net::tcp::OwnedReadHalf;
 
 pub trait Transport: AsyncRead + AsyncWrite + Unpin + Send + 'static {
-    /// Where chunks of a response of HTTP/1.1 can be written past hyper, if they can.
+    /// Where chunks of a response of HTTP/1.1 can be written past the connection's task, if they can.
     fn http1_sink(&self) -> Option<Weak<dyn Sink>>;
 }
 

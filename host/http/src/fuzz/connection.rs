@@ -1,6 +1,6 @@
 //! For the fuzz target of request heads: a connection without a socket, and a service that marks its responses.
 
-use crate::connection::{ConnectionState, HeadLimits, RequestReader, builder};
+use crate::connection::{Builders, ConnectionState, HeadLimits, RequestReader};
 use gateway_config::HttpConfig;
 use http::header::CONNECTION;
 use http::{HeaderName, HeaderValue, Response};
@@ -59,12 +59,16 @@ pub async fn count_responses(bytes: &[u8], part_bytes: usize) -> Option<usize> {
             Ok::<_, Infallible>(response)
         }
     });
-    let builder = builder(&settings);
+    let builders = Builders::new(&settings);
     // How it ends is no matter.
-    let _ = timeout(LIMIT, builder.serve_connection(TokioIo::new(io), service)).await.ok()?;
+    if bytes.starts_with(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") {
+        let _ = timeout(LIMIT, builders.http2.serve_connection(TokioIo::new(io), service)).await.ok()?;
+        // HTTP/2 has its own ways to refuse.
+        return Some(0);
+    }
+    let _ = timeout(LIMIT, builders.http1.serve_connection(TokioIo::new(io), service)).await.ok()?;
     let written = std::mem::take(&mut *written.lock());
-    // HTTP/2 has its own ways to refuse.
-    if bytes.starts_with(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") { Some(0) } else { count_marked(&written) }
+    count_marked(&written)
 }
 
 fn count_marked(mut written: &[u8]) -> Option<usize> {

@@ -1,4 +1,4 @@
-//! Direct writes and hyper's writes stay in order, however slowly the client reads.
+//! Direct writes and the task's writes stay in order, however slowly the client reads.
 
 use crate::connection::{ConnectionState, DirectWriter};
 use bytes::Bytes;
@@ -21,7 +21,7 @@ async fn connect_with_small_buffers() -> (Arc<DirectWriter>, OwnedReadHalf, TcpS
 }
 
 #[tokio::test]
-async fn a_stream_waits_until_hyper_has_flushed() {
+async fn a_stream_waits_until_the_task_has_flushed() {
     let (direct_writer, _read, mut client) = connect_with_small_buffers().await;
     let chunk = Bytes::from_static(b"past");
     assert_eq!(direct_writer.send(&chunk), WriteOutcome::Busy, "the head of the response has not left");
@@ -29,8 +29,8 @@ async fn a_stream_waits_until_hyper_has_flushed() {
     assert_eq!(direct_writer.send(&chunk), WriteOutcome::Busy, "written is not flushed");
     poll_fn(|cx| direct_writer.poll_flush(cx)).await.unwrap();
     assert_eq!(direct_writer.send(&chunk), WriteOutcome::Complete);
-    direct_writer.leave_to_hyper();
-    assert_eq!(direct_writer.send(&chunk), WriteOutcome::Busy, "hyper has something to write");
+    direct_writer.leave_to_task();
+    assert_eq!(direct_writer.send(&chunk), WriteOutcome::Busy, "the task has something to write");
     let mut received = [0; 9];
     client.read_exact(&mut received).await.unwrap();
     assert_eq!(&received, b"head past");
@@ -58,10 +58,10 @@ async fn a_partly_written_chunk_is_completed_first() {
         client.read_to_end(&mut received).await.unwrap();
         received
     });
-    poll_fn(|cx| direct_writer.poll_write(cx, b"through hyper")).await.unwrap();
+    poll_fn(|cx| direct_writer.poll_write(cx, b"through the task")).await.unwrap();
     poll_fn(|cx| direct_writer.poll_flush(cx)).await.unwrap();
     assert_eq!(direct_writer.send(&Bytes::from_static(b" and past")), WriteOutcome::Complete);
     drop((direct_writer, read));
-    expected.extend_from_slice(b"through hyper and past");
+    expected.extend_from_slice(b"through the task and past");
     assert!(reading.await.unwrap() == expected, "the bytes are the same, in the same order");
 }

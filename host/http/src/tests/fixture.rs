@@ -3,6 +3,8 @@
 use crate::body::{Body, RequestBody};
 use crate::{ClientIp, DrainReport, Listener, ListenerSettings, RequestId, RouteLabel};
 use bytes::Bytes;
+use futures_util::StreamExt as _;
+use gateway_activity::BypassBytes;
 use gateway_config::HttpConfig;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, ETAG, HOST};
 use http::{HeaderMap, Request, Response};
@@ -83,6 +85,12 @@ async fn gateway(gate: Arc<Notify>, request: Request<RequestBody>) -> Result<Res
         }
         "/stream" => typed("text/plain", stream_of("line\n", 1000)),
         "/events" => typed("text/event-stream", stream_of("data: x\n\n", 1000)),
+        "/live" => live(stream_of("data: x\n\n", 1000)),
+        "/live.waiting" => live(first_line_then(async move {
+            gate.notified().await;
+            None
+        })),
+        "/live.broken" => live(first_line_then(async { Some(Err(io::Error::other("broken"))) })),
         "/flood" => typed("application/octet-stream", flood()),
         _ => crate::problem::problem_response(http::StatusCode::NOT_FOUND, "not_found", "no such route", ""),
     };
@@ -116,6 +124,19 @@ fn who(request: &Request<RequestBody>) -> Response<Body> {
 fn stream_of(line: &'static str, count: usize) -> Body {
     let frames = (0..count).map(move |_| Ok::<_, io::Error>(Frame::data(Bytes::from_static(line.as_bytes()))));
     Body::boxed(StreamBody::new(futures_util::stream::iter(frames)))
+}
+
+/// As the gateway marks the stream of a topic.
+fn live(body: Body) -> Response<Body> {
+    let mut response = typed("text/event-stream", body);
+    response.extensions_mut().insert(BypassBytes::default());
+    response
+}
+
+fn first_line_then(next: impl Future<Output = Option<io::Result<Frame<Bytes>>>> + Send + 'static) -> Body {
+    let first = futures_util::stream::iter([Ok(Frame::data(Bytes::from_static(b"data: first\n\n")))]);
+    let rest = futures_util::stream::once(next).filter_map(std::future::ready);
+    Body::boxed(StreamBody::new(first.chain(rest)))
 }
 
 fn flood() -> Body {

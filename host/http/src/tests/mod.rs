@@ -11,6 +11,7 @@ mod cors;
 mod direct_writer;
 mod drain;
 mod errors;
+mod event_streams;
 mod fixture;
 mod framing;
 mod hosts;
