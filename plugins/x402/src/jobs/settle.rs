@@ -1,4 +1,5 @@
-//! Makes batches of the vouchers that wait: when enough wait, when the oldest has waited long enough, or when one is about to expire.
+//! Makes batches of the vouchers that wait: when enough wait, when the oldest has waited long enough, when one is about to expire, or when
+//! a payer has used up his credit.
 
 use super::batch::Sender;
 use crate::{
@@ -7,7 +8,7 @@ use crate::{
     model::{EXPIRED, OVERDUE},
     store::{
         batches::{self, SETTLE_JOB, VoucherKey, Waiting},
-        vouchers,
+        payers, vouchers,
     },
 };
 use plugin_api::{Address, HostError, Job, PluginContext};
@@ -27,13 +28,19 @@ pub fn job() -> Job<X402> {
 }
 
 async fn settle(cx: PluginContext<X402>) -> Result<(), HostError> {
+    cx.plugin().settle_wake.begun();
     let Some(vault) = vault_address(&cx) else { return Ok(()) };
     end_waiting(&cx, vault).await?;
     let config = &cx.plugin().config;
     let (batch_s, now_s) = (i64::from(config.batch_s), cx.now_s());
+    let is_wanted = payers::wants_batch(&cx.db()).await?;
+    if is_wanted {
+        // Before the queue is read: who is refused later asks for another one.
+        cx.write(payers::forget_wants).await?;
+    }
     let mut waiting = batches::waiting(&cx.db(), vault, WAITING_MAX).await?;
     waiting.retain(|one| !is_paused(one, batch_s, now_s));
-    if !is_time(&waiting, config.batch_size, batch_s, now_s) {
+    if !is_wanted && !is_time(&waiting, config.batch_size, batch_s, now_s) {
         return Ok(());
     }
     let is_full = waiting.len() >= WAITING_MAX as usize;
