@@ -64,16 +64,20 @@ async fn end_waiting(cx: &PluginContext<X402>, vault: Address) -> Result<(), Hos
             Ok((voided, expired, vouchers::drop_other_vaults(tx, vault).await?))
         })
         .await?;
-    for (count, what) in [(expired, "expired"), (other, "other_vault")] {
-        if count > 0 {
-            cx.warn(&format!("{count} accepted vouchers cannot be settled: {what}"));
-            cx.count("vouchers_lost", &BTreeMap::from([("why", what)]), count);
-        }
-    }
+    report_lost(cx, expired, "expired");
+    report_lost(cx, other, "other_vault");
     if voided > 0 {
         cx.info(&format!("voided {voided} reservations whose work did not end in time"));
     }
     Ok(())
+}
+
+/// Accepted vouchers that nobody will be paid for.
+pub fn report_lost(cx: &PluginContext<X402>, count: u64, why: &str) {
+    if count > 0 {
+        cx.warn(&format!("{count} accepted vouchers cannot be settled: {why}"));
+        cx.count("vouchers_lost", &BTreeMap::from([("why", why)]), count);
+    }
 }
 
 /// After an attempt that failed: what made it fail may be over a little later, and three attempts at once would not see that.
