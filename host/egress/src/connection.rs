@@ -25,11 +25,12 @@ use tokio::{
 use tokio_rustls::client::TlsStream;
 
 pub(super) type OutboundRequest = Request<Full<Bytes>>;
+type Driver = Pin<Box<http1::Connection<TokioIo<Socket>, Full<Bytes>>>>;
 
 pub(super) struct Connection {
     sender: SendRequest<Full<Bytes>>,
     /// `None` when the connection is over.
-    driver: Option<Pin<Box<http1::Connection<TokioIo<Socket>, Full<Bytes>>>>>,
+    driver: Option<Driver>,
 }
 
 impl Connection {
@@ -65,7 +66,7 @@ impl Connection {
 }
 
 /// An error of the connection reaches the request or the body that it hits.
-fn drive(driver: &mut Option<Pin<Box<http1::Connection<TokioIo<Socket>, Full<Bytes>>>>>, context: &mut Context<'_>) {
+fn drive(driver: &mut Option<Driver>, context: &mut Context<'_>) {
     if let Some(running) = driver
         && running.as_mut().poll(context).is_ready()
     {
