@@ -4,7 +4,11 @@
 //! The rule that must not break: a request goes only to an address that the latest check of its origin's name has passed, and that
 //! check is at most `resolve_interval_ms` old. Connections to other addresses are closed when a check drops these.
 
-use super::{pinned_client, settings::EgressSettings};
+use super::{
+    error::BoxError,
+    pinned_client::{ClientSettings, PinnedClient},
+    settings::EgressSettings,
+};
 use lru::LruCache;
 use parking_lot::Mutex;
 use std::{net::SocketAddr, num::NonZeroUsize, time::Duration};
@@ -12,9 +16,8 @@ use tokio::time::Instant;
 use url::Origin;
 
 pub(super) struct ConnectionPool {
-    tls: rustls::ClientConfig,
+    clients: ClientSettings,
     connect_timeout: Duration,
-    user_agent: String,
     resolve_interval: Duration,
     /// By their last use.
     origins: Mutex<LruCache<Origin, CheckedOrigin>>,
@@ -25,7 +28,7 @@ struct CheckedOrigin {
     /// In the order in which they are tried.
     addresses: Vec<SocketAddr>,
     /// Each connects to one of the addresses and keeps its idle connections.
-    clients: Vec<(SocketAddr, reqwest::Client)>,
+    clients: Vec<(SocketAddr, PinnedClient)>,
 }
 
 /// How many addresses of a name a request tries.
@@ -34,11 +37,10 @@ pub(super) const ADDRESSES_TRIED_MAX: usize = 3;
 const ORIGINS_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(127);
 
 impl ConnectionPool {
-    pub(crate) fn new(tls: rustls::ClientConfig, settings: &EgressSettings) -> Self {
+    pub(crate) fn new(clients: ClientSettings, settings: &EgressSettings) -> Self {
         Self {
-            tls,
+            clients,
             connect_timeout: Duration::from_millis(settings.connect_timeout_ms),
-            user_agent: settings.user_agent.clone(),
             resolve_interval: Duration::from_millis(settings.resolve_interval_ms),
             origins: Mutex::new(LruCache::new(ORIGINS_MAX)),
         }
@@ -67,17 +69,17 @@ impl ConnectionPool {
     }
 
     /// The client that connects to this address, one of [`Self::addresses`].
-    pub(crate) fn client(&self, origin: &Origin, address: SocketAddr) -> reqwest::Result<reqwest::Client> {
+    pub(crate) fn client(&self, origin: &Origin, address: SocketAddr) -> Result<PinnedClient, BoxError> {
         let mut origins = self.origins.lock();
         let checked = origins.get_mut(origin).filter(|checked| checked.addresses.contains(&address));
         let Some(checked) = checked else {
             // Another check came in between: the address was valid when this request began, and nothing of it is kept.
-            return self.new_client(address, 1);
+            return self.new_client(origin, address, 1);
         };
         if let Some((_, client)) = checked.clients.iter().find(|(known, _)| *known == address) {
             return Ok(client.clone());
         }
-        let client = self.new_client(address, checked.addresses.len())?;
+        let client = self.new_client(origin, address, checked.addresses.len())?;
         checked.clients.push((address, client.clone()));
         Ok(client)
     }
@@ -93,8 +95,8 @@ impl ConnectionPool {
     }
 
     /// The addresses that are tried share the time for a connection.
-    fn new_client(&self, address: SocketAddr, addresses: usize) -> reqwest::Result<reqwest::Client> {
+    fn new_client(&self, origin: &Origin, address: SocketAddr, addresses: usize) -> Result<PinnedClient, BoxError> {
         let tried = u32::try_from(addresses.clamp(1, ADDRESSES_TRIED_MAX)).unwrap_or(1);
-        pinned_client::new(address, &self.tls, self.connect_timeout / tried, &self.user_agent)
+        PinnedClient::new(origin, address, &self.clients, self.connect_timeout / tried)
     }
 }

@@ -6,7 +6,8 @@ use super::{
     destinations::{Destination, DestinationSlot, Destinations, RECORDS_MAX, VisitedDestinations},
     error::{EgressError, LimitExceeded, WaitingFor},
     fetch_record::FetchRecord,
-    pinned_client, redirect,
+    pinned_client::{self, ClientSettings, PinnedBody},
+    redirect,
     request::{FetchRequest, Hop, StreamTimeouts, ValidRequest},
     resolver::{self, Resolver, SystemResolver},
     response::{FetchResponse, StreamedResponse},
@@ -14,6 +15,7 @@ use super::{
     settings::EgressSettings,
     url_check::{check_target, check_url, host_of},
 };
+use http::Response;
 use std::{collections::HashMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
@@ -66,7 +68,10 @@ impl Egress {
         tls: rustls::ClientConfig,
     ) -> Result<Self, EgressError> {
         let allow = settings.validate().map_err(|problems| EgressError::Settings { problems })?;
-        let connections = ConnectionPool::new(tls, &settings);
+        let clients = ClientSettings::new(tls, &settings.user_agent).map_err(|_invalid| EgressError::Settings {
+            problems: vec!["egress.user_agent: visible ASCII is needed".to_owned()],
+        })?;
+        let connections = ConnectionPool::new(clients, &settings);
         let destinations = Destinations::new(&settings, RECORDS_MAX);
         Ok(Self(Arc::new(Inner {
             settings,
@@ -176,7 +181,7 @@ impl Egress {
         &self,
         request: &ValidRequest,
         slot: &Arc<OwnedSemaphorePermit>,
-    ) -> Result<(Url, reqwest::Response, DestinationSlot), EgressError> {
+    ) -> Result<(Url, Response<PinnedBody>, DestinationSlot), EgressError> {
         let mut hop = request.hop.clone();
         let mut redirects_left = request.redirects_max;
         let mut visited = VisitedDestinations::new(request.is_background);
@@ -208,7 +213,7 @@ impl Egress {
         hop: &Hop,
         visited: &mut VisitedDestinations,
         slot: &Arc<OwnedSemaphorePermit>,
-    ) -> Result<(reqwest::Response, DestinationSlot), EgressError> {
+    ) -> Result<(Response<PinnedBody>, DestinationSlot), EgressError> {
         check_target(&hop.url, &self.0.allow)?;
         let origin = hop.url.origin();
         let addresses = self.addresses(hop, &origin, slot).await?;
@@ -249,16 +254,16 @@ impl Egress {
         origin: &Origin,
         address: SocketAddr,
         visited: &mut VisitedDestinations,
-    ) -> Result<(reqwest::Response, DestinationSlot), EgressError> {
+    ) -> Result<(Response<PinnedBody>, DestinationSlot), EgressError> {
         let inner = &self.0;
         let counted = Destination::of_call(&hop.url, address, &inner.allow);
         let destination_slot = inner.destinations.admit(counted, visited, inner.now()).map_err(|exceeded| {
             let LimitExceeded { limit, retry_after } = exceeded;
             EgressError::DestinationBusy { host: host_of(&hop.url), limit, retry_after }
         })?;
-        let client =
-            inner.connections.client(origin, address).map_err(|error| pinned_client::egress_error(hop, error))?;
-        let response = pinned_client::send(&client, hop).await;
+        let client = inner.connections.client(origin, address);
+        let client = client.map_err(|source| EgressError::Connect { host: host_of(&hop.url), source })?;
+        let response = client.send(hop).await;
         if matches!(response, Err(EgressError::Connect { .. })) {
             inner.connections.move_to_last(origin, address);
         }

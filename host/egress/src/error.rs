@@ -7,6 +7,9 @@ use std::{fmt, time::Duration};
 
 use thiserror::Error;
 
+/// A library's error, for the log.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum EgressError {
@@ -36,13 +39,13 @@ pub enum EgressError {
     Connect {
         host: String,
         #[source]
-        source: reqwest::Error,
+        source: BoxError,
     },
     #[error("{host:?} broke off or did not speak HTTP")]
     BrokenResponse {
         host: String,
         #[source]
-        source: Option<reqwest::Error>,
+        source: Option<BoxError>,
     },
     #[error("{host:?} sent a redirect that cannot be read")]
     BadRedirect { host: String },

@@ -8,11 +8,13 @@
 #![cfg_attr(not(test), warn(unreachable_pub))]
 
 mod allow_list;
+mod connection;
 mod connection_pool;
 mod destinations;
 mod egress;
 mod error;
 mod fetch_record;
+mod idle_connections;
 mod pinned_client;
 mod redirect;
 mod request;
@@ -28,7 +30,7 @@ mod url_check;
 
 pub use allow_list::AllowList;
 pub use egress::Egress;
-pub use error::{DestinationLimit, EgressError};
+pub use error::{BoxError, DestinationLimit, EgressError};
 pub use pinned_client::platform_tls;
 pub use request::{FetchRequest, Overflow, StreamTimeouts};
 pub use resolver::{Resolver, SystemResolver};

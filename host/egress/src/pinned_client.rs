@@ -3,16 +3,33 @@
 //! The rule that must not break: a client knows only its one address and has no resolver, no proxy and no redirects. It sends a
 //! request a second time only when the idle connection that it had chosen was closed before any byte of the request had left.
 
+use super::{
+    connection::{Connection, OutboundRequest, Socket},
+    error::{BoxError, EgressError},
+    idle_connections::IdleConnections,
+    request::Hop,
+    url_check::host_of,
+};
+use bytes::Bytes;
+use http::{
+    HeaderValue, Method, Request, Response, Uri,
+    header::{self, InvalidHeaderValue},
+};
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use rustls::pki_types::ServerName;
+use rustls_platform_verifier::BuilderVerifierExt;
 use std::{
     net::SocketAddr,
+    pin::Pin,
     sync::{Arc, OnceLock},
+    task::{Context, Poll, ready},
     time::Duration,
 };
-
-use http::{Method, header};
-use rustls_platform_verifier::BuilderVerifierExt;
-
-use super::{error::EgressError, request::Hop, url_check::host_of};
+use tokio::{net::TcpStream, time::timeout};
+use tokio_rustls::TlsConnector;
+use url::{Host, Origin};
 
 /// The machine's root certificates, with the ring provider. They are read once per process, because that takes
 /// milliseconds.
@@ -34,68 +51,180 @@ fn read_platform_tls() -> Result<rustls::ClientConfig, rustls::Error> {
     Ok(builder.with_no_client_auth())
 }
 
-/// How long an idle connection stays open. Servers of agents close theirs after five seconds by default (Node.js, Uvicorn), and a
-/// request that meets such a close on its way fails.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
-const IDLE_CONNECTIONS_MAX: usize = 64;
+/// What all clients of an [`Egress`](super::Egress) have in common.
+pub(super) struct ClientSettings {
+    tls: TlsConnector,
+    user_agent: HeaderValue,
+}
 
-pub(super) fn new(
-    address: SocketAddr,
-    tls: &rustls::ClientConfig,
-    connect_timeout: Duration,
-    user_agent: &str,
-) -> reqwest::Result<reqwest::Client> {
-    let mut tls = tls.clone();
-    tls.alpn_protocols = vec![b"http/1.1".to_vec()];
-    reqwest::Client::builder()
-        .tls_backend_preconfigured(tls)
-        .dns_resolver(PinnedResolver(address))
-        .redirect(reqwest::redirect::Policy::none())
-        .no_proxy()
-        // What hyper does by itself stays: an idle connection that turns out to be closed before it takes the request is replaced.
-        .retry(reqwest::retry::never())
+impl ClientSettings {
+    pub(super) fn new(mut tls: rustls::ClientConfig, user_agent: &str) -> Result<Self, InvalidHeaderValue> {
         // HTTP/2 would put the calls of all plugins on one connection, where one of them can hold up the others.
-        .http1_only()
-        .pool_idle_timeout(IDLE_TIMEOUT)
-        .pool_max_idle_per_host(IDLE_CONNECTIONS_MAX)
-        .referer(false)
-        // Not compiled in today; set here, so that a feature that another crate enables cannot change the body.
-        .no_gzip()
-        .no_brotli()
-        .no_zstd()
-        .no_deflate()
-        .connect_timeout(connect_timeout)
-        .user_agent(user_agent)
-        .build()
-}
-
-pub(super) async fn send(client: &reqwest::Client, hop: &Hop) -> Result<reqwest::Response, EgressError> {
-    let mut request = client.request(hop.method.clone(), hop.url.clone()).headers(hop.headers.clone());
-    if !hop.body.is_empty() {
-        request = request.body(hop.body.clone());
-    } else if matches!(hop.method, Method::POST | Method::PUT | Method::PATCH) {
-        // Some servers respond with 411 when these have no Content-Length.
-        request = request.header(header::CONTENT_LENGTH, 0);
-    }
-    request.send().await.map_err(|error| egress_error(hop, error))
-}
-
-pub(super) fn egress_error(hop: &Hop, error: reqwest::Error) -> EgressError {
-    let (host, is_connect) = (host_of(&hop.url), error.is_connect());
-    let source = error.without_url();
-    if is_connect {
-        EgressError::Connect { host, source }
-    } else {
-        EgressError::BrokenResponse { host, source: Some(source) }
+        tls.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(Self { tls: TlsConnector::from(Arc::new(tls)), user_agent: HeaderValue::from_str(user_agent)? })
     }
 }
 
-/// Resolves every name to the address that was checked. The port is already the URL's.
-struct PinnedResolver(SocketAddr);
+/// A cheap handle; clones share the connections, which are closed with the last of them.
+#[derive(Clone)]
+pub(super) struct PinnedClient(Arc<Inner>);
 
-impl reqwest::dns::Resolve for PinnedResolver {
-    fn resolve(&self, _name: reqwest::dns::Name) -> reqwest::dns::Resolving {
-        let addresses: reqwest::dns::Addrs = Box::new(std::iter::once(self.0));
-        Box::pin(std::future::ready(Ok(addresses)))
+struct Inner {
+    address: SocketAddr,
+    /// Of an https origin, with the name that the certificate must have.
+    tls: Option<(TlsConnector, ServerName<'static>)>,
+    /// The header Host.
+    host: HeaderValue,
+    user_agent: HeaderValue,
+    connect_timeout: Duration,
+    idle: Arc<IdleConnections>,
+}
+
+impl PinnedClient {
+    /// `address` is one that was checked for the origin.
+    pub(super) fn new(
+        origin: &Origin,
+        address: SocketAddr,
+        settings: &ClientSettings,
+        connect_timeout: Duration,
+    ) -> Result<Self, BoxError> {
+        let Origin::Tuple(scheme, host, port) = origin else { return Err("the origin has no host".into()) };
+        let is_tls = scheme == "https";
+        let is_default_port = *port == if is_tls { 443 } else { 80 };
+        let text = if is_default_port { host.to_string() } else { format!("{host}:{port}") };
+        let name = if is_tls { Some((settings.tls.clone(), server_name(host)?)) } else { None };
+        Ok(Self(Arc::new(Inner {
+            address,
+            tls: name,
+            host: HeaderValue::try_from(text)?,
+            user_agent: settings.user_agent.clone(),
+            connect_timeout,
+            idle: Arc::default(),
+        })))
+    }
+
+    pub(super) async fn send(&self, hop: &Hop) -> Result<Response<PinnedBody>, EgressError> {
+        let mut request = self.request(hop)?;
+        loop {
+            let idle = self.0.idle.take();
+            let is_reused = idle.is_some();
+            let mut connection = match idle {
+                Some(connection) => connection,
+                None => {
+                    self.connect().await.map_err(|source| EgressError::Connect { host: host_of(&hop.url), source })?
+                }
+            };
+            match connection.exchange(request).await {
+                Ok(response) => {
+                    return Ok(response.map(|incoming| PinnedBody::new(incoming, connection, &self.0.idle)));
+                }
+                Err(mut error) => match error.take_message() {
+                    // None of its bytes had left.
+                    Some(unsent) if is_reused => request = unsent,
+                    _ => return Err(broken(hop, error.into_error())),
+                },
+            }
+        }
+    }
+
+    fn request(&self, hop: &Hop) -> Result<OutboundRequest, EgressError> {
+        let path_and_query = match hop.url.query() {
+            Some(query) => format!("{}?{query}", hop.url.path()),
+            None => hop.url.path().to_owned(),
+        };
+        let uri = Uri::try_from(path_and_query);
+        let uri = uri.map_err(|_invalid| EgressError::BadUrl { problem: "has a path that cannot be sent" })?;
+        let mut request = Request::new(Full::new(hop.body.clone()));
+        *request.method_mut() = hop.method.clone();
+        *request.uri_mut() = uri;
+        *request.headers_mut() = hop.headers.clone();
+        let headers = request.headers_mut();
+        headers.entry(header::ACCEPT).or_insert(HeaderValue::from_static("*/*"));
+        headers.entry(header::USER_AGENT).or_insert_with(|| self.0.user_agent.clone());
+        headers.insert(header::HOST, self.0.host.clone());
+        if hop.body.is_empty() && matches!(hop.method, Method::POST | Method::PUT | Method::PATCH) {
+            // Some servers respond with 411 when these have no Content-Length.
+            headers.insert(header::CONTENT_LENGTH, HeaderValue::from_static("0"));
+        }
+        Ok(request)
+    }
+
+    async fn connect(&self) -> Result<Connection, BoxError> {
+        let Inner { address, tls, connect_timeout, .. } = &*self.0;
+        timeout(*connect_timeout, async {
+            let socket = TcpStream::connect(*address).await?;
+            socket.set_nodelay(true)?;
+            let socket = match tls {
+                None => Socket::Plain(socket),
+                Some((connector, name)) => Socket::Tls(Box::new(connector.connect(name.clone(), socket).await?)),
+            };
+            Ok(Connection::new(socket).await?)
+        })
+        .await?
+    }
+}
+
+fn server_name(host: &Host<String>) -> Result<ServerName<'static>, BoxError> {
+    Ok(match host {
+        Host::Domain(name) => ServerName::try_from(name.clone())?,
+        Host::Ipv4(address) => ServerName::IpAddress((*address).into()),
+        Host::Ipv6(address) => ServerName::IpAddress((*address).into()),
+    })
+}
+
+fn broken(hop: &Hop, error: hyper::Error) -> EgressError {
+    EgressError::BrokenResponse { host: host_of(&hop.url), source: Some(Box::new(error)) }
+}
+
+/// The body of an answer, with the connection that it arrives on: that is put back at the end, and closed when the body is dropped
+/// before.
+pub(super) struct PinnedBody {
+    incoming: Incoming,
+    connection: Option<Connection>,
+    idle: Arc<IdleConnections>,
+}
+
+impl PinnedBody {
+    fn new(incoming: Incoming, connection: Connection, idle: &Arc<IdleConnections>) -> Self {
+        let mut body = Self { incoming, connection: Some(connection), idle: idle.clone() };
+        if body.incoming.is_end_stream() {
+            body.end();
+        }
+        body
+    }
+
+    fn end(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            self.idle.put(connection);
+        }
+    }
+}
+
+impl Body for PinnedBody {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let mut polled = Pin::new(&mut self.incoming).poll_frame(context);
+        if polled.is_pending()
+            && let Some(connection) = &mut self.connection
+        {
+            connection.drive(context);
+            polled = Pin::new(&mut self.incoming).poll_frame(context);
+        }
+        let frame = ready!(polled);
+        match frame {
+            Some(Ok(_)) => {}
+            Some(Err(_)) => self.connection = None,
+            None => self.end(),
+        }
+        Poll::Ready(frame)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.incoming.size_hint()
     }
 }

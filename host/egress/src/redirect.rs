@@ -1,12 +1,12 @@
 //! The next hop of a redirect. Like the first hop it is checked when its host is resolved, not here.
 
-use http::{HeaderMap, Method, StatusCode, header};
+use http::{HeaderMap, Method, Response, StatusCode, header};
 use url::Url;
 
 use super::{error::EgressError, request::Hop, url_check::host_of};
 
 /// `None` when the response is not a redirect, or has no `Location`.
-pub(super) fn next_hop(hop: &Hop, response: &reqwest::Response) -> Result<Option<Hop>, EgressError> {
+pub(super) fn next_hop<B>(hop: &Hop, response: &Response<B>) -> Result<Option<Hop>, EgressError> {
     let keeps_method = match response.status() {
         StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND | StatusCode::SEE_OTHER => false,
         StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT => true,

@@ -43,10 +43,19 @@ impl StreamedResponse {
 
     pub(super) async fn collect(self) -> Result<FetchResponse, EgressError> {
         let Self { status, headers, url, body: mut chunks } = self;
-        let mut body = BytesMut::new();
-        while let Some(chunk) = chunks.next().await {
-            body.extend_from_slice(&chunk?);
-        }
-        Ok(FetchResponse { status, headers, body: body.freeze(), is_truncated: chunks.is_truncated(), url })
+        // Most bodies are one chunk, which is not copied.
+        let first = chunks.next().await.transpose()?.unwrap_or_default();
+        let body = match chunks.next().await.transpose()? {
+            None => first,
+            Some(second) => {
+                let mut body = BytesMut::from(&first[..]);
+                body.extend_from_slice(&second);
+                while let Some(chunk) = chunks.next().await {
+                    body.extend_from_slice(&chunk?);
+                }
+                body.freeze()
+            }
+        };
+        Ok(FetchResponse { status, headers, body, is_truncated: chunks.is_truncated(), url })
     }
 }

@@ -7,6 +7,7 @@ use super::{
     destinations::DestinationSlot,
     error::{EgressError, WaitingFor},
     fetch_record::FetchRecord,
+    pinned_client::PinnedBody,
     request::{BodyLimits, Overflow},
     sent_request::SentRequest,
     url_check::host_of,
@@ -37,7 +38,7 @@ pub struct ResponseBody {
 
 struct OpenBody {
     host: String,
-    body: reqwest::Body,
+    body: PinnedBody,
     limits: BodyLimits,
     bytes_left: u64,
     started: Instant,
@@ -63,14 +64,15 @@ impl Deadline {
 
 impl ResponseBody {
     pub(super) fn new(sent: SentRequest, mut record: FetchRecord) -> Self {
+        let content_length = sent.content_length();
         let SentRequest { url, response, limits, slot, destination_slot } = sent;
         if limits.overflow == Overflow::Truncate && limits.bytes_max == 0 {
             record.set_outcome("ok");
-            return Self { open: None, is_truncated: response.content_length() != Some(0), record };
+            return Self { open: None, is_truncated: content_length != Some(0), record };
         }
         let open = OpenBody {
             host: host_of(&url),
-            body: response.into(),
+            body: response.into_body(),
             limits,
             bytes_left: limits.bytes_max,
             started: record.started(),
@@ -127,7 +129,7 @@ impl OpenBody {
             let frame = match frame {
                 Ok(frame) => frame,
                 Err(error) => {
-                    let (host, source) = (self.host.clone(), Some(error.without_url()));
+                    let (host, source) = (self.host.clone(), Some(error.into()));
                     return Poll::Ready(Some(Err(EgressError::BrokenResponse { host, source })));
                 }
             };

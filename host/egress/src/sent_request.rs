@@ -3,9 +3,12 @@
 use super::{
     destinations::DestinationSlot,
     error::EgressError,
+    pinned_client::PinnedBody,
     request::{BodyLimits, Overflow},
     url_check::host_of,
 };
+use http::Response;
+use http_body::Body as _;
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 use url::Url;
@@ -16,13 +19,18 @@ const RESPONSE_HEADER_BYTES_MAX: u64 = 64 * 1024;
 /// Its body is unread.
 pub(super) struct SentRequest {
     pub url: Url,
-    pub response: reqwest::Response,
+    pub response: Response<PinnedBody>,
     pub limits: BodyLimits,
     pub slot: Arc<OwnedSemaphorePermit>,
     pub destination_slot: DestinationSlot,
 }
 
 impl SentRequest {
+    /// As the head says it.
+    pub(crate) fn content_length(&self) -> Option<u64> {
+        self.response.body().size_hint().exact()
+    }
+
     /// Status and headers, if they may reach a plugin.
     pub(crate) fn checked_head(&self) -> Result<(u16, Vec<(String, String)>), EgressError> {
         let (status, host) = (self.response.status().as_u16(), || host_of(&self.url));
@@ -38,7 +46,7 @@ impl SentRequest {
         }
         // Saves the transfer when the server is honest; the count of the body does not rely on it.
         let BodyLimits { bytes_max, overflow, .. } = self.limits;
-        if overflow == Overflow::Fail && self.response.content_length().is_some_and(|length| length > bytes_max) {
+        if overflow == Overflow::Fail && self.content_length().is_some_and(|length| length > bytes_max) {
             return Err(EgressError::TooLarge { host: host(), part: "a body", bytes_max });
         }
         let text = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();

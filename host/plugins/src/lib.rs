@@ -63,7 +63,7 @@ pub use owned_object::OwnedObject;
 pub use presences::{PluginNames, PluginPresences};
 pub use refused_transaction::{refused_transaction, undeclared_transaction};
 pub use report::PluginReport;
-pub use services::call_service;
+pub use services::call_own_service;
 pub use state::PluginState;
 pub use topic::render;
 pub use transaction::{CommitError, PluginTransaction, TransactionOwner};

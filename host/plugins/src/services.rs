@@ -18,8 +18,10 @@ use gateway_storage::{Isolation, Scope};
 use plugin_api::{
     abi::{Fault, FfiBytes, HostError, HostErrorCode},
     manifest::Manifest,
+    point::Service,
 };
-use std::{sync::Arc, time::Duration};
+use serde::{Serialize, de::DeserializeOwned};
+use std::{future::ready, sync::Arc, time::Duration};
 
 const SERVICE_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -31,20 +33,55 @@ pub fn check_used(caller: &Manifest, service: &str) -> Result<(), HostError> {
     Err(refused(format!("the plugin does not declare that it uses the service {service}")))
 }
 
-/// Calls a service, JSON in, JSON out; one that is called in a transaction in a transaction of its own. Boxed: a future that may hold
-/// another call of a service has no size of its own.
+/// Reads what a provider has answered, or says what is wrong with it: without its values, which are the plugin's and may be large.
+type ReadOutput<O> = fn(&Provider<'_>, FfiBytes) -> Result<O, String>;
+
+/// Compared with the declared type: whoever called decodes it.
+fn checked(provider: &Provider<'_>, output: FfiBytes) -> Result<FfiBytes, String> {
+    provider.plugin.outputs.check_service(provider.index, &output).map(|()| output)
+}
+
+/// Decoded as the gateway declares the type, which compares more cheaply.
+fn decoded<O: DeserializeOwned>(_: &Provider<'_>, output: FfiBytes) -> Result<O, String> {
+    let problem = |error: serde_json::Error| format!("{:?} error at byte {}", error.classify(), error.column());
+    serde_json::from_slice(&output).map_err(problem)
+}
+
+/// Calls a service, JSON in, JSON out; one that is called in a transaction in a transaction of its own.
 pub fn call_service<'c>(
     context: &'c Arc<TransactionContext>,
     service: &'c str,
     input: FfiBytes,
 ) -> BoxFuture<'c, Result<FfiBytes, HostError>> {
+    call_and_read(context, service, input, checked)
+}
+
+/// The same for a service whose types the gateway declares.
+pub fn call_own_service<'c, I: Serialize, O: DeserializeOwned + Send + 'c>(
+    context: &'c Arc<TransactionContext>,
+    service: Service<I, O>,
+    input: &I,
+) -> BoxFuture<'c, Result<O, HostError>> {
+    match serde_json::to_vec(input) {
+        Ok(input) => call_and_read(context, service.name(), input.into(), decoded),
+        Err(error) => Box::pin(ready(Err(HostError::new(HostErrorCode::Internal, error.to_string())))),
+    }
+}
+
+/// Boxed: a future that may hold another call of a service has no size of its own.
+fn call_and_read<'c, O: Send + 'c>(
+    context: &'c Arc<TransactionContext>,
+    service: &'c str,
+    input: FfiBytes,
+    read: ReadOutput<O>,
+) -> BoxFuture<'c, Result<O, HostError>> {
     Box::pin(async move {
         let active = context.active.list();
         let provider = Provider::find(&active, service)?;
         let call = async {
             match provider.is_in_write() {
-                true => provider.call_in_own_write(context, input).await,
-                false => provider.call(input).await,
+                true => provider.call_in_own_write(context, input, read).await,
+                false => provider.call(input, read).await,
             }
         };
         enter(service)?.scope(call).await
@@ -63,7 +100,7 @@ pub async fn call_service_in_write(
         let message = format!("the service {service} is not called within a write: call it before, or after");
         return Err(refused(message));
     }
-    enter(service)?.scope(Box::pin(provider.call_within(transaction, input))).await
+    enter(service)?.scope(Box::pin(provider.call_within(transaction, input, checked))).await
 }
 
 fn enter(service: &str) -> Result<CallDepth, HostError> {
@@ -89,23 +126,24 @@ impl<'c> Provider<'c> {
         self.plugin.manifest.provides.get(self.index as usize).is_some_and(|spec| spec.in_write)
     }
 
-    async fn call(&self, input: FfiBytes) -> Result<FfiBytes, HostError> {
-        self.contained(|| self.plugin.object.call_service(self.index, input), || false).await
+    async fn call<O>(&self, input: FfiBytes, read: ReadOutput<O>) -> Result<O, HostError> {
+        self.contained(|| self.plugin.object.call_service(self.index, input), || false, read).await
     }
 
     /// In a transaction of the provider's, which is committed when it has answered.
-    async fn call_in_own_write(
+    async fn call_in_own_write<O>(
         &self,
         context: &Arc<TransactionContext>,
         input: FfiBytes,
-    ) -> Result<FfiBytes, HostError> {
+        read: ReadOutput<O>,
+    ) -> Result<O, HostError> {
         let mut attempts = Attempts::default();
         loop {
             let scope = self.plugin.scope.clone();
             let transaction =
                 PluginTransaction::of_plugin(context, scope, TransactionOwner::Attempt, &self.plugin.manifest);
             transaction.set_permit(|| self.plugin.handle.writes.nth(attempts.number()));
-            let answer = match self.call_within(&transaction, copy(&input)).await {
+            let answer = match self.call_within(&transaction, copy(&input), read).await {
                 Ok(output) => transaction.finish().await.map(|()| output).map_err(host_error),
                 Err(error) => {
                     transaction.roll_back().await;
@@ -119,7 +157,12 @@ impl<'c> Provider<'c> {
         }
     }
 
-    async fn call_within(&self, transaction: &Arc<PluginTransaction>, input: FfiBytes) -> Result<FfiBytes, HostError> {
+    async fn call_within<O>(
+        &self,
+        transaction: &Arc<PluginTransaction>,
+        input: FfiBytes,
+        read: ReadOutput<O>,
+    ) -> Result<O, HostError> {
         if !matches!(self.plugin.scope, Scope::Plugin { isolation: Isolation::Serializable, .. }) {
             let message = format!("the service {} is of a plugin whose transactions cannot run again", self.service);
             return Err(refused(message));
@@ -128,7 +171,7 @@ impl<'c> Provider<'c> {
         let call = || self.plugin.object.call_service_in_write(self.index, input, part.transaction_box());
         // What the provider makes of a collision, or of a guard that refuses the whole write, is not its fault and does not count.
         let is_over = || transaction.has_conflict() || transaction.is_refused();
-        let answer = self.contained(call, is_over).await;
+        let answer = self.contained(call, is_over, read).await;
         part.end();
         if transaction.has_conflict() {
             return Err(HostError::new(HostErrorCode::Conflict, "the write collided with another one"));
@@ -137,26 +180,26 @@ impl<'c> Provider<'c> {
     }
 
     /// The provider's answer. A fault is not counted when it `is_excused`.
-    async fn contained(
+    async fn contained<O>(
         &self,
         begin: impl FnOnce() -> FfiFuture<RResult<FfiBytes, Fault>>,
         is_excused: impl FnOnce() -> bool,
-    ) -> Result<FfiBytes, HostError> {
+        read: ReadOutput<O>,
+    ) -> Result<O, HostError> {
         let operation = self.plugin.operations.service(self.index).ok_or_else(|| self.refusal(&CallError::Draining))?;
         let answered = async {
             let call = self.plugin.begin_call(operation)?;
             let output = call.run(SERVICE_TIMEOUT, begin, is_excused).await?;
-            call.check(self.check_output(&output))?;
+            let output = call.check(self.read_output(output, read))?;
             call.end();
             Ok(output)
         };
         answered.await.map_err(|error| self.refusal(&error))
     }
 
-    fn check_output(&self, output: &[u8]) -> Result<(), String> {
+    fn read_output<O>(&self, output: FfiBytes, read: ReadOutput<O>) -> Result<O, String> {
         excess("the answer of a service", output.len(), CONTRIBUTION_BYTES_MAX).map_or(Ok(()), Err)?;
-        let checked = self.plugin.outputs.check_service(self.index, output);
-        checked.map_err(|reason| format!("an answer has another shape: {reason}"))
+        read(self, output).map_err(|reason| format!("an answer has another shape: {reason}"))
     }
 
     /// What the caller learns.

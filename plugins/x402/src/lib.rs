@@ -18,8 +18,8 @@ mod store;
 pub use config::{Config, RefRule};
 
 use plugin_api::{
-    ConfigError, Definition, Grants, HostHandle, Plugin, Skill, Wei, chain::MAIN as MAIN_CHAIN, export_plugin,
-    migrations, payment, point,
+    ConfigError, Definition, Grants, HostHandle, Plugin, Skill, chain::MAIN as MAIN_CHAIN, export_plugin, migrations,
+    payment, point,
 };
 use std::sync::{Mutex, atomic::AtomicU64};
 
@@ -27,8 +27,10 @@ use std::sync::{Mutex, atomic::AtomicU64};
 pub struct X402 {
     config: Config,
     names: model::Names,
-    /// When the facilitator's balance was read, in Unix seconds, and what it was.
-    facilitator_balance: Mutex<Option<(i64, Wei)>>,
+    /// The facilitator's account, as it was read last.
+    funded: Mutex<Option<contributions::FundedAccount>>,
+    /// Asks for batches.
+    settle_wake: jobs::SettleWake,
     /// Nonces that were proposed.
     nonce_hints: AtomicU64,
 }
@@ -45,7 +47,13 @@ impl Plugin for X402 {
                 routes::settle_payment::route(),
                 routes::get_payer::route(),
             ])
-            .migrations(migrations!["0001_create", "0002_deposits", "0003_audit", "0004_keep_sums"])
+            .migrations(migrations![
+                "0001_create",
+                "0002_deposits",
+                "0003_audit",
+                "0004_keep_sums",
+                "0005_open_vouchers"
+            ])
             .views(&["x402_payees_v1"])
             .jobs([jobs::settle::job(), jobs::follow::job(), jobs::close::job()])
             .grants(Grants {
@@ -82,7 +90,13 @@ impl Plugin for X402 {
     fn new(config: Config, host: &HostHandle) -> Result<Self, ConfigError> {
         config.validate()?;
         let names = model::Names::new(&config, host.environment().chain_id);
-        Ok(Self { config, names, facilitator_balance: Mutex::default(), nonce_hints: AtomicU64::default() })
+        Ok(Self {
+            config,
+            names,
+            funded: Mutex::default(),
+            settle_wake: jobs::SettleWake::default(),
+            nonce_hints: AtomicU64::default(),
+        })
     }
 }
 

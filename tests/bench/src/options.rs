@@ -84,6 +84,10 @@ pub struct Scale {
     pub deliveries: [u64; 2],
     /// Owners of webhooks, and webhooks of each.
     pub listeners: [u64; 2],
+    /// Records of private memory in one batch.
+    pub records: u64,
+    /// Calls of agents after which the gateway's memory is read, and read again.
+    pub proxied_calls: [u64; 2],
     /// Most rows of each kind, and requests for each read.
     pub growth: u64,
     pub growth_requests: usize,
@@ -111,6 +115,8 @@ impl Options {
                 votes: 100,
                 deliveries: [4, 5],
                 listeners: [2, 25],
+                records: 16,
+                proxied_calls: [100, 1000],
                 growth: self.rows.unwrap_or(100),
                 growth_requests: 3,
             };
@@ -134,6 +140,8 @@ impl Options {
             votes: 10_000,
             deliveries: [64, 300],
             listeners: [10, 1_000],
+            records: 4096,
+            proxied_calls: [10_000, 100_000],
             growth: self.rows.unwrap_or(1_000_000),
             growth_requests: 15,
         }

@@ -16,6 +16,7 @@ mod payment;
 mod raw_agents;
 mod reorganisation;
 mod replicas;
+mod round_trips;
 mod settlement;
 mod tck;
 mod thousands;

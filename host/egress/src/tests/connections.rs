@@ -1,5 +1,6 @@
 //! Connections are reused per origin and checked address, and a request leaves once.
 
+use futures_util::future::join_all;
 use std::time::Duration;
 
 use super::fixture::*;
@@ -87,4 +88,42 @@ async fn a_request_that_had_left_is_not_sent_again() {
     assert_eq!(fetch(&egress, "hello", &fixture.url("/second")).await, Err("broken_answer"));
     assert_eq!(fixture.connections(), 1, "the second one took the connection of the first");
     assert_eq!(fixture.request_lines(), ["GET /first", "GET /second"]);
+}
+
+/// Nobody asks again, so no later request finds out that its time is over.
+#[tokio::test]
+async fn an_idle_connection_is_closed_before_its_server_closes_it() {
+    let fixture = Fixture::start(|_| kept_open(200)).await;
+    let egress = egress(&[fixture.allow_entry()]);
+    assert_eq!(fetch(&egress, "hello", &fixture.url("/")).await, Ok(200));
+    assert!(!fixture.client_closed());
+    eventually("the connection is closed", || fixture.client_closed()).await;
+    assert_eq!(fetch(&egress, "hello", &fixture.url("/")).await, Ok(200));
+    assert_eq!(fixture.connections(), 2);
+}
+
+/// A request finds the one that is left, and no other answer on it.
+#[tokio::test]
+async fn requests_at_once_have_connections_of_their_own_and_leave_them_to_later_ones() {
+    let fixture = Fixture::start(|request| {
+        let answer = match request.path() {
+            "/empty" => "HTTP/1.1 204 No Content\r\n\r\n",
+            "/length" => "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nlength",
+            _ => "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nchu\r\n3\r\nnks\r\n0\r\n\r\n",
+        };
+        ServerScript::KeepOpen(answer.as_bytes().to_vec())
+    })
+    .await;
+    let egress = egress(&[fixture.allow_entry()]);
+    let answers = [("/empty", ""), ("/length", "length"), ("/chunks", "chunks"), ("/length", "length")];
+    let ask = async |(path, body): (&str, &str)| {
+        let answer = egress.fetch("hello", get(&fixture.url(path))).await.unwrap();
+        assert_eq!(answer.body, body.as_bytes(), "{path}");
+    };
+    join_all(answers.map(ask)).await;
+    assert_eq!(fixture.connections(), 4);
+    for answer in answers {
+        ask(answer).await;
+    }
+    assert_eq!(fixture.connections(), 4, "a request begins when the connection of the one before is free");
 }

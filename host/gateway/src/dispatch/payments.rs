@@ -4,7 +4,7 @@ use crate::error_response::ErrorResponse;
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use bytes::Bytes;
 use gateway_http::body::Body;
-use gateway_plugins::{TransactionContext, call_service};
+use gateway_plugins::{TransactionContext, call_own_service};
 use http::{
     HeaderMap, HeaderName, HeaderValue, Response, StatusCode,
     header::{self, InvalidHeaderName},
@@ -141,16 +141,12 @@ impl Payments {
         }
     }
 
-    async fn call<I: Serialize, O: DeserializeOwned>(
+    async fn call<I: Serialize + Sync, O: DeserializeOwned + Send>(
         &self,
         service: Service<I, O>,
         input: &I,
     ) -> Result<O, ErrorResponse> {
-        let input = serde_json::to_vec(input).map_err(|_not_json| ErrorResponse::internal())?;
-        let output =
-            call_service(&self.transactions, service.name(), input.into()).await.map_err(|error| failed(&error))?;
-        // The shape was checked when the service answered.
-        serde_json::from_slice(&output).map_err(|_not_json| ErrorResponse::internal())
+        call_own_service(&self.transactions, service, input).await.map_err(|error| failed(&error))
     }
 }
 

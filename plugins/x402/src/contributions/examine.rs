@@ -8,11 +8,14 @@ use crate::{
     X402,
     model::{Exposure, Funds, Payment, Requirement, Voucher, check_terms},
     store::{
-        derived, payers,
-        vouchers::{self, NewVoucher},
+        standing,
+        vouchers::{NewVoucher, PayerVouchers},
     },
 };
-use plugin_api::{Address, HostError, HostErrorCode, PluginContext, Query, chain::MAIN};
+use plugin_api::{
+    Address, HostError, HostErrorCode, PluginContext,
+    chain::{IndexPosition, MAIN},
+};
 use serde::{Deserialize, Serialize};
 
 /// Blocks that the index of the vault may be behind: further behind, the vault is asked.
@@ -38,16 +41,34 @@ pub async fn examine(
     let (plugin, now_s, db) = (cx.plugin(), cx.now_s(), cx.db());
     check_terms(&payment, requirement, &plugin.names, plugin.config.reference, now_s)?;
     let Payment { voucher, signature, .. } = payment;
-    let payer = voucher.payer;
-    if let Some(seen) = seen(&db, vault, &voucher, now_s).await? {
+    let (payer, nonce) = (voucher.payer, voucher.nonce);
+    // The position before the rows, which are of its block or of a later one, and the funds before what is pending.
+    let position = cx.chain(MAIN).indexed().await;
+    let standing = standing::read(&db, vault, &voucher, confirmed_block(&position)).await?;
+    let stored = PayerVouchers::read(&db, payer, nonce).await?;
+    if let Some(seen) = seen(&stored, standing.is_used, now_s) {
         return Err(seen.into());
     }
-    let (funds, by_contract) = ask_vault(cx, vault, &voucher, &signature).await?;
-    if payers::refused_until_s(&db, payer).await? > now_s {
-        return Err(BROKEN_PROMISE.into());
-    }
-    let exposure = Exposure::of(&vouchers::pending(&db, payer).await?, funds.block, now_s);
-    if exposure.is_broken {
+    let by_contract = !is_signed_by_key(cx, vault, &voucher, &signature).await?;
+    let indexed = if by_contract {
+        check_by_contract(cx, vault, &voucher, &signature).await?;
+        // A contract is asked about its signature in any case, and the vault about its funds with that.
+        None
+    } else {
+        indexed_funds(position.map_err(contract::unreadable)?, standing.funds, now_s)
+    };
+    let (funds, open) = match indexed {
+        Some(funds) => (funds, stored.open),
+        None => {
+            let (funds, is_used) = contract::read_funds(cx, vault, &voucher).await?;
+            if is_used {
+                return Err(USED_ON_CHAIN.into());
+            }
+            (funds, PayerVouchers::read(&db, payer, nonce).await?.open)
+        }
+    };
+    let exposure = Exposure::of(&open, funds.block, now_s);
+    if standing.refused_until_s > now_s || exposure.is_broken {
         return Err(BROKEN_PROMISE.into());
     }
     funds.check(exposure.pending, voucher.amount, plugin.config.credit_max_wei, now_s)?;
@@ -59,52 +80,41 @@ pub const BROKEN_PROMISE: &str =
     "an accepted voucher of the payer was not covered when it was settled: none is accepted for a while";
 
 /// Whether payer and nonce are used, here or in the vault.
-pub async fn seen(
-    db: &impl Query,
-    vault: Address,
-    voucher: &Voucher,
-    now_s: i64,
-) -> Result<Option<Refusal>, HostError> {
-    if let Some(row) = vouchers::find(db, voucher.payer, voucher.nonce).await? {
-        let tx = row.outcome(now_s).tx;
-        return Ok(Some(Refusal { reason: row.seen(now_s), tx, wants_batch: false }));
+pub fn seen(stored: &PayerVouchers, is_used: bool, now_s: i64) -> Option<Refusal> {
+    if let Some(row) = &stored.same {
+        return Some(Refusal { reason: row.seen(now_s), tx: row.outcome(now_s).tx, wants_batch: false });
     }
-    Ok(derived::is_used(db, vault, voucher.payer, voucher.nonce).await?.then(|| USED_ON_CHAIN.into()))
+    is_used.then(|| USED_ON_CHAIN.into())
 }
 
 const USED_ON_CHAIN: &str = "the nonce is used: the vault has settled it";
 
-/// Signature and funds. The vault is asked about the signature only when no key of the payer made it and he has code.
-async fn ask_vault(
+/// The vault is asked about a signature only when no key of the payer made it and he has code.
+async fn check_by_contract(
     cx: &PluginContext<X402>,
     vault: Address,
     voucher: &Voucher,
     signature: &str,
-) -> Result<(Funds, bool), Stop> {
-    let by_contract = !is_signed_by_key(cx, vault, voucher, signature).await?;
-    if by_contract {
-        if cx.chain(MAIN).code(voucher.payer).await.map_err(contract::unreadable)? == "0x" {
-            return Err("the signature is not the payer's".into());
-        }
-        contract::verify(cx, vault, voucher, signature).await?;
+) -> Result<(), Stop> {
+    if cx.chain(MAIN).code(voucher.payer).await.map_err(contract::unreadable)? == "0x" {
+        return Err("the signature is not the payer's".into());
     }
-    // A contract is asked about its signature in any case, and about its funds with that.
-    let indexed = if by_contract { None } else { indexed_funds(cx, vault, voucher.payer).await? };
-    let (funds, is_used) = match indexed {
-        // Whether the nonce is used was read from the same rows.
-        Some(funds) => (funds, false),
-        None => contract::read_funds(cx, vault, voucher).await?,
-    };
-    if is_used { Err(USED_ON_CHAIN.into()) } else { Ok((funds, by_contract)) }
+    contract::verify(cx, vault, voucher, signature).await
+}
+
+/// The newest block whose deposits count; 0 while it is not known.
+fn confirmed_block(position: &Result<Option<IndexPosition>, HostError>) -> i64 {
+    position.as_ref().ok().and_then(Option::as_ref).map_or(0, |position| block(position.confirmed_block()))
 }
 
 /// What the vault's events say; `None` when the newest of them are missing.
-async fn indexed_funds(cx: &PluginContext<X402>, vault: Address, payer: Address) -> Result<Option<Funds>, Stop> {
-    let position = cx.chain(MAIN).indexed().await.map_err(contract::unreadable)?;
-    let Some(position) = position.filter(|position| position.lag_blocks() <= LAG_BLOCKS_MAX) else { return Ok(None) };
-    let number = |block: u64| i64::try_from(block).unwrap_or(i64::MAX);
-    let funds = derived::funds(&cx.db(), vault, payer, number(position.confirmed_block())).await?;
-    Ok(Some(Funds { block: number(position.block), at_s: cx.now_s(), ..funds }))
+fn indexed_funds(position: Option<IndexPosition>, funds: Funds, now_s: i64) -> Option<Funds> {
+    let position = position.filter(|position| position.lag_blocks() <= LAG_BLOCKS_MAX)?;
+    Some(Funds { block: block(position.block), at_s: now_s, ..funds })
+}
+
+fn block(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 async fn is_signed_by_key(

@@ -31,21 +31,29 @@ impl Facilitator {
     }
 }
 
-/// The account with its balance, which is at most a minute old.
+/// The account, and when its balance was read, in Unix seconds.
+#[derive(Clone, Copy, Debug)]
+pub struct FundedAccount {
+    at_s: i64,
+    address: Address,
+    balance: Wei,
+}
+
+/// The account with its balance, which is at most a minute old. The gateway's keys do not change while it runs.
 pub async fn facilitator(cx: &PluginContext<X402>) -> Result<Facilitator, HostError> {
-    let Some(address) = cx.signer(ROLE).configured_address().await? else { return Ok(Facilitator::default()) };
     let now_s = cx.now_s();
-    let cached = cx.plugin().facilitator_balance.lock().ok().and_then(|cached| *cached);
-    if let Some((_, balance)) = cached.filter(|(at_s, _)| (0..BALANCE_AGE_S).contains(&(now_s - at_s))) {
-        return Ok(Facilitator { address: Some(address), balance: Some(balance) });
+    let known = cx.plugin().funded.lock().ok().and_then(|known| *known);
+    if let Some(known) = known.filter(|known| (0..BALANCE_AGE_S).contains(&(now_s - known.at_s))) {
+        return Ok(Facilitator { address: Some(known.address), balance: Some(known.balance) });
     }
+    let Some(address) = cx.signer(ROLE).configured_address().await? else { return Ok(Facilitator::default()) };
     let balance = match cx.chain(MAIN).balance(address, None).await {
         Ok(balance) => balance,
         Err(error) if error.is_transient() => return Ok(Facilitator { address: Some(address), balance: None }),
         Err(error) => return Err(error),
     };
-    if let Ok(mut cached) = cx.plugin().facilitator_balance.lock() {
-        *cached = Some((now_s, balance));
+    if let Ok(mut known) = cx.plugin().funded.lock() {
+        *known = Some(FundedAccount { at_s: now_s, address, balance });
     }
     Ok(Facilitator { address: Some(address), balance: Some(balance) })
 }

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     X402,
     model::{Offered, Payment, Requirement, check_price, receipt, terms, version_of},
-    store::{batches::SETTLE_JOB, derived, vouchers},
+    store::{derived, payers, vouchers},
 };
 use plugin_api::{
     Address, HostError, HostErrorCode, PluginContext, Tx, Wei,
@@ -61,11 +61,12 @@ pub async fn check(
     if price.payee.is_none() {
         return Ok(Check::Disabled(NO_PAYEE.to_owned()));
     }
+    let payer = payment.voucher.payer;
     match examine(&cx, vault, payment, &requirement(&price, resource)).await {
         Ok(examined) => accepted(&examined).map(Check::Accepted),
         Err(Stop::Refused(refusal)) => {
             if refusal.wants_batch {
-                cx.wake(SETTLE_JOB).await?;
+                settle_at_once(&cx, payer).await?;
             }
             Ok(Check::Refused(refusal.reason))
         }
@@ -130,10 +131,21 @@ pub async fn paid_since(
     derived::paid_since(&cx.db(), since_s, &payees).await
 }
 
-/// Sends a batch at once when one is full.
+/// Sends a batch at once when one is full. While the job is asked for already, nothing is counted: it will see what waits.
 pub async fn settle_when_full(cx: &PluginContext<X402>) -> Result<(), HostError> {
-    if vouchers::are_queued(&cx.db(), cx.plugin().config.batch_size).await? {
-        cx.wake(SETTLE_JOB).await?;
+    let wake = &cx.plugin().settle_wake;
+    if !wake.is_asked(cx.now_ms()) && vouchers::are_queued(&cx.db(), cx.plugin().config.batch_size).await? {
+        wake.ask(cx).await?;
+    }
+    Ok(())
+}
+
+/// Sends a batch at once for a payer who was refused because he owes too much.
+pub async fn settle_at_once(cx: &PluginContext<X402>, payer: Address) -> Result<(), HostError> {
+    // What is in a batch already waits for the chain alone.
+    if vouchers::has_queued(&cx.db(), payer).await? {
+        cx.write(async move |tx| payers::want_batch(tx, payer).await).await?;
+        cx.plugin().settle_wake.ask(cx).await?;
     }
     Ok(())
 }

@@ -8,7 +8,10 @@ use super::{
 use crate::{
     Config,
     model::Exposure,
-    store::{payers, vouchers},
+    store::{
+        derived, payers,
+        vouchers::{self, PayerVouchers},
+    },
 };
 use plugin_api::{HostError, Tx};
 
@@ -27,17 +30,26 @@ pub async fn reserve(
     if now_s - funds.at_s > CHECK_AGE_MAX_S || voucher.expiry_s < now_s {
         return Ok(Some("it took too long to take this payment: pay again".into()));
     }
-    let refused_until_s = payers::take(tx, voucher.payer).await?;
-    if let Some(refusal) = seen(tx, new.vault, voucher, now_s).await? {
+    let (payer, nonce) = (voucher.payer, voucher.nonce);
+    let [refused_until_s, used, stored] = tx
+        .run_all([
+            payers::take(payer),
+            derived::count_used(new.vault, payer, nonce),
+            PayerVouchers::select(payer, nonce),
+        ])
+        .await?;
+    let (refused_until_s, used): (i64, i64) = (refused_until_s.one()?, used.one()?);
+    let stored = PayerVouchers::of(stored.all()?, nonce);
+    if let Some(refusal) = seen(&stored, used > 0, now_s) {
         return Ok(Some(refusal));
     }
-    let exposure = Exposure::of(&vouchers::pending(tx, voucher.payer).await?, funds.block, now_s);
+    let exposure = Exposure::of(&stored.open, funds.block, now_s);
     if refused_until_s > now_s || exposure.is_broken {
         return Ok(Some(BROKEN_PROMISE.into()));
     }
     if let Err(problem) = funds.check(exposure.pending, voucher.amount, config.credit_max_wei, now_s) {
         return Ok(Some(problem.into()));
     }
-    vouchers::insert(tx, new, until_s).await?;
+    vouchers::insert(tx, new, until_s)?;
     Ok(None)
 }

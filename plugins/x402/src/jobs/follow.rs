@@ -1,7 +1,7 @@
 //! Follows the batches on their way. Vouchers stay `submitted` until the intent of their batch is final or failed: only a failed one
 //! puts them back, because then none of its transactions can be mined any more.
 
-use super::batch::Sender;
+use super::{batch::Sender, settle::report_lost};
 use crate::{
     X402,
     contributions::vault_address,
@@ -61,22 +61,26 @@ async fn note_progress(cx: &PluginContext<X402>, batch: &Batch, status: &IntentS
 async fn fail(cx: &PluginContext<X402>, batch: i64, reason: String) -> Result<(), HostError> {
     let (vault, contract_gas) = (vault_address(cx), cx.plugin().config.contract_gas);
     cx.warn(&format!("batch {batch} failed: {reason}"));
-    cx.write(async move |tx| {
-        if !batches::end(tx, batch, "failed", Some(&reason)).await? {
-            return Ok(());
-        }
-        let was_alone = batches::size(tx, batch).await? == 1;
-        batches::skip_expired(tx, batch, EXPIRED).await?;
-        batches::put_back_others(tx, batch, vault).await?;
-        if was_alone {
-            return batches::count_attempt(tx, batch, ATTEMPTS_MAX, &reason).await;
-        }
-        let (left, Some(vault)) = (batches::left(tx, batch).await?, vault) else { return Ok(()) };
-        let sender = Sender { vault, contract_gas };
-        for half in left.chunks(left.len().div_ceil(2).max(1)) {
-            sender.send(tx, Some(batch), half).await?;
-        }
-        Ok(())
-    })
-    .await
+    let expired = cx
+        .write(async move |tx| {
+            if !batches::end(tx, batch, "failed", Some(&reason)).await? {
+                return Ok(0);
+            }
+            let was_alone = batches::size(tx, batch).await? == 1;
+            let expired = batches::skip_expired(tx, batch, EXPIRED).await?;
+            batches::put_back_others(tx, batch, vault).await?;
+            if was_alone {
+                batches::count_attempt(tx, batch, ATTEMPTS_MAX, &reason).await?;
+                return Ok(expired);
+            }
+            let (left, Some(vault)) = (batches::left(tx, batch).await?, vault) else { return Ok(expired) };
+            let sender = Sender { vault, contract_gas };
+            for half in left.chunks(left.len().div_ceil(2).max(1)) {
+                sender.send(tx, Some(batch), half).await?;
+            }
+            Ok(expired)
+        })
+        .await?;
+    report_lost(cx, expired, "expired");
+    Ok(())
 }

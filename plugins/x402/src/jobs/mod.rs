@@ -5,3 +5,6 @@ pub mod follow;
 pub mod settle;
 
 mod batch;
+mod wake;
+
+pub use wake::SettleWake;

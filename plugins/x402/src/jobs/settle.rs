@@ -1,4 +1,5 @@
-//! Makes batches of the vouchers that wait: when enough wait, when the oldest has waited long enough, or when one is about to expire.
+//! Makes batches of the vouchers that wait: when enough wait, when the oldest has waited long enough, when one is about to expire, or when
+//! a payer has used up his credit.
 
 use super::batch::Sender;
 use crate::{
@@ -7,7 +8,7 @@ use crate::{
     model::{EXPIRED, OVERDUE},
     store::{
         batches::{self, SETTLE_JOB, VoucherKey, Waiting},
-        vouchers,
+        payers, vouchers,
     },
 };
 use plugin_api::{Address, HostError, Job, PluginContext};
@@ -27,13 +28,19 @@ pub fn job() -> Job<X402> {
 }
 
 async fn settle(cx: PluginContext<X402>) -> Result<(), HostError> {
+    cx.plugin().settle_wake.begun();
     let Some(vault) = vault_address(&cx) else { return Ok(()) };
     end_waiting(&cx, vault).await?;
     let config = &cx.plugin().config;
     let (batch_s, now_s) = (i64::from(config.batch_s), cx.now_s());
+    let is_wanted = payers::wants_batch(&cx.db()).await?;
+    if is_wanted {
+        // Before the queue is read: who is refused later asks for another one.
+        cx.write(payers::forget_wants).await?;
+    }
     let mut waiting = batches::waiting(&cx.db(), vault, WAITING_MAX).await?;
     waiting.retain(|one| !is_paused(one, batch_s, now_s));
-    if !is_time(&waiting, config.batch_size, batch_s, now_s) {
+    if !is_wanted && !is_time(&waiting, config.batch_size, batch_s, now_s) {
         return Ok(());
     }
     let is_full = waiting.len() >= WAITING_MAX as usize;
@@ -57,16 +64,20 @@ async fn end_waiting(cx: &PluginContext<X402>, vault: Address) -> Result<(), Hos
             Ok((voided, expired, vouchers::drop_other_vaults(tx, vault).await?))
         })
         .await?;
-    for (count, what) in [(expired, "expired"), (other, "other_vault")] {
-        if count > 0 {
-            cx.warn(&format!("{count} accepted vouchers cannot be settled: {what}"));
-            cx.count("vouchers_lost", &BTreeMap::from([("why", what)]), count);
-        }
-    }
+    report_lost(cx, expired, "expired");
+    report_lost(cx, other, "other_vault");
     if voided > 0 {
         cx.info(&format!("voided {voided} reservations whose work did not end in time"));
     }
     Ok(())
+}
+
+/// Accepted vouchers that nobody will be paid for.
+pub fn report_lost(cx: &PluginContext<X402>, count: u64, why: &str) {
+    if count > 0 {
+        cx.warn(&format!("{count} accepted vouchers cannot be settled: {why}"));
+        cx.count("vouchers_lost", &BTreeMap::from([("why", why)]), count);
+    }
 }
 
 /// After an attempt that failed: what made it fail may be over a little later, and three attempts at once would not see that.

@@ -4,6 +4,7 @@ use crate::Config;
 use alloy_primitives::U256;
 use plugin_api::{Address, Hash256};
 use serde_json::{Value, json};
+use std::sync::OnceLock;
 
 #[derive(Clone, Debug)]
 pub struct Names {
@@ -13,6 +14,8 @@ pub struct Names {
     pub asset: String,
     domain_name: String,
     chain_id: u64,
+    /// Of the first vault that was asked for: a gateway has one, and each voucher's hash needs it.
+    separator: OnceLock<(Address, Hash256)>,
 }
 
 impl Names {
@@ -23,11 +26,17 @@ impl Names {
             asset: config.asset.clone(),
             domain_name: config.domain_name.clone(),
             chain_id,
+            separator: OnceLock::new(),
         }
     }
 
     /// The hash of the EIP-712 domain of a vault.
     pub fn domain_separator(&self, vault: Address) -> Hash256 {
+        let (known, separator) = *self.separator.get_or_init(|| (vault, self.separator_of(vault)));
+        if known == vault { separator } else { self.separator_of(vault) }
+    }
+
+    fn separator_of(&self, vault: Address) -> Hash256 {
         let kind =
             Hash256::keccak(b"EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
         let name = Hash256::keccak(self.domain_name.as_bytes());

@@ -6,6 +6,7 @@ use alloy_primitives::U256;
 use plugin_api::{Address, Hash256, Wei};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use std::sync::LazyLock;
 
 /// Longer ones are no signatures of wallets that are contracts either, and a batch of 50 must fit into a transaction.
 const SIGNATURE_BYTES_MAX: usize = 1024;
@@ -38,7 +39,7 @@ impl Voucher {
     pub fn digest(&self, names: &Names, vault: Address) -> Hash256 {
         let expiry = U256::from(self.expiry_s.unsigned_abs()).to_be_bytes::<32>();
         let words = [
-            Hash256::keccak(VOUCHER_TYPE).0,
+            VOUCHER_TYPE_HASH.0,
             address_word(self.payer),
             address_word(self.payee),
             self.amount.0.to_be_bytes::<32>(),
@@ -65,6 +66,8 @@ pub fn voucher_types() -> Value {
 
 const VOUCHER_TYPE: &[u8] =
     b"Voucher(address payer,address payee,uint256 amount,uint256 nonce,uint64 expiry,bytes32 ref)";
+
+static VOUCHER_TYPE_HASH: LazyLock<Hash256> = LazyLock::new(|| Hash256::keccak(VOUCHER_TYPE));
 
 const VOUCHER_FIELDS: [(&str, &str); 6] = [
     ("payer", "address"),
@@ -141,6 +144,8 @@ mod tests {
         let names = Names::new(&crate::Config::default(), 3961);
         let vault = "0x8751Cf7e29Fe588c61FDc53323438247198eaa57".parse().unwrap();
         let digest = "0x84593bb8a1b47b2b9321663cbb58a044cb3392c231da118941d5a4872d362885";
+        assert_eq!(voucher.digest(&names, vault).to_string(), digest);
+        assert_ne!(voucher.digest(&names, Address([9; 20])).to_string(), digest, "each vault has a domain of its own");
         assert_eq!(voucher.digest(&names, vault).to_string(), digest);
     }
 

@@ -2,10 +2,10 @@
 
 use crate::{
     Config, X402,
-    contributions::{Examined, Refusal, Stop, examine, open_vault, reserve, settle_when_full},
+    contributions::{Examined, Refusal, Stop, examine, open_vault, reserve, settle_at_once, settle_when_full},
     error::Malformed,
     model::{FacilitatorBody, SettleResponse, Settlement, receipt},
-    store::{batches::SETTLE_JOB, vouchers},
+    store::vouchers,
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use plugin_api::{
@@ -62,7 +62,7 @@ async fn settle_payment(
         Err(Stop::Host(error)) => return Err(error.into()),
     };
     match &refusal {
-        Some(refusal) if refusal.wants_batch => cx.wake(SETTLE_JOB).await?,
+        Some(refusal) if refusal.wants_batch => settle_at_once(&cx, payer).await?,
         Some(_) => {}
         None => settle_when_full(&cx).await?,
     }

@@ -1,9 +1,6 @@
 //! Rows derived from the vault's events. Only the handlers of `chain.rs` write them.
 
-use crate::model::{
-    Funds,
-    contracts::{Deposited, Settled, Skipped},
-};
+use crate::model::contracts::{Deposited, Settled, Skipped};
 use plugin_api::{Address, HostError, Query, Sql, Tx, Wei, contracts::ChainEvent, sql};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -40,19 +37,6 @@ pub async fn account(db: &impl Query, vault: Address, payer: Address) -> Result<
 pub fn set_account(vault: Address, payer: Address, account: &Account) -> Sql {
     let set = Sql::upsert("x402_accounts", "payer, vault", "balance, unlock_at, settled_count");
     set.bind((payer, vault, account.balance, account.unlock_at, account.settled_count))
-}
-
-/// What a payer has at the last indexed block, without the deposits of blocks after `confirmed`. One statement, so of one block.
-pub async fn funds(db: &impl Query, vault: Address, payer: Address, confirmed: i64) -> Result<Funds, HostError> {
-    let select = sql("SELECT a.balance, a.unlock_at, d.amount FROM x402_accounts a \
-         LEFT JOIN x402_deposits d ON d.payer = a.payer AND d.vault = a.vault AND d.block > $3 \
-         WHERE a.payer = $1 AND a.vault = $2");
-    let rows: Vec<(Wei, u64, Option<Wei>)> = db.rows(select.bind((payer, vault, confirmed))).await?;
-    let Some((balance, unlock_at, _)) = rows.first() else { return Ok(Funds::default()) };
-    let amounts = rows.iter().filter_map(|(_, _, amount)| *amount);
-    let unconfirmed = amounts.fold(Wei::ZERO, Wei::saturating_add);
-    let (balance, unlock_at) = (balance.saturating_sub(unconfirmed), (*unlock_at).into());
-    Ok(Funds { balance, unconfirmed, unlock_at, ..Funds::default() })
 }
 
 pub fn insert_deposit(event: &ChainEvent<Deposited>) -> Sql {
@@ -162,8 +146,7 @@ pub async fn paid_since(
     Ok(paid)
 }
 
-/// Whether the vault has used the nonce, as far as it is indexed.
-pub async fn is_used(db: &impl Query, vault: Address, payer: Address, nonce: Wei) -> Result<bool, HostError> {
-    let select = sql("SELECT count(*) FROM x402_settled WHERE payer = $1 AND nonce = $2 AND vault = $3");
-    Ok(db.one::<i64>(select.bind((payer, nonce, vault))).await? > 0)
+/// How often the vault has used the nonce, as far as it is indexed: once at most.
+pub fn count_used(vault: Address, payer: Address, nonce: Wei) -> Sql {
+    sql("SELECT count(*) FROM x402_settled WHERE payer = $1 AND nonce = $2 AND vault = $3").bind((payer, nonce, vault))
 }

@@ -5,4 +5,5 @@ pub mod batches;
 pub mod derived;
 pub mod payers;
 pub mod record;
+pub mod standing;
 pub mod vouchers;

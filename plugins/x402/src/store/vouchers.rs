@@ -4,19 +4,30 @@ use crate::model::{Outcome, RESOURCE_CHARS_MAX, State, Voucher, VoucherRow};
 use plugin_api::{Address, HostError, Query, Sql, Tx, Wei, sql};
 use serde::{Deserialize, Serialize};
 
-/// The columns of [`VoucherRow`]. A log that says that a voucher was skipped counts only in a transaction of its batch: anybody can make
-/// the vault skip a forged voucher with its nonce.
-const SELECT: &str = "SELECT v.payer, v.nonce, v.payee, v.amount, v.reference, v.expiry_s, v.resource, v.state, v.reason, v.until_s, \
-    v.created_at, v.tx, v.closed_at, s.payee AS settled_payee, s.amount AS settled_amount, s.reference AS settled_ref, \
-    s.tx AS settled_tx, s.settled_at, s.block AS settled_block, k.reason AS skip_reason, k.tx AS skip_tx, k.skipped_at \
-    FROM x402_vouchers v \
-    LEFT JOIN x402_settled s ON s.payer = v.payer AND s.nonce = v.nonce AND s.vault = v.vault \
-    LEFT JOIN x402_skipped k ON k.payer = v.payer AND k.nonce = v.nonce AND k.vault = v.vault \
-        AND k.tx IN (SELECT t.tx FROM x402_batch_transactions t WHERE t.batch = v.batch)";
+/// The columns of [`VoucherRow`] of vouchers `v` out of a table, for a condition. A log that says that a voucher was skipped counts only
+/// in a transaction of its batch: anybody can make the vault skip a forged voucher with its nonce.
+macro_rules! select {
+    ($vouchers:literal, $condition:literal) => {
+        sql(concat!(
+            "SELECT v.payer, v.nonce, v.payee, v.amount, v.reference, v.expiry_s, v.resource, v.state, v.reason, v.until_s, \
+             v.created_at, v.tx, v.closed_at, s.payee AS settled_payee, s.amount AS settled_amount, s.reference AS settled_ref, \
+             s.tx AS settled_tx, s.settled_at, s.block AS settled_block, k.reason AS skip_reason, k.tx AS skip_tx, k.skipped_at \
+             FROM ",
+            $vouchers,
+            " v LEFT JOIN x402_settled s ON s.payer = v.payer AND s.nonce = v.nonce AND s.vault = v.vault \
+             LEFT JOIN x402_skipped k ON k.payer = v.payer AND k.nonce = v.nonce AND k.vault = v.vault \
+                 AND k.tx IN (SELECT t.tx FROM x402_batch_transactions t WHERE t.batch = v.batch)",
+            $condition
+        ))
+    };
+    ($condition:literal) => {
+        select!("x402_vouchers", $condition)
+    };
+}
 
 /// The columns of [`VoucherRow`] of all vouchers `v`, for a condition.
 pub fn select() -> Sql {
-    sql(SELECT)
+    select!("")
 }
 
 /// Vouchers of a payer in an answer.
@@ -33,23 +44,59 @@ pub struct NewVoucher {
     pub resource: String,
 }
 
-pub async fn find(db: &impl Query, payer: Address, nonce: Wei) -> Result<Option<VoucherRow>, HostError> {
-    db.row(sql(SELECT).push(" WHERE v.payer = $1 AND v.nonce = $2").bind((payer, nonce))).await
+/// What is stored of a payer, as far as a voucher with a nonce depends on it.
+#[derive(Clone, Debug, Default)]
+pub struct PayerVouchers {
+    /// The one with the nonce.
+    pub same: Option<VoucherRow>,
+    /// What may be pending: state and logs decide.
+    pub open: Vec<VoucherRow>,
+}
+
+impl PayerVouchers {
+    /// Its rows are those of [`Self::of`].
+    pub fn select(payer: Address, nonce: Wei) -> Sql {
+        // Two ranges, each of an index of its own: one condition for both would read all vouchers of the payer.
+        select!(
+            "(SELECT * FROM x402_vouchers WHERE payer = $1 AND nonce = $2 \
+              UNION ALL SELECT * FROM x402_vouchers WHERE payer = $1 AND closed_at IS NULL AND nonce <> $2)",
+            ""
+        )
+        .bind((payer, nonce))
+    }
+
+    pub fn of(rows: Vec<VoucherRow>, nonce: Wei) -> Self {
+        let mut found = Self { same: None, open: Vec::with_capacity(rows.len()) };
+        for row in rows {
+            if row.nonce == nonce {
+                found.same = Some(row.clone());
+            }
+            if matches!(row.state, State::Reserved | State::Queued | State::Submitted) {
+                found.open.push(row);
+            }
+        }
+        found
+    }
+
+    pub async fn read(db: &impl Query, payer: Address, nonce: Wei) -> Result<Self, HostError> {
+        Ok(Self::of(db.rows(Self::select(payer, nonce)).await?, nonce))
+    }
 }
 
 /// What a payer has pending, or may have: state and logs decide.
 pub async fn pending(db: &impl Query, payer: Address) -> Result<Vec<VoucherRow>, HostError> {
-    db.rows(sql(SELECT).push(" WHERE v.payer = $1 AND v.state IN ('reserved', 'queued', 'submitted')").bind(payer))
-        .await
+    let select =
+        select!(" WHERE v.payer = $1 AND v.closed_at IS NULL AND v.state IN ('reserved', 'queued', 'submitted')");
+    db.rows(select.bind(payer)).await
 }
 
 pub async fn newest(db: &impl Query, payer: Address) -> Result<Vec<VoucherRow>, HostError> {
-    let order = " WHERE v.payer = $1 ORDER BY v.created_at DESC, v.nonce DESC LIMIT $2";
-    db.rows(sql(SELECT).push(order).bind((payer, NEWEST_MAX))).await
+    let select = select!(" WHERE v.payer = $1 ORDER BY v.created_at DESC, v.nonce DESC LIMIT $2");
+    db.rows(select.bind((payer, NEWEST_MAX))).await
 }
 
-/// Stores a voucher: reserved until a time, or queued.
-pub async fn insert(tx: &Tx, new: &NewVoucher, until_s: Option<i64>) -> Result<(), HostError> {
+/// Stores a voucher with the commit: reserved until a time, or queued.
+pub fn insert(tx: &Tx, new: &NewVoucher, until_s: Option<i64>) -> Result<(), HostError> {
     let NewVoucher { voucher, signature, by_contract, vault, resource } = new;
     let (now_s, state) = (tx.now_s(), if until_s.is_some() { State::Reserved } else { State::Queued });
     let resource: String = resource.chars().take(RESOURCE_CHARS_MAX).collect();
@@ -61,7 +108,7 @@ pub async fn insert(tx: &Tx, new: &NewVoucher, until_s: Option<i64>) -> Result<(
     .bind((voucher.payer, voucher.nonce, voucher.payee, voucher.amount, voucher.reference, voucher.expiry_s))
     .bind((signature, *by_contract, *vault, resource, state))
     .bind((until_s, until_s.is_none().then_some(now_s), now_s));
-    tx.execute(insert).await.map(drop)
+    tx.defer(insert)
 }
 
 /// Queues a reservation whose time is not over; returns whether there was one.
@@ -88,8 +135,17 @@ pub async fn release(tx: &Tx, payer: Address, nonce: Wei, reason: &str) -> Resul
 
 /// How many of a payer's vouchers wait for a batch or are in one.
 pub async fn queued_of(db: &impl Query, payer: Address) -> Result<i64, HostError> {
-    let select = sql("SELECT count(*) FROM x402_vouchers WHERE payer = $1 AND state IN ('queued', 'submitted')");
+    let select = sql(
+        "SELECT count(*) FROM x402_vouchers WHERE payer = $1 AND closed_at IS NULL AND state IN ('queued', 'submitted')",
+    );
     db.one(select.bind(payer)).await
+}
+
+/// Whether a voucher of the payer waits for a batch.
+pub async fn has_queued(db: &impl Query, payer: Address) -> Result<bool, HostError> {
+    let select =
+        sql("SELECT payer FROM x402_vouchers WHERE payer = $1 AND closed_at IS NULL AND state = 'queued' LIMIT 1");
+    Ok(db.row::<Address>(select.bind(payer)).await?.is_some())
 }
 
 /// What waits and what is sent.
@@ -163,9 +219,11 @@ pub async fn drop_other_vaults(tx: &Tx, vault: Address) -> Result<u64, HostError
 
 /// Vouchers that are open here and decided by a log of a block up to this one, not after this time.
 pub async fn decided(db: &impl Query, (block, at_s): (i64, i64), limit: u32) -> Result<Vec<VoucherRow>, HostError> {
-    let condition = " WHERE v.state IN ('queued', 'submitted') AND ((s.block <= $1 AND s.settled_at <= $2) \
-         OR (v.state = 'submitted' AND k.block <= $1 AND k.skipped_at <= $2)) LIMIT $3";
-    db.rows(sql(SELECT).push(condition).bind((block, at_s, limit))).await
+    let select = select!(
+        " WHERE v.state IN ('queued', 'submitted') AND ((s.block <= $1 AND s.settled_at <= $2) \
+         OR (v.state = 'submitted' AND k.block <= $1 AND k.skipped_at <= $2)) LIMIT $3"
+    );
+    db.rows(select.bind((block, at_s, limit))).await
 }
 
 /// Ends a voucher as the logs say.

@@ -357,9 +357,10 @@ async fn a_check_says_what_is_wrong() {
 }
 
 #[tokio::test]
-async fn the_credit_bounds_what_is_not_settled() {
-    let credit = json!({ "credit_max_wei": (2 * PRICE_WEI).to_string() });
-    each(credit, async |chain, gateway| {
+async fn a_payer_whose_credit_is_used_up_gets_a_batch_at_once() {
+    let config = json!({ "credit_max_wei": (2 * PRICE_WEI).to_string(), "batch_s": 600 });
+    each(config, async |chain, gateway| {
+        crate::first_run(gateway).await;
         for nonce in [1, 2] {
             let draft = Draft::new(gateway, 1, nonce);
             reserved(gateway, &draft).await;
@@ -368,9 +369,19 @@ async fn the_credit_bounds_what_is_not_settled() {
         assert!(chain.waiting().is_empty(), "it is too early for a batch");
         let answer = check(gateway, &Draft::new(gateway, 1, 3), PRICE_WEI).await;
         assert!(answer["refused"].as_str().unwrap().contains("not settled yet"), "{answer}");
-        // The batch of the others is waited for, but none is due: two vouchers are no full one.
-        gateway.clock().advance(Duration::from_secs(1)).await;
-        assert_eq!(state(gateway, &Draft::new(gateway, 1, 1)).await.0, "queued");
+        // Two vouchers are no full batch, and none has waited for long.
+        let refused_s = gateway.now_s();
+        crate::waits(chain, gateway, 1).await;
+        assert!(gateway.now_s() - refused_s < 400, "no other batch is due");
+        for nonce in [1, 2] {
+            assert_eq!(state(gateway, &Draft::new(gateway, 1, nonce)).await.0, "submitted");
+        }
+        // Once only: what is in a batch waits for the chain alone.
+        let wanting = "SELECT count(*) FROM x402_payers WHERE wants_batch = 1";
+        assert_eq!(gateway.rows(wanting).await, ["Int(0)"]);
+        let again = check(gateway, &Draft::new(gateway, 1, 4), PRICE_WEI).await;
+        assert!(again["refused"].as_str().unwrap().contains("not settled yet"), "{again}");
+        assert_eq!(gateway.rows(wanting).await, ["Int(0)"]);
     })
     .await;
 }

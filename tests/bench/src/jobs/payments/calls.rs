@@ -8,17 +8,19 @@ use super::{
 use crate::{
     bench::Bench,
     jobs::{GATEWAY, Goal, Outcome},
-    load,
+    load::{self, Load},
     peers::nginx,
     rounds::{Contestant, Sample, in_turn},
     server::{Server, Site},
 };
 use anyhow::{Context as _, Result};
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
 const PAID: &str = "a paid call";
 const FREE: &str = "the same call, free";
 const NGINX: &str = "nginx, proxy_pass";
+/// For calls that are counted by their number.
+const CALLS_LIMIT: Duration = Duration::from_secs(600);
 const BODY: &[u8] = br#"{"text":"What did the market do this week?"}"#;
 
 pub fn paid(bench: &Bench, market: &Market) -> Result<Outcome> {
@@ -64,6 +66,11 @@ pub fn forwarded(bench: &Bench, market: &Market) -> Result<Vec<Outcome>> {
             }
             let contestants =
                 servers.iter().map(|(name, server)| Contestant::new(*name, move || calls(bench, server, agent)));
+            let rows = in_turn(bench.scale.rounds, contestants.collect())?;
+            let mut goals = vec![Goal::PartOf { row: GATEWAY, other: NGINX, max }];
+            if agent == 3 {
+                goals.push(memory(bench, &market.gateway(bench)?, agent)?);
+            }
             Ok(Outcome {
                 title,
                 how: format!(
@@ -73,11 +80,35 @@ pub fn forwarded(bench: &Bench, market: &Market) -> Result<Vec<Outcome>> {
                     ANSWERS.get(agent - 1).copied().unwrap_or_default()
                 ),
                 operation: "call",
-                rows: in_turn(bench.scale.rounds, contestants.collect())?,
-                goals: vec![Goal::PartOf { row: GATEWAY, other: NGINX, max }],
+                rows,
+                goals,
             })
         })
         .collect()
+}
+
+/// What the gateway keeps of calls that are over.
+fn memory(bench: &Bench, server: &Server, agent: usize) -> Result<Goal> {
+    let [few, many] = bench.scale.proxied_calls;
+    let rss_kib_after = |count: u64| {
+        let request = call(server.address(), agent);
+        let load = Load {
+            addresses: &[server.address()],
+            connections: bench.scale.readers,
+            pace: None,
+            warm_up: Duration::ZERO,
+            duration: CALLS_LIMIT,
+            requests: &|number| (number < count).then(|| request.clone()),
+            status: 200,
+            body_bytes_min: 1,
+        };
+        load.run(&|| server.cpu_time())?;
+        server.rss_kib()
+    };
+    let before = rss_kib_after(few)?;
+    let after = rss_kib_after(many - few)?;
+    let what = format!("{GATEWAY}, memory after {many} calls above that after {few}");
+    Ok(Goal::AtMostKib { what, found: after.saturating_sub(before) as f64, max: 16.0 * 1024.0 })
 }
 
 fn calls(bench: &Bench, server: &Server, agent: usize) -> Result<Sample> {

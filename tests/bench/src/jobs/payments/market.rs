@@ -2,7 +2,7 @@
 
 use super::voucher::{AMOUNT, PAYEE, VAULT, vault};
 use crate::{
-    bench::{Bench, FORUM, Synchronous, wait_until_indexed},
+    bench::{Bench, FORUM, Synchronous, peer_on_copy, wait_until_indexed},
     jobs::WITHOUT_LIMITS,
     peers::plain,
     server::{Server, Site},
@@ -83,6 +83,13 @@ impl Market {
 
     pub fn gateway(&self, bench: &Bench) -> Result<Server> {
         self.start(bench, Some("SELECT 1"))
+    }
+
+    /// A peer on Node that checks vouchers with the rows that the gateway has; nothing on a machine without it.
+    pub fn node(&self, bench: &Bench) -> Result<Option<Server>> {
+        let Some(mut node) = bench.fastify("vouchers.mjs") else { return Ok(None) };
+        node.env("BENCH_VAULT", vault().to_checksum(None));
+        peer_on_copy(node, &self.file, Synchronous::Full, "/ready").map(Some)
     }
 
     /// One whose rows of the vault's events end so far before the head that the vault is asked.

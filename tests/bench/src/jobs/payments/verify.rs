@@ -14,9 +14,13 @@ use std::net::SocketAddr;
 
 const PATH: &str = "/api/x402/verify";
 const BY_RPC: &str = "gateway, the vault is asked";
+const NODE: &str = "Fastify + ethers";
 
 pub fn outcome(bench: &Bench, market: &Market) -> Result<Outcome> {
-    let servers = [(GATEWAY, market.gateway(bench)?), (BY_RPC, market.gateway_behind(bench)?)];
+    let mut servers = vec![(GATEWAY, market.gateway(bench)?), (BY_RPC, market.gateway_behind(bench)?)];
+    if bench.with_peers {
+        servers.extend(market.node(bench)?.map(|server| (NODE, server)));
+    }
     let requests = |server: &Server, count: u64| -> Result<Vec<Vec<u8>>> {
         let payments = voucher::payments(&market.payers, count)?;
         Ok(payments.iter().map(|payment| request(server.address(), payment)).collect())
@@ -32,12 +36,13 @@ pub fn outcome(bench: &Bench, market: &Market) -> Result<Outcome> {
         how: format!(
             "`POST {PATH}`: a new voucher each time, signed by EIP-712 by one of {} payers without code. Form, terms, nonce, signature, \
              deposit, unlock time and what the payer owes are checked, and nothing is stored. *The vault is asked*: the rows of the \
-             vault's events are too old, so a server of the chain is asked, which runs in the benchmark and is not counted.",
+             vault's events are too old, so a server of the chain is asked, which runs in the benchmark and is not counted. *{NODE}* reads \
+             the same rows and checks the signature by `verifyTypedData`.",
             market.payers.end - market.payers.start
         ),
         operation: "check",
         rows: in_turn(bench.scale.rounds, contestants.collect())?,
-        goals: vec![Goal::AtMostUs { row: GATEWAY, max: 65.0 }],
+        goals: vec![Goal::AtMostUs { row: GATEWAY, max: 65.0 }, Goal::PartOf { row: GATEWAY, other: NODE, max: 0.03 }],
     })
 }
 

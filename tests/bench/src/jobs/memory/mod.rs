@@ -1,4 +1,6 @@
-//! Private memory: a value is stored beside a post of the forum, and read beside a thread.
+//! Private memory: a value is stored beside a post of the forum, and read beside a thread; batches of records, and proofs.
+
+mod anchor;
 
 use super::{Goal, Outcome, WITHOUT_LIMITS, new_view, record, write::Writer};
 use crate::{
@@ -27,13 +29,24 @@ const OWNERS: u64 = 1000;
 const FIRST_OWNER: u64 = 1 << 40;
 
 pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
-    Ok(vec![put(bench)?, get(bench)?])
+    let mut outcomes = vec![put(bench)?, get(bench)?];
+    outcomes.extend(anchor::outcomes(bench)?);
+    Ok(outcomes)
 }
 
 fn gateway(bench: &Bench) -> Result<Server> {
+    bench.gateway_with_forum(&settings())
+}
+
+/// One without the forum.
+fn gateway_on(bench: &Bench, more: &[(&str, &str)]) -> Result<Server> {
+    bench.gateway(&[&settings(), more].concat())
+}
+
+fn settings() -> [(&'static str, &'static str); 4] {
     let day = ("plugins.memory.client_bytes_per_day", "1000000000000");
     let all = ("plugins.memory.total_bytes", "1000000000000");
-    bench.gateway_with_forum(&[WITHOUT_LIMITS, Synchronous::Full.setting(), day, all])
+    [WITHOUT_LIMITS, Synchronous::Full.setting(), day, all]
 }
 
 /// As long as a post.

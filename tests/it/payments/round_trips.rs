@@ -1,0 +1,50 @@
+//! How often a paid call waits for the database: each of its statements is paid for by every call that is sold.
+
+use super::{Market, Till, agent};
+use crate::storage::Engine;
+use gateway_tests::postgres_proxy::{PostgresProxy, RoundTrip};
+use wiremock::ResponseTemplate;
+
+/// Whether something waits for too long; the payer; his vouchers. BEGIN with his row and his vouchers under it; the voucher and COMMIT.
+/// Its end, and how many wait. COMMIT of the end has no text of the plugin's.
+const OF_A_PAYMENT: usize = 7;
+const CALLS: usize = 5;
+/// Until every connection of the pool has prepared the statements.
+const WARM_UP_MAX: usize = 50;
+
+/// Of the statements of the plugin's jobs.
+const OF_JOBS: [&str; 5] =
+    ["x402_payers WHERE wants_batch", "ORDER BY id LIMIT", "v.queued_at", "until_s < $1", "s.settled_at <= $2"];
+
+/// An empty query is a ping, and a new connection has none.
+fn is_of_a_payment(round_trip: &&RoundTrip) -> bool {
+    let mut texts = round_trip.executed.iter().chain(&round_trip.parsed);
+    texts.any(|sql| sql.contains("x402_") && !OF_JOBS.iter().any(|part| sql.contains(part)))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_paid_call_asks_the_database_no_more_often_than_it_must() {
+    let market = Market::open(&[agent("echo", ResponseTemplate::new(200).set_body_string("done"))]).await;
+    let setup = market.setup(Engine::Postgres, "facilitator").await.set("plugins.x402.batch_s", 600);
+    let proxy = PostgresProxy::start(setup.get("database.url").unwrap()).await.unwrap();
+    let setup = setup.set("database.url", proxy.url()).set("database.pool_max", 2);
+    let till = Till::open(&market, setup, "facilitator").await;
+    let payer = till.payer(&market, 0).await;
+    let buy = async || {
+        let before = proxy.round_trips().len();
+        till.buy(&market, "echo", payer).await;
+        let since = proxy.round_trips().split_off(before);
+        since.iter().filter(is_of_a_payment).cloned().collect::<Vec<RoundTrip>>()
+    };
+    let (mut prepared, mut sold) = (0, 0);
+    while prepared < 5 {
+        let is_prepared = buy().await.iter().all(|round_trip| round_trip.parsed.is_empty());
+        prepared = if is_prepared { prepared + 1 } else { 0 };
+        sold += 1;
+        assert!(sold < WARM_UP_MAX - CALLS, "statements are prepared again and again");
+    }
+    for _ in 0..CALLS {
+        let round_trips: Vec<_> = buy().await.into_iter().filter(|one| !one.executed.is_empty()).collect();
+        assert_eq!(round_trips.len(), OF_A_PAYMENT, "{round_trips:#?}");
+    }
+}
