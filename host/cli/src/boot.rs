@@ -12,6 +12,7 @@ use gateway_admin::{Admin, AdminError};
 use gateway_clock::Clock;
 use gateway_config::{Config, Overrides};
 use gateway_http::{Listener, ListenerError, ListenerSettings};
+use gateway_otlp::{OtlpError, OtlpExport};
 use gateway_plugins::{DiscoverError, FolderChanges, PendingLibrary, PluginFolder, crash_record};
 use gateway_telemetry::MetricsRecorder;
 use std::{sync::Arc, time::Duration};
@@ -38,6 +39,8 @@ pub enum BootError {
     Plugins(#[from] DiscoverError),
     #[error(transparent)]
     Open(#[from] StartError),
+    #[error(transparent)]
+    Traces(#[from] OtlpError),
     #[error("signals cannot be received: {0}")]
     Signals(std::io::Error),
     #[error("a thread cannot be started: {0}")]
@@ -68,6 +71,7 @@ pub async fn run(
     let mut folder = PluginFolder::of(&config)?;
     let FolderChanges { outcomes: loaded, pending, .. } = load_plugins(&mut folder, &config).await?;
     let metrics = MetricsRecorder::install();
+    let traces = OtlpExport::start(&config.traces, Handle::current())?;
     let gateway = Gateway::start(config, Clock::System, listener.local_addr(), loaded).await?;
     gateway.plugins.add_pending(pending).await;
     gateway.plugins.follow_folder(folder);
@@ -82,6 +86,10 @@ pub async fn run(
     let (drained, ()) = tokio::join!(gateway.serve(listener, stop.clone()), streams);
     tracing::info!(finished = drained.finished, aborted = drained.aborted, "no more requests; closing");
     gateway.stop().await;
+    if let Some(traces) = traces {
+        // It has a time limit of its own.
+        let _ = tokio::task::spawn_blocking(move || traces.stop()).await;
+    }
     crash_record::close();
     signals.abort();
     if let Some(admin) = admin {

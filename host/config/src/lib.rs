@@ -37,6 +37,7 @@ mod sources;
 mod suggest;
 #[cfg(test)]
 mod tests;
+mod traces;
 mod tx;
 mod validate;
 mod validator;
@@ -64,6 +65,7 @@ pub use self::{
     secrets::SecretsConfig,
     signers::{LOADTEST, ROLES, SignerConfig},
     sources::Sources,
+    traces::TracesConfig,
     tx::TxConfig,
     web::WebConfig,
 };

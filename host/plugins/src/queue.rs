@@ -11,6 +11,7 @@ use gateway_queue::{
     renew_statement,
 };
 use gateway_storage::{CommitStatement, Database, Scope, StorageError};
+use gateway_telemetry::{Span, SpanScope};
 use plugin_api::{
     abi::{FfiBytes, HostError, HostErrorCode, Statement, StatementResult},
     host::decode_call,
@@ -73,7 +74,15 @@ impl TaskHandler for Handler {
 
     fn run(&self, task: QueueTask) -> BoxFuture<'static, TaskResult> {
         let (plugin, index, name, timeout) = (self.plugin.clone(), self.index, self.name.clone(), self.timeout);
-        Box::pin(async move { run(&plugin, index, &name, timeout, task).await })
+        Box::pin(async move {
+            let span = Span::of_task(plugin.name(), &name);
+            let run = run(&plugin, index, &name, timeout, task);
+            let result = SpanScope::run(span.as_ref().map(Span::scope), run).await;
+            if let (Some(span), TaskResult::Failed(_)) = (&span, &result) {
+                span.fail("task_failed");
+            }
+            result
+        })
     }
 }
 

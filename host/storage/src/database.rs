@@ -18,6 +18,7 @@ use crate::{
     versions::Versions,
 };
 use futures_util::future::BoxFuture;
+use gateway_telemetry::SpanStart;
 use plugin_api::abi::{Rows, Statement, Value};
 use serde::de::DeserializeOwned;
 use std::{path::Path, sync::Arc, time::Duration};
@@ -125,8 +126,9 @@ impl Database {
         statement.record_dependencies(scope);
         log_read(statement.sql());
         if let Engine::Sqlite(sqlite) = &self.inner.engine {
-            let timer = scope.time_read();
+            let (timer, started) = (scope.time_read(), SpanStart::now());
             if let Some(rows) = sqlite.try_read(&statement) {
+                drop(started.map(|start| scope.span_since(start, "database read", self.inner.dialect)));
                 return ReadAttempt::Ready(Ok(rows));
             }
             if let Some(timer) = timer {
@@ -139,11 +141,13 @@ impl Database {
     /// Runs a statement that [`Self::try_read`] returned.
     pub async fn read_checked(&self, scope: &Scope, statement: CheckedStatement) -> Result<Rows, StorageError> {
         let _timer = scope.time_read();
+        let span = scope.span("database read", self.inner.dialect);
         let result = match &self.inner.engine {
             Engine::Sqlite(sqlite) => sqlite.read(statement).await,
             // Boxed: the driver's futures are large, and SQLite's callers would move them too.
             Engine::Postgres(postgres) => Box::pin(self.read_postgres(postgres, scope, &statement)).await,
         };
+        Scope::end_span(span, &result);
         self.record_read(scope, result)
     }
 

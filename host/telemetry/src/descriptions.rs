@@ -5,7 +5,7 @@
 //! checked against any gateway.
 
 /// Name, kind, meaning.
-pub const RECORDED: [(&str, &str, &str); 30] = [
+pub const RECORDED: [(&str, &str, &str); 31] = [
     ("gateway_activity_sequencer_batches_total", "counter", "Batches of events that got their ids here"),
     ("gateway_activity_sequencer_events_total", "counter", "Events that got their ids here"),
     (
@@ -44,6 +44,11 @@ pub const RECORDED: [(&str, &str, &str); 30] = [
         "gateway_read_replica_reads_total",
         "counter",
         "Reads that a standby was meant for, by who answered, or why not it",
+    ),
+    (
+        "gateway_spans_total",
+        "counter",
+        "Spans by what became of them: exported, failed at the collector, dropped because too many waited",
     ),
     (
         "gateway_tls_certificate_end_seconds",

@@ -128,6 +128,7 @@ fn boot_error(error: &BootError) -> ExitCode {
         BootError::Bind(_) | BootError::Admin(_) => ExitCode::Listen,
         BootError::Open(StartError::Database(_)) => ExitCode::Database,
         BootError::Tls(_)
+        | BootError::Traces(_)
         | BootError::Open(StartError::Brand(_) | StartError::Egress(_) | StartError::DatabaseUrl(_)) => {
             ExitCode::Config
         }

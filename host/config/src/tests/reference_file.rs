@@ -55,6 +55,7 @@ fn it_sets_every_key_that_has_a_default() {
     let derived = [
         "base_url",
         "web.base_url",
+        "traces.endpoint",
         "database.url",
         "database.url_file",
         "database.listen_url",
