@@ -37,6 +37,7 @@ mod stream_reader;
 mod test_kit;
 mod thread_scenario;
 mod tls;
+mod traces;
 mod uploads;
 
 pub use self::{
