@@ -54,9 +54,14 @@ const TRANSACTIONS: u32 = 500;
 const BODY_BYTES_MAX: usize = 4096;
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
-pub async fn respond(context: &AdminContext, request: Request<Incoming>, peer: SocketAddr) -> AdminResponse {
+pub async fn respond(
+    context: &AdminContext,
+    request: Request<Incoming>,
+    peer: SocketAddr,
+    certificate: Option<&str>,
+) -> AdminResponse {
     let (head, body) = request.into_parts();
-    let operator = match context.guard.admit(&head, peer) {
+    let operator = match context.guard.admit(&head, peer, certificate) {
         Ok(operator) => operator,
         Err(refusal) => {
             tracing::warn!(%peer, method = %head.method, path = head.uri.path(), "refused: {refusal}");
@@ -93,6 +98,7 @@ pub async fn respond(context: &AdminContext, request: Request<Incoming>, peer: S
 fn refused(refusal: Refusal) -> AdminResponse {
     let (status, code) = match refusal {
         Refusal::Token => (StatusCode::UNAUTHORIZED, "token"),
+        Refusal::Certificate => (StatusCode::FORBIDDEN, "certificate"),
         Refusal::Host | Refusal::Origin | Refusal::Change => (StatusCode::FORBIDDEN, "cross_site"),
     };
     let mut answer = response::error(status, code, &refusal.to_string(), refusal.hint());

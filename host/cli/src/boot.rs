@@ -78,7 +78,7 @@ pub async fn run(
     let stop = CancellationToken::new();
     // Before the banner says that it serves: a signal without a handler ends the process at once.
     let signals = control.spawn(in_context(&control, || follow_signals(gateway.clone(), overrides, stop.clone()))?);
-    banner::print(&gateway, admin.as_ref().map(Admin::local_addr)).await;
+    banner::print(&gateway, admin.as_ref().map(Admin::url)).await;
 
     let admin = admin.map(|admin| control.spawn(admin.serve(gateway.clone(), metrics, stop.clone())));
     // Streams have no end of their own, so they are ended when the stop begins; else the drain would wait for them.

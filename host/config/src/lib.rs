@@ -8,6 +8,7 @@
 
 mod activity;
 mod admin;
+mod admin_tls;
 mod backup;
 mod brand;
 mod chains;
@@ -47,6 +48,7 @@ mod web;
 pub use self::{
     activity::ActivityConfig,
     admin::AdminConfig,
+    admin_tls::AdminTlsConfig,
     backup::BackupConfig,
     brand::BrandConfig,
     chains::{ChainConfig, MAIN},

@@ -27,7 +27,7 @@ mod start;
 mod trial;
 pub mod views;
 
-pub use certificate::{TlsError, open_tls};
+pub use certificate::{FileFingerprint, TlsError, open_tls, read_certificate};
 pub use gateway::Gateway;
 pub use plugin_history::PluginHistory;
 pub use reload::ReloadReport;

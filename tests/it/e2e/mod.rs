@@ -14,6 +14,7 @@ mod keys;
 mod metrics;
 mod new_plugin;
 mod open_files;
+mod operator_certificates;
 mod operator_commands;
 mod operator_login;
 mod operator_page;

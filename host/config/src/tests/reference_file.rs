@@ -64,6 +64,11 @@ fn it_sets_every_key_that_has_a_default() {
         "secrets.key_file",
         "admin.token_file",
         "admin.user_header",
+        "admin.tls.certificate",
+        "admin.tls.key",
+        "admin.tls.client_ca",
+        "admin.tls.command_certificate",
+        "admin.tls.command_key",
         "http.tls.certificate",
         "http.tls.key",
     ];
