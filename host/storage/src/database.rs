@@ -11,6 +11,7 @@ use crate::{
     postgres::{self, Notifications, PostgresEngine},
     read_replicas::ReadReplicas,
     read_source, read_tracking,
+    resources::DatabaseResources,
     scope::Scope,
     settings::DatabaseSettings,
     sqlite::SqliteEngine,
@@ -263,6 +264,16 @@ impl Database {
     /// Why a write within the last `window` failed because the database was unavailable, if no later one succeeded.
     pub fn write_failure_within(&self, window: Duration) -> Option<String> {
         self.inner.write_failure_within(window)
+    }
+
+    /// What it takes now.
+    pub fn resources(&self) -> DatabaseResources {
+        match &self.inner.engine {
+            Engine::Sqlite(sqlite) => sqlite.resources(),
+            Engine::Postgres(postgres) => {
+                DatabaseResources { pool: Some(postgres.pool_status()), ..DatabaseResources::default() }
+            }
+        }
     }
 
     /// Free bytes of the disk that SQLite writes to. `None` for PostgreSQL, whose disk is another machine's.

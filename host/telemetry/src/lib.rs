@@ -18,7 +18,7 @@ mod work;
 
 pub use histogram::{HistogramSnapshot, HistogramTimer};
 pub use log_writer::ACCESS_TARGET;
-pub use logging::{LogLevelError, flush_log, set_log_level, start_logging};
+pub use logging::{LogLevelError, flush_log, log_level, set_log_level, start_logging};
 pub use opentelemetry::trace::SpanKind;
 pub use recorder::MetricsRecorder;
 pub use scrape::render_metrics;

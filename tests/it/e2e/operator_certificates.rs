@@ -164,7 +164,11 @@ async fn files_are_read_again_and_wrong_ones_are_not_used() {
     assert!(serves(&desk.listener).await, "a pair that does not go together is not used");
     assert!(gateway.setup().log().contains("admin.tls.key"), "and the log says so");
     let check = desk.setup.run(&["check"]).unwrap();
-    assert!(check.code == Some(2) && check.stdout.contains("admin.tls.key"), "{check:?}");
+    assert!(
+        check.code == Some(3) && [check.stdout, check.stderr].concat().contains("admin.tls.key"),
+        "exit code {:?}",
+        check.code
+    );
     desk.install(&renewed);
     TestGateway::eventually(LIMIT, "the renewed one serves", async || serves(&renewed).await).await;
     assert!(!serves(&desk.listener).await);
