@@ -138,7 +138,8 @@ impl PluginManager {
     /// Takes over the decisions that other gateways on this database have stored since.
     pub fn follow_switches(&self) -> BoxFuture<'_, Result<(), StorageError>> {
         Box::pin(async move {
-            if self.registry.lock().has_switches(&self.parts.operators.switches().await?) {
+            let switches = self.parts.operators.switches().await?;
+            if self.registry.lock().has_switches(&switches) {
                 return Ok(());
             }
             let _transition = self.changes.lock().await;
