@@ -319,8 +319,7 @@ mod tests {
 
     #[test]
     fn over_tls_only_its_own_page_is_its_origin() {
-        let mut guard = Guard::default();
-        guard.speaks_tls = true;
+        let guard = Guard { speaks_tls: true, ..Guard::default() };
         let host = ("host", "127.0.0.1:8081");
         assert!(who(&guard, "POST", "/", &[host, ("origin", "https://127.0.0.1:8081")]).is_ok());
         assert_eq!(who(&guard, "POST", "/", &[host, ("origin", "http://127.0.0.1:8081")]), Err(Refusal::Origin));
