@@ -48,6 +48,13 @@ impl MetricsRecorder {
         counts
     }
 
+    /// The values of a gauge, by those of its labels.
+    pub fn gauges(&self, name: &str) -> BTreeMap<String, f64> {
+        let gauges = self.0.gauges.list().into_iter().filter(|(key, _)| key.name() == name);
+        let values = |key: &Key| key.labels().map(|label| label.value()).collect::<Vec<_>>().join(" ");
+        gauges.map(|(key, bits)| (values(&key), f64::from_bits(bits.load(Relaxed)))).collect()
+    }
+
     pub fn render(&self) -> String {
         let mut out = Exposition::default();
         self.write(&mut out);

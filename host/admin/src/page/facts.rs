@@ -32,6 +32,8 @@ pub struct Facts {
     pub resources: Resources,
     /// How often each limit refused somebody since the gateway started.
     pub refusals: BTreeMap<String, u64>,
+    /// Tasks by plugin, queue and state.
+    pub queues: BTreeMap<String, f64>,
     pub log_level: String,
     /// `plugins.memory_warn_mib`; 0: a share of what there is.
     pub memory_warn_mib: u64,

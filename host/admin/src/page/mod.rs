@@ -55,6 +55,7 @@ pub async fn render(gateway: &Arc<Gateway>, metrics: Option<&MetricsRecorder>) -
         replicas,
         resources: gateway.resources(),
         refusals: metrics.map(|metrics| metrics.counts("gateway_limits_refused_total")).unwrap_or_default(),
+        queues: metrics.map(|metrics| metrics.gauges("gateway_queue_tasks")).unwrap_or_default(),
         log_level: gateway_telemetry::log_level(),
         memory_warn_mib: gateway.config.plugins.memory_warn_mib,
         chains: gateway.chains.reports(gateway.clock.now_s()),
@@ -133,7 +134,7 @@ fn html(facts: &Facts) -> String {
     plots::traffic(&mut page, &facts.traffic);
     sections::plugins(&mut page, &facts.plugins);
     resource_sections::replicas(&mut page, &facts.replicas, facts.now_ms);
-    resource_sections::resources(&mut page, &facts.resources, &facts.refusals);
+    resource_sections::resources(&mut page, &facts.resources, (&facts.queues, &facts.refusals));
     resource_sections::log_level(&mut page, &facts.log_level);
     sections::controls(&mut page, &facts.controls);
     sections::reports(&mut page, &facts.reports);
@@ -246,6 +247,7 @@ mod tests {
             replicas: Ok(vec![replica("one"), replica("two")]),
             resources: Resources { streams: vec![(said(), 1)], streams_max: 1, database: DatabaseResources::default() },
             refusals: [(said(), 1)].into(),
+            queues: [(said(), 1.0)].into(),
             log_level: said(),
             memory_warn_mib: 0,
             chains: vec![chain],

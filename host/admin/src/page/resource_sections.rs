@@ -47,7 +47,11 @@ fn differing(replicas: &[ReplicaReport]) -> Vec<&str> {
     names.into_iter().filter(|name| states(name).len() > 1).collect()
 }
 
-pub fn resources(page: &mut Html, resources: &Resources, refusals: &BTreeMap<String, u64>) {
+pub fn resources(
+    page: &mut Html,
+    resources: &Resources,
+    (queues, refusals): (&BTreeMap<String, f64>, &BTreeMap<String, u64>),
+) {
     page.table("Resources and limits", &["What", "Now", "At most"]);
     for (operation, open) in &resources.streams {
         row(page, &format!("open streams of {operation}"), &open.to_string(), &resources.streams_max.to_string());
@@ -65,6 +69,9 @@ pub fn resources(page: &mut Html, resources: &Resources, refusals: &BTreeMap<Str
         let busy = pool.open.saturating_sub(pool.idle);
         row(page, "busy connections to the database", &busy.to_string(), &pool.max.to_string());
         row(page, "calls that wait for a connection", &pool.waiting.to_string(), "");
+    }
+    for (queue, tasks) in queues {
+        row(page, &format!("tasks of {queue}"), &tasks.to_string(), "");
     }
     for (limit, refused) in refusals {
         row(page, &format!("refused by the limit {limit} since the start"), &refused.to_string(), "");
@@ -151,7 +158,8 @@ mod tests {
         };
         let shown = Resources { streams: vec![("stream_activity".to_owned(), 7)], streams_max: 500, database };
         let mut page = Html::new();
-        resources(&mut page, &shown, &BTreeMap::from([("search".to_owned(), 12)]));
+        let queues = BTreeMap::from([("webhooks webhooks_queue waiting".to_owned(), 42.0)]);
+        resources(&mut page, &shown, (&queues, &BTreeMap::from([("search".to_owned(), 12)])));
         let text = page.into_string();
         for part in [
             "open streams of stream_activity</th><td>7</td><td>500",
@@ -159,6 +167,7 @@ mod tests {
             "3 MiB",
             "<td>3</td><td>16",
             "limit search",
+            "waiting</th><td>42",
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
