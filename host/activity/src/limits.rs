@@ -52,6 +52,14 @@ impl StreamLimits {
         self.maxima.per_ip.store(per_ip_max, Relaxed);
     }
 
+    /// The open streams of each route that has had one, by its operation.
+    pub fn open(&self) -> Vec<(String, usize)> {
+        let mut open: Vec<(String, usize)> =
+            self.counts.lock().iter().map(|(route, counts)| (route.clone(), counts.total)).collect();
+        open.sort();
+        open
+    }
+
     /// Returns None when a limit of that route is reached. Counts the client's network.
     pub fn acquire(&self, route: &str, ip: IpAddr) -> Option<StreamSlot> {
         let ip = client_network(ip);
@@ -59,6 +67,7 @@ impl StreamLimits {
         let counts = routes.entry(route.to_owned()).or_default();
         let of_ip = counts.by_ip.get(&ip).copied().unwrap_or_default();
         if counts.total >= self.maxima.total.load(Relaxed) || of_ip >= self.maxima.per_ip.load(Relaxed) {
+            metrics::counter!("gateway_limits_refused_total", "limit" => "streams").increment(1);
             return None;
         }
         counts.total += 1;

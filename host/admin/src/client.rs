@@ -1,7 +1,7 @@
 //! How the command line talks to the listener of a running gateway. Rule: it waits while the gateway works on a command, up to
 //! a limit.
 
-use super::guard::CHANGE_HEADER;
+use super::{client_tls::ClientTls, guard::CHANGE_HEADER};
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, StatusCode, header};
 use http_body_util::{BodyExt as _, Empty, Limited};
@@ -9,7 +9,10 @@ use hyper_util::rt::TokioIo;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 use std::{net::SocketAddr, time::Duration};
-use tokio::net::TcpStream;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Draining waits for requests, jobs, streams and the plugin itself, each with a limit of its own.
@@ -36,13 +39,18 @@ pub enum ClientError {
         "the gateway at {address} asks for a token: set GATEWAY_ADMIN__TOKEN or admin.token_file to the one of the gateway"
     )]
     Token { address: SocketAddr },
+    #[error(
+        "the gateway at {address} asks for a certificate: set admin.tls.command_certificate and admin.tls.command_key, or use a token"
+    )]
+    Certificate { address: SocketAddr },
 }
 
-/// Calls the listener at this address, with its token if it has one.
+/// Calls the listener at this address, with its token if it has one, and over TLS where that is set.
 #[derive(Clone, Debug)]
 pub struct AdminClient {
     pub address: SocketAddr,
     pub token: Option<SecretString>,
+    pub tls: Option<ClientTls>,
 }
 
 impl AdminClient {
@@ -62,15 +70,26 @@ impl AdminClient {
         let stream = connect
             .unwrap_or_else(|_elapsed| Err(std::io::ErrorKind::TimedOut.into()))
             .map_err(|source| ClientError::NotThere { address, source })?;
-        match tokio::time::timeout(limit, self.exchange(stream, method, path)).await {
+        match tokio::time::timeout(limit, self.exchange_over(stream, method, path)).await {
             Ok(Ok(answer)) if answer.status == StatusCode::UNAUTHORIZED => Err(ClientError::Token { address }),
+            Ok(Ok(answer)) if is_about_certificate(&answer) => Err(ClientError::Certificate { address }),
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(error)) => Err(ClientError::Broken { address, reason: error.to_string() }),
             Err(_elapsed) => Err(ClientError::TooLate { address, limit }),
         }
     }
 
-    async fn exchange(&self, stream: TcpStream, method: Method, path: &str) -> Result<ClientResponse, AnyError> {
+    async fn exchange_over(&self, socket: TcpStream, method: Method, path: &str) -> Result<ClientResponse, AnyError> {
+        match &self.tls {
+            None => self.exchange(socket, method, path).await,
+            Some(tls) => self.exchange(tls.connect(self.address.ip(), socket).await?, method, path).await,
+        }
+    }
+
+    async fn exchange<S>(&self, stream: S, method: Method, path: &str) -> Result<ClientResponse, AnyError>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
         // The task ends when the sender is dropped; the sender returns its errors.
         let driver = tokio::spawn(connection);
@@ -91,6 +110,10 @@ impl AdminClient {
         driver.abort();
         Ok(ClientResponse { status: head.status, body: serde_json::from_slice(&body).unwrap_or_default() })
     }
+}
+
+fn is_about_certificate(answer: &ClientResponse) -> bool {
+    answer.status == StatusCode::FORBIDDEN && answer.body["code"] == "certificate"
 }
 
 type AnyError = Box<dyn std::error::Error + Send + Sync>;

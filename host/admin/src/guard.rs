@@ -1,6 +1,7 @@
 //! Decides whether a request may act at the operator's listener.
 //!
-//! The rule: with a token, a request without it learns nothing but whether the gateway is live and ready; and no web page can make a browser on
+//! The rule: with a token or an authority of operators, a request without either learns nothing but whether the gateway is live and ready; and
+//! no web page can make a browser on
 //! the operator's machine act here. A host name that is not allowed is refused, because DNS can point it to this address
 //! (rebinding), and so is every other origin. A change needs a header that a page of another origin cannot send without a CORS
 //! preflight, which is not granted.
@@ -29,6 +30,8 @@ pub enum Refusal {
     Change,
     #[error("the operator's listener asks for its token")]
     Token,
+    #[error("the operator's listener asks for a client certificate")]
+    Certificate,
 }
 
 impl Refusal {
@@ -39,6 +42,7 @@ impl Refusal {
             }
             Self::Origin => "use the operator's page itself, or gateway plugins enable, disable, resume and reindex",
             Self::Change => "send it, or use gateway plugins enable, disable, resume and reindex",
+            Self::Certificate => "show one of the authority in admin.tls.client_ca",
             Self::Token => "send Authorization: Bearer TOKEN, or the token as the password of HTTP Basic",
         }
     }
@@ -50,6 +54,8 @@ pub struct Guard {
     token: Option<SecretString>,
     allowed_hosts: Vec<String>,
     user_header: Option<HeaderName>,
+    speaks_tls: bool,
+    asks_for_certificate: bool,
 }
 
 impl Guard {
@@ -59,18 +65,22 @@ impl Guard {
             allowed_hosts: config.allowed_hosts.clone(),
             // The configuration was checked.
             user_header: config.user_header.as_ref().and_then(|name| name.parse().ok()),
+            speaks_tls: config.tls.files().is_some(),
+            asks_for_certificate: config.tls.files().is_some() && config.tls.client_ca.is_some(),
         }
     }
 
-    /// Who asks, if he may.
-    pub fn admit(&self, request: &Parts, peer: SocketAddr) -> Result<Operator, Refusal> {
+    /// Who asks, if he may. `certificate`: who the certificate of the connection says that it is.
+    pub fn admit(&self, request: &Parts, peer: SocketAddr, certificate: Option<&str>) -> Result<Operator, Refusal> {
         let host = host(&request.uri, &request.headers).filter(|host| self.knows(host.host())).ok_or(Refusal::Host)?;
         let is_own = self.is_own_origin(&request.headers, &host)?;
         let reads = matches!(request.method, Method::GET | Method::HEAD);
-        let name = match &self.token {
-            None => None,
-            Some(_) if reads && PROBES.contains(&request.uri.path()) => None,
-            Some(token) => self.authenticate(token, &request.headers)?,
+        let name = match (certificate, &self.token) {
+            (Some(name), _) => Some(name.to_owned()),
+            _ if reads && PROBES.contains(&request.uri.path()) => None,
+            (None, Some(token)) => self.authenticate(token, &request.headers)?,
+            (None, None) if self.asks_for_certificate => return Err(Refusal::Certificate),
+            (None, None) => None,
         };
         let is_marked = request.headers.get(CHANGE_HEADER).is_some_and(|value| value == "1");
         if reads || is_own || is_marked { Ok(Operator::new(name, peer)) } else { Err(Refusal::Change) }
@@ -86,7 +96,11 @@ impl Guard {
     fn is_own_origin(&self, headers: &HeaderMap, host: &Authority) -> Result<bool, Refusal> {
         let mut origins = headers.get_all(header::ORIGIN).iter().peekable();
         let has_origin = origins.peek().is_some();
-        let schemes: &[&str] = if is_fixed(host.host()) { &["http"] } else { &["https", "http"] };
+        let schemes: &[&str] = match (self.speaks_tls, is_fixed(host.host())) {
+            (true, _) => &["https"],
+            (false, true) => &["http"],
+            (false, false) => &["https", "http"],
+        };
         let own: Vec<String> = schemes.iter().map(|scheme| format!("{scheme}://{host}")).collect();
         let is_own =
             |origin: &HeaderValue| own.iter().any(|own| origin.as_bytes().eq_ignore_ascii_case(own.as_bytes()));
@@ -166,7 +180,7 @@ mod tests {
             .iter()
             .fold(Request::builder().method(method).uri(uri), |request, (name, value)| request.header(*name, *value));
         let peer = "127.0.0.1:5".parse().unwrap();
-        guard.admit(&request.body(()).unwrap().into_parts().0, peer).map(|operator| operator.to_string())
+        guard.admit(&request.body(()).unwrap().into_parts().0, peer, None).map(|operator| operator.to_string())
     }
 
     const TOKEN: &str = "2f8d0c7a5e6b4d3f2f8d0c7a5e6b4d3f";
@@ -274,6 +288,41 @@ mod tests {
         assert_eq!(who(&guard, "GET", "/plugins", &twice), Err(Refusal::Token), "which of the two counts?");
         let wrong = basic("ann", "2f8d0c7a5e6b4d3f");
         assert_eq!(who(&guard, "GET", "/plugins", &[host, ("authorization", &wrong)]), Err(Refusal::Token));
+    }
+
+    fn with_certificate(guard: &Guard, certificate: Option<&str>, method: &str, path: &str) -> Result<String, Refusal> {
+        let request = Request::builder().method(method).uri(path).header("host", "127.0.0.1:8081");
+        let request = if method == "POST" { request.header(CHANGE_HEADER, "1") } else { request };
+        let (parts, ()) = request.body(()).unwrap().into_parts();
+        guard.admit(&parts, "127.0.0.1:5".parse().unwrap(), certificate).map(|operator| operator.to_string())
+    }
+
+    #[test]
+    fn a_certificate_admits_and_names_its_operator() {
+        let mut guards = [guard(None), guard(None)];
+        guards.iter_mut().for_each(|guard| (guard.speaks_tls, guard.asks_for_certificate) = (true, true));
+        let [with_token, mut without] = guards;
+        without.token = None;
+        for guard in [&with_token, &without] {
+            let refusal = if guard.token.is_some() { Refusal::Token } else { Refusal::Certificate };
+            for (method, path) in [("GET", "/"), ("GET", "/metrics"), ("POST", "/plugins/a/disable"), ("POST", "/live")]
+            {
+                assert_eq!(with_certificate(guard, Some("ann"), method, path).unwrap(), "ann (127.0.0.1:5)");
+                assert_eq!(with_certificate(guard, None, method, path), Err(refusal), "{method} {path}");
+            }
+            assert_eq!(with_certificate(guard, None, "GET", "/ready").unwrap(), "127.0.0.1:5");
+        }
+        let bearer = format!("Bearer {TOKEN}");
+        let sent = [("host", "127.0.0.1"), ("authorization", bearer.as_str())];
+        assert_eq!(who(&with_token, "GET", "/", &sent).unwrap(), "127.0.0.1:5", "the token stands in for it");
+    }
+
+    #[test]
+    fn over_tls_only_its_own_page_is_its_origin() {
+        let guard = Guard { speaks_tls: true, ..Guard::default() };
+        let host = ("host", "127.0.0.1:8081");
+        assert!(who(&guard, "POST", "/", &[host, ("origin", "https://127.0.0.1:8081")]).is_ok());
+        assert_eq!(who(&guard, "POST", "/", &[host, ("origin", "http://127.0.0.1:8081")]), Err(Refusal::Origin));
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! The operator's listener: on a loopback address by default, never on the public one.
 //!
-//! It has a runtime of its own, on which no code of a plugin runs. Without a token every client that reaches it acts as the operator.
+//! It has a runtime of its own, on which no code of a plugin runs. Without a token or an authority of operators every client that reaches it acts as the operator.
 //! The rule: a web page that the operator visits cannot use it ([`guard`]), and every change is logged and audited ([`actions`]).
 
 mod actions;
 pub mod client;
+mod client_tls;
 mod connection;
 mod guard;
 mod operator;
@@ -12,15 +13,18 @@ mod page;
 mod reports;
 mod response;
 mod routes;
+mod tls;
 
 pub use actions::record;
+pub use client_tls::ClientTls;
 
-use gateway::Gateway;
+use gateway::{Gateway, TlsError};
 use gateway_config::AdminConfig;
 use gateway_telemetry::{MetricsRecorder, TRAFFIC_INTERVAL};
 use guard::Guard;
 use routes::AdminContext;
 use std::{net::SocketAddr, sync::Arc};
+use tls::AdminTls;
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::Semaphore,
@@ -36,29 +40,42 @@ pub struct Admin {
     listener: TcpListener,
     address: SocketAddr,
     guard: Guard,
+    tls: Option<Arc<AdminTls>>,
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot listen on {address} ({source}): choose another admin.listen, or \"off\"")]
-pub struct AdminError {
-    address: SocketAddr,
-    source: std::io::Error,
+pub enum AdminError {
+    #[error("cannot listen on {address} ({source}): choose another admin.listen, or \"off\"")]
+    Bind { address: SocketAddr, source: std::io::Error },
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+}
+
+/// Whether the files of `[admin.tls]` can be used, for `gateway check`.
+pub fn check_tls(config: &AdminConfig) -> Result<(), TlsError> {
+    AdminTls::open(&config.tls).map(drop)?;
+    ClientTls::of(&config.tls).map(drop)
 }
 
 impl Admin {
     /// `None` when the operator switched it off.
     pub async fn bind(config: &AdminConfig) -> Result<Option<Self>, AdminError> {
         let Some(address) = config.listen else { return Ok(None) };
-        let listener = TcpListener::bind(address).await.map_err(|source| AdminError { address, source })?;
-        let address = listener.local_addr().map_err(|source| AdminError { address, source })?;
-        if !address.ip().is_loopback() && config.token.is_none() {
+        let failed = |source| AdminError::Bind { address, source };
+        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let tls = AdminTls::open(&config.tls)?.map(Arc::new);
+        let asks = config.token.is_some() || (tls.is_some() && config.tls.client_ca.is_some());
+        if !address.ip().is_loopback() && !asks {
             tracing::warn!(%address, "whoever reaches the operator's listener acts as the operator: set GATEWAY_ADMIN__TOKEN");
         }
-        Ok(Some(Self { listener, address, guard: Guard::new(config) }))
+        Ok(Some(Self { listener, address, guard: Guard::new(config), tls }))
     }
 
-    pub fn local_addr(&self) -> SocketAddr {
-        self.address
+    /// Where it is reached.
+    pub fn url(&self) -> String {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.address)
     }
 
     /// Serves until `stop`, with the runtime that it is polled on.
@@ -86,16 +103,30 @@ impl Admin {
                 refuse(&socket, peer);
                 continue;
             };
-            let context = context.clone();
-            let respond = move |request| {
-                let context = context.clone();
-                async move { routes::respond(&context, request, peer).await }
-            };
+            let (context, tls) = (context.clone(), self.tls.clone());
             tokio::spawn(async move {
                 let _permit = permit;
-                connection::serve(socket, respond, connection::IDLE_TIMEOUT).await;
+                serve_connection(context, tls, socket, peer).await;
             });
         }
+    }
+}
+
+async fn serve_connection(context: AdminContext, tls: Option<Arc<AdminTls>>, socket: TcpStream, peer: SocketAddr) {
+    let respond = |certificate: Option<Arc<str>>| {
+        let context = context.clone();
+        move |request| {
+            let (context, certificate) = (context.clone(), certificate.clone());
+            async move { routes::respond(&context, request, peer, certificate.as_deref()).await }
+        }
+    };
+    let Some(tls) = tls else { return connection::serve(socket, respond(None), connection::IDLE_TIMEOUT).await };
+    match tls.accept(socket).await {
+        Ok((stream, certificate)) => {
+            connection::serve(stream, respond(certificate), connection::IDLE_TIMEOUT).await;
+        }
+        // Also a certificate of nobody that is known here.
+        Err(error) => tracing::debug!(%peer, %error, "a handshake with the operator's listener failed"),
     }
 }
 

@@ -40,6 +40,7 @@ GET  /chains                  every chain with its RPC servers
 GET  /accounts                accounts that send, with balance and queue
 GET  /transactions            unfinished transactions; with ?all the newest of all
 GET  /indexes                 every index of a chain with its progress
+GET  /replicas                every gateway on the database with the states of its plugins
 GET  /jobs                    every job with its last result and next run
 GET  /audit                   what operators did, newest first
 PUT  /log-level               the body is a level: info,gateway=debug; send X-Gateway-Admin: 1
@@ -54,9 +55,14 @@ const TRANSACTIONS: u32 = 500;
 const BODY_BYTES_MAX: usize = 4096;
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
-pub async fn respond(context: &AdminContext, request: Request<Incoming>, peer: SocketAddr) -> AdminResponse {
+pub async fn respond(
+    context: &AdminContext,
+    request: Request<Incoming>,
+    peer: SocketAddr,
+    certificate: Option<&str>,
+) -> AdminResponse {
     let (head, body) = request.into_parts();
-    let operator = match context.guard.admit(&head, peer) {
+    let operator = match context.guard.admit(&head, peer, certificate) {
         Ok(operator) => operator,
         Err(refusal) => {
             tracing::warn!(%peer, method = %head.method, path = head.uri.path(), "refused: {refusal}");
@@ -93,6 +99,7 @@ pub async fn respond(context: &AdminContext, request: Request<Incoming>, peer: S
 fn refused(refusal: Refusal) -> AdminResponse {
     let (status, code) = match refusal {
         Refusal::Token => (StatusCode::UNAUTHORIZED, "token"),
+        Refusal::Certificate => (StatusCode::FORBIDDEN, "certificate"),
         Refusal::Host | Refusal::Origin | Refusal::Change => (StatusCode::FORBIDDEN, "cross_site"),
     };
     let mut answer = response::error(status, code, &refusal.to_string(), refusal.hint());
@@ -114,7 +121,11 @@ async fn read(context: &AdminContext, head: &Parts) -> AdminResponse {
         return not_allowed("GET, HEAD");
     }
     match path {
-        "/" => response::typed(StatusCode::OK, "text/html; charset=utf-8", page::render(gateway).await),
+        "/" => response::typed(
+            StatusCode::OK,
+            "text/html; charset=utf-8",
+            page::render(gateway, context.metrics.as_ref()).await,
+        ),
         "/page.css" => response::typed(StatusCode::OK, "text/css; charset=utf-8", page::STYLE),
         "/page.js" => response::typed(StatusCode::OK, "text/javascript; charset=utf-8", page::SCRIPT),
         "/plugins" => response::json(StatusCode::OK, &gateway.plugins.all_reports()),
@@ -124,6 +135,7 @@ async fn read(context: &AdminContext, head: &Parts) -> AdminResponse {
         "/transactions" if head.uri.query() == Some("all") => listed(gateway.journal.newest(TRANSACTIONS).await),
         "/transactions" => listed(gateway.journal.unfinished(TRANSACTIONS).await),
         "/indexes" => response::json(StatusCode::OK, &gateway.indexes.reports()),
+        "/replicas" => listed(gateway.replicas.reports().await),
         "/jobs" => listed(gateway.jobs.list().await),
         "/audit" => listed(gateway.operators.audit(AUDIT_ROWS).await),
         "/live" => live(gateway),
@@ -134,7 +146,7 @@ async fn read(context: &AdminContext, head: &Parts) -> AdminResponse {
 }
 
 /// `/health` is the older name of `/ready`.
-const PAGES: [&str; 15] = [
+const PAGES: [&str; 16] = [
     "/",
     "/page.css",
     "/page.js",
@@ -144,6 +156,7 @@ const PAGES: [&str; 15] = [
     "/accounts",
     "/transactions",
     "/indexes",
+    "/replicas",
     "/jobs",
     "/audit",
     "/live",
@@ -168,6 +181,7 @@ async fn ready(gateway: &Gateway) -> AdminResponse {
 }
 
 fn metrics(context: &AdminContext) -> AdminResponse {
+    context.gateway.record_resources();
     let reports = context.gateway.plugins.reports();
     let serving = reports.iter().map(|report| (report.name.as_str(), report.serves));
     let text = gateway_telemetry::render_metrics(&context.gateway.usage, context.metrics.as_ref(), serving);

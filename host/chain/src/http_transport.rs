@@ -2,6 +2,7 @@
 
 use super::error::{RpcError, sanitize_line};
 use alloy::rpc::json_rpc::{RequestPacket, ResponsePacket};
+use gateway_telemetry::{Span, SpanKind, TRACEPARENT, current_traceparent};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use url::Url;
 
@@ -22,7 +23,38 @@ impl HttpTransport {
         packet: &RequestPacket,
         bytes_max: usize,
     ) -> Result<ResponsePacket<T>, RpcError> {
-        let request = self.client.post(self.url.clone()).json(packet);
+        let span = self.span(packet);
+        let result = self.exchange(packet, bytes_max, span.as_ref()).await;
+        if let (Some(span), Err(_)) = (&span, &result) {
+            span.fail("rpc_failed");
+        }
+        result
+    }
+
+    /// A step of what the request is sent for. Of the address only the host is told: the rest may hold a key.
+    fn span(&self, packet: &RequestPacket) -> Option<Span> {
+        let span = Span::child("rpc", SpanKind::Client)?;
+        span.set("rpc.system", "jsonrpc");
+        span.set("server.address", self.url.host_str().unwrap_or_default().to_owned());
+        match packet {
+            RequestPacket::Single(request) => span.set("rpc.method", request.method().to_owned()),
+            RequestPacket::Batch(requests) => {
+                span.set("rpc.batch", i64::try_from(requests.len()).unwrap_or(i64::MAX));
+            }
+        }
+        Some(span)
+    }
+
+    async fn exchange<T: DeserializeOwned>(
+        &self,
+        packet: &RequestPacket,
+        bytes_max: usize,
+        span: Option<&Span>,
+    ) -> Result<ResponsePacket<T>, RpcError> {
+        let mut request = self.client.post(self.url.clone()).json(packet);
+        if let Some(traceparent) = span.map_or_else(current_traceparent, Span::traceparent) {
+            request = request.header(TRACEPARENT, traceparent);
+        }
         let mut response = request.send().await.map_err(unreachable)?;
         let status = response.status();
         let length = response.content_length().and_then(|length| usize::try_from(length).ok());

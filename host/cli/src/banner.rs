@@ -2,22 +2,19 @@
 
 use gateway::Gateway;
 use gateway_plugins::PluginReport;
-use std::{
-    io::{IsTerminal as _, Write as _},
-    net::SocketAddr,
-};
+use std::io::{IsTerminal as _, Write as _};
 
 /// Prints addresses and plugins, and on a terminal one signed request to try: a log must not hold what anyone can send. A closed standard output does not stop a gateway.
-pub async fn print(gateway: &Gateway, admin: Option<SocketAddr>) {
+pub async fn print(gateway: &Gateway, admin: Option<String>) {
     let reports = gateway.plugins.reports();
     let mut stdout = std::io::stdout().lock();
     let text = text(gateway, &reports, admin, stdout.is_terminal());
     let _ = stdout.write_all(text.as_bytes());
 }
 
-fn text(gateway: &Gateway, reports: &[PluginReport], admin: Option<SocketAddr>, is_terminal: bool) -> String {
+fn text(gateway: &Gateway, reports: &[PluginReport], admin: Option<String>, is_terminal: bool) -> String {
     let base_url = &gateway.environment.base_url;
-    let admin = admin.map_or_else(|| "off".to_owned(), |address| format!("http://{address}"));
+    let admin = admin.unwrap_or_else(|| "off".to_owned());
     let database = gateway.database.dialect().name();
     let has_forum = reports.iter().any(|report| report.name == "forum");
     let try_it = if is_terminal && has_forum { signed_request(gateway) } else { String::new() };

@@ -12,6 +12,7 @@ use gateway_admin::{Admin, AdminError};
 use gateway_clock::Clock;
 use gateway_config::{Config, Overrides};
 use gateway_http::{Listener, ListenerError, ListenerSettings};
+use gateway_otlp::{OtlpError, OtlpExport};
 use gateway_plugins::{DiscoverError, FolderChanges, PendingLibrary, PluginFolder, crash_record};
 use gateway_telemetry::MetricsRecorder;
 use std::{sync::Arc, time::Duration};
@@ -38,6 +39,8 @@ pub enum BootError {
     Plugins(#[from] DiscoverError),
     #[error(transparent)]
     Open(#[from] StartError),
+    #[error(transparent)]
+    Traces(#[from] OtlpError),
     #[error("signals cannot be received: {0}")]
     Signals(std::io::Error),
     #[error("a thread cannot be started: {0}")]
@@ -68,13 +71,14 @@ pub async fn run(
     let mut folder = PluginFolder::of(&config)?;
     let FolderChanges { outcomes: loaded, pending, .. } = load_plugins(&mut folder, &config).await?;
     let metrics = MetricsRecorder::install();
+    let traces = OtlpExport::start(&config.traces, Handle::current())?;
     let gateway = Gateway::start(config, Clock::System, listener.local_addr(), loaded).await?;
     gateway.plugins.add_pending(pending).await;
     gateway.plugins.follow_folder(folder);
     let stop = CancellationToken::new();
     // Before the banner says that it serves: a signal without a handler ends the process at once.
     let signals = control.spawn(in_context(&control, || follow_signals(gateway.clone(), overrides, stop.clone()))?);
-    banner::print(&gateway, admin.as_ref().map(Admin::local_addr)).await;
+    banner::print(&gateway, admin.as_ref().map(Admin::url)).await;
 
     let admin = admin.map(|admin| control.spawn(admin.serve(gateway.clone(), metrics, stop.clone())));
     // Streams have no end of their own, so they are ended when the stop begins; else the drain would wait for them.
@@ -82,6 +86,10 @@ pub async fn run(
     let (drained, ()) = tokio::join!(gateway.serve(listener, stop.clone()), streams);
     tracing::info!(finished = drained.finished, aborted = drained.aborted, "no more requests; closing");
     gateway.stop().await;
+    if let Some(traces) = traces {
+        // It has a time limit of its own.
+        let _ = tokio::task::spawn_blocking(move || traces.stop()).await;
+    }
     crash_record::close();
     signals.abort();
     if let Some(admin) = admin {

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-use super::{http::HttpConfig, problem::Problem, sources::Sources, validator::Validator};
+use super::{admin_tls::AdminTlsConfig, http::HttpConfig, problem::Problem, sources::Sources, validator::Validator};
 
 const OFF: &str = "off";
 const TOKEN: &str = "GATEWAY_ADMIN__TOKEN";
@@ -37,6 +37,7 @@ pub struct AdminConfig {
     /// Request header in which a login proxy names the operator, for the audit. It needs a token, which only the proxy knows.
     #[schemars(example = "X-Forwarded-User")]
     pub user_header: Option<String>,
+    pub tls: AdminTlsConfig,
     /// From `GATEWAY_ADMIN__TOKEN` or the file.
     #[serde(skip)]
     pub token: Option<SecretString>,
@@ -59,6 +60,7 @@ impl Default for AdminConfig {
             token_file: None,
             allowed_hosts: Vec::new(),
             user_header: None,
+            tls: AdminTlsConfig::default(),
             token: None,
         }
     }
@@ -108,6 +110,7 @@ impl AdminConfig {
                 validator.refuse("admin.user_header", "there is no token".to_owned(), hint);
             }
         }
+        self.tls.validate(validator);
         if let Some(listen) = self.listen
             && overlap(listen, http.listen)
         {

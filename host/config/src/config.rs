@@ -25,6 +25,7 @@ use super::{
     secrets::SecretsConfig,
     signers::SignerConfig,
     sources::Sources,
+    traces::TracesConfig,
     tx::TxConfig,
     web::WebConfig,
 };
@@ -63,6 +64,7 @@ pub struct Config {
     pub tx: TxConfig,
     pub activity: ActivityConfig,
     pub log: LogConfig,
+    pub traces: TracesConfig,
     /// Set by [`Self::fit_open_files`].
     #[serde(skip)]
     pub lowered_connections: Option<LoweredConnections>,
@@ -92,6 +94,7 @@ impl Default for Config {
             tx: TxConfig::default(),
             activity: ActivityConfig::default(),
             log: LogConfig::default(),
+            traces: TracesConfig::default(),
             lowered_connections: None,
             sources: Sources::default(),
         }

@@ -8,6 +8,7 @@
 
 mod activity;
 mod admin;
+mod admin_tls;
 mod backup;
 mod brand;
 mod chains;
@@ -37,6 +38,7 @@ mod sources;
 mod suggest;
 #[cfg(test)]
 mod tests;
+mod traces;
 mod tx;
 mod validate;
 mod validator;
@@ -46,6 +48,7 @@ mod web;
 pub use self::{
     activity::ActivityConfig,
     admin::AdminConfig,
+    admin_tls::AdminTlsConfig,
     backup::BackupConfig,
     brand::BrandConfig,
     chains::{ChainConfig, MAIN},
@@ -64,6 +67,7 @@ pub use self::{
     secrets::SecretsConfig,
     signers::{LOADTEST, ROLES, SignerConfig},
     sources::Sources,
+    traces::TracesConfig,
     tx::TxConfig,
     web::WebConfig,
 };

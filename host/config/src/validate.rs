@@ -29,6 +29,7 @@ impl Config {
         self.secrets.validate(&mut validator);
         self.tx.validate(&mut validator);
         self.log.validate(&mut validator);
+        self.traces.validate(&mut validator);
         match serde_json::to_value(self) {
             Ok(values) => validate_ranges(schema::root(), &values, "", &mut validator),
             Err(error) => {

@@ -121,7 +121,7 @@ impl Egress {
         stream: Option<StreamTimeouts>,
     ) -> Result<StreamedResponse, EgressError> {
         let mut record = FetchRecord::begin(owner);
-        let sent = self.send_before_deadline(record.started(), owner, request, stream).await;
+        let sent = self.send_before_deadline(&mut record, owner, request, stream).await;
         match sent {
             Ok(sent) => StreamedResponse::begin(sent, record),
             Err(error) => {
@@ -133,12 +133,14 @@ impl Egress {
 
     async fn send_before_deadline(
         &self,
-        started: Instant,
+        record: &mut FetchRecord,
         owner: &str,
         request: FetchRequest,
         stream: Option<StreamTimeouts>,
     ) -> Result<SentRequest, EgressError> {
-        let request = ValidRequest::new(request, stream, &self.0.settings, &self.0.allow)?;
+        let mut request = ValidRequest::new(request, stream, &self.0.settings, &self.0.allow)?;
+        record.trace(&mut request.hop);
+        let started = record.started();
         let timeout_ms = request.head_timeout_ms;
         let deadline = |timeout_ms| started + Duration::from_millis(timeout_ms);
         let timed_out = |waiting_for, timeout_ms| {

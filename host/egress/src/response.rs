@@ -31,6 +31,7 @@ impl StreamedResponse {
     pub(super) fn begin(sent: SentRequest, mut record: FetchRecord) -> Result<Self, EgressError> {
         match sent.checked_head() {
             Ok((status, headers)) => {
+                record.set_status(status);
                 let url = sent.url.to_string();
                 Ok(Self { status, headers, url, body: ResponseBody::new(sent, record) })
             }

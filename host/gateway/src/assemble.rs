@@ -8,6 +8,7 @@ use crate::{
     lifecycle::{PluginManager, PluginManagerParts, StartMode, Topics},
     operators::Operators,
     pages::{HealthMembers, Pages},
+    replicas::Replicas,
     routes::RouteTable,
 };
 use arc_swap::ArcSwap;
@@ -46,6 +47,7 @@ pub fn assemble(parts: BuiltParts) -> Gateway {
     let (database, clock) = (transactions.database.clone(), transactions.clock.clone());
     let (indexes, topics, stop) = (Arc::<Indexes>::default(), Arc::<Topics>::default(), CancellationToken::new());
     let operators = Operators::new(database.clone());
+    let replicas = Replicas::new(database.clone(), clock.clone());
     let plugins = plugin_manager(&parts, &indexes, &topics, &operators);
     let required = parts.config.plugins.required.clone();
     let health = Arc::new(HealthMonitor::new(database.clone(), clock.clone(), plugins.clone(), required));
@@ -76,6 +78,7 @@ pub fn assemble(parts: BuiltParts) -> Gateway {
         extension_points: capabilities.extension_points.clone(),
         secrets: capabilities.secrets.clone(),
         operators,
+        replicas,
         indexes,
         jobs: capabilities.jobs.clone(),
         plugins,

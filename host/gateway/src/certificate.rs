@@ -26,7 +26,7 @@ const DAY_S: i64 = 86_400;
 /// A certificate that ends within these is reported when it is read: most are renewed a month before.
 const WARN_DAYS: i64 = 14;
 
-/// Why the files of `[http.tls]` cannot be used.
+/// Why the files of a listener's TLS cannot be used.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{key}: {message}; {hint}")]
 pub struct TlsError {
@@ -64,22 +64,31 @@ fn notes_without_tls(config: &Config) -> Vec<String> {
 }
 
 fn read(files: TlsFiles<'_>) -> Result<Certificate, TlsError> {
+    read_certificate(files, CERTIFICATE, KEY)
+}
+
+/// The pair in the files; `certificate` and `key` are the keys of the configuration that name them.
+pub fn read_certificate(
+    files: TlsFiles<'_>,
+    certificate: &'static str,
+    key: &'static str,
+) -> Result<Certificate, TlsError> {
     let chain = fs::read(files.certificate).map_err(|error| TlsError {
-        key: CERTIFICATE,
+        key: certificate,
         message: format!("the file {} cannot be read: {error}", files.certificate.display()),
         hint: "name the PEM file of the chain",
     })?;
     let hint = "name the PEM file of the private key, which only the gateway's user may read";
-    let key = private_file::read(files.key).map_err(|message| TlsError { key: KEY, message, hint })?;
-    Certificate::from_pem(&chain, key.as_bytes()).map_err(|error| {
+    let private_key = private_file::read(files.key).map_err(|message| TlsError { key, message, hint })?;
+    Certificate::from_pem(&chain, private_key.as_bytes()).map_err(|error| {
         let (key, path, hint) = match error {
             CertificateError::NoCertificate | CertificateError::UnreadableCertificate | CertificateError::Setup(_) => {
-                (CERTIFICATE, files.certificate, "it begins with -----BEGIN CERTIFICATE-----")
+                (certificate, files.certificate, "it begins with -----BEGIN CERTIFICATE-----")
             }
             CertificateError::NoKey | CertificateError::UnusableKey => {
-                (KEY, files.key, "use an RSA, ECDSA (P-256, P-384) or Ed25519 key that no password protects")
+                (key, files.key, "use an RSA, ECDSA (P-256, P-384) or Ed25519 key that no password protects")
             }
-            CertificateError::OtherKey => (KEY, files.key, "name two files that were made together"),
+            CertificateError::OtherKey => (key, files.key, "name two files that were made together"),
         };
         TlsError { key, message: format!("{}: {error}", path.display()), hint }
     })
@@ -186,7 +195,7 @@ impl CertificateReloader {
 struct Fingerprint([FileFingerprint; 2]);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct FileFingerprint {
+pub struct FileFingerprint {
     path: PathBuf,
     /// Device, inode, size, time of the last change in seconds and nanoseconds; `None` for a file that is not there.
     facts: Option<(u64, u64, u64, i64, i64)>,
@@ -199,7 +208,7 @@ impl Fingerprint {
 }
 
 impl FileFingerprint {
-    fn of(path: &Path) -> Self {
+    pub fn of(path: &Path) -> Self {
         // Of access rights, too: they decide whether a key is used.
         let facts = |file: Metadata| (file.dev(), file.ino(), file.size(), file.ctime(), file.ctime_nsec());
         Self { path: path.to_owned(), facts: fs::metadata(path).ok().map(facts) }

@@ -2,7 +2,7 @@
 
 use crate::{
     backups::Backups, certificate::CertificateReloader, dispatch::Dispatcher, health::HealthMonitor,
-    lifecycle::PluginManager, operators::Operators,
+    lifecycle::PluginManager, operators::Operators, replicas::Replicas,
 };
 use arc_swap::ArcSwap;
 use futures_util::{FutureExt as _, future::BoxFuture};
@@ -57,6 +57,7 @@ pub struct Gateway {
     pub extension_points: Arc<ExtensionPoints>,
     pub(crate) secrets: Arc<Secrets>,
     pub operators: Operators,
+    pub replicas: Replicas,
     pub indexes: Arc<Indexes>,
     pub jobs: JobStore,
     pub plugins: Arc<PluginManager>,

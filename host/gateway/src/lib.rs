@@ -21,13 +21,15 @@ pub mod pages;
 mod plugin_history;
 pub mod purge;
 mod reload;
+pub mod replicas;
 pub mod reports;
+pub mod resources;
 pub mod routes;
 mod start;
 mod trial;
 pub mod views;
 
-pub use certificate::{TlsError, open_tls};
+pub use certificate::{FileFingerprint, TlsError, open_tls, read_certificate};
 pub use gateway::Gateway;
 pub use plugin_history::PluginHistory;
 pub use reload::ReloadReport;

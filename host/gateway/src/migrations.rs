@@ -1,6 +1,6 @@
 //! The gateway's own tables.
 
-use crate::{health, operators, views::views};
+use crate::{health, operators, replicas, views::views};
 use gateway_plugins::MIGRATION as GUARD_MIGRATION;
 use gateway_storage::{Database, Schema, Scope, StorageError};
 use plugin_api::manifest::MigrationSpec;
@@ -46,6 +46,7 @@ pub fn migrations() -> Vec<MigrationSpec> {
         gateway_activity::whole_log_migration(23),
         own(24, ("tx_blocked_reason", gateway_tx::BLOCKED_REASON_MIGRATION)),
         gateway_plugins::attempt_rows_migration(25),
+        own(26, ("replicas", replicas::MIGRATION)),
     ];
     let (first, then) = ((1..).zip(first), (6..).zip(then));
     first

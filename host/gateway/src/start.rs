@@ -10,6 +10,7 @@ use crate::{
     lifecycle::{PluginManager, StartMode},
     memory_watch, migrations,
     reload::signers_digest,
+    replicas,
     routes::RouteTable,
 };
 use arc_swap::ArcSwap;
@@ -84,7 +85,7 @@ impl Gateway {
                 gateway.stop().await;
                 return Err(error);
             }
-            gateway.start_background(fences);
+            gateway.start_background(fences, bound);
             Ok(gateway)
         })
     }
@@ -103,7 +104,7 @@ impl Gateway {
         if missing.is_empty() { Ok(()) } else { Err(StartError::RequiredPlugins(missing.join("; "))) }
     }
 
-    fn start_background(&self, fences: mpsc::UnboundedReceiver<FenceRequest>) {
+    fn start_background(&self, fences: mpsc::UnboundedReceiver<FenceRequest>, bound: SocketAddr) {
         let (database, stop) = (&self.database, &self.stop);
         self.tasks.spawn(fence_plugins(self.plugins.clone(), fences, stop.clone()));
         self.chains.start(&self.tasks, stop);
@@ -121,6 +122,7 @@ impl Gateway {
         self.tasks.spawn(housekeeping::run(database.clone(), self.clock.clone(), routes, stop.clone()));
         self.tasks.spawn(housekeeping::fold_sums(database.clone(), self.activity.clone(), stop.clone()));
         self.tasks.spawn(housekeeping::follow_replicas(database.clone(), self.activity.clone(), stop.clone()));
+        self.tasks.spawn(replicas::follow(self.replicas.clone(), self.plugins.clone(), bound, stop.clone()));
         let settings = SequencerSettings {
             holder: uuid::Uuid::now_v7().to_string(),
             transaction_timeout: Duration::from_millis(self.config.database.transaction_timeout_ms),

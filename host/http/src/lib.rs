@@ -22,5 +22,5 @@ mod fuzz;
 pub use connection::{ConnectionInfo, Tarpit};
 pub use http_service::HttpService;
 pub use listener::{DrainReport, Listener, ListenerError, ListenerSettings};
-pub use middleware::{COMPRESSED_MIN_BYTES, ClientIp, Precompressed, RequestId, RouteLabel, compressed};
-pub use tls::{Certificate, CertificateError, Tls};
+pub use middleware::{COMPRESSED_MIN_BYTES, ClientIp, Precompressed, RequestId, RequestSpan, RouteLabel, compressed};
+pub use tls::{Certificate, CertificateError, Tls, client_name};

@@ -13,7 +13,7 @@ use super::{
 use futures_util::{FutureExt as _, future::BoxFuture};
 use gateway_clock::{Backoff, Clock};
 use gateway_storage::{Dialect, StorageError, sanitize_line};
-use gateway_telemetry::{Work, with_work};
+use gateway_telemetry::{Span, SpanScope, Work, with_work};
 use std::{
     any::Any,
     future::pending,
@@ -192,6 +192,8 @@ impl JobTask {
             None => None,
         };
         let run = Arc::clone(lease).scope(async { (self.run)(self.job.index).await });
+        let span = Span::of_job(&self.plugin, &self.job.name);
+        let run = SpanScope::run(span.as_ref().map(Span::scope), run);
         let run = with_work(Work::Job { name: self.job.name.clone() }, run);
         let mut run = Box::pin(AssertUnwindSafe(run).catch_unwind());
         let drain_timeout = async {
@@ -213,6 +215,9 @@ impl JobTask {
             () = drain_timeout => None,
             lost = lost_lease => Some(RunOutcome::LeaseLost(lost)),
         };
+        if let Some(span) = span.filter(|_| !matches!(outcome, Some(RunOutcome::Completed(Ok(()))))) {
+            span.fail("job_failed");
+        }
         // Dropping the future runs code of the plugin, which may panic.
         match catch_unwind(AssertUnwindSafe(move || drop(run))) {
             Ok(()) => outcome,

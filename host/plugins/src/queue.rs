@@ -11,6 +11,7 @@ use gateway_queue::{
     renew_statement,
 };
 use gateway_storage::{Database, StorageError};
+use gateway_telemetry::{Span, SpanScope};
 use plugin_api::{
     abi::{FfiBytes, HostError, HostErrorCode, Statement, StatementResult},
     host::decode_call,
@@ -72,7 +73,16 @@ impl TaskHandler for Handler {
 
     fn run(&self, task: QueueTask) -> BoxFuture<'static, TaskResult> {
         let (plugin, index, timeout) = (self.plugin.clone(), self.index, self.timeout);
-        Box::pin(async move { run(&plugin, index, timeout, task).await })
+        Box::pin(async move {
+            let queue = plugin.manifest.queues.get(index as usize).map_or("", |spec| spec.table.as_str());
+            let span = Span::of_task(plugin.name(), queue);
+            let run = run(&plugin, index, timeout, task);
+            let result = SpanScope::run(span.as_ref().map(Span::scope), run).await;
+            if let (Some(span), TaskResult::Failed(_)) = (&span, &result) {
+                span.fail("task_failed");
+            }
+            result
+        })
     }
 }
 

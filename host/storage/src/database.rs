@@ -12,6 +12,7 @@ use crate::{
     postgres::{self, Notifications, PostgresEngine},
     read_replicas::ReadReplicas,
     read_source, read_tracking,
+    resources::DatabaseResources,
     scope::Scope,
     settings::DatabaseSettings,
     slow_statement,
@@ -20,6 +21,7 @@ use crate::{
     versions::Versions,
 };
 use futures_util::future::BoxFuture;
+use gateway_telemetry::SpanStart;
 use plugin_api::abi::{Rows, Statement, StatementResult, Value};
 use serde::de::DeserializeOwned;
 use std::{path::Path, sync::Arc, time::Duration};
@@ -140,8 +142,9 @@ impl Database {
         statement.record_dependencies(scope);
         log_read(statement.sql());
         if let Engine::Sqlite(sqlite) = &self.inner.engine {
-            let timer = scope.time_read();
+            let (timer, started) = (scope.time_read(), SpanStart::now());
             if let Some(rows) = sqlite.try_read(&statement) {
+                drop(started.map(|start| scope.span_since(start, "database read", self.inner.dialect)));
                 return ReadAttempt::Ready(Ok(rows));
             }
             if let Some(timer) = timer {
@@ -154,11 +157,13 @@ impl Database {
     /// Runs a statement that [`Self::try_read`] returned.
     pub async fn read_checked(&self, scope: &Scope, statement: CheckedStatement) -> Result<Rows, StorageError> {
         let _timer = scope.time_read();
+        let span = scope.span("database read", self.inner.dialect);
         let result = match &self.inner.engine {
             Engine::Sqlite(sqlite) => sqlite.read(statement).await,
             // Boxed: the driver's futures are large, and SQLite's callers would move them too.
             Engine::Postgres(postgres) => Box::pin(self.read_postgres(postgres, scope, &statement)).await,
         };
+        Scope::end_span(span, &result);
         self.record_read(scope, result)
     }
 
@@ -268,6 +273,16 @@ impl Database {
     /// Why a write within the last `window` failed because the database was unavailable, if no later one succeeded.
     pub fn write_failure_within(&self, window: Duration) -> Option<String> {
         self.inner.write_failure_within(window)
+    }
+
+    /// What it takes now.
+    pub fn resources(&self) -> DatabaseResources {
+        match &self.inner.engine {
+            Engine::Sqlite(sqlite) => sqlite.resources(),
+            Engine::Postgres(postgres) => {
+                DatabaseResources { pool: Some(postgres.pool_status()), ..DatabaseResources::default() }
+            }
+        }
     }
 
     /// Free bytes of the disk that SQLite writes to. `None` for PostgreSQL, whose disk is another machine's.

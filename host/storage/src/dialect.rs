@@ -13,4 +13,12 @@ impl Dialect {
             Self::Postgres => "PostgreSQL",
         }
     }
+
+    /// Its name in spans, by OpenTelemetry's conventions.
+    pub(crate) const fn system_name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "sqlite",
+            Self::Postgres => "postgresql",
+        }
+    }
 }

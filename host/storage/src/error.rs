@@ -56,6 +56,21 @@ impl StorageError {
         Self::Busy(format!("{what} for more than {limit:?}"))
     }
 
+    /// For `error.type` of a span: no text, which could be longer than a word.
+    pub(crate) const fn label(&self) -> &'static str {
+        match self {
+            Self::Unavailable(_) => "unavailable",
+            Self::Busy(_) => "busy",
+            Self::Timeout(_) => "timeout",
+            Self::Conflict(_) => "conflict",
+            Self::Statement(_) => "statement",
+            Self::Constraint(_) => "constraint",
+            Self::Closed(_) => "closed",
+            Self::Rejected(_) => "rejected",
+            Self::Migration(_) | Self::Internal(_) => "internal",
+        }
+    }
+
     fn code(&self) -> HostErrorCode {
         match self {
             Self::Unavailable(_) => HostErrorCode::Unavailable,

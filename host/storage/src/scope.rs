@@ -3,7 +3,8 @@
 //! The rule: a plugin reads and writes the tables whose names begin with its own, and reads published views; nothing
 //! else.
 
-use gateway_telemetry::{DatabaseUsage, HistogramTimer};
+use crate::{dialect::Dialect, error::StorageError};
+use gateway_telemetry::{DatabaseUsage, HistogramTimer, Span, SpanKind, SpanStart};
 use std::{collections::BTreeSet, sync::Arc};
 
 /// Names of the views that a plugin may read.
@@ -75,6 +76,25 @@ impl Scope {
 
     pub(crate) fn time_write(&self) -> Option<HistogramTimer<'_>> {
         self.usage().map(|usage| usage.write.start_timer())
+    }
+
+    /// A call of the database as a step of what the task does; without the text of a statement.
+    pub(crate) fn span(&self, name: &'static str, dialect: Dialect) -> Option<Span> {
+        SpanStart::now().map(|start| self.span_since(start, name, dialect))
+    }
+
+    pub(crate) fn span_since(&self, start: SpanStart, name: &'static str, dialect: Dialect) -> Span {
+        let span = start.child(name, SpanKind::Client);
+        span.set("db.system.name", dialect.system_name());
+        span.set("gateway.plugin", self.plugin_name().unwrap_or("host").to_owned());
+        span
+    }
+
+    /// Ends the span of a call, with the kind of its error.
+    pub(crate) fn end_span<T>(span: Option<Span>, result: &Result<T, StorageError>) {
+        if let (Some(span), Err(error)) = (span, result) {
+            span.fail(error.label());
+        }
     }
 
     fn usage(&self) -> Option<&DatabaseUsage> {

@@ -219,6 +219,7 @@ impl Transaction {
             return Ok(Vec::new());
         }
         let _timer = self.scope.time_write();
+        let span = self.scope.span("database statements", self.database.dialect);
         let (result, before) = match &self.engine {
             EngineTransaction::Sqlite(transaction) => (transaction.run(all).await, deferred_count),
             EngineTransaction::Postgres(transaction) => {
@@ -229,6 +230,7 @@ impl Transaction {
                 (self.note_rejection(result, opening_count, deferred_count), opening_count + deferred_count)
             }
         };
+        Scope::end_span(span, &result);
         self.record(result).map(|mut outcomes| outcomes.split_off(before))
     }
 
@@ -242,6 +244,7 @@ impl Transaction {
             return Ok(Vec::new());
         }
         let checked = self.check_commit(statements)?;
+        let span = self.scope.span("database commit", self.database.dialect);
         let (result, before) = match &self.engine {
             EngineTransaction::Sqlite(transaction) => {
                 // In a call before, because `Rejected` names a commit statement by its index.
@@ -265,6 +268,7 @@ impl Transaction {
                 (self.note_rejection(result, opening_count, deferred_count), opening_count + deferred_count)
             }
         };
+        Scope::end_span(span, &result);
         self.note_failure(&result);
         self.database.record_commit(result).map(|mut outcomes| outcomes.split_off(before))
     }
@@ -307,6 +311,7 @@ impl Transaction {
     /// Rolls back; returns when that is done.
     pub async fn rollback(&self) {
         *self.deferred.lock() = DeferredStatements::default();
+        let _span = self.scope.span("database rollback", self.database.dialect);
         match &self.engine {
             EngineTransaction::Sqlite(transaction) => transaction.rollback().await,
             EngineTransaction::Postgres(transaction) => Box::pin(transaction.rollback()).await,

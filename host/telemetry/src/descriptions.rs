@@ -5,7 +5,7 @@
 //! checked against any gateway.
 
 /// Name, kind, meaning.
-pub const RECORDED: [(&str, &str, &str); 30] = [
+pub const RECORDED: [(&str, &str, &str); 40] = [
     ("gateway_activity_sequencer_batches_total", "counter", "Batches of events that got their ids here"),
     ("gateway_activity_sequencer_events_total", "counter", "Events that got their ids here"),
     (
@@ -18,17 +18,25 @@ pub const RECORDED: [(&str, &str, &str); 30] = [
     ("gateway_chain_head_block", "gauge", "Number of the newest block of the chain"),
     ("gateway_chain_indexed_block", "gauge", "Block up to which the plugin's index of the chain is complete"),
     ("gateway_chain_reorganisations_total", "counter", "Reorganisations that an index of a plugin undid"),
+    ("gateway_chain_rpc_server_latency_seconds", "gauge", "Time of the latest answer of an RPC server"),
+    ("gateway_chain_rpc_server_up", "gauge", "1 while the RPC server answers well, else 0"),
     ("gateway_database_conflicts_total", "counter", "Writes that ran again because they collided with others"),
+    ("gateway_database_file_bytes", "gauge", "Size of the file of SQLite"),
+    ("gateway_database_free_disk_bytes", "gauge", "What can still be written on the disk of SQLite"),
+    ("gateway_database_pool_connections", "gauge", "Connections to PostgreSQL by state"),
+    ("gateway_database_pool_waiting", "gauge", "Calls that wait for a connection to PostgreSQL"),
     (
         "gateway_database_slow_statements_total",
         "counter",
         "Statements that took database.slow_statement_ms or longer, by plugin (host: the gateway's own)",
     ),
+    ("gateway_database_wal_bytes", "gauge", "Size of SQLite's write-ahead log"),
     ("gateway_database_writes_given_up_total", "counter", "Writes that were given up after too many collisions"),
     ("gateway_egress_fetches_total", "counter", "Outbound calls of plugins by their outcome"),
     ("gateway_http_heads_refused_total", "counter", "Requests refused before any plugin saw them, by code"),
     ("gateway_job_duration_seconds", "histogram", "Time of a run of a job"),
     ("gateway_job_runs_total", "counter", "Runs of jobs by their result"),
+    ("gateway_limits_refused_total", "counter", "Requests, connections and streams that were refused, by limit"),
     ("gateway_plugin_faults_total", "counter", "Panics, errors, timeouts and held threads of a plugin, by operation"),
     (
         "gateway_plugin_operations_paused",
@@ -45,6 +53,12 @@ pub const RECORDED: [(&str, &str, &str); 30] = [
         "counter",
         "Reads that a standby was meant for, by who answered, or why not it",
     ),
+    (
+        "gateway_spans_total",
+        "counter",
+        "Spans by what became of them: exported, failed at the collector, dropped because too many waited",
+    ),
+    ("gateway_streams_open", "gauge", "Open streams by operation"),
     (
         "gateway_tls_certificate_end_seconds",
         "gauge",

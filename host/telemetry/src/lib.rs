@@ -1,4 +1,4 @@
-//! Logs, metrics and request ids. All logs go to standard error, so that a command's own output stays clean.
+//! Logs, metrics, spans and request ids. All logs go to standard error, so that a command's own output stays clean.
 
 mod descriptions;
 mod exposition;
@@ -10,15 +10,20 @@ mod process;
 mod recorder;
 mod registry;
 mod scrape;
+mod span;
+mod trace_parent;
 mod traffic;
 mod usage;
 mod work;
 
 pub use histogram::{HistogramSnapshot, HistogramTimer};
 pub use log_writer::ACCESS_TARGET;
-pub use logging::{LogLevelError, flush_log, set_log_level, start_logging};
+pub use logging::{LogLevelError, flush_log, log_level, set_log_level, start_logging};
+pub use opentelemetry::trace::SpanKind;
 pub use recorder::MetricsRecorder;
 pub use scrape::render_metrics;
+pub use span::{InSpan, Span, SpanScope, SpanStart, current_traceparent, is_tracing, start_tracing};
+pub use trace_parent::TRACEPARENT;
 pub use traffic::{TRAFFIC_INTERVAL, TRAFFIC_INTERVALS_MAX, TrafficInterval, TrafficTotals};
 pub use usage::{DatabaseUsage, OperationUsage, Usage};
 pub use work::{Work, current_work, request_id, run_in_work, with_work};

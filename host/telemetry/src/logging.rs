@@ -55,3 +55,9 @@ pub fn set_log_level(level: &str) -> Result<(), LogLevelError> {
     let filter = config.filter().map_err(LogLevelError::Invalid)?;
     LOG_FILTER.get().and_then(|handle| handle.reload(filter).ok()).ok_or(LogLevelError::ForeignSubscriber)
 }
+
+/// What is logged now; empty where the log of this process is not the gateway's.
+pub fn log_level() -> String {
+    let filter = LOG_FILTER.get().and_then(|handle| handle.with_current(ToString::to_string).ok());
+    filter.unwrap_or_default()
+}

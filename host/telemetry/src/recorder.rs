@@ -38,6 +38,23 @@ impl MetricsRecorder {
         Some(recorder)
     }
 
+    /// What a counter has counted, by the values of its labels.
+    pub fn counts(&self, name: &str) -> BTreeMap<String, u64> {
+        let mut counts = BTreeMap::new();
+        for (key, count) in self.0.counters.list().into_iter().filter(|(key, _)| key.name() == name) {
+            let labels = key.labels().map(|label| label.value()).collect::<Vec<_>>().join(" ");
+            *counts.entry(labels).or_default() += count.load(Relaxed);
+        }
+        counts
+    }
+
+    /// The values of a gauge, by those of its labels.
+    pub fn gauges(&self, name: &str) -> BTreeMap<String, f64> {
+        let gauges = self.0.gauges.list().into_iter().filter(|(key, _)| key.name() == name);
+        let values = |key: &Key| key.labels().map(|label| label.value()).collect::<Vec<_>>().join(" ");
+        gauges.map(|(key, bits)| (values(&key), f64::from_bits(bits.load(Relaxed)))).collect()
+    }
+
     pub fn render(&self) -> String {
         let mut out = Exposition::default();
         self.write(&mut out);

@@ -32,6 +32,8 @@ try {
   const row = (plugin) => page.locator(`tr[data-plugin="${plugin}"]`);
   const shows = (plugin, state) => row(plugin).getByText(state, { exact: true }).waitFor();
   const click = (plugin, action) => page.getByRole("button", { name: `${action} ${plugin}`, exact: true }).click();
+  const question = (text) => page.getByRole("dialog", { name: text });
+  const confirm = async (text) => question(text).getByRole("button", { name: "yes", exact: true }).click();
   const said = (text) => page.locator("#said", { hasText: text }).waitFor();
   const status = async (path) => (await fetch(`${api}${path}`)).status;
 
@@ -57,6 +59,11 @@ try {
   console.log("looked");
 
   await click("hello", "disable");
+  await question("disable hello?").getByRole("button", { name: "no", exact: true }).click();
+  await click("hello", "disable");
+  assert.equal(await status("/api/hello/world"), 200, "not before it is confirmed");
+  await assertAccessible();
+  await confirm("disable hello?");
   await said("hello is disabled");
   await shows("hello", "disabled");
   assert.equal(await status("/api/hello/world"), 404);
@@ -76,6 +83,7 @@ try {
   // A switch of a plugin's own.
   const paused = page.locator("tr", { hasText: "paused on the operator's page" });
   await click("payin all-chains", "pause");
+  await confirm("pause payin all-chains?");
   await said("payin all-chains is paused");
   await paused.waitFor();
   await page.screenshot({ path: picture.replace(".png", "-paused.png"), fullPage: true });
@@ -83,6 +91,11 @@ try {
   await said("payin all-chains is running");
   await paused.waitFor({ state: "detached" });
   console.log("paused");
+
+  await page.getByRole("button", { name: "log debug", exact: true }).click();
+  await said("the log level is debug until the next start");
+  await page.locator("section", { has: page.getByRole("heading", { name: "Log", exact: true }) }).getByText("debug").first().waitFor();
+  console.log("logged");
 
   // New events appear without a reload.
   assert.equal(await page.getByText("thread.create").count(), 0);
@@ -92,6 +105,14 @@ try {
 
   // The page also works by keyboard, and on a small screen.
   await page.getByRole("button", { name: "disable forum", exact: true }).focus();
+  await page.keyboard.press("Enter");
+  await question("disable forum?").waitFor();
+  await page.keyboard.press("Escape");
+  await question("disable forum?").waitFor({ state: "hidden" });
+  await page.getByRole("button", { name: "disable forum", exact: true }).focus();
+  await page.keyboard.press("Enter");
+  await question("disable forum?").waitFor();
+  await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
   await said("forum is disabled");
   await page.getByRole("button", { name: "enable forum", exact: true }).focus();

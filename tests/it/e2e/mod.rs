@@ -14,6 +14,7 @@ mod keys;
 mod metrics;
 mod new_plugin;
 mod open_files;
+mod operator_certificates;
 mod operator_commands;
 mod operator_login;
 mod operator_page;
@@ -37,6 +38,7 @@ mod stream_reader;
 mod test_kit;
 mod thread_scenario;
 mod tls;
+mod traces;
 mod uploads;
 
 pub use self::{

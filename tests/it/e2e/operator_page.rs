@@ -62,7 +62,7 @@ async fn an_operator_looks_clicks_and_watches() {
     }
     let ended = in_time(browser.wait_with_output()).await.unwrap();
     assert!(ended.status.success(), "after {seen:?}: {}", String::from_utf8_lossy(&ended.stderr));
-    assert_eq!(seen, ["looked", "switched", "resumed", "paused", "following", "done"]);
+    assert_eq!(seen, ["looked", "switched", "resumed", "paused", "logged", "following", "done"]);
     let audit = Site::at(gateway.admin_url()).get("/audit").await.text();
     assert!(audit.contains("payin all-chains") && audit.contains("\"pause\""), "{audit}");
     // What is not offered is not pressed.

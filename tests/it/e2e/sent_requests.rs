@@ -45,11 +45,24 @@ fn lock(sent: &ReceivedBytes) -> MutexGuard<'_, Vec<Vec<u8>>> {
 
 impl SentRequests {
     pub async fn to(gateway: &GatewayProcess) -> Self {
+        Self::forwarded_to(gateway.address()).await
+    }
+
+    /// A way to any server.
+    pub async fn forwarded_to(address: &str) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let base_url = format!("http://{}", listener.local_addr().unwrap());
         let sent = ReceivedBytes::default();
-        let task = tokio::spawn(accept(listener, gateway.address().to_owned(), sent.clone()));
+        let task = tokio::spawn(accept(listener, address.to_owned(), sent.clone()));
         Self { base_url, sent, task }
+    }
+
+    /// The values that requests had in this header.
+    pub fn header_values(&self, name: &str) -> Vec<String> {
+        let text = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
+        let all: Vec<String> = lock(&self.sent).iter().map(text).collect();
+        let lines = all.iter().flat_map(|text| text.lines()).filter_map(|line| line.split_once(": "));
+        lines.filter(|(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value.to_owned()).collect()
     }
 
     /// The operations whose path has a target and that were called, sorted. Fails when a payload does not name its target.

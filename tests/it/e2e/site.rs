@@ -42,6 +42,13 @@ impl Site {
         })
     }
 
+    /// A client that shows this certificate with its key, both PEM.
+    pub fn with_certificate(base_url: &str, authorities_pem: &[u8], shown_pem: &[u8]) -> Self {
+        let authorities = reqwest::Certificate::from_pem_bundle(authorities_pem).unwrap();
+        let shown = reqwest::Identity::from_pem(shown_pem).unwrap();
+        Self::build(base_url, |http| http.tls_certs_only(authorities).identity(shown).pool_max_idle_per_host(0))
+    }
+
     fn build(base_url: &str, change: impl FnOnce(ClientBuilder) -> ClientBuilder) -> Self {
         // Fails if it is installed already. reqwest requires a provider, also where no TLS is used.
         let _ = rustls::crypto::ring::default_provider().install_default();

@@ -20,13 +20,13 @@ const OPENSSL_CONFIG: &str = "[req]\ndistinguished_name = name\nx509_extensions 
                               subjectAltName = IP:127.0.0.1, DNS:gateway.example\n";
 
 /// A self-signed certificate for 127.0.0.1 and its key.
-struct Pair {
-    certificate: Vec<u8>,
-    key: Vec<u8>,
+pub(super) struct Pair {
+    pub certificate: Vec<u8>,
+    pub key: Vec<u8>,
 }
 
 impl Pair {
-    fn new(folder: &Path, days: &str) -> Self {
+    pub(super) fn new(folder: &Path, days: &str) -> Self {
         let at = |name: &str| folder.join(name).display().to_string();
         fs::write(at("openssl.cnf"), OPENSSL_CONFIG).unwrap();
         let mut made = Command::new("openssl");

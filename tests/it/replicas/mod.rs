@@ -13,6 +13,7 @@ mod pgbouncer;
 mod resume;
 mod round_trips;
 mod several_machines;
+mod switches;
 mod unsigned_commit;
 
 use crate::crash::{Dice, Ledger, Load, Outcome, Write, send, small_setup};

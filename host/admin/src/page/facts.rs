@@ -1,6 +1,9 @@
 //! What the operator's page shows.
 
-use gateway::{controls::PluginControls, health::HealthReport, operators::AuditRow, reports::PluginReports};
+use gateway::{
+    controls::PluginControls, health::HealthReport, operators::AuditRow, replicas::ReplicaReport,
+    reports::PluginReports, resources::Resources,
+};
 use gateway_chain::ChainReport;
 use gateway_indexer::IndexReport;
 use gateway_jobs::JobStatus;
@@ -9,6 +12,7 @@ use gateway_storage::StorageError;
 use gateway_telemetry::{HistogramSnapshot, TrafficInterval};
 use gateway_tx::{AccountReport, TransactionReport};
 use plugin_api::manifest::ActivityRow;
+use std::collections::BTreeMap;
 
 /// What the page shows. A part that cannot be read shows the reason.
 pub struct Facts {
@@ -23,6 +27,14 @@ pub struct Facts {
     /// Without their rows.
     pub reports: Result<Vec<PluginReports>, StorageError>,
     pub plugins: Vec<PluginLine>,
+    /// Every gateway on the database; none where there is only this one.
+    pub replicas: Result<Vec<ReplicaReport>, StorageError>,
+    pub resources: Resources,
+    /// How often each limit refused somebody since the gateway started.
+    pub refusals: BTreeMap<String, u64>,
+    /// Tasks by plugin, queue and state.
+    pub queues: BTreeMap<String, f64>,
+    pub log_level: String,
     /// `plugins.memory_warn_mib`; 0: a share of what there is.
     pub memory_warn_mib: u64,
     pub chains: Vec<ChainReport>,

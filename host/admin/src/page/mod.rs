@@ -7,6 +7,7 @@ mod chain_sections;
 mod facts;
 mod html;
 mod plots;
+mod resource_sections;
 mod sections;
 
 use facts::{Facts, PluginLine};
@@ -16,6 +17,7 @@ use gateway::reports::PluginReports;
 use gateway_activity::ActivityLog;
 use gateway_plugins::PluginReport;
 use gateway_storage::StorageError;
+use gateway_telemetry::MetricsRecorder;
 use html::Html;
 use plugin_api::manifest::ActivityRow;
 use std::{sync::Arc, time::Duration};
@@ -29,12 +31,13 @@ const ROWS: u32 = 20;
 /// How long the page waits for each part that the database has to give.
 const PART_TIMEOUT: Duration = Duration::from_secs(2);
 
-pub async fn render(gateway: &Arc<Gateway>) -> String {
-    let (health, services, controls, reports, unfinished, jobs, activity, audit) = tokio::join!(
+pub async fn render(gateway: &Arc<Gateway>, metrics: Option<&MetricsRecorder>) -> String {
+    let (health, services, controls, reports, replicas, unfinished, jobs, activity, audit) = tokio::join!(
         within(async { Ok(gateway.health.report().await) }),
         within(services(gateway)),
         controls(gateway),
         reports(gateway),
+        within(gateway.replicas.reports()),
         within(gateway.journal.unfinished(ROWS)),
         within(gateway.jobs.list()),
         within(latest(&gateway.activity)),
@@ -49,6 +52,11 @@ pub async fn render(gateway: &Arc<Gateway>) -> String {
         traffic: gateway.usage.traffic(),
         reports,
         plugins: plugin_lines(gateway),
+        replicas,
+        resources: gateway.resources(),
+        refusals: metrics.map(|metrics| metrics.counts("gateway_limits_refused_total")).unwrap_or_default(),
+        queues: metrics.map(|metrics| metrics.gauges("gateway_queue_tasks")).unwrap_or_default(),
+        log_level: gateway_telemetry::log_level(),
         memory_warn_mib: gateway.config.plugins.memory_warn_mib,
         chains: gateway.chains.reports(gateway.clock.now_s()),
         accounts: gateway.journal.accounts(),
@@ -125,6 +133,9 @@ fn html(facts: &Facts) -> String {
     sections::services(&mut page, &facts.services);
     plots::traffic(&mut page, &facts.traffic);
     sections::plugins(&mut page, &facts.plugins);
+    resource_sections::replicas(&mut page, &facts.replicas, facts.now_ms);
+    resource_sections::resources(&mut page, &facts.resources, (&facts.queues, &facts.refusals));
+    resource_sections::log_level(&mut page, &facts.log_level);
     sections::controls(&mut page, &facts.controls);
     sections::reports(&mut page, &facts.reports);
     chain_sections::chains(&mut page, &facts.chains);
@@ -135,7 +146,11 @@ fn html(facts: &Facts) -> String {
     sections::activity(&mut page, &facts.activity);
     sections::audit(&mut page, &facts.audit);
     sections::bounds(&mut page, facts);
-    page.raw("</main></body></html>");
+    page.raw(concat!(
+        "</main><dialog id=\"confirm\" aria-labelledby=\"question\"><p id=\"question\"></p>",
+        "<button type=\"button\" value=\"no\" autofocus>no</button> ",
+        "<button type=\"button\" value=\"yes\">yes</button></dialog></body></html>"
+    ));
     page.into_string()
 }
 
@@ -146,10 +161,12 @@ mod tests {
     use super::*;
     use alloy_primitives::Address;
     use gateway::operators::AuditRow;
+    use gateway::{replicas::ReplicaReport, resources::Resources};
     use gateway_chain::{ChainReport, RpcServerReport};
     use gateway_indexer::IndexReport;
     use gateway_jobs::JobStatus;
     use gateway_plugins::PluginState;
+    use gateway_storage::DatabaseResources;
     use gateway_telemetry::HistogramSnapshot;
     use gateway_tx::{AccountReport, TransactionReport};
     use plugin_api::manifest::TxState;
@@ -157,6 +174,17 @@ mod tests {
     use serde_json::json;
 
     const HOSTILE: &str = "</td><script>alert('x')</script>\"><img src=x onerror=\"alert(1)\"> & more";
+
+    fn replica(state: &str) -> ReplicaReport {
+        ReplicaReport {
+            address: HOSTILE.to_owned(),
+            version: HOSTILE.to_owned(),
+            seen_ms: 0,
+            is_silent: false,
+            is_this: false,
+            plugins: [(HOSTILE.to_owned(), state.to_owned())].into(),
+        }
+    }
 
     fn hostile_facts() -> Facts {
         let said = || HOSTILE.to_owned();
@@ -216,6 +244,11 @@ mod tests {
             traffic: Vec::new(),
             reports: Ok(vec![PluginReports { plugin: said(), reports: vec![report] }]),
             plugins: vec![PluginLine { report: plugin, latency: HistogramSnapshot::default() }],
+            replicas: Ok(vec![replica("one"), replica("two")]),
+            resources: Resources { streams: vec![(said(), 1)], streams_max: 1, database: DatabaseResources::default() },
+            refusals: [(said(), 1)].into(),
+            queues: [(said(), 1.0)].into(),
+            log_level: said(),
             memory_warn_mib: 0,
             chains: vec![chain],
             accounts: vec![account],
@@ -260,9 +293,9 @@ mod tests {
         (facts.jobs, facts.activity, facts.audit, facts.unfinished) =
             (Err(away()), Err(away()), Err(away()), Err(away()));
         (facts.health, facts.services) = (Err(away()), Err(away()));
-        (facts.controls, facts.reports) = (Err(away()), Err(away()));
+        (facts.controls, facts.reports, facts.replicas) = (Err(away()), Err(away()), Err(away()));
         let page = html(&facts);
-        assert_eq!(page.matches("away for lunch").count(), 8, "{page}");
+        assert_eq!(page.matches("away for lunch").count(), 9, "{page}");
         assert!(page.contains("data-action=\"resume\""), "plugins can be acted on: {page}");
     }
 }

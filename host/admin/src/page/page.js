@@ -4,6 +4,9 @@
 const EVERY_MS = 2000;
 const live = document.getElementById("live");
 const said = document.getElementById("said");
+const dialog = document.getElementById("confirm");
+/** What takes nothing away. */
+const HARMLESS = ["enable", "resume"];
 let acting = false;
 let pressing = false;
 let lost = false;
@@ -44,9 +47,32 @@ function tellLost(error) {
   said.textContent = `No answer from the gateway (${error.message}): what stands here is old.`;
 }
 
+/** Whether the operator means it. Escape and the first button say no. */
+function isMeant(action, name) {
+  document.getElementById("question").textContent = `${action} ${name}?`;
+  dialog.returnValue = "no";
+  dialog.showModal();
+  return new Promise((resolve) => {
+    dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true });
+  });
+}
+
+async function setLogLevel(level) {
+  acting = true;
+  try {
+    const answer = await fetch("/log-level", { method: "PUT", headers: { "X-Gateway-Admin": "1" }, body: level });
+    said.textContent = answer.ok ? `the log level is ${level} until the next start` : (await answer.json()).error;
+    await refresh();
+  } catch (error) {
+    tellLost(error);
+  }
+  acting = false;
+}
+
 async function act(button) {
   const { action, plugin, control } = button.dataset;
   const name = control ? `${plugin} ${control}` : plugin;
+  if (!HARMLESS.includes(action) && !(await isMeant(action, name))) return;
   const parts = control ? ["plugins", plugin, "controls", control, action] : ["plugins", plugin, action];
   acting = true;
   for (const other of live.querySelectorAll("button")) other.disabled = true;
@@ -70,13 +96,18 @@ async function act(button) {
 live.addEventListener("click", (event) => {
   const button = event.target.closest("button[data-action]");
   if (button && !acting) act(button);
+  const level = event.target.closest("button[data-log-level]");
+  if (level && !acting) setLogLevel(level.dataset.logLevel);
 });
+for (const answer of dialog.querySelectorAll("button")) {
+  answer.addEventListener("click", () => dialog.close(answer.value));
+}
 // A button must not go away between press and release.
 document.addEventListener("pointerdown", () => (pressing = true));
 for (const end of ["pointerup", "pointercancel", "blur"]) window.addEventListener(end, () => (pressing = false));
 
 setInterval(() => {
   const reading = !document.getSelection()?.isCollapsed;
-  if (acting || pressing || reading || document.hidden) return;
+  if (acting || pressing || reading || dialog.open || document.hidden) return;
   refresh().catch(tellLost);
 }, EVERY_MS);

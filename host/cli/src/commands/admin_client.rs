@@ -1,8 +1,9 @@
-//! Where the operator's listener of the running gateway is, and its token.
+//! Where the operator's listener of the running gateway is, and with what it is called.
 
 use super::exit::{config_problems, failure};
 use crate::exit_code::ExitCode;
-use gateway_admin::client::AdminClient;
+use gateway::TlsError;
+use gateway_admin::{ClientTls, client::AdminClient};
 use gateway_config::{Config, Overrides};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -14,6 +15,12 @@ pub enum AdminAddressError {
     NoPort,
     #[error("--admin {0:?} is no address: write http://IP:PORT")]
     NotAnAddress(String),
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    #[error(
+        "--admin has https://, and admin.tls.certificate is not set: it names the certificate that the listener shows"
+    )]
+    NoCertificate,
 }
 
 /// By the flag `--admin`, else by the configuration.
@@ -24,19 +31,28 @@ pub fn admin_client(flag: Option<&str>, overrides: &Overrides) -> Result<AdminCl
     };
     client.map_err(|error| match error {
         AdminAddressError::NotAnAddress(_) => failure(ExitCode::Usage, &error),
-        AdminAddressError::Off | AdminAddressError::NoPort => failure(ExitCode::Config, &error),
+        AdminAddressError::Off
+        | AdminAddressError::NoPort
+        | AdminAddressError::Tls(_)
+        | AdminAddressError::NoCertificate => failure(ExitCode::Config, &error),
     })
 }
 
-/// The token is that of the configuration, whatever else may be wrong with that.
+/// Token and certificates are those of the configuration, whatever else may be wrong with that.
 pub fn from_flag(url: &str, overrides: &Overrides) -> Result<AdminClient, AdminAddressError> {
     let address = address_of_flag(url)?;
     let (config, _problems) = Config::load_with_problems(overrides);
-    Ok(AdminClient { address, token: config.admin.token })
+    // Who writes http:// means it: the listener of another gateway may speak no TLS.
+    let tls = if url.starts_with("http://") { None } else { ClientTls::of(&config.admin.tls)? };
+    if url.starts_with("https://") && tls.is_none() {
+        return Err(AdminAddressError::NoCertificate);
+    }
+    Ok(AdminClient { address, token: config.admin.token, tls })
 }
 
 fn address_of_flag(url: &str) -> Result<SocketAddr, AdminAddressError> {
-    let bare = url.strip_prefix("http://").unwrap_or(url).trim_end_matches('/').replace("localhost:", "127.0.0.1:");
+    let bare = ["http://", "https://"].iter().find_map(|scheme| url.strip_prefix(scheme)).unwrap_or(url);
+    let bare = bare.trim_end_matches('/').replace("localhost:", "127.0.0.1:");
     bare.parse().map_err(|_| AdminAddressError::NotAnAddress(url.to_owned()))
 }
 
@@ -49,7 +65,7 @@ pub fn from_config(config: &Config) -> Result<AdminClient, AdminAddressError> {
     if listen.ip().is_unspecified() {
         listen.set_ip(if listen.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() });
     }
-    Ok(AdminClient { address: listen, token: config.admin.token.clone() })
+    Ok(AdminClient { address: listen, token: config.admin.token.clone(), tls: ClientTls::of(&config.admin.tls)? })
 }
 
 #[cfg(test)]
@@ -75,10 +91,12 @@ mod tests {
 
     #[test]
     fn the_flag_takes_what_the_banner_prints() {
-        for url in ["http://127.0.0.1:9/", "http://127.0.0.1:9", "127.0.0.1:9", "http://localhost:9"] {
+        for url in
+            ["https://127.0.0.1:9", "http://127.0.0.1:9/", "http://127.0.0.1:9", "127.0.0.1:9", "http://localhost:9"]
+        {
             assert_eq!(address_of_flag(url).unwrap().to_string(), "127.0.0.1:9", "{url}");
         }
-        for url in ["https://127.0.0.1:9", "http://gateway.example:9", "http://127.0.0.1", ""] {
+        for url in ["ftp://127.0.0.1:9", "http://gateway.example:9", "http://127.0.0.1", ""] {
             assert!(address_of_flag(url).is_err(), "{url}");
         }
     }

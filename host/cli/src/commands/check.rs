@@ -7,7 +7,7 @@ use crate::exit_code::ExitCode;
 use crate::open_files;
 use crate::output::{Output, printable, problems_text};
 use gateway::operators::Switches;
-use gateway::{FailedPlugin, PluginHistory, TrialReport};
+use gateway::{FailedPlugin, PluginHistory, TlsError, TrialReport};
 use gateway_config::{Config, Overrides, Problem, Problems};
 use gateway_plugins::{LoadOutcome, LoadedPlugin, PluginReport};
 use jsonschema::{ValidationError, error::ValidationErrorKind};
@@ -36,6 +36,9 @@ pub fn run(output: Output, overrides: &Overrides) -> ExitCode {
     let mut notes = std::mem::take(&mut trial.notes);
     notes.extend(config.lowered_connections.iter().map(ToString::to_string));
     add_findings(&config, trial, &mut problems, &mut refused);
+    if let Err(TlsError { key, message, hint }) = gateway_admin::check_tls(&config.admin) {
+        problems.push(Problem::new(key, config.sources().of(key), message, hint));
+    }
     problems.sort();
     let facts = json!({ "ok": problems.is_empty() && refused.is_empty(), "problems": problems, "refused": refused, "notes": notes });
     let human = |_| text(&config, &problems, &refused, plugin_count, &notes);

@@ -30,6 +30,7 @@ use crate::output::Output;
 use exit::{config_problems, failure, printed};
 use gateway::StartError;
 use gateway::lifecycle::OperatorAction;
+use gateway_admin::AdminError;
 use gateway_config::Config;
 use runtime::{with_runtime, with_serving_runtime};
 use serde_json::json;
@@ -125,9 +126,11 @@ fn version(output: Output) -> ExitCode {
 
 fn boot_error(error: &BootError) -> ExitCode {
     let code = match error {
-        BootError::Bind(_) | BootError::Admin(_) => ExitCode::Listen,
+        BootError::Bind(_) | BootError::Admin(AdminError::Bind { .. }) => ExitCode::Listen,
         BootError::Open(StartError::Database(_)) => ExitCode::Database,
         BootError::Tls(_)
+        | BootError::Admin(AdminError::Tls(_))
+        | BootError::Traces(_)
         | BootError::Open(StartError::Brand(_) | StartError::Egress(_) | StartError::DatabaseUrl(_)) => {
             ExitCode::Config
         }

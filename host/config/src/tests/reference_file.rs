@@ -55,6 +55,7 @@ fn it_sets_every_key_that_has_a_default() {
     let derived = [
         "base_url",
         "web.base_url",
+        "traces.endpoint",
         "database.url",
         "database.url_file",
         "database.listen_url",
@@ -63,6 +64,11 @@ fn it_sets_every_key_that_has_a_default() {
         "secrets.key_file",
         "admin.token_file",
         "admin.user_header",
+        "admin.tls.certificate",
+        "admin.tls.key",
+        "admin.tls.client_ca",
+        "admin.tls.command_certificate",
+        "admin.tls.command_key",
         "http.tls.certificate",
         "http.tls.key",
     ];

@@ -73,6 +73,7 @@ fn commit_error(config: &Config, plugin: &ActivePlugin, error: CommitError) -> E
             ErrorResponse::new(409, "replay", "this signature was already used", hint)
         }
         CommitError::TooSoon => {
+            metrics::counter!("gateway_limits_refused_total", "limit" => "write_interval").increment(1);
             let interval_s = config.limits.write_interval_ms.div_ceil(1000);
             let hint = "wait between two writes of one address; the same request can be sent again then";
             ErrorResponse::new(429, "rate_limited", format!("one write per {interval_s} s and address"), hint)

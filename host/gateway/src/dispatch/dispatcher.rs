@@ -25,12 +25,12 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use gateway_config::Config;
 use gateway_http::{
-    ClientIp, ConnectionInfo, RequestId, Tarpit,
+    ClientIp, ConnectionInfo, RequestId, RequestSpan, Tarpit,
     body::{Body, RequestBody},
 };
 use gateway_plugins::{ActivePlugin, ContainedCall, ExtensionPoints, RequestCharge, TransactionContext, polls::within};
 use gateway_storage::read_tracking;
-use gateway_telemetry::{Work, with_work};
+use gateway_telemetry::{Span, SpanKind, SpanScope, Work, is_tracing, with_work};
 use http::{Method, Request, Response, StatusCode, header, request::Parts, uri::PathAndQuery};
 use http_body::Body as _;
 use plugin_api::{
@@ -107,6 +107,7 @@ impl Dispatcher {
             }
         };
         let mut request_guard = route.usage.start_request();
+        let span = request_span(&route, &parts);
         let ip = client_ip(&parts);
         let is_search = route.is_search(&parts.uri);
         let quota = match self.count_call(&route, ip, is_search) {
@@ -119,7 +120,8 @@ impl Dispatcher {
                 return response;
             }
         };
-        let mut response = match self.serve(&route, ip, RoutedRequest { parts, params, body, is_search }).await {
+        let served = self.serve(&route, ip, RoutedRequest { parts, params, body, is_search });
+        let mut response = match SpanScope::run(span, served).await {
             Ok(response) => response,
             Err(refused) => refused.into_response(),
         };
@@ -387,7 +389,17 @@ impl Dispatcher {
         let is_excused = || {
             commit::failure(own).is_some() || own.is_charge_refused() || body_parts.is_some_and(BodyParts::has_failed)
         };
-        match admitted.call(|| call.plugin.object.call(request), is_excused).await {
+        let span = plugin_span(call);
+        let called = admitted.call(|| call.plugin.object.call(request), is_excused);
+        let called = SpanScope::run(span.as_ref().map(Span::scope), called).await;
+        if let (Some(span), Err(error)) = (&span, &called)
+            && !error.is_not_serving()
+        {
+            span.fail("plugin_error");
+        }
+        // What the gateway does with the answer is no part of the call.
+        drop(span);
+        match called {
             Ok(answer) => response::into_response(&self.streams, call, answer).await,
             Err(error) => Err(ErrorResponse::of_call(call.plugin, &error)),
         }
@@ -451,6 +463,20 @@ fn other_methods(method: &Method, methods: &[Method]) -> Response<Body> {
 pub(super) fn work_of(route: &Route, parts: &Parts) -> Work {
     let id = parts.extensions.get::<RequestId>().map_or_else(|| Arc::from(""), |id| id.0.clone());
     Work::Request { id, operation: route.label.operation.clone() }
+}
+
+/// The span of the request, which gets the name of its route; `None` unless spans are made.
+fn request_span(route: &Route, parts: &Parts) -> Option<SpanScope> {
+    let RequestSpan(span) = is_tracing().then(|| parts.extensions.get::<RequestSpan>()).flatten()?.clone();
+    span.set_route(&route.spec.method, &route.spec.path, &route.label.plugin, &route.label.operation);
+    Some(span)
+}
+
+fn plugin_span(call: &Call<'_>) -> Option<Span> {
+    let span = Span::child("plugin", SpanKind::Internal)?;
+    span.set("gateway.plugin", call.plugin.name().to_owned());
+    span.set("gateway.operation", call.route.spec.operation.to_string());
+    Some(span)
 }
 
 fn client_ip(parts: &Parts) -> IpAddr {

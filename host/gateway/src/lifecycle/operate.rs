@@ -135,6 +135,42 @@ impl PluginManager {
         Ok(())
     }
 
+    /// Takes over the decisions that other gateways on this database have stored since.
+    pub fn follow_switches(&self) -> BoxFuture<'_, Result<(), StorageError>> {
+        Box::pin(async move {
+            let switches = self.parts.operators.switches().await?;
+            if self.registry.lock().has_switches(&switches) {
+                return Ok(());
+            }
+            let _transition = self.changes.lock().await;
+            if self.registry.lock().is_closed() {
+                return Ok(());
+            }
+            // Again: an operator may have decided here while this waited.
+            let switches = self.parts.operators.switches().await?;
+            let changed = self.registry.lock().replace_switches(switches);
+            for name in changed {
+                self.apply_switch(&name).await;
+            }
+            Ok(())
+        })
+    }
+
+    async fn apply_switch(&self, name: &str) {
+        let config = self.registry.lock().latest_config();
+        let config = config.as_deref().unwrap_or(self.config());
+        let is_wanted = self.registry.lock().wanted(config).contains(name);
+        tracing::info!(plugin = name, on = is_wanted, "an operator switched it at another gateway");
+        if is_wanted {
+            crash_record::forgive(name);
+            self.look_at_folder(config, Some(name)).await;
+            self.start_with_waiting(name).await;
+        } else if self.registry.lock().is_loaded(name) {
+            let reason = self.registry.lock().off_reason(name);
+            self.stop_plugin(name, PluginState::Disabled, reason).await;
+        }
+    }
+
     /// What a trial takes for the operators' decisions and for who came earlier: its own database says nothing.
     pub(crate) fn assume(&self, history: PluginHistory) {
         let mut registry = self.registry.lock();

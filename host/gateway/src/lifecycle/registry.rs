@@ -160,6 +160,17 @@ impl PluginRegistry {
         self.switches = switches;
     }
 
+    pub(super) fn has_switches(&self, switches: &Switches) -> bool {
+        self.switches == *switches
+    }
+
+    /// The plugins whose switch is another now.
+    pub(super) fn replace_switches(&mut self, switches: Switches) -> BTreeSet<String> {
+        let before = std::mem::replace(&mut self.switches, switches);
+        let names: BTreeSet<&String> = before.keys().chain(self.switches.keys()).collect();
+        names.into_iter().filter(|name| before.get(*name) != self.switches.get(*name)).cloned().collect()
+    }
+
     pub(super) fn set_switch(&mut self, name: &str, enabled: bool) {
         self.switches.insert(name.to_owned(), enabled);
     }

@@ -136,6 +136,7 @@ impl Bucket {
     /// Counts a call and returns how many more may come at once.
     fn check(&self, client: IpAddr, now: Instant) -> Result<usize, RateLimitExceeded> {
         self.calls_in_window.count(client, now).map_err(|wait| {
+            metrics::counter!("gateway_limits_refused_total", "limit" => self.name.clone()).increment(1);
             let retry_after_s = (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1);
             RateLimitExceeded {
                 code: self.code.clone(),

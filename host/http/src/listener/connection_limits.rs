@@ -35,10 +35,12 @@ impl ConnectionLimits {
         let network = client_network(ip);
         let mut counts = self.counts.lock();
         if counts.total >= self.total_max {
+            metrics::counter!("gateway_limits_refused_total", "limit" => "connections").increment(1);
             return Err(LimitReached::Total);
         }
         let count = counts.per_network.entry(network).or_default();
         if *count >= self.per_ip_max {
+            metrics::counter!("gateway_limits_refused_total", "limit" => "connections_per_ip").increment(1);
             return Err(LimitReached::Address);
         }
         *count += 1;

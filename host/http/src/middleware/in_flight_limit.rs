@@ -27,7 +27,10 @@ impl Middleware for InFlightLimit {
     fn on_request(&self, _: &mut Request<RequestBody>) -> ControlFlow<Response<Body>, OwnedSemaphorePermit> {
         match Arc::clone(&self.permits).try_acquire_owned() {
             Ok(permit) => ControlFlow::Continue(permit),
-            Err(_) => ControlFlow::Break(overloaded()),
+            Err(_) => {
+                metrics::counter!("gateway_limits_refused_total", "limit" => "requests_in_flight").increment(1);
+                ControlFlow::Break(overloaded())
+            }
         }
     }
 

@@ -15,6 +15,7 @@ mod host_header;
 mod in_flight_limit;
 mod middleware_layer;
 mod request_id;
+mod request_span;
 mod response_headers;
 mod stack;
 
@@ -23,4 +24,5 @@ pub use client_ip::ClientIp;
 pub use compression::{COMPRESSED_MIN_BYTES, Precompressed, compressed};
 pub(crate) use exposed_headers::ExposedHeaders;
 pub use request_id::RequestId;
+pub use request_span::RequestSpan;
 pub(crate) use stack::stack;

@@ -15,6 +15,7 @@ use super::host_header::HostHeader;
 use super::in_flight_limit::InFlightLimit;
 use super::middleware_layer::MiddlewareLayer;
 use super::request_id::SetRequestId;
+use super::request_span::TraceRequest;
 use super::response_headers::ResponseHeaders;
 use crate::http_service::HttpService;
 use gateway_config::HttpConfig;
@@ -32,6 +33,8 @@ pub fn stack<S: HttpService>(
         // First, so that every line of the log below has the id.
         // Not tower-http's request id, which keeps any id that a caller sends.
         .layer(MiddlewareLayer(SetRequestId))
+        // Directly below, so that a span has the id as well, and every refusal its status.
+        .layer(MiddlewareLayer(TraceRequest))
         // Cannot fail, and the access log needs its result.
         .layer(MiddlewareLayer(SetClientIp { trusted_proxy_hops: http.trusted_proxy_hops }))
         // Above every layer that may refuse: refusals are logged like other responses.

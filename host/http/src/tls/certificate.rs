@@ -3,18 +3,22 @@
 
 use arc_swap::ArcSwap;
 use rustls::{
-    Error, InconsistentKeys, ServerConfig,
-    client::verify_server_name,
+    Error, InconsistentKeys, RootCertStore, ServerConfig,
+    client::{ResolvesClientCert, verify_server_name},
     crypto::ring,
     pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem, pem::PemObject as _},
-    server::{ClientHello, ParsedCertificate, ResolvesServerCert},
-    sign::CertifiedKey,
+    server::{
+        ClientHello, NoServerSessionStorage, ParsedCertificate, ResolvesServerCert, WebPkiClientVerifier,
+        danger::ClientCertVerifier,
+    },
+    sign::{CertifiedKey, SingleCertAndKey},
 };
 use std::{
     fmt,
     sync::Arc,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
+use tokio_rustls::TlsAcceptor;
 use x509_cert::der::Decode as _;
 
 const ALPN_HTTP2: &[u8] = b"h2";
@@ -65,6 +69,17 @@ impl Certificate {
         Ok(Self { key: Arc::new(key), valid_until })
     }
 
+    /// The certificate alone, for a client that trusts no other.
+    pub fn first_of_pem(chain: &[u8]) -> Result<CertificateDer<'static>, CertificateError> {
+        let first = CertificateDer::pem_slice_iter(chain).next().ok_or(CertificateError::NoCertificate)?;
+        first.map_err(|_malformed: pem::Error| CertificateError::UnreadableCertificate)
+    }
+
+    /// For a client that shows it.
+    pub fn shown_by_client(&self) -> Arc<dyn ResolvesClientCert> {
+        Arc::new(SingleCertAndKey::from(self.key.clone()))
+    }
+
     /// From then on clients refuse it.
     pub fn valid_until(&self) -> SystemTime {
         self.valid_until
@@ -103,24 +118,60 @@ impl ResolvesServerCert for CurrentCertificate {
 impl Tls {
     /// TLS 1.2 and 1.3, with HTTP/2 when `http2` says so.
     pub fn new(certificate: Certificate, http2: bool) -> Result<Self, CertificateError> {
-        let failed = |error: Error| CertificateError::Setup(error.to_string());
-        let current = Arc::new(CurrentCertificate(ArcSwap::new(certificate.key)));
-        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .map_err(failed)?
-            .with_no_client_auth()
-            .with_cert_resolver(current.clone());
+        let (mut config, current) = server_config(certificate, WebPkiClientVerifier::no_client_auth(), http2)?;
         // Sealed by keys that are exchanged every few hours: a session takes no memory here.
-        config.ticketer = ring::Ticketer::new().map_err(failed)?;
-        config.alpn_protocols =
-            if http2 { vec![ALPN_HTTP2.into(), ALPN_HTTP1.into()] } else { vec![ALPN_HTTP1.into()] };
+        config.ticketer = ring::Ticketer::new().map_err(setup_failed)?;
         Ok(Self { config: Arc::new(config), current })
+    }
+
+    /// As [`Self::new`], and asks clients for a certificate of one of these authorities, in PEM form; who shows none is let in, too.
+    /// Sessions are not resumed: a certificate is checked in each handshake, by the authorities of the day.
+    pub fn asking_clients(certificate: Certificate, authorities: &[u8]) -> Result<Self, CertificateError> {
+        let mut roots = RootCertStore::empty();
+        for authority in CertificateDer::pem_slice_iter(authorities) {
+            let authority = authority.map_err(|_malformed: pem::Error| CertificateError::UnreadableCertificate)?;
+            roots.add(authority).map_err(|_| CertificateError::UnreadableCertificate)?;
+        }
+        if roots.is_empty() {
+            return Err(CertificateError::NoCertificate);
+        }
+        let provider = Arc::new(ring::default_provider());
+        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).allow_unauthenticated();
+        let verifier = verifier.build().map_err(|error| CertificateError::Setup(error.to_string()))?;
+        let (mut config, current) = server_config(certificate, verifier, true)?;
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        config.send_tls13_tickets = 0;
+        Ok(Self { config: Arc::new(config), current })
+    }
+
+    /// For a listener that has its own loop.
+    pub fn acceptor(&self) -> TlsAcceptor {
+        TlsAcceptor::from(self.config.clone())
     }
 
     /// From the next handshake on this one is shown.
     pub fn replace(&self, certificate: Certificate) {
         self.current.0.store(certificate.key);
     }
+}
+
+fn server_config(
+    certificate: Certificate,
+    clients: Arc<dyn ClientCertVerifier>,
+    http2: bool,
+) -> Result<(ServerConfig, Arc<CurrentCertificate>), CertificateError> {
+    let current = Arc::new(CurrentCertificate(ArcSwap::new(certificate.key)));
+    let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(setup_failed)?
+        .with_client_cert_verifier(clients)
+        .with_cert_resolver(current.clone());
+    config.alpn_protocols = if http2 { vec![ALPN_HTTP2.into(), ALPN_HTTP1.into()] } else { vec![ALPN_HTTP1.into()] };
+    Ok((config, current))
+}
+
+fn setup_failed(error: Error) -> CertificateError {
+    CertificateError::Setup(error.to_string())
 }
 
 pub(super) fn is_http2(alpn: Option<&[u8]>) -> bool {

@@ -2,8 +2,10 @@
 //! nothing prints a private key.
 
 mod certificate;
+mod client_name;
 mod handshake;
 mod handshake_error;
 mod transport;
 
 pub use certificate::{Certificate, CertificateError, Tls};
+pub use client_name::client_name;

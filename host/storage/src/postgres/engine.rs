@@ -14,6 +14,7 @@ use crate::{
     check::CheckedStatement,
     error::StorageError,
     migrations::{AppliedMigration, MigrationReport, MigrationStep},
+    resources::PoolStatus,
     settings::DatabaseSettings,
     slow_statement,
 };
@@ -46,6 +47,10 @@ pub struct PostgresEngine {
 }
 
 impl PostgresEngine {
+    pub fn pool_status(&self) -> PoolStatus {
+        self.pool.status()
+    }
+
     pub async fn open(settings: &DatabaseSettings) -> Result<Self, StorageError> {
         let pool = SessionPool::new(&settings.url, settings, Reachability::of(ServerRole::Primary))?;
         let listen_url = settings.listen_url.as_ref().unwrap_or(&settings.url);

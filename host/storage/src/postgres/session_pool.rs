@@ -11,7 +11,8 @@ use super::{
     session_settings::SessionSettings,
 };
 use crate::{
-    error::StorageError, result_budget::ResultBudget, settings::DatabaseSettings, slow_statement::SlowStatementLog,
+    error::StorageError, resources::PoolStatus, result_budget::ResultBudget, settings::DatabaseSettings,
+    slow_statement::SlowStatementLog,
 };
 use deadpool::{
     Runtime,
@@ -40,6 +41,11 @@ pub struct SessionPool {
 }
 
 impl SessionPool {
+    pub fn status(&self) -> PoolStatus {
+        let status = self.sessions.status();
+        PoolStatus { max: status.max_size, open: status.size, idle: status.available, waiting: status.waiting }
+    }
+
     /// Of the server at `url`, with the limits of `settings`. Connects when a connection is needed.
     pub fn new(
         url: &SecretString,

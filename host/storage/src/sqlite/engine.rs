@@ -16,6 +16,7 @@ use crate::{
     check::CheckedStatement,
     error::StorageError,
     migrations::{AppliedMigration, MigrationReport, MigrationStep},
+    resources::DatabaseResources,
     revisions::Revisions,
     settings::DatabaseSettings,
     slow_statement::SlowStatementLog,
@@ -23,6 +24,7 @@ use crate::{
 use parking_lot::Mutex;
 use plugin_api::abi::Rows;
 use std::{
+    fs,
     num::NonZero,
     path::{Path, PathBuf},
     sync::Arc,
@@ -119,6 +121,18 @@ impl SqliteEngine {
 
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    pub fn resources(&self) -> DatabaseResources {
+        let bytes = |path: &Path| fs::metadata(path).map(|file| file.len()).ok();
+        let mut log = self.path.clone().into_os_string();
+        log.push("-wal");
+        DatabaseResources {
+            file_bytes: bytes(&self.path),
+            wal_bytes: bytes(Path::new(&log)),
+            free_disk_bytes: self.free_disk_bytes(),
+            pool: None,
+        }
     }
 
     /// What this user may still write on the disk of the file.
