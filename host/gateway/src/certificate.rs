@@ -214,3 +214,58 @@ impl FileFingerprint {
         Self { path: path.to_owned(), facts: fs::metadata(path).ok().map(facts) }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    const FIRST: [&[u8]; 2] = [
+        include_bytes!("../../http/src/tests/tls/first.pem"),
+        include_bytes!("../../http/src/tests/tls/first.key.pem"),
+    ];
+    const RENEWED: [&[u8]; 2] = [
+        include_bytes!("../../http/src/tests/tls/renewed.pem"),
+        include_bytes!("../../http/src/tests/tls/renewed.key.pem"),
+    ];
+
+    /// As a tool that renews certificates does: the name gets another file.
+    fn replace(path: &Path, text: &[u8]) {
+        let draft = path.with_extension("draft");
+        fs::write(&draft, text).unwrap();
+        fs::set_permissions(&draft, Permissions::from_mode(0o600)).unwrap();
+        fs::rename(draft, path).unwrap();
+    }
+
+    /// Who renews a pair writes one file after the other; a look in between finds two that do not go together.
+    #[tokio::test]
+    async fn files_that_have_just_changed_are_not_read_yet() {
+        let folder = tempfile::tempdir().unwrap();
+        let [certificate, key] = ["fullchain.pem", "privkey.pem"].map(|name| folder.path().join(name));
+        let mut config = Config::default();
+        config.http.tls.certificate = Some(certificate.clone());
+        config.http.tls.key = Some(key.clone());
+        let [chain, text] = FIRST;
+        replace(&certificate, chain);
+        replace(&key, text);
+        let tls = open_tls(&config).unwrap().unwrap();
+        let reloader = CertificateReloader::new(tls, Arc::new(ArcSwap::from_pointee(config))).await;
+        let read = async || reloader.state.lock().await.read.clone();
+        let first = read().await;
+        let look = async || {
+            reloader.look().await;
+            read().await != first
+        };
+        assert!(!look().await, "nothing has changed");
+        replace(&certificate, RENEWED[0]);
+        assert!(!look().await, "the key may still follow");
+        replace(&key, RENEWED[1]);
+        assert!(!look().await, "they changed since the last look");
+        assert!(look().await, "they are as at the last look");
+        let renewed = read().await;
+        reloader.look().await;
+        assert_eq!(read().await, renewed, "they are read once");
+    }
+}

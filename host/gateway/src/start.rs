@@ -159,7 +159,7 @@ pub async fn build(
     mode: StartMode,
 ) -> Result<Gateway, StartError> {
     prepare_data_dir(&config)?;
-    let database = Database::open(database_settings(&config)?).await?;
+    let database = Database::open_as_gateway(database_settings(&config)?).await?;
     migrations::migrate(&database).await?;
     let restored_s = gateway_storage::last_restore_ms(&database).await?.map(|restored_ms| restored_ms.div_euclid(1000));
     let brand = Brand::new(&config.brand.message_line, &config.brand.header_prefix)

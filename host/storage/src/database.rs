@@ -16,7 +16,7 @@ use crate::{
     scope::Scope,
     settings::DatabaseSettings,
     slow_statement,
-    sqlite::SqliteEngine,
+    sqlite::{Opener, SqliteEngine},
     transaction::Transaction,
     versions::Versions,
 };
@@ -42,13 +42,24 @@ pub struct Database {
 /// What opens, changes or ends a whole database returns a boxed future: its code, with much of the database driver, is
 /// compiled here once and not in every program and test that awaits it.
 impl Database {
+    /// For what may run beside a gateway.
     pub fn open(settings: DatabaseSettings) -> BoxFuture<'static, Result<Self, StorageError>> {
+        Self::open_as(Opener::Command, settings)
+    }
+
+    /// For a gateway, and for what must not run beside one: fails while another one has opened the same SQLite file so. PostgreSQL is
+    /// for many.
+    pub fn open_as_gateway(settings: DatabaseSettings) -> BoxFuture<'static, Result<Self, StorageError>> {
+        Self::open_as(Opener::Gateway, settings)
+    }
+
+    fn open_as(opener: Opener, settings: DatabaseSettings) -> BoxFuture<'static, Result<Self, StorageError>> {
         Box::pin(async move {
             let dialect = settings.dialect()?;
             let staleness = Duration::from_millis(settings.staleness_ms);
             let checker = StatementChecker::new(dialect);
             let (engine, read_replicas) = match dialect {
-                Dialect::Sqlite => (Engine::Sqlite(open_sqlite(settings).await?), ReadReplicas::default()),
+                Dialect::Sqlite => (Engine::Sqlite(open_sqlite(settings, opener).await?), ReadReplicas::default()),
                 Dialect::Postgres => {
                     let engine = Arc::new(PostgresEngine::open(&settings).await?);
                     let read_replicas = ReadReplicas::open(&settings, &engine, &checker).await?;
@@ -313,8 +324,8 @@ impl Database {
 }
 
 /// Opening may replay the write-ahead log: it must not block a thread that serves requests.
-async fn open_sqlite(settings: DatabaseSettings) -> Result<SqliteEngine, StorageError> {
-    let open = move || SqliteEngine::open(&settings.sqlite_path()?, &settings);
+async fn open_sqlite(settings: DatabaseSettings, opener: Opener) -> Result<SqliteEngine, StorageError> {
+    let open = move || SqliteEngine::open(&settings.sqlite_path()?, &settings, opener);
     tokio::task::spawn_blocking(open)
         .await
         .map_err(|error| StorageError::Internal(format!("opening failed: {error}")))?

@@ -13,6 +13,7 @@ mod front_page;
 mod keys;
 mod metrics;
 mod new_plugin;
+mod one_gateway;
 mod open_files;
 mod operator_certificates;
 mod operator_commands;

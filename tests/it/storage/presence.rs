@@ -1,4 +1,4 @@
-//! Who has a PostgreSQL database open: what a restore asks before it begins.
+//! Who has a database open: what a restore asks before it begins, and a gateway on SQLite before it starts.
 
 use super::*;
 use gateway_storage::is_in_use;
@@ -40,4 +40,18 @@ async fn a_gateway_does_not_go_on_with_what_was_restored_meanwhile() {
     assert!(!reason().await);
     db.write(vec![statement("UPDATE host_gateways SET seen_at = '-infinity'", [])]).await.unwrap();
     eventually("it serves nothing any more", reason).await;
+}
+
+/// Two gateways on one file took jobs from each other, and calls to others came twice.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sqlite_file_is_for_one_gateway_and_for_commands() {
+    let db = TestDatabase::new(Engine::Sqlite).await;
+    let gateway = Database::open_as_gateway(db.settings.clone()).await.unwrap();
+    let Err(StorageError::Unavailable(reason)) = Database::open_as_gateway(db.settings.clone()).await else {
+        panic!("two gateways have the file")
+    };
+    assert!(reason.contains(&format!("already (process {} on ", std::process::id())), "{reason}");
+    Database::open(db.settings.clone()).await.unwrap().close().await;
+    gateway.close().await;
+    Database::open_as_gateway(db.settings.clone()).await.unwrap().close().await;
 }

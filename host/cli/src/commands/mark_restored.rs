@@ -27,7 +27,7 @@ pub async fn run(output: Output, config: &Config) -> ExitCode {
         Ok(true) => return failure(ExitCode::Database, &"a gateway has the database open: stop it first"),
         Err(error) => return failure(ExitCode::Database, &error),
     }
-    let database = match Database::open(settings).await {
+    let database = match Database::open_as_gateway(settings).await {
         Ok(database) => database,
         Err(error) => return failure(ExitCode::Database, &error),
     };

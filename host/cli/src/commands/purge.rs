@@ -114,7 +114,7 @@ async fn open_alone(config: &Config) -> Result<Database, FailureCode> {
                      http://IP:PORT, or stop the gateway";
         return Err(failure(ExitCode::Database, &error));
     }
-    Database::open(settings).await.map_err(database_failure)
+    Database::open_as_gateway(settings).await.map_err(database_failure)
 }
 
 async fn with_database(

@@ -4,6 +4,7 @@ use super::{
     connection::{self, SqliteConnection},
     error::database_closed,
     file_lock::DatabaseFileLock,
+    gateway_lock::GatewayLock,
     inline_reader::InlineReader,
     migrator,
     reader_pool::ReaderPool,
@@ -36,6 +37,14 @@ use tokio::sync::oneshot;
 /// How much longer than a statement may run a transaction waits for the writer, as with the connections of PostgreSQL.
 const WAIT_GRACE: Duration = Duration::from_secs(5);
 
+/// Who opens a database.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Opener {
+    Gateway,
+    /// What may run beside a gateway.
+    Command,
+}
+
 pub struct SqliteEngine {
     inline_reader: InlineReader,
     reader_pool: ReaderPool,
@@ -45,12 +54,14 @@ pub struct SqliteEngine {
     threads: Mutex<Vec<JoinHandle<()>>>,
     path: PathBuf,
     /// Released when the file is closed.
-    file_lock: Mutex<Option<DatabaseFileLock>>,
+    locks: Mutex<Option<(DatabaseFileLock, Option<GatewayLock>)>>,
 }
 
 impl SqliteEngine {
     /// Opens the file, and creates it if it is missing. Blocks while SQLite recovers the log after an unclean end.
-    pub fn open(path: &Path, settings: &DatabaseSettings) -> Result<Self, StorageError> {
+    pub fn open(path: &Path, settings: &DatabaseSettings, opener: Opener) -> Result<Self, StorageError> {
+        // First, so that one that waits for a gateway's end does not keep the file from a restore.
+        let gateway_lock = (opener == Opener::Gateway).then(|| GatewayLock::acquire(path)).transpose()?;
         let file_lock = DatabaseFileLock::shared(path)?;
         let writer = connection::open_writer(path, settings)?;
         migrator::create_migrations_table(&writer.handle)?;
@@ -66,7 +77,7 @@ impl SqliteEngine {
             revisions,
             threads: Mutex::default(),
             path: path.to_owned(),
-            file_lock: Mutex::new(Some(file_lock)),
+            locks: Mutex::new(Some((file_lock, gateway_lock))),
         };
         sqlite.spawn("sqlite-write".into(), move || writer_thread::run(&scheduler))?;
         for number in 0..settings.read_connections.max(1) {
@@ -210,7 +221,7 @@ impl SqliteEngine {
         join(readers).await;
         self.scheduler.close();
         join(threads).await;
-        self.file_lock.lock().take();
+        self.locks.lock().take();
     }
 }
 

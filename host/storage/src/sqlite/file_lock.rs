@@ -40,16 +40,22 @@ impl DatabaseFileLock {
     }
 
     fn acquire(database: &Path, lock: fn(&File) -> Result<(), TryLockError>) -> Result<Self, LockError> {
-        let mut options = OpenOptions::new();
-        options.create(true).truncate(false).write(true).mode(0o600);
-        let file = options.open(database.with_added_extension("lock")).map_err(LockError::Failed)?;
-        give_to_owner_of(database, &file);
+        let file = open_lock_file(database, "lock").map_err(LockError::Failed)?;
         match lock(&file) {
             Ok(()) => Ok(Self { _file: file }),
             Err(TryLockError::WouldBlock) => Err(LockError::InUse),
             Err(TryLockError::Error(error)) => Err(LockError::Failed(error)),
         }
     }
+}
+
+/// Opens the file beside the database that a lock is on, and creates it if it is missing.
+pub fn open_lock_file(database: &Path, extension: &str) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).read(true).write(true).mode(0o600);
+    let file = options.open(database.with_added_extension(extension))?;
+    give_to_owner_of(database, &file);
+    Ok(file)
 }
 
 /// Gives a file beside or in place of a database to the owner of the database, as SQLite does with its own files.

@@ -9,6 +9,7 @@ mod connection;
 mod engine;
 mod error;
 mod file_lock;
+mod gateway_lock;
 mod group_commit;
 mod inline_reader;
 mod interrupter;
@@ -26,8 +27,9 @@ mod writer_connection;
 mod writer_thread;
 
 pub use connection::open_reader;
-pub use engine::SqliteEngine;
+pub use engine::{Opener, SqliteEngine};
 pub use error::storage_error;
 pub use file_lock::{DatabaseFileLock, LockError, give_to_owner_of};
+pub use gateway_lock::GatewayLock;
 pub use migrator::applied_migrations;
 pub use transaction::SqliteTransaction;

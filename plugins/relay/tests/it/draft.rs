@@ -47,8 +47,12 @@ impl Draft {
     }
 
     pub fn signature(&self) -> String {
+        self.signature_of(&Wallet::new(7))
+    }
+
+    pub fn signature_of(&self, wallet: &Wallet) -> String {
         let mut key = [0; 32];
-        hex::decode_to_slice(Wallet::new(7).key_text(), &mut key).unwrap();
+        hex::decode_to_slice(wallet.key_text(), &mut key).unwrap();
         let digest = self.digest().0;
         request_signing::sign(&key, |_| digest).unwrap().1
     }

@@ -1,7 +1,7 @@
 //! `GET /api/relay`, the service in `/api/status`, and the limits in the manifest.
 
 use crate::{Draft, each, each_built, relayed, relayer};
-use plugin_testing::{Builder, ScriptedChain, json};
+use plugin_testing::{Builder, Fault, ScriptedChain, json};
 
 #[tokio::test]
 async fn it_says_what_is_signed_and_what_may_be_called() {
@@ -53,9 +53,18 @@ async fn the_status_is_that_of_the_relayer() {
             "accountImpl": ScriptedChain::address_of("accountImpl"),
         });
         assert_eq!(status().await, expected);
+        chain.set_balance(relayer(), "100000000000000000");
+        let enough = status().await;
+        assert_eq!((&enough["ok"], &enough["lowFunds"]), (&json!(true), &json!(false)), "{enough}");
         chain.set_balance(relayer(), "99999999999999999");
         let low = status().await;
         assert_eq!((&low["ok"], &low["lowFunds"]), (&json!(false), &json!(true)), "{low}");
+        assert!(low["detail"].as_str().unwrap().contains("less than 0.1 FMX"), "{low}");
+        chain.fail_always(Some(Fault::Status(502)));
+        let unread = status().await;
+        assert_eq!((&unread["ok"], &unread["balanceFmx"]), (&json!(false), &json!(null)), "{unread}");
+        assert!(unread["detail"].as_str().unwrap().contains("cannot be read"), "{unread}");
+        chain.fail_always(None);
         gateway
     })
     .await;
@@ -74,6 +83,18 @@ async fn it_says_why_it_is_off() {
         assert!(off["reason"].as_str().unwrap().contains("accountFactory"), "{off}");
         let status = gateway.collect("status", &json!({})).await["relay"]["relayer"].clone();
         assert_eq!((&status["ok"], &status["enabled"]), (&json!(true), &json!(false)), "{status}");
+        gateway
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn without_a_key_the_service_is_off_and_well() {
+    let without_key = |builder: Builder| builder.configure(|config| config.signers.clear());
+    each_built(json!({}), without_key, async |_, gateway| {
+        let status = gateway.collect("status", &json!({})).await["relay"]["relayer"].clone();
+        assert_eq!((&status["ok"], &status["enabled"]), (&json!(true), &json!(false)), "{status}");
+        assert_eq!(status["detail"], "the role relayer has no key", "{status}");
         gateway
     })
     .await;

@@ -6,6 +6,7 @@ mod at_once;
 mod create_account;
 mod draft;
 mod get_relay;
+mod limits;
 mod outcomes;
 mod relay_call;
 
