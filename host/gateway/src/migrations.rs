@@ -20,14 +20,14 @@ pub fn migrations() -> Vec<MigrationSpec> {
         postgres: None,
     };
     // Only ever append: a database remembers what it has applied.
-    let first = [
-        ("activity", gateway_activity::MIGRATION),
-        ("guards", GUARD_MIGRATION),
-        ("jobs", gateway_jobs::MIGRATION),
-        ("operators", operators::MIGRATION),
-    ];
-    let then = [("tx", gateway_tx::MIGRATION), ("tx_given_up", gateway_tx::CANCEL_REASON_MIGRATION)];
-    let last = [
+    vec![
+        own(1, ("activity", gateway_activity::MIGRATION)),
+        own(2, ("guards", GUARD_MIGRATION)),
+        own(3, ("jobs", gateway_jobs::MIGRATION)),
+        own(4, ("operators", operators::MIGRATION)),
+        gateway_indexer::migration(5),
+        own(6, ("tx", gateway_tx::MIGRATION)),
+        own(7, ("tx_given_up", gateway_tx::CANCEL_REASON_MIGRATION)),
         gateway_plugins::by_time_migration(8),
         gateway_activity::sparse_keys_migration(9),
         gateway_activity::retracted_migration(10),
@@ -47,12 +47,5 @@ pub fn migrations() -> Vec<MigrationSpec> {
         own(24, ("tx_blocked_reason", gateway_tx::BLOCKED_REASON_MIGRATION)),
         gateway_plugins::attempt_rows_migration(25),
         own(26, ("replicas", replicas::MIGRATION)),
-    ];
-    let (first, then) = ((1..).zip(first), (6..).zip(then));
-    first
-        .map(|(version, step)| own(version, step))
-        .chain([gateway_indexer::migration(5)])
-        .chain(then.map(|(version, step)| own(version, step)))
-        .chain(last)
-        .collect()
+    ]
 }

@@ -1,7 +1,7 @@
 //! The jobs of a manifest. The rule: a set of jobs is valid as a whole, or every problem is reported.
 
 use super::schedule::ParsedSchedule;
-use plugin_api::manifest::JobSpec;
+use plugin_api::{abi::is_snake_case, manifest::JobSpec};
 use std::{collections::BTreeSet, sync::Arc};
 
 const NAME_BYTES_MAX: usize = 64;
@@ -50,9 +50,9 @@ impl JobSet {
         let (mut jobs, mut problems, mut names) = (Vec::new(), Vec::new(), BTreeSet::new());
         for (index, spec) in (0u32..).zip(specs) {
             match Job::new(index, spec) {
-                Ok(_) if !names.insert(&spec.name) => problems.push(format!("job `{}` is there twice", spec.name)),
+                Ok(_) if !names.insert(&spec.name) => problems.push(format!("job {}: is there twice", spec.name)),
                 Ok(job) => jobs.push(job),
-                Err(problem) => problems.push(format!("job `{}`: {problem}", spec.name)),
+                Err(problem) => problems.push(format!("job {}: {problem}", spec.name)),
             }
         }
         if problems.is_empty() { Ok(Self { plugin: plugin.into(), jobs }) } else { Err(InvalidJobs { problems }) }
@@ -61,11 +61,11 @@ impl JobSet {
 
 impl Job {
     fn new(index: u32, spec: &JobSpec) -> Result<Self, String> {
-        if !(1..=NAME_BYTES_MAX).contains(&spec.name.len()) || !spec.name.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(format!("a name has 1 to {NAME_BYTES_MAX} visible ASCII characters"));
+        if spec.name.len() > NAME_BYTES_MAX || !is_snake_case(&spec.name) {
+            return Err(format!("name: expected a-z, 0-9 and _, first a letter, at most {NAME_BYTES_MAX} characters"));
         }
         if !(1..=TIMEOUT_MAX_MS).contains(&spec.timeout_ms) {
-            return Err(format!("timeout_ms is {}, it must be from 1 to {TIMEOUT_MAX_MS}", spec.timeout_ms));
+            return Err(format!("timeout_ms {}: expected 1 to {TIMEOUT_MAX_MS}", spec.timeout_ms));
         }
         let schedule = ParsedSchedule::parse(&spec.schedule)?;
         Ok(Self { index, name: spec.name.as_str().into(), schedule, timeout_ms: spec.timeout_ms })
@@ -90,7 +90,7 @@ mod tests {
                 spec("digest", Schedule::Cron("0 25 * * *".to_owned()), 1_000),
                 spec("sweep", Schedule::EveryMs(1_000), 0),
                 spec("prune", Schedule::EveryMs(1_000), u64::MAX),
-                spec("a\nb", Schedule::EveryMs(1_000), 1_000),
+                spec("a b", Schedule::EveryMs(1_000), 1_000),
                 spec("good", Schedule::EveryMs(1_000), 1_000),
                 spec("good", Schedule::EveryMs(2_000), 1_000),
             ],
@@ -98,10 +98,10 @@ mod tests {
         .unwrap_err();
         assert_eq!(error.problems.len(), 5, "{error}");
         for part in [
-            "job `digest`: the cron line `0 25 * * *`",
-            "job `sweep`: timeout_ms is 0",
-            "job `prune`",
-            "visible",
+            "job digest: the cron line `0 25 * * *`",
+            "job sweep: timeout_ms 0",
+            "job prune: timeout_ms",
+            "job a b: name",
             "twice",
         ] {
             assert!(error.to_string().contains(part), "{error}");
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn jobs_keep_their_index_in_the_manifest() {
-        let specs = [spec("a", Schedule::EveryMs(1), 1), spec("b", Schedule::Cron("* * * * *".to_owned()), 1)];
+        let specs = [spec("a", Schedule::EveryMs(100), 1), spec("b", Schedule::Cron("* * * * *".to_owned()), 1)];
         let set = JobSet::new("forum", &specs).unwrap();
         assert_eq!(set.jobs.iter().map(|job| (job.index, &*job.name)).collect::<Vec<_>>(), [(0, "a"), (1, "b")]);
     }

@@ -15,6 +15,6 @@ mod store;
 pub use job::{InvalidJobs, JobFailure, JobSet};
 pub use lease::{LEASE, RunLease, select_held};
 pub use runner::{JobRunner, RunJob};
-pub use schedule::{Jitter, check_cron};
+pub use schedule::Jitter;
 pub use status::service;
 pub use store::{JobStatus, JobStore, MIGRATION, WAKES_MIGRATION, forget_plugin};

@@ -19,6 +19,8 @@ pub enum Jitter {
     None,
 }
 
+/// A job that runs more often is a background task.
+const INTERVAL_MIN_MS: u64 = 100;
 const JITTER_MAX_MS: i64 = 30_000;
 
 impl Jitter {
@@ -41,7 +43,9 @@ impl ParsedSchedule {
     /// The error describes the problem for the plugin's report.
     pub fn parse(schedule: &Schedule) -> Result<Self, String> {
         match schedule {
-            Schedule::EveryMs(0) => Err("the interval must be at least 1 ms".to_owned()),
+            Schedule::EveryMs(interval_ms) if *interval_ms < INTERVAL_MIN_MS => {
+                Err(format!("runs every {interval_ms} ms: expected at least {INTERVAL_MIN_MS}"))
+            }
             Schedule::EveryMs(interval_ms) => {
                 Ok(Self::Every { interval_ms: i64::try_from(*interval_ms).unwrap_or(i64::MAX) })
             }
@@ -94,11 +98,7 @@ fn jitter_max_ms(interval_ms: i64) -> i64 {
     (interval_ms / 10).min(JITTER_MAX_MS)
 }
 
-/// Whether jobs can run by this cron line: five fields, or six with seconds first, and a date that matches.
-pub fn check_cron(line: &str) -> Result<(), String> {
-    parse_cron(line).map(drop)
-}
-
+/// Five fields, or six with seconds first, and a date that matches.
 fn parse_cron(line: &str) -> Result<ParsedSchedule, String> {
     let parser = CronParser::builder().year(Year::Disallowed).build();
     let cron = parser.parse(line).map_err(|error| error.to_string())?;
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(every(60_000).first_ms(1_000, Jitter::None), 1_000);
         assert_eq!(every(60_000).next_ms(1_000, Jitter::None), 61_000);
         assert_eq!(every(u64::MAX).next_ms(1_000, Jitter::Random), i64::MAX);
-        assert!(ParsedSchedule::parse(&Schedule::EveryMs(0)).unwrap_err().contains("at least 1 ms"));
+        assert!(ParsedSchedule::parse(&Schedule::EveryMs(99)).unwrap_err().contains("at least 100"));
     }
 
     #[test]

@@ -22,7 +22,7 @@ use crate::{
 };
 use futures_util::future::BoxFuture;
 use gateway_telemetry::SpanStart;
-use plugin_api::abi::{Rows, Statement, StatementResult, Value};
+use plugin_api::abi::{Rows, Statement, StatementResult};
 use serde::de::DeserializeOwned;
 use std::{path::Path, sync::Arc, time::Duration};
 

@@ -61,7 +61,7 @@ impl StorageError {
         match self {
             Self::Unavailable(_) => "unavailable",
             Self::Busy(_) => "busy",
-            Self::Timeout(_) => "timeout",
+            Self::Timeout(_) | Self::SlowStatement(_) => "timeout",
             Self::Conflict(_) => "conflict",
             Self::Statement(_) => "statement",
             Self::Constraint(_) => "constraint",

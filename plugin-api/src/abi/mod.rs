@@ -28,7 +28,7 @@ pub use fault::*;
 pub use host::*;
 pub use plugin::*;
 pub use rows::{Cell, MalformedRows, Rows, RowsBuilder};
-pub use stamp::{ROOT_SYMBOL_PREFIX, STAMP_SECTION, Stamp, StampFacts, is_plugin_name};
+pub use stamp::{ROOT_SYMBOL_PREFIX, STAMP_SECTION, Stamp, StampFacts, is_plugin_name, is_snake_case};
 pub use statement::*;
 
 /// Major version: the gateway refuses a plugin with another one.

@@ -48,6 +48,12 @@ const fn put(mut bytes: [u8; SIZE], at: usize, part: &[u8]) -> [u8; SIZE] {
     bytes
 }
 
+/// The form of the names in a manifest: of operations, jobs, migrations, views and queues.
+pub fn is_snake_case(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
 /// The plugin's name is also its package, folder, config key, table prefix, log target and metric label.
 pub const fn is_plugin_name(name: &str) -> bool {
     let bytes = name.as_bytes();

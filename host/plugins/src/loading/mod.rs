@@ -12,7 +12,6 @@ pub mod load;
 mod load_error;
 mod loaded;
 mod pending_library;
-mod plain_name;
 mod plugin_folder;
 mod release;
 pub mod trial;

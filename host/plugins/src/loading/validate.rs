@@ -3,23 +3,19 @@
 //! The rule: every problem is listed at once, in words its author can act on; what a newer plugin-api may add
 //! (extension points, fields) is not a problem.
 
-use super::{plain_name::is_snake_case, validate_documents::check_documents, validate_queues::check_queues};
+use super::{validate_documents::check_documents, validate_queues::check_queues};
 use gateway_config::MAIN;
-use gateway_jobs::check_cron;
+use gateway_jobs::JobSet;
 use plugin_api::{
     Address,
-    abi::is_plugin_name,
-    manifest::{
-        ANY_METHOD, Auth, ContributionSpec, IndexedValue, JobSpec, Manifest, MigrationSpec, ParameterIn, RouteSpec,
-        Schedule,
-    },
+    abi::{is_plugin_name, is_snake_case},
+    manifest::{ANY_METHOD, Auth, ContributionSpec, IndexedValue, Manifest, MigrationSpec, ParameterIn, RouteSpec},
 };
 use serde_json::json;
 use std::collections::HashSet;
 
 const METHODS: [&str; 6] = ["GET", "POST", "PUT", "PATCH", "DELETE", ANY_METHOD];
 const BODY_MAX_BYTES: u64 = 256 * 1024 * 1024;
-const INTERVAL_MIN_MS: u64 = 100;
 
 /// Checks the whole document; with `stamped` (name and version) it must be the one of that file.
 pub fn validate_manifest(manifest: &Manifest, stamped: Option<(&str, &str)>) -> Result<(), Vec<String>> {
@@ -27,7 +23,7 @@ pub fn validate_manifest(manifest: &Manifest, stamped: Option<(&str, &str)>) -> 
     check_identity(manifest, stamped, &mut problems);
     check_routes(&manifest.routes, &mut problems);
     check_needed_settings(manifest, &mut problems);
-    check_jobs(&manifest.jobs, &mut problems);
+    check_jobs(manifest, &mut problems);
     check_queues(manifest, &mut problems);
     check_migrations(&manifest.migrations, &mut problems);
     check_views(manifest, &mut problems);
@@ -188,30 +184,9 @@ fn path_parameters(path: &str) -> Result<Vec<&str>, String> {
     Ok(names)
 }
 
-fn check_jobs(jobs: &[JobSpec], problems: &mut Vec<String>) {
-    let mut names = HashSet::new();
-    for job in jobs {
-        let mut problem = |text: String| problems.push(format!("job {}: {text}", job.name));
-        if !is_snake_case(&job.name) {
-            problem("name: expected a-z, 0-9 and _, first a letter".to_owned());
-        }
-        if !names.insert(&job.name) {
-            problem("is there twice".to_owned());
-        }
-        if job.timeout_ms == 0 {
-            problem("timeout_ms 0: expected at least 1".to_owned());
-        }
-        match &job.schedule {
-            Schedule::EveryMs(interval_ms) if *interval_ms < INTERVAL_MIN_MS => {
-                problem(format!("runs every {interval_ms} ms: expected at least {INTERVAL_MIN_MS}"));
-            }
-            Schedule::EveryMs(_) => {}
-            Schedule::Cron(line) => {
-                if let Err(error) = check_cron(line) {
-                    problem(format!("cron line `{line}`: {error}"));
-                }
-            }
-        }
+fn check_jobs(manifest: &Manifest, problems: &mut Vec<String>) {
+    if let Err(invalid) = JobSet::new(&manifest.name, &manifest.jobs) {
+        problems.extend(invalid.problems);
     }
 }
 
@@ -359,7 +334,8 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
     use plugin_api::manifest::{
-        CallTypes, Grants, NeededSetting, Parameter, Parent, RateLimit, ServiceSpec, SubscriptionSpec,
+        CallTypes, Grants, JobSpec, NeededSetting, Parameter, Parent, RateLimit, Schedule, ServiceSpec,
+        SubscriptionSpec,
     };
     use serde_json::json;
 

@@ -30,6 +30,5 @@ pub use connection::open_reader;
 pub use engine::{Opener, SqliteEngine};
 pub use error::storage_error;
 pub use file_lock::{DatabaseFileLock, LockError, give_to_owner_of};
-pub use gateway_lock::GatewayLock;
 pub use migrator::applied_migrations;
 pub use transaction::SqliteTransaction;

@@ -31,8 +31,8 @@ use std::time::Duration;
 /// Seconds between two scans.
 pub const INTERVAL_S: u64 = 20;
 const TIMEOUT: Duration = Duration::from_secs(120);
-/// Windows of a chain in one run.
-const WINDOWS_MAX: usize = 5;
+/// How long one run scans windows of a chain; the next run begins a moment later. What other chains matched waits for the end of the run.
+const WINDOWS_MAX_MS: i64 = 10_000;
 /// Blocks before the head where the first scan of a chain begins, and before a position that is on another branch.
 const BACK_BLOCKS: i64 = 200;
 /// What one run reads again, so that a reorganisation makes no chain unavailable. Deposits that left older blocks are found by themselves.
@@ -100,13 +100,15 @@ async fn run(cx: &PluginContext<Payin>, chain: &TakenChain) -> Result<bool, Host
     decimals::check(cx, chain, &source).await?;
     let watched = watched::watched(cx, chain).await?;
     let (mut has_blocks, mut has_moved) = (true, false);
-    for _ in 0..WINDOWS_MAX {
+    let begun_ms = cx.now_ms();
+    while has_blocks && cx.now_ms() - begun_ms < WINDOWS_MAX_MS {
         let scan = position(cx, chain, &source, head).await?;
         window::scan(cx, chain, &source, &watched, (&scan, head)).await?;
         let now = scans::find(&cx.db(), &chain.slug).await?;
-        has_moved |= now.is_some_and(|now| now.scanned_to > scan.scanned_to);
+        let moves = now.is_some_and(|now| now.scanned_to > scan.scanned_to);
+        has_moved |= moves;
         has_blocks = !is_complete(cx, chain, head).await?;
-        if !has_blocks {
+        if !moves {
             break;
         }
     }
