@@ -259,6 +259,7 @@ mod tests {
             ("data", json!("0xabc"), "0x and two hex digits"),
             ("deadline", json!(-1), "Unix seconds"),
             ("deadline", json!("1e9"), "Unix seconds"),
+            ("deadline", json!("+1900000000"), "Unix seconds"),
             ("deadline", json!(null), "Unix seconds"),
             ("sig", json!(short), "sig has 64 bytes"),
             ("account", json!("0x11"), "address"),

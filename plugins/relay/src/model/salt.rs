@@ -32,12 +32,14 @@ mod tests {
     #[test]
     fn a_salt_is_hex_or_a_text() {
         let zeros = "0".repeat(62);
+        let full = format!("0x{}", "ab".repeat(32));
         for (text, salt) in [
             (None, format!("0x{zeros}00")),
             (Some(""), format!("0x{zeros}00")),
             (Some("0x"), format!("0x{zeros}00")),
             (Some("0x1"), format!("0x{zeros}01")),
             (Some("0xAB"), format!("0x{zeros}ab")),
+            (Some(full.as_str()), full.clone()),
         ] {
             assert_eq!(Salt::parse(text).0.to_string(), salt, "{text:?}");
         }
