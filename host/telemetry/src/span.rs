@@ -182,3 +182,24 @@ impl<F: Future> Future for InSpan<F> {
         this.future.poll(task)
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::TRACEPARENT;
+
+    /// Each test is a process of its own, in which nobody has started tracing.
+    #[tokio::test]
+    async fn without_an_exporter_there_are_no_spans_and_no_headers() {
+        let parent = HeaderValue::from_static("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+        let headers = HeaderMap::from_iter([(TRACEPARENT, parent)]);
+        assert!(!is_tracing());
+        assert!(Span::of_request(&Method::GET, &headers).is_none());
+        assert!(Span::of_job("forum", "tidy").is_none() && Span::of_task("webhooks", "deliveries").is_none());
+        let within = SpanScope::run(None, async {
+            (SpanStart::now().is_none(), Span::child("step", SpanKind::Internal).is_none(), current_traceparent())
+        });
+        assert_eq!(within.await, (true, true, None));
+    }
+}
