@@ -20,6 +20,7 @@ compile_error!(
 pub mod abi;
 mod decode_call;
 pub mod manifest;
+mod one_line;
 mod sdk;
 
 pub mod chain;
@@ -69,6 +70,7 @@ extern crate self as plugin_api;
 #[doc(hidden)]
 pub mod host {
     pub use crate::decode_call::decode_call;
+    pub use crate::one_line::sanitize_line;
     pub use crate::sdk::{
         Identity, WRITE_ATTEMPTS_MAX, call_types, client_network, decode_rows, object_manifest, object_module,
         object_new,

@@ -61,9 +61,9 @@ pub enum ChainError {
 
 const TEXT_CHARS_MAX: usize = 200;
 
-/// Text of a server, shortened and with spaces for control characters, so that it fits into a line of the log.
+/// Text of a server, so that it fits into a line of the log.
 pub(crate) fn sanitize_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(TEXT_CHARS_MAX).collect()
+    plugin_api::host::sanitize_line(text, TEXT_CHARS_MAX)
 }
 
 #[cfg(test)]

@@ -12,8 +12,9 @@ use super::{
 };
 use futures_util::{FutureExt as _, future::BoxFuture};
 use gateway_clock::{Backoff, Clock};
-use gateway_storage::{Dialect, StorageError, sanitize_line};
+use gateway_storage::{Dialect, StorageError};
 use gateway_telemetry::{Span, SpanScope, Work, with_work};
+use plugin_api::host::sanitize_line;
 use std::{
     any::Any,
     future::pending,

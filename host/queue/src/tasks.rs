@@ -1,9 +1,10 @@
 //! What a plugin's write does to a queue: it adds tasks, and it ends one.
 
-use gateway_storage::{Dialect, StorageError, decode_rows, sanitize_line};
+use gateway_storage::{Dialect, StorageError, decode_rows};
 use plugin_api::{
     Sql,
     abi::{Statement, StatementResult},
+    host::sanitize_line,
     manifest::{PushedTask, TaskLease, TaskOutcome},
     sql,
 };

@@ -1,7 +1,10 @@
 //! The errors of the database. The text of an error is one line for the caller and contains no values. The code that
 //! catches a driver's error logs its full text.
 
-use plugin_api::abi::{HostError, HostErrorCode};
+use plugin_api::{
+    abi::{HostError, HostErrorCode},
+    host::sanitize_line,
+};
 use std::time::Duration;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -94,12 +97,4 @@ impl From<StorageError> for HostError {
 /// The text of an error on one line, short enough for a log line and a response.
 pub(crate) fn error_line(text: &str) -> String {
     sanitize_line(text, MESSAGE_CHARS_MAX)
-}
-
-/// The first characters of the text on one line. Control characters become spaces: a line break would forge a line of
-/// the log, and PostgreSQL stores no NUL.
-pub fn sanitize_line(text: &str, chars_max: usize) -> String {
-    let mut line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(chars_max).collect();
-    line.truncate(line.trim_end().len());
-    line
 }

@@ -50,7 +50,7 @@ pub use count_folding::fold_row_counts;
 pub use database::{Database, ReadAttempt};
 pub use decode_rows::decode_rows;
 pub use dialect::Dialect;
-pub use error::{StorageError, sanitize_line};
+pub use error::StorageError;
 pub use in_use::is_in_use;
 pub use migrations::{AppliedMigration, MigrationReport, Schema, schema_problems};
 pub use plugin_objects::PluginObjects;

@@ -4,14 +4,9 @@
 //!
 //! The rule that must not break: **a value that was bound appears nowhere.** The text is code of the gateway or a plugin.
 
-use crate::{
-    check::CheckedStatement,
-    error::{StorageError, sanitize_line},
-    settings::DatabaseSettings,
-    versions::HOST_OWNER,
-};
+use crate::{check::CheckedStatement, error::StorageError, settings::DatabaseSettings, versions::HOST_OWNER};
 use gateway_telemetry::{Work, current_work};
-use plugin_api::abi::StatementResult;
+use plugin_api::{abi::StatementResult, host::sanitize_line};
 use std::{
     sync::Arc,
     time::{Duration, Instant},

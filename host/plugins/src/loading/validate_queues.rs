@@ -1,6 +1,9 @@
 //! The queues of a manifest.
 
-use plugin_api::manifest::{Manifest, QueueSpec};
+use plugin_api::{
+    abi::is_snake_case,
+    manifest::{Manifest, QueueSpec},
+};
 use std::collections::HashSet;
 
 /// Their tables are written into statements of the gateway's own, and belong to the plugin.

@@ -4,8 +4,9 @@
 //! programs get it in their environment.
 
 use super::error::BackupError;
-use crate::error::{StorageError, sanitize_line};
+use crate::error::StorageError;
 use percent_encoding::percent_decode_str;
+use plugin_api::host::sanitize_line;
 use secrecy::{ExposeSecret as _, SecretString};
 use std::{ffi::OsStr, io::ErrorKind, process::Stdio};
 use tokio::{

@@ -1,6 +1,6 @@
 //! The line about a migration that the database refused: its own words, and where in the migration they apply.
 
-use crate::error::sanitize_line;
+use plugin_api::host::sanitize_line;
 
 /// Longest line: an operator reads it in a table, in the log and in a report.
 pub const FAILURE_CHARS_MAX: usize = 600;

@@ -10,10 +10,10 @@ use super::{
 };
 use crate::{
     dialect::Dialect,
-    error::{StorageError, error_line, sanitize_line},
+    error::{StorageError, error_line},
     scope::is_reserved,
 };
-use plugin_api::manifest::MigrationSpec;
+use plugin_api::{host::sanitize_line, manifest::MigrationSpec};
 use sha2::{Digest, Sha256};
 
 /// A checked migration in the SQL of one database.

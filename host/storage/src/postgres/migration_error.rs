@@ -4,9 +4,10 @@
 
 use super::error::storage_error;
 use crate::{
-    error::{StorageError, sanitize_line},
+    error::StorageError,
     migrations::{FailureWords, describe},
 };
+use plugin_api::host::sanitize_line;
 use sqlx::{
     Error,
     postgres::{PgDatabaseError, PgErrorPosition},
