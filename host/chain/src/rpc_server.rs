@@ -9,6 +9,7 @@ use super::{
     rpc_client::{RpcClient, RpcRequest, missing_response, parse},
 };
 use alloy_primitives::U64;
+use gateway_clock::Backoff;
 use parking_lot::Mutex;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
@@ -18,8 +19,8 @@ use std::time::{Duration, Instant};
 const HEAD_RETRIES_MAX: u32 = 4;
 /// Failures in a row after which a server is quarantined.
 const FAILURES_MAX: u32 = 2;
-/// The quarantine starts with the pause between two polls, and doubles up to this often.
-const QUARANTINE_DOUBLINGS_MAX: u32 = 3;
+/// The quarantine grows from the pause between two polls to so many pauses.
+const QUARANTINE_PAUSES_MAX: u32 = 8;
 /// A server with inconsistent responses is quarantined for so many pauses.
 const INCONSISTENT_PAUSES: u32 = 15;
 /// How long status reports that a request failed, even while the server reports its head and responds to others.
@@ -31,6 +32,7 @@ pub struct RpcServer {
     client: RpcClient,
     chain_id: u64,
     pause: Duration,
+    quarantine: Backoff,
     health: Mutex<Health>,
 }
 
@@ -65,7 +67,8 @@ pub struct RpcServerReport {
 
 impl RpcServer {
     pub fn new(label: String, client: RpcClient, chain_id: u64, pause: Duration) -> Self {
-        Self { label, client, chain_id, pause, health: Mutex::default() }
+        let quarantine = Backoff::new(pause, pause.saturating_mul(QUARANTINE_PAUSES_MAX));
+        Self { label, client, chain_id, pause, quarantine, health: Mutex::default() }
     }
 
     pub async fn call<T: DeserializeOwned>(&self, request: RpcRequest) -> Result<T, RpcError> {
@@ -186,10 +189,7 @@ impl RpcServer {
         health.failures = health.failures.saturating_add(1);
         let quarantine = match error {
             RpcError::Inconsistent(_) => Some(self.pause.saturating_mul(INCONSISTENT_PAUSES)),
-            _ => (health.failures >= FAILURES_MAX).then(|| {
-                let doublings = (health.failures - FAILURES_MAX).min(QUARANTINE_DOUBLINGS_MAX);
-                self.pause.saturating_mul(1 << doublings)
-            }),
+            _ => health.failures.checked_sub(FAILURES_MAX).map(|earlier| self.quarantine.wait_after(earlier)),
         };
         let reason = error.to_string();
         if quarantine.is_some() && health.reason.as_ref() != Some(&reason) {

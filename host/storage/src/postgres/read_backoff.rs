@@ -3,11 +3,11 @@
 //! The rule: while a standby is behind or is none any more, one read after the other tries it, at intervals that grow. All others go
 //! to the primary at once, without a round trip to a server that would not answer them.
 
+use gateway_clock::Backoff;
 use parking_lot::Mutex;
 use std::time::{Duration, Instant};
 
-const FIRST: Duration = Duration::from_millis(10);
-const LONGEST: Duration = Duration::from_secs(1);
+const BACKOFF: Backoff = Backoff::new(Duration::from_millis(10), Duration::from_secs(1));
 
 #[derive(Default)]
 pub struct ReadBackoff {
@@ -17,7 +17,8 @@ pub struct ReadBackoff {
 
 struct Pause {
     until: Instant,
-    delay: Duration,
+    /// Pauses before this one, since it was used last.
+    earlier: u32,
 }
 
 impl ReadBackoff {
@@ -29,8 +30,8 @@ impl ReadBackoff {
         if now < pause.until {
             return false;
         }
-        pause.delay = (pause.delay * 2).min(LONGEST);
-        pause.until = now + pause.delay;
+        pause.earlier = pause.earlier.saturating_add(1);
+        pause.until = now + BACKOFF.wait_after(pause.earlier);
         true
     }
 
@@ -40,7 +41,7 @@ impl ReadBackoff {
 
     /// Several reads may find out at the same time.
     pub fn was_unusable(&self, now: Instant) {
-        self.pause.lock().get_or_insert(Pause { until: now + FIRST, delay: FIRST });
+        self.pause.lock().get_or_insert_with(|| Pause { until: now + BACKOFF.wait_after(0), earlier: 0 });
     }
 }
 
