@@ -31,7 +31,7 @@ pub use migrations::{
     MIGRATION, by_actor_migration, outbox_migration, retracted_migration, sparse_keys_migration, whole_log_migration,
 };
 pub use rendered_log::Render;
-pub use sequencer::{Batch, Sequencer, Standing};
+pub use sequencer::{LeaseState, SequencedBatch, Sequencer};
 pub use sequencing::{SequencerSettings, run_sequencer};
 pub use sink::{BypassBytes, Sink, WriteOutcome};
 pub use stream::EventStream;

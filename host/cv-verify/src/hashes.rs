@@ -9,13 +9,13 @@ use serde_json::{Map, Value};
 
 /// The hashes of a document as it stands, whatever it says of them.
 #[derive(Clone, Debug)]
-pub struct Hashes {
+pub struct DocumentHashes {
     pub leaves: Vec<B256>,
     pub root: B256,
     pub document: B256,
 }
 
-impl Hashes {
+impl DocumentHashes {
     pub fn of(document: &Document) -> Self {
         let leaves: Vec<B256> = document.record.iter().map(|claim| leaf(&claim.members)).collect();
         Self { root: root(leaves.clone()), leaves, document: document_hash(&document.members) }

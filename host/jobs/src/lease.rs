@@ -15,11 +15,12 @@ tokio::task_local! {
     static RUN: Arc<RunLease>;
 }
 
-/// The right to run a job once.
+/// Names one run of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Lease {
+pub(crate) struct RunId {
+    /// The gateway that runs it.
     pub holder: String,
-    /// When the run began, by the clock of its gateway: with the holder it names the run.
+    /// When the run began, by the clock of its gateway.
     pub started_ms: i64,
 }
 
@@ -28,7 +29,7 @@ pub(crate) struct Lease {
 pub struct RunLease {
     pub(crate) plugin: Arc<str>,
     pub(crate) job: Arc<str>,
-    pub(crate) lease: Lease,
+    pub(crate) id: RunId,
     pub(crate) dialect: Dialect,
 }
 
@@ -121,7 +122,7 @@ impl RunLease {
         let text = format!(
             "SELECT 1 FROM host_job_runs WHERE plugin = $1 AND job = $2 AND lease_holder = $3 AND last_started_ms = $4{lock}"
         );
-        let Lease { holder, started_ms } = &self.lease;
+        let RunId { holder, started_ms } = &self.id;
         CommitStatement::expecting_row(sql(text).bind((&*self.plugin, &*self.job, holder, *started_ms)).into())
     }
 }

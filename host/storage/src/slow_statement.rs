@@ -3,7 +3,7 @@
 //! The rule that must not break: **a value that was bound appears nowhere.** The text is code of the gateway or a plugin.
 
 use crate::{check::CheckedStatement, error::sanitize_line, settings::DatabaseSettings, versions::HOST_OWNER};
-use gateway_telemetry::{Work, current_work};
+use gateway_telemetry::{LogContext, current_log_context};
 use plugin_api::abi::StatementResult;
 use std::time::{Duration, Instant};
 
@@ -37,9 +37,9 @@ fn record_slow(statement: &CheckedStatement, elapsed: Duration, result: Option<&
     metrics::counter!("gateway_database_slow_statements_total", "plugin" => label).increment(1);
     let Some(result) = result else { return };
     let Some(left_out) = statement.info.slow_lines.admit(Instant::now()) else { return };
-    let (request_id, operation, job) = match current_work() {
-        Some(Work::Request { id, operation }) => (Some(id), Some(operation), None),
-        Some(Work::Job { name }) => (None, None, Some(name)),
+    let (request_id, operation, job) = match current_log_context() {
+        Some(LogContext::Request { id, operation }) => (Some(id), Some(operation), None),
+        Some(LogContext::Job { name }) => (None, None, Some(name)),
         None => (None, None, None),
     };
     tracing::warn!(

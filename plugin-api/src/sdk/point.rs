@@ -94,7 +94,7 @@
 //! A table for operators, which `gateway printers prints --failed` prints ([`REPORTS`]):
 //!
 //! ```
-//! use plugin_api::point::{REPORTS, Report, ReportRequest, ReportsInput};
+//! use plugin_api::point::{REPORTS, ReportTable, ReportRequest, ReportsInput};
 //! use plugin_api::{Definition, HostError, Plugin, PluginContext, Query as _, sql};
 //! use serde_json::json;
 //!
@@ -102,8 +102,8 @@
 //!     definition.contributes(REPORTS, reports)
 //! }
 //!
-//! async fn reports<P>(cx: PluginContext<P>, input: ReportsInput) -> Result<Vec<Report>, HostError> {
-//!     let report = Report::new("prints", "what was printed", &["id", "url"]).option("failed", "only what failed");
+//! async fn reports<P>(cx: PluginContext<P>, input: ReportsInput) -> Result<Vec<ReportTable>, HostError> {
+//!     let report = ReportTable::new("prints", "what was printed", &["id", "url"]).option("failed", "only what failed");
 //!     let Some(ReportRequest { options, offset, limit, .. }) = input.read else { return Ok(vec![report]) };
 //!     let condition = if options.contains("failed") { "failed = 1" } else { "1 = 1" };
 //!     let select = format!("SELECT id, url FROM printers_prints WHERE {condition} ORDER BY id LIMIT $1 OFFSET $2");
@@ -186,7 +186,7 @@
 pub use super::audit::{AUDIT, AuditInput, AuditLine, AuditLines, AuditPosition};
 pub use super::controls::{CONTROLS, Control, ControlPress, ControlsInput};
 pub use super::cv::{CvClaim, CvClaimsInput, CvLog, CvRecord};
-pub use super::reports::{REPORTS, Report, ReportRequest, ReportsInput};
+pub use super::reports::{REPORTS, ReportRequest, ReportTable, ReportsInput};
 pub use super::service::Service;
 
 use super::{Address, Hash256, Sql, Wei};

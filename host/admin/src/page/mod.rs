@@ -4,12 +4,11 @@
 //! The rule: text from plugins, clients and the database is escaped. It reaches the page through [`Html`] only.
 
 mod chain_sections;
-mod facts;
 mod html;
+mod page_data;
 mod plots;
 mod sections;
 
-use facts::{Facts, PluginLine};
 use gateway::Gateway;
 use gateway::controls::PluginControls;
 use gateway::reports::PluginReports;
@@ -17,6 +16,7 @@ use gateway_activity::ActivityLog;
 use gateway_plugins::PluginReport;
 use gateway_storage::StorageError;
 use html::Html;
+use page_data::{PageData, PluginLine};
 use plugin_api::manifest::ActivityRow;
 use std::{sync::Arc, time::Duration};
 
@@ -40,7 +40,7 @@ pub async fn render(gateway: &Arc<Gateway>) -> String {
         within(latest(&gateway.activity)),
         within(gateway.operators.audit(ROWS)),
     );
-    html(&Facts {
+    html(&PageData {
         now_ms: gateway.clock.now_ms(),
         public_url: gateway.environment.base_url.clone(),
         health,
@@ -106,7 +106,7 @@ async fn latest(log: &ActivityLog) -> Result<Vec<ActivityRow>, StorageError> {
     Ok(rows)
 }
 
-fn html(facts: &Facts) -> String {
+fn html(data: &PageData) -> String {
     let mut page = Html::new();
     page.raw(concat!(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">",
@@ -116,25 +116,25 @@ fn html(facts: &Facts) -> String {
         env!("CARGO_PKG_VERSION"),
         "</small></h1><p id=\"said\" role=\"status\"></p></header><main id=\"live\"><p class=\"note\">",
     ));
-    page.text(&facts.public_url);
+    page.text(&data.public_url);
     page.raw(" · times in UTC, now ");
-    page.text(&sections::time_of_day(facts.now_ms));
+    page.text(&sections::time_of_day(data.now_ms));
     page.raw(" · ");
-    sections::health(&mut page, &facts.health);
+    sections::health(&mut page, &data.health);
     page.raw("</p>");
-    sections::services(&mut page, &facts.services);
-    plots::traffic(&mut page, &facts.traffic);
-    sections::plugins(&mut page, &facts.plugins);
-    sections::controls(&mut page, &facts.controls);
-    sections::reports(&mut page, &facts.reports);
-    chain_sections::chains(&mut page, &facts.chains);
-    chain_sections::accounts(&mut page, &facts.accounts);
-    chain_sections::unfinished(&mut page, &facts.unfinished);
-    sections::indexes(&mut page, &facts.indexes);
-    sections::jobs(&mut page, &facts.jobs, facts.now_ms);
-    sections::activity(&mut page, &facts.activity);
-    sections::audit(&mut page, &facts.audit);
-    sections::bounds(&mut page, facts);
+    sections::services(&mut page, &data.services);
+    plots::traffic(&mut page, &data.traffic);
+    sections::plugins(&mut page, &data.plugins);
+    sections::controls(&mut page, &data.controls);
+    sections::reports(&mut page, &data.reports);
+    chain_sections::chains(&mut page, &data.chains);
+    chain_sections::accounts(&mut page, &data.accounts);
+    chain_sections::unfinished(&mut page, &data.unfinished);
+    sections::indexes(&mut page, &data.indexes);
+    sections::jobs(&mut page, &data.jobs, data.now_ms);
+    sections::activity(&mut page, &data.activity);
+    sections::audit(&mut page, &data.audit);
+    sections::bounds(&mut page, data);
     page.raw("</main></body></html>");
     page.into_string()
 }
@@ -158,7 +158,7 @@ mod tests {
 
     const HOSTILE: &str = "</td><script>alert('x')</script>\"><img src=x onerror=\"alert(1)\"> & more";
 
-    fn hostile_facts() -> Facts {
+    fn hostile_data() -> PageData {
         let said = || HOSTILE.to_owned();
         let mut plugin = PluginReport::named(HOSTILE, PluginState::Fenced, HOSTILE);
         (plugin.version, plugin.last_fault) = (Some(said()), Some(said()));
@@ -176,7 +176,7 @@ mod tests {
             holder: Some(said()),
         };
         let control = Control { name: said(), state: said(), reason: Some(said()), actions: vec![said()] };
-        let report = Report::new(HOSTILE, HOSTILE, &[]).option(HOSTILE, HOSTILE);
+        let report = ReportTable::new(HOSTILE, HOSTILE, &[]).option(HOSTILE, HOSTILE);
         let server = RpcServerReport { url: said(), ok: false, reason: Some(said()), head: None, latency_ms: None };
         let chain = ChainReport { name: said(), chain_id: 1, head: None, head_age_s: None, servers: vec![server] };
         let account = AccountReport {
@@ -207,7 +207,7 @@ mod tests {
         let event = json!({ "id": 1, "type": HOSTILE, "ts": 0, "actor": HOSTILE,
             "ref": { "kind": HOSTILE, "id": HOSTILE }, "data": { HOSTILE: HOSTILE } });
         let audit = AuditRow { id: 1, at_ms: 0, who: said(), action: said(), subject: said(), outcome: said() };
-        Facts {
+        PageData {
             now_ms: 0,
             public_url: said(),
             health: Err(StorageError::Unavailable(said())),
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn hostile_text_stays_text() {
-        let page = html(&hostile_facts());
+        let page = html(&hostile_data());
         assert_eq!(page.matches("<script").count(), 1, "only the page's own: {page}");
         assert!(!page.contains("<img") && !page.contains("alert('x')"), "{page}");
         let shown = "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&quot;&gt;&lt;img";
@@ -238,30 +238,29 @@ mod tests {
 
     #[test]
     fn every_bound_of_the_report_is_shown() {
-        let mut facts = hostile_facts();
-        let bounds = serde_json::to_value(facts.plugins[0].report.bounds).unwrap();
-        let page = html(&facts);
+        let mut data = hostile_data();
+        let bounds = serde_json::to_value(data.plugins[0].report.bounds).unwrap();
+        let page = html(&data);
         for (name, value) in bounds.as_object().unwrap() {
             let row = format!("<th scope=\"row\">{name}</th><td>{value}</td>");
             assert!(page.contains(&row), "{row} is not shown: {page}");
         }
         let memory = |page: &str, mark: &str| page.contains(&format!("memory_warn_mib</th><td>{mark}</td>"));
         assert!(memory(&page, "80 % of what there is"), "{page}");
-        facts.memory_warn_mib = 512;
-        assert!(memory(&html(&facts), "512"));
-        facts.plugins.clear();
-        assert!(!html(&facts).contains("Bounds"), "without plugins there is nothing to bound");
+        data.memory_warn_mib = 512;
+        assert!(memory(&html(&data), "512"));
+        data.plugins.clear();
+        assert!(!html(&data).contains("Bounds"), "without plugins there is nothing to bound");
     }
 
     #[test]
     fn a_part_that_cannot_be_read_says_so() {
         let away = || StorageError::Unavailable("away for lunch".into());
-        let mut facts = hostile_facts();
-        (facts.jobs, facts.activity, facts.audit, facts.unfinished) =
-            (Err(away()), Err(away()), Err(away()), Err(away()));
-        (facts.health, facts.services) = (Err(away()), Err(away()));
-        (facts.controls, facts.reports) = (Err(away()), Err(away()));
-        let page = html(&facts);
+        let mut data = hostile_data();
+        (data.jobs, data.activity, data.audit, data.unfinished) = (Err(away()), Err(away()), Err(away()), Err(away()));
+        (data.health, data.services) = (Err(away()), Err(away()));
+        (data.controls, data.reports) = (Err(away()), Err(away()));
+        let page = html(&data);
         assert_eq!(page.matches("away for lunch").count(), 8, "{page}");
         assert!(page.contains("data-action=\"resume\""), "plugins can be acted on: {page}");
     }

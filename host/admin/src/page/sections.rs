@@ -1,8 +1,8 @@
 //! The tables of the operator's page.
 
 use super::{
-    facts::{Facts, PluginLine},
     html::Html,
+    page_data::{PageData, PluginLine},
 };
 use gateway::controls::PluginControls;
 use gateway::health::HealthReport;
@@ -330,11 +330,11 @@ pub fn audit(page: &mut Html, audit: &Result<Vec<AuditRow>, StorageError>) {
 }
 
 /// They are the same for every plugin. Memory has a mark, above which the log names who was at work.
-pub(super) fn bounds(page: &mut Html, facts: &Facts) {
-    let Some(plugin) = facts.plugins.first() else { return };
+pub(super) fn bounds(page: &mut Html, data: &PageData) {
+    let Some(plugin) = data.plugins.first() else { return };
     let Ok(Value::Object(bounds)) = serde_json::to_value(plugin.report.bounds) else { return };
     page.table("Bounds of each plugin", &["Bound", "At most"]);
-    let memory = match facts.memory_warn_mib {
+    let memory = match data.memory_warn_mib {
         0 => "80 % of what there is".to_owned(),
         mark => mark.to_string(),
     };

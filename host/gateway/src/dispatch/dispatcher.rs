@@ -31,7 +31,7 @@ use gateway_http::{
 };
 use gateway_plugins::{ActivePlugin, ExtensionPoints, RequestCharge, TransactionContext, polls::GateClosed};
 use gateway_storage::read_tracking;
-use gateway_telemetry::{Work, with_work};
+use gateway_telemetry::{LogContext, with_log_context};
 use http::{Method, Request, Response, StatusCode, header, request::Parts, uri::PathAndQuery};
 use http_body::Body as _;
 use plugin_api::{
@@ -165,7 +165,7 @@ impl Dispatcher {
             // Boxed: a rare case must not make the future of every request large.
             Target::Meta(meta) => {
                 let answer = Box::pin(self.pages.respond(*meta, &parts));
-                with_work(work_of(route, &parts), answer).await
+                with_log_context(log_context_of(route, &parts), answer).await
             }
             Target::Plugin { plugin, index } => {
                 // Held until the response is complete: a drain waits for it.
@@ -258,7 +258,7 @@ impl Dispatcher {
             (body.read_limited(call.route.body_max_bytes).await?, None)
         };
         let (caller, parts, params) = self.authenticate(call.route, parts, params, body).await?;
-        let work = work_of(call.route, &parts);
+        let log_context = log_context_of(call.route, &parts);
         // Boxed: a cache hit does without it, and the outer future is smaller to move.
         let request = AuthenticatedRequest { parts, params, caller, body_parts, charge: None, paid: None };
         let answer: BoxFuture<'_, _> = if call.route.spec.price.is_some() {
@@ -266,7 +266,7 @@ impl Dispatcher {
         } else {
             Box::pin(self.call_plugin(call, request))
         };
-        with_work(work, answer).await
+        with_log_context(log_context, answer).await
     }
 
     /// A permit among the searches that run at the same time.
@@ -474,9 +474,9 @@ fn other_methods(method: &Method, methods: &[Method]) -> Response<Body> {
     response
 }
 
-pub(super) fn work_of(route: &Route, parts: &Parts) -> Work {
+pub(super) fn log_context_of(route: &Route, parts: &Parts) -> LogContext {
     let id = parts.extensions.get::<RequestId>().map_or_else(|| Arc::from(""), |id| id.0.clone());
-    Work::Request { id, operation: route.label.operation.clone() }
+    LogContext::Request { id, operation: route.label.operation.clone() }
 }
 
 fn client_ip(parts: &Parts) -> IpAddr {

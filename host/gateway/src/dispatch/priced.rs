@@ -8,7 +8,7 @@
 
 use super::{
     call::Call,
-    dispatcher::{AuthenticatedRequest, Dispatcher, within, work_of},
+    dispatcher::{AuthenticatedRequest, Dispatcher, log_context_of, within},
     payments::{PricedResource, add_receipt, disabled, forbid_storing, header_text, sent_payment},
     request_head::{PaidRequest, RequestHead, RequestTransaction},
     response,
@@ -60,7 +60,7 @@ impl Dispatcher {
         };
         let checked = self.payments.check(&priced, sent?).await?;
         let in_flight = call.plugin.acquire().ok_or_else(|| ErrorResponse::not_serving(call.plugin))?;
-        let work = work_of(call.route, &request.parts);
+        let log_context = log_context_of(call.route, &request.parts);
         let paid = PaidCall {
             dispatcher: self.clone(),
             route: call.route.clone(),
@@ -70,7 +70,7 @@ impl Dispatcher {
         };
         let answer = tokio::spawn(async move {
             let _in_flight = in_flight;
-            gateway_telemetry::with_work(work, paid.run(request, priced, checked)).await
+            gateway_telemetry::with_log_context(log_context, paid.run(request, priced, checked)).await
         });
         answer.await.unwrap_or_else(|error| {
             tracing::error!(%error, "paid work ended badly; its payment is void after its time");

@@ -21,20 +21,20 @@ pub trait Transport: AsyncRead + AsyncWrite + Unpin + Send + 'static {
 }
 
 /// Makes a transport of a socket.
-pub trait Establish: Clone + Send + 'static {
+pub trait MakeTransport: Clone + Send + 'static {
     type Transport: Transport;
 
     /// `None` when the connection is over.
-    fn establish(
+    fn make_transport(
         self,
         stream: TcpStream,
         peer: IpAddr,
         settings: &ConnectionSettings,
         state: &Arc<ConnectionState>,
-    ) -> impl Future<Output = Option<Established<Self::Transport>>> + Send;
+    ) -> impl Future<Output = Option<NewTransport<Self::Transport>>> + Send;
 }
 
-pub struct Established<T> {
+pub struct NewTransport<T> {
     pub transport: T,
     /// Over TLS the handshake decides.
     pub may_be_http2: bool,
@@ -44,18 +44,18 @@ pub struct Established<T> {
 #[derive(Clone, Copy)]
 pub struct Plain;
 
-impl Establish for Plain {
+impl MakeTransport for Plain {
     type Transport = PlainTransport;
 
-    async fn establish(
+    async fn make_transport(
         self,
         stream: TcpStream,
         peer: IpAddr,
         settings: &ConnectionSettings,
         state: &Arc<ConnectionState>,
-    ) -> Option<Established<PlainTransport>> {
+    ) -> Option<NewTransport<PlainTransport>> {
         settings.penalties.wait(peer, &stream, settings.head_timeout).await;
-        Some(Established { transport: PlainTransport::new(stream, Arc::clone(state)), may_be_http2: true })
+        Some(NewTransport { transport: PlainTransport::new(stream, Arc::clone(state)), may_be_http2: true })
     }
 }
 

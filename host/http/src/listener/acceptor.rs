@@ -13,11 +13,11 @@ const RETRY_PAUSE: Duration = Duration::from_millis(50);
 const LOG_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A source of connections; tests implement one that fails.
-pub trait Accept {
+pub trait ConnectionSource {
     async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)>;
 }
 
-impl Accept for TcpListener {
+impl ConnectionSource for TcpListener {
     async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
         TcpListener::accept(self).await
     }
@@ -29,7 +29,7 @@ pub struct Acceptor<L> {
     logged_at: Option<Instant>,
 }
 
-impl<L: Accept> Acceptor<L> {
+impl<L: ConnectionSource> Acceptor<L> {
     pub fn new(listener: L, open_connections: Arc<OpenConnections>) -> Self {
         Self { listener, open_connections, logged_at: None }
     }

@@ -9,7 +9,7 @@ use super::{
     statement_executor::StatementExecutor,
 };
 use crate::{check::CheckedStatement, error::StorageError, slow_statement::SlowStatementLog};
-use gateway_telemetry::{Work, current_work, run_in_work};
+use gateway_telemetry::{LogContext, current_log_context, run_in_log_context};
 use plugin_api::abi::Rows;
 use std::{
     sync::Arc,
@@ -23,7 +23,7 @@ struct ReadJob {
     wait_until: Instant,
     time_limit: Duration,
     cancelled: CancelFlag,
-    work: Option<Work>,
+    log_context: Option<LogContext>,
     reply: oneshot::Sender<Result<Rows, StorageError>>,
 }
 
@@ -44,7 +44,7 @@ impl ReaderPool {
         let (queue, slow_statements) = (Arc::clone(&self.queue), self.slow_statements);
         move || {
             while let Some(mut job) = queue.pop() {
-                run_in_work(job.work.take(), || run(&connection, job, slow_statements));
+                run_in_log_context(job.log_context.take(), || run(&connection, job, slow_statements));
             }
         }
     }
@@ -58,7 +58,7 @@ impl ReaderPool {
             wait_until: Instant::now() + self.statement_timeout,
             time_limit: self.statement_timeout,
             cancelled,
-            work: current_work(),
+            log_context: current_log_context(),
             reply,
         };
         self.queue.push(job)?;

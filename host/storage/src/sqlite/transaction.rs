@@ -16,7 +16,7 @@ use super::{
 use crate::{
     check::CheckedStatement, commit_statement::CommitStatement, error::StorageError, revisions::OwnerRevision,
 };
-use gateway_telemetry::current_work;
+use gateway_telemetry::current_log_context;
 use parking_lot::Mutex;
 use std::{
     sync::{
@@ -213,7 +213,7 @@ impl SqliteTransaction {
             &self.handle,
             deadline,
             call,
-            PendingReply { reply, cancelled, work: current_work() },
+            PendingReply { reply, cancelled, log_context: current_log_context() },
         );
         response.await.unwrap_or_else(|_| Err(self.closed_error()))
     }

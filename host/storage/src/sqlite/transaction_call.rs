@@ -2,7 +2,7 @@
 
 use super::interrupter::CancelFlag;
 use crate::{check::CheckedStatement, commit_statement::CommitStatement, error::StorageError};
-use gateway_telemetry::Work;
+use gateway_telemetry::LogContext;
 use plugin_api::abi::StatementResult;
 use tokio::sync::oneshot;
 
@@ -18,5 +18,5 @@ pub struct PendingReply {
     pub reply: oneshot::Sender<CallResult>,
     pub cancelled: CancelFlag,
     /// What the caller works on, for the log.
-    pub work: Option<Work>,
+    pub log_context: Option<LogContext>,
 }

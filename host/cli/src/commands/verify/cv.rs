@@ -7,7 +7,8 @@ use crate::exit_code::Verdict;
 use crate::output::{Output, printable};
 use gateway_clock::Clock;
 use gateway_cv_verify::{
-    ByTrust, Contracts, DOCUMENT_BYTES_MAX, Expected, HttpRpc, Outcome, Report, Step, Verdict as Worth, fetch, verify,
+    ByTrust, Contracts, CredentialReport, DOCUMENT_BYTES_MAX, Expected, HttpRpc, StepOutcome, Verdict as Worth,
+    VerificationStep, fetch, verify,
 };
 use std::path::Path;
 
@@ -22,7 +23,7 @@ pub fn run(output: Output, credential: &Credential) -> Verdict {
     }
 }
 
-async fn check(credential: &Credential) -> Result<Report, String> {
+async fn check(credential: &Credential) -> Result<CredentialReport, String> {
     let Credential { document, rpc, contracts: file, issuer, trust, domain } = credential;
     let expected = Expected {
         contracts: contracts(file)?,
@@ -49,7 +50,7 @@ async fn read(document: &str) -> Result<Vec<u8>, String> {
     read_bounded(Path::new(document), DOCUMENT_BYTES_MAX).map_err(|error| format!("{document}: {error}"))
 }
 
-fn printed(output: Output, report: &Report) -> Verdict {
+fn printed(output: Output, report: &CredentialReport) -> Verdict {
     if let Err(error) = output.print(report, |_| table(report)) {
         eprintln!("gateway: {error}");
     }
@@ -61,17 +62,17 @@ fn printed(output: Output, report: &Report) -> Verdict {
     }
 }
 
-fn mark(outcome: Outcome) -> &'static str {
+fn mark(outcome: StepOutcome) -> &'static str {
     match outcome {
-        Outcome::Ok => "ok",
-        Outcome::Superseded => "SUPERSEDED",
-        Outcome::Stale => "STALE",
-        Outcome::NotCheckable => "NOT CHECKED",
-        Outcome::Forged => "FORGED",
+        StepOutcome::Ok => "ok",
+        StepOutcome::Superseded => "SUPERSEDED",
+        StepOutcome::Stale => "STALE",
+        StepOutcome::NotCheckable => "NOT CHECKED",
+        StepOutcome::Forged => "FORGED",
     }
 }
 
-fn table(report: &Report) -> String {
+fn table(report: &CredentialReport) -> String {
     let mut lines = vec![
         format!("Credential of agent {}, {:?}, owner {}", report.agent_id, report.name, report.subject),
         format!("as of block {}, valid until {}, {}", report.as_of_block, report.valid_until, report.uri),
@@ -106,8 +107,8 @@ fn table(report: &Report) -> String {
     lines.iter().map(|line| printable(line)).collect::<Vec<_>>().join("\n")
 }
 
-fn rows(step: &Step) -> Vec<String> {
-    let detail = if step.outcome == Outcome::Ok { step.detail.as_str() } else { "" };
+fn rows(step: &VerificationStep) -> Vec<String> {
+    let detail = if step.outcome == StepOutcome::Ok { step.detail.as_str() } else { "" };
     let head = format!("{:<11} {:>2} {:<22}{detail}", mark(step.outcome), step.n, step.name);
     let finding = |finding: &gateway_cv_verify::Finding| format!("{:>15}{}: {}", "", finding.about, finding.text);
     let more = (step.more_findings > 0).then(|| format!("{:>15}and {} more", "", step.more_findings));

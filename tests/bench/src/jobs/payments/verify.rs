@@ -3,7 +3,7 @@
 use super::{expect, market::Market, measure, per_round, voucher};
 use crate::{
     bench::Bench,
-    jobs::{GATEWAY, Goal, Outcome},
+    jobs::{Comparison, GATEWAY, Goal},
     load,
     rounds::{Contestant, in_turn},
     server::Server,
@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 const PATH: &str = "/api/x402/verify";
 const BY_RPC: &str = "gateway, the vault is asked";
 
-pub fn outcome(bench: &Bench, market: &Market) -> Result<Outcome> {
+pub fn outcome(bench: &Bench, market: &Market) -> Result<Comparison> {
     let servers = [(GATEWAY, market.gateway(bench)?), (BY_RPC, market.gateway_behind(bench)?)];
     let requests = |server: &Server, count: u64| -> Result<Vec<Vec<u8>>> {
         let payments = voucher::payments(&market.payers, count)?;
@@ -27,7 +27,7 @@ pub fn outcome(bench: &Bench, market: &Market) -> Result<Outcome> {
     let contestants = servers.iter().map(|(name, server)| {
         Contestant::new(*name, move || measure(bench, server, &requests(server, per_round(bench))?))
     });
-    Ok(Outcome {
+    Ok(Comparison {
         title: "The check of a payment",
         how: format!(
             "`POST {PATH}`: a new voucher each time, signed by EIP-712 by one of {} payers without code. Form, terms, nonce, signature, \

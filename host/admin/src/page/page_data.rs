@@ -11,7 +11,7 @@ use gateway_tx::{AccountReport, TransactionReport};
 use plugin_api::manifest::ActivityRow;
 
 /// What the page shows. A part that cannot be read shows the reason.
-pub struct Facts {
+pub struct PageData {
     pub now_ms: i64,
     pub public_url: String,
     pub health: Result<HealthReport, StorageError>,
