@@ -14,5 +14,6 @@ mod plugin_table;
 mod report_arguments;
 mod runtime_watchdog;
 mod spare_threads;
+mod verify_arguments;
 
 pub use arguments::Cli;

@@ -7,6 +7,7 @@ use crate::{
     TransactionContext, WriteGuard,
     bounds::EVENTS_PER_TRANSACTION_MAX,
     charge::{ChargeOutcome, RequestCharge},
+    commit_error::CommitError,
     log_subscription,
     lost_commit::{self, CommitMark, CommitOutcome},
     queue,
@@ -69,24 +70,6 @@ pub enum TransactionOwner {
     Plugin,
     /// The index, after the last event of a batch.
     Index,
-}
-
-/// Why a transaction did not commit.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum CommitError {
-    #[error("this signature was already used")]
-    Replay,
-    #[error("one write per address and interval")]
-    TooSoon,
-    #[error(transparent)]
-    Storage(StorageError),
-}
-
-impl CommitError {
-    /// The replay guard comes before the interval: a client that repeats a write that succeeded gets 409, not 429.
-    fn of_guard(index: usize) -> Self {
-        if index == 0 { Self::Replay } else { Self::TooSoon }
-    }
 }
 
 impl PluginTransaction {
@@ -192,7 +175,7 @@ impl PluginTransaction {
         match self.inner.commit(finals).await {
             Ok(_) => {}
             Err(StorageError::Rejected(index)) if index == lease_check && self.lease.is_some() => {
-                return Err(CommitError::Storage(lost_lease()));
+                return Err(CommitError::of_lost_lease());
             }
             Err(StorageError::Rejected(index)) => return Err(CommitError::of_guard(index)),
             Err(error @ StorageError::Unavailable(_)) => self.survive_lost_commit(mark, error).await?,
@@ -239,7 +222,7 @@ impl PluginTransaction {
     /// The error of a statement. The guard may run with it.
     pub(crate) fn statement_error(&self, error: StorageError) -> HostError {
         match self.inner.refused_opening() {
-            Some(index) => host_error(CommitError::of_guard(index)),
+            Some(index) => CommitError::of_guard(index).into(),
             None => error.into(),
         }
     }
@@ -287,13 +270,13 @@ impl PluginTransaction {
         self.has_commit_begun.store(true, Relaxed);
         let result = self.finish(guard).await;
         let _ = self.commit_result.set(result.clone());
-        result.map_err(host_error)
+        result.map_err(HostError::from)
     }
 
     /// Commits a transaction of the gateway's for the provider of a service.
     pub(crate) async fn commit_for_service(&self) -> Result<(), HostError> {
         self.acquire_permit().await;
-        self.finish(None).await.map_err(host_error)
+        self.finish(None).await.map_err(HostError::from)
     }
 
     /// Runs statements for the provider of a service.
@@ -401,17 +384,6 @@ impl Deref for PluginTransaction {
     }
 }
 
-fn lost_lease() -> StorageError {
-    StorageError::Closed("its job has lost its lease: another gateway runs it".to_owned())
-}
-
 fn refused(message: &str) -> HostError {
     HostError::new(HostErrorCode::Refused, message)
-}
-
-fn host_error(error: CommitError) -> HostError {
-    match error {
-        CommitError::Storage(error) => error.into(),
-        CommitError::Replay | CommitError::TooSoon => HostError::new(HostErrorCode::Constraint, error.to_string()),
-    }
 }

@@ -35,6 +35,8 @@ mod hash;
 mod id;
 mod insert_rows;
 mod job;
+mod labelled_addresses;
+mod leaderboard;
 mod list;
 mod log_events;
 mod migration;
@@ -63,6 +65,8 @@ mod tx;
 mod viewer;
 mod wallets;
 mod wei;
+mod work;
+mod write;
 
 pub use address::Address;
 pub use author::Author;

@@ -17,8 +17,6 @@ mod plugin_folder;
 mod release;
 pub mod trial;
 pub mod validate;
-mod validate_documents;
-mod validate_queues;
 
 pub use consent::{asked_grants, missing_consent};
 pub use discover::{Candidate, DiscoverError, discover};

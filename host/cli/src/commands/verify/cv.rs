@@ -1,13 +1,13 @@
 //! `gateway verify cv`: checks the credential of an agent against the chain.
 
 use super::input::{not_checkable, read_bounded};
-use crate::arguments::Credential;
 use crate::commands::runtime::with_runtime;
-use crate::exit_code::Verdict;
+use crate::exit_code::VerifyExitCode;
 use crate::output::{Output, printable};
+use crate::verify_arguments::Credential;
 use gateway_clock::Clock;
 use gateway_cv_verify::{
-    ByTrust, Contracts, CredentialReport, DOCUMENT_BYTES_MAX, Expected, HttpRpc, StepOutcome, Verdict as Worth,
+    ByTrust, Contracts, CredentialReport, DOCUMENT_BYTES_MAX, Expected, HttpRpc, StepOutcome, Verdict,
     VerificationStep, fetch, verify,
 };
 use std::path::Path;
@@ -15,7 +15,7 @@ use std::path::Path;
 /// A deployment file has some dozen lines.
 const CONTRACTS_BYTES_MAX: usize = 1024 * 1024;
 
-pub fn run(output: Output, credential: &Credential) -> Verdict {
+pub fn run(output: Output, credential: &Credential) -> VerifyExitCode {
     let checked = with_runtime(check(credential)).unwrap_or_else(|_not_started| Err("no runtime".to_owned()));
     match checked {
         Ok(report) => printed(output, &report),
@@ -50,15 +50,15 @@ async fn read(document: &str) -> Result<Vec<u8>, String> {
     read_bounded(Path::new(document), DOCUMENT_BYTES_MAX).map_err(|error| format!("{document}: {error}"))
 }
 
-fn printed(output: Output, report: &CredentialReport) -> Verdict {
+fn printed(output: Output, report: &CredentialReport) -> VerifyExitCode {
     if let Err(error) = output.print(report, |_| table(report)) {
         eprintln!("gateway: {error}");
     }
     match report.verdict {
-        Worth::Valid => Verdict::Valid,
-        Worth::Forged => Verdict::Forged,
-        Worth::Stale | Worth::Superseded => Verdict::Outdated,
-        Worth::NotCheckable => Verdict::NotCheckable,
+        Verdict::Valid => VerifyExitCode::Valid,
+        Verdict::Forged => VerifyExitCode::Forged,
+        Verdict::Stale | Verdict::Superseded => VerifyExitCode::Outdated,
+        Verdict::NotCheckable => VerifyExitCode::NotCheckable,
     }
 }
 
@@ -97,11 +97,11 @@ fn table(report: &CredentialReport) -> String {
         lines.push(format!("No signature covers these members of the proof: {}", report.unprotected.join(", ")));
     }
     let verdict = match report.verdict {
-        Worth::Valid => "valid",
-        Worth::Superseded => "SUPERSEDED: the owner anchored another document",
-        Worth::Stale => "STALE: it was right, fetch it again",
-        Worth::NotCheckable => "NOT CHECKABLE",
-        Worth::Forged => "FORGED",
+        Verdict::Valid => "valid",
+        Verdict::Superseded => "SUPERSEDED: the owner anchored another document",
+        Verdict::Stale => "STALE: it was right, fetch it again",
+        Verdict::NotCheckable => "NOT CHECKABLE",
+        Verdict::Forged => "FORGED",
     };
     lines.push(verdict.to_owned());
     lines.iter().map(|line| printable(line)).collect::<Vec<_>>().join("\n")

@@ -1,6 +1,6 @@
 //! The queues of a manifest.
 
-use super::plain_name::is_snake_case;
+use crate::loading::plain_name::is_snake_case;
 use plugin_api::manifest::{Manifest, QueueSpec};
 use std::collections::HashSet;
 
