@@ -301,7 +301,11 @@ impl Host for Capabilities {
         }
         read_tracking::mark_uncacheable();
         let capabilities = self.clone();
-        async move {
+        if capability == "service" {
+            // Another plugin's code runs in it.
+            return async move { capabilities.service(&request, body).await.into() }.into_ffi();
+        }
+        in_host(async move {
             match capability.as_str() {
                 "presence" => capabilities.presence(&request).into(),
                 "contributors" => capabilities.contributors(&request).into(),
@@ -316,21 +320,20 @@ impl Host for Capabilities {
                 "tx" => capabilities.tx(request).await.into(),
                 "log_batch" => capabilities.log_batch(request).await.into(),
                 "queue_renew" => capabilities.queue_renew(&request).await.into(),
-                "service" => capabilities.service(&request, body).await.into(),
                 "wake" => capabilities.wake(request).await.into(),
                 other => {
                     let message = format!("this gateway has no capability `{other}`");
                     RResult::RErr(HostError::new(HostErrorCode::Refused, message))
                 }
             }
-        }
+        })
         .into_ffi()
     }
 
     fn fetch_streamed(&self, request: FfiBytes, body: FfiBytes) -> FfiFuture<RResult<StreamedResponse, HostError>> {
         read_tracking::mark_uncacheable();
         let capabilities = self.clone();
-        async move { capabilities.fetch_streamed(&request, body).await.into() }.into_ffi()
+        in_host(async move { capabilities.fetch_streamed(&request, body).await.into() }).into_ffi()
     }
 
     fn fault(&self, operation: RStr<'_>, fault: Fault) {
@@ -364,7 +367,7 @@ impl Host for Capabilities {
     }
 }
 
-/// None: it was one too many, or came while tasks are paused.
+/// `None` when the limit of background tasks was reached, or the plugin's background tasks are paused.
 struct SpawnedTask(Option<tokio::task::AbortHandle>);
 
 impl Task for SpawnedTask {

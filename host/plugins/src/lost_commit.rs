@@ -1,13 +1,13 @@
 //! What became of a write whose COMMIT the server did not answer.
 //!
-//! The rule: a write that is answered with an error has not taken effect and never will. So each leaves a mark in its transaction: a
-//! signed write its guard, a job's, a task's and one without a signature a row of its own (PostgreSQL only: SQLite loses no
+//! The rule: a write that is answered with an error has not taken effect and never will, unless the database cannot be asked within
+//! 5 s: then the answer is 503 and the outcome stays unknown. So each write leaves a mark in its transaction: a signed write its guard, a job's, a task's and one without a signature a row of its own (PostgreSQL only: SQLite loses no
 //! answer). Who looks for the mark writes "lost" in its place when there is none: an attempt that is still on its way, in a buffer
 //! or a server that is slow, finds that and is refused by it. In a guard it says which attempts are lost; a client that sends the
 //! request again is another attempt.
 //!
 //! An index needs none: its transactions move its cursor from where they found it, so one that is done again after it took effect
-//! is refused, and the index reads its cursor anew. While the database cannot be asked in time, an outcome stays unknown.
+//! is refused, and the index reads its cursor anew.
 
 use crate::WriteGuard;
 use gateway_storage::{CommitStatement, Database, Scope, StorageError};

@@ -291,7 +291,8 @@ impl PluginTransaction {
 
     /// Calls a capability within this transaction.
     pub(crate) async fn call(&self, capability: &str, request: &[u8]) -> Result<CapabilityResponse, HostError> {
-        match capability {
+        self.acquire_permit().await;
+        let called = match capability {
             "tx" => self.record_intent(request).await,
             "log_done" => self.mark_log_done(request).await,
             "queue" => self.call_queue(request).await,
@@ -299,7 +300,9 @@ impl PluginTransaction {
                 let message = format!("there is no capability `{other}` in this transaction");
                 Err(HostError::new(HostErrorCode::Refused, message))
             }
-        }
+        };
+        // The guard may have run with its statements.
+        called.map_err(|error| self.inner.refused_opening().map_or(error, |index| CommitError::of_guard(index).into()))
     }
 
     async fn mark_log_done(&self, request: &[u8]) -> Result<CapabilityResponse, HostError> {

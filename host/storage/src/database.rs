@@ -269,7 +269,7 @@ impl Database {
         }
     }
 
-    /// Whether a call within the last `window` failed because the database was unavailable.
+    /// Whether a call within the last `window` failed because the database was away or overloaded.
     pub fn was_unavailable_within(&self, window: Duration) -> bool {
         self.inner.was_unavailable_within(window)
     }

@@ -22,7 +22,7 @@ pub struct DatabaseInner {
     /// Of PostgreSQL. SQLite's engine knows every commit itself.
     pub versions: Versions,
     pub read_replicas: ReadReplicas,
-    /// When a call last failed with [`StorageError::Unavailable`].
+    /// When a call last failed because the database was away ([`StorageError::Unavailable`]) or overloaded ([`StorageError::Busy`]).
     last_unavailable: Mutex<Option<Instant>>,
     /// When and why a write last failed with it, unless a later one succeeded.
     write_failure: Mutex<Option<(Instant, String)>>,
@@ -47,7 +47,7 @@ impl DatabaseInner {
         }
     }
 
-    /// Notes the time when the result is [`StorageError::Unavailable`], and returns the result.
+    /// Notes the time when the database was away or overloaded, and returns the result.
     pub fn record_availability<T>(&self, result: Result<T, StorageError>) -> Result<T, StorageError> {
         if let Err(StorageError::Unavailable(_) | StorageError::Busy(_)) = &result {
             *self.last_unavailable.lock() = Some(Instant::now());

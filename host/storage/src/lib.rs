@@ -1,8 +1,8 @@
 //! The database, SQLite or PostgreSQL, behind one interface with one behaviour.
 //!
-//! The rule that must not break: **a write is acknowledged only when it is durable. A write that is not acknowledged
-//! leaves no trace, unless the answer to its commit was lost: then it was done once.** The suite in `tests/it/storage/`
-//! runs on both databases.
+//! The rule that must not break: **a write is acknowledged only when it is durable. A call that returns an error has written
+//! nothing, except a commit on PostgreSQL whose answer was lost: that write took effect once or not at all**, and the gateway
+//! finds out which (README.md). The suite in `tests/it/storage/` runs on both databases.
 
 mod backup;
 pub mod bounds;

@@ -62,7 +62,7 @@ impl DatabaseSettings {
         if url.starts_with("sqlite:") {
             return Ok(Dialect::Sqlite);
         }
-        Err(StorageError::Unavailable("the database's address begins with sqlite: or postgres://".into()))
+        Err(StorageError::Settings("the database's address begins with sqlite: or postgres://".into()))
     }
 
     /// PostgreSQL: most connections to one server; a transaction and a read need one each.
@@ -76,7 +76,7 @@ impl DatabaseSettings {
         let path = path.strip_prefix("//").unwrap_or(path);
         // Each thread would open a separate database in memory.
         if path.is_empty() || path.starts_with(":memory:") || path.contains('?') {
-            return Err(StorageError::Unavailable("the database's address is sqlite: and the path of a file".into()));
+            return Err(StorageError::Settings("the database's address is sqlite: and the path of a file".into()));
         }
         Ok(PathBuf::from(path))
     }

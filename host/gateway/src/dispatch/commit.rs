@@ -1,7 +1,8 @@
 //! Ends what a request wrote, when its response is known.
 //!
 //! The rule: a client that gets a status below 400 finds its write done, guard and events with it; one that gets another
-//! status finds nothing done, except by a server error after the handler's own write was committed.
+//! status finds nothing done, except where the handler fails after its own write was committed: a server error is answered as it is, and
+//! a 4xx, which would tell the client that nothing was written, is reported against the plugin as well.
 
 use super::{
     call::Call,

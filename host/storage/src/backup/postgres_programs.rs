@@ -22,7 +22,7 @@ pub struct PostgresPrograms(Vec<(&'static str, String)>);
 impl PostgresPrograms {
     pub fn new(url: &SecretString) -> Result<Self, BackupError> {
         let url = Url::parse(url.expose_secret())
-            .map_err(|_quotes_password| StorageError::Unavailable("the database's address is not valid".into()))?;
+            .map_err(|_quotes_password| StorageError::Settings("the database's address is not valid".into()))?;
         let text = |part: &str| percent_decode_str(part).decode_utf8_lossy().into_owned();
         let mut variables = Vec::new();
         let mut set = |name, value: String| {

@@ -1,6 +1,7 @@
 //! Checks every statement before a database runs it: once per text, then from a cache.
 //!
-//! The rule: a statement runs on both databases or is refused on both, for the same reason.
+//! The rule: what a statement may read, write and call is the same on both databases. Its SQL is that of the database in use,
+//! without what SQLite, PostgreSQL and the parser would take apart differently.
 
 mod access;
 mod checker;

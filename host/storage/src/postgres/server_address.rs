@@ -115,7 +115,7 @@ impl HiddenOptions {
 }
 
 fn invalid_address() -> StorageError {
-    StorageError::Unavailable("the database's address is not valid".into())
+    StorageError::Settings("the database's address is not valid".into())
 }
 
 #[cfg(test)]

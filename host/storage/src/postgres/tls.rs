@@ -103,7 +103,7 @@ fn unusable(name: &str, error: &dyn std::fmt::Display) -> StorageError {
 }
 
 fn refused(reason: &str) -> StorageError {
-    StorageError::Unavailable(reason.to_owned())
+    StorageError::Settings(reason.to_owned())
 }
 
 /// Accepts a certificate of these authorities, or any certificate, for whichever server it was issued.
