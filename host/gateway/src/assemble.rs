@@ -17,7 +17,7 @@ use gateway_config::Config;
 use gateway_envelope::Brand;
 use gateway_indexer::{IndexerContext, Indexes};
 use gateway_jobs::{Jitter, JobRunner, LEASE};
-use gateway_plugins::{CapabilityContext, FenceRequest, IntervalClock};
+use gateway_plugins::{CapabilityContext, ContainmentRequest, IntervalClock};
 use plugin_api::manifest::Environment;
 use std::{
     sync::{Arc, OnceLock},
@@ -37,7 +37,7 @@ pub struct BuiltParts {
     pub payments: Payments,
     pub capabilities: Arc<CapabilityContext>,
     pub routes: Arc<RouteTable>,
-    pub fence_requests: mpsc::UnboundedSender<FenceRequest>,
+    pub containment_requests: mpsc::UnboundedSender<ContainmentRequest>,
     pub mode: StartMode,
 }
 
@@ -110,7 +110,7 @@ fn plugin_manager(
             log_format: config.log.format,
             transaction_timeout: Duration::from_millis(config.database.transaction_timeout_ms),
         },
-        fence_requests: parts.fence_requests.clone(),
+        containment_requests: parts.containment_requests.clone(),
         mode: parts.mode,
     })
 }

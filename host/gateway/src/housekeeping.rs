@@ -5,7 +5,7 @@ use crate::routes::RouteTable;
 use gateway_activity::ActivityLog;
 use gateway_clock::Clock;
 use gateway_plugins::FORGET_ATTEMPTS;
-use gateway_storage::{Database, Dialect, Scope, StorageError, fold_row_counts};
+use gateway_storage::{Database, Dialect, Scope, StorageError, compact_row_counts};
 use plugin_api::{abi::Statement, sql};
 use std::{sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
@@ -56,7 +56,7 @@ pub async fn fold_sums(database: Database, stop: CancellationToken) {
             () = tokio::time::sleep(FOLD_INTERVAL) => {}
         }
         let folded = async {
-            fold_row_counts(&database).await?;
+            compact_row_counts(&database).await?;
             database.fold_changes().await
         }
         .await;

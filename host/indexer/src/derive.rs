@@ -15,7 +15,7 @@ use super::{
 use abi_stable::std_types::RResult;
 use gateway_activity::CheckedEvent;
 use gateway_config::MAIN;
-use gateway_plugins::{PluginTransaction, TransactionOwner, polls::GateClosed};
+use gateway_plugins::{CommitMode, PluginTransaction, polls::GateClosed};
 use gateway_storage::StorageError;
 use plugin_api::abi::{Fault, FaultKind};
 use std::{
@@ -50,7 +50,7 @@ impl Index {
         let transaction = PluginTransaction::of_plugin(
             &self.transactions,
             self.scope.clone(),
-            TransactionOwner::Index,
+            CommitMode::Index,
             &self.plugin.manifest,
         );
         match self.apply(&transaction, batch, batch.events.len()).await {
@@ -64,7 +64,7 @@ impl Index {
         let transaction = PluginTransaction::of_plugin(
             &self.transactions,
             self.scope.clone(),
-            TransactionOwner::Index,
+            CommitMode::Index,
             &self.plugin.manifest,
         );
         let published = self.apply(&transaction, batch, 1).await?;

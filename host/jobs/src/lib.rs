@@ -16,5 +16,5 @@ pub use job::{InvalidJobs, JobFailure, JobSet};
 pub use lease::{LEASE, RunLease, select_held};
 pub use runner::{JobRunner, RunJob};
 pub use schedule::{Jitter, check_cron};
-pub use status::service;
+pub use status::service_status;
 pub use store::{JobStatus, JobStore, MIGRATION, WAKES_MIGRATION, forget_plugin};

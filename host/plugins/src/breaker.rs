@@ -147,7 +147,7 @@ impl OperationBreaker {
     }
 
     /// Forgets its faults, which were not its own; a pause goes on.
-    pub fn pardon(&self) {
+    pub fn forget_faults(&self) {
         let mut state = self.state.lock();
         state.recent.clear();
         state.is_pause_requested = false;

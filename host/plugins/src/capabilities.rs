@@ -1,7 +1,7 @@
 //! The capabilities of one plugin: the only way from its code into the host.
 
 use super::{
-    CapabilityContext, PluginHandle, PluginTransaction, TransactionOwner,
+    CapabilityContext, CommitMode, PluginHandle, PluginTransaction,
     bounds::BACKGROUND_TASKS_MAX,
     fetch,
     handle::cut,
@@ -49,8 +49,8 @@ impl Capabilities {
         Host_TO::from_value(self, TD_Opaque)
     }
 
-    fn transaction(&self, owner: TransactionOwner) -> Arc<PluginTransaction> {
-        PluginTransaction::of_plugin(&self.context.transactions, self.scope.clone(), owner, &self.manifest)
+    fn transaction(&self, mode: CommitMode) -> Arc<PluginTransaction> {
+        PluginTransaction::of_plugin(&self.context.transactions, self.scope.clone(), mode, &self.manifest)
     }
 
     async fn chain(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
@@ -266,12 +266,12 @@ impl Host for Capabilities {
         if !self.manifest.own_transactions {
             return undeclared_transaction();
         }
-        self.transaction(TransactionOwner::Plugin).transaction_box()
+        self.transaction(CommitMode::Plugin).transaction_box()
     }
 
     fn begin_write(&self) -> TransactionBox {
         read_tracking::mark_uncacheable();
-        let attempt = self.transaction(TransactionOwner::Attempt);
+        let attempt = self.transaction(CommitMode::Attempt);
         attempt.set_permit(|| self.handle.writes.of_job());
         attempt.transaction_box()
     }

@@ -3,7 +3,7 @@
 use crate::{
     bounds::{BLOCKING_CALLS_MAX, LOG_LINE_CHARS_MAX},
     breaker::{FaultLimit, FaultVerdict, OperationBreaker, PausedOperation, Probe},
-    polls::{BACKGROUND_TASK, OperationNumber, PollGate, THREAD_LIMIT, ThreadHolder, register},
+    polls::{BACKGROUND_TASK, HungPollObserver, OperationNumber, PollGate, THREAD_LIMIT, register},
     write_admission::WriteAdmission,
 };
 use gateway_clock::Clock;
@@ -30,7 +30,7 @@ pub struct PluginOperation {
 
 /// Why a plugin must be fenced, or one of its operations paused.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FenceCause {
+pub enum ContainmentCause {
     /// The operation failed too often, which does not count while the database is away.
     Operation(String),
     /// Its code did not give a thread back.
@@ -39,11 +39,11 @@ pub enum FenceCause {
 
 /// A plugin that must be fenced, or paused in part.
 #[derive(Debug)]
-pub struct FenceRequest {
+pub struct ContainmentRequest {
     pub plugin: String,
     /// Which start of the plugin failed: a later one begins without faults.
     pub generation: u64,
-    pub cause: FenceCause,
+    pub cause: ContainmentCause,
     pub reason: String,
 }
 
@@ -70,7 +70,7 @@ pub struct PluginHandle {
     fault_count: AtomicU64,
     limit: FaultLimit,
     clock: Clock,
-    fence_requests: mpsc::UnboundedSender<FenceRequest>,
+    containment_requests: mpsc::UnboundedSender<ContainmentRequest>,
 }
 
 impl PluginHandle {
@@ -78,7 +78,7 @@ impl PluginHandle {
         name: &str,
         limit: FaultLimit,
         clock: Clock,
-        fence_requests: mpsc::UnboundedSender<FenceRequest>,
+        containment_requests: mpsc::UnboundedSender<ContainmentRequest>,
     ) -> Arc<Self> {
         static STARTS: AtomicU64 = AtomicU64::new(0);
         let handle = Arc::new(Self {
@@ -96,7 +96,7 @@ impl PluginHandle {
             fault_count: AtomicU64::new(0),
             limit,
             clock,
-            fence_requests,
+            containment_requests,
         });
         handle.operation(BACKGROUND_TASK);
         handle
@@ -143,8 +143,8 @@ impl PluginHandle {
     }
 
     /// Forgets the faults counted towards a pause.
-    pub fn pardon(&self) {
-        self.operations.read().values().for_each(|operation| operation.breaker.pardon());
+    pub fn forget_faults(&self) {
+        self.operations.read().values().for_each(|operation| operation.breaker.forget_faults());
     }
 
     /// What the plugin does under this name; several entries of its manifest may share it.
@@ -254,10 +254,10 @@ impl PluginHandle {
         register(&self.name, name, observer)
     }
 
-    fn request_fence(&self, cause: FenceCause, reason: String) {
+    fn request_containment(&self, cause: ContainmentCause, reason: String) {
         let (plugin, generation) = (self.name.to_string(), self.generation);
         // The receiver is gone when the gateway stops.
-        let _ = self.fence_requests.send(FenceRequest { plugin, generation, cause, reason });
+        let _ = self.containment_requests.send(ContainmentRequest { plugin, generation, cause, reason });
     }
 
     /// Counts a fault against its operation, and one of an operation that cannot be paused against background tasks.
@@ -276,7 +276,7 @@ impl PluginHandle {
         match breaker.record_fault(self.limit, self.clock.now_ms(), description) {
             FaultVerdict::Counted => {}
             FaultVerdict::Pause { reason } => {
-                self.request_fence(FenceCause::Operation(breaker.operation().to_owned()), reason);
+                self.request_containment(ContainmentCause::FaultyOperation(breaker.operation().to_owned()), reason);
             }
             FaultVerdict::PausedAgain => {
                 if let Some(paused) = breaker.paused() {
@@ -288,8 +288,8 @@ impl PluginHandle {
 }
 
 /// The watchdog calls it: no more code of the plugin is polled from now on, whatever becomes of the fence.
-impl ThreadHolder for PluginHandle {
-    fn holds_thread(&self, operation: &str) {
+impl HungPollObserver for PluginHandle {
+    fn poll_hangs(&self, operation: &str) {
         let plugin = &*self.name;
         tracing::error!(plugin, operation, limit = ?THREAD_LIMIT, "holds a thread and does not give it back: fenced");
         metrics::counter!("gateway_plugin_faults_total", "plugin" => plugin.to_owned(), "kind" => "held_thread")
@@ -299,7 +299,7 @@ impl ThreadHolder for PluginHandle {
         *self.last_fault.lock() = Some((self.clock.now_ms(), reason.clone()));
         if !self.gate.is_closed() {
             self.gate.close();
-            self.request_fence(FenceCause::HeldThread, reason);
+            self.request_containment(ContainmentCause::HeldThread, reason);
         }
     }
 }

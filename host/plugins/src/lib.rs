@@ -52,10 +52,10 @@ pub use charge::{ChargeOutcome, RequestCharge};
 pub use commit_error::CommitError;
 pub use contributions::{Contribution, ExtensionPoints};
 pub use doorkeeper::Doorkeeper;
-pub use handle::{FenceCause, FenceRequest, PluginHandle, PluginOperation};
+pub use handle::{ContainmentCause, ContainmentRequest, PluginHandle, PluginOperation};
 pub use loading::{
     DiscoverError, FolderChanges, InspectProblem, LoadError, LoadOutcome, LoadedPlugin, PendingLibrary, PluginError,
-    PluginFile, PluginFolder, discover, inspect, load_folder, missing_consent, open, trial,
+    PluginFile, PluginFolder, discover, inspect, library_probe, load_folder, missing_consent, open,
 };
 pub use log_subscription::{MIGRATION as LOG_SUBSCRIPTIONS_MIGRATION, forget as forget_log_subscriptions};
 pub use lost_commit::{FORGET_ATTEMPTS, attempt_rows_migration};
@@ -66,7 +66,7 @@ pub use report::PluginReport;
 pub use services::call_service;
 pub use state::PluginState;
 pub use topic::render;
-pub use transaction::{PluginTransaction, TransactionOwner};
+pub use transaction::{CommitMode, PluginTransaction};
 pub use transaction_context::TransactionContext;
 pub use write_admission::WriteAdmission;
-pub use write_guard::{IntervalClock, MIGRATION, WriteGuard, attempt_migration, by_time_migration};
+pub use write_guard::{IntervalClock, MIGRATION, SignedWriteRecord, attempt_migration, by_time_migration};

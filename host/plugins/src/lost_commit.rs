@@ -9,7 +9,7 @@
 //! An index needs none: its transactions move its cursor from where they found it, so one that is done again after it took effect
 //! is refused, and the index reads its cursor anew.
 
-use crate::WriteGuard;
+use crate::SignedWriteRecord;
 use gateway_storage::{CommitStatement, Database, Scope, StorageError};
 use plugin_api::{
     abi::{Cell, Statement},
@@ -54,7 +54,7 @@ pub fn attempt_rows_migration(version: u32) -> MigrationSpec {
 /// What a write leaves in its transaction.
 #[derive(Clone, Copy)]
 pub enum CommitMark<'w> {
-    Guard(&'w WriteGuard),
+    Guard(&'w SignedWriteRecord),
     Row { remember_until_s: i64 },
 }
 

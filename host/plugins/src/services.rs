@@ -3,7 +3,7 @@
 //! The rule: what fails in the provider is the provider's fault; the caller learns which service failed, and nothing else.
 
 use crate::{
-    ActivePlugin, ActiveSet, PluginTransaction, TransactionContext, TransactionOwner,
+    ActivePlugin, ActiveSet, CommitMode, PluginTransaction, TransactionContext,
     bounds::{CONTRIBUTION_BYTES_MAX, excess},
     call_depth::CallDepth,
     polls::GateClosed,
@@ -102,8 +102,7 @@ impl<'c> Provider<'c> {
         let mut attempt = 1;
         loop {
             let scope = self.plugin.scope.clone();
-            let transaction =
-                PluginTransaction::of_plugin(context, scope, TransactionOwner::Attempt, &self.plugin.manifest);
+            let transaction = PluginTransaction::of_plugin(context, scope, CommitMode::Attempt, &self.plugin.manifest);
             transaction.set_permit(|| self.plugin.handle.writes.nth(attempt));
             let answer = match self.call_within(&transaction, copy(&input)).await {
                 Ok(output) => transaction.commit_for_service().await.map(|()| output),

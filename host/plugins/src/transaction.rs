@@ -4,7 +4,7 @@
 //! or not at all, and before the client gets a 2xx.
 
 use crate::{
-    TransactionContext, WriteGuard,
+    SignedWriteRecord, TransactionContext,
     bounds::EVENTS_PER_TRANSACTION_MAX,
     charge::{ChargeOutcome, RequestCharge},
     commit_error::CommitError,
@@ -36,7 +36,7 @@ pub struct PluginTransaction {
     inner: StorageTransaction,
     events: Mutex<Vec<CheckedEvent>>,
     pub(crate) context: Arc<TransactionContext>,
-    owner: TransactionOwner,
+    mode: CommitMode,
     /// Stored with the write, to find out what became of it.
     attempt: String,
     /// Among the writes of the plugin, where they may collide.
@@ -59,11 +59,11 @@ pub struct PluginTransaction {
 
 /// Who commits the transaction.
 #[derive(Clone, Debug)]
-pub enum TransactionOwner {
+pub enum CommitMode {
     /// The gateway, after the handler's response.
     Request,
     /// The plugin, by `commit`, as the one write of a request: with the guard of a signed route.
-    Write(Option<Arc<WriteGuard>>),
+    Write(Option<Arc<SignedWriteRecord>>),
     /// The plugin, by `commit`, as one attempt of a write of a job or task: it may run again.
     Attempt,
     /// The plugin, by `commit`.
@@ -73,49 +73,49 @@ pub enum TransactionOwner {
 }
 
 impl PluginTransaction {
-    pub fn new(context: &Arc<TransactionContext>, scope: Scope, owner: TransactionOwner) -> Arc<Self> {
-        Self::build(context, scope, owner, None, None)
+    pub fn new(context: &Arc<TransactionContext>, scope: Scope, mode: CommitMode) -> Arc<Self> {
+        Self::build(context, scope, mode, None, None)
     }
 
     /// As [`Self::new`], with what the plugin declares.
     pub fn of_plugin(
         context: &Arc<TransactionContext>,
         scope: Scope,
-        owner: TransactionOwner,
+        mode: CommitMode,
         manifest: &Arc<Manifest>,
     ) -> Arc<Self> {
-        Self::build(context, scope, owner, Some(manifest.clone()), None)
+        Self::build(context, scope, mode, Some(manifest.clone()), None)
     }
 
     /// As [`Self::of_plugin`], of a signed write with a price.
     pub fn with_charge(
         context: &Arc<TransactionContext>,
         scope: Scope,
-        owner: TransactionOwner,
+        mode: CommitMode,
         manifest: &Arc<Manifest>,
         charge: Arc<RequestCharge>,
     ) -> Arc<Self> {
         charge.set(ChargeOutcome::NotCharged);
-        Self::build(context, scope, owner, Some(manifest.clone()), Some(charge))
+        Self::build(context, scope, mode, Some(manifest.clone()), Some(charge))
     }
 
     fn build(
         context: &Arc<TransactionContext>,
         scope: Scope,
-        owner: TransactionOwner,
+        mode: CommitMode,
         manifest: Option<Arc<Manifest>>,
         charge: Option<Arc<RequestCharge>>,
     ) -> Arc<Self> {
         let inner = context.database.begin(scope);
         let attempt = Uuid::now_v7().simple().to_string();
-        if let TransactionOwner::Write(Some(guard)) = &owner {
-            inner.open_with(guard.statements(&attempt));
+        if let CommitMode::Write(Some(guard)) = &mode {
+            inner.require(guard.statements(&attempt));
         }
         Arc::new(Self {
             inner,
             events: Mutex::default(),
             context: context.clone(),
-            owner,
+            mode,
             attempt,
             permit: OnceLock::new(),
             manifest,
@@ -143,7 +143,7 @@ impl PluginTransaction {
     }
 
     /// Commits the writes and events, if there are any, and the guard of a signed write.
-    pub async fn finish(&self, guard: Option<&WriteGuard>) -> Result<(), CommitError> {
+    pub async fn finish(&self, guard: Option<&SignedWriteRecord>) -> Result<(), CommitError> {
         let result = self.finish_with_permit(guard).await;
         if let Some(permit) = self.permit.get() {
             permit.release().await;
@@ -151,14 +151,14 @@ impl PluginTransaction {
         result
     }
 
-    async fn finish_with_permit(&self, guard: Option<&WriteGuard>) -> Result<(), CommitError> {
+    async fn finish_with_permit(&self, guard: Option<&SignedWriteRecord>) -> Result<(), CommitError> {
         let events = std::mem::take(&mut *self.events.lock());
         if guard.is_none() && events.is_empty() && !self.inner.has_begun() {
             return Ok(());
         }
         let has_events = !events.is_empty();
         // Where the request's one write commits itself, it has opened with them.
-        let last_guard = guard.filter(|_| !matches!(self.owner, TransactionOwner::Write(_)));
+        let last_guard = guard.filter(|_| !matches!(self.mode, CommitMode::Write(_)));
         let mut finals: Vec<CommitStatement> =
             last_guard.map(|guard| guard.statements(&self.attempt)).unwrap_or_default();
         finals.extend(self.context.activity.commit_statements(events, self.context.clock.now_s()));
@@ -181,7 +181,10 @@ impl PluginTransaction {
             Err(error @ StorageError::Unavailable(_)) => self.survive_lost_commit(mark, error).await?,
             // An earlier statement may have been refused for the guard, which ended the transaction.
             Err(error) => {
-                return Err(self.inner.refused_opening().map_or(CommitError::Storage(error), CommitError::of_guard));
+                return Err(self
+                    .inner
+                    .failed_precondition()
+                    .map_or(CommitError::Storage(error), CommitError::of_guard));
             }
         }
         if has_events {
@@ -213,7 +216,7 @@ impl PluginTransaction {
     /// How the plugin's `commit` ended, if it called it and that is over. A write whose guard was refused earlier has failed,
     /// whether its plugin calls it or not.
     pub fn commit_result(&self) -> Option<&Result<(), CommitError>> {
-        if let Some(index) = self.inner.refused_opening() {
+        if let Some(index) = self.inner.failed_precondition() {
             let _ = self.commit_result.set(Err(CommitError::of_guard(index)));
         }
         self.commit_result.get()
@@ -221,7 +224,7 @@ impl PluginTransaction {
 
     /// The error of a statement. The guard may run with it.
     pub(crate) fn statement_error(&self, error: StorageError) -> HostError {
-        match self.inner.refused_opening() {
+        match self.inner.failed_precondition() {
             Some(index) => CommitError::of_guard(index).into(),
             None => error.into(),
         }
@@ -250,13 +253,13 @@ impl PluginTransaction {
 
     /// Commits for the plugin, where the plugin may.
     pub(crate) async fn commit(&self) -> Result<(), HostError> {
-        let guard = match &self.owner {
-            TransactionOwner::Write(guard) => guard.as_deref(),
-            TransactionOwner::Attempt | TransactionOwner::Plugin => None,
-            TransactionOwner::Request => {
+        let guard = match &self.mode {
+            CommitMode::Write(guard) => guard.as_deref(),
+            CommitMode::Attempt | CommitMode::Plugin => None,
+            CommitMode::Request => {
                 return Err(refused("the gateway commits a request's own transaction after the handler's answer"));
             }
-            TransactionOwner::Index => {
+            CommitMode::Index => {
                 return Err(refused("the gateway commits the transaction of chain events after the last of them"));
             }
         };
@@ -302,7 +305,9 @@ impl PluginTransaction {
             }
         };
         // The guard may have run with its statements.
-        called.map_err(|error| self.inner.refused_opening().map_or(error, |index| CommitError::of_guard(index).into()))
+        called.map_err(|error| {
+            self.inner.failed_precondition().map_or(error, |index| CommitError::of_guard(index).into())
+        })
     }
 
     async fn mark_log_done(&self, request: &[u8]) -> Result<CapabilityResponse, HostError> {
@@ -372,7 +377,7 @@ impl Drop for PluginTransaction {
         if has_conflict {
             permit.count_conflict(self.inner.scope().plugin_name().unwrap_or_default());
         }
-        if matches!(self.owner, TransactionOwner::Attempt) {
+        if matches!(self.mode, CommitMode::Attempt) {
             permit.note_job(has_conflict);
         }
     }

@@ -64,7 +64,7 @@ const GUARD: &str = "INSERT INTO host_replay_guard (remember_until_s, digest, ad
 /// Whose time decides whether the interval is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntervalClock {
-    /// The gateway's own, [`WriteGuard::now_ms`].
+    /// The gateway's own, [`SignedWriteRecord::now_ms`].
     Gateway,
     /// The database's: several replicas share it, and their own clocks differ.
     Database,
@@ -100,7 +100,7 @@ const TAKE_SLOT_BY_DATABASE_CLOCK: &str = take_slot!("(EXTRACT(EPOCH FROM clock_
 
 /// What a signed write uses up when it commits.
 #[derive(Clone, Debug)]
-pub struct WriteGuard {
+pub struct SignedWriteRecord {
     /// Checksummed address.
     pub signer: String,
     /// Hex of what was signed.
@@ -113,7 +113,7 @@ pub struct WriteGuard {
     pub remember_until_s: i64,
 }
 
-impl WriteGuard {
+impl SignedWriteRecord {
     /// The first statement is the replay guard, the second, if any, the interval: each must return a row.
     pub(crate) fn statements(&self, attempt: &str) -> Vec<CommitStatement> {
         let mut statements = vec![CommitStatement::expecting_row(self.bind_key(GUARD, attempt))];

@@ -9,7 +9,7 @@ use crate::{
     database::Database,
     read_source::{self, ReadSource},
     scope::Scope,
-    versions::Position,
+    versions::ChangeCount,
 };
 use plugin_api::abi::Rows;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 impl Database {
     /// Where a request that only reads may read, for a client that knows the position `at_least`. `None` for the primary: without
     /// `database.read_urls`, while no standby can be used, and, where nothing may be old, for a client that sends no position.
-    pub async fn read_source(&self, at_least: Option<Position>) -> Option<ReadSource> {
+    pub async fn read_source(&self, at_least: Option<ChangeCount>) -> Option<ReadSource> {
         let replicas = &self.inner.read_replicas;
         if replicas.is_empty() || (at_least.is_none() && !self.inner.versions.may_be_stale()) {
             return None;

@@ -2,7 +2,7 @@
 //! several gateways write).
 //!
 //! A transaction that changes such data inserts one row into `host_changes`, with the owner of the data. The version of an owner
-//! is the number of its rows, of which [`FOLD`] replaces those that are there by a number in `host_versions`. All versions are
+//! is the number of its rows, of which [`COMPACT`] replaces those that are there by a number in `host_versions`. All versions are
 //! read by one statement, so on one snapshot, for which a fold has happened or has not.
 //!
 //! The snapshots of one server are ordered: of two, one has every commit that the other has. So two reads that find the same
@@ -68,16 +68,16 @@ const READ: &str = "SELECT owner, CAST(sum(changes) AS BIGINT) FROM (
     ) AS counted GROUP BY owner";
 
 /// With fewer rows, a read counts them faster than the server would write them anew.
-pub const FOLD_ROWS_MIN: u32 = 200;
+pub const COMPACTED_ROWS_MIN: u32 = 200;
 /// Most rows that one fold takes, so that it ends in time after a long pause as well.
-const FOLD_ROWS_MAX: u32 = 20_000;
+const COMPACTED_ROWS_MAX: u32 = 20_000;
 
-/// How many rows there are, up to [`FOLD_ROWS_MIN`].
+/// How many rows there are, up to [`COMPACTED_ROWS_MIN`].
 const COUNT_FEW: &str = "SELECT count(*) FROM (SELECT 1 FROM host_changes LIMIT $1) AS few";
 
 /// Two folds at the same time take different rows. They update the owners in one order, so that neither waits for the other
 /// one in a circle.
-const FOLD: &str = "WITH gone AS (
+const COMPACT: &str = "WITH gone AS (
         DELETE FROM host_changes WHERE id = ANY (ARRAY(SELECT id FROM host_changes LIMIT $1 FOR UPDATE SKIP LOCKED))
         RETURNING owner
     )
@@ -85,11 +85,11 @@ const FOLD: &str = "WITH gone AS (
     ON CONFLICT (owner) DO UPDATE SET version = host_versions.version + excluded.version";
 
 pub fn count_few_statement() -> Statement {
-    sql(COUNT_FEW).bind(FOLD_ROWS_MIN).into()
+    sql(COUNT_FEW).bind(COMPACTED_ROWS_MIN).into()
 }
 
-pub fn fold_statement() -> CommitStatement {
-    CommitStatement::new(sql(FOLD).bind(FOLD_ROWS_MAX).into())
+pub fn compact_statement() -> CommitStatement {
+    CommitStatement::new(sql(COMPACT).bind(COMPACTED_ROWS_MAX).into())
 }
 
 /// Notes, at the end of a transaction, that it changes data of this owner.
@@ -100,15 +100,15 @@ pub fn change_statement(owner: &str) -> CommitStatement {
 /// A position in the order of all changes: the number of those that a read of the versions has counted. Of two reads the one that
 /// counted more has every commit that the other one has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Position(u64);
+pub struct ChangeCount(u64);
 
-impl fmt::Display for Position {
+impl fmt::Display for ChangeCount {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(formatter)
     }
 }
 
-impl FromStr for Position {
+impl FromStr for ChangeCount {
     type Err = ParseIntError;
 
     fn from_str(text: &str) -> Result<Self, ParseIntError> {
@@ -189,7 +189,7 @@ impl Versions {
 
     /// The same unless the last read is recent enough, and not older than `at_least`. `false` also when the read is older than
     /// that: the position is of another database, or of this one before a restore.
-    pub async fn refresh_if_old<F>(&self, at_least: Option<Position>, read: impl FnOnce() -> F) -> bool
+    pub async fn refresh_if_old<F>(&self, at_least: Option<ChangeCount>, read: impl FnOnce() -> F) -> bool
     where
         F: Future<Output = Result<Rows, StorageError>>,
     {
@@ -199,9 +199,9 @@ impl Versions {
     }
 
     /// What the last read has counted; `None` when it failed.
-    pub fn position(&self) -> Option<Position> {
+    pub fn change_count(&self) -> Option<ChangeCount> {
         let last = self.last.lock();
-        last.begun_at.map(|_| Position(last.by_owner.values().sum()))
+        last.begun_at.map(|_| ChangeCount(last.by_owner.values().sum()))
     }
 
     /// Advances the revisions of the owners whose version is another one. Reads come here in the order in which they began.
@@ -263,7 +263,7 @@ mod tests {
         apply(&versions, &[("forum", 4), ("hello", 1)]);
         assert!(!is_unchanged("forum", since) && !is_unchanged("host", since));
         assert!(is_unchanged("hello", since) && versions.revisions.everything().is_unchanged_since(since));
-        assert_eq!(versions.position(), Some(Position(5)));
+        assert_eq!(versions.change_count(), Some(ChangeCount(5)));
     }
 
     #[test]
@@ -296,11 +296,11 @@ mod tests {
         assert!(!lax.refresh_if_old(None, fail).await, "there is none");
         apply(&lax, &[("forum", 3)]);
         assert!(lax.refresh_if_old(None, fail).await);
-        assert!(lax.refresh_if_old(Some(Position(3)), fail).await);
+        assert!(lax.refresh_if_old(Some(ChangeCount(3)), fail).await);
         let read = || async { Ok(Rows::default()) };
         assert!(lax.refresh_if_old(None, read).await, "the last read is good enough");
-        assert_eq!(lax.position(), Some(Position(3)));
-        assert!(!lax.refresh_if_old(Some(Position(4)), read).await, "that many changes there have never been");
+        assert_eq!(lax.change_count(), Some(ChangeCount(3)));
+        assert!(!lax.refresh_if_old(Some(ChangeCount(4)), read).await, "that many changes there have never been");
     }
 
     #[tokio::test]
@@ -310,7 +310,7 @@ mod tests {
         assert!(!versions.refresh(fail).await);
         assert!(versions.revisions.of("forum").is_unchanged_since(since), "nothing is known to have changed");
         assert!(!versions.refresh_if_old(None, fail).await, "there is no recent read any more");
-        assert_eq!(versions.position(), None);
+        assert_eq!(versions.change_count(), None);
         apply(&versions, &[("forum", 3)]);
         assert!(!versions.revisions.of("forum").is_unchanged_since(since));
         assert!(!versions.revisions.everything().is_unchanged_since(since));
@@ -318,8 +318,8 @@ mod tests {
 
     #[test]
     fn a_position_is_a_number() {
-        assert_eq!("17".parse(), Ok(Position(17)));
-        assert_eq!(Position(17).to_string(), "17");
-        assert!("".parse::<Position>().is_err() && "-1".parse::<Position>().is_err());
+        assert_eq!("17".parse(), Ok(ChangeCount(17)));
+        assert_eq!(ChangeCount(17).to_string(), "17");
+        assert!("".parse::<ChangeCount>().is_err() && "-1".parse::<ChangeCount>().is_err());
     }
 }

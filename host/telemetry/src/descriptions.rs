@@ -18,7 +18,11 @@ pub const RECORDED: [(&str, &str, &str); 30] = [
     ("gateway_chain_head_block", "gauge", "Number of the newest block of the chain"),
     ("gateway_chain_indexed_block", "gauge", "Block up to which the plugin's index of the chain is complete"),
     ("gateway_chain_reorganisations_total", "counter", "Reorganisations that an index of a plugin undid"),
-    ("gateway_database_conflicts_total", "counter", "Attempts of writes that the database rolled back because of another transaction"),
+    (
+        "gateway_database_conflicts_total",
+        "counter",
+        "Attempts of writes that the database rolled back because of another transaction",
+    ),
     (
         "gateway_database_slow_statements_total",
         "counter",

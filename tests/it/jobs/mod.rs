@@ -12,7 +12,7 @@ use gateway_clock::{Clock, ManualClock};
 use gateway_jobs::{
     Jitter, JobFailure, JobRunner, JobSet, JobStatus, JobStore, LEASE, MIGRATION, RunJob, WAKES_MIGRATION,
 };
-use gateway_storage::{CommitStatement, Database, Schema, Scope};
+use gateway_storage::{CommitStatement, Database, MigrationSet, Scope};
 use gateway_tests::process::LIMIT;
 use plugin_api::{
     manifest::{JobSpec, MigrationSpec, Schedule},
@@ -65,7 +65,7 @@ impl Fixture {
             postgres: None,
         };
         let migrations: Vec<_> = (1..).zip(steps).map(step).collect();
-        let schema = Schema { scope: &Scope::Host, views: &[], migrations: &migrations };
+        let schema = MigrationSet { scope: &Scope::Host, views: &[], migrations: &migrations };
         self.db.database.migrate(&schema).await.unwrap();
     }
 

@@ -3,7 +3,7 @@
 //!
 //! Without `database.staleness_ms` no cached response is older than an acknowledged write, and no answer has the header.
 
-use gateway_storage::{Database, Position};
+use gateway_storage::{ChangeCount, Database};
 use http::{HeaderMap, HeaderName, HeaderValue, header::InvalidHeaderName};
 
 pub struct PositionHeader(HeaderName);
@@ -15,7 +15,7 @@ impl PositionHeader {
     }
 
     /// The position in a request; one that is none of ours says nothing.
-    pub fn sent_by(&self, headers: &HeaderMap) -> Option<Position> {
+    pub fn sent_by(&self, headers: &HeaderMap) -> Option<ChangeCount> {
         headers.get(&self.0)?.to_str().ok()?.parse().ok()
     }
 

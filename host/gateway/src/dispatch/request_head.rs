@@ -8,7 +8,7 @@ use abi_stable::{
 use async_ffi::{FfiFuture, FutureExt as _};
 use gateway_http::RequestId;
 use gateway_plugins::{
-    ActivePlugin, PluginTransaction, RequestCharge, TransactionContext, TransactionOwner, WriteGuard,
+    ActivePlugin, CommitMode, PluginTransaction, RequestCharge, SignedWriteRecord, TransactionContext,
     refused_transaction, undeclared_transaction,
 };
 use gateway_storage::{Scope, read_tracking};
@@ -76,7 +76,7 @@ pub struct RequestTransaction {
     context: Arc<TransactionContext>,
     plugin: Arc<ActivePlugin>,
     /// What a signed write uses up.
-    guard: Option<Arc<WriteGuard>>,
+    guard: Option<Arc<SignedWriteRecord>>,
     /// The one write that the handler declared; of several attempts the last.
     write: Mutex<Option<Arc<PluginTransaction>>>,
     /// How many attempts it took so far.
@@ -93,7 +93,7 @@ impl RequestTransaction {
     pub fn new(
         context: &Arc<TransactionContext>,
         plugin: &Arc<ActivePlugin>,
-        guard: Option<Arc<WriteGuard>>,
+        guard: Option<Arc<SignedWriteRecord>>,
         charge: Option<Arc<RequestCharge>>,
     ) -> Arc<Self> {
         Arc::new(Self { guard, charge, ..Self::empty(context, plugin) })
@@ -122,7 +122,7 @@ impl RequestTransaction {
         self.charge.as_ref().is_some_and(|charge| charge.is_refused())
     }
 
-    pub fn guard(&self) -> Option<&WriteGuard> {
+    pub fn guard(&self) -> Option<&SignedWriteRecord> {
         self.guard.as_deref()
     }
 
@@ -140,12 +140,12 @@ impl RequestTransaction {
             let message = "a request writes once: put all of its statements into one `write`";
             return Err(HostError::new(HostErrorCode::Refused, message));
         }
-        let owner = TransactionOwner::Write(self.guard.clone());
+        let mode = CommitMode::Write(self.guard.clone());
         let attempt = match &self.charge {
-            None => self.transaction(owner),
+            None => self.transaction(mode),
             Some(charge) => {
                 let (scope, manifest) = (self.plugin.scope.clone(), &self.plugin.manifest);
-                PluginTransaction::with_charge(&self.context, scope, owner, manifest, charge.clone())
+                PluginTransaction::with_charge(&self.context, scope, mode, manifest, charge.clone())
             }
         };
         let number = self.attempts.fetch_add(1, Relaxed) + 1;
@@ -156,7 +156,7 @@ impl RequestTransaction {
 
     /// A transaction for the guard alone: in the gateway's own tables, where no write of the plugin can be in the way.
     pub fn guard_transaction(&self) -> Arc<PluginTransaction> {
-        PluginTransaction::new(&self.context, Scope::Host, TransactionOwner::Request)
+        PluginTransaction::new(&self.context, Scope::Host, CommitMode::Request)
     }
 
     pub fn begun(&self) -> Option<&Arc<PluginTransaction>> {
@@ -172,11 +172,11 @@ impl RequestTransaction {
     }
 
     fn begin(&self) -> &Arc<PluginTransaction> {
-        self.begun.get_or_init(|| self.transaction(TransactionOwner::Request))
+        self.begun.get_or_init(|| self.transaction(CommitMode::Request))
     }
 
-    fn transaction(&self, owner: TransactionOwner) -> Arc<PluginTransaction> {
-        PluginTransaction::of_plugin(&self.context, self.plugin.scope.clone(), owner, &self.plugin.manifest)
+    fn transaction(&self, mode: CommitMode) -> Arc<PluginTransaction> {
+        PluginTransaction::of_plugin(&self.context, self.plugin.scope.clone(), mode, &self.plugin.manifest)
     }
 }
 

@@ -1,14 +1,15 @@
 //! The registry of plugins: the state of each, which ones are enabled, and their order. [`super::manager`] acts on it.
 
 use super::{
-    clashes::Claimant,
     library_file::LibraryFile,
+    name_conflicts::NameClaims,
     service_types::{difference, differs_from_gateway, missing},
 };
 use crate::operators::Switches;
 use gateway_config::Config;
 use gateway_plugins::{
-    ActivePlugin, FenceRequest, LoadOutcome, LoadedPlugin, PluginHandle, PluginReport, PluginState, polls::threads_lost,
+    ActivePlugin, ContainmentRequest, LoadOutcome, LoadedPlugin, PluginHandle, PluginReport, PluginState,
+    polls::threads_lost,
 };
 use gateway_storage::ViewNames;
 use plugin_api::manifest::Manifest;
@@ -41,12 +42,12 @@ pub struct PluginRegistry {
     pub(super) entries: BTreeMap<String, PluginEntry>,
     /// Operators' decisions, which outrank the configuration.
     pub(super) switches: Switches,
-    /// When plugins ran for the first time on the database that a trial is about; empty when plugins serve.
+    /// When plugins ran for the first time on the database that a dry run is about; empty when plugins serve.
     pub(super) first_migrations_s: BTreeMap<String, i64>,
     /// The latest configuration, once it was reloaded.
     pub(super) latest_config: Option<Arc<Config>>,
     /// Plugins that lose what they claim to others, with the reason.
-    pub(super) clashes: BTreeMap<String, Vec<String>>,
+    pub(super) name_conflicts: BTreeMap<String, Vec<String>>,
     /// Plugins that have no file and are not loaded, and left tables.
     pub(super) gone: BTreeMap<String, PluginReport>,
     /// The gateway is stopping: no plugin starts any more.
@@ -134,18 +135,18 @@ impl PluginRegistry {
     }
 
     /// All plugins that are loaded: those that serve or are wanted, and the tables and views of the others.
-    pub(super) fn claimants(
+    pub(super) fn name_claims(
         &self,
         wanted: &BTreeSet<String>,
         config: &Config,
         since_s: impl Fn(&str) -> Option<i64>,
-    ) -> Vec<Claimant> {
+    ) -> Vec<NameClaims> {
         let claims = |(name, entry): (&String, &PluginEntry)| {
             let loaded = entry.loaded.as_ref()?;
             let serves = entry.running.is_some();
             let may_start = wanted.contains(name) && entry.file.is_unchanged();
             let is_pinned = config.plugins.settings(name).sha256.is_some();
-            Some(Claimant {
+            Some(NameClaims {
                 manifest: loaded.manifest.clone(),
                 serves,
                 is_off: !serves && !may_start,
@@ -214,7 +215,7 @@ impl PluginRegistry {
         }
     }
 
-    pub(super) fn lives(&self, request: &FenceRequest) -> bool {
+    pub(super) fn lives(&self, request: &ContainmentRequest) -> bool {
         let running = self.entries.get(&request.plugin).and_then(|entry| entry.running.as_ref());
         running.is_some_and(|running| running.handle.generation == request.generation)
     }

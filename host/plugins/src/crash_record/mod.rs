@@ -9,6 +9,6 @@ mod slot_memory;
 mod start_deaths;
 
 pub use record::{
-    StartMark, close, forgive, note_operation, open, release_slot, running_at_death, start_mark, take_slot, why_skipped,
+    StartMark, clear, close, note_operation, open, release_slot, running_at_death, start_mark, take_slot, why_skipped,
 };
 pub use start_deaths::StartPhase;

@@ -8,6 +8,7 @@ mod copy;
 pub mod discover;
 mod folder_permissions;
 pub mod inspect;
+pub mod library_probe;
 pub mod load;
 mod load_error;
 mod loaded;
@@ -15,7 +16,6 @@ mod pending_library;
 mod plain_name;
 mod plugin_folder;
 mod release;
-pub mod trial;
 pub mod validate;
 
 pub use consent::{asked_grants, missing_consent};

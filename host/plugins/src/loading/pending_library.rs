@@ -16,9 +16,9 @@ use std::{path::PathBuf, time::Duration};
 /// What became of one file: a plugin, or the reason why it is none.
 pub type LoadOutcome = Result<LoadedPlugin, Box<PluginReport>>;
 
-/// For the trial of a library. Loading one takes milliseconds.
+/// For the probe of a library. Loading one takes milliseconds.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// The result of the trial says more, so it comes first.
+/// The result of the probe says more, so it comes first.
 const TRIAL_AND_LOAD_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// A library whose code has not returned yet.
@@ -44,7 +44,7 @@ impl LoadRequest {
             return Err(Box::new(PluginReport::named(name, PluginState::Failed, reason)));
         }
         let loaded = file.and_then(|file| {
-            LoadedPlugin::try_elsewhere(&file, &self.data_dir, TIMEOUT)?;
+            LoadedPlugin::probe_in_subprocess(&file, &self.data_dir, TIMEOUT)?;
             let _mark = start_mark(name, Some(&file.inspection.sha256), StartPhase::Load);
             LoadedPlugin::load(&file, &self.data_dir)
         });

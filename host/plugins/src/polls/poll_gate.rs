@@ -7,7 +7,7 @@ use super::{
     operation_registry::OperationNumber,
     polls_max,
     reaper::Reaper,
-    thread_slot::{PollRoom, is_inside, pop, push},
+    thread_slot::{PollPermits, is_inside, pop, push},
 };
 use parking_lot::Mutex;
 use std::{
@@ -170,17 +170,17 @@ impl PollGate {
     }
 }
 
-impl PollRoom for PollGate {
+impl PollPermits for PollGate {
     fn gate(&self) -> u64 {
         self.number
     }
 
-    fn give_up(&self) {
+    fn release(&self) {
         self.running.fetch_sub(1, SeqCst);
         self.call_next();
     }
 
-    fn take_back(&self) {
+    fn reacquire(&self) {
         self.running.fetch_add(1, SeqCst);
     }
 }
@@ -189,7 +189,7 @@ impl Drop for PollGuard<'_> {
     fn drop(&mut self) {
         pop();
         if self.takes_room {
-            self.gate.give_up();
+            self.gate.release();
         }
     }
 }

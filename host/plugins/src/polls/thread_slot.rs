@@ -34,18 +34,18 @@ enum SlotWord {
 }
 
 /// The room that a poll takes among those of its plugin.
-pub(super) trait PollRoom: Send + Sync {
+pub(super) trait PollPermits: Send + Sync {
     /// The number of the plugin's gate.
     fn gate(&self) -> u64;
     /// The thread of the poll is lost to another plugin, so one more poll may run.
-    fn give_up(&self);
+    fn release(&self);
     /// The thread came back after all.
-    fn take_back(&self);
+    fn reacquire(&self);
 }
 
 struct Caller {
-    room: Arc<dyn PollRoom>,
-    is_given_up: bool,
+    room: Arc<dyn PollPermits>,
+    is_released: bool,
 }
 
 impl Default for SlotWord {
@@ -82,7 +82,7 @@ impl ThreadSlot {
 
     /// The thread is lost to the plugin that runs now: these rooms of others are to be given up. A plugin in a circle of calls has
     /// taken one for all of its polls.
-    pub(super) fn lose(&self) -> Vec<Arc<dyn PollRoom>> {
+    pub(super) fn lose(&self) -> Vec<Arc<dyn PollPermits>> {
         let (mut gates, mut rooms) = (Vec::new(), Vec::new());
         for caller in self.callers.lock().iter_mut() {
             let gate = caller.room.gate();
@@ -90,8 +90,8 @@ impl ThreadSlot {
                 continue;
             }
             gates.push(gate);
-            if !caller.is_given_up {
-                caller.is_given_up = true;
+            if !caller.is_released {
+                caller.is_released = true;
                 rooms.push(caller.room.clone());
             }
         }
@@ -162,10 +162,10 @@ pub(super) struct CallerFrame {
 }
 
 impl CallerFrame {
-    pub(super) fn enter(room: Arc<dyn PollRoom>) -> Self {
+    pub(super) fn enter(room: Arc<dyn PollPermits>) -> Self {
         let is_in_poll = is_inside(room.gate());
         if is_in_poll {
-            FRAMES.with(|frames| frames.slot.callers.lock().push(Caller { room, is_given_up: false }));
+            FRAMES.with(|frames| frames.slot.callers.lock().push(Caller { room, is_released: false }));
         }
         Self { is_in_poll }
     }
@@ -177,8 +177,8 @@ impl Drop for CallerFrame {
             return;
         }
         let caller = FRAMES.with(|frames| frames.slot.callers.lock().pop());
-        if let Some(Caller { room, is_given_up: true }) = caller {
-            room.take_back();
+        if let Some(Caller { room, is_released: true }) = caller {
+            room.reacquire();
         }
     }
 }

@@ -17,5 +17,5 @@ mod step;
 pub use applied::{AppliedMigration, CREATE_MIGRATIONS_TABLE, MigrationReport};
 pub use count_changes::CountReplacement;
 pub use failure::{FailureWords, describe};
-pub use schema::Schema;
-pub use step::{MigrationStep, check_applied, pending_steps, report, schema_problems, step_error, steps};
+pub use schema::MigrationSet;
+pub use step::{RenderedMigration, check_applied, migration_problems, pending_steps, report, step_error, steps};

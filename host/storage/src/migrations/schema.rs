@@ -7,7 +7,7 @@ use plugin_api::manifest::MigrationSpec;
 const HOST: &str = "host";
 
 /// The migrations of one plugin, or the gateway's own (in [`Scope::Host`]).
-pub struct Schema<'a> {
+pub struct MigrationSet<'a> {
     /// The owner, and which published views its own views may read.
     pub scope: &'a Scope,
     /// Names of the views that the owner publishes.
@@ -15,7 +15,7 @@ pub struct Schema<'a> {
     pub migrations: &'a [MigrationSpec],
 }
 
-impl Schema<'_> {
+impl MigrationSet<'_> {
     pub fn owner(&self) -> &str {
         self.scope.plugin_name().unwrap_or(HOST)
     }

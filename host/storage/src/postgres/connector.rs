@@ -94,16 +94,16 @@ impl Connector {
         // Boxed: the handshake's future is large, and everything that waits for a connection would hold it.
         let (client, driver, parameters) = Box::pin(self.open(&config)).await?;
         // A pooler may ignore the options in silence; the server reports this one, which only they can have set.
-        let has_limits = startup != Startup::Bare && parameters.is_read_only;
+        let has_startup_options = startup != Startup::Bare && parameters.is_read_only;
         let state = SessionState {
-            has_limits,
-            is_lazy: false,
-            detects_lost_clients: has_limits && startup == Startup::Full,
+            has_startup_options,
+            is_async_commit: false,
+            detects_lost_clients: has_startup_options && startup == Startup::Full,
             reads_backslashes: parameters.reads_backslashes,
         };
         let mut session = Session::new(client, driver, state, self.prepares);
-        if has_limits && self.settings.as_ref().is_some_and(SessionSettings::is_durable) {
-            session.state.is_lazy = session.text("SHOW synchronous_commit").await?.as_deref() == Some("off");
+        if has_startup_options && self.settings.as_ref().is_some_and(SessionSettings::is_durable) {
+            session.state.is_async_commit = session.text("SHOW synchronous_commit").await?.as_deref() == Some("off");
         }
         Ok(session)
     }

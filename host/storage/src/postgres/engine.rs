@@ -7,13 +7,13 @@ use super::{
     presence::Presence,
     query::Query,
     reachability::{Reachability, ServerRole},
-    session_pool::{SessionPool, silent},
+    session_pool::{SessionPool, no_answer},
     tools,
 };
 use crate::{
     check::CheckedStatement,
     error::StorageError,
-    migrations::{AppliedMigration, MigrationReport, MigrationStep},
+    migrations::{AppliedMigration, MigrationReport, RenderedMigration},
     settings::DatabaseSettings,
 };
 use plugin_api::abi::Rows;
@@ -65,7 +65,7 @@ impl PostgresEngine {
             presence,
         };
         let mut first = engine.pool.acquire(None).await?;
-        if settings.prepared && !first.get()?.state.has_limits {
+        if settings.prepared && !first.get()?.state.has_startup_options {
             tracing::warn!(
                 "there is a pooler before PostgreSQL: set database.prepared = false unless it knows prepared statements"
             );
@@ -91,7 +91,7 @@ impl PostgresEngine {
         match error {
             StorageError::Timeout(_) => statement.slow_error(self.pool.statement_timeout),
             StorageError::Unavailable(_) => {
-                self.suspect();
+                self.report_failure();
                 error
             }
             other => other,
@@ -99,8 +99,8 @@ impl PostgresEngine {
     }
 
     /// A connection failed: the server may be away.
-    pub(super) fn suspect(&self) {
-        self.pool.suspect();
+    pub(super) fn report_failure(&self) {
+        self.pool.report_failure();
     }
 
     /// How long a statement waits for a connection, and then for the server.
@@ -112,7 +112,7 @@ impl PostgresEngine {
         let permit = Arc::clone(&self.transaction_permits).acquire_owned();
         let permit = self
             .reachability
-            .unless_away(timeout(self.wait_timeout(), permit))
+            .while_reachable(timeout(self.wait_timeout(), permit))
             .await?
             .map_err(|_elapsed: Elapsed| StorageError::waited(TRANSACTIONS_WAIT, self.wait_timeout()))?
             .map_err(|_closed: AcquireError| StorageError::Unavailable("the database is closed".to_owned()))?;
@@ -140,7 +140,7 @@ impl PostgresEngine {
         }
     }
 
-    pub async fn migrate(&self, owner: &str, steps: Vec<MigrationStep>) -> Result<MigrationReport, StorageError> {
+    pub async fn migrate(&self, owner: &str, steps: Vec<RenderedMigration>) -> Result<MigrationReport, StorageError> {
         migrator::apply(self.tool_connection().await?, owner, steps).await
     }
 
@@ -158,8 +158,8 @@ impl PostgresEngine {
             return Err(StorageError::Unavailable("the database is closed".into()));
         }
         let connect = timeout(self.wait_timeout(), tools::connect(&self.url));
-        let connected = self.reachability.unless_away(connect).await?;
-        connected.map_err(|_elapsed: Elapsed| silent())?
+        let connected = self.reachability.while_reachable(connect).await?;
+        connected.map_err(|_elapsed: Elapsed| no_answer())?
     }
 
     /// Waits for what is running.

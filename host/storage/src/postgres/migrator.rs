@@ -6,7 +6,9 @@
 use super::{error::storage_error, migration_error::migration_error, tools};
 use crate::{
     error::StorageError,
-    migrations::{self, AppliedMigration, CREATE_MIGRATIONS_TABLE, CountReplacement, MigrationReport, MigrationStep},
+    migrations::{
+        self, AppliedMigration, CREATE_MIGRATIONS_TABLE, CountReplacement, MigrationReport, RenderedMigration,
+    },
     versions::NOTE_CHANGE_OF_EVERYTHING,
 };
 use sqlx::{AssertSqlSafe, Executor, PgConnection, Row};
@@ -38,7 +40,7 @@ pub async fn create_migrations_table(mut connection: PgConnection) -> Result<(),
 pub async fn apply(
     mut connection: PgConnection,
     owner: &str,
-    steps: Vec<MigrationStep>,
+    steps: Vec<RenderedMigration>,
 ) -> Result<MigrationReport, StorageError> {
     let handle = &mut connection;
     execute_sql(handle, begin_sql()).await?;
@@ -64,7 +66,7 @@ pub async fn execute_batch(mut connection: PgConnection, sql: &str) -> Result<()
     Ok(())
 }
 
-async fn apply_step(connection: &mut PgConnection, owner: &str, step: &MigrationStep) -> Result<(), StorageError> {
+async fn apply_step(connection: &mut PgConnection, owner: &str, step: &RenderedMigration) -> Result<(), StorageError> {
     let ran = connection.execute(sqlx::raw_sql(AssertSqlSafe(step.sql.clone()))).await;
     ran.map_err(|error| migration_error(error, &step.sql))?;
     let insert = sqlx::query(

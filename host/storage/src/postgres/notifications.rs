@@ -17,7 +17,7 @@ impl PostgresEngine {
             Ok::<_, StorageError>(Notifications(session))
         };
         // Nothing is logged while the server is away: that was logged once.
-        let subscribed = self.reachability.unless_away(subscribed).await.ok()?;
+        let subscribed = self.reachability.while_reachable(subscribed).await.ok()?;
         subscribed.inspect_err(|error| tracing::warn!(%error, channel, "cannot listen for other gateways")).ok()
     }
 }

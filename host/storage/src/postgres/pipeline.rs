@@ -32,7 +32,7 @@ pub struct Pipeline<'s> {
     pub forms: &'s [QueryForm],
     pub end: Option<&'static str>,
     /// How long to wait for each answer.
-    pub patience: Duration,
+    pub answer_limit: Duration,
     pub slow_statements: SlowStatementLog,
 }
 
@@ -89,7 +89,7 @@ async fn run(
         && let Some(end) = requests.end.take()
     {
         // The server answers it with a rollback.
-        error.is_connection_usable = answer(pipeline.patience, end).await.is_ok();
+        error.is_connection_usable = answer(pipeline.answer_limit, end).await.is_ok();
         has_ended = error.is_connection_usable;
     }
     Err(PipelineError { step, error, has_ended })
@@ -125,7 +125,7 @@ impl<'c> Requests<'c> {
         budget: &mut ResultBudget,
     ) -> Result<Vec<StatementResult>, (PipelineStep, ExecuteError)> {
         if let Some(begin) = self.begin.take() {
-            answer(pipeline.patience, begin).await.map_err(|error| (PipelineStep::Begin, error))?;
+            answer(pipeline.answer_limit, begin).await.map_err(|error| (PipelineStep::Begin, error))?;
         }
         let mut outcomes = Vec::with_capacity(self.queries.len());
         // The server runs one after the other.
@@ -136,14 +136,14 @@ impl<'c> Requests<'c> {
                 let stream = output(request).await?;
                 read_result(stream, query.statement, form, budget).await
             };
-            let outcome = in_time(pipeline.patience, read).await;
+            let outcome = in_time(pipeline.answer_limit, read).await;
             let now = Instant::now();
             pipeline.slow_statements.record(query.statement, now - previous_end, outcome.as_ref().ok());
             previous_end = now;
             outcomes.push(outcome.map_err(|error| (PipelineStep::Query(index), error))?);
         }
         if let Some(end) = self.end.take() {
-            answer(pipeline.patience, end).await.map_err(|error| (PipelineStep::End, error))?;
+            answer(pipeline.answer_limit, end).await.map_err(|error| (PipelineStep::End, error))?;
         }
         Ok(outcomes)
     }
@@ -161,15 +161,15 @@ async fn output<T>(mut request: Request<'_, T>) -> Result<T, ExecuteError> {
     }
 }
 
-async fn answer(patience: Duration, request: Request<'_, ()>) -> Result<(), ExecuteError> {
-    in_time(patience, output(request)).await
+async fn answer(answer_limit: Duration, request: Request<'_, ()>) -> Result<(), ExecuteError> {
+    in_time(answer_limit, output(request)).await
 }
 
 /// Fails when the server does not respond although its own limits have passed.
 async fn in_time<T>(
-    patience: Duration,
+    answer_limit: Duration,
     work: impl Future<Output = Result<T, ExecuteError>>,
 ) -> Result<T, ExecuteError> {
     let elapsed = |_: Elapsed| StorageError::Unavailable("the server does not answer".into()).into();
-    timeout(patience, work).await.map_err(elapsed).flatten()
+    timeout(answer_limit, work).await.map_err(elapsed).flatten()
 }

@@ -51,9 +51,9 @@ impl Presence {
         reachability: Arc<Reachability>,
         connect_timeout: Duration,
     ) -> Result<Self, StorageError> {
-        let silent = |_: Elapsed| StorageError::Unavailable("the server does not answer".into());
+        let no_answer = |_: Elapsed| StorageError::Unavailable("the server does not answer".into());
         let connector = Arc::new(connector);
-        let session = timeout(connect_timeout, connector.connect()).await.map_err(silent)?;
+        let session = timeout(connect_timeout, connector.connect()).await.map_err(no_answer)?;
         let mut session = session.map_err(driver_error)?;
         let instance = enter(&mut session).await?;
         let heartbeat = tokio::spawn(beat(session, Arc::clone(&connector), instance.clone(), reachability));

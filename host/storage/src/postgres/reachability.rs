@@ -58,7 +58,7 @@ impl Reachability {
     }
 
     /// The output of `work`, or an error as soon as the server is known to be away.
-    pub async fn unless_away<T>(&self, work: impl Future<Output = T>) -> Result<T, StorageError> {
+    pub async fn while_reachable<T>(&self, work: impl Future<Output = T>) -> Result<T, StorageError> {
         let mut away = self.state.away.subscribe();
         let is_away = async {
             match away.wait_for(Option::is_some).await {

@@ -108,7 +108,7 @@ impl ReadReplica {
                 }
             }
             Err(StorageError::Unavailable(_)) => {
-                self.pool.suspect();
+                self.pool.report_failure();
                 NotUsedReason::Away
             }
             Err(error) => {

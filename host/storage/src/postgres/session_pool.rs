@@ -79,7 +79,7 @@ impl SessionPool {
 
     /// A connection. The permit is held as long as it.
     pub async fn acquire(&self, permit: Option<OwnedSemaphorePermit>) -> Result<PooledConnection, StorageError> {
-        let session = self.reachability.unless_away(self.sessions.get()).await?;
+        let session = self.reachability.while_reachable(self.sessions.get()).await?;
         let session = session.map_err(|error| self.pool_error(error))?;
         Ok(PooledConnection::new(session, Arc::clone(&self.connector), permit))
     }
@@ -87,7 +87,7 @@ impl SessionPool {
     fn pool_error(&self, error: PoolError<StorageError>) -> StorageError {
         match error {
             PoolError::Timeout(TimeoutType::Wait) => StorageError::waited(POOL_TIMED_OUT, self.wait_timeout()),
-            PoolError::Timeout(TimeoutType::Create | TimeoutType::Recycle) => silent(),
+            PoolError::Timeout(TimeoutType::Create | TimeoutType::Recycle) => no_answer(),
             PoolError::Backend(error) => error,
             PoolError::Closed => StorageError::Unavailable("the database is closed".into()),
             PoolError::NoRuntimeSpecified | PoolError::PostCreateHook(_) => {
@@ -100,8 +100,8 @@ impl SessionPool {
     /// transaction, so that a pooler sends them to one server.
     pub async fn read(&self, queries: &[Query<'_>]) -> Result<Vec<Rows>, StorageError> {
         let mut connection = self.acquire(None).await?;
-        let read = self.reachability.unless_away(self.read_on(&mut connection, queries)).await;
-        match read.inspect_err(|_| self.suspect())? {
+        let read = self.reachability.while_reachable(self.read_on(&mut connection, queries)).await;
+        match read.inspect_err(|_| self.report_failure())? {
             Ok(rows) => {
                 connection.return_to_pool();
                 Ok(rows)
@@ -135,8 +135,8 @@ impl SessionPool {
     /// The server stops a statement that is too slow, if it knows the limit. Otherwise it is asked to, when the connection is
     /// dropped.
     async fn read_in_time(&self, session: &mut Session, queries: &[Query<'_>]) -> Result<Vec<Rows>, ExecuteError> {
-        let (limit, error) = if session.state.has_limits {
-            (self.wait_timeout(), silent())
+        let (limit, error) = if session.state.has_startup_options {
+            (self.wait_timeout(), no_answer())
         } else {
             (self.statement_timeout, StorageError::Timeout("the statement was stopped".into()))
         };
@@ -147,14 +147,14 @@ impl SessionPool {
     async fn read_once(&self, session: &mut Session, queries: &[Query<'_>]) -> Result<Vec<Rows>, ExecuteError> {
         let forms = session.prepare(queries, PlanFor::Anything).await.map_err(|(_, error)| error)?;
         let (begin, end) = if queries.len() > 1 { (Some("BEGIN READ ONLY"), Some("COMMIT")) } else { (None, None) };
-        let (patience, slow_statements) = (self.wait_timeout(), self.slow_statements);
-        let pipeline = Pipeline { begin, queries, forms: &forms, end, patience, slow_statements };
+        let (answer_limit, slow_statements) = (self.wait_timeout(), self.slow_statements);
+        let pipeline = Pipeline { begin, queries, forms: &forms, end, answer_limit, slow_statements };
         let outcomes = session.run(&pipeline, &mut ResultBudget::new()).await.map_err(|failed| failed.error)?;
         Ok(outcomes.into_iter().map(|outcome| outcome.rows).collect())
     }
 
     /// A connection failed: the server may be away.
-    pub fn suspect(&self) {
+    pub fn report_failure(&self) {
         self.reachability.dead_connection().notify_one();
     }
 
@@ -171,6 +171,6 @@ impl SessionPool {
     }
 }
 
-pub fn silent() -> StorageError {
+pub fn no_answer() -> StorageError {
     StorageError::Unavailable("the server does not answer".into())
 }

@@ -29,9 +29,9 @@ pub enum TransactionMode {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SessionState {
     /// The server took [`SessionSettings::startup`].
-    pub has_limits: bool,
-    /// It acknowledges commits before they are durable, unless a transaction says otherwise. Known with `has_limits` only.
-    pub is_lazy: bool,
+    pub has_startup_options: bool,
+    /// It acknowledges commits before they are durable, unless a transaction says otherwise. Known with `has_startup_options` only.
+    pub is_async_commit: bool,
     /// It stops a statement whose client has gone.
     pub detects_lost_clients: bool,
     /// It reads a backslash in a text as an escape, which the statement check does not.
@@ -86,15 +86,15 @@ impl SessionSettings {
             TransactionMode::ReadCommitted | TransactionMode::Locked(_) => "READ COMMITTED",
         };
         let mut text = format!("BEGIN ISOLATION LEVEL {isolation} READ WRITE");
-        if !session.has_limits {
+        if !session.has_startup_options {
             let Self { statement_ms, lock_ms, idle_ms, .. } = self;
             text.push_str(&format!(
                 "; SET LOCAL statement_timeout = {statement_ms}; SET LOCAL lock_timeout = {lock_ms}; \
                  SET LOCAL idle_in_transaction_session_timeout = {idle_ms}; SET LOCAL TimeZone = 'UTC'"
             ));
         }
-        match (self.is_durable, session.has_limits) {
-            (true, true) if session.is_lazy => text.push_str(DURABLE_KNOWN),
+        match (self.is_durable, session.has_startup_options) {
+            (true, true) if session.is_async_commit => text.push_str(DURABLE_KNOWN),
             (true, true) | (false, true) => {}
             (true, false) => text.push_str(DURABLE),
             (false, false) => text.push_str("; SET LOCAL synchronous_commit = off"),
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn limits_travel_with_begin_only_where_the_session_has_none() {
         let settings = SessionSettings::new(&DatabaseSettings::new("postgres://x/y"));
-        let own = SessionState { has_limits: true, ..SessionState::default() };
+        let own = SessionState { has_startup_options: true, ..SessionState::default() };
         let begin = |mode, session| settings.begin(mode, session);
         assert_eq!(
             begin(TransactionMode::Locked(7), own),
@@ -127,7 +127,7 @@ mod tests {
         );
         assert!(pooled.contains("current_setting('synchronous_commit') = 'off'"), "{pooled}");
         assert!(pooled.contains("enable_seqscan = off") && !pooled.contains("advisory"), "{pooled}");
-        let lazy = begin(TransactionMode::ReadCommitted, SessionState { is_lazy: true, ..own });
+        let lazy = begin(TransactionMode::ReadCommitted, SessionState { is_async_commit: true, ..own });
         assert!(lazy.ends_with("SET LOCAL synchronous_commit = on"), "{lazy}");
     }
 }

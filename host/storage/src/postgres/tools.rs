@@ -51,6 +51,6 @@ async fn in_time<T>(
     work: impl Future<Output = Result<T, StorageError>>,
 ) -> Result<T, StorageError> {
     let limit = Duration::from_millis(settings.statement_timeout_ms);
-    let silent = |_: Elapsed| StorageError::Unavailable("the server does not answer".into());
-    timeout(limit, work).await.map_err(silent).flatten()
+    let no_answer = |_: Elapsed| StorageError::Unavailable("the server does not answer".into());
+    timeout(limit, work).await.map_err(no_answer).flatten()
 }

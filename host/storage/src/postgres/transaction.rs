@@ -15,7 +15,7 @@ use super::{
     pooled_connection::PooledConnection,
     query::{PlanFor, Query},
     session::{PREPARED_STATEMENTS_MAX, Session},
-    session_pool::silent,
+    session_pool::no_answer,
     session_settings::TransactionMode,
 };
 use crate::{
@@ -190,7 +190,7 @@ impl PostgresTransaction {
         for (index, part) in parts.iter().enumerate() {
             let end = end.filter(|_| index + 1 == parts.len());
             let ran = self.run_part(open, part, end, &mut budget);
-            let ran = self.engine.reachability.unless_away(ran).await;
+            let ran = self.engine.reachability.while_reachable(ran).await;
             let ran = ran.unwrap_or_else(|error| Err(Failure::of_connection(error)));
             match ran {
                 Ok(more) => outcomes.extend(more),
@@ -218,17 +218,17 @@ impl PostgresTransaction {
         let session = open.connection.get().map_err(Failure::of_connection)?;
         let plan_for =
             if self.mode == TransactionMode::Serializable { PlanFor::Serializable } else { PlanFor::Anything };
-        let patience = self.engine.wait_timeout();
-        let forms = timeout(patience, session.prepare(&queries, plan_for)).await;
-        let forms = forms.map_err(|_elapsed| Failure::of_connection(silent()))?;
+        let answer_limit = self.engine.wait_timeout();
+        let forms = timeout(answer_limit, session.prepare(&queries, plan_for)).await;
+        let forms = forms.map_err(|_elapsed| Failure::of_connection(no_answer()))?;
         let forms = forms.map_err(|(index, error)| fail(PipelineStep::Query(index), error, !open.has_begun))?;
         let begin = (!open.has_begun).then(|| self.engine.pool.session_settings.begin(self.mode, session.state));
         let slow_statements = self.engine.pool.slow_statements;
         let mut pipeline =
-            Pipeline { begin: begin.as_deref(), queries: &queries, forms: &forms, end, patience, slow_statements };
+            Pipeline { begin: begin.as_deref(), queries: &queries, forms: &forms, end, answer_limit, slow_statements };
         // A session that may write on its own must have begun before it gets the statements, or they would take effect alone
         // after a BEGIN that failed.
-        if begin.is_some() && !session.state.has_limits {
+        if begin.is_some() && !session.state.has_startup_options {
             self.run_pipeline(session, &Pipeline { queries: &[], end: None, ..pipeline }, budget)
                 .await
                 .map_err(|failed| fail(failed.step, failed.error, failed.has_ended))?;
@@ -285,7 +285,7 @@ impl PostgresTransaction {
         } else if failure.is_connection_usable {
             open.connection.return_to_pool();
         } else {
-            self.engine.suspect();
+            self.engine.report_failure();
         }
         failure.error
     }
@@ -294,7 +294,7 @@ impl PostgresTransaction {
     async fn roll_back(&self, mut connection: PooledConnection) {
         let Ok(session) = connection.get() else { return };
         let rolled_back = timeout(self.engine.wait_timeout(), session.batch("ROLLBACK"));
-        let rolled_back = self.engine.reachability.unless_away(rolled_back).await;
+        let rolled_back = self.engine.reachability.while_reachable(rolled_back).await;
         if matches!(rolled_back, Ok(Ok(Ok(())))) {
             connection.return_to_pool();
         }

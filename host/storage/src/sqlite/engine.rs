@@ -15,7 +15,7 @@ use super::{
 use crate::{
     check::CheckedStatement,
     error::StorageError,
-    migrations::{AppliedMigration, MigrationReport, MigrationStep},
+    migrations::{AppliedMigration, MigrationReport, RenderedMigration},
     revisions::Revisions,
     settings::DatabaseSettings,
     slow_statement::SlowStatementLog,
@@ -146,7 +146,7 @@ impl SqliteEngine {
         SqliteTransaction::new(Arc::clone(&self.scheduler), owner, self.revisions.everything())
     }
 
-    pub async fn migrate(&self, owner: String, steps: Vec<MigrationStep>) -> Result<MigrationReport, StorageError> {
+    pub async fn migrate(&self, owner: String, steps: Vec<RenderedMigration>) -> Result<MigrationReport, StorageError> {
         self.run_on_writer(move |connection| migrator::apply(&connection.handle, &owner, steps)).await
     }
 

@@ -5,11 +5,15 @@
 use super::{error::storage_error, migration_error::migration_error};
 use crate::{
     error::StorageError,
-    migrations::{self, AppliedMigration, CREATE_MIGRATIONS_TABLE, MigrationReport, MigrationStep},
+    migrations::{self, AppliedMigration, CREATE_MIGRATIONS_TABLE, MigrationReport, RenderedMigration},
 };
 use rusqlite::{Batch, Connection, fallible_iterator::FallibleIterator as _, params};
 
-pub fn apply(connection: &Connection, owner: &str, steps: Vec<MigrationStep>) -> Result<MigrationReport, StorageError> {
+pub fn apply(
+    connection: &Connection,
+    owner: &str,
+    steps: Vec<RenderedMigration>,
+) -> Result<MigrationReport, StorageError> {
     connection.execute_batch("BEGIN IMMEDIATE").map_err(|e| storage_error(&e))?;
     let result = apply_steps(connection, owner, steps);
     let result = result.and_then(|report| {
@@ -25,7 +29,7 @@ pub fn apply(connection: &Connection, owner: &str, steps: Vec<MigrationStep>) ->
 fn apply_steps(
     connection: &Connection,
     owner: &str,
-    steps: Vec<MigrationStep>,
+    steps: Vec<RenderedMigration>,
 ) -> Result<MigrationReport, StorageError> {
     let applied = applied_migrations(connection, Some(owner))?;
     let pending = migrations::pending_steps(owner, steps, &applied)?;
@@ -35,7 +39,7 @@ fn apply_steps(
     Ok(migrations::report(&pending, applied.len()))
 }
 
-fn apply_step(connection: &Connection, owner: &str, step: &MigrationStep) -> Result<(), StorageError> {
+fn apply_step(connection: &Connection, owner: &str, step: &RenderedMigration) -> Result<(), StorageError> {
     run_statements(connection, &step.sql)?;
     if connection.is_autocommit() {
         return Err(StorageError::statement("it ended the transaction that it runs in"));

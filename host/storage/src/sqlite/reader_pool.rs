@@ -5,8 +5,8 @@ use super::{
     connection::SqliteConnection,
     error::database_closed,
     interrupter::{CancelFlag, CancelOnDrop},
-    job_queue::JobQueue,
     statement_executor::StatementExecutor,
+    work_queue::WorkQueue,
 };
 use crate::{check::CheckedStatement, error::StorageError, slow_statement::SlowStatementLog};
 use gateway_telemetry::{LogContext, current_log_context, run_in_log_context};
@@ -29,14 +29,14 @@ struct ReadJob {
 
 /// The queue of the reader threads.
 pub struct ReaderPool {
-    queue: Arc<JobQueue<ReadJob>>,
+    queue: Arc<WorkQueue<ReadJob>>,
     statement_timeout: Duration,
     slow_statements: SlowStatementLog,
 }
 
 impl ReaderPool {
     pub fn new(statement_timeout: Duration, slow_statements: SlowStatementLog) -> Self {
-        Self { queue: Arc::new(JobQueue::new()), statement_timeout, slow_statements }
+        Self { queue: Arc::new(WorkQueue::new()), statement_timeout, slow_statements }
     }
 
     /// The body of one thread.

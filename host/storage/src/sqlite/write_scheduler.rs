@@ -1,16 +1,16 @@
 //! Schedules transactions on the one connection that writes, with a write lock.
 //!
-//! The rule that must not break: **one party owns the write lock, and only the owner uses the connection.** A
+//! The rule that must not break: **one party owns the write lock, and only the holder uses the connection.** A
 //! transaction owns it from its first statement to its end. Fast statements run on the calling thread. The writer
-//! thread runs slow statements, and rolls back, on behalf of the owner. So a write needs another thread only for its
+//! thread runs slow statements, and rolls back, on behalf of the holder. So a write needs another thread only for its
 //! commit. By `cargo xtask bench write`, a signed write on 64 connections costs 14 % more CPU time when the writer thread runs every
 //! statement, and 7 % more on one connection.
 
 use super::{
     group_commit::OpenGroup,
-    job_queue::{EnqueueError, WAITING_MAX},
     transaction_call::{PendingReply, TransactionCall},
     transaction_handle::TransactionHandle,
+    work_queue::{EnqueueError, WAITING_MAX},
     writer_command::{WriterCommand, WriterTask},
     writer_connection::WriterConnection,
 };
@@ -53,7 +53,7 @@ struct SchedulerState {
     waiters: VecDeque<Waiter>,
     /// The next command of the writer thread.
     command: Option<WriterCommand>,
-    /// The open group, as the last owner of the lock left it.
+    /// The open group, as the last holder of the lock left it.
     group: Option<OpenGroup>,
     is_commit_requested: bool,
     /// Whether a transaction of the group waits for the right time to request its commit.
@@ -64,11 +64,11 @@ struct SchedulerState {
 /// Who owns the write lock.
 enum LockState {
     Free,
-    Transaction(LockOwner),
+    Transaction(LockHolder),
     WriterThread,
 }
 
-struct LockOwner {
+struct LockHolder {
     transaction: Arc<TransactionHandle>,
     is_in_call: bool,
     /// When its last call ended.
@@ -108,7 +108,7 @@ impl WriteScheduler {
         Self { state: Mutex::new(state), writer_wakeup: Condvar::new(), limits, connection: Mutex::new(connection) }
     }
 
-    /// The connection; only the owner of the write lock may call this.
+    /// The connection; only the holder of the write lock may call this.
     pub fn connection(&self) -> MutexGuard<'_, WriterConnection> {
         self.connection.lock()
     }
@@ -138,26 +138,26 @@ impl WriteScheduler {
         Ok(())
     }
 
-    /// Call before the owner uses the connection. Returns its deadline, or `None` if it no longer owns the lock.
+    /// Call before the holder uses the connection. Returns its deadline, or `None` if it no longer holds the lock.
     pub fn begin_call(&self, transaction: &Arc<TransactionHandle>) -> Option<Instant> {
         let mut state = self.state.lock();
-        let owner = state.owner(transaction)?;
-        owner.is_in_call = true;
-        Some(owner.deadline)
+        let holder = state.holder(transaction)?;
+        holder.is_in_call = true;
+        Some(holder.deadline)
     }
 
-    /// The owner's call has ended; it keeps the lock.
+    /// The holder's call has ended; it keeps the lock.
     pub fn end_call(&self, transaction: &Arc<TransactionHandle>) {
         let mut state = self.state.lock();
-        let Some(owner) = state.owner(transaction) else { return };
-        owner.is_in_call = false;
-        owner.idle_since = Instant::now();
+        let Some(holder) = state.holder(transaction) else { return };
+        holder.is_in_call = false;
+        holder.idle_since = Instant::now();
         if transaction.is_abandoned.load(Relaxed) {
             self.hand_to_writer(&mut state, WriterCommand::RollBack(None));
         }
     }
 
-    /// The writer thread executes the call on behalf of the owner, which stays in its call until then.
+    /// The writer thread executes the call on behalf of the holder, which stays in its call until then.
     pub fn call_on_writer(
         &self,
         transaction: &Arc<TransactionHandle>,
@@ -178,7 +178,7 @@ impl WriteScheduler {
         group: Option<OpenGroup>,
     ) -> Option<OpenGroup> {
         let mut state = self.state.lock();
-        state.owner(transaction)?;
+        state.holder(transaction)?;
         state.group = group;
         self.grant_next(&mut state);
         if !matches!(state.lock, LockState::Free) || state.has_commit_leader {
@@ -195,14 +195,14 @@ impl WriteScheduler {
         (current.transaction_count > group.transaction_count && !self.is_full(&current)).then_some(current)
     }
 
-    /// Rolls back the owner's transaction and then notifies `done`. Returns `false` if it does not own the lock.
+    /// Rolls back the holder's transaction and then notifies `done`. Returns `false` if it does not hold the lock.
     pub fn roll_back(&self, transaction: &Arc<TransactionHandle>, done: Option<oneshot::Sender<()>>) -> bool {
         let mut state = self.state.lock();
-        let is_owner = state.owner(transaction).is_some();
-        if is_owner {
+        let is_holder = state.holder(transaction).is_some();
+        if is_holder {
             self.hand_to_writer(&mut state, WriterCommand::RollBack(done));
         }
-        is_owner
+        is_holder
     }
 
     /// The caller has dropped the transaction. A running call is finished first: interrupting it could roll back the
@@ -210,7 +210,7 @@ impl WriteScheduler {
     pub fn abandon(&self, transaction: &Arc<TransactionHandle>) {
         let mut state = self.state.lock();
         transaction.is_abandoned.store(true, Relaxed);
-        if state.owner(transaction).is_some_and(|owner| !owner.is_in_call) {
+        if state.holder(transaction).is_some_and(|holder| !holder.is_in_call) {
             self.hand_to_writer(&mut state, WriterCommand::RollBack(None));
         }
     }
@@ -241,11 +241,11 @@ impl WriteScheduler {
             if let Some(command) = state.command.take() {
                 return command;
             }
-            if let LockState::Transaction(owner) = &state.lock
-                && !owner.is_in_call
-                && self.has_timed_out(owner)
+            if let LockState::Transaction(holder) = &state.lock
+                && !holder.is_in_call
+                && self.has_timed_out(holder)
             {
-                let _ = owner.transaction.end_reason.set("it kept the database waiting for too long");
+                let _ = holder.transaction.end_reason.set("it kept the database waiting for too long");
                 tracing::warn!("a transaction was rolled back: it kept the writer waiting");
                 state.lock = LockState::WriterThread;
                 return WriterCommand::RollBack(None);
@@ -288,15 +288,15 @@ impl WriteScheduler {
         }
     }
 
-    fn has_timed_out(&self, owner: &LockOwner) -> bool {
+    fn has_timed_out(&self, holder: &LockHolder) -> bool {
         let now = Instant::now();
-        now >= owner.deadline || now.saturating_duration_since(owner.idle_since) >= self.limits.idle_timeout
+        now >= holder.deadline || now.saturating_duration_since(holder.idle_since) >= self.limits.idle_timeout
     }
 
     fn lock_for(&self, transaction: Arc<TransactionHandle>) -> LockState {
         let now = Instant::now();
         let deadline = now + self.limits.transaction_timeout;
-        LockState::Transaction(LockOwner { transaction, is_in_call: false, idle_since: now, deadline })
+        LockState::Transaction(LockHolder { transaction, is_in_call: false, idle_since: now, deadline })
     }
 
     fn hand_to_writer(&self, state: &mut SchedulerState, command: WriterCommand) {
@@ -352,10 +352,10 @@ impl SchedulerState {
         Ok(())
     }
 
-    /// The lock owner, if it is this transaction.
-    fn owner(&mut self, transaction: &Arc<TransactionHandle>) -> Option<&mut LockOwner> {
+    /// The lock holder, if it is this transaction.
+    fn holder(&mut self, transaction: &Arc<TransactionHandle>) -> Option<&mut LockHolder> {
         match &mut self.lock {
-            LockState::Transaction(owner) if Arc::ptr_eq(&owner.transaction, transaction) => Some(owner),
+            LockState::Transaction(holder) if Arc::ptr_eq(&holder.transaction, transaction) => Some(holder),
             _ => None,
         }
     }

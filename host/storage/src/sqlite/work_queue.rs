@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 /// Above this many waiting jobs new ones are refused: they would time out before they run.
 pub const WAITING_MAX: usize = 10_000;
 
-pub struct JobQueue<T> {
+pub struct WorkQueue<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
 }
@@ -33,7 +33,7 @@ impl From<EnqueueError> for StorageError {
     }
 }
 
-impl<T> JobQueue<T> {
+impl<T> WorkQueue<T> {
     pub fn new() -> Self {
         Self { state: Mutex::new(State { waiting: VecDeque::new(), is_closed: false }), changed: Condvar::new() }
     }

@@ -22,7 +22,7 @@ const TABLES: &str = "SELECT CAST(c.relname AS TEXT), (SELECT coalesce(string_ag
 
 /// Puts the changes of numbers of rows together where there are many; any number of gateways may do so at the same time. Does
 /// nothing on SQLite, whose numbers are stored.
-pub async fn fold_row_counts(database: &Database) -> Result<(), StorageError> {
+pub async fn compact_row_counts(database: &Database) -> Result<(), StorageError> {
     if database.dialect() == Dialect::Sqlite {
         return Ok(());
     }
