@@ -64,7 +64,7 @@ pub async fn fold_sums(database: Database, stop: CancellationToken) {
         if let Err(error) = &folded
             && was_possible
         {
-            tracing::warn!(%error, "numbers of rows and versions cannot be folded now: lists and cached responses get slower");
+            tracing::warn!(%error, "row counts and versions cannot be compacted now: lists and cached responses get slower");
         }
         was_possible = folded.is_ok();
     }

@@ -28,7 +28,7 @@ const COMMIT_EVENTS_MAX: usize = 4_000;
 /// A commit in flight.
 pub struct PendingCommit {
     task: AbortOnDropHandle<Result<(), StorageError>>,
-    /// Where the batch began, and the batch: it is derived again if the commit collides with another transaction.
+    /// Where the batch began, and the batch: it is derived again if the commit conflicts with another transaction.
     row: IndexRow,
     batch: Batch,
 }

@@ -1,7 +1,7 @@
 //! Lets the plugin derive its rows from a batch of events.
 //!
 //! The rule: a batch is one call, and a failed batch is tried again event by event, so that the error names the event. One that
-//! collided with another transaction did not fail: it runs again as it was ([`super::collisions`]).
+//! conflicted with another transaction did not fail: it runs again as it was ([`super::collisions`]).
 
 use super::{
     batch::Batch,
@@ -96,7 +96,7 @@ impl Index {
             let limit = if let [_] = part { EVENT_TIMEOUT } else { left };
             let applied_part = self.call_plugin(&part_transaction, part, limit).await;
             if transaction.has_conflict() {
-                return Err(StorageError::Conflict("the batch collided with another transaction".to_owned()).into());
+                return Err(StorageError::Conflict("the batch conflicted with another transaction".to_owned()).into());
             }
             match (part, applied_part) {
                 (_, Ok(())) => {}

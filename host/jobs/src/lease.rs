@@ -112,7 +112,7 @@ impl RunLease {
     }
 
     /// The last statement of a transaction of the run: without the lease it returns no row. On PostgreSQL nobody can claim the lease
-    /// from then until the transaction is over. The lock is the weakest one, which renewals do not collide with, and which sees
+    /// from then until the transaction is over. The lock is the weakest one, which renewals do not conflict with, and which sees
     /// a claim that is newer than the transaction's snapshot.
     pub fn check(&self) -> CommitStatement {
         let lock = match self.dialect {

@@ -303,7 +303,7 @@ impl JobTask {
         metrics::counter!("gateway_job_runs_total", &labels).increment(1);
         match result {
             "ok" => tracing::debug!(plugin = %self.plugin, job = %self.job.name, "job done"),
-            _ => tracing::warn!(plugin = %self.plugin, job = %self.job.name, result, error, "job did not end well"),
+            _ => tracing::warn!(plugin = %self.plugin, job = %self.job.name, result, error, "a run of a job failed"),
         }
     }
 

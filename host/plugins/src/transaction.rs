@@ -39,7 +39,7 @@ pub struct PluginTransaction {
     mode: CommitMode,
     /// Stored with the write, to find out what became of it.
     attempt: String,
-    /// Among the writes of the plugin, where they may collide.
+    /// Among the writes of the plugin, where they may conflict.
     permit: OnceLock<WritePermit>,
     /// What the plugin declares: the events that it publishes, the signer roles and chains that it may send transactions with.
     /// `None` for a transaction of the gateway.
@@ -64,7 +64,7 @@ pub enum CommitMode {
     Request,
     /// The plugin, by `commit`, as the one write of a request: with the guard of a signed route.
     Write(Option<Arc<SignedWriteRecord>>),
-    /// The plugin, by `commit`, as one attempt of a write of a job or task: it may run again.
+    /// The plugin, by `commit`, as one attempt of a write of a job, a task or a service: it may run again.
     Attempt,
     /// The plugin, by `commit`.
     Plugin,
@@ -130,8 +130,8 @@ impl PluginTransaction {
 
     /// Before its first statement. Where transactions run one after the other anyway, it needs no permit.
     pub fn set_permit(&self, permit: impl FnOnce() -> WritePermit) {
-        let may_collide = matches!(self.inner.scope(), Scope::Plugin { isolation: Isolation::Serializable, .. });
-        if may_collide && self.context.database.dialect() == Dialect::Postgres {
+        let may_conflict = matches!(self.inner.scope(), Scope::Plugin { isolation: Isolation::Serializable, .. });
+        if may_conflict && self.context.database.dialect() == Dialect::Postgres {
             let _ = self.permit.set(permit());
         }
     }

@@ -80,9 +80,9 @@ impl IntervalClock {
     }
 }
 
-/// Takes the address's slot at a time, unless the last write is not the interval ago. A time in the future comes from a clock
-/// that was wrong: it must not lock the address out.
-macro_rules! take_slot {
+/// Records the time of the address's write, unless its last one is less than the interval ago: a rate limit of one. A time in the
+/// future comes from a clock that was wrong: it must not lock the address out.
+macro_rules! record_write {
     ($now_ms:literal) => {
         concat!(
             "INSERT INTO host_write_slots (address, last_ms) VALUES ($1, ",
@@ -94,9 +94,9 @@ macro_rules! take_slot {
     };
 }
 
-const TAKE_SLOT: &str = take_slot!("$3");
+const RECORD_WRITE: &str = record_write!("$3");
 /// The time when the statement runs: the transaction may have begun long before.
-const TAKE_SLOT_BY_DATABASE_CLOCK: &str = take_slot!("(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT");
+const RECORD_WRITE_BY_DATABASE_CLOCK: &str = record_write!("(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT");
 
 /// What a signed write uses up when it commits.
 #[derive(Clone, Debug)]
@@ -119,11 +119,11 @@ impl SignedWriteRecord {
         let mut statements = vec![CommitStatement::expecting_row(self.bind_key(GUARD, attempt))];
         if self.interval_ms > 0 {
             let (address, interval_ms) = (self.signer.as_str(), self.interval_ms);
-            let slot = match self.interval_clock {
-                IntervalClock::Gateway => sql(TAKE_SLOT).bind(address).bind(interval_ms).bind(self.now_ms),
-                IntervalClock::Database => sql(TAKE_SLOT_BY_DATABASE_CLOCK).bind(address).bind(interval_ms),
+            let record = match self.interval_clock {
+                IntervalClock::Gateway => sql(RECORD_WRITE).bind(address).bind(interval_ms).bind(self.now_ms),
+                IntervalClock::Database => sql(RECORD_WRITE_BY_DATABASE_CLOCK).bind(address).bind(interval_ms),
             };
-            statements.push(CommitStatement::expecting_row(slot.into()));
+            statements.push(CommitStatement::expecting_row(record.into()));
         }
         statements
     }

@@ -47,13 +47,13 @@ impl Database {
         Box::pin(self.inner.versions.refresh_if_old(at_least, read)).await.then(|| self.revisions())
     }
 
-    /// A position that has every commit which was acknowledged before this call. `None` where a client needs none, because
+    /// A change count that has every commit which was acknowledged before this call. `None` where a client needs none, because
     /// nothing that it reads is older than its write, and when it cannot be read.
     pub async fn change_count(&self) -> Option<ChangeCount> {
         let Engine::Postgres(postgres) = &self.inner.engine else { return None };
         let versions = &self.inner.versions;
         let is_current =
-            versions.gives_positions() && Box::pin(versions.refresh(|| self.read_versions(postgres))).await;
+            versions.gives_change_counts() && Box::pin(versions.refresh(|| self.read_versions(postgres))).await;
         if is_current { versions.change_count() } else { None }
     }
 

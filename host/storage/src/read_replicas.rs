@@ -1,4 +1,4 @@
-//! The standbys of `database.read_urls`, and whose turn it is.
+//! The read replicas of `database.read_urls`, and whose turn it is.
 
 use crate::{
     check::{AccessMode, StatementChecker},
@@ -21,7 +21,7 @@ pub struct ReadReplicas {
 }
 
 impl ReadReplicas {
-    /// None where the primary's log cannot be compared with a standby's.
+    /// None where the primary's log cannot be compared with a read replica's.
     pub async fn open(
         settings: &DatabaseSettings,
         primary: &PostgresEngine,

@@ -21,7 +21,7 @@ pub struct DatabaseSettings {
     pub prepared: bool,
     /// PostgreSQL: where notifications are listened for; empty for nowhere. `None` is [`Self::url`].
     pub listen_url: Option<SecretString>,
-    /// PostgreSQL: standbys that plain reads may go to.
+    /// PostgreSQL: read replicas that plain reads may go to.
     pub read_urls: Vec<SecretString>,
     pub statement_timeout_ms: u64,
     /// A statement that takes as long at the database is logged and counted; 0 for none.
@@ -30,7 +30,7 @@ pub struct DatabaseSettings {
     pub transaction_timeout_ms: u64,
     /// Limit of a transaction's time between two calls. On SQLite no other transaction writes in that time.
     pub transaction_idle_ms: u64,
-    /// PostgreSQL: how old a cached response may be; 0 for never older than a write that was acknowledged.
+    /// PostgreSQL: how old a cached response, or a read of a read replica, may be; 0 for never older than a write that was acknowledged.
     pub staleness_ms: u64,
 }
 

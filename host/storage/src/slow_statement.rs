@@ -2,7 +2,7 @@
 //!
 //! The rule that must not break: **a value that was bound appears nowhere.** The text is code of the gateway or a plugin.
 
-use crate::{check::CheckedStatement, error::sanitize_line, settings::DatabaseSettings, versions::HOST_OWNER};
+use crate::{check::CheckedStatement, error::sanitize_line, scope::HOST_OWNER, settings::DatabaseSettings};
 use gateway_telemetry::{LogContext, current_log_context};
 use plugin_api::abi::StatementResult;
 use std::time::{Duration, Instant};

@@ -2,8 +2,8 @@
 //! several gateways write).
 //!
 //! A transaction that changes such data inserts one row into `host_changes`, with the owner of the data. The version of an owner
-//! is the number of its rows, of which [`COMPACT`] replaces those that are there by a number in `host_versions`. All versions are
-//! read by one statement, so on one snapshot, for which a fold has happened or has not.
+//! is the number of its rows, of which [`COMPACT`] replaces those that are there by their number in `host_versions`. All versions are
+//! read by one statement, so on one snapshot, which has a compaction or has it not.
 //!
 //! The snapshots of one server are ordered: of two, one has every commit that the other has. So two reads that find the same
 //! version of an owner have the same commits of it, a version never decreases, and a read that began after a commit was
@@ -17,6 +17,7 @@ use crate::{
     decode_rows::decode_rows,
     error::StorageError,
     revisions::{OwnerRevision, Revisions},
+    scope::HOST_OWNER,
     shared_read::SharedRead,
     wal_lsn::{self, WalLsn},
 };
@@ -37,8 +38,6 @@ use std::{
 
 /// The owner in the row of a change that may be of anything.
 pub const EVERYTHING: &str = "*";
-/// The owner of the gateway's own tables.
-pub const HOST_OWNER: &str = "host";
 
 /// SQLite has one writer, whose commits this process sees.
 const TABLES_SQLITE: &str = "SELECT 1";
@@ -69,13 +68,13 @@ const READ: &str = "SELECT owner, CAST(sum(changes) AS BIGINT) FROM (
 
 /// With fewer rows, a read counts them faster than the server would write them anew.
 pub const COMPACTED_ROWS_MIN: u32 = 200;
-/// Most rows that one fold takes, so that it ends in time after a long pause as well.
+/// Most rows that one compaction takes, so that it ends in time after a long pause as well.
 const COMPACTED_ROWS_MAX: u32 = 20_000;
 
 /// How many rows there are, up to [`COMPACTED_ROWS_MIN`].
 const COUNT_FEW: &str = "SELECT count(*) FROM (SELECT 1 FROM host_changes LIMIT $1) AS few";
 
-/// Two folds at the same time take different rows. They update the owners in one order, so that neither waits for the other
+/// Two compactions at the same time take different rows. They update the owners in one order, so that neither waits for the other
 /// one in a circle.
 const COMPACT: &str = "WITH gone AS (
         DELETE FROM host_changes WHERE id = ANY (ARRAY(SELECT id FROM host_changes LIMIT $1 FOR UPDATE SKIP LOCKED))
@@ -97,8 +96,8 @@ pub fn change_statement(owner: &str) -> CommitStatement {
     CommitStatement::new(sql("INSERT INTO host_changes (owner) VALUES ($1)").bind(owner).into())
 }
 
-/// A position in the order of all changes: the number of those that a read of the versions has counted. Of two reads the one that
-/// counted more has every commit that the other one has.
+/// How many changes a read of the versions has counted, of all owners. Of two reads the one that counted more has every commit that
+/// the other one has. Clients send it back in `X-Service-Position`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ChangeCount(u64);
 
@@ -122,7 +121,7 @@ pub struct Versions {
     reads: SharedRead,
     /// How long the last read is good enough for a cached response.
     staleness: Duration,
-    /// Standbys are compared with what is read.
+    /// Read replicas are compared with what is read.
     needs_lsn: bool,
     last: Mutex<LastRead>,
 }
@@ -148,13 +147,13 @@ impl Versions {
         !self.staleness.is_zero()
     }
 
-    /// What is read. For a standby with one row more: an LSN of the log that covers every commit that is counted.
+    /// What is read. For a read replica with one row more: an LSN of the log that covers every commit that is counted.
     pub fn read_statement(&self) -> Statement {
         if self.needs_lsn { sql(format!("{READ} UNION ALL {}", wal_lsn::CURRENT)) } else { sql(READ) }.into()
     }
 
-    /// Whether a client gets the position of its write.
-    pub fn gives_positions(&self) -> bool {
+    /// Whether a client gets the change count after its write.
+    pub fn gives_change_counts(&self) -> bool {
         self.may_be_stale() || self.needs_lsn
     }
 
@@ -188,14 +187,14 @@ impl Versions {
     }
 
     /// The same unless the last read is recent enough, and not older than `at_least`. `false` also when the read is older than
-    /// that: the position is of another database, or of this one before a restore.
+    /// that: the count is of another database, or of this one before a restore.
     pub async fn refresh_if_old<F>(&self, at_least: Option<ChangeCount>, read: impl FnOnce() -> F) -> bool
     where
         F: Future<Output = Result<Rows, StorageError>>,
     {
         let is_recent = || self.last.lock().begun_at.is_some_and(|begun_at| begun_at.elapsed() < self.staleness);
-        let has_position = || at_least.is_none_or(|at_least| self.position() >= Some(at_least));
-        is_recent() && has_position() || self.refresh(read).await && has_position()
+        let has_count = || at_least.is_none_or(|at_least| self.change_count() >= Some(at_least));
+        is_recent() && has_count() || self.refresh(read).await && has_count()
     }
 
     /// What the last read has counted; `None` when it failed.
@@ -288,7 +287,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_read_is_good_for_as_long_as_it_may_be_old_and_never_older_than_a_position() {
+    async fn a_read_is_good_for_as_long_as_it_may_be_old_and_never_older_than_a_change_count() {
         let strict = Versions::new(Duration::ZERO, false);
         apply(&strict, &[("forum", 3)]);
         assert!(!strict.refresh_if_old(None, fail).await);
@@ -317,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_position_is_a_number() {
+    fn a_change_count_is_a_number() {
         assert_eq!("17".parse(), Ok(ChangeCount(17)));
         assert_eq!(ChangeCount(17).to_string(), "17");
         assert!("".parse::<ChangeCount>().is_err() && "-1".parse::<ChangeCount>().is_err());

@@ -56,11 +56,11 @@ pub async fn end_transaction(
     answer
 }
 
-/// Why the handler's own write did not commit, if it tried to, or was in the way of others in its last attempt.
+/// Why the handler's own write did not commit, if it tried to, or conflicted with others in its last attempt.
 pub fn failure(own: &RequestTransaction) -> Option<CommitError> {
     let write = own.write()?;
     let conflict = || {
-        let conflict = StorageError::Conflict("it collided with other writes".to_owned());
+        let conflict = StorageError::Conflict("it conflicted with other writes".to_owned());
         write.has_conflict().then_some(CommitError::Storage(conflict))
     };
     write.commit_result().map_or_else(conflict, |committed| committed.as_ref().err().cloned())
@@ -91,8 +91,8 @@ pub fn storage_error_response(plugin: &ActivePlugin, error: &StorageError) -> Er
         StorageError::Conflict(_) => {
             let request_id = request_id();
             let request_id = request_id.as_deref();
-            tracing::warn!(plugin = plugin.name(), request_id, "a write collided in each of its attempts");
-            ErrorResponse::contended()
+            tracing::warn!(plugin = plugin.name(), request_id, "a write conflicted in each of its attempts");
+            ErrorResponse::gave_up_on_conflicts()
         }
         StorageError::Unavailable(_) | StorageError::Closed(_) => {
             tracing::warn!(plugin = plugin.name(), request_id = request_id().as_deref(), %error, "the database did not do its part");

@@ -154,7 +154,7 @@ impl RequestTransaction {
         Ok(attempt)
     }
 
-    /// A transaction for the guard alone: in the gateway's own tables, where no write of the plugin can be in the way.
+    /// A transaction for the guard alone: in the gateway's own tables, where it conflicts with no write of the plugin.
     pub fn guard_transaction(&self) -> Arc<PluginTransaction> {
         PluginTransaction::new(&self.context, Scope::Host, CommitMode::Request)
     }

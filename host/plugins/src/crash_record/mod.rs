@@ -1,4 +1,4 @@
-//! What of a plugin was running when the process died, for the next start: a plugin may exit, abort or overflow the stack, and
+//! Which operation of which plugin was running when the process died, for the next start: a plugin may exit, abort or overflow the stack, and
 //! takes the process with it.
 //!
 //! The rule: it costs a poll nothing. Threads publish where they are in memory that is a file, which outlives the process; a start

@@ -2,10 +2,10 @@
 
 use super::{
     inspect::{InspectError, Inspection, PluginFile},
+    library_probe::{ProbeError, probe_in_subprocess},
     load::{self, reason_line},
     load_error::LoadError,
     release,
-    trial::{ProbeError, probe_in_subprocess},
     validate::validate_manifest,
 };
 use crate::{
@@ -72,7 +72,7 @@ impl LoadedPlugin {
     }
 
     /// Tries the library in a process of its own, unless it came with this gateway. To be called before [`Self::load`].
-    pub(super) fn probe_in_subprocess(file: &PluginFile, data_dir: &Path, limit: Duration) -> Result<(), PluginError> {
+    pub(super) fn probe(file: &PluginFile, data_dir: &Path, limit: Duration) -> Result<(), PluginError> {
         let inspection = &file.inspection;
         if release::is_released(inspection) || load::is_loaded(inspection) {
             return Ok(());

@@ -44,7 +44,7 @@ impl LoadRequest {
             return Err(Box::new(PluginReport::named(name, PluginState::Failed, reason)));
         }
         let loaded = file.and_then(|file| {
-            LoadedPlugin::probe_in_subprocess(&file, &self.data_dir, TIMEOUT)?;
+            LoadedPlugin::probe(&file, &self.data_dir, TIMEOUT)?;
             let _mark = start_mark(name, Some(&file.inspection.sha256), StartPhase::Load);
             LoadedPlugin::load(&file, &self.data_dir)
         });

@@ -33,7 +33,7 @@ enum SlotWord {
     Recorded { number: usize, value: &'static AtomicU64 },
 }
 
-/// The room that a poll takes among those of its plugin.
+/// The permits to poll of one plugin: so many polls of it run at a time.
 pub(super) trait PollPermits: Send + Sync {
     /// The number of the plugin's gate.
     fn gate(&self) -> u64;
@@ -44,7 +44,7 @@ pub(super) trait PollPermits: Send + Sync {
 }
 
 struct Caller {
-    room: Arc<dyn PollPermits>,
+    permits: Arc<dyn PollPermits>,
     is_released: bool,
 }
 
@@ -80,22 +80,22 @@ impl ThreadSlot {
         }
     }
 
-    /// The thread is lost to the plugin that runs now: these rooms of others are to be given up. A plugin in a circle of calls has
+    /// The thread is lost to the plugin that runs now: these plugins may run one more poll each. A plugin in a circle of calls has
     /// taken one for all of its polls.
     pub(super) fn lose(&self) -> Vec<Arc<dyn PollPermits>> {
-        let (mut gates, mut rooms) = (Vec::new(), Vec::new());
+        let (mut gates, mut permits) = (Vec::new(), Vec::new());
         for caller in self.callers.lock().iter_mut() {
-            let gate = caller.room.gate();
+            let gate = caller.permits.gate();
             if gates.contains(&gate) {
                 continue;
             }
             gates.push(gate);
             if !caller.is_released {
                 caller.is_released = true;
-                rooms.push(caller.room.clone());
+                permits.push(caller.permits.clone());
             }
         }
-        rooms
+        permits
     }
 
     fn publish(&self, frame: Option<&Frame>) {
@@ -162,10 +162,10 @@ pub(super) struct CallerFrame {
 }
 
 impl CallerFrame {
-    pub(super) fn enter(room: Arc<dyn PollPermits>) -> Self {
-        let is_in_poll = is_inside(room.gate());
+    pub(super) fn enter(permits: Arc<dyn PollPermits>) -> Self {
+        let is_in_poll = is_inside(permits.gate());
         if is_in_poll {
-            FRAMES.with(|frames| frames.slot.callers.lock().push(Caller { room, is_released: false }));
+            FRAMES.with(|frames| frames.slot.callers.lock().push(Caller { permits, is_released: false }));
         }
         Self { is_in_poll }
     }
@@ -177,8 +177,8 @@ impl Drop for CallerFrame {
             return;
         }
         let caller = FRAMES.with(|frames| frames.slot.callers.lock().pop());
-        if let Some(Caller { room, is_released: true }) = caller {
-            room.reacquire();
+        if let Some(Caller { permits, is_released: true }) = caller {
+            permits.reacquire();
         }
     }
 }

@@ -64,14 +64,14 @@ impl ThreadWatchdog {
         let mut slots = SLOTS.lock();
         // Threads that ended have dropped theirs.
         slots.retain(|slot| Arc::strong_count(slot) > 1);
-        let (mut found, mut rooms) = (Vec::new(), Vec::new());
+        let (mut found, mut permits) = (Vec::new(), Vec::new());
         for slot in slots.iter() {
             let Some(poll @ (operation, since)) = slot.now() else { continue };
             let is_known = || self.hung.iter().any(|(known, _)| std::ptr::eq(known.as_ptr(), Arc::as_ptr(slot)));
             if tick.wrapping_sub(since) >= self.limit_ticks && !is_known() {
                 self.hung.push((Arc::downgrade(slot), poll));
                 found.push(operation);
-                rooms.extend(slot.lose());
+                permits.extend(slot.lose());
             }
         }
         drop(slots);
@@ -83,8 +83,8 @@ impl ThreadWatchdog {
                 holder.poll_hangs(&operation.name);
             }
         }
-        // Who waits for room calls a plugin that is fenced by now.
-        rooms.iter().for_each(|room| room.release());
+        // Who waits for a permit calls a plugin that is fenced by now.
+        permits.iter().for_each(|plugin| plugin.release());
         self.hung.len()
     }
 

@@ -1,8 +1,8 @@
 //! `{{queue TABLE}}` in a migration: the tables of a durable queue, which `host/queue` reads and writes.
 //!
-//! The rule: what a plugin's write does here collides with no other write. A push only inserts, into `TABLE` and `TABLE_pushed`. An
+//! The rule: what a plugin's write does here conflicts with no other write. A push only inserts, into `TABLE` and `TABLE_pushed`. An
 //! outcome changes the key's row in columns without an index (`ended…`), on a page that has room for it, so that PostgreSQL adds
-//! nothing to an index that others read. All the rest is the gateway's, in transactions that no serialisable one collides with.
+//! nothing to an index that others read. All the rest is the gateway's, in transactions that no serialisable one conflicts with.
 
 use super::directive::Directive;
 use crate::dialect::Dialect;

@@ -1,10 +1,7 @@
 //! The migrations of one owner of tables.
 
-use crate::scope::Scope;
+use crate::scope::{HOST_OWNER, Scope};
 use plugin_api::manifest::MigrationSpec;
-
-/// The owner of the gateway's own migrations.
-const HOST: &str = "host";
 
 /// The migrations of one plugin, or the gateway's own (in [`Scope::Host`]).
 pub struct MigrationSet<'a> {
@@ -17,7 +14,7 @@ pub struct MigrationSet<'a> {
 
 impl MigrationSet<'_> {
     pub fn owner(&self) -> &str {
-        self.scope.plugin_name().unwrap_or(HOST)
+        self.scope.plugin_name().unwrap_or(HOST_OWNER)
     }
 
     pub(super) fn is_host(&self) -> bool {

@@ -1,4 +1,4 @@
-//! The steps of a migration: checked, rendered for one database, and compared with what was applied before.
+//! Migrations, checked and rendered for one database, and compared with those that were applied before.
 
 use super::{
     applied::{AppliedMigration, MigrationReport},
@@ -26,7 +26,7 @@ pub struct RenderedMigration {
     pub count_replacements: Vec<CountReplacement>,
 }
 
-/// All steps in order, checked before the database is used.
+/// All migrations in order, checked before the database is used.
 pub fn steps(schema: &MigrationSet<'_>, dialect: Dialect) -> Result<Vec<RenderedMigration>, StorageError> {
     let mut problems = Vec::new();
     let steps: Vec<RenderedMigration> =
@@ -34,7 +34,7 @@ pub fn steps(schema: &MigrationSet<'_>, dialect: Dialect) -> Result<Vec<Rendered
     if problems.is_empty() { Ok(steps) } else { Err(failure(&problems.join("; "))) }
 }
 
-/// What is wrong with each migration of the schema, found without a database.
+/// What is wrong with each migration of the set, found without a database.
 pub fn migration_problems(schema: &MigrationSet<'_>, dialect: Dialect) -> Vec<String> {
     checked_steps(schema, dialect).filter_map(Result::err).collect()
 }

@@ -20,7 +20,7 @@ pub struct ExecuteError {
     /// The table changed after the statement was prepared: it works when it is prepared again.
     pub is_plan_stale: bool,
     pub is_division_by_zero: bool,
-    /// The server lacks the feature, or lacks it while it is a standby.
+    /// The server lacks the feature, or lacks it while it is a read replica.
     pub is_unsupported: bool,
 }
 
@@ -122,7 +122,7 @@ pub fn refuses_startup(error: &Error) -> bool {
     error.code().is_some_and(|code| CODES.contains(&code.code()))
 }
 
-/// The error of a transaction that a standby, or a server that takes no writes, did not begin.
+/// The error of a transaction that a read replica, or a server that takes no writes, did not begin.
 pub fn read_only_error() -> StorageError {
     StorageError::Unavailable(unavailable_reason("25006").into())
 }
@@ -149,7 +149,7 @@ fn refusal_error(refusal: &Refusal<'_>) -> StorageError {
     match (code.get(..2).unwrap_or(code), code) {
         ("23", _) => StorageError::Constraint(error_line(refusal.message)),
         (_, "57014") => StorageError::Timeout("the statement was stopped".into()),
-        (_, "40001" | "40P01") => StorageError::Conflict("it collided with another transaction".into()),
+        (_, "40001" | "40P01") => StorageError::Conflict("it conflicted with another transaction".into()),
         (_, "55P03") => StorageError::Busy("another transaction held a lock for too long".into()),
         (_, "25P03") => StorageError::closed("it kept the database waiting for too long"),
         (_, "25P02") => StorageError::closed("a statement failed"),

@@ -30,7 +30,7 @@ pub struct Reachability {
     watcher: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// Whose server it is, for what is logged.
+/// What the server is for, for the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerRole {
     Primary,

@@ -1,6 +1,6 @@
-//! When a standby that could not be used is asked again.
+//! When a read replica that could not be used is asked again.
 //!
-//! The rule: while a standby is behind or is none any more, one read after the other tries it, at intervals that grow. All others go
+//! The rule: while a read replica is behind or is none any more, one read after the other tries it, at intervals that grow. All others go
 //! to the primary at once, without a round trip to a server that would not answer them.
 
 use gateway_clock::Backoff;
@@ -11,7 +11,7 @@ const BACKOFF: Backoff = Backoff::new(Duration::from_millis(10), Duration::from_
 
 #[derive(Default)]
 pub struct ReadBackoff {
-    /// `None` while the standby is used.
+    /// `None` while the read replica is used.
     pause: Mutex<Option<Pause>>,
 }
 
@@ -22,8 +22,8 @@ struct Pause {
 }
 
 impl ReadBackoff {
-    /// Whether a read may try the standby. Of those that come after the end of a pause the first one may: it begins the next, longer
-    /// one, which [`Self::was_used`] ends. If it does not read after all, the next one tries after that.
+    /// Whether a read may try the read replica. The first read after the end of a pause may, and begins the next, longer pause, which
+    /// [`Self::was_used`] ends. If it does not read after all, another read tries after that pause.
     pub fn may_ask(&self, now: Instant) -> bool {
         let mut pause = self.pause.lock();
         let Some(pause) = pause.as_mut() else { return true };
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_standby_that_answers_is_asked_by_all_and_begins_anew() {
+    fn a_read_replica_that_answers_is_asked_by_all_and_begins_anew() {
         let (backoff, begun) = (ReadBackoff::default(), Instant::now());
         for at_ms in 0..3_000 {
             backoff.was_unusable(begun + ms(at_ms));

@@ -1,7 +1,7 @@
-//! A standby that follows the primary, for plain reads.
+//! A read replica that follows the primary, for plain reads.
 //!
-//! The rules that must not break: **each read looks, on its own connection and in the same round trip, how far the standby is**,
-//! since the server behind an address may have been promoted or replaced a moment ago. **What a standby cannot answer, for whatever
+//! The rules that must not break: **each read looks, on its own connection and in the same round trip, how far the read replica is**,
+//! since the server behind an address may have been promoted or replaced a moment ago. **What a read replica cannot answer, for whatever
 //! reason, is no error of the request**: the caller asks the primary.
 
 use super::{
@@ -35,7 +35,7 @@ pub struct ReadReplica {
     logged: AtomicU8,
 }
 
-/// Why the primary answered in place of a standby.
+/// Why the primary answered in place of a read replica.
 #[derive(Clone, Copy)]
 enum NotUsedReason {
     Away,
@@ -90,7 +90,7 @@ impl ReadReplica {
         !self.pool.reachability.is_away() && self.backoff.may_ask(Instant::now())
     }
 
-    /// The rows, when the standby has replayed the LSN; `None` when the primary has to answer.
+    /// The rows, when the read replica has replayed the LSN; `None` when the primary has to answer.
     pub async fn read(&self, statement: &CheckedStatement, lsn: &WalLsn) -> Option<Rows> {
         let unfit = match self.pool.read(&[Query::new(&self.replayed), Query::new(statement)]).await {
             Ok(answers) => {

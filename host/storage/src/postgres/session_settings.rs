@@ -6,7 +6,7 @@
 use crate::settings::DatabaseSettings;
 
 /// Small tables are read whole where an index could be used, and then a serialisable transaction locks the whole table for
-/// its decision: two that have different rows collide. Without sequential scans it locks the rows, or pages of the index.
+/// its decision: two that have different rows conflict. Without sequential scans it locks the rows, or pages of the index.
 /// What can only be scanned is still scanned, at a cost that would make the server compile the statement each time.
 const FINE_PREDICATE_LOCKS: &str = "; SET LOCAL enable_seqscan = off; SET LOCAL jit = off";
 

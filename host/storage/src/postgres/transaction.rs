@@ -265,7 +265,7 @@ impl PostgresTransaction {
     fn failure(&self, queries: &[Query<'_>], step: PipelineStep, error: ExecuteError, has_ended: bool) -> Failure {
         let ExecuteError { is_connection_usable, is_division_by_zero, is_unsupported, .. } = error;
         let error = match step {
-            // READ WRITE is more than a standby offers.
+            // READ WRITE is more than a read replica offers.
             PipelineStep::Begin if is_unsupported => read_only_error(),
             PipelineStep::Begin => self.engine.lock_wait_error(error.error),
             PipelineStep::End => error.error,

@@ -47,7 +47,7 @@ pub struct SqliteEngine {
 }
 
 impl SqliteEngine {
-    /// Opens the file, and creates it if it is missing. Blocks while SQLite recovers the log after an unclean end.
+    /// Opens the file, and creates it if it is missing. Blocks while SQLite recovers the WAL after an unclean end.
     pub fn open(path: &Path, settings: &DatabaseSettings) -> Result<Self, StorageError> {
         let file_lock = DatabaseFileLock::shared(path)?;
         let writer = connection::open_writer(path, settings)?;

@@ -17,6 +17,7 @@ use crate::{
     commit_statement::CommitStatement,
     error::StorageError,
     revisions::{OwnerRevision, Revisions},
+    scope::HOST_OWNER,
     slow_statement::SlowStatementLog,
 };
 use plugin_api::abi::StatementResult;
@@ -289,7 +290,7 @@ impl WriterConnection {
 
     /// Always includes the gateway itself: each transaction may end with rows of the gateway's own.
     fn written_owners(&self, requests: &[GroupCommitRequest]) -> Vec<OwnerRevision> {
-        let mut owners: Vec<OwnerRevision> = vec![self.revisions.of("host")];
+        let mut owners: Vec<OwnerRevision> = vec![self.revisions.of(HOST_OWNER)];
         for owner in requests.iter().filter_map(|request| request.written_owner.as_ref()) {
             if !owners.iter().any(|added| added.is_same_owner(owner)) {
                 owners.push(owner.clone());
