@@ -7,6 +7,8 @@
 //! On SQLite an event is in the log when its transaction is committed. On PostgreSQL, where writers share no lock, it is in
 //! the outbox then, and one sequencer of all gateways gives it the next position a moment later.
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 mod chunk;
 mod chunk_cache;
 mod event;

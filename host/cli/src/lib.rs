@@ -1,5 +1,7 @@
 //! The program `gateway`: arguments, exit codes, what each command does. Read `boot.rs` first.
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 mod arguments;
 mod banner;
 mod boot;

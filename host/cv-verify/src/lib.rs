@@ -24,6 +24,8 @@
 //! # }
 //! ```
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 mod abi;
 mod aggregate;
 mod cited;

@@ -1,5 +1,6 @@
 //! The gateway: routes requests to plugins, and starts, stops and contains plugins.
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
 // Futures hold the contexts of the host, whose types are nested deeply: whether they are `Send` takes more steps to prove than 128.
 #![recursion_limit = "256"]
 

@@ -4,6 +4,8 @@
 //! one runs it at a time. It renews the lease while the run goes on; a run that lost it is stopped, and commits nothing. See
 //! `lease.rs` and `renewal.rs` for the lease, and `runner.rs` for a run.
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 mod job;
 mod lease;
 mod renewal;

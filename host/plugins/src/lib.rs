@@ -2,6 +2,8 @@
 //!
 //! The rule: a bad plugin is a line in a report, never an outage.
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 mod abi_transaction;
 mod active_plugin;
 mod active_plugins;

@@ -4,6 +4,8 @@
 //! nothing, except a commit on PostgreSQL whose answer was lost: that write took effect once or not at all**, and the gateway
 //! finds out which (README.md). The suite in `tests/it/storage/` runs on both databases.
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 mod backup;
 pub mod bounds;
 mod check;

@@ -1,5 +1,7 @@
 //! Logs, metrics and request ids. All logs go to standard error, so that a command's own output stays clean.
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 mod descriptions;
 mod exposition;
 mod histogram;

@@ -14,10 +14,11 @@ use super::{
     request_head::{PaidRequest, RequestHead, RequestTransaction},
     response::{self, PluginResponse, Streams},
     response_cache::{CacheLookup, CompleteResponse, ResponseCache},
+    unrouted::unrouted,
 };
 use crate::{
     error_response::ErrorResponse,
-    pages::{self, Pages},
+    pages::Pages,
     routes::{RateLimitExceeded, RemainingQuota, Route, RouteLookup, RouteTable, Target},
 };
 use abi_stable::std_types::RResult;
@@ -32,7 +33,7 @@ use gateway_http::{
 use gateway_plugins::{ActivePlugin, ExtensionPoints, RequestCharge, TransactionContext, polls::GateClosed};
 use gateway_storage::read_tracking;
 use gateway_telemetry::{LogContext, with_log_context};
-use http::{Method, Request, Response, StatusCode, header, request::Parts, uri::PathAndQuery};
+use http::{Request, Response, StatusCode, header, request::Parts, uri::PathAndQuery};
 use http_body::Body as _;
 use plugin_api::{
     abi::{self, FfiBytes, Value},
@@ -438,40 +439,6 @@ pub(super) struct AuthenticatedRequest {
     pub charge: Option<Arc<RequestCharge>>,
     /// The payment that is reserved.
     pub paid: Option<Arc<PaidRequest>>,
-}
-
-/// The response to a request that no route takes.
-fn unrouted(parts: &Parts, lookup: RouteLookup) -> Response<Body> {
-    let refused = match lookup {
-        RouteLookup::MethodNotAllowed(methods) => return other_methods(&parts.method, &methods),
-        RouteLookup::BadPath => {
-            ErrorResponse::new(400, "bad_path", "the path is not UTF-8", "percent-encode UTF-8 text")
-        }
-        RouteLookup::NotFound if parts.method == Method::GET && pages::prefers_html(&parts.headers) => {
-            return pages::not_found_page(parts.uri.path());
-        }
-        RouteLookup::NotFound | RouteLookup::Found { .. } => {
-            ErrorResponse::new(404, "not_found", "no such route", "GET /api lists every route of this gateway")
-        }
-    };
-    refused.into_response()
-}
-
-/// A plain `OPTIONS` asks for just this list; a browser's preflight is answered at the edge.
-fn other_methods(method: &Method, methods: &[Method]) -> Response<Body> {
-    let allow = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
-    let mut response = if method == Method::OPTIONS {
-        let mut response = Response::new(Body::Empty);
-        *response.status_mut() = StatusCode::NO_CONTENT;
-        response
-    } else {
-        let message = format!("{method} is not a method of this route");
-        ErrorResponse::new(405, "method_not_allowed", message, &format!("use one of: {allow}")).into_response()
-    };
-    if let Ok(allow) = allow.parse() {
-        response.headers_mut().insert(header::ALLOW, allow);
-    }
-    response
 }
 
 pub(super) fn log_context_of(route: &Route, parts: &Parts) -> LogContext {
