@@ -29,7 +29,7 @@ const ALONE_WAIT_MAX: Duration = if cfg!(test) { Duration::from_millis(50) } els
 #[derive(Default)]
 pub struct WriteAdmission {
     lock: Arc<RwLock<()>>,
-    /// The last write of a job or task conflicted: nobody counts its attempts.
+    /// The last write of a job, a task or a service conflicted: nobody counts its attempts.
     has_job_conflicted: AtomicBool,
 }
 

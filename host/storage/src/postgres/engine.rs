@@ -2,9 +2,9 @@
 
 use super::{
     connector::Connector,
+    gateway_registration::GatewayRegistration,
     migrator,
     pooled_connection::PooledConnection,
-    presence::Presence,
     query::Query,
     reachability::{Reachability, ServerRole},
     session_pool::{SessionPool, no_answer},
@@ -41,7 +41,7 @@ pub struct PostgresEngine {
     pub(super) reachability: Arc<Reachability>,
     transaction_timeout: Duration,
     transaction_idle: Duration,
-    presence: Presence,
+    registration: GatewayRegistration,
 }
 
 impl PostgresEngine {
@@ -53,7 +53,7 @@ impl PostgresEngine {
         let reachability = Arc::clone(&pool.reachability);
         let connections_max = settings.connections_max();
         let beside = Connector::bare(&settings.url)?;
-        let presence = Presence::enter(beside, Arc::clone(&reachability), pool.wait_timeout()).await?;
+        let registration = GatewayRegistration::enter(beside, Arc::clone(&reachability), pool.wait_timeout()).await?;
         let engine = Self {
             pool,
             listener,
@@ -62,7 +62,7 @@ impl PostgresEngine {
             reachability,
             transaction_timeout: Duration::from_millis(settings.transaction_timeout_ms),
             transaction_idle: Duration::from_millis(settings.transaction_idle_ms),
-            presence,
+            registration,
         };
         let mut first = engine.pool.acquire(None).await?;
         if settings.prepared && !first.get()?.state.has_startup_options {
@@ -166,6 +166,6 @@ impl PostgresEngine {
     pub async fn close(&self) {
         self.transaction_permits.close();
         self.pool.close().await;
-        self.presence.leave().await;
+        self.registration.leave().await;
     }
 }

@@ -38,13 +38,13 @@ const COUNTS: &str =
 const NOW: &str = "clock_timestamp(), pg_backend_pid()";
 
 /// The row of an open database.
-pub struct Presence {
+pub struct GatewayRegistration {
     instance: String,
     connector: Arc<Connector>,
     heartbeat: Mutex<Option<JoinHandle<()>>>,
 }
 
-impl Presence {
+impl GatewayRegistration {
     /// Fails while the database is being restored.
     pub async fn enter(
         connector: Connector,
@@ -73,7 +73,7 @@ impl Presence {
     }
 }
 
-impl Drop for Presence {
+impl Drop for GatewayRegistration {
     fn drop(&mut self) {
         if let Some(heartbeat) = self.heartbeat.get_mut().take() {
             heartbeat.abort();
