@@ -7,11 +7,11 @@ use rstest::rstest;
 #[tokio::test]
 async fn a_run_is_dropped_after_its_time_limit(
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
-    #[values(JobBehaviour::Wait, JobBehaviour::WaitAndPanicOnDrop)] act: JobBehaviour,
+    #[values(JobBehaviour::Wait, JobBehaviour::WaitAndPanicOnDrop)] behaviour: JobBehaviour,
 ) {
     let fixture = Fixture::new(engine).await;
-    let panics = matches!(act, JobBehaviour::WaitAndPanicOnDrop);
-    let work = TestJobs::new([act]);
+    let panics = matches!(behaviour, JobBehaviour::WaitAndPanicOnDrop);
+    let work = TestJobs::new([behaviour]);
     let job = JobSpec { timeout_ms: 30, ..every_s("sweep", 60) };
     let gateway = fixture.start("a", &[job], &work);
     let status = fixture.ran("sweep", 1).await;
@@ -37,13 +37,13 @@ async fn a_run_is_dropped_after_its_time_limit(
 #[case::long(JobBehaviour::Fail(JobFailure::Failed("€".repeat(501))), "failed", &"€".repeat(500))]
 #[tokio::test]
 async fn a_failure_is_written_down_and_the_job_goes_on(
-    #[case] act: JobBehaviour,
+    #[case] behaviour: JobBehaviour,
     #[case] result: &str,
     #[case] error: &str,
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
 ) {
     let fixture = Fixture::new(engine).await;
-    let work = TestJobs::new([act]);
+    let work = TestJobs::new([behaviour]);
     let gateway = fixture.start("a", &[every_s("sweep", 60)], &work);
     let status = fixture.ran("sweep", 1).await;
     assert_eq!((status.last_result.as_deref(), status.last_error.as_deref()), (Some(result), Some(error)));

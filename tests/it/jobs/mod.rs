@@ -189,7 +189,7 @@ pub enum JobBehaviour {
 pub struct TestJobs(Arc<Shared>);
 
 struct Shared {
-    acts: Mutex<Vec<JobBehaviour>>,
+    behaviours: Mutex<Vec<JobBehaviour>>,
     gate: Semaphore,
     starts_ms: Mutex<Vec<Vec<i64>>>,
     running: Vec<AtomicI64>,
@@ -198,21 +198,21 @@ struct Shared {
 }
 
 impl TestJobs {
-    pub fn new(acts: impl IntoIterator<Item = JobBehaviour>) -> Self {
-        let acts: Vec<JobBehaviour> = acts.into_iter().collect();
+    pub fn new(behaviours: impl IntoIterator<Item = JobBehaviour>) -> Self {
+        let behaviours: Vec<JobBehaviour> = behaviours.into_iter().collect();
         Self(Arc::new(Shared {
             gate: Semaphore::new(0),
-            starts_ms: Mutex::new(vec![Vec::new(); acts.len()]),
-            running: acts.iter().map(|_| AtomicI64::new(0)).collect(),
+            starts_ms: Mutex::new(vec![Vec::new(); behaviours.len()]),
+            running: behaviours.iter().map(|_| AtomicI64::new(0)).collect(),
             overlaps: AtomicUsize::new(0),
             drops: AtomicUsize::new(0),
-            acts: Mutex::new(acts),
+            behaviours: Mutex::new(behaviours),
         }))
     }
 
     /// From its next run on.
-    pub fn change(&self, index: usize, act: JobBehaviour) {
-        self.0.acts.lock().unwrap()[index] = act;
+    pub fn change(&self, index: usize, behaviour: JobBehaviour) {
+        self.0.behaviours.lock().unwrap()[index] = behaviour;
     }
 
     pub fn let_one_end(&self) {
@@ -242,12 +242,12 @@ impl TestJobs {
         let (work, clock) = (self.clone(), clock.clone());
         Arc::new(move |index| {
             let (work, now_ms) = (work.clone(), clock.now_ms());
-            async move { work.act(index as usize, now_ms).await }.boxed()
+            async move { work.behave(index as usize, now_ms).await }.boxed()
         })
     }
 
-    async fn act(self, index: usize, now_ms: i64) -> Result<(), JobFailure> {
-        let act = self.0.acts.lock().unwrap()[index].clone();
+    async fn behave(self, index: usize, now_ms: i64) -> Result<(), JobFailure> {
+        let behaviour = self.0.behaviours.lock().unwrap()[index].clone();
         if self.0.running[index].fetch_add(1, SeqCst) > 0 {
             self.0.overlaps.fetch_add(1, SeqCst);
         }
@@ -255,12 +255,12 @@ impl TestJobs {
             work: self.clone(),
             index,
             is_over: false,
-            panics: matches!(act, JobBehaviour::WaitAndPanicOnDrop),
+            panics: matches!(behaviour, JobBehaviour::WaitAndPanicOnDrop),
         };
         self.0.starts_ms.lock().unwrap()[index].push(now_ms);
         // Lets another run of the same job, which would be an error, start meanwhile.
         tokio::task::yield_now().await;
-        let result = match act {
+        let result = match behaviour {
             JobBehaviour::Succeed => Ok(()),
             JobBehaviour::Wait | JobBehaviour::WaitAndPanicOnDrop => {
                 self.0.gate.acquire().await.unwrap().forget();

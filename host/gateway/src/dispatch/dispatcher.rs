@@ -11,7 +11,7 @@ use super::{
     commit,
     payments::Payments,
     position_header::PositionHeader,
-    request_head::{PaidRequest, RequestHead, RequestTransaction},
+    request_head::{AbiRequestHead, PaidRequest, RequestTransaction},
     response::{self, PluginResponse, Streams},
     response_cache::{CacheLookup, CompleteResponse, ResponseCache},
     unrouted::unrouted,
@@ -344,7 +344,7 @@ impl Dispatcher {
         let Caller { signer, guard, body } = caller;
         let own = RequestTransaction::new(&self.transactions, call.plugin, guard, charge);
         let transaction = own.clone();
-        let head = RequestHead {
+        let head = AbiRequestHead {
             parts,
             params,
             signer,

@@ -10,7 +10,7 @@ use super::{
     call::Call,
     dispatcher::{AuthenticatedRequest, Dispatcher, log_context_of, within},
     payments::{PricedResource, add_receipt, disabled, forbid_storing, header_text, sent_payment},
-    request_head::{PaidRequest, RequestHead, RequestTransaction},
+    request_head::{AbiRequestHead, PaidRequest, RequestTransaction},
     response,
 };
 use crate::{error_response::ErrorResponse, routes::Route};
@@ -111,7 +111,7 @@ impl Dispatcher {
 
     /// What the plugin says that this request costs. A price that cannot be read is an error, never free.
     async fn quote(&self, call: &Call<'_>, request: &AuthenticatedRequest) -> Result<Quote, ErrorResponse> {
-        let head = RequestHead {
+        let head = AbiRequestHead {
             parts: request.parts.clone(),
             params: request.params.clone(),
             signer: request.caller.signer.clone(),

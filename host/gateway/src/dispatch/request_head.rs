@@ -29,7 +29,7 @@ use std::{
 /// Why a function that says what a request costs cannot write.
 const PRICE_ONLY_READS: &str = "a function that says what a request costs only reads";
 
-pub struct RequestHead {
+pub struct AbiRequestHead {
     pub parts: Parts,
     pub params: Vec<String>,
     pub signer: Option<String>,
@@ -180,13 +180,13 @@ impl RequestTransaction {
     }
 }
 
-impl RequestHead {
+impl AbiRequestHead {
     pub fn into_head_box(self) -> HeadBox {
         Head_TO::from_value(self, TD_Opaque)
     }
 }
 
-impl Head for RequestHead {
+impl Head for AbiRequestHead {
     fn method(&self) -> RStr<'_> {
         // GET and HEAD share a cached response.
         read_tracking::mark_uncacheable();

@@ -1,9 +1,9 @@
 //! The life of plugins: load → configure → order → migrate → mount → serve → drain → stopped.
 
 mod construction;
+mod file_state;
 mod folder;
 mod join;
-mod library_file;
 mod manager;
 mod name_conflicts;
 mod obstacles;

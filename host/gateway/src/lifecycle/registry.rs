@@ -1,7 +1,7 @@
 //! The registry of plugins: the state of each, which ones are enabled, and their order. [`super::manager`] acts on it.
 
 use super::{
-    library_file::LibraryFile,
+    file_state::FileState,
     name_conflicts::NameClaims,
     service_types::{difference, differs_from_gateway, missing},
 };
@@ -27,7 +27,7 @@ pub struct PluginEntry {
     /// The handle of the present or last start; its faults are part of the report.
     pub(super) handle: Option<Arc<PluginHandle>>,
     /// How the file in the folder compares with what is loaded.
-    pub(super) file: LibraryFile,
+    pub(super) file: FileState,
     pub state: PluginState,
     pub reason: String,
     /// What kept it from starting before its code ran, one by one; the reason joins them.
@@ -76,7 +76,7 @@ impl PluginRegistry {
             running: None,
             jobs: None,
             handle: None,
-            file: LibraryFile::Unchanged,
+            file: FileState::Unchanged,
             state: PluginState::Disabled,
             reason: self.off_reason(&report.name).into(),
             obstacles: Vec::new(),
@@ -114,7 +114,7 @@ impl PluginRegistry {
             running: None,
             jobs: None,
             handle: None,
-            file: LibraryFile::Unchanged,
+            file: FileState::Unchanged,
             state,
             reason,
             obstacles: Vec::new(),

@@ -19,7 +19,7 @@ mod release;
 pub mod validate;
 
 pub use consent::{asked_grants, missing_consent};
-pub use discover::{Candidate, DiscoverError, discover};
+pub use discover::{DiscoverError, FoundLibrary, discover};
 pub use inspect::{InspectError, InspectProblem, Inspection, PluginFile, inspect, open};
 pub use load_error::LoadError;
 pub use loaded::{LoadedPlugin, PluginError};

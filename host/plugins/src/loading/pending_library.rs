@@ -1,7 +1,7 @@
 //! A library that is being read, checked and loaded, on a thread of its own: its code may take long.
 
 use super::{
-    discover::Candidate,
+    discover::FoundLibrary,
     inspect,
     loaded::{LoadedPlugin, PluginError},
 };
@@ -29,7 +29,7 @@ pub struct PendingLibrary {
 
 /// What a library is loaded with.
 struct LoadRequest {
-    candidate: Candidate,
+    candidate: FoundLibrary,
     pin: Option<String>,
     data_dir: PathBuf,
 }
@@ -53,7 +53,7 @@ impl LoadRequest {
 }
 
 impl PendingLibrary {
-    pub(super) fn begin(candidate: Candidate, config: &Config) -> Result<Self, Box<PluginReport>> {
+    pub(super) fn begin(candidate: FoundLibrary, config: &Config) -> Result<Self, Box<PluginReport>> {
         let name = candidate.name().to_owned();
         let pin = config.plugins.settings(&name).sha256;
         let request = LoadRequest { candidate, pin, data_dir: config.data_dir.clone() };

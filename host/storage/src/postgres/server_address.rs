@@ -3,7 +3,7 @@
 //! The rule: no error quotes the address, which holds the password. What an address asks for and is not supported is refused,
 //! never weakened.
 
-use super::tls::{self, TlsSettings, Verification};
+use super::tls::{self, CertificateVerification, TlsSettings};
 use crate::error::StorageError;
 use secrecy::{ExposeSecret, SecretString};
 use sqlx::{
@@ -99,10 +99,12 @@ impl HiddenOptions {
             _ if is_socket => return Ok(None),
             // `allow` prefers a connection without TLS.
             PgSslMode::Disable | PgSslMode::Allow => return Ok(None),
-            PgSslMode::VerifyFull => Verification::Full,
-            PgSslMode::VerifyCa => Verification::Authority,
-            PgSslMode::Prefer | PgSslMode::Require if self.root_certificates.is_some() => Verification::Authority,
-            PgSslMode::Prefer | PgSslMode::Require => Verification::None,
+            PgSslMode::VerifyFull => CertificateVerification::Full,
+            PgSslMode::VerifyCa => CertificateVerification::Authority,
+            PgSslMode::Prefer | PgSslMode::Require if self.root_certificates.is_some() => {
+                CertificateVerification::Authority
+            }
+            PgSslMode::Prefer | PgSslMode::Require => CertificateVerification::None,
         };
         let settings = TlsSettings {
             verification,

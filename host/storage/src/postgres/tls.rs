@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// What is checked of the server's certificate.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Verification {
+pub enum CertificateVerification {
     None,
     /// That an authority of ours signed it.
     Authority,
@@ -30,7 +30,7 @@ pub enum Verification {
 
 /// The certificates and the key are texts in PEM form or, after `file: `, the path of a file.
 pub struct TlsSettings<'a> {
-    pub verification: Verification,
+    pub verification: CertificateVerification,
     pub root_certificates: Option<&'a str>,
     pub client_certificate: Option<&'a str>,
     pub client_key: Option<&'a str>,
@@ -63,15 +63,15 @@ fn verifier(
     let algorithms = provider.signature_verification_algorithms;
     let roots = settings.root_certificates.map(root_store).transpose()?;
     Ok(match (settings.verification, roots) {
-        (Verification::None, _) => Arc::new(WithoutName { roots: None, algorithms }),
-        (Verification::Authority, Some(roots)) => Arc::new(WithoutName { roots: Some(roots), algorithms }),
+        (CertificateVerification::None, _) => Arc::new(WithoutName { roots: None, algorithms }),
+        (CertificateVerification::Authority, Some(roots)) => Arc::new(WithoutName { roots: Some(roots), algorithms }),
         // Every public authority signs for anybody, so without the name that would check nothing.
-        (Verification::Authority, None) => return Err(refused("sslmode=verify-ca needs sslrootcert")),
-        (Verification::Full, Some(roots)) => {
+        (CertificateVerification::Authority, None) => return Err(refused("sslmode=verify-ca needs sslrootcert")),
+        (CertificateVerification::Full, Some(roots)) => {
             let builder = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider));
             builder.build().map_err(|error| unusable("sslrootcert", &error))?
         }
-        (Verification::Full, None) => Arc::new(
+        (CertificateVerification::Full, None) => Arc::new(
             Verifier::new(Arc::clone(provider)).map_err(|error| unusable("the system's certificates", &error))?,
         ),
     })
