@@ -11,7 +11,7 @@ use alloy_primitives::U256;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-pub fn check(document: &Document, chain: &OnChain, proven: &mut ProvenClaims) -> VerificationStep {
+pub(crate) fn check(document: &Document, chain: &OnChain, proven: &mut ProvenClaims) -> VerificationStep {
     let mut step = VerificationStep::new(5, "aggregate cross-check");
     if chain.is_reorganised {
         step.stale("evidence[0].asOfBlockHash", "the chain has another block there now: it was reorganised");

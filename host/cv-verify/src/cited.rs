@@ -7,7 +7,7 @@ use crate::{
 };
 use serde_json::Value;
 
-pub fn check(document: &Document, contracts: &Contracts) -> VerificationStep {
+pub(crate) fn check(document: &Document, contracts: &Contracts) -> VerificationStep {
     let mut step = VerificationStep::new(6, "pin the contracts");
     let mut cited = 0;
     let mut cite = |step: &mut VerificationStep, about: String, key: Option<&str>, stated: &Value| {

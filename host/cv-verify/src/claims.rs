@@ -22,7 +22,7 @@ const BINDS_MAX: usize = 32;
 
 /// What the claims prove together.
 #[derive(Debug, Default)]
-pub struct ProvenClaims {
+pub(crate) struct ProvenClaims {
     pub jobs: Jobs,
     /// Ids of claims whose log proves them.
     pub ids: BTreeSet<String>,
@@ -30,7 +30,7 @@ pub struct ProvenClaims {
     pub unknown: BTreeSet<String>,
 }
 
-pub struct Claims<'c, 'n, R> {
+pub(crate) struct Claims<'c, 'n, R> {
     pub document: &'c Document,
     pub expected: &'c Expected,
     pub chain: &'c OnChain,
@@ -39,7 +39,7 @@ pub struct Claims<'c, 'n, R> {
 }
 
 impl<'c, 'n, R: Rpc> Claims<'c, 'n, R> {
-    pub fn new(
+    pub(crate) fn new(
         document: &'c Document,
         expected: &'c Expected,
         chain: &'c OnChain,
@@ -48,7 +48,7 @@ impl<'c, 'n, R: Rpc> Claims<'c, 'n, R> {
         Self { document, expected, chain, reader, used: BTreeSet::new() }
     }
 
-    pub async fn check(mut self) -> (VerificationStep, ProvenClaims) {
+    pub(crate) async fn check(mut self) -> (VerificationStep, ProvenClaims) {
         let mut step = VerificationStep::new(7, "per claim");
         let (document, mut proven) = (self.document, ProvenClaims::default());
         for claim in &document.record {

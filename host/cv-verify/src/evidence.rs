@@ -13,18 +13,18 @@ use alloy_primitives::{Address, B256, keccak256};
 use serde_json::{Map, Value};
 
 /// How bad it is, and why.
-pub type Problem = (StepOutcome, String);
+pub(crate) type Problem = (StepOutcome, String);
 
-pub fn forged<T>(text: impl Into<String>) -> Result<T, Problem> {
+pub(crate) fn forged<T>(text: impl Into<String>) -> Result<T, Problem> {
     Err((StepOutcome::Forged, text.into()))
 }
 
-pub fn unknown(error: &ReadError) -> Problem {
+pub(crate) fn unknown(error: &ReadError) -> Problem {
     (StepOutcome::NotCheckable, error.to_string())
 }
 
 /// A log that is as the evidence says.
-pub struct Found {
+pub(crate) struct Found {
     pub rule: &'static Rule,
     pub arguments: Vec<(&'static str, Datum)>,
     pub receipt: Receipt,
@@ -34,7 +34,7 @@ pub struct Found {
 }
 
 impl Found {
-    pub fn argument(&self, name: &str) -> Option<&Datum> {
+    pub(crate) fn argument(&self, name: &str) -> Option<&Datum> {
         self.arguments.iter().find(|(argument, _)| *argument == name).map(|(_, datum)| datum)
     }
 }
@@ -44,7 +44,7 @@ fn text<'e>(evidence: &'e Map<String, Value>, name: &str) -> &'e str {
 }
 
 /// The log of an evidence, and that every stated member equals what it tells.
-pub async fn find<R: Rpc>(
+pub(crate) async fn find<R: Rpc>(
     reader: &mut Reader<'_, R>,
     contracts: &Contracts,
     subject: Subject,

@@ -22,7 +22,7 @@ const PROOF_MEMBERS: [&str; 8] =
 /// What a registration says of then, and `AgentState` of now.
 const STATE_MEMBERS: [&str; 5] = ["endpoint", "status", "pricePerJobWei", "bondWei", "metadataURI"];
 
-pub fn shape(document: &Document, expected: &Expected) -> VerificationStep {
+pub(crate) fn shape(document: &Document, expected: &Expected) -> VerificationStep {
     let mut step = VerificationStep::new(1, "shape");
     let chain_id = expected.contracts.chain_id;
     if document.get("@context").get(0).and_then(Value::as_str) != Some(VC_CONTEXT) {
@@ -99,7 +99,7 @@ fn claims(document: &Document, step: &mut VerificationStep) {
 }
 
 /// The document without proof has the hash that it names.
-pub fn own_hash(document: &Document, hashes: &DocumentHashes) -> VerificationStep {
+pub(crate) fn own_hash(document: &Document, hashes: &DocumentHashes) -> VerificationStep {
     let mut step = VerificationStep::new(2, "documentHash");
     let hash = hashes.document.to_string();
     if document.get("documentHash") != hash.as_str() {
@@ -118,7 +118,7 @@ fn message<'p>(proof: &'p Map<String, Value>, name: &str) -> Option<&'p Value> {
 }
 
 /// Each claim has the leaf that it names, and together they have the root.
-pub fn claims_root(document: &Document, hashes: &DocumentHashes) -> VerificationStep {
+pub(crate) fn claims_root(document: &Document, hashes: &DocumentHashes) -> VerificationStep {
     let mut step = VerificationStep::new(3, "claimsRoot");
     for (claim, leaf) in document.record.iter().zip(&hashes.leaves) {
         if claim.get("leaf") != leaf.to_string().as_str() {
@@ -142,7 +142,7 @@ pub fn claims_root(document: &Document, hashes: &DocumentHashes) -> Verification
 }
 
 /// The digest that a signature of this document is over, by our own domain and types.
-pub fn signed_data(document: &Document, hashes: &DocumentHashes, expected: &Expected) -> (Value, B256) {
+pub(crate) fn signed_data(document: &Document, hashes: &DocumentHashes, expected: &Expected) -> (Value, B256) {
     let contracts = &expected.contracts;
     let domain = Domain {
         name: &expected.domain_name,
@@ -166,13 +166,13 @@ pub fn signed_data(document: &Document, hashes: &DocumentHashes, expected: &Expe
 }
 
 /// Members of the proof that nothing covers.
-pub fn unprotected(document: &Document) -> Vec<String> {
+pub(crate) fn unprotected(document: &Document) -> Vec<String> {
     let members = document.proof.iter().flatten().map(|(name, _)| name);
     members.filter(|name| !PROOF_MEMBERS.contains(&name.as_str())).cloned().collect()
 }
 
 /// Who signed: the agent's owner, or an issuer that was known before.
-pub fn signature(
+pub(crate) fn signature(
     document: &Document,
     hashes: &DocumentHashes,
     expected: &Expected,

@@ -11,7 +11,7 @@ use crate::{
 use alloy_primitives::U256;
 use serde_json::Value;
 
-pub fn trust_floor(document: &Document, floor: Trust) -> (VerificationStep, ByTrust, ByTrust) {
+pub(crate) fn trust_floor(document: &Document, floor: Trust) -> (VerificationStep, ByTrust, ByTrust) {
     let mut step = VerificationStep::new(9, "trust floor");
     let (mut kept, mut dropped) = (ByTrust::default(), ByTrust::default());
     for claim in &document.record {
@@ -46,7 +46,7 @@ const TOTALS: [(&str, &str); 9] = [
     ("/tokensLaunched", "TokenLaunch"),
 ];
 
-pub fn completeness(document: &Document, chain: Option<&OnChain>) -> VerificationStep {
+pub(crate) fn completeness(document: &Document, chain: Option<&OnChain>) -> VerificationStep {
     let mut step = VerificationStep::new(11, "completeness");
     let meta = &document.record_meta;
     let omitted = meta.get("omitted").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();

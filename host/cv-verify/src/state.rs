@@ -16,7 +16,7 @@ use serde_json::Value;
 /// A member of what the registry says.
 type Member = fn(&Agent) -> Datum;
 
-pub fn check(document: &Document, chain: &OnChain) -> VerificationStep {
+pub(crate) fn check(document: &Document, chain: &OnChain) -> VerificationStep {
     let mut step = VerificationStep::new(8, "mutable state");
     let mut states = document.record.iter().filter(|claim| claim.kind == "AgentState");
     match (states.next(), states.next()) {
@@ -90,7 +90,7 @@ fn compare(about: &str, stated: &Value, of: Member, chain: &OnChain, step: &mut 
 }
 
 /// Whether the owner anchored this document, or another one since.
-pub async fn supersession<R: Rpc>(
+pub(crate) async fn supersession<R: Rpc>(
     document: &Document,
     document_hash: B256,
     contracts: &Contracts,

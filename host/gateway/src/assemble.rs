@@ -27,7 +27,7 @@ use tokio::{runtime::Handle, sync::mpsc};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// What is built before the parts that need plugins.
-pub struct BuiltParts {
+pub(crate) struct BuiltParts {
     pub config: Arc<Config>,
     pub live: Arc<ArcSwap<Config>>,
     pub signers_digest: blake3::Hash,
@@ -41,7 +41,7 @@ pub struct BuiltParts {
     pub mode: StartMode,
 }
 
-pub fn assemble(parts: BuiltParts) -> Gateway {
+pub(crate) fn assemble(parts: BuiltParts) -> Gateway {
     let (capabilities, transactions) = (parts.capabilities.clone(), parts.capabilities.transactions.clone());
     let (database, clock) = (transactions.database.clone(), transactions.clock.clone());
     let (indexes, topics, stop) = (Arc::<Indexes>::default(), Arc::<Topics>::default(), CancellationToken::new());

@@ -17,7 +17,7 @@ const POLL: Duration = Duration::from_millis(500);
 const FOLD_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Every replica does this; deleting twice is harmless.
-pub async fn run(database: Database, clock: Clock, routes: Arc<RouteTable>, stop: CancellationToken) {
+pub(crate) async fn run(database: Database, clock: Clock, routes: Arc<RouteTable>, stop: CancellationToken) {
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
@@ -45,7 +45,7 @@ async fn forget_signatures(database: &Database, now_s: i64) -> Result<(), Storag
 
 /// On PostgreSQL numbers of rows, and the versions of what is cached, are sums, which grow with each write: this keeps them short.
 /// Every replica does it, at the same time too.
-pub async fn fold_sums(database: Database, stop: CancellationToken) {
+pub(crate) async fn fold_sums(database: Database, stop: CancellationToken) {
     if database.dialect() == Dialect::Sqlite {
         return;
     }
@@ -71,7 +71,7 @@ pub async fn fold_sums(database: Database, stop: CancellationToken) {
 }
 
 /// On PostgreSQL other gateways write too: what is new in the log wakes our streams.
-pub async fn follow_replicas(database: Database, activity: ActivityLog, stop: CancellationToken) {
+pub(crate) async fn follow_replicas(database: Database, activity: ActivityLog, stop: CancellationToken) {
     if database.dialect() == Dialect::Sqlite {
         return;
     }

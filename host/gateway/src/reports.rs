@@ -43,7 +43,7 @@ impl Gateway {
         report: &str,
         options: BTreeSet<String>,
         offset: u32,
-    ) -> Result<Report, ReportError> {
+    ) -> Result<ReportTable, ReportError> {
         let find = |reports: Vec<ReportTable>| reports.into_iter().find(|one| one.name == report);
         let described = self.reports_of(plugin, None).await.and_then(find).ok_or(ReportError::Unknown)?;
         if let Some(option) = options.iter().find(|option| !described.options.contains_key(*option)) {
@@ -51,7 +51,7 @@ impl Gateway {
         }
         let request = ReportRequest { report: report.to_owned(), options, offset, limit: ROWS_MAX };
         let read = self.reports_of(plugin, Some(request)).await.and_then(find);
-        let is_table = |read: &Report| read.rows.iter().all(|row| row.len() == read.columns.len());
+        let is_table = |read: &ReportTable| read.rows.iter().all(|row| row.len() == read.columns.len());
         read.filter(is_table).ok_or(ReportError::NoAnswer)
     }
 

@@ -150,7 +150,7 @@ async fn contain_plugins(
 }
 
 /// Builds everything but the plugins and the background tasks.
-pub async fn build(
+pub(crate) async fn build(
     config: Config,
     clock: Clock,
     resolver: Arc<dyn Resolver>,

@@ -61,7 +61,7 @@ pub fn select_held(dialect: Dialect) -> String {
 }
 
 impl LeaseStatements {
-    pub fn new(dialect: Dialect) -> Self {
+    pub(crate) fn new(dialect: Dialect) -> Self {
         let now_ms = now_ms(dialect);
         let (is_gone, lock) = match dialect {
             Dialect::Sqlite => ("lease_holder <> $3 OR ", None),

@@ -39,7 +39,7 @@ pub(crate) enum ParsedSchedule {
 
 impl ParsedSchedule {
     /// The error describes the problem for the plugin's report.
-    pub fn parse(schedule: &Schedule) -> Result<Self, String> {
+    pub(crate) fn parse(schedule: &Schedule) -> Result<Self, String> {
         match schedule {
             Schedule::EveryMs(0) => Err("the interval must be at least 1 ms".to_owned()),
             Schedule::EveryMs(interval_ms) => {
@@ -50,7 +50,7 @@ impl ParsedSchedule {
     }
 
     /// The first run of a job that never ran.
-    pub fn first_ms(&self, now_ms: i64, jitter: Jitter) -> i64 {
+    pub(crate) fn first_ms(&self, now_ms: i64, jitter: Jitter) -> i64 {
         match self {
             Self::Every { interval_ms } => now_ms.saturating_add(jitter.random_ms(jitter_max_ms(*interval_ms))),
             Self::Cron(cron) => next_match_ms(cron, now_ms),
@@ -58,7 +58,7 @@ impl ParsedSchedule {
     }
 
     /// The next run after one that ended now.
-    pub fn next_ms(&self, now_ms: i64, jitter: Jitter) -> i64 {
+    pub(crate) fn next_ms(&self, now_ms: i64, jitter: Jitter) -> i64 {
         match self {
             Self::Every { interval_ms } => {
                 let jitter_ms = jitter.random_ms(jitter_max_ms(*interval_ms));
@@ -69,7 +69,7 @@ impl ParsedSchedule {
     }
 
     /// The latest time that a run scheduled until now can have. A later one was scheduled before the clock went back.
-    pub fn latest_ms(&self, now_ms: i64) -> i64 {
+    pub(crate) fn latest_ms(&self, now_ms: i64) -> i64 {
         match self {
             Self::Every { interval_ms } => {
                 now_ms.saturating_add(*interval_ms).saturating_add(jitter_max_ms(*interval_ms))

@@ -146,7 +146,7 @@ impl Wakes {
 
 impl JobState {
     /// The first moment at which a run is wanted.
-    pub fn due_ms(&self, now_ms: i64) -> i64 {
+    pub(crate) fn due_ms(&self, now_ms: i64) -> i64 {
         if self.is_woken { self.next_run_ms.min(self.woken_ms(now_ms)) } else { self.next_run_ms }
     }
 

@@ -32,7 +32,7 @@ pub struct PluginOperation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ContainmentCause {
     /// The operation failed too often, which does not count while the database is away.
-    Operation(String),
+    FaultyOperation(String),
     /// Its code did not give a thread back.
     HeldThread,
 }

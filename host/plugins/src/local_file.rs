@@ -24,7 +24,7 @@ const FILES_MAX: usize = 16;
 const LOCK_FILE: &str = ".lock";
 
 /// Answers a plugin's call of the capability.
-pub async fn call(data_dir: &Path, plugin: &str, request: &[u8], body: &[u8]) -> Result<Value, HostError> {
+pub(crate) async fn call(data_dir: &Path, plugin: &str, request: &[u8], body: &[u8]) -> Result<Value, HostError> {
     let FileCall { file, operation } = decode_call("a call of a file", request)?;
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     if !(1..=NAME_BYTES_MAX).contains(&file.len()) || !file.bytes().all(is_plain) {

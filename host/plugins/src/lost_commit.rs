@@ -53,18 +53,18 @@ pub fn attempt_rows_migration(version: u32) -> MigrationSpec {
 
 /// What a write leaves in its transaction.
 #[derive(Clone, Copy)]
-pub enum CommitMark<'w> {
+pub(crate) enum CommitMark<'w> {
     Guard(&'w SignedWriteRecord),
     Row { remember_until_s: i64 },
 }
 
 impl CommitMark<'_> {
-    pub fn row(now_s: i64) -> Self {
+    pub(crate) fn row(now_s: i64) -> Self {
         Self::Row { remember_until_s: now_s + REMEMBER_S }
     }
 
     /// A guard is left by its own statements.
-    pub fn leave(self, attempt: &str) -> Option<CommitStatement> {
+    pub(crate) fn leave(self, attempt: &str) -> Option<CommitStatement> {
         match self {
             Self::Guard(_) => None,
             Self::Row { remember_until_s } => {
@@ -89,7 +89,7 @@ const CLAIM: &str = "INSERT INTO host_replay_guard (remember_until_s, digest, ad
     ELSE host_replay_guard.attempt END RETURNING attempt";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CommitOutcome {
+pub(crate) enum CommitOutcome {
     Committed,
     /// Another attempt of the same request was committed.
     Replayed,
@@ -98,7 +98,7 @@ pub enum CommitOutcome {
 }
 
 /// Finds out about an attempt. `None` when the database could not be asked in time.
-pub async fn find_out(database: &Database, mark: CommitMark<'_>, attempt: &str) -> Option<CommitOutcome> {
+pub(crate) async fn find_out(database: &Database, mark: CommitMark<'_>, attempt: &str) -> Option<CommitOutcome> {
     let deadline = Instant::now() + LIMIT;
     loop {
         match claim(database, mark, attempt).await {

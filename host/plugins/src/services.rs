@@ -24,7 +24,7 @@ const SERVICE_TIMEOUT: Duration = Duration::from_secs(10);
 const ATTEMPTS_MAX: u32 = 16;
 
 /// Whether the plugin with this manifest may call the service.
-pub fn check_used(caller: &Manifest, service: &str) -> Result<(), HostError> {
+pub(crate) fn check_used(caller: &Manifest, service: &str) -> Result<(), HostError> {
     if caller.uses.iter().any(|used| used.name == service) {
         return Ok(());
     }
@@ -52,7 +52,7 @@ pub fn call_service<'c>(
 }
 
 /// Calls a service within the transaction of the caller.
-pub async fn call_service_in_write(
+pub(crate) async fn call_service_in_write(
     active: &ActiveSet,
     transaction: &Arc<PluginTransaction>,
     service: &str,
@@ -126,7 +126,7 @@ impl<'c> Provider<'c> {
         let part = ProviderTransaction::new(transaction, self.plugin);
         let call = || self.plugin.object.call_service_in_write(self.index, input, part.transaction_box());
         // What the provider makes of a collision, or of a guard that refuses the whole write, is not its fault and does not count.
-        let is_over = || transaction.has_conflict() || transaction.refused_opening().is_some();
+        let is_over = || transaction.has_conflict() || transaction.failed_precondition().is_some();
         let answer = self.contained(call, is_over).await;
         part.end();
         if transaction.has_conflict() {

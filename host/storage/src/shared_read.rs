@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 #[derive(Default)]
-pub struct SharedRead {
+pub(crate) struct SharedRead {
     state: Mutex<State>,
     /// Notified whenever a read ends or is dropped.
     over: Notify,
@@ -37,7 +37,7 @@ enum NextAction<'s> {
 
 impl SharedRead {
     /// Whether a read has succeeded that began after this call. Of callers that wait for the same read one runs its `read`.
-    pub async fn run<F: Future<Output = bool>>(&self, read: impl FnOnce() -> F) -> bool {
+    pub(crate) async fn run<F: Future<Output = bool>>(&self, read: impl FnOnce() -> F) -> bool {
         let wanted = self.state.lock().begun + 1;
         loop {
             // Before the state is looked at: it is notified from here on, also before it is polled.

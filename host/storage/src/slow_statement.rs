@@ -11,19 +11,19 @@ const TEXT_CHARS_MAX: usize = 500;
 
 /// What counts as slow.
 #[derive(Clone, Copy, Debug)]
-pub struct SlowStatementLog {
+pub(crate) struct SlowStatementLog {
     /// `None`: nothing does.
     limit: Option<Duration>,
 }
 
 impl SlowStatementLog {
-    pub fn new(settings: &DatabaseSettings) -> Self {
+    pub(crate) fn new(settings: &DatabaseSettings) -> Self {
         let limit = Duration::from_millis(settings.slow_statement_ms);
         Self { limit: (!limit.is_zero()).then_some(limit) }
     }
 
     /// Of one run of a statement. `None`: it failed; one that was stopped has a line of its own already.
-    pub fn record(self, statement: &CheckedStatement, elapsed: Duration, result: Option<&StatementResult>) {
+    pub(crate) fn record(self, statement: &CheckedStatement, elapsed: Duration, result: Option<&StatementResult>) {
         if self.limit.is_some_and(|limit| elapsed >= limit) {
             record_slow(statement, elapsed, result);
         }

@@ -37,7 +37,7 @@ use std::{
 };
 
 /// The owner in the row of a change that may be of anything.
-pub const EVERYTHING: &str = "*";
+pub(crate) const EVERYTHING: &str = "*";
 
 /// SQLite has one writer, whose commits this process sees.
 const TABLES_SQLITE: &str = "SELECT 1";
@@ -56,7 +56,7 @@ pub fn versions_migration(version: u32) -> MigrationSpec {
 }
 
 /// Notes a change of anything. The first migrations run before the table is there.
-pub const NOTE_CHANGE_OF_EVERYTHING: &str = "
+pub(crate) const NOTE_CHANGE_OF_EVERYTHING: &str = "
 DO $$ BEGIN
     IF to_regclass('host_changes') IS NOT NULL THEN INSERT INTO host_changes (owner) VALUES ('*'); END IF;
 END $$";
@@ -67,7 +67,7 @@ const READ: &str = "SELECT owner, CAST(sum(changes) AS BIGINT) FROM (
     ) AS counted GROUP BY owner";
 
 /// With fewer rows, a read counts them faster than the server would write them anew.
-pub const COMPACTED_ROWS_MIN: u32 = 200;
+pub(crate) const COMPACTED_ROWS_MIN: u32 = 200;
 /// Most rows that one compaction takes, so that it ends in time after a long pause as well.
 const COMPACTED_ROWS_MAX: u32 = 20_000;
 
@@ -83,16 +83,16 @@ const COMPACT: &str = "WITH gone AS (
     INSERT INTO host_versions (owner, version) SELECT owner, count(*) FROM gone GROUP BY owner ORDER BY owner
     ON CONFLICT (owner) DO UPDATE SET version = host_versions.version + excluded.version";
 
-pub fn count_few_statement() -> Statement {
+pub(crate) fn count_few_statement() -> Statement {
     sql(COUNT_FEW).bind(COMPACTED_ROWS_MIN).into()
 }
 
-pub fn compact_statement() -> CommitStatement {
+pub(crate) fn compact_statement() -> CommitStatement {
     CommitStatement::new(sql(COMPACT).bind(COMPACTED_ROWS_MAX).into())
 }
 
 /// Notes, at the end of a transaction, that it changes data of this owner.
-pub fn change_statement(owner: &str) -> CommitStatement {
+pub(crate) fn change_statement(owner: &str) -> CommitStatement {
     CommitStatement::new(sql("INSERT INTO host_changes (owner) VALUES ($1)").bind(owner).into())
 }
 
@@ -116,7 +116,7 @@ impl FromStr for ChangeCount {
 }
 
 /// The versions as they were last read, and the revisions that follow from them.
-pub struct Versions {
+pub(crate) struct Versions {
     revisions: Arc<Revisions>,
     reads: SharedRead,
     /// How long the last read is good enough for a cached response.
@@ -134,36 +134,36 @@ struct LastRead {
 }
 
 impl Versions {
-    pub fn new(staleness: Duration, needs_lsn: bool) -> Self {
+    pub(crate) fn new(staleness: Duration, needs_lsn: bool) -> Self {
         Self { revisions: Arc::default(), reads: SharedRead::default(), staleness, needs_lsn, last: Mutex::default() }
     }
 
-    pub fn revisions(&self) -> &Arc<Revisions> {
+    pub(crate) fn revisions(&self) -> &Arc<Revisions> {
         &self.revisions
     }
 
     /// Whether a response may be older than a write that was acknowledged before.
-    pub fn may_be_stale(&self) -> bool {
+    pub(crate) fn may_be_stale(&self) -> bool {
         !self.staleness.is_zero()
     }
 
     /// What is read. For a read replica with one row more: an LSN of the log that covers every commit that is counted.
-    pub fn read_statement(&self) -> Statement {
+    pub(crate) fn read_statement(&self) -> Statement {
         if self.needs_lsn { sql(format!("{READ} UNION ALL {}", wal_lsn::CURRENT)) } else { sql(READ) }.into()
     }
 
     /// Whether a client gets the change count after its write.
-    pub fn gives_change_counts(&self) -> bool {
+    pub(crate) fn gives_change_counts(&self) -> bool {
         self.may_be_stale() || self.needs_lsn
     }
 
     /// An LSN of the log that has what the last read has counted, and so everything that the revisions follow from.
-    pub fn wal_lsn(&self) -> Option<WalLsn> {
+    pub(crate) fn wal_lsn(&self) -> Option<WalLsn> {
         self.last.lock().lsn.clone()
     }
 
     /// Reads the versions, or waits for another caller's read that begins after this call. `false` when it failed.
-    pub async fn refresh<F>(&self, read: impl FnOnce() -> F) -> bool
+    pub(crate) async fn refresh<F>(&self, read: impl FnOnce() -> F) -> bool
     where
         F: Future<Output = Result<Rows, StorageError>>,
     {
@@ -188,7 +188,7 @@ impl Versions {
 
     /// The same unless the last read is recent enough, and not older than `at_least`. `false` also when the read is older than
     /// that: the count is of another database, or of this one before a restore.
-    pub async fn refresh_if_old<F>(&self, at_least: Option<ChangeCount>, read: impl FnOnce() -> F) -> bool
+    pub(crate) async fn refresh_if_old<F>(&self, at_least: Option<ChangeCount>, read: impl FnOnce() -> F) -> bool
     where
         F: Future<Output = Result<Rows, StorageError>>,
     {
@@ -198,7 +198,7 @@ impl Versions {
     }
 
     /// What the last read has counted; `None` when it failed.
-    pub fn change_count(&self) -> Option<ChangeCount> {
+    pub(crate) fn change_count(&self) -> Option<ChangeCount> {
         let last = self.last.lock();
         last.begun_at.map(|_| ChangeCount(last.by_owner.values().sum()))
     }

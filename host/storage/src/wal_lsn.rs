@@ -9,7 +9,7 @@ use plugin_api::abi::Rows;
 
 /// The end of the primary's log, in the form of a row of the versions: the text says whose log it is, after a mark that no
 /// plugin's name begins with, and the timeline, which every promotion changes.
-pub const CURRENT: &str = "SELECT '@' || (SELECT system_identifier FROM pg_control_system()) || '/' || \
+pub(crate) const CURRENT: &str = "SELECT '@' || (SELECT system_identifier FROM pg_control_system()) || '/' || \
      substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8), \
      CAST(pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') AS BIGINT)";
 
@@ -20,7 +20,7 @@ const REPLAYED: &str = "SELECT '@' || system.system_identifier || '/' || lpad(up
      FROM pg_control_system() AS system, pg_control_checkpoint() AS checkpoint";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WalLsn {
+pub(crate) struct WalLsn {
     /// Of which cluster the log is, and of which timeline.
     history: String,
     lsn: u64,
@@ -28,7 +28,7 @@ pub struct WalLsn {
 
 /// What a read replica has replayed, compared with an LSN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReplayProgress {
+pub(crate) enum ReplayProgress {
     Reached,
     Behind,
     /// It takes writes of its own.
@@ -39,11 +39,11 @@ pub enum ReplayProgress {
 
 impl WalLsn {
     /// Of a row that [`CURRENT`] made; `None` for other rows.
-    pub fn of_row(text: &str, lsn: u64) -> Option<Self> {
+    pub(crate) fn of_row(text: &str, lsn: u64) -> Option<Self> {
         text.strip_prefix('@').map(|history| Self { history: history.to_owned(), lsn })
     }
 
-    pub fn compare(&self, replayed: &Rows) -> Result<ReplayProgress, StorageError> {
+    pub(crate) fn compare(&self, replayed: &Rows) -> Result<ReplayProgress, StorageError> {
         let rows: Vec<(String, Option<u64>)> = decode_rows(replayed)?;
         let Some((text, lsn)) = rows.into_iter().next() else { return Ok(ReplayProgress::Behind) };
         Ok(self.compare_with(&text, lsn))
@@ -60,7 +60,7 @@ impl WalLsn {
 }
 
 /// For a read replica.
-pub fn replayed_statement() -> plugin_api::abi::Statement {
+pub(crate) fn replayed_statement() -> plugin_api::abi::Statement {
     plugin_api::sql(REPLAYED).into()
 }
 

@@ -5,7 +5,7 @@
 //! checked against any gateway.
 
 /// Name, kind, meaning.
-pub const RECORDED: [(&str, &str, &str); 30] = [
+pub(crate) const RECORDED: [(&str, &str, &str); 30] = [
     ("gateway_activity_sequencer_batches_total", "counter", "Batches of events that got their ids here"),
     ("gateway_activity_sequencer_events_total", "counter", "Events that got their ids here"),
     (
@@ -70,7 +70,7 @@ pub const RECORDED: [(&str, &str, &str); 30] = [
 const PLUGIN_PREFIX: &str = "plugin_";
 
 /// The meaning of a metric, for those that nothing else describes.
-pub fn help(name: &str) -> Option<&'static str> {
+pub(crate) fn help(name: &str) -> Option<&'static str> {
     let described = RECORDED.iter().find(|(known, ..)| *known == name).map(|(_, _, help)| *help);
     described.or_else(|| name.starts_with(PLUGIN_PREFIX).then_some("Counted by a plugin: see its README"))
 }

@@ -22,11 +22,11 @@ use std::{
 };
 
 /// Values of the label `status`; the last one counts requests whose client left before the response.
-pub const STATUS_CLASSES: [&str; 5] = ["2xx", "3xx", "4xx", "5xx", "gone"];
+pub(crate) const STATUS_CLASSES: [&str; 5] = ["2xx", "3xx", "4xx", "5xx", "gone"];
 const SERVER_ERROR: usize = 3;
 const CLIENT_GONE: usize = 4;
 /// What a handler can do wrong: values of the label `kind`.
-pub const FAULT_KINDS: [&str; 3] = ["error", "panic", "timeout"];
+pub(crate) const FAULT_KINDS: [&str; 3] = ["error", "panic", "timeout"];
 
 /// Of a plugin's own counters: a label with an id as its value would make a series for every id.
 const SERIES_MAX: usize = 500;

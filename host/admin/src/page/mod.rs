@@ -20,8 +20,8 @@ use page_data::{PageData, PluginLine};
 use plugin_api::manifest::ActivityRow;
 use std::{sync::Arc, time::Duration};
 
-pub const STYLE: &str = include_str!("page.css");
-pub const SCRIPT: &str = include_str!("page.js");
+pub(crate) const STYLE: &str = include_str!("page.css");
+pub(crate) const SCRIPT: &str = include_str!("page.js");
 
 /// Rows of activity, and of audit.
 const ROWS: u32 = 20;
@@ -29,7 +29,7 @@ const ROWS: u32 = 20;
 /// How long the page waits for each part that the database has to give.
 const PART_TIMEOUT: Duration = Duration::from_secs(2);
 
-pub async fn render(gateway: &Arc<Gateway>) -> String {
+pub(crate) async fn render(gateway: &Arc<Gateway>) -> String {
     let (health, services, controls, reports, unfinished, jobs, activity, audit) = tokio::join!(
         within(async { Ok(gateway.health.report().await) }),
         within(services(gateway)),
@@ -74,7 +74,7 @@ async fn services(gateway: &Arc<Gateway>) -> Result<Vec<(String, String)>, Stora
 }
 
 /// What plugins let operators switch.
-pub async fn controls(gateway: &Arc<Gateway>) -> Result<Vec<PluginControls>, StorageError> {
+pub(crate) async fn controls(gateway: &Arc<Gateway>) -> Result<Vec<PluginControls>, StorageError> {
     let asked = gateway.clone();
     within(async {
         let answer = gateway.runtime.spawn(async move { asked.controls().await });
@@ -153,7 +153,7 @@ mod tests {
     use gateway_telemetry::HistogramSnapshot;
     use gateway_tx::{AccountReport, TransactionReport};
     use plugin_api::manifest::TxState;
-    use plugin_api::point::{Control, Report};
+    use plugin_api::point::{Control, ReportTable};
     use serde_json::json;
 
     const HOSTILE: &str = "</td><script>alert('x')</script>\"><img src=x onerror=\"alert(1)\"> & more";

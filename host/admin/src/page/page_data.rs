@@ -11,7 +11,7 @@ use gateway_tx::{AccountReport, TransactionReport};
 use plugin_api::manifest::ActivityRow;
 
 /// What the page shows. A part that cannot be read shows the reason.
-pub struct PageData {
+pub(crate) struct PageData {
     pub now_ms: i64,
     pub public_url: String,
     pub health: Result<HealthReport, StorageError>,
@@ -35,7 +35,7 @@ pub struct PageData {
 }
 
 /// One plugin, and how long its answers have taken since the gateway started.
-pub struct PluginLine {
+pub(crate) struct PluginLine {
     pub report: PluginReport,
     pub latency: HistogramSnapshot,
 }

@@ -13,7 +13,7 @@ use plugin_api::manifest::Auth;
 use std::sync::Arc;
 
 /// Larger bodies are verified on blocking threads: canonical JSON of a hostile body takes milliseconds.
-pub const INLINE_BYTES: usize = 32 * 1024;
+pub(crate) const INLINE_BYTES: usize = 32 * 1024;
 
 /// Who sent the request, if it is signed, and the body that the signature covers.
 #[derive(Debug)]

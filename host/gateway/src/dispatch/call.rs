@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, Weak},
 };
 
-pub struct Call<'a> {
+pub(crate) struct Call<'a> {
     pub route: &'a Arc<Route>,
     pub plugin: &'a Arc<ActivePlugin>,
     pub operation: &'a PluginOperation,

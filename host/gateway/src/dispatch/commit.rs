@@ -17,7 +17,7 @@ use gateway_telemetry::request_id;
 use http::{StatusCode, header};
 
 /// Commits what the handler left to the gateway, if its response is good, and rolls back the rest.
-pub async fn end_transaction(
+pub(crate) async fn end_transaction(
     config: &Config,
     call: &Call<'_>,
     own: &RequestTransaction,
@@ -57,7 +57,7 @@ pub async fn end_transaction(
 }
 
 /// Why the handler's own write did not commit, if it tried to, or conflicted with others in its last attempt.
-pub fn failure(own: &RequestTransaction) -> Option<CommitError> {
+pub(crate) fn failure(own: &RequestTransaction) -> Option<CommitError> {
     let write = own.write()?;
     let conflict = || {
         let conflict = StorageError::Conflict("it conflicted with other writes".to_owned());
@@ -83,7 +83,7 @@ fn commit_error(config: &Config, plugin: &ActivePlugin, error: CommitError) -> E
     }
 }
 
-pub fn storage_error_response(plugin: &ActivePlugin, error: &StorageError) -> ErrorResponse {
+pub(crate) fn storage_error_response(plugin: &ActivePlugin, error: &StorageError) -> ErrorResponse {
     match error {
         // The storage logs them.
         StorageError::Busy(_) => ErrorResponse::database_busy(&error.to_string()),

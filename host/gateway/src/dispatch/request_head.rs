@@ -29,7 +29,7 @@ use std::{
 /// Why a function that says what a request costs cannot write.
 const PRICE_ONLY_READS: &str = "a function that says what a request costs only reads";
 
-pub struct AbiRequestHead {
+pub(crate) struct AbiRequestHead {
     pub parts: Parts,
     pub params: Vec<String>,
     pub signer: Option<String>,
@@ -41,7 +41,7 @@ pub struct AbiRequestHead {
 }
 
 /// The payment that is reserved for a request.
-pub struct PaidRequest {
+pub(crate) struct PaidRequest {
     /// [`Payment`] as JSON, which the plugin reads.
     json: String,
     /// Why the plugin releases it.
@@ -49,18 +49,18 @@ pub struct PaidRequest {
 }
 
 impl PaidRequest {
-    pub fn new(payment: &Payment) -> Arc<Self> {
+    pub(crate) fn new(payment: &Payment) -> Arc<Self> {
         let json = serde_json::to_string(payment).unwrap_or_default();
         Arc::new(Self { json, released: Mutex::default() })
     }
 
-    pub fn released(&self) -> Option<String> {
+    pub(crate) fn released(&self) -> Option<String> {
         self.released.lock().clone()
     }
 }
 
 /// Formatted when the plugin reads it.
-pub struct ClientIpText {
+pub(crate) struct ClientIpText {
     ip: IpAddr,
     text: OnceLock<String>,
 }
@@ -72,7 +72,7 @@ impl From<IpAddr> for ClientIpText {
 }
 
 /// What a request writes, created when the handler first uses it: most requests only read.
-pub struct RequestTransaction {
+pub(crate) struct RequestTransaction {
     context: Arc<TransactionContext>,
     plugin: Arc<ActivePlugin>,
     /// What a signed write uses up.
@@ -90,7 +90,7 @@ pub struct RequestTransaction {
 }
 
 impl RequestTransaction {
-    pub fn new(
+    pub(crate) fn new(
         context: &Arc<TransactionContext>,
         plugin: &Arc<ActivePlugin>,
         guard: Option<Arc<SignedWriteRecord>>,
@@ -100,7 +100,7 @@ impl RequestTransaction {
     }
 
     /// Of the question what a request costs.
-    pub fn read_only(context: &Arc<TransactionContext>, plugin: &Arc<ActivePlugin>) -> Arc<Self> {
+    pub(crate) fn read_only(context: &Arc<TransactionContext>, plugin: &Arc<ActivePlugin>) -> Arc<Self> {
         Arc::new(Self { is_read_only: true, ..Self::empty(context, plugin) })
     }
 
@@ -118,20 +118,20 @@ impl RequestTransaction {
     }
 
     /// Whether the write could not be charged, in its last attempt: then it is not its plugin's fault that it failed.
-    pub fn is_charge_refused(&self) -> bool {
+    pub(crate) fn is_charge_refused(&self) -> bool {
         self.charge.as_ref().is_some_and(|charge| charge.is_refused())
     }
 
-    pub fn guard(&self) -> Option<&SignedWriteRecord> {
+    pub(crate) fn guard(&self) -> Option<&SignedWriteRecord> {
         self.guard.as_deref()
     }
 
-    pub fn write(&self) -> Option<Arc<PluginTransaction>> {
+    pub(crate) fn write(&self) -> Option<Arc<PluginTransaction>> {
         self.write.lock().clone()
     }
 
     /// Begins an attempt of the write: the first one, or one after a conflict.
-    pub fn begin_write(&self) -> Result<Arc<PluginTransaction>, HostError> {
+    pub(crate) fn begin_write(&self) -> Result<Arc<PluginTransaction>, HostError> {
         if self.is_read_only {
             return Err(HostError::new(HostErrorCode::Refused, PRICE_ONLY_READS));
         }
@@ -155,11 +155,11 @@ impl RequestTransaction {
     }
 
     /// A transaction for the guard alone: in the gateway's own tables, where it conflicts with no write of the plugin.
-    pub fn guard_transaction(&self) -> Arc<PluginTransaction> {
+    pub(crate) fn guard_transaction(&self) -> Arc<PluginTransaction> {
         PluginTransaction::new(&self.context, Scope::Host, CommitMode::Request)
     }
 
-    pub fn begun(&self) -> Option<&Arc<PluginTransaction>> {
+    pub(crate) fn begun(&self) -> Option<&Arc<PluginTransaction>> {
         self.begun.get()
     }
 
@@ -181,7 +181,7 @@ impl RequestTransaction {
 }
 
 impl AbiRequestHead {
-    pub fn into_head_box(self) -> HeadBox {
+    pub(crate) fn into_head_box(self) -> HeadBox {
         Head_TO::from_value(self, TD_Opaque)
     }
 }

@@ -4,7 +4,7 @@ use crate::{error_response::ErrorResponse, pages, routes::RouteLookup};
 use gateway_http::body::Body;
 use http::{Method, Response, StatusCode, header, request::Parts};
 
-pub fn unrouted(parts: &Parts, lookup: RouteLookup) -> Response<Body> {
+pub(crate) fn unrouted(parts: &Parts, lookup: RouteLookup) -> Response<Body> {
     let refused = match lookup {
         RouteLookup::MethodNotAllowed(methods) => return other_methods(&parts.method, &methods),
         RouteLookup::BadPath => {

@@ -17,12 +17,12 @@ pub(super) enum FileState {
 }
 
 impl FileState {
-    pub fn is_unchanged(&self) -> bool {
+    pub(crate) fn is_unchanged(&self) -> bool {
         *self == Self::Unchanged
     }
 
     /// Adds what has happened to the file.
-    pub fn describe(&self, report: &mut PluginReport) {
+    pub(crate) fn describe(&self, report: &mut PluginReport) {
         let said = match self {
             Self::Unchanged => return,
             Self::Replaced { sha256 } => {
@@ -52,7 +52,7 @@ impl FileState {
     }
 
     /// Why the plugin cannot be started from it, and what it is then.
-    pub fn obstacle(&self, loaded: &PluginReport) -> Option<(PluginState, String)> {
+    pub(crate) fn obstacle(&self, loaded: &PluginReport) -> Option<(PluginState, String)> {
         let mut report = PluginReport { reason: String::new(), serves: false, ..loaded.clone() };
         self.describe(&mut report);
         let state = match self {

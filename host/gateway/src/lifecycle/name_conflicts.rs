@@ -15,7 +15,7 @@ use std::{
 };
 
 /// A plugin that claims something.
-pub struct NameClaims {
+pub(crate) struct NameClaims {
     pub manifest: Arc<Manifest>,
     pub serves: bool,
     /// It neither serves nor may start: nothing is its own but the names of its tables and views.
@@ -28,7 +28,7 @@ pub struct NameClaims {
 
 impl NameClaims {
     /// The gateway's own routes, which no plugin gets.
-    pub fn host(manifest: &Manifest) -> Self {
+    pub(crate) fn host(manifest: &Manifest) -> Self {
         let manifest = Manifest { name: HOST.to_owned(), ..manifest.clone() };
         Self { manifest: Arc::new(manifest), serves: true, is_off: false, is_trusted: true, since_s: Some(i64::MIN) }
     }
@@ -48,7 +48,7 @@ impl NameClaims {
 }
 
 /// The plugins that must not start, each with all reasons.
-pub fn refused_by_name(name_claims: &[NameClaims]) -> BTreeMap<String, Vec<String>> {
+pub(crate) fn refused_by_name(name_claims: &[NameClaims]) -> BTreeMap<String, Vec<String>> {
     let (off, mut ordered): (Vec<&NameClaims>, Vec<&NameClaims>) = name_claims.iter().partition(|plugin| plugin.is_off);
     ordered.sort_by(|one, other| (one.rank(), one.name()).cmp(&(other.rank(), other.name())));
     let mut accepted: Vec<&NameClaims> = Vec::new();

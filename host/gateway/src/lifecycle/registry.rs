@@ -20,7 +20,7 @@ use std::{
 use tokio_util::task::TaskTracker;
 
 /// Everything known about one plugin, in any state.
-pub struct PluginEntry {
+pub(crate) struct PluginEntry {
     pub loaded: Option<Arc<LoadedPlugin>>,
     pub running: Option<Arc<ActivePlugin>>,
     pub(super) jobs: Option<TaskTracker>,
@@ -38,7 +38,7 @@ pub struct PluginEntry {
 /// The plugins of this gateway by name. Locked for short steps only; whole transitions are serialised by
 /// [`super::PluginManager::changes`], so that a report never waits for a drain.
 #[derive(Default)]
-pub struct PluginRegistry {
+pub(crate) struct PluginRegistry {
     pub(super) entries: BTreeMap<String, PluginEntry>,
     /// Operators' decisions, which outrank the configuration.
     pub(super) switches: Switches,
@@ -57,7 +57,7 @@ pub struct PluginRegistry {
 pub const OFF_BY_CONFIGURATION: &str = "switched off in the configuration";
 
 /// Why a plugin does not serve.
-pub struct InactiveReason {
+pub(crate) struct InactiveReason {
     pub state: PluginState,
     pub reason: String,
 }

@@ -102,7 +102,7 @@ impl Target {
 }
 
 /// The query parameter that searches.
-pub const SEARCH: &str = "q";
+pub(crate) const SEARCH: &str = "q";
 
 /// The owner of the gateway's own routes.
 pub const HOST: &str = "host";

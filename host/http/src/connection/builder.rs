@@ -20,7 +20,7 @@ const HTTP2_CONNECTION_WINDOW_BYTES: u32 = 1024 * 1024;
 /// Bytes buffered for a client that reads slowly, per stream.
 const HTTP2_SEND_BUFFER_BYTES: usize = 128 * 1024;
 
-pub fn builder(settings: &HttpConfig) -> Builder<TokioExecutor> {
+pub(crate) fn builder(settings: &HttpConfig) -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new());
     let header_bytes_max = settings.header_bytes_max.max(HEADER_BYTES_MIN);
     builder

@@ -11,7 +11,7 @@ use hyper_util::server::conn::auto::Builder;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub struct ConnectionSettings {
+pub(crate) struct ConnectionSettings {
     pub(super) builder: Builder<TokioExecutor>,
     pub(super) head_limits: HeadLimits,
     pub(super) timeouts: Timeouts,
@@ -23,7 +23,7 @@ pub struct ConnectionSettings {
 }
 
 impl ConnectionSettings {
-    pub fn new(config: &HttpConfig) -> Self {
+    pub(crate) fn new(config: &HttpConfig) -> Self {
         Self {
             builder: builder(config),
             head_limits: HeadLimits::new(config),

@@ -25,7 +25,7 @@ use std::time::Duration;
 use tower::ServiceExt;
 use tower::util::Oneshot;
 
-pub struct RequestService<S> {
+pub(crate) struct RequestService<S> {
     pub service: S,
     pub peer_ip: IpAddr,
     /// The connection's writer, where it writes past hyper.
@@ -58,7 +58,7 @@ impl<S: HttpService> hyper::service::Service<Request<Incoming>> for RequestServi
 }
 
 pin_project! {
-    pub struct ResponseFuture<F> {
+    pub(crate) struct ResponseFuture<F> {
         #[pin]
         inner: F,
         guard: Option<RequestGuard>,
@@ -83,7 +83,7 @@ impl<F: Future<Output = Result<Response<Body>, Infallible>>> Future for Response
 }
 
 /// A response body that holds its request's guard until its last byte is passed to hyper.
-pub struct TrackedBody {
+pub(crate) struct TrackedBody {
     body: Body,
     _guard: Option<RequestGuard>,
 }

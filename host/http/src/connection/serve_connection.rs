@@ -28,7 +28,7 @@ const RELEASE_TIMEOUT: Duration = Duration::from_millis(100);
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// `_permit` is dropped when the connection is gone.
-pub async fn serve_connection<S: HttpService, E: MakeTransport>(
+pub(crate) async fn serve_connection<S: HttpService, E: MakeTransport>(
     stream: TcpStream,
     peer: IpAddr,
     transport_maker: E,

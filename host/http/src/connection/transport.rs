@@ -15,13 +15,13 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::OwnedReadHalf;
 
-pub trait Transport: AsyncRead + AsyncWrite + Unpin + Send + 'static {
+pub(crate) trait Transport: AsyncRead + AsyncWrite + Unpin + Send + 'static {
     /// Where chunks of a response of HTTP/1.1 can be written past hyper, if they can.
     fn http1_sink(&self) -> Option<Weak<dyn Sink>>;
 }
 
 /// Makes a transport of a socket.
-pub trait MakeTransport: Clone + Send + 'static {
+pub(crate) trait MakeTransport: Clone + Send + 'static {
     type Transport: Transport;
 
     /// `None` when the connection is over.
@@ -34,7 +34,7 @@ pub trait MakeTransport: Clone + Send + 'static {
     ) -> impl Future<Output = Option<NewTransport<Self::Transport>>> + Send;
 }
 
-pub struct NewTransport<T> {
+pub(crate) struct NewTransport<T> {
     pub transport: T,
     /// Over TLS the handshake decides.
     pub may_be_http2: bool,
@@ -42,7 +42,7 @@ pub struct NewTransport<T> {
 
 /// HTTP without TLS.
 #[derive(Clone, Copy)]
-pub struct Plain;
+pub(crate) struct Plain;
 
 impl MakeTransport for Plain {
     type Transport = PlainTransport;
@@ -59,7 +59,7 @@ impl MakeTransport for Plain {
     }
 }
 
-pub struct PlainTransport {
+pub(crate) struct PlainTransport {
     read_half: ReadBudget<OwnedReadHalf>,
     direct_writer: Arc<DirectWriter>,
 }

@@ -13,7 +13,7 @@ const RETRY_PAUSE: Duration = Duration::from_millis(50);
 const LOG_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A source of connections; tests implement one that fails.
-pub trait ConnectionSource {
+pub(crate) trait ConnectionSource {
     async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)>;
 }
 
@@ -23,18 +23,18 @@ impl ConnectionSource for TcpListener {
     }
 }
 
-pub struct Acceptor<L> {
+pub(crate) struct Acceptor<L> {
     listener: L,
     open_connections: Arc<OpenConnections>,
     logged_at: Option<Instant>,
 }
 
 impl<L: ConnectionSource> Acceptor<L> {
-    pub fn new(listener: L, open_connections: Arc<OpenConnections>) -> Self {
+    pub(crate) fn new(listener: L, open_connections: Arc<OpenConnections>) -> Self {
         Self { listener, open_connections, logged_at: None }
     }
 
-    pub async fn accept(&mut self) -> (TcpStream, SocketAddr) {
+    pub(crate) async fn accept(&mut self) -> (TcpStream, SocketAddr) {
         loop {
             match self.listener.accept().await {
                 Ok(accepted) => return accepted,

@@ -12,14 +12,14 @@ const PREFIX: &str = ".gateway-";
 const SUFFIX: &str = ".unfinished";
 
 /// A temporary file, which only its owner may read. It is deleted when dropped without [`Self::persist`].
-pub struct AtomicFile {
+pub(crate) struct AtomicFile {
     file: NamedTempFile,
     target: PathBuf,
     overwrite: bool,
 }
 
 impl AtomicFile {
-    pub fn new(target: &Path, overwrite: bool) -> Result<Self, BackupError> {
+    pub(crate) fn new(target: &Path, overwrite: bool) -> Result<Self, BackupError> {
         if target.is_dir() {
             return Err(BackupError::target(target, "it is a folder"));
         }
@@ -35,26 +35,26 @@ impl AtomicFile {
         Ok(Self { file, target: target.to_owned(), overwrite })
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.file.path()
     }
 
     /// The name that it gets.
-    pub fn target(&self) -> &Path {
+    pub(crate) fn target(&self) -> &Path {
         &self.target
     }
 
-    pub fn file(&mut self) -> &mut File {
+    pub(crate) fn file(&mut self) -> &mut File {
         self.file.as_file_mut()
     }
 
     /// The error for a failed write.
-    pub fn error(&self, reason: impl std::fmt::Display) -> BackupError {
+    pub(crate) fn error(&self, reason: impl std::fmt::Display) -> BackupError {
         BackupError::target(&self.target, reason)
     }
 
     /// Syncs it to the disk, then gives it its name. Returns its size in bytes.
-    pub fn persist(self) -> Result<u64, BackupError> {
+    pub(crate) fn persist(self) -> Result<u64, BackupError> {
         let Self { file, target, overwrite } = self;
         let synced = file.as_file().sync_all().and_then(|()| file.as_file().metadata());
         let bytes = synced.map_err(|error| BackupError::target(&target, error))?.len();
@@ -70,7 +70,7 @@ impl AtomicFile {
 }
 
 /// Removes the temporary files of killed processes. No other process may be writing in the folder.
-pub fn remove_leftovers(target: &Path) {
+pub(crate) fn remove_leftovers(target: &Path) {
     for entry in fs::read_dir(folder(target)).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let is_leftover = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.contains(SUFFIX));
@@ -81,7 +81,7 @@ pub fn remove_leftovers(target: &Path) {
 }
 
 /// Syncs the folder of `path`, which makes the names in it durable.
-pub fn sync_folder(path: &Path) -> Result<(), BackupError> {
+pub(crate) fn sync_folder(path: &Path) -> Result<(), BackupError> {
     File::open(folder(path)).and_then(|folder| folder.sync_all()).map_err(|error| BackupError::target(path, error))
 }
 

@@ -39,7 +39,7 @@ const OWN_FUNCTIONS: &str = "SELECT p.oid::regprocedure AS signature FROM pg_pro
         (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')";
 
 /// Writes the archive and returns its applied migrations.
-pub async fn dump(url: &SecretString, backup: &AtomicFile) -> Result<Vec<AppliedMigration>, BackupError> {
+pub(crate) async fn dump(url: &SecretString, backup: &AtomicFile) -> Result<Vec<AppliedMigration>, BackupError> {
     let programs = PostgresPrograms::new(url)?;
     let flags = [
         "--format=custom",
@@ -68,7 +68,7 @@ async fn read_whole_archive(programs: &PostgresPrograms, archive: &Path) -> Resu
     programs.run(RESTORE, &[OsString::from("--file=/dev/null"), archive.into()]).await.map(drop)
 }
 
-pub async fn restore(request: &RestoreRequest<'_>) -> Result<RestoreReport, BackupError> {
+pub(crate) async fn restore(request: &RestoreRequest<'_>) -> Result<RestoreReport, BackupError> {
     let programs = PostgresPrograms::new(&request.settings.url)?;
     let damaged = |error: BackupError| match error {
         BackupError::Program { reason, .. } => request.not_a_backup(reason),

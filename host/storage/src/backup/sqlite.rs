@@ -30,7 +30,7 @@ const LOG_SUFFIXES: [&str; 2] = ["-wal", "-shm"];
 /// Copies page by page, which keeps row ids (VACUUM INTO may change them). The surrounding read transaction holds one
 /// snapshot: no writer waits for the copy, and no write restarts it.
 /// Returns the applied migrations.
-pub fn copy(source: &Path, backup: &AtomicFile) -> Result<Vec<AppliedMigration>, BackupError> {
+pub(crate) fn copy(source: &Path, backup: &AtomicFile) -> Result<Vec<AppliedMigration>, BackupError> {
     let from = open_reader(source)?.handle;
     from.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema").map_err(|error| storage_error(&error))?;
     let mut to = open(backup.path()).map_err(|error| backup.error(storage_error(&error)))?;
@@ -89,7 +89,7 @@ fn verify(path: &Path) -> Result<Vec<AppliedMigration>, String> {
     applied_migrations(&connection, None).map_err(|error| error.to_string())
 }
 
-pub fn restore(request: &RestoreRequest<'_>) -> Result<RestoreReport, BackupError> {
+pub(crate) fn restore(request: &RestoreRequest<'_>) -> Result<RestoreReport, BackupError> {
     let path = request.settings.sqlite_path()?;
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|error| BackupError::target(&path, error))?;

@@ -12,10 +12,11 @@ mod statement;
 mod statement_kind;
 mod table_references;
 
-pub use access::check_access;
-pub use checker::{AccessMode, StatementChecker};
-pub use lexer::{Token, TokenKind, tokenize};
-pub use parse::with_statement;
-pub use statement::{CheckedStatement, StatementInfo, check_param_bytes};
-pub use statement_kind::{Verb, refuse_group_rollback, refuse_too_many_operators, refuse_transaction_control};
-pub use table_references::{TableReferences, plain_name};
+pub(crate) use access::check_access;
+pub(crate) use checker::{AccessMode, StatementChecker};
+pub(crate) use lexer::{Token, TokenKind, tokenize};
+pub(crate) use parse::with_statement;
+pub use statement::CheckedStatement;
+pub(crate) use statement::{StatementInfo, check_param_bytes};
+pub(crate) use statement_kind::{Verb, refuse_group_rollback, refuse_too_many_operators, refuse_transaction_control};
+pub(crate) use table_references::{TableReferences, plain_name};

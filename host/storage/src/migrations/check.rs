@@ -19,7 +19,7 @@ use sqlparser::ast::{
 use std::collections::BTreeSet;
 
 /// Checks the text of one migration. The error names what is wrong with each of its statements.
-pub fn check_migration(schema: &MigrationSet<'_>, sql: &str, dialect: Dialect) -> Result<(), String> {
+pub(crate) fn check_migration(schema: &MigrationSet<'_>, sql: &str, dialect: Dialect) -> Result<(), String> {
     let tokens = tokenize(sql, dialect)?;
     let statements = tokens.split(|token| token.is_symbol(b';')).filter(|tokens| !tokens.is_empty());
     let check = |statement| {

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 /// `due_ms` of a task is 0 when it is due at once: these start in the order of their ids. A key is leased while its `token` is not 0;
 /// its `due_ms` is when there is something to do for it, and the greatest number while there is nothing.
-pub fn write(sql: &mut String, Directive { table, .. }: &Directive<'_>, dialect: Dialect) -> std::fmt::Result {
+pub(crate) fn write(sql: &mut String, Directive { table, .. }: &Directive<'_>, dialect: Dialect) -> std::fmt::Result {
     let room = if dialect == Dialect::Postgres { " WITH (fillfactor = 50)" } else { "" };
     write!(
         sql,

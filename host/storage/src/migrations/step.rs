@@ -17,7 +17,7 @@ use plugin_api::manifest::MigrationSpec;
 use sha2::{Digest, Sha256};
 
 /// A checked migration in the SQL of one database.
-pub struct RenderedMigration {
+pub(crate) struct RenderedMigration {
     pub version: u32,
     pub name: String,
     pub checksum: String,
@@ -27,7 +27,7 @@ pub struct RenderedMigration {
 }
 
 /// All migrations in order, checked before the database is used.
-pub fn steps(schema: &MigrationSet<'_>, dialect: Dialect) -> Result<Vec<RenderedMigration>, StorageError> {
+pub(crate) fn steps(schema: &MigrationSet<'_>, dialect: Dialect) -> Result<Vec<RenderedMigration>, StorageError> {
     let mut problems = Vec::new();
     let steps: Vec<RenderedMigration> =
         checked_steps(schema, dialect).filter_map(|step| step.map_err(|problem| problems.push(problem)).ok()).collect();
@@ -83,7 +83,7 @@ fn checked(schema: &MigrationSet<'_>, text: &str, dialect: Dialect) -> Result<St
 }
 
 /// The steps that are not applied yet. `applied` is the owner's record, ordered by version.
-pub fn pending_steps(
+pub(crate) fn pending_steps(
     owner: &str,
     steps: Vec<RenderedMigration>,
     applied: &[AppliedMigration],
@@ -109,7 +109,7 @@ pub fn pending_steps(
 }
 
 /// Refuses migrations of a later version. Returns the owners that have no schema here.
-pub fn check_applied(
+pub(crate) fn check_applied(
     schemas: &[MigrationSet<'_>],
     applied: &[AppliedMigration],
     dialect: Dialect,
@@ -126,7 +126,7 @@ pub fn check_applied(
 }
 
 /// Names the migration in the error, whose kind stays: one that waited too long may be tried again.
-pub fn step_error(owner: &str, step: &RenderedMigration, error: StorageError) -> StorageError {
+pub(crate) fn step_error(owner: &str, step: &RenderedMigration, error: StorageError) -> StorageError {
     let title = title(owner, step.version, &step.name);
     let named = |reason: String| format!("{title}: {reason}");
     match error {
@@ -138,7 +138,7 @@ pub fn step_error(owner: &str, step: &RenderedMigration, error: StorageError) ->
     }
 }
 
-pub fn report(steps: &[RenderedMigration], earlier: usize) -> MigrationReport {
+pub(crate) fn report(steps: &[RenderedMigration], earlier: usize) -> MigrationReport {
     MigrationReport { applied: steps.iter().map(|step| step.version).collect(), earlier }
 }
 

@@ -16,7 +16,7 @@ use tokio::{
 use tokio_postgres::{CancelToken, NoTls, config::Host, tls::MakeTlsConnect};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-pub async fn cancel(address: &ServerAddress, token: &CancelToken) -> io::Result<()> {
+pub(crate) async fn cancel(address: &ServerAddress, token: &CancelToken) -> io::Result<()> {
     let port = address.config.get_ports().first().copied().unwrap_or(5432);
     match address.config.get_hosts() {
         [Host::Unix(directory)] => {

@@ -33,7 +33,7 @@ const RETRY: Duration = Duration::from_millis(100);
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Connects to one server with fixed settings.
-pub struct Connector {
+pub(crate) struct Connector {
     address: ServerAddress,
     settings: Option<SessionSettings>,
     prepares: bool,
@@ -55,17 +55,17 @@ enum Startup {
 
 impl Connector {
     /// For a session with the server's own settings, and no statements that are prepared.
-    pub fn bare(url: &SecretString) -> Result<Self, StorageError> {
+    pub(crate) fn bare(url: &SecretString) -> Result<Self, StorageError> {
         let address = ServerAddress::parse(url)?;
         Ok(Self { address, settings: None, prepares: false, startup: AtomicUsize::new(STARTUPS.len() - 1) })
     }
 
-    pub fn new(url: &SecretString, settings: SessionSettings, prepares: bool) -> Result<Self, StorageError> {
+    pub(crate) fn new(url: &SecretString, settings: SessionSettings, prepares: bool) -> Result<Self, StorageError> {
         let address = ServerAddress::parse(url)?;
         Ok(Self { address, settings: Some(settings), prepares, startup: AtomicUsize::new(0) })
     }
 
-    pub async fn connect(&self) -> Result<Session, Error> {
+    pub(crate) async fn connect(&self) -> Result<Session, Error> {
         let mut index = self.startup.load(Relaxed);
         loop {
             let startup = STARTUPS.get(index).copied().unwrap_or(Startup::Bare);
@@ -125,7 +125,7 @@ impl Connector {
 
     /// Makes the server stop what a session runs. Another statement of the session may be hit, so nothing else may follow in
     /// it.
-    pub async fn cancel(&self, token: &CancelToken) {
+    pub(crate) async fn cancel(&self, token: &CancelToken) {
         match timeout(CANCEL_TIMEOUT, cancel(&self.address, token)).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::debug!(%error, "a statement could not be cancelled"),
@@ -150,7 +150,7 @@ impl Parameters {
 }
 
 /// Makes the connections of the pool.
-pub struct SessionManager {
+pub(crate) struct SessionManager {
     pub connector: Arc<Connector>,
     /// Told of a connection that was found closed.
     pub dead_connection: Arc<Notify>,

@@ -30,7 +30,7 @@ use tokio::{
 
 const TRANSACTIONS_WAIT: &str = "as many transactions as there may be have been open";
 
-pub struct PostgresEngine {
+pub(crate) struct PostgresEngine {
     pub(super) pool: SessionPool,
     /// For notifications; `None` where they are not listened for.
     pub(super) listener: Option<Connector>,
@@ -45,7 +45,7 @@ pub struct PostgresEngine {
 }
 
 impl PostgresEngine {
-    pub async fn open(settings: &DatabaseSettings) -> Result<Self, StorageError> {
+    pub(crate) async fn open(settings: &DatabaseSettings) -> Result<Self, StorageError> {
         let pool = SessionPool::new(&settings.url, settings, Reachability::of(ServerRole::Primary))?;
         let listen_url = settings.listen_url.as_ref().unwrap_or(&settings.url);
         let listens = !listen_url.expose_secret().is_empty();
@@ -76,11 +76,11 @@ impl PostgresEngine {
         Ok(engine)
     }
 
-    pub fn url(&self) -> &SecretString {
+    pub(crate) fn url(&self) -> &SecretString {
         &self.url
     }
 
-    pub async fn read(&self, statement: &CheckedStatement) -> Result<Rows, StorageError> {
+    pub(crate) async fn read(&self, statement: &CheckedStatement) -> Result<Rows, StorageError> {
         let read = self.pool.read(&[Query::new(statement)]).await;
         let rows = read.map_err(|error| self.statement_error(statement, error))?;
         Ok(rows.into_iter().next().unwrap_or_default())
@@ -140,15 +140,19 @@ impl PostgresEngine {
         }
     }
 
-    pub async fn migrate(&self, owner: &str, steps: Vec<RenderedMigration>) -> Result<MigrationReport, StorageError> {
+    pub(crate) async fn migrate(
+        &self,
+        owner: &str,
+        steps: Vec<RenderedMigration>,
+    ) -> Result<MigrationReport, StorageError> {
         migrator::apply(self.tool_connection().await?, owner, steps).await
     }
 
-    pub async fn execute_batch(&self, sql: &str) -> Result<(), StorageError> {
+    pub(crate) async fn execute_batch(&self, sql: &str) -> Result<(), StorageError> {
         migrator::execute_batch(self.tool_connection().await?, sql).await
     }
 
-    pub async fn applied_migrations(&self, owner: Option<&str>) -> Result<Vec<AppliedMigration>, StorageError> {
+    pub(crate) async fn applied_migrations(&self, owner: Option<&str>) -> Result<Vec<AppliedMigration>, StorageError> {
         migrator::list_applied_migrations(self.tool_connection().await?, owner).await
     }
 
@@ -163,7 +167,7 @@ impl PostgresEngine {
     }
 
     /// Waits for what is running.
-    pub async fn close(&self) {
+    pub(crate) async fn close(&self) {
         self.transaction_permits.close();
         self.pool.close().await;
         self.registration.leave().await;

@@ -17,7 +17,7 @@ use sqlx::{AssertSqlSafe, Executor, PgConnection, Row};
 const LOCK_KEY: i64 = 0x6761_7465_776d_6967;
 
 /// A step's own time is not limited, because it may rewrite a large table; its wait for locks is.
-pub fn begin_sql() -> String {
+pub(crate) fn begin_sql() -> String {
     format!(
         "BEGIN ISOLATION LEVEL READ COMMITTED;
          SET LOCAL statement_timeout = 0;
@@ -29,7 +29,7 @@ pub fn begin_sql() -> String {
     )
 }
 
-pub async fn create_migrations_table(mut connection: PgConnection) -> Result<(), StorageError> {
+pub(crate) async fn create_migrations_table(mut connection: PgConnection) -> Result<(), StorageError> {
     execute_sql(&mut connection, begin_sql()).await?;
     execute_sql(&mut connection, CREATE_MIGRATIONS_TABLE.to_owned()).await?;
     execute_sql(&mut connection, "COMMIT".to_owned()).await?;
@@ -37,7 +37,7 @@ pub async fn create_migrations_table(mut connection: PgConnection) -> Result<(),
 }
 
 /// All pending steps in one transaction; on failure the connection is closed, which rolls everything back.
-pub async fn apply(
+pub(crate) async fn apply(
     mut connection: PgConnection,
     owner: &str,
     steps: Vec<RenderedMigration>,
@@ -60,7 +60,7 @@ pub async fn apply(
 }
 
 /// Runs all of the text in one transaction.
-pub async fn execute_batch(mut connection: PgConnection, sql: &str) -> Result<(), StorageError> {
+pub(crate) async fn execute_batch(mut connection: PgConnection, sql: &str) -> Result<(), StorageError> {
     execute_sql(&mut connection, format!("{}; {sql}; {NOTE_CHANGE_OF_EVERYTHING}; COMMIT", begin_sql())).await?;
     let _ = tools::close(connection).await;
     Ok(())
@@ -113,7 +113,7 @@ async fn execute_sql(connection: &mut PgConnection, sql: String) -> Result<(), S
 }
 
 /// The applied migrations of one owner or of all, in order.
-pub async fn list_applied_migrations(
+pub(crate) async fn list_applied_migrations(
     mut connection: PgConnection,
     owner: Option<&str>,
 ) -> Result<Vec<AppliedMigration>, StorageError> {

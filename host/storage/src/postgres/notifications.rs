@@ -8,7 +8,7 @@ pub struct Notifications(Session);
 
 impl PostgresEngine {
     /// `None` when the server is unavailable, or nothing is to be listened for.
-    pub async fn listen(&self, channel: &str) -> Option<Notifications> {
+    pub(crate) async fn listen(&self, channel: &str) -> Option<Notifications> {
         let listener = self.listener.as_ref()?;
         let subscribed = async {
             let mut session = listener.connect().await.map_err(driver_error)?;

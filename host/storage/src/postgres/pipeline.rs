@@ -25,7 +25,7 @@ use tokio::time::{error::Elapsed, timeout};
 use tokio_postgres::{Client, Error, RowStream};
 
 /// What is sent in one round trip.
-pub struct Pipeline<'s> {
+pub(crate) struct Pipeline<'s> {
     pub begin: Option<&'s str>,
     pub queries: &'s [Query<'s>],
     /// How the session sends each of the queries.
@@ -38,13 +38,13 @@ pub struct Pipeline<'s> {
 
 /// Where a pipeline failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PipelineStep {
+pub(crate) enum PipelineStep {
     Begin,
     Query(usize),
     End,
 }
 
-pub struct PipelineError {
+pub(crate) struct PipelineError {
     pub step: PipelineStep,
     pub error: ExecuteError,
     /// The end was sent and has been answered: the transaction is over, rolled back.
@@ -60,7 +60,7 @@ struct Requests<'c> {
 }
 
 impl Session {
-    pub async fn run(
+    pub(crate) async fn run(
         &mut self,
         pipeline: &Pipeline<'_>,
         budget: &mut ResultBudget,

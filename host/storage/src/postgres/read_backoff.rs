@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const BACKOFF: Backoff = Backoff::new(Duration::from_millis(10), Duration::from_secs(1));
 
 #[derive(Default)]
-pub struct ReadBackoff {
+pub(crate) struct ReadBackoff {
     /// `None` while the read replica is used.
     pause: Mutex<Option<Pause>>,
 }
@@ -24,7 +24,7 @@ struct Pause {
 impl ReadBackoff {
     /// Whether a read may try the read replica. The first read after the end of a pause may, and begins the next, longer pause, which
     /// [`Self::was_used`] ends. If it does not read after all, another read tries after that pause.
-    pub fn may_ask(&self, now: Instant) -> bool {
+    pub(crate) fn may_ask(&self, now: Instant) -> bool {
         let mut pause = self.pause.lock();
         let Some(pause) = pause.as_mut() else { return true };
         if now < pause.until {
@@ -35,12 +35,12 @@ impl ReadBackoff {
         true
     }
 
-    pub fn was_used(&self) {
+    pub(crate) fn was_used(&self) {
         *self.pause.lock() = None;
     }
 
     /// Several reads may find out at the same time.
-    pub fn was_unusable(&self, now: Instant) {
+    pub(crate) fn was_unusable(&self, now: Instant) {
         self.pause.lock().get_or_insert_with(|| Pause { until: now + BACKOFF.wait_after(0), earlier: 0 });
     }
 }

@@ -24,7 +24,7 @@ use std::{
     time::Instant,
 };
 
-pub struct ReadReplica {
+pub(crate) struct ReadReplica {
     /// Its place in `database.read_urls`, from 1.
     number: usize,
     pool: SessionPool,
@@ -74,7 +74,7 @@ impl NotUsedReason {
 
 impl ReadReplica {
     /// Connects when it is read from, and watches the server.
-    pub fn open(
+    pub(crate) fn open(
         number: usize,
         url: &SecretString,
         settings: &DatabaseSettings,
@@ -86,12 +86,12 @@ impl ReadReplica {
     }
 
     /// Whether the next read may try it: it is there, and was not found unusable a moment ago.
-    pub fn may_be_asked(&self) -> bool {
+    pub(crate) fn may_be_asked(&self) -> bool {
         !self.pool.reachability.is_away() && self.backoff.may_ask(Instant::now())
     }
 
     /// The rows, when the read replica has replayed the LSN; `None` when the primary has to answer.
-    pub async fn read(&self, statement: &CheckedStatement, lsn: &WalLsn) -> Option<Rows> {
+    pub(crate) async fn read(&self, statement: &CheckedStatement, lsn: &WalLsn) -> Option<Rows> {
         let unfit = match self.pool.read(&[Query::new(&self.replayed), Query::new(statement)]).await {
             Ok(answers) => {
                 let mut answers = answers.into_iter();
@@ -121,7 +121,7 @@ impl ReadReplica {
     }
 
     /// Counts what the primary answers without a question to this one.
-    pub fn pass_on_unasked(&self) {
+    pub(crate) fn pass_on_unasked(&self) {
         if self.pool.reachability.is_away() {
             self.pass_on(NotUsedReason::Away);
         } else {
@@ -144,7 +144,7 @@ impl ReadReplica {
         }
     }
 
-    pub async fn close(&self) {
+    pub(crate) async fn close(&self) {
         self.pool.close().await;
     }
 }

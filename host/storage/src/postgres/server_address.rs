@@ -21,13 +21,13 @@ const APPLICATION_NAME: &str = "gateway";
 
 /// For the driver of requests. `tls` is `None` where the connection is not encrypted.
 #[derive(Clone)]
-pub struct ServerAddress {
+pub(crate) struct ServerAddress {
     pub config: Config,
     pub tls: Option<MakeRustlsConnect>,
 }
 
 /// For sqlx, which migrations and tools use. It also completes an address from libpq's environment variables and password file.
-pub fn sqlx_options(url: &SecretString) -> Result<PgConnectOptions, StorageError> {
+pub(crate) fn sqlx_options(url: &SecretString) -> Result<PgConnectOptions, StorageError> {
     let options =
         PgConnectOptions::from_str(url.expose_secret()).map_err(|_quotes_password: sqlx::Error| invalid_address())?;
     let has_roots = HiddenOptions::of(&options)?.root_certificates.is_some();
@@ -41,7 +41,7 @@ pub fn sqlx_options(url: &SecretString) -> Result<PgConnectOptions, StorageError
 }
 
 impl ServerAddress {
-    pub fn parse(url: &SecretString) -> Result<Self, StorageError> {
+    pub(crate) fn parse(url: &SecretString) -> Result<Self, StorageError> {
         let options = sqlx_options(url)?;
         let hidden = HiddenOptions::of(&options)?;
         let mut config = Config::new();

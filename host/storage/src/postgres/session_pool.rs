@@ -29,7 +29,7 @@ use tokio::{
 const CLIENT_GRACE: Duration = Duration::from_secs(5);
 const CLOSE_POLL: Duration = Duration::from_millis(5);
 
-pub struct SessionPool {
+pub(crate) struct SessionPool {
     sessions: Pool<SessionManager>,
     connector: Arc<Connector>,
     pub reachability: Arc<Reachability>,
@@ -40,7 +40,7 @@ pub struct SessionPool {
 
 impl SessionPool {
     /// Of the server at `url`, with the limits of `settings`. Connects when a connection is needed.
-    pub fn new(
+    pub(crate) fn new(
         url: &SecretString,
         settings: &DatabaseSettings,
         reachability: Reachability,
@@ -69,16 +69,16 @@ impl SessionPool {
     }
 
     /// How long a statement waits for a connection, and then for the server.
-    pub fn wait_timeout(&self) -> Duration {
+    pub(crate) fn wait_timeout(&self) -> Duration {
         self.statement_timeout + CLIENT_GRACE
     }
 
-    pub fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.sessions.is_closed()
     }
 
     /// A connection. The permit is held as long as it.
-    pub async fn acquire(&self, permit: Option<OwnedSemaphorePermit>) -> Result<PooledConnection, StorageError> {
+    pub(crate) async fn acquire(&self, permit: Option<OwnedSemaphorePermit>) -> Result<PooledConnection, StorageError> {
         let session = self.reachability.while_reachable(self.sessions.get()).await?;
         let session = session.map_err(|error| self.pool_error(error))?;
         Ok(PooledConnection::new(session, Arc::clone(&self.connector), permit))
@@ -98,7 +98,7 @@ impl SessionPool {
 
     /// Runs statements that read, one after the other in one round trip, each on a snapshot of its own. Several are one
     /// transaction, so that a pooler sends them to one server.
-    pub async fn read(&self, queries: &[Query<'_>]) -> Result<Vec<Rows>, StorageError> {
+    pub(crate) async fn read(&self, queries: &[Query<'_>]) -> Result<Vec<Rows>, StorageError> {
         let mut connection = self.acquire(None).await?;
         let read = self.reachability.while_reachable(self.read_on(&mut connection, queries)).await;
         match read.inspect_err(|_| self.report_failure())? {
@@ -154,12 +154,12 @@ impl SessionPool {
     }
 
     /// A connection failed: the server may be away.
-    pub fn report_failure(&self) {
+    pub(crate) fn report_failure(&self) {
         self.reachability.dead_connection().notify_one();
     }
 
     /// Waits for what is running.
-    pub async fn close(&self) {
+    pub(crate) async fn close(&self) {
         self.reachability.stop_watching();
         self.sessions.close();
         let all_returned = async {
@@ -171,6 +171,6 @@ impl SessionPool {
     }
 }
 
-pub fn no_answer() -> StorageError {
+pub(crate) fn no_answer() -> StorageError {
     StorageError::Unavailable("the server does not answer".into())
 }

@@ -17,7 +17,7 @@ const DURABLE_KNOWN: &str = "; SET LOCAL synchronous_commit = on";
 
 /// How a transaction is kept apart from others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TransactionMode {
+pub(crate) enum TransactionMode {
     /// Each statement is atomic.
     ReadCommitted,
     /// One after the other, by a lock that is held until the commit.
@@ -27,7 +27,7 @@ pub enum TransactionMode {
 
 /// What is known of a session when it has begun.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SessionState {
+pub(crate) struct SessionState {
     /// The server took [`SessionSettings::startup`].
     pub has_startup_options: bool,
     /// It acknowledges commits before they are durable, unless a transaction says otherwise. Known with `has_startup_options` only.
@@ -39,7 +39,7 @@ pub struct SessionState {
 }
 
 #[derive(Clone, Debug)]
-pub struct SessionSettings {
+pub(crate) struct SessionSettings {
     statement_ms: u64,
     lock_ms: u64,
     idle_ms: u64,
@@ -47,7 +47,7 @@ pub struct SessionSettings {
 }
 
 impl SessionSettings {
-    pub fn new(settings: &DatabaseSettings) -> Self {
+    pub(crate) fn new(settings: &DatabaseSettings) -> Self {
         Self {
             statement_ms: settings.statement_timeout_ms,
             lock_ms: settings.statement_timeout_ms.min(settings.transaction_timeout_ms),
@@ -56,7 +56,7 @@ impl SessionSettings {
         }
     }
 
-    pub fn is_durable(&self) -> bool {
+    pub(crate) fn is_durable(&self) -> bool {
         self.is_durable
     }
 
@@ -64,7 +64,7 @@ impl SessionSettings {
     ///
     /// Sessions are read-only by default, so that the statements that travel with a BEGIN that fails cannot write on their
     /// own; reads outside of transactions may not write in any case.
-    pub fn startup(&self, detects_lost_clients: bool) -> String {
+    pub(crate) fn startup(&self, detects_lost_clients: bool) -> String {
         let Self { statement_ms, lock_ms, idle_ms, is_durable } = self;
         let mut options = format!(
             "-c statement_timeout={statement_ms} -c lock_timeout={lock_ms} \
@@ -80,7 +80,7 @@ impl SessionSettings {
         options
     }
 
-    pub fn begin(&self, mode: TransactionMode, session: SessionState) -> String {
+    pub(crate) fn begin(&self, mode: TransactionMode, session: SessionState) -> String {
         let isolation = match mode {
             TransactionMode::Serializable => "SERIALIZABLE",
             TransactionMode::ReadCommitted | TransactionMode::Locked(_) => "READ COMMITTED",

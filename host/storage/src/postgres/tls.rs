@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// What is checked of the server's certificate.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum CertificateVerification {
+pub(crate) enum CertificateVerification {
     None,
     /// That an authority of ours signed it.
     Authority,
@@ -29,14 +29,14 @@ pub enum CertificateVerification {
 }
 
 /// The certificates and the key are texts in PEM form or, after `file: `, the path of a file.
-pub struct TlsSettings<'a> {
+pub(crate) struct TlsSettings<'a> {
     pub verification: CertificateVerification,
     pub root_certificates: Option<&'a str>,
     pub client_certificate: Option<&'a str>,
     pub client_key: Option<&'a str>,
 }
 
-pub fn client_config(settings: &TlsSettings<'_>) -> Result<ClientConfig, StorageError> {
+pub(crate) fn client_config(settings: &TlsSettings<'_>) -> Result<ClientConfig, StorageError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let verifier = verifier(settings, &provider)?;
     let builder = ClientConfig::builder_with_provider(provider)

@@ -38,7 +38,7 @@ use tokio::{sync::Mutex, time::timeout};
 
 type Statements<'s> = &'s [CommitStatement<CheckedStatement>];
 
-pub struct PostgresTransaction {
+pub(crate) struct PostgresTransaction {
     engine: Arc<PostgresEngine>,
     mode: TransactionMode,
     phase: Mutex<Phase>,
@@ -74,7 +74,7 @@ struct Failure {
 }
 
 impl PostgresTransaction {
-    pub fn new(engine: Arc<PostgresEngine>, scope: &Scope) -> Self {
+    pub(crate) fn new(engine: Arc<PostgresEngine>, scope: &Scope) -> Self {
         let mode = match scope {
             Scope::Host => TransactionMode::ReadCommitted,
             Scope::Plugin { isolation: Isolation::Serializable, .. } => TransactionMode::Serializable,
@@ -90,17 +90,17 @@ impl PostgresTransaction {
         }
     }
 
-    pub fn has_begun(&self) -> bool {
+    pub(crate) fn has_begun(&self) -> bool {
         self.has_begun.load(Relaxed)
     }
 
     /// Whether the connection failed while COMMIT may have been on its way.
-    pub fn has_unknown_outcome(&self) -> bool {
+    pub(crate) fn has_unknown_outcome(&self) -> bool {
         self.is_commit_open.load(Relaxed)
     }
 
     /// Runs statements in order. [`StorageError::Rejected`] names one that had to return a row.
-    pub async fn run(&self, statements: Statements<'_>) -> Result<Vec<StatementResult>, StorageError> {
+    pub(crate) async fn run(&self, statements: Statements<'_>) -> Result<Vec<StatementResult>, StorageError> {
         let mut phase = self.phase.lock().await;
         let mut open = self.take_open(&mut phase, "a statement failed").await?;
         match self.run_all(&mut open, statements, None).await {
@@ -113,7 +113,7 @@ impl PostgresTransaction {
     }
 
     /// As [`Self::run`], and commits.
-    pub async fn commit(&self, statements: Statements<'_>) -> Result<Vec<StatementResult>, StorageError> {
+    pub(crate) async fn commit(&self, statements: Statements<'_>) -> Result<Vec<StatementResult>, StorageError> {
         let mut phase = self.phase.lock().await;
         let mut open = self.take_open(&mut phase, "its commit failed").await?;
         match self.run_all(&mut open, statements, Some("COMMIT")).await {
@@ -126,7 +126,7 @@ impl PostgresTransaction {
         }
     }
 
-    pub async fn rollback(&self) {
+    pub(crate) async fn rollback(&self) {
         let mut phase = self.phase.lock().await;
         let reason = match &*phase {
             Phase::Ended(reason) => *reason,
@@ -138,7 +138,7 @@ impl PostgresTransaction {
     }
 
     /// Ends it without waiting: at once, or when the running call has ended.
-    pub fn end(&self, reason: &'static str) {
+    pub(crate) fn end(&self, reason: &'static str) {
         let _ = self.end_reason.set(reason);
         if let Ok(mut phase) = self.phase.try_lock()
             && matches!(*phase, Phase::NotBegun | Phase::Active { .. })

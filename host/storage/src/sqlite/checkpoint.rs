@@ -16,13 +16,13 @@ thread_local! {
 }
 
 /// Installed as SQLite's hook for commits.
-pub fn record_wal_pages(_: &Wal, pages: c_int) -> rusqlite::Result<()> {
+pub(crate) fn record_wal_pages(_: &Wal, pages: c_int) -> rusqlite::Result<()> {
     WAL_PAGES.set(pages);
     Ok(())
 }
 
 /// Checkpoints a long WAL, as far as readers allow. It must not be called between BEGIN and COMMIT.
-pub fn checkpoint_if_long(connection: &Connection) {
+pub(crate) fn checkpoint_if_long(connection: &Connection) {
     if WAL_PAGES.replace(0) < WAL_PAGES_MAX {
         return;
     }

@@ -9,7 +9,7 @@ use crate::{
 };
 use rusqlite::{Batch, Connection, fallible_iterator::FallibleIterator as _, params};
 
-pub fn apply(
+pub(crate) fn apply(
     connection: &Connection,
     owner: &str,
     steps: Vec<RenderedMigration>,
@@ -76,7 +76,7 @@ fn run_statements(connection: &Connection, sql: &str) -> Result<(), StorageError
 }
 
 /// Runs all of the text in one transaction.
-pub fn execute_batch(connection: &Connection, sql: &str) -> Result<(), StorageError> {
+pub(crate) fn execute_batch(connection: &Connection, sql: &str) -> Result<(), StorageError> {
     let result = connection.execute_batch(&format!("BEGIN IMMEDIATE; {sql}; COMMIT"));
     if result.is_err() && !connection.is_autocommit() {
         connection.execute_batch("ROLLBACK").map_err(|e| storage_error(&e))?;
@@ -84,12 +84,15 @@ pub fn execute_batch(connection: &Connection, sql: &str) -> Result<(), StorageEr
     result.map_err(|e| storage_error(&e))
 }
 
-pub fn create_migrations_table(connection: &Connection) -> Result<(), StorageError> {
+pub(crate) fn create_migrations_table(connection: &Connection) -> Result<(), StorageError> {
     connection.execute_batch(CREATE_MIGRATIONS_TABLE).map_err(|e| storage_error(&e))
 }
 
 /// The applied migrations of one owner or of all, in order.
-pub fn applied_migrations(connection: &Connection, owner: Option<&str>) -> Result<Vec<AppliedMigration>, StorageError> {
+pub(crate) fn applied_migrations(
+    connection: &Connection,
+    owner: Option<&str>,
+) -> Result<Vec<AppliedMigration>, StorageError> {
     let read = || {
         let mut statement = connection.prepare(
             "SELECT plugin, version, name, checksum, applied_at FROM _migrations

@@ -25,9 +25,9 @@ mod writer_command;
 mod writer_connection;
 mod writer_thread;
 
-pub use connection::open_reader;
-pub use engine::SqliteEngine;
-pub use error::storage_error;
-pub use file_lock::{DatabaseFileLock, LockError, give_to_owner_of};
-pub use migrator::applied_migrations;
-pub use transaction::SqliteTransaction;
+pub(crate) use connection::open_reader;
+pub(crate) use engine::SqliteEngine;
+pub(crate) use error::storage_error;
+pub(crate) use file_lock::{DatabaseFileLock, LockError, give_to_owner_of};
+pub(crate) use migrator::applied_migrations;
+pub(crate) use transaction::SqliteTransaction;

@@ -28,19 +28,19 @@ struct ReadJob {
 }
 
 /// The queue of the reader threads.
-pub struct ReaderPool {
+pub(crate) struct ReaderPool {
     queue: Arc<WorkQueue<ReadJob>>,
     statement_timeout: Duration,
     slow_statements: SlowStatementLog,
 }
 
 impl ReaderPool {
-    pub fn new(statement_timeout: Duration, slow_statements: SlowStatementLog) -> Self {
+    pub(crate) fn new(statement_timeout: Duration, slow_statements: SlowStatementLog) -> Self {
         Self { queue: Arc::new(WorkQueue::new()), statement_timeout, slow_statements }
     }
 
     /// The body of one thread.
-    pub fn worker(&self, connection: SqliteConnection) -> impl FnOnce() + Send + 'static {
+    pub(crate) fn worker(&self, connection: SqliteConnection) -> impl FnOnce() + Send + 'static {
         let (queue, slow_statements) = (Arc::clone(&self.queue), self.slow_statements);
         move || {
             while let Some(mut job) = queue.pop() {
@@ -49,7 +49,7 @@ impl ReaderPool {
         }
     }
 
-    pub async fn read(&self, statement: CheckedStatement) -> Result<Rows, StorageError> {
+    pub(crate) async fn read(&self, statement: CheckedStatement) -> Result<Rows, StorageError> {
         let (reply, response) = oneshot::channel();
         let cancelled = CancelFlag::default();
         let _guard = CancelOnDrop(cancelled.clone());
@@ -65,7 +65,7 @@ impl ReaderPool {
         response.await.unwrap_or_else(|_| Err(database_closed()))
     }
 
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         self.queue.close();
     }
 }

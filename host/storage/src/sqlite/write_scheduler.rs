@@ -28,7 +28,7 @@ const CHECK_FOREIGN_COMMITS_EVERY: Duration = Duration::from_secs(1);
 const GROUP_TIME_MAX: Duration = Duration::from_millis(10);
 
 #[derive(Clone, Copy, Debug)]
-pub struct WriteLimits {
+pub(crate) struct WriteLimits {
     /// A transaction from its first statement to its end.
     pub transaction_timeout: Duration,
     /// A transaction between two calls.
@@ -39,7 +39,7 @@ pub struct WriteLimits {
     pub group_max: usize,
 }
 
-pub struct WriteScheduler {
+pub(crate) struct WriteScheduler {
     state: Mutex<SchedulerState>,
     /// Wakes the writer thread.
     writer_wakeup: Condvar,
@@ -87,14 +87,14 @@ struct WaitingTransaction {
 }
 
 /// When a transaction holds the write lock.
-pub enum Acquired {
+pub(crate) enum Acquired {
     Now,
     /// After the receiver resolves, unless it waited too long.
     Later(oneshot::Receiver<Result<(), StorageError>>),
 }
 
 impl WriteScheduler {
-    pub fn new(connection: WriterConnection, limits: WriteLimits) -> Self {
+    pub(crate) fn new(connection: WriterConnection, limits: WriteLimits) -> Self {
         let state = SchedulerState {
             lock: LockState::Free,
             waiters: VecDeque::new(),
@@ -108,12 +108,12 @@ impl WriteScheduler {
     }
 
     /// The connection; only the holder of the write lock may call this.
-    pub fn connection(&self) -> MutexGuard<'_, WriterConnection> {
+    pub(crate) fn connection(&self) -> MutexGuard<'_, WriterConnection> {
         self.connection.lock()
     }
 
     /// Acquires the write lock, or queues for it.
-    pub fn acquire(&self, transaction: &Arc<TransactionHandle>) -> Result<Acquired, EnqueueError> {
+    pub(crate) fn acquire(&self, transaction: &Arc<TransactionHandle>) -> Result<Acquired, EnqueueError> {
         let mut state = self.state.lock();
         state.check_capacity()?;
         if matches!(state.lock, LockState::Free) && state.waiters.is_empty() {
@@ -127,7 +127,7 @@ impl WriteScheduler {
     }
 
     /// Queues the task for the writer thread, which runs it between groups.
-    pub fn queue_task(&self, task: WriterTask) -> Result<(), EnqueueError> {
+    pub(crate) fn queue_task(&self, task: WriterTask) -> Result<(), EnqueueError> {
         let mut state = self.state.lock();
         state.check_capacity()?;
         state.waiters.push_back(Waiter::Task(task));
@@ -138,7 +138,7 @@ impl WriteScheduler {
     }
 
     /// Call before the holder uses the connection. Returns its deadline, or `None` if it no longer holds the lock.
-    pub fn begin_call(&self, transaction: &Arc<TransactionHandle>) -> Option<Instant> {
+    pub(crate) fn begin_call(&self, transaction: &Arc<TransactionHandle>) -> Option<Instant> {
         let mut state = self.state.lock();
         let holder = state.holder(transaction)?;
         holder.is_in_call = true;
@@ -146,7 +146,7 @@ impl WriteScheduler {
     }
 
     /// The holder's call has ended; it keeps the lock.
-    pub fn end_call(&self, transaction: &Arc<TransactionHandle>) {
+    pub(crate) fn end_call(&self, transaction: &Arc<TransactionHandle>) {
         let mut state = self.state.lock();
         let Some(holder) = state.holder(transaction) else { return };
         holder.is_in_call = false;
@@ -157,7 +157,7 @@ impl WriteScheduler {
     }
 
     /// The writer thread executes the call on behalf of the holder, which stays in its call until then.
-    pub fn call_on_writer(
+    pub(crate) fn call_on_writer(
         &self,
         transaction: &Arc<TransactionHandle>,
         deadline: Instant,
@@ -171,7 +171,7 @@ impl WriteScheduler {
 
     /// Releases the lock of a transaction that now waits for the commit of its group. Returns the group if the
     /// transaction must request that commit, as its leader.
-    pub fn release_for_commit(
+    pub(crate) fn release_for_commit(
         &self,
         transaction: &Arc<TransactionHandle>,
         group: Option<OpenGroup>,
@@ -188,14 +188,14 @@ impl WriteScheduler {
     }
 
     /// The group as it is now, if further transactions have joined it and more may join.
-    pub fn grown_group(&self, group: OpenGroup) -> Option<OpenGroup> {
+    pub(crate) fn grown_group(&self, group: OpenGroup) -> Option<OpenGroup> {
         let state = self.state.lock();
         let current = state.group.filter(|current| current.number == group.number)?;
         (current.transaction_count > group.transaction_count && !self.is_full(&current)).then_some(current)
     }
 
     /// Rolls back the holder's transaction and then notifies `done`. Returns `false` if it does not hold the lock.
-    pub fn roll_back(&self, transaction: &Arc<TransactionHandle>, done: Option<oneshot::Sender<()>>) -> bool {
+    pub(crate) fn roll_back(&self, transaction: &Arc<TransactionHandle>, done: Option<oneshot::Sender<()>>) -> bool {
         let mut state = self.state.lock();
         let is_holder = state.holder(transaction).is_some();
         if is_holder {
@@ -206,7 +206,7 @@ impl WriteScheduler {
 
     /// The caller has dropped the transaction. A running call is finished first: interrupting it could roll back the
     /// whole group.
-    pub fn abandon(&self, transaction: &Arc<TransactionHandle>) {
+    pub(crate) fn abandon(&self, transaction: &Arc<TransactionHandle>) {
         let mut state = self.state.lock();
         transaction.is_abandoned.store(true, Relaxed);
         if state.holder(transaction).is_some_and(|holder| !holder.is_in_call) {
@@ -215,7 +215,7 @@ impl WriteScheduler {
     }
 
     /// Requests the commit of the group, unless it is committed already.
-    pub fn request_commit(&self, group_number: u64) {
+    pub(crate) fn request_commit(&self, group_number: u64) {
         let mut state = self.state.lock();
         if state.group.as_ref().is_none_or(|open| open.number != group_number) {
             return;
@@ -227,13 +227,13 @@ impl WriteScheduler {
     }
 
     /// Refuses new transactions from now on; the waiting ones still run.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         self.state.lock().is_closed = true;
         self.writer_wakeup.notify_one();
     }
 
     /// Waits for the next command of the writer thread.
-    pub fn next_command(&self) -> WriterCommand {
+    pub(crate) fn next_command(&self) -> WriterCommand {
         let mut state = self.state.lock();
         loop {
             self.refuse_late_waiters(&mut state);
@@ -267,7 +267,7 @@ impl WriteScheduler {
 
     /// The writer thread has executed a command: it releases its lock, or that of the transaction that it worked for.
     /// If the group is still open and no transaction waits, the group is committed.
-    pub fn end_command(&self, group: Option<OpenGroup>) {
+    pub(crate) fn end_command(&self, group: Option<OpenGroup>) {
         let mut state = self.state.lock();
         state.is_commit_requested = group.is_some();
         state.has_commit_leader &= group.is_some();

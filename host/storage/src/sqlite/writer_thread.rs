@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// Runs until the scheduler is closed and no transaction waits.
-pub fn run(scheduler: &WriteScheduler) {
+pub(crate) fn run(scheduler: &WriteScheduler) {
     loop {
         match scheduler.next_command() {
             WriterCommand::Call { call, mut pending, transaction, deadline } => {

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 const METHODS: [&str; 6] = ["GET", "POST", "PUT", "PATCH", "DELETE", ANY_METHOD];
 const BODY_MAX_BYTES: u64 = 256 * 1024 * 1024;
 
-pub fn check_routes(routes: &[RouteSpec], problems: &mut Vec<String>) {
+pub(crate) fn check_routes(routes: &[RouteSpec], problems: &mut Vec<String>) {
     let mut operations = HashSet::new();
     let mut methods = HashSet::new();
     let mut paths = HashSet::new();
@@ -31,7 +31,7 @@ pub fn check_routes(routes: &[RouteSpec], problems: &mut Vec<String>) {
     }
 }
 
-pub fn check_needed_settings(manifest: &Manifest, problems: &mut Vec<String>) {
+pub(crate) fn check_needed_settings(manifest: &Manifest, problems: &mut Vec<String>) {
     let keys = manifest.config_schema.get("properties");
     for route in &manifest.routes {
         if let Some(setting) = &route.needed_setting

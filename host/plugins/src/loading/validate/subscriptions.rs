@@ -8,7 +8,7 @@ use plugin_api::{
 use serde_json::json;
 use std::collections::HashSet;
 
-pub fn check_subscriptions(manifest: &Manifest, problems: &mut Vec<String>) {
+pub(crate) fn check_subscriptions(manifest: &Manifest, problems: &mut Vec<String>) {
     let prefix = format!("{}_", manifest.name);
     for subscription in &manifest.subscriptions {
         let mut problem = |text: String| {
