@@ -338,7 +338,7 @@ mod tests {
     use super::*;
     use crate::{MIGRATION, WAKES_MIGRATION};
     use gateway_clock::ManualClock;
-    use gateway_storage::{Database, DatabaseSettings, Schema, Scope};
+    use gateway_storage::{Database, DatabaseSettings, MigrationSet, Scope};
     use gateway_telemetry::MetricsRecorder;
     use plugin_api::manifest::{JobSpec, MigrationSpec, Schedule};
 
@@ -357,7 +357,7 @@ mod tests {
             postgres: None,
         };
         let migrations: Vec<_> = steps.map(step).collect();
-        let schema = Schema { scope: &Scope::Host, views: &[], migrations: &migrations };
+        let schema = MigrationSet { scope: &Scope::Host, views: &[], migrations: &migrations };
         database.migrate(&schema).await.unwrap();
 
         let runner = JobRunner {
