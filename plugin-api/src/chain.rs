@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use plugin_api::{Address, HostError, PluginContext, Wei};
-//! use plugin_api::chain::{BlockInfo, Chain, ContractCall, IntentStatus, Lane, LogInfo, MAIN, ReceiptInfo, TransactionRequest, TxState};
+//! use plugin_api::chain::{BlockInfo, Chain, ContractCall, IntentStatus, NonceQueueStatus, LogInfo, MAIN, ReceiptInfo, TransactionRequest, TxState};
 //! use plugin_api::chain::{SignResult, Signer};
 //!
 //! /// Pays what a contract owes an account.
@@ -19,7 +19,7 @@
 //!
 //! async fn report<P>(cx: PluginContext<P>, intent: i64) -> Result<Option<Vec<LogInfo>>, HostError> {
 //!     let Some(IntentStatus { state: TxState::Final, hash: Some(hash), .. }) = cx.intent_status(intent).await? else {
-//!         let Lane { queued, .. } = cx.nonce_queue("payin", MAIN).await?;
+//!         let NonceQueueStatus { queued, .. } = cx.nonce_queue("payin", MAIN).await?;
 //!         cx.info(&format!("{queued} transactions wait"));
 //!         return Ok(None);
 //!     };
@@ -121,7 +121,7 @@
 //! ```
 
 pub use crate::manifest::{
-    BlockInfo, BlockTransactions, EventFilter, GasEstimate, IndexPosition, IntentStatus, Lane, LogInfo, RawCallError,
-    ReceiptInfo, SignResult, SignedTransaction, TransactionInfo, TxState, WalletTransaction,
+    BlockInfo, BlockTransactions, EventFilter, GasEstimate, IndexPosition, IntentStatus, LogInfo, NonceQueueStatus,
+    RawCallError, ReceiptInfo, SignResult, SignedTransaction, TransactionInfo, TxState, WalletTransaction,
 };
 pub use crate::sdk::{Chain, ContractCall, IntentEnd, MAIN, RawAnswer, RawCall, Signer, TransactionRequest, Wallets};

@@ -1,7 +1,7 @@
 //! What keeps a plugin that is gone from being purged, and what stays of it, in the test's own process and on both databases.
 
 use gateway::{Gateway, purge::PurgeError};
-use gateway_storage::{Dialect, Schema, Scope, ViewNames};
+use gateway_storage::{Dialect, MigrationSet, Scope, ViewNames};
 use plugin_api::{manifest::MigrationSpec, sql};
 use plugin_testing::TestGateway;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ async fn migrate(gateway: &Gateway, plugin: &str, text: &str) {
     let readable = ViewNames::from(["agents_v1".to_owned()]);
     let scope = Scope::plugin(plugin, Arc::new(readable));
     let step = MigrationSpec { version: 1, name: "create".to_owned(), sql: text.to_owned(), postgres: None };
-    let schema = Schema { scope: &scope, views: &[format!("{plugin}_v1")], migrations: &[step] };
+    let schema = MigrationSet { scope: &scope, views: &[format!("{plugin}_v1")], migrations: &[step] };
     gateway.database.migrate(&schema).await.unwrap();
 }
 

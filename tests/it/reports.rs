@@ -4,7 +4,7 @@ use gateway::reports::{ROWS_MAX, ReportError};
 use plugin_api::host::object_module as module;
 use plugin_api::{
     Definition, HandlerError, HostError, Json, PluginContext, RequestContext, Route,
-    point::{REPORTS, Report, ReportRequest, ReportsInput},
+    point::{REPORTS, ReportRequest, ReportTable, ReportsInput},
 };
 use plugin_testing::{TestGateway, Value, json};
 use std::collections::BTreeSet;
@@ -17,9 +17,9 @@ plugins! {
 /// Prints of the press, of which each third one failed.
 const PRINTS: u32 = 2 * ROWS_MAX + 7;
 
-async fn reports(_: PluginContext<Press>, input: ReportsInput) -> Result<Vec<Report>, HostError> {
-    let prints = Report::new("prints", "what was printed", &["id", "failed"]).option("failed", "only what failed");
-    let torn = Report::new("torn", "rows without their cells", &["id", "failed"]);
+async fn reports(_: PluginContext<Press>, input: ReportsInput) -> Result<Vec<ReportTable>, HostError> {
+    let prints = ReportTable::new("prints", "what was printed", &["id", "failed"]).option("failed", "only what failed");
+    let torn = ReportTable::new("torn", "rows without their cells", &["id", "failed"]);
     Ok(match input.read {
         None => vec![prints, torn],
         Some(ReportRequest { report, .. }) if report == "torn" => vec![torn.with_rows(vec![vec![json!(1)]], false)],

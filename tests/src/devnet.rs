@@ -38,13 +38,13 @@ pub struct Devnet {
     _program: Child,
     folder: TempDir,
     http: reqwest::Client,
-    pub facts: Facts,
+    pub facts: DevnetFacts,
 }
 
 /// `devnet.json`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Facts {
+pub struct DevnetFacts {
     /// The proxy's.
     pub rpc_url: String,
     pub ws_url: String,

@@ -39,7 +39,7 @@ pub struct Setup {
 
 /// How a command ended.
 #[derive(Debug)]
-pub struct Finished {
+pub struct CommandOutput {
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
@@ -142,15 +142,15 @@ impl Setup {
     }
 
     /// Runs one command of the command line to its end.
-    pub fn run(&self, arguments: &[&str]) -> Result<Finished> {
+    pub fn run(&self, arguments: &[&str]) -> Result<CommandOutput> {
         self.run_with(arguments, &[])
     }
 
     /// The same with some variables of the environment.
-    pub fn run_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Result<Finished> {
+    pub fn run_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Result<CommandOutput> {
         let output = self.command(arguments).envs(variables.iter().copied()).output()?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Ok(Finished { code: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) })
+        Ok(CommandOutput { code: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) })
     }
 
     /// Starts one command and does not wait for its end.
@@ -189,7 +189,7 @@ impl Setup {
     }
 }
 
-impl Finished {
+impl CommandOutput {
     /// Standard output as JSON.
     pub fn json(&self) -> Result<serde_json::Value> {
         serde_json::from_str(&self.stdout).with_context(|| format!("no JSON: {self:?}"))

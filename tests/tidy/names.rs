@@ -1,7 +1,7 @@
 //! Names: a folder tells what, a file tells which.
 
 use crate::repository::{File, assert_none, files, read, root};
-use std::process::Command;
+use std::{collections::BTreeMap, process::Command};
 
 /// Names that say nothing.
 const EMPTY_NAMES: [&str; 6] = ["util", "utils", "helper", "helpers", "common", "misc"];
@@ -12,6 +12,44 @@ fn names_say_something() {
     let found: Vec<String> =
         files().into_iter().map(|file| file.path).filter(|path| path.split('/').any(is_empty)).collect();
     assert_none("name it after what it holds", &found);
+}
+
+/// Crates that share nothing with the gateway but libraries, so that they can prove it wrong: their words are their own.
+const VERIFIERS: [&str; 2] = ["host/audit-verify", "host/cv-verify"];
+
+#[test]
+fn a_public_type_of_the_host_has_its_name_alone() {
+    let mut files_by_name = BTreeMap::<String, Vec<String>>::new();
+    for file in files().into_iter().filter(|file| file.is_rust() && file.below("host")) {
+        if VERIFIERS.iter().any(|verifier| file.below(verifier)) || file.path.contains("/tests") {
+            continue;
+        }
+        for name in file.text.lines().filter_map(public_type) {
+            files_by_name.entry(name.to_owned()).or_default().push(file.path.clone());
+        }
+    }
+    assert!(files_by_name.len() > 300, "only {} types found", files_by_name.len());
+    let several = files_by_name.into_iter().filter(|(_, files)| files.len() > 1);
+    let found: Vec<String> = several.map(|(name, files)| format!("{name}: {}", files.join(", "))).collect();
+    assert_none("a name means one thing: let the noun say which of the two it is", &found);
+}
+
+/// The name that a line such as `pub(crate) struct Name<T> {` declares, at the left margin.
+fn public_type(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("pub")?;
+    let rest = if rest.starts_with('(') { rest.split_once(')')?.1 } else { rest };
+    let rest = rest.trim_start();
+    let name = ["struct ", "enum ", "trait "].iter().find_map(|kind| rest.strip_prefix(kind))?;
+    name.split(|character: char| !character.is_alphanumeric()).next()
+}
+
+#[test]
+fn a_public_type_is_found() {
+    assert_eq!(public_type("pub struct Lease<'a> {"), Some("Lease"));
+    assert_eq!(public_type("pub(super) enum State {"), Some("State"));
+    assert_eq!(public_type("    pub struct Nested;"), None);
+    assert_eq!(public_type("struct Private;"), None);
+    assert_eq!(public_type("pub fn lease() {"), None);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use crate::{
     Failure,
-    dev_chain::{self, Wanted},
+    dev_chain::{self, DevChainOptions},
     process,
     profile::Profile,
     repository,
@@ -24,7 +24,7 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
         println!("{}", dev_chain::USAGE);
         return Ok(());
     }
-    let wanted = Wanted::read(own)?;
+    let wanted = DevChainOptions::read(own)?;
     let root = repository::root()?;
     // What the tests build, too: a third of the time of a release build, and nothing is compiled twice.
     let profile = Profile::or("dev");

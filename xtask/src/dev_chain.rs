@@ -27,14 +27,14 @@ const EPOCH_S: u64 = 1_767_225_600;
 
 /// The chain that is wanted.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct DevChainOptions {
     block_time_s: String,
     agents: String,
     has_load_test: bool,
     pub has_payin: bool,
 }
 
-impl Wanted {
+impl DevChainOptions {
     /// Reads the options before `--`; nothing when no chain is wanted.
     pub fn read(options: &[String]) -> Result<Option<Self>, Failure> {
         let mut wanted =
@@ -119,15 +119,15 @@ fn is_free(port: u16) -> bool {
 mod tests {
     use super::*;
 
-    fn read(line: &str) -> Result<Option<Wanted>, Failure> {
-        Wanted::read(&line.split_whitespace().map(ToOwned::to_owned).collect::<Vec<_>>())
+    fn read(line: &str) -> Result<Option<DevChainOptions>, Failure> {
+        DevChainOptions::read(&line.split_whitespace().map(ToOwned::to_owned).collect::<Vec<_>>())
     }
 
     #[test]
     fn a_chain_is_wanted_unless_said() {
         let wanted = |block_time_s: &str, agents: &str, (has_load_test, has_payin)| {
             let (block_time_s, agents) = (block_time_s.to_owned(), agents.to_owned());
-            Ok(Some(Wanted { block_time_s, agents, has_load_test, has_payin }))
+            Ok(Some(DevChainOptions { block_time_s, agents, has_load_test, has_payin }))
         };
         assert_eq!(read(""), wanted("7", "10", (false, false)));
         assert_eq!(read("--agents 3 --block-time 1"), wanted("1", "3", (false, false)));

@@ -7,7 +7,7 @@ use bytes::Bytes;
 const CACHED_CHUNKS_MAX: usize = 16;
 
 #[derive(Default)]
-pub struct ChunkCache {
+pub(crate) struct ChunkCache {
     chunks: Vec<CachedChunk>,
 }
 
@@ -20,7 +20,12 @@ struct CachedChunk {
 impl ChunkCache {
     /// The chunk for a reader at that position (None when no event passes its filter) and the position behind it.
     /// `None` when the ring does not reach back to the position.
-    pub fn chunk_after(&mut self, log: &RenderedLog, position: i64, filter: &Filter) -> Option<(Option<Bytes>, i64)> {
+    pub(crate) fn chunk_after(
+        &mut self,
+        log: &RenderedLog,
+        position: i64,
+        filter: &Filter,
+    ) -> Option<(Option<Bytes>, i64)> {
         if filter.accepts_all()
             && let Some(cached) = self.chunks.iter().find(|cached| cached.from == position)
         {

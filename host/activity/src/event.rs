@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::{borrow::Cow, fmt};
 
 /// The type of an event that names events which are no longer true. Only the gateway publishes it.
-pub const RETRACTION_TYPE: &str = "chain.retracted";
+pub(crate) const RETRACTION_TYPE: &str = "chain.retracted";
 
 /// The data goes to every reader of a stream, and stays in memory while the frame is in the ring. With the other members of its
 /// event, each byte of keys and subject written as an escape, it has less than the 65,533 bytes of an entry of the transparency log.

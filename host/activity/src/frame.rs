@@ -9,7 +9,7 @@ use plugin_api::{
 use std::{collections::BTreeMap, fmt::Write as _};
 
 #[derive(Debug)]
-pub struct SharedFrame {
+pub(crate) struct SharedFrame {
     pub id: i64,
     pub ts: i64,
     event: RString,
@@ -51,7 +51,7 @@ fn replace_line_breaks(text: &str) -> std::borrow::Cow<'_, str> {
 
 /// Which frames a subscriber wants.
 #[derive(Clone, Debug, Default)]
-pub struct Filter {
+pub(crate) struct Filter {
     event: Option<String>,
     labels: BTreeMap<String, String>,
     tests: BTreeMap<String, LabelTest>,
@@ -59,7 +59,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    pub fn of(subscription: &Subscription) -> Self {
+    pub(crate) fn of(subscription: &Subscription) -> Self {
         Self {
             event: subscription.event.clone().filter(|event| !event.is_empty()),
             labels: subscription.labels.clone(),
@@ -69,11 +69,11 @@ impl Filter {
         }
     }
 
-    pub fn accepts_all(&self) -> bool {
+    pub(crate) fn accepts_all(&self) -> bool {
         self.event.is_none() && self.labels.is_empty() && self.tests.is_empty() && self.after_ts.is_none()
     }
 
-    pub fn matches(&self, frame: &SharedFrame) -> bool {
+    pub(crate) fn matches(&self, frame: &SharedFrame) -> bool {
         let has_event = self.event.as_deref().is_none_or(|wanted| {
             is_type(wanted, &frame.event) || frame.retracted_types().any(|retracted| is_type(wanted, retracted))
         });

@@ -7,6 +7,8 @@
 //! On SQLite an event is in the log when its transaction is committed. On PostgreSQL, where writers share no lock, it is in
 //! the outbox then, and one sequencer of all gateways gives it the next position a moment later.
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 mod chunk;
 mod chunk_cache;
 mod event;
@@ -32,7 +34,7 @@ pub use migrations::{
     MIGRATION, by_actor_migration, outbox_migration, retracted_migration, sparse_keys_migration, whole_log_migration,
 };
 pub use rendered_log::Render;
-pub use sequencer::{Batch, Sequencer, Standing};
+pub use sequencer::{LeaseState, SequencedBatch, Sequencer};
 pub use sequencing::{SequencerSettings, run_sequencer};
 pub use sink::{BypassBytes, Sink, WriteOutcome};
 pub use stream::EventStream;

@@ -6,8 +6,9 @@ use abi_stable::std_types::RString;
 use plugin_api::{Sql, abi::Statement};
 use std::time::{Duration, Instant};
 
-pub const INSERT: &str = "INSERT INTO host_activity_outbox (type, ts, actor, ref_kind, ref_id, data, unique_key)";
-pub const INSERT_VALUES: &str = "INSERT INTO host_activity_outbox (type, ts, actor, ref_kind, ref_id, data, unique_key) \
+pub(crate) const INSERT: &str =
+    "INSERT INTO host_activity_outbox (type, ts, actor, ref_kind, ref_id, data, unique_key)";
+pub(crate) const INSERT_VALUES: &str = "INSERT INTO host_activity_outbox (type, ts, actor, ref_kind, ref_id, data, unique_key) \
     VALUES ($1, $2, $3, $4, $5, $6, $7)";
 
 /// Deletes the events with these keys. Whoever undoes them runs this first, and then selects those that are public; an event
@@ -19,7 +20,7 @@ pub const INSERT_VALUES: &str = "INSERT INTO host_activity_outbox (type, ts, act
 ///   in the outbox, fails with a conflict, also when that commit came long before, and is repeated.
 ///
 /// The sequencer never waits for a row, so the two cannot deadlock.
-pub fn withdraw(keys: Sql) -> Statement {
+pub(crate) fn withdraw(keys: Sql) -> Statement {
     let Statement { sql, params } = keys.into();
     let text = format!("DELETE FROM host_activity_outbox WHERE unique_key IN ({sql})");
     Statement { sql: RString::from(text).into(), params }
@@ -34,7 +35,7 @@ const FULL_SCAN_SHARE: u32 = 20;
 
 /// Where the next scan begins. The index keeps deleted rows until the next vacuum, and a scan from the first one would read
 /// all of them.
-pub struct OutboxScan {
+pub(crate) struct OutboxScan {
     /// Nothing appears up to this id any more.
     settled: i64,
     /// The highest id that was seen when `since` was.
@@ -48,20 +49,20 @@ pub struct OutboxScan {
 }
 
 /// One scan of the outbox.
-pub struct Scan {
+pub(crate) struct Scan {
     /// Ids above this one.
     pub after: i64,
     begun: Instant,
 }
 
 impl OutboxScan {
-    pub fn new(transaction_timeout: Duration) -> Self {
+    pub(crate) fn new(transaction_timeout: Duration) -> Self {
         let now = Instant::now();
         let settle_time = transaction_timeout * 2;
         Self { settled: 0, candidate: 0, since: now, highest: 0, settle_time, next_full: now }
     }
 
-    pub fn begin(&mut self, now: Instant) -> Scan {
+    pub(crate) fn begin(&mut self, now: Instant) -> Scan {
         if now.duration_since(self.since) >= self.settle_time {
             (self.settled, self.candidate, self.since) = (self.candidate, self.highest, now);
         }
@@ -74,7 +75,7 @@ impl OutboxScan {
     }
 
     /// `highest` is the highest id that the scan found, and `is_complete` whether it found all.
-    pub fn end(&mut self, scan: &Scan, now: Instant, highest: i64, is_complete: bool) {
+    pub(crate) fn end(&mut self, scan: &Scan, now: Instant, highest: i64, is_complete: bool) {
         self.highest = self.highest.max(highest);
         if scan.after == 0 && is_complete {
             let took = now.duration_since(scan.begun);

@@ -21,7 +21,7 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 /// A replay by id has no limit, because its client must not miss anything.
-pub const REPLAY_BY_TIME_MAX: u32 = 500;
+pub(crate) const REPLAY_BY_TIME_MAX: u32 = 500;
 
 /// `retry` belongs to the block of the first event: alone, some clients would take it for an event without data.
 const OPENING: &[u8] = b"retry: 5000\n: stream open\n";
@@ -36,7 +36,7 @@ fn opening(is_cut: bool) -> Bytes {
 
 const CLOSING: &[u8] = b": the stream ends here; resume after the last id\n\n";
 
-pub struct Reader {
+pub(crate) struct Reader {
     filter: Filter,
     /// The connection, if it takes direct writes.
     sink: Option<Weak<dyn Sink>>,
@@ -63,32 +63,32 @@ enum Phase {
 }
 
 impl Reader {
-    pub fn new(position: i64, is_cut: bool, filter: Filter, sink: Option<Weak<dyn Sink>>) -> Self {
+    pub(crate) fn new(position: i64, is_cut: bool, filter: Filter, sink: Option<Weak<dyn Sink>>) -> Self {
         let state = ReaderState { position, phase: Phase::New { is_cut }, waiting_body: None, is_ping_due: false };
         Self { filter, sink, bypass_bytes: BypassBytes::default(), state: Mutex::new(state) }
     }
 
-    pub fn filter(&self) -> &Filter {
+    pub(crate) fn filter(&self) -> &Filter {
         &self.filter
     }
 
-    pub fn position(&self) -> i64 {
+    pub(crate) fn position(&self) -> i64 {
         self.state.lock().position
     }
 
-    pub fn bypass_bytes(&self) -> &BypassBytes {
+    pub(crate) fn bypass_bytes(&self) -> &BypassBytes {
         &self.bypass_bytes
     }
 
     /// Sends a page that was read from the database as the body's next bytes; None when it has no event for this
     /// reader.
-    pub fn take_page(&self, bytes: Option<Bytes>, position: i64) -> Option<Poll<Option<Bytes>>> {
+    pub(crate) fn take_page(&self, bytes: Option<Bytes>, position: i64) -> Option<Poll<Option<Bytes>>> {
         self.state.lock().position = position;
         bytes.map(|bytes| self.send_through_task(bytes))
     }
 
     /// What the body does next; `None` when the ring does not reach back to the position.
-    pub fn poll(
+    pub(crate) fn poll(
         &self,
         log: &RenderedLog,
         stop: &CancellationToken,
@@ -160,7 +160,7 @@ impl Reader {
     }
 
     /// Writes new events to the connection. A reader whose body is not waiting reads them itself.
-    pub fn deliver(&self, log: &RenderedLog, chunks: &mut ChunkCache) {
+    pub(crate) fn deliver(&self, log: &RenderedLog, chunks: &mut ChunkCache) {
         let mut state = self.state.lock();
         if state.waiting_body.is_none() {
             return;
@@ -186,7 +186,7 @@ impl Reader {
     }
 
     /// Keeps proxies from closing a connection without events.
-    pub fn ping(&self, ping: &Bytes) {
+    pub(crate) fn ping(&self, ping: &Bytes) {
         let mut state = self.state.lock();
         if state.waiting_body.is_none() {
             return;
@@ -199,7 +199,7 @@ impl Reader {
     }
 
     /// Makes the body look for new events, or for the end of the topic.
-    pub fn wake_body(&self) {
+    pub(crate) fn wake_body(&self) {
         self.state.lock().wake_body();
     }
 }
@@ -213,6 +213,6 @@ impl ReaderState {
 }
 
 /// A comment of one line, which SSE clients ignore.
-pub fn ping_comment() -> Bytes {
+pub(crate) fn ping_comment() -> Bytes {
     format!(": ping {}\n", gateway_clock::Clock::System.now_s()).into()
 }

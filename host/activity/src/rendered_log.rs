@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub type Render = Arc<dyn Fn(LogPage) -> BoxFuture<'static, Result<Vec<Frame>, String>> + Send + Sync>;
 
 /// A read of a page of the log: its bytes, None when no event passes the filter, and the position behind it.
-pub type PageRead = BoxFuture<'static, Result<(Option<Bytes>, i64), TopicError>>;
+pub(crate) type PageRead = BoxFuture<'static, Result<(Option<Bytes>, i64), TopicError>>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum TopicError {
@@ -27,7 +27,7 @@ pub enum TopicError {
     Render(String),
 }
 
-pub struct RenderedLog {
+pub(crate) struct RenderedLog {
     log: ActivityLog,
     render: Render,
     ring: RwLock<Ring>,
@@ -35,23 +35,23 @@ pub struct RenderedLog {
 
 impl RenderedLog {
     /// The ring is empty: see [`Self::skip_to_end`].
-    pub fn new(log: ActivityLog, render: Render, ring_events: usize) -> Self {
+    pub(crate) fn new(log: ActivityLog, render: Render, ring_events: usize) -> Self {
         Self { log, render, ring: RwLock::new(Ring::new(ring_events)) }
     }
 
-    pub fn log(&self) -> &ActivityLog {
+    pub(crate) fn log(&self) -> &ActivityLog {
         &self.log
     }
 
     /// Empties the ring and goes on at the log's end.
-    pub async fn skip_to_end(&self) -> Result<(), TopicError> {
+    pub(crate) async fn skip_to_end(&self) -> Result<(), TopicError> {
         let end = self.log.latest_id().await?;
         self.ring.write().restart(end);
         Ok(())
     }
 
     /// Renders the next page of the log into the ring. Returns whether there were new rows.
-    pub async fn advance(&self) -> Result<bool, TopicError> {
+    pub(crate) async fn advance(&self) -> Result<bool, TopicError> {
         let head = self.ring.read().head();
         let Some(page) = self.log.page_after(head).await? else { return Ok(false) };
         let (last_id, has_retraction) = (page.last_id, page.has_retraction()?);
@@ -65,12 +65,12 @@ impl RenderedLog {
     }
 
     /// Reads what comes after `position` from memory.
-    pub fn read_ring(&self, position: i64, filter: &Filter) -> RingRead {
+    pub(crate) fn read_ring(&self, position: i64, filter: &Filter) -> RingRead {
         self.ring.read().read(position, filter)
     }
 
     /// Reads a page of what comes after `position` from the database.
-    pub fn read_page(self: Arc<Self>, position: i64, filter: Filter) -> PageRead {
+    pub(crate) fn read_page(self: Arc<Self>, position: i64, filter: Filter) -> PageRead {
         Box::pin(async move {
             let Some(page) = self.log.page_after(position).await? else { return Ok((None, position)) };
             let last_id = page.last_id;

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 const READ_BYTES_MAX: usize = 64 * 1024;
 
 #[derive(Debug)]
-pub struct Ring {
+pub(crate) struct Ring {
     frames: VecDeque<SharedFrame>,
     capacity: usize,
     floor: i64,
@@ -20,7 +20,7 @@ pub struct Ring {
 
 /// The outcome of a read after a position.
 #[derive(Debug, PartialEq, Eq)]
-pub enum RingRead {
+pub(crate) enum RingRead {
     /// The matching frames, None when there are none, and the position behind them.
     Ready { bytes: Option<Bytes>, position: i64 },
     /// The position is older than the ring: the log has to be read.
@@ -28,22 +28,22 @@ pub enum RingRead {
 }
 
 impl Ring {
-    pub fn new(capacity: usize) -> Self {
+    pub(crate) fn new(capacity: usize) -> Self {
         Self { frames: VecDeque::new(), capacity: capacity.max(1), floor: 0, head: 0 }
     }
 
     /// Forgets all frames and goes on at `position`.
-    pub fn restart(&mut self, position: i64) {
+    pub(crate) fn restart(&mut self, position: i64) {
         self.frames.clear();
         (self.floor, self.head) = (position, position);
     }
 
-    pub fn head(&self) -> i64 {
+    pub(crate) fn head(&self) -> i64 {
         self.head
     }
 
     /// Adds the frames of the rows up to `head`.
-    pub fn push(&mut self, frames: Vec<SharedFrame>, head: i64) {
+    pub(crate) fn push(&mut self, frames: Vec<SharedFrame>, head: i64) {
         for frame in frames {
             if self.frames.len() == self.capacity
                 && let Some(oldest) = self.frames.pop_front()
@@ -55,16 +55,16 @@ impl Ring {
         self.head = self.head.max(head);
     }
 
-    pub fn floor(&self) -> i64 {
+    pub(crate) fn floor(&self) -> i64 {
         self.floor
     }
 
     /// Removes the frames of retracted events; `ids` in ascending order.
-    pub fn retract(&mut self, ids: &[i64]) {
+    pub(crate) fn retract(&mut self, ids: &[i64]) {
         self.frames.retain(|frame| ids.binary_search(&frame.id).is_err());
     }
 
-    pub fn read(&self, position: i64, filter: &Filter) -> RingRead {
+    pub(crate) fn read(&self, position: i64, filter: &Filter) -> RingRead {
         if position < self.floor {
             return RingRead::TooOld;
         }
@@ -88,7 +88,7 @@ impl Ring {
 }
 
 /// A single frame is shared without a copy; several are copied into one buffer.
-pub fn concat(frames: &[&SharedFrame], size: usize) -> Option<Bytes> {
+pub(crate) fn concat(frames: &[&SharedFrame], size: usize) -> Option<Bytes> {
     match frames {
         [] => None,
         [only] => Some(only.bytes.clone()),

@@ -88,7 +88,7 @@ const LOOK_INTO_OUTBOX: &str = "SELECT 1 FROM host_activity_outbox WHERE id > $1
 
 /// Whether a gateway sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum LeaseState {
     Holder,
     /// Another one does.
     Standby {
@@ -101,14 +101,14 @@ pub enum Standing {
 
 /// What one transaction moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Batch {
+pub struct SequencedBatch {
     /// Events that left the outbox.
     pub taken: u64,
     /// Events that are new in the log; the others had a unique key that was there.
     pub appended: u64,
 }
 
-impl Batch {
+impl SequencedBatch {
     /// Whether there may be more.
     pub fn is_full(&self) -> bool {
         self.taken >= BATCH_ROWS
@@ -122,10 +122,10 @@ pub struct Sequencer {
     holder: String,
     transaction_timeout: Duration,
     /// While this gateway believes that it holds the lease.
-    lease: Option<Lease>,
+    lease: Option<SequencerLease>,
 }
 
-struct Lease {
+struct SequencerLease {
     token: i64,
     scan: OutboxScan,
 }
@@ -142,24 +142,26 @@ impl Sequencer {
     }
 
     /// Takes the lease if it is free. A look is a read; only who may succeed writes.
-    pub async fn acquire(&mut self) -> Result<Standing, StorageError> {
+    pub async fn acquire(&mut self) -> Result<LeaseState, StorageError> {
         let seen: Vec<(i64, i64)> = self.database.fetch_all(sql(LOOK).bind(lease_ms())).await?;
         let (left_ms, next_position) = seen.first().copied().unwrap_or_default();
         if left_ms > 0 {
-            return Ok(Standing::Standby { left: Duration::from_millis(left_ms.unsigned_abs()), next_position });
+            return Ok(LeaseState::Standby { left: Duration::from_millis(left_ms.unsigned_abs()), next_position });
         }
         let acquired = self.database.execute(sql(ACQUIRE).bind(lease_ms()).bind(&self.holder)).await?;
         let tokens: Vec<i64> = decode_rows(&acquired.rows)?;
-        let Some(token) = tokens.first().copied() else { return Ok(Standing::Standby { left: LEASE, next_position }) };
-        self.lease = Some(Lease { token, scan: OutboxScan::new(self.transaction_timeout) });
-        Ok(Standing::Holder)
+        let Some(token) = tokens.first().copied() else {
+            return Ok(LeaseState::Standby { left: LEASE, next_position });
+        };
+        self.lease = Some(SequencerLease { token, scan: OutboxScan::new(self.transaction_timeout) });
+        Ok(LeaseState::Holder)
     }
 
     /// Renews the lease and moves the next events into the log, in one transaction; `None` when another gateway has the lease.
     /// After an error the same call may be repeated, also when it is unknown whether the transaction was committed: it begins
     /// with what the database has then.
-    pub async fn sequence(&mut self) -> Result<Option<Batch>, StorageError> {
-        let Some(Lease { token, scan }) = &mut self.lease else { return Ok(None) };
+    pub async fn sequence(&mut self) -> Result<Option<SequencedBatch>, StorageError> {
+        let Some(SequencerLease { token, scan }) = &mut self.lease else { return Ok(None) };
         let place = scan.begin(Instant::now());
         let renew: Statement = sql(RENEW).bind(*token).bind(lease_ms()).into();
         let next = sql(MOVE).bind(place.after).bind(i64::try_from(BATCH_ROWS).unwrap_or(i64::MAX)).bind(*token);
@@ -174,7 +176,7 @@ impl Sequencer {
         let moved: Vec<(u64, i64, u64)> =
             outcomes.last().map_or(Ok(Vec::new()), |outcome| decode_rows(&outcome.rows))?;
         let (taken, highest, appended) = moved.first().copied().unwrap_or_default();
-        let batch = Batch { taken, appended };
+        let batch = SequencedBatch { taken, appended };
         scan.end(&place, Instant::now(), highest, !batch.is_full());
         Ok(Some(batch))
     }

@@ -5,7 +5,7 @@
 
 use super::{
     ActivityLog, WAKE_CHANNEL,
-    sequencer::{Batch, Sequencer, Standing},
+    sequencer::{LeaseState, SequencedBatch, Sequencer},
 };
 use gateway_storage::{Database, Dialect, StorageError};
 use parking_lot::Mutex;
@@ -143,13 +143,13 @@ impl SequencerTask {
     /// Takes the lease if it is free; else waits for a while, and passes on what is written here.
     async fn stand_by(&mut self) -> Result<(), StorageError> {
         let wait = match self.sequencer.acquire().await? {
-            Standing::Standby { left, next_position } => {
+            LeaseState::Standby { left, next_position } => {
                 if std::mem::replace(&mut self.next_position, next_position) != next_position {
                     self.log.wake();
                 }
                 left.min(LOOK)
             }
-            Standing::Holder => {
+            LeaseState::Holder => {
                 tracing::debug!(token = self.sequencer.token(), "this gateway sequences the activity log");
                 metrics::counter!("gateway_activity_sequencer_takeovers_total").increment(1);
                 self.set_holder(true);
@@ -165,7 +165,7 @@ impl SequencerTask {
         Ok(())
     }
 
-    async fn append(&mut self) -> Result<Option<Batch>, StorageError> {
+    async fn append(&mut self) -> Result<Option<SequencedBatch>, StorageError> {
         let Some(batch) = self.sequencer.sequence().await? else { return Ok(None) };
         self.note_followed();
         if batch.taken > 0 {

@@ -15,7 +15,12 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-pub async fn operate(gateway: &Arc<Gateway>, action: OperatorAction, name: &str, who: &Operator) -> AdminResponse {
+pub(crate) async fn operate(
+    gateway: &Arc<Gateway>,
+    action: OperatorAction,
+    name: &str,
+    who: &Operator,
+) -> AdminResponse {
     let (gateway, name, who) = (gateway.clone(), name.to_owned(), who.to_string());
     // Spawned: a client that disconnects must not stop a drain half way. The tasks of a plugin that starts belong to that runtime.
     let work = gateway.runtime.clone().spawn(async move {
@@ -35,7 +40,7 @@ pub async fn operate(gateway: &Arc<Gateway>, action: OperatorAction, name: &str,
 }
 
 /// Presses a button of a plugin's switch.
-pub async fn press_control(
+pub(crate) async fn press_control(
     gateway: &Arc<Gateway>,
     (plugin, control, action): (&str, &str, &str),
     who: &Operator,
@@ -61,12 +66,12 @@ pub async fn press_control(
 }
 
 /// What a plugin that is gone left in the database.
-pub async fn purge_plan(gateway: &Gateway, name: &str) -> AdminResponse {
+pub(crate) async fn purge_plan(gateway: &Gateway, name: &str) -> AdminResponse {
     purge_response(gateway.plugins.purge_plan(name).await)
 }
 
 /// Drops it.
-pub async fn purge(gateway: &Arc<Gateway>, name: &str, who: &Operator) -> AdminResponse {
+pub(crate) async fn purge(gateway: &Arc<Gateway>, name: &str, who: &Operator) -> AdminResponse {
     let (gateway, name, who) = (gateway.clone(), name.to_owned(), who.to_string());
     let work = tokio::spawn(async move {
         let tried = gateway.plugins.purge(&name, &who).await;
@@ -108,7 +113,7 @@ fn check_level(level: &str) -> Result<(), String> {
     LogConfig { level: level.to_owned(), ..LogConfig::default() }.filter().map(drop)
 }
 
-pub async fn set_log_level(gateway: &Gateway, level: &str, who: &Operator) -> AdminResponse {
+pub(crate) async fn set_log_level(gateway: &Gateway, level: &str, who: &Operator) -> AdminResponse {
     let who = who.to_string();
     if let Err(reason) = check_level(level) {
         record(gateway, &who, "log-level", "", &format!("refused: {reason}")).await;

@@ -18,12 +18,12 @@ use tokio::{
 /// Time for a request head, and for the next one on a connection of HTTP/1.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time without a running request after which the connection is closed.
-pub const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long it may take to say goodbye.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Serves until the client leaves or nothing happens for `idle_timeout`.
-pub async fn serve<F>(
+pub(crate) async fn serve<F>(
     socket: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     respond: impl Fn(Request<Incoming>) -> F + Clone + Send + 'static,
     idle_timeout: Duration,

@@ -15,13 +15,13 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use subtle::ConstantTimeEq as _;
 
 /// The header that programs send with a change; its value is `1`.
-pub const CHANGE_HEADER: &str = "x-gateway-admin";
+pub(crate) const CHANGE_HEADER: &str = "x-gateway-admin";
 
 /// What probes of supervisors ask, which carry no token.
 const PROBES: [&str; 3] = ["/live", "/ready", "/health"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub(crate) enum Refusal {
     #[error("the operator's listener answers to an IP address, localhost or a host of admin.allowed_hosts only")]
     Host,
     #[error("pages of other sites have no business here")]
@@ -35,7 +35,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    pub const fn hint(self) -> &'static str {
+    pub(crate) const fn hint(self) -> &'static str {
         match self {
             Self::Host => {
                 "call it by its address, as in http://127.0.0.1:8081, or list the name in admin.allowed_hosts"
@@ -50,7 +50,7 @@ impl Refusal {
 
 /// Who may act at the listener.
 #[derive(Debug, Default)]
-pub struct Guard {
+pub(crate) struct Guard {
     token: Option<SecretString>,
     allowed_hosts: Vec<String>,
     user_header: Option<HeaderName>,
@@ -59,7 +59,7 @@ pub struct Guard {
 }
 
 impl Guard {
-    pub fn new(config: &AdminConfig) -> Self {
+    pub(crate) fn new(config: &AdminConfig) -> Self {
         Self {
             token: config.token.clone(),
             allowed_hosts: config.allowed_hosts.clone(),
@@ -71,7 +71,7 @@ impl Guard {
     }
 
     /// Who asks, if he may. `certificate`: who the certificate of the connection says that it is.
-    pub fn admit(&self, request: &Parts, peer: SocketAddr, certificate: Option<&str>) -> Result<Operator, Refusal> {
+    pub(crate) fn admit(&self, request: &Parts, peer: SocketAddr, certificate: Option<&str>) -> Result<Operator, Refusal> {
         let host = host(&request.uri, &request.headers).filter(|host| self.knows(host.host())).ok_or(Refusal::Host)?;
         let is_own = self.is_own_origin(&request.headers, &host)?;
         let reads = matches!(request.method, Method::GET | Method::HEAD);

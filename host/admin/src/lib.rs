@@ -3,6 +3,8 @@
 //! It has a runtime of its own, on which no code of a plugin runs. Without a token or an authority of operators every client that reaches it acts as the operator.
 //! The rule: a web page that the operator visits cannot use it ([`guard`]), and every change is logged and audited ([`actions`]).
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 mod actions;
 pub mod client;
 mod client_tls;

@@ -6,14 +6,14 @@ const NAME_CHARS_MAX: usize = 100;
 
 /// The peer's address, and the name that came with the token.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Operator {
+pub(crate) struct Operator {
     name: Option<String>,
     peer: SocketAddr,
 }
 
 impl Operator {
     /// A name is one short line.
-    pub fn new(name: Option<String>, peer: SocketAddr) -> Self {
+    pub(crate) fn new(name: Option<String>, peer: SocketAddr) -> Self {
         let line =
             |name: String| name.chars().filter(|char| !char.is_control()).take(NAME_CHARS_MAX).collect::<String>();
         Self { name: name.map(line).filter(|name| !name.trim().is_empty()), peer }

@@ -10,7 +10,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 const HINT: &str = "GET /reports lists the reports of plugins, with their options";
 
 /// Which reports there are.
-pub async fn list(gateway: &Arc<Gateway>) -> AdminResponse {
+pub(crate) async fn list(gateway: &Arc<Gateway>) -> AdminResponse {
     let asked = gateway.clone();
     match in_time(gateway, async move { Ok(asked.reports().await) }).await {
         Ok(reports) => response::json(StatusCode::OK, &reports),
@@ -19,7 +19,7 @@ pub async fn list(gateway: &Arc<Gateway>) -> AdminResponse {
 }
 
 /// Rows of one: `option=NAME` for each option, `offset` for the rows after others.
-pub async fn read(gateway: &Arc<Gateway>, (plugin, report): (&str, &str), query: Option<&str>) -> AdminResponse {
+pub(crate) async fn read(gateway: &Arc<Gateway>, (plugin, report): (&str, &str), query: Option<&str>) -> AdminResponse {
     let Ok((options, offset)) = parse(query.unwrap_or_default()) else {
         let hint = "send offset=NUMBER and option=NAME";
         return response::error(StatusCode::BAD_REQUEST, "bad_query", "the query is not right", hint);

@@ -7,7 +7,7 @@ use http_body_util::Full;
 use serde::Serialize;
 use serde_json::json;
 
-pub type AdminResponse = Response<Full<Bytes>>;
+pub(crate) type AdminResponse = Response<Full<Bytes>>;
 
 const HEADERS: [(header::HeaderName, &str); 5] = [
     (
@@ -21,20 +21,20 @@ const HEADERS: [(header::HeaderName, &str); 5] = [
     (header::CACHE_CONTROL, "no-store"),
 ];
 
-pub fn text(status: StatusCode, body: impl Into<Bytes>) -> AdminResponse {
+pub(crate) fn text(status: StatusCode, body: impl Into<Bytes>) -> AdminResponse {
     typed(status, "text/plain; charset=utf-8", body)
 }
 
-pub fn json(status: StatusCode, value: &impl Serialize) -> AdminResponse {
+pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> AdminResponse {
     typed(status, "application/json", serde_json::to_vec(value).unwrap_or_default())
 }
 
 /// The same shape as on the public listener.
-pub fn error(status: StatusCode, code: &str, error: &str, hint: &str) -> AdminResponse {
+pub(crate) fn error(status: StatusCode, code: &str, error: &str, hint: &str) -> AdminResponse {
     json(status, &json!({ "error": error, "code": code, "hint": hint }))
 }
 
-pub fn typed(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> AdminResponse {
+pub(crate) fn typed(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> AdminResponse {
     let mut response = Response::new(Full::new(body.into()));
     *response.status_mut() = status;
     let headers = response.headers_mut();

@@ -20,7 +20,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 /// What the routes of the operator's listener use.
 #[derive(Clone)]
-pub struct AdminContext {
+pub(crate) struct AdminContext {
     pub gateway: Arc<Gateway>,
     pub metrics: Option<MetricsRecorder>,
     pub guard: Arc<Guard>,
@@ -55,7 +55,7 @@ const TRANSACTIONS: u32 = 500;
 const BODY_BYTES_MAX: usize = 4096;
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
-pub async fn respond(
+pub(crate) async fn respond(
     context: &AdminContext,
     request: Request<Incoming>,
     peer: SocketAddr,

@@ -21,7 +21,7 @@ pub struct Check {
 /// What an export is worth.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Report {
+pub struct AuditReport {
     /// Whether every check holds.
     pub valid: bool,
     pub checks: Vec<Check>,
@@ -39,7 +39,7 @@ pub struct Report {
 }
 
 /// Checks everything that an export states.
-pub fn verify(file: &str, expected: &Expected) -> Result<Report, NotAnExport> {
+pub fn verify(file: &str, expected: &Expected) -> Result<AuditReport, NotAnExport> {
     let document = Document::parse(file)?;
     let checks: Vec<Check> = [
         check("lines", is_readable(&document)),
@@ -53,7 +53,7 @@ pub fn verify(file: &str, expected: &Expected) -> Result<Report, NotAnExport> {
     ]
     .into();
     let said = |member: &str| document.footer.members.get(member).cloned().unwrap_or_default();
-    Ok(Report {
+    Ok(AuditReport {
         valid: checks.iter().all(|check| check.ok),
         checks,
         lines: document.lines.len(),
@@ -68,15 +68,15 @@ pub fn verify(file: &str, expected: &Expected) -> Result<Report, NotAnExport> {
 }
 
 /// What was found, or why it is wrong.
-type Outcome = Result<String, String>;
+type CheckResult = Result<String, String>;
 
-fn check(name: &'static str, outcome: Outcome) -> Check {
+fn check(name: &'static str, outcome: CheckResult) -> Check {
     let ok = outcome.is_ok();
     Check { name, ok, detail: outcome.unwrap_or_else(|reason| reason) }
 }
 
 /// Each line is an object, numbered from 1, about the agent of the footer and by its signer; there are as many as the footer says.
-fn is_readable(Document { lines, footer, problems }: &Document) -> Outcome {
+fn is_readable(Document { lines, footer, problems }: &Document) -> CheckResult {
     if let Some(problem) = problems.first() {
         return Err(format!("{problem}; {} in all", problems.len()));
     }
@@ -109,7 +109,7 @@ fn place(line: &Line) -> (u64, u64, u64, &str, u64) {
     (line.number_of("ts"), line.number_of("block"), line.number_of("logIndex"), kind, id)
 }
 
-fn is_ordered(document: &Document) -> Outcome {
+fn is_ordered(document: &Document) -> CheckResult {
     for (line, next) in document.lines.iter().zip(document.lines.iter().skip(1)) {
         let (before, after) = (place(line), place(next));
         // Lines of a kind without numbers may have one place: vouchers of one second.
@@ -122,7 +122,7 @@ fn is_ordered(document: &Document) -> Outcome {
 }
 
 /// No line is outside of the bounds that the footer names.
-fn is_as_filtered(Document { lines, footer, .. }: &Document) -> Outcome {
+fn is_as_filtered(Document { lines, footer, .. }: &Document) -> CheckResult {
     let none = Map::new();
     let filter = footer.members.get("filter").and_then(Value::as_object).unwrap_or(&none);
     let bound = |name: &str| filter.get(name).and_then(Value::as_u64);
@@ -163,7 +163,7 @@ fn merkle_root(mut level: Vec<B256>) -> B256 {
     level.first().copied().unwrap_or_default()
 }
 
-fn has_root(Document { lines, footer, .. }: &Document) -> Outcome {
+fn has_root(Document { lines, footer, .. }: &Document) -> CheckResult {
     let root = merkle_root(lines.iter().map(|line| keccak256(line.text.as_bytes())).collect()).to_string();
     match footer.members.get("merkleRoot").and_then(Value::as_str) {
         Some(stated) if stated == root => Ok(root),
@@ -183,14 +183,14 @@ fn is_signed(line: &Line, by: Address) -> Result<(), String> {
     if signer == by { Ok(()) } else { Err(format!("{signer} signed, not {by}")) }
 }
 
-fn has_footer_signature(Document { footer, .. }: &Document) -> Outcome {
+fn has_footer_signature(Document { footer, .. }: &Document) -> CheckResult {
     let by = stated_signer(footer)?;
     is_signed(footer, by)?;
     Ok(format!("by {by}"))
 }
 
 /// With `signedLines` each line is signed; a signature that is there without it must be right, too.
-fn has_line_signatures(Document { lines, footer, .. }: &Document) -> Outcome {
+fn has_line_signatures(Document { lines, footer, .. }: &Document) -> CheckResult {
     let all = footer.members.get("signedLines") == Some(&Value::Bool(true));
     let by = stated_signer(footer)?;
     let mut count = 0_usize;
@@ -208,7 +208,7 @@ fn names(footer: &Line, member: &str) -> Result<Vec<String>, String> {
 }
 
 /// An export says which plugins it lacks; none is there and missing.
-fn names_sources(Document { footer, .. }: &Document) -> Outcome {
+fn names_sources(Document { footer, .. }: &Document) -> CheckResult {
     let (sources, missing) = (names(footer, "sources")?, names(footer, "missing")?);
     if let Some(plugin) = missing.iter().find(|plugin| sources.contains(plugin)) {
         return Err(format!("{plugin} is a source, and missing"));
@@ -219,7 +219,7 @@ fn names_sources(Document { footer, .. }: &Document) -> Outcome {
     }
 }
 
-fn is_expected(Document { footer, .. }: &Document, expected: &Expected) -> Outcome {
+fn is_expected(Document { footer, .. }: &Document, expected: &Expected) -> CheckResult {
     if let Some(agent) =
         expected.agent_id.filter(|agent| footer.members.get("agentId").and_then(Value::as_u64) != Some(*agent))
     {

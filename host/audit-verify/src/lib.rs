@@ -18,7 +18,7 @@ mod document;
 mod signature;
 pub mod strict_json;
 
-pub use checks::{Check, Report, verify};
+pub use checks::{AuditReport, Check, verify};
 pub use document::NotAnExport;
 
 pub use alloy_primitives::Address;

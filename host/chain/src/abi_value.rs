@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// A parameter of an event as the signature declares it.
 #[derive(Clone, Debug)]
-pub struct EventParameter {
+pub(crate) struct EventParameter {
     /// The declared name, or the position where the signature gives none.
     pub name: String,
     pub is_indexed: bool,
@@ -34,7 +34,7 @@ impl Serialize for EventArguments<'_> {
 }
 
 /// One value.
-pub struct AbiValue<'v>(pub &'v DynSolValue);
+pub(crate) struct AbiValue<'v>(pub &'v DynSolValue);
 
 impl Serialize for AbiValue<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -67,7 +67,7 @@ impl Serialize for AbiValue<'_> {
 }
 
 /// JSON as a value of the type: numbers and texts, lists for arrays and tuples.
-pub fn argument_value(kind: &DynSolType, argument: &Value) -> Result<DynSolValue, String> {
+pub(crate) fn argument_value(kind: &DynSolType, argument: &Value) -> Result<DynSolValue, String> {
     let inner = |kinds: &mut dyn Iterator<Item = &DynSolType>, items: &[Value]| {
         kinds.zip(items).map(|(kind, item)| argument_value(kind, item)).collect::<Result<Vec<_>, String>>()
     };

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 #[derive(Deserialize)]
-pub struct BlockWithTransactions {
+pub(crate) struct BlockWithTransactions {
     #[serde(flatten)]
     header: Header,
     transactions: Vec<RpcTransaction>,
@@ -24,12 +24,12 @@ struct RpcTransaction {
     value: U256,
 }
 
-pub fn block_with_transactions(number: u64) -> RpcRequest {
+pub(crate) fn block_with_transactions(number: u64) -> RpcRequest {
     RpcRequest::new("eth_getBlockByNumber", json!([hex_number(number), true]))
 }
 
 impl BlockWithTransactions {
-    pub fn into_info(self) -> BlockTransactions {
+    pub(crate) fn into_info(self) -> BlockTransactions {
         let address = |address: Address| plugin_api::Address(address.into_array());
         let info = |sent: RpcTransaction| TransactionInfo {
             hash: Hash256(sent.hash.0),

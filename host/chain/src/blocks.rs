@@ -60,7 +60,7 @@ fn newest_common(blocks: &[(u64, B256)], found: &[Header]) -> Option<(u64, B256)
     blocks.iter().find(is_found).copied()
 }
 
-pub async fn headers(server: &RpcServer, numbers: &[u64]) -> Result<Vec<Header>, RpcError> {
+pub(crate) async fn headers(server: &RpcServer, numbers: &[u64]) -> Result<Vec<Header>, RpcError> {
     let requests = numbers.iter().map(|number| block_by_number(hex_number(*number))).collect();
     let mut found = Vec::with_capacity(numbers.len());
     for (number, response) in numbers.iter().zip(server.batch::<Option<Header>>(requests).await?) {

@@ -228,7 +228,7 @@ impl Chain {
     }
 }
 
-pub fn parse_url(url: &SecretString) -> Option<Url> {
+pub(crate) fn parse_url(url: &SecretString) -> Option<Url> {
     Url::parse(url.expose_secret()).ok()
 }
 

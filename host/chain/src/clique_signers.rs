@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// The signers of the last blocks, as `/api/status` shows them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct CliqueSigners {
+pub(crate) struct CliqueSigners {
     pub total: usize,
     pub active: usize,
     /// Signers that sealed none of the blocks.
@@ -45,7 +45,7 @@ impl From<CliqueStatus> for CliqueSigners {
 }
 
 impl CliqueSigners {
-    pub async fn fetch(server: &RpcServer) -> Result<Self, RpcError> {
+    pub(crate) async fn fetch(server: &RpcServer) -> Result<Self, RpcError> {
         let status: CliqueStatus = server.call(RpcRequest::new("clique_status", json!([]))).await?;
         Ok(status.into())
     }

@@ -27,7 +27,7 @@ const SIGNERS_PAUSE: Duration = Duration::from_secs(30);
 const SIGNERS_PAUSE_UNSUPPORTED: Duration = Duration::from_secs(600);
 
 /// Follows one chain until `stop` is cancelled.
-pub async fn run(chain: Arc<Chain>, stop: CancellationToken) {
+pub(crate) async fn run(chain: Arc<Chain>, stop: CancellationToken) {
     let announced = Arc::new(Notify::new());
     let announcements = notify_new_heads(&chain, &announced);
     tokio::select! {

@@ -7,18 +7,18 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use url::Url;
 
 /// 100,000 events are about 83 MB; the gateway requests fewer at a time.
-pub const RESPONSE_BYTES_MAX: usize = 128 * 1024 * 1024;
+pub(crate) const RESPONSE_BYTES_MAX: usize = 128 * 1024 * 1024;
 /// What is allocated ahead because of a `Content-Length`; a larger body grows the buffer while it arrives.
 const CAPACITY_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-pub struct HttpTransport {
+pub(crate) struct HttpTransport {
     pub client: reqwest::Client,
     pub url: Url,
 }
 
 impl HttpTransport {
     /// Sends the packet and parses results as `T`. A response of more bytes than `bytes_max` is not read.
-    pub async fn send<T: DeserializeOwned>(
+    pub(crate) async fn send<T: DeserializeOwned>(
         &self,
         packet: &RequestPacket,
         bytes_max: usize,

@@ -2,6 +2,8 @@
 //!
 //! The rule: a server's response is checked against the request before anything relies on it.
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 mod abi_value;
 mod account;
 mod block_transactions;

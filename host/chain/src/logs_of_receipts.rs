@@ -23,7 +23,7 @@ struct BlockWithHashes {
 }
 
 /// The logs that a filter wants, in their order, and the block, which `request` asks for without its transactions' contents.
-pub async fn logs_of_receipts(
+pub(crate) async fn logs_of_receipts(
     server: &RpcServer,
     request: RpcRequest,
     filters: &[LogFilter],

@@ -42,9 +42,9 @@ impl Chains {
     pub async fn respond(&self, granted: &[String], request: &[u8]) -> Result<Value, HostError> {
         let request: ChainCall = decode_call("a call of a chain", request)?;
         let chain = self.granted(granted, &request.chain)?;
-        match request.agreed {
-            true => chain.quorum_response(request.ask).await,
-            false => chain.respond(request.ask).await,
+        match request.quorum {
+            true => chain.quorum_response(request.method).await,
+            false => chain.respond(request.method).await,
         }
     }
 

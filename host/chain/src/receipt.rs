@@ -25,7 +25,7 @@ pub struct Receipt {
 /// A receipt with parties and logs, for plugins.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ReceiptWithLogs {
+pub(crate) struct ReceiptWithLogs {
     transaction_hash: B256,
     block_number: U64,
     block_hash: B256,
@@ -35,7 +35,7 @@ pub struct ReceiptWithLogs {
     logs: Vec<RawLog>,
 }
 
-pub fn receipt_request(tx: B256) -> RpcRequest {
+pub(crate) fn receipt_request(tx: B256) -> RpcRequest {
     RpcRequest::new("eth_getTransactionReceipt", json!([tx]))
 }
 
@@ -60,11 +60,11 @@ impl Receipt {
 
 impl ReceiptWithLogs {
     /// The logs, if this is the receipt of that transaction in that block.
-    pub fn logs_of(self, tx: B256, block: B256) -> Option<Vec<RawLog>> {
+    pub(crate) fn logs_of(self, tx: B256, block: B256) -> Option<Vec<RawLog>> {
         (self.transaction_hash == tx && self.block_hash == block).then_some(self.logs)
     }
 
-    pub fn into_info(self) -> ReceiptInfo {
+    pub(crate) fn into_info(self) -> ReceiptInfo {
         let address = |address: Address| plugin_api::Address(address.into_array());
         let log = |log: RawLog| LogInfo {
             address: address(log.address),

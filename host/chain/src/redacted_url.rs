@@ -2,7 +2,7 @@
 
 use url::Url;
 
-pub fn redacted_url(url: &Url) -> String {
+pub(crate) fn redacted_url(url: &Url) -> String {
     let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
     let suffix = if matches!(url.path(), "" | "/") && url.query().is_none() { "" } else { "/…" };
     format!("{}://{}{port}{suffix}", url.scheme(), url.host_str().unwrap_or_default())

@@ -23,21 +23,21 @@ const IN_FLIGHT_MAX: usize = 10;
 
 /// One JSON-RPC request.
 #[derive(Clone, Debug)]
-pub struct RpcRequest {
+pub(crate) struct RpcRequest {
     pub method: &'static str,
     pub params: Value,
 }
 
 impl RpcRequest {
-    pub fn new(method: &'static str, params: Value) -> Self {
+    pub(crate) fn new(method: &'static str, params: Value) -> Self {
         Self { method, params }
     }
 }
 
 /// A response whose result is not parsed yet, for batches with results of several types.
-pub type RawResponse = Result<Box<RawValue>, RpcError>;
+pub(crate) type RawResponse = Result<Box<RawValue>, RpcError>;
 
-pub struct RpcClient {
+pub(crate) struct RpcClient {
     transport: HttpTransport,
     timeout: Duration,
     in_flight: Semaphore,
@@ -46,7 +46,7 @@ pub struct RpcClient {
 }
 
 impl RpcClient {
-    pub fn new(client: reqwest::Client, url: Url, timeout: Duration) -> Self {
+    pub(crate) fn new(client: reqwest::Client, url: Url, timeout: Duration) -> Self {
         Self {
             transport: HttpTransport { client, url },
             timeout,
@@ -56,13 +56,13 @@ impl RpcClient {
     }
 
     /// Sends one request.
-    pub async fn call<T: DeserializeOwned>(&self, request: RpcRequest) -> Result<T, RpcError> {
+    pub(crate) async fn call<T: DeserializeOwned>(&self, request: RpcRequest) -> Result<T, RpcError> {
         let mut responses = self.send(std::slice::from_ref(&request)).await?;
         responses.pop().unwrap_or_else(missing_response)
     }
 
     /// Sends all requests and returns the responses in their order, each a `T` or the server's error.
-    pub async fn batch<T: DeserializeOwned>(
+    pub(crate) async fn batch<T: DeserializeOwned>(
         &self,
         requests: Vec<RpcRequest>,
     ) -> Result<Vec<Result<T, RpcError>>, RpcError> {
@@ -163,7 +163,7 @@ fn revert_selector(json: &str) -> Option<String> {
 }
 
 /// Parses the result of a raw response.
-pub fn parse<T: DeserializeOwned>(response: RawResponse) -> Result<T, RpcError> {
+pub(crate) fn parse<T: DeserializeOwned>(response: RawResponse) -> Result<T, RpcError> {
     serde_json::from_str(response?.get()).map_err(|error| RpcError::WrongType(error.to_string()))
 }
 
@@ -174,7 +174,7 @@ fn even(batch_max: usize) -> usize {
 }
 
 /// Stands for a response that did not come.
-pub fn missing_response<T>() -> Result<T, RpcError> {
+pub(crate) fn missing_response<T>() -> Result<T, RpcError> {
     Err(RpcError::InvalidJsonRpc("an answer is missing".to_owned()))
 }
 

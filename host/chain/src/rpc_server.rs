@@ -9,6 +9,7 @@ use super::{
     rpc_client::{RpcClient, RpcRequest, missing_response, parse},
 };
 use alloy_primitives::U64;
+use gateway_clock::Backoff;
 use parking_lot::Mutex;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
@@ -18,19 +19,20 @@ use std::time::{Duration, Instant};
 const HEAD_RETRIES_MAX: u32 = 4;
 /// Failures in a row after which a server is quarantined.
 const FAILURES_MAX: u32 = 2;
-/// The quarantine starts with the pause between two polls, and doubles up to this often.
-const QUARANTINE_DOUBLINGS_MAX: u32 = 3;
+/// The quarantine grows from the pause between two polls to so many pauses.
+const QUARANTINE_PAUSES_MAX: u32 = 8;
 /// A server with inconsistent responses is quarantined for so many pauses.
 const INCONSISTENT_PAUSES: u32 = 15;
 /// How long status reports that a request failed, even while the server reports its head and responds to others.
 const FAILURE_REPORTED: Duration = Duration::from_secs(60);
 
-pub struct RpcServer {
+pub(crate) struct RpcServer {
     /// The address without its secrets, for logs and reports.
     pub label: String,
     client: RpcClient,
     chain_id: u64,
     pause: Duration,
+    quarantine: Backoff,
     health: Mutex<Health>,
 }
 
@@ -64,15 +66,16 @@ pub struct RpcServerReport {
 }
 
 impl RpcServer {
-    pub fn new(label: String, client: RpcClient, chain_id: u64, pause: Duration) -> Self {
-        Self { label, client, chain_id, pause, health: Mutex::default() }
+    pub(crate) fn new(label: String, client: RpcClient, chain_id: u64, pause: Duration) -> Self {
+        let quarantine = Backoff::new(pause, pause.saturating_mul(QUARANTINE_PAUSES_MAX));
+        Self { label, client, chain_id, pause, quarantine, health: Mutex::default() }
     }
 
-    pub async fn call<T: DeserializeOwned>(&self, request: RpcRequest) -> Result<T, RpcError> {
+    pub(crate) async fn call<T: DeserializeOwned>(&self, request: RpcRequest) -> Result<T, RpcError> {
         self.client.call(request).await
     }
 
-    pub async fn batch<T: DeserializeOwned>(
+    pub(crate) async fn batch<T: DeserializeOwned>(
         &self,
         requests: Vec<RpcRequest>,
     ) -> Result<Vec<Result<T, RpcError>>, RpcError> {
@@ -80,7 +83,7 @@ impl RpcServer {
     }
 
     /// Requests the newest block, and checks the chain id and that the block is linked to the chain.
-    pub async fn poll_head(&self, depth_max: u64) -> Result<Header, RpcError> {
+    pub(crate) async fn poll_head(&self, depth_max: u64) -> Result<Header, RpcError> {
         let mut head = self.newest().await?;
         for _ in 0..HEAD_RETRIES_MAX {
             if self.is_linked(&head, depth_max).await? {
@@ -140,17 +143,17 @@ impl RpcServer {
         }
     }
 
-    pub fn is_quarantined(&self) -> bool {
+    pub(crate) fn is_quarantined(&self) -> bool {
         self.health.lock().quarantined_until.is_some_and(|until| Instant::now() < until)
     }
 
     /// Whether its latest requests failed in a row, even while it reports its head.
-    pub fn is_failing_requests(&self) -> bool {
+    pub(crate) fn is_failing_requests(&self) -> bool {
         self.health.lock().failing_requests.as_ref().is_some_and(|failing| failing.in_a_row >= FAILURES_MAX)
     }
 
     /// Counts a response to a request.
-    pub fn request_succeeded(&self) {
+    pub(crate) fn request_succeeded(&self) {
         if let Some(failing) = &mut self.health.lock().failing_requests {
             failing.in_a_row = 0;
         }
@@ -158,7 +161,7 @@ impl RpcServer {
     }
 
     /// Counts a response to a poll of the head, which says nothing about other requests.
-    pub fn poll_succeeded(&self) {
+    pub(crate) fn poll_succeeded(&self) {
         let mut health = self.health.lock();
         if health.quarantined_until.is_some() {
             tracing::info!(server = self.label, "the RPC server is back");
@@ -168,7 +171,7 @@ impl RpcServer {
     }
 
     /// Counts a request that failed. A JSON-RPC error object does not count: the server works.
-    pub fn request_failed(&self, error: &RpcError) {
+    pub(crate) fn request_failed(&self, error: &RpcError) {
         if error.is_error_response() {
             return;
         }
@@ -181,15 +184,12 @@ impl RpcServer {
     }
 
     /// Counts a failure of any kind, and quarantines the server after too many.
-    pub fn poll_failed(&self, error: &RpcError) {
+    pub(crate) fn poll_failed(&self, error: &RpcError) {
         let mut health = self.health.lock();
         health.failures = health.failures.saturating_add(1);
         let quarantine = match error {
             RpcError::Inconsistent(_) => Some(self.pause.saturating_mul(INCONSISTENT_PAUSES)),
-            _ => (health.failures >= FAILURES_MAX).then(|| {
-                let doublings = (health.failures - FAILURES_MAX).min(QUARANTINE_DOUBLINGS_MAX);
-                self.pause.saturating_mul(1 << doublings)
-            }),
+            _ => health.failures.checked_sub(FAILURES_MAX).map(|earlier| self.quarantine.wait_after(earlier)),
         };
         let reason = error.to_string();
         if quarantine.is_some() && health.reason.as_ref() != Some(&reason) {
@@ -200,7 +200,7 @@ impl RpcServer {
         health.reason = Some(reason);
     }
 
-    pub fn report(&self) -> RpcServerReport {
+    pub(crate) fn report(&self) -> RpcServerReport {
         let is_quarantined = self.is_quarantined();
         let health = self.health.lock();
         let recent = |failing: &FailingRequests| format!("failed to answer within the last minute: {}", failing.reason);
@@ -214,15 +214,15 @@ impl RpcServer {
     }
 }
 
-pub fn block_by_number(number: serde_json::Value) -> RpcRequest {
+pub(crate) fn block_by_number(number: serde_json::Value) -> RpcRequest {
     RpcRequest::new("eth_getBlockByNumber", json!([number, false]))
 }
 
-pub fn block_by_hash(hash: &str) -> RpcRequest {
+pub(crate) fn block_by_hash(hash: &str) -> RpcRequest {
     RpcRequest::new("eth_getBlockByHash", json!([hash, false]))
 }
 
 /// A number as JSON-RPC writes it.
-pub fn hex_number(number: u64) -> serde_json::Value {
+pub(crate) fn hex_number(number: u64) -> serde_json::Value {
     format!("{number:#x}").into()
 }

@@ -45,7 +45,7 @@ impl From<ExitCode> for std::process::ExitCode {
 /// What a document is worth that `gateway verify` checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Verdict {
+pub enum VerifyExitCode {
     Valid = 0,
     Forged = 1,
     /// It was right, and is stale or superseded.
@@ -57,7 +57,7 @@ pub enum Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandResult {
     Command(ExitCode),
-    Verified(Verdict),
+    Verified(VerifyExitCode),
 }
 
 impl From<CommandResult> for std::process::ExitCode {

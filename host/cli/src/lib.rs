@@ -1,5 +1,7 @@
 //! The program `gateway`: arguments, exit codes, what each command does. Read `boot.rs` first.
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 mod arguments;
 mod banner;
 mod boot;
@@ -14,5 +16,6 @@ mod plugin_table;
 mod report_arguments;
 mod runtime_watchdog;
 mod spare_threads;
+mod verify_arguments;
 
 pub use arguments::Cli;

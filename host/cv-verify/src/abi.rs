@@ -7,7 +7,7 @@ use alloy_primitives::{Address, B256, I256, U256, keccak256};
 const WORD: usize = 32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     Uint,
     Int,
     Address,
@@ -18,7 +18,7 @@ pub enum Kind {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Datum {
+pub(crate) enum Datum {
     Uint(U256),
     Int(I256),
     Address(Address),
@@ -71,7 +71,7 @@ fn offset(data: &[u8], at: usize) -> Option<usize> {
 }
 
 /// Values that follow each other, as the arguments of a function do.
-pub fn decode(kinds: &[Kind], data: &[u8]) -> Option<Vec<Datum>> {
+pub(crate) fn decode(kinds: &[Kind], data: &[u8]) -> Option<Vec<Datum>> {
     let one = |(place, kind): (usize, &Kind)| {
         let head = place.checked_mul(WORD)?;
         if !kind.is_dynamic() {
@@ -90,7 +90,7 @@ pub fn decode(kinds: &[Kind], data: &[u8]) -> Option<Vec<Datum>> {
 }
 
 /// A struct with a dynamic member, as functions return it.
-pub fn decode_struct(kinds: &[Kind], data: &[u8]) -> Option<Vec<Datum>> {
+pub(crate) fn decode_struct(kinds: &[Kind], data: &[u8]) -> Option<Vec<Datum>> {
     decode(kinds, data.get(offset(data, 0)?..)?)
 }
 
@@ -103,7 +103,7 @@ struct Parameter {
 
 /// An event as its contract declares it.
 #[derive(Clone, Debug)]
-pub struct Event {
+pub(crate) struct Event {
     parameters: Vec<Parameter>,
     /// Name and types.
     pub text: String,
@@ -112,7 +112,7 @@ pub struct Event {
 
 impl Event {
     /// Of a declaration with names and `indexed`; `None` of another text.
-    pub fn parse(declaration: &'static str) -> Option<Self> {
+    pub(crate) fn parse(declaration: &'static str) -> Option<Self> {
         let (name, list) = declaration.strip_suffix(')')?.split_once('(')?;
         let (mut parameters, mut types) = (Vec::new(), Vec::new());
         for part in list.split(", ") {
@@ -126,7 +126,7 @@ impl Event {
     }
 
     /// Its arguments by name, without texts of which the log has only the hash.
-    pub fn decode(&self, topics: &[B256], data: &[u8]) -> Option<Vec<(&'static str, Datum)>> {
+    pub(crate) fn decode(&self, topics: &[B256], data: &[u8]) -> Option<Vec<(&'static str, Datum)>> {
         let (topic0, topics) = topics.split_first()?;
         let (indexed, plain): (Vec<&Parameter>, Vec<&Parameter>) =
             self.parameters.iter().partition(|parameter| parameter.is_indexed);

@@ -1,18 +1,18 @@
 //! Step 5: the summary against the registry's counters, and against what the claims prove.
 
 use crate::{
-    claims::Proven,
+    claims::ProvenClaims,
     document::{Claim, Document},
     on_chain::OnChain,
-    report::{Jobs, Step},
+    report::{Jobs, VerificationStep},
     rules::wei,
 };
 use alloy_primitives::U256;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-pub fn check(document: &Document, chain: &OnChain, proven: &mut Proven) -> Step {
-    let mut step = Step::new(5, "aggregate cross-check");
+pub(crate) fn check(document: &Document, chain: &OnChain, proven: &mut ProvenClaims) -> VerificationStep {
+    let mut step = VerificationStep::new(5, "aggregate cross-check");
     if chain.is_reorganised {
         step.stale("evidence[0].asOfBlockHash", "the chain has another block there now: it was reorganised");
     }
@@ -48,7 +48,7 @@ fn is_paid_out(claim: &Claim) -> bool {
     ["Completed", "Resolved"].contains(&claim.outcome())
 }
 
-fn counters(document: &Document, chain: &OnChain, jobs: &Jobs, step: &mut Step) {
+fn counters(document: &Document, chain: &OnChain, jobs: &Jobs, step: &mut VerificationStep) {
     let agent = &chain.agent;
     let most =
         [("jobsCompleted", agent.jobs_completed), ("ratingCount", agent.rating_count), ("ratingSum", agent.rating_sum)];
@@ -99,7 +99,7 @@ const SUMS: [Sum; 6] = [
 ];
 
 /// Sums of money do not exceed what the proven claims add up to, unless claims of the kind are left out.
-fn money(document: &Document, proven: &Proven, step: &mut Step) {
+fn money(document: &Document, proven: &ProvenClaims, step: &mut VerificationStep) {
     for (name, kind, counts, of) in SUMS {
         let Some(stated) = document.summary.get(name).filter(|stated| !stated.is_null()) else { continue };
         let claims = || document.record.iter().filter(|claim| claim.kind == kind && counts(claim));
@@ -132,7 +132,7 @@ fn amount(claim: &Claim, name: &str) -> U256 {
 }
 
 /// What is said of payers does not exceed what the claims tell.
-fn arms_length(document: &Document, step: &mut Step) {
+fn arms_length(document: &Document, step: &mut VerificationStep) {
     let Some(stated) = document.summary.get("armsLength").filter(|_| !document.omits("EscrowJob")) else { return };
     let paid: Vec<&Claim> =
         jobs(document).filter(|claim| is_paid_out(claim) && !amount(claim, "amountWei").is_zero()).collect();
@@ -147,7 +147,7 @@ fn arms_length(document: &Document, step: &mut Step) {
 }
 
 /// What is computed from the record and the counters.
-fn from_record(document: &Document, step: &mut Step) {
+fn from_record(document: &Document, step: &mut VerificationStep) {
     let ratings: Vec<u64> = jobs(document).filter_map(|claim| claim.get("rating").as_u64()).collect();
     let of = |trust: &str| document.record.iter().filter(|claim| claim.trust == trust).count();
     let (chain, all) = (of("chain"), document.record.len());

@@ -3,14 +3,14 @@
 use crate::{
     document::Document,
     expected::{Contracts, address, key_of},
-    report::Step,
+    report::VerificationStep,
 };
 use serde_json::Value;
 
-pub fn check(document: &Document, contracts: &Contracts) -> Step {
-    let mut step = Step::new(6, "pin the contracts");
+pub(crate) fn check(document: &Document, contracts: &Contracts) -> VerificationStep {
+    let mut step = VerificationStep::new(6, "pin the contracts");
     let mut cited = 0;
-    let mut cite = |step: &mut Step, about: String, key: Option<&str>, stated: &Value| {
+    let mut cite = |step: &mut VerificationStep, about: String, key: Option<&str>, stated: &Value| {
         if stated.is_null() {
             return;
         }
@@ -64,7 +64,7 @@ pub fn check(document: &Document, contracts: &Contracts) -> Step {
 }
 
 /// The chain and the agent wherever they are named again.
-fn chains(document: &Document, contracts: &Contracts, step: &mut Step) {
+fn chains(document: &Document, contracts: &Contracts, step: &mut VerificationStep) {
     let subject = Value::Object(document.subject.clone());
     let status = document.get("credentialStatus");
     let chains = [

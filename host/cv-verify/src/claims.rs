@@ -10,7 +10,7 @@ use crate::{
     expected::{Contracts, Expected},
     on_chain::OnChain,
     reader::{Job, Reader},
-    report::{Jobs, Outcome, Step},
+    report::{Jobs, StepOutcome, VerificationStep},
     rpc::Rpc,
     rules::{OUTCOME_RECORDED, Subject, is_same, resolve},
 };
@@ -22,7 +22,7 @@ const BINDS_MAX: usize = 32;
 
 /// What the claims prove together.
 #[derive(Debug, Default)]
-pub struct Proven {
+pub(crate) struct ProvenClaims {
     pub jobs: Jobs,
     /// Ids of claims whose log proves them.
     pub ids: BTreeSet<String>,
@@ -30,7 +30,7 @@ pub struct Proven {
     pub unknown: BTreeSet<String>,
 }
 
-pub struct Claims<'c, 'n, R> {
+pub(crate) struct Claims<'c, 'n, R> {
     pub document: &'c Document,
     pub expected: &'c Expected,
     pub chain: &'c OnChain,
@@ -39,7 +39,7 @@ pub struct Claims<'c, 'n, R> {
 }
 
 impl<'c, 'n, R: Rpc> Claims<'c, 'n, R> {
-    pub fn new(
+    pub(crate) fn new(
         document: &'c Document,
         expected: &'c Expected,
         chain: &'c OnChain,
@@ -48,9 +48,9 @@ impl<'c, 'n, R: Rpc> Claims<'c, 'n, R> {
         Self { document, expected, chain, reader, used: BTreeSet::new() }
     }
 
-    pub async fn check(mut self) -> (Step, Proven) {
-        let mut step = Step::new(7, "per claim");
-        let (document, mut proven) = (self.document, Proven::default());
+    pub(crate) async fn check(mut self) -> (VerificationStep, ProvenClaims) {
+        let mut step = VerificationStep::new(7, "per claim");
+        let (document, mut proven) = (self.document, ProvenClaims::default());
         for claim in &document.record {
             match self.check_claim(claim, &mut proven.jobs).await {
                 Ok(true) => {
@@ -58,7 +58,7 @@ impl<'c, 'n, R: Rpc> Claims<'c, 'n, R> {
                 }
                 Ok(false) => {}
                 Err((outcome, text)) => {
-                    if outcome < Outcome::Forged {
+                    if outcome < StepOutcome::Forged {
                         proven.unknown.insert(claim.id.clone());
                     }
                     step.find(outcome, &claim.id, text);
@@ -148,7 +148,7 @@ impl<'c, 'n, R: Rpc> Claims<'c, 'n, R> {
     /// The job, which is of this agent.
     async fn job(&mut self, claim: &Claim) -> Result<Job, Problem> {
         let Some(escrow) = self.contracts().find("escrow") else {
-            return Err((Outcome::NotCheckable, "no contract escrow is pinned".to_owned()));
+            return Err((StepOutcome::NotCheckable, "no contract escrow is pinned".to_owned()));
         };
         let Some(id) = claim.get("jobId").as_u64() else { return forged("its jobId is no number") };
         let job = self.reader.job(escrow, id, self.chain.read_at.block).await.map_err(|error| unknown(&error))?;
@@ -175,11 +175,11 @@ impl<'c, 'n, R: Rpc> Claims<'c, 'n, R> {
             }
             // Of a job that goes on, the delivery may be newer than the document.
             let may_have_moved = !is_exact && !is_settled && ["outputHash", "deliveredAt"].contains(&name);
-            let outcome = if may_have_moved { Outcome::Stale } else { Outcome::Forged };
+            let outcome = if may_have_moved { StepOutcome::Stale } else { StepOutcome::Forged };
             return Err((outcome, format!("{name} is {}, and the escrow says otherwise", claim.get(name))));
         }
         if job.status != claim.outcome() {
-            let outcome = if is_exact || is_settled { Outcome::Forged } else { Outcome::Stale };
+            let outcome = if is_exact || is_settled { StepOutcome::Forged } else { StepOutcome::Stale };
             return Err((outcome, format!("its outcome is {:?}, and the escrow says {}", claim.outcome(), job.status)));
         }
         let settled_at = claim.get("settledAt");
@@ -273,7 +273,7 @@ fn check_binds(claim: &Claim, found: &Found, subject: Subject, job: Option<&Job>
             _ => None,
         };
         let Some(datum) = datum else {
-            return Err((Outcome::NotCheckable, "a bind compares with what is not read".to_owned()));
+            return Err((StepOutcome::NotCheckable, "a bind compares with what is not read".to_owned()));
         };
         if !is_same(datum, &stated, null_is_zero || bind.get("call").is_some()) {
             return forged(format!("its bind {bind} does not hold"));

@@ -12,7 +12,7 @@ pub const DOCUMENT_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// The largest `limit` of a document.
 pub const CLAIMS_MAX: usize = 1000;
 /// The request and the delivery of a job.
-pub const ALSO_EVIDENCE_MAX: usize = 2;
+pub(crate) const ALSO_EVIDENCE_MAX: usize = 2;
 /// The largest integer that every reader of JSON has exactly.
 const SAFE_INTEGER_MAX: f64 = 9_007_199_254_740_991.0;
 
@@ -36,7 +36,7 @@ pub enum NotACredential {
 }
 
 #[derive(Clone, Debug)]
-pub struct Claim {
+pub(crate) struct Claim {
     pub members: Map<String, Value>,
     pub id: String,
     pub kind: String,
@@ -45,21 +45,21 @@ pub struct Claim {
 }
 
 impl Claim {
-    pub fn get(&self, name: &str) -> &Value {
+    pub(crate) fn get(&self, name: &str) -> &Value {
         self.members.get(name).unwrap_or(&Value::Null)
     }
 
-    pub fn outcome(&self) -> &str {
+    pub(crate) fn outcome(&self) -> &str {
         self.get("outcome").as_str().unwrap_or_default()
     }
 
-    pub fn is_proven(&self) -> bool {
+    pub(crate) fn is_proven(&self) -> bool {
         self.trust == "chain"
     }
 }
 
 #[derive(Clone, Debug)]
-pub struct Document {
+pub(crate) struct Document {
     pub members: Map<String, Value>,
     /// Without one the document is not signed.
     pub proof: Option<Map<String, Value>>,
@@ -78,7 +78,7 @@ pub struct Document {
 }
 
 impl Document {
-    pub fn parse(bytes: &[u8]) -> Result<Self, NotACredential> {
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, NotACredential> {
         use NotACredential::{Missing, TooManyClaims};
         if bytes.len() > DOCUMENT_BYTES_MAX {
             return Err(NotACredential::TooLarge);
@@ -119,12 +119,12 @@ impl Document {
         })
     }
 
-    pub fn get(&self, name: &str) -> &Value {
+    pub(crate) fn get(&self, name: &str) -> &Value {
         self.members.get(name).unwrap_or(&Value::Null)
     }
 
     /// What the issuer says is not in the record, by kind.
-    pub fn omits(&self, kind: &str) -> bool {
+    pub(crate) fn omits(&self, kind: &str) -> bool {
         let omitted = self.record_meta.get("omitted").and_then(Value::as_array);
         omitted.is_some_and(|omitted| omitted.iter().any(|entry| entry.get("type").is_some_and(|name| name == kind)))
     }
@@ -165,7 +165,7 @@ fn agent_id(subject: &Map<String, Value>) -> Option<u64> {
 }
 
 /// Chain and address of `did:pkh:eip155:<chain>:<address>`.
-pub fn did(value: Option<&Value>) -> Option<(u64, Address)> {
+pub(crate) fn did(value: Option<&Value>) -> Option<(u64, Address)> {
     let (chain, account) = value?.as_str()?.strip_prefix("did:pkh:eip155:")?.split_once(':')?;
     Some((chain.parse().ok()?, address(account)?))
 }

@@ -5,7 +5,7 @@ use crate::{
     document::Claim,
     expected::{Contracts, address},
     reader::{ReadError, Reader, Receipt},
-    report::Outcome,
+    report::StepOutcome,
     rpc::Rpc,
     rules::{self, Rule, Subject, is_same, resolve, shown},
 };
@@ -13,18 +13,18 @@ use alloy_primitives::{Address, B256, keccak256};
 use serde_json::{Map, Value};
 
 /// How bad it is, and why.
-pub type Problem = (Outcome, String);
+pub(crate) type Problem = (StepOutcome, String);
 
-pub fn forged<T>(text: impl Into<String>) -> Result<T, Problem> {
-    Err((Outcome::Forged, text.into()))
+pub(crate) fn forged<T>(text: impl Into<String>) -> Result<T, Problem> {
+    Err((StepOutcome::Forged, text.into()))
 }
 
-pub fn unknown(error: &ReadError) -> Problem {
-    (Outcome::NotCheckable, error.to_string())
+pub(crate) fn unknown(error: &ReadError) -> Problem {
+    (StepOutcome::NotCheckable, error.to_string())
 }
 
 /// A log that is as the evidence says.
-pub struct Found {
+pub(crate) struct Found {
     pub rule: &'static Rule,
     pub arguments: Vec<(&'static str, Datum)>,
     pub receipt: Receipt,
@@ -34,7 +34,7 @@ pub struct Found {
 }
 
 impl Found {
-    pub fn argument(&self, name: &str) -> Option<&Datum> {
+    pub(crate) fn argument(&self, name: &str) -> Option<&Datum> {
         self.arguments.iter().find(|(argument, _)| *argument == name).map(|(_, datum)| datum)
     }
 }
@@ -44,7 +44,7 @@ fn text<'e>(evidence: &'e Map<String, Value>, name: &str) -> &'e str {
 }
 
 /// The log of an evidence, and that every stated member equals what it tells.
-pub async fn find<R: Rpc>(
+pub(crate) async fn find<R: Rpc>(
     reader: &mut Reader<'_, R>,
     contracts: &Contracts,
     subject: Subject,
@@ -56,10 +56,10 @@ pub async fn find<R: Rpc>(
     let (rule, event) = event_of(claim, evidence, is_secondary)?;
     let pinned = pinned(contracts, rule, evidence)?;
     let Some(transaction) = text(evidence, "tx").parse::<B256>().ok() else {
-        return Err((Outcome::NotCheckable, "its evidence names no transaction".to_owned()));
+        return Err((StepOutcome::NotCheckable, "its evidence names no transaction".to_owned()));
     };
     let Some(index) = evidence.get("blockLogIndex").and_then(Value::as_u64) else {
-        return Err((Outcome::NotCheckable, "its evidence names no blockLogIndex".to_owned()));
+        return Err((StepOutcome::NotCheckable, "its evidence names no blockLogIndex".to_owned()));
     };
     let stated_block = evidence.get("block").and_then(Value::as_u64);
     let receipt = reader.receipt(transaction).await.map_err(|error| unknown(&error))?;
@@ -100,7 +100,7 @@ fn event_of(
     let candidates = rules::find(&claim.kind, named, is_secondary);
     let Some((rule, event)) = candidates else {
         return match claim.kind.as_str() {
-            "Slash" => Err((Outcome::NotCheckable, "no rule says how a slash is proven".to_owned())),
+            "Slash" => Err((StepOutcome::NotCheckable, "no rule says how a slash is proven".to_owned())),
             _ => forged(format!("the event {named:?} proves nothing of this kind")),
         };
     };
@@ -122,7 +122,7 @@ fn pinned(contracts: &Contracts, rule: &Rule, evidence: &Map<String, Value>) -> 
         return forged(format!("its evidence is not of the chain {}", contracts.chain_id));
     }
     let Some(pinned) = contracts.find(rule.contract) else {
-        return Err((Outcome::NotCheckable, format!("no contract {} is pinned", rule.contract)));
+        return Err((StepOutcome::NotCheckable, format!("no contract {} is pinned", rule.contract)));
     };
     if address(text(evidence, "address")) != Some(pinned) {
         return forged(format!("the contract {} is {pinned}", rule.contract));
@@ -138,11 +138,11 @@ async fn missing<R: Rpc, T>(
 ) -> Result<T, Problem> {
     let block = match stated_block {
         Some(number) => reader.block(number).await.map_err(|error| unknown(&error))?,
-        None => return Err((Outcome::NotCheckable, "the server has no receipt of its transaction".to_owned())),
+        None => return Err((StepOutcome::NotCheckable, "the server has no receipt of its transaction".to_owned())),
     };
     match block {
         Some(block) if !block.has(transaction) => forged("there is no such transaction in its block"),
-        _ => Err((Outcome::NotCheckable, "the server has no receipt of its transaction any more".to_owned())),
+        _ => Err((StepOutcome::NotCheckable, "the server has no receipt of its transaction any more".to_owned())),
     }
 }
 
@@ -154,7 +154,7 @@ async fn time<R: Rpc>(
 ) -> Result<u64, Problem> {
     let block = reader.block(receipt.block).await.map_err(|error| unknown(&error))?;
     let Some(block) = block.filter(|block| block.hash == receipt.block_hash) else {
-        return Err((Outcome::NotCheckable, format!("the server has another block {} now", receipt.block)));
+        return Err((StepOutcome::NotCheckable, format!("the server has another block {} now", receipt.block)));
     };
     match evidence.get("ts") {
         Some(ts) if !ts.is_null() && ts.as_u64() != Some(block.time_s) => {

@@ -24,7 +24,7 @@ const KEYS: [(&str, &[&str]); 11] = [
 const CHAIN_ID: u64 = 3961;
 
 /// The key of a contract by any of its names.
-pub fn key_of(name: &str) -> Option<&'static str> {
+pub(crate) fn key_of(name: &str) -> Option<&'static str> {
     KEYS.iter().find(|(key, others)| *key == name || others.contains(&name)).map(|(key, _)| *key)
 }
 
@@ -99,7 +99,7 @@ impl Contracts {
 }
 
 /// An address in lower case or with a correct checksum.
-pub fn address(text: &str) -> Option<Address> {
+pub(crate) fn address(text: &str) -> Option<Address> {
     let is_lower = !text.bytes().skip(2).any(|digit| digit.is_ascii_uppercase());
     let digits = text.strip_prefix("0x")?;
     if is_lower && digits.len() == 40 { text.parse().ok() } else { Address::parse_checksummed(text, None).ok() }

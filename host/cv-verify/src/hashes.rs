@@ -9,14 +9,14 @@ use serde_json::{Map, Value};
 
 /// The hashes of a document as it stands, whatever it says of them.
 #[derive(Clone, Debug)]
-pub struct Hashes {
+pub(crate) struct DocumentHashes {
     pub leaves: Vec<B256>,
     pub root: B256,
     pub document: B256,
 }
 
-impl Hashes {
-    pub fn of(document: &Document) -> Self {
+impl DocumentHashes {
+    pub(crate) fn of(document: &Document) -> Self {
         let leaves: Vec<B256> = document.record.iter().map(|claim| leaf(&claim.members)).collect();
         Self { root: root(leaves.clone()), leaves, document: document_hash(&document.members) }
     }
@@ -29,16 +29,16 @@ fn hash_without(object: &Map<String, Value>, left_out: &[&str]) -> B256 {
     keccak256(canonical(&Value::Object(object)))
 }
 
-pub fn leaf(claim: &Map<String, Value>) -> B256 {
+pub(crate) fn leaf(claim: &Map<String, Value>) -> B256 {
     hash_without(claim, &["leaf"])
 }
 
-pub fn document_hash(document: &Map<String, Value>) -> B256 {
+pub(crate) fn document_hash(document: &Map<String, Value>) -> B256 {
     hash_without(document, &["proof", "documentHash"])
 }
 
 /// Pairs are hashed together from the leaves up, an odd one with itself; without leaves it is the hash of nothing.
-pub fn root(mut level: Vec<B256>) -> B256 {
+pub(crate) fn root(mut level: Vec<B256>) -> B256 {
     while level.len() > 1 {
         let node = |pair: &[B256]| {
             let left = pair.first().copied().unwrap_or_default();

@@ -3,9 +3,9 @@
 use crate::{
     document::{Document, did},
     expected::Expected,
-    hashes::Hashes,
+    hashes::DocumentHashes,
     on_chain::OnChain,
-    report::Step,
+    report::VerificationStep,
     rules::KINDS,
     signature::signer,
     typed_data::{AgentCv, Domain, difference},
@@ -22,8 +22,8 @@ const PROOF_MEMBERS: [&str; 8] =
 /// What a registration says of then, and `AgentState` of now.
 const STATE_MEMBERS: [&str; 5] = ["endpoint", "status", "pricePerJobWei", "bondWei", "metadataURI"];
 
-pub fn shape(document: &Document, expected: &Expected) -> Step {
-    let mut step = Step::new(1, "shape");
+pub(crate) fn shape(document: &Document, expected: &Expected) -> VerificationStep {
+    let mut step = VerificationStep::new(1, "shape");
     let chain_id = expected.contracts.chain_id;
     if document.get("@context").get(0).and_then(Value::as_str) != Some(VC_CONTEXT) {
         step.forged("@context", format!("the first context is not {VC_CONTEXT}"));
@@ -54,7 +54,7 @@ fn text(document: &Document, name: &str) -> String {
     document.get(name).as_str().unwrap_or_default().to_owned()
 }
 
-fn times(document: &Document, expected: &Expected, step: &mut Step) {
+fn times(document: &Document, expected: &Expected, step: &mut VerificationStep) {
     for (name, unix) in [("validFrom", document.issued_at), ("validUntil", document.expires_at)] {
         let time = text(document, name).parse::<jiff::Timestamp>().ok();
         if time.is_none_or(|time| u64::try_from(time.as_second()).ok() != Some(unix)) {
@@ -70,7 +70,7 @@ fn times(document: &Document, expected: &Expected, step: &mut Step) {
     }
 }
 
-fn claims(document: &Document, step: &mut Step) {
+fn claims(document: &Document, step: &mut VerificationStep) {
     let mut ids = BTreeSet::new();
     for claim in &document.record {
         let owner = claim.id.split(':').nth(1);
@@ -99,8 +99,8 @@ fn claims(document: &Document, step: &mut Step) {
 }
 
 /// The document without proof has the hash that it names.
-pub fn own_hash(document: &Document, hashes: &Hashes) -> Step {
-    let mut step = Step::new(2, "documentHash");
+pub(crate) fn own_hash(document: &Document, hashes: &DocumentHashes) -> VerificationStep {
+    let mut step = VerificationStep::new(2, "documentHash");
     let hash = hashes.document.to_string();
     if document.get("documentHash") != hash.as_str() {
         step.forged("documentHash", format!("the document has the hash {hash}"));
@@ -118,8 +118,8 @@ fn message<'p>(proof: &'p Map<String, Value>, name: &str) -> Option<&'p Value> {
 }
 
 /// Each claim has the leaf that it names, and together they have the root.
-pub fn claims_root(document: &Document, hashes: &Hashes) -> Step {
-    let mut step = Step::new(3, "claimsRoot");
+pub(crate) fn claims_root(document: &Document, hashes: &DocumentHashes) -> VerificationStep {
+    let mut step = VerificationStep::new(3, "claimsRoot");
     for (claim, leaf) in document.record.iter().zip(&hashes.leaves) {
         if claim.get("leaf") != leaf.to_string().as_str() {
             step.forged(&claim.id, format!("the claim has the leaf {leaf}"));
@@ -142,7 +142,7 @@ pub fn claims_root(document: &Document, hashes: &Hashes) -> Step {
 }
 
 /// The digest that a signature of this document is over, by our own domain and types.
-pub fn signed_data(document: &Document, hashes: &Hashes, expected: &Expected) -> (Value, B256) {
+pub(crate) fn signed_data(document: &Document, hashes: &DocumentHashes, expected: &Expected) -> (Value, B256) {
     let contracts = &expected.contracts;
     let domain = Domain {
         name: &expected.domain_name,
@@ -166,19 +166,19 @@ pub fn signed_data(document: &Document, hashes: &Hashes, expected: &Expected) ->
 }
 
 /// Members of the proof that nothing covers.
-pub fn unprotected(document: &Document) -> Vec<String> {
+pub(crate) fn unprotected(document: &Document) -> Vec<String> {
     let members = document.proof.iter().flatten().map(|(name, _)| name);
     members.filter(|name| !PROOF_MEMBERS.contains(&name.as_str())).cloned().collect()
 }
 
 /// Who signed: the agent's owner, or an issuer that was known before.
-pub fn signature(
+pub(crate) fn signature(
     document: &Document,
-    hashes: &Hashes,
+    hashes: &DocumentHashes,
     expected: &Expected,
     chain: Result<&OnChain, &str>,
-) -> (Step, Option<Address>) {
-    let mut step = Step::new(4, "signature");
+) -> (VerificationStep, Option<Address>) {
+    let mut step = VerificationStep::new(4, "signature");
     let Some(proof) = &document.proof else {
         step.not_checkable("proof", "the document is not signed: credential.json is");
         return (step, None);
@@ -226,7 +226,7 @@ fn judge(
     chain: Result<&OnChain, &str>,
     signer: Address,
     method: &str,
-    step: &mut Step,
+    step: &mut VerificationStep,
 ) {
     let account = |address: Address| {
         let address = address.to_checksum(None);

@@ -24,6 +24,8 @@
 //! # }
 //! ```
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 mod abi;
 mod aggregate;
 mod cited;
@@ -47,7 +49,7 @@ mod verify;
 pub use alloy_primitives::Address;
 pub use document::{CLAIMS_MAX, DOCUMENT_BYTES_MAX, NotACredential};
 pub use expected::{Contracts, ContractsError, Expected, Trust};
-pub use report::{ByTrust, Finding, Jobs, Outcome, ReadAt, Report, Step, Verdict};
+pub use report::{ByTrust, CredentialReport, Finding, Jobs, ReadAt, StepOutcome, Verdict, VerificationStep};
 pub use rpc::{HttpError, HttpRpc, Rpc, RpcError, fetch};
 pub use verify::verify;
 

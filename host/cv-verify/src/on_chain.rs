@@ -12,7 +12,7 @@ use crate::{
 use alloy_primitives::B256;
 
 #[derive(Clone, Debug)]
-pub struct OnChain {
+pub(crate) struct OnChain {
     pub head: u64,
     pub read_at: ReadAt,
     /// At `read_at`.
@@ -25,7 +25,7 @@ pub struct OnChain {
 }
 
 /// `Err` is why nothing of the chain can be compared.
-pub async fn read<R: Rpc>(
+pub(crate) async fn read<R: Rpc>(
     reader: &mut Reader<'_, R>,
     document: &Document,
     expected: &Expected,

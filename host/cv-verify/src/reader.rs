@@ -20,7 +20,7 @@ const CALLS_MAX: usize = CLAIMS_MAX * CALLS_OF_CLAIM + CALLS_OF_DOCUMENT;
 
 /// Why something of the chain cannot be known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ReadError {
+pub(crate) enum ReadError {
     #[error("no server of the chain is named")]
     NoServer,
     #[error("it takes more than {CALLS_MAX} calls")]
@@ -36,20 +36,20 @@ pub enum ReadError {
 }
 
 #[derive(Clone, Debug)]
-pub struct Block {
+pub(crate) struct Block {
     pub hash: B256,
     pub time_s: u64,
     transactions: Vec<B256>,
 }
 
 impl Block {
-    pub fn has(&self, transaction: B256) -> bool {
+    pub(crate) fn has(&self, transaction: B256) -> bool {
         self.transactions.contains(&transaction)
     }
 }
 
 #[derive(Clone, Debug)]
-pub struct Log {
+pub(crate) struct Log {
     pub address: Address,
     pub topics: Vec<B256>,
     pub data: Vec<u8>,
@@ -57,7 +57,7 @@ pub struct Log {
 }
 
 #[derive(Clone, Debug)]
-pub struct Receipt {
+pub(crate) struct Receipt {
     pub block: u64,
     pub block_hash: B256,
     pub succeeded: bool,
@@ -66,7 +66,7 @@ pub struct Receipt {
 
 /// What the registry says of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Agent {
+pub(crate) struct Agent {
     pub owner: Address,
     pub name: String,
     pub endpoint: String,
@@ -83,7 +83,7 @@ pub struct Agent {
 
 /// What the escrow says of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Job {
+pub(crate) struct Job {
     pub agent_id: Datum,
     pub client: Datum,
     pub amount: Datum,
@@ -97,7 +97,7 @@ pub struct Job {
 const AGENT_STATUS: [&str; 4] = ["None", "Active", "Paused", "Retired"];
 const JOB_STATUS: [&str; 7] = ["None", "Open", "Delivered", "Completed", "Refunded", "Disputed", "Resolved"];
 
-pub struct Reader<'n, R> {
+pub(crate) struct Reader<'n, R> {
     servers: &'n [R],
     calls_left: usize,
     blocks: HashMap<u64, Option<Block>>,
@@ -105,7 +105,7 @@ pub struct Reader<'n, R> {
 }
 
 impl<'n, R: Rpc> Reader<'n, R> {
-    pub fn new(servers: &'n [R]) -> Self {
+    pub(crate) fn new(servers: &'n [R]) -> Self {
         Self { servers, calls_left: CALLS_MAX, blocks: HashMap::new(), receipts: HashMap::new() }
     }
 
@@ -142,18 +142,18 @@ impl<'n, R: Rpc> Reader<'n, R> {
         read(first).ok_or(ReadError::Unreadable(method))
     }
 
-    pub async fn chain_id(&mut self) -> Result<u64, ReadError> {
+    pub(crate) async fn chain_id(&mut self) -> Result<u64, ReadError> {
         self.agreed("eth_chainId", json!([]), Value::clone, quantity).await
     }
 
     /// The newest block that every server has.
-    pub async fn head(&mut self) -> Result<u64, ReadError> {
+    pub(crate) async fn head(&mut self) -> Result<u64, ReadError> {
         let answers = self.all("eth_blockNumber", json!([])).await?;
         let heads: Option<Vec<u64>> = answers.iter().map(quantity).collect();
         heads.and_then(|heads| heads.into_iter().min()).ok_or(ReadError::Unreadable("eth_blockNumber"))
     }
 
-    pub async fn block(&mut self, number: u64) -> Result<Option<Block>, ReadError> {
+    pub(crate) async fn block(&mut self, number: u64) -> Result<Option<Block>, ReadError> {
         if let Some(block) = self.blocks.get(&number) {
             return Ok(block.clone());
         }
@@ -164,7 +164,7 @@ impl<'n, R: Rpc> Reader<'n, R> {
         Ok(block)
     }
 
-    pub async fn receipt(&mut self, transaction: B256) -> Result<Option<Receipt>, ReadError> {
+    pub(crate) async fn receipt(&mut self, transaction: B256) -> Result<Option<Receipt>, ReadError> {
         if let Some(receipt) = self.receipts.get(&transaction) {
             return Ok(receipt.clone());
         }
@@ -188,25 +188,25 @@ impl<'n, R: Rpc> Reader<'n, R> {
         self.agreed("eth_call", params, Value::clone, read).await
     }
 
-    pub async fn has_code(&mut self, address: Address, block: u64) -> Result<bool, ReadError> {
+    pub(crate) async fn has_code(&mut self, address: Address, block: u64) -> Result<bool, ReadError> {
         let params = json!([address.to_string(), format!("{block:#x}")]);
         let read = |answer: &Value| answer.as_str().map(|code| code.len() > 2);
         self.agreed("eth_getCode", params, Value::clone, read).await
     }
 
     /// The agent, with the zero address as owner where there is none.
-    pub async fn agent(&mut self, registry: Address, id: u64, block: u64) -> Result<Agent, ReadError> {
+    pub(crate) async fn agent(&mut self, registry: Address, id: u64, block: u64) -> Result<Agent, ReadError> {
         let answer = self.call(registry, "getAgent(uint256)", &word(id), block).await?;
         read_agent(&answer).ok_or(ReadError::Unreadable("getAgent"))
     }
 
-    pub async fn job(&mut self, escrow: Address, id: u64, block: u64) -> Result<Job, ReadError> {
+    pub(crate) async fn job(&mut self, escrow: Address, id: u64, block: u64) -> Result<Job, ReadError> {
         let answer = self.call(escrow, "getJob(uint256)", &word(id), block).await?;
         read_job(&answer).ok_or(ReadError::Unreadable("getJob"))
     }
 
     /// What the owner anchored under the key `cv`.
-    pub async fn anchored(&mut self, identity: Address, id: u64, block: u64) -> Result<Vec<u8>, ReadError> {
+    pub(crate) async fn anchored(&mut self, identity: Address, id: u64, block: u64) -> Result<Vec<u8>, ReadError> {
         let mut key = [0; 32];
         for (place, byte) in key.iter_mut().zip(b"cv") {
             *place = *byte;

@@ -6,13 +6,13 @@ use crate::{
     document::Document,
     expected::Trust,
     on_chain::OnChain,
-    report::{ByTrust, Step},
+    report::{ByTrust, VerificationStep},
 };
 use alloy_primitives::U256;
 use serde_json::Value;
 
-pub fn trust_floor(document: &Document, floor: Trust) -> (Step, ByTrust, ByTrust) {
-    let mut step = Step::new(9, "trust floor");
+pub(crate) fn trust_floor(document: &Document, floor: Trust) -> (VerificationStep, ByTrust, ByTrust) {
+    let mut step = VerificationStep::new(9, "trust floor");
     let (mut kept, mut dropped) = (ByTrust::default(), ByTrust::default());
     for claim in &document.record {
         let trust: Trust = claim.trust.parse().unwrap_or_default();
@@ -46,8 +46,8 @@ const TOTALS: [(&str, &str); 9] = [
     ("/tokensLaunched", "TokenLaunch"),
 ];
 
-pub fn completeness(document: &Document, chain: Option<&OnChain>) -> Step {
-    let mut step = Step::new(11, "completeness");
+pub(crate) fn completeness(document: &Document, chain: Option<&OnChain>) -> VerificationStep {
+    let mut step = VerificationStep::new(11, "completeness");
     let meta = &document.record_meta;
     let omitted = meta.get("omitted").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     if meta.get("count").is_some_and(|count| count.as_u64() != Some(document.record.len() as u64)) {
@@ -75,7 +75,7 @@ pub fn completeness(document: &Document, chain: Option<&OnChain>) -> Step {
     step
 }
 
-fn registration(document: &Document, step: &mut Step) {
+fn registration(document: &Document, step: &mut VerificationStep) {
     let registrations = document.record.iter().filter(|claim| claim.kind == "Registration").count();
     if registrations > 1 {
         step.forged("record", "an agent is registered once");
@@ -86,7 +86,7 @@ fn registration(document: &Document, step: &mut Step) {
 }
 
 /// As many settled jobs as the registry counted at that block.
-fn settled(document: &Document, chain: Option<&OnChain>, step: &mut Step) {
+fn settled(document: &Document, chain: Option<&OnChain>, step: &mut VerificationStep) {
     let Some(chain) = chain.filter(|chain| chain.read_at.is_as_of_block && !chain.is_reorganised) else { return };
     let is_settled =
         |outcome: &str| ["Completed", "Refunded", "Resolved"].contains(&outcome) && !document.omits("EscrowJob");
@@ -102,7 +102,7 @@ fn covers(document: &Document, kind: &str) -> bool {
     covers.is_none_or(|covers| covers.iter().any(|covered| covered == kind))
 }
 
-fn totals(document: &Document, step: &mut Step) {
+fn totals(document: &Document, step: &mut VerificationStep) {
     let summary = Value::Object(document.summary.clone());
     for (path, kind) in TOTALS {
         let told = document.record.iter().filter(|claim| claim.kind == kind).count();

@@ -8,7 +8,7 @@ const LISTED_MAX: usize = 20;
 /// How bad it is; the later, the worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Outcome {
+pub enum StepOutcome {
     Ok,
     /// It was right, and a newer document took its place.
     Superseded,
@@ -43,14 +43,14 @@ impl Verdict {
     }
 }
 
-impl From<Outcome> for Verdict {
-    fn from(worst: Outcome) -> Self {
+impl From<StepOutcome> for Verdict {
+    fn from(worst: StepOutcome) -> Self {
         match worst {
-            Outcome::Ok => Self::Valid,
-            Outcome::Superseded => Self::Superseded,
-            Outcome::Stale => Self::Stale,
-            Outcome::NotCheckable => Self::NotCheckable,
-            Outcome::Forged => Self::Forged,
+            StepOutcome::Ok => Self::Valid,
+            StepOutcome::Superseded => Self::Superseded,
+            StepOutcome::Stale => Self::Stale,
+            StepOutcome::NotCheckable => Self::NotCheckable,
+            StepOutcome::Forged => Self::Forged,
         }
     }
 }
@@ -58,7 +58,7 @@ impl From<Outcome> for Verdict {
 /// Something that is not as it should be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    pub outcome: Outcome,
+    pub outcome: StepOutcome,
     /// The member, or the id of the claim. The document says it: print it with care.
     pub about: String,
     pub text: String,
@@ -67,10 +67,10 @@ pub struct Finding {
 /// One of the eleven steps of the specification.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Step {
+pub struct VerificationStep {
     pub n: u8,
     pub name: &'static str,
-    pub outcome: Outcome,
+    pub outcome: StepOutcome,
     /// What was found where it is as it should be.
     pub detail: String,
     /// The first of them.
@@ -78,12 +78,12 @@ pub struct Step {
     pub more_findings: usize,
 }
 
-impl Step {
+impl VerificationStep {
     pub(crate) fn new(n: u8, name: &'static str) -> Self {
-        Self { n, name, outcome: Outcome::Ok, detail: String::new(), findings: Vec::new(), more_findings: 0 }
+        Self { n, name, outcome: StepOutcome::Ok, detail: String::new(), findings: Vec::new(), more_findings: 0 }
     }
 
-    pub(crate) fn find(&mut self, outcome: Outcome, about: impl Into<String>, text: impl Into<String>) {
+    pub(crate) fn find(&mut self, outcome: StepOutcome, about: impl Into<String>, text: impl Into<String>) {
         self.outcome = self.outcome.max(outcome);
         if self.findings.len() < LISTED_MAX {
             self.findings.push(Finding { outcome, about: about.into(), text: text.into() });
@@ -93,15 +93,15 @@ impl Step {
     }
 
     pub(crate) fn forged(&mut self, about: impl Into<String>, text: impl Into<String>) {
-        self.find(Outcome::Forged, about, text);
+        self.find(StepOutcome::Forged, about, text);
     }
 
     pub(crate) fn stale(&mut self, about: impl Into<String>, text: impl Into<String>) {
-        self.find(Outcome::Stale, about, text);
+        self.find(StepOutcome::Stale, about, text);
     }
 
     pub(crate) fn not_checkable(&mut self, about: impl Into<String>, text: impl Into<String>) {
-        self.find(Outcome::NotCheckable, about, text);
+        self.find(StepOutcome::NotCheckable, about, text);
     }
 
     pub(crate) fn detail(&mut self, detail: impl Into<String>) {
@@ -143,7 +143,7 @@ pub struct ReadAt {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Report {
+pub struct CredentialReport {
     pub verdict: Verdict,
     pub exit_code: u8,
     pub agent_id: u64,
@@ -157,7 +157,7 @@ pub struct Report {
     pub as_of_block: u64,
     pub valid_until: String,
     pub registry_read_at: Option<ReadAt>,
-    pub steps: Vec<Step>,
+    pub steps: Vec<VerificationStep>,
     /// Claims at or above the trust that was asked for; the others are dropped.
     pub kept: ByTrust,
     pub dropped: ByTrust,

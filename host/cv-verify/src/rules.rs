@@ -5,7 +5,7 @@ use alloy_primitives::{Address, B256, U256};
 use serde_json::{Map, Value};
 
 /// The vocabulary.
-pub const KINDS: [&str; 19] = [
+pub(crate) const KINDS: [&str; 19] = [
     "Registration",
     "AgentState",
     "EscrowJob",
@@ -27,7 +27,7 @@ pub const KINDS: [&str; 19] = [
     "Slash",
 ];
 
-pub const OUTCOME_RECORDED: &str = "OutcomeRecorded(uint256 indexed id, bool success, uint8 rating)";
+pub(crate) const OUTCOME_RECORDED: &str = "OutcomeRecorded(uint256 indexed id, bool success, uint8 rating)";
 
 const JOB_COMPLETED: &str = "JobCompleted(uint256 indexed jobId, uint256 agentPayout, uint256 fee, uint8 rating)";
 const JOB_RESOLVED: &str = "JobResolved(uint256 indexed jobId, uint256 clientAmount, uint256 agentPayout, uint256 fee)";
@@ -40,10 +40,10 @@ const STREAM_OPENED: &str = "StreamOpened(uint256 indexed id, address indexed pa
 
 /// An argument of an event, and what it must equal: `subject.agentId`, `subject.address` or `claim.<member>`; with the suffix `|0` a
 /// member that is null or missing counts as 0.
-pub type Fact = (&'static str, &'static str);
+pub(crate) type Fact = (&'static str, &'static str);
 
 #[derive(Clone, Copy, Debug)]
-pub struct Rule {
+pub(crate) struct Rule {
     pub kind: &'static str,
     /// The key of the contract.
     pub contract: &'static str,
@@ -101,7 +101,7 @@ const PAYMENT: [Fact; 6] = of_owner("payer", PAYMENT_FACTS);
 const STREAM_IN: [Fact; 8] = of_owner("payee", STREAM_FACTS);
 const STREAM_OUT: [Fact; 8] = of_owner("payer", STREAM_FACTS);
 
-pub const RULES: [Rule; 20] = [
+pub(crate) const RULES: [Rule; 20] = [
     rule(
         "Registration",
         "registry",
@@ -256,20 +256,20 @@ pub const RULES: [Rule; 20] = [
 ];
 
 /// The rule by which an event of this text proves a claim of this kind.
-pub fn find(kind: &str, text: &str, is_secondary: bool) -> Option<(&'static Rule, Event)> {
+pub(crate) fn find(kind: &str, text: &str, is_secondary: bool) -> Option<(&'static Rule, Event)> {
     let rules = RULES.iter().filter(|rule| rule.kind == kind && rule.is_secondary == is_secondary);
     rules.filter_map(|rule| Some((rule, Event::parse(rule.declaration)?))).find(|(_, event)| event.text == text)
 }
 
 /// Whom the claims are about.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject {
+pub(crate) struct Subject {
     pub agent_id: u64,
     pub owner: Address,
 }
 
 /// What a reference stands for, and whether null counts as 0; `None` of a text that is no reference.
-pub fn resolve(reference: &str, subject: Subject, claim: &Map<String, Value>) -> Option<(Value, bool)> {
+pub(crate) fn resolve(reference: &str, subject: Subject, claim: &Map<String, Value>) -> Option<(Value, bool)> {
     match reference {
         "subject.agentId" => Some((subject.agent_id.into(), false)),
         "subject.address" => Some((subject.owner.to_checksum(None).into(), false)),
@@ -282,7 +282,7 @@ pub fn resolve(reference: &str, subject: Subject, claim: &Map<String, Value>) ->
 }
 
 /// Whether a decoded value is the stated one. Numbers are JSON integers or decimal texts.
-pub fn is_same(found: &Datum, stated: &Value, null_is_zero: bool) -> bool {
+pub(crate) fn is_same(found: &Datum, stated: &Value, null_is_zero: bool) -> bool {
     let text = stated.as_str();
     let is_zero = null_is_zero && stated.is_null();
     match found {
@@ -308,12 +308,12 @@ fn decimal(stated: &Value) -> Option<String> {
 }
 
 /// An amount in wei.
-pub fn wei(stated: &Value) -> Option<U256> {
+pub(crate) fn wei(stated: &Value) -> Option<U256> {
     stated.as_str().filter(|text| text.bytes().all(|digit| digit.is_ascii_digit()))?.parse().ok()
 }
 
 /// As decoded, for people.
-pub fn shown(datum: &Datum) -> String {
+pub(crate) fn shown(datum: &Datum) -> String {
     match datum {
         Datum::Uint(number) => number.to_string(),
         Datum::Int(number) => number.to_string(),

@@ -6,7 +6,7 @@ use alloy_primitives::{Address, B256, Signature, U256, hex, uint};
 const HALF_ORDER: U256 = uint!(0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0_U256);
 
 /// A signature is `0x` and 130 lower-case hex digits: r, s, and v of 27 or 28, or 0 or 1.
-pub fn signer(digest: B256, signature: &str) -> Result<Address, String> {
+pub(crate) fn signer(digest: B256, signature: &str) -> Result<Address, String> {
     let shape = || "it is not 0x and 130 lower-case hex digits".to_owned();
     let digits = signature.strip_prefix("0x").filter(|digits| digits.len() == 130).ok_or_else(shape)?;
     if digits.bytes().any(|digit| digit.is_ascii_uppercase()) {

@@ -6,7 +6,7 @@ use crate::{
     expected::Contracts,
     on_chain::OnChain,
     reader::{Agent, Reader},
-    report::{Outcome, Step},
+    report::{StepOutcome, VerificationStep},
     rpc::Rpc,
     rules::is_same,
 };
@@ -16,8 +16,8 @@ use serde_json::Value;
 /// A member of what the registry says.
 type Member = fn(&Agent) -> Datum;
 
-pub fn check(document: &Document, chain: &OnChain) -> Step {
-    let mut step = Step::new(8, "mutable state");
+pub(crate) fn check(document: &Document, chain: &OnChain) -> VerificationStep {
+    let mut step = VerificationStep::new(8, "mutable state");
     let mut states = document.record.iter().filter(|claim| claim.kind == "AgentState");
     match (states.next(), states.next()) {
         (Some(state), None) => state_claim(document, state, chain, &mut step),
@@ -45,7 +45,7 @@ pub fn check(document: &Document, chain: &OnChain) -> Step {
     step
 }
 
-fn state_claim(document: &Document, claim: &Claim, chain: &OnChain, step: &mut Step) {
+fn state_claim(document: &Document, claim: &Claim, chain: &OnChain, step: &mut VerificationStep) {
     let evidence = |name: &str| claim.evidence.get(name).and_then(Value::as_str).unwrap_or_default();
     let call = format!("getAgent({})", document.agent_id);
     if !claim.is_proven() || evidence("contract") != "registry" || evidence("call") != call {
@@ -76,7 +76,7 @@ fn state_claim(document: &Document, claim: &Claim, chain: &OnChain, step: &mut S
 }
 
 /// What never was is forged; what was at the document's block, and is no more, is stale.
-fn compare(about: &str, stated: &Value, of: Member, chain: &OnChain, step: &mut Step) {
+fn compare(about: &str, stated: &Value, of: Member, chain: &OnChain, step: &mut VerificationStep) {
     if stated.is_null() {
         return;
     }
@@ -90,14 +90,14 @@ fn compare(about: &str, stated: &Value, of: Member, chain: &OnChain, step: &mut 
 }
 
 /// Whether the owner anchored this document, or another one since.
-pub async fn supersession<R: Rpc>(
+pub(crate) async fn supersession<R: Rpc>(
     document: &Document,
     document_hash: B256,
     contracts: &Contracts,
     chain: &OnChain,
     reader: &mut Reader<'_, R>,
-) -> Step {
-    let mut step = Step::new(10, "supersession");
+) -> VerificationStep {
+    let mut step = VerificationStep::new(10, "supersession");
     let Some(identity) = contracts.find("identity8004") else {
         if document.get("credentialStatus").is_null() {
             step.detail("there is no identity registry to anchor it in");
@@ -111,7 +111,7 @@ pub async fn supersession<R: Rpc>(
         Ok(value) => match decode(&[Kind::Word, Kind::Text], &value).as_deref() {
             Some([Datum::Word(hash), _]) if *hash == document_hash => step.detail("current"),
             Some([Datum::Word(hash), Datum::Text(uri)]) => {
-                step.find(Outcome::Superseded, "documentHash", format!("the owner anchored {hash} at {uri:?}"));
+                step.find(StepOutcome::Superseded, "documentHash", format!("the owner anchored {hash} at {uri:?}"));
             }
             _ => step.not_checkable("documentHash", "what the owner anchored is not understood"),
         },

@@ -24,14 +24,14 @@ const FIELDS: [(&str, &str); 11] = [
 
 /// Name, chain and contract that a signature is for.
 #[derive(Clone, Debug)]
-pub struct Domain<'d> {
+pub(crate) struct Domain<'d> {
     pub name: &'d str,
     pub chain_id: u64,
     pub verifying_contract: Address,
 }
 
 #[derive(Clone, Debug)]
-pub struct AgentCv<'d> {
+pub(crate) struct AgentCv<'d> {
     pub chain_id: u64,
     pub registry: Address,
     pub agent_id: u64,
@@ -50,7 +50,7 @@ fn number(number: u64) -> B256 {
 }
 
 impl Domain<'_> {
-    pub fn separator(&self) -> B256 {
+    pub(crate) fn separator(&self) -> B256 {
         let words = [
             keccak256(DOMAIN_TYPE),
             keccak256(self.name),
@@ -68,7 +68,7 @@ fn type_hash() -> B256 {
 }
 
 impl AgentCv<'_> {
-    pub fn digest(&self, domain: &Domain<'_>) -> B256 {
+    pub(crate) fn digest(&self, domain: &Domain<'_>) -> B256 {
         let words = [
             type_hash(),
             number(self.chain_id),
@@ -87,7 +87,7 @@ impl AgentCv<'_> {
     }
 
     /// As `proof.eip712` must be, to the last letter.
-    pub fn json(&self, domain: &Domain<'_>) -> Value {
+    pub(crate) fn json(&self, domain: &Domain<'_>) -> Value {
         let types: Vec<Value> = FIELDS.iter().map(|(name, kind)| json!({ "name": name, "type": kind })).collect();
         json!({
             "domain": {
@@ -107,7 +107,7 @@ impl AgentCv<'_> {
 }
 
 /// The first member in which what a proof says differs from ours.
-pub fn difference(stated: &Value, own: &Value) -> Option<String> {
+pub(crate) fn difference(stated: &Value, own: &Value) -> Option<String> {
     fn walk(path: &str, stated: &Value, own: &Value) -> Option<String> {
         match (stated, own) {
             (Value::Object(stated), Value::Object(own)) => {

@@ -4,15 +4,15 @@
 
 use crate::{
     aggregate, cited,
-    claims::{Claims, Proven},
+    claims::{Claims, ProvenClaims},
     document::{Document, NotACredential},
     expected::Expected,
-    hashes::Hashes,
+    hashes::DocumentHashes,
     intact,
     on_chain::{self, OnChain},
     reader::Reader,
     record,
-    report::{ByTrust, Outcome, ReadAt, Report, Step, Verdict},
+    report::{ByTrust, CredentialReport, ReadAt, StepOutcome, Verdict, VerificationStep},
     rpc::Rpc,
     state,
 };
@@ -21,15 +21,19 @@ use alloy_primitives::Address;
 const NOT_READ: &str = "not reached: the document was changed after it was issued";
 
 /// Checks a credential. Where several servers are given, they must agree on every read.
-pub async fn verify<R: Rpc>(document: &[u8], servers: &[R], expected: &Expected) -> Result<Report, NotACredential> {
+pub async fn verify<R: Rpc>(
+    document: &[u8],
+    servers: &[R],
+    expected: &Expected,
+) -> Result<CredentialReport, NotACredential> {
     let document = Document::parse(document)?;
-    let hashes = Hashes::of(&document);
+    let hashes = DocumentHashes::of(&document);
     let intact = [
         intact::shape(&document, expected),
         intact::own_hash(&document, &hashes),
         intact::claims_root(&document, &hashes),
     ];
-    let is_intact = intact.iter().all(|step| step.outcome < Outcome::Forged);
+    let is_intact = intact.iter().all(|step| step.outcome < StepOutcome::Forged);
     let mut reader = Reader::new(servers);
     let chain = match is_intact {
         true => on_chain::read(&mut reader, &document, expected).await,
@@ -41,7 +45,7 @@ pub async fn verify<R: Rpc>(document: &[u8], servers: &[R], expected: &Expected)
         Ok(chain) => on_the_chain(&document, &hashes, expected, chain, &mut reader).await,
         Err(reason) => Read::nothing(reason),
     };
-    let mut steps: Vec<Step> = intact.into();
+    let mut steps: Vec<VerificationStep> = intact.into();
     steps.extend([signature, read.aggregate, cited::check(&document, &expected.contracts), read.claims, read.state]);
     steps.extend([trust, read.supersession, record::completeness(&document, chain.as_ref().ok())]);
     let read_at = chain.as_ref().ok().map(|chain| chain.read_at);
@@ -50,17 +54,17 @@ pub async fn verify<R: Rpc>(document: &[u8], servers: &[R], expected: &Expected)
 
 /// The steps that need the chain.
 struct Read {
-    aggregate: Step,
-    claims: Step,
-    state: Step,
-    supersession: Step,
-    proven: Proven,
+    aggregate: VerificationStep,
+    claims: VerificationStep,
+    state: VerificationStep,
+    supersession: VerificationStep,
+    proven: ProvenClaims,
 }
 
 impl Read {
     fn nothing(reason: &str) -> Self {
         let step = |n: u8, name: &'static str| {
-            let mut step = Step::new(n, name);
+            let mut step = VerificationStep::new(n, name);
             step.not_checkable("chain", reason);
             step
         };
@@ -69,14 +73,14 @@ impl Read {
             claims: step(7, "per claim"),
             state: step(8, "mutable state"),
             supersession: step(10, "supersession"),
-            proven: Proven::default(),
+            proven: ProvenClaims::default(),
         }
     }
 }
 
 async fn on_the_chain<R: Rpc>(
     document: &Document,
-    hashes: &Hashes,
+    hashes: &DocumentHashes,
     expected: &Expected,
     chain: &OnChain,
     reader: &mut Reader<'_, R>,
@@ -89,17 +93,17 @@ async fn on_the_chain<R: Rpc>(
 
 fn report(
     document: &Document,
-    hashes: &Hashes,
+    hashes: &DocumentHashes,
     signer: Option<Address>,
     registry_read_at: Option<ReadAt>,
-    steps: Vec<Step>,
-    proven: Proven,
+    steps: Vec<VerificationStep>,
+    proven: ProvenClaims,
     (kept, dropped): (ByTrust, ByTrust),
-) -> Report {
+) -> CredentialReport {
     let text = |name: &str| document.get(name).as_str().unwrap_or_default().to_owned();
-    let worst = steps.iter().map(|step| step.outcome).max().unwrap_or(Outcome::Ok);
+    let worst = steps.iter().map(|step| step.outcome).max().unwrap_or(StepOutcome::Ok);
     let verdict = Verdict::from(worst);
-    Report {
+    CredentialReport {
         verdict,
         exit_code: verdict.exit_code(),
         agent_id: document.agent_id,

@@ -18,7 +18,7 @@ use gateway_config::Config;
 use gateway_envelope::Brand;
 use gateway_indexer::{IndexerContext, Indexes};
 use gateway_jobs::{Jitter, JobRunner, LEASE};
-use gateway_plugins::{CapabilityContext, FenceRequest, IntervalClock};
+use gateway_plugins::{CapabilityContext, ContainmentRequest, IntervalClock};
 use plugin_api::manifest::Environment;
 use std::{
     sync::{Arc, OnceLock},
@@ -28,7 +28,7 @@ use tokio::{runtime::Handle, sync::mpsc};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// What is built before the parts that need plugins.
-pub struct BuiltParts {
+pub(crate) struct BuiltParts {
     pub config: Arc<Config>,
     pub live: Arc<ArcSwap<Config>>,
     pub signers_digest: blake3::Hash,
@@ -38,11 +38,11 @@ pub struct BuiltParts {
     pub payments: Payments,
     pub capabilities: Arc<CapabilityContext>,
     pub routes: Arc<RouteTable>,
-    pub fence_requests: mpsc::UnboundedSender<FenceRequest>,
+    pub containment_requests: mpsc::UnboundedSender<ContainmentRequest>,
     pub mode: StartMode,
 }
 
-pub fn assemble(parts: BuiltParts) -> Gateway {
+pub(crate) fn assemble(parts: BuiltParts) -> Gateway {
     let (capabilities, transactions) = (parts.capabilities.clone(), parts.capabilities.transactions.clone());
     let (database, clock) = (transactions.database.clone(), transactions.clock.clone());
     let (indexes, topics, stop) = (Arc::<Indexes>::default(), Arc::<Topics>::default(), CancellationToken::new());
@@ -113,7 +113,7 @@ fn plugin_manager(
             log_format: config.log.format,
             transaction_timeout: Duration::from_millis(config.database.transaction_timeout_ms),
         },
-        fence_requests: parts.fence_requests.clone(),
+        containment_requests: parts.containment_requests.clone(),
         mode: parts.mode,
     })
 }

@@ -44,7 +44,7 @@ pub fn open_tls(config: &Config) -> Result<Option<Tls>, TlsError> {
 }
 
 /// What an operator should know of the certificate that could be used, for `gateway check`.
-pub fn certificate_notes(config: &Config) -> Result<Vec<String>, TlsError> {
+pub(crate) fn certificate_notes(config: &Config) -> Result<Vec<String>, TlsError> {
     let Some(files) = config.http.tls.files() else { return Ok(notes_without_tls(config)) };
     let certificate = read(files)?;
     let url: Option<http::Uri> = config.base_url.as_ref().and_then(|url| url.parse().ok());
@@ -118,7 +118,7 @@ fn end_s(certificate: &Certificate) -> i64 {
 }
 
 /// Replaces the certificate of a listener that serves.
-pub struct CertificateReloader {
+pub(crate) struct CertificateReloader {
     tls: Tls,
     live: Arc<ArcSwap<Config>>,
     state: Mutex<State>,
@@ -133,7 +133,7 @@ struct State {
 }
 
 impl CertificateReloader {
-    pub async fn new(tls: Tls, live: Arc<ArcSwap<Config>>) -> Self {
+    pub(crate) async fn new(tls: Tls, live: Arc<ArcSwap<Config>>) -> Self {
         let reloader = Self { tls, live, state: Mutex::default() };
         // Again: between the start and this moment they may have changed. The error is logged.
         let _ = reloader.reload().await;
@@ -141,7 +141,7 @@ impl CertificateReloader {
     }
 
     /// Looks at the files until the stop.
-    pub async fn follow(&self, stop: CancellationToken) {
+    pub(crate) async fn follow(&self, stop: CancellationToken) {
         loop {
             tokio::select! {
                 () = sleep(LOOK_INTERVAL) => self.look().await,
@@ -160,7 +160,7 @@ impl CertificateReloader {
     }
 
     /// Reads the files now. The error is logged.
-    pub async fn reload(&self) -> Result<(), TlsError> {
+    pub(crate) async fn reload(&self) -> Result<(), TlsError> {
         let mut state = self.state.lock().await;
         self.read_into(&mut state).await
     }

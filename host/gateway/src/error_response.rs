@@ -75,7 +75,7 @@ impl ErrorResponse {
     }
 
     /// Others wrote the same in each attempt of a write.
-    pub fn contended() -> Self {
+    pub fn gave_up_on_conflicts() -> Self {
         let message = "too many requests write the same at this moment";
         Self::new(503, "busy", message, "nothing was written: repeat the same request in a second")
             .header(http::header::RETRY_AFTER, "1")

@@ -5,7 +5,7 @@ use crate::routes::RouteTable;
 use gateway_activity::ActivityLog;
 use gateway_clock::Clock;
 use gateway_plugins::FORGET_ATTEMPTS;
-use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError, fold_row_counts};
+use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError, compact_row_counts};
 use plugin_api::{abi::Statement, sql};
 use std::{sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
@@ -19,7 +19,7 @@ const LINGER: Duration = Duration::from_secs(10);
 const FOLD_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Every replica does this; deleting twice is harmless.
-pub async fn run(database: Database, clock: Clock, routes: Arc<RouteTable>, stop: CancellationToken) {
+pub(crate) async fn run(database: Database, clock: Clock, routes: Arc<RouteTable>, stop: CancellationToken) {
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
@@ -46,7 +46,7 @@ async fn forget_signatures(database: &Database, now_s: i64) -> Result<(), Storag
 
 /// On PostgreSQL numbers of rows, and the versions of what is cached, are sums, which grow with each write: this keeps them short.
 /// The gateway that sequences the log does it; two at the same time would do no harm.
-pub async fn fold_sums(database: Database, activity: ActivityLog, stop: CancellationToken) {
+pub(crate) async fn fold_sums(database: Database, activity: ActivityLog, stop: CancellationToken) {
     if database.dialect() == Dialect::Sqlite {
         return;
     }
@@ -60,7 +60,7 @@ pub async fn fold_sums(database: Database, activity: ActivityLog, stop: Cancella
             continue;
         }
         let folded = async {
-            fold_row_counts(&database).await?;
+            compact_row_counts(&database).await?;
             database.fold_changes().await
         }
         .await;
@@ -68,7 +68,7 @@ pub async fn fold_sums(database: Database, activity: ActivityLog, stop: Cancella
         if let Err(error) = &folded
             && was_possible
         {
-            tracing::warn!(%error, "numbers of rows and versions cannot be folded now: lists and cached responses get slower");
+            tracing::warn!(%error, "row counts and versions cannot be compacted now: lists and cached responses get slower");
         }
         was_possible = folded.is_ok();
     }
@@ -76,7 +76,7 @@ pub async fn fold_sums(database: Database, activity: ActivityLog, stop: Cancella
 
 /// On PostgreSQL other gateways write too: what is new in the log wakes our streams. While nobody here follows the log, the server has
 /// nobody to tell.
-pub async fn follow_replicas(database: Database, activity: ActivityLog, stop: CancellationToken) {
+pub(crate) async fn follow_replicas(database: Database, activity: ActivityLog, stop: CancellationToken) {
     if database.dialect() == Dialect::Sqlite {
         return;
     }

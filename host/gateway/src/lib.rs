@@ -1,5 +1,6 @@
 //! The gateway: routes requests to plugins, and starts, stops and contains plugins.
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
 // Futures hold the contexts of the host, whose types are nested deeply: whether they are `Send` takes more steps to prove than 128.
 #![recursion_limit = "256"]
 
@@ -8,6 +9,7 @@ mod backups;
 mod certificate;
 pub mod controls;
 pub mod dispatch;
+mod dry_run;
 pub mod environment;
 mod error_response;
 mod gateway;
@@ -26,12 +28,11 @@ pub mod reports;
 pub mod resources;
 pub mod routes;
 mod start;
-mod trial;
 pub mod views;
 
 pub use certificate::{FileFingerprint, TlsError, open_tls, read_certificate};
+pub use dry_run::{DryRunReport, FailedPlugin, dry_run_start};
 pub use gateway::Gateway;
 pub use plugin_history::PluginHistory;
 pub use reload::ReloadReport;
 pub use start::{StartError, database_settings};
-pub use trial::{FailedPlugin, TrialReport, try_start};

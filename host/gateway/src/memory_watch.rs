@@ -16,7 +16,7 @@ const SHARE: u64 = 80;
 const CGROUP_LIMIT: &str = "/sys/fs/cgroup/memory.max";
 
 /// Warns above `warn_mib`, or above a share of what there is when that is 0.
-pub async fn run(active: ActivePlugins, warn_mib: u64, stop: CancellationToken) {
+pub(crate) async fn run(active: ActivePlugins, warn_mib: u64, stop: CancellationToken) {
     let mark_kib = if warn_mib > 0 { Some(warn_mib * 1024) } else { available_kib().map(|kib| kib / 100 * SHARE) };
     let Some(mark_kib) = mark_kib else { return };
     let mut warned: Option<Instant> = None;

@@ -2,13 +2,17 @@
 
 use crate::{health, operators, replicas, views::views};
 use gateway_plugins::MIGRATION as GUARD_MIGRATION;
-use gateway_storage::{Database, Schema, Scope, StorageError};
+use gateway_storage::{Database, MigrationSet, Scope, StorageError};
 use plugin_api::manifest::MigrationSpec;
 
 /// Brings the gateway's own tables up to date; answers how many steps were applied.
 pub async fn migrate(database: &Database) -> Result<usize, StorageError> {
     let (migrations, views) = (migrations(), views());
-    Ok(database.migrate(&Schema { scope: &Scope::Host, views: &views, migrations: &migrations }).await?.applied.len())
+    Ok(database
+        .migrate(&MigrationSet { scope: &Scope::Host, views: &views, migrations: &migrations })
+        .await?
+        .applied
+        .len())
 }
 
 /// The gateway's own migrations.

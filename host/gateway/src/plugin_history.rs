@@ -1,4 +1,4 @@
-//! What a database says about plugins, for a trial start on another one.
+//! What a database says about plugins, for a dry run on another one.
 //!
 //! The rule: nothing is created or changed. A database that is not there, or away, says nothing: that is a finding of its own.
 

@@ -94,7 +94,7 @@ fn merged(in_use: &Config, config: &Config) -> Config {
 }
 
 /// Tells two sets of keys apart without storing them: the keys themselves leave the configuration when they are opened.
-pub fn signers_digest(config: &Config) -> blake3::Hash {
+pub(crate) fn signers_digest(config: &Config) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     for (role, signer) in &config.signers {
         let key = signer.key.as_ref().map(secrecy::ExposeSecret::expose_secret);

@@ -2,7 +2,7 @@
 
 use crate::Gateway;
 use gateway_plugins::Contribution;
-use plugin_api::point::{self, Report, ReportRequest, ReportsInput};
+use plugin_api::point::{self, ReportRequest, ReportTable, ReportsInput};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ pub const ROWS_MAX: u32 = 500;
 #[derive(Clone, Debug, Serialize)]
 pub struct PluginReports {
     pub plugin: String,
-    pub reports: Vec<Report>,
+    pub reports: Vec<ReportTable>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,19 +43,19 @@ impl Gateway {
         report: &str,
         options: BTreeSet<String>,
         offset: u32,
-    ) -> Result<Report, ReportError> {
-        let find = |reports: Vec<Report>| reports.into_iter().find(|one| one.name == report);
+    ) -> Result<ReportTable, ReportError> {
+        let find = |reports: Vec<ReportTable>| reports.into_iter().find(|one| one.name == report);
         let described = self.reports_of(plugin, None).await.and_then(find).ok_or(ReportError::Unknown)?;
         if let Some(option) = options.iter().find(|option| !described.options.contains_key(*option)) {
             return Err(ReportError::UnknownOption(option.clone()));
         }
         let request = ReportRequest { report: report.to_owned(), options, offset, limit: ROWS_MAX };
         let read = self.reports_of(plugin, Some(request)).await.and_then(find);
-        let is_table = |read: &Report| read.rows.iter().all(|row| row.len() == read.columns.len());
+        let is_table = |read: &ReportTable| read.rows.iter().all(|row| row.len() == read.columns.len());
         read.filter(is_table).ok_or(ReportError::NoAnswer)
     }
 
-    async fn reports_of(&self, plugin: &str, read: Option<ReportRequest>) -> Option<Vec<Report>> {
+    async fn reports_of(&self, plugin: &str, read: Option<ReportRequest>) -> Option<Vec<ReportTable>> {
         let part = self.extension_points.collect_from(plugin, point::REPORTS.name(), input(read)).await?;
         part.decode(point::REPORTS)
     }

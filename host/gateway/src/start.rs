@@ -23,7 +23,8 @@ use gateway_egress::{Egress, EgressSettings, Resolver, SystemResolver};
 use gateway_envelope::Brand;
 use gateway_jobs::JobStore;
 use gateway_plugins::{
-    ActivePlugins, CapabilityContext, ExtensionPoints, FenceRequest, LoadOutcome, PluginPresences, TransactionContext,
+    ActivePlugins, CapabilityContext, ContainmentRequest, ExtensionPoints, LoadOutcome, PluginPresences,
+    TransactionContext,
 };
 use gateway_queue::QueueWakes;
 use gateway_secrets::Secrets;
@@ -77,8 +78,9 @@ impl Gateway {
         loaded: Vec<LoadOutcome>,
     ) -> BoxFuture<'static, Result<Arc<Self>, StartError>> {
         Box::pin(async move {
-            let (fence_requests, fences) = mpsc::unbounded_channel();
-            let gateway = Arc::new(build(config, clock, resolver, bound, fence_requests, StartMode::Serve).await?);
+            let (containment_requests, fences) = mpsc::unbounded_channel();
+            let gateway =
+                Arc::new(build(config, clock, resolver, bound, containment_requests, StartMode::Serve).await?);
             gateway.plugins.load_switches().await?;
             gateway.plugins.start(loaded).await;
             if let Err(error) = gateway.check_required().await {
@@ -104,9 +106,9 @@ impl Gateway {
         if missing.is_empty() { Ok(()) } else { Err(StartError::RequiredPlugins(missing.join("; "))) }
     }
 
-    fn start_background(&self, fences: mpsc::UnboundedReceiver<FenceRequest>, bound: SocketAddr) {
+    fn start_background(&self, fences: mpsc::UnboundedReceiver<ContainmentRequest>, bound: SocketAddr) {
         let (database, stop) = (&self.database, &self.stop);
-        self.tasks.spawn(fence_plugins(self.plugins.clone(), fences, stop.clone()));
+        self.tasks.spawn(contain_plugins(self.plugins.clone(), fences, stop.clone()));
         self.chains.start(&self.tasks, stop);
         for chain in self.chains.iter() {
             self.tasks.spawn(gateway_tx::run(self.journal.clone(), chain.clone(), stop.clone()));
@@ -133,16 +135,16 @@ impl Gateway {
     }
 }
 
-async fn fence_plugins(
+async fn contain_plugins(
     plugins: Arc<PluginManager>,
-    mut fences: mpsc::UnboundedReceiver<FenceRequest>,
+    mut fences: mpsc::UnboundedReceiver<ContainmentRequest>,
     stop: CancellationToken,
 ) {
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
             request = fences.recv() => match request {
-                Some(request) => plugins.fence(&request).await,
+                Some(request) => plugins.contain(&request).await,
                 None => return,
             },
         }
@@ -150,12 +152,12 @@ async fn fence_plugins(
 }
 
 /// Builds everything but the plugins and the background tasks.
-pub async fn build(
+pub(crate) async fn build(
     config: Config,
     clock: Clock,
     resolver: Arc<dyn Resolver>,
     bound: SocketAddr,
-    fence_requests: mpsc::UnboundedSender<FenceRequest>,
+    containment_requests: mpsc::UnboundedSender<ContainmentRequest>,
     mode: StartMode,
 ) -> Result<Gateway, StartError> {
     prepare_data_dir(&config)?;
@@ -214,7 +216,7 @@ pub async fn build(
         payments,
         capabilities,
         routes,
-        fence_requests,
+        containment_requests,
         mode,
     };
     Ok(assemble(parts))

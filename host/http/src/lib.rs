@@ -4,6 +4,8 @@
 //! Read `middleware/stack.rs` for the layers of a request, `listener/serve.rs` for the life of the listener, and
 //! `connection/serve_connection.rs` for the life of one connection.
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 pub mod body;
 mod connection;
 mod http_service;

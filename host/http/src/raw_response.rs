@@ -5,7 +5,7 @@ use http::StatusCode;
 use plugin_api::response::Problem;
 
 /// `headers`: complete lines with their CR LF.
-pub fn raw_response(problem: &Problem, headers: &str) -> String {
+pub(crate) fn raw_response(problem: &Problem, headers: &str) -> String {
     let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::BAD_REQUEST);
     let body = serde_json::to_string(problem).unwrap_or_default();
     let id = RequestId::generate();

@@ -11,7 +11,7 @@ const RANGE_EVENTS: u64 = 2_500;
 /// Number of responses after a rejection before a longer range is tried again.
 const GROWTH_PAUSE: u64 = 32;
 
-pub struct AdaptiveRange {
+pub(crate) struct AdaptiveRange {
     blocks: AtomicU64,
     blocks_max: u64,
     /// Responses left until the range may grow.
@@ -19,17 +19,17 @@ pub struct AdaptiveRange {
 }
 
 impl AdaptiveRange {
-    pub fn new(blocks_max: u64) -> Self {
+    pub(crate) fn new(blocks_max: u64) -> Self {
         let blocks = AtomicU64::new(blocks_max.min(FIRST_BLOCKS));
         Self { blocks, blocks_max, growth_pause: AtomicU64::new(0) }
     }
 
-    pub fn blocks(&self) -> u64 {
+    pub(crate) fn blocks(&self) -> u64 {
         self.blocks.load(Relaxed)
     }
 
     /// Records a response for `blocks` with so many events.
-    pub fn succeeded(&self, blocks: u64, events: u64) {
+    pub(crate) fn succeeded(&self, blocks: u64, events: u64) {
         let current = self.blocks();
         let is_paused = self.growth_pause.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok();
         if events > RANGE_EVENTS {
@@ -41,7 +41,7 @@ impl AdaptiveRange {
     }
 
     /// Records that servers rejected a request for so many blocks.
-    pub fn rejected(&self, blocks: u64) {
+    pub(crate) fn rejected(&self, blocks: u64) {
         self.blocks.fetch_min((blocks / 2).max(1), Relaxed);
         self.growth_pause.store(GROWTH_PAUSE, Relaxed);
     }

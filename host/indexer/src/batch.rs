@@ -4,7 +4,7 @@ use super::{decode::DecodedEvent, store::Cursor};
 use alloy_primitives::B256;
 
 /// The events of consecutive blocks.
-pub struct Batch {
+pub(crate) struct Batch {
     pub events: Vec<DecodedEvent>,
     /// The cursor after the batch.
     pub cursor: Cursor,

@@ -25,9 +25,9 @@ const COMMIT_TIME: Duration = Duration::from_millis(200);
 const COMMIT_EVENTS_MAX: usize = 4_000;
 
 /// A commit in flight.
-pub struct PendingCommit {
+pub(crate) struct PendingCommit {
     task: AbortOnDropHandle<Result<(), StorageError>>,
-    /// Where the batch began, and the batch: it is derived again if the commit collides with another transaction.
+    /// Where the batch began, and the batch: it is derived again if the commit conflicts with another transaction.
     row: IndexRow,
     batch: Batch,
 }

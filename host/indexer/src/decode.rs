@@ -12,7 +12,7 @@ use plugin_api::abi::{FfiBytes, LogMeta, SubscribedEvent};
 const ARGUMENTS_BYTES: usize = 512;
 
 /// An event for one source; one log may belong to several sources.
-pub struct DecodedEvent {
+pub(crate) struct DecodedEvent {
     /// Index into [`EventSubscriptions::sources`].
     pub source: u32,
     pub log: LogMeta,
@@ -24,18 +24,18 @@ pub struct DecodedEvent {
 
 impl DecodedEvent {
     /// The position of its log in the chain.
-    pub fn log_position(&self) -> (u64, u64) {
+    pub(crate) fn log_position(&self) -> (u64, u64) {
         (self.log.block, self.log.log_index)
     }
 
     /// The event for the plugin, without a copy of the arguments.
-    pub fn to_abi(&self) -> SubscribedEvent {
+    pub(crate) fn to_abi(&self) -> SubscribedEvent {
         SubscribedEvent { source: self.source, log: self.log, args: FfiBytes::from_owner(self.args.clone()) }
     }
 }
 
 /// Decodes the logs of whole blocks, in their order.
-pub fn decode(subscriptions: &EventSubscriptions, logs: &[RawLog]) -> Result<Vec<DecodedEvent>, IndexError> {
+pub(crate) fn decode(subscriptions: &EventSubscriptions, logs: &[RawLog]) -> Result<Vec<DecodedEvent>, IndexError> {
     // Of the present transaction; a list suffices, because a plugin has few subscriptions.
     let mut repeats: Vec<(Address, Option<&B256>, u32)> = Vec::new();
     let mut tx = None;
@@ -71,13 +71,13 @@ pub fn decode(subscriptions: &EventSubscriptions, logs: &[RawLog]) -> Result<Vec
 }
 
 /// Number of distinct logs behind the events.
-pub fn count_logs(events: &[DecodedEvent]) -> usize {
+pub(crate) fn count_logs(events: &[DecodedEvent]) -> usize {
     let others = events.windows(2).filter(|pair| pair[0].log_position() != pair[1].log_position()).count();
     others + usize::from(!events.is_empty())
 }
 
 /// Number of events for the next commit: about `target`, extended to the end of a block.
-pub fn commit_len(events: &[DecodedEvent], target: usize) -> usize {
+pub(crate) fn commit_len(events: &[DecodedEvent], target: usize) -> usize {
     let Some(last) = events.get(target.saturating_sub(1)) else { return events.len() };
     let rest = events.iter().skip(target).position(|event| event.log.block != last.log.block);
     rest.map_or(events.len(), |extra| target + extra)

@@ -1,7 +1,7 @@
 //! Lets the plugin derive its rows from a batch of events.
 //!
 //! The rule: a batch is one call, and a failed batch is tried again event by event, so that the error names the event. One that
-//! collided with another transaction did not fail: it runs again as it was ([`super::collisions`]).
+//! conflicted with another transaction did not fail: it runs again as it was ([`super::collisions`]).
 
 use super::{
     batch::Batch,
@@ -14,7 +14,7 @@ use super::{
 use abi_stable::std_types::RResult;
 use gateway_activity::CheckedEvent;
 use gateway_config::MAIN;
-use gateway_plugins::{PluginTransaction, TransactionOwner, collisions::Attempts, polls::GateClosed};
+use gateway_plugins::{CommitMode, PluginTransaction, collisions::Attempts, polls::GateClosed};
 use gateway_storage::StorageError;
 use plugin_api::abi::{Fault, FaultKind};
 use std::{
@@ -49,7 +49,7 @@ impl Index {
         let transaction = PluginTransaction::of_plugin(
             &self.transactions,
             self.scope.clone(),
-            TransactionOwner::Index,
+            CommitMode::Index,
             &self.plugin.manifest,
         );
         match self.apply(&transaction, batch, batch.events.len()).await {
@@ -63,7 +63,7 @@ impl Index {
         let transaction = PluginTransaction::of_plugin(
             &self.transactions,
             self.scope.clone(),
-            TransactionOwner::Index,
+            CommitMode::Index,
             &self.plugin.manifest,
         );
         let published = self.apply(&transaction, batch, 1).await?;
@@ -95,7 +95,7 @@ impl Index {
             let limit = if let [_] = part { EVENT_TIMEOUT } else { left };
             let applied_part = self.call_plugin(&part_transaction, part, limit).await;
             if transaction.has_conflict() {
-                return Err(StorageError::Conflict("the batch collided with another transaction".to_owned()).into());
+                return Err(StorageError::Conflict("the batch conflicted with another transaction".to_owned()).into());
             }
             match (part, applied_part) {
                 (_, Ok(())) => {}

@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json};
 
 /// The columns and the primary key, as read from the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DerivedTable {
+pub(crate) struct DerivedTable {
     pub name: String,
     columns: Vec<String>,
     keys: Vec<String>,
@@ -21,7 +21,7 @@ pub struct DerivedTable {
 
 impl DerivedTable {
     /// Reads the table's definition; the inner error says why it cannot be a derived table.
-    pub async fn load(store: &IndexStore, name: &str) -> Result<Result<Self, String>, StorageError> {
+    pub(crate) async fn load(store: &IndexStore, name: &str) -> Result<Result<Self, String>, StorageError> {
         let statement = match store.dialect() {
             Dialect::Sqlite => sql("SELECT i.name, CAST(i.pk > 0 AS BIGINT), \
                  CAST(upper(coalesce(m.sql, '')) LIKE '%AUTOINCREMENT%' AS BIGINT) \
@@ -59,7 +59,7 @@ impl DerivedTable {
     }
 
     /// Creates the triggers that are missing.
-    pub async fn install_triggers(&self, database: &Database, store: &IndexStore) -> Result<(), StorageError> {
+    pub(crate) async fn install_triggers(&self, database: &Database, store: &IndexStore) -> Result<(), StorageError> {
         let triggers = self.triggers(store.dialect(), &store.plugin, &store.chain);
         let statement = match store.dialect() {
             Dialect::Sqlite => sql("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = $1"),
@@ -118,13 +118,13 @@ impl DerivedTable {
     }
 
     /// Deletes rows, at most so many.
-    pub fn delete_some(&self, rows: u32) -> Statement {
+    pub(crate) fn delete_some(&self, rows: u32) -> Statement {
         let (table, keys) = (&self.name, quoted(&self.keys).join(", "));
         sql(format!("DELETE FROM {table} WHERE ({keys}) IN (SELECT {keys} FROM {table} LIMIT {rows})")).into()
     }
 
     /// The statement that undoes one change.
-    pub fn undo(&self, dialect: Dialect, change: &JournalRow) -> Result<Statement, String> {
+    pub(crate) fn undo(&self, dialect: Dialect, change: &JournalRow) -> Result<Statement, String> {
         match dialect {
             Dialect::Sqlite => self.undo_on_sqlite(change),
             Dialect::Postgres => self.undo_on_postgres(change),

@@ -4,7 +4,7 @@ use gateway_chain::ChainError;
 use gateway_storage::StorageError;
 
 #[derive(Debug, thiserror::Error)]
-pub enum IndexError {
+pub(crate) enum IndexError {
     #[error(transparent)]
     Storage(#[from] StorageError),
     #[error(transparent)]
@@ -30,7 +30,7 @@ pub enum IndexError {
 
 impl IndexError {
     /// The error of a commit, whose last statement expects the cursor that this gateway read.
-    pub fn from_commit(error: StorageError) -> Self {
+    pub(crate) fn from_commit(error: StorageError) -> Self {
         match error {
             StorageError::Rejected(_) => Self::CursorMoved,
             error => error.into(),

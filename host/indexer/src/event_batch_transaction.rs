@@ -25,7 +25,7 @@ const PUBLISHED_MAX: usize = 1000;
 /// With so many deferred statements behind those that run, the plugin waits for the database.
 const DEFERRED_MAX: usize = 2_000;
 
-pub struct EventBatchTransaction {
+pub(crate) struct EventBatchTransaction {
     transaction: Arc<PluginTransaction>,
     store: IndexStore,
     /// For each event, the block in the journal to which its changes belong.
@@ -49,7 +49,7 @@ struct BatchState {
 }
 
 impl EventBatchTransaction {
-    pub fn new(
+    pub(crate) fn new(
         transaction: &Arc<PluginTransaction>,
         store: &IndexStore,
         journal_blocks: Vec<i64>,
@@ -60,12 +60,12 @@ impl EventBatchTransaction {
         Arc::new(Self { transaction, store, journal_blocks, state, tasks, flush })
     }
 
-    pub fn handle(self: &Arc<Self>) -> TransactionBox {
+    pub(crate) fn handle(self: &Arc<Self>) -> TransactionBox {
         Transaction_TO::from_value(Handle(self.clone()), TD_Opaque)
     }
 
     /// Waits until all deferred statements have run. An error in them fails the events.
-    pub async fn flush(&self) -> Result<(), StorageError> {
+    pub(crate) async fn flush(&self) -> Result<(), StorageError> {
         Self::join(&mut *self.flush.lock().await).await?;
         self.transaction.run_derived(Vec::new()).await.map(drop)
     }
@@ -99,7 +99,7 @@ impl EventBatchTransaction {
     }
 
     /// The published events, if the plugin took every event.
-    pub fn finish(&self) -> Result<Vec<(usize, CheckedEvent)>, String> {
+    pub(crate) fn finish(&self) -> Result<Vec<(usize, CheckedEvent)>, String> {
         let mut state = self.state.lock();
         match state.error.take() {
             Some(error) => Err(error),

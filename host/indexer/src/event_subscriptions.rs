@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// The subscriptions whose contracts are deployed.
-pub struct EventSubscriptions {
+pub(crate) struct EventSubscriptions {
     chain: String,
     subscriptions: Vec<EventSubscription>,
 }
@@ -31,7 +31,7 @@ struct EventSubscription {
 impl EventSubscriptions {
     /// Leaves out contracts that are not deployed, and events that are looked for by such contracts alone. A signature that cannot
     /// be parsed is an error of the plugin.
-    pub fn new(chain: &str, config: &ChainConfig, specs: &[SubscriptionSpec]) -> Result<Self, String> {
+    pub(crate) fn new(chain: &str, config: &ChainConfig, specs: &[SubscriptionSpec]) -> Result<Self, String> {
         let mut subscriptions = Vec::new();
         for (index, spec) in (0u32..).zip(specs).filter(|(_, spec)| spec.chain == chain) {
             let explain = |error: String| format!("the event {}: {error}", spec.event);
@@ -46,12 +46,12 @@ impl EventSubscriptions {
         Ok(Self { chain: chain.to_owned(), subscriptions })
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.subscriptions.is_empty()
     }
 
     /// One filter for all that look for the same values of indexed arguments: each is a request.
-    pub fn filters(&self) -> Vec<LogFilter> {
+    pub(crate) fn filters(&self) -> Vec<LogFilter> {
         let mut filters: Vec<LogFilter> = Vec::new();
         for EventSubscription { address, decoder, indexed, .. } in &self.subscriptions {
             match filters.iter_mut().find(|filter| filter.indexed == *indexed) {
@@ -76,7 +76,7 @@ impl EventSubscriptions {
     }
 
     /// Addresses, signatures and values of indexed arguments as text: when it changes, all rows must be derived again.
-    pub fn definition(&self) -> String {
+    pub(crate) fn definition(&self) -> String {
         let line = |subscription: &EventSubscription| {
             let EventSubscription { address, decoder, indexed, .. } = subscription;
             // Without a value the text is that of gateways that knew none: their index goes on.
@@ -87,7 +87,7 @@ impl EventSubscriptions {
     }
 
     /// The sources for the plugin, by source number.
-    pub fn sources(&self) -> RVec<EventSource> {
+    pub(crate) fn sources(&self) -> RVec<EventSource> {
         let source = |subscription: &EventSubscription| EventSource {
             subscription: subscription.index,
             chain: self.chain.as_str().into(),
@@ -99,12 +99,12 @@ impl EventSubscriptions {
     }
 
     /// Name of the events of that source.
-    pub fn event_name(&self, source: u32) -> &str {
+    pub(crate) fn event_name(&self, source: u32) -> &str {
         self.subscriptions.get(source as usize).map_or("", |subscription| subscription.decoder.name())
     }
 
     /// The decoded arguments for each source that the log belongs to.
-    pub fn decode<'d>(&'d self, log: &'d RawLog) -> impl Iterator<Item = (u32, EventArguments<'d>)> {
+    pub(crate) fn decode<'d>(&'d self, log: &'d RawLog) -> impl Iterator<Item = (u32, EventArguments<'d>)> {
         let topic = log.topics.first();
         let matches = move |(_, subscription): &(u32, &EventSubscription)| {
             subscription.address == log.address

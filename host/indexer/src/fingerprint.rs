@@ -6,7 +6,7 @@ use plugin_api::manifest::Manifest;
 use sha2::{Digest as _, Sha256};
 
 /// The derived tables of all subscriptions on a chain, each once, in the order of the manifest.
-pub fn derived_tables(manifest: &Manifest, chain: &str) -> Vec<String> {
+pub(crate) fn derived_tables(manifest: &Manifest, chain: &str) -> Vec<String> {
     let mut tables: Vec<String> = Vec::new();
     let subscriptions = manifest.subscriptions.iter().filter(|subscription| subscription.chain == chain);
     for table in subscriptions.flat_map(|subscription| &subscription.derived_tables) {
@@ -18,12 +18,12 @@ pub fn derived_tables(manifest: &Manifest, chain: &str) -> Vec<String> {
 }
 
 /// The first block of the index.
-pub fn start_block(chain: &Chain) -> u64 {
+pub(crate) fn start_block(chain: &Chain) -> u64 {
     chain.settings.deploy_block.unwrap_or_default()
 }
 
 /// A hash of everything that determines the rows, except the blocks of the chain.
-pub fn fingerprint(chain: &Chain, subscriptions: &EventSubscriptions, manifest: &Manifest) -> String {
+pub(crate) fn fingerprint(chain: &Chain, subscriptions: &EventSubscriptions, manifest: &Manifest) -> String {
     let tables = derived_tables(manifest, &chain.name);
     let mut hash = Sha256::new();
     hash.update(format!("{} {} {}\n", chain.chain_id, start_block(chain), manifest.index_version));

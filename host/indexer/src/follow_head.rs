@@ -14,7 +14,7 @@ const BLOCKS_MAX: u64 = 64;
 
 /// When the next tick starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NextTick {
+pub(crate) enum NextTick {
     Now,
     /// When the head changes.
     OnNewHead,

@@ -27,7 +27,7 @@ use tokio::task::JoinHandle;
 const LEASE_MS: i64 = 20_000;
 const LEASE_RENEW: Duration = Duration::from_secs(4);
 /// How often the row is read again, to notice other gateways and operators.
-pub const ROW_POLL: Duration = Duration::from_secs(1);
+pub(crate) const ROW_POLL: Duration = Duration::from_secs(1);
 /// Events of the first commit; later ones adapt to the time that a commit takes.
 const COMMIT_EVENTS_FIRST: usize = 100;
 
@@ -43,7 +43,7 @@ pub struct IndexerContext {
     pub transaction_timeout: Duration,
 }
 
-pub struct Index {
+pub(crate) struct Index {
     pub transactions: Arc<TransactionContext>,
     /// Identifies this gateway as the holder of the lease.
     instance_id: String,
@@ -72,7 +72,7 @@ pub struct Index {
 }
 
 impl Index {
-    pub fn new(
+    pub(crate) fn new(
         context: IndexerContext,
         plugin: Arc<ActivePlugin>,
         chain: Arc<Chain>,
@@ -103,12 +103,12 @@ impl Index {
         }
     }
 
-    pub fn is_row_poll_due(&self) -> bool {
+    pub(crate) fn is_row_poll_due(&self) -> bool {
         self.row.is_none() || !is_recent(self.row_polled, ROW_POLL)
     }
 
     /// The row of the index while this gateway holds the lease; `None` while another does. No commit may be in flight.
-    pub async fn poll_row(&mut self) -> Result<Option<IndexRow>, IndexError> {
+    pub(crate) async fn poll_row(&mut self) -> Result<Option<IndexRow>, IndexError> {
         if !self.is_row_poll_due() {
             return Ok(self.row.clone());
         }
@@ -148,7 +148,7 @@ impl Index {
     }
 
     /// When this fails, the lease expires.
-    pub async fn release_lease(&mut self) {
+    pub(crate) async fn release_lease(&mut self) {
         if let Some(acquiring) = self.acquiring.take() {
             let _ = acquiring.await;
         }

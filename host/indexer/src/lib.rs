@@ -4,6 +4,8 @@
 //! together; the derived tables always equal those of a fresh index of the branch up to the cursor; and what cannot be
 //! undone stops the index with a reason instead of being guessed.
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 mod adaptive_range;
 mod backfill;
 mod batch;

@@ -18,7 +18,7 @@ const RATE_WINDOW: Duration = Duration::from_secs(10);
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Shared by the task of the index and those who read its report.
-pub struct Progress {
+pub(crate) struct Progress {
     state: Mutex<ProgressState>,
     /// Counts the changes of all indexes, for the publisher.
     changes: watch::Sender<u64>,
@@ -33,35 +33,35 @@ struct ProgressState {
 }
 
 impl Progress {
-    pub fn new(plugin: &str, chain: &str, format: LogFormat, changes: watch::Sender<u64>) -> Self {
+    pub(crate) fn new(plugin: &str, chain: &str, format: LogFormat, changes: watch::Sender<u64>) -> Self {
         let report = IndexReport { plugin: plugin.to_owned(), chain: chain.to_owned(), ..IndexReport::default() };
         Self::with_report(report, format, changes)
     }
 
-    pub fn with_report(report: IndexReport, format: LogFormat, changes: watch::Sender<u64>) -> Self {
+    pub(crate) fn with_report(report: IndexReport, format: LogFormat, changes: watch::Sender<u64>) -> Self {
         let bar = BackfillBar::new(report.name(), format);
         let state = Mutex::new(ProgressState { report, samples: VecDeque::new(), logged: None, bar });
         Self { state, changes }
     }
 
-    pub fn report(&self) -> IndexReport {
+    pub(crate) fn report(&self) -> IndexReport {
         self.state.lock().report.clone()
     }
 
-    pub fn set_off(&self, reason: &str) {
+    pub(crate) fn set_off(&self, reason: &str) {
         self.set_state(IndexState::Off, Some(reason));
     }
 
-    pub fn set_stopped(&self, reason: &str) {
+    pub(crate) fn set_stopped(&self, reason: &str) {
         self.set_state(IndexState::Stopped, Some(reason));
     }
 
-    pub fn set_failing(&self, reason: &str) {
+    pub(crate) fn set_failing(&self, reason: &str) {
         self.set_state(IndexState::Failing, Some(reason));
     }
 
     /// Another gateway holds the lease; the row tells how far that one is.
-    pub fn set_elsewhere(&self, row: &IndexRow, head: Option<u64>) {
+    pub(crate) fn set_elsewhere(&self, row: &IndexRow, head: Option<u64>) {
         self.set_state(IndexState::Elsewhere, row.holder.as_ref().map(|_| "another gateway works on it"));
         let mut state = self.state.lock();
         state.report.start_block = Some(row.start_block);
@@ -85,7 +85,7 @@ impl Progress {
     }
 
     /// Records the row and the head at the start of a tick.
-    pub fn tick_started(&self, row: &IndexRow, head: u64) {
+    pub(crate) fn tick_started(&self, row: &IndexRow, head: u64) {
         let mut state = self.state.lock();
         (state.report.start_block, state.report.head) = (Some(row.start_block), Some(head));
         state.set_next_block(row.cursor.next_block);
@@ -93,7 +93,7 @@ impl Progress {
     }
 
     /// Records a durable commit.
-    pub fn committed(&self, cursor: &Cursor, events: usize) {
+    pub(crate) fn committed(&self, cursor: &Cursor, events: usize) {
         // Before the report: who sees it knows that the publisher has not seen this commit yet.
         self.wake_publisher();
         let mut state = self.state.lock();

@@ -10,7 +10,7 @@ static BARS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 
 const STYLE: &str = "{prefix} {bar:40} {pos}/{len} blocks{msg}";
 
-pub struct BackfillBar {
+pub(crate) struct BackfillBar {
     name: String,
     is_enabled: bool,
     bar: Option<ProgressBar>,
@@ -18,12 +18,12 @@ pub struct BackfillBar {
 
 impl BackfillBar {
     /// Enabled on a terminal unless the log is JSON, which a program reads.
-    pub fn new(name: String, format: LogFormat) -> Self {
+    pub(crate) fn new(name: String, format: LogFormat) -> Self {
         let is_enabled = format != LogFormat::Json && std::io::stderr().is_terminal();
         Self { name, is_enabled, bar: None }
     }
 
-    pub fn show(&mut self, report: &IndexReport) {
+    pub(crate) fn show(&mut self, report: &IndexReport) {
         if !self.is_enabled {
             return;
         }
@@ -40,7 +40,7 @@ impl BackfillBar {
         });
     }
 
-    pub fn hide(&mut self) {
+    pub(crate) fn hide(&mut self) {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
             BARS.remove(&bar);

@@ -11,7 +11,7 @@ use super::{
     store::{Cursor, IndexRow, JournalRow, NO_JOURNAL, to_i64},
 };
 use gateway_activity::PublicEvent;
-use gateway_plugins::{PluginTransaction, TransactionOwner, collisions::Attempts};
+use gateway_plugins::{CommitMode, PluginTransaction, collisions::Attempts};
 use gateway_storage::CommitStatement;
 use plugin_api::abi::Statement;
 
@@ -62,7 +62,7 @@ impl Index {
 
     async fn undo_once(&self, row: &IndexRow, cursor: &Cursor) -> Result<usize, IndexError> {
         let after = to_i64(cursor.next_block) - 1;
-        let transaction = PluginTransaction::new(&self.transactions, self.scope.clone(), TransactionOwner::Index);
+        let transaction = PluginTransaction::new(&self.transactions, self.scope.clone(), CommitMode::Index);
         let mut opening = vec![self.store.rewind_publisher(row, after), self.store.allow_writes(NO_JOURNAL)];
         opening.extend(self.transactions.activity.withdrawal_statement(self.store.public_keys_after(after)));
         opening.extend([self.store.select_public_events_after(after), self.store.select_journal_after(after)]);

@@ -5,7 +5,7 @@ use gateway_config::MAIN;
 use serde::{Deserialize, Serialize};
 
 /// An index with a larger lag does not keep up.
-pub const LAG_BLOCKS_MAX: u64 = 30;
+pub(crate) const LAG_BLOCKS_MAX: u64 = 30;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -9,7 +9,7 @@ use super::{
     index::Index,
     store::{IndexRow, NO_JOURNAL, to_i64},
 };
-use gateway_plugins::{PluginTransaction, TransactionOwner, collisions::Attempts};
+use gateway_plugins::{CommitMode, PluginTransaction, collisions::Attempts};
 use gateway_storage::decode_rows;
 use plugin_api::abi::StatementResult;
 use serde::de::DeserializeOwned;
@@ -42,7 +42,7 @@ impl Index {
     }
 
     async fn reset_once(&self, row: &IndexRow, undo: Undo) -> Result<(), IndexError> {
-        let transaction = PluginTransaction::new(&self.transactions, self.scope.clone(), TransactionOwner::Index);
+        let transaction = PluginTransaction::new(&self.transactions, self.scope.clone(), CommitMode::Index);
         let mut statements = vec![self.store.allow_writes(NO_JOURNAL)];
         statements.extend(self.tables.iter().map(|table| table.delete_some(STEP_ROWS)));
         let outcomes = transaction.run_as_host(statements).await?;

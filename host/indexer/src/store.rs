@@ -16,14 +16,14 @@ use serde::Deserialize;
 use std::borrow::Cow;
 
 /// An event that a handler published, with the position of its log in the chain.
-pub struct PublishedEvent {
+pub(crate) struct PublishedEvent {
     pub block: u64,
     pub log_index: u64,
     pub event: CheckedEvent,
 }
 
 /// In place of a block number, for writes that need no before-image.
-pub const NO_JOURNAL: i64 = -1;
+pub(crate) const NO_JOURNAL: i64 = -1;
 
 /// Of one plugin on one chain.
 #[derive(Clone)]
@@ -35,7 +35,7 @@ pub struct IndexStore {
 
 /// How far an index is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cursor {
+pub(crate) struct Cursor {
     /// The next block to index.
     pub next_block: u64,
     /// Hash of the block before; `None` before the first.
@@ -44,7 +44,7 @@ pub struct Cursor {
 
 /// The row of an index in `host_chain_index`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IndexRow {
+pub(crate) struct IndexRow {
     pub cursor: Cursor,
     /// What the rows were derived with, see [`fingerprint`](super::fingerprint::fingerprint).
     pub fingerprint: String,
@@ -68,7 +68,7 @@ struct IndexColumns {
 
 /// One change of a derived row.
 #[derive(Clone, Debug, Deserialize)]
-pub struct JournalRow {
+pub(crate) struct JournalRow {
     pub tab: String,
     pub before_row: Option<String>,
     pub after_row: Option<String>,
@@ -281,7 +281,7 @@ fn hash_text(cursor: &Cursor) -> String {
 }
 
 /// Block numbers are far below 2^63.
-pub fn to_i64(number: u64) -> i64 {
+pub(crate) fn to_i64(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 

@@ -12,7 +12,7 @@ use std::{
 const STUCK_AFTER: Duration = Duration::from_secs(30);
 
 #[derive(Default)]
-pub struct StuckIndexes {
+pub(crate) struct StuckIndexes {
     /// By plugin: the next block of its index, and since when others are ahead of it.
     seen: BTreeMap<String, (u64, Option<Instant>)>,
     last_move: Option<Instant>,
@@ -20,7 +20,7 @@ pub struct StuckIndexes {
 
 impl StuckIndexes {
     /// Takes the next block of each index.
-    pub fn observe<'p>(&mut self, next_blocks: impl Iterator<Item = (&'p str, u64)> + Clone, now: Instant) {
+    pub(crate) fn observe<'p>(&mut self, next_blocks: impl Iterator<Item = (&'p str, u64)> + Clone, now: Instant) {
         let newest = next_blocks.clone().map(|(_, next_block)| next_block).max().unwrap_or_default();
         let has_moved = |(plugin, next): (&str, u64)| self.seen.get(plugin).is_none_or(|(before, _)| *before != next);
         let is_moving = next_blocks.clone().any(has_moved);
@@ -36,7 +36,7 @@ impl StuckIndexes {
         }
     }
 
-    pub fn is_stuck(&self, plugin: &str, now: Instant) -> bool {
+    pub(crate) fn is_stuck(&self, plugin: &str, now: Instant) -> bool {
         let is_moving = self.last_move.is_some_and(|at| now.duration_since(at) <= STUCK_AFTER);
         let behind_since = self.seen.get(plugin).and_then(|(_, since)| *since);
         is_moving && behind_since.is_some_and(|since| now.duration_since(since) > STUCK_AFTER)

@@ -18,11 +18,12 @@ tokio::task_local! {
     static RUN: Arc<RunLease>;
 }
 
-/// The right to run a job once.
+/// Names one run of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Lease {
+pub(crate) struct RunId {
+    /// The gateway that runs it.
     pub holder: String,
-    /// When the run began, by the clock of its gateway: with the holder it names the run.
+    /// When the run began, by the clock of its gateway.
     pub started_ms: i64,
 }
 
@@ -31,7 +32,7 @@ pub(crate) struct Lease {
 pub struct RunLease {
     pub(crate) plugin: Arc<str>,
     pub(crate) job: Arc<str>,
-    pub(crate) lease: Lease,
+    pub(crate) id: RunId,
     pub(crate) dialect: Dialect,
 }
 
@@ -63,7 +64,7 @@ pub fn select_held(dialect: Dialect) -> String {
 }
 
 impl LeaseStatements {
-    pub fn new(dialect: Dialect) -> Self {
+    pub(crate) fn new(dialect: Dialect) -> Self {
         let now_ms = now_ms(dialect);
         let (is_gone, lock) = match dialect {
             Dialect::Sqlite => ("lease_holder <> $3 OR ", None),
@@ -126,7 +127,7 @@ impl RunLease {
     }
 
     /// The last statement of a transaction of the run: without the lease it returns no row. On PostgreSQL nobody can claim the lease
-    /// from then until the transaction is over. The lock is the weakest one, which renewals do not collide with, and which sees
+    /// from then until the transaction is over. The lock is the weakest one, which renewals do not conflict with, and which sees
     /// a claim that is newer than the transaction's snapshot.
     pub fn check(&self) -> CommitStatement {
         let lock = match self.dialect {
@@ -136,7 +137,7 @@ impl RunLease {
         let text = format!(
             "SELECT 1 FROM host_job_runs WHERE plugin = $1 AND job = $2 AND lease_holder = $3 AND last_started_ms = $4{lock}"
         );
-        let Lease { holder, started_ms } = &self.lease;
+        let RunId { holder, started_ms } = &self.id;
         CommitStatement::expecting_row(sql(text).bind((&*self.plugin, &*self.job, holder, *started_ms)).into())
     }
 }

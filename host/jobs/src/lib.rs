@@ -4,6 +4,8 @@
 //! one runs it at a time. It renews the lease while the run goes on; a run that lost it is stopped, and commits nothing. See
 //! `lease.rs` and `renewal.rs` for the lease, and `runner.rs` for a run.
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 mod job;
 mod lease;
 mod renewal;
@@ -16,5 +18,5 @@ pub use job::{InvalidJobs, JobFailure, JobSet};
 pub use lease::{LEASE, RunLease, select_held};
 pub use runner::{JobRunner, RunJob};
 pub use schedule::Jitter;
-pub use status::service;
+pub use status::service_status;
 pub use store::{JobStatus, JobStore, MIGRATION, WAKES_MIGRATION, forget_plugin};

@@ -40,7 +40,7 @@ pub(crate) struct RunningRenewal {
 
 impl LeaseRenewal {
     /// Returns when its timer is set, so that a run that holds this thread from its start on is renewed, too.
-    pub async fn start(self) -> RunningRenewal {
+    pub(crate) async fn start(self) -> RunningRenewal {
         let is_over = CancellationToken::new();
         let task = tokio::spawn(self.run(is_over.clone()));
         tokio::task::yield_now().await;
@@ -84,7 +84,7 @@ impl LeaseRenewal {
 
 impl RunningRenewal {
     /// Never ends while the lease is not lost.
-    pub async fn lost(self) -> LostLease {
+    pub(crate) async fn lost(self) -> LostLease {
         let Self { task, _is_over } = self;
         match task.await {
             Ok(Some(lost)) => lost,

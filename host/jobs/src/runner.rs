@@ -5,7 +5,7 @@
 
 use super::{
     job::{Job, JobFailure, JobSet},
-    lease::{Lease, RunLease},
+    lease::{RunId, RunLease},
     renewal::{LeaseRenewal, LostLease},
     schedule::Jitter,
     store::{CLOCK_SKEW_MAX_MS, FinishedRun, JobKey, JobStore, LeaseLength},
@@ -13,7 +13,7 @@ use super::{
 use futures_util::{FutureExt as _, future::BoxFuture};
 use gateway_clock::{Backoff, Clock};
 use gateway_storage::{Dialect, StorageError};
-use gateway_telemetry::{Span, SpanScope, Work, with_work};
+use gateway_telemetry::{LogContext, Span, SpanScope, with_log_context};
 use plugin_api::host::sanitize_line;
 use std::{
     any::Any,
@@ -160,28 +160,28 @@ impl JobTask {
         if held_ms > 0 {
             return Ok(NextLook::After(Duration::from_millis(held_ms.min(POLL_MS).unsigned_abs())));
         }
-        let lease = Lease { holder: self.runner.holder.to_string(), started_ms: now_ms };
+        let id = RunId { holder: self.runner.holder.to_string(), started_ms: now_ms };
         let claimed = Instant::now();
-        if !store.claim(self.key(), &lease, self.lease_length()).await? {
+        if !store.claim(self.key(), &id, self.lease_length()).await? {
             return Ok(NextLook::At(now_ms.saturating_add(POLL_MS)));
         }
         if let Some(lost) = state.lease_holder {
             self.record_run("lost", &format!("its gateway ended or stalled: {lost}"));
         }
-        self.execute(lease, claimed).await;
+        self.execute(id, claimed).await;
         Ok(NextLook::At(self.runner.clock.now_ms()))
     }
 
-    async fn execute(&self, lease: Lease, claimed: Instant) {
+    async fn execute(&self, id: RunId, claimed: Instant) {
         let started = Instant::now();
         let (plugin, job) = (Arc::clone(&self.plugin), Arc::clone(&self.job.name));
-        let run = Arc::new(RunLease { plugin, job, lease, dialect: self.runner.store.dialect() });
+        let run = Arc::new(RunLease { plugin, job, id, dialect: self.runner.store.dialect() });
         let outcome = self.run_to_end(&run, claimed).await;
         let labels = [("plugin", self.plugin.to_string()), ("job", self.job.name.to_string())];
         metrics::histogram!("gateway_job_duration_seconds", &labels).record(started.elapsed());
         match outcome {
-            Some(outcome) => self.finish(&run.lease, outcome).await,
-            None => self.release(&run.lease).await,
+            Some(outcome) => self.finish(&run.id, outcome).await,
+            None => self.release(&run.id).await,
         }
     }
 
@@ -195,7 +195,7 @@ impl JobTask {
         let run = Arc::clone(lease).scope(async { (self.run)(self.job.index).await });
         let span = Span::of_job(&self.plugin, &self.job.name);
         let run = SpanScope::run(span.as_ref().map(Span::scope), run);
-        let run = with_work(Work::Job { name: self.job.name.clone() }, run);
+        let run = with_log_context(LogContext::Job { name: self.job.name.clone() }, run);
         let mut run = Box::pin(AssertUnwindSafe(run).catch_unwind());
         let drain_timeout = async {
             self.stop.cancelled().await;
@@ -237,7 +237,7 @@ impl JobTask {
         })
     }
 
-    async fn finish(&self, lease: &Lease, outcome: RunOutcome) {
+    async fn finish(&self, id: &RunId, outcome: RunOutcome) {
         let finished_ms = self.runner.clock.now_ms();
         let next_run_ms = match outcome {
             RunOutcome::LeaseLost(LostLease::Taken) => {
@@ -256,12 +256,12 @@ impl JobTask {
         let (result, error) = self.result_and_error(outcome);
         let run = FinishedRun { finished_ms, next_run_ms, result, error };
         self.record_run(result, run.error.as_deref().unwrap_or_default());
-        self.store_result(|| self.runner.store.finish(self.key(), lease, &run)).await;
+        self.store_result(|| self.runner.store.finish(self.key(), id, &run)).await;
     }
 
-    async fn release(&self, lease: &Lease) {
+    async fn release(&self, id: &RunId) {
         tracing::info!(plugin = %self.plugin, job = %self.job.name, "dropped a run because the job stops");
-        self.store_result(|| self.runner.store.release(self.key(), lease)).await;
+        self.store_result(|| self.runner.store.release(self.key(), id)).await;
     }
 
     async fn store_result<F>(&self, write: impl Fn() -> F)
@@ -312,7 +312,7 @@ impl JobTask {
         metrics::counter!("gateway_job_runs_total", &labels).increment(1);
         match result {
             "ok" => tracing::debug!(plugin = %self.plugin, job = %self.job.name, "job done"),
-            _ => tracing::warn!(plugin = %self.plugin, job = %self.job.name, result, error, "job did not end well"),
+            _ => tracing::warn!(plugin = %self.plugin, job = %self.job.name, result, error, "a run of a job failed"),
         }
     }
 
@@ -347,7 +347,7 @@ mod tests {
     use super::*;
     use crate::{MIGRATION, WAKES_MIGRATION};
     use gateway_clock::ManualClock;
-    use gateway_storage::{Database, DatabaseSettings, Schema, Scope};
+    use gateway_storage::{Database, DatabaseSettings, MigrationSet, Scope};
     use gateway_telemetry::MetricsRecorder;
     use plugin_api::manifest::{JobSpec, MigrationSpec, Schedule};
 
@@ -366,7 +366,7 @@ mod tests {
             postgres: None,
         };
         let migrations: Vec<_> = steps.map(step).collect();
-        let schema = Schema { scope: &Scope::Host, views: &[], migrations: &migrations };
+        let schema = MigrationSet { scope: &Scope::Host, views: &[], migrations: &migrations };
         database.migrate(&schema).await.unwrap();
 
         let runner = JobRunner {

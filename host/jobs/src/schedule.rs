@@ -41,7 +41,7 @@ pub(crate) enum ParsedSchedule {
 
 impl ParsedSchedule {
     /// The error describes the problem for the plugin's report.
-    pub fn parse(schedule: &Schedule) -> Result<Self, String> {
+    pub(crate) fn parse(schedule: &Schedule) -> Result<Self, String> {
         match schedule {
             Schedule::EveryMs(interval_ms) if *interval_ms < INTERVAL_MIN_MS => {
                 Err(format!("runs every {interval_ms} ms: expected at least {INTERVAL_MIN_MS}"))
@@ -54,7 +54,7 @@ impl ParsedSchedule {
     }
 
     /// The first run of a job that never ran.
-    pub fn first_ms(&self, now_ms: i64, jitter: Jitter) -> i64 {
+    pub(crate) fn first_ms(&self, now_ms: i64, jitter: Jitter) -> i64 {
         match self {
             Self::Every { interval_ms } => now_ms.saturating_add(jitter.random_ms(jitter_max_ms(*interval_ms))),
             Self::Cron(cron) => next_match_ms(cron, now_ms),
@@ -62,7 +62,7 @@ impl ParsedSchedule {
     }
 
     /// The next run after one that ended now.
-    pub fn next_ms(&self, now_ms: i64, jitter: Jitter) -> i64 {
+    pub(crate) fn next_ms(&self, now_ms: i64, jitter: Jitter) -> i64 {
         match self {
             Self::Every { interval_ms } => {
                 let jitter_ms = jitter.random_ms(jitter_max_ms(*interval_ms));
@@ -73,7 +73,7 @@ impl ParsedSchedule {
     }
 
     /// The latest time that a run scheduled until now can have. A later one was scheduled before the clock went back.
-    pub fn latest_ms(&self, now_ms: i64) -> i64 {
+    pub(crate) fn latest_ms(&self, now_ms: i64) -> i64 {
         match self {
             Self::Every { interval_ms } => {
                 now_ms.saturating_add(*interval_ms).saturating_add(jitter_max_ms(*interval_ms))

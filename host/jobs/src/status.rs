@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 const OVERDUE_MS: i64 = 60_000;
 
 /// The service `jobs`. Jobs of a plugin run, and are counted, only while `is_serving` is true for it.
-pub fn service(
+pub fn service_status(
     jobs: Result<Vec<JobStatus>, StorageError>,
     is_serving: impl Fn(&str) -> bool,
     now_ms: i64,

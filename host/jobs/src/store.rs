@@ -3,7 +3,7 @@
 //! The rule: a gateway may write the result of a run only while it still holds the lease of that run. A lease is
 //! identified by its holder and the start of the run.
 
-use super::lease::{Lease, LeaseStatements, RunLease};
+use super::lease::{LeaseStatements, RunId, RunLease};
 use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError};
 use plugin_api::{Sql, sql};
 use serde::{Deserialize, Serialize};
@@ -146,7 +146,7 @@ impl Wakes {
 
 impl JobState {
     /// The first moment at which a run is wanted.
-    pub fn due_ms(&self, now_ms: i64) -> i64 {
+    pub(crate) fn due_ms(&self, now_ms: i64) -> i64 {
         if self.is_woken { self.next_run_ms.min(self.woken_ms(now_ms)) } else { self.next_run_ms }
     }
 
@@ -207,13 +207,8 @@ impl JobStore {
     }
 
     /// Returns whether this gateway got the lease, and so may run the job.
-    pub(crate) async fn claim(
-        &self,
-        key: JobKey<'_>,
-        lease: &Lease,
-        length: LeaseLength,
-    ) -> Result<bool, StorageError> {
-        let claim = of_lease(self.leases.claim.clone(), key, lease).bind((millis(length.length), length.longest_ms));
+    pub(crate) async fn claim(&self, key: JobKey<'_>, run: &RunId, length: LeaseLength) -> Result<bool, StorageError> {
+        let claim = of_run(self.leases.claim.clone(), key, run).bind((millis(length.length), length.longest_ms));
         let lock = self.leases.lock.map(|lock| of_job(lock, key));
         let statements = lock.into_iter().chain([claim]).map(|statement| CommitStatement::new(statement.into()));
         let outcomes = self.database.begin(Scope::Host).commit(statements.collect()).await?;
@@ -223,21 +218,26 @@ impl JobStore {
     /// Extends the lease; returns whether the gateway still held it.
     pub(crate) async fn renew(&self, run: &RunLease, length: Duration) -> Result<bool, StorageError> {
         let key = JobKey { plugin: &run.plugin, job: &run.job };
-        let renew = of_lease(self.leases.renew.clone(), key, &run.lease).bind(millis(length));
+        let renew = of_run(self.leases.renew.clone(), key, &run.id).bind(millis(length));
         Ok(self.database.execute(renew).await?.changes == 1)
     }
 
     /// Returns whether the gateway still held the lease; otherwise nothing was written.
-    pub(crate) async fn finish(&self, key: JobKey<'_>, lease: &Lease, run: &FinishedRun) -> Result<bool, StorageError> {
-        let FinishedRun { finished_ms, next_run_ms, result, error } = run;
-        let finish = of_lease(FINISH, key, lease);
+    pub(crate) async fn finish(
+        &self,
+        key: JobKey<'_>,
+        run: &RunId,
+        finished: &FinishedRun,
+    ) -> Result<bool, StorageError> {
+        let FinishedRun { finished_ms, next_run_ms, result, error } = finished;
+        let finish = of_run(FINISH, key, run);
         let finish = finish.bind((*finished_ms, *result, error.as_deref(), *next_run_ms, i64::from(error.is_some())));
         Ok(self.database.execute(finish).await?.changes == 1)
     }
 
     /// Releases the lease as if the run had never begun: the job is due at once, for any gateway.
-    pub(crate) async fn release(&self, key: JobKey<'_>, lease: &Lease) -> Result<bool, StorageError> {
-        Ok(self.database.execute(of_lease(RELEASE, key, lease)).await?.changes == 1)
+    pub(crate) async fn release(&self, key: JobKey<'_>, run: &RunId) -> Result<bool, StorageError> {
+        Ok(self.database.execute(of_run(RELEASE, key, run)).await?.changes == 1)
     }
 }
 
@@ -247,8 +247,8 @@ fn of_job(text: impl Into<Cow<'static, str>>, key: JobKey<'_>) -> Sql {
 }
 
 /// A statement about a run: also `$3`, the holder, and `$4`, when the run began.
-fn of_lease(text: impl Into<Cow<'static, str>>, key: JobKey<'_>, lease: &Lease) -> Sql {
-    of_job(text, key).bind((&*lease.holder, lease.started_ms))
+fn of_run(text: impl Into<Cow<'static, str>>, key: JobKey<'_>, run: &RunId) -> Sql {
+    of_job(text, key).bind((&*run.holder, run.started_ms))
 }
 
 fn millis(duration: Duration) -> i64 {

@@ -25,14 +25,14 @@ use std::sync::Arc;
 
 impl PluginTransaction {
     pub fn transaction_box(self: &Arc<Self>) -> TransactionBox {
-        Transaction_TO::from_value(AbiHandle(self.clone()), TD_Opaque)
+        Transaction_TO::from_value(AbiPluginTransaction(self.clone()), TD_Opaque)
     }
 }
 
 #[derive(Clone)]
-struct AbiHandle(Arc<PluginTransaction>);
+struct AbiPluginTransaction(Arc<PluginTransaction>);
 
-impl AbiTransaction for AbiHandle {
+impl AbiTransaction for AbiPluginTransaction {
     fn run(&self, statements: RVec<Statement>) -> FfiFuture<RResult<RVec<StatementResult>, HostError>> {
         let transaction = self.0.clone();
         in_host(async move { transaction.run(statements.into_vec()).await.map(RVec::from).into() }).into_ffi()
@@ -53,9 +53,10 @@ impl AbiTransaction for AbiHandle {
         let handle = self.clone();
         async move {
             let called = match capability.as_str() {
+                // Another plugin's code runs in these.
                 "service" => handle.call_service(&request).await,
                 "charge" => handle.charge(&request).await,
-                other => handle.0.call(other, &request).await,
+                other => in_host(handle.0.call(other, &request)).await,
             };
             called.into()
         }
@@ -68,7 +69,7 @@ impl AbiTransaction for AbiHandle {
     }
 }
 
-impl AbiHandle {
+impl AbiPluginTransaction {
     async fn call_service(self, request: &[u8]) -> Result<CapabilityResponse, HostError> {
         let ServiceCall { service, input } = decode_call("a call of a service", request)?;
         self.0.manifest.as_deref().map_or(Ok(()), |manifest| check_used(manifest, &service))?;

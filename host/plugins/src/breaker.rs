@@ -3,6 +3,7 @@
 //! The rule: while it is paused, at most one call at a time is tried, and none before the pause is over. A call costs one load
 //! while nothing is paused.
 
+use gateway_clock::Backoff;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::{
@@ -14,9 +15,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-const PAUSE_FIRST_MS: i64 = 5_000;
-const PAUSE_MAX_MS: i64 = 10 * 60_000;
-const PAUSE_DOUBLINGS_MAX: u32 = 7;
+/// How long an operation is paused, by how often it was before.
+const BACKOFF: Backoff = Backoff::new(Duration::from_secs(5), Duration::from_secs(600));
 
 /// How many faults within which time are too many.
 #[derive(Clone, Copy, Debug)]
@@ -147,7 +147,7 @@ impl OperationBreaker {
     }
 
     /// Forgets its faults, which were not its own; a pause goes on.
-    pub fn pardon(&self) {
+    pub fn forget_faults(&self) {
         let mut state = self.state.lock();
         state.recent.clear();
         state.is_pause_requested = false;
@@ -189,8 +189,8 @@ impl Drop for Probe {
 }
 
 fn pause_ms(pauses: u32) -> i64 {
-    let doublings = pauses.saturating_sub(1).min(PAUSE_DOUBLINGS_MAX);
-    (PAUSE_FIRST_MS << doublings).min(PAUSE_MAX_MS)
+    let pause = BACKOFF.wait_after(pauses.saturating_sub(1));
+    i64::try_from(pause.as_millis()).unwrap_or(i64::MAX)
 }
 
 impl PausedOperation {

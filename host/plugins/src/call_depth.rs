@@ -8,17 +8,17 @@ tokio::task_local! {
 
 /// The depth of a call that is about to begin.
 #[derive(Clone, Copy, Debug)]
-pub struct CallDepth(u32);
+pub(crate) struct CallDepth(u32);
 
 impl CallDepth {
     /// One deeper than the caller; `None` when that is too deep.
-    pub fn enter() -> Option<Self> {
+    pub(crate) fn enter() -> Option<Self> {
         let depth = DEPTH.try_with(|depth| depth + 1).unwrap_or_default();
         (depth < DEPTH_MAX).then_some(Self(depth))
     }
 
     /// Runs the call: what it calls in turn is deeper.
-    pub async fn scope<F: Future>(self, call: F) -> F::Output {
+    pub(crate) async fn scope<F: Future>(self, call: F) -> F::Output {
         DEPTH.scope(self.0, call).await
     }
 }

@@ -1,7 +1,7 @@
 //! The capabilities of one plugin: the only way from its code into the host.
 
 use super::{
-    CapabilityContext, PluginHandle, PluginTransaction, TransactionOwner,
+    CapabilityContext, CommitMode, PluginHandle, PluginTransaction,
     bounds::BACKGROUND_TASKS_MAX,
     fetch,
     handle::cut,
@@ -50,8 +50,8 @@ impl Capabilities {
         Host_TO::from_value(self, TD_Opaque)
     }
 
-    fn transaction(&self, owner: TransactionOwner) -> Arc<PluginTransaction> {
-        PluginTransaction::of_plugin(&self.context.transactions, self.scope.clone(), owner, &self.manifest)
+    fn transaction(&self, mode: CommitMode) -> Arc<PluginTransaction> {
+        PluginTransaction::of_plugin(&self.context.transactions, self.scope.clone(), mode, &self.manifest)
     }
 
     async fn chain(self, request: FfiBytes) -> Result<CapabilityResponse, HostError> {
@@ -267,12 +267,12 @@ impl Host for Capabilities {
         if !self.manifest.own_transactions {
             return undeclared_transaction();
         }
-        self.transaction(TransactionOwner::Plugin).transaction_box()
+        self.transaction(CommitMode::Plugin).transaction_box()
     }
 
     fn begin_write(&self) -> TransactionBox {
         read_tracking::mark_uncacheable();
-        let attempt = self.transaction(TransactionOwner::Attempt);
+        let attempt = self.transaction(CommitMode::Attempt);
         attempt.set_permit(|| self.handle.writes.of_job());
         attempt.transaction_box()
     }
@@ -302,7 +302,11 @@ impl Host for Capabilities {
         }
         read_tracking::mark_uncacheable();
         let capabilities = self.clone();
-        async move {
+        if capability == "service" {
+            // Another plugin's code runs in it.
+            return async move { capabilities.service(&request, body).await.into() }.into_ffi();
+        }
+        in_host(async move {
             match capability.as_str() {
                 "presence" => capabilities.presence(&request).into(),
                 "contributors" => capabilities.contributors(&request).into(),
@@ -317,21 +321,20 @@ impl Host for Capabilities {
                 "tx" => capabilities.tx(request).await.into(),
                 "log_batch" => capabilities.log_batch(request).await.into(),
                 "queue_renew" => capabilities.queue_renew(&request).await.into(),
-                "service" => capabilities.service(&request, body).await.into(),
                 "wake" => capabilities.wake(request).await.into(),
                 other => {
                     let message = format!("this gateway has no capability `{other}`");
                     RResult::RErr(HostError::new(HostErrorCode::Refused, message))
                 }
             }
-        }
+        })
         .into_ffi()
     }
 
     fn fetch_streamed(&self, request: FfiBytes, body: FfiBytes) -> FfiFuture<RResult<StreamedResponse, HostError>> {
         read_tracking::mark_uncacheable();
         let capabilities = self.clone();
-        async move { capabilities.fetch_streamed(&request, body).await.into() }.into_ffi()
+        in_host(async move { capabilities.fetch_streamed(&request, body).await.into() }).into_ffi()
     }
 
     fn fault(&self, operation: RStr<'_>, fault: Fault) {
@@ -365,7 +368,7 @@ impl Host for Capabilities {
     }
 }
 
-/// None: it was one too many, or came while tasks are paused.
+/// `None` when the limit of background tasks was reached, or the plugin's background tasks are paused.
 struct SpawnedTask(Option<tokio::task::AbortHandle>);
 
 impl Task for SpawnedTask {

@@ -8,13 +8,13 @@ use plugin_api::manifest::Manifest;
 use serde_json::Value;
 
 /// The types of contributions to plugins' points and of services, in the order of the manifest.
-pub struct DeclaredOutputs {
+pub(crate) struct DeclaredOutputs {
     contributions: Vec<OutputType>,
     services: Vec<OutputType>,
 }
 
 impl DeclaredOutputs {
-    pub fn new(manifest: &Manifest) -> Self {
+    pub(crate) fn new(manifest: &Manifest) -> Self {
         let contributions = manifest.contributions.iter().map(|spec| spec.types.as_ref().map(|types| &types.output));
         let services = manifest.provides.iter().map(|spec| Some(&spec.types.output));
         Self {
@@ -24,12 +24,12 @@ impl DeclaredOutputs {
     }
 
     /// Why this JSON is not what the contribution at the index is declared to be.
-    pub fn check_contribution(&self, index: u32, json: &[u8]) -> Result<(), String> {
+    pub(crate) fn check_contribution(&self, index: u32, json: &[u8]) -> Result<(), String> {
         self.contributions.get(index as usize).map_or(Ok(()), |output| output.check(json))
     }
 
     /// The same for the answer of the service at the index.
-    pub fn check_service(&self, index: u32, json: &[u8]) -> Result<(), String> {
+    pub(crate) fn check_service(&self, index: u32, json: &[u8]) -> Result<(), String> {
         self.services.get(index as usize).map_or(Ok(()), |output| output.check(json))
     }
 }

@@ -1,7 +1,7 @@
 //! Admission to a cache: only what is requested a second time is cached.
 //!
-//! moka bounds the memory but takes every entry in first. For a response that is requested once, making and inserting the
-//! entry took half as long again as the whole request (`cargo xtask bench record`).
+//! moka bounds the memory, and admits by frequency only when it is full: until then it takes every entry in. Making and inserting
+//! an entry costs about half of a small request, so a response that is requested once is not cached.
 
 use std::{
     hash::{BuildHasher as _, RandomState},

@@ -25,7 +25,7 @@ use std::{
 use tokio::task::AbortHandle;
 
 /// The capability `fetch`.
-pub async fn collected(
+pub(crate) async fn collected(
     egress: &Egress,
     plugin: &PluginHandle,
     request: &[u8],
@@ -38,7 +38,7 @@ pub async fn collected(
 }
 
 /// [`plugin_api::abi::Host::fetch_streamed`].
-pub async fn streamed(
+pub(crate) async fn streamed(
     egress: &Egress,
     plugin: &PluginHandle,
     request: &[u8],

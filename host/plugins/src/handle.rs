@@ -3,7 +3,7 @@
 use crate::{
     bounds::{BLOCKING_CALLS_MAX, LOG_LINE_CHARS_MAX},
     breaker::{FaultLimit, FaultVerdict, OperationBreaker, PausedOperation, Probe},
-    polls::{BACKGROUND_TASK, OperationNumber, PollGate, THREAD_LIMIT, ThreadHolder, register},
+    polls::{BACKGROUND_TASK, HungPollObserver, OperationNumber, PollGate, THREAD_LIMIT, register},
     write_admission::WriteAdmission,
 };
 use gateway_clock::Clock;
@@ -37,20 +37,20 @@ impl PluginOperation {
 
 /// Why a plugin must be fenced, or one of its operations paused.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FenceCause {
+pub enum ContainmentCause {
     /// The operation failed too often, which does not count while the database is away.
-    Operation(String),
+    FaultyOperation(String),
     /// Its code did not give a thread back.
     HeldThread,
 }
 
 /// A plugin that must be fenced, or paused in part.
 #[derive(Debug)]
-pub struct FenceRequest {
+pub struct ContainmentRequest {
     pub plugin: String,
     /// Which start of the plugin failed: a later one begins without faults.
     pub generation: u64,
-    pub cause: FenceCause,
+    pub cause: ContainmentCause,
     pub reason: String,
 }
 
@@ -77,7 +77,7 @@ pub struct PluginHandle {
     fault_count: AtomicU64,
     limit: FaultLimit,
     clock: Clock,
-    fence_requests: mpsc::UnboundedSender<FenceRequest>,
+    containment_requests: mpsc::UnboundedSender<ContainmentRequest>,
 }
 
 impl PluginHandle {
@@ -85,7 +85,7 @@ impl PluginHandle {
         name: &str,
         limit: FaultLimit,
         clock: Clock,
-        fence_requests: mpsc::UnboundedSender<FenceRequest>,
+        containment_requests: mpsc::UnboundedSender<ContainmentRequest>,
     ) -> Arc<Self> {
         static STARTS: AtomicU64 = AtomicU64::new(0);
         let handle = Arc::new(Self {
@@ -103,7 +103,7 @@ impl PluginHandle {
             fault_count: AtomicU64::new(0),
             limit,
             clock,
-            fence_requests,
+            containment_requests,
         });
         handle.operation(BACKGROUND_TASK);
         handle
@@ -165,8 +165,8 @@ impl PluginHandle {
     }
 
     /// Forgets the faults counted towards a pause.
-    pub fn pardon(&self) {
-        self.operations.read().values().for_each(|operation| operation.breaker.pardon());
+    pub fn forget_faults(&self) {
+        self.operations.read().values().for_each(|operation| operation.breaker.forget_faults());
     }
 
     /// What the plugin does under this name; several entries of its manifest may share it.
@@ -276,17 +276,17 @@ impl PluginHandle {
         register(&self.name, name, observer)
     }
 
-    fn request_fence(&self, cause: FenceCause, reason: String) {
+    fn request_containment(&self, cause: ContainmentCause, reason: String) {
         let (plugin, generation) = (self.name.to_string(), self.generation);
         // The receiver is gone when the gateway stops.
-        let _ = self.fence_requests.send(FenceRequest { plugin, generation, cause, reason });
+        let _ = self.containment_requests.send(ContainmentRequest { plugin, generation, cause, reason });
     }
 
     fn count_in(&self, breaker: &OperationBreaker, description: &str) {
         match breaker.record_fault(self.limit, self.clock.now_ms(), description) {
             FaultVerdict::Counted => {}
             FaultVerdict::Pause { reason } => {
-                self.request_fence(FenceCause::Operation(breaker.operation().to_owned()), reason);
+                self.request_containment(ContainmentCause::FaultyOperation(breaker.operation().to_owned()), reason);
             }
             FaultVerdict::PausedAgain => {
                 if let Some(paused) = breaker.paused() {
@@ -298,13 +298,13 @@ impl PluginHandle {
 }
 
 /// The watchdog calls it: no more code of the plugin is polled from now on, whatever becomes of the fence.
-impl ThreadHolder for PluginHandle {
-    fn holds_thread(&self, operation: &str) {
+impl HungPollObserver for PluginHandle {
+    fn poll_hangs(&self, operation: &str) {
         let reason = format!("{operation} has held a thread for more than {THREAD_LIMIT:?}");
         self.record(operation, "held_thread", "holds a thread and does not give it back: fenced", None, &reason);
         if !self.gate.is_closed() {
             self.gate.close();
-            self.request_fence(FenceCause::HeldThread, reason);
+            self.request_containment(ContainmentCause::HeldThread, reason);
         }
     }
 }

@@ -10,7 +10,7 @@ use plugin_api::{Hash256, abi::HostError, manifest::IndexPosition, sql};
 const SELECT: &str = "SELECT next_block, hash FROM host_chain_index \
     WHERE plugin = $1 AND chain = $2 AND shape <> '' AND hash <> ''";
 
-pub async fn of(database: &Database, plugin: &str, chain: &Chain) -> Result<Option<IndexPosition>, HostError> {
+pub(crate) async fn of(database: &Database, plugin: &str, chain: &Chain) -> Result<Option<IndexPosition>, HostError> {
     // Before the rows: the lag is not too small then.
     let head = chain.newest_block()?;
     let rows: Vec<(i64, Hash256)> = database.fetch_all(sql(SELECT).bind((plugin, &chain.name))).await?;

@@ -2,6 +2,8 @@
 //!
 //! The rule: a bad plugin is a line in a report, never an outage.
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 mod abi_transaction;
 mod active_plugin;
 mod active_plugins;
@@ -12,6 +14,7 @@ mod capabilities;
 mod capability_context;
 mod charge;
 pub mod collisions;
+mod commit_error;
 mod contained_call;
 mod contributions;
 pub mod crash_record;
@@ -49,13 +52,14 @@ pub use breaker::{FaultLimit, PausedOperation};
 pub use capabilities::Capabilities;
 pub use capability_context::CapabilityContext;
 pub use charge::{ChargeOutcome, RequestCharge};
+pub use commit_error::CommitError;
 pub use contained_call::{CallError, ContainedCall};
 pub use contributions::{Contribution, ExtensionPoints};
 pub use doorkeeper::Doorkeeper;
-pub use handle::{FenceCause, FenceRequest, PluginHandle, PluginOperation};
+pub use handle::{ContainmentCause, ContainmentRequest, PluginHandle, PluginOperation};
 pub use loading::{
     DiscoverError, FolderChanges, InspectProblem, LoadError, LoadOutcome, LoadedPlugin, PendingLibrary, PluginError,
-    PluginFile, PluginFolder, discover, inspect, load_folder, missing_consent, open, trial,
+    PluginFile, PluginFolder, discover, inspect, library_probe, load_folder, missing_consent, open,
 };
 pub use log_subscription::{MIGRATION as LOG_SUBSCRIPTIONS_MIGRATION, forget as forget_log_subscriptions};
 pub use lost_commit::{FORGET_ATTEMPTS, attempt_rows_migration};
@@ -66,7 +70,7 @@ pub use report::PluginReport;
 pub use services::call_own_service;
 pub use state::PluginState;
 pub use topic::render;
-pub use transaction::{CommitError, PluginTransaction, TransactionOwner};
+pub use transaction::{CommitMode, PluginTransaction};
 pub use transaction_context::TransactionContext;
 pub use write_admission::WriteAdmission;
-pub use write_guard::{IntervalClock, MIGRATION, WriteGuard, attempt_migration, by_time_migration};
+pub use write_guard::{IntervalClock, MIGRATION, SignedWriteRecord, attempt_migration, by_time_migration};

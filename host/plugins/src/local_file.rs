@@ -27,7 +27,7 @@ const LOCK_FILE: &str = ".lock";
 const FILE_MODE: u32 = 0o666;
 
 /// Answers a plugin's call of the capability.
-pub async fn call(data_dir: &Path, plugin: &str, request: &[u8], body: &[u8]) -> Result<Value, HostError> {
+pub(crate) async fn call(data_dir: &Path, plugin: &str, request: &[u8], body: &[u8]) -> Result<Value, HostError> {
     let FileCall { file, operation } = decode_call("a call of a file", request)?;
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     if !(1..=NAME_BYTES_MAX).contains(&file.len()) || !file.bytes().all(is_plain) {

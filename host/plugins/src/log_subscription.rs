@@ -36,7 +36,7 @@ const GATHER: Duration = Duration::from_millis(100);
 
 /// The next events of a subscription. Waits for some, for as long as the plugin asks and does not stop. A subscription that is new
 /// begins at the end of the log.
-pub async fn next_batch(
+pub(crate) async fn next_batch(
     database: &Database,
     log: &ActivityLog,
     plugin: &str,
@@ -118,7 +118,7 @@ async fn stored_position(database: &Database, plugin: &str, name: &str) -> Resul
 }
 
 /// Moves the subscription on, within the transaction whose statements `run` executes.
-pub async fn mark_done<F>(
+pub(crate) async fn mark_done<F>(
     plugin: &str,
     call: LogDoneCall,
     run: impl FnOnce(Vec<Statement>) -> F,

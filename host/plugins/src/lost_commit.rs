@@ -1,15 +1,15 @@
 //! What became of a write whose COMMIT the server did not answer.
 //!
-//! The rule: a write that is answered with an error has not taken effect and never will. So each leaves a mark in its transaction: a
-//! signed write its guard, a job's, a task's and one without a signature a row of its own (PostgreSQL only: SQLite loses no
+//! The rule: a write that is answered with an error has not taken effect and never will, unless the database cannot be asked within
+//! 5 s: then the answer is 503 and the outcome stays unknown. So each write leaves a mark in its transaction: a signed write its guard, a job's, a task's and one without a signature a row of its own (PostgreSQL only: SQLite loses no
 //! answer). Who looks for the mark writes "lost" in its place when there is none: an attempt that is still on its way, in a buffer
 //! or a server that is slow, finds that and is refused by it. In a guard it says which attempts are lost; a client that sends the
 //! request again is another attempt.
 //!
 //! An index needs none: its transactions move its cursor from where they found it, so one that is done again after it took effect
-//! is refused, and the index reads its cursor anew. While the database cannot be asked in time, an outcome stays unknown.
+//! is refused, and the index reads its cursor anew.
 
-use crate::WriteGuard;
+use crate::SignedWriteRecord;
 use gateway_storage::{CommitStatement, Database, StorageError, decode_rows};
 use plugin_api::{abi::Statement, manifest::MigrationSpec, sql};
 use std::time::Duration;
@@ -49,18 +49,18 @@ pub fn attempt_rows_migration(version: u32) -> MigrationSpec {
 
 /// What a write leaves in its transaction.
 #[derive(Clone, Copy)]
-pub enum CommitMark<'w> {
-    Guard(&'w WriteGuard),
+pub(crate) enum CommitMark<'w> {
+    Guard(&'w SignedWriteRecord),
     Row { remember_until_s: i64 },
 }
 
 impl CommitMark<'_> {
-    pub fn row(now_s: i64) -> Self {
+    pub(crate) fn row(now_s: i64) -> Self {
         Self::Row { remember_until_s: now_s + REMEMBER_S }
     }
 
     /// A guard is left by its own statements.
-    pub fn leave(self, attempt: &str) -> Option<CommitStatement> {
+    pub(crate) fn leave(self, attempt: &str) -> Option<CommitStatement> {
         match self {
             Self::Guard(_) => None,
             Self::Row { remember_until_s } => {
@@ -85,7 +85,7 @@ const CLAIM: &str = "INSERT INTO host_replay_guard (remember_until_s, digest, ad
     ELSE host_replay_guard.attempt END RETURNING attempt";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CommitOutcome {
+pub(crate) enum CommitOutcome {
     Committed,
     /// Another attempt of the same request was committed.
     Replayed,
@@ -94,7 +94,7 @@ pub enum CommitOutcome {
 }
 
 /// Finds out about an attempt. `None` when the database could not be asked in time.
-pub async fn find_out(database: &Database, mark: CommitMark<'_>, attempt: &str) -> Option<CommitOutcome> {
+pub(crate) async fn find_out(database: &Database, mark: CommitMark<'_>, attempt: &str) -> Option<CommitOutcome> {
     let deadline = Instant::now() + LIMIT;
     loop {
         match claim(database, mark, attempt).await {

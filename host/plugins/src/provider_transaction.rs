@@ -22,22 +22,22 @@ use std::{
 };
 
 #[derive(Clone)]
-pub struct ProviderTransaction {
+pub(crate) struct ProviderTransaction {
     transaction: Arc<PluginTransaction>,
     provider: Arc<ActivePlugin>,
     is_over: Arc<AtomicBool>,
 }
 
 impl ProviderTransaction {
-    pub fn new(transaction: &Arc<PluginTransaction>, provider: &Arc<ActivePlugin>) -> Self {
+    pub(crate) fn new(transaction: &Arc<PluginTransaction>, provider: &Arc<ActivePlugin>) -> Self {
         Self { transaction: transaction.clone(), provider: provider.clone(), is_over: Arc::default() }
     }
 
-    pub fn transaction_box(&self) -> TransactionBox {
+    pub(crate) fn transaction_box(&self) -> TransactionBox {
         Transaction_TO::from_value(self.clone(), TD_Opaque)
     }
 
-    pub fn end(&self) {
+    pub(crate) fn end(&self) {
         self.is_over.store(true, Relaxed);
     }
 

@@ -3,13 +3,12 @@
 //! The rule: what fails in the provider is the provider's fault; the caller learns which service failed, and nothing else.
 
 use crate::{
-    ActivePlugin, ActiveSet, PluginTransaction, TransactionContext, TransactionOwner,
+    ActivePlugin, ActiveSet, CommitMode, PluginTransaction, TransactionContext,
     bounds::{CONTRIBUTION_BYTES_MAX, excess},
     call_depth::CallDepth,
     collisions::Attempts,
     contained_call::CallError,
     provider_transaction::ProviderTransaction,
-    transaction::host_error,
 };
 use abi_stable::std_types::RResult;
 use async_ffi::FfiFuture;
@@ -26,7 +25,7 @@ use std::{future::ready, sync::Arc, time::Duration};
 const SERVICE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Whether the plugin with this manifest may call the service.
-pub fn check_used(caller: &Manifest, service: &str) -> Result<(), HostError> {
+pub(crate) fn check_used(caller: &Manifest, service: &str) -> Result<(), HostError> {
     if caller.uses.iter().any(|used| used.name == service) {
         return Ok(());
     }
@@ -89,7 +88,7 @@ fn call_and_read<'c, O: Send + 'c>(
 }
 
 /// Calls a service within the transaction of the caller.
-pub async fn call_service_in_write(
+pub(crate) async fn call_service_in_write(
     active: &ActiveSet,
     transaction: &Arc<PluginTransaction>,
     service: &str,
@@ -140,11 +139,10 @@ impl<'c> Provider<'c> {
         let mut attempts = Attempts::default();
         loop {
             let scope = self.plugin.scope.clone();
-            let transaction =
-                PluginTransaction::of_plugin(context, scope, TransactionOwner::Attempt, &self.plugin.manifest);
+            let transaction = PluginTransaction::of_plugin(context, scope, CommitMode::Attempt, &self.plugin.manifest);
             transaction.set_permit(|| self.plugin.handle.writes.nth(attempts.number()));
             let answer = match self.call_within(&transaction, copy(&input), read).await {
-                Ok(output) => transaction.finish().await.map(|()| output).map_err(host_error),
+                Ok(output) => transaction.finish().await.map(|()| output).map_err(HostError::from),
                 Err(error) => {
                     transaction.roll_back().await;
                     Err(error)

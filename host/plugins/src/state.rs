@@ -8,7 +8,7 @@ use std::fmt;
 pub enum PluginState {
     /// Its file or its manifest is wrong: none of its code ran, or no more than its description.
     Refused,
-    /// Switched off in the configuration.
+    /// Switched off, by the configuration or an operator, or not started yet.
     Disabled,
     /// Its own code, configuration or migration failed while it started.
     Failed,
@@ -18,7 +18,7 @@ pub enum PluginState {
     Draining,
     /// Ran and was switched off.
     Stopped,
-    /// Failed too often while serving; an operator resumes it.
+    /// Stopped, because three of its operations are paused or it held a thread; an operator resumes it.
     Fenced,
     /// Its file is another build than the one that this process has mapped, which goes on serving.
     NeedsRestart,

@@ -4,10 +4,12 @@
 //! or not at all, and before the client gets a 2xx.
 
 use crate::{
-    CHAIN_EVENTS, TransactionContext, WriteGuard,
+    CHAIN_EVENTS, SignedWriteRecord, TransactionContext,
     bounds::EVENTS_PER_TRANSACTION_MAX,
     charge::{ChargeOutcome, RequestCharge},
-    collisions, log_subscription,
+    collisions,
+    commit_error::CommitError,
+    log_subscription,
     lost_commit::{self, CommitMark, CommitOutcome},
     queue,
     write_admission::WritePermit,
@@ -34,10 +36,10 @@ pub struct PluginTransaction {
     inner: StorageTransaction,
     events: Mutex<Vec<CheckedEvent>>,
     pub(crate) context: Arc<TransactionContext>,
-    owner: TransactionOwner,
+    mode: CommitMode,
     /// Stored with the write, to find out what became of it.
     attempt: String,
-    /// Among the writes of the plugin, where they may collide.
+    /// Among the writes of the plugin, where they may conflict.
     permit: OnceLock<WritePermit>,
     /// What the plugin declares: the events that it publishes, the signer roles and chains that it may send transactions with.
     /// `None` for a transaction of the gateway.
@@ -57,12 +59,12 @@ pub struct PluginTransaction {
 
 /// Who commits the transaction.
 #[derive(Clone, Debug)]
-pub enum TransactionOwner {
+pub enum CommitMode {
     /// The gateway, after the handler's response, with the guard of a signed route.
-    Request(Option<Arc<WriteGuard>>),
+    Request(Option<Arc<SignedWriteRecord>>),
     /// The plugin, by `commit`, as the one write of a request: with the guard of a signed route.
-    Write(Option<Arc<WriteGuard>>),
-    /// The plugin, by `commit`, as one attempt of a write of a job or task: it may run again. Or the gateway, with what a service
+    Write(Option<Arc<SignedWriteRecord>>),
+    /// The plugin, by `commit`, as one attempt of a write of a job, a task or a service: it may run again. Or the gateway, with what a service
     /// has written.
     Attempt,
     /// The plugin, by `commit`.
@@ -71,68 +73,50 @@ pub enum TransactionOwner {
     Index,
 }
 
-/// Why a transaction did not commit.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum CommitError {
-    #[error("this signature was already used")]
-    Replay,
-    #[error("one write per address and interval")]
-    TooSoon,
-    #[error(transparent)]
-    Storage(StorageError),
-}
-
-impl CommitError {
-    /// The replay guard comes before the interval: a client that repeats a write that succeeded gets 409, not 429.
-    fn of_guard(index: usize) -> Self {
-        if index == 0 { Self::Replay } else { Self::TooSoon }
-    }
-}
-
 impl PluginTransaction {
-    pub fn new(context: &Arc<TransactionContext>, scope: Scope, owner: TransactionOwner) -> Arc<Self> {
-        Self::build(context, scope, owner, None, None)
+    pub fn new(context: &Arc<TransactionContext>, scope: Scope, mode: CommitMode) -> Arc<Self> {
+        Self::build(context, scope, mode, None, None)
     }
 
     /// As [`Self::new`], with what the plugin declares.
     pub fn of_plugin(
         context: &Arc<TransactionContext>,
         scope: Scope,
-        owner: TransactionOwner,
+        mode: CommitMode,
         manifest: &Arc<Manifest>,
     ) -> Arc<Self> {
-        Self::build(context, scope, owner, Some(manifest.clone()), None)
+        Self::build(context, scope, mode, Some(manifest.clone()), None)
     }
 
     /// As [`Self::of_plugin`], of a signed write with a price.
     pub fn with_charge(
         context: &Arc<TransactionContext>,
         scope: Scope,
-        owner: TransactionOwner,
+        mode: CommitMode,
         manifest: &Arc<Manifest>,
         charge: Arc<RequestCharge>,
     ) -> Arc<Self> {
         charge.set(ChargeOutcome::NotCharged);
-        Self::build(context, scope, owner, Some(manifest.clone()), Some(charge))
+        Self::build(context, scope, mode, Some(manifest.clone()), Some(charge))
     }
 
     fn build(
         context: &Arc<TransactionContext>,
         scope: Scope,
-        owner: TransactionOwner,
+        mode: CommitMode,
         manifest: Option<Arc<Manifest>>,
         charge: Option<Arc<RequestCharge>>,
     ) -> Arc<Self> {
         let inner = context.database.begin(scope);
         let attempt = Uuid::now_v7().simple().to_string();
-        if let TransactionOwner::Write(Some(guard)) = &owner {
-            inner.open_with(guard.statements(context.database.dialect(), &attempt));
+        if let CommitMode::Write(Some(guard)) = &mode {
+            inner.require(guard.statements(context.database.dialect(), &attempt));
         }
         Arc::new(Self {
             inner,
             events: Mutex::default(),
             context: context.clone(),
-            owner,
+            mode,
             attempt,
             permit: OnceLock::new(),
             manifest,
@@ -147,8 +131,8 @@ impl PluginTransaction {
 
     /// Before its first statement. Where transactions run one after the other anyway, it needs no permit.
     pub fn set_permit(&self, permit: impl FnOnce() -> WritePermit) {
-        let may_collide = matches!(self.inner.scope(), Scope::Plugin { isolation: Isolation::Serializable, .. });
-        if may_collide && self.context.database.dialect() == Dialect::Postgres {
+        let may_conflict = matches!(self.inner.scope(), Scope::Plugin { isolation: Isolation::Serializable, .. });
+        if may_conflict && self.context.database.dialect() == Dialect::Postgres {
             let _ = self.permit.set(permit());
         }
     }
@@ -160,10 +144,10 @@ impl PluginTransaction {
     }
 
     /// What a signed write uses up when it commits.
-    fn guard(&self) -> Option<&WriteGuard> {
-        match &self.owner {
-            TransactionOwner::Request(guard) | TransactionOwner::Write(guard) => guard.as_deref(),
-            TransactionOwner::Attempt | TransactionOwner::Plugin | TransactionOwner::Index => None,
+    fn guard(&self) -> Option<&SignedWriteRecord> {
+        match &self.mode {
+            CommitMode::Request(guard) | CommitMode::Write(guard) => guard.as_deref(),
+            CommitMode::Attempt | CommitMode::Plugin | CommitMode::Index => None,
         }
     }
 
@@ -184,7 +168,7 @@ impl PluginTransaction {
         }
         let has_events = !events.is_empty();
         // Where the request's one write commits itself, it has opened with them.
-        let last_guard = guard.filter(|_| !matches!(self.owner, TransactionOwner::Write(_)));
+        let last_guard = guard.filter(|_| !matches!(self.mode, CommitMode::Write(_)));
         let dialect = self.context.database.dialect();
         let mut finals: Vec<CommitStatement> =
             last_guard.map(|guard| guard.statements(dialect, &self.attempt)).unwrap_or_default();
@@ -202,13 +186,16 @@ impl PluginTransaction {
         match self.inner.commit(finals).await {
             Ok(_) => {}
             Err(StorageError::Rejected(index)) if index == lease_check && self.lease.is_some() => {
-                return Err(CommitError::Storage(lost_lease()));
+                return Err(CommitError::of_lost_lease());
             }
             Err(StorageError::Rejected(index)) => return Err(CommitError::of_guard(index)),
             Err(error @ StorageError::Unavailable(_)) => self.survive_lost_commit(mark, error).await?,
             // An earlier statement may have been refused for the guard, which ended the transaction.
             Err(error) => {
-                return Err(self.inner.refused_opening().map_or(CommitError::Storage(error), CommitError::of_guard));
+                return Err(self
+                    .inner
+                    .failed_precondition()
+                    .map_or(CommitError::Storage(error), CommitError::of_guard));
             }
         }
         if has_events {
@@ -240,7 +227,7 @@ impl PluginTransaction {
     /// How the plugin's `commit` ended, if it called it and that is over. A write whose guard was refused earlier has failed,
     /// whether its plugin calls it or not.
     pub fn commit_result(&self) -> Option<&Result<(), CommitError>> {
-        if let Some(index) = self.inner.refused_opening() {
+        if let Some(index) = self.inner.failed_precondition() {
             let _ = self.commit_result.set(Err(CommitError::of_guard(index)));
         }
         self.commit_result.get()
@@ -248,7 +235,7 @@ impl PluginTransaction {
 
     /// Why the guard, which may run with any statement, refused the transaction.
     fn guard_error(&self) -> Option<HostError> {
-        self.inner.refused_opening().map(|index| host_error(CommitError::of_guard(index)))
+        self.inner.failed_precondition().map(|index| CommitError::of_guard(index).into())
     }
 
     fn statement_error(&self, error: StorageError) -> HostError {
@@ -279,12 +266,12 @@ impl PluginTransaction {
 
     /// Commits for the plugin, where the plugin may.
     pub(crate) async fn commit(&self) -> Result<(), HostError> {
-        match &self.owner {
-            TransactionOwner::Write(_) | TransactionOwner::Attempt | TransactionOwner::Plugin => {}
-            TransactionOwner::Request(_) => {
+        match &self.mode {
+            CommitMode::Write(_) | CommitMode::Attempt | CommitMode::Plugin => {}
+            CommitMode::Request(_) => {
                 return Err(refused("the gateway commits a request's own transaction after the handler's answer"));
             }
-            TransactionOwner::Index => {
+            CommitMode::Index => {
                 return Err(refused("the gateway commits the transaction of chain events after the last of them"));
             }
         }
@@ -298,7 +285,7 @@ impl PluginTransaction {
         self.has_commit_begun.store(true, Relaxed);
         let result = self.finish().await;
         let _ = self.commit_result.set(result.clone());
-        result.map_err(host_error)
+        result.map_err(HostError::from)
     }
 
     /// Runs statements of the plugin whose transaction it is.
@@ -334,7 +321,7 @@ impl PluginTransaction {
 
     /// Whether its guard has refused it.
     pub(crate) fn is_refused(&self) -> bool {
-        self.inner.refused_opening().is_some()
+        self.inner.failed_precondition().is_some()
     }
 
     pub(crate) fn plugin_name(&self) -> &str {
@@ -416,7 +403,7 @@ impl PluginTransaction {
     }
 }
 
-/// Where it may collide, how it ended counts.
+/// Where it may conflict, how it ended counts.
 impl Drop for PluginTransaction {
     fn drop(&mut self) {
         let has_conflict = self.inner.has_conflict();
@@ -424,10 +411,10 @@ impl Drop for PluginTransaction {
             if has_conflict {
                 permit.count_conflict(self.plugin_name());
             }
-            if matches!(self.owner, TransactionOwner::Attempt) {
+            if matches!(self.mode, CommitMode::Attempt) {
                 permit.note_job(has_conflict);
             }
-        } else if has_conflict && matches!(self.owner, TransactionOwner::Index) {
+        } else if has_conflict && matches!(self.mode, CommitMode::Index) {
             collisions::count(self.plugin_name(), CHAIN_EVENTS);
         }
     }
@@ -454,17 +441,6 @@ impl PluginTransaction {
     }
 }
 
-fn lost_lease() -> StorageError {
-    StorageError::Closed("its job has lost its lease: another gateway runs it".to_owned())
-}
-
 fn refused(message: &str) -> HostError {
     HostError::new(HostErrorCode::Refused, message)
-}
-
-pub(crate) fn host_error(error: CommitError) -> HostError {
-    match error {
-        CommitError::Storage(error) => error.into(),
-        CommitError::Replay | CommitError::TooSoon => HostError::new(HostErrorCode::Constraint, error.to_string()),
-    }
 }

@@ -1,4 +1,4 @@
-//! Writes of one plugin that run at the same time, and one that runs alone after it has collided.
+//! Writes of one plugin that run at the same time, and one that runs alone after it has conflicted.
 //!
 //! The rule: a write that another one made fail twice waits until it is the only one of its plugin in this process, for a moment.
 //! So writes of one row end, however many there are, and writes of different rows wait for nobody.
@@ -29,8 +29,8 @@ const ALONE_WAIT_MAX: Duration = if cfg!(test) { Duration::from_millis(50) } els
 #[derive(Default)]
 pub struct WriteAdmission {
     lock: Arc<RwLock<()>>,
-    /// The last write of a job or task collided: nobody counts its attempts.
-    has_job_collided: AtomicBool,
+    /// The last write of a job, a task or a service conflicted: nobody counts its attempts.
+    has_job_conflicted: AtomicBool,
 }
 
 /// Of one attempt of a write.
@@ -58,7 +58,7 @@ impl WriteAdmission {
     }
 
     pub fn of_job(self: &Arc<Self>) -> WritePermit {
-        self.permit(self.has_job_collided.load(Relaxed), false)
+        self.permit(self.has_job_conflicted.load(Relaxed), false)
     }
 
     fn permit(self: &Arc<Self>, is_exclusive: bool, has_pause: bool) -> WritePermit {
@@ -103,7 +103,7 @@ impl WritePermit {
     }
 
     pub fn note_job(&self, has_conflict: bool) {
-        self.admission.has_job_collided.store(has_conflict, Relaxed);
+        self.admission.has_job_conflicted.store(has_conflict, Relaxed);
     }
 }
 
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_job_that_collided_runs_alone_the_next_time() {
+    async fn a_job_that_conflicted_runs_alone_the_next_time() {
         let admission = Arc::<WriteAdmission>::default();
         let other = admission.nth(1);
         other.acquire().await;

@@ -83,7 +83,7 @@ const GUARD_POSTGRES: &str = concat!(
 /// Whose time decides whether the interval is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntervalClock {
-    /// The gateway's own, [`WriteGuard::now_ms`].
+    /// The gateway's own, [`SignedWriteRecord::now_ms`].
     Gateway,
     /// The database's: several replicas share it, and their own clocks differ.
     Database,
@@ -99,15 +99,15 @@ impl IntervalClock {
     }
 }
 
-/// Takes the address's slot at a time, unless the last write is not the interval ago. A time in the future comes from a clock
-/// that was wrong: it must not lock the address out.
+/// Records the time of the address's write, unless its last one is less than the interval ago: a rate limit of one. A time in the
+/// future comes from a clock that was wrong: it must not lock the address out.
 macro_rules! is_over {
     () => {
         "host_write_slots.last_ms <= excluded.last_ms - $2 OR host_write_slots.last_ms > excluded.last_ms + $2"
     };
 }
 
-const TAKE_SLOT: &str = concat!(
+const RECORD_WRITE: &str = concat!(
     "INSERT INTO host_write_slots (address, last_ms) VALUES ($1, $3) \
     ON CONFLICT (address) DO UPDATE SET last_ms = excluded.last_ms WHERE ",
     is_over!(),
@@ -115,7 +115,7 @@ const TAKE_SLOT: &str = concat!(
 );
 
 /// The same, which divides by zero where the other one returns no row.
-macro_rules! take_slot {
+macro_rules! record_write {
     ($now_ms:literal) => {
         concat!(
             "INSERT INTO host_write_slots (address, last_ms) VALUES ($1, ",
@@ -127,13 +127,13 @@ macro_rules! take_slot {
     };
 }
 
-const TAKE_SLOT_POSTGRES: &str = take_slot!("$3");
+const RECORD_WRITE_POSTGRES: &str = record_write!("$3");
 /// By the time when the statement runs: the transaction may have begun long before.
-const TAKE_SLOT_BY_DATABASE_CLOCK: &str = take_slot!("(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT");
+const RECORD_WRITE_BY_DATABASE_CLOCK: &str = record_write!("(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT");
 
 /// What a signed write uses up when it commits.
 #[derive(Clone, Debug)]
-pub struct WriteGuard {
+pub struct SignedWriteRecord {
     /// Checksummed address.
     pub signer: String,
     /// Hex of what was signed.
@@ -146,7 +146,7 @@ pub struct WriteGuard {
     pub remember_until_s: i64,
 }
 
-impl WriteGuard {
+impl SignedWriteRecord {
     /// The first statement is the replay guard, the second, if any, the interval: each refuses the transaction.
     pub(crate) fn statements(&self, dialect: Dialect, attempt: &str) -> Vec<CommitStatement> {
         let (condition, guard): (fn(Statement) -> CommitStatement, _) = match dialect {
@@ -155,17 +155,17 @@ impl WriteGuard {
         };
         let mut statements = vec![condition(self.bind_key(guard, attempt))];
         if self.interval_ms > 0 {
-            let slot = match (self.interval_clock, dialect) {
-                (IntervalClock::Database, _) => sql(TAKE_SLOT_BY_DATABASE_CLOCK),
-                (IntervalClock::Gateway, Dialect::Sqlite) => sql(TAKE_SLOT),
-                (IntervalClock::Gateway, Dialect::Postgres) => sql(TAKE_SLOT_POSTGRES),
+            let record = match (self.interval_clock, dialect) {
+                (IntervalClock::Database, _) => sql(RECORD_WRITE_BY_DATABASE_CLOCK),
+                (IntervalClock::Gateway, Dialect::Sqlite) => sql(RECORD_WRITE),
+                (IntervalClock::Gateway, Dialect::Postgres) => sql(RECORD_WRITE_POSTGRES),
             };
-            let slot = slot.bind(self.signer.as_str()).bind(self.interval_ms);
-            let slot = match self.interval_clock {
-                IntervalClock::Gateway => slot.bind(self.now_ms),
-                IntervalClock::Database => slot,
+            let record = record.bind(self.signer.as_str()).bind(self.interval_ms);
+            let record = match self.interval_clock {
+                IntervalClock::Gateway => record.bind(self.now_ms),
+                IntervalClock::Database => record,
             };
-            statements.push(condition(slot.into()));
+            statements.push(condition(record.into()));
         }
         statements
     }

@@ -1,7 +1,7 @@
 //! A scheduling cycle: one transaction that ingests pushes, applies outcomes and expired leases, and leases the next keys.
 //!
 //! The rule: cycles of one queue follow each other, on all gateways, so that each sees what the one before it has leased. At READ COMMITTED
-//! no serialisable write of a plugin can collide with one because of what it reads.
+//! no serialisable write of a plugin can conflict with one because of what it reads.
 
 use super::{
     store::{QueueStore, UnrecordedOutcome},

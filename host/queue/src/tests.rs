@@ -4,7 +4,7 @@
 use super::{QueueStore, QueueWakes, QueueWorker, TaskHandler, TaskResult, push_statements};
 use futures_util::future::BoxFuture;
 use gateway_clock::{Clock, ManualClock};
-use gateway_storage::{Database, DatabaseSettings, Schema, Scope};
+use gateway_storage::{Database, DatabaseSettings, MigrationSet, Scope};
 use plugin_api::manifest::{MigrationSpec, PushedTask, QueueLimits, QueueTask, TaskEnd};
 use plugin_api::{host::decode_rows, sql};
 use std::{
@@ -71,7 +71,7 @@ async fn queue() -> (tempfile::TempDir, Database) {
     let create =
         MigrationSpec { version: 1, name: "create".into(), sql: "{{queue notes_mails}}".into(), postgres: None };
     let scope = Scope::plugin("notes", Arc::default());
-    database.migrate(&Schema { scope: &scope, views: &[], migrations: &[create] }).await.unwrap();
+    database.migrate(&MigrationSet { scope: &scope, views: &[], migrations: &[create] }).await.unwrap();
     (directory, database)
 }
 

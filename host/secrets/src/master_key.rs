@@ -38,7 +38,7 @@ pub(crate) struct MasterKey {
 /// The text does not contain the invalid value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a key is 64 hexadecimal digits (0x before them or not), not all of them equal")]
-pub(crate) struct InvalidKey;
+pub(crate) struct InvalidMasterKey;
 
 impl KeyId {
     pub(crate) const BYTES: usize = 8;
@@ -51,14 +51,14 @@ impl fmt::Display for KeyId {
 }
 
 impl MasterKey {
-    pub(crate) fn from_hex(text: &SecretString) -> Result<Self, InvalidKey> {
+    pub(crate) fn from_hex(text: &SecretString) -> Result<Self, InvalidMasterKey> {
         let text = text.expose_secret().trim();
         let digits = text.strip_prefix("0x").unwrap_or(text);
         let mut secret = Box::new(Zeroizing::new([0; KEY_BYTES]));
-        hex::decode_to_slice(digits, &mut **secret).map_err(|_: hex::FromHexError| InvalidKey)?;
+        hex::decode_to_slice(digits, &mut **secret).map_err(|_: hex::FromHexError| InvalidMasterKey)?;
         // A placeholder like 000… is no secret.
         if secret.iter().all(|byte| *byte == secret[0]) {
-            return Err(InvalidKey);
+            return Err(InvalidMasterKey);
         }
         Ok(Self::new(secret))
     }

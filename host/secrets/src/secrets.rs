@@ -54,7 +54,7 @@ impl Secrets {
         }
     }
 
-    /// From now on [`Self::open`] fails with this reason: for a trial, whose database is another one.
+    /// From now on [`Self::open`] fails with this reason: for a dry run, whose database is another one.
     pub fn refuse(&self, reason: String) {
         let _ = self.refusal.set(reason);
     }

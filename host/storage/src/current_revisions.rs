@@ -11,7 +11,7 @@ use crate::{
     read_tracking,
     revisions::Revisions,
     scope::Scope,
-    versions::{self, Position},
+    versions::{self, ChangeCount},
 };
 use plugin_api::abi::Rows;
 use std::sync::Arc;
@@ -41,20 +41,20 @@ impl Database {
     }
 
     /// As [`Self::current_revisions`], and as old as `database.staleness_ms` allows, but not older than `at_least`.
-    pub async fn recent_revisions(&self, at_least: Option<Position>) -> Option<&Arc<Revisions>> {
+    pub async fn recent_revisions(&self, at_least: Option<ChangeCount>) -> Option<&Arc<Revisions>> {
         let Engine::Postgres(postgres) = &self.inner.engine else { return Some(self.revisions()) };
         let read = || self.read_versions(postgres);
         Box::pin(self.inner.versions.refresh_if_old(at_least, read)).await.then(|| self.revisions())
     }
 
-    /// A position that has every commit which was acknowledged before this call. `None` where a client needs none, because
+    /// A change count that has every commit which was acknowledged before this call. `None` where a client needs none, because
     /// nothing that it reads is older than its write, and when it cannot be read.
-    pub async fn position(&self) -> Option<Position> {
+    pub async fn change_count(&self) -> Option<ChangeCount> {
         let Engine::Postgres(postgres) = &self.inner.engine else { return None };
         let versions = &self.inner.versions;
         let is_current =
-            versions.gives_positions() && Box::pin(versions.refresh(|| self.read_versions(postgres))).await;
-        if is_current { versions.position() } else { None }
+            versions.gives_change_counts() && Box::pin(versions.refresh(|| self.read_versions(postgres))).await;
+        if is_current { versions.change_count() } else { None }
     }
 
     /// What a transaction that changes data of this owner ends with, so that no other gateway uses what it has cached. Nothing
@@ -74,10 +74,10 @@ impl Database {
             return Ok(());
         }
         let counts: Vec<i64> = self.fetch_all(versions::count_few_statement()).await?;
-        if counts.first().is_none_or(|count| *count < i64::from(versions::FOLD_ROWS_MIN)) {
+        if counts.first().is_none_or(|count| *count < i64::from(versions::COMPACTED_ROWS_MIN)) {
             return Ok(());
         }
-        self.execute(versions::fold_statement()).await.map(drop)
+        self.execute(versions::compact_statement()).await.map(drop)
     }
 
     /// Not by [`Self::read`], which would count it among the reads of the response that is being built.

@@ -8,7 +8,7 @@ use crate::{
     dialect::Dialect,
     engine::{DatabaseInner, Engine},
     error::StorageError,
-    migrations::{self, AppliedMigration, MigrationReport, Schema},
+    migrations::{self, AppliedMigration, MigrationReport, MigrationSet},
     postgres::{self, Notifications, PostgresEngine},
     read_replicas::ReadReplicas,
     read_source, read_tracking,
@@ -206,7 +206,7 @@ impl Database {
     }
 
     /// Applies the pending migrations of one plugin in one transaction.
-    pub fn migrate<'a>(&'a self, schema: &'a Schema<'_>) -> BoxFuture<'a, Result<MigrationReport, StorageError>> {
+    pub fn migrate<'a>(&'a self, schema: &'a MigrationSet<'_>) -> BoxFuture<'a, Result<MigrationReport, StorageError>> {
         Box::pin(async move {
             let steps = migrations::steps(schema, self.inner.dialect)?;
             match &self.inner.engine {
@@ -304,7 +304,7 @@ impl Database {
         }
     }
 
-    /// Whether a call within the last `window` failed because the database was unavailable.
+    /// Whether a call within the last `window` failed because the database was away or overloaded.
     pub fn was_unavailable_within(&self, window: Duration) -> bool {
         self.inner.was_unavailable_within(window)
     }

@@ -10,26 +10,26 @@ use std::{
     time::{Duration, Instant},
 };
 
-pub enum Engine {
+pub(crate) enum Engine {
     Sqlite(SqliteEngine),
     Postgres(Arc<PostgresEngine>),
 }
 
-pub struct DatabaseInner {
+pub(crate) struct DatabaseInner {
     pub checker: StatementChecker,
     pub dialect: Dialect,
     pub engine: Engine,
     /// Of PostgreSQL. SQLite's engine knows every commit itself.
     pub versions: Versions,
     pub read_replicas: ReadReplicas,
-    /// When a call last failed with [`StorageError::Unavailable`].
+    /// When a call last failed because the database was away ([`StorageError::Unavailable`]) or overloaded ([`StorageError::Busy`]).
     last_unavailable: Mutex<Option<Instant>>,
     /// When and why a write last failed with it, unless a later one succeeded.
     write_failure: Mutex<Option<(Instant, String)>>,
 }
 
 impl DatabaseInner {
-    pub fn new(
+    pub(crate) fn new(
         dialect: Dialect,
         checker: StatementChecker,
         engine: Engine,
@@ -47,8 +47,8 @@ impl DatabaseInner {
         }
     }
 
-    /// Notes the time when the result is [`StorageError::Unavailable`], and returns the result.
-    pub fn record_availability<T>(&self, result: Result<T, StorageError>) -> Result<T, StorageError> {
+    /// Notes the time when the database was away or overloaded, and returns the result.
+    pub(crate) fn record_availability<T>(&self, result: Result<T, StorageError>) -> Result<T, StorageError> {
         if let Err(StorageError::Unavailable(_) | StorageError::Busy(_)) = &result {
             *self.last_unavailable.lock() = Some(Instant::now());
         }
@@ -56,7 +56,7 @@ impl DatabaseInner {
     }
 
     /// The same for a statement of a transaction, whose failure is a failed write.
-    pub fn record_write<T>(&self, result: Result<T, StorageError>) -> Result<T, StorageError> {
+    pub(crate) fn record_write<T>(&self, result: Result<T, StorageError>) -> Result<T, StorageError> {
         if let Err(StorageError::Unavailable(reason)) = &result {
             *self.write_failure.lock() = Some((Instant::now(), reason.clone()));
         }
@@ -64,18 +64,18 @@ impl DatabaseInner {
     }
 
     /// The same for a commit, after which an earlier failure says nothing any more.
-    pub fn record_commit<T>(&self, result: Result<T, StorageError>) -> Result<T, StorageError> {
+    pub(crate) fn record_commit<T>(&self, result: Result<T, StorageError>) -> Result<T, StorageError> {
         if result.is_ok() && self.write_failure.lock().is_some() {
             *self.write_failure.lock() = None;
         }
         self.record_write(result)
     }
 
-    pub fn write_failure_within(&self, window: Duration) -> Option<String> {
+    pub(crate) fn write_failure_within(&self, window: Duration) -> Option<String> {
         self.write_failure.lock().as_ref().filter(|(at, _)| at.elapsed() < window).map(|(_, reason)| reason.clone())
     }
 
-    pub fn was_unavailable_within(&self, window: Duration) -> bool {
+    pub(crate) fn was_unavailable_within(&self, window: Duration) -> bool {
         self.last_unavailable.lock().is_some_and(|last| last.elapsed() < window)
     }
 }

@@ -9,10 +9,14 @@ use std::time::Duration;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StorageError {
-    /// Nothing was written; the same call may work later.
+    /// The database could not be used; the same call may work later. Nothing was written, except perhaps by a commit: see
+    /// [`crate::Transaction::has_unknown_outcome`].
     #[error("the database is not available: {0}")]
     Unavailable(String),
-    /// As [`Self::Unavailable`], because it waited too long for its turn: the database itself works.
+    /// It cannot be opened with these settings, now or later.
+    #[error("the database is not available: {0}")]
+    Settings(String),
+    /// A call waited too long for the database, which works. Nothing was written; the same call may work later.
     #[error("the database is busy: {0}")]
     Busy(String),
     /// The statement, or its transaction, was stopped at its time limit: the database itself works.
@@ -21,7 +25,7 @@ pub enum StorageError {
     /// As [`Self::Timeout`], of one statement that ran for longer than this; the log has its text.
     #[error("the database took too long: a statement ran for more than {0:?}")]
     SlowStatement(Duration),
-    /// Another transaction at the same time was in the way. Nothing was written; the same statements may work in a new
+    /// The database rolled the transaction back because of another one at the same time. The same statements may work in a new
     /// transaction.
     #[error("{0}")]
     Conflict(String),
@@ -76,7 +80,7 @@ impl StorageError {
 
     fn code(&self) -> HostErrorCode {
         match self {
-            Self::Unavailable(_) => HostErrorCode::Unavailable,
+            Self::Unavailable(_) | Self::Settings(_) => HostErrorCode::Unavailable,
             Self::Busy(_) => HostErrorCode::Busy,
             Self::Timeout(_) | Self::SlowStatement(_) => HostErrorCode::Timeout,
             Self::Conflict(_) => HostErrorCode::Conflict,

@@ -20,7 +20,7 @@ pub fn is_in_use(settings: &DatabaseSettings) -> BoxFuture<'_, Result<bool, Stor
             },
             Dialect::Postgres => {
                 let mut connection = postgres::connect(&settings.url).await?;
-                postgres::presence::is_in_use(&mut connection).await
+                postgres::gateway_registration::is_in_use(&mut connection).await
             }
         }
     })

@@ -1,14 +1,15 @@
 //! The database, SQLite or PostgreSQL, behind one interface with one behaviour.
 //!
-//! The rule that must not break: **a write is acknowledged only when it is durable. A write that is not acknowledged
-//! leaves no trace, unless the answer to its commit was lost: then it was done once.** The suite in `tests/it/storage/`
-//! runs on both databases.
+//! The rule that must not break: **a write is acknowledged only when it is durable. A call that returns an error has written
+//! nothing, except a commit on PostgreSQL whose answer was lost: that write took effect once or not at all**, and the gateway
+//! finds out which (README.md). The suite in `tests/it/storage/` runs on both databases.
+
+#![cfg_attr(not(test), warn(unreachable_pub))]
 
 mod backup;
 pub mod bounds;
 mod check;
 mod commit_statement;
-mod count_folding;
 mod current_revisions;
 mod database;
 mod decode_rows;
@@ -29,6 +30,7 @@ mod resources;
 mod restores;
 mod result_budget;
 mod revisions;
+mod row_count_compaction;
 mod scope;
 mod settings;
 mod shared_read;
@@ -46,13 +48,12 @@ mod fuzz;
 pub use backup::{BackupError, BackupManifest, BackupOrigin, RestoreReport, RestoreRequest, manifest_path, restore};
 pub use check::CheckedStatement;
 pub use commit_statement::CommitStatement;
-pub use count_folding::fold_row_counts;
 pub use database::{Database, ReadAttempt};
 pub use decode_rows::decode_rows;
 pub use dialect::Dialect;
 pub use error::StorageError;
 pub use in_use::is_in_use;
-pub use migrations::{AppliedMigration, MigrationReport, Schema, schema_problems};
+pub use migrations::{AppliedMigration, MigrationReport, MigrationSet, migration_problems};
 pub use plugin_objects::PluginObjects;
 pub use postgres::Notifications;
 pub use read_source::ReadSource;
@@ -61,7 +62,8 @@ pub use replace_file::{remove_unfinished, replace_file, replace_file_durably};
 pub use resources::{DatabaseResources, PoolStatus};
 pub use restores::{MIGRATION as RESTORES_MIGRATION, last_restore_ms, record_restore};
 pub use revisions::{OwnerRevision, Revision, Revisions};
-pub use scope::{Isolation, Scope, ViewNames, is_reserved, shares_tables};
+pub use row_count_compaction::compact_row_counts;
+pub use scope::{HOST_OWNER, Isolation, Scope, ViewNames, is_reserved, shares_tables};
 pub use settings::DatabaseSettings;
 pub use transaction::Transaction;
-pub use versions::{HOST_OWNER, Position, versions_migration};
+pub use versions::{ChangeCount, versions_migration};

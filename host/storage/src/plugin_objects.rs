@@ -17,11 +17,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Each list is sorted by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PluginObjects {
-    /// Also those with numbers of rows: on PostgreSQL their changes.
+    /// Also those with row counts: on PostgreSQL the changes that are summed.
     pub tables: Vec<String>,
     /// Tables on SQLite, indexes on PostgreSQL.
     pub search_indexes: Vec<String>,
-    /// On PostgreSQL also those that sum numbers of rows.
+    /// On PostgreSQL also those that sum row counts.
     pub views: Vec<String>,
     pub triggers: Vec<String>,
     /// What its triggers call, on PostgreSQL.
@@ -86,7 +86,7 @@ impl PluginObjects {
             |kind: &str| owned(objects.iter().filter(|object| object.1 == kind).map(|o| o.0.clone()).collect());
         let is_search = |name: &String| name.ends_with("_search");
         let tables = of_kind(TABLE);
-        let owners = Owners { plugin, tables: &tables, others, published };
+        let owners = ViewOwners { plugin, tables: &tables, others, published };
         let (views, dependent_views) = owners.split(&view_reads(database, dialect).await?);
         Ok(Self {
             search_indexes: match dialect {
@@ -167,8 +167,8 @@ fn tables_of_view(text: &str) -> Result<BTreeSet<String>, String> {
     found.map_err(|error| error.to_string())?
 }
 
-/// Who may have made a view.
-struct Owners<'a> {
+/// Which plugins may have made a view.
+struct ViewOwners<'a> {
     plugin: &'a str,
     /// Of the plugin.
     tables: &'a [String],
@@ -178,7 +178,7 @@ struct Owners<'a> {
     published: &'a ViewNames,
 }
 
-impl Owners<'_> {
+impl ViewOwners<'_> {
     /// The plugin's own views, and views of others that read something of it.
     fn split(&self, reads: &ViewReads) -> (Vec<String>, Vec<String>) {
         let own: BTreeSet<&String> = reads.keys().filter(|view| self.is_own(view, &reads[*view])).collect();
@@ -209,7 +209,7 @@ mod tests {
         let published = ViewNames::from(["ranking_v1".to_owned()]);
         let others = BTreeSet::from(["host".to_owned(), "market".to_owned()]);
         let tables = ["agents_jobs", "agents_registry"].map(str::to_owned);
-        let owners = Owners { plugin: "agents", tables: &tables, others, published: &published };
+        let owners = ViewOwners { plugin: "agents", tables: &tables, others, published: &published };
         let views = [
             ("agents_v1", "CREATE VIEW agents_v1 AS SELECT id FROM agents_registry"),
             (

@@ -1,4 +1,4 @@
-//! The standbys of `database.read_urls`, and whose turn it is.
+//! The read replicas of `database.read_urls`, and whose turn it is.
 
 use crate::{
     check::{AccessMode, StatementChecker},
@@ -15,14 +15,14 @@ use std::sync::{
 };
 
 #[derive(Default)]
-pub struct ReadReplicas {
+pub(crate) struct ReadReplicas {
     replicas: Vec<Arc<ReadReplica>>,
     next: AtomicUsize,
 }
 
 impl ReadReplicas {
-    /// None where the primary's log cannot be compared with a standby's.
-    pub async fn open(
+    /// None where the primary's log cannot be compared with a read replica's.
+    pub(crate) async fn open(
         settings: &DatabaseSettings,
         primary: &PostgresEngine,
         checker: &StatementChecker,
@@ -47,12 +47,12 @@ impl ReadReplicas {
         Ok(Self { replicas, next: AtomicUsize::new(0) })
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.replicas.is_empty()
     }
 
     /// One after the other, without those that are away, or were found behind or promoted a moment ago.
-    pub fn choose(&self) -> Option<&Arc<ReadReplica>> {
+    pub(crate) fn choose(&self) -> Option<&Arc<ReadReplica>> {
         let first = self.next.fetch_add(1, Relaxed);
         let turn = |offset: usize| self.replicas.get(first.wrapping_add(offset) % self.replicas.len());
         let mut turns = (0..self.replicas.len()).filter_map(turn);
@@ -63,7 +63,7 @@ impl ReadReplicas {
         chosen
     }
 
-    pub async fn close(&self) {
+    pub(crate) async fn close(&self) {
         for replica in &self.replicas {
             replica.close().await;
         }

@@ -1,7 +1,7 @@
 //! Where the reads of one request go: to a read replica, as long as the request has used nothing else.
 //!
 //! The rule that must not break: **what a request reads later is not older than what it has read before.** So after its first
-//! read of the primary, or its first transaction, it stays there. Of one standby each read sees what the reads before it saw.
+//! read of the primary, or its first transaction, it stays there. Of one read replica each read sees what the reads before it saw.
 
 use crate::postgres::ReadReplica;
 use std::sync::{

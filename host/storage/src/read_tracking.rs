@@ -4,7 +4,10 @@
 //! request's head report here what a handler reads; a route's promise ([`plugin_api::Route::cached`]) is not trusted
 //! where it can be checked.
 
-use crate::revisions::{OwnerRevision, Revision, Revisions};
+use crate::{
+    revisions::{OwnerRevision, Revision, Revisions},
+    scope::HOST_OWNER,
+};
 use parking_lot::Mutex;
 use std::{
     collections::BTreeSet,
@@ -91,12 +94,11 @@ pub fn record(dependencies: impl FnOnce(&Revisions) -> ReadDependencies) {
 
 /// Adds the tables of a statement that its plugin does not own.
 pub(crate) fn record_foreign_tables<'t>(tables: impl Iterator<Item = &'t String>) {
-    const HOST: &str = "host";
     let _ = TRACKER.try_with(|tracker| {
         for table in tables {
             let mut recorded = tracker.dependencies.lock();
-            if table.strip_prefix(HOST).is_some_and(|rest| rest.starts_with('_')) {
-                recorded.revisions.push(tracker.revisions.of(HOST));
+            if table.strip_prefix(HOST_OWNER).is_some_and(|rest| rest.starts_with('_')) {
+                recorded.revisions.push(tracker.revisions.of(HOST_OWNER));
             } else if !recorded.views.contains(table) {
                 tracker.is_uncacheable.store(true, Relaxed);
             }

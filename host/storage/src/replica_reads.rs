@@ -1,6 +1,6 @@
-//! Which reads may go to a standby of `database.read_urls`.
+//! Which reads may go to a read replica of `database.read_urls`.
 //!
-//! The rule that must not break: **a read of a standby is as new as a cached response would have to be**: it has every commit that
+//! The rule that must not break: **a read of a read replica is as new as a cached response would have to be**: it has every commit that
 //! the last read of the versions counted, which is as old as `database.staleness_ms` allows, and what the client has written.
 //! Whatever was derived from the versions before, such as a revision that a response is cached by, is not newer than the read.
 
@@ -9,15 +9,15 @@ use crate::{
     database::Database,
     read_source::{self, ReadSource},
     scope::Scope,
-    versions::Position,
+    versions::ChangeCount,
 };
 use plugin_api::abi::Rows;
 use std::sync::Arc;
 
 impl Database {
-    /// Where a request that only reads may read, for a client that knows the position `at_least`. `None` for the primary: without
-    /// `database.read_urls`, while no standby can be used, and, where nothing may be old, for a client that sends no position.
-    pub async fn read_source(&self, at_least: Option<Position>) -> Option<ReadSource> {
+    /// Where a request that only reads may read, for a client that knows the change count `at_least`. `None` for the primary: without
+    /// `database.read_urls`, while no read replica can be used, and, where nothing may be old, for a client that sends no position.
+    pub async fn read_source(&self, at_least: Option<ChangeCount>) -> Option<ReadSource> {
         let replicas = &self.inner.read_replicas;
         if replicas.is_empty() || (at_least.is_none() && !self.inner.versions.may_be_stale()) {
             return None;

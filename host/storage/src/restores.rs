@@ -10,7 +10,7 @@ use plugin_api::sql;
 pub const MIGRATION: &str = "CREATE TABLE IF NOT EXISTS host_restores (restored_ms BIGINT NOT NULL)";
 
 /// What a restore adds to the database, as text.
-pub fn record_text(restored_ms: i64) -> String {
+pub(crate) fn record_text(restored_ms: i64) -> String {
     format!("{MIGRATION}; INSERT INTO host_restores (restored_ms) VALUES ({restored_ms});")
 }
 

@@ -3,17 +3,17 @@
 use crate::{bounds::CALL_ROWS_BYTES_MAX, error::StorageError};
 
 /// What is left of the limit during one call.
-pub struct ResultBudget {
+pub(crate) struct ResultBudget {
     bytes_left: usize,
 }
 
 impl ResultBudget {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { bytes_left: CALL_ROWS_BYTES_MAX }
     }
 
     /// Fails when the rows of the running statement exceed what is left.
-    pub fn check(&self, bytes: usize) -> Result<(), StorageError> {
+    pub(crate) fn check(&self, bytes: usize) -> Result<(), StorageError> {
         if bytes <= self.bytes_left {
             return Ok(());
         }
@@ -24,7 +24,7 @@ impl ResultBudget {
     }
 
     /// Subtracts the rows of a finished statement.
-    pub fn consume(&mut self, bytes: usize) {
+    pub(crate) fn consume(&mut self, bytes: usize) {
         self.bytes_left = self.bytes_left.saturating_sub(bytes);
     }
 }

@@ -10,8 +10,11 @@ use std::{collections::BTreeSet, sync::Arc};
 /// Names of the views that a plugin may read.
 pub type ViewNames = BTreeSet<String>;
 
+/// The owner of the gateway's own tables and migrations.
+pub const HOST_OWNER: &str = "host";
+
 /// Prefixes that no plugin may use: those of the gateway's own tables and of the databases' catalogues.
-const RESERVED_NAMES: [&str; 4] = ["host", "sqlite", "pg", "pragma"];
+const RESERVED_NAMES: [&str; 4] = [HOST_OWNER, "sqlite", "pg", "pragma"];
 
 /// How the transactions of a plugin are kept apart on PostgreSQL. On SQLite they run one after the other in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,7 +22,7 @@ pub enum Isolation {
     /// One after the other, by a lock of the plugin that is held until the commit: for transactions that cannot run again.
     #[default]
     PluginLock,
-    /// At the same time. One that collides with another ends with [`crate::StorageError::Conflict`] and may run again.
+    /// At the same time. One that conflicts with another ends with [`crate::StorageError::Conflict`] and may run again.
     Serializable,
 }
 

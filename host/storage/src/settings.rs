@@ -21,7 +21,7 @@ pub struct DatabaseSettings {
     pub prepared: bool,
     /// PostgreSQL: where notifications are listened for; empty for nowhere. `None` is [`Self::url`].
     pub listen_url: Option<SecretString>,
-    /// PostgreSQL: standbys that plain reads may go to.
+    /// PostgreSQL: read replicas that plain reads may go to.
     pub read_urls: Vec<SecretString>,
     pub statement_timeout_ms: u64,
     /// A statement that takes as long at the database is logged and counted; 0 for none.
@@ -30,7 +30,7 @@ pub struct DatabaseSettings {
     pub transaction_timeout_ms: u64,
     /// Limit of a transaction's time between two calls. On SQLite no other transaction writes in that time.
     pub transaction_idle_ms: u64,
-    /// PostgreSQL: how old a cached response may be; 0 for never older than a write that was acknowledged.
+    /// PostgreSQL: how old a cached response, or a read of a read replica, may be; 0 for never older than a write that was acknowledged.
     pub staleness_ms: u64,
 }
 
@@ -62,7 +62,7 @@ impl DatabaseSettings {
         if url.starts_with("sqlite:") {
             return Ok(Dialect::Sqlite);
         }
-        Err(StorageError::Unavailable("the database's address begins with sqlite: or postgres://".into()))
+        Err(StorageError::Settings("the database's address begins with sqlite: or postgres://".into()))
     }
 
     /// PostgreSQL: most connections to one server; a transaction and a read need one each.
@@ -76,7 +76,7 @@ impl DatabaseSettings {
         let path = path.strip_prefix("//").unwrap_or(path);
         // Each thread would open a separate database in memory.
         if path.is_empty() || path.starts_with(":memory:") || path.contains('?') {
-            return Err(StorageError::Unavailable("the database's address is sqlite: and the path of a file".into()));
+            return Err(StorageError::Settings("the database's address is sqlite: and the path of a file".into()));
         }
         Ok(PathBuf::from(path))
     }

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 #[derive(Default)]
-pub struct SharedRead {
+pub(crate) struct SharedRead {
     state: Mutex<State>,
     /// Notified whenever a read ends or is dropped.
     over: Notify,
@@ -19,17 +19,17 @@ struct State {
     /// How many reads have begun: the number of the last one.
     begun: u64,
     is_running: bool,
-    ended: Option<Ended>,
+    ended: Option<FinishedRead>,
 }
 
 /// The last read that was not dropped.
 #[derive(Clone, Copy)]
-struct Ended {
+struct FinishedRead {
     number: u64,
     has_succeeded: bool,
 }
 
-enum Step<'s> {
+enum NextAction<'s> {
     Done { has_succeeded: bool },
     Wait,
     Read(RunningRead<'s>),
@@ -37,15 +37,15 @@ enum Step<'s> {
 
 impl SharedRead {
     /// Whether a read has succeeded that began after this call. Of callers that wait for the same read one runs its `read`.
-    pub async fn run<F: Future<Output = bool>>(&self, read: impl FnOnce() -> F) -> bool {
+    pub(crate) async fn run<F: Future<Output = bool>>(&self, read: impl FnOnce() -> F) -> bool {
         let wanted = self.state.lock().begun + 1;
         loop {
             // Before the state is looked at: it is notified from here on, also before it is polled.
             let over = self.over.notified();
             match self.step(wanted) {
-                Step::Done { has_succeeded } => return has_succeeded,
-                Step::Wait => over.await,
-                Step::Read(running) => {
+                NextAction::Done { has_succeeded } => return has_succeeded,
+                NextAction::Wait => over.await,
+                NextAction::Read(running) => {
                     let has_succeeded = read().await;
                     running.end(has_succeeded);
                     return has_succeeded;
@@ -55,17 +55,17 @@ impl SharedRead {
     }
 
     /// What a caller does that waits for the read with this number, or a later one.
-    fn step(&self, wanted: u64) -> Step<'_> {
+    fn step(&self, wanted: u64) -> NextAction<'_> {
         let mut state = self.state.lock();
-        if let Some(Ended { has_succeeded, .. }) = state.ended.filter(|ended| ended.number >= wanted) {
-            return Step::Done { has_succeeded };
+        if let Some(FinishedRead { has_succeeded, .. }) = state.ended.filter(|ended| ended.number >= wanted) {
+            return NextAction::Done { has_succeeded };
         }
         if state.is_running {
-            return Step::Wait;
+            return NextAction::Wait;
         }
         state.begun += 1;
         state.is_running = true;
-        Step::Read(RunningRead { shared: self, number: state.begun })
+        NextAction::Read(RunningRead { shared: self, number: state.begun })
     }
 }
 
@@ -77,7 +77,7 @@ struct RunningRead<'s> {
 
 impl RunningRead<'_> {
     fn end(self, has_succeeded: bool) {
-        self.shared.state.lock().ended = Some(Ended { number: self.number, has_succeeded });
+        self.shared.state.lock().ended = Some(FinishedRead { number: self.number, has_succeeded });
     }
 }
 

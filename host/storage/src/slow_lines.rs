@@ -8,7 +8,7 @@ const LINE_INTERVAL: Duration = Duration::from_mins(1);
 
 /// The lines about one statement text.
 #[derive(Debug, Default)]
-pub struct SlowLines(Mutex<Option<LastLine>>);
+pub(crate) struct SlowLines(Mutex<Option<LastLine>>);
 
 #[derive(Debug)]
 struct LastLine {
@@ -19,7 +19,7 @@ struct LastLine {
 
 impl SlowLines {
     /// How many were left out since the last one; `None` when this one is left out, too.
-    pub fn admit(&self, now: Instant) -> Option<u64> {
+    pub(crate) fn admit(&self, now: Instant) -> Option<u64> {
         let mut last = self.0.lock();
         match &mut *last {
             Some(last) if now.duration_since(last.at) < LINE_INTERVAL => {

@@ -4,8 +4,8 @@
 //!
 //! The rule that must not break: **a value that was bound appears nowhere.** The text is code of the gateway or a plugin.
 
-use crate::{check::CheckedStatement, error::StorageError, settings::DatabaseSettings, versions::HOST_OWNER};
-use gateway_telemetry::{Work, current_work};
+use crate::{check::CheckedStatement, error::StorageError, scope::HOST_OWNER, settings::DatabaseSettings};
+use gateway_telemetry::{LogContext, current_log_context};
 use plugin_api::{abi::StatementResult, host::sanitize_line};
 use std::{
     sync::Arc,
@@ -16,19 +16,19 @@ const TEXT_CHARS_MAX: usize = 500;
 
 /// What counts as slow.
 #[derive(Clone, Copy, Debug)]
-pub struct SlowStatementLog {
+pub(crate) struct SlowStatementLog {
     /// `None`: nothing does.
     limit: Option<Duration>,
 }
 
 impl SlowStatementLog {
-    pub fn new(settings: &DatabaseSettings) -> Self {
+    pub(crate) fn new(settings: &DatabaseSettings) -> Self {
         let limit = Duration::from_millis(settings.slow_statement_ms);
         Self { limit: (!limit.is_zero()).then_some(limit) }
     }
 
     /// Of one run of a statement. `None`: it failed; one that was stopped has a line of its own already.
-    pub fn record(self, statement: &CheckedStatement, elapsed: Duration, result: Option<&StatementResult>) {
+    pub(crate) fn record(self, statement: &CheckedStatement, elapsed: Duration, result: Option<&StatementResult>) {
         if self.limit.is_some_and(|limit| elapsed >= limit) {
             record_slow(&[statement], elapsed, result.map(std::slice::from_ref));
         }
@@ -124,11 +124,11 @@ struct WorkFields {
 
 impl WorkFields {
     fn current() -> Self {
-        match current_work() {
-            Some(Work::Request { id, operation }) => {
+        match current_log_context() {
+            Some(LogContext::Request { id, operation }) => {
                 Self { request_id: Some(id), operation: Some(operation), job: None }
             }
-            Some(Work::Job { name }) => Self { job: Some(name), ..Self::default() },
+            Some(LogContext::Job { name }) => Self { job: Some(name), ..Self::default() },
             None => Self::default(),
         }
     }

@@ -16,15 +16,15 @@ const SCORE_MAX: u8 = FAST_SCORE + 2 * SLOW_RUN_PENALTY;
 
 /// A score of how fast the runs of one statement text have been.
 #[derive(Debug, Default)]
-pub struct StatementLatency(AtomicU8);
+pub(crate) struct StatementLatency(AtomicU8);
 
 impl StatementLatency {
     /// Whether nearly all of its runs are fast.
-    pub fn is_fast(&self) -> bool {
+    pub(crate) fn is_fast(&self) -> bool {
         self.0.load(Relaxed) >= FAST_SCORE
     }
 
-    pub fn record(&self, elapsed: Duration) {
+    pub(crate) fn record(&self, elapsed: Duration) {
         let score = self.0.load(Relaxed);
         let score = if elapsed <= FAST_RUN_MAX {
             score.saturating_add(1).min(SCORE_MAX)
@@ -35,7 +35,7 @@ impl StatementLatency {
     }
 
     /// Resets the score, after a run that had to be interrupted.
-    pub fn demote(&self) {
+    pub(crate) fn demote(&self) {
         self.0.store(0, Relaxed);
     }
 }

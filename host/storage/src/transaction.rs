@@ -26,9 +26,9 @@ pub struct Transaction {
     scope: Scope,
     engine: EngineTransaction,
     /// Statements of the gateway that have not run yet and without whose rows nothing takes effect.
-    opening: Mutex<Vec<CommitStatement>>,
+    preconditions: Mutex<Vec<CommitStatement>>,
     /// Index of the opening statement that returned no row.
-    refused_opening: OnceLock<usize>,
+    failed_precondition: OnceLock<usize>,
     deferred: Mutex<DeferredStatements>,
     has_conflict: AtomicBool,
     has_written: AtomicBool,
@@ -91,8 +91,8 @@ impl Transaction {
             database,
             scope,
             engine,
-            opening: Mutex::default(),
-            refused_opening: OnceLock::new(),
+            preconditions: Mutex::default(),
+            failed_precondition: OnceLock::new(),
             deferred: Mutex::default(),
             has_conflict: AtomicBool::new(false),
             has_written: AtomicBool::new(false),
@@ -141,13 +141,13 @@ impl Transaction {
     /// returns none, the call that ran it fails with [`StorageError::Rejected`] and everything is rolled back. On PostgreSQL
     /// they run first, on their way with BEGIN. On SQLite, where nobody saves a way and a transaction that has begun keeps
     /// others waiting, they run with the commit. A transaction that has nothing else to do still runs them when it commits.
-    pub fn open_with(&self, statements: Vec<CommitStatement>) {
-        self.opening.lock().extend(statements);
+    pub fn require(&self, statements: Vec<CommitStatement>) {
+        self.preconditions.lock().extend(statements);
     }
 
     /// Which of the opening statements returned no row although it had to.
-    pub fn refused_opening(&self) -> Option<usize> {
-        self.refused_opening.get().copied()
+    pub fn failed_precondition(&self) -> Option<usize> {
+        self.failed_precondition.get().copied()
     }
 
     /// Adds a statement that runs before the next call's statements, in the scope of the transaction.
@@ -223,11 +223,11 @@ impl Transaction {
         let (result, before) = match &self.engine {
             EngineTransaction::Sqlite(transaction) => (transaction.run(all).await, deferred_count),
             EngineTransaction::Postgres(transaction) => {
-                let mut statements = self.take_opening()?;
-                let opening_count = statements.len();
+                let mut statements = self.take_preconditions()?;
+                let precondition_count = statements.len();
                 statements.extend(all.into_iter().map(without_condition));
                 let result = Box::pin(transaction.run(&statements)).await;
-                (self.note_rejection(result, opening_count, deferred_count), opening_count + deferred_count)
+                (self.note_rejection(result, precondition_count, deferred_count), precondition_count + deferred_count)
             }
         };
         Scope::end_span(span, &result);
@@ -238,8 +238,8 @@ impl Transaction {
     /// durable. When the connection fails during the commit itself, the error is `Unavailable` and the outcome is
     /// unknown: see [`Self::has_unknown_outcome`].
     pub async fn commit(&self, statements: Vec<CommitStatement>) -> Result<Vec<StatementResult>, StorageError> {
-        let has_opening = !self.opening.lock().is_empty();
-        if statements.is_empty() && !has_opening && !self.has_begun() {
+        let has_preconditions = !self.preconditions.lock().is_empty();
+        if statements.is_empty() && !has_preconditions && !self.has_begun() {
             self.end("it was committed");
             return Ok(Vec::new());
         }
@@ -249,23 +249,23 @@ impl Transaction {
             EngineTransaction::Sqlite(transaction) => {
                 // In a call before, because `Rejected` names a commit statement by its index.
                 Box::pin(self.run(Vec::new())).await?;
-                let mut statements = self.take_opening()?;
-                let opening_count = statements.len();
+                let mut statements = self.take_preconditions()?;
+                let precondition_count = statements.len();
                 statements.extend(checked);
                 let _timer = self.scope.time_write();
                 let result = transaction.commit(statements).await;
-                (self.note_rejection(result, opening_count, 0), opening_count)
+                (self.note_rejection(result, precondition_count, 0), precondition_count)
             }
             EngineTransaction::Postgres(transaction) => {
-                let mut statements = self.take_opening()?;
-                let opening_count = statements.len();
+                let mut statements = self.take_preconditions()?;
+                let precondition_count = statements.len();
                 let deferred = std::mem::take(&mut *self.deferred.lock()).statements;
                 let deferred_count = deferred.len();
                 statements.extend(deferred.into_iter().map(without_condition));
                 statements.extend(checked);
                 let _timer = self.scope.time_write();
                 let result = Box::pin(transaction.commit(&statements)).await;
-                (self.note_rejection(result, opening_count, deferred_count), opening_count + deferred_count)
+                (self.note_rejection(result, precondition_count, deferred_count), precondition_count + deferred_count)
             }
         };
         Scope::end_span(span, &result);
@@ -273,8 +273,8 @@ impl Transaction {
         self.database.record_commit(result).map(|mut outcomes| outcomes.split_off(before))
     }
 
-    fn take_opening(&self) -> Result<Vec<CommitStatement<CheckedStatement>>, StorageError> {
-        let statements = std::mem::take(&mut *self.opening.lock());
+    fn take_preconditions(&self) -> Result<Vec<CommitStatement<CheckedStatement>>, StorageError> {
+        let statements = std::mem::take(&mut *self.preconditions.lock());
         self.check_commit(statements)
     }
 
@@ -282,15 +282,15 @@ impl Transaction {
     fn note_rejection<T>(
         &self,
         result: Result<T, StorageError>,
-        opening_count: usize,
+        precondition_count: usize,
         deferred_count: usize,
     ) -> Result<T, StorageError> {
         result.map_err(|error| match error {
-            StorageError::Rejected(index) if index < opening_count => {
-                let _ = self.refused_opening.set(index);
+            StorageError::Rejected(index) if index < precondition_count => {
+                let _ = self.failed_precondition.set(index);
                 error
             }
-            StorageError::Rejected(index) => StorageError::Rejected(index - opening_count - deferred_count),
+            StorageError::Rejected(index) => StorageError::Rejected(index - precondition_count - deferred_count),
             other => other,
         })
     }

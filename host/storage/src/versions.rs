@@ -2,8 +2,8 @@
 //! several gateways write).
 //!
 //! A transaction that changes such data inserts one row into `host_changes`, with the owner of the data. The version of an owner
-//! is the number of its rows, of which [`FOLD`] replaces those that are there by a number in `host_versions`. All versions are
-//! read by one statement, so on one snapshot, for which a fold has happened or has not.
+//! is the number of its rows, of which [`COMPACT`] replaces those that are there by their number in `host_versions`. All versions are
+//! read by one statement, so on one snapshot, which has a compaction or has it not.
 //!
 //! The snapshots of one server are ordered: of two, one has every commit that the other has. So two reads that find the same
 //! version of an owner have the same commits of it, a version never decreases, and a read that began after a commit was
@@ -17,6 +17,7 @@ use crate::{
     decode_rows::decode_rows,
     error::StorageError,
     revisions::{OwnerRevision, Revisions},
+    scope::HOST_OWNER,
     shared_read::SharedRead,
     wal_lsn::{self, WalLsn},
 };
@@ -36,9 +37,7 @@ use std::{
 };
 
 /// The owner in the row of a change that may be of anything.
-pub const EVERYTHING: &str = "*";
-/// The owner of the gateway's own tables.
-pub const HOST_OWNER: &str = "host";
+pub(crate) const EVERYTHING: &str = "*";
 
 /// SQLite has one writer, whose commits this process sees.
 const TABLES_SQLITE: &str = "SELECT 1";
@@ -57,7 +56,7 @@ pub fn versions_migration(version: u32) -> MigrationSpec {
 }
 
 /// Notes a change of anything. The first migrations run before the table is there.
-pub const NOTE_CHANGE_OF_EVERYTHING: &str = "
+pub(crate) const NOTE_CHANGE_OF_EVERYTHING: &str = "
 DO $$ BEGIN
     IF to_regclass('host_changes') IS NOT NULL THEN INSERT INTO host_changes (owner) VALUES ('*'); END IF;
 END $$";
@@ -68,47 +67,47 @@ const READ: &str = "SELECT owner, CAST(sum(changes) AS BIGINT) FROM (
     ) AS counted GROUP BY owner";
 
 /// With fewer rows, a read counts them faster than the server would write them anew.
-pub const FOLD_ROWS_MIN: u32 = 200;
-/// Most rows that one fold takes, so that it ends in time after a long pause as well.
-const FOLD_ROWS_MAX: u32 = 20_000;
+pub(crate) const COMPACTED_ROWS_MIN: u32 = 200;
+/// Most rows that one compaction takes, so that it ends in time after a long pause as well.
+const COMPACTED_ROWS_MAX: u32 = 20_000;
 
-/// How many rows there are, up to [`FOLD_ROWS_MIN`].
+/// How many rows there are, up to [`COMPACTED_ROWS_MIN`].
 const COUNT_FEW: &str = "SELECT count(*) FROM (SELECT 1 FROM host_changes LIMIT $1) AS few";
 
-/// Two folds at the same time take different rows. They update the owners in one order, so that neither waits for the other
+/// Two compactions at the same time take different rows. They update the owners in one order, so that neither waits for the other
 /// one in a circle.
-const FOLD: &str = "WITH gone AS (
+const COMPACT: &str = "WITH gone AS (
         DELETE FROM host_changes WHERE id = ANY (ARRAY(SELECT id FROM host_changes LIMIT $1 FOR UPDATE SKIP LOCKED))
         RETURNING owner
     )
     INSERT INTO host_versions (owner, version) SELECT owner, count(*) FROM gone GROUP BY owner ORDER BY owner
     ON CONFLICT (owner) DO UPDATE SET version = host_versions.version + excluded.version";
 
-pub fn count_few_statement() -> Statement {
-    sql(COUNT_FEW).bind(FOLD_ROWS_MIN).into()
+pub(crate) fn count_few_statement() -> Statement {
+    sql(COUNT_FEW).bind(COMPACTED_ROWS_MIN).into()
 }
 
-pub fn fold_statement() -> Statement {
-    sql(FOLD).bind(FOLD_ROWS_MAX).into()
+pub(crate) fn compact_statement() -> Statement {
+    sql(COMPACT).bind(COMPACTED_ROWS_MAX).into()
 }
 
 /// Notes, at the end of a transaction, that it changes data of this owner.
-pub fn change_statement(owner: &str) -> CommitStatement {
+pub(crate) fn change_statement(owner: &str) -> CommitStatement {
     CommitStatement::new(sql("INSERT INTO host_changes (owner) VALUES ($1)").bind(owner).into())
 }
 
-/// A position in the order of all changes: the number of those that a read of the versions has counted. Of two reads the one that
-/// counted more has every commit that the other one has.
+/// How many changes a read of the versions has counted, of all owners. Of two reads the one that counted more has every commit that
+/// the other one has. Clients send it back in `X-Service-Position`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Position(u64);
+pub struct ChangeCount(u64);
 
-impl fmt::Display for Position {
+impl fmt::Display for ChangeCount {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(formatter)
     }
 }
 
-impl FromStr for Position {
+impl FromStr for ChangeCount {
     type Err = ParseIntError;
 
     fn from_str(text: &str) -> Result<Self, ParseIntError> {
@@ -117,12 +116,12 @@ impl FromStr for Position {
 }
 
 /// The versions as they were last read, and the revisions that follow from them.
-pub struct Versions {
+pub(crate) struct Versions {
     revisions: Arc<Revisions>,
     reads: SharedRead,
     /// How long the last read is good enough for a cached response.
     staleness: Duration,
-    /// Standbys are compared with what is read.
+    /// Read replicas are compared with what is read.
     needs_lsn: bool,
     last: Mutex<LastRead>,
 }
@@ -135,36 +134,36 @@ struct LastRead {
 }
 
 impl Versions {
-    pub fn new(staleness: Duration, needs_lsn: bool) -> Self {
+    pub(crate) fn new(staleness: Duration, needs_lsn: bool) -> Self {
         Self { revisions: Arc::default(), reads: SharedRead::default(), staleness, needs_lsn, last: Mutex::default() }
     }
 
-    pub fn revisions(&self) -> &Arc<Revisions> {
+    pub(crate) fn revisions(&self) -> &Arc<Revisions> {
         &self.revisions
     }
 
     /// Whether a response may be older than a write that was acknowledged before.
-    pub fn may_be_stale(&self) -> bool {
+    pub(crate) fn may_be_stale(&self) -> bool {
         !self.staleness.is_zero()
     }
 
-    /// What is read. For a standby with one row more: an LSN of the log that covers every commit that is counted.
-    pub fn read_statement(&self) -> Statement {
+    /// What is read. For a read replica with one row more: an LSN of the log that covers every commit that is counted.
+    pub(crate) fn read_statement(&self) -> Statement {
         if self.needs_lsn { sql(format!("{READ} UNION ALL {}", wal_lsn::CURRENT)) } else { sql(READ) }.into()
     }
 
-    /// Whether a client gets the position of its write.
-    pub fn gives_positions(&self) -> bool {
+    /// Whether a client gets the change count after its write.
+    pub(crate) fn gives_change_counts(&self) -> bool {
         self.may_be_stale() || self.needs_lsn
     }
 
     /// An LSN of the log that has what the last read has counted, and so everything that the revisions follow from.
-    pub fn wal_lsn(&self) -> Option<WalLsn> {
+    pub(crate) fn wal_lsn(&self) -> Option<WalLsn> {
         self.last.lock().lsn.clone()
     }
 
     /// Reads the versions, or waits for another caller's read that begins after this call. `false` when it failed.
-    pub async fn refresh<F>(&self, read: impl FnOnce() -> F) -> bool
+    pub(crate) async fn refresh<F>(&self, read: impl FnOnce() -> F) -> bool
     where
         F: Future<Output = Result<Rows, StorageError>>,
     {
@@ -188,20 +187,20 @@ impl Versions {
     }
 
     /// The same unless the last read is recent enough, and not older than `at_least`. `false` also when the read is older than
-    /// that: the position is of another database, or of this one before a restore.
-    pub async fn refresh_if_old<F>(&self, at_least: Option<Position>, read: impl FnOnce() -> F) -> bool
+    /// that: the count is of another database, or of this one before a restore.
+    pub(crate) async fn refresh_if_old<F>(&self, at_least: Option<ChangeCount>, read: impl FnOnce() -> F) -> bool
     where
         F: Future<Output = Result<Rows, StorageError>>,
     {
         let is_recent = || self.last.lock().begun_at.is_some_and(|begun_at| begun_at.elapsed() < self.staleness);
-        let has_position = || at_least.is_none_or(|at_least| self.position() >= Some(at_least));
-        is_recent() && has_position() || self.refresh(read).await && has_position()
+        let has_count = || at_least.is_none_or(|at_least| self.change_count() >= Some(at_least));
+        is_recent() && has_count() || self.refresh(read).await && has_count()
     }
 
     /// What the last read has counted; `None` when it failed.
-    pub fn position(&self) -> Option<Position> {
+    pub(crate) fn change_count(&self) -> Option<ChangeCount> {
         let last = self.last.lock();
-        last.begun_at.map(|_| Position(last.by_owner.values().sum()))
+        last.begun_at.map(|_| ChangeCount(last.by_owner.values().sum()))
     }
 
     /// Advances the revisions of the owners whose version is another one. Reads come here in the order in which they began.
@@ -263,7 +262,7 @@ mod tests {
         apply(&versions, &[("forum", 4), ("hello", 1)]);
         assert!(!is_unchanged("forum", since) && !is_unchanged("host", since));
         assert!(is_unchanged("hello", since) && versions.revisions.everything().is_unchanged_since(since));
-        assert_eq!(versions.position(), Some(Position(5)));
+        assert_eq!(versions.change_count(), Some(ChangeCount(5)));
     }
 
     #[test]
@@ -288,7 +287,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_read_is_good_for_as_long_as_it_may_be_old_and_never_older_than_a_position() {
+    async fn a_read_is_good_for_as_long_as_it_may_be_old_and_never_older_than_a_change_count() {
         let strict = Versions::new(Duration::ZERO, false);
         apply(&strict, &[("forum", 3)]);
         assert!(!strict.refresh_if_old(None, fail).await);
@@ -296,11 +295,11 @@ mod tests {
         assert!(!lax.refresh_if_old(None, fail).await, "there is none");
         apply(&lax, &[("forum", 3)]);
         assert!(lax.refresh_if_old(None, fail).await);
-        assert!(lax.refresh_if_old(Some(Position(3)), fail).await);
+        assert!(lax.refresh_if_old(Some(ChangeCount(3)), fail).await);
         let read = || async { Ok(Rows::default()) };
         assert!(lax.refresh_if_old(None, read).await, "the last read is good enough");
-        assert_eq!(lax.position(), Some(Position(3)));
-        assert!(!lax.refresh_if_old(Some(Position(4)), read).await, "that many changes there have never been");
+        assert_eq!(lax.change_count(), Some(ChangeCount(3)));
+        assert!(!lax.refresh_if_old(Some(ChangeCount(4)), read).await, "that many changes there have never been");
     }
 
     #[tokio::test]
@@ -310,16 +309,16 @@ mod tests {
         assert!(!versions.refresh(fail).await);
         assert!(versions.revisions.of("forum").is_unchanged_since(since), "nothing is known to have changed");
         assert!(!versions.refresh_if_old(None, fail).await, "there is no recent read any more");
-        assert_eq!(versions.position(), None);
+        assert_eq!(versions.change_count(), None);
         apply(&versions, &[("forum", 3)]);
         assert!(!versions.revisions.of("forum").is_unchanged_since(since));
         assert!(!versions.revisions.everything().is_unchanged_since(since));
     }
 
     #[test]
-    fn a_position_is_a_number() {
-        assert_eq!("17".parse(), Ok(Position(17)));
-        assert_eq!(Position(17).to_string(), "17");
-        assert!("".parse::<Position>().is_err() && "-1".parse::<Position>().is_err());
+    fn a_change_count_is_a_number() {
+        assert_eq!("17".parse(), Ok(ChangeCount(17)));
+        assert_eq!(ChangeCount(17).to_string(), "17");
+        assert!("".parse::<ChangeCount>().is_err() && "-1".parse::<ChangeCount>().is_err());
     }
 }

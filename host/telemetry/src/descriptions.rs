@@ -5,7 +5,7 @@
 //! checked against any gateway.
 
 /// Name, kind, meaning.
-pub const RECORDED: [(&str, &str, &str); 40] = [
+pub(crate) const RECORDED: [(&str, &str, &str); 40] = [
     ("gateway_activity_sequencer_batches_total", "counter", "Batches of events that got their ids here"),
     ("gateway_activity_sequencer_events_total", "counter", "Events that got their ids here"),
     (
@@ -18,9 +18,13 @@ pub const RECORDED: [(&str, &str, &str); 40] = [
     ("gateway_chain_head_block", "gauge", "Number of the newest block of the chain"),
     ("gateway_chain_indexed_block", "gauge", "Block up to which the plugin's index of the chain is complete"),
     ("gateway_chain_reorganisations_total", "counter", "Reorganisations that an index of a plugin undid"),
-    ("gateway_chain_rpc_server_latency_seconds", "gauge", "Time of the latest answer of an RPC server"),
+    (
+        "gateway_chain_rpc_server_latency_seconds", "gauge", "Time of the latest answer of an RPC server"),
     ("gateway_chain_rpc_server_up", "gauge", "1 while the RPC server answers well, else 0"),
-    ("gateway_database_conflicts_total", "counter", "Writes that ran again because they collided with others"),
+    ("gateway_database_conflicts_total",
+        "counter",
+        "Attempts of writes that the database rolled back because of another transaction",
+    ),
     ("gateway_database_file_bytes", "gauge", "Size of the file of SQLite"),
     ("gateway_database_free_disk_bytes", "gauge", "What can still be written on the disk of SQLite"),
     ("gateway_database_pool_connections", "gauge", "Connections to PostgreSQL by state"),
@@ -31,7 +35,7 @@ pub const RECORDED: [(&str, &str, &str); 40] = [
         "Statements that took database.slow_statement_ms or longer, by plugin (host: the gateway's own)",
     ),
     ("gateway_database_wal_bytes", "gauge", "Size of SQLite's write-ahead log"),
-    ("gateway_database_writes_given_up_total", "counter", "Writes that were given up after too many collisions"),
+    ("gateway_database_writes_given_up_total", "counter", "Writes that were given up after too many such attempts"),
     ("gateway_egress_fetches_total", "counter", "Outbound calls of plugins by their outcome"),
     ("gateway_http_heads_refused_total", "counter", "Requests refused before any plugin saw them, by code"),
     ("gateway_job_duration_seconds", "histogram", "Time of a run of a job"),
@@ -80,7 +84,7 @@ pub const RECORDED: [(&str, &str, &str); 40] = [
 const PLUGIN_PREFIX: &str = "plugin_";
 
 /// The meaning of a metric, for those that nothing else describes.
-pub fn help(name: &str) -> Option<&'static str> {
+pub(crate) fn help(name: &str) -> Option<&'static str> {
     let described = RECORDED.iter().find(|(known, ..)| *known == name).map(|(_, _, help)| *help);
     described.or_else(|| name.starts_with(PLUGIN_PREFIX).then_some("Counted by a plugin: see its README"))
 }

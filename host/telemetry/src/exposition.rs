@@ -7,7 +7,7 @@ use crate::histogram::HistogramSnapshot;
 use std::fmt::{Display, Write as _};
 
 #[derive(Default)]
-pub struct Exposition(String);
+pub(crate) struct Exposition(String);
 
 /// Writing to a string cannot fail.
 macro_rules! line {
@@ -16,14 +16,14 @@ macro_rules! line {
 
 impl Exposition {
     /// Begins a metric family; its samples have to follow before the next family.
-    pub fn family(&mut self, name: &str, kind: &str, help: Option<&str>) {
+    pub(crate) fn family(&mut self, name: &str, kind: &str, help: Option<&str>) {
         if let Some(help) = help {
             line!(self, "# HELP {name} {}", help.replace('\\', "\\\\").replace('\n', "\\n"));
         }
         line!(self, "# TYPE {name} {kind}");
     }
 
-    pub fn sample(&mut self, name: &str, labels: &str, value: impl Display) {
+    pub(crate) fn sample(&mut self, name: &str, labels: &str, value: impl Display) {
         if labels.is_empty() {
             line!(self, "{name} {value}");
         } else {
@@ -31,7 +31,7 @@ impl Exposition {
         }
     }
 
-    pub fn histogram(&mut self, name: &str, labels: &str, snapshot: &HistogramSnapshot) {
+    pub(crate) fn histogram(&mut self, name: &str, labels: &str, snapshot: &HistogramSnapshot) {
         let separator = if labels.is_empty() { "" } else { "," };
         let bucket = format!("{name}_bucket");
         let mut count = 0;
@@ -45,13 +45,13 @@ impl Exposition {
         self.sample(&format!("{name}_count"), labels, count);
     }
 
-    pub fn into_text(self) -> String {
+    pub(crate) fn into_text(self) -> String {
         self.0
     }
 }
 
 /// The text between the braces of a sample. Of two labels whose names are equal once they are valid, the last counts.
-pub fn label_text<'l>(labels: impl IntoIterator<Item = (&'l str, &'l str)>) -> String {
+pub(crate) fn label_text<'l>(labels: impl IntoIterator<Item = (&'l str, &'l str)>) -> String {
     let mut valid: Vec<(String, &str)> = Vec::new();
     for (name, value) in labels {
         let name = valid_name(name, false);
@@ -65,7 +65,7 @@ pub fn label_text<'l>(labels: impl IntoIterator<Item = (&'l str, &'l str)>) -> S
     labels.join(",")
 }
 
-pub fn metric_name(name: &str) -> String {
+pub(crate) fn metric_name(name: &str) -> String {
     valid_name(name, true)
 }
 

@@ -17,7 +17,7 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
-pub struct JsonLines;
+pub(crate) struct JsonLines;
 
 impl<S, N> FormatEvent<S, N> for JsonLines
 where

@@ -22,7 +22,7 @@ const BYTES_MAX: usize = 64 * 1024;
 
 /// Clones share the lines that wait; the last one writes them.
 #[derive(Clone)]
-pub struct LogWriter {
+pub(crate) struct LogWriter {
     shared: Arc<Shared>,
 }
 
@@ -52,7 +52,7 @@ impl Drop for Pending {
 }
 
 impl LogWriter {
-    pub fn new(output: impl Write + Send + 'static) -> Self {
+    pub(crate) fn new(output: impl Write + Send + 'static) -> Self {
         let pending = Pending { lines: Vec::new(), output: Box::new(output) };
         let shared = Arc::new(Shared { pending: Mutex::new(pending), arrived: Condvar::new() });
         let weak = Arc::downgrade(&shared);
@@ -62,7 +62,7 @@ impl LogWriter {
     }
 
     /// Writes the lines that wait. Call it before the process ends.
-    pub fn flush(&self) {
+    pub(crate) fn flush(&self) {
         self.shared.pending.lock().flush();
     }
 }
@@ -85,7 +85,7 @@ fn flush_repeatedly(shared: &Weak<Shared>) {
 }
 
 /// Takes one line.
-pub struct LineWriter<'w> {
+pub(crate) struct LineWriter<'w> {
     writer: &'w LogWriter,
     waits: bool,
 }

@@ -9,7 +9,7 @@ use std::fs;
 /// Of the times in `/proc`, on every architecture that the gateway runs on.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-pub fn write(out: &mut Exposition) {
+pub(crate) fn write(out: &mut Exposition) {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let limit = getrlimit(Resource::RLIMIT_NOFILE).ok().map(|(soft, _)| soft.to_string());
     let metrics = [

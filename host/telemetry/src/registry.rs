@@ -5,10 +5,10 @@ use std::{borrow::Borrow, collections::HashMap, hash::Hash, sync::Arc};
 
 /// Values stay until the process ends.
 #[derive(Debug)]
-pub struct Registry<K, V>(RwLock<HashMap<K, Arc<V>>>);
+pub(crate) struct Registry<K, V>(RwLock<HashMap<K, Arc<V>>>);
 
 impl<K: Hash + Eq + Clone, V> Registry<K, V> {
-    pub fn get_or_insert_with<Q>(&self, key: &Q, new: impl FnOnce() -> V) -> Arc<V>
+    pub(crate) fn get_or_insert_with<Q>(&self, key: &Q, new: impl FnOnce() -> V) -> Arc<V>
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
@@ -20,7 +20,7 @@ impl<K: Hash + Eq + Clone, V> Registry<K, V> {
     }
 
     /// In no order.
-    pub fn list(&self) -> Vec<(K, Arc<V>)> {
+    pub(crate) fn list(&self) -> Vec<(K, Arc<V>)> {
         self.0.read().iter().map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 }

@@ -31,7 +31,7 @@ pub struct TrafficInterval {
 }
 
 #[derive(Debug, Default)]
-pub struct TrafficHistory {
+pub(crate) struct TrafficHistory {
     last: Option<(Instant, TrafficTotals)>,
     intervals: VecDeque<TrafficInterval>,
 }
@@ -45,7 +45,7 @@ impl TrafficInterval {
 
 impl TrafficHistory {
     /// Closes the interval that runs.
-    pub fn close_interval(&mut self, now: Instant, totals: TrafficTotals) {
+    pub(crate) fn close_interval(&mut self, now: Instant, totals: TrafficTotals) {
         self.intervals.extend(self.since_last(now, &totals));
         while self.intervals.len() > TRAFFIC_INTERVALS_MAX {
             self.intervals.pop_front();
@@ -54,7 +54,7 @@ impl TrafficHistory {
     }
 
     /// The oldest first; the last one is not over.
-    pub fn intervals(&self, now: Instant, totals: &TrafficTotals) -> Vec<TrafficInterval> {
+    pub(crate) fn intervals(&self, now: Instant, totals: &TrafficTotals) -> Vec<TrafficInterval> {
         let current = self.since_last(now, totals).filter(|current| current.length >= CURRENT_MIN);
         let closed = self.intervals.iter().skip(usize::from(self.intervals.len() == TRAFFIC_INTERVALS_MAX));
         closed.cloned().chain(current).collect()

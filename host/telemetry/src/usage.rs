@@ -21,7 +21,7 @@ use std::{
 };
 
 /// Values of the label `status`; the last one counts requests whose client left before the response.
-pub const STATUS_CLASSES: [&str; 5] = ["2xx", "3xx", "4xx", "5xx", "gone"];
+pub(crate) const STATUS_CLASSES: [&str; 5] = ["2xx", "3xx", "4xx", "5xx", "gone"];
 const SERVER_ERROR: usize = 3;
 const CLIENT_GONE: usize = 4;
 

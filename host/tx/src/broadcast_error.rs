@@ -70,7 +70,7 @@ const TEMPORARY: &[&str] = &[
 const SERVER_ERROR_CODES: &[i64] = &[-32601, -32004, -32005];
 
 #[derive(Debug, PartialEq, Eq)]
-pub enum BroadcastError {
+pub(crate) enum BroadcastError {
     /// No server accepted it, and at least one would for a higher fee.
     Underpriced,
     /// No server accepted it, and at least one may later.
@@ -81,7 +81,7 @@ pub enum BroadcastError {
 
 /// Combines the servers' responses. One server that has the transaction is enough, because it tells the others; one
 /// that may accept it later is enough to wait for.
-pub fn broadcast_result(responses: Vec<Result<(), RpcError>>) -> Result<(), BroadcastError> {
+pub(crate) fn broadcast_result(responses: Vec<Result<(), RpcError>>) -> Result<(), BroadcastError> {
     use BroadcastError::{Rejected, Temporary, Underpriced};
     let results = responses.into_iter().map(|response| response.or_else(|failure| classify(&failure)));
     let combined = results.reduce(|combined, result| match (combined, result) {

@@ -11,7 +11,7 @@ use plugin_api::{
     Address, Hash256, Wei,
     abi::{HostError, HostErrorCode},
     host::decode_call,
-    manifest::{IntentStatus, JournalCall, Lane},
+    manifest::{IntentStatus, JournalCall, NonceQueueStatus},
 };
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ impl Journal {
             JournalCall::Find { role, key } => {
                 self.intent_status(self.store.intent_by_key(plugin, &role, &key).await?).await
             }
-            JournalCall::Lane { role, chain } => {
+            JournalCall::NonceQueue { role, chain } => {
                 gateway_signers::check_grant(roles, &role)?;
                 self.queue_status(&role, &chain).await
             }
@@ -74,7 +74,7 @@ impl Journal {
         let pending: Vec<&IntentRow> = signed.iter().filter(|intent| intent.is_pending()).collect();
         let oldest_ms = pending.iter().map(|intent| intent.created_ms).chain(queued_since).min();
         let account = self.account_status(chain.chain_id, sender).unwrap_or_default();
-        Ok(json!(Lane {
+        Ok(json!(NonceQueueStatus {
             address: Address(sender.into_array()),
             balance: account.balance.map(Wei),
             queued: queued.unsigned_abs(),

@@ -4,7 +4,7 @@ use gateway_chain::ChainError;
 use gateway_storage::StorageError;
 
 #[derive(Debug, thiserror::Error)]
-pub enum TickError {
+pub(crate) enum TickError {
     #[error(transparent)]
     Storage(#[from] StorageError),
     #[error(transparent)]

@@ -10,7 +10,7 @@ const MILLI: U256 = uint!(1_000_000_000_000_000_U256);
 
 /// Per gas, in wei.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fees {
+pub(crate) struct Fees {
     pub tip: U256,
     /// Base fee and tip together.
     pub max: U256,
@@ -18,7 +18,7 @@ pub struct Fees {
 
 /// The fees of a first transaction: the configured tip, and room for the base fee to double. None while base fee and
 /// tip together exceed the operator's limit.
-pub fn initial(config: &TxConfig, base_fee: U256) -> Option<Fees> {
+pub(crate) fn initial(config: &TxConfig, base_fee: U256) -> Option<Fees> {
     let (tip, max_allowed) = (GWEI.saturating_mul(U256::from(config.tip_gwei)), max_allowed(config));
     let needed = base_fee.saturating_add(tip);
     let max = base_fee.saturating_mul(U256::from(2)).saturating_add(tip).min(max_allowed);
@@ -27,7 +27,7 @@ pub fn initial(config: &TxConfig, base_fee: U256) -> Option<Fees> {
 
 /// The fees of a replacement: twice the tip, and both parts raised enough for servers to accept it. None when the
 /// operator's limit is reached.
-pub fn bump(config: &TxConfig, base_fee: U256, last: Fees) -> Option<Fees> {
+pub(crate) fn bump(config: &TxConfig, base_fee: U256, last: Fees) -> Option<Fees> {
     let tip = last.tip.saturating_mul(U256::from(2));
     let max = base_fee.saturating_mul(U256::from(2)).saturating_add(tip).max(raised(last.max)).min(max_allowed(config));
     let tip = tip.min(max);
@@ -35,12 +35,12 @@ pub fn bump(config: &TxConfig, base_fee: U256, last: Fees) -> Option<Fees> {
 }
 
 /// The limit of the fees of 24 hours together; None when there is none.
-pub fn daily_max(config: &TxConfig) -> Option<U256> {
+pub(crate) fn daily_max(config: &TxConfig) -> Option<U256> {
     (config.daily_fee_max_milli > 0).then(|| MILLI.saturating_mul(U256::from(config.daily_fee_max_milli)))
 }
 
 /// The operator's limit, per gas.
-pub fn max_allowed(config: &TxConfig) -> U256 {
+pub(crate) fn max_allowed(config: &TxConfig) -> U256 {
     GWEI.saturating_mul(U256::from(config.max_fee_gwei))
 }
 

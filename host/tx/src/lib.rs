@@ -6,6 +6,8 @@
 //! server rejects is cancelled by an empty transfer with the same nonce, and a receipt decides which of the two
 //! happened; an intent is final or failed only when its block will not be undone.
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 mod broadcast_error;
 mod capability;
 mod error;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, de};
 
 /// A transaction that a plugin wants to have sent once, and its state.
 #[derive(Clone, Debug, Deserialize)]
-pub struct IntentRow {
+pub(crate) struct IntentRow {
     pub id: i64,
     pub plugin: String,
     pub role: String,
@@ -33,29 +33,29 @@ pub struct IntentRow {
     pub created_ms: i64,
 }
 
-pub const INTENT_COLUMNS: &str = "id, plugin, role, name, chain, target, value_wei, data, gas, valid_until_s, state, \
+pub(crate) const INTENT_COLUMNS: &str = "id, plugin, role, name, chain, target, value_wei, data, gas, valid_until_s, state, \
      reason, sender, nonce, hash, block, block_hash, succeeded, gas_used, fee_wei, version, created_ms";
 
 impl IntentRow {
     /// The nonce, or 0 for an intent that has none.
-    pub fn nonce(&self) -> u64 {
+    pub(crate) fn nonce(&self) -> u64 {
         self.nonce.and_then(|nonce| u64::try_from(nonce).ok()).unwrap_or_default()
     }
 
     /// The call as bytes.
-    pub fn call_data(&self) -> Result<Bytes, TickError> {
+    pub(crate) fn call_data(&self) -> Result<Bytes, TickError> {
         self.data.parse().map_err(|_| TickError::Signing(format!("the call of intent {} is not 0x…", self.id)))
     }
 
     /// Whether it is signed and in no block.
-    pub fn is_pending(&self) -> bool {
+    pub(crate) fn is_pending(&self) -> bool {
         matches!(self.state, TxState::Signed | TxState::Sent)
     }
 }
 
 /// One signed transaction of an intent.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Attempt {
+pub(crate) struct Attempt {
     pub hash: B256,
     pub intent: i64,
     pub nonce: i64,
@@ -75,12 +75,12 @@ pub struct Attempt {
     pub cancel_reason: Option<String>,
 }
 
-pub const ATTEMPT_COLUMNS: &str =
+pub(crate) const ATTEMPT_COLUMNS: &str =
     "hash, intent, nonce, raw, gas, tip_wei, max_fee_wei, block, signed_ms, sent_ms, given_up";
 
 impl Attempt {
     /// The most that the gas can cost, in wei.
-    pub fn fee_max(&self) -> U256 {
+    pub(crate) fn fee_max(&self) -> U256 {
         self.max_fee_wei.saturating_mul(U256::from(self.gas.unsigned_abs()))
     }
 }

@@ -14,24 +14,24 @@ use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError};
 use plugin_api::{Sql, abi::Statement, manifest::TxState, sql};
 
 /// How long a lease is valid after it was claimed or renewed.
-pub const LEASE_MS: i64 = 20_000;
+pub(crate) const LEASE_MS: i64 = 20_000;
 
 #[derive(Clone)]
-pub struct Store {
+pub(crate) struct Store {
     database: Database,
 }
 
 impl Store {
-    pub fn new(database: Database) -> Self {
+    pub(crate) fn new(database: Database) -> Self {
         Self { database }
     }
 
-    pub fn dialect(&self) -> Dialect {
+    pub(crate) fn dialect(&self) -> Dialect {
         self.database.dialect()
     }
 
     /// The account's intents that are signed, and neither final nor failed, in the order of nonces.
-    pub async fn signed(&self, chain_id: u64, sender: Address) -> Result<Vec<IntentRow>, StorageError> {
+    pub(crate) async fn signed(&self, chain_id: u64, sender: Address) -> Result<Vec<IntentRow>, StorageError> {
         let text = format!(
             "SELECT {INTENT_COLUMNS} FROM host_tx_intents WHERE chain_id = $1 AND sender = $2 \
              AND state NOT IN ('final', 'failed') ORDER BY nonce"
@@ -40,7 +40,7 @@ impl Store {
     }
 
     /// Intents that are neither final nor failed, oldest first.
-    pub async fn unfinished(&self, limit: u32) -> Result<Vec<IntentRow>, StorageError> {
+    pub(crate) async fn unfinished(&self, limit: u32) -> Result<Vec<IntentRow>, StorageError> {
         let text = format!(
             "SELECT {INTENT_COLUMNS} FROM host_tx_intents WHERE state NOT IN ('final', 'failed') ORDER BY id LIMIT $1"
         );
@@ -48,13 +48,18 @@ impl Store {
     }
 
     /// Intents in any state, newest first.
-    pub async fn newest(&self, limit: u32) -> Result<Vec<IntentRow>, StorageError> {
+    pub(crate) async fn newest(&self, limit: u32) -> Result<Vec<IntentRow>, StorageError> {
         let text = format!("SELECT {INTENT_COLUMNS} FROM host_tx_intents ORDER BY id DESC LIMIT $1");
         self.database.fetch_all(sql(text).bind(i64::from(limit))).await
     }
 
     /// Queued intents of these roles, oldest first.
-    pub async fn queued(&self, chain_id: u64, roles: &[String], limit: usize) -> Result<Vec<IntentRow>, StorageError> {
+    pub(crate) async fn queued(
+        &self,
+        chain_id: u64,
+        roles: &[String],
+        limit: usize,
+    ) -> Result<Vec<IntentRow>, StorageError> {
         let text = format!(
             "SELECT {INTENT_COLUMNS} FROM host_tx_intents WHERE chain_id = $1 AND state = 'queued' AND role IN ({}) \
              ORDER BY id LIMIT $2",
@@ -64,14 +69,18 @@ impl Store {
     }
 
     /// Accounts with signed intents that are neither final nor failed.
-    pub async fn senders(&self, chain_id: u64) -> Result<Vec<Address>, StorageError> {
+    pub(crate) async fn senders(&self, chain_id: u64) -> Result<Vec<Address>, StorageError> {
         let text = "SELECT DISTINCT sender FROM host_tx_intents WHERE chain_id = $1 AND sender IS NOT NULL \
              AND state NOT IN ('final', 'failed')";
         self.database.fetch_all(sql(text).bind(to_i64(chain_id))).await
     }
 
     /// How many intents of these roles are queued, and since when (Unix milliseconds).
-    pub async fn queued_count(&self, chain_id: u64, roles: &[String]) -> Result<(i64, Option<i64>), StorageError> {
+    pub(crate) async fn queued_count(
+        &self,
+        chain_id: u64,
+        roles: &[String],
+    ) -> Result<(i64, Option<i64>), StorageError> {
         let text = format!(
             "SELECT count(*), min(created_ms) FROM host_tx_intents WHERE chain_id = $1 AND state = 'queued' \
              AND role IN ({})",
@@ -81,7 +90,7 @@ impl Store {
     }
 
     /// The signed transactions of these intents, oldest first.
-    pub async fn attempts(&self, intents: &[i64]) -> Result<Vec<Attempt>, StorageError> {
+    pub(crate) async fn attempts(&self, intents: &[i64]) -> Result<Vec<Attempt>, StorageError> {
         if intents.is_empty() {
             return Ok(Vec::new());
         }
@@ -94,7 +103,7 @@ impl Store {
     }
 
     /// The newest transaction of each nonce among those that the account signed since then.
-    pub async fn attempts_since(
+    pub(crate) async fn attempts_since(
         &self,
         chain_id: u64,
         sender: Address,
@@ -108,19 +117,24 @@ impl Store {
         self.database.fetch_all(sql(text).bind(to_i64(chain_id)).bind(sender.to_string()).bind(since_ms)).await
     }
 
-    pub async fn intent(&self, plugin: &str, id: i64) -> Result<Option<IntentRow>, StorageError> {
+    pub(crate) async fn intent(&self, plugin: &str, id: i64) -> Result<Option<IntentRow>, StorageError> {
         let text = format!("SELECT {INTENT_COLUMNS} FROM host_tx_intents WHERE plugin = $1 AND id = $2");
         Ok(self.database.fetch_all(sql(text).bind(plugin).bind(id)).await?.pop())
     }
 
-    pub async fn intent_by_key(&self, plugin: &str, role: &str, name: &str) -> Result<Option<IntentRow>, StorageError> {
+    pub(crate) async fn intent_by_key(
+        &self,
+        plugin: &str,
+        role: &str,
+        name: &str,
+    ) -> Result<Option<IntentRow>, StorageError> {
         let text =
             format!("SELECT {INTENT_COLUMNS} FROM host_tx_intents WHERE plugin = $1 AND role = $2 AND name = $3");
         Ok(self.database.fetch_all(sql(text).bind(plugin).bind(role).bind(name)).await?.pop())
     }
 
     /// The intent that this transaction was signed for, whichever plugin recorded it.
-    pub async fn intent_of(&self, hash: B256) -> Result<Option<IntentRow>, StorageError> {
+    pub(crate) async fn intent_of(&self, hash: B256) -> Result<Option<IntentRow>, StorageError> {
         let text = format!(
             "SELECT {INTENT_COLUMNS} FROM host_tx_intents \
              WHERE id = (SELECT intent FROM host_tx_attempts WHERE hash = $1)"
@@ -129,7 +143,7 @@ impl Store {
     }
 
     /// Records the gateway's own intent that fills a nonce gap; None when it already has a nonce.
-    pub async fn gap_filler(
+    pub(crate) async fn gap_filler(
         &self,
         role: &str,
         name: &str,
@@ -153,7 +167,7 @@ impl Store {
 
     /// Claims or renews the account's lease; returns whether this gateway holds it. On SQLite only one gateway runs, so
     /// a lease that another process left behind does not count.
-    pub async fn claim_lease(
+    pub(crate) async fn claim_lease(
         &self,
         (chain_id, sender): (u64, Address),
         holder: &str,
@@ -178,7 +192,7 @@ impl Store {
     }
 
     /// Notes in the account's lease, which this gateway holds, why no queued intent can be signed now.
-    pub async fn set_blocked_reason(
+    pub(crate) async fn set_blocked_reason(
         &self,
         (chain_id, sender): (u64, Address),
         holder: &str,
@@ -191,7 +205,7 @@ impl Store {
     }
 
     /// What the holder of the account's lease noted there; `None` while no gateway holds it.
-    pub async fn blocked_reason(
+    pub(crate) async fn blocked_reason(
         &self,
         (chain_id, sender): (u64, Address),
         now_ms: i64,
@@ -203,7 +217,11 @@ impl Store {
         Ok(rows.into_iter().next().map(|(reason,)| reason))
     }
 
-    pub async fn release_lease(&self, (chain_id, sender): (u64, Address), holder: &str) -> Result<(), StorageError> {
+    pub(crate) async fn release_lease(
+        &self,
+        (chain_id, sender): (u64, Address),
+        holder: &str,
+    ) -> Result<(), StorageError> {
         let statement =
             sql("UPDATE host_tx_lanes SET holder = NULL WHERE chain_id = $1 AND sender = $2 AND holder = $3");
         let statement = statement.bind(to_i64(chain_id)).bind(sender.to_string()).bind(holder);
@@ -211,7 +229,7 @@ impl Store {
     }
 
     /// Stores the first transaction with a new nonce: transaction and nonce are written in one commit.
-    pub async fn save_signed(
+    pub(crate) async fn save_signed(
         &self,
         intent: &mut IntentRow,
         (chain_id, sender): (u64, Address),
@@ -229,7 +247,7 @@ impl Store {
     }
 
     /// Stores another transaction with the same nonce.
-    pub async fn save_replacement(
+    pub(crate) async fn save_replacement(
         &self,
         intent: &mut IntentRow,
         (chain_id, sender): (u64, Address),
@@ -247,7 +265,12 @@ impl Store {
     }
 
     /// A server accepted the transaction.
-    pub async fn mark_sent(&self, intent: &mut IntentRow, attempt: &Attempt, now_ms: i64) -> Result<(), TickError> {
+    pub(crate) async fn mark_sent(
+        &self,
+        intent: &mut IntentRow,
+        attempt: &Attempt,
+        now_ms: i64,
+    ) -> Result<(), TickError> {
         let update = sql("UPDATE host_tx_intents SET state = 'sent', reason = $4, version = version + 1, \
              changed_ms = $3 WHERE id = $1 AND version = $2 RETURNING 1")
         .bind(intent.id)
@@ -260,7 +283,7 @@ impl Store {
     }
 
     /// `cancel_reason` is set when the transaction in the block is the empty transfer that cancels the intent.
-    pub async fn mark_included(
+    pub(crate) async fn mark_included(
         &self,
         intent: &mut IntentRow,
         receipt: &Receipt,
@@ -284,7 +307,7 @@ impl Store {
     }
 
     /// A reorganisation removed the block of the transaction.
-    pub async fn mark_reorganised(&self, intent: &mut IntentRow, now_ms: i64) -> Result<(), TickError> {
+    pub(crate) async fn mark_reorganised(&self, intent: &mut IntentRow, now_ms: i64) -> Result<(), TickError> {
         let update = sql("UPDATE host_tx_intents SET state = 'signed', reason = 'its block was taken back', \
              hash = NULL, block = NULL, block_hash = NULL, succeeded = NULL, gas_used = NULL, fee_wei = NULL, \
              version = version + 1, changed_ms = $3 WHERE id = $1 AND version = $2 RETURNING 1")
@@ -295,7 +318,7 @@ impl Store {
     }
 
     /// None of the intent's transactions can be included any more: it is queued again and gets another nonce.
-    pub async fn requeue(&self, intent: &mut IntentRow, reason: &str, now_ms: i64) -> Result<(), TickError> {
+    pub(crate) async fn requeue(&self, intent: &mut IntentRow, reason: &str, now_ms: i64) -> Result<(), TickError> {
         let update = sql("UPDATE host_tx_intents SET state = 'queued', reason = $3, sender = NULL, nonce = NULL, \
              version = version + 1, changed_ms = $4 WHERE id = $1 AND version = $2 RETURNING 1")
         .bind(intent.id)
@@ -306,7 +329,12 @@ impl Store {
     }
 
     /// Ends the intent: failed with this reason, or final.
-    pub async fn finish(&self, intent: &mut IntentRow, failure: Option<&str>, now_ms: i64) -> Result<(), TickError> {
+    pub(crate) async fn finish(
+        &self,
+        intent: &mut IntentRow,
+        failure: Option<&str>,
+        now_ms: i64,
+    ) -> Result<(), TickError> {
         let state = if failure.is_none() { TxState::Final } else { TxState::Failed };
         let update = sql("UPDATE host_tx_intents SET state = $3, reason = $4, version = version + 1, changed_ms = $5 \
              WHERE id = $1 AND version = $2 RETURNING 1")
@@ -319,7 +347,7 @@ impl Store {
     }
 
     /// Sets why the intent does not proceed; its state stays.
-    pub async fn set_reason(&self, intent: &mut IntentRow, reason: &str) -> Result<(), TickError> {
+    pub(crate) async fn set_reason(&self, intent: &mut IntentRow, reason: &str) -> Result<(), TickError> {
         if intent.reason.as_deref() == Some(reason) {
             return Ok(());
         }
@@ -376,6 +404,6 @@ fn insert_attempt(attempt: &Attempt, chain_id: u64, sender: Address) -> Statemen
 }
 
 /// For chain ids, block numbers, nonces and gas, which are far below 2^63.
-pub fn to_i64(number: u64) -> i64 {
+pub(crate) fn to_i64(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

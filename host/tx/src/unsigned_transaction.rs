@@ -9,9 +9,9 @@ use alloy_primitives::{Address, Bytes, TxKind, U256, hex};
 use gateway_signers::Key;
 
 /// Gas of a plain transfer to an account, the least that any transaction takes.
-pub const TRANSFER_GAS: u64 = 21_000;
+pub(crate) const TRANSFER_GAS: u64 = 21_000;
 
-pub struct UnsignedTransaction<'a> {
+pub(crate) struct UnsignedTransaction<'a> {
     pub chain_id: u64,
     pub nonce: u64,
     pub to: Address,
@@ -23,7 +23,7 @@ pub struct UnsignedTransaction<'a> {
 
 impl UnsignedTransaction<'_> {
     /// Signs it for an intent; `block` is the newest block.
-    pub fn sign(self, key: &Key, intent: i64, block: u64, now_ms: i64) -> Result<Attempt, String> {
+    pub(crate) fn sign(self, key: &Key, intent: i64, block: u64, now_ms: i64) -> Result<Attempt, String> {
         let to_u128 = |wei: U256| u128::try_from(wei).map_err(|_| format!("{wei} wei per gas is out of range"));
         let transaction = TxEip1559 {
             chain_id: self.chain_id,

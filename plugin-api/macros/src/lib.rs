@@ -3,6 +3,7 @@
 //! Plugins use them through `plugin-api`, where each trait of the same name has the documentation and an example. The rule:
 //! a refused attribute is an error at that attribute that says what to write.
 
+mod api_attribute;
 mod api_error;
 mod attribute;
 mod contract_event;

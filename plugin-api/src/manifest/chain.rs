@@ -79,10 +79,12 @@ impl IndexPosition {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChainCall {
     pub chain: String,
-    pub ask: ChainMethod,
+    /// Libraries that are built already send it as `ask`, and `quorum` as `agreed`.
+    #[serde(rename = "ask")]
+    pub method: ChainMethod,
     /// Whether two RPC servers must return the same result.
-    #[serde(default)]
-    pub agreed: bool,
+    #[serde(default, rename = "agreed")]
+    pub quorum: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

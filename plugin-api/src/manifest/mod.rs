@@ -41,7 +41,9 @@ pub use service::{CallTypes, ServiceCall, ServiceSpec};
 pub use sign::{SignCall, SignResult, Signable};
 pub use stream::{LabelTest, RETRACTED_TYPES_LABEL, Subscription};
 pub use target_member::TargetMember;
-pub use tx::{Intent, IntentStatus, JournalCall, Lane, SignedTransaction, TxCall, TxState, WalletTransaction};
+pub use tx::{
+    Intent, IntentStatus, JournalCall, NonceQueueStatus, SignedTransaction, TxCall, TxState, WalletTransaction,
+};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -14,8 +14,9 @@ pub enum JournalCall {
     Status { id: i64 },
     /// The same by its key.
     Find { role: String, key: String },
-    /// The nonce queue of a role's key: a [`Lane`].
-    Lane { role: String, chain: String },
+    /// The nonce queue of a role's key: a [`NonceQueueStatus`]. Libraries that are built already send it as `lane`.
+    #[serde(rename = "lane")]
+    NonceQueue { role: String, chain: String },
     /// The extended public key of a role's wallets: a text.
     Xpub { role: String },
     /// Signs transactions of a role's wallets: a list of [`SignedTransaction`] in their order. Refused while the gateway's own
@@ -150,9 +151,9 @@ pub struct IntentStatus {
     pub fee: Option<Wei>,
 }
 
-/// The nonce queue of one key on one chain.
+/// The state of the nonce queue of one key on one chain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Lane {
+pub struct NonceQueueStatus {
     pub address: Address,
     /// In wei; none until an RPC server has returned it.
     pub balance: Option<Wei>,

@@ -264,8 +264,8 @@ impl Chain<'_> {
         Ok(RawAnswer { result, final_block: reply.final_block })
     }
 
-    async fn request<T: DeserializeOwned>(&self, ask: ChainMethod) -> Result<T, HostError> {
-        let request = ChainCall { chain: self.name.clone(), ask, agreed: self.quorum };
+    async fn request<T: DeserializeOwned>(&self, method: ChainMethod) -> Result<T, HostError> {
+        let request = ChainCall { chain: self.name.clone(), method, quorum: self.quorum };
         let response = self.host.call_capability("chain", &request, FfiBytes::default()).await?;
         serde_json::from_slice(&response.response).map_err(invalid)
     }

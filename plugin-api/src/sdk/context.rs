@@ -5,7 +5,7 @@ use super::{
     db::Query as _,
     fence,
     point::{self, Point, Service},
-    transaction,
+    write,
 };
 use crate::{
     abi::{CapabilityResponse, Fault, FfiBytes, Host_TO, HostBox, HostError, HostErrorCode, StreamedResponse, TaskBox},
@@ -91,7 +91,7 @@ impl HostHandle {
         &self,
         work: impl AsyncFn(&Tx) -> Result<T, HostError> + Send + Sync + 'static,
     ) -> Result<T, HostError> {
-        transaction::write(self.now_ms(), || Ok(self.host.begin_write()), work).await
+        write::write(self.now_ms(), || Ok(self.host.begin_write()), work).await
     }
 
     /// A new transaction that is ended with [`Transaction::commit`]; dropping it rolls it back. For work that must do other

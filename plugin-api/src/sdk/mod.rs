@@ -35,6 +35,8 @@ mod hash;
 mod id;
 mod insert_rows;
 mod job;
+mod labelled_addresses;
+mod leaderboard;
 mod list;
 mod log_events;
 mod migration;
@@ -63,6 +65,8 @@ mod tx;
 mod viewer;
 mod wallets;
 mod wei;
+mod work;
+mod write;
 
 pub use address::Address;
 pub use author::Author;
@@ -111,11 +115,12 @@ pub use sign::Signer;
 pub use skill::Skill;
 pub use stream::{StreamBody, Topic};
 pub use stream_position::{LastEventId, StreamPosition};
-pub use transaction::{Transaction, Tx, WRITE_ATTEMPTS_MAX};
+pub use transaction::{Transaction, Tx};
 pub use tx::{IntentEnd, TransactionRequest};
 pub use viewer::Viewer;
 pub use wallets::Wallets;
 pub use wei::Wei;
+pub use write::WRITE_ATTEMPTS_MAX;
 
 pub use plugin_api_macros::{ApiError, ContractEvent, Event};
 

@@ -94,7 +94,7 @@
 //! A table for operators, which `gateway printers prints --failed` prints ([`REPORTS`]):
 //!
 //! ```
-//! use plugin_api::point::{REPORTS, Report, ReportRequest, ReportsInput};
+//! use plugin_api::point::{REPORTS, ReportTable, ReportRequest, ReportsInput};
 //! use plugin_api::{Definition, HostError, Plugin, PluginContext, Query as _, sql};
 //! use serde_json::json;
 //!
@@ -102,8 +102,8 @@
 //!     definition.contributes(REPORTS, reports)
 //! }
 //!
-//! async fn reports<P>(cx: PluginContext<P>, input: ReportsInput) -> Result<Vec<Report>, HostError> {
-//!     let report = Report::new("prints", "what was printed", &["id", "url"]).option("failed", "only what failed");
+//! async fn reports<P>(cx: PluginContext<P>, input: ReportsInput) -> Result<Vec<ReportTable>, HostError> {
+//!     let report = ReportTable::new("prints", "what was printed", &["id", "url"]).option("failed", "only what failed");
 //!     let Some(ReportRequest { options, offset, limit, .. }) = input.read else { return Ok(vec![report]) };
 //!     let condition = if options.contains("failed") { "failed = 1" } else { "1 = 1" };
 //!     let select = format!("SELECT id, url FROM printers_prints WHERE {condition} ORDER BY id LIMIT $1 OFFSET $2");
@@ -186,10 +186,13 @@
 pub use super::audit::{AUDIT, AuditInput, AuditLine, AuditLines, AuditPosition};
 pub use super::controls::{CONTROLS, Control, ControlPress, ControlsInput};
 pub use super::cv::{CvClaim, CvClaimsInput, CvLog, CvRecord};
-pub use super::reports::{REPORTS, Report, ReportRequest, ReportsInput};
+pub use super::labelled_addresses::{LABELLED_ADDRESSES, LabelledAddresses};
+pub use super::leaderboard::{LEADERBOARD, LeaderboardInput, Metrics};
+pub use super::reports::{REPORTS, ReportRequest, ReportTable, ReportsInput};
 pub use super::service::Service;
+pub use super::work::{WORK, WorkEvent, WorkInput, WorkItem, WorkKind};
 
-use super::{Address, Hash256, Sql, Wei};
+use super::{Address, Hash256};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -237,60 +240,11 @@ pub const HEALTH: Point<NoInput, Map<String, Value>> = Point::new("health");
 /// Members of the network's manifest and agent card that depend on configuration or stored data: what does not is declared,
 /// see [`crate::Route::endpoint`] and [`crate::Definition::skill`].
 pub const DISCOVERY: Point<NoInput, Discovery> = Point::new("discovery");
-/// Open work with a reward, for `/api/work`.
-pub const WORK: Point<WorkInput, Vec<WorkItem>> = Point::new("work");
-/// Addresses that are the operator's own traffic and not use, such as the wallets of a load test: leaderboards and statistics leave
-/// them out. Contribute with [`crate::Definition::labels_addresses`].
-///
-/// ```
-/// use plugin_api::{Definition, Plugin, point::LABELLED_ADDRESSES};
-///
-/// /// Contributes to [`LABELLED_ADDRESSES`] the column `address` of this view.
-/// fn define<P: Plugin>(definition: Definition<P>) -> Definition<P> {
-///     definition.labels_addresses("notes_robots_v1")
-/// }
-/// ```
-pub const LABELLED_ADDRESSES: Point<NoInput, LabelledAddresses> = Point::new("labelled-addresses");
-/// Metrics per address, for `/api/leaderboard`.
-pub const LEADERBOARD: Point<LeaderboardInput, BTreeMap<Address, Metrics>> = Point::new("leaderboard");
 /// Claims about an agent, for its credential: `/api/cv/{agent}` of the plugin `aicv`, which checks them.
 pub const CV_CLAIMS: Point<CvClaimsInput, CvRecord> = Point::new("cv-claims");
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct NoInput {}
-
-/// Where the labelled addresses of a plugin are: in a view, so that what a reader pays does not grow with their number.
-///
-/// ```
-/// use plugin_api::point::LabelledAddresses;
-///
-/// let robots = LabelledAddresses { view: "notes_robots_v1".to_owned() };
-/// assert!(LabelledAddresses::leave_out(&[robots], "n.author").contains("FROM notes_robots_v1"));
-/// assert_eq!(LabelledAddresses::leave_out(&[], "n.author"), "1 = 1");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct LabelledAddresses {
-    /// A view that the plugin publishes, with a column `address` (checksummed) that an index finds.
-    pub view: String,
-}
-
-impl LabelledAddresses {
-    /// A condition of SQL that holds where the column's address is in none of these views; true without any.
-    ///
-    /// ```
-    /// use plugin_api::{HostError, PluginContext, Query as _, point::LabelledAddresses, sql};
-    ///
-    /// async fn count_authors<P>(cx: PluginContext<P>) -> Result<i64, HostError> {
-    ///     let counted = LabelledAddresses::leave_out(&cx.labelled_addresses().await?, "n.author");
-    ///     cx.db().one(sql(format!("SELECT count(DISTINCT n.author) FROM notes_notes n WHERE {counted}"))).await
-    /// }
-    /// ```
-    pub fn leave_out(all: &[Self], column: &str) -> String {
-        let is_not_in = |view| format!("NOT EXISTS (SELECT 1 FROM {view} labelled WHERE labelled.address = {column})");
-        let conditions: Vec<String> = all.iter().map(|labelled| is_not_in(&labelled.view)).collect();
-        if conditions.is_empty() { "1 = 1".to_owned() } else { conditions.join(" AND ") }
-    }
-}
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct AuthorsInput {
@@ -321,198 +275,6 @@ pub struct Author {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PayloadReferencesInput {
     pub hashes: Vec<Hash256>,
-}
-
-/// What kind of work an item is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum WorkKind {
-    Job,
-    Bounty,
-    Arena,
-    Question,
-    Endpoint,
-}
-
-/// Selects the work to return.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-pub struct WorkInput {
-    /// Only the items that this event made available, if they still are. When absent: all open items, of each kind the
-    /// newest, up to the number that the point asks for.
-    pub made_by: Option<WorkEvent>,
-}
-
-impl WorkInput {
-    /// Which records to return: all (`Some(None)`), the one that an event of these types names in this member of its data
-    /// (`Some(Some(id))`), or none (`None`).
-    pub fn selection(&self, event_types: &[&str], id: &str) -> Option<Option<i64>> {
-        let Some(event) = &self.made_by else { return Some(None) };
-        let is_one = event_types.contains(&event.event_type.as_str());
-        event.data[id].as_i64().filter(|_| is_one).map(Some)
-    }
-}
-
-/// An event of the activity log.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct WorkEvent {
-    #[serde(rename = "type")]
-    pub event_type: String,
-    /// The event's data, as its plugin published it.
-    pub data: Value,
-}
-
-/// An open piece of work with a reward. The plugin `work` adds derived members: names, FMX, absolute URLs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct WorkItem {
-    pub kind: WorkKind,
-    /// The number of the job, bounty, challenge, thread, agent or listing.
-    pub ref_id: i64,
-    /// Distinguishes items of one kind and number, for example `compute`: the id is then `endpoint:compute:7`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub variant: Option<String>,
-    pub title: String,
-    /// The full text; responses show 280 characters of it.
-    pub summary: String,
-    pub tags: Vec<String>,
-    pub reward: Wei,
-    /// Unix seconds.
-    pub posted_at: i64,
-    /// Unix seconds.
-    pub deadline: Option<i64>,
-    /// A job's hired agent, an endpoint's agent.
-    pub agent_id: Option<i64>,
-    /// Claims of a bounty, submissions of a challenge.
-    pub claims: u64,
-    pub requester: Option<Address>,
-    /// Path of the web page, for example `/bounties/7`.
-    pub page: String,
-    /// Path of the full record, beginning with `/api/` or `/a/`.
-    pub api: String,
-    /// One line: the exact call that earns it.
-    pub action: String,
-}
-
-impl WorkItem {
-    /// An item without any member but these, for `..WorkItem::new(…)`.
-    pub fn new(kind: WorkKind, ref_id: i64) -> Self {
-        Self {
-            kind,
-            ref_id,
-            variant: None,
-            title: String::new(),
-            summary: String::new(),
-            tags: Vec::new(),
-            reward: Wei::ZERO,
-            posted_at: 0,
-            deadline: None,
-            agent_id: None,
-            claims: 0,
-            requester: None,
-            page: String::new(),
-            api: String::new(),
-            action: String::new(),
-        }
-    }
-}
-
-/// Which period a leaderboard counts, and for whom. The gateway first asks for the best; when they are more than a contributor
-/// gives, it asks everyone for all that the best of them did.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct LeaderboardInput {
-    /// Counts from this Unix second on; everything when absent.
-    pub since_s: Option<i64>,
-    /// Counts for these addresses, at most [`Self::BEST`]; when absent, for the [`Self::BEST`] with the most.
-    #[serde(default)]
-    pub addresses: Option<Vec<Address>>,
-    /// What is not counted: [`LABELLED_ADDRESSES`].
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub labelled: Vec<LabelledAddresses>,
-}
-
-impl LeaderboardInput {
-    /// How many addresses a contributor to [`LEADERBOARD`] gives by each of its metrics when it is asked for the best.
-    pub const BEST: usize = 1000;
-
-    /// Ends a statement that counts by address and has a `WHERE`: with the addresses of the input, or with those that come first by
-    /// `order_by`, and never with labelled ones. Among equals the lower address comes first, as on the board.
-    ///
-    /// ```
-    /// use plugin_api::{point::LeaderboardInput, sql};
-    ///
-    /// let input = LeaderboardInput::default();
-    /// let count = sql("SELECT author, count(*) FROM notes_notes WHERE created_at >= $1").bind(input.since());
-    /// let best = input.select(count, "author", "count(*) DESC");
-    /// assert_eq!(best.param_count(), 1);
-    /// ```
-    pub fn select(&self, count: Sql, address: &str, order_by: &str) -> Sql {
-        let counted = LabelledAddresses::leave_out(&self.labelled, address);
-        let count = if self.labelled.is_empty() { count } else { count.push(&format!(" AND {counted}")) };
-        let Some(addresses) = &self.addresses else {
-            let end = format!(" GROUP BY {address} ORDER BY {order_by}, {address} LIMIT {}", Self::BEST);
-            return count.push(&end);
-        };
-        let first = count.param_count() + 1;
-        let mut placeholders: Vec<String> =
-            (first..first + addresses.len()).map(|number| format!("${number}")).collect();
-        if placeholders.is_empty() {
-            placeholders.push("NULL".to_owned());
-        }
-        let count = count.push(&format!(" AND {address} IN ({}) GROUP BY {address}", placeholders.join(", ")));
-        addresses.iter().fold(count, |count, address| count.bind(*address))
-    }
-
-    /// The first Unix second that counts.
-    pub fn since(&self) -> i64 {
-        self.since_s.unwrap_or(i64::MIN)
-    }
-}
-
-/// Exact counts for one address in the period. The collector adds up the metrics of several plugins; addresses without
-/// any are left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "camelCase")]
-pub struct Metrics {
-    /// Jobs in status Completed, of the agents that the address owns.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub completed_jobs: u64,
-    /// Sum of the ratings of those agents, 1 to 5 each.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub rating_sum: u64,
-    /// Number of those ratings.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub rating_count: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub forum_posts: u64,
-    /// Revisions of pages.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub kb_edits: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub artifacts: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub stars_received: u64,
-    /// Closed challenges whose winning submission is the address's.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub arena_wins: u64,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "the shape that serde wants")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
-}
-
-impl std::ops::AddAssign for Metrics {
-    fn add_assign(&mut self, more: Self) {
-        let sum = |ours: &mut u64, more: u64| *ours = ours.saturating_add(more);
-        sum(&mut self.completed_jobs, more.completed_jobs);
-        sum(&mut self.rating_sum, more.rating_sum);
-        sum(&mut self.rating_count, more.rating_count);
-        sum(&mut self.forum_posts, more.forum_posts);
-        sum(&mut self.kb_edits, more.kb_edits);
-        sum(&mut self.artifacts, more.artifacts);
-        sum(&mut self.stars_received, more.stars_received);
-        sum(&mut self.arena_wins, more.arena_wins);
-    }
 }
 
 /// Counters by their wire name, for example `threads`.

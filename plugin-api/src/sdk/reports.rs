@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Reports for operators. The gateway alone collects them.
-pub const REPORTS: Point<ReportsInput, Vec<Report>> = Point::new("reports");
+pub const REPORTS: Point<ReportsInput, Vec<ReportTable>> = Point::new("reports");
 
 /// Asks which reports there are; with `read` for the rows of one of them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -32,7 +32,7 @@ pub struct ReportRequest {
 
 /// A table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Report {
+pub struct ReportTable {
     /// Which one of the plugin's: letters, digits, `_` and `-`.
     pub name: String,
     /// What it shows, in a few words.
@@ -47,7 +47,7 @@ pub struct Report {
     pub more: bool,
 }
 
-impl Report {
+impl ReportTable {
     /// Without rows.
     pub fn new(name: &str, title: &str, columns: &[&str]) -> Self {
         Self {

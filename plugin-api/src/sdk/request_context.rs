@@ -1,8 +1,6 @@
 //! The context of a request: the plugin's own, and the request's write, payment and client.
 
-use super::{
-    ApiError, Db, HandlerError, PluginContext, Tx, client_network, db::NextPage, payment::Payment, transaction,
-};
+use super::{ApiError, Db, HandlerError, PluginContext, Tx, client_network, db::NextPage, payment::Payment, write};
 use crate::abi::{FfiBytes, HeadBox, HostError};
 use abi_stable::std_types::ROption;
 use alloy_primitives::hex;
@@ -80,7 +78,7 @@ impl<P> RequestContext<P> {
         &self,
         work: impl AsyncFn(&Tx) -> Result<T, HandlerError<E>> + Send + Sync + 'static,
     ) -> Result<T, HandlerError<E>> {
-        transaction::write(self.now_ms(), || self.head.begin_write().into_result(), work).await
+        write::write(self.now_ms(), || self.head.begin_write().into_result(), work).await
     }
 
     /// The older form of [`Self::write`], whose transaction runs once. The gateway adds the replay guard of a signed route and

@@ -8,7 +8,7 @@
 use super::{Address, Bind, HostHandle, MAIN, Tx, Wei};
 use crate::{
     abi::{CapabilityResponse, FfiBytes, HostError, HostErrorCode, Value},
-    manifest::{ChainMethod, Intent, IntentStatus, JournalCall, Lane, TxCall, TxState},
+    manifest::{ChainMethod, Intent, IntentStatus, JournalCall, NonceQueueStatus, TxCall, TxState},
 };
 use alloy_primitives::hex;
 use serde::{Serialize, de::DeserializeOwned};
@@ -177,8 +177,8 @@ impl HostHandle {
     }
 
     /// The nonce queue of a role's key on a chain: its balance, and its queued and pending transactions.
-    pub async fn nonce_queue(&self, role: &str, chain: &str) -> Result<Lane, HostError> {
-        self.call_journal(JournalCall::Lane { role: role.to_owned(), chain: chain.to_owned() }).await
+    pub async fn nonce_queue(&self, role: &str, chain: &str) -> Result<NonceQueueStatus, HostError> {
+        self.call_journal(JournalCall::NonceQueue { role: role.to_owned(), chain: chain.to_owned() }).await
     }
 
     pub(super) async fn call_journal<T: DeserializeOwned>(&self, request: JournalCall) -> Result<T, HostError> {

@@ -33,10 +33,10 @@ pub struct Client {
 }
 
 /// What a drip uses of the caps; the outer error is the database's.
-type Limited = Result<(), HandlerError<FaucetError>>;
+type HandlerResult = Result<(), HandlerError<FaucetError>>;
 
 /// Whether the caps leave room for one more drip, without counting it.
-pub async fn check_client(db: &impl Query, config: &Config, client: &Client, now_s: i64) -> Limited {
+pub async fn check_client(db: &impl Query, config: &Config, client: &Client, now_s: i64) -> HandlerResult {
     let is_full = CLIENTS.used(db, &client.network, now_s).await? >= config.ip_per_day;
     let is_site_full = match &client.site {
         Some(site) => SITES.used(db, site, now_s).await? >= config.ip_per_day * SITE_FACTOR,
@@ -54,7 +54,7 @@ pub async fn used(db: &impl Query, now_s: i64) -> Result<i64, HostError> {
 }
 
 /// Counts one more drip.
-pub async fn take(tx: &Tx, config: &Config, client: &Client) -> Limited {
+pub async fn take(tx: &Tx, config: &Config, client: &Client) -> HandlerResult {
     let limits = [(&CLIENTS, Some(&client.network), 1), (&SITES, client.site.as_ref(), SITE_FACTOR)];
     for (counter, key, factor) in limits {
         let Some(key) = key else { continue };

@@ -1,6 +1,6 @@
 //! `[plugins.supply]` in the gateway's configuration. Rule: a wrong value stops the plugin, it is never corrected silently.
 
-use crate::model::{Excluded, Issuance, Market, Plan, named_excluded, named_issuance};
+use crate::model::{ExcludedAddress, Issuance, Market, Plan, named_excluded, named_issuance};
 use coin_market::NAMED_CHAIN;
 use plugin_api::{Address, ConfigError, JsonSchema, Wei};
 use serde::Deserialize;
@@ -20,7 +20,7 @@ pub struct Config {
     /// How coins come into being. Without it: as on the named network where the chain is number 3961; elsewhere the routes respond 503.
     pub issuance: Option<Issuance>,
     /// Addresses whose coins do not circulate. Without it: those of the named network where the chain is number 3961, none elsewhere.
-    pub excluded: Option<Vec<Excluded>>,
+    pub excluded: Option<Vec<ExcludedAddress>>,
     /// Addresses whose coins nobody can ever spend: they count as burned.
     pub burn_addresses: Vec<Address>,
     pub market: Market,
@@ -98,7 +98,11 @@ mod tests {
         let config = Config {
             symbol: "fmx".into(),
             issuance: Some(issuance),
-            excluded: Some(vec![treasury.clone(), treasury.clone(), Excluded { address: Address::ZERO, ..treasury }]),
+            excluded: Some(vec![
+                treasury.clone(),
+                treasury.clone(),
+                ExcludedAddress { address: Address::ZERO, ..treasury },
+            ]),
             ..Config::default()
         };
         let ConfigError(reason) = config.plan(1).unwrap_err();

@@ -78,7 +78,7 @@ async fn market(cx: &PluginContext<Supply>, at: &Position) -> Result<Option<Mark
 
 /// Counts burned base fees up to and with the block `target`. None where this takes longer than one run.
 async fn count(cx: &PluginContext<Supply>, plan: &Plan, target: u64) -> Result<Option<Position>, HostError> {
-    let chain::Resumed { mut at, mut is_stored } = chain::resume(cx, plan).await?;
+    let chain::ResumePosition { mut at, mut is_stored } = chain::resume(cx, plan).await?;
     for _ in 0..STEPS_MAX {
         if at.block == target {
             return Ok(Some(at));

@@ -208,7 +208,7 @@ impl Bench {
     }
 
     /// A load of this run's length on the connections that read.
-    pub fn reads(&self, server: &Server, requests: Requests<'_>) -> Result<load::Counted> {
+    pub fn reads(&self, server: &Server, requests: Requests<'_>) -> Result<load::LoadResult> {
         let load = Load {
             addresses: &[server.address()],
             connections: self.scale.readers,

@@ -24,7 +24,7 @@ mod steps;
 use anyhow::{Context as _, Result, bail, ensure};
 use bench::Bench;
 use clap::Parser as _;
-use gateway_plugins::trial;
+use gateway_plugins::library_probe;
 use jobs::{JOBS, Job};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use options::Options;
@@ -36,7 +36,7 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
     // A gateway linked into this program tries a library by running the program again.
-    if env::args_os().skip(1).take(trial::COMMAND.len()).eq(trial::COMMAND) {
+    if env::args_os().skip(1).take(library_probe::COMMAND.len()).eq(library_probe::COMMAND) {
         return gateway_cli::commands::run(&gateway_cli::Cli::parse()).into();
     }
     let options = Options::parse();

@@ -11,13 +11,13 @@ use nix::{
 const SELF: Pid = Pid::from_raw(0);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum PinnedRole {
     Server,
     Load,
 }
 
 /// Runs `work` on the place's processor; threads and processes that it starts stay there.
-pub fn on<T>(place: Place, work: impl FnOnce() -> T) -> Result<T> {
+pub fn on<T>(place: PinnedRole, work: impl FnOnce() -> T) -> Result<T> {
     let before = sched_getaffinity(SELF)?;
     if let Some(processor) = processor(place, &before) {
         let mut only = CpuSet::new();
@@ -29,13 +29,13 @@ pub fn on<T>(place: Place, work: impl FnOnce() -> T) -> Result<T> {
     Ok(done)
 }
 
-fn processor(place: Place, allowed: &CpuSet) -> Option<usize> {
+fn processor(place: PinnedRole, allowed: &CpuSet) -> Option<usize> {
     let mut usable = (0..CpuSet::count()).filter(|processor| allowed.is_set(*processor).unwrap_or_default());
     let (first, second) = (usable.next()?, usable.next()?);
-    Some(if place == Place::Server { first } else { second })
+    Some(if place == PinnedRole::Server { first } else { second })
 }
 
 /// Whether this machine has a processor for each.
 pub fn is_parted() -> bool {
-    sched_getaffinity(SELF).is_ok_and(|allowed| processor(Place::Load, &allowed).is_some())
+    sched_getaffinity(SELF).is_ok_and(|allowed| processor(PinnedRole::Load, &allowed).is_some())
 }

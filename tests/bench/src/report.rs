@@ -1,13 +1,13 @@
 //! The tables, as the terminal and BENCHMARKS.md show them.
 
 use crate::{
-    jobs::{Goal, Outcome},
+    jobs::{Comparison, Goal},
     rounds::Row,
 };
 use std::fmt::Write as _;
 
-pub fn section(outcome: &Outcome) -> String {
-    let Outcome { title, how, operation, rows, goals } = outcome;
+pub fn section(outcome: &Comparison) -> String {
+    let Comparison { title, how, operation, rows, goals } = outcome;
     let mut text = format!("## {title}\n\n{how}\n\n");
     let _ = writeln!(text, "| | CPU µs per {operation} | first ÷ this | per second | median | 99 % within | memory |");
     text.push_str("|---|---:|---:|---:|---:|---:|---:|\n");

@@ -1,6 +1,6 @@
 //! Rounds: every server once in each, so that what disturbs the machine for a while disturbs all of them; then medians.
 
-use crate::{load::Counted, server::Server, settle::settle};
+use crate::{load::LoadResult, server::Server, settle::settle};
 use anyhow::{Context as _, Result};
 
 /// One server in one round.
@@ -14,7 +14,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    pub fn of(counted: &Counted, server: &Server) -> Result<Self> {
+    pub fn of(counted: &LoadResult, server: &Server) -> Result<Self> {
         Ok(Self {
             cpu_us: counted.cpu_us(),
             per_s: counted.per_s(),

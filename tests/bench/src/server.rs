@@ -1,6 +1,6 @@
 //! A server under measurement: a process of its own, with all that it starts, gone when its value is dropped.
 
-use crate::pin::{self, Place};
+use crate::pin::{self, PinnedRole};
 use anyhow::{Context as _, Result, bail};
 use nix::{
     sys::signal::{Signal, kill},
@@ -54,7 +54,8 @@ impl Server {
         let log = File::create(folder.path().join("log"))?;
         command.current_dir(folder.path()).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
         let name = command.get_program().to_string_lossy().into_owned();
-        let child = pin::on(Place::Server, || command.spawn())?.with_context(|| format!("{name} cannot be started"))?;
+        let child =
+            pin::on(PinnedRole::Server, || command.spawn())?.with_context(|| format!("{name} cannot be started"))?;
         let mut server = Self { child, address, folder };
         server.wait_until_ready(ready_path).with_context(|| format!("{name}: {}", server.log()))?;
         Ok(server)

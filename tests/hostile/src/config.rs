@@ -8,19 +8,19 @@ use std::time::Duration;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    pub constructor: Act,
-    pub stop: Act,
-    pub drop: Act,
-    pub job: Act,
+    pub constructor: Behaviour,
+    pub stop: Behaviour,
+    pub drop: Behaviour,
+    pub job: Behaviour,
     /// Its parts of `/api/stats`, `/api/status`, the discovery and the stream.
-    pub contribution: Act,
+    pub contribution: Behaviour,
     /// How long a hang lasts that blocks its thread.
     pub hang_ms: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Act {
+pub enum Behaviour {
     #[default]
     Behave,
     Panic,
@@ -41,21 +41,21 @@ pub enum Act {
 
 impl Default for Config {
     fn default() -> Self {
-        let act = Act::Behave;
+        let act = Behaviour::Behave;
         Self { constructor: act, stop: act, drop: act, job: act, contribution: act, hang_ms: 1000 }
     }
 }
 
 impl Config {
     /// Misbehaves in synchronous code.
-    pub(crate) fn act_blocking(&self, act: Act, place: &'static str) {
+    pub(crate) fn act_blocking(&self, act: Behaviour, place: &'static str) {
         match act {
-            Act::Panic => std::panic::panic_any(place),
-            Act::Hang => block(Duration::from_millis(self.hang_ms)),
-            Act::Spin => spin(),
-            Act::Exit => exit(),
-            Act::Abort => std::process::abort(),
-            Act::Behave | Act::Misshape | Act::Flood | Act::Circle => {}
+            Behaviour::Panic => std::panic::panic_any(place),
+            Behaviour::Hang => block(Duration::from_millis(self.hang_ms)),
+            Behaviour::Spin => spin(),
+            Behaviour::Exit => exit(),
+            Behaviour::Abort => std::process::abort(),
+            Behaviour::Behave | Behaviour::Misshape | Behaviour::Flood | Behaviour::Circle => {}
         }
     }
 }
@@ -69,13 +69,13 @@ pub(crate) fn block(duration: Duration) {
 }
 
 /// Misbehaves in asynchronous code.
-pub(crate) async fn act(act: Act, place: &'static str) {
+pub(crate) async fn act(act: Behaviour, place: &'static str) {
     match act {
-        Act::Panic => std::panic::panic_any(place),
-        Act::Hang => std::future::pending().await,
-        Act::Spin => spin(),
-        Act::Exit => exit(),
-        Act::Abort => std::process::abort(),
-        Act::Behave | Act::Misshape | Act::Flood | Act::Circle => {}
+        Behaviour::Panic => std::panic::panic_any(place),
+        Behaviour::Hang => std::future::pending().await,
+        Behaviour::Spin => spin(),
+        Behaviour::Exit => exit(),
+        Behaviour::Abort => std::process::abort(),
+        Behaviour::Behave | Behaviour::Misshape | Behaviour::Flood | Behaviour::Circle => {}
     }
 }

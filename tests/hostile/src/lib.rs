@@ -13,7 +13,7 @@ mod panics;
 mod responses;
 mod spins;
 
-pub use config::{Act, Config};
+pub use config::{Behaviour, Config};
 pub use data::WRITES;
 
 use plugin_api::{
@@ -85,14 +85,14 @@ const fn misshapen<O>(point: Point<NoInput, O>) -> Point<NoInput, Value> {
 async fn contribute(cx: PluginContext<Hostile>, _: NoInput) -> Result<Value, HostError> {
     let act = cx.plugin().config.contribution;
     config::act(act, "in a contribution").await;
-    if act == Act::Circle {
+    if act == Behaviour::Circle {
         for point in [misshapen(point::STATS), misshapen(point::STATUS), misshapen(point::DISCOVERY)] {
             cx.collect(point, &NoInput {}).await?;
         }
     }
     Ok(match act {
-        Act::Misshape => json!("neither counters nor services"),
-        Act::Flood => json!({ "text": "x".repeat(FLOOD_BYTES) }),
+        Behaviour::Misshape => json!("neither counters nor services"),
+        Behaviour::Flood => json!({ "text": "x".repeat(FLOOD_BYTES) }),
         _ => json!({}),
     })
 }
@@ -100,8 +100,8 @@ async fn contribute(cx: PluginContext<Hostile>, _: NoInput) -> Result<Value, Hos
 async fn frames(cx: PluginContext<Hostile>, rows: Vec<TopicRow>) -> Result<Vec<Frame>, HostError> {
     let act = cx.plugin().config.contribution;
     config::act(act, "in the stream's frames").await;
-    let shift = i64::from(act == Act::Misshape);
-    let flood = if act == Act::Flood { "x".repeat(FLOOD_BYTES) } else { String::new() };
+    let shift = i64::from(act == Behaviour::Misshape);
+    let flood = if act == Behaviour::Flood { "x".repeat(FLOOD_BYTES) } else { String::new() };
     rows.into_iter()
         .map(|row| Ok(Frame::new(row.id + shift, row.ts, row.kind, &row.data)?.label("flood", flood.as_str())))
         .collect()

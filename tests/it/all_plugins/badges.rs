@@ -35,12 +35,12 @@ fn hostile() -> Vec<String> {
 }
 
 /// A badge as it was served.
-struct Served {
+struct ServedBadge {
     what: String,
     svg: String,
 }
 
-async fn badge(site: &Site, agent: u64, query: &str) -> Served {
+async fn badge(site: &Site, agent: u64, query: &str) -> ServedBadge {
     let path = format!("/api/cv/{agent}/badge.svg?{query}");
     let response = site.get(&path).await;
     assert_eq!(
@@ -49,10 +49,10 @@ async fn badge(site: &Site, agent: u64, query: &str) -> Served {
         "{path}: {}",
         response.text()
     );
-    Served { what: path, svg: response.text() }
+    ServedBadge { what: path, svg: response.text() }
 }
 
-async fn variants(site: &Site, agent: u64) -> Vec<Served> {
+async fn variants(site: &Site, agent: u64) -> Vec<ServedBadge> {
     let mut badges = Vec::new();
     for theme in ["light", "dark"] {
         for style in ["flat", "card"] {
@@ -105,15 +105,15 @@ fn set_status(chain: &ScriptedChain, status: u8) {
 }
 
 /// The newest ones tell of a status other than active.
-fn assert_labelled(badges: &[Served], status: &str) {
-    let Served { what, svg } = badges.last().unwrap();
+fn assert_labelled(badges: &[ServedBadge], status: &str) {
+    let ServedBadge { what, svg } = badges.last().unwrap();
     let is_card = what.contains("style=card");
     assert!(is_card, "{what}");
     assert_eq!(svg.contains(&format!("· {}", status.to_uppercase())), status != "Active", "{svg}");
 }
 
 /// Nothing that acts, and nothing from outside.
-fn assert_inactive(Served { what, svg }: &Served) {
+fn assert_inactive(ServedBadge { what, svg }: &ServedBadge) {
     let elements: Vec<&str> = svg.split('<').skip(1).map(|part| part.split([' ', '>', '/']).next().unwrap()).collect();
     let is_allowed = |name: &&str| ["svg", "title", "rect", "g", "text", ""].contains(name);
     assert!(elements.iter().all(is_allowed), "{what}: {elements:?}");
@@ -123,7 +123,7 @@ fn assert_inactive(Served { what, svg }: &Served) {
     }
 }
 
-fn assert_fits(Served { what, svg }: &Served, drawn: &Value) {
+fn assert_fits(ServedBadge { what, svg }: &ServedBadge, drawn: &Value) {
     let size = |name: &str| drawn[name].as_f64().unwrap();
     let (width, height) = (size("width"), size("height"));
     assert!(drawn["colours"].as_u64().unwrap() >= COLOURS_MIN, "{what} is blank: {drawn}");

@@ -4,7 +4,7 @@ use plugin_testing::{Value, Wallet};
 
 /// Where a signature stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum SignedIn {
     Body,
     Query,
     Headers,
@@ -14,7 +14,7 @@ pub enum Place {
 pub struct Signer {
     pub wallet: Wallet,
     pub action: String,
-    pub place: Place,
+    pub place: SignedIn,
 }
 
 #[derive(Clone, Debug)]
@@ -70,7 +70,7 @@ impl Call {
     /// A signed write.
     pub fn write(operation: &'static str, path: &str, wallet: &Wallet, action: &str, payload: Value) -> Self {
         let call = Self::post(operation, path, Payload::Json(payload));
-        Self { status: 201, ..call.signed(wallet, action, Place::Body) }
+        Self { status: 201, ..call.signed(wallet, action, SignedIn::Body) }
     }
 
     #[must_use]
@@ -87,7 +87,7 @@ impl Call {
     }
 
     #[must_use]
-    pub fn signed(self, wallet: &Wallet, action: &str, place: Place) -> Self {
+    pub fn signed(self, wallet: &Wallet, action: &str, place: SignedIn) -> Self {
         Self { signer: Some(Signer { wallet: wallet.clone(), action: action.to_owned(), place }), ..self }
     }
 
@@ -135,12 +135,12 @@ impl Call {
         }
         if let Some(Signer { wallet, action, place }) = &self.signer {
             match (place, &self.payload) {
-                (Place::Body, Payload::Json(payload)) => {
+                (SignedIn::Body, Payload::Json(payload)) => {
                     body = wallet.signed_body(action, now_s, payload).to_string().into_bytes();
                 }
-                (Place::Body, _) => {}
-                (Place::Query, _) => query.push(wallet.signed_query(action, now_s)),
-                (Place::Headers, _) => {
+                (SignedIn::Body, _) => {}
+                (SignedIn::Query, _) => query.push(wallet.signed_query(action, now_s)),
+                (SignedIn::Headers, _) => {
                     let signed = wallet.signed_headers(action, now_s, "{}");
                     headers.extend(signed.map(|(name, value)| (name, value.into_bytes())));
                 }

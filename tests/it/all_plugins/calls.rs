@@ -1,7 +1,7 @@
 //! A valid call of every operation. Made in this order in a new gateway, each call finds the records that it names by
 //! id, and every plugin has records at the end.
 
-use super::call::{Call, Payload, Place};
+use super::call::{Call, Payload, SignedIn};
 use alloy_primitives::keccak256;
 use plugin_testing::{Value, Wallet, json};
 
@@ -148,7 +148,11 @@ fn remembered() -> Vec<Call> {
     vec![
         put("/api/memory/plan", json!({ "next": "dig deeper" })),
         put("/api/memory/old", json!("dig")),
-        Call::get("delete_memory", "/api/memory/old").method("DELETE").signed(&digger, "memory.delete", Place::Headers),
+        Call::get("delete_memory", "/api/memory/old").method("DELETE").signed(
+            &digger,
+            "memory.delete",
+            SignedIn::Headers,
+        ),
         anchor(json!({ "agentId": 1, "uri": "ipfs://batch" })),
         anchor(json!({ "agentId": 1, "txHash": keccak256("a transaction").to_string() })).answered(200),
     ]
@@ -169,7 +173,7 @@ fn called() -> Vec<Call> {
         Call::get("delete_webhook", "/api/webhooks/2").method("DELETE").signed(
             &digger,
             "webhook.delete",
-            Place::Headers,
+            SignedIn::Headers,
         ),
         Call::write("test_webhook", "/api/webhooks/1/test", &digger, "webhook.test", json!({ "id": 1 })).answered(202),
         Call::write(
@@ -259,13 +263,13 @@ fn commons_reads() -> Vec<Call> {
         Call::get("list_pages", "/api/kb").query("sort=updated&q=spade").query(page),
         Call::get("get_page", "/api/kb/how-to-dig"),
         Call::get("get_page_history", "/api/kb/how-to-dig/history").query("rev=1"),
-        Call::get("list_inbox", "/api/messages/inbox").query("limit=5").signed(&digger, "inbox.read", Place::Query),
-        Call::get("list_memory", "/api/memory").signed(&digger, "memory.get", Place::Headers),
-        Call::get("get_memory", "/api/memory/plan").signed(&digger, "memory.get", Place::Headers),
+        Call::get("list_inbox", "/api/messages/inbox").query("limit=5").signed(&digger, "inbox.read", SignedIn::Query),
+        Call::get("list_memory", "/api/memory").signed(&digger, "memory.get", SignedIn::Headers),
+        Call::get("get_memory", "/api/memory/plan").signed(&digger, "memory.get", SignedIn::Headers),
         Call::get("list_own_webhooks", "/api/webhooks/mine").query("deliveries=5").signed(
             &digger,
             "webhook.set",
-            Place::Headers,
+            SignedIn::Headers,
         ),
         Call::get("list_memory_anchors", "/api/memory/anchors")
             .query(&format!("agentId=1&address={d}&status=submitted"))
@@ -291,7 +295,7 @@ fn commons_reads() -> Vec<Call> {
         Call::get("export_waitlist", "/api/validators/waitlist/export").query("format=json").signed(
             &operator(),
             "validators.export",
-            Place::Headers,
+            SignedIn::Headers,
         ),
         // Snapshots need a chain of its own, with blocks enough on top.
         Call::get("get_supply", "/api/supply").answered(503),
@@ -393,8 +397,8 @@ fn arrivals(now_s: i64) -> Vec<Call> {
         Call::get("get_assets", "/api/payin/assets"),
         Call::get("get_market", "/api/payin/market").answered(503),
         Call::get("get_quote", "/api/payin/q_0123456789abcdef").answered(404),
-        Call::get("list_addresses", "/api/payin/addresses").signed(&operator(), "payin.addresses", Place::Headers),
-        Call::get("list_deposits", "/api/payin/deposits").signed(&operator(), "payin.deposits", Place::Headers),
+        Call::get("list_addresses", "/api/payin/addresses").signed(&operator(), "payin.addresses", SignedIn::Headers),
+        Call::get("list_deposits", "/api/payin/deposits").signed(&operator(), "payin.deposits", SignedIn::Headers),
         Call::post("create_quote", "/api/payin/quote", Payload::Json(quote)).answered(503),
         Call::write("pause_payin", "/api/payin/pause", &operator(), "payin.pause", json!({ "paused": false }))
             .answered(200),

@@ -18,7 +18,7 @@ const HEAD_BYTES_MAX: usize = 64 * 1024;
 
 /// What came back.
 #[derive(Debug)]
-pub struct Received {
+pub struct RawResponse {
     pub status: u16,
     /// Names are lower case.
     headers: Vec<(String, String)>,
@@ -32,7 +32,7 @@ pub struct Client {
     pub connections: u64,
 }
 
-impl Received {
+impl RawResponse {
     pub fn header(&self, name: &str) -> &str {
         self.headers.iter().find(|(one, _)| one == name).map_or("", |(_, value)| value)
     }
@@ -53,14 +53,14 @@ impl Client {
     }
 
     /// Sends a request and reads its response; `Err` says what is wrong with it. Of a stream only the head is read.
-    pub async fn ask(&mut self, request: &Request) -> Result<Received, String> {
+    pub async fn ask(&mut self, request: &Request) -> Result<RawResponse, String> {
         match timeout(LIMIT, self.exchange(request)).await {
             Ok(received) => received,
             Err(_elapsed) => Err(format!("no answer within {LIMIT:?}")),
         }
     }
 
-    async fn exchange(&mut self, request: &Request) -> Result<Received, String> {
+    async fn exchange(&mut self, request: &Request) -> Result<RawResponse, String> {
         let mut stream = match self.stream.take() {
             Some(stream) => stream,
             None => self.connect().await?,
@@ -147,7 +147,7 @@ impl Reader<'_> {
         Ok(self.read.drain(..count).collect())
     }
 
-    async fn head(&mut self) -> Result<Received, String> {
+    async fn head(&mut self) -> Result<RawResponse, String> {
         let head = self.until(b"\r\n\r\n", HEAD_BYTES_MAX).await?;
         let text = String::from_utf8(head).map_err(|_not_utf8| "a head that is no UTF-8".to_owned())?;
         let mut lines = text.trim_end().split("\r\n");
@@ -160,10 +160,10 @@ impl Reader<'_> {
         };
         let headers =
             lines.map(|line| split(line).ok_or_else(|| format!("no header: {line:?}"))).collect::<Result<_, _>>()?;
-        Ok(Received { status, headers, body: Vec::new() })
+        Ok(RawResponse { status, headers, body: Vec::new() })
     }
 
-    async fn body(&mut self, head: &Received, is_head: bool) -> Result<Vec<u8>, String> {
+    async fn body(&mut self, head: &RawResponse, is_head: bool) -> Result<Vec<u8>, String> {
         if is_head || matches!(head.status, 204 | 304) {
             return Ok(Vec::new());
         }

@@ -41,7 +41,7 @@ const TABLES: &str = r"SELECT table_name::TEXT FROM information_schema.tables WH
     AND table_name NOT LIKE 'webhooks\_queue%' ORDER BY 1";
 
 /// A gateway with every plugin whose database is behind the proxy.
-struct Played {
+struct ProxiedGateway {
     gateway: TestGateway,
     proxy: PostgresProxy,
     /// Without the proxy.
@@ -49,14 +49,14 @@ struct Played {
 }
 
 /// How a call went.
-struct Answered {
+struct CallResult {
     status: u16,
     body: String,
     /// The first one is the call's own first attempt.
     transactions: Vec<Transaction>,
 }
 
-impl Played {
+impl ProxiedGateway {
     async fn start(chain: &ScriptedChain) -> Self {
         let url = postgres::fresh_database().await.unwrap();
         let proxy = PostgresProxy::start(&url).await.unwrap();
@@ -70,11 +70,11 @@ impl Played {
         Self { gateway, proxy, database }
     }
 
-    async fn call(&mut self, call: &Call, conflicts: &[usize]) -> Answered {
+    async fn call(&mut self, call: &Call, conflicts: &[usize]) -> CallResult {
         self.database.execute(sqlx::raw_sql(NOTE_SEQUENCES)).await.unwrap();
         self.proxy.watch(marker(call), conflicts.iter().copied().map(Fault::Conflict));
         let answer = make_call(&self.gateway, call).await;
-        Answered { status: answer.status, body: answer.text(), transactions: self.proxy.transactions() }
+        CallResult { status: answer.status, body: answer.text(), transactions: self.proxy.transactions() }
     }
 
     /// All rows of plugins, and all events without their ids.
@@ -144,7 +144,7 @@ fn is_of_memory(call: &Call) -> bool {
 }
 
 /// The statements that can fail with a conflict: all behind the BEGIN, the COMMIT as well.
-fn positions(answered: &Answered) -> Vec<usize> {
+fn positions(answered: &CallResult) -> Vec<usize> {
     let Some(transaction) = answered.transactions.first() else { return Vec::new() };
     let is_position = |position: &usize| {
         let is_rollback = |statement: &String| statement.to_ascii_uppercase().starts_with("ROLLBACK");
@@ -156,7 +156,7 @@ fn positions(answered: &Answered) -> Vec<usize> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_conflict_at_any_statement_changes_no_answer_and_no_row() {
     let chain = chain().await;
-    let mut calm = Played::start(&chain).await;
+    let mut calm = ProxiedGateway::start(&chain).await;
     let calls = writes(calm.gateway.now_s());
     let (mut expected, mut conflicts) = (Vec::new(), Vec::new());
     for call in &calls {
@@ -171,7 +171,7 @@ async fn a_conflict_at_any_statement_changes_no_answer_and_no_row() {
 
     let most = conflicts.iter().map(Vec::len).max().unwrap_or_default();
     for round in 0..most.div_ceil(CONFLICTS_PER_REQUEST) {
-        let mut colliding = Played::start(&chain).await;
+        let mut colliding = ProxiedGateway::start(&chain).await;
         for ((call, positions), expected) in calls.iter().zip(&conflicts).zip(&expected) {
             let positions = positions.chunks(CONFLICTS_PER_REQUEST).nth(round).unwrap_or_default();
             let answered = colliding.call(call, positions).await;
@@ -189,7 +189,7 @@ async fn a_conflict_at_any_statement_changes_no_answer_and_no_row() {
 }
 
 /// Events become public a moment after their commit.
-async fn same_contents(calm: &mut Played, colliding: &mut Played) {
+async fn same_contents(calm: &mut ProxiedGateway, colliding: &mut ProxiedGateway) {
     let started = std::time::Instant::now();
     loop {
         let (expected, found) = (calm.contents().await, colliding.contents().await);

@@ -1,7 +1,7 @@
 //! Turns a valid call into an invalid request. Many are signed after the change, so that they pass the signature check,
 //! as the request of an attacker with a wallet would.
 
-use super::call::{Call, Payload, Place, Request, encoded};
+use super::call::{Call, Payload, Request, SignedIn, encoded};
 use crate::crash::Dice;
 use plugin_testing::Wallet;
 
@@ -118,7 +118,7 @@ fn mutate_signer(call: &mut Call, dice: &mut Dice) {
     match dice.below(4) {
         0 => signer.wallet = Wallet::new(1 + dice.below(20)),
         1 => signer.action = (*dice.pick(&["", "thread.create", "inbox.read", "arena.vote", "nothing"])).to_owned(),
-        2 => signer.place = *dice.pick(&[Place::Body, Place::Query, Place::Headers]),
+        2 => signer.place = *dice.pick(&[SignedIn::Body, SignedIn::Query, SignedIn::Headers]),
         _ => call.signer = None,
     }
 }

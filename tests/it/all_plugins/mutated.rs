@@ -6,7 +6,7 @@ use super::{
     call::{Call, Request},
     calls::calls,
     chain,
-    client::{Client, Received},
+    client::{Client, RawResponse},
     mutant::mutant,
     setup, start_with_content,
 };
@@ -87,7 +87,7 @@ struct AnswerCounts {
 }
 
 impl AnswerCounts {
-    fn note(&mut self, received: &Received) {
+    fn note(&mut self, received: &RawResponse) {
         *self.statuses.entry(received.status).or_default() += 1;
         let code = received.json()["code"].as_str().unwrap_or_default().to_owned();
         if received.status >= 400 {
@@ -128,7 +128,7 @@ async fn send_until(mut client: Client, mut dice: Dice, begun: Arc<AtomicU64>, c
 const OFF: [&str; 3] = ["/api/supply", "/api/market", "/api/payin/market"];
 
 /// What is wrong with a response, to any request.
-fn fault(request: &Request, received: &Received) -> Option<String> {
+fn fault(request: &Request, received: &RawResponse) -> Option<String> {
     // hyper refuses a head that is far too large, and closes the connection.
     if received.status == 431 && received.header("connection") == "close" {
         return None;

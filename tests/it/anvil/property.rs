@@ -4,7 +4,7 @@
 
 use super::{
     builders_with, derived_by, fresh_index, indexed, published,
-    script::{ScriptedNode, Step, step},
+    script::{ScriptStep, ScriptedNode, step},
     settings,
 };
 use gateway_config::ChainConfig;
@@ -31,7 +31,7 @@ struct Scenario {
     number: u64,
     /// How deep an event must be before it is public.
     confirmations: u64,
-    steps: Vec<Step>,
+    steps: Vec<ScriptStep>,
 }
 
 impl Scenario {
@@ -68,10 +68,10 @@ async fn run(devnet: &Devnet, scenario: &Scenario, place: usize) {
     for step in steps {
         node.play(step).await;
         match step {
-            Step::Restart => gateway = gateway.restart().await,
+            ScriptStep::Restart => gateway = gateway.restart().await,
             // Whether the index gets that far is open (the server may be failing), and both are tested: so this waits
             // for a time.
-            Step::Wait => tokio::time::sleep(Duration::from_millis(60)).await,
+            ScriptStep::Wait => tokio::time::sleep(Duration::from_millis(60)).await,
             _ => {}
         }
     }

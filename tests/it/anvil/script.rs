@@ -24,7 +24,7 @@ const JOBS: u64 = 12;
 pub const GROUND: u64 = 70;
 
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum ScriptStep {
     /// One block.
     Mine(Vec<ContractCall>),
     Empty(u64),
@@ -77,7 +77,7 @@ pub enum Fault {
     None,
 }
 
-impl Step {
+impl ScriptStep {
     pub fn reorganises_deeper_than(&self, blocks: u64) -> bool {
         matches!(self, Self::Branch(branch) if branch.depth > blocks)
     }
@@ -119,14 +119,14 @@ fn branch(depth_max: u64) -> impl Strategy<Value = Branch> {
     (how, 1..=depth_max, any::<u8>(), acts).prop_map(|(how, depth, again, then)| Branch { how, depth, again, then })
 }
 
-pub fn step(depth_max: u64) -> impl Strategy<Value = Step> {
+pub fn step(depth_max: u64) -> impl Strategy<Value = ScriptStep> {
     prop_oneof![
-        8 => prop::collection::vec(act(), 1..8).prop_map(Step::Mine),
-        2 => (1..20u64).prop_map(Step::Empty),
-        4 => branch(depth_max).prop_map(Step::Branch),
-        1 => Just(Step::Restart),
-        2 => fault().prop_map(Step::Fault),
-        4 => Just(Step::Wait),
+        8 => prop::collection::vec(act(), 1..8).prop_map(ScriptStep::Mine),
+        2 => (1..20u64).prop_map(ScriptStep::Empty),
+        4 => branch(depth_max).prop_map(ScriptStep::Branch),
+        1 => Just(ScriptStep::Restart),
+        2 => fault().prop_map(ScriptStep::Fault),
+        4 => Just(ScriptStep::Wait),
     ]
 }
 
@@ -155,13 +155,13 @@ impl<'d> ScriptedNode<'d> {
         self.devnet.call("evm_revert", json!([self.ground])).await.unwrap();
     }
 
-    pub async fn play(&mut self, step: &Step) {
+    pub async fn play(&mut self, step: &ScriptStep) {
         match step {
-            Step::Mine(acts) => self.mine(acts).await,
-            Step::Empty(blocks) => self.devnet.mine(*blocks).await.unwrap(),
-            Step::Branch(branch) => self.branch(branch).await,
-            Step::Fault(fault) => self.fault(*fault).await,
-            Step::Restart | Step::Wait => {}
+            ScriptStep::Mine(acts) => self.mine(acts).await,
+            ScriptStep::Empty(blocks) => self.devnet.mine(*blocks).await.unwrap(),
+            ScriptStep::Branch(branch) => self.branch(branch).await,
+            ScriptStep::Fault(fault) => self.fault(*fault).await,
+            ScriptStep::Restart | ScriptStep::Wait => {}
         }
     }
 

@@ -11,7 +11,7 @@ mod tables;
 use crate::{crash::small_setup, storage::Engine};
 use gateway_tests::{
     postgres,
-    process::{Finished, Setup},
+    process::{CommandOutput, Setup},
 };
 use std::path::PathBuf;
 use tables::Tables;
@@ -25,7 +25,7 @@ async fn small_setup_on(engine: Engine) -> Setup {
 }
 
 /// Runs a command, also while a gateway runs.
-async fn run(setup: &Setup, arguments: &[&str]) -> Finished {
+async fn run(setup: &Setup, arguments: &[&str]) -> CommandOutput {
     let (setup, arguments) = (setup.clone(), arguments.iter().map(ToString::to_string).collect::<Vec<_>>());
     let run = move || setup.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
     tokio::task::spawn_blocking(run).await.unwrap().unwrap()
@@ -39,6 +39,6 @@ async fn back_up(setup: &Setup, name: &str) -> PathBuf {
     file
 }
 
-async fn restore(setup: &Setup, file: &std::path::Path, flags: &[&str]) -> Finished {
+async fn restore(setup: &Setup, file: &std::path::Path, flags: &[&str]) -> CommandOutput {
     run(setup, &[&["restore", file.to_str().unwrap()], flags].concat()).await
 }

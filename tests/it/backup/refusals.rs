@@ -6,13 +6,13 @@ use crate::{
     e2e::Site,
     storage::Engine,
 };
-use gateway_tests::process::{Finished, LIMIT, Setup};
+use gateway_tests::process::{CommandOutput, LIMIT, Setup};
 use plugin_testing::Wallet;
 use rstest::rstest;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, SqliteConnection};
 use std::{collections::BTreeMap, fs, path::Path};
 
-fn assert_refused(ended: &Finished, code: i32, part: &str) {
+fn assert_refused(ended: &CommandOutput, code: i32, part: &str) {
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(code), ""), "{part}: {ended:?}");
     assert!(ended.stderr.contains(part), "expected {part:?}: {}", ended.stderr);
 }

@@ -14,14 +14,14 @@ const SCRIPTS: usize = 5;
 const ACCOUNTS: u64 = 5;
 
 #[derive(Clone, Debug)]
-enum Step {
-    Mine(Vec<Act>),
+enum ScriptStep {
+    Mine(Vec<LedgerCall>),
     Empty(u64),
     /// So many blocks are taken back, some of their transactions come again, in another order, and then new ones.
     Reorganise {
         depth: u64,
         again: u8,
-        then: Vec<Act>,
+        then: Vec<LedgerCall>,
     },
     Restart,
     Fail(usize, u8),
@@ -29,55 +29,55 @@ enum Step {
 }
 
 #[derive(Clone, Debug)]
-enum Act {
+enum LedgerCall {
     Open(u64),
     Move(u64, u128),
     Close(u64),
 }
 
-fn act() -> impl Strategy<Value = Act> {
+fn ledger_call() -> impl Strategy<Value = LedgerCall> {
     prop_oneof![
-        2 => (0..ACCOUNTS).prop_map(Act::Open),
-        6 => (0..ACCOUNTS, any::<u128>()).prop_map(|(id, amount)| Act::Move(id, amount)),
-        1 => (0..ACCOUNTS).prop_map(Act::Close),
+        2 => (0..ACCOUNTS).prop_map(LedgerCall::Open),
+        6 => (0..ACCOUNTS, any::<u128>()).prop_map(|(id, amount)| LedgerCall::Move(id, amount)),
+        1 => (0..ACCOUNTS).prop_map(LedgerCall::Close),
     ]
 }
 
-fn step(depth_max: u64) -> impl Strategy<Value = Step> {
-    let acts = || prop::collection::vec(act(), 0..6);
+fn step(depth_max: u64) -> impl Strategy<Value = ScriptStep> {
+    let ledger_calls = || prop::collection::vec(ledger_call(), 0..6);
     prop_oneof![
-        6 => acts().prop_map(Step::Mine),
-        2 => (1..30u64).prop_map(Step::Empty),
-        4 => (1..=depth_max, any::<u8>(), acts()).prop_map(|(depth, again, then)| Step::Reorganise { depth, again, then }),
-        1 => Just(Step::Restart),
-        2 => (1..5usize, 0..5u8).prop_map(|(times, kind)| Step::Fail(times, kind)),
-        4 => Just(Step::Wait),
+        6 => ledger_calls().prop_map(ScriptStep::Mine),
+        2 => (1..30u64).prop_map(ScriptStep::Empty),
+        4 => (1..=depth_max, any::<u8>(), ledger_calls()).prop_map(|(depth, again, then)| ScriptStep::Reorganise { depth, again, then }),
+        1 => Just(ScriptStep::Restart),
+        2 => (1..5usize, 0..5u8).prop_map(|(times, kind)| ScriptStep::Fail(times, kind)),
+        4 => Just(ScriptStep::Wait),
     ]
 }
 
 /// How deep an event must be before it is public, and what happens. No reorganisation is deeper: what is public is final.
-fn script() -> impl Strategy<Value = (u64, Vec<Step>)> {
+fn script() -> impl Strategy<Value = (u64, Vec<ScriptStep>)> {
     let confirmations = prop_oneof![Just(3u64), Just(64)];
     confirmations.prop_flat_map(|deep| (Just(deep), prop::collection::vec(step(deep), 5..25)))
 }
 
-fn log(act: &Act) -> ScriptedLog {
-    match act {
-        Act::Open(id) => opened(*id),
-        Act::Move(id, amount) => moved(*id, &amount.to_string()),
-        Act::Close(id) => closed(*id),
+fn log(ledger_call: &LedgerCall) -> ScriptedLog {
+    match ledger_call {
+        LedgerCall::Open(id) => opened(*id),
+        LedgerCall::Move(id, amount) => moved(*id, &amount.to_string()),
+        LedgerCall::Close(id) => closed(*id),
     }
 }
 
-fn play(chain: &ScriptedChain, step: &Step) {
+fn play(chain: &ScriptedChain, step: &ScriptStep) {
     match step {
-        Step::Mine(acts) => {
-            chain.mine(acts.iter().map(log).collect());
+        ScriptStep::Mine(ledger_calls) => {
+            chain.mine(ledger_calls.iter().map(log).collect());
         }
-        Step::Empty(blocks) => {
+        ScriptStep::Empty(blocks) => {
             chain.mine_empty(*blocks);
         }
-        Step::Reorganise { depth, again, then } => {
+        ScriptStep::Reorganise { depth, again, then } => {
             let before = chain.head();
             let mut taken = chain.reorg(*depth);
             let turned = usize::from(*again) % taken.len().max(1);
@@ -88,15 +88,15 @@ fn play(chain: &ScriptedChain, step: &Step) {
             // The new branch is the longer one.
             chain.mine_empty((before + 1).saturating_sub(chain.head()));
         }
-        Step::Fail(times, kind) => {
+        ScriptStep::Fail(times, kind) => {
             let faults = [Fault::Status(500), Fault::Garbage, Fault::DropsAnswer, Fault::NoBatches, Fault::RangeMax(2)];
             chain.fail_next(*times, faults[usize::from(*kind) % faults.len()]);
         }
-        Step::Restart | Step::Wait => {}
+        ScriptStep::Restart | ScriptStep::Wait => {}
     }
 }
 
-async fn run(deep: u64, steps: &[Step], place: usize) {
+async fn run(deep: u64, steps: &[ScriptStep], place: usize) {
     let chain = ScriptedChain::start().await;
     chain.mine((0..ACCOUNTS).map(opened).collect());
     chain.mine_empty(70);
@@ -107,8 +107,8 @@ async fn run(deep: u64, steps: &[Step], place: usize) {
     for step in steps {
         play(&chain, step);
         match step {
-            Step::Restart => gateway = gateway.restart().await,
-            Step::Wait => gateway.indexed(&chain).await,
+            ScriptStep::Restart => gateway = gateway.restart().await,
+            ScriptStep::Wait => gateway.indexed(&chain).await,
             _ => tokio::task::yield_now().await,
         }
     }

@@ -1,6 +1,6 @@
 //! PostgreSQL goes away and comes back: stopped, which refuses connections, and frozen, which keeps them open in silence.
 
-use super::{Dice, Ledger, Load, Outcome, Stored, Write, send, sequenced, small_setup};
+use super::{Dice, Ledger, Load, Outcome, StoredRows, Write, send, sequenced, small_setup};
 use crate::e2e::{Site, StreamReader, in_time};
 use futures_util::future::join_all;
 use gateway_tests::{
@@ -84,7 +84,7 @@ async fn while_postgres_is_away_writes_are_refused_and_all_recovers(
     assert_eq!(ledger.count(Outcome::Unknown), 0, "all are answered now");
 
     sequenced(&setup).await;
-    let stored = Stored::read(&setup).await;
+    let stored = StoredRows::read(&setup).await;
     ledger.compare(&stored);
     assert_eq!(follow_to(stream, &sites[0], *stored.event_ids.last().unwrap()).await, stored.event_ids);
     ledger.replay(&sites[0], &stored).await;

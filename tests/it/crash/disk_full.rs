@@ -1,6 +1,6 @@
 //! A disk without room. Needs the right to mount a small file system; without it the test says so and proves nothing.
 
-use super::{Dice, Ledger, Load, Outcome, Stored, small_setup};
+use super::{Dice, Ledger, Load, Outcome, StoredRows, small_setup};
 use crate::e2e::{Site, THREADS};
 use gateway_tests::process::LIMIT;
 use plugin_testing::{TestGateway, Wallet};
@@ -99,12 +99,12 @@ async fn on_a_full_disk_writes_are_refused_reads_go_on_and_all_recovers() {
         let (written, ()) = tokio::join!(load.run(&wallets, &dice, retries), end);
         ledger.writes.extend(written);
         assert_eq!(ledger.count(Outcome::Unknown), 0, "all are answered now");
-        ledger.compare(&Stored::read(&setup).await);
+        ledger.compare(&StoredRows::read(&setup).await);
     }
-    let stored = Stored::read(&setup).await;
+    let stored = StoredRows::read(&setup).await;
     ledger.replay(&sites[0], &stored).await;
     gateway.kill().await.unwrap();
     let gateway = setup.start().await.unwrap();
-    ledger.compare(&Stored::read(&setup).await);
+    ledger.compare(&StoredRows::read(&setup).await);
     drop(gateway);
 }

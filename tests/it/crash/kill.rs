@@ -1,6 +1,6 @@
 //! SIGKILL at random times: while the gateway starts, while it writes, while it recovers from the last kill.
 
-use super::{Dice, Ledger, Load, Outcome, Stored, Write, kills_or, small_setup};
+use super::{Dice, Ledger, Load, Outcome, StoredRows, Write, kills_or, small_setup};
 use crate::e2e::Site;
 use futures_util::future::join_all;
 use gateway_tests::{postgres, process::Setup};
@@ -90,7 +90,7 @@ async fn kill_while_it_starts(setup: &Setup, moment: Duration) {
 
 async fn audit(setup: &Setup, mut ledger: Ledger) -> WriteCounts {
     let gateway = setup.start().await.unwrap();
-    let stored = Stored::read(setup).await;
+    let stored = StoredRows::read(setup).await;
     ledger.compare(&stored);
     let unknown: Vec<&Write> = ledger.writes.iter().filter(|write| write.outcome == Outcome::Unknown).collect();
     let tally = WriteCounts {
@@ -100,7 +100,7 @@ async fn audit(setup: &Setup, mut ledger: Ledger) -> WriteCounts {
         stored_without_answer: unknown.iter().filter(|write| stored.authors.contains_key(&write.text)).count(),
     };
     ledger.replay(&Site::of(&gateway), &stored).await;
-    ledger.compare(&Stored::read(setup).await);
+    ledger.compare(&StoredRows::read(setup).await);
     tally
 }
 

@@ -1,6 +1,6 @@
 //! What clients sent, and the responses that they got, to compare with what is stored.
 
-use super::{Stored, load::send};
+use super::{StoredRows, load::send};
 use crate::e2e::Site;
 use futures_util::{StreamExt as _, stream};
 use gateway_clock::Clock;
@@ -45,7 +45,7 @@ impl Ledger {
     }
 
     /// Compares with what is stored: every acknowledged write is there once, and nothing else that was not sent.
-    pub fn compare(&self, stored: &Stored) {
+    pub fn compare(&self, stored: &StoredRows) {
         stored.check();
         let mut unclaimed: BTreeMap<&str, &str> =
             stored.authors.iter().map(|(text, author)| (text.as_str(), author.as_str())).collect();
@@ -61,14 +61,14 @@ impl Ledger {
     }
 
     /// Sends everything again: what is stored is refused as a replay, what got lost is taken now.
-    pub async fn replay(&mut self, site: &Site, stored: &Stored) {
+    pub async fn replay(&mut self, site: &Site, stored: &StoredRows) {
         let again = self.writes.iter_mut().filter(|write| write.outcome != Outcome::Refused);
         let replays = again.map(|write| replay(site, stored, write));
         stream::iter(replays).buffer_unordered(REPLAYS_AT_ONCE).collect::<()>().await;
     }
 }
 
-async fn replay(site: &Site, stored: &Stored, write: &mut Write) {
+async fn replay(site: &Site, stored: &StoredRows, write: &mut Write) {
     let is_kept = stored.authors.contains_key(&write.text);
     loop {
         let (status, code, _) = send(site, write).await.expect("it is there again");

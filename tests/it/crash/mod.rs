@@ -13,7 +13,7 @@ mod stored;
 pub use disk_full::SmallDisk;
 pub use ledger::{Dice, Ledger, Outcome, Write};
 pub use load::{Load, send, status_of};
-pub use stored::{Stored, execute, expire_leases, query, sequenced};
+pub use stored::{StoredRows, execute, expire_leases, query, sequenced};
 
 use gateway_tests::process::Setup;
 

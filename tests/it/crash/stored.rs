@@ -21,7 +21,7 @@ const SLOTS: &str = "SELECT address FROM host_write_slots";
 const WRONG_COUNTS: &str = "SELECT CAST(id AS TEXT) FROM forum_threads t
     WHERE post_count <> (SELECT count(*) FROM forum_posts p WHERE p.thread_id = t.id)";
 
-pub struct Stored {
+pub struct StoredRows {
     /// Author by text, of threads and replies.
     pub authors: BTreeMap<String, String>,
     /// Ids of the activity log.
@@ -33,7 +33,7 @@ pub struct Stored {
     wrong_counts: Vec<Vec<String>>,
 }
 
-impl Stored {
+impl StoredRows {
     /// Reads everything, and fails when something is there twice.
     pub async fn read(setup: &Setup) -> Self {
         let (mut authors, mut openings, mut events) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());

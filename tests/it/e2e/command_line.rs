@@ -2,7 +2,7 @@
 
 use super::{setup, setup_on, site::Site};
 use crate::storage::Engine;
-use gateway_tests::{fixtures, plugins::plugin_file, process::Finished};
+use gateway_tests::{fixtures, plugins::plugin_file, process::CommandOutput};
 use plugin_api::abi::{ABI_MAJOR, ABI_MINOR};
 use plugin_testing::{Value, json};
 use rstest::rstest;
@@ -202,7 +202,7 @@ fn what_is_no_library_is_refused_in_a_line() {
     assert_line(&refused.stderr, "libletter.so");
 }
 
-fn applied(migrated: &Finished) -> Vec<(String, i64)> {
+fn applied(migrated: &CommandOutput) -> Vec<(String, i64)> {
     assert_eq!(migrated.code, OK, "{migrated:?}");
     let lines = migrated.json().unwrap();
     let line = |line: &Value| (line["plugin"].as_str().unwrap().to_owned(), line["applied"].as_i64().unwrap());

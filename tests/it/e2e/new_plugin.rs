@@ -1,7 +1,7 @@
 //! `gateway plugins new`: what it writes, and what it leaves as it is. That the plugin works is tested by `plugin_outside`.
 
 use super::setup;
-use gateway_tests::process::{Finished, Setup};
+use gateway_tests::process::{CommandOutput, Setup};
 use plugin_api::abi::{ABI_MAJOR, ABI_MINOR};
 use plugin_testing::json;
 use std::{fs, path::Path};
@@ -10,7 +10,7 @@ const OK: Option<i32> = Some(0);
 const FAILURE: Option<i32> = Some(1);
 const USAGE: Option<i32> = Some(2);
 
-fn new(setup: &Setup, arguments: &[&str]) -> Finished {
+fn new(setup: &Setup, arguments: &[&str]) -> CommandOutput {
     setup.run(&[&["plugins", "new"], arguments].concat()).unwrap()
 }
 

@@ -5,7 +5,7 @@ use super::{
     site::{Site, THREADS},
 };
 use crate::storage::Engine;
-use gateway_tests::process::{Finished, GatewayProcess, LIMIT};
+use gateway_tests::process::{CommandOutput, GatewayProcess, LIMIT};
 use plugin_testing::{TestGateway, TestResponse, Value, Wallet, json};
 use reqwest::Method;
 use rstest::rstest;
@@ -24,7 +24,7 @@ async fn act(gateway: &GatewayProcess, plugin: &str, action: &str) -> TestRespon
 }
 
 /// Runs `gateway plugins <action> <plugin>` beside the running gateway.
-pub(super) async fn command(gateway: &GatewayProcess, arguments: &[&str]) -> Finished {
+pub(super) async fn command(gateway: &GatewayProcess, arguments: &[&str]) -> CommandOutput {
     let setup = gateway.setup().clone();
     let arguments: Vec<String> =
         [&["plugins"], arguments, &["--admin", gateway.admin_url()]].concat().into_iter().map(str::to_owned).collect();

@@ -20,12 +20,12 @@ const OPENSSL_CONFIG: &str = "[req]\ndistinguished_name = name\nx509_extensions 
                               subjectAltName = IP:127.0.0.1, DNS:gateway.example\n";
 
 /// A self-signed certificate for 127.0.0.1 and its key.
-pub(super) struct Pair {
+pub(super) struct CertifiedKey {
     pub certificate: Vec<u8>,
     pub key: Vec<u8>,
 }
 
-impl Pair {
+impl CertifiedKey {
     pub(super) fn new(folder: &Path, days: &str) -> Self {
         let at = |name: &str| folder.join(name).display().to_string();
         fs::write(at("openssl.cnf"), OPENSSL_CONFIG).unwrap();
@@ -71,16 +71,16 @@ impl Files {
     }
 }
 
-fn with_tls(setup: Setup) -> (Setup, Files, Pair) {
+fn with_tls(setup: Setup) -> (Setup, Files, CertifiedKey) {
     let files = Files::of(&setup);
-    let pair = Pair::new(setup.folder(), "90");
+    let pair = CertifiedKey::new(setup.folder(), "90");
     files.write(&pair.certificate, &pair.key);
     let setup = setup.set("http.tls.certificate", files.certificate.display()).set("http.tls.key", files.key.display());
     (setup, files, pair)
 }
 
 /// Whether a new connection is served by this certificate.
-async fn shows(gateway: &GatewayProcess, pair: &Pair) -> bool {
+async fn shows(gateway: &GatewayProcess, pair: &CertifiedKey) -> bool {
     let site = Site::over_tls(gateway.base_url(), &pair.certificate, true);
     site.request(Method::GET, HELLO).send().await.is_ok_and(|response| response.status() == 200)
 }
@@ -130,7 +130,7 @@ async fn curl_and_node_reach_it() {
 async fn a_renewal_drops_no_request() {
     let (setup, files, first) = with_tls(setup());
     let gateway = setup.start().await.unwrap();
-    let renewed = Pair::new(setup.folder(), "90");
+    let renewed = CertifiedKey::new(setup.folder(), "90");
     let both = [&first.certificate[..], &renewed.certificate].concat();
     let (is_over, calls) = (AtomicBool::new(false), AtomicUsize::new(0));
     let kept = [true, false].map(|is_http1| Site::over_tls(gateway.base_url(), &first.certificate, is_http1));
@@ -163,7 +163,7 @@ async fn a_renewal_drops_no_request() {
 async fn a_broken_pair_keeps_the_one_of_before_and_check_tells() {
     let (setup, files, first) = with_tls(setup());
     let gateway = setup.start().await.unwrap();
-    let other = Pair::new(setup.folder(), "90");
+    let other = CertifiedKey::new(setup.folder(), "90");
     files.write(&other.certificate, &first.key);
     let is_logged = async || gateway.setup().log().contains("is not the key of the first certificate");
     TestGateway::eventually(LIMIT, "the log says why", is_logged).await;
@@ -187,7 +187,7 @@ async fn a_broken_pair_keeps_the_one_of_before_and_check_tells() {
 #[test]
 fn a_wrong_pair_is_refused_at_the_start() {
     let (setup, files, pair) = with_tls(setup());
-    let other = Pair::new(setup.folder(), "90");
+    let other = CertifiedKey::new(setup.folder(), "90");
     let refusal = |expected: &str| {
         let ended = setup.run(&["run"]).unwrap();
         assert_eq!(ended.code, Some(3), "{ended:?}");
@@ -221,7 +221,7 @@ fn check_notes_what_clients_would_refuse() {
     assert!(!right.contains("http.tls") && !right.contains("base_url"), "{right}");
     let other = notes(&setup.clone().set("base_url", "https://other.example"));
     assert!(other.contains("it is not for other.example"), "{other}");
-    let soon = Pair::new(setup.folder(), "3");
+    let soon = CertifiedKey::new(setup.folder(), "3");
     files.write(&soon.certificate, &soon.key);
     let ends = notes(&setup);
     assert!(ends.contains("it ends in 2 days") || ends.contains("it ends in 3 days"), "{ends}");

@@ -164,7 +164,7 @@ async fn who_serves_keeps_its_routes(#[case] engine: Engine) {
 #[case(Engine::Sqlite)]
 #[case(Engine::Postgres)]
 #[tokio::test]
-async fn a_trial_knows_who_came_first(#[case] engine: Engine) {
+async fn a_dry_run_knows_who_came_first(#[case] engine: Engine) {
     let earlier = builder(engine).await.plugin(variants::TakesRoute::module()).start().await;
     let mut config = Config::clone(&earlier.gateway().config);
     config.plugins.sections.entry("hello".into()).or_default().enabled = Some(true);
@@ -174,10 +174,10 @@ async fn a_trial_knows_who_came_first(#[case] engine: Engine) {
     {
         let modules = [hello::plugin_module(), variants::TakesRoute::module()];
         let loaded = modules.map(|module| LoadedPlugin::linked(module).unwrap());
-        let trial = gateway::try_start(config.clone(), loaded.into(), history).await;
-        let failed: Vec<&str> = trial.failed.iter().map(|failed| failed.report.name.as_str()).collect();
-        assert_eq!(failed, [late], "{trial:?}");
-        let reason = &trial.failed[0].reasons[0];
+        let report = gateway::dry_run_start(config.clone(), loaded.into(), history).await;
+        let failed: Vec<&str> = report.failed.iter().map(|failed| failed.report.name.as_str()).collect();
+        assert_eq!(failed, [late], "{report:?}");
+        let reason = &report.failed[0].reasons[0];
         assert!(reason.ends_with(&format!(" is already one of {early}")), "{reason}");
     }
     earlier.stop().await;

@@ -3,7 +3,7 @@
 
 use super::{LIMIT, assert_internal, assert_others_serve, call, gateway_with, post, report, switch};
 use gateway::lifecycle::OperatorAction;
-use gateway_plugins::{FenceCause, FenceRequest, PluginState};
+use gateway_plugins::{ContainmentCause, ContainmentRequest, PluginState};
 use plugin_testing::{TestGateway, TestResponse, json};
 use std::time::Duration;
 
@@ -210,13 +210,17 @@ async fn a_late_fence_does_not_meet_the_next_life() {
     let gateway = gateway_with(json!({}), |config| config.plugins.fence_faults = 1000).await;
     let running = gateway.gateway().active.list();
     let generation = running.iter().find(|plugin| plugin.name() == "hostile").unwrap().handle.generation;
-    let request =
-        FenceRequest { plugin: "hostile".into(), generation, cause: FenceCause::HeldThread, reason: "late".into() };
+    let request = ContainmentRequest {
+        plugin: "hostile".into(),
+        generation,
+        cause: ContainmentCause::HeldThread,
+        reason: "late".into(),
+    };
     switch(&gateway, false).await;
-    gateway.gateway().plugins.fence(&request).await;
+    gateway.gateway().plugins.contain(&request).await;
     assert_eq!(report(&gateway, "hostile").await.state, PluginState::Disabled);
     switch(&gateway, true).await;
-    gateway.gateway().plugins.fence(&request).await;
+    gateway.gateway().plugins.contain(&request).await;
     assert_eq!(report(&gateway, "hostile").await.state, PluginState::Serving);
     gateway.stop().await;
 }

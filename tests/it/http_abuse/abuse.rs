@@ -26,7 +26,7 @@ const RECEIVED_BYTES_MAX: u64 = 1024 * 1024;
 pub struct Abuse {
     pub name: &'static str,
     /// So many at a time.
-    pub lanes: usize,
+    pub connections: usize,
     /// One connection, until the gateway or the client ends it; returns the bytes of the gateway.
     pub round: fn(SocketAddr) -> BoxFuture<'static, Vec<u8>>,
     /// Whether these bytes are the expected response.
@@ -34,27 +34,57 @@ pub struct Abuse {
 }
 
 pub const ABUSES: [Abuse; 16] = [
-    Abuse { name: "slow heads", lanes: 100, round: slow::head, is_expected: |received| says(received, "408") },
-    Abuse { name: "slow bodies", lanes: 100, round: slow::body, is_expected: |received| says(received, "408") },
-    Abuse { name: "slow readers", lanes: 10, round: slow::reader, is_expected: slow::is_cut_off },
-    Abuse { name: "silent connections", lanes: 200, round: slow::silent, is_expected: <[u8]>::is_empty },
-    Abuse { name: "idle connections", lanes: 200, round: slow::idle, is_expected: |received| says(received, "200") },
-    Abuse { name: "malformed heads", lanes: 4, round: malformed_head, is_expected: |received| says(received, "400") },
-    Abuse { name: "giant heads", lanes: 4, round: giant_head, is_expected: |received| says(received, "431") },
-    Abuse { name: "torture bodies", lanes: 4, round: torture::bodies, is_expected: |received| says(received, "4") },
-    Abuse { name: SEARCHES, lanes: 8, round: searches, is_expected: is_search_answered },
-    Abuse { name: "HTTP/2 rapid reset", lanes: 2, round: floods::rapid_reset, is_expected: floods::says_goodbye },
-    Abuse { name: "HTTP/2 PING", lanes: 2, round: floods::pings, is_expected: floods::answers_every_ping },
+    Abuse { name: "slow heads", connections: 100, round: slow::head, is_expected: |received| says(received, "408") },
+    Abuse { name: "slow bodies", connections: 100, round: slow::body, is_expected: |received| says(received, "408") },
+    Abuse { name: "slow readers", connections: 10, round: slow::reader, is_expected: slow::is_cut_off },
+    Abuse { name: "silent connections", connections: 200, round: slow::silent, is_expected: <[u8]>::is_empty },
+    Abuse {
+        name: "idle connections",
+        connections: 200,
+        round: slow::idle,
+        is_expected: |received| says(received, "200"),
+    },
+    Abuse {
+        name: "malformed heads",
+        connections: 4,
+        round: malformed_head,
+        is_expected: |received| says(received, "400"),
+    },
+    Abuse { name: "giant heads", connections: 4, round: giant_head, is_expected: |received| says(received, "431") },
+    Abuse {
+        name: "torture bodies",
+        connections: 4,
+        round: torture::bodies,
+        is_expected: |received| says(received, "4"),
+    },
+    Abuse { name: SEARCHES, connections: 8, round: searches, is_expected: is_search_answered },
+    Abuse { name: "HTTP/2 rapid reset", connections: 2, round: floods::rapid_reset, is_expected: floods::says_goodbye },
+    Abuse { name: "HTTP/2 PING", connections: 2, round: floods::pings, is_expected: floods::answers_every_ping },
     Abuse {
         name: "HTTP/2 SETTINGS",
-        lanes: 2,
+        connections: 2,
         round: floods::settings,
         is_expected: floods::acknowledges_every_setting,
     },
-    Abuse { name: "HTTP/2 empty DATA", lanes: 2, round: floods::empty_data, is_expected: floods::says_goodbye },
-    Abuse { name: "HTTP/2 CONTINUATION", lanes: 2, round: floods::continuations, is_expected: floods::says_goodbye },
-    Abuse { name: "HTTP/2 many streams", lanes: 2, round: floods::many_streams, is_expected: floods::refuses_streams },
-    Abuse { name: "HTTP/2 header bomb", lanes: 2, round: floods::header_bomb, is_expected: floods::refuses_headers },
+    Abuse { name: "HTTP/2 empty DATA", connections: 2, round: floods::empty_data, is_expected: floods::says_goodbye },
+    Abuse {
+        name: "HTTP/2 CONTINUATION",
+        connections: 2,
+        round: floods::continuations,
+        is_expected: floods::says_goodbye,
+    },
+    Abuse {
+        name: "HTTP/2 many streams",
+        connections: 2,
+        round: floods::many_streams,
+        is_expected: floods::refuses_streams,
+    },
+    Abuse {
+        name: "HTTP/2 header bomb",
+        connections: 2,
+        round: floods::header_bomb,
+        is_expected: floods::refuses_headers,
+    },
 ];
 
 /// The abuse that needs stored rows.
@@ -73,22 +103,22 @@ impl Abuse {
         }
     }
 
-    /// Repeats the rounds in all lanes until it is dropped; passes the gateway's bytes to `after_round`.
+    /// Repeats the rounds in all connections until it is dropped; passes the gateway's bytes to `after_round`.
     pub fn begin(
         &'static self,
         gateway: SocketAddr,
         after_round: impl FnMut(&[u8]) + Clone + Send + 'static,
     ) -> JoinSet<()> {
-        let mut lanes = JoinSet::new();
-        for _ in 0..self.lanes {
+        let mut connections = JoinSet::new();
+        for _ in 0..self.connections {
             let mut after_round = after_round.clone();
-            lanes.spawn(async move {
+            connections.spawn(async move {
                 loop {
                     after_round(&(self.round)(gateway).await);
                 }
             });
         }
-        lanes
+        connections
     }
 }
 

@@ -53,10 +53,10 @@ impl Abusers {
             give_way();
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
-                let lanes = abuse.begin(gateway, |_: &[u8]| {});
+                let connections = abuse.begin(gateway, |_: &[u8]| {});
                 // An error says that the sender is gone, which is what ends this.
                 let _ = stopped.await;
-                drop(lanes);
+                drop(connections);
             });
         };
         Self { stop: Some(stop), thread: Some(thread::spawn(work)) }
@@ -100,7 +100,7 @@ fn has_two_processors() -> bool {
 
 /// p99 of one round.
 #[derive(Clone, Copy, Debug)]
-struct Measured {
+struct LatencyP99s {
     alone: Duration,
     at_another_address: Duration,
     at_the_same_address: Duration,
@@ -115,7 +115,7 @@ async fn started(setup: Setup, abuse: &Abuse) -> GatewayProcess {
     gateway
 }
 
-async fn measure(abuse: &'static Abuse, time: Duration) -> Measured {
+async fn measure(abuse: &'static Abuse, time: Duration) -> LatencyP99s {
     let gateway = started(setup(), abuse).await;
     p99(&gateway, BEHAVED, time.min(WARM_UP_MAX)).await;
     let alone = p99(&gateway, BEHAVED, time).await;
@@ -128,7 +128,7 @@ async fn measure(abuse: &'static Abuse, time: Duration) -> Measured {
     let abusers = Abusers::begin(abuse, gateway.address().parse().unwrap());
     let at_the_same_address = p99(&gateway, ABUSIVE, time).await;
     drop(abusers);
-    Measured { alone, at_another_address, at_the_same_address }
+    LatencyP99s { alone, at_another_address, at_the_same_address }
 }
 
 fn median(durations: impl IntoIterator<Item = Duration>) -> Duration {

@@ -53,7 +53,7 @@ async fn assert_served_during(abuse: &'static Abuse, neighbours_at: IpAddr) {
     });
     let in_time = tokio::time::timeout(LIMIT, async {
         let mut ended = 0;
-        while ended < abuse.lanes || neighbours.served() < SERVED_MIN {
+        while ended < abuse.connections || neighbours.served() < SERVED_MIN {
             let received = rounds.recv().await.unwrap();
             ended += 1;
             let said = String::from_utf8_lossy(&received);

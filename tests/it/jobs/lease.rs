@@ -7,7 +7,7 @@ use std::time::Instant;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_gateways_exactly_one_runs_each_tick() {
     let fixture = Fixture::new(Engine::Postgres).await;
-    let work = Work::new([Act::Succeed]);
+    let work = TestJobs::new([JobBehaviour::Succeed]);
     let gateways = fixture.start_all(Engine::Postgres, &[every_s("sweep", 10)], &work);
     for tick in 1..=30 {
         let status = fixture.ran("sweep", tick).await;
@@ -27,7 +27,7 @@ async fn of_two_gateways_exactly_one_runs_each_tick() {
 async fn a_job_never_runs_beside_itself_but_beside_others(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let fixture = Fixture::new(engine).await;
     let jobs = [every_s("slow", 1), every_s("beat", 10)];
-    let work = Work::new([Act::Wait, Act::Succeed]);
+    let work = TestJobs::new([JobBehaviour::Wait, JobBehaviour::Succeed]);
     let gateways = fixture.start_all(engine, &jobs, &work);
     work.started(0, 1).await;
     for beat in 1..=8 {
@@ -50,7 +50,7 @@ async fn a_job_never_runs_beside_itself_but_beside_others(#[values(Engine::Sqlit
 async fn a_run_keeps_its_lease_for_as_long_as_it_takes() {
     let mut fixture = Fixture::new(Engine::Postgres).await;
     fixture.lease = SHORT_LEASE;
-    let work = Work::new([Act::Wait]);
+    let work = TestJobs::new([JobBehaviour::Wait]);
     let gateways = fixture.start_all(Engine::Postgres, &[every_s("sweep", 10)], &work);
     work.started(0, 1).await;
     // That nobody takes the lease shows in nothing else.
@@ -71,7 +71,7 @@ async fn a_run_keeps_its_lease_for_as_long_as_it_takes() {
 #[tokio::test]
 async fn a_short_run_renews_nothing(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let fixture = Fixture::new(engine).await;
-    let work = Work::new([Act::Wait]);
+    let work = TestJobs::new([JobBehaviour::Wait]);
     let gateway = fixture.start("a", &[every_s("sweep", 10)], &work);
     work.started(0, 1).await;
     let lease = async || fixture.db.rows("SELECT lease_until_ms FROM host_job_runs").await;
@@ -89,7 +89,7 @@ async fn when_the_holder_dies_another_takes_over_after_the_lease(
 ) {
     let mut fixture = Fixture::new(engine).await;
     fixture.lease = SHORT_LEASE;
-    let work = Work::new([Act::Wait]);
+    let work = TestJobs::new([JobBehaviour::Wait]);
     let killed = KillableGateway::start(&fixture, "killed", &[every_s("sweep", 10)], &work).await;
     work.started(0, 1).await;
     // It renews the lease once.
@@ -99,7 +99,7 @@ async fn when_the_holder_dies_another_takes_over_after_the_lease(
     let held = fixture.status("sweep").await.unwrap();
     assert_eq!((held.holder.as_deref(), held.runs), (Some("killed"), 0));
 
-    let survivor_work = Work::new([Act::Wait]);
+    let survivor_work = TestJobs::new([JobBehaviour::Wait]);
     let survivor = fixture.start("survivor", &[every_s("sweep", 10)], &survivor_work);
     survivor_work.started(0, 1).await;
     let taken_after = died.elapsed();
@@ -125,7 +125,7 @@ async fn when_the_holder_dies_another_takes_over_after_the_lease(
 #[tokio::test]
 async fn a_stop_gives_the_lease_back(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let fixture = Fixture::new(engine).await;
-    let work = Work::new([Act::Wait]);
+    let work = TestJobs::new([JobBehaviour::Wait]);
     let first = fixture.start("first", &[every_s("sweep", 60)], &work);
     work.started(0, 1).await;
     first.stopped().await;
@@ -134,7 +134,7 @@ async fn a_stop_gives_the_lease_back(#[values(Engine::Sqlite, Engine::Postgres)]
     assert_eq!((status.holder, status.last_result, status.runs), (None, None, 0));
     assert_eq!(status.next_run_ms, START_MS);
 
-    work.change(0, Act::Succeed);
+    work.change(0, JobBehaviour::Succeed);
     let second = fixture.start("second", &[every_s("sweep", 60)], &work);
     assert_eq!(fixture.ran("sweep", 1).await.last_started_ms, Some(START_MS));
     second.stopped().await;
@@ -144,7 +144,7 @@ async fn a_stop_gives_the_lease_back(#[values(Engine::Sqlite, Engine::Postgres)]
 #[tokio::test]
 async fn a_stop_waits_a_while_for_what_runs(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let fixture = Fixture::new(engine).await;
-    let work = Work::new([Act::Wait]);
+    let work = TestJobs::new([JobBehaviour::Wait]);
     let runner = JobRunner { drain_timeout: Duration::from_secs(60), ..fixture.runner("a") };
     let gateway = Gateway::start(&runner, &[every_s("sweep", 60)], &work);
     work.started(0, 1).await;
@@ -159,7 +159,7 @@ async fn a_stop_waits_a_while_for_what_runs(#[values(Engine::Sqlite, Engine::Pos
 #[tokio::test]
 async fn what_operators_read_is_camel_case(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let fixture = Fixture::new(engine).await;
-    let work = Work::new([Act::Wait]);
+    let work = TestJobs::new([JobBehaviour::Wait]);
     let gateway = fixture.start("a", &[every_s("sweep", 60)], &work);
     work.started(0, 1).await;
     let status = serde_json::to_value(fixture.status("sweep").await.unwrap()).unwrap();

@@ -13,7 +13,7 @@ const OVER: &str = "UPDATE host_job_runs SET lease_until_ms = 0";
 #[tokio::test]
 async fn a_run_whose_lease_another_gateway_has_is_stopped_and_writes_nothing() {
     let fixture = Fixture::new(Engine::Postgres).await;
-    let (slow_work, fast_work) = (Work::new([Act::Wait]), Work::new([Act::Wait]));
+    let (slow_work, fast_work) = (TestJobs::new([JobBehaviour::Wait]), TestJobs::new([JobBehaviour::Wait]));
     let slow = fixture.start("slow", &[every_s("sweep", 10)], &slow_work);
     slow_work.started(0, 1).await;
     fixture.execute(OVER).await;
@@ -35,7 +35,7 @@ async fn a_run_whose_lease_cannot_be_renewed_is_stopped_and_made_up_for() {
     const BACK: &str = "ALTER TABLE job_runs_away RENAME TO host_job_runs";
     let mut fixture = Fixture::new(Engine::Postgres).await;
     fixture.lease = SHORT_LEASE;
-    let work = Work::new([Act::Wait]);
+    let work = TestJobs::new([JobBehaviour::Wait]);
     let gateway = fixture.start("a", &[every_s("sweep", 60)], &work);
     work.started(0, 1).await;
     fixture.migrate(&[MIGRATION, WAKES_MIGRATION, AWAY]).await;
@@ -115,7 +115,7 @@ async fn a_transaction_of_a_run_that_has_lost_its_lease_does_not_commit(
 ) {
     let open = OpenTransaction::of_run(Engine::Postgres, isolation).await;
     open.fixture.execute(OVER).await;
-    let work = Work::new([Act::Wait]);
+    let work = TestJobs::new([JobBehaviour::Wait]);
     let other = open.fixture.start("other", &[every_s("sweep", 10)], &work);
     work.started(0, 1).await;
     let error = open.commit().await.unwrap_err();
@@ -143,7 +143,7 @@ async fn another_gateway_waits_for_a_commit_that_has_begun() {
     let open = OpenTransaction::of_run(Engine::Postgres, Isolation::Serializable).await;
     open.transaction.run_as_host(vec![open.lease.check().statement]).await.unwrap();
     open.fixture.execute(OVER).await;
-    let work = Work::new([Act::Wait]);
+    let work = TestJobs::new([JobBehaviour::Wait]);
     let other = open.fixture.start("other", &[every_s("sweep", 10)], &work);
     // That it waits shows in nothing else.
     tokio::time::sleep(Duration::from_millis(500)).await;

@@ -12,7 +12,7 @@ use gateway_clock::{Clock, ManualClock};
 use gateway_jobs::{
     Jitter, JobFailure, JobRunner, JobSet, JobStatus, JobStore, LEASE, MIGRATION, RunJob, WAKES_MIGRATION,
 };
-use gateway_storage::{CommitStatement, Database, Schema, Scope};
+use gateway_storage::{CommitStatement, Database, MigrationSet, Scope};
 use gateway_tests::process::LIMIT;
 use plugin_api::{
     manifest::{JobSpec, MigrationSpec, Schedule},
@@ -65,7 +65,7 @@ impl Fixture {
             postgres: None,
         };
         let migrations: Vec<_> = (1..).zip(steps).map(step).collect();
-        let schema = Schema { scope: &Scope::Host, views: &[], migrations: &migrations };
+        let schema = MigrationSet { scope: &Scope::Host, views: &[], migrations: &migrations };
         self.db.database.migrate(&schema).await.unwrap();
     }
 
@@ -80,12 +80,12 @@ impl Fixture {
         }
     }
 
-    pub fn start(&self, holder: &str, jobs: &[JobSpec], work: &Work) -> Gateway {
+    pub fn start(&self, holder: &str, jobs: &[JobSpec], work: &TestJobs) -> Gateway {
         Gateway::start(&self.runner(holder), jobs, work)
     }
 
     /// As many as may share the database.
-    pub fn start_all(&self, engine: Engine, jobs: &[JobSpec], work: &Work) -> Vec<Gateway> {
+    pub fn start_all(&self, engine: Engine, jobs: &[JobSpec], work: &TestJobs) -> Vec<Gateway> {
         let holders = match engine {
             Engine::Sqlite => &["a"][..],
             Engine::Postgres => &["a", "b"],
@@ -133,7 +133,7 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    pub fn start(runner: &JobRunner, jobs: &[JobSpec], work: &Work) -> Self {
+    pub fn start(runner: &JobRunner, jobs: &[JobSpec], work: &TestJobs) -> Self {
         let stop = CancellationToken::new();
         let tasks = runner.start(JobSet::new("forum", jobs).unwrap(), work.run(&runner.clock), &stop);
         Self { stop, tasks }
@@ -155,7 +155,7 @@ pub struct KillableGateway {
 }
 
 impl KillableGateway {
-    pub async fn start(fixture: &Fixture, holder: &str, jobs: &[JobSpec], work: &Work) -> Self {
+    pub async fn start(fixture: &Fixture, holder: &str, jobs: &[JobSpec], work: &TestJobs) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let (settings, mut runner) = (fixture.db.settings.clone(), fixture.runner(holder));
         let (jobs, work) = (jobs.to_owned(), work.clone());
@@ -174,9 +174,9 @@ impl KillableGateway {
 
 /// What a job does when it runs.
 #[derive(Clone, Debug)]
-pub enum Act {
+pub enum JobBehaviour {
     Succeed,
-    /// Waits for [`Work::let_one_end`], then succeeds.
+    /// Waits for [`TestJobs::let_one_end`], then succeeds.
     Wait,
     /// The same, and panics when it is dropped before.
     WaitAndPanicOnDrop,
@@ -186,10 +186,10 @@ pub enum Act {
 
 /// What the jobs do, and a record of their runs.
 #[derive(Clone)]
-pub struct Work(Arc<Shared>);
+pub struct TestJobs(Arc<Shared>);
 
 struct Shared {
-    acts: Mutex<Vec<Act>>,
+    behaviours: Mutex<Vec<JobBehaviour>>,
     gate: Semaphore,
     starts_ms: Mutex<Vec<Vec<i64>>>,
     running: Vec<AtomicI64>,
@@ -197,22 +197,22 @@ struct Shared {
     drops: AtomicUsize,
 }
 
-impl Work {
-    pub fn new(acts: impl IntoIterator<Item = Act>) -> Self {
-        let acts: Vec<Act> = acts.into_iter().collect();
+impl TestJobs {
+    pub fn new(behaviours: impl IntoIterator<Item = JobBehaviour>) -> Self {
+        let behaviours: Vec<JobBehaviour> = behaviours.into_iter().collect();
         Self(Arc::new(Shared {
             gate: Semaphore::new(0),
-            starts_ms: Mutex::new(vec![Vec::new(); acts.len()]),
-            running: acts.iter().map(|_| AtomicI64::new(0)).collect(),
+            starts_ms: Mutex::new(vec![Vec::new(); behaviours.len()]),
+            running: behaviours.iter().map(|_| AtomicI64::new(0)).collect(),
             overlaps: AtomicUsize::new(0),
             drops: AtomicUsize::new(0),
-            acts: Mutex::new(acts),
+            behaviours: Mutex::new(behaviours),
         }))
     }
 
     /// From its next run on.
-    pub fn change(&self, index: usize, act: Act) {
-        self.0.acts.lock().unwrap()[index] = act;
+    pub fn change(&self, index: usize, behaviour: JobBehaviour) {
+        self.0.behaviours.lock().unwrap()[index] = behaviour;
     }
 
     pub fn let_one_end(&self) {
@@ -242,28 +242,32 @@ impl Work {
         let (work, clock) = (self.clone(), clock.clone());
         Arc::new(move |index| {
             let (work, now_ms) = (work.clone(), clock.now_ms());
-            async move { work.act(index as usize, now_ms).await }.boxed()
+            async move { work.behave(index as usize, now_ms).await }.boxed()
         })
     }
 
-    async fn act(self, index: usize, now_ms: i64) -> Result<(), JobFailure> {
-        let act = self.0.acts.lock().unwrap()[index].clone();
+    async fn behave(self, index: usize, now_ms: i64) -> Result<(), JobFailure> {
+        let behaviour = self.0.behaviours.lock().unwrap()[index].clone();
         if self.0.running[index].fetch_add(1, SeqCst) > 0 {
             self.0.overlaps.fetch_add(1, SeqCst);
         }
-        let mut guard =
-            RunGuard { work: self.clone(), index, is_over: false, panics: matches!(act, Act::WaitAndPanicOnDrop) };
+        let mut guard = RunGuard {
+            work: self.clone(),
+            index,
+            is_over: false,
+            panics: matches!(behaviour, JobBehaviour::WaitAndPanicOnDrop),
+        };
         self.0.starts_ms.lock().unwrap()[index].push(now_ms);
         // Lets another run of the same job, which would be an error, start meanwhile.
         tokio::task::yield_now().await;
-        let result = match act {
-            Act::Succeed => Ok(()),
-            Act::Wait | Act::WaitAndPanicOnDrop => {
+        let result = match behaviour {
+            JobBehaviour::Succeed => Ok(()),
+            JobBehaviour::Wait | JobBehaviour::WaitAndPanicOnDrop => {
                 self.0.gate.acquire().await.unwrap().forget();
                 Ok(())
             }
-            Act::Fail(failure) => Err(failure),
-            Act::Panic => {
+            JobBehaviour::Fail(failure) => Err(failure),
+            JobBehaviour::Panic => {
                 guard.is_over = true;
                 panic!("boom\0 at sea")
             }
@@ -274,7 +278,7 @@ impl Work {
 }
 
 struct RunGuard {
-    work: Work,
+    work: TestJobs,
     index: usize,
     is_over: bool,
     panics: bool,

@@ -9,7 +9,7 @@ async fn an_interval_runs_at_once_and_then_after_each_interval(
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
 ) {
     let fixture = Fixture::new(engine).await;
-    let work = Work::new([Act::Succeed]);
+    let work = TestJobs::new([JobBehaviour::Succeed]);
     let gateway = fixture.start("a", &[every_s("sweep", 60)], &work);
     let first = fixture.ran("sweep", 1).await;
     assert_eq!(first.next_run_ms, START_MS + 60_000);
@@ -29,7 +29,7 @@ async fn an_interval_runs_at_once_and_then_after_each_interval(
 #[tokio::test]
 async fn an_interval_counts_from_the_end_of_the_run(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let fixture = Fixture::new(engine).await;
-    let work = Work::new([Act::Wait]);
+    let work = TestJobs::new([JobBehaviour::Wait]);
     let gateway = fixture.start("a", &[every_s("sweep", 60)], &work);
     work.started(0, 1).await;
     fixture.advance_s(40).await;
@@ -44,7 +44,7 @@ async fn an_interval_counts_from_the_end_of_the_run(#[values(Engine::Sqlite, Eng
 async fn cron_runs_at_each_match(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let fixture = Fixture::new(engine).await;
     fixture.advance_s(120).await;
-    let work = Work::new([Act::Succeed]);
+    let work = TestJobs::new([JobBehaviour::Succeed]);
     let gateway = fixture.start("a", &[cron("digest", "*/5 * * * *")], &work);
     let planned = fixture.status_when("digest", "planned", |_| true).await;
     assert_eq!((planned.next_run_ms, planned.runs), (START_MS + 300_000, 0));
@@ -66,7 +66,7 @@ async fn a_restart_keeps_the_plan_and_a_new_schedule_makes_a_new_one(
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
 ) {
     let fixture = Fixture::new(engine).await;
-    let work = Work::new([Act::Succeed]);
+    let work = TestJobs::new([JobBehaviour::Succeed]);
     let gateway = fixture.start("a", &[every_s("sweep", 3_600)], &work);
     fixture.ran("sweep", 1).await;
     gateway.stopped().await;
@@ -90,10 +90,10 @@ async fn a_clock_that_went_back_does_not_stop_the_jobs(#[values(Engine::Sqlite, 
     let mut fixture = Fixture::new(engine).await;
     fixture.lease = SHORT_LEASE;
     let jobs = [every_s("sweep", 60), cron("digest", "*/5 * * * *"), every_s("long", 60)];
-    let work = Work::new([Act::Succeed, Act::Succeed, Act::Succeed]);
+    let work = TestJobs::new([JobBehaviour::Succeed, JobBehaviour::Succeed, JobBehaviour::Succeed]);
     // A year ahead; the gateway dies in the middle of `long`.
     fixture.clock = ManualClock::new(START_MS + 365 * 86_400_000);
-    work.change(2, Act::Wait);
+    work.change(2, JobBehaviour::Wait);
     let killed = KillableGateway::start(&fixture, "ahead", &jobs, &work).await;
     fixture.ran("sweep", 1).await;
     fixture.status_when("digest", "planned", |_| true).await;
@@ -101,7 +101,7 @@ async fn a_clock_that_went_back_does_not_stop_the_jobs(#[values(Engine::Sqlite, 
     killed.kill();
 
     fixture.clock = ManualClock::new(START_MS);
-    work.change(2, Act::Succeed);
+    work.change(2, JobBehaviour::Succeed);
     let gateway = fixture.start("right", &jobs, &work);
     fixture.status_when("sweep", "a plan near", |status| status.next_run_ms == START_MS + 60_000).await;
     fixture.status_when("digest", "a plan near", |status| status.next_run_ms == START_MS + 300_000).await;
@@ -121,7 +121,7 @@ async fn clocks_that_differ_a_little_do_not_repeat_a_cron_run(
 ) {
     let mut fixture = Fixture::new(engine).await;
     let jobs = [cron("digest", "*/5 * * * *"), every_s("beat", 1)];
-    let work = Work::new([Act::Succeed, Act::Succeed]);
+    let work = TestJobs::new([JobBehaviour::Succeed, JobBehaviour::Succeed]);
     let gateway = fixture.start("fast", &jobs[..1], &work);
     fixture.status_when("digest", "planned", |_| true).await;
     fixture.advance_s(300).await;

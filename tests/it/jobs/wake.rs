@@ -7,7 +7,7 @@ use rstest::rstest;
 #[tokio::test]
 async fn a_woken_job_runs_before_its_time(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let fixture = Fixture::new(engine).await;
-    let work = Work::new([Act::Succeed]);
+    let work = TestJobs::new([JobBehaviour::Succeed]);
     let runner = fixture.runner("a");
     let gateway = Gateway::start(&runner, &[every_s("sweep", 3600)], &work);
     fixture.ran("sweep", 1).await;
@@ -23,7 +23,7 @@ async fn a_woken_job_runs_before_its_time(#[values(Engine::Sqlite, Engine::Postg
 #[tokio::test]
 async fn a_job_that_is_woken_while_it_runs_runs_once_more(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let fixture = Fixture::new(engine).await;
-    let work = Work::new([Act::Wait]);
+    let work = TestJobs::new([JobBehaviour::Wait]);
     let gateways = fixture.start_all(engine, &[every_s("sweep", 3600)], &work);
     work.started(0, 1).await;
     for _ in 0..3 {
@@ -51,7 +51,7 @@ async fn another_gateway_sees_it_when_it_looks_the_next_time(
     #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
 ) {
     let fixture = Fixture::new(engine).await;
-    let work = Work::new([Act::Succeed]);
+    let work = TestJobs::new([JobBehaviour::Succeed]);
     let gateway = fixture.start("a", &[every_s("sweep", 3600)], &work);
     fixture.ran("sweep", 1).await;
     fixture.store().wake("forum", "sweep").await.unwrap();
@@ -66,15 +66,15 @@ async fn another_gateway_sees_it_when_it_looks_the_next_time(
 async fn a_woken_run_that_is_lost_is_made_up_for(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let mut fixture = Fixture::new(engine).await;
     fixture.lease = SHORT_LEASE;
-    let work = Work::new([Act::Succeed]);
+    let work = TestJobs::new([JobBehaviour::Succeed]);
     let killed = KillableGateway::start(&fixture, "killed", &[every_s("sweep", 3600)], &work).await;
     fixture.ran("sweep", 1).await;
-    work.change(0, Act::Wait);
+    work.change(0, JobBehaviour::Wait);
     fixture.store().wake("forum", "sweep").await.unwrap();
     fixture.advance_s(5).await;
     work.started(0, 2).await;
     killed.kill();
-    work.change(0, Act::Succeed);
+    work.change(0, JobBehaviour::Succeed);
     let gateway = fixture.start("b", &[every_s("sweep", 3600)], &work);
     fixture.ran("sweep", 3).await;
     gateway.stopped().await;
@@ -86,7 +86,7 @@ async fn a_woken_run_that_is_lost_is_made_up_for(#[values(Engine::Sqlite, Engine
 #[tokio::test]
 async fn woken_runs_begin_a_tenth_of_a_second_apart(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let fixture = Fixture::new(engine).await;
-    let work = Work::new([Act::Succeed]);
+    let work = TestJobs::new([JobBehaviour::Succeed]);
     let runner = fixture.runner("a");
     let gateway = Gateway::start(&runner, &[every_s("sweep", 3600)], &work);
     fixture.ran("sweep", 1).await;
@@ -104,7 +104,7 @@ async fn a_job_can_be_woken_before_it_is_registered(#[values(Engine::Sqlite, Eng
     let fixture = Fixture::new(engine).await;
     fixture.advance_s(120).await;
     fixture.store().wake("forum", "digest").await.unwrap();
-    let work = Work::new([Act::Succeed]);
+    let work = TestJobs::new([JobBehaviour::Succeed]);
     let gateway = fixture.start("a", &[cron("digest", "0 3 * * *")], &work);
     let status = fixture.ran("digest", 1).await;
     assert_eq!((status.schedule.as_str(), status.next_run_ms), ("cron 0 3 * * * UTC", START_MS + 3 * 3_600_000));

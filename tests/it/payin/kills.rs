@@ -53,14 +53,14 @@ async fn sell_and_kill(kills: u64) {
         async move {
             let shop = Shop::open(devnet, engine).await;
             let (sender, chain) = (Sender::new(devnet, shop.payer), &chains(devnet)[0]);
-            Run { shop, sender, chain, buyer, dice, changing, number, sold: Vec::new() }.finish(kills).await;
+            KillRun { shop, sender, chain, buyer, dice, changing, number, sold: Vec::new() }.finish(kills).await;
         }
     }))
     .await;
     eprintln!("{kills} kills in {:?}", started.elapsed());
 }
 
-struct Run<'n> {
+struct KillRun<'n> {
     shop: Shop<'n>,
     sender: Sender<'n>,
     chain: &'n DepositChain,
@@ -73,7 +73,7 @@ struct Run<'n> {
     sold: Vec<(Value, Wallet)>,
 }
 
-impl Run<'_> {
+impl KillRun<'_> {
     async fn finish(mut self, kills: u64) {
         for _ in 0..kills {
             self.sell().await;

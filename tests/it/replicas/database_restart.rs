@@ -1,6 +1,6 @@
 //! The database restarts under load, as an operator restarts it and as a power cut does.
 
-use super::{Follower, Replicas, THREE, send_unanswered_again, write_last};
+use super::{ReconnectingReader, Replicas, THREE, send_unanswered_again, write_last};
 use crate::crash::{Dice, Ledger, Load, Stored};
 use gateway_tests::{postgres::PrivatePostgres, process::LIMIT};
 use plugin_testing::{TestGateway, Wallet};
@@ -23,7 +23,7 @@ async fn restarts_of_the_database_lose_and_double_nothing(
     let mut replicas = Replicas::start_on(&url, THREE, |setup| setup).await;
     let wallets: Vec<Wallet> = (0..8).map(Wallet::new).collect();
     let (dice, mut ledger) = (Dice::new(), Ledger::default());
-    let mut followers = [Follower::default(), Follower::default()];
+    let mut readers = [ReconnectingReader::default(), ReconnectingReader::default()];
 
     let sites = replicas.sites.clone();
     let writes = async {
@@ -46,7 +46,7 @@ async fn restarts_of_the_database_lose_and_double_nothing(
         write_last(&sites[0], &mut ledger, LAST).await;
     };
     let reversed: Vec<_> = sites.iter().rev().cloned().collect();
-    let [stay, change] = &mut followers;
+    let [stay, change] = &mut readers;
     tokio::join!(writes, stay.read_to(&sites, LAST, usize::MAX), change.read_to(&reversed, LAST, 9));
 
     for gateway in &mut replicas.gateways {
@@ -54,8 +54,8 @@ async fn restarts_of_the_database_lose_and_double_nothing(
     }
     let stored = Stored::read_sequenced(&replicas.setups[0]).await;
     ledger.compare(&stored);
-    for follower in &followers {
-        assert_eq!(follower.ids, stored.event_ids, "in {} streams", follower.streams);
+    for reader in &readers {
+        assert_eq!(reader.ids, stored.event_ids, "in {} streams", reader.streams);
     }
     for site in &sites {
         ledger.replay(site, &stored).await;

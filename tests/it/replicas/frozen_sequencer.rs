@@ -1,7 +1,7 @@
 //! The gateway that gives events their positions is frozen for longer than its lease, another one goes on, and then it wakes up in
 //! the belief that it still holds the lease.
 
-use super::{Follower, Replicas, THREE, send_unanswered_again, write_last};
+use super::{ReconnectingReader, Replicas, THREE, send_unanswered_again, write_last};
 use crate::crash::{Dice, Ledger, Load, Stored, query};
 use gateway_tests::process::LIMIT;
 use plugin_testing::{TestGateway, Value, Wallet};
@@ -58,7 +58,7 @@ async fn a_sequencer_that_slept_through_its_lease_spoils_nothing() {
     let wallets: Vec<Wallet> = (0..12).map(Wallet::new).collect();
     let (at_others, at_frozen) = wallets.split_at(9);
     let (dice, mut ledger) = (Dice::new(), Ledger::default());
-    let mut followers = [Follower::default(), Follower::default(), Follower::default()];
+    let mut readers = [ReconnectingReader::default(), ReconnectingReader::default(), ReconnectingReader::default()];
 
     for freeze in 0..FREEZES {
         let last = format!("the last word of freeze {freeze}");
@@ -93,7 +93,7 @@ async fn a_sequencer_that_slept_through_its_lease_spoils_nothing() {
             send_unanswered_again(&replicas.sites, &mut ledger, &wallets, &dice).await;
             write_last(&others[0], &mut ledger, &last).await;
         };
-        let [stay, sleep, change] = &mut followers;
+        let [stay, sleep, change] = &mut readers;
         let in_turn = [of_victim, &others[..]].concat();
         tokio::join!(
             writes,
@@ -108,8 +108,8 @@ async fn a_sequencer_that_slept_through_its_lease_spoils_nothing() {
     let dense: Vec<i64> = (1..).take(stored.event_ids.len()).collect();
     assert_eq!(stored.event_ids, dense, "positions have no gap");
     ledger.compare(&stored);
-    for follower in &followers {
-        assert_eq!(follower.ids, dense, "in {} streams", follower.streams);
+    for reader in &readers {
+        assert_eq!(reader.ids, dense, "in {} streams", reader.streams);
     }
     ledger.replay(&replicas.sites[0], &stored).await;
 }

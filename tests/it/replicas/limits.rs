@@ -7,7 +7,7 @@ use crate::{
 };
 use futures_util::future::join_all;
 use gateway_clock::Clock;
-use gateway_plugins::{CommitError, IntervalClock, PluginTransaction, TransactionOwner, WriteGuard};
+use gateway_plugins::{CommitError, CommitMode, IntervalClock, PluginTransaction, SignedWriteRecord};
 use gateway_storage::Scope;
 use gateway_tests::process::LIMIT;
 use plugin_testing::{TestGateway, Value, Wallet};
@@ -63,7 +63,7 @@ async fn a_clock_that_differs_gives_no_second_turn() {
     let context = &gateway.gateway().dispatcher.transactions;
     let now_ms = Clock::System.now_ms();
     let write = async |digest: &str, ahead_ms: i64| {
-        let guard = WriteGuard {
+        let guard = SignedWriteRecord {
             signer: Wallet::new(1).address().to_string(),
             digest: digest.to_owned(),
             now_ms: now_ms + ahead_ms,
@@ -71,7 +71,7 @@ async fn a_clock_that_differs_gives_no_second_turn() {
             interval_clock: IntervalClock::of(context.database.dialect(), &Clock::System),
             remember_until_s: now_ms / 1000 + 900,
         };
-        PluginTransaction::new(context, Scope::Host, TransactionOwner::Plugin).finish(Some(&guard)).await
+        PluginTransaction::new(context, Scope::Host, CommitMode::Plugin).finish(Some(&guard)).await
     };
     write("one", 0).await.unwrap();
     for ahead_ms in [5000, -5000, 0] {

@@ -1,6 +1,6 @@
 //! Writes and streams on all gateways, each of which is killed in the middle and starts again.
 
-use super::{Follower, Replicas, THREE, send_unanswered_again, write_last};
+use super::{ReconnectingReader, Replicas, THREE, send_unanswered_again, write_last};
 use crate::crash::{Dice, Ledger, Load, Stored};
 use plugin_testing::Wallet;
 
@@ -13,7 +13,7 @@ async fn streams_of_all_tell_all_writes_in_order_and_kills_lose_none() {
     let mut replicas = Replicas::start(THREE, |setup| setup.set("activity.ring_events", 16)).await;
     let wallets: Vec<Wallet> = (0..10).map(Wallet::new).collect();
     let (dice, mut ledger) = (Dice::new(), Ledger::default());
-    let mut followers = [Follower::default(), Follower::default(), Follower::default()];
+    let mut readers = [ReconnectingReader::default(), ReconnectingReader::default(), ReconnectingReader::default()];
 
     // One of them gives the events their ids: it is killed in one of the rounds.
     for victim in 0..THREE {
@@ -34,7 +34,7 @@ async fn streams_of_all_tell_all_writes_in_order_and_kills_lose_none() {
             send_unanswered_again(&others, &mut ledger, &wallets, &dice).await;
             write_last(&others[0], &mut ledger, &last).await;
         };
-        let [stay, change, lose] = &mut followers;
+        let [stay, change, lose] = &mut readers;
         // The third begins at the gateway that is killed.
         let from_victim = [&sites[victim..=victim], &others[..]].concat();
         tokio::join!(
@@ -48,7 +48,7 @@ async fn streams_of_all_tell_all_writes_in_order_and_kills_lose_none() {
 
     let stored = Stored::read_sequenced(&replicas.setups[0]).await;
     ledger.compare(&stored);
-    let [stay, change, lose] = &followers;
+    let [stay, change, lose] = &readers;
     assert_eq!(stay.ids, stored.event_ids, "at one gateway that lives on");
     assert_eq!(change.ids, stored.event_ids, "at one and the other");
     assert_eq!(lose.ids, stored.event_ids, "at one that is killed");

@@ -2,7 +2,6 @@
 
 mod contention;
 mod database_restart;
-mod follower;
 mod frozen_sequencer;
 mod jobs;
 mod kills;
@@ -10,6 +9,7 @@ mod limits;
 mod load;
 mod lost_commit;
 mod pgbouncer;
+mod reconnecting_reader;
 mod resume;
 mod round_trips;
 mod several_machines;
@@ -18,13 +18,13 @@ mod unsigned_commit;
 
 use crate::crash::{Dice, Ledger, Load, Outcome, Write, send, small_setup};
 use crate::e2e::Site;
-use follower::Follower;
 use futures_util::future::join_all;
 use gateway_tests::{
     postgres,
     process::{GatewayProcess, LIMIT, Setup},
 };
 use plugin_testing::{TestGateway, Wallet};
+use reconnecting_reader::ReconnectingReader;
 use std::time::Instant;
 
 /// The number behind a load balancer that README proposes.

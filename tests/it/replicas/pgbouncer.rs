@@ -2,7 +2,7 @@
 //! streams go on by notifications on a connection of their own, or by polling. With a PgBouncer that knows prepared statements
 //! (`GATEWAY_TEST_PGBOUNCER` names one) they are named, and else sent with each call.
 
-use super::{Follower, Replicas, THREE, send_unanswered_again, write_last};
+use super::{ReconnectingReader, Replicas, THREE, send_unanswered_again, write_last};
 use crate::crash::{Dice, Ledger, Load, Stored};
 use gateway_tests::{
     pgbouncer::{PgBouncer, Pool},
@@ -47,7 +47,7 @@ async fn behind_pgbouncer_a_kill_loses_nothing_and_streams_have_no_gap(
     let sites = replicas.sites.clone();
     let wallets: Vec<Wallet> = (0..16).map(Wallet::new).collect();
     let (dice, mut ledger) = (Dice::new(), Ledger::default());
-    let mut followers = [Follower::default(), Follower::default()];
+    let mut readers = [ReconnectingReader::default(), ReconnectingReader::default()];
 
     let survivors = replicas.others(KILLED);
     let killed = &mut replicas.gateways[KILLED];
@@ -66,15 +66,15 @@ async fn behind_pgbouncer_a_kill_loses_nothing_and_streams_have_no_gap(
         write_last(&survivors[0], &mut ledger, LAST).await;
     };
     let from_killed = [&sites[KILLED..=KILLED], &survivors[..]].concat();
-    let [stay, lose] = &mut followers;
+    let [stay, lose] = &mut readers;
     tokio::join!(writes, stay.read_to(&survivors, LAST, usize::MAX), lose.read_to(&from_killed, LAST, usize::MAX));
 
     // Not through the pooler: these queries have prepared statements.
     let direct = replicas.setups[0].clone().set("database.url", &direct);
     let stored = Stored::read_sequenced(&direct).await;
     ledger.compare(&stored);
-    for follower in &followers {
-        assert_eq!(follower.ids, stored.event_ids);
+    for reader in &readers {
+        assert_eq!(reader.ids, stored.event_ids);
     }
     ledger.replay(&survivors[0], &stored).await;
     ledger.compare(&Stored::read_sequenced(&direct).await);

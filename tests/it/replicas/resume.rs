@@ -1,6 +1,6 @@
 //! Readers of the live stream that come back at every position, each time at a replica of chance, while many write.
 
-use super::{Follower, Replicas, THREE, send_unanswered_again, write_last};
+use super::{ReconnectingReader, Replicas, THREE, send_unanswered_again, write_last};
 use crate::{
     crash::{Dice, Ledger, Load, Stored, execute, query},
     e2e::Site,
@@ -43,21 +43,21 @@ async fn who_resumes_at_every_position_at_any_replica_misses_and_doubles_nothing
         write_last(&replicas.sites[0], &mut ledger, LAST).await;
     };
     // One event of each stream; some; and one that begins when all is written, so that it finds no live end.
-    let mut followers = [Follower::default(), Follower::default()];
-    let [each, some] = &mut followers;
+    let mut readers = [ReconnectingReader::default(), ReconnectingReader::default()];
+    let [each, some] = &mut readers;
     let turns = [0, 1, 2].map(|reader| at_random(&replicas.sites, dice.fork(1000 + reader)));
     tokio::join!(writes, each.read_to(&turns[0], LAST, 1), some.read_to(&turns[1], LAST, 3));
-    let mut late = Follower::default();
+    let mut late = ReconnectingReader::default();
     late.read_to(&turns[2], LAST, 1).await;
 
     let stored = Stored::read_sequenced(&replicas.setups[0]).await;
     ledger.compare(&stored);
     let dense: Vec<i64> = (1..).take(stored.event_ids.len()).collect();
     assert_eq!(stored.event_ids, dense, "positions have no gap");
-    for follower in followers.iter().chain([&late]) {
-        assert_eq!(follower.ids, dense, "in {} streams", follower.streams);
+    for reconnecting_reader in readers.iter().chain([&late]) {
+        assert_eq!(reader.ids, dense, "in {} streams", reader.streams);
     }
-    assert!(followers[0].streams >= dense.len(), "it resumed at every position");
+    assert!(readers[0].streams >= dense.len(), "it resumed at every position");
     let overtaken: usize = query(&replicas.setups[0], OVERTAKEN).await[0][0].parse().unwrap();
     assert!(overtaken > dense.len() / 10, "commits are out of order: {overtaken} of {}", dense.len());
 }

@@ -1,9 +1,9 @@
 //! One sequencer at a time, whatever the others believe, and another one when it dies.
 
-use super::{Engine, LIMIT, LogDatabase, Standing, TestGateway, assert_dense, named, statement};
+use super::{Engine, LIMIT, LeaseState, LogDatabase, TestGateway, assert_dense, named, statement};
 use crate::storage::{int, text};
 use futures_util::future::join_all;
-use gateway_activity::{Batch, Sequencer};
+use gateway_activity::{SequencedBatch, Sequencer};
 use gateway_storage::Scope;
 use std::{
     collections::BTreeSet,
@@ -21,24 +21,27 @@ async fn the_fence_refuses_a_sequencer_that_lost_the_lease() {
     let database = LogDatabase::new(Engine::Postgres).await;
     let mut stale = database.holder("one").await;
     database.write("a", None).await;
-    assert_eq!(stale.sequence().await.unwrap(), Some(Batch { taken: 1, appended: 1 }));
+    assert_eq!(stale.sequence().await.unwrap(), Some(SequencedBatch { taken: 1, appended: 1 }));
     let mut other = Sequencer::new(database.db.database.clone(), "two".to_owned(), Duration::from_secs(60));
     let standing = other.acquire().await.unwrap();
-    assert!(matches!(standing, Standing::Standby { left, next_position: 2 } if left > Duration::ZERO), "{standing:?}");
+    assert!(
+        matches!(standing, LeaseState::Standby { left, next_position: 2 } if left > Duration::ZERO),
+        "{standing:?}"
+    );
 
     database.end_lease().await;
-    assert_eq!(other.acquire().await.unwrap(), Standing::Holder);
+    assert_eq!(other.acquire().await.unwrap(), LeaseState::Holder);
     assert!(other.token() > stale.token() && stale.token().is_some(), "both believe to hold the lease");
     database.write("b", None).await;
     assert_eq!(stale.sequence().await.unwrap(), None);
     assert_eq!((database.waiting().await, database.logged().await.len(), stale.token()), (1, 1, None));
-    assert!(matches!(stale.acquire().await.unwrap(), Standing::Standby { .. }), "the other one has the lease");
-    assert_eq!(other.sequence().await.unwrap(), Some(Batch { taken: 1, appended: 1 }));
+    assert!(matches!(stale.acquire().await.unwrap(), LeaseState::Standby { .. }), "the other one has the lease");
+    assert_eq!(other.sequence().await.unwrap(), Some(SequencedBatch { taken: 1, appended: 1 }));
     let logged = database.logged().await;
     assert_eq!((named(&logged), logged[1].0), (vec!["a", "b"], 2));
 
     other.release().await.unwrap();
-    assert_eq!(stale.acquire().await.unwrap(), Standing::Holder, "at once");
+    assert_eq!(stale.acquire().await.unwrap(), LeaseState::Holder, "at once");
 }
 
 /// Before the database's clock went back, a lease was given that would not end for an hour now.
@@ -49,7 +52,7 @@ async fn a_lease_of_a_clock_that_went_back_holds_nobody_up() {
     let prolong = "UPDATE host_activity_sequencer SET lease_until_ms = lease_until_ms + 3600000";
     database.db.write(vec![statement(prolong, [])]).await.unwrap();
     let mut other = Sequencer::new(database.db.database.clone(), "two".to_owned(), Duration::from_secs(60));
-    assert_eq!(other.acquire().await.unwrap(), Standing::Holder);
+    assert_eq!(other.acquire().await.unwrap(), LeaseState::Holder);
 }
 
 /// What the future returns, or nothing when it is dropped at a poll.
@@ -136,7 +139,7 @@ async fn what_a_dead_sequencer_has_told_nobody_is_told() {
     let database = LogDatabase::new(Engine::Postgres).await;
     let mut dead = database.holder("one").await;
     database.write("a", None).await;
-    assert_eq!(dead.sequence().await.unwrap(), Some(Batch { taken: 1, appended: 1 }));
+    assert_eq!(dead.sequence().await.unwrap(), Some(SequencedBatch { taken: 1, appended: 1 }));
     let log = database.other_log();
     let mut readers = log.subscribe();
     let standby = LogDatabase::sequencing(&log, "two");
@@ -209,13 +212,13 @@ async fn what_is_committed_very_late_is_found() {
     let late = database.db.database.begin(Scope::Host);
     late.run(vec![database.event("late", None)]).await.unwrap();
     let mut sequencer = Sequencer::new(database.db.database.clone(), "one".to_owned(), Duration::ZERO);
-    assert_eq!(sequencer.acquire().await.unwrap(), Standing::Holder);
+    assert_eq!(sequencer.acquire().await.unwrap(), LeaseState::Holder);
     for name in ["a", "b", "c"] {
         database.write(name, None).await;
-        assert_eq!(sequencer.sequence().await.unwrap(), Some(Batch { taken: 1, appended: 1 }));
+        assert_eq!(sequencer.sequence().await.unwrap(), Some(SequencedBatch { taken: 1, appended: 1 }));
     }
     late.commit(Vec::new()).await.unwrap();
-    assert_eq!(sequencer.sequence().await.unwrap(), Some(Batch::default()), "the scan begins behind it");
+    assert_eq!(sequencer.sequence().await.unwrap(), Some(SequencedBatch::default()), "the scan begins behind it");
     let sequencer = tokio::sync::Mutex::new(sequencer);
     let is_found = async || sequencer.lock().await.sequence().await.unwrap().unwrap().appended == 1;
     TestGateway::eventually(LIMIT, "the late event is public", is_found).await;

@@ -5,7 +5,7 @@ mod positions;
 mod undone;
 
 use crate::storage::{Engine, TestDatabase, int, statement, text};
-use gateway_activity::{ActivityLog, Sequencer, SequencerSettings, Standing, run_sequencer};
+use gateway_activity::{ActivityLog, LeaseState, Sequencer, SequencerSettings, run_sequencer};
 use gateway_storage::Scope;
 use plugin_api::{
     Sql,
@@ -67,7 +67,7 @@ impl LogDatabase {
     async fn holder(&self, name: &str) -> Sequencer {
         self.end_lease().await;
         let mut sequencer = Sequencer::new(self.db.database.clone(), name.to_owned(), Duration::from_secs(60));
-        assert_eq!(sequencer.acquire().await.unwrap(), Standing::Holder);
+        assert_eq!(sequencer.acquire().await.unwrap(), LeaseState::Holder);
         sequencer
     }
 

@@ -6,7 +6,7 @@ use crate::{
     chain::{builders, close, moved, opened, published, started},
     storage::int,
 };
-use gateway_activity::Batch;
+use gateway_activity::SequencedBatch;
 use gateway_storage::Scope;
 use plugin_api::sql;
 use plugin_testing::ScriptedChain;
@@ -34,7 +34,7 @@ async fn the_sequencer_leaves_what_is_being_withdrawn() {
             undo.rollback().await;
         }
     }
-    assert_eq!(sequencer.sequence().await.unwrap(), Some(Batch::default()));
+    assert_eq!(sequencer.sequence().await.unwrap(), Some(SequencedBatch::default()));
     assert_eq!(named(&database.logged().await), ["stays"]);
 }
 
@@ -65,7 +65,7 @@ async fn what_the_sequencer_is_moving_is_found_among_the_public_events() {
         block.rollback().await;
     };
     let (batch, outcomes, ()) = tokio::join!(sequencer.sequence(), undoing, unblocking);
-    assert_eq!(batch.unwrap(), Some(Batch { taken: 1, appended: 1 }));
+    assert_eq!(batch.unwrap(), Some(SequencedBatch { taken: 1, appended: 1 }));
     assert_eq!((outcomes[0].changes, outcomes[1].rows.row_count()), (0, 1), "public by now, so that it is retracted");
     undo.rollback().await;
 }

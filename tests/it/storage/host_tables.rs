@@ -12,7 +12,7 @@ const ALICE: &str = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
 impl TestDatabase {
     pub async fn migrate_host(&self, count: usize) -> Vec<u32> {
         let (own, views) = (migrations(), views());
-        let schema = Schema { scope: &Scope::Host, views: &views, migrations: &own[..count.min(own.len())] };
+        let schema = MigrationSet { scope: &Scope::Host, views: &views, migrations: &own[..count.min(own.len())] };
         self.database.migrate(&schema).await.unwrap().applied
     }
 }

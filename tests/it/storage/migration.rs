@@ -164,7 +164,7 @@ async fn two_gateways_migrate_at_once(#[values(Engine::Sqlite, Engine::Postgres)
     }
     let scope = plugin_scope("forum");
     let views = ["jobs_v1".to_owned()];
-    let schema = Schema { scope: &scope, views: &views, migrations: &list };
+    let schema = MigrationSet { scope: &scope, views: &views, migrations: &list };
     let migrate = |number: usize| gateways[number].migrate(&schema);
     let reports = tokio::join!(migrate(0), migrate(1), migrate(2), migrate(3));
     let applied: usize =
@@ -191,7 +191,7 @@ async fn the_override_is_for_postgres_only(#[values(Engine::Sqlite, Engine::Post
 async fn the_gateways_own_migrations_have_no_prefix(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let db = TestDatabase::new(engine).await;
     let list = [migration(1, "CREATE TABLE activity (id {{id}}, body TEXT)")];
-    let schema = Schema { scope: &Scope::Host, views: &[], migrations: &list };
+    let schema = MigrationSet { scope: &Scope::Host, views: &[], migrations: &list };
     assert_eq!(db.database.migrate(&schema).await.unwrap().applied, [1]);
     assert_eq!(db.database.migration_status(Some("host")).await.unwrap().len(), 1);
 }

@@ -20,7 +20,8 @@ mod transaction;
 mod value;
 
 use gateway_storage::{
-    CommitStatement, Database, DatabaseSettings, MigrationReport, Schema, Scope, StorageError, Transaction, ViewNames,
+    CommitStatement, Database, DatabaseSettings, MigrationReport, MigrationSet, Scope, StorageError, Transaction,
+    ViewNames,
 };
 use plugin_api::{
     abi::{Cell, Rows, Statement, StatementResult, Value},
@@ -80,8 +81,11 @@ impl TestDatabase {
     }
 
     pub async fn migrate(&self, plugin: &str, migrations: &[MigrationSpec]) -> Result<MigrationReport, StorageError> {
-        let schema =
-            Schema { scope: &plugin_scope(plugin), views: &[format!("{plugin}_v1"), "jobs_v1".to_owned()], migrations };
+        let schema = MigrationSet {
+            scope: &plugin_scope(plugin),
+            views: &[format!("{plugin}_v1"), "jobs_v1".to_owned()],
+            migrations,
+        };
         self.database.migrate(&schema).await
     }
 

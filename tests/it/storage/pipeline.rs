@@ -17,14 +17,14 @@ async fn a_refused_opening_leaves_nothing(#[values(Engine::Sqlite, Engine::Postg
     let db = TestDatabase::with_notes(engine).await;
     db.write(vec![note(2, "used up")]).await.unwrap();
     let refused = db.forum();
-    refused.open_with(vec![guard(1), guard(2)]);
+    refused.require(vec![guard(1), guard(2)]);
     let ran = refused.run(vec![note(3, "never")]).await.map(drop);
     let ended = match engine {
         Engine::Sqlite => refused.commit(vec![]).await.map(drop),
         Engine::Postgres => ran,
     };
     assert_eq!(ended, Err(StorageError::Rejected(1)));
-    assert_eq!(refused.refused_opening(), Some(1));
+    assert_eq!(refused.failed_precondition(), Some(1));
     assert!(matches!(refused.commit(vec![]).await, Err(StorageError::Closed(_))));
     assert_eq!(db.note_ids().await, [2]);
 }
@@ -34,12 +34,12 @@ async fn a_refused_opening_leaves_nothing(#[values(Engine::Sqlite, Engine::Postg
 async fn an_opening_counts_without_any_statement(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let db = TestDatabase::with_notes(engine).await;
     let first = db.forum();
-    first.open_with(vec![guard(1)]);
+    first.require(vec![guard(1)]);
     assert!(first.commit(vec![]).await.unwrap().is_empty());
     let again = db.forum();
-    again.open_with(vec![guard(1)]);
+    again.require(vec![guard(1)]);
     assert_eq!(again.commit(last(note(2, "never"))).await.unwrap_err(), StorageError::Rejected(0));
-    assert_eq!(again.refused_opening(), Some(0));
+    assert_eq!(again.failed_precondition(), Some(0));
     assert_eq!(db.note_ids().await, [1]);
 }
 
@@ -48,7 +48,7 @@ async fn an_opening_counts_without_any_statement(#[values(Engine::Sqlite, Engine
 async fn an_opening_goes_before_everything_else(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
     let db = TestDatabase::with_notes(engine).await;
     let transaction = db.forum();
-    transaction.open_with(vec![guard(1)]);
+    transaction.require(vec![guard(1)]);
     transaction.defer(note(2, "deferred")).unwrap();
     let read = statement("SELECT count(*) FROM forum_notes WHERE id >= 2", []);
     let outcomes = transaction.run(vec![read]).await.unwrap();
@@ -56,7 +56,7 @@ async fn an_opening_goes_before_everything_else(#[values(Engine::Sqlite, Engine:
     transaction.defer(note(3, "deferred")).unwrap();
     let outcomes = transaction.commit(vec![guard(4), CommitStatement::new(note(5, "last"))]).await.unwrap();
     assert_eq!((outcomes.len(), values(&outcomes[0].rows)), (2, vec![vec![Value::Int(4)]]));
-    assert_eq!(transaction.refused_opening(), None);
+    assert_eq!(transaction.failed_precondition(), None);
     assert_eq!(db.note_ids().await, [1, 2, 3, 4, 5]);
 }
 
@@ -65,10 +65,10 @@ async fn an_opening_goes_before_everything_else(#[values(Engine::Sqlite, Engine:
 async fn a_division_by_zero_of_a_plugin_is_its_own() {
     let db = TestDatabase::with_notes(Engine::Postgres).await;
     let transaction = db.forum();
-    transaction.open_with(vec![guard(1)]);
+    transaction.require(vec![guard(1)]);
     let error = transaction.run(vec![statement("SELECT 1 / 0", [])]).await.unwrap_err();
     assert!(matches!(&error, StorageError::Statement(text) if text.contains("22012")), "{error:?}");
-    assert_eq!(transaction.refused_opening(), None);
+    assert_eq!(transaction.failed_precondition(), None);
     assert!(db.note_ids().await.is_empty());
 }
 
@@ -221,7 +221,7 @@ async fn serializable_transactions_of_different_rows_do_not_meet() {
 async fn statements_need_not_be_prepared() {
     let db = TestDatabase::with_notes_tuned(Engine::Postgres, |settings| settings.prepared = false).await;
     let transaction = db.forum();
-    transaction.open_with(vec![guard(1)]);
+    transaction.require(vec![guard(1)]);
     let insert = "INSERT INTO forum_notes (id, body) VALUES ($1, $2) RETURNING id, body";
     let outcomes = transaction.run(vec![statement(insert, [Value::Int(2), Value::Null])]).await.unwrap();
     assert_eq!(values(&outcomes[0].rows), [[Value::Int(2), Value::Null]]);
@@ -230,7 +230,7 @@ async fn statements_need_not_be_prepared() {
     assert_eq!(values(&kept.unwrap()[0].rows), [[Value::Int(0)]]);
     transaction.commit(vec![]).await.unwrap();
     let refused = db.forum();
-    refused.open_with(vec![guard(1)]);
+    refused.require(vec![guard(1)]);
     assert_eq!(refused.run(vec![note(3, "never")]).await.unwrap_err(), StorageError::Rejected(0));
     assert_eq!(db.note_ids().await, [1, 2]);
 }

@@ -1,7 +1,7 @@
 //! Slow statements have a log line, which holds no value, and are counted by plugin.
 
 use super::*;
-use gateway_telemetry::{MetricsRecorder, Work, with_work};
+use gateway_telemetry::{LogContext, MetricsRecorder, with_log_context};
 use plugin_testing::Value as Json;
 use rstest::rstest;
 use std::{io, sync::Mutex};
@@ -75,10 +75,10 @@ fn count_of(metrics: &MetricsRecorder, plugin: &str) -> Option<u64> {
 async fn a_slow_statement_is_logged_once_and_counted_each_time(#[case] engine: Engine) {
     let db = TestDatabase::with_notes_tuned(engine, slow_from_20ms).await;
     let (log, metrics) = (Log::start(), MetricsRecorder::install().unwrap());
-    let request = Work::Request { id: "request-1".into(), operation: "list_notes".into() };
+    let request = LogContext::Request { id: "request-1".into(), operation: "list_notes".into() };
     let forum = plugin_scope("forum");
     let read = || db.database.read(&forum, slow("read"));
-    with_work(request, async { read().await.unwrap() }).await;
+    with_log_context(request, async { read().await.unwrap() }).await;
     read().await.unwrap();
 
     let lines = log.slow_lines();
@@ -101,14 +101,14 @@ async fn a_slow_statement_is_logged_once_and_counted_each_time(#[case] engine: E
 async fn statements_of_transactions_are_measured_one_by_one(#[case] engine: Engine) {
     let db = TestDatabase::with_notes_tuned(engine, slow_from_20ms).await;
     let (log, metrics) = (Log::start(), MetricsRecorder::install().unwrap());
-    let job = Work::Job { name: "tidy_notes".into() };
+    let job = LogContext::Job { name: "tidy_notes".into() };
     let in_job = async {
         let transaction = db.forum();
         transaction.run(vec![slow("run"), statement("SELECT 7 AS fast", [])]).await.unwrap();
         transaction.run_as_host(vec![slow("host's")]).await.unwrap();
         transaction.commit(last(slow("commit"))).await.unwrap();
     };
-    with_work(job, in_job).await;
+    with_log_context(job, in_job).await;
     let lines = log.slow_lines();
     let of = |part: &str| {
         let found: Vec<_> = lines.iter().filter(|line| line["sql"].as_str().unwrap().contains(part)).collect();

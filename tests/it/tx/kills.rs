@@ -48,7 +48,7 @@ async fn many_kills_lose_and_double_no_payment_on_postgres() {
 
 /// What was done to the payments.
 #[derive(Debug, Default)]
-struct Tally {
+struct KillStatistics {
     before_request: u64,
     before_response: u64,
     /// Killed when the time was up, or not killed because every payment was final.
@@ -66,7 +66,7 @@ struct Tally {
 
 async fn kill_repeatedly(kills: u64, database: String) {
     let Some(fixture) = Fixture::start(database).await else { return };
-    let (mut dice, mut tally, started) = (Dice::new(), Tally::default(), Instant::now());
+    let (mut dice, mut tally, started) = (Dice::new(), KillStatistics::default(), Instant::now());
     for kill in 1..=kills {
         fixture.run_until_killed(kill, &mut dice, &mut tally).await;
         fixture.expire_leases().await;
@@ -130,7 +130,7 @@ impl Fixture {
     }
 
     /// Runs a process that has one payment more to make, until it is killed.
-    async fn run_until_killed(&self, number: u64, dice: &mut Dice, tally: &mut Tally) {
+    async fn run_until_killed(&self, number: u64, dice: &mut Dice, tally: &mut KillStatistics) {
         let kill_point = if dice.below(2) == 0 { KillPoint::BeforeRequest } else { KillPoint::BeforeResponse };
         let requests = if dice.below(4) == 0 { REQUESTS_OF_LONG } else { REQUESTS };
         self.proxy.attach(self.spawn(number), Some((dice.below(requests), kill_point)));
@@ -166,7 +166,7 @@ impl Fixture {
     }
 
     /// Changes something about the chain between two runs.
-    async fn disturb_chain(&self, dice: &mut Dice, tally: &mut Tally) {
+    async fn disturb_chain(&self, dice: &mut Dice, tally: &mut KillStatistics) {
         let rules = |kind: &str| json!({ "tip": { "minWei": 3_000_000_000u64.to_string(), "underpriced": kind } });
         match dice.below(14) {
             0..=2 => {
@@ -200,7 +200,7 @@ impl Fixture {
         }
     }
 
-    async fn set_pool_rules(&self, rules: Value, tally: &mut Tally) {
+    async fn set_pool_rules(&self, rules: Value, tally: &mut KillStatistics) {
         self.devnet.control(rules).await.unwrap();
         tally.pool_rules += 1;
     }

@@ -163,8 +163,8 @@ async fn a_fee_that_is_too_low_is_raised_up_to_the_limit() {
         chain.set_tip_min(60_000_000_000);
         pay(gateway, payment(4)).await;
         super::says(gateway, "4", "tx.max_fee_gwei (50)").await;
-        let lane = ask(gateway, "lane", &json!("relayer")).await;
-        assert_eq!((&lane["pending"], &lane["queued"]), (&json!(1), &json!(0)), "{lane}");
+        let queue = ask(gateway, "nonce-queue", &json!("relayer")).await;
+        assert_eq!((&queue["pending"], &queue["queued"]), (&json!(1), &json!(0)), "{queue}");
         chain.set_tip_min(1_000_000_000);
         gateway.clock().advance(std::time::Duration::from_secs(9)).await;
         waits(chain, 1).await;

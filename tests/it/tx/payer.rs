@@ -63,7 +63,7 @@ impl Plugin for Payer {
             .routes([create_route()])
             .contributes(Point::new("pay"), pay)
             .contributes(Point::new("paid"), paid)
-            .contributes(Point::new("lane"), lane)
+            .contributes(Point::new("nonce-queue"), nonce_queue)
             .contributes(Point::new("waiting"), waiting)
             .contributes(Point::new("sign"), super::signing::ask)
     }
@@ -113,9 +113,10 @@ async fn paid(gateway: PluginContext<Payer>, key: String) -> Result<Value, HostE
     Ok(json!(by_key))
 }
 
-async fn lane(gateway: PluginContext<Payer>, role: String) -> Result<Value, HostError> {
-    let lane = gateway.nonce_queue(&role, "main").await;
-    Ok(lane.map_or_else(|error| json!({ "code": error.code, "error": error.message.as_str() }), |lane| json!(lane)))
+async fn nonce_queue(gateway: PluginContext<Payer>, role: String) -> Result<Value, HostError> {
+    let status = gateway.nonce_queue(&role, "main").await;
+    Ok(status
+        .map_or_else(|error| json!({ "code": error.code, "error": error.message.as_str() }), |status| json!(status)))
 }
 
 /// How many transactions go before those of wallets.

@@ -12,7 +12,7 @@ use std::time::Duration;
 async fn an_account_that_cannot_pay_is_said_before_and_after_recording() {
     each(async |chain, gateway| {
         // The known balance is high when the intent is recorded, and the real one is too low when it is signed.
-        until(async || !ask(gateway, "lane", &json!("relayer")).await["balance"].is_null()).await;
+        until(async || !ask(gateway, "nonce-queue", &json!("relayer")).await["balance"].is_null()).await;
         chain.set_balance(relayer(), "1000");
         pay(gateway, payment(8)).await;
         says(gateway, "8", "has 1000 wei that are not spoken for").await;
@@ -102,7 +102,7 @@ async fn the_gas_limit_is_kept() {
 async fn what_comes_too_late_is_not_begun() {
     each(async |chain, gateway| {
         let until_s = gateway.now_s() + 60;
-        until(async || !ask(gateway, "lane", &json!("relayer")).await["balance"].is_null()).await;
+        until(async || !ask(gateway, "nonce-queue", &json!("relayer")).await["balance"].is_null()).await;
         chain.set_balance(relayer(), "1");
         pay(gateway, Pay { valid_until_s: Some(until_s), ..payment(0) }).await;
         gateway.clock().advance(Duration::from_secs(61)).await;

@@ -71,7 +71,7 @@ async fn both_gateways_know_that_a_queue_is_blocked() {
         let in_time = tokio::time::timeout(MINUTE, until(is_zero)).await;
         assert!(in_time.is_ok(), "it is {}", waiting(gateway).await);
     };
-    let is_blocked = async || ask(&one, "lane", &json!("relayer")).await["reason"].is_string();
+    let is_blocked = async || ask(&one, "nonce-queue", &json!("relayer")).await["reason"].is_string();
     until(is_blocked).await;
     becomes_zero(&one).await;
     becomes_zero(&other).await;

@@ -10,7 +10,7 @@ use gateway_storage::StorageError;
 use gateway_tx::{AccountReport, TransactionReport};
 
 /// Writes nothing when no chain is configured.
-pub fn chains(page: &mut Html, chains: &[ChainReport]) {
+pub(crate) fn chains(page: &mut Html, chains: &[ChainReport]) {
     if chains.is_empty() {
         return;
     }
@@ -42,7 +42,7 @@ pub fn chains(page: &mut Html, chains: &[ChainReport]) {
 }
 
 /// Writes nothing when no key of a role can send.
-pub fn accounts(page: &mut Html, accounts: &[AccountReport]) {
+pub(crate) fn accounts(page: &mut Html, accounts: &[AccountReport]) {
     if accounts.is_empty() {
         return;
     }
@@ -68,7 +68,7 @@ pub fn accounts(page: &mut Html, accounts: &[AccountReport]) {
 }
 
 /// Writes nothing while nothing waits.
-pub fn unfinished(page: &mut Html, transactions: &Result<Vec<TransactionReport>, StorageError>) {
+pub(crate) fn unfinished(page: &mut Html, transactions: &Result<Vec<TransactionReport>, StorageError>) {
     if transactions.as_ref().is_ok_and(Vec::is_empty) {
         return;
     }

@@ -4,19 +4,19 @@
 use std::fmt::Write as _;
 
 #[derive(Default)]
-pub struct Html(String);
+pub(crate) struct Html(String);
 
 impl Html {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
-    pub fn raw(&mut self, markup: &'static str) {
+    pub(crate) fn raw(&mut self, markup: &'static str) {
         self.0.push_str(markup);
     }
 
     /// Text between tags, or inside a quoted attribute.
-    pub fn text(&mut self, text: &str) {
+    pub(crate) fn text(&mut self, text: &str) {
         for character in text.chars() {
             match character {
                 '&' => self.0.push_str("&amp;"),
@@ -31,25 +31,25 @@ impl Html {
         }
     }
 
-    pub fn number(&mut self, number: impl Into<i128>) {
+    pub(crate) fn number(&mut self, number: impl Into<i128>) {
         // Writing to a string cannot fail.
         let _ = write!(self.0, "{}", number.into());
     }
 
-    pub fn cell(&mut self, text: &str) {
+    pub(crate) fn cell(&mut self, text: &str) {
         self.raw("<td>");
         self.text(text);
         self.raw("</td>");
     }
 
-    pub fn number_cell(&mut self, number: impl Into<i128>) {
+    pub(crate) fn number_cell(&mut self, number: impl Into<i128>) {
         self.raw("<td>");
         self.number(number);
         self.raw("</td>");
     }
 
     /// A word in a colour: `good`, `bad` or `calm`.
-    pub fn badge(&mut self, class: &'static str, text: &str) {
+    pub(crate) fn badge(&mut self, class: &'static str, text: &str) {
         self.raw("<span class=\"badge ");
         self.raw(class);
         self.raw("\">");
@@ -58,7 +58,7 @@ impl Html {
     }
 
     /// Opens a section with a table. On a small screen it scrolls by itself, by keyboard too.
-    pub fn table(&mut self, title: &'static str, headings: &[&'static str]) {
+    pub(crate) fn table(&mut self, title: &'static str, headings: &[&'static str]) {
         self.raw("<section tabindex=\"0\" aria-label=\"");
         self.raw(title);
         self.raw("\"><h2>");
@@ -72,11 +72,11 @@ impl Html {
         self.raw("</tr></thead><tbody>");
     }
 
-    pub fn end_table(&mut self) {
+    pub(crate) fn end_table(&mut self) {
         self.raw("</tbody></table></section>");
     }
 
-    pub fn into_string(self) -> String {
+    pub(crate) fn into_string(self) -> String {
         self.0
     }
 }

@@ -4,13 +4,12 @@
 //! The rule: text from plugins, clients and the database is escaped. It reaches the page through [`Html`] only.
 
 mod chain_sections;
-mod facts;
 mod html;
+mod page_data;
 mod plots;
 mod resource_sections;
 mod sections;
 
-use facts::{Facts, PluginLine};
 use gateway::Gateway;
 use gateway::controls::PluginControls;
 use gateway::reports::PluginReports;
@@ -19,11 +18,12 @@ use gateway_plugins::PluginReport;
 use gateway_storage::StorageError;
 use gateway_telemetry::MetricsRecorder;
 use html::Html;
+use page_data::{PageData, PluginLine};
 use plugin_api::manifest::ActivityRow;
 use std::{sync::Arc, time::Duration};
 
-pub const STYLE: &str = include_str!("page.css");
-pub const SCRIPT: &str = include_str!("page.js");
+pub(crate) const STYLE: &str = include_str!("page.css");
+pub(crate) const SCRIPT: &str = include_str!("page.js");
 
 /// Rows of activity, and of audit.
 const ROWS: u32 = 20;
@@ -31,7 +31,7 @@ const ROWS: u32 = 20;
 /// How long the page waits for each part that the database has to give.
 const PART_TIMEOUT: Duration = Duration::from_secs(2);
 
-pub async fn render(gateway: &Arc<Gateway>, metrics: Option<&MetricsRecorder>) -> String {
+pub(crate) async fn render(gateway: &Arc<Gateway>, metrics: Option<&MetricsRecorder>) -> String {
     let (health, services, controls, reports, replicas, unfinished, jobs, activity, audit) = tokio::join!(
         within(async { Ok(gateway.health.report().await) }),
         within(services(gateway)),
@@ -43,7 +43,7 @@ pub async fn render(gateway: &Arc<Gateway>, metrics: Option<&MetricsRecorder>) -
         within(latest(&gateway.activity)),
         within(gateway.operators.audit(ROWS)),
     );
-    html(&Facts {
+    html(&PageData {
         now_ms: gateway.clock.now_ms(),
         public_url: gateway.environment.base_url.clone(),
         health,
@@ -82,7 +82,7 @@ async fn services(gateway: &Arc<Gateway>) -> Result<Vec<(String, String)>, Stora
 }
 
 /// What plugins let operators switch.
-pub async fn controls(gateway: &Arc<Gateway>) -> Result<Vec<PluginControls>, StorageError> {
+pub(crate) async fn controls(gateway: &Arc<Gateway>) -> Result<Vec<PluginControls>, StorageError> {
     let asked = gateway.clone();
     within(async {
         let answer = gateway.runtime.spawn(async move { asked.controls().await });
@@ -114,7 +114,7 @@ async fn latest(log: &ActivityLog) -> Result<Vec<ActivityRow>, StorageError> {
     Ok(rows)
 }
 
-fn html(facts: &Facts) -> String {
+fn html(data: &PageData) -> String {
     let mut page = Html::new();
     page.raw(concat!(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">",
@@ -124,28 +124,28 @@ fn html(facts: &Facts) -> String {
         env!("CARGO_PKG_VERSION"),
         "</small></h1><p id=\"said\" role=\"status\"></p></header><main id=\"live\"><p class=\"note\">",
     ));
-    page.text(&facts.public_url);
+    page.text(&data.public_url);
     page.raw(" · times in UTC, now ");
-    page.text(&sections::time_of_day(facts.now_ms));
+    page.text(&sections::time_of_day(data.now_ms));
     page.raw(" · ");
-    sections::health(&mut page, &facts.health);
+    sections::health(&mut page, &data.health);
     page.raw("</p>");
-    sections::services(&mut page, &facts.services);
-    plots::traffic(&mut page, &facts.traffic);
-    sections::plugins(&mut page, &facts.plugins);
+    sections::services(&mut page, &data.services);
+    plots::traffic(&mut page, &data.traffic);
+    sections::plugins(&mut page, &data.plugins);
     resource_sections::replicas(&mut page, &facts.replicas, facts.now_ms);
     resource_sections::resources(&mut page, &facts.resources, (&facts.queues, &facts.refusals));
     resource_sections::log_level(&mut page, &facts.log_level);
-    sections::controls(&mut page, &facts.controls);
-    sections::reports(&mut page, &facts.reports);
-    chain_sections::chains(&mut page, &facts.chains);
-    chain_sections::accounts(&mut page, &facts.accounts);
-    chain_sections::unfinished(&mut page, &facts.unfinished);
-    sections::indexes(&mut page, &facts.indexes);
-    sections::jobs(&mut page, &facts.jobs, facts.now_ms);
-    sections::activity(&mut page, &facts.activity);
-    sections::audit(&mut page, &facts.audit);
-    sections::bounds(&mut page, facts);
+    sections::controls(&mut page, &data.controls);
+    sections::reports(&mut page, &data.reports);
+    chain_sections::chains(&mut page, &data.chains);
+    chain_sections::accounts(&mut page, &data.accounts);
+    chain_sections::unfinished(&mut page, &data.unfinished);
+    sections::indexes(&mut page, &data.indexes);
+    sections::jobs(&mut page, &data.jobs, data.now_ms);
+    sections::activity(&mut page, &data.activity);
+    sections::audit(&mut page, &data.audit);
+    sections::bounds(&mut page, data);
     page.raw(concat!(
         "</main><dialog id=\"confirm\" aria-labelledby=\"question\"><p id=\"question\"></p>",
         "<button type=\"button\" value=\"no\" autofocus>no</button> ",
@@ -170,7 +170,7 @@ mod tests {
     use gateway_telemetry::HistogramSnapshot;
     use gateway_tx::{AccountReport, TransactionReport};
     use plugin_api::manifest::TxState;
-    use plugin_api::point::{Control, Report};
+    use plugin_api::point::{Control, ReportTable};
     use serde_json::json;
 
     const HOSTILE: &str = "</td><script>alert('x')</script>\"><img src=x onerror=\"alert(1)\"> & more";
@@ -186,7 +186,7 @@ mod tests {
         }
     }
 
-    fn hostile_facts() -> Facts {
+    fn hostile_data() -> PageData {
         let said = || HOSTILE.to_owned();
         let mut plugin = PluginReport::named(HOSTILE, PluginState::Fenced, HOSTILE);
         (plugin.version, plugin.last_fault) = (Some(said()), Some(said()));
@@ -204,7 +204,7 @@ mod tests {
             holder: Some(said()),
         };
         let control = Control { name: said(), state: said(), reason: Some(said()), actions: vec![said()] };
-        let report = Report::new(HOSTILE, HOSTILE, &[]).option(HOSTILE, HOSTILE);
+        let report = ReportTable::new(HOSTILE, HOSTILE, &[]).option(HOSTILE, HOSTILE);
         let server = RpcServerReport { url: said(), ok: false, reason: Some(said()), head: None, latency_ms: None };
         let chain = ChainReport { name: said(), chain_id: 1, head: None, head_age_s: None, servers: vec![server] };
         let account = AccountReport {
@@ -235,7 +235,7 @@ mod tests {
         let event = json!({ "id": 1, "type": HOSTILE, "ts": 0, "actor": HOSTILE,
             "ref": { "kind": HOSTILE, "id": HOSTILE }, "data": { HOSTILE: HOSTILE } });
         let audit = AuditRow { id: 1, at_ms: 0, who: said(), action: said(), subject: said(), outcome: said() };
-        Facts {
+        PageData {
             now_ms: 0,
             public_url: said(),
             health: Err(StorageError::Unavailable(said())),
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn hostile_text_stays_text() {
-        let page = html(&hostile_facts());
+        let page = html(&hostile_data());
         assert_eq!(page.matches("<script").count(), 1, "only the page's own: {page}");
         assert!(!page.contains("<img") && !page.contains("alert('x')"), "{page}");
         let shown = "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&quot;&gt;&lt;img";
@@ -271,30 +271,29 @@ mod tests {
 
     #[test]
     fn every_bound_of_the_report_is_shown() {
-        let mut facts = hostile_facts();
-        let bounds = serde_json::to_value(facts.plugins[0].report.bounds).unwrap();
-        let page = html(&facts);
+        let mut data = hostile_data();
+        let bounds = serde_json::to_value(data.plugins[0].report.bounds).unwrap();
+        let page = html(&data);
         for (name, value) in bounds.as_object().unwrap() {
             let row = format!("<th scope=\"row\">{name}</th><td>{value}</td>");
             assert!(page.contains(&row), "{row} is not shown: {page}");
         }
         let memory = |page: &str, mark: &str| page.contains(&format!("memory_warn_mib</th><td>{mark}</td>"));
         assert!(memory(&page, "80 % of what there is"), "{page}");
-        facts.memory_warn_mib = 512;
-        assert!(memory(&html(&facts), "512"));
-        facts.plugins.clear();
-        assert!(!html(&facts).contains("Bounds"), "without plugins there is nothing to bound");
+        data.memory_warn_mib = 512;
+        assert!(memory(&html(&data), "512"));
+        data.plugins.clear();
+        assert!(!html(&data).contains("Bounds"), "without plugins there is nothing to bound");
     }
 
     #[test]
     fn a_part_that_cannot_be_read_says_so() {
         let away = || StorageError::Unavailable("away for lunch".into());
-        let mut facts = hostile_facts();
-        (facts.jobs, facts.activity, facts.audit, facts.unfinished) =
-            (Err(away()), Err(away()), Err(away()), Err(away()));
-        (facts.health, facts.services) = (Err(away()), Err(away()));
-        (facts.controls, facts.reports, facts.replicas) = (Err(away()), Err(away()), Err(away()));
-        let page = html(&facts);
+        let mut data = hostile_data();
+        (data.jobs, data.activity, data.audit, data.unfinished) = (Err(away()), Err(away()), Err(away()), Err(away()));
+        (data.health, data.services) = (Err(away()), Err(away()));
+        (data.controls, data.reports, facts.replicas) = (Err(away()), Err(away()), Err(away()));
+        let page = html(&data);
         assert_eq!(page.matches("away for lunch").count(), 9, "{page}");
         assert!(page.contains("data-action=\"resume\""), "plugins can be acted on: {page}");
     }

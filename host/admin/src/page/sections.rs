@@ -1,8 +1,8 @@
 //! The tables of the operator's page.
 
 use super::{
-    facts::{Facts, PluginLine},
     html::Html,
+    page_data::{PageData, PluginLine},
 };
 use gateway::controls::PluginControls;
 use gateway::health::HealthReport;
@@ -235,7 +235,7 @@ const fn colour(state: PluginState) -> &'static str {
 }
 
 /// Writes nothing when no plugin follows a chain.
-pub fn indexes(page: &mut Html, reports: &[IndexReport]) {
+pub(crate) fn indexes(page: &mut Html, reports: &[IndexReport]) {
     if reports.is_empty() {
         return;
     }
@@ -263,7 +263,7 @@ pub fn indexes(page: &mut Html, reports: &[IndexReport]) {
     page.end_table();
 }
 
-pub fn jobs(page: &mut Html, jobs: &Result<Vec<JobStatus>, StorageError>, now_ms: i64) {
+pub(crate) fn jobs(page: &mut Html, jobs: &Result<Vec<JobStatus>, StorageError>, now_ms: i64) {
     page.table("Jobs", &["Plugin", "Job", "Schedule", "Last run", "Result", "Next run", "Runs", "Failed"]);
     for job in rows(page, jobs, 8) {
         page.raw("<tr><th scope=\"row\">");
@@ -298,7 +298,7 @@ fn next_run(job: &JobStatus, now_ms: i64) -> String {
     }
 }
 
-pub fn activity(page: &mut Html, events: &Result<Vec<ActivityRow>, StorageError>) {
+pub(crate) fn activity(page: &mut Html, events: &Result<Vec<ActivityRow>, StorageError>) {
     page.table("Live activity", &["Id", "Time", "Event", "About", "By"]);
     for event in rows(page, events, 5) {
         page.raw("<tr>");
@@ -314,7 +314,7 @@ pub fn activity(page: &mut Html, events: &Result<Vec<ActivityRow>, StorageError>
     page.end_table();
 }
 
-pub fn audit(page: &mut Html, audit: &Result<Vec<AuditRow>, StorageError>) {
+pub(crate) fn audit(page: &mut Html, audit: &Result<Vec<AuditRow>, StorageError>) {
     page.table("What operators did", &["Time", "From", "Action", "On", "Outcome"]);
     for row in rows(page, audit, 5) {
         page.raw("<tr>");
@@ -330,11 +330,11 @@ pub fn audit(page: &mut Html, audit: &Result<Vec<AuditRow>, StorageError>) {
 }
 
 /// They are the same for every plugin. Memory has a mark, above which the log names who was at work.
-pub(super) fn bounds(page: &mut Html, facts: &Facts) {
-    let Some(plugin) = facts.plugins.first() else { return };
+pub(super) fn bounds(page: &mut Html, data: &PageData) {
+    let Some(plugin) = data.plugins.first() else { return };
     let Ok(Value::Object(bounds)) = serde_json::to_value(plugin.report.bounds) else { return };
     page.table("Bounds of each plugin", &["Bound", "At most"]);
-    let memory = match facts.memory_warn_mib {
+    let memory = match data.memory_warn_mib {
         0 => "80 % of what there is".to_owned(),
         mark => mark.to_string(),
     };

@@ -26,22 +26,22 @@ const PERMIT_WAIT_MAX: Duration = Duration::from_secs(1);
 /// How long after a failed raw call a server gets raw calls only when the others fail, too.
 const FAILURE_REMEMBERED: Duration = Duration::from_secs(5);
 
-pub type RawResult<E = RawCallError> = Result<Box<RawValue>, E>;
+pub(crate) type RawResult<E = RawCallError> = Result<Box<RawValue>, E>;
 
 /// Why a server gave no result.
-pub struct RawFailure {
+pub(crate) struct RawFailure {
     pub error: RawCallError,
     /// Whether another server would respond the same.
     pub is_final: bool,
 }
 
-pub struct RawClient {
+pub(crate) struct RawClient {
     /// In the order of the chain's servers.
     servers: Vec<RawServer>,
     permits: Semaphore,
 }
 
-pub struct RawServer {
+pub(crate) struct RawServer {
     label: String,
     transport: HttpTransport,
     chain_id: u64,
@@ -51,7 +51,7 @@ pub struct RawServer {
 
 impl RawClient {
     /// `client` is used for nothing else.
-    pub fn new(client: reqwest::Client, urls: &[Url], chain_id: u64) -> Self {
+    pub(crate) fn new(client: reqwest::Client, urls: &[Url], chain_id: u64) -> Self {
         let secrets = Arc::new(ServerSecrets::new(urls));
         let server = |url: &Url| RawServer {
             label: redacted_url(url),
@@ -64,12 +64,12 @@ impl RawClient {
     }
 
     /// Waits for a permit. None: too many calls wait already.
-    pub async fn permit(&self, timeout: Duration) -> Option<SemaphorePermit<'_>> {
+    pub(crate) async fn permit(&self, timeout: Duration) -> Option<SemaphorePermit<'_>> {
         tokio::time::timeout(PERMIT_WAIT_MAX.min(timeout), self.permits.acquire()).await.ok()?.ok()
     }
 
     /// The servers with these indexes, those that failed a raw call just now at the end.
-    pub fn in_order(&self, available: impl Iterator<Item = usize>) -> Vec<&RawServer> {
+    pub(crate) fn in_order(&self, available: impl Iterator<Item = usize>) -> Vec<&RawServer> {
         let mut servers: Vec<&RawServer> = available.filter_map(|index| self.servers.get(index)).collect();
         servers.sort_by_key(|server| server.has_just_failed());
         servers
@@ -81,7 +81,7 @@ impl RawServer {
         self.failed_at.lock().is_some_and(|at| at.elapsed() < FAILURE_REMEMBERED)
     }
 
-    pub async fn send(
+    pub(crate) async fn send(
         &self,
         method: &str,
         params: &RawValue,

@@ -22,7 +22,7 @@ struct HasNumber {
 }
 
 /// Null, "there is none", is believed of every method.
-pub fn belongs(chain_id: u64, method: &str, params: &RawValue, result: &RawValue) -> bool {
+pub(crate) fn belongs(chain_id: u64, method: &str, params: &RawValue, result: &RawValue) -> bool {
     if result.get() == "null" {
         return true;
     }

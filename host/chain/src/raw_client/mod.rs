@@ -4,4 +4,4 @@ mod client;
 mod identity;
 mod server_secrets;
 
-pub use client::{RawClient, RawFailure, RawResult};
+pub(crate) use client::{RawClient, RawFailure, RawResult};

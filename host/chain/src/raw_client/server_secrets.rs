@@ -8,14 +8,14 @@ use url::Url;
 /// Shorter parts of a path, such as `v3`, are no secrets, and would be found in harmless texts.
 const PART_CHARS_MIN: usize = 6;
 
-pub struct ServerSecrets(Vec<String>);
+pub(crate) struct ServerSecrets(Vec<String>);
 
 impl ServerSecrets {
-    pub fn new(urls: &[Url]) -> Self {
+    pub(crate) fn new(urls: &[Url]) -> Self {
         Self(urls.iter().flat_map(parts).map(|part| part.to_lowercase()).collect())
     }
 
-    pub fn are_in(&self, text: &str) -> bool {
+    pub(crate) fn are_in(&self, text: &str) -> bool {
         let text = text.to_lowercase();
         text.contains("://") || self.0.iter().any(|part| text.contains(part))
     }

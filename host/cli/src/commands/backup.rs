@@ -9,7 +9,7 @@ use gateway_clock::Clock;
 use gateway_config::{Config, DatabaseTarget};
 use gateway_plugins::LoadedPlugin;
 use gateway_storage::{
-    BackupError, BackupManifest, BackupOrigin, Database, DatabaseSettings, RestoreRequest, Schema, Scope,
+    BackupError, BackupManifest, BackupOrigin, Database, DatabaseSettings, MigrationSet, RestoreRequest, Scope,
 };
 use jiff::Timestamp;
 use serde_json::json;
@@ -61,7 +61,7 @@ pub async fn restore(output: Output, config: &Config, copy: &BackupFile) -> Exit
     let views = Arc::new(gateway::lifecycle::published_views(plugins.iter().copied()));
     let scopes: Vec<Scope> = plugins.iter().map(|plugin| Scope::plugin(plugin.name(), views.clone())).collect();
     let (own, own_views) = (gateway::migrations::migrations(), gateway::views::views());
-    let mut known = vec![Schema { scope: &Scope::Host, views: &own_views, migrations: &own }];
+    let mut known = vec![MigrationSet { scope: &Scope::Host, views: &own_views, migrations: &own }];
     known.extend(plugins.iter().zip(&scopes).map(|(plugin, scope)| schema(plugin, scope)));
     let now_ms = Clock::System.now_ms();
     let label = label(now_ms);
@@ -97,8 +97,8 @@ pub async fn restore(output: Output, config: &Config, copy: &BackupFile) -> Exit
     printed(output.print(&facts, lines), ExitCode::Ok)
 }
 
-fn schema<'a>(plugin: &'a LoadedPlugin, scope: &'a Scope) -> Schema<'a> {
-    Schema { scope, views: &plugin.manifest.views, migrations: &plugin.manifest.migrations }
+fn schema<'a>(plugin: &'a LoadedPlugin, scope: &'a Scope) -> MigrationSet<'a> {
+    MigrationSet { scope, views: &plugin.manifest.views, migrations: &plugin.manifest.migrations }
 }
 
 /// As part of a name: 20261121T161500123Z.

@@ -7,7 +7,7 @@ use crate::exit_code::ExitCode;
 use crate::open_files;
 use crate::output::{Output, printable, problems_text};
 use gateway::operators::Switches;
-use gateway::{FailedPlugin, PluginHistory, TlsError, TrialReport};
+use gateway::{DryRunReport, FailedPlugin, PluginHistory, TlsError};
 use gateway_config::{Config, Overrides, Problem, Problems};
 use gateway_plugins::{LoadOutcome, LoadedPlugin, PluginReport};
 use jsonschema::{ValidationError, error::ValidationErrorKind};
@@ -29,13 +29,13 @@ pub fn run(output: Output, overrides: &Overrides) -> ExitCode {
     };
     problems.extend(plugin_problems(&config, &plugins, &refused, &history.switches));
     let plugin_count = plugins.len();
-    let mut trial = match with_runtime(gateway::try_start(config.clone(), plugins, history)) {
-        Ok(trial) => trial,
+    let mut report = match with_runtime(gateway::dry_run_start(config.clone(), plugins, history)) {
+        Ok(report) => report,
         Err(code) => return code,
     };
-    let mut notes = std::mem::take(&mut trial.notes);
+    let mut notes = std::mem::take(&mut report.notes);
     notes.extend(config.lowered_connections.iter().map(ToString::to_string));
-    add_findings(&config, trial, &mut problems, &mut refused);
+    add_findings(&config, report, &mut problems, &mut refused);
     if let Err(TlsError { key, message, hint }) = gateway_admin::check_tls(&config.admin) {
         problems.push(Problem::new(key, config.sources().of(key), message, hint));
     }
@@ -50,22 +50,22 @@ pub fn run(output: Output, overrides: &Overrides) -> ExitCode {
     printed(output.print(&facts, human), code)
 }
 
-/// What only a trial start finds. A plugin with a problem in its section, which it refuses then, is listed once.
-fn add_findings(config: &Config, trial: TrialReport, problems: &mut Vec<Problem>, refused: &mut Vec<RefusedPlugin>) {
+/// What only a dry run finds. A plugin with a problem in its section, which it refuses then, is listed once.
+fn add_findings(config: &Config, report: DryRunReport, problems: &mut Vec<Problem>, refused: &mut Vec<RefusedPlugin>) {
     let problem = |key: &str, message: String, hint: &str| Problem::new(key, config.sources().of(key), message, hint);
-    if let Some(reason) = trial.database {
+    if let Some(reason) = report.database {
         problems.push(problem("database.url", reason, "start the database, or name another one"));
     }
-    if let Some(error) = trial.tls {
+    if let Some(error) = report.tls {
         problems.push(problem(error.key, error.message, error.hint));
     }
-    for (role, reason) in trial.keys {
+    for (role, reason) in report.keys {
         problems.push(problem(&format!("signers.{role}"), reason, "what needs this key would be off"));
     }
-    if let Some(fatal) = trial.fatal.filter(|_| problems.is_empty()) {
+    if let Some(fatal) = report.fatal.filter(|_| problems.is_empty()) {
         problems.push(problem("config", fatal.to_string(), "the gateway would not start"));
     }
-    for FailedPlugin { report, reasons } in trial.failed {
+    for FailedPlugin { report, reasons } in report.failed {
         let section = format!("plugins.{}", report.name);
         let is_of_section =
             |key: &str| key.strip_prefix(&section).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
@@ -159,7 +159,7 @@ fn plugin_problems(
         }
     }
     for plugin in plugins.iter().filter(|plugin| is_on(config, switches, plugin)) {
-        problems.extend(schema_problems(config, plugin));
+        problems.extend(migration_problems(config, plugin));
         problems.extend(consent_problem(config, plugin));
     }
     problems
@@ -171,7 +171,7 @@ fn consent_problem(config: &Config, plugin: &LoadedPlugin) -> Option<Problem> {
     Some(Problem::new(&key, config.sources().of(&key), reason, "or set enabled = false, or remove the library"))
 }
 
-fn schema_problems(config: &Config, plugin: &LoadedPlugin) -> Vec<Problem> {
+fn migration_problems(config: &Config, plugin: &LoadedPlugin) -> Vec<Problem> {
     let settings = Value::Object(config.plugins.settings(plugin.name()).config);
     let Ok(validator) = jsonschema::validator_for(&plugin.manifest.config_schema) else { return Vec::new() };
     let section = format!("plugins.{}", plugin.name());

@@ -7,7 +7,7 @@ use crate::output::Output;
 use gateway::operators::{Operators, Switches};
 use gateway_config::Config;
 use gateway_plugins::LoadedPlugin;
-use gateway_storage::{Database, Schema, Scope, StorageError, ViewNames};
+use gateway_storage::{Database, MigrationSet, Scope, StorageError, ViewNames};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ pub(super) fn is_on(config: &Config, switches: &Switches, plugin: &LoadedPlugin)
 
 async fn migrate(database: &Database, plugin: &LoadedPlugin, views: Arc<ViewNames>) -> Result<usize, StorageError> {
     let manifest = &plugin.manifest;
-    let schema = Schema {
+    let schema = MigrationSet {
         scope: &Scope::plugin(&manifest.name, views),
         views: &manifest.views,
         migrations: &manifest.migrations,

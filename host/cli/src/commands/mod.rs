@@ -54,10 +54,12 @@ fn run_command(cli: &Cli, output: Output, command: Command) -> ExitCode {
         Command::Version => version(output),
         Command::Plugins(PluginsCommand::New(plugin)) => new_plugin::run(output, &plugin),
         Command::Plugins(PluginsCommand::Inspect(library)) => inspect::file(output, &library),
-        Command::Plugins(PluginsCommand::TryLoad { arguments }) => match gateway_plugins::trial::run(&arguments) {
-            Ok(()) => ExitCode::Ok,
-            Err(error) => failure(ExitCode::Failure, &error),
-        },
+        Command::Plugins(PluginsCommand::TryLoad { arguments }) => {
+            match gateway_plugins::library_probe::run(&arguments) {
+                Ok(()) => ExitCode::Ok,
+                Err(error) => failure(ExitCode::Failure, &error),
+            }
+        }
         Command::Plugins(PluginsCommand::Purge(purge)) => purge::run(output, &purge, &cli.overrides),
         Command::Plugins(PluginsCommand::Report(arguments)) => report::run(output, &arguments, &cli.overrides),
         Command::Plugins(PluginsCommand::Enable(target)) => {

@@ -32,17 +32,17 @@ pub fn run(output: Output, arguments: &PluginReportArguments, overrides: &Overri
 
 /// A report with all its rows.
 #[derive(Default)]
-struct Table {
+struct FullReport {
     columns: Vec<String>,
     rows: Vec<Vec<Value>>,
 }
 
-enum Unread {
+enum ReadError {
     Client(ClientError),
     Refused { status: u16, reason: String },
 }
 
-impl Unread {
+impl ReadError {
     fn tell(self) -> ExitCode {
         match self {
             Self::Client(error) => failure(ExitCode::Failure, &error),
@@ -56,15 +56,15 @@ impl Unread {
 }
 
 /// Page by page: a page is as much as the gateway reads at a time.
-async fn read(client: &AdminClient, plugin: &str, report: &str, options: &[String]) -> Result<Table, Unread> {
+async fn read(client: &AdminClient, plugin: &str, report: &str, options: &[String]) -> Result<FullReport, ReadError> {
     let options: String = options.iter().map(|option| format!("&option={option}")).collect();
-    let mut table = Table::default();
+    let mut table = FullReport::default();
     loop {
         let path = format!("/plugins/{plugin}/reports/{report}?offset={}{options}", table.rows.len());
-        let answer = client.get(&path).await.map_err(Unread::Client)?;
+        let answer = client.get(&path).await.map_err(ReadError::Client)?;
         if !answer.status.is_success() {
             let status = answer.status.as_u16();
-            return Err(Unread::Refused { status, reason: refusal(status, &answer.body) });
+            return Err(ReadError::Refused { status, reason: refusal(status, &answer.body) });
         }
         let rows = answer.body["rows"].as_array().cloned().unwrap_or_default();
         let is_last = rows.is_empty() || answer.body["more"] != true;
@@ -76,7 +76,7 @@ async fn read(client: &AdminClient, plugin: &str, report: &str, options: &[Strin
     }
 }
 
-impl Table {
+impl FullReport {
     fn print(&self, output: Output) -> ExitCode {
         printed(output.print(&self.objects(), |_| self.text()), ExitCode::Ok)
     }
@@ -145,10 +145,10 @@ mod tests {
     fn a_row_is_a_line_for_people_and_an_object_for_programs() {
         let rows =
             vec![vec![json!(7), json!("usdx\u{1b}[2J"), json!(null)], vec![json!(12), json!("dai"), json!(true)]];
-        let table = Table { columns: ["index", "token", "swept"].map(str::to_owned).to_vec(), rows };
+        let table = FullReport { columns: ["index", "token", "swept"].map(str::to_owned).to_vec(), rows };
         assert_eq!(table.text(), "INDEX  TOKEN          SWEPT\n7      usdx\\u{1b}[2J  -\n12     dai            true");
         assert_eq!(json!(table.objects())[1], json!({ "index": 12, "token": "dai", "swept": true }));
-        assert_eq!(Table::default().text(), "no rows");
+        assert_eq!(FullReport::default().text(), "no rows");
     }
 
     #[test]

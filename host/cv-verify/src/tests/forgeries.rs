@@ -4,7 +4,7 @@ use super::{
     chain::{AGENT, Chain, account, contract},
     world::{chain, checked, evidence, expected, issue},
 };
-use crate::{Outcome, Verdict, verify};
+use crate::{StepOutcome, Verdict, verify};
 use serde_json::{Value, json};
 
 const REGISTRATION: usize = 0;
@@ -112,7 +112,7 @@ fn lies_are_found_although_they_are_signed() {
         let report = checked(&issue(&chain, tell), std::slice::from_ref(&chain), &expected());
         assert_eq!(report.verdict, Verdict::Forged, "{what}: {report:#?}");
         let step = report.steps.iter().find(|step| step.n == n).unwrap();
-        assert_eq!(step.outcome, Outcome::Forged, "{what}: {report:#?}");
+        assert_eq!(step.outcome, StepOutcome::Forged, "{what}: {report:#?}");
     }
 }
 

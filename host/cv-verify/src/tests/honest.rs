@@ -4,17 +4,17 @@ use super::{
     chain::{AS_OF_BLOCK, Chain, account, contract, encode, text, uint},
     world::{ISSUER_KEY, OWNER_KEY, address_of, chain, checked, expected, issue, issue_by, owner},
 };
-use crate::{NotACredential, Outcome, Report, Verdict, abi::Datum, reader::Reader, verify};
+use crate::{CredentialReport, NotACredential, StepOutcome, Verdict, abi::Datum, reader::Reader, verify};
 use alloy_primitives::{B256, U256};
 use serde_json::{Value, json};
 
-fn report(document: &Value, chain: &Chain) -> Report {
+fn report(document: &Value, chain: &Chain) -> CredentialReport {
     checked(document, std::slice::from_ref(chain), &expected())
 }
 
 /// The verdict, and the numbers of the steps that are not right.
-fn found(report: &Report) -> (Verdict, Vec<u8>) {
-    let wrong = report.steps.iter().filter(|step| step.outcome != Outcome::Ok).map(|step| step.n);
+fn found(report: &CredentialReport) -> (Verdict, Vec<u8>) {
+    let wrong = report.steps.iter().filter(|step| step.outcome != StepOutcome::Ok).map(|step| step.n);
     (report.verdict, wrong.collect())
 }
 
@@ -199,7 +199,7 @@ fn without_a_server_of_the_chain_nothing_is_called_forged() {
     other = chain.clone();
     other.has_receipts = false;
     let no_receipts = report(&document, &other);
-    assert_eq!(no_receipts.steps[6].outcome, Outcome::NotCheckable, "its block still names the transaction");
+    assert_eq!(no_receipts.steps[6].outcome, StepOutcome::NotCheckable, "its block still names the transaction");
 }
 
 /// Every claim a job with three logs, each in a block of its own.

@@ -2,10 +2,10 @@
 
 use super::chain::{AGENT, AS_OF_BLOCK, Chain, Log, account, contract, log, text, uint};
 use crate::{
-    Address, Contracts, Expected, Report, Trust,
+    Address, Contracts, CredentialReport, Expected, Trust,
     abi::{Datum, Event},
     document::Document,
-    hashes::{self, Hashes},
+    hashes::{self, DocumentHashes},
     intact,
     rules::{OUTCOME_RECORDED, RULES},
     verify,
@@ -286,7 +286,7 @@ pub fn issue(chain: &Chain, change: impl FnOnce(&mut Value)) -> Value {
 
 fn sign(key: [u8; 32], document: &mut Value) {
     let read = Document::parse(document.to_string().as_bytes()).unwrap();
-    let (eip712, digest) = intact::signed_data(&read, &Hashes::of(&read), &expected());
+    let (eip712, digest) = intact::signed_data(&read, &DocumentHashes::of(&read), &expected());
     let secret = SecretKey::from_byte_array(key).unwrap();
     let signature = Secp256k1::signing_only().sign_ecdsa_recoverable(Message::from_digest(digest.0), &secret);
     let (recovery, compact) = signature.serialize_compact();
@@ -299,7 +299,7 @@ fn sign(key: [u8; 32], document: &mut Value) {
     });
 }
 
-pub fn checked(document: &Value, chains: &[Chain], expected: &Expected) -> Report {
+pub fn checked(document: &Value, chains: &[Chain], expected: &Expected) -> CredentialReport {
     let run = tokio::runtime::Builder::new_current_thread().build().unwrap();
     run.block_on(verify(document.to_string().as_bytes(), chains, expected)).unwrap()
 }

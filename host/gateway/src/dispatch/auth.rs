@@ -7,13 +7,13 @@ use bytes::Bytes;
 use gateway_clock::Clock;
 use gateway_config::Config;
 use gateway_envelope::{self as envelope, Brand, SignedRequest};
-use gateway_plugins::{IntervalClock, WriteGuard};
+use gateway_plugins::{IntervalClock, SignedWriteRecord};
 use http::request::Parts;
 use plugin_api::manifest::Auth;
 use std::sync::Arc;
 
 /// Larger bodies are verified on blocking threads: canonical JSON of a hostile body takes milliseconds.
-pub const INLINE_BYTES: usize = 32 * 1024;
+pub(crate) const INLINE_BYTES: usize = 32 * 1024;
 
 /// Who sent the request, if it is signed, and the body that the signature covers.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub struct Caller {
     /// The signer's checksummed address.
     pub signer: Option<String>,
     /// The signature and the write interval, which the commit of the write uses up.
-    pub guard: Option<Arc<WriteGuard>>,
+    pub guard: Option<Arc<SignedWriteRecord>>,
     /// The body as the handler gets it: for a signed body, the canonical JSON of the signed payload.
     pub body: Bytes,
 }
@@ -63,10 +63,10 @@ impl EnvelopeVerifier {
         Ok(Caller { signer: Some(signer), guard, body })
     }
 
-    fn guard(&self, signed: &SignedRequest, signer: &str) -> WriteGuard {
+    fn guard(&self, signed: &SignedRequest, signer: &str) -> SignedWriteRecord {
         let window_s = i64::try_from(envelope::TS_WINDOW_S).unwrap_or(i64::MAX);
         let now_ms = self.clock.now_ms();
-        WriteGuard {
+        SignedWriteRecord {
             signer: signer.to_owned(),
             digest: hex::encode(signed.digest),
             now_ms,

@@ -15,7 +15,7 @@ const ADDRESS_BYTES: usize = 20;
 
 /// The whole JSON. Fails with the reason when a mark has no address, or when the JSON is too large with its authors: a bug of
 /// the plugin.
-pub async fn complete(points: &ExtensionPoints, json: &[u8]) -> Result<Bytes, String> {
+pub(crate) async fn complete(points: &ExtensionPoints, json: &[u8]) -> Result<Bytes, String> {
     let addresses = marked(json).ok_or("an author has no address")?;
     let records = points.authors(&addresses).await;
     match excess("the body with its authors", joined_bytes(json, &records), RESPONSE_BODY_BYTES_MAX) {

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use plugin_api::abi::{HostError, HostErrorCode};
 use std::sync::Arc;
 
-pub struct BodyParts {
+pub(crate) struct BodyParts {
     state: tokio::sync::Mutex<State>,
     /// Why the body cannot be read to its end.
     failure: Mutex<Option<BodyError>>,
@@ -19,12 +19,12 @@ enum State {
 }
 
 impl BodyParts {
-    pub fn new(body: LimitedBody) -> Arc<Self> {
+    pub(crate) fn new(body: LimitedBody) -> Arc<Self> {
         Arc::new(Self { state: State::Arriving(body).into(), failure: Mutex::default() })
     }
 
     /// The next bytes; `None` at the end. Once it has failed, it fails again: nobody takes the first half for the whole.
-    pub async fn next(&self) -> Result<Option<Bytes>, HostError> {
+    pub(crate) async fn next(&self) -> Result<Option<Bytes>, HostError> {
         let mut state = self.state.lock().await;
         let next = match &mut *state {
             State::Arriving(body) => body.next_part().await,
@@ -46,11 +46,11 @@ impl BodyParts {
         }
     }
 
-    pub fn has_failed(&self) -> bool {
+    pub(crate) fn has_failed(&self) -> bool {
         self.failure.lock().is_some()
     }
 
-    pub fn take_failure(&self) -> Option<BodyError> {
+    pub(crate) fn take_failure(&self) -> Option<BodyError> {
         self.failure.lock().take()
     }
 }

@@ -8,13 +8,13 @@ use std::{
     sync::{Arc, Weak},
 };
 
-pub struct Call<'a> {
+pub(crate) struct Call<'a> {
     pub route: &'a Arc<Route>,
     pub plugin: &'a Arc<ActivePlugin>,
     pub operation: &'a PluginOperation,
     pub index: u32,
     pub ip: IpAddr,
-    /// Whether its reads may be answered by a standby.
+    /// Whether its reads may be answered by a read replica.
     pub may_read_from_replica: bool,
     /// For streams: direct writes to the caller's connection.
     pub sink: Option<Weak<dyn Sink>>,

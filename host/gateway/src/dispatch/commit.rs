@@ -1,7 +1,8 @@
 //! Ends what a request wrote, when its response is known.
 //!
 //! The rule: a client that gets a status below 400 finds its write done, guard and events with it; one that gets another
-//! status finds nothing done, except by a server error after the handler's own write was committed.
+//! status finds nothing done, except where the handler fails after its own write was committed: a server error is answered as it is, and
+//! a 4xx, which would tell the client that nothing was written, is reported against the plugin as well.
 
 use super::{
     call::Call,
@@ -16,7 +17,7 @@ use gateway_telemetry::request_id;
 use http::{StatusCode, header};
 
 /// Commits what the handler left to the gateway, if its response is good, and rolls back the rest.
-pub async fn end_transaction(
+pub(crate) async fn end_transaction(
     config: &Config,
     call: &Call<'_>,
     own: &RequestTransaction,
@@ -55,11 +56,11 @@ pub async fn end_transaction(
     answer
 }
 
-/// Why the handler's own write did not commit, if it tried to, or was in the way of others in its last attempt.
-pub fn failure(own: &RequestTransaction) -> Option<CommitError> {
+/// Why the handler's own write did not commit, if it tried to, or conflicted with others in its last attempt.
+pub(crate) fn failure(own: &RequestTransaction) -> Option<CommitError> {
     let write = own.write()?;
     let conflict = || {
-        let conflict = StorageError::Conflict("it collided with other writes".to_owned());
+        let conflict = StorageError::Conflict("it conflicted with other writes".to_owned());
         write.has_conflict().then_some(CommitError::Storage(conflict))
     };
     write.commit_result().map_or_else(conflict, |committed| committed.as_ref().err().cloned())
@@ -83,7 +84,7 @@ fn commit_error(config: &Config, plugin: &ActivePlugin, error: CommitError) -> E
     }
 }
 
-pub fn storage_error_response(plugin: &ActivePlugin, error: &StorageError) -> ErrorResponse {
+pub(crate) fn storage_error_response(plugin: &ActivePlugin, error: &StorageError) -> ErrorResponse {
     match error {
         // The storage logs them.
         StorageError::Busy(_) => ErrorResponse::database_busy(&error.to_string()),
@@ -91,8 +92,8 @@ pub fn storage_error_response(plugin: &ActivePlugin, error: &StorageError) -> Er
         StorageError::Conflict(_) => {
             let request_id = request_id();
             let request_id = request_id.as_deref();
-            tracing::warn!(plugin = plugin.name(), request_id, "a write collided in each of its attempts");
-            ErrorResponse::contended()
+            tracing::warn!(plugin = plugin.name(), request_id, "a write conflicted in each of its attempts");
+            ErrorResponse::gave_up_on_conflicts()
         }
         StorageError::Unavailable(_) | StorageError::Closed(_) => {
             tracing::warn!(plugin = plugin.name(), request_id = request_id().as_deref(), %error, "the database did not do its part");

@@ -11,13 +11,14 @@ use super::{
     commit,
     payments::Payments,
     position_header::PositionHeader,
-    request_head::{PaidRequest, RequestHead, RequestTransaction},
+    request_head::{AbiRequestHead, PaidRequest, RequestTransaction},
     response::{self, PluginResponse, Streams},
     response_cache::{CacheLookup, CompleteResponse, ResponseCache},
+    unrouted::unrouted,
 };
 use crate::{
     error_response::ErrorResponse,
-    pages::{self, Pages},
+    pages::Pages,
     routes::{RateLimitExceeded, RemainingQuota, Route, RouteLookup, RouteTable, Target},
 };
 use arc_swap::ArcSwap;
@@ -30,8 +31,8 @@ use gateway_http::{
 };
 use gateway_plugins::{ActivePlugin, ContainedCall, ExtensionPoints, RequestCharge, TransactionContext, polls::within};
 use gateway_storage::read_tracking;
-use gateway_telemetry::{Span, SpanKind, SpanScope, Work, is_tracing, with_work};
-use http::{Method, Request, Response, StatusCode, header, request::Parts, uri::PathAndQuery};
+use gateway_telemetry::{LogContext, Span, SpanKind, SpanScope, is_tracing, with_log_context};
+use http::{Request, Response, StatusCode, header, request::Parts, uri::PathAndQuery};
 use http_body::Body as _;
 use plugin_api::{
     abi::{self, FfiBytes, Value},
@@ -163,7 +164,7 @@ impl Dispatcher {
             // Boxed: a rare case must not make the future of every request large.
             Target::Meta(meta) => {
                 let answer = Box::pin(self.pages.respond(*meta, &parts));
-                with_work(work_of(route, &parts), answer).await
+                with_log_context(log_context_of(route, &parts), answer).await
             }
             Target::Plugin { plugin, index } => {
                 // Held until the response is complete: a drain waits for it.
@@ -256,7 +257,7 @@ impl Dispatcher {
             (body.read_limited(call.route.body_max_bytes).await?, None)
         };
         let (caller, parts, params) = self.authenticate(call.route, parts, params, body).await?;
-        let work = work_of(call.route, &parts);
+        let log_context = log_context_of(call.route, &parts);
         // Boxed: a cache hit does without it, and the outer future is smaller to move.
         let request = AuthenticatedRequest { parts, params, caller, body_parts, charge: None, paid: None };
         let answer: BoxFuture<'_, _> = if call.route.spec.price.is_some() {
@@ -264,7 +265,7 @@ impl Dispatcher {
         } else {
             Box::pin(self.call_plugin(call, request))
         };
-        with_work(work, answer).await
+        with_log_context(log_context, answer).await
     }
 
     /// A permit among the searches that run at the same time.
@@ -341,7 +342,7 @@ impl Dispatcher {
         let Caller { signer, guard, body } = caller;
         let own = RequestTransaction::new(&self.transactions, call.plugin, guard, charge);
         let transaction = own.clone();
-        let head = RequestHead {
+        let head = AbiRequestHead {
             parts,
             params,
             signer,
@@ -426,43 +427,9 @@ pub(super) struct AuthenticatedRequest {
     pub paid: Option<Arc<PaidRequest>>,
 }
 
-/// The response to a request that no route takes.
-fn unrouted(parts: &Parts, lookup: RouteLookup) -> Response<Body> {
-    let refused = match lookup {
-        RouteLookup::MethodNotAllowed(methods) => return other_methods(&parts.method, &methods),
-        RouteLookup::BadPath => {
-            ErrorResponse::new(400, "bad_path", "the path is not UTF-8", "percent-encode UTF-8 text")
-        }
-        RouteLookup::NotFound if parts.method == Method::GET && pages::prefers_html(&parts.headers) => {
-            return pages::not_found_page(parts.uri.path());
-        }
-        RouteLookup::NotFound | RouteLookup::Found { .. } => {
-            ErrorResponse::new(404, "not_found", "no such route", "GET /api lists every route of this gateway")
-        }
-    };
-    refused.into_response()
-}
-
-/// A plain `OPTIONS` asks for just this list; a browser's preflight is answered at the edge.
-fn other_methods(method: &Method, methods: &[Method]) -> Response<Body> {
-    let allow = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
-    let mut response = if method == Method::OPTIONS {
-        let mut response = Response::new(Body::Empty);
-        *response.status_mut() = StatusCode::NO_CONTENT;
-        response
-    } else {
-        let message = format!("{method} is not a method of this route");
-        ErrorResponse::new(405, "method_not_allowed", message, &format!("use one of: {allow}")).into_response()
-    };
-    if let Ok(allow) = allow.parse() {
-        response.headers_mut().insert(header::ALLOW, allow);
-    }
-    response
-}
-
-pub(super) fn work_of(route: &Route, parts: &Parts) -> Work {
+pub(super) fn log_context_of(route: &Route, parts: &Parts) -> LogContext {
     let id = parts.extensions.get::<RequestId>().map_or_else(|| Arc::from(""), |id| id.0.clone());
-    Work::Request { id, operation: route.label.operation.clone() }
+    LogContext::Request { id, operation: route.label.operation.clone() }
 }
 
 /// The span of the request, which gets the name of its route; `None` unless spans are made.

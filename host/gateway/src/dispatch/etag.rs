@@ -10,7 +10,7 @@ const TAG_HASH_BYTES: usize = 20;
 const HEADERS_304: [HeaderName; 4] = [header::CACHE_CONTROL, header::CONTENT_LOCATION, header::EXPIRES, header::VARY];
 
 /// The tag of these bytes: the same on every replica and after every restart.
-pub fn of(body: &[u8]) -> HeaderValue {
+pub(crate) fn of(body: &[u8]) -> HeaderValue {
     let mut tag = [b'"'; 2 * TAG_HASH_BYTES + 2];
     // Both are of the same length.
     let _ = hex::encode_to_slice(&blake3::hash(body).as_bytes()[..TAG_HASH_BYTES], &mut tag[1..=2 * TAG_HASH_BYTES]);
@@ -19,7 +19,7 @@ pub fn of(body: &[u8]) -> HeaderValue {
 
 /// The tag as the client sent it, if it sent it: possibly in the weak form, which compressed responses carry. `lines`
 /// are the values of `If-None-Match`.
-pub fn known<'l>(lines: impl IntoIterator<Item = &'l HeaderValue>, tag: &HeaderValue) -> Option<HeaderValue> {
+pub(crate) fn known<'l>(lines: impl IntoIterator<Item = &'l HeaderValue>, tag: &HeaderValue) -> Option<HeaderValue> {
     lines.into_iter().find_map(|line| known_in(line.to_str().ok()?, tag))
 }
 
@@ -42,7 +42,7 @@ fn known_in(line: &str, tag: &HeaderValue) -> Option<HeaderValue> {
 }
 
 /// The 304 for a client that has the response already; `headers` are those of the full response.
-pub fn not_modified(tag: HeaderValue, headers: &HeaderMap, is_compressed_for_some: bool) -> Response<Body> {
+pub(crate) fn not_modified(tag: HeaderValue, headers: &HeaderMap, is_compressed_for_some: bool) -> Response<Body> {
     let mut response = Response::new(Body::Empty);
     *response.status_mut() = StatusCode::NOT_MODIFIED;
     let kept = response.headers_mut();

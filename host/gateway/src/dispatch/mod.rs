@@ -13,6 +13,7 @@ mod priced;
 mod request_head;
 mod response;
 mod response_cache;
+mod unrouted;
 
 pub use auth::EnvelopeVerifier;
 pub use dispatcher::{Dispatcher, DispatcherParts, within};

@@ -151,7 +151,7 @@ impl Payments {
 }
 
 /// The payment that came with a request.
-pub fn sent_payment(headers: &HeaderMap) -> Option<Result<&str, ErrorResponse>> {
+pub(crate) fn sent_payment(headers: &HeaderMap) -> Option<Result<&str, ErrorResponse>> {
     let value = PAYMENT_HEADERS.iter().find_map(|name| headers.get(*name))?;
     Some(value.to_str().map_err(|_not_ascii| {
         let hint = "send base64 of JSON, or JSON in ASCII";
@@ -160,11 +160,11 @@ pub fn sent_payment(headers: &HeaderMap) -> Option<Result<&str, ErrorResponse>> 
 }
 
 /// No cache may keep what somebody paid for, or give a price to somebody who has paid.
-pub fn forbid_storing(response: &mut Response<Body>) {
+pub(crate) fn forbid_storing(response: &mut Response<Body>) {
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
 }
 
-pub fn add_receipt(response: &mut Response<Body>, receipt: &str) {
+pub(crate) fn add_receipt(response: &mut Response<Body>, receipt: &str) {
     if let Ok(value) = HeaderValue::try_from(BASE64.encode(receipt)) {
         response.headers_mut().insert(X_PAYMENT_RESPONSE, value.clone());
         response.headers_mut().insert(PAYMENT_RESPONSE, value);
@@ -172,7 +172,7 @@ pub fn add_receipt(response: &mut Response<Body>, receipt: &str) {
 }
 
 /// A reason as it fits into a header.
-pub fn header_text(reason: &str) -> String {
+pub(crate) fn header_text(reason: &str) -> String {
     let visible = |character: char| if character.is_ascii_graphic() || character == ' ' { character } else { '?' };
     reason.chars().map(visible).take(RELEASE_REASON_CHARS_MAX).collect()
 }
@@ -189,7 +189,7 @@ fn payment_required(terms: String) -> ErrorResponse {
     ErrorResponse::from(response)
 }
 
-pub fn disabled(reason: impl Into<String>) -> ErrorResponse {
+pub(crate) fn disabled(reason: impl Into<String>) -> ErrorResponse {
     let hint = "nothing was charged and nothing was done; GET /api/status says what is off on this gateway";
     ErrorResponse::new(503, "disabled", reason, hint).header(header::RETRY_AFTER, "30")
 }

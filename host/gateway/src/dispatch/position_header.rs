@@ -3,7 +3,7 @@
 //!
 //! Without `database.staleness_ms` no cached response is older than an acknowledged write, and no answer has the header.
 
-use gateway_storage::{Database, Position};
+use gateway_storage::{ChangeCount, Database};
 use http::{HeaderMap, HeaderName, HeaderValue, header::InvalidHeaderName};
 
 pub struct PositionHeader(HeaderName);
@@ -14,15 +14,15 @@ impl PositionHeader {
         HeaderName::try_from(format!("{header_prefix}-Position")).map(Self)
     }
 
-    /// The position in a request; one that is none of ours says nothing.
-    pub fn sent_by(&self, headers: &HeaderMap) -> Option<Position> {
+    /// The change count in a request; one that is none of ours says nothing.
+    pub fn sent_by(&self, headers: &HeaderMap) -> Option<ChangeCount> {
         headers.get(&self.0)?.to_str().ok()?.parse().ok()
     }
 
     /// For the answer to a write, which is committed. `None` where it says nothing; without it, the client may read what was before.
     pub async fn of_write(&self, database: &Database) -> Option<(HeaderName, HeaderValue)> {
-        let position = database.position().await?;
-        Some((self.0.clone(), HeaderValue::try_from(position.to_string()).ok()?))
+        let count = database.change_count().await?;
+        Some((self.0.clone(), HeaderValue::try_from(count.to_string()).ok()?))
     }
 }
 

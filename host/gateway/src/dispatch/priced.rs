@@ -8,9 +8,9 @@
 
 use super::{
     call::Call,
-    dispatcher::{AuthenticatedRequest, Dispatcher, work_of},
+    dispatcher::{AuthenticatedRequest, Dispatcher, log_context_of},
     payments::{PricedResource, add_receipt, disabled, forbid_storing, header_text, sent_payment},
-    request_head::{PaidRequest, RequestHead, RequestTransaction},
+    request_head::{AbiRequestHead, PaidRequest, RequestTransaction},
     response,
 };
 use crate::{error_response::ErrorResponse, routes::Route};
@@ -59,7 +59,7 @@ impl Dispatcher {
         };
         let checked = self.payments.check(&priced, sent?).await?;
         let in_flight = call.plugin.acquire().ok_or_else(|| ErrorResponse::not_serving(call.plugin))?;
-        let work = work_of(call.route, &request.parts);
+        let log_context = log_context_of(call.route, &request.parts);
         let paid = PaidCall {
             dispatcher: self.clone(),
             route: call.route.clone(),
@@ -69,7 +69,7 @@ impl Dispatcher {
         };
         let answer = tokio::spawn(async move {
             let _in_flight = in_flight;
-            gateway_telemetry::with_work(work, paid.run(request, priced, checked)).await
+            gateway_telemetry::with_log_context(log_context, paid.run(request, priced, checked)).await
         });
         answer.await.unwrap_or_else(|error| {
             tracing::error!(%error, "paid work ended badly; its payment is void after its time");
@@ -110,7 +110,7 @@ impl Dispatcher {
 
     /// What the plugin says that this request costs. A price that cannot be read is an error, never free.
     async fn quote(&self, call: &Call<'_>, request: &AuthenticatedRequest) -> Result<Quote, ErrorResponse> {
-        let head = RequestHead {
+        let head = AbiRequestHead {
             parts: request.parts.clone(),
             params: request.params.clone(),
             signer: request.caller.signer.clone(),

@@ -8,7 +8,7 @@ use abi_stable::{
 use async_ffi::{FfiFuture, FutureExt as _};
 use gateway_http::RequestId;
 use gateway_plugins::{
-    ActivePlugin, PluginTransaction, RequestCharge, TransactionContext, TransactionOwner, WriteGuard,
+    ActivePlugin, CommitMode, PluginTransaction, RequestCharge, SignedWriteRecord, TransactionContext,
     refused_transaction, undeclared_transaction,
 };
 use gateway_storage::{Scope, read_tracking};
@@ -29,7 +29,7 @@ use std::{
 /// Why a function that says what a request costs cannot write.
 const PRICE_ONLY_READS: &str = "a function that says what a request costs only reads";
 
-pub struct RequestHead {
+pub(crate) struct AbiRequestHead {
     pub parts: Parts,
     pub params: Vec<String>,
     pub signer: Option<String>,
@@ -41,7 +41,7 @@ pub struct RequestHead {
 }
 
 /// The payment that is reserved for a request.
-pub struct PaidRequest {
+pub(crate) struct PaidRequest {
     /// [`Payment`] as JSON, which the plugin reads.
     json: String,
     /// Why the plugin releases it.
@@ -49,18 +49,18 @@ pub struct PaidRequest {
 }
 
 impl PaidRequest {
-    pub fn new(payment: &Payment) -> Arc<Self> {
+    pub(crate) fn new(payment: &Payment) -> Arc<Self> {
         let json = serde_json::to_string(payment).unwrap_or_default();
         Arc::new(Self { json, released: Mutex::default() })
     }
 
-    pub fn released(&self) -> Option<String> {
+    pub(crate) fn released(&self) -> Option<String> {
         self.released.lock().clone()
     }
 }
 
 /// Formatted when the plugin reads it.
-pub struct ClientIpText {
+pub(crate) struct ClientIpText {
     ip: IpAddr,
     text: OnceLock<String>,
 }
@@ -72,11 +72,11 @@ impl From<IpAddr> for ClientIpText {
 }
 
 /// What a request writes, created when the handler first uses it: most requests only read.
-pub struct RequestTransaction {
+pub(crate) struct RequestTransaction {
     context: Arc<TransactionContext>,
     plugin: Arc<ActivePlugin>,
     /// What a signed write uses up.
-    guard: Option<Arc<WriteGuard>>,
+    guard: Option<Arc<SignedWriteRecord>>,
     /// The one write that the handler declared; of several attempts the last.
     write: Mutex<Option<Arc<PluginTransaction>>>,
     /// How many attempts it took so far.
@@ -90,17 +90,17 @@ pub struct RequestTransaction {
 }
 
 impl RequestTransaction {
-    pub fn new(
+    pub(crate) fn new(
         context: &Arc<TransactionContext>,
         plugin: &Arc<ActivePlugin>,
-        guard: Option<Arc<WriteGuard>>,
+        guard: Option<Arc<SignedWriteRecord>>,
         charge: Option<Arc<RequestCharge>>,
     ) -> Arc<Self> {
         Arc::new(Self { guard, charge, ..Self::empty(context, plugin) })
     }
 
     /// Of the question what a request costs.
-    pub fn read_only(context: &Arc<TransactionContext>, plugin: &Arc<ActivePlugin>) -> Arc<Self> {
+    pub(crate) fn read_only(context: &Arc<TransactionContext>, plugin: &Arc<ActivePlugin>) -> Arc<Self> {
         Arc::new(Self { is_read_only: true, ..Self::empty(context, plugin) })
     }
 
@@ -118,16 +118,16 @@ impl RequestTransaction {
     }
 
     /// Whether the write could not be charged, in its last attempt: then it is not its plugin's fault that it failed.
-    pub fn is_charge_refused(&self) -> bool {
+    pub(crate) fn is_charge_refused(&self) -> bool {
         self.charge.as_ref().is_some_and(|charge| charge.is_refused())
     }
 
-    pub fn write(&self) -> Option<Arc<PluginTransaction>> {
+    pub(crate) fn write(&self) -> Option<Arc<PluginTransaction>> {
         self.write.lock().clone()
     }
 
     /// Begins an attempt of the write: the first one, or one after a conflict.
-    pub fn begin_write(&self) -> Result<Arc<PluginTransaction>, HostError> {
+    pub(crate) fn begin_write(&self) -> Result<Arc<PluginTransaction>, HostError> {
         if self.is_read_only {
             return Err(HostError::new(HostErrorCode::Refused, PRICE_ONLY_READS));
         }
@@ -136,12 +136,12 @@ impl RequestTransaction {
             let message = "a request writes once: put all of its statements into one `write`";
             return Err(HostError::new(HostErrorCode::Refused, message));
         }
-        let owner = TransactionOwner::Write(self.guard.clone());
+        let mode = CommitMode::Write(self.guard.clone());
         let attempt = match &self.charge {
-            None => self.transaction(owner),
+            None => self.transaction(mode),
             Some(charge) => {
                 let (scope, manifest) = (self.plugin.scope.clone(), &self.plugin.manifest);
-                PluginTransaction::with_charge(&self.context, scope, owner, manifest, charge.clone())
+                PluginTransaction::with_charge(&self.context, scope, mode, manifest, charge.clone())
             }
         };
         let number = self.attempts.fetch_add(1, Relaxed) + 1;
@@ -150,13 +150,13 @@ impl RequestTransaction {
         Ok(attempt)
     }
 
-    /// A transaction for the guard alone: in the gateway's own tables, where no write of the plugin can be in the way.
-    pub fn guard_transaction(&self) -> Option<Arc<PluginTransaction>> {
+    /// A transaction for the guard alone: in the gateway's own tables, where it conflicts with no write of the plugin.
+    pub(crate) fn guard_transaction(&self) -> Option<Arc<PluginTransaction>> {
         self.guard.as_ref()?;
-        Some(PluginTransaction::new(&self.context, Scope::Host, TransactionOwner::Request(self.guard.clone())))
+        Some(PluginTransaction::new(&self.context, Scope::Host, CommitMode::Request(self.guard.clone())))
     }
 
-    pub fn begun(&self) -> Option<&Arc<PluginTransaction>> {
+    pub(crate) fn begun(&self) -> Option<&Arc<PluginTransaction>> {
         self.begun.get()
     }
 
@@ -169,21 +169,21 @@ impl RequestTransaction {
     }
 
     fn begin(&self) -> &Arc<PluginTransaction> {
-        self.begun.get_or_init(|| self.transaction(TransactionOwner::Request(self.guard.clone())))
+        self.begun.get_or_init(|| self.transaction(CommitMode::Request(self.guard.clone())))
     }
 
-    fn transaction(&self, owner: TransactionOwner) -> Arc<PluginTransaction> {
-        PluginTransaction::of_plugin(&self.context, self.plugin.scope.clone(), owner, &self.plugin.manifest)
+    fn transaction(&self, mode: CommitMode) -> Arc<PluginTransaction> {
+        PluginTransaction::of_plugin(&self.context, self.plugin.scope.clone(), mode, &self.plugin.manifest)
     }
 }
 
-impl RequestHead {
-    pub fn into_head_box(self) -> HeadBox {
+impl AbiRequestHead {
+    pub(crate) fn into_head_box(self) -> HeadBox {
         Head_TO::from_value(self, TD_Opaque)
     }
 }
 
-impl Head for RequestHead {
+impl Head for AbiRequestHead {
     fn method(&self) -> RStr<'_> {
         // GET and HEAD share a cached response.
         read_tracking::mark_uncacheable();

@@ -36,13 +36,13 @@ pub struct Streams {
 }
 
 /// The response to a call.
-pub struct PluginResponse {
+pub(crate) struct PluginResponse {
     pub response: Response<Body>,
     /// Its body, when authors are to be completed: see [`super::authors`].
     pub incomplete: Option<FfiBytes>,
 }
 
-pub async fn into_response(
+pub(crate) async fn into_response(
     streams: &Streams,
     call: &Call<'_>,
     answer: abi::Response,
@@ -119,13 +119,13 @@ fn header_value(value: RCowStr<'static>) -> Result<HeaderValue, header::InvalidH
 }
 
 /// A response that is not valid HTTP, or not what it says it is, is the plugin's fault.
-pub fn broken(call: &Call<'_>, reason: &str) -> ErrorResponse {
+pub(crate) fn broken(call: &Call<'_>, reason: &str) -> ErrorResponse {
     report(call, &format!("the answer cannot be sent: {reason}"));
     ErrorResponse::internal()
 }
 
 /// Reports a fault of the plugin in its response.
-pub fn report(call: &Call<'_>, message: &str) {
+pub(crate) fn report(call: &Call<'_>, message: &str) {
     call.plugin.handle.error(&call.route.spec.operation, message.to_owned());
 }
 

@@ -12,7 +12,7 @@ use plugin_api::abi::{Fault, FaultKind};
 use std::{sync::Arc, time::Duration};
 
 /// A plugin between its constructor and its first request.
-pub struct Construction {
+pub(crate) struct Construction {
     pub name: String,
     pub handle: Arc<PluginHandle>,
     pub loaded: Arc<LoadedPlugin>,
@@ -25,7 +25,7 @@ pub struct Construction {
 
 impl Construction {
     /// The constructed plugin, or why there is none. `None`: its constructor still runs, `patience` after its begin.
-    pub async fn end_within(&self, patience: Duration) -> Option<Result<OwnedObject, InactiveReason>> {
+    pub(crate) async fn end_within(&self, patience: Duration) -> Option<Result<OwnedObject, InactiveReason>> {
         let patience = patience.min(self.limit);
         let end = self.call.wait(patience).await;
         if end.is_none() && patience < self.limit {
@@ -36,7 +36,7 @@ impl Construction {
     }
 
     /// As [`Self::end_within`], to the end of its time.
-    pub async fn end(&self) -> Result<OwnedObject, InactiveReason> {
+    pub(crate) async fn end(&self) -> Result<OwnedObject, InactiveReason> {
         self.end_within(self.limit).await.unwrap_or_else(|| Err(self.timed_out()))
     }
 

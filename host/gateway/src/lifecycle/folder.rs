@@ -3,7 +3,7 @@
 //! The rule: a library that is found later passes the checks of a start, and what is mapped is never exchanged.
 
 use super::{
-    library_file::{LibraryFile, tables_line},
+    file_state::{FileState, tables_line},
     manager::PluginManager,
     registry::PluginRegistry,
 };
@@ -131,7 +131,7 @@ impl PluginRegistry {
     fn has_its_file_again(&mut self, name: &str) {
         let off = self.off_reason(name).to_owned();
         let Some(entry) = self.entries.get_mut(name) else { return };
-        entry.file = LibraryFile::Unchanged;
+        entry.file = FileState::Unchanged;
         if matches!(entry.state, PluginState::NeedsRestart | PluginState::Gone) {
             (entry.state, entry.reason) = (PluginState::Disabled, off);
         }
@@ -142,8 +142,8 @@ impl PluginRegistry {
         match self.entries.get_mut(&name) {
             Some(entry) if entry.loaded.is_some() => {
                 entry.file = match report.file_sha256 {
-                    Some(sha256) => LibraryFile::Replaced { sha256 },
-                    None => LibraryFile::Unusable { reason: report.reason },
+                    Some(sha256) => FileState::Replaced { sha256 },
+                    None => FileState::Unusable { reason: report.reason },
                 };
                 tracing::warn!(plugin = name, file = ?entry.file, "the file of a plugin that is loaded has changed");
             }
@@ -156,7 +156,7 @@ impl PluginRegistry {
         match self.entries.get_mut(name) {
             Some(entry) if entry.loaded.is_some() => {
                 tracing::warn!(plugin = name, "its file is gone");
-                entry.file = LibraryFile::Removed { tables: Vec::new() };
+                entry.file = FileState::Removed { tables: Vec::new() };
             }
             _ => drop(self.entries.remove(name)),
         }
@@ -165,7 +165,7 @@ impl PluginRegistry {
     /// The plugins that have migrated this database and have no file.
     fn without_file(&self, applied: &[AppliedMigration]) -> BTreeSet<String> {
         let has_file =
-            |name: &str| self.entries.get(name).is_some_and(|entry| !matches!(entry.file, LibraryFile::Removed { .. }));
+            |name: &str| self.entries.get(name).is_some_and(|entry| !matches!(entry.file, FileState::Removed { .. }));
         let owners = applied.iter().map(|migration| migration.plugin.as_str());
         owners.filter(|name| *name != crate::routes::HOST && !has_file(name)).map(str::to_owned).collect()
     }
@@ -174,7 +174,7 @@ impl PluginRegistry {
         self.gone.clear();
         for (name, found) in gone {
             match self.entries.get_mut(&name).map(|entry| &mut entry.file) {
-                Some(LibraryFile::Removed { tables }) => *tables = found.tables,
+                Some(FileState::Removed { tables }) => *tables = found.tables,
                 _ => drop(self.gone.insert(name, found)),
             }
         }

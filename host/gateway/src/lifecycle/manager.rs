@@ -21,8 +21,8 @@ use gateway_config::Config;
 use gateway_indexer::IndexerContext;
 use gateway_jobs::{InvalidJobs, JobFailure, JobRunner, JobSet};
 use gateway_plugins::{
-    ActivePlugin, CapabilityContext, FenceCause, FenceRequest, LoadOutcome, PluginFolder, PluginHandle, PluginReport,
-    PluginState, TransactionContext, job, polls::UnwatchedFrame, queue, render,
+    ActivePlugin, CapabilityContext, ContainmentCause, ContainmentRequest, LoadOutcome, PluginFolder, PluginHandle,
+    PluginReport, PluginState, TransactionContext, job, polls::UnwatchedFrame, queue, render,
 };
 use gateway_storage::Dialect;
 use parking_lot::Mutex;
@@ -54,7 +54,7 @@ fn no_jobs() -> TaskTracker {
 pub enum StartMode {
     Serve,
     /// To find out whether it would serve on such a database: its plugins get no jobs, topics and indexes.
-    Trial(Dialect),
+    DryRun(Dialect),
 }
 
 /// What starting and stopping plugins needs.
@@ -67,7 +67,7 @@ pub struct PluginManagerParts {
     pub jobs: JobRunner,
     pub indexer: IndexerContext,
     /// Where plugins that failed too often are reported.
-    pub fence_requests: mpsc::UnboundedSender<FenceRequest>,
+    pub containment_requests: mpsc::UnboundedSender<ContainmentRequest>,
     pub mode: StartMode,
 }
 
@@ -141,27 +141,30 @@ impl PluginManager {
 
     /// Fences a plugin that failed too often, or pauses the operation that did, unless the database was away: then no plugin could
     /// do its work, and all of them must still serve when it comes back.
-    pub async fn fence(&self, request: &FenceRequest) {
+    pub async fn contain(&self, request: &ContainmentRequest) {
         let database = &self.transactions().database;
         let window = Duration::from_secs(self.config().plugins.fence_window_s);
-        let is_excusable = request.cause != FenceCause::HeldThread;
+        let is_excusable = request.cause != ContainmentCause::HeldThread;
         if is_excusable && (database.probe().await.is_err() || database.was_unavailable_within(window)) {
             let (plugin, reason) = (&request.plugin, &request.reason);
             tracing::warn!(plugin, reason, "not fenced: faults do not count while the database is away");
             let serving = self.transactions().active.list();
-            serving.iter().filter(|running| running.name() == plugin).for_each(|running| running.handle.pardon());
+            serving
+                .iter()
+                .filter(|running| running.name() == plugin)
+                .for_each(|running| running.handle.forget_faults());
             return;
         }
         let _transition = self.changes.lock().await;
         // An operator may have restarted the plugin while the request waited.
         if self.registry.lock().lives(request) {
-            self.fence_or_pause(request).await;
+            self.pause_or_fence(request).await;
         }
     }
 
-    async fn fence_or_pause(&self, request: &FenceRequest) {
-        let FenceRequest { plugin, cause, reason, .. } = request;
-        let FenceCause::Operation(operation) = cause else {
+    async fn pause_or_fence(&self, request: &ContainmentRequest) {
+        let ContainmentRequest { plugin, cause, reason, .. } = request;
+        let ContainmentCause::FaultyOperation(operation) = cause else {
             return self.stop_plugin(plugin, PluginState::Fenced, reason).await;
         };
         let serving = self.transactions().active.list();
@@ -211,7 +214,7 @@ impl PluginManager {
 
     /// Topics come before routes, so that the first request for a stream finds its topic.
     pub(super) async fn mount_all(&self, plugin: &Arc<ActivePlugin>) -> Result<TaskTracker, InactiveReason> {
-        if let StartMode::Trial(_) = self.parts.mode {
+        if let StartMode::DryRun(_) = self.parts.mode {
             JobSet::new(plugin.name(), &plugin.manifest.jobs).map_err(invalid_jobs)?;
             return self.mount(plugin).await.map(|()| no_jobs());
         }

@@ -1,11 +1,11 @@
 //! The life of plugins: load → configure → order → migrate → mount → serve → drain → stopped.
 
-mod clashes;
 mod construction;
+mod file_state;
 mod folder;
 mod join;
-mod library_file;
 mod manager;
+mod name_conflicts;
 mod obstacles;
 mod operate;
 mod own_thread;

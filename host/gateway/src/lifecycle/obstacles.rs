@@ -8,7 +8,7 @@ use super::{
 };
 use gateway_config::Config;
 use gateway_plugins::{LoadedPlugin, missing_consent};
-use gateway_storage::{Dialect, Schema, Scope, schema_problems};
+use gateway_storage::{Dialect, MigrationSet, Scope, migration_problems};
 use std::sync::Arc;
 
 impl PluginManager {
@@ -40,7 +40,7 @@ impl PluginManager {
 
     fn migration_check(&self) -> MigrationCheck {
         match self.parts.mode {
-            StartMode::Trial(dialect) => MigrationCheck { dialect, is_last: true },
+            StartMode::DryRun(dialect) => MigrationCheck { dialect, is_last: true },
             StartMode::Serve => MigrationCheck { dialect: self.transactions().database.dialect(), is_last: false },
         }
     }
@@ -56,7 +56,7 @@ struct MigrationCheck {
 impl PluginRegistry {
     fn obstacles(&self, name: &str, config: &Config, check: &MigrationCheck) -> Vec<String> {
         let Some(loaded) = self.entries.get(name).and_then(|entry| entry.loaded.clone()) else { return Vec::new() };
-        let mut obstacles = self.clashes.get(name).cloned().unwrap_or_default();
+        let mut obstacles = self.name_conflicts.get(name).cloned().unwrap_or_default();
         obstacles.extend(self.missing_requirements(&loaded));
         obstacles.extend(self.service_differences(&loaded));
         obstacles.extend(missing_consent(&loaded, &config.plugins.settings(name)));
@@ -70,8 +70,8 @@ impl PluginRegistry {
     fn migration_problems(&self, loaded: &LoadedPlugin, dialect: Dialect) -> Vec<String> {
         let manifest = &loaded.manifest;
         let scope = Scope::plugin(&manifest.name, Arc::new(self.readable_views(manifest)));
-        let schema = Schema { scope: &scope, views: &manifest.views, migrations: &manifest.migrations };
-        schema_problems(&schema, dialect)
+        let schema = MigrationSet { scope: &scope, views: &manifest.views, migrations: &manifest.migrations };
+        migration_problems(&schema, dialect)
     }
 
     fn note_obstacles(&mut self, name: &str, obstacles: Vec<String>) {

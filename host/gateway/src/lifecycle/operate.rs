@@ -117,7 +117,7 @@ impl PluginManager {
             return Ok((before, Some(reason)));
         }
         if matches!(action, OperatorAction::Enable | OperatorAction::Resume) {
-            crash_record::forgive(name);
+            crash_record::clear(name);
         }
         let refusal = match action {
             OperatorAction::Enable => self.enable(name, who).await?,
@@ -171,7 +171,7 @@ impl PluginManager {
         }
     }
 
-    /// What a trial takes for the operators' decisions and for who came earlier: its own database says nothing.
+    /// What a dry run takes for the operators' decisions and for who came earlier: its own database says nothing.
     pub(crate) fn assume(&self, history: PluginHistory) {
         let mut registry = self.registry.lock();
         registry.set_switches(history.switches);

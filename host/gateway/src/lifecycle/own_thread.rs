@@ -7,7 +7,7 @@ use gateway_plugins::{
 use std::time::Duration;
 
 /// What the work returned in time. That it did not is a fault of the plugin in this operation, and its thread counts as lost.
-pub async fn run_apart<T: Send + 'static>(
+pub(crate) async fn run_apart<T: Send + 'static>(
     handle: &PluginHandle,
     operation: &str,
     limit: Duration,
@@ -30,6 +30,6 @@ pub async fn run_apart<T: Send + 'static>(
 }
 
 /// Lets go of a plugin, or of its object. The last drop is code of the plugin, too.
-pub async fn drop_apart(handle: &PluginHandle, limit: Duration, value: impl Send + 'static) {
+pub(crate) async fn drop_apart(handle: &PluginHandle, limit: Duration, value: impl Send + 'static) {
     run_apart(handle, "drop", limit, move || drop(value)).await;
 }

@@ -6,19 +6,19 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// What a start waits for.
-pub enum PendingStart {
+pub(crate) enum PendingStart {
     Library(PendingLibrary),
     Construction(Construction),
 }
 
 /// How it ended.
-pub enum CompletedStart {
+pub(crate) enum CompletedStart {
     Library(LoadOutcome),
     Construction(Construction, Result<OwnedObject, InactiveReason>),
 }
 
 #[derive(Default)]
-pub struct PendingStarts {
+pub(crate) struct PendingStarts {
     ended: watch::Sender<u64>,
     /// The gateway stops.
     given_up: CancellationToken,
@@ -26,26 +26,26 @@ pub struct PendingStarts {
 
 impl PendingStarts {
     /// Of the time when the next one ends.
-    pub fn subscribe(&self) -> watch::Receiver<u64> {
+    pub(crate) fn subscribe(&self) -> watch::Receiver<u64> {
         self.ended.subscribe()
     }
 
     /// One has ended, and its plugin serves or is reported.
-    pub fn note_end(&self) {
+    pub(crate) fn note_end(&self) {
         self.ended.send_modify(|count| *count += 1);
     }
 
-    pub fn give_up(&self) {
+    pub(crate) fn give_up(&self) {
         self.given_up.cancel();
     }
 
-    pub fn given_up(&self) -> CancellationToken {
+    pub(crate) fn given_up(&self) -> CancellationToken {
         self.given_up.clone()
     }
 }
 
 impl PendingStart {
-    pub async fn end(self) -> CompletedStart {
+    pub(crate) async fn end(self) -> CompletedStart {
         match self {
             Self::Library(library) => CompletedStart::Library(library.wait().await),
             Self::Construction(construction) => {

@@ -1,14 +1,15 @@
 //! The registry of plugins: the state of each, which ones are enabled, and their order. [`super::manager`] acts on it.
 
 use super::{
-    clashes::Claimant,
-    library_file::LibraryFile,
+    file_state::FileState,
+    name_conflicts::NameClaims,
     service_types::{difference, differs_from_gateway, missing},
 };
 use crate::operators::Switches;
 use gateway_config::Config;
 use gateway_plugins::{
-    ActivePlugin, FenceRequest, LoadOutcome, LoadedPlugin, PluginHandle, PluginReport, PluginState, polls::threads_lost,
+    ActivePlugin, ContainmentRequest, LoadOutcome, LoadedPlugin, PluginHandle, PluginReport, PluginState,
+    polls::threads_lost,
 };
 use gateway_storage::ViewNames;
 use plugin_api::manifest::Manifest;
@@ -19,14 +20,14 @@ use std::{
 use tokio_util::task::TaskTracker;
 
 /// Everything known about one plugin, in any state.
-pub struct PluginEntry {
+pub(crate) struct PluginEntry {
     pub loaded: Option<Arc<LoadedPlugin>>,
     pub running: Option<Arc<ActivePlugin>>,
     pub(super) jobs: Option<TaskTracker>,
     /// The handle of the present or last start; its faults are part of the report.
     pub(super) handle: Option<Arc<PluginHandle>>,
     /// How the file in the folder compares with what is loaded.
-    pub(super) file: LibraryFile,
+    pub(super) file: FileState,
     pub state: PluginState,
     pub reason: String,
     /// What kept it from starting before its code ran, one by one; the reason joins them.
@@ -37,16 +38,16 @@ pub struct PluginEntry {
 /// The plugins of this gateway by name. Locked for short steps only; whole transitions are serialised by
 /// [`super::PluginManager::changes`], so that a report never waits for a drain.
 #[derive(Default)]
-pub struct PluginRegistry {
+pub(crate) struct PluginRegistry {
     pub(super) entries: BTreeMap<String, PluginEntry>,
     /// Operators' decisions, which outrank the configuration.
     pub(super) switches: Switches,
-    /// When plugins ran for the first time on the database that a trial is about; empty when plugins serve.
+    /// When plugins ran for the first time on the database that a dry run is about; empty when plugins serve.
     pub(super) first_migrations_s: BTreeMap<String, i64>,
     /// The latest configuration, once it was reloaded.
     pub(super) latest_config: Option<Arc<Config>>,
     /// Plugins that lose what they claim to others, with the reason.
-    pub(super) clashes: BTreeMap<String, Vec<String>>,
+    pub(super) name_conflicts: BTreeMap<String, Vec<String>>,
     /// Plugins that have no file and are not loaded, and left tables.
     pub(super) gone: BTreeMap<String, PluginReport>,
     /// The gateway is stopping: no plugin starts any more.
@@ -56,7 +57,7 @@ pub struct PluginRegistry {
 pub const OFF_BY_CONFIGURATION: &str = "switched off in the configuration";
 
 /// Why a plugin does not serve.
-pub struct InactiveReason {
+pub(crate) struct InactiveReason {
     pub state: PluginState,
     pub reason: String,
 }
@@ -75,7 +76,7 @@ impl PluginRegistry {
             running: None,
             jobs: None,
             handle: None,
-            file: LibraryFile::Unchanged,
+            file: FileState::Unchanged,
             state: PluginState::Disabled,
             reason: self.off_reason(&report.name).into(),
             obstacles: Vec::new(),
@@ -113,7 +114,7 @@ impl PluginRegistry {
             running: None,
             jobs: None,
             handle: None,
-            file: LibraryFile::Unchanged,
+            file: FileState::Unchanged,
             state,
             reason,
             obstacles: Vec::new(),
@@ -134,18 +135,18 @@ impl PluginRegistry {
     }
 
     /// All plugins that are loaded: those that serve or are wanted, and the tables and views of the others.
-    pub(super) fn claimants(
+    pub(super) fn name_claims(
         &self,
         wanted: &BTreeSet<String>,
         config: &Config,
         since_s: impl Fn(&str) -> Option<i64>,
-    ) -> Vec<Claimant> {
+    ) -> Vec<NameClaims> {
         let claims = |(name, entry): (&String, &PluginEntry)| {
             let loaded = entry.loaded.as_ref()?;
             let serves = entry.running.is_some();
             let may_start = wanted.contains(name) && entry.file.is_unchanged();
             let is_pinned = config.plugins.settings(name).sha256.is_some();
-            Some(Claimant {
+            Some(NameClaims {
                 manifest: loaded.manifest.clone(),
                 serves,
                 is_off: !serves && !may_start,
@@ -225,7 +226,7 @@ impl PluginRegistry {
         }
     }
 
-    pub(super) fn lives(&self, request: &FenceRequest) -> bool {
+    pub(super) fn lives(&self, request: &ContainmentRequest) -> bool {
         let running = self.entries.get(&request.plugin).and_then(|entry| entry.running.as_ref());
         running.is_some_and(|running| running.handle.generation == request.generation)
     }

@@ -19,7 +19,7 @@ struct DeclaredTypes<'m> {
 }
 
 /// Why the newcomer cannot provide a service that the gateway itself uses.
-pub fn differs_from_gateway(newcomer: &Manifest) -> Option<String> {
+pub(crate) fn differs_from_gateway(newcomer: &Manifest) -> Option<String> {
     difference(newcomer, &GATEWAY, true)
 }
 
@@ -36,7 +36,7 @@ static GATEWAY: LazyLock<Manifest> = LazyLock::new(|| {
 });
 
 /// Why the newcomer cannot start beside this other plugin.
-pub fn difference(newcomer: &Manifest, other: &Manifest, other_serves: bool) -> Option<String> {
+pub(crate) fn difference(newcomer: &Manifest, other: &Manifest, other_serves: bool) -> Option<String> {
     let joined = differing(newcomer, other).map(|(declared, text)| {
         format!("its {} {} has other types than {} says: {text}", declared.kind, declared.name, other.name)
     });
@@ -52,7 +52,7 @@ pub fn difference(newcomer: &Manifest, other: &Manifest, other_serves: bool) -> 
 }
 
 /// Services that the plugin uses, and points that it contributes to, which none of these plugins has.
-pub fn missing<'m>(manifest: &'m Manifest, enabled: &[&Manifest]) -> Vec<String> {
+pub(crate) fn missing<'m>(manifest: &'m Manifest, enabled: &[&Manifest]) -> Vec<String> {
     let lacks = |declared: &DeclaredTypes<'m>| enabled.iter().all(|other| authority(declared, other).is_none());
     joined(manifest)
         .filter(lacks)

@@ -4,9 +4,9 @@
 //! [`super::join`].
 
 use super::{
-    clashes::{Claimant, losers},
     construction::Construction,
     manager::PluginManager,
+    name_conflicts::{NameClaims, refused_by_name},
     own_thread::drop_apart,
     pending_starts::PendingStart,
     registry::InactiveReason,
@@ -17,7 +17,7 @@ use gateway_plugins::{
     crash_record::{self, StartPhase},
     polls::{DetachedCall, detached_threads_lost, has_spare_threads, threads_lost},
 };
-use gateway_storage::{Isolation, Schema, Scope};
+use gateway_storage::{Isolation, MigrationSet, Scope};
 use parking_lot::Mutex;
 use plugin_api::{
     abi::{Fault, FfiBytes},
@@ -32,7 +32,7 @@ const CONSTRUCTORS_LOST_MAX: usize = 3;
 
 impl PluginManager {
     pub(super) async fn start_all(&self, wanted: &BTreeSet<String>, config: &Config) {
-        self.resolve_clashes(wanted, config).await;
+        self.resolve_name_conflicts(wanted, config).await;
         let (order, stuck) = self.registry.lock().starting(wanted);
         for (name, reason) in stuck {
             self.registry.lock().note(&name, InactiveReason::failed(reason));
@@ -53,7 +53,7 @@ impl PluginManager {
     }
 
     /// Finds who gets what several plugins claim. Without the database nobody came earlier, and nobody could be migrated either.
-    async fn resolve_clashes(&self, wanted: &BTreeSet<String>, config: &Config) {
+    async fn resolve_name_conflicts(&self, wanted: &BTreeSet<String>, config: &Config) {
         let applied = self.transactions().database.migration_status(None).await.unwrap_or_default();
         let mut registry = self.registry.lock();
         let since_s = |name: &str| {
@@ -61,9 +61,9 @@ impl PluginManager {
             let first = own.map(|migration| migration.applied_at).min();
             registry.first_migrations_s.get(name).copied().or(first)
         };
-        let mut claimants = registry.claimants(wanted, config, since_s);
-        claimants.push(Claimant::host(&self.parts.routes.own.manifest));
-        registry.clashes = losers(&claimants);
+        let mut name_claims = registry.name_claims(wanted, config, since_s);
+        name_claims.push(NameClaims::host(&self.parts.routes.own.manifest));
+        registry.name_conflicts = refused_by_name(&name_claims);
     }
 
     async fn start_plugin(&self, name: &str, config: &Config) -> Result<(), InactiveReason> {
@@ -152,7 +152,7 @@ impl PluginManager {
             }
         };
         self.registry.lock().serves(name, running, jobs);
-        crash_record::forgive(name);
+        crash_record::clear(name);
         let (version, routes) = (&loaded.manifest.version, loaded.manifest.routes.len());
         tracing::info!(plugin = name, version, routes, "serving");
         Ok(())
@@ -162,13 +162,13 @@ impl PluginManager {
         let plugins = &self.config().plugins;
         let faults = usize::try_from(plugins.fence_faults).unwrap_or(usize::MAX);
         let limit = FaultLimit { faults, window: Duration::from_secs(plugins.fence_window_s) };
-        PluginHandle::new(name, limit, self.transactions().clock.clone(), self.parts.fence_requests.clone())
+        PluginHandle::new(name, limit, self.transactions().clock.clone(), self.parts.containment_requests.clone())
     }
 
     async fn migrate(&self, loaded: &LoadedPlugin, scope: &Scope) -> Result<(), InactiveReason> {
         let manifest = &loaded.manifest;
         let outcome = {
-            let schema = Schema { scope, views: &manifest.views, migrations: &manifest.migrations };
+            let schema = MigrationSet { scope, views: &manifest.views, migrations: &manifest.migrations };
             self.transactions().database.migrate(&schema).await
         };
         let report = outcome

@@ -245,7 +245,7 @@ fn typed(content_type: &'static str, body: Bytes) -> Response<Body> {
 }
 
 fn changelog_answer(facts: &DocumentContext<'_>, query: &str) -> Result<Response<Body>, ErrorResponse> {
-    let query = match changelog::Query::parse(query) {
+    let query = match changelog::ChangelogQuery::parse(query) {
         Ok(query) => query,
         Err(refusal) => return Ok(problem::response_from(&refusal)),
     };

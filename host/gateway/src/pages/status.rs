@@ -109,7 +109,7 @@ impl Pages {
         let known = self.jobs.list().await;
         let mut serving = self.plugins.reports();
         serving.retain(|report| report.serves);
-        gateway_jobs::service(
+        gateway_jobs::service_status(
             known,
             |plugin| serving.iter().any(|report| report.name == plugin),
             self.transactions.clock.now_ms(),

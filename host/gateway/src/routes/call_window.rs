@@ -14,7 +14,7 @@ use std::{
 /// Clients are spread over so many locks.
 const SHARDS: usize = 16;
 
-pub struct CallWindow {
+pub(crate) struct CallWindow {
     calls_max: usize,
     window: Duration,
     shards: [Mutex<HashMap<IpAddr, Calls>>; SHARDS],
@@ -25,13 +25,13 @@ pub struct CallWindow {
 type Calls = VecDeque<Instant>;
 
 impl CallWindow {
-    pub fn new(calls_max: u32, window: Duration) -> Self {
+    pub(crate) fn new(calls_max: u32, window: Duration) -> Self {
         let calls_max = usize::try_from(calls_max).unwrap_or(usize::MAX);
         Self { calls_max, window, shards: Default::default(), hasher: RandomState::new() }
     }
 
     /// Counts a call and returns how many more may follow at once, or how long to wait for the next one.
-    pub fn count(&self, client: IpAddr, now: Instant) -> Result<usize, Duration> {
+    pub(crate) fn count(&self, client: IpAddr, now: Instant) -> Result<usize, Duration> {
         let mut clients = self.shard(client).lock();
         let calls = clients.entry(client).or_default();
         self.forget_old(calls, now);
@@ -47,7 +47,7 @@ impl CallWindow {
     }
 
     /// Drops the clients whose calls have all left the window.
-    pub fn forget_idle(&self, now: Instant) {
+    pub(crate) fn forget_idle(&self, now: Instant) {
         for shard in &self.shards {
             let mut clients = shard.lock();
             clients.retain(|_, calls| calls.back().is_some_and(|newest| !self.has_left(*newest, now)));

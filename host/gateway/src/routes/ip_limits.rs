@@ -20,7 +20,7 @@ pub struct IpLimits {
     exempt: Vec<IpNet>,
 }
 
-pub struct Bucket {
+pub(crate) struct Bucket {
     calls_in_window: CallWindow,
     calls: u32,
     window_s: u32,

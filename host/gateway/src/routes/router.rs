@@ -79,7 +79,7 @@ impl Route {
         self.target.owner()
     }
 
-    /// Whether its reads may be answered by a standby. Where somebody proves who he is or pays, what is read may be a moment old.
+    /// Whether its reads may be answered by a read replica. Where somebody proves who he is or pays, what is read may be a moment old.
     pub fn may_read_from_replica(&self) -> bool {
         let spec = &self.spec;
         spec.method == "GET" && matches!(spec.auth, Auth::Public) && spec.price.is_none() && !spec.streams_body
@@ -102,7 +102,7 @@ impl Target {
 }
 
 /// The query parameter that searches.
-pub const SEARCH: &str = "q";
+pub(crate) const SEARCH: &str = "q";
 
 /// The owner of the gateway's own routes.
 pub const HOST: &str = "host";

@@ -27,7 +27,7 @@ pub struct Builders {
 }
 
 impl Builders {
-    pub fn new(settings: &HttpConfig) -> Self {
+    pub(crate) fn new(settings: &HttpConfig) -> Self {
         let header_bytes_max = settings.header_bytes_max.max(HEADER_BYTES_MIN);
         Self { http1: http1_builder(header_bytes_max), http2: http2_builder(header_bytes_max, settings) }
     }

@@ -3,7 +3,7 @@
 
 /// The states of hyper's chunked decoder, without the decoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChunkedState {
+pub(crate) enum ChunkedState {
     /// Before the first digit of a size.
     Start,
     Size(u64),
@@ -24,7 +24,7 @@ pub enum ChunkedState {
 
 impl ChunkedState {
     /// Reads `bytes` up to the end of the body at most. Returns how many of them belong to the body.
-    pub fn advance(&mut self, bytes: &[u8]) -> usize {
+    pub(crate) fn advance(&mut self, bytes: &[u8]) -> usize {
         let mut position = 0;
         while position < bytes.len() && !matches!(self, Self::End | Self::Invalid) {
             if let Self::Data(remaining) = self {

@@ -4,14 +4,14 @@
 use tokio::time::Instant;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CloseReason {
+pub(crate) enum CloseReason {
     SlowHead,
     SlowReader,
     Idle,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub enum WatchdogVerdict {
+pub(crate) enum WatchdogVerdict {
     CheckAgainAt(Instant),
     Close(CloseReason),
 }

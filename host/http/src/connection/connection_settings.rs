@@ -9,7 +9,7 @@ use gateway_config::HttpConfig;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub struct ConnectionSettings {
+pub(crate) struct ConnectionSettings {
     pub(super) builders: Arc<Builders>,
     pub(super) head_limits: HeadLimits,
     pub(super) timeouts: Timeouts,
@@ -21,7 +21,7 @@ pub struct ConnectionSettings {
 }
 
 impl ConnectionSettings {
-    pub fn new(config: &HttpConfig) -> Self {
+    pub(crate) fn new(config: &HttpConfig) -> Self {
         Self {
             builders: Arc::new(Builders::new(config)),
             head_limits: HeadLimits::new(config),

@@ -18,7 +18,7 @@ const NOT_RUNNING: u64 = u64::MAX;
 /// All times are milliseconds since the connection opened. On HTTP/1 one task writes and reads; on HTTP/2 requests end
 /// on tasks of their own, which only count.
 #[derive(Debug)]
-pub struct ConnectionState {
+pub(crate) struct ConnectionState {
     opened_at: Instant,
     requests: AtomicU64,
     idle_since_ms: AtomicU64,
@@ -34,7 +34,7 @@ pub struct ConnectionState {
 }
 
 impl ConnectionState {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             opened_at: Instant::now(),
             requests: AtomicU64::new(0),
@@ -53,12 +53,12 @@ impl ConnectionState {
     }
 
     /// The time for the first head begins now.
-    pub fn await_first_head(&self) {
+    pub(crate) fn await_first_head(&self) {
         self.head_since_ms.store(self.now_ms(), Relaxed);
     }
 
     /// Called after each read.
-    pub fn update(&self, framing: &Framing) {
+    pub(crate) fn update(&self, framing: &Framing) {
         self.body_incomplete.store(framing.in_body(), Relaxed);
         let complete_heads = framing.complete_heads();
         let head_completed = self.complete_heads.swap(complete_heads, Relaxed) != complete_heads;
@@ -78,21 +78,21 @@ impl ConnectionState {
     }
 
     /// A part of a head has arrived, and the rest has not.
-    pub fn head_started(&self) -> bool {
+    pub(crate) fn head_started(&self) -> bool {
         self.head_started.load(Relaxed)
     }
 
     /// The reader waits no longer for the rest of the head.
-    pub fn time_out_head(&self) {
+    pub(crate) fn time_out_head(&self) {
         self.head_timed_out.store(true, Relaxed);
     }
 
-    pub fn head_timed_out(&self) -> bool {
+    pub(crate) fn head_timed_out(&self) -> bool {
         self.head_timed_out.load(Relaxed)
     }
 
     /// Waits for the end of a head that has started.
-    pub async fn wait_for_head_end(&self) {
+    pub(crate) async fn wait_for_head_end(&self) {
         loop {
             let head_ended = self.head_ended.notified();
             if !self.head_started() {
@@ -117,27 +117,27 @@ impl ConnectionState {
         self.requests.load(Relaxed) == 0 && !is_arriving
     }
 
-    pub fn write_blocked(&self) {
+    pub(crate) fn write_blocked(&self) {
         if self.write_blocked_since_ms.load(Relaxed) == NOT_RUNNING {
             self.write_blocked_since_ms.store(self.now_ms(), Relaxed);
         }
     }
 
-    pub fn write_progressed(&self) {
+    pub(crate) fn write_progressed(&self) {
         self.write_blocked_since_ms.store(NOT_RUNNING, Relaxed);
     }
 
     /// Why the head of the request with this number (counted from 0) was refused.
-    pub fn head_error(&self, request: u64) -> Option<HeadError> {
+    pub(crate) fn head_error(&self, request: u64) -> Option<HeadError> {
         self.head_error.lock().filter(|(refused, _)| *refused == request).map(|(_, error)| error)
     }
 
-    pub fn start_request(self: &Arc<Self>) -> RequestGuard {
+    pub(crate) fn start_request(self: &Arc<Self>) -> RequestGuard {
         self.requests.fetch_add(1, Relaxed);
         RequestGuard { state: Arc::clone(self) }
     }
 
-    pub fn verdict(&self, timeouts: Timeouts) -> WatchdogVerdict {
+    pub(crate) fn verdict(&self, timeouts: Timeouts) -> WatchdogVerdict {
         let now_ms = self.now_ms();
         let (head_since_ms, idle_since_ms) = self.waiting_for_client_since_ms();
         let deadlines = [
@@ -157,7 +157,7 @@ impl ConnectionState {
     }
 
     /// How long the gateway has waited for the client; `None` while a request runs.
-    pub fn waiting_for_client_ms(&self) -> Option<u64> {
+    pub(crate) fn waiting_for_client_ms(&self) -> Option<u64> {
         let (head_since_ms, idle_since_ms) = self.waiting_for_client_since_ms();
         let since_ms = head_since_ms.min(idle_since_ms);
         (since_ms != NOT_RUNNING).then(|| self.now_ms().saturating_sub(since_ms))
@@ -182,13 +182,13 @@ impl ConnectionState {
 
 /// Counts a request from its head to the last byte of its response.
 #[derive(Debug)]
-pub struct RequestGuard {
+pub(crate) struct RequestGuard {
     state: Arc<ConnectionState>,
 }
 
 impl RequestGuard {
     /// The client has not sent the whole body. Unless it does, the connection cannot take another request.
-    pub fn body_incomplete(&self) -> bool {
+    pub(crate) fn body_incomplete(&self) -> bool {
         self.state.body_incomplete.load(Relaxed)
     }
 }

@@ -17,7 +17,7 @@ use tokio::io::AsyncWrite;
 use tokio::net::tcp::OwnedWriteHalf;
 
 #[derive(Debug)]
-pub struct DirectWriter {
+pub(crate) struct DirectWriter {
     output: Mutex<Output>,
     state: Arc<ConnectionState>,
 }
@@ -32,15 +32,15 @@ struct Output {
 }
 
 impl DirectWriter {
-    pub fn new(socket: OwnedWriteHalf, state: Arc<ConnectionState>) -> Arc<Self> {
+    pub(crate) fn new(socket: OwnedWriteHalf, state: Arc<ConnectionState>) -> Arc<Self> {
         Arc::new(Self { output: Mutex::new(Output { socket, is_flushed: false, unsent: Bytes::new() }), state })
     }
 
-    pub fn poll_write(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    pub(crate) fn poll_write(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.poll_write_with(cx, |socket, cx| socket.poll_write(cx, bytes))
     }
 
-    pub fn poll_write_vectored(&self, cx: &mut Context<'_>, slices: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
+    pub(crate) fn poll_write_vectored(&self, cx: &mut Context<'_>, slices: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
         self.poll_write_with(cx, |socket, cx| socket.poll_write_vectored(cx, slices))
     }
 
@@ -57,7 +57,7 @@ impl DirectWriter {
         written
     }
 
-    pub fn poll_flush(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub(crate) fn poll_flush(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut output = self.output.lock();
         if !output.unsent.is_empty() {
             ready!(self.poll_unsent(&mut output, cx))?;
@@ -68,7 +68,7 @@ impl DirectWriter {
         Pin::new(&mut output.socket).poll_flush(cx)
     }
 
-    pub fn poll_shutdown(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub(crate) fn poll_shutdown(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut output = self.output.lock();
         ready!(self.poll_unsent(&mut output, cx))?;
         Pin::new(&mut output.socket).poll_shutdown(cx)

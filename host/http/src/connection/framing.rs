@@ -10,18 +10,18 @@ use gateway_config::HttpConfig;
 const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 #[derive(Clone, Copy, Debug)]
-pub struct HeadLimits {
+pub(crate) struct HeadLimits {
     bytes_max: usize,
     http2: bool,
 }
 
 impl HeadLimits {
-    pub fn new(config: &HttpConfig) -> Self {
+    pub(crate) fn new(config: &HttpConfig) -> Self {
         Self { bytes_max: config.header_bytes_max, http2: config.http2 }
     }
 
     /// For a connection that may, or may not, be one of HTTP/2.
-    pub fn for_http2(self, may_be_http2: bool) -> Self {
+    pub(crate) fn for_http2(self, may_be_http2: bool) -> Self {
         Self { http2: self.http2 && may_be_http2, ..self }
     }
 }
@@ -42,7 +42,7 @@ enum Next {
 }
 
 #[derive(Debug)]
-pub struct Framing {
+pub(crate) struct Framing {
     limits: HeadLimits,
     next: Next,
     /// A head has started and not ended.
@@ -53,7 +53,7 @@ pub struct Framing {
 }
 
 impl Framing {
-    pub fn new(limits: HeadLimits) -> Self {
+    pub(crate) fn new(limits: HeadLimits) -> Self {
         Self {
             limits,
             next: Next::Head { checked: 0 },
@@ -66,7 +66,7 @@ impl Framing {
 
     /// Returns how many of these bytes hyper may see. The rest is an incomplete head, which the caller passes again
     /// together with the bytes that follow it, or starts with a head that is refused.
-    pub fn advance(&mut self, bytes: &[u8]) -> usize {
+    pub(crate) fn advance(&mut self, bytes: &[u8]) -> usize {
         let mut position = 0;
         while position < bytes.len() {
             let rest = &bytes[position..];
@@ -102,16 +102,16 @@ impl Framing {
     }
 
     /// Refuses the head that is expected or arriving.
-    pub fn refuse(&mut self, error: HeadError) {
+    pub(crate) fn refuse(&mut self, error: HeadError) {
         self.head_error = Some((self.complete_heads, error));
         self.stop_tracking();
     }
 
-    pub fn complete_heads(&self) -> u64 {
+    pub(crate) fn complete_heads(&self) -> u64 {
         self.complete_heads
     }
 
-    pub fn in_head(&self) -> bool {
+    pub(crate) fn in_head(&self) -> bool {
         self.in_head
     }
 
@@ -121,12 +121,12 @@ impl Framing {
     }
 
     /// The client has not yet sent the whole body.
-    pub fn in_body(&self) -> bool {
+    pub(crate) fn in_body(&self) -> bool {
         matches!(self.next, Next::Sized { .. } | Next::Chunked(_))
     }
 
     /// The refused request, counted from 0. No request follows it.
-    pub fn head_error(&self) -> Option<(u64, HeadError)> {
+    pub(crate) fn head_error(&self) -> Option<(u64, HeadError)> {
         self.head_error
     }
 

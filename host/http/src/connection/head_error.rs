@@ -4,7 +4,7 @@
 use plugin_api::response::Problem;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeadError {
+pub(crate) enum HeadError {
     /// The first bytes of a TLS handshake.
     Tls,
     Method,
@@ -28,13 +28,13 @@ pub enum HeadError {
 }
 
 impl HeadError {
-    pub fn problem(self) -> Problem {
+    pub(crate) fn problem(self) -> Problem {
         let (status, code, message, hint) = self.parts();
         Problem::new(status, code, message).hint(hint)
     }
 
     /// The machine code of the error body, also the metric label.
-    pub fn code(self) -> &'static str {
+    pub(crate) fn code(self) -> &'static str {
         self.parts().1
     }
 

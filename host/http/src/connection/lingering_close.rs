@@ -10,17 +10,17 @@ use tokio::time::{Sleep, sleep};
 const BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Reads and discards until the client closes its side, the time is over, or the client has sent too much.
-pub struct LingeringClose {
+pub(crate) struct LingeringClose {
     timer: Pin<Box<Sleep>>,
     remaining_bytes: usize,
 }
 
 impl LingeringClose {
-    pub fn new(limit: Duration) -> Self {
+    pub(crate) fn new(limit: Duration) -> Self {
         Self { timer: Box::pin(sleep(limit)), remaining_bytes: BYTES_MAX }
     }
 
-    pub fn poll(&mut self, stream: &mut (impl AsyncRead + Unpin), cx: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll(&mut self, stream: &mut (impl AsyncRead + Unpin), cx: &mut Context<'_>) -> Poll<()> {
         let mut discarded = [0; 8192];
         while self.remaining_bytes > 0 {
             let mut buffer = ReadBuf::new(&mut discarded);

@@ -37,7 +37,7 @@ pub(crate) use open_connections::OpenConnections;
 pub(crate) use read_budget::ReadBudget;
 pub(crate) use serve_connection::serve_connection;
 pub use tarpit::Tarpit;
-pub(crate) use transport::{Establish, Established, Plain, Transport};
+pub(crate) use transport::{MakeTransport, NewTransport, Plain, Transport};
 
 #[cfg(test)]
 pub(crate) use {

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 const CLOSED_AT_ONCE: usize = 16;
 
 #[derive(Debug, Default)]
-pub struct OpenConnections {
+pub(crate) struct OpenConnections {
     next_id: AtomicU64,
     by_id: Mutex<HashMap<u64, OpenConnection>>,
 }
@@ -26,21 +26,21 @@ struct OpenConnection {
 
 /// Removes the connection from the list when it ends.
 #[derive(Debug)]
-pub struct OpenConnectionGuard<'a> {
+pub(crate) struct OpenConnectionGuard<'a> {
     connections: &'a OpenConnections,
     id: u64,
     close: CancellationToken,
 }
 
 impl OpenConnections {
-    pub fn insert(&self, state: Arc<ConnectionState>) -> OpenConnectionGuard<'_> {
+    pub(crate) fn insert(&self, state: Arc<ConnectionState>) -> OpenConnectionGuard<'_> {
         let (id, close) = (self.next_id.fetch_add(1, Relaxed), CancellationToken::new());
         self.by_id.lock().insert(id, OpenConnection { state, close: close.clone() });
         OpenConnectionGuard { connections: self, id, close }
     }
 
     /// Tells the longest idle connections to close; returns how many.
-    pub fn close_longest_idle(&self) -> usize {
+    pub(crate) fn close_longest_idle(&self) -> usize {
         let connections = self.by_id.lock();
         let open = connections.iter().filter(|(_, connection)| !connection.close.is_cancelled());
         let mut idle: Vec<_> =
@@ -54,7 +54,7 @@ impl OpenConnections {
 
 impl OpenConnectionGuard<'_> {
     /// Returns when the connection has to make room.
-    pub async fn told_to_close(&self) {
+    pub(crate) async fn told_to_close(&self) {
         self.close.cancelled().await;
     }
 }

@@ -23,7 +23,7 @@ const HTTP2_PREFACE: &[u8] = b"PRI";
 
 /// The networks that broke the rules lately.
 #[derive(Debug)]
-pub struct Penalties {
+pub(crate) struct Penalties {
     is_enabled: bool,
     offenders: Mutex<HashMap<IpAddr, Offender>>,
 }
@@ -36,12 +36,12 @@ struct Offender {
 }
 
 impl Penalties {
-    pub fn new(trusted_proxy_hops: usize) -> Self {
+    pub(crate) fn new(trusted_proxy_hops: usize) -> Self {
         Self { is_enabled: trusted_proxy_hops == 0, offenders: Mutex::default() }
     }
 
     /// Counts a breach. One above the free ones lets the network's next connections wait for `pause`.
-    pub fn add(&self, ip: IpAddr, pause: Duration) {
+    pub(crate) fn add(&self, ip: IpAddr, pause: Duration) {
         if self.is_enabled {
             self.add_at(ip, pause, Instant::now());
         }
@@ -69,14 +69,14 @@ impl Penalties {
     }
 
     /// Waits out the penalty of the connection's network; the connection is known to be one of HTTP/2.
-    pub async fn wait_as_http2(&self, ip: IpAddr) {
+    pub(crate) async fn wait_as_http2(&self, ip: IpAddr) {
         if let Some(until) = self.wait_until(ip) {
             sleep_until(until).await;
         }
     }
 
     /// Waits out the penalty of the connection's network when the connection begins as HTTP/2 does.
-    pub async fn wait(&self, ip: IpAddr, stream: &TcpStream, head_timeout: Duration) {
+    pub(crate) async fn wait(&self, ip: IpAddr, stream: &TcpStream, head_timeout: Duration) {
         let Some(until) = self.wait_until(ip).filter(|until| *until > Instant::now()) else { return };
         if timeout(head_timeout, begins_http2(stream)).await.unwrap_or(false) {
             sleep_until(until).await;

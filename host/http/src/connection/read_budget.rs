@@ -18,7 +18,7 @@ use tokio::{
 const BYTES_PER_UNIT: usize = 128;
 
 /// Makes each read pay for its bytes out of tokio's budget.
-pub struct ReadBudget<R>(pub R);
+pub(crate) struct ReadBudget<R>(pub R);
 
 impl<R: AsyncRead + Unpin> AsyncRead for ReadBudget<R> {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {

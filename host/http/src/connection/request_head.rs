@@ -16,21 +16,21 @@ const HEADER_NAME_BYTES_MAX: usize = 65_535;
 const LENGTH_DIGITS_MAX: usize = 19;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeadCheck {
+pub(crate) enum HeadCheck {
     Incomplete,
     Valid(RequestHead),
     Refused(HeadError),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RequestHead {
+pub(crate) struct RequestHead {
     /// Including the empty line at its end.
     pub bytes: usize,
     pub body: BodyLength,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BodyLength {
+pub(crate) enum BodyLength {
     Known(u64),
     Chunked,
 }
@@ -49,7 +49,7 @@ const PLAIN_TARGET_BYTES: [bool; 256] = {
 };
 
 /// Checks the head at the start of `bytes`; empty lines may come before it.
-pub fn check_head(bytes: &[u8], head_bytes_max: usize) -> HeadCheck {
+pub(crate) fn check_head(bytes: &[u8], head_bytes_max: usize) -> HeadCheck {
     let mut headers = [const { MaybeUninit::uninit() }; HEADERS_MAX];
     let mut request = Request::new(&mut []);
     match request.parse_with_uninit_headers(bytes, &mut headers) {
@@ -72,7 +72,7 @@ fn count_byte(bytes: &[u8], wanted: u8) -> usize {
 
 /// What hyper gets in place of a refused head: its request line, for the log, if that is readable. The rest is dropped,
 /// so that no part of it has an effect.
-pub fn placeholder_head(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn placeholder_head(bytes: &[u8]) -> Vec<u8> {
     let line = bytes.trim_ascii_start().split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line_only = [line.trim_ascii_end(), b"\r\n\r\n"].concat();
     let mut request = Request::new(&mut []);

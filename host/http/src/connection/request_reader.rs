@@ -16,7 +16,7 @@ use tokio::io::{AsyncRead, ReadBuf};
 /// Bytes per read while a head is incomplete.
 const READ_BYTES: usize = 4096;
 
-pub struct RequestReader {
+pub(crate) struct RequestReader {
     framing: Framing,
     /// Read from the socket, and not yet passed to hyper.
     pending: BytesMut,
@@ -25,12 +25,12 @@ pub struct RequestReader {
 }
 
 impl RequestReader {
-    pub fn new(limits: HeadLimits) -> Self {
+    pub(crate) fn new(limits: HeadLimits) -> Self {
         Self { framing: Framing::new(limits), pending: BytesMut::new(), checked: 0 }
     }
 
     /// The client has started a request that it has not sent completely.
-    pub fn is_request_incomplete(&self) -> bool {
+    pub(crate) fn is_request_incomplete(&self) -> bool {
         self.framing.in_head() || self.framing.in_body() || self.framing.head_error().is_some()
     }
 
@@ -74,7 +74,7 @@ impl RequestReader {
         }
     }
 
-    pub fn poll_read<S: AsyncRead + Unpin>(
+    pub(crate) fn poll_read<S: AsyncRead + Unpin>(
         &mut self,
         source: &mut S,
         state: &ConnectionState,

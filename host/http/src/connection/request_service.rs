@@ -25,7 +25,7 @@ use std::time::Duration;
 use tower::ServiceExt;
 use tower::util::Oneshot;
 
-pub struct RequestService<S> {
+pub(crate) struct RequestService<S> {
     service: S,
     peer_ip: IpAddr,
     /// The connection's writer, where chunks can be written past its task.
@@ -78,7 +78,7 @@ impl<S: HttpService> hyper::service::Service<Request<Incoming>> for RequestServi
 }
 
 pin_project! {
-    pub struct ResponseFuture<F> {
+    pub(crate) struct ResponseFuture<F> {
         #[pin]
         inner: F,
         guard: Option<RequestGuard>,

@@ -8,7 +8,7 @@ use super::http_connection::HttpConnection;
 use super::request_service::RequestService;
 use super::socket::Socket;
 use super::timeouts::Timeouts;
-use super::transport::{Establish, Established, Transport as _};
+use super::transport::{MakeTransport, NewTransport, Transport as _};
 use crate::http_service::HttpService;
 use futures_util::FutureExt;
 use futures_util::future::{Fuse, FusedFuture};
@@ -26,10 +26,10 @@ const RELEASE_TIMEOUT: Duration = Duration::from_millis(100);
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// `_permit` is dropped when the connection is gone.
-pub async fn serve_connection<S: HttpService, E: Establish>(
+pub(crate) async fn serve_connection<S: HttpService, E: MakeTransport>(
     stream: TcpStream,
     peer: IpAddr,
-    establisher: E,
+    transport_maker: E,
     service: S,
     settings: Arc<ConnectionSettings>,
     stop: CancellationToken,
@@ -38,11 +38,11 @@ pub async fn serve_connection<S: HttpService, E: Establish>(
     let state = Arc::new(ConnectionState::new());
     let open = settings.open_connections.insert(Arc::clone(&state));
     let established = tokio::select! {
-        established = establisher.establish(stream, peer, &settings, &state) => established,
+        established = transport_maker.make_transport(stream, peer, &settings, &state) => established,
         () = stop.cancelled() => return,
         () = open.told_to_close() => return,
     };
-    let Some(Established { transport, may_be_http2 }) = established else { return };
+    let Some(NewTransport { transport, may_be_http2 }) = established else { return };
     state.await_first_head();
     let sink = transport.http1_sink();
     let socket = Socket::new(transport, settings.head_limits.for_http2(may_be_http2), Arc::clone(&state));

@@ -16,7 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 /// How long a client may continue to send after it got a response to an incomplete request.
 const LINGER: Duration = Duration::from_secs(10);
 
-pub struct Socket<T> {
+pub(crate) struct Socket<T> {
     transport: T,
     request_reader: RequestReader,
     state: Arc<ConnectionState>,
@@ -24,7 +24,7 @@ pub struct Socket<T> {
 }
 
 impl<T: Transport> Socket<T> {
-    pub fn new(transport: T, head_limits: HeadLimits, state: Arc<ConnectionState>) -> Self {
+    pub(crate) fn new(transport: T, head_limits: HeadLimits, state: Arc<ConnectionState>) -> Self {
         Self { transport, request_reader: RequestReader::new(head_limits), state, lingering_close: None }
     }
 }

@@ -16,14 +16,14 @@ use tokio_util::sync::PollSemaphore;
 /// Requests of one HTTP/2 connection that start at a time. A request that has started and waits no longer counts.
 const STARTING_MAX: usize = 8;
 
-pub struct StartLimiter(Arc<Semaphore>);
+pub(crate) struct StartLimiter(Arc<Semaphore>);
 
 impl StartLimiter {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Arc::new(Semaphore::new(STARTING_MAX)))
     }
 
-    pub fn limit<F>(&self, inner: F) -> LimitedStart<F> {
+    pub(crate) fn limit<F>(&self, inner: F) -> LimitedStart<F> {
         let permit =
             StartPermit { semaphore: PollSemaphore::new(Arc::clone(&self.0)), permit: None, has_yielded: false };
         LimitedStart { inner, permit: Some(permit) }
@@ -63,7 +63,7 @@ pin_project! {
 
 impl<F> LimitedStart<F> {
     /// For HTTP/1, which has one request at a time.
-    pub fn unlimited(inner: F) -> Self {
+    pub(crate) fn unlimited(inner: F) -> Self {
         Self { inner, permit: None }
     }
 }

@@ -25,7 +25,7 @@ pin_project! {
 }
 
 impl<F> TarpitFuture<F> {
-    pub fn new(inner: F, pause: Duration) -> Self {
+    pub(crate) fn new(inner: F, pause: Duration) -> Self {
         Self { inner, pause, delayed: None }
     }
 }

@@ -15,26 +15,26 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::OwnedReadHalf;
 
-pub trait Transport: AsyncRead + AsyncWrite + Unpin + Send + 'static {
+pub(crate) trait Transport: AsyncRead + AsyncWrite + Unpin + Send + 'static {
     /// Where chunks of a response of HTTP/1.1 can be written past the connection's task, if they can.
     fn http1_sink(&self) -> Option<Weak<dyn Sink>>;
 }
 
 /// Makes a transport of a socket.
-pub trait Establish: Clone + Send + 'static {
+pub(crate) trait MakeTransport: Clone + Send + 'static {
     type Transport: Transport;
 
     /// `None` when the connection is over.
-    fn establish(
+    fn make_transport(
         self,
         stream: TcpStream,
         peer: IpAddr,
         settings: &ConnectionSettings,
         state: &Arc<ConnectionState>,
-    ) -> impl Future<Output = Option<Established<Self::Transport>>> + Send;
+    ) -> impl Future<Output = Option<NewTransport<Self::Transport>>> + Send;
 }
 
-pub struct Established<T> {
+pub(crate) struct NewTransport<T> {
     pub transport: T,
     /// Over TLS the handshake decides.
     pub may_be_http2: bool,
@@ -42,24 +42,24 @@ pub struct Established<T> {
 
 /// HTTP without TLS.
 #[derive(Clone, Copy)]
-pub struct Plain;
+pub(crate) struct Plain;
 
-impl Establish for Plain {
+impl MakeTransport for Plain {
     type Transport = PlainTransport;
 
-    async fn establish(
+    async fn make_transport(
         self,
         stream: TcpStream,
         peer: IpAddr,
         settings: &ConnectionSettings,
         state: &Arc<ConnectionState>,
-    ) -> Option<Established<PlainTransport>> {
+    ) -> Option<NewTransport<PlainTransport>> {
         settings.penalties.wait(peer, &stream, settings.head_timeout).await;
-        Some(Established { transport: PlainTransport::new(stream, Arc::clone(state)), may_be_http2: true })
+        Some(NewTransport { transport: PlainTransport::new(stream, Arc::clone(state)), may_be_http2: true })
     }
 }
 
-pub struct PlainTransport {
+pub(crate) struct PlainTransport {
     read_half: ReadBudget<OwnedReadHalf>,
     direct_writer: Arc<DirectWriter>,
 }

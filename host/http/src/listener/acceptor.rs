@@ -13,28 +13,28 @@ const RETRY_PAUSE: Duration = Duration::from_millis(50);
 const LOG_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A source of connections; tests implement one that fails.
-pub trait Accept {
+pub(crate) trait ConnectionSource {
     async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)>;
 }
 
-impl Accept for TcpListener {
+impl ConnectionSource for TcpListener {
     async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
         TcpListener::accept(self).await
     }
 }
 
-pub struct Acceptor<L> {
+pub(crate) struct Acceptor<L> {
     listener: L,
     open_connections: Arc<OpenConnections>,
     logged_at: Option<Instant>,
 }
 
-impl<L: Accept> Acceptor<L> {
-    pub fn new(listener: L, open_connections: Arc<OpenConnections>) -> Self {
+impl<L: ConnectionSource> Acceptor<L> {
+    pub(crate) fn new(listener: L, open_connections: Arc<OpenConnections>) -> Self {
         Self { listener, open_connections, logged_at: None }
     }
 
-    pub async fn accept(&mut self) -> (TcpStream, SocketAddr) {
+    pub(crate) async fn accept(&mut self) -> (TcpStream, SocketAddr) {
         loop {
             match self.listener.accept().await {
                 Ok(accepted) => return accepted,

@@ -8,13 +8,13 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LimitReached {
+pub(crate) enum LimitReached {
     Total,
     Address,
 }
 
 #[derive(Debug)]
-pub struct ConnectionLimits {
+pub(crate) struct ConnectionLimits {
     total_max: usize,
     per_ip_max: usize,
     counts: Mutex<ConnectionCounts>,
@@ -27,11 +27,11 @@ struct ConnectionCounts {
 }
 
 impl ConnectionLimits {
-    pub fn new(total_max: usize, per_ip_max: usize) -> Arc<Self> {
+    pub(crate) fn new(total_max: usize, per_ip_max: usize) -> Arc<Self> {
         Arc::new(Self { total_max, per_ip_max, counts: Mutex::default() })
     }
 
-    pub fn try_acquire(self: &Arc<Self>, ip: IpAddr) -> Result<ConnectionPermit, LimitReached> {
+    pub(crate) fn try_acquire(self: &Arc<Self>, ip: IpAddr) -> Result<ConnectionPermit, LimitReached> {
         let network = client_network(ip);
         let mut counts = self.counts.lock();
         if counts.total >= self.total_max {
@@ -50,7 +50,7 @@ impl ConnectionLimits {
 }
 
 #[derive(Debug)]
-pub struct ConnectionPermit {
+pub(crate) struct ConnectionPermit {
     limits: Arc<ConnectionLimits>,
     network: IpAddr,
 }

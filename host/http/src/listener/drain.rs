@@ -14,7 +14,7 @@ pub struct DrainReport {
     pub aborted: usize,
 }
 
-pub async fn drain(mut connections: JoinSet<()>, drain_timeout: Duration) -> DrainReport {
+pub(crate) async fn drain(mut connections: JoinSet<()>, drain_timeout: Duration) -> DrainReport {
     let open = connections.len();
     let all_ended = async {
         while let Some(ended) = connections.join_next().await {
@@ -33,7 +33,7 @@ pub async fn drain(mut connections: JoinSet<()>, drain_timeout: Duration) -> Dra
     report
 }
 
-pub fn log_panic(ended: Result<(), JoinError>) {
+pub(crate) fn log_panic(ended: Result<(), JoinError>) {
     if let Err(error) = ended {
         tracing::error!(%error, "a connection's task ended badly");
     }

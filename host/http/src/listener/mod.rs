@@ -15,6 +15,6 @@ pub use listener_settings::ListenerSettings;
 
 #[cfg(test)]
 pub(crate) use {
-    acceptor::{Accept, Acceptor},
+    acceptor::{Acceptor, ConnectionSource},
     connection_limits::{ConnectionLimits, LimitReached},
 };

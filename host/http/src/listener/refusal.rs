@@ -18,21 +18,21 @@ const CONCURRENT_MAX: usize = 64;
 const LINGER: Duration = Duration::from_secs(1);
 
 #[derive(Clone)]
-pub struct RefusalLimit {
+pub(crate) struct RefusalLimit {
     permits: Arc<Semaphore>,
 }
 
 impl RefusalLimit {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { permits: Arc::new(Semaphore::new(CONCURRENT_MAX)) }
     }
 
-    pub fn try_acquire(&self) -> Option<OwnedSemaphorePermit> {
+    pub(crate) fn try_acquire(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.permits).try_acquire_owned().ok()
     }
 }
 
-pub async fn refuse_connection(mut stream: TcpStream, limit: LimitReached, permit: OwnedSemaphorePermit) {
+pub(crate) async fn refuse_connection(mut stream: TcpStream, limit: LimitReached, permit: OwnedSemaphorePermit) {
     // A write fails if the client has left; then nothing more can be done.
     if stream.write_all(response(limit).as_bytes()).await.is_ok() && stream.shutdown().await.is_ok() {
         let mut lingering_close = LingeringClose::new(LINGER);

@@ -6,7 +6,7 @@ use super::bind::Listener;
 use super::connection_limits::ConnectionLimits;
 use super::drain::{DrainReport, drain, log_panic};
 use super::refusal::{RefusalLimit, refuse_connection};
-use crate::connection::{ConnectionSettings, Establish, Plain, serve_connection};
+use crate::connection::{ConnectionSettings, MakeTransport, Plain, serve_connection};
 use crate::http_service::HttpService;
 use crate::middleware::stack;
 use std::sync::Arc;
@@ -25,9 +25,9 @@ impl Listener {
         }
     }
 
-    async fn serve_by<E: Establish, S: HttpService>(
+    async fn serve_by<E: MakeTransport, S: HttpService>(
         self,
-        establisher: E,
+        transport_maker: E,
         gateway: S,
         shutdown: CancellationToken,
     ) -> DrainReport {
@@ -53,9 +53,9 @@ impl Listener {
                 Ok(permit) => {
                     disable_nagle(&stream);
                     let (service, settings, stop) = (service.clone(), Arc::clone(&settings), shutdown.child_token());
-                    let establisher = establisher.clone();
+                    let transport_maker = transport_maker.clone();
                     // Spawned as it is: inside another future it would take its memory twice.
-                    connections.spawn(serve_connection(stream, ip, establisher, service, settings, stop, permit));
+                    connections.spawn(serve_connection(stream, ip, transport_maker, service, settings, stop, permit));
                 }
                 Err(full) => {
                     tracing::debug!(%ip, ?full, "a connection is refused");

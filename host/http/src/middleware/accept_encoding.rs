@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderValue, Request, Response};
 use std::ops::ControlFlow;
 
 #[derive(Clone, Copy)]
-pub struct AcceptEncoding;
+pub(crate) struct AcceptEncoding;
 
 impl Middleware for AcceptEncoding {
     type State = ();

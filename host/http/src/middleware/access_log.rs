@@ -33,7 +33,7 @@ pub struct RouteLabel {
 }
 
 #[derive(Clone, Copy)]
-pub struct AccessLog;
+pub(crate) struct AccessLog;
 
 impl Middleware for AccessLog {
     type State = Option<AccessLogEntry>;
@@ -61,7 +61,7 @@ impl Middleware for AccessLog {
 }
 
 /// Writes its line when it is dropped, so that a client that disconnects early is logged too.
-pub struct AccessLogEntry {
+pub(crate) struct AccessLogEntry {
     started: Instant,
     method: Method,
     uri: Uri,

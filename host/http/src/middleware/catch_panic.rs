@@ -16,7 +16,7 @@ use std::task::{Context, Poll, ready};
 use tower::{Layer, Service};
 
 #[derive(Clone, Copy)]
-pub struct CatchPanicLayer;
+pub(crate) struct CatchPanicLayer;
 
 impl<S> Layer<S> for CatchPanicLayer {
     type Service = CatchPanic<S>;
@@ -27,7 +27,7 @@ impl<S> Layer<S> for CatchPanicLayer {
 }
 
 #[derive(Clone)]
-pub struct CatchPanic<S> {
+pub(crate) struct CatchPanic<S> {
     inner: S,
 }
 

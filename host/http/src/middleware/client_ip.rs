@@ -19,7 +19,7 @@ static HAS_WARNED: AtomicBool = AtomicBool::new(false);
 pub struct ClientIp(pub IpAddr);
 
 #[derive(Clone, Copy)]
-pub struct SetClientIp {
+pub(crate) struct SetClientIp {
     pub trusted_proxy_hops: usize,
 }
 

@@ -22,7 +22,7 @@ type CompressionService<S> =
     MapResponse<Compression<S, CompressWhen>, fn(Response<CompressionBody<Body>>) -> Response<Body>>;
 
 #[derive(Clone, Copy)]
-pub struct CompressionLayer {
+pub(crate) struct CompressionLayer {
     pub enabled: bool,
 }
 

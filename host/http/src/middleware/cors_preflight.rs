@@ -18,7 +18,7 @@ const REQUESTED_MAX: usize = 64;
 const REQUESTED_BYTES_MAX: usize = 4096;
 
 #[derive(Clone, Copy)]
-pub struct CorsPreflight {
+pub(crate) struct CorsPreflight {
     pub enabled: bool,
 }
 

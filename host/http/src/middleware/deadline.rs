@@ -14,7 +14,7 @@ use tokio::time::{Sleep, sleep};
 use tower::{Layer, Service};
 
 #[derive(Clone, Copy)]
-pub struct DeadlineLayer(pub Duration);
+pub(crate) struct DeadlineLayer(pub Duration);
 
 impl<S> Layer<S> for DeadlineLayer {
     type Service = Deadline<S>;
@@ -25,7 +25,7 @@ impl<S> Layer<S> for DeadlineLayer {
 }
 
 #[derive(Clone)]
-pub struct Deadline<S> {
+pub(crate) struct Deadline<S> {
     inner: S,
     limit: Duration,
 }

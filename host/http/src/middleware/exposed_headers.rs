@@ -24,11 +24,11 @@ const EXPOSED_WITH_PREFIX: [&str; 8] =
 
 /// The value of `access-control-expose-headers`.
 #[derive(Clone)]
-pub struct ExposedHeaders(pub HeaderValue);
+pub(crate) struct ExposedHeaders(pub HeaderValue);
 
 impl ExposedHeaders {
     /// Returns None if no header name can start with the prefix.
-    pub fn new(header_prefix: &str) -> Option<Self> {
+    pub(crate) fn new(header_prefix: &str) -> Option<Self> {
         HeaderName::from_bytes(format!("{header_prefix}-x").as_bytes()).ok()?;
         let prefixed = EXPOSED_WITH_PREFIX.iter().map(|suffix| format!("{header_prefix}-{suffix}"));
         let names: Vec<_> = EXPOSED.iter().map(|name| (*name).to_owned()).chain(prefixed).collect();

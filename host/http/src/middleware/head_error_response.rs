@@ -10,7 +10,7 @@ use http::{HeaderValue, Request, Response};
 use std::ops::ControlFlow;
 
 #[derive(Clone, Copy)]
-pub struct HeadErrorResponse;
+pub(crate) struct HeadErrorResponse;
 
 impl Middleware for HeadErrorResponse {
     type State = ();

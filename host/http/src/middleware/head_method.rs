@@ -9,7 +9,7 @@ use http_body::Body as _;
 use std::ops::ControlFlow;
 
 #[derive(Clone, Copy)]
-pub struct HeadMethod;
+pub(crate) struct HeadMethod;
 
 impl Middleware for HeadMethod {
     type State = bool;

@@ -10,7 +10,7 @@ use http::{HeaderValue, Method, Request, Response, StatusCode, Version};
 use std::ops::ControlFlow;
 
 #[derive(Clone, Copy)]
-pub struct HostHeader;
+pub(crate) struct HostHeader;
 
 impl Middleware for HostHeader {
     type State = ();

@@ -11,12 +11,12 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 #[derive(Clone)]
-pub struct InFlightLimit {
+pub(crate) struct InFlightLimit {
     permits: Arc<Semaphore>,
 }
 
 impl InFlightLimit {
-    pub fn new(requests_max: usize) -> Self {
+    pub(crate) fn new(requests_max: usize) -> Self {
         Self { permits: Arc::new(Semaphore::new(requests_max.min(Semaphore::MAX_PERMITS))) }
     }
 }

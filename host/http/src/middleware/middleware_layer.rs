@@ -11,7 +11,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tower::{Layer, Service};
 
-pub trait Middleware: Clone + Send + 'static {
+pub(crate) trait Middleware: Clone + Send + 'static {
     /// What `on_request` passes to `on_response`.
     type State: Send + 'static;
 
@@ -24,7 +24,7 @@ pub trait Middleware: Clone + Send + 'static {
 
 /// Wraps a service in a [`Middleware`].
 #[derive(Clone)]
-pub struct MiddlewareLayer<M>(pub M);
+pub(crate) struct MiddlewareLayer<M>(pub M);
 
 impl<M: Middleware, S> Layer<S> for MiddlewareLayer<M> {
     type Service = MiddlewareService<M, S>;
@@ -35,7 +35,7 @@ impl<M: Middleware, S> Layer<S> for MiddlewareLayer<M> {
 }
 
 #[derive(Clone)]
-pub struct MiddlewareService<M, S> {
+pub(crate) struct MiddlewareService<M, S> {
     middleware: M,
     inner: S,
 }

@@ -34,7 +34,7 @@ impl RequestId {
 }
 
 #[derive(Clone, Copy)]
-pub struct SetRequestId;
+pub(crate) struct SetRequestId;
 
 impl Middleware for SetRequestId {
     type State = RequestId;

@@ -12,13 +12,13 @@ use http::{Request, Response};
 use std::ops::ControlFlow;
 
 #[derive(Clone)]
-pub struct ResponseHeaders {
+pub(crate) struct ResponseHeaders {
     /// `None` without CORS.
     pub cors: Option<ExposedHeaders>,
 }
 
 /// Whether the request is a browser's, for a page of another origin.
-pub struct HasOrigin(bool);
+pub(crate) struct HasOrigin(bool);
 
 impl Middleware for ResponseHeaders {
     type State = HasOrigin;

@@ -22,7 +22,7 @@ use gateway_config::HttpConfig;
 use std::time::Duration;
 use tower::ServiceBuilder;
 
-pub fn stack<S: HttpService>(
+pub(crate) fn stack<S: HttpService>(
     http: &HttpConfig,
     response_timeout: Duration,
     exposed_headers: ExposedHeaders,

@@ -1,6 +1,6 @@
 //! The accept loop continues after every error of `accept`.
 
-use crate::listener::{Accept, Acceptor};
+use crate::listener::{Acceptor, ConnectionSource};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::io;
@@ -19,7 +19,7 @@ struct FailingListener {
     listener: TcpListener,
 }
 
-impl Accept for FailingListener {
+impl ConnectionSource for FailingListener {
     async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
         let error = self.errors.lock().pop_front();
         match error {

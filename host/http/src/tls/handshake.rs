@@ -7,7 +7,7 @@ use super::{
     transport::{TlsTransport, WatchedStream},
 };
 use crate::{
-    connection::{ConnectionSettings, ConnectionState, Establish, Established, LingeringClose},
+    connection::{ConnectionSettings, ConnectionState, LingeringClose, MakeTransport, NewTransport},
     raw_response::raw_response,
 };
 use plugin_api::response::Problem;
@@ -24,16 +24,16 @@ const HANDSHAKE_RECORD: u8 = 22;
 /// How long a client may take to read that it has to speak TLS.
 const LINGER: Duration = Duration::from_secs(1);
 
-impl Establish for Tls {
+impl MakeTransport for Tls {
     type Transport = TlsTransport;
 
-    async fn establish(
+    async fn make_transport(
         self,
         stream: TcpStream,
         peer: IpAddr,
         settings: &ConnectionSettings,
         state: &Arc<ConnectionState>,
-    ) -> Option<Established<TlsTransport>> {
+    ) -> Option<NewTransport<TlsTransport>> {
         // Boxed: a connection that is open does not keep the memory of its handshake.
         let transport = match Box::pin(self.shake_hands(stream, settings, state)).await {
             Ok(transport) => transport,
@@ -47,7 +47,7 @@ impl Establish for Tls {
         if is_http2 {
             settings.penalties.wait_as_http2(peer).await;
         }
-        Some(Established { transport, may_be_http2: is_http2 })
+        Some(NewTransport { transport, may_be_http2: is_http2 })
     }
 }
 

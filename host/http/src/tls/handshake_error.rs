@@ -3,7 +3,7 @@
 use std::io;
 
 #[derive(Debug, thiserror::Error)]
-pub enum HandshakeError {
+pub(crate) enum HandshakeError {
     /// The client left, before or after its first byte.
     #[error("the client left during the handshake")]
     Left,
@@ -21,7 +21,7 @@ pub enum HandshakeError {
 
 impl HandshakeError {
     /// Value of the label `reason`.
-    pub fn label(&self) -> &'static str {
+    pub(crate) fn label(&self) -> &'static str {
         match self {
             Self::Left => "left",
             Self::PlainHttp => "plain_http",

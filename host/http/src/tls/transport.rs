@@ -15,14 +15,14 @@ use tokio::{
 };
 use tokio_rustls::server::TlsStream;
 
-pub struct TlsTransport(ReadBudget<TlsStream<WatchedStream>>);
+pub(crate) struct TlsTransport(ReadBudget<TlsStream<WatchedStream>>);
 
 impl TlsTransport {
-    pub fn new(stream: TlsStream<WatchedStream>) -> Self {
+    pub(crate) fn new(stream: TlsStream<WatchedStream>) -> Self {
         Self(ReadBudget(stream))
     }
 
-    pub fn alpn(&self) -> Option<&[u8]> {
+    pub(crate) fn alpn(&self) -> Option<&[u8]> {
         self.0.0.get_ref().1.alpn_protocol()
     }
 }
@@ -67,13 +67,13 @@ impl AsyncWrite for TlsTransport {
 }
 
 /// The socket below TLS.
-pub struct WatchedStream {
+pub(crate) struct WatchedStream {
     socket: TcpStream,
     state: Arc<ConnectionState>,
 }
 
 impl WatchedStream {
-    pub fn new(socket: TcpStream, state: Arc<ConnectionState>) -> Self {
+    pub(crate) fn new(socket: TcpStream, state: Arc<ConnectionState>) -> Self {
         Self { socket, state }
     }
 

@@ -1,6 +1,6 @@
 //! The response: the releases that the query selects.
 
-use super::{parser, query::Query, release::Release, version};
+use super::{parser, query::ChangelogQuery, release::Release, version};
 use crate::{document_context::DocumentContext, paths};
 use jiff::{civil::Date, tz::TimeZone};
 use schemars::JsonSchema;
@@ -39,17 +39,17 @@ pub struct LatestRelease {
     pub date: String,
 }
 
-pub fn changelog(context: &DocumentContext<'_>, query: &Query) -> Changelog {
+pub fn changelog(context: &DocumentContext<'_>, query: &ChangelogQuery) -> Changelog {
     select_releases(&RELEASES, query, context.url(&format!("{}?format=markdown", paths::CHANGELOG)))
 }
 
 /// The response for any text of that format.
 #[cfg(test)]
-pub fn from_markdown(markdown: &str, query: &Query, source: String) -> Changelog {
+pub fn from_markdown(markdown: &str, query: &ChangelogQuery, source: String) -> Changelog {
     select_releases(&parser::parse_releases(markdown), query, source)
 }
 
-fn select_releases(releases: &[Release], query: &Query, source: String) -> Changelog {
+fn select_releases(releases: &[Release], query: &ChangelogQuery, source: String) -> Changelog {
     let matching: Vec<_> = releases.iter().filter(|release| query.matches(release)).collect();
     let latest = latest_release(releases);
     Changelog {

@@ -9,7 +9,7 @@ mod version;
 #[cfg(test)]
 pub(crate) use document::from_markdown;
 pub use document::{Changelog, MARKDOWN, changelog};
-pub use query::{Format, Query};
+pub use query::{ChangelogQuery, Format};
 pub(crate) use query::{LIMIT_DEFAULT, LIMIT_MAX, SINCE_PATTERN};
 #[cfg(test)]
 pub(crate) use release::ChangeType;

@@ -15,13 +15,13 @@ pub enum Format {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Query {
+pub struct ChangelogQuery {
     pub since: Option<String>,
     pub limit: usize,
     pub format: Format,
 }
 
-impl Query {
+impl ChangelogQuery {
     /// Parses the part of the URL after `?`. Empty values count as absent; an invalid `limit` is the default, as everywhere.
     pub fn parse(query: &str) -> Result<Self, Problem> {
         let mut parsed = Self { since: None, limit: LIMIT_DEFAULT, format: Format::Json };

@@ -1,7 +1,7 @@
 //! `GET /api/changelog`: every form of heading and bullet, both formats, the filters.
 
 use super::fixture::GatewayFixture;
-use crate::changelog::{self, ChangeType, Format, Query};
+use crate::changelog::{self, ChangeType, ChangelogQuery, Format};
 use rstest::rstest;
 
 const FILE: &str = "\
@@ -42,7 +42,7 @@ A paragraph that is no item.
 ";
 
 fn query_fixture(query: &str) -> serde_json::Value {
-    let query = Query::parse(query).unwrap();
+    let query = ChangelogQuery::parse(query).unwrap();
     serde_json::to_value(changelog::from_markdown(FILE, &query, "file".into())).unwrap()
 }
 
@@ -94,19 +94,19 @@ fn the_total_counts_beyond_the_limit() {
 #[case("format=xml", "bad_format")]
 #[case("format=JSON", "bad_format")]
 fn refuses_what_it_does_not_know(#[case] query: &str, #[case] code: &str) {
-    let problem = Query::parse(query).unwrap_err();
+    let problem = ChangelogQuery::parse(query).unwrap_err();
     assert_eq!((problem.status, problem.code.as_str()), (400, code));
     assert!(!problem.hint.is_empty());
 }
 
 #[test]
 fn markdown_is_a_format() {
-    assert_eq!(Query::parse("format=markdown").unwrap().format, Format::Markdown);
+    assert_eq!(ChangelogQuery::parse("format=markdown").unwrap().format, Format::Markdown);
 }
 
 #[test]
 fn an_empty_file_is_no_error() {
-    let query = Query::parse("").unwrap();
+    let query = ChangelogQuery::parse("").unwrap();
     let answer = changelog::from_markdown("", &query, String::new());
     assert!(answer.items.is_empty() && !answer.present && answer.latest.is_none() && answer.updated_at.is_none());
 }
@@ -114,7 +114,7 @@ fn an_empty_file_is_no_error() {
 /// The file at the root of the repository keeps the format.
 #[test]
 fn this_gateways_own_changelog_is_read() {
-    let all = Query::parse("limit=100").unwrap();
+    let all = ChangelogQuery::parse("limit=100").unwrap();
     let answer = GatewayFixture::without_plugins().with_context(|context| changelog::changelog(context, &all));
     assert!(answer.present);
     assert_eq!(answer.source, "https://gateway.test/api/changelog?format=markdown");
@@ -133,7 +133,7 @@ fn this_gateways_own_changelog_is_read() {
 fn this_version_is_a_release_of_the_file() {
     let version = env!("CARGO_PKG_VERSION");
     let asked = |query: &str| {
-        let query = Query::parse(query).unwrap();
+        let query = ChangelogQuery::parse(query).unwrap();
         GatewayFixture::without_plugins().with_context(|facts| changelog::changelog(facts, &query))
     };
     let names = |query: &str| asked(query).items.into_iter().map(|release| release.version).collect::<Vec<_>>();

@@ -208,7 +208,7 @@ fn own_documents(gateway: &GatewayFixture) -> Vec<(&'static str, Value)> {
         BTreeMap::from([("db".to_owned(), database_service(Some(1), None, None))]),
         [("notes".to_owned(), Err(()))],
     );
-    let releases = changelog::Query::parse("").unwrap();
+    let releases = changelog::ChangelogQuery::parse("").unwrap();
     gateway.with_context(|context| {
         vec![
             ("get_index", json!(index(context))),

@@ -22,7 +22,7 @@ type Records = HashMap<Address, Arc<str>>;
 /// Some 200 bytes each.
 const RECORDS_MAX: usize = 16_384;
 
-pub struct AuthorRecords {
+pub(crate) struct AuthorRecords {
     network_name: String,
     cache: RwLock<CachedRecords>,
 }
@@ -36,13 +36,13 @@ struct CachedRecords {
 
 impl AuthorRecords {
     /// `network_name` is the name of the zero address.
-    pub fn new(network_name: &str) -> Self {
+    pub(crate) fn new(network_name: &str) -> Self {
         Self { network_name: network_name.to_owned(), cache: RwLock::default() }
     }
 
     /// `{address, name, agentId}` of each address, in their order. Without `revisions` nothing is cached. A contribution that
     /// fails leaves its authors without a name.
-    pub async fn get(
+    pub(crate) async fn get(
         &self,
         plugins: &Arc<ActiveSet>,
         revisions: Option<&Arc<Revisions>>,
@@ -64,7 +64,7 @@ impl AuthorRecords {
     }
 
     /// Whether all are one address, as in the response to a write, whose record is not cached.
-    pub fn lacks_the_only(&self, addresses: &[Address]) -> bool {
+    pub(crate) fn lacks_the_only(&self, addresses: &[Address]) -> bool {
         addresses.first().is_some_and(|only| {
             addresses.iter().all(|address| address == only) && !self.cache.read().records.contains_key(only)
         })

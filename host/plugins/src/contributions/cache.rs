@@ -16,7 +16,7 @@ const SHARE: u64 = 8;
 /// The size of an entry without its bytes, roughly.
 const ENTRY_BYTES: usize = 512;
 
-pub struct ContributionCache {
+pub(crate) struct ContributionCache {
     /// By point and input.
     entries: moka::sync::Cache<Arc<[u8]>, Arc<CacheEntry>>,
     doorkeeper: Doorkeeper,
@@ -29,7 +29,7 @@ struct CacheEntry {
 }
 
 impl ContributionCache {
-    pub fn new(cache_bytes_max: usize) -> Self {
+    pub(crate) fn new(cache_bytes_max: usize) -> Self {
         let weigh = |key: &Arc<[u8]>, entry: &Arc<CacheEntry>| {
             u32::try_from(ENTRY_BYTES + key.len() + entry.contributions.len()).unwrap_or(u32::MAX)
         };
@@ -39,12 +39,12 @@ impl ContributionCache {
     }
 
     /// Whether contributions to this point may be cached: only then [`Self::collect`] needs the revisions.
-    pub fn may_have(&self, plugins: &ActiveSet, point: &str) -> bool {
+    pub(crate) fn may_have(&self, plugins: &ActiveSet, point: &str) -> bool {
         self.is_on && !plugins.contributors(point).is_empty()
     }
 
     /// As [`collect`], in JSON. Without `revisions` nothing is cached.
-    pub async fn collect(
+    pub(crate) async fn collect(
         &self,
         plugins: &Arc<ActiveSet>,
         revisions: Option<&Arc<Revisions>>,

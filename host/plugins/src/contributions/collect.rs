@@ -79,7 +79,7 @@ impl Contribution {
 const CONTRIBUTION_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Calls every plugin that contributes to `point`, all at once. A contribution that fails is logged and left out.
-pub async fn collect(active: &ActiveSet, point: &str, input: &Bytes) -> Vec<Contribution> {
+pub(crate) async fn collect(active: &ActiveSet, point: &str, input: &Bytes) -> Vec<Contribution> {
     let Some(depth) = CallDepth::enter() else {
         read_tracking::mark_uncacheable();
         tracing::error!(point, "contributions collect each other in a circle; the innermost is left empty");
@@ -102,7 +102,7 @@ pub async fn collect(active: &ActiveSet, point: &str, input: &Bytes) -> Vec<Cont
 }
 
 /// Calls this plugin alone.
-pub async fn collect_from(active: &ActiveSet, plugin: &str, point: &str, input: &Bytes) -> Option<Contribution> {
+pub(crate) async fn collect_from(active: &ActiveSet, plugin: &str, point: &str, input: &Bytes) -> Option<Contribution> {
     let (plugin, index) = active.contributors(point).iter().find(|(contributor, _)| contributor.name() == plugin)?;
     contribution(active, plugin, *index, FfiBytes::from_owner(input.clone())).await
 }

@@ -115,7 +115,7 @@ pub fn why_skipped(plugin: &str, sha256: Option<&str>, phase: StartPhase) -> Opt
 }
 
 /// It serves, or an operator wants it to be tried again: the deaths before do not count.
-pub fn forgive(plugin: &str) {
+pub fn clear(plugin: &str) {
     let Some(record) = RECORD.get() else { return };
     let mut deaths = record.deaths.lock();
     if deaths.remove(plugin).is_some() {

@@ -11,11 +11,11 @@ use std::{
 };
 
 /// Threads that can be told apart: a page of memory. More share nothing and are not recorded.
-pub const SLOTS: usize = 512;
-pub const BYTES: usize = SLOTS * size_of::<AtomicU64>();
+pub(crate) const SLOTS: usize = 512;
+pub(crate) const BYTES: usize = SLOTS * size_of::<AtomicU64>();
 
 /// Fills the file with zeros and maps it for the life of the process.
-pub fn map(mut file: File) -> io::Result<&'static [AtomicU64]> {
+pub(crate) fn map(mut file: File) -> io::Result<&'static [AtomicU64]> {
     // Written and synchronised, so that the pages have room on the disk: a store to one that has none would be a SIGBUS.
     file.write_all(&[0; BYTES])?;
     file.sync_all()?;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt, fs, io, path::Path};
 
 /// A plugin that ended this many starts is skipped.
-pub const DEATHS_MAX: u32 = 2;
+pub(crate) const DEATHS_MAX: u32 = 2;
 /// Less what the umask takes away.
 const FILE_MODE: u32 = 0o666;
 
@@ -31,7 +31,7 @@ impl fmt::Display for StartPhase {
 
 /// Who is starting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StartAttempt {
+pub(crate) struct StartAttempt {
     pub plugin: String,
     /// Of its file: another build begins anew.
     pub sha256: Option<String>,
@@ -39,15 +39,15 @@ pub struct StartAttempt {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StartDeaths {
+pub(crate) struct StartDeaths {
     pub count: u32,
     pub last: StartAttempt,
 }
 
-pub type DeathsByPlugin = BTreeMap<String, StartDeaths>;
+pub(crate) type DeathsByPlugin = BTreeMap<String, StartDeaths>;
 
 /// Counts a death that was found at the start.
-pub fn count(deaths: &mut DeathsByPlugin, found: StartAttempt) {
+pub(crate) fn count(deaths: &mut DeathsByPlugin, found: StartAttempt) {
     let before = deaths.get(&found.plugin).filter(|deaths| deaths.last.sha256 == found.sha256);
     let count = before.map_or(0, |deaths| deaths.count) + 1;
     deaths.insert(found.plugin.clone(), StartDeaths { count, last: found });
@@ -55,7 +55,7 @@ pub fn count(deaths: &mut DeathsByPlugin, found: StartAttempt) {
 
 impl StartDeaths {
     /// Why this build of the plugin is not started at this step, if it is not.
-    pub fn why_skipped(&self, sha256: Option<&str>, phase: StartPhase) -> Option<String> {
+    pub(crate) fn why_skipped(&self, sha256: Option<&str>, phase: StartPhase) -> Option<String> {
         let Self { count, last } = self;
         if *count < DEATHS_MAX || last.sha256.as_deref() != sha256 || last.phase != phase {
             return None;
@@ -69,12 +69,12 @@ impl StartDeaths {
 }
 
 /// A file that is missing or damaged says nothing.
-pub fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Option<T> {
+pub(crate) fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Option<T> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
 /// The process may die at any moment, and what it was doing then is what the file has to say.
-pub fn write(path: &Path, document: &impl Serialize) -> io::Result<()> {
+pub(crate) fn write(path: &Path, document: &impl Serialize) -> io::Result<()> {
     replace_file(path, &serde_json::to_vec(document)?, FILE_MODE)
 }
 

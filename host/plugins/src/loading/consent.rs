@@ -49,7 +49,7 @@ fn foreign_names(manifest: &Manifest) -> BTreeSet<String> {
 
 /// Grants as the configuration and reports name them: `egress`, `chain:main`, `all_chains`, `signer:relayer`, `secrets`,
 /// `raw_calls`, `files`, `view:messages_v1`.
-pub fn grant_names(grants: &Grants) -> Vec<String> {
+pub(crate) fn grant_names(grants: &Grants) -> Vec<String> {
     let egress = grants.egress.then(|| "egress".to_owned());
     let chains = grants.chains.iter().map(|chain| format!("chain:{chain}"));
     let all_chains = grants.all_chains.then(|| "all_chains".to_owned());

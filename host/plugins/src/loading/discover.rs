@@ -11,12 +11,12 @@ use std::{
 
 /// A file `lib<name>.so`, whether it is a plugin or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate {
+pub struct FoundLibrary {
     pub path: PathBuf,
     pub file_name: String,
 }
 
-impl Candidate {
+impl FoundLibrary {
     /// The plugin's name as the file says: the key of its configuration.
     pub fn name(&self) -> &str {
         name_of_file(&self.file_name).unwrap_or(&self.file_name)
@@ -31,7 +31,7 @@ pub struct DiscoverError {
 }
 
 /// The candidates of a folder (not of folders below), by file name.
-pub fn discover(dir: &Path) -> Result<Vec<Candidate>, DiscoverError> {
+pub fn discover(dir: &Path) -> Result<Vec<FoundLibrary>, DiscoverError> {
     let unreadable = |source| DiscoverError { dir: dir.to_owned(), source };
     let mut candidates = Vec::new();
     for entry in fs::read_dir(dir).map_err(unreadable)? {
@@ -42,7 +42,7 @@ pub fn discover(dir: &Path) -> Result<Vec<Candidate>, DiscoverError> {
     Ok(candidates)
 }
 
-fn candidate(path: PathBuf) -> Option<Candidate> {
+fn candidate(path: PathBuf) -> Option<FoundLibrary> {
     let file_name = path.file_name()?.to_str()?.to_owned();
     name_of_file(&file_name)?;
     if path.is_dir() {
@@ -52,7 +52,7 @@ fn candidate(path: PathBuf) -> Option<Candidate> {
         tracing::debug!(file = %path.display(), "not a plugin: a library for the compiler");
         return None;
     }
-    Some(Candidate { path, file_name })
+    Some(FoundLibrary { path, file_name })
 }
 
 #[cfg(test)]
@@ -69,7 +69,7 @@ mod tests {
         }
         fs::create_dir(dir.path().join("libfolder.so")).unwrap();
         let found = discover(dir.path()).unwrap();
-        let names: Vec<&str> = found.iter().map(Candidate::name).collect();
+        let names: Vec<&str> = found.iter().map(FoundLibrary::name).collect();
         assert_eq!(names, ["agents", "forum", "work"]);
     }
 

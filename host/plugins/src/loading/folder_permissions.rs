@@ -1,6 +1,6 @@
 //! Who may write the plugins' libraries: whoever can runs code in the gateway.
 
-use super::discover::Candidate;
+use super::discover::FoundLibrary;
 use nix::unistd::geteuid;
 use std::{
     fs, iter,
@@ -13,7 +13,7 @@ const ROOT_UID: u32 = 0;
 const OTHERS_WRITE: u32 = 0o022;
 
 /// Logs the folder and the libraries that somebody besides root and the gateway's user may write.
-pub(super) fn warn_of_other_writers(folder: &Path, candidates: &[Candidate]) {
+pub(super) fn warn_of_other_writers(folder: &Path, candidates: &[FoundLibrary]) {
     for path in writable_by_others(folder, candidates) {
         tracing::warn!(
             path = %path.display(),
@@ -22,7 +22,7 @@ pub(super) fn warn_of_other_writers(folder: &Path, candidates: &[Candidate]) {
     }
 }
 
-fn writable_by_others(folder: &Path, candidates: &[Candidate]) -> Vec<PathBuf> {
+fn writable_by_others(folder: &Path, candidates: &[FoundLibrary]) -> Vec<PathBuf> {
     let paths = iter::once(folder).chain(candidates.iter().map(|candidate| candidate.path.as_path()));
     paths.filter(|path| may_others_write(path)).map(Path::to_owned).collect()
 }
@@ -46,7 +46,7 @@ mod tests {
             let path = folder.path().join(file_name);
             fs::write(&path, "").unwrap();
             fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
-            Candidate { path, file_name: file_name.to_owned() }
+            FoundLibrary { path, file_name: file_name.to_owned() }
         });
         let set = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
         set(folder.path(), 0o755);

@@ -2,10 +2,10 @@
 
 use super::{
     inspect::{InspectError, Inspection, PluginFile},
+    library_probe::{ProbeError, probe_in_subprocess},
     load::{self, reason_line},
     load_error::LoadError,
     release,
-    trial::{TrialError, try_elsewhere},
     validate::validate_manifest,
 };
 use crate::{
@@ -36,7 +36,7 @@ pub enum PluginError {
     #[error("plugin {name} {error}")]
     Load { name: String, error: LoadError },
     #[error("plugin {name} {error}: report it to the plugin's author")]
-    Trial { name: String, error: TrialError },
+    Probe { name: String, error: ProbeError },
     #[error("plugin {name} failed to describe itself ({fault}): report it to the plugin's author")]
     ManifestFault { name: String, fault: String },
     #[error("plugin {name} gave a manifest that is no manifest ({reason}): rebuild it with plugin_api::export_plugin!")]
@@ -50,7 +50,7 @@ impl PluginError {
     pub fn state(&self) -> PluginState {
         match self {
             Self::Load { error: LoadError::NeedsRestart { .. }, .. } => PluginState::NeedsRestart,
-            Self::ManifestFault { .. } | Self::Trial { .. } => PluginState::Failed,
+            Self::ManifestFault { .. } | Self::Probe { .. } => PluginState::Failed,
             _ => PluginState::Refused,
         }
     }
@@ -72,13 +72,13 @@ impl LoadedPlugin {
     }
 
     /// Tries the library in a process of its own, unless it came with this gateway. To be called before [`Self::load`].
-    pub(super) fn try_elsewhere(file: &PluginFile, data_dir: &Path, limit: Duration) -> Result<(), PluginError> {
+    pub(super) fn probe(file: &PluginFile, data_dir: &Path, limit: Duration) -> Result<(), PluginError> {
         let inspection = &file.inspection;
         if release::is_released(inspection) || load::is_loaded(inspection) {
             return Ok(());
         }
-        try_elsewhere(file, data_dir, limit)
-            .map_err(|error| PluginError::Trial { name: inspection.name.clone(), error })
+        probe_in_subprocess(file, data_dir, limit)
+            .map_err(|error| PluginError::Probe { name: inspection.name.clone(), error })
     }
 
     /// A plugin that is linked into this process instead of loaded from a file, as tests do.

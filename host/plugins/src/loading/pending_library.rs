@@ -1,7 +1,7 @@
 //! A library that is being read, checked and loaded, on a thread of its own: its code may take long.
 
 use super::{
-    discover::Candidate,
+    discover::FoundLibrary,
     inspect,
     loaded::{LoadedPlugin, PluginError},
 };
@@ -16,9 +16,9 @@ use std::{path::PathBuf, time::Duration};
 /// What became of one file: a plugin, or the reason why it is none.
 pub type LoadOutcome = Result<LoadedPlugin, Box<PluginReport>>;
 
-/// For the trial of a library. Loading one takes milliseconds.
+/// For the probe of a library. Loading one takes milliseconds.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// The result of the trial says more, so it comes first.
+/// The result of the probe says more, so it comes first.
 const TRIAL_AND_LOAD_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// A library whose code has not returned yet.
@@ -29,7 +29,7 @@ pub struct PendingLibrary {
 
 /// What a library is loaded with.
 struct LoadRequest {
-    candidate: Candidate,
+    candidate: FoundLibrary,
     pin: Option<String>,
     data_dir: PathBuf,
 }
@@ -44,7 +44,7 @@ impl LoadRequest {
             return Err(Box::new(PluginReport::named(name, PluginState::Failed, reason)));
         }
         let loaded = file.and_then(|file| {
-            LoadedPlugin::try_elsewhere(&file, &self.data_dir, TIMEOUT)?;
+            LoadedPlugin::probe(&file, &self.data_dir, TIMEOUT)?;
             let _mark = start_mark(name, Some(&file.inspection.sha256), StartPhase::Load);
             LoadedPlugin::load(&file, &self.data_dir)
         });
@@ -53,7 +53,7 @@ impl LoadRequest {
 }
 
 impl PendingLibrary {
-    pub(super) fn begin(candidate: Candidate, config: &Config) -> Result<Self, Box<PluginReport>> {
+    pub(super) fn begin(candidate: FoundLibrary, config: &Config) -> Result<Self, Box<PluginReport>> {
         let name = candidate.name().to_owned();
         let pin = config.plugins.settings(&name).sha256;
         let request = LoadRequest { candidate, pin, data_dir: config.data_dir.clone() };

@@ -5,7 +5,7 @@
 //! library that takes long does not keep the others waiting.
 
 use super::{
-    discover::{Candidate, DiscoverError, discover},
+    discover::{DiscoverError, FoundLibrary, discover},
     folder_permissions::warn_of_other_writers,
     inspect,
     pending_library::{LoadOutcome, PendingLibrary},
@@ -125,7 +125,7 @@ impl PluginFolder {
         Ok(self.candidates()?.iter().any(|candidate| candidate.name() == plugin))
     }
 
-    fn candidates(&self) -> Result<Vec<Candidate>, DiscoverError> {
+    fn candidates(&self) -> Result<Vec<FoundLibrary>, DiscoverError> {
         let mut candidates = discover(&self.path)?;
         if self.is_of_binary {
             candidates.retain(|candidate| !inspect::is_foreign_library(&candidate.path));
@@ -134,13 +134,13 @@ impl PluginFolder {
     }
 
     /// A file that was refused is read again: the reason may have been a pin, or a copy that was half done.
-    fn must_be_read(&self, candidate: &Candidate) -> bool {
+    fn must_be_read(&self, candidate: &FoundLibrary) -> bool {
         let file = self.files.get(&candidate.file_name);
         file.is_none_or(|file| !file.is_loaded || file.identity != FileIdentity::of(&candidate.path))
     }
 
     /// What became of a file, or its library that still loads: that is not begun again while the file is the same.
-    fn read(&mut self, candidate: Candidate, config: &Config) -> Result<LoadOutcome, PendingLibrary> {
+    fn read(&mut self, candidate: FoundLibrary, config: &Config) -> Result<LoadOutcome, PendingLibrary> {
         // Before the content, so that a change meanwhile is found the next time.
         let identity = FileIdentity::of(&candidate.path);
         let (plugin, file_name) = (candidate.name().to_owned(), candidate.file_name.clone());

@@ -3,7 +3,7 @@
 use parking_lot::RwLock;
 use std::{collections::BTreeMap, sync::Arc};
 
-pub type ThreadCounts = BTreeMap<Arc<str>, usize>;
+pub(crate) type ThreadCounts = BTreeMap<Arc<str>, usize>;
 
 #[derive(Default)]
 struct LostThreads {

@@ -20,7 +20,7 @@ pub use in_host::in_host;
 pub use in_other_plugins::in_other_plugins;
 pub use lost_threads::{detached_threads_lost, threads_lost};
 pub(crate) use operation_registry::BACKGROUND_TASK;
-pub use operation_registry::{OperationNumber, ThreadHolder, operation_name, register};
+pub use operation_registry::{HungPollObserver, OperationNumber, operation_name, register};
 pub use plugin_value::{PluginCall, PluginValue};
 pub use poll_gate::{GateClosed, PollGate};
 pub use thread_slot::{HostFrame, UnwatchedFrame, current_operation};

@@ -8,9 +8,9 @@ use std::{
 };
 
 /// Who is told that an operation holds a thread.
-pub trait ThreadHolder: Send + Sync {
+pub trait HungPollObserver: Send + Sync {
     /// The poll of this operation has not returned for [`super::THREAD_LIMIT`].
-    fn holds_thread(&self, operation: &str);
+    fn poll_hangs(&self, operation: &str);
 }
 
 /// The operation of every task that a plugin spawns, whose names have no bound, and of faults whose operation cannot be paused.
@@ -29,7 +29,7 @@ impl OperationNumber {
 pub(super) struct RegisteredOperation {
     pub plugin: Arc<str>,
     pub name: Arc<str>,
-    pub holder: Weak<dyn ThreadHolder>,
+    pub holder: Weak<dyn HungPollObserver>,
 }
 
 #[derive(Default)]
@@ -41,7 +41,7 @@ struct OperationRegistry {
 static REGISTRY: LazyLock<RwLock<OperationRegistry>> = LazyLock::new(RwLock::default);
 
 /// The number of an operation by the name that its faults have. The latest start of a plugin answers for its operations.
-pub fn register(plugin: &Arc<str>, name: &str, holder: Weak<dyn ThreadHolder>) -> OperationNumber {
+pub fn register(plugin: &Arc<str>, name: &str, holder: Weak<dyn HungPollObserver>) -> OperationNumber {
     let key = (plugin.clone(), Arc::from(name));
     let mut registry = REGISTRY.write();
     let index = match registry.indices.get(&key) {

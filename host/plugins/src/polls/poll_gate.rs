@@ -1,13 +1,13 @@
 //! How many polls of one plugin run at the same time.
 //!
 //! The rule: who is turned away is in the queue before it looks again, and whoever leaves looks at the queue after it left, so
-//! that nobody waits while there is room. Without a queue, a poll costs two atomic operations and no lock.
+//! that nobody waits while there is a free permit. Without a queue, a poll costs two atomic operations and no lock.
 
 use super::{
     operation_registry::OperationNumber,
     polls_max,
     reaper::Reaper,
-    thread_slot::{PollRoom, is_inside, pop, push},
+    thread_slot::{PollPermits, is_inside, pop, push},
 };
 use parking_lot::Mutex;
 use std::{
@@ -47,7 +47,7 @@ impl Ticket {
 
 pub(super) enum Admission<'a> {
     Entered(PollGuard<'a>),
-    /// The waker is called when there is room.
+    /// The waker is called when there is a free permit.
     Waits,
     Closed,
 }
@@ -55,8 +55,8 @@ pub(super) enum Admission<'a> {
 /// A poll that runs.
 pub(super) struct PollGuard<'a> {
     gate: &'a PollGate,
-    /// A poll inside of another one of the same plugin on the same thread takes no room.
-    takes_room: bool,
+    /// A poll inside of another one of the same plugin on the same thread takes no permit.
+    takes_permit: bool,
 }
 
 impl Default for PollGate {
@@ -111,15 +111,15 @@ impl PollGate {
         }
     }
 
-    /// Enters if there is room, also when the gate is closed.
+    /// Enters if there is a free permit, also when the gate is closed.
     pub(super) fn try_enter(&self, operation: OperationNumber) -> Option<PollGuard<'_>> {
         let has_room = |running: usize| (running < self.max).then_some(running + 1);
-        let takes_room = self.running.fetch_update(SeqCst, SeqCst, has_room).is_ok();
-        if !takes_room && !is_inside(self.number) {
+        let takes_permit = self.running.fetch_update(SeqCst, SeqCst, has_room).is_ok();
+        if !takes_permit && !is_inside(self.number) {
             return None;
         }
         push(self.number, operation);
-        Some(PollGuard { gate: self, takes_room })
+        Some(PollGuard { gate: self, takes_permit })
     }
 
     fn enqueue(&self, ticket: &mut Ticket, waker: &Waker) {
@@ -170,17 +170,17 @@ impl PollGate {
     }
 }
 
-impl PollRoom for PollGate {
+impl PollPermits for PollGate {
     fn gate(&self) -> u64 {
         self.number
     }
 
-    fn give_up(&self) {
+    fn release(&self) {
         self.running.fetch_sub(1, SeqCst);
         self.call_next();
     }
 
-    fn take_back(&self) {
+    fn reacquire(&self) {
         self.running.fetch_add(1, SeqCst);
     }
 }
@@ -188,8 +188,8 @@ impl PollRoom for PollGate {
 impl Drop for PollGuard<'_> {
     fn drop(&mut self) {
         pop();
-        if self.takes_room {
-            self.gate.give_up();
+        if self.takes_permit {
+            self.gate.release();
         }
     }
 }

@@ -13,11 +13,11 @@ type Value = (OperationNumber, Box<dyn Send>);
 
 /// One thread per plugin, started when there is something to drop.
 #[derive(Default)]
-pub struct Reaper(OnceLock<Option<Sender<Value>>>);
+pub(crate) struct Reaper(OnceLock<Option<Sender<Value>>>);
 
 impl Reaper {
     /// A value that cannot be handed over is leaked: its drop must not run on a serving thread.
-    pub fn drop_later(&self, operation: OperationNumber, value: impl Send + 'static) {
+    pub(crate) fn drop_later(&self, operation: OperationNumber, value: impl Send + 'static) {
         let value: Value = (operation, Box::new(value));
         match self.0.get_or_init(start) {
             Some(thread) => {

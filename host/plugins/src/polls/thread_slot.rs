@@ -33,19 +33,19 @@ enum SlotWord {
     Recorded { number: usize, value: &'static AtomicU64 },
 }
 
-/// The room that a poll takes among those of its plugin.
-pub(super) trait PollRoom: Send + Sync {
+/// The permits to poll of one plugin: so many polls of it run at a time.
+pub(super) trait PollPermits: Send + Sync {
     /// The number of the plugin's gate.
     fn gate(&self) -> u64;
     /// The thread of the poll is lost to another plugin, so one more poll may run.
-    fn give_up(&self);
+    fn release(&self);
     /// The thread came back after all.
-    fn take_back(&self);
+    fn reacquire(&self);
 }
 
 struct Caller {
-    room: Arc<dyn PollRoom>,
-    is_given_up: bool,
+    permits: Arc<dyn PollPermits>,
+    is_released: bool,
 }
 
 impl Default for SlotWord {
@@ -80,22 +80,22 @@ impl ThreadSlot {
         }
     }
 
-    /// The thread is lost to the plugin that runs now: these rooms of others are to be given up. A plugin in a circle of calls has
+    /// The thread is lost to the plugin that runs now: these plugins may run one more poll each. A plugin in a circle of calls has
     /// taken one for all of its polls.
-    pub(super) fn lose(&self) -> Vec<Arc<dyn PollRoom>> {
-        let (mut gates, mut rooms) = (Vec::new(), Vec::new());
+    pub(super) fn lose(&self) -> Vec<Arc<dyn PollPermits>> {
+        let (mut gates, mut permits) = (Vec::new(), Vec::new());
         for caller in self.callers.lock().iter_mut() {
-            let gate = caller.room.gate();
+            let gate = caller.permits.gate();
             if gates.contains(&gate) {
                 continue;
             }
             gates.push(gate);
-            if !caller.is_given_up {
-                caller.is_given_up = true;
-                rooms.push(caller.room.clone());
+            if !caller.is_released {
+                caller.is_released = true;
+                permits.push(caller.permits.clone());
             }
         }
-        rooms
+        permits
     }
 
     fn publish(&self, frame: Option<&Frame>) {
@@ -162,10 +162,10 @@ pub(super) struct CallerFrame {
 }
 
 impl CallerFrame {
-    pub(super) fn enter(room: Arc<dyn PollRoom>) -> Self {
-        let is_in_poll = is_inside(room.gate());
+    pub(super) fn enter(permits: Arc<dyn PollPermits>) -> Self {
+        let is_in_poll = is_inside(permits.gate());
         if is_in_poll {
-            FRAMES.with(|frames| frames.slot.callers.lock().push(Caller { room, is_given_up: false }));
+            FRAMES.with(|frames| frames.slot.callers.lock().push(Caller { permits, is_released: false }));
         }
         Self { is_in_poll }
     }
@@ -177,8 +177,8 @@ impl Drop for CallerFrame {
             return;
         }
         let caller = FRAMES.with(|frames| frames.slot.callers.lock().pop());
-        if let Some(Caller { room, is_given_up: true }) = caller {
-            room.take_back();
+        if let Some(Caller { permits, is_released: true }) = caller {
+            permits.reacquire();
         }
     }
 }

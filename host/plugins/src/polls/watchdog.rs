@@ -64,14 +64,14 @@ impl ThreadWatchdog {
         let mut slots = SLOTS.lock();
         // Threads that ended have dropped theirs.
         slots.retain(|slot| Arc::strong_count(slot) > 1);
-        let (mut found, mut rooms) = (Vec::new(), Vec::new());
+        let (mut found, mut permits) = (Vec::new(), Vec::new());
         for slot in slots.iter() {
             let Some(poll @ (operation, since)) = slot.now() else { continue };
             let is_known = || self.hung.iter().any(|(known, _)| std::ptr::eq(known.as_ptr(), Arc::as_ptr(slot)));
             if tick.wrapping_sub(since) >= self.limit_ticks && !is_known() {
                 self.hung.push((Arc::downgrade(slot), poll));
                 found.push(operation);
-                rooms.extend(slot.lose());
+                permits.extend(slot.lose());
             }
         }
         drop(slots);
@@ -80,11 +80,11 @@ impl ThreadWatchdog {
         }
         for operation in found.into_iter().filter_map(operation_registry::find) {
             if let Some(holder) = operation.holder.upgrade() {
-                holder.holds_thread(&operation.name);
+                holder.poll_hangs(&operation.name);
             }
         }
-        // Who waits for room calls a plugin that is fenced by now.
-        rooms.iter().for_each(|room| room.give_up());
+        // Who waits for a permit calls a plugin that is fenced by now.
+        permits.iter().for_each(|plugin| plugin.release());
         self.hung.len()
     }
 
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use crate::polls::{
         lost_threads::threads_lost,
-        operation_registry::{ThreadHolder, register},
+        operation_registry::{HungPollObserver, register},
         poll_gate::PollGate,
         thread_slot::{CallerFrame, pop, push},
     };
@@ -112,8 +112,8 @@ mod tests {
     #[derive(Default)]
     struct RecordingHolder(Mutex<Vec<String>>);
 
-    impl ThreadHolder for RecordingHolder {
-        fn holds_thread(&self, operation: &str) {
+    impl HungPollObserver for RecordingHolder {
+        fn poll_hangs(&self, operation: &str) {
             self.0.lock().push(operation.to_owned());
         }
     }
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_poll_that_does_not_return_is_reported_once_and_counted_until_it_does() {
         let holder = Arc::<RecordingHolder>::default();
-        let observer: Arc<dyn ThreadHolder> = holder.clone();
+        let observer: Arc<dyn HungPollObserver> = holder.clone();
         let operation = register(&"hangs".into(), "list_things", Arc::downgrade(&observer));
         let mut watchdog = ThreadWatchdog::new(THREAD_LIMIT / 4);
         push(u64::MAX, operation);
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn a_thread_that_another_plugin_holds_is_no_room_of_the_caller() {
         let (caller, held) = (Arc::new(PollGate::new(1)), PollGate::new(1));
-        let observer: Arc<dyn ThreadHolder> = Arc::<RecordingHolder>::default();
+        let observer: Arc<dyn HungPollObserver> = Arc::<RecordingHolder>::default();
         let operation = |name: &str| register(&"calls".into(), name, Arc::downgrade(&observer));
         let (calls, hangs) = (operation("calls"), operation("hangs"));
         // On this thread a poll of the caller would be inside of another one.

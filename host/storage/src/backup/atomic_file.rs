@@ -12,14 +12,14 @@ use tempfile::NamedTempFile;
 const OWNER_ONLY: u32 = 0o600;
 
 /// A temporary file, which only its owner may read. It is deleted when dropped without [`Self::persist`].
-pub struct AtomicFile {
+pub(crate) struct AtomicFile {
     file: NamedTempFile,
     target: PathBuf,
     overwrite: bool,
 }
 
 impl AtomicFile {
-    pub fn new(target: &Path, overwrite: bool) -> Result<Self, BackupError> {
+    pub(crate) fn new(target: &Path, overwrite: bool) -> Result<Self, BackupError> {
         if target.is_dir() {
             return Err(BackupError::target(target, "it is a folder"));
         }
@@ -30,26 +30,26 @@ impl AtomicFile {
         Ok(Self { file, target: target.to_owned(), overwrite })
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.file.path()
     }
 
     /// The name that it gets.
-    pub fn target(&self) -> &Path {
+    pub(crate) fn target(&self) -> &Path {
         &self.target
     }
 
-    pub fn file(&mut self) -> &mut File {
+    pub(crate) fn file(&mut self) -> &mut File {
         self.file.as_file_mut()
     }
 
     /// The error for a failed write.
-    pub fn error(&self, reason: impl std::fmt::Display) -> BackupError {
+    pub(crate) fn error(&self, reason: impl std::fmt::Display) -> BackupError {
         BackupError::target(&self.target, reason)
     }
 
     /// Syncs it to the disk, then gives it its name. Returns its size in bytes.
-    pub fn persist(self) -> Result<u64, BackupError> {
+    pub(crate) fn persist(self) -> Result<u64, BackupError> {
         let Self { file, target, overwrite } = self;
         let synced = file.as_file().sync_all().and_then(|()| file.as_file().metadata());
         let bytes = synced.map_err(|error| BackupError::target(&target, error))?.len();
@@ -65,7 +65,7 @@ impl AtomicFile {
 }
 
 /// Syncs the folder of `path`, which makes the names in it durable.
-pub fn sync_folder(path: &Path) -> Result<(), BackupError> {
+pub(crate) fn sync_folder(path: &Path) -> Result<(), BackupError> {
     sync_folder_of(path).map_err(|error| BackupError::target(path, error))
 }
 

@@ -10,7 +10,7 @@ use crate::{dialect::Dialect, engine::Engine, error::StorageError, migrations::A
 use std::path::Path;
 
 /// Writes everything that was committed before the call into a new file, and its manifest beside it.
-pub async fn back_up(
+pub(crate) async fn back_up(
     engine: &Engine,
     file: &Path,
     overwrite: bool,

@@ -92,7 +92,7 @@ pub fn manifest_path(backup: &Path) -> PathBuf {
 }
 
 /// Compares a backup with the manifest beside it. `false` when there is none.
-pub fn verify(backup: &Path) -> Result<bool, BackupError> {
+pub(crate) fn verify(backup: &Path) -> Result<bool, BackupError> {
     let path = manifest_path(backup);
     let text = match fs::read(&path) {
         Ok(text) => text,

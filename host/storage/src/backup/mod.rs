@@ -19,7 +19,7 @@ mod restore;
 mod restore_request;
 mod sqlite;
 
-pub use create::back_up;
+pub(crate) use create::back_up;
 pub use error::BackupError;
 pub use manifest::{BackupManifest, BackupOrigin, manifest_path};
 pub use restore::restore;

@@ -10,7 +10,7 @@ use crate::{
     dialect::Dialect,
     error::StorageError,
     migrations::AppliedMigration,
-    postgres::{self, presence},
+    postgres::{self, gateway_registration},
     restores,
 };
 use secrecy::SecretString;
@@ -29,7 +29,7 @@ fn own_relations() -> String {
         "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'v', 'm', 'S') AND c.relname <> '{}' AND NOT EXISTS
         (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype IN ('e', 'a', 'i'))",
-        presence::TABLE
+        gateway_registration::TABLE
     )
 }
 
@@ -39,7 +39,7 @@ const OWN_FUNCTIONS: &str = "SELECT p.oid::regprocedure AS signature FROM pg_pro
         (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')";
 
 /// Writes the archive and returns its applied migrations.
-pub async fn dump(url: &SecretString, backup: &AtomicFile) -> Result<Vec<AppliedMigration>, BackupError> {
+pub(crate) async fn dump(url: &SecretString, backup: &AtomicFile) -> Result<Vec<AppliedMigration>, BackupError> {
     let programs = PostgresPrograms::new(url)?;
     let flags = [
         "--format=custom",
@@ -51,7 +51,7 @@ pub async fn dump(url: &SecretString, backup: &AtomicFile) -> Result<Vec<Applied
     ];
     let mut arguments: Vec<OsString> = flags.iter().map(Into::into).collect();
     arguments.push(format!("--exclude-schema={OLD_DATA_SCHEMA}*").into());
-    arguments.push(format!("--exclude-table={}", presence::TABLE).into());
+    arguments.push(format!("--exclude-table={}", gateway_registration::TABLE).into());
     arguments.push(option("--file=", backup.path()));
     programs.run(DUMP, &arguments).await.map_err(|error| match error {
         BackupError::Program { reason, .. } if reason.contains("could not write to output file") => {
@@ -68,7 +68,7 @@ async fn read_whole_archive(programs: &PostgresPrograms, archive: &Path) -> Resu
     programs.run(RESTORE, &[OsString::from("--file=/dev/null"), archive.into()]).await.map(drop)
 }
 
-pub async fn restore(request: &RestoreRequest<'_>) -> Result<RestoreReport, BackupError> {
+pub(crate) async fn restore(request: &RestoreRequest<'_>) -> Result<RestoreReport, BackupError> {
     let programs = PostgresPrograms::new(&request.settings.url)?;
     let damaged = |error: BackupError| match error {
         BackupError::Program { reason, .. } => request.not_a_backup(reason),
@@ -82,11 +82,11 @@ pub async fn restore(request: &RestoreRequest<'_>) -> Result<RestoreReport, Back
     let unknown_plugins = request.check_applied(&applied, Dialect::Postgres)?;
 
     let mut connection = postgres::connect(&request.settings.url).await?;
-    if !presence::claim_for_restore(&mut connection).await? {
+    if !gateway_registration::claim_for_restore(&mut connection).await? {
         return Err(BackupError::InUse);
     }
     let restored = restore_claimed(request, &programs, &mut connection).await;
-    presence::release_claim(&mut connection).await;
+    gateway_registration::release_claim(&mut connection).await;
     let old_data = restored?;
     analyze(connection).await;
     Ok(RestoreReport {
@@ -113,9 +113,9 @@ async fn restore_claimed(
     let epilogue = format!("\nRESET search_path;\n{}\n", restores::record_text(request.now_ms));
     let arguments = ["--file=-", "--no-owner", "--no-privileges"].map(OsString::from);
     let arguments = [arguments.as_slice(), &[request.file.into()]].concat();
-    presence::lock_absent_out(connection).await?;
+    gateway_registration::lock_absent_out(connection).await?;
     let restore = programs.pipe_into_psql(&prologue, (RESTORE, &arguments), &epilogue);
-    presence::while_claimed(connection, restore).await?;
+    gateway_registration::while_claimed(connection, restore).await?;
     Ok(old_data)
 }
 

@@ -18,12 +18,12 @@ use url::Url;
 const REASON_CHARS_MAX: usize = 600;
 
 /// The programs with the address of one server, as libpq's environment variables.
-pub struct PostgresPrograms(Vec<(&'static str, String)>);
+pub(crate) struct PostgresPrograms(Vec<(&'static str, String)>);
 
 impl PostgresPrograms {
-    pub fn new(url: &SecretString) -> Result<Self, BackupError> {
+    pub(crate) fn new(url: &SecretString) -> Result<Self, BackupError> {
         let url = Url::parse(url.expose_secret())
-            .map_err(|_quotes_password| StorageError::Unavailable("the database's address is not valid".into()))?;
+            .map_err(|_quotes_password| StorageError::Settings("the database's address is not valid".into()))?;
         let text = |part: &str| percent_decode_str(part).decode_utf8_lossy().into_owned();
         let mut variables = Vec::new();
         let mut set = |name, value: String| {
@@ -46,7 +46,11 @@ impl PostgresPrograms {
     }
 
     /// Runs a program to its end. Returns what it printed.
-    pub async fn run<A: AsRef<OsStr>>(&self, program: &'static str, arguments: &[A]) -> Result<Vec<u8>, BackupError> {
+    pub(crate) async fn run<A: AsRef<OsStr>>(
+        &self,
+        program: &'static str,
+        arguments: &[A],
+    ) -> Result<Vec<u8>, BackupError> {
         let child = self.spawn(program, arguments, Stdio::null())?;
         let output = child.wait_with_output().await.map_err(|error| failed(program, &error.to_string()))?;
         if output.status.success() {
@@ -58,7 +62,7 @@ impl PostgresPrograms {
 
     /// Runs one transaction in `psql`: `prologue`, then what the program `source` prints, and once that is complete
     /// `epilogue` and COMMIT. If any process ends earlier, the database stays as it was.
-    pub async fn pipe_into_psql<A: AsRef<OsStr>>(
+    pub(crate) async fn pipe_into_psql<A: AsRef<OsStr>>(
         &self,
         prologue: &str,
         source: (&'static str, &[A]),

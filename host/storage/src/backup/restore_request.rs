@@ -3,7 +3,7 @@
 use super::error::BackupError;
 use crate::{
     dialect::Dialect,
-    migrations::{AppliedMigration, Schema, check_applied},
+    migrations::{AppliedMigration, MigrationSet, check_applied},
     settings::DatabaseSettings,
 };
 use std::path::Path;
@@ -18,7 +18,7 @@ pub struct RestoreRequest<'a> {
     /// The time of the restore, which the new database records, in Unix milliseconds.
     pub now_ms: i64,
     /// The migrations of the gateway and of all its plugins.
-    pub schemas: &'a [Schema<'a>],
+    pub schemas: &'a [MigrationSet<'a>],
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -31,7 +31,7 @@ const LOG_SUFFIXES: [&str; 2] = ["-wal", "-shm"];
 /// Copies page by page, which keeps row ids (VACUUM INTO may change them). The surrounding read transaction holds one
 /// snapshot: no writer waits for the copy, and no write restarts it.
 /// Returns the applied migrations.
-pub fn copy(source: &Path, backup: &AtomicFile) -> Result<Vec<AppliedMigration>, BackupError> {
+pub(crate) fn copy(source: &Path, backup: &AtomicFile) -> Result<Vec<AppliedMigration>, BackupError> {
     let from = open_reader(source)?.handle;
     from.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema").map_err(|error| storage_error(&error))?;
     let mut to = open(backup.path()).map_err(|error| backup.error(storage_error(&error)))?;
@@ -66,7 +66,7 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
 }
 
-/// Verifies a file that no other process has open, and removes its log. Returns its applied migrations.
+/// Verifies a file that no other process has open, and removes its WAL. Returns its applied migrations.
 fn verify(path: &Path) -> Result<Vec<AppliedMigration>, String> {
     let reason = |error: rusqlite::Error| match storage_error(&error) {
         StorageError::Internal(_) => "the file is damaged".to_owned(),
@@ -90,7 +90,7 @@ fn verify(path: &Path) -> Result<Vec<AppliedMigration>, String> {
     applied_migrations(&connection, None).map_err(|error| error.to_string())
 }
 
-pub fn restore(request: &RestoreRequest<'_>) -> Result<RestoreReport, BackupError> {
+pub(crate) fn restore(request: &RestoreRequest<'_>) -> Result<RestoreReport, BackupError> {
     let path = request.settings.sqlite_path()?;
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|error| BackupError::target(&path, error))?;
@@ -104,7 +104,7 @@ pub fn restore(request: &RestoreRequest<'_>) -> Result<RestoreReport, BackupErro
         return Err(BackupError::HasData);
     }
     if size(&with_suffix(request.file, "-wal")) > 0 {
-        return Err(request.not_a_backup("it is a database in use, with a log beside it: make a backup of it"));
+        return Err(request.not_a_backup("it is a database in use, with a WAL beside it: make a backup of it"));
     }
     remove_unfinished(&path);
     let new_data = copy_backup(request, &path)?;
@@ -136,12 +136,12 @@ fn record_restore(request: &RestoreRequest<'_>, new_data: &AtomicFile) -> Result
     recorded.map_err(|error| new_data.error(storage_error(&error)))
 }
 
-/// Gives the old database a second name. It keeps its first name until the new database takes that in one step. Its log
+/// Gives the old database a second name. It keeps its first name until the new database takes that in one step. Its WAL
 /// must be gone by then, or SQLite would apply it to the new database.
 fn keep_old_data(path: &Path, label: &str) -> Result<PathBuf, BackupError> {
     let old_data = with_suffix(path, &format!(".before-restore-{label}"));
     if let Err(error) = checkpoint(path) {
-        tracing::warn!(%error, "the log of the old database cannot be folded into it; it is kept beside it");
+        tracing::warn!(%error, "the WAL of the old database cannot be checkpointed; it is kept beside it");
     }
     for suffix in LOG_SUFFIXES {
         let old = with_suffix(path, suffix);

@@ -3,7 +3,7 @@
 use super::table_references::TableReferences;
 use crate::scope::{Scope, owns_table};
 
-pub fn check_access(plugin: &str, scope: &Scope, tables: &TableReferences) -> Result<(), String> {
+pub(crate) fn check_access(plugin: &str, scope: &Scope, tables: &TableReferences) -> Result<(), String> {
     if let Some(table) = tables.writes.iter().find(|table| !owns_table(plugin, table)) {
         return Err(format!("{plugin} writes only its own tables ({plugin}_…), not {table}"));
     }

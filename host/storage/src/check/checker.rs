@@ -16,7 +16,7 @@ const CACHE_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 /// What the caller will do with the statement.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum AccessMode {
+pub(crate) enum AccessMode {
     /// Run it outside a transaction: it must not write.
     ReadOnly,
     ReadWrite,
@@ -24,19 +24,19 @@ pub enum AccessMode {
 
 type InfoResult = Result<Arc<StatementInfo>, Arc<str>>;
 
-pub struct StatementChecker {
+pub(crate) struct StatementChecker {
     dialect: Dialect,
     infos: moka::sync::Cache<Arc<str>, InfoResult>,
 }
 
 impl StatementChecker {
-    pub fn new(dialect: Dialect) -> Self {
+    pub(crate) fn new(dialect: Dialect) -> Self {
         let weigh = |text: &Arc<str>, _: &InfoResult| u32::try_from(text.len()).unwrap_or(u32::MAX);
         Self { dialect, infos: moka::sync::Cache::builder().max_capacity(CACHE_BYTES_MAX).weigher(weigh).build() }
     }
 
     /// Refuses a statement that is not allowed in the scope or for the access mode.
-    pub fn check(
+    pub(crate) fn check(
         &self,
         scope: &Scope,
         statement: Statement,

@@ -176,18 +176,18 @@ const VOLATILE: &[&str] = &[
 ];
 
 /// Whether the result may depend on the clock or on a random number.
-pub fn is_volatile(name: &str) -> bool {
+pub(crate) fn is_volatile(name: &str) -> bool {
     VOLATILE.contains(&name)
 }
 
 /// Functions that are used in place of a table.
 const TABLE_FUNCTIONS: &[&str] = &["generate_series", "json_each", "json_tree", "unnest"];
 
-pub fn is_function(name: &str) -> bool {
+pub(crate) fn is_function(name: &str) -> bool {
     FUNCTIONS.binary_search(&name).is_ok() || is_json(name)
 }
 
-pub fn is_table_function(name: &str) -> bool {
+pub(crate) fn is_table_function(name: &str) -> bool {
     TABLE_FUNCTIONS.contains(&name) || is_json(name)
 }
 

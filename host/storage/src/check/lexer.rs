@@ -5,7 +5,7 @@
 use crate::dialect::Dialect;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TokenKind<'a> {
+pub(crate) enum TokenKind<'a> {
     Word(&'a str),
     /// `"name"`, without the quotes.
     Quoted(&'a str),
@@ -20,7 +20,7 @@ pub enum TokenKind<'a> {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Token<'a> {
+pub(crate) struct Token<'a> {
     pub kind: TokenKind<'a>,
     pub start: usize,
     pub end: usize,
@@ -29,17 +29,17 @@ pub struct Token<'a> {
 }
 
 impl Token<'_> {
-    pub fn is_word(&self, word: &str) -> bool {
+    pub(crate) fn is_word(&self, word: &str) -> bool {
         matches!(self.kind, TokenKind::Word(found) if found.eq_ignore_ascii_case(word))
     }
 
-    pub fn is_symbol(&self, symbol: u8) -> bool {
+    pub(crate) fn is_symbol(&self, symbol: u8) -> bool {
         self.kind == TokenKind::Symbol(symbol)
     }
 }
 
 /// The tokens of the text, or the reason why it is refused.
-pub fn tokenize(sql: &str, dialect: Dialect) -> Result<Vec<Token<'_>>, String> {
+pub(crate) fn tokenize(sql: &str, dialect: Dialect) -> Result<Vec<Token<'_>>, String> {
     let mut lexer = Lexer { sql, bytes: sql.as_bytes(), at: 0, depth: 0, dialect };
     let mut tokens: Vec<Token<'_>> = Vec::with_capacity(sql.len() / 5);
     while let Some(token) = lexer.next(tokens.last())? {

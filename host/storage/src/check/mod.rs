@@ -1,6 +1,7 @@
 //! Checks every statement before a database runs it: once per text, then from a cache.
 //!
-//! The rule: a statement runs on both databases or is refused on both, for the same reason.
+//! The rule: what a statement may read, write and call is the same on both databases. Its SQL is that of the database in use,
+//! without what SQLite, PostgreSQL and the parser would take apart differently.
 
 mod access;
 mod checker;
@@ -11,10 +12,11 @@ mod statement;
 mod statement_kind;
 mod table_references;
 
-pub use access::check_access;
-pub use checker::{AccessMode, StatementChecker};
-pub use lexer::{Token, TokenKind, tokenize};
-pub use parse::with_statement;
-pub use statement::{CheckedStatement, StatementInfo, check_param_bytes};
-pub use statement_kind::{Verb, refuse_group_rollback, refuse_too_many_operators, refuse_transaction_control};
-pub use table_references::{TableReferences, plain_name};
+pub(crate) use access::check_access;
+pub(crate) use checker::{AccessMode, StatementChecker};
+pub(crate) use lexer::{Token, TokenKind, tokenize};
+pub(crate) use parse::with_statement;
+pub use statement::CheckedStatement;
+pub(crate) use statement::{StatementInfo, check_param_bytes};
+pub(crate) use statement_kind::{Verb, refuse_group_rollback, refuse_too_many_operators, refuse_transaction_control};
+pub(crate) use table_references::{TableReferences, plain_name};

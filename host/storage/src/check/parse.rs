@@ -77,7 +77,7 @@ const STACK_BYTES: usize = 128 * 1024 * 1024;
 /// Parses exactly one statement and passes it to `inspect`. Both run on a separate thread, whose stack is large enough
 /// for a deep tree; a panic in the parser becomes an error of this statement. This is done once per text. The outer
 /// error says that no thread could be started, the inner one what is wrong with the statement.
-pub fn with_statement<T: Send>(
+pub(crate) fn with_statement<T: Send>(
     sql: &str,
     dialect: Dialect,
     inspect: impl FnOnce(&Statement) -> Result<T, String> + Send,

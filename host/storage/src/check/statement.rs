@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock, atomic::AtomicUsize};
 
 /// What is known about one text; all statements with that text share it.
 #[derive(Debug)]
-pub struct StatementInfo {
+pub(crate) struct StatementInfo {
     pub kind: StatementKind,
     pub latency: StatementLatency,
     pub slow_lines: SlowLines,
@@ -90,7 +90,7 @@ impl CheckedStatement {
 }
 
 /// Of one statement, or of all statements of a call.
-pub fn check_param_bytes(bytes: usize) -> Result<(), StorageError> {
+pub(crate) fn check_param_bytes(bytes: usize) -> Result<(), StorageError> {
     if bytes <= CALL_PARAM_BYTES_MAX {
         return Ok(());
     }

@@ -8,7 +8,7 @@ use crate::bounds::STATEMENT_PARAMS_MAX;
 const OPERATORS_MAX: usize = 1000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verb {
+pub(crate) enum Verb {
     /// `SELECT`, `VALUES`, `EXPLAIN`: changes nothing.
     Read,
     /// `INSERT`, `UPDATE`, `DELETE`, `REPLACE`, alone or after `WITH`.
@@ -18,7 +18,7 @@ pub enum Verb {
 }
 
 #[derive(Clone, Debug)]
-pub struct StatementKind {
+pub(crate) struct StatementKind {
     pub verb: Verb,
     /// Whether a common table expression writes although the verb reads (`WITH x AS (DELETE …) SELECT …`).
     pub has_writing_cte: bool,
@@ -69,7 +69,7 @@ const REFUSED_VERBS: [&str; 15] = [
 ];
 
 impl StatementKind {
-    pub fn of(tokens: &[Token<'_>]) -> Result<Self, String> {
+    pub(crate) fn of(tokens: &[Token<'_>]) -> Result<Self, String> {
         let tokens = single_statement(tokens)?;
         refuse_too_many_operators(tokens)?;
         refuse_group_rollback(tokens)?;
@@ -81,7 +81,7 @@ impl StatementKind {
         })
     }
 
-    pub fn reads_only(&self) -> bool {
+    pub(crate) fn reads_only(&self) -> bool {
         self.verb == Verb::Read && !self.has_writing_cte
     }
 }
@@ -105,7 +105,7 @@ fn single_statement<'p, 'a>(tokens: &'p [Token<'a>]) -> Result<&'p [Token<'a>], 
     Ok(tokens)
 }
 
-pub fn refuse_too_many_operators(tokens: &[Token<'_>]) -> Result<(), String> {
+pub(crate) fn refuse_too_many_operators(tokens: &[Token<'_>]) -> Result<(), String> {
     let is_operator = |token: &&Token<'_>| match token.kind {
         TokenKind::Symbol(symbol) => !b"(),.;".contains(&symbol),
         TokenKind::Word(_) => word_in(token, &OPERATOR_WORDS),
@@ -118,7 +118,7 @@ pub fn refuse_too_many_operators(tokens: &[Token<'_>]) -> Result<(), String> {
 }
 
 /// `OR ROLLBACK` and `ON CONFLICT ROLLBACK` would roll back the other requests of the same commit on SQLite.
-pub fn refuse_group_rollback(tokens: &[Token<'_>]) -> Result<(), String> {
+pub(crate) fn refuse_group_rollback(tokens: &[Token<'_>]) -> Result<(), String> {
     let found = tokens.windows(2).any(|pair| word_in(&pair[0], &["or", "conflict"]) && pair[1].is_word("rollback"));
     if found {
         return Err("conflict clause ROLLBACK is not allowed: use ABORT or IGNORE".into());
@@ -126,7 +126,7 @@ pub fn refuse_group_rollback(tokens: &[Token<'_>]) -> Result<(), String> {
     Ok(())
 }
 
-pub fn refuse_transaction_control(tokens: &[Token<'_>]) -> Result<(), String> {
+pub(crate) fn refuse_transaction_control(tokens: &[Token<'_>]) -> Result<(), String> {
     match tokens.first() {
         Some(first) if word_in(first, &REFUSED_VERBS) => {
             Err("statements that control transactions, files or the server are not allowed".into())

@@ -12,7 +12,7 @@ use sqlparser::ast::{
 use std::{collections::BTreeSet, ops::ControlFlow};
 
 #[derive(Debug, Default)]
-pub struct TableReferences {
+pub(crate) struct TableReferences {
     pub reads: BTreeSet<String>,
     pub writes: BTreeSet<String>,
     /// Whether the result may depend on the clock or on a random number.
@@ -21,12 +21,12 @@ pub struct TableReferences {
 
 impl TableReferences {
     /// The tables of a `SELECT`, `INSERT`, `UPDATE` or `DELETE`.
-    pub fn of(statement: &Statement) -> Result<Self, String> {
+    pub(crate) fn of(statement: &Statement) -> Result<Self, String> {
         Self::visit(statement)
     }
 
     /// The tables of any part of a parse tree.
-    pub fn visit(node: &impl Visit) -> Result<Self, String> {
+    pub(crate) fn visit(node: &impl Visit) -> Result<Self, String> {
         let mut collector = TableCollector::default();
         match node.visit(&mut collector) {
             ControlFlow::Continue(()) => Ok(collector.references),
@@ -36,7 +36,7 @@ impl TableReferences {
 }
 
 /// The name of a table, view, index or function as the database reads it: unqualified and lower case.
-pub fn plain_name(name: &ObjectName) -> Result<String, String> {
+pub(crate) fn plain_name(name: &ObjectName) -> Result<String, String> {
     let [ObjectNamePart::Identifier(part)] = name.0.as_slice() else {
         return Err(format!("{name}: names are not qualified with a schema here"));
     };

@@ -1,6 +1,6 @@
 //! The record of applied migrations.
 
-pub const CREATE_MIGRATIONS_TABLE: &str = "CREATE TABLE IF NOT EXISTS _migrations (
+pub(crate) const CREATE_MIGRATIONS_TABLE: &str = "CREATE TABLE IF NOT EXISTS _migrations (
     plugin TEXT NOT NULL,
     version BIGINT NOT NULL,
     name TEXT NOT NULL,

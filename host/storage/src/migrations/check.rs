@@ -3,7 +3,7 @@
 //! The rule: they create, change and drop only objects whose names carry the plugin's name, and the views that its
 //! manifest publishes. They cannot end the transaction that they run in.
 
-use super::schema::Schema;
+use super::schema::MigrationSet;
 use crate::{
     check::{
         TableReferences, Token, TokenKind, check_access, plain_name, refuse_group_rollback, refuse_too_many_operators,
@@ -19,7 +19,7 @@ use sqlparser::ast::{
 use std::collections::BTreeSet;
 
 /// Checks the text of one migration. The error names what is wrong with each of its statements.
-pub fn check_migration(schema: &Schema<'_>, sql: &str, dialect: Dialect) -> Result<(), String> {
+pub(crate) fn check_migration(schema: &MigrationSet<'_>, sql: &str, dialect: Dialect) -> Result<(), String> {
     let tokens = tokenize(sql, dialect)?;
     let statements = tokens.split(|token| token.is_symbol(b';')).filter(|tokens| !tokens.is_empty());
     let check = |statement| {
@@ -30,7 +30,7 @@ pub fn check_migration(schema: &Schema<'_>, sql: &str, dialect: Dialect) -> Resu
     if problems.is_empty() { Ok(()) } else { Err(problems.into_iter().collect::<Vec<_>>().join("; ")) }
 }
 
-fn check_tokens(schema: &Schema<'_>, tokens: &[Token<'_>]) -> Result<(), String> {
+fn check_tokens(schema: &MigrationSet<'_>, tokens: &[Token<'_>]) -> Result<(), String> {
     // The gateway's own triggers end with END.
     let ends_trigger = schema.is_host() && tokens[0].is_word("end");
     if !ends_trigger {
@@ -49,7 +49,7 @@ fn check_tokens(schema: &Schema<'_>, tokens: &[Token<'_>]) -> Result<(), String>
 }
 
 struct MigrationCheck<'a> {
-    schema: &'a Schema<'a>,
+    schema: &'a MigrationSet<'a>,
     dialect: Dialect,
 }
 

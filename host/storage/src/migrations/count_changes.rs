@@ -2,13 +2,13 @@
 //! them.
 //!
 //! The rule: a write of the table only inserts here. A row that holds the number itself would be changed by every write, and two
-//! serialisable transactions at the same time would collide on it. [`crate::fold_row_counts`] puts the rows of one key together.
+//! serialisable transactions at the same time would conflict on it. [`crate::compact_row_counts`] puts the rows of one key together.
 
 use super::directive::Directive;
 use std::fmt::Write as _;
 
 /// What a table of numbers, as earlier versions of the gateway made it, is replaced by.
-pub struct CountReplacement {
+pub(crate) struct CountReplacement {
     /// The table of numbers.
     pub old_table: String,
     /// Keeps the numbers, for one transaction.
@@ -16,7 +16,7 @@ pub struct CountReplacement {
 }
 
 /// With the numbers of the rows that there are. The lock keeps others from adding rows until the triggers count them.
-pub fn write(sql: &mut String, directive: &Directive<'_>) -> std::fmt::Result {
+pub(crate) fn write(sql: &mut String, directive: &Directive<'_>) -> std::fmt::Result {
     let Directive { table, columns } = directive;
     let (columns, group) = match columns.join(", ") {
         none if none.is_empty() => (none, String::new()),
@@ -30,7 +30,7 @@ pub fn write(sql: &mut String, directive: &Directive<'_>) -> std::fmt::Result {
     write_objects(sql, directive)
 }
 
-pub fn replacement(directive: &Directive<'_>) -> Result<CountReplacement, std::fmt::Error> {
+pub(crate) fn replacement(directive: &Directive<'_>) -> Result<CountReplacement, std::fmt::Error> {
     let Directive { table, columns } = directive;
     let old_table = format!("{table}_counts");
     let mut sql = format!("LOCK TABLE {table}; DROP TRIGGER {old_table}_write ON {table}; ");

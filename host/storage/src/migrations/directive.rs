@@ -1,7 +1,7 @@
 //! What a directive of a migration is about.
 
 /// `TABLE (COLUMN, …)`
-pub struct Directive<'a> {
+pub(crate) struct Directive<'a> {
     pub table: &'a str,
     pub columns: Vec<&'a str>,
 }

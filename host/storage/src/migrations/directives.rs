@@ -37,7 +37,7 @@ enum Columns {
 }
 
 /// The text without its directives, which are checked: a plugin writes about its own tables.
-pub fn without_directives(text: &str, owner: &str) -> Result<String, String> {
+pub(crate) fn without_directives(text: &str, owner: &str) -> Result<String, String> {
     replace_all(text, |_, _, Directive { table, .. }| {
         let is_own = owns_table(owner, table);
         if is_own { Ok(()) } else { Err(format!("{table} is not {owner}'s: its names begin with {owner}_")) }
@@ -45,12 +45,12 @@ pub fn without_directives(text: &str, owner: &str) -> Result<String, String> {
 }
 
 /// The text with the statements that the directives stand for.
-pub fn with_directives(text: &str, dialect: Dialect) -> Result<String, String> {
+pub(crate) fn with_directives(text: &str, dialect: Dialect) -> Result<String, String> {
     replace_all(text, |sql, kind, directive| (kind.write)(sql, &directive, dialect).map_err(|error| error.to_string()))
 }
 
 /// How PostgreSQL's tables of numbers of earlier versions are replaced, for each `row_counts` of the text.
-pub fn count_replacements(text: &str) -> Result<Vec<CountReplacement>, String> {
+pub(crate) fn count_replacements(text: &str) -> Result<Vec<CountReplacement>, String> {
     let mut found = Vec::new();
     ROW_COUNTS.replace(text, |_, directive| {
         found.push(count_changes::replacement(&directive).map_err(|error| error.to_string())?);

@@ -3,12 +3,12 @@
 use plugin_api::host::sanitize_line;
 
 /// Longest line: an operator reads it in a table, in the log and in a report.
-pub const FAILURE_CHARS_MAX: usize = 600;
+pub(crate) const FAILURE_CHARS_MAX: usize = 600;
 const MESSAGE_CHARS_MAX: usize = 300;
 const EXCERPT_CHARS_MAX: usize = 60;
 
 /// What a database says of an error.
-pub struct FailureWords<'a> {
+pub(crate) struct FailureWords<'a> {
     pub message: &'a str,
     /// The byte in the text of the migration.
     pub position: Option<usize>,
@@ -19,7 +19,7 @@ pub struct FailureWords<'a> {
 }
 
 /// One line: `no such table: x (line 2, column 1: INSERT INTO x …; code 1)`.
-pub fn describe(words: &FailureWords<'_>, sql: &str) -> String {
+pub(crate) fn describe(words: &FailureWords<'_>, sql: &str) -> String {
     let position = words.position.map(|position| place(sql, position));
     let code = words.code.map(|code| format!("code {code}"));
     let details: Vec<String> = position.into_iter().chain(words.details.iter().cloned()).chain(code).collect();

@@ -14,8 +14,10 @@ mod schema;
 mod search_index;
 mod step;
 
-pub use applied::{AppliedMigration, CREATE_MIGRATIONS_TABLE, MigrationReport};
-pub use count_changes::CountReplacement;
-pub use failure::{FailureWords, describe};
-pub use schema::Schema;
-pub use step::{MigrationStep, check_applied, pending_steps, report, schema_problems, step_error, steps};
+pub(crate) use applied::CREATE_MIGRATIONS_TABLE;
+pub use applied::{AppliedMigration, MigrationReport};
+pub(crate) use count_changes::CountReplacement;
+pub(crate) use failure::{FailureWords, describe};
+pub use schema::MigrationSet;
+pub use step::migration_problems;
+pub(crate) use step::{RenderedMigration, check_applied, pending_steps, report, step_error, steps};

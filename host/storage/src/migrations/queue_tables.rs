@@ -1,8 +1,8 @@
 //! `{{queue TABLE}}` in a migration: the tables of a durable queue, which `host/queue` reads and writes.
 //!
-//! The rule: what a plugin's write does here collides with no other write. A push only inserts, into `TABLE` and `TABLE_pushed`. An
+//! The rule: what a plugin's write does here conflicts with no other write. A push only inserts, into `TABLE` and `TABLE_pushed`. An
 //! outcome changes the key's row in columns without an index (`ended…`), on a page that has room for it, so that PostgreSQL adds
-//! nothing to an index that others read. All the rest is the gateway's, in transactions that no serialisable one collides with.
+//! nothing to an index that others read. All the rest is the gateway's, in transactions that no serialisable one conflicts with.
 
 use super::directive::Directive;
 use crate::dialect::Dialect;
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 /// `due_ms` of a task is 0 when it is due at once: these start in the order of their ids. A key is leased while its `token` is not 0;
 /// its `due_ms` is when there is something to do for it, and the greatest number while there is nothing.
-pub fn write(sql: &mut String, Directive { table, .. }: &Directive<'_>, dialect: Dialect) -> std::fmt::Result {
+pub(crate) fn write(sql: &mut String, Directive { table, .. }: &Directive<'_>, dialect: Dialect) -> std::fmt::Result {
     let room = if dialect == Dialect::Postgres { " WITH (fillfactor = 50)" } else { "" };
     write!(
         sql,

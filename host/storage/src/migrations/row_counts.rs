@@ -8,7 +8,7 @@ use super::{count_changes, directive::Directive};
 use crate::dialect::Dialect;
 use std::fmt::Write as _;
 
-pub fn write(sql: &mut String, directive: &Directive<'_>, dialect: Dialect) -> std::fmt::Result {
+pub(crate) fn write(sql: &mut String, directive: &Directive<'_>, dialect: Dialect) -> std::fmt::Result {
     match dialect {
         Dialect::Sqlite => {
             let counts = RowCounts::new(directive);

@@ -1,13 +1,10 @@
 //! The migrations of one owner of tables.
 
-use crate::scope::Scope;
+use crate::scope::{HOST_OWNER, Scope};
 use plugin_api::manifest::MigrationSpec;
 
-/// The owner of the gateway's own migrations.
-const HOST: &str = "host";
-
 /// The migrations of one plugin, or the gateway's own (in [`Scope::Host`]).
-pub struct Schema<'a> {
+pub struct MigrationSet<'a> {
     /// The owner, and which published views its own views may read.
     pub scope: &'a Scope,
     /// Names of the views that the owner publishes.
@@ -15,9 +12,9 @@ pub struct Schema<'a> {
     pub migrations: &'a [MigrationSpec],
 }
 
-impl Schema<'_> {
+impl MigrationSet<'_> {
     pub fn owner(&self) -> &str {
-        self.scope.plugin_name().unwrap_or(HOST)
+        self.scope.plugin_name().unwrap_or(HOST_OWNER)
     }
 
     pub(super) fn is_host(&self) -> bool {

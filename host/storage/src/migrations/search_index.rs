@@ -6,7 +6,7 @@ use super::directive::Directive;
 use crate::dialect::Dialect;
 use std::fmt::Write as _;
 
-pub fn write(sql: &mut String, index: &Directive<'_>, dialect: Dialect) -> std::fmt::Result {
+pub(crate) fn write(sql: &mut String, index: &Directive<'_>, dialect: Dialect) -> std::fmt::Result {
     match dialect {
         Dialect::Sqlite => write_sqlite(sql, index),
         Dialect::Postgres => write_postgres(sql, index),

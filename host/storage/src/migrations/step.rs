@@ -1,4 +1,4 @@
-//! The steps of a migration: checked, rendered for one database, and compared with what was applied before.
+//! Migrations, checked and rendered for one database, and compared with those that were applied before.
 
 use super::{
     applied::{AppliedMigration, MigrationReport},
@@ -6,7 +6,7 @@ use super::{
     count_changes::CountReplacement,
     directives::{count_replacements, with_directives, without_directives},
     failure::FAILURE_CHARS_MAX,
-    schema::Schema,
+    schema::MigrationSet,
 };
 use crate::{
     dialect::Dialect,
@@ -17,7 +17,7 @@ use plugin_api::{host::sanitize_line, manifest::MigrationSpec};
 use sha2::{Digest, Sha256};
 
 /// A checked migration in the SQL of one database.
-pub struct MigrationStep {
+pub(crate) struct RenderedMigration {
     pub version: u32,
     pub name: String,
     pub checksum: String,
@@ -26,23 +26,23 @@ pub struct MigrationStep {
     pub count_replacements: Vec<CountReplacement>,
 }
 
-/// All steps in order, checked before the database is used.
-pub fn steps(schema: &Schema<'_>, dialect: Dialect) -> Result<Vec<MigrationStep>, StorageError> {
+/// All migrations in order, checked before the database is used.
+pub(crate) fn steps(schema: &MigrationSet<'_>, dialect: Dialect) -> Result<Vec<RenderedMigration>, StorageError> {
     let mut problems = Vec::new();
-    let steps: Vec<MigrationStep> =
+    let steps: Vec<RenderedMigration> =
         checked_steps(schema, dialect).filter_map(|step| step.map_err(|problem| problems.push(problem)).ok()).collect();
     if problems.is_empty() { Ok(steps) } else { Err(failure(&problems.join("; "))) }
 }
 
-/// What is wrong with each migration of the schema, found without a database.
-pub fn schema_problems(schema: &Schema<'_>, dialect: Dialect) -> Vec<String> {
+/// What is wrong with each migration of the set, found without a database.
+pub fn migration_problems(schema: &MigrationSet<'_>, dialect: Dialect) -> Vec<String> {
     checked_steps(schema, dialect).filter_map(Result::err).collect()
 }
 
 fn checked_steps<'a>(
-    schema: &'a Schema<'_>,
+    schema: &'a MigrationSet<'_>,
     dialect: Dialect,
-) -> impl Iterator<Item = Result<MigrationStep, String>> + 'a {
+) -> impl Iterator<Item = Result<RenderedMigration, String>> + 'a {
     let owner = schema.owner();
     let reserved = (!schema.is_host() && is_reserved(owner)).then(|| Err(format!("{owner} is a reserved name")));
     let mut specs: Vec<&MigrationSpec> = schema.migrations.iter().collect();
@@ -52,11 +52,11 @@ fn checked_steps<'a>(
 }
 
 fn step(
-    schema: &Schema<'_>,
+    schema: &MigrationSet<'_>,
     spec: &MigrationSpec,
     expected_version: u32,
     dialect: Dialect,
-) -> Result<MigrationStep, String> {
+) -> Result<RenderedMigration, String> {
     let owner = schema.owner();
     if spec.version != expected_version {
         return Err(format!(
@@ -72,22 +72,22 @@ fn step(
         Dialect::Postgres => count_replacements(text).map_err(problem)?,
     };
     let (name, checksum) = (spec.name.clone(), checksum(text));
-    Ok(MigrationStep { version: spec.version, name, checksum, sql, count_replacements })
+    Ok(RenderedMigration { version: spec.version, name, checksum, sql, count_replacements })
 }
 
 /// The text in the SQL of this database, after a check of all that its author wrote.
-fn checked(schema: &Schema<'_>, text: &str, dialect: Dialect) -> Result<String, String> {
+fn checked(schema: &MigrationSet<'_>, text: &str, dialect: Dialect) -> Result<String, String> {
     let own = without_directives(text, schema.owner())?;
     check_migration(schema, &render(&own, dialect), dialect)?;
     Ok(render(&with_directives(text, dialect)?, dialect))
 }
 
 /// The steps that are not applied yet. `applied` is the owner's record, ordered by version.
-pub fn pending_steps(
+pub(crate) fn pending_steps(
     owner: &str,
-    steps: Vec<MigrationStep>,
+    steps: Vec<RenderedMigration>,
     applied: &[AppliedMigration],
-) -> Result<Vec<MigrationStep>, StorageError> {
+) -> Result<Vec<RenderedMigration>, StorageError> {
     for (recorded, step) in applied.iter().zip(&steps) {
         if recorded.version != step.version {
             return Err(failure(&format!("the record of {owner}'s migrations has a hole before {}", recorded.version)));
@@ -109,8 +109,8 @@ pub fn pending_steps(
 }
 
 /// Refuses migrations of a later version. Returns the owners that have no schema here.
-pub fn check_applied(
-    schemas: &[Schema<'_>],
+pub(crate) fn check_applied(
+    schemas: &[MigrationSet<'_>],
     applied: &[AppliedMigration],
     dialect: Dialect,
 ) -> Result<Vec<String>, StorageError> {
@@ -126,7 +126,7 @@ pub fn check_applied(
 }
 
 /// Names the migration in the error, whose kind stays: one that waited too long may be tried again.
-pub fn step_error(owner: &str, step: &MigrationStep, error: StorageError) -> StorageError {
+pub(crate) fn step_error(owner: &str, step: &RenderedMigration, error: StorageError) -> StorageError {
     let title = title(owner, step.version, &step.name);
     let named = |reason: String| format!("{title}: {reason}");
     match error {
@@ -138,7 +138,7 @@ pub fn step_error(owner: &str, step: &MigrationStep, error: StorageError) -> Sto
     }
 }
 
-pub fn report(steps: &[MigrationStep], earlier: usize) -> MigrationReport {
+pub(crate) fn report(steps: &[RenderedMigration], earlier: usize) -> MigrationReport {
     MigrationReport { applied: steps.iter().map(|step| step.version).collect(), earlier }
 }
 

@@ -9,10 +9,10 @@ use std::{error::Error, fmt};
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
 /// One parameter.
-pub struct Param<'v>(pub &'v Value);
+pub(crate) struct Param<'v>(pub &'v Value);
 
 impl Param<'_> {
-    pub fn type_of(value: &Value) -> Type {
+    pub(crate) fn type_of(value: &Value) -> Type {
         match value {
             // The server infers the type from the statement.
             Value::Null => Type::UNKNOWN,
@@ -51,7 +51,7 @@ impl ToSql for Param<'_> {
 }
 
 /// A letter for each type, for the key of a prepared statement.
-pub fn type_letters(params: &[Value]) -> impl Iterator<Item = char> {
+pub(crate) fn type_letters(params: &[Value]) -> impl Iterator<Item = char> {
     params.iter().map(|param| match param {
         Value::Null => 'n',
         Value::Int(_) => 'i',

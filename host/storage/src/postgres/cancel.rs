@@ -15,7 +15,7 @@ use tokio::{
 };
 use tokio_postgres::{CancelToken, config::Host, tls::MakeTlsConnect};
 
-pub async fn cancel(address: &ServerAddress, token: &CancelToken) -> io::Result<()> {
+pub(crate) async fn cancel(address: &ServerAddress, token: &CancelToken) -> io::Result<()> {
     match (address.socket(), address.config.get_hosts()) {
         (Some(path), _) => send(UnixStream::connect(path).await?, "", address, token).await,
         (None, [Host::Tcp(host)]) => {

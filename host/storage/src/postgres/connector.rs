@@ -35,7 +35,7 @@ const RETRY: Duration = Duration::from_millis(100);
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Connects to one server with fixed settings.
-pub struct Connector {
+pub(crate) struct Connector {
     address: ServerAddress,
     settings: Option<SessionSettings>,
     prepares: bool,
@@ -57,17 +57,17 @@ enum Startup {
 
 impl Connector {
     /// For a session with the server's own settings, and no statements that are prepared.
-    pub fn bare(url: &SecretString) -> Result<Self, StorageError> {
+    pub(crate) fn bare(url: &SecretString) -> Result<Self, StorageError> {
         let address = ServerAddress::parse(url)?;
         Ok(Self { address, settings: None, prepares: false, startup: AtomicUsize::new(STARTUPS.len() - 1) })
     }
 
-    pub fn new(url: &SecretString, settings: SessionSettings, prepares: bool) -> Result<Self, StorageError> {
+    pub(crate) fn new(url: &SecretString, settings: SessionSettings, prepares: bool) -> Result<Self, StorageError> {
         let address = ServerAddress::parse(url)?;
         Ok(Self { address, settings: Some(settings), prepares, startup: AtomicUsize::new(0) })
     }
 
-    pub async fn connect(&self) -> Result<Session, Error> {
+    pub(crate) async fn connect(&self) -> Result<Session, Error> {
         let mut index = self.startup.load(Relaxed);
         loop {
             let startup = STARTUPS.get(index).copied().unwrap_or(Startup::Bare);
@@ -96,16 +96,16 @@ impl Connector {
         // Boxed: the handshake's future is large, and everything that waits for a connection would hold it.
         let Opened { client, driver, parameters, sharing } = Box::pin(self.open(&config)).await?;
         // A pooler may ignore the options in silence; the server reports this one, which only they can have set.
-        let has_limits = startup != Startup::Bare && parameters.is_read_only;
+        let has_startup_options = startup != Startup::Bare && parameters.is_read_only;
         let state = SessionState {
-            has_limits,
-            is_lazy: false,
-            detects_lost_clients: has_limits && startup == Startup::Full,
+            has_startup_options,
+            is_async_commit: false,
+            detects_lost_clients: has_startup_options && startup == Startup::Full,
             reads_backslashes: parameters.reads_backslashes,
         };
         let mut session = Session::new(client, driver, state, self.prepares, sharing);
-        if has_limits && self.settings.as_ref().is_some_and(SessionSettings::is_durable) {
-            session.state.is_lazy = session.text("SHOW synchronous_commit").await?.as_deref() == Some("off");
+        if has_startup_options && self.settings.as_ref().is_some_and(SessionSettings::is_durable) {
+            session.state.is_async_commit = session.text("SHOW synchronous_commit").await?.as_deref() == Some("off");
         }
         Ok(session)
     }
@@ -130,7 +130,7 @@ impl Connector {
 
     /// Makes the server stop what a session runs. Another statement of the session may be hit, so nothing else may follow in
     /// it.
-    pub async fn cancel(&self, token: &CancelToken) {
+    pub(crate) async fn cancel(&self, token: &CancelToken) {
         match timeout(CANCEL_TIMEOUT, cancel(&self.address, token)).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::debug!(%error, "a statement could not be cancelled"),
@@ -163,7 +163,7 @@ impl Parameters {
 }
 
 /// Makes the connections of the pool.
-pub struct SessionManager {
+pub(crate) struct SessionManager {
     pub connector: Arc<Connector>,
     /// Told of a connection that was found closed.
     pub dead_connection: Arc<Notify>,

@@ -6,7 +6,7 @@ use plugin_api::abi::Cell;
 
 /// Why a value cannot be returned.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DecodeError {
+pub(crate) enum DecodeError {
     #[error("has the type {0}: cast it to text in SQL")]
     Type(String),
     #[error("is a numeric that is no 64-bit integer: cast it to text in SQL")]
@@ -17,26 +17,26 @@ pub enum DecodeError {
 
 /// The object ids of the built-in types; they never change.
 mod oid {
-    pub const BOOL: u32 = 16;
-    pub const BYTEA: u32 = 17;
-    pub const CHAR: u32 = 18;
-    pub const NAME: u32 = 19;
-    pub const INT8: u32 = 20;
-    pub const INT2: u32 = 21;
-    pub const INT4: u32 = 23;
-    pub const TEXT: u32 = 25;
-    pub const OID: u32 = 26;
-    pub const JSON: u32 = 114;
-    pub const FLOAT4: u32 = 700;
-    pub const FLOAT8: u32 = 701;
-    pub const BPCHAR: u32 = 1042;
-    pub const VARCHAR: u32 = 1043;
-    pub const NUMERIC: u32 = 1700;
-    pub const VOID: u32 = 2278;
-    pub const JSONB: u32 = 3802;
+    pub(crate) const BOOL: u32 = 16;
+    pub(crate) const BYTEA: u32 = 17;
+    pub(crate) const CHAR: u32 = 18;
+    pub(crate) const NAME: u32 = 19;
+    pub(crate) const INT8: u32 = 20;
+    pub(crate) const INT2: u32 = 21;
+    pub(crate) const INT4: u32 = 23;
+    pub(crate) const TEXT: u32 = 25;
+    pub(crate) const OID: u32 = 26;
+    pub(crate) const JSON: u32 = 114;
+    pub(crate) const FLOAT4: u32 = 700;
+    pub(crate) const FLOAT8: u32 = 701;
+    pub(crate) const BPCHAR: u32 = 1042;
+    pub(crate) const VARCHAR: u32 = 1043;
+    pub(crate) const NUMERIC: u32 = 1700;
+    pub(crate) const VOID: u32 = 2278;
+    pub(crate) const JSONB: u32 = 3802;
 }
 
-pub fn decode<'b>(type_oid: u32, type_name: &str, bytes: &'b [u8]) -> Result<Cell<'b>, DecodeError> {
+pub(crate) fn decode<'b>(type_oid: u32, type_name: &str, bytes: &'b [u8]) -> Result<Cell<'b>, DecodeError> {
     Ok(match type_oid {
         oid::BOOL => Cell::Int(i64::from(fixed::<1>(bytes)? != [0])),
         oid::INT2 => Cell::Int(i16::from_be_bytes(fixed(bytes)?).into()),

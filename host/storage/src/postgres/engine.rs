@@ -2,18 +2,18 @@
 
 use super::{
     connector::Connector,
+    gateway_registration::GatewayRegistration,
     migrator,
     pooled_connection::PooledConnection,
-    presence::Presence,
     query::Query,
     reachability::{Reachability, ServerRole},
-    session_pool::{SessionPool, silent},
+    session_pool::{SessionPool, no_answer},
     tools,
 };
 use crate::{
     check::CheckedStatement,
     error::StorageError,
-    migrations::{AppliedMigration, MigrationReport, MigrationStep},
+    migrations::{AppliedMigration, MigrationReport, RenderedMigration},
     resources::PoolStatus,
     settings::DatabaseSettings,
     slow_statement,
@@ -32,7 +32,7 @@ use tokio::{
 
 const TRANSACTIONS_WAIT: &str = "as many transactions as there may be have been open";
 
-pub struct PostgresEngine {
+pub(crate) struct PostgresEngine {
     pub(super) pool: SessionPool,
     /// For notifications; `None` where they are not listened for.
     pub(super) listener: Option<Connector>,
@@ -43,11 +43,11 @@ pub struct PostgresEngine {
     pub(super) reachability: Arc<Reachability>,
     transaction_timeout: Duration,
     transaction_idle: Duration,
-    presence: Presence,
+    registration: GatewayRegistration,
 }
 
 impl PostgresEngine {
-    pub fn pool_status(&self) -> PoolStatus {
+    pub(crate) fn pool_status(&self) -> PoolStatus {
         self.pool.status()
     }
 
@@ -59,7 +59,7 @@ impl PostgresEngine {
         let reachability = Arc::clone(&pool.reachability);
         let connections_max = settings.connections_max();
         let beside = Connector::bare(&settings.url)?;
-        let presence = Presence::enter(beside, Arc::clone(&reachability), pool.wait_timeout()).await?;
+        let registration = GatewayRegistration::enter(beside, Arc::clone(&reachability), pool.wait_timeout()).await?;
         let engine = Self {
             pool,
             listener,
@@ -68,10 +68,10 @@ impl PostgresEngine {
             reachability,
             transaction_timeout: Duration::from_millis(settings.transaction_timeout_ms),
             transaction_idle: Duration::from_millis(settings.transaction_idle_ms),
-            presence,
+            registration,
         };
         let mut first = engine.pool.acquire(None).await?;
-        if settings.prepared && !first.get()?.state.has_limits {
+        if settings.prepared && !first.get()?.state.has_startup_options {
             tracing::warn!(
                 "there is a pooler before PostgreSQL: set database.prepared = false unless it knows prepared statements"
             );
@@ -82,11 +82,11 @@ impl PostgresEngine {
         Ok(engine)
     }
 
-    pub fn url(&self) -> &SecretString {
+    pub(crate) fn url(&self) -> &SecretString {
         &self.url
     }
 
-    pub async fn read(&self, statement: &CheckedStatement) -> Result<Rows, StorageError> {
+    pub(crate) async fn read(&self, statement: &CheckedStatement) -> Result<Rows, StorageError> {
         let read = self.pool.read(&[Query::new(statement)]).await;
         let rows = read.map_err(|error| self.statement_error(statement, error))?;
         Ok(rows.into_iter().next().unwrap_or_default())
@@ -97,7 +97,7 @@ impl PostgresEngine {
         match error {
             StorageError::Timeout(_) => slow_statement::stopped(statement, self.pool.statement_timeout),
             StorageError::Unavailable(_) => {
-                self.suspect();
+                self.report_failure();
                 error
             }
             other => other,
@@ -105,8 +105,8 @@ impl PostgresEngine {
     }
 
     /// A connection failed: the server may be away.
-    pub(super) fn suspect(&self) {
-        self.pool.suspect();
+    pub(super) fn report_failure(&self) {
+        self.pool.report_failure();
     }
 
     /// How long a statement waits for a connection, and then for the server.
@@ -118,7 +118,7 @@ impl PostgresEngine {
         let permit = Arc::clone(&self.transaction_permits).acquire_owned();
         let permit = self
             .reachability
-            .unless_away(timeout(self.wait_timeout(), permit))
+            .while_reachable(timeout(self.wait_timeout(), permit))
             .await?
             .map_err(|_elapsed: Elapsed| StorageError::waited(TRANSACTIONS_WAIT, self.wait_timeout()))?
             .map_err(|_closed: AcquireError| StorageError::Unavailable("the database is closed".to_owned()))?;
@@ -146,15 +146,19 @@ impl PostgresEngine {
         }
     }
 
-    pub async fn migrate(&self, owner: &str, steps: Vec<MigrationStep>) -> Result<MigrationReport, StorageError> {
+    pub(crate) async fn migrate(
+        &self,
+        owner: &str,
+        steps: Vec<RenderedMigration>,
+    ) -> Result<MigrationReport, StorageError> {
         migrator::apply(self.tool_connection().await?, owner, steps).await
     }
 
-    pub async fn execute_batch(&self, sql: &str) -> Result<(), StorageError> {
+    pub(crate) async fn execute_batch(&self, sql: &str) -> Result<(), StorageError> {
         migrator::execute_batch(self.tool_connection().await?, sql).await
     }
 
-    pub async fn applied_migrations(&self, owner: Option<&str>) -> Result<Vec<AppliedMigration>, StorageError> {
+    pub(crate) async fn applied_migrations(&self, owner: Option<&str>) -> Result<Vec<AppliedMigration>, StorageError> {
         migrator::list_applied_migrations(self.tool_connection().await?, owner).await
     }
 
@@ -164,14 +168,14 @@ impl PostgresEngine {
             return Err(StorageError::Unavailable("the database is closed".into()));
         }
         let connect = timeout(self.wait_timeout(), tools::connect(&self.url));
-        let connected = self.reachability.unless_away(connect).await?;
-        connected.map_err(|_elapsed: Elapsed| silent())?
+        let connected = self.reachability.while_reachable(connect).await?;
+        connected.map_err(|_elapsed: Elapsed| no_answer())?
     }
 
     /// Waits for what is running.
-    pub async fn close(&self) {
+    pub(crate) async fn close(&self) {
         self.transaction_permits.close();
         self.pool.close().await;
-        self.presence.leave().await;
+        self.registration.leave().await;
     }
 }

@@ -8,19 +8,19 @@ use std::{error::Error as _, io};
 use tokio_postgres::{Error, error::DbError};
 
 /// True while the server is there; [`super::reachability`] reports one that is not.
-pub const POOL_TIMED_OUT: &str = "all connections have been in use";
+pub(crate) const POOL_TIMED_OUT: &str = "all connections have been in use";
 
 const DIVISION_BY_ZERO: &str = "22012";
 const TOO_MANY_CONNECTIONS: &str = "53300";
 
 /// Why a statement failed, and whether its connection can be used again.
-pub struct ExecuteError {
+pub(crate) struct ExecuteError {
     pub error: StorageError,
     pub is_connection_usable: bool,
     /// The table changed after the statement was prepared: it works when it is prepared again.
     pub is_plan_stale: bool,
     pub is_division_by_zero: bool,
-    /// The server lacks the feature, or lacks it while it is a standby.
+    /// The server lacks the feature, or lacks it while it is a read replica.
     pub is_unsupported: bool,
 }
 
@@ -61,12 +61,12 @@ impl From<Error> for ExecuteError {
 }
 
 /// The error of a connection attempt, or of work that is not a checked statement.
-pub fn driver_error(error: Error) -> StorageError {
+pub(crate) fn driver_error(error: Error) -> StorageError {
     ExecuteError::from(error).error
 }
 
 /// The error of sqlx, which migrations and tools use.
-pub fn storage_error(error: sqlx::Error) -> StorageError {
+pub(crate) fn storage_error(error: sqlx::Error) -> StorageError {
     match error.as_database_error().and_then(|error| error.try_downcast_ref::<PgDatabaseError>()) {
         Some(refusal) => {
             tracing::debug!(code = refusal.code(), error = %refusal, "PostgreSQL refused");
@@ -102,7 +102,7 @@ fn unreachable_reason(error: &io::Error) -> String {
 
 /// Why a server that cannot be connected to is away. `None` when it is there and refuses this client, for example because
 /// it has no connection left: connections that are open still work.
-pub fn away_reason(error: &Error) -> Option<String> {
+pub(crate) fn away_reason(error: &Error) -> Option<String> {
     match error.code().map(|code| code.code()) {
         Some(code) if code.starts_with("57P") => Some(unavailable_reason(code).to_owned()),
         Some(_) => None,
@@ -111,19 +111,19 @@ pub fn away_reason(error: &Error) -> Option<String> {
 }
 
 /// Whether another client may leave its connection to us in a moment.
-pub fn is_out_of_connections(error: &Error) -> bool {
+pub(crate) fn is_out_of_connections(error: &Error) -> bool {
     error.code().is_some_and(|code| code.code() == TOO_MANY_CONNECTIONS)
 }
 
 /// Whether the server, or a pooler before it, refused a session because of what it was asked to begin with.
-pub fn refuses_startup(error: &Error) -> bool {
+pub(crate) fn refuses_startup(error: &Error) -> bool {
     // protocol violation (PgBouncer), no such parameter, no such value, no permission for it, not supported
     const CODES: [&str; 5] = ["08P01", "42704", "22023", "42501", "0A000"];
     error.code().is_some_and(|code| CODES.contains(&code.code()))
 }
 
-/// The error of a transaction that a standby, or a server that takes no writes, did not begin.
-pub fn read_only_error() -> StorageError {
+/// The error of a transaction that a read replica, or a server that takes no writes, did not begin.
+pub(crate) fn read_only_error() -> StorageError {
     StorageError::Unavailable(unavailable_reason("25006").into())
 }
 
@@ -149,7 +149,7 @@ fn refusal_error(refusal: &Refusal<'_>) -> StorageError {
     match (code.get(..2).unwrap_or(code), code) {
         ("23", _) => StorageError::Constraint(error_line(refusal.message)),
         (_, "57014") => StorageError::Timeout("the statement was stopped".into()),
-        (_, "40001" | "40P01") => StorageError::Conflict("it collided with another transaction".into()),
+        (_, "40001" | "40P01") => StorageError::Conflict("it conflicted with another transaction".into()),
         (_, "55P03") => StorageError::Busy("another transaction held a lock for too long".into()),
         (_, "25P03") => StorageError::closed("it kept the database waiting for too long"),
         (_, "25P02") => StorageError::closed("a statement failed"),

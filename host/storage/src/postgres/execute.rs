@@ -14,7 +14,7 @@ use tokio_postgres::{
     types::{FromSql, Type},
 };
 
-pub async fn read_result(
+pub(crate) async fn read_result(
     stream: RowStream,
     statement: &CheckedStatement,
     form: &QueryForm,

@@ -15,7 +15,7 @@ use sqlx::{
 
 const DETAIL_CHARS_MAX: usize = 120;
 
-pub fn migration_error(error: Error, sql: &str) -> StorageError {
+pub(crate) fn migration_error(error: Error, sql: &str) -> StorageError {
     let refusal = error.as_database_error().and_then(|error| error.try_downcast_ref::<PgDatabaseError>());
     let words = refusal.map(|refusal| words_of(refusal, sql));
     match (storage_error(error), words) {

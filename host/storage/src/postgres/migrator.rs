@@ -6,7 +6,9 @@
 use super::{error::storage_error, migration_error::migration_error, tools};
 use crate::{
     error::StorageError,
-    migrations::{self, AppliedMigration, CREATE_MIGRATIONS_TABLE, CountReplacement, MigrationReport, MigrationStep},
+    migrations::{
+        self, AppliedMigration, CREATE_MIGRATIONS_TABLE, CountReplacement, MigrationReport, RenderedMigration,
+    },
     versions::NOTE_CHANGE_OF_EVERYTHING,
 };
 use sqlx::{AssertSqlSafe, Executor, PgConnection, Row};
@@ -15,7 +17,7 @@ use sqlx::{AssertSqlSafe, Executor, PgConnection, Row};
 const LOCK_KEY: i64 = 0x6761_7465_776d_6967;
 
 /// A step's own time is not limited, because it may rewrite a large table; its wait for locks is.
-pub fn begin_sql() -> String {
+pub(crate) fn begin_sql() -> String {
     format!(
         "BEGIN ISOLATION LEVEL READ COMMITTED;
          SET LOCAL statement_timeout = 0;
@@ -27,7 +29,7 @@ pub fn begin_sql() -> String {
     )
 }
 
-pub async fn create_migrations_table(mut connection: PgConnection) -> Result<(), StorageError> {
+pub(crate) async fn create_migrations_table(mut connection: PgConnection) -> Result<(), StorageError> {
     execute_sql(&mut connection, begin_sql()).await?;
     execute_sql(&mut connection, CREATE_MIGRATIONS_TABLE.to_owned()).await?;
     execute_sql(&mut connection, "COMMIT".to_owned()).await?;
@@ -35,10 +37,10 @@ pub async fn create_migrations_table(mut connection: PgConnection) -> Result<(),
 }
 
 /// All pending steps in one transaction; on failure the connection is closed, which rolls everything back.
-pub async fn apply(
+pub(crate) async fn apply(
     mut connection: PgConnection,
     owner: &str,
-    steps: Vec<MigrationStep>,
+    steps: Vec<RenderedMigration>,
 ) -> Result<MigrationReport, StorageError> {
     let handle = &mut connection;
     execute_sql(handle, begin_sql()).await?;
@@ -58,13 +60,13 @@ pub async fn apply(
 }
 
 /// Runs all of the text in one transaction.
-pub async fn execute_batch(mut connection: PgConnection, sql: &str) -> Result<(), StorageError> {
+pub(crate) async fn execute_batch(mut connection: PgConnection, sql: &str) -> Result<(), StorageError> {
     execute_sql(&mut connection, format!("{}; {sql}; {NOTE_CHANGE_OF_EVERYTHING}; COMMIT", begin_sql())).await?;
     let _ = tools::close(connection).await;
     Ok(())
 }
 
-async fn apply_step(connection: &mut PgConnection, owner: &str, step: &MigrationStep) -> Result<(), StorageError> {
+async fn apply_step(connection: &mut PgConnection, owner: &str, step: &RenderedMigration) -> Result<(), StorageError> {
     let ran = connection.execute(sqlx::raw_sql(AssertSqlSafe(step.sql.clone()))).await;
     ran.map_err(|error| migration_error(error, &step.sql))?;
     let insert = sqlx::query(
@@ -111,7 +113,7 @@ async fn execute_sql(connection: &mut PgConnection, sql: String) -> Result<(), S
 }
 
 /// The applied migrations of one owner or of all, in order.
-pub async fn list_applied_migrations(
+pub(crate) async fn list_applied_migrations(
     mut connection: PgConnection,
     owner: Option<&str>,
 ) -> Result<Vec<AppliedMigration>, StorageError> {

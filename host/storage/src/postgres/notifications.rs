@@ -1,6 +1,6 @@
 //! Notifications from other gateways on the same database.
 
-use super::{engine::PostgresEngine, error::driver_error, session::Session, session_pool::silent};
+use super::{engine::PostgresEngine, error::driver_error, session::Session, session_pool::no_answer};
 use crate::error::StorageError;
 use tokio::time::{error::Elapsed, timeout};
 
@@ -9,7 +9,7 @@ pub struct Notifications(Session);
 
 impl PostgresEngine {
     /// `None` when the server is unavailable, or nothing is to be listened for.
-    pub async fn listen(&self, channel: &str) -> Option<Notifications> {
+    pub(crate) async fn listen(&self, channel: &str) -> Option<Notifications> {
         let listener = self.listener.as_ref()?;
         let subscribed = async {
             let mut session = listener.connect().await.map_err(driver_error)?;
@@ -18,7 +18,7 @@ impl PostgresEngine {
             Ok::<_, StorageError>(Notifications(session))
         };
         // Nothing is logged while the server is away: that was logged once.
-        let subscribed = self.reachability.unless_away(subscribed).await.ok()?;
+        let subscribed = self.reachability.while_reachable(subscribed).await.ok()?;
         subscribed.inspect_err(|error| tracing::warn!(%error, channel, "cannot listen for other gateways")).ok()
     }
 
@@ -30,7 +30,7 @@ impl PostgresEngine {
         let mut connection = self.pool.acquire(None).await?;
         let session = connection.get()?;
         let notified = self.reachability.unless_away(timeout(self.wait_timeout(), session.batch(&text))).await?;
-        notified.map_err(|_elapsed: Elapsed| silent())?.map_err(driver_error)?;
+        notified.map_err(|_elapsed: Elapsed| no_answer())?.map_err(driver_error)?;
         connection.return_to_pool();
         Ok(())
     }

@@ -31,14 +31,14 @@ use tokio::time::{error::Elapsed, timeout};
 use tokio_postgres::{Client, Error, RowStream, Statement};
 
 /// What is sent in one round trip.
-pub struct Pipeline<'s> {
+pub(crate) struct Pipeline<'s> {
     pub begin: Option<Begin<'s>>,
     pub queries: &'s [Query<'s>],
     /// How the session sends each of the queries.
     pub forms: &'s [QueryForm],
     pub end: Option<&'static str>,
     /// How long to wait for each answer.
-    pub patience: Duration,
+    pub answer_limit: Duration,
     pub slow_statements: SlowStatementLog,
 }
 
@@ -52,13 +52,13 @@ pub struct Begin<'s> {
 
 /// Where a pipeline failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PipelineStep {
+pub(crate) enum PipelineStep {
     Begin,
     Query(usize),
     End,
 }
 
-pub struct PipelineError {
+pub(crate) struct PipelineError {
     pub step: PipelineStep,
     pub error: ExecuteError,
     /// The end was sent and has been answered: the transaction is over, rolled back.
@@ -76,7 +76,7 @@ struct Requests<'c> {
 }
 
 impl Session {
-    pub async fn run(
+    pub(crate) async fn run(
         &mut self,
         pipeline: &Pipeline<'_>,
         budget: &mut ResultBudget,
@@ -110,7 +110,7 @@ async fn run(
         && let Some(end) = requests.end.take()
     {
         // The server answers it with a rollback.
-        error.is_connection_usable = answer(pipeline.patience, end).await.is_ok();
+        error.is_connection_usable = answer(pipeline.answer_limit, end).await.is_ok();
         has_ended = error.is_connection_usable;
     }
     Err(PipelineError { step, error, has_ended })
@@ -165,7 +165,7 @@ impl<'c> Requests<'c> {
     ) -> Result<Vec<StatementResult>, (PipelineStep, ExecuteError)> {
         let sent_at = Instant::now();
         for begin in self.begin.drain(..) {
-            answer(pipeline.patience, begin).await.map_err(|error| (PipelineStep::Begin, error))?;
+            answer(pipeline.answer_limit, begin).await.map_err(|error| (PipelineStep::Begin, error))?;
         }
         let mut outcomes = Vec::with_capacity(self.queries.len());
         let failure = self.read_queries(pipeline, budget, &mut outcomes).await.err();
@@ -179,7 +179,7 @@ impl<'c> Requests<'c> {
             return Err((PipelineStep::Query(outcomes.len()), error));
         }
         if let Some(end) = self.end.take() {
-            answer(pipeline.patience, end).await.map_err(|error| (PipelineStep::End, error))?;
+            answer(pipeline.answer_limit, end).await.map_err(|error| (PipelineStep::End, error))?;
         }
         Ok(outcomes)
     }
@@ -199,7 +199,7 @@ impl<'c> Requests<'c> {
                 let stream = output(request).await?;
                 read_result(stream, query.statement, form, budget).await
             };
-            let outcome = in_time(pipeline.patience, read).await;
+            let outcome = in_time(pipeline.answer_limit, read).await;
             let now = Instant::now();
             if !self.shares_sync {
                 pipeline.slow_statements.record_alone(query.statement, now - previous_end, outcome.as_ref().ok());
@@ -231,15 +231,15 @@ async fn output<T>(mut request: Request<'_, T>) -> Result<T, ExecuteError> {
     }
 }
 
-async fn answer(patience: Duration, request: Request<'_, ()>) -> Result<(), ExecuteError> {
-    in_time(patience, output(request)).await
+async fn answer(answer_limit: Duration, request: Request<'_, ()>) -> Result<(), ExecuteError> {
+    in_time(answer_limit, output(request)).await
 }
 
 /// Fails when the server does not respond although its own limits have passed.
 async fn in_time<T>(
-    patience: Duration,
+    answer_limit: Duration,
     work: impl Future<Output = Result<T, ExecuteError>>,
 ) -> Result<T, ExecuteError> {
     let elapsed = |_: Elapsed| StorageError::Unavailable("the server does not answer".into()).into();
-    timeout(patience, work).await.map_err(elapsed).flatten()
+    timeout(answer_limit, work).await.map_err(elapsed).flatten()
 }

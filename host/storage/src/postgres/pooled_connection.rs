@@ -12,7 +12,7 @@ use deadpool::managed::Object;
 use std::sync::Arc;
 use tokio::{runtime::Handle, sync::OwnedSemaphorePermit};
 
-pub struct PooledConnection {
+pub(crate) struct PooledConnection {
     session: Option<Object<SessionManager>>,
     connector: Arc<Connector>,
     /// Limits how many transactions hold a connection.
@@ -20,7 +20,7 @@ pub struct PooledConnection {
 }
 
 impl PooledConnection {
-    pub fn new(
+    pub(crate) fn new(
         session: Object<SessionManager>,
         connector: Arc<Connector>,
         transaction_permit: Option<OwnedSemaphorePermit>,
@@ -28,7 +28,7 @@ impl PooledConnection {
         Self { session: Some(session), connector, _transaction_permit: transaction_permit }
     }
 
-    pub fn get(&mut self) -> Result<&mut Session, StorageError> {
+    pub(crate) fn get(&mut self) -> Result<&mut Session, StorageError> {
         // Only `return_to_pool` and `drop` take the session, and both end this value.
         match &mut self.session {
             Some(session) => Ok(session),
@@ -36,7 +36,7 @@ impl PooledConnection {
         }
     }
 
-    pub fn return_to_pool(mut self) {
+    pub(crate) fn return_to_pool(mut self) {
         drop(self.session.take());
     }
 }

@@ -11,13 +11,13 @@ use tokio_postgres::types::Type;
 
 /// What the planner was told when it made a plan: a plan that is kept must not serve under other settings.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum PlanFor {
+pub(crate) enum PlanFor {
     Anything,
     /// See [`super::session_settings`].
     Serializable,
 }
 
-pub struct Query<'s> {
+pub(crate) struct Query<'s> {
     pub statement: &'s CheckedStatement,
     /// A division by zero is its refusal.
     pub may_refuse: bool,
@@ -25,11 +25,11 @@ pub struct Query<'s> {
 }
 
 impl<'s> Query<'s> {
-    pub fn new(statement: &'s CheckedStatement) -> Self {
+    pub(crate) fn new(statement: &'s CheckedStatement) -> Self {
         Self { statement, may_refuse: false, text: statement.sql().into() }
     }
 
-    pub fn of_commit(commit: &'s CommitStatement<CheckedStatement>) -> Self {
+    pub(crate) fn of_commit(commit: &'s CommitStatement<CheckedStatement>) -> Self {
         let statement = &commit.statement;
         let text = match commit.refusal {
             Refusal::Never | Refusal::ByDivision => statement.sql().into(),
@@ -39,27 +39,27 @@ impl<'s> Query<'s> {
     }
 
     /// The statement was checked: it is one, and the parameters are sent separately.
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    pub fn values(&self) -> &'s [Value] {
+    pub(crate) fn values(&self) -> &'s [Value] {
         &self.statement.statement.params
     }
 
-    pub fn params(&self) -> impl ExactSizeIterator<Item = Param<'s>> {
+    pub(crate) fn params(&self) -> impl ExactSizeIterator<Item = Param<'s>> {
         self.values().iter().map(Param)
     }
 
-    pub fn typed_params(&self) -> impl Iterator<Item = (Param<'s>, Type)> {
+    pub(crate) fn typed_params(&self) -> impl Iterator<Item = (Param<'s>, Type)> {
         self.values().iter().map(|value| (Param(value), Param::type_of(value)))
     }
 
-    pub fn types(&self) -> Vec<Type> {
+    pub(crate) fn types(&self) -> Vec<Type> {
         self.values().iter().map(Param::type_of).collect()
     }
 
-    pub fn key(&self, plan_for: PlanFor) -> String {
+    pub(crate) fn key(&self, plan_for: PlanFor) -> String {
         let mut key = String::with_capacity(self.text.len() + self.values().len() + 2);
         key.push_str(&self.text);
         key.push('\0');

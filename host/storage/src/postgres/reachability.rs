@@ -25,14 +25,14 @@ const RETRY: Duration = Duration::from_millis(200);
 const SILENT: &str = "the server does not answer";
 
 /// What is known about the server. The connections of the pool report into it, and the watching task.
-pub struct Reachability {
+pub(crate) struct Reachability {
     state: Arc<State>,
     watcher: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// Whose server it is, for what is logged.
+/// What the server is for, for the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ServerRole {
+pub(crate) enum ServerRole {
     Primary,
     /// With its place in `database.read_urls`.
     ReadReplica(usize),
@@ -48,17 +48,17 @@ struct State {
 
 impl Reachability {
     /// Present until a task of [`Self::watch`] finds it away.
-    pub fn of(server: ServerRole) -> Self {
+    pub(crate) fn of(server: ServerRole) -> Self {
         let state = State { server, away: watch::Sender::new(None), dead_connection: Arc::default() };
         Self { state: Arc::new(state), watcher: Mutex::default() }
     }
 
-    pub fn is_away(&self) -> bool {
+    pub(crate) fn is_away(&self) -> bool {
         self.state.away.borrow().is_some()
     }
 
     /// The output of `work`, or an error as soon as the server is known to be away.
-    pub async fn unless_away<T>(&self, work: impl Future<Output = T>) -> Result<T, StorageError> {
+    pub(crate) async fn while_reachable<T>(&self, work: impl Future<Output = T>) -> Result<T, StorageError> {
         let mut away = self.state.away.subscribe();
         let is_away = async {
             match away.wait_for(Option::is_some).await {
@@ -74,23 +74,23 @@ impl Reachability {
     }
 
     /// To be told when a connection was found dead: then the server is looked at soon.
-    pub fn dead_connection(&self) -> Arc<Notify> {
+    pub(crate) fn dead_connection(&self) -> Arc<Notify> {
         Arc::clone(&self.state.dead_connection)
     }
 
     /// Starts the task that watches the server.
-    pub fn watch(&self, connector: Connector) {
+    pub(crate) fn watch(&self, connector: Connector) {
         let watcher = tokio::spawn(watch_server(Arc::clone(&self.state), connector));
         *self.watcher.lock() = Some(watcher);
     }
 
     /// Whatever the server does, every call fails with this reason from now on.
-    pub fn close(&self, reason: &str) {
+    pub(crate) fn close(&self, reason: &str) {
         self.stop_watching();
         self.state.set_away(reason);
     }
 
-    pub fn stop_watching(&self) {
+    pub(crate) fn stop_watching(&self) {
         if let Some(watcher) = self.watcher.lock().take() {
             watcher.abort();
         }

@@ -1,46 +1,47 @@
-//! When a standby that could not be used is asked again.
+//! When a read replica that could not be used is asked again.
 //!
-//! The rule: while a standby is behind or is none any more, one read after the other tries it, at intervals that grow. All others go
+//! The rule: while a read replica is behind or is none any more, one read after the other tries it, at intervals that grow. All others go
 //! to the primary at once, without a round trip to a server that would not answer them.
 
+use gateway_clock::Backoff;
 use parking_lot::Mutex;
 use std::time::{Duration, Instant};
 
-const FIRST: Duration = Duration::from_millis(10);
-const LONGEST: Duration = Duration::from_secs(1);
+const BACKOFF: Backoff = Backoff::new(Duration::from_millis(10), Duration::from_secs(1));
 
 #[derive(Default)]
-pub struct ReadBackoff {
-    /// `None` while the standby is used.
+pub(crate) struct ReadBackoff {
+    /// `None` while the read replica is used.
     pause: Mutex<Option<Pause>>,
 }
 
 struct Pause {
     until: Instant,
-    delay: Duration,
+    /// Pauses before this one, since it was used last.
+    earlier: u32,
 }
 
 impl ReadBackoff {
-    /// Whether a read may try the standby. Of those that come after the end of a pause the first one may: it begins the next, longer
-    /// one, which [`Self::was_used`] ends. If it does not read after all, the next one tries after that.
-    pub fn may_ask(&self, now: Instant) -> bool {
+    /// Whether a read may try the read replica. The first read after the end of a pause may, and begins the next, longer pause, which
+    /// [`Self::was_used`] ends. If it does not read after all, another read tries after that pause.
+    pub(crate) fn may_ask(&self, now: Instant) -> bool {
         let mut pause = self.pause.lock();
         let Some(pause) = pause.as_mut() else { return true };
         if now < pause.until {
             return false;
         }
-        pause.delay = (pause.delay * 2).min(LONGEST);
-        pause.until = now + pause.delay;
+        pause.earlier = pause.earlier.saturating_add(1);
+        pause.until = now + BACKOFF.wait_after(pause.earlier);
         true
     }
 
-    pub fn was_used(&self) {
+    pub(crate) fn was_used(&self) {
         *self.pause.lock() = None;
     }
 
     /// Several reads may find out at the same time.
-    pub fn was_unusable(&self, now: Instant) {
-        self.pause.lock().get_or_insert(Pause { until: now + FIRST, delay: FIRST });
+    pub(crate) fn was_unusable(&self, now: Instant) {
+        self.pause.lock().get_or_insert_with(|| Pause { until: now + BACKOFF.wait_after(0), earlier: 0 });
     }
 }
 
@@ -75,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_standby_that_answers_is_asked_by_all_and_begins_anew() {
+    fn a_read_replica_that_answers_is_asked_by_all_and_begins_anew() {
         let (backoff, begun) = (ReadBackoff::default(), Instant::now());
         for at_ms in 0..3_000 {
             backoff.was_unusable(begun + ms(at_ms));

@@ -1,7 +1,7 @@
-//! A standby that follows the primary, for plain reads.
+//! A read replica that follows the primary, for plain reads.
 //!
-//! The rules that must not break: **each read looks, on its own connection and in the same round trip, how far the standby is**,
-//! since the server behind an address may have been promoted or replaced a moment ago. **What a standby cannot answer, for whatever
+//! The rules that must not break: **each read looks, on its own connection and in the same round trip, how far the read replica is**,
+//! since the server behind an address may have been promoted or replaced a moment ago. **What a read replica cannot answer, for whatever
 //! reason, is no error of the request**: the caller asks the primary.
 
 use super::{
@@ -24,7 +24,7 @@ use std::{
     time::Instant,
 };
 
-pub struct ReadReplica {
+pub(crate) struct ReadReplica {
     /// Its place in `database.read_urls`, from 1.
     number: usize,
     pool: SessionPool,
@@ -35,7 +35,7 @@ pub struct ReadReplica {
     logged: AtomicU8,
 }
 
-/// Why the primary answered in place of a standby.
+/// Why the primary answered in place of a read replica.
 #[derive(Clone, Copy)]
 enum NotUsedReason {
     Away,
@@ -74,7 +74,7 @@ impl NotUsedReason {
 
 impl ReadReplica {
     /// Connects when it is read from, and watches the server.
-    pub fn open(
+    pub(crate) fn open(
         number: usize,
         url: &SecretString,
         settings: &DatabaseSettings,
@@ -86,12 +86,12 @@ impl ReadReplica {
     }
 
     /// Whether the next read may try it: it is there, and was not found unusable a moment ago.
-    pub fn may_be_asked(&self) -> bool {
+    pub(crate) fn may_be_asked(&self) -> bool {
         !self.pool.reachability.is_away() && self.backoff.may_ask(Instant::now())
     }
 
-    /// The rows, when the standby has replayed the LSN; `None` when the primary has to answer.
-    pub async fn read(&self, statement: &CheckedStatement, lsn: &WalLsn) -> Option<Rows> {
+    /// The rows, when the read replica has replayed the LSN; `None` when the primary has to answer.
+    pub(crate) async fn read(&self, statement: &CheckedStatement, lsn: &WalLsn) -> Option<Rows> {
         let unfit = match self.pool.read(&[Query::new(&self.replayed), Query::new(statement)]).await {
             Ok(answers) => {
                 let mut answers = answers.into_iter();
@@ -108,7 +108,7 @@ impl ReadReplica {
                 }
             }
             Err(StorageError::Unavailable(_)) => {
-                self.pool.suspect();
+                self.pool.report_failure();
                 NotUsedReason::Away
             }
             Err(error) => {
@@ -121,7 +121,7 @@ impl ReadReplica {
     }
 
     /// Counts what the primary answers without a question to this one.
-    pub fn pass_on_unasked(&self) {
+    pub(crate) fn pass_on_unasked(&self) {
         if self.pool.reachability.is_away() {
             self.pass_on(NotUsedReason::Away);
         } else {
@@ -144,7 +144,7 @@ impl ReadReplica {
         }
     }
 
-    pub async fn close(&self) {
+    pub(crate) async fn close(&self) {
         self.pool.close().await;
     }
 }

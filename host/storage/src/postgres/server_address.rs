@@ -3,7 +3,7 @@
 //! The rule: no error quotes the address, which holds the password. What an address asks for and is not supported is refused,
 //! never weakened.
 
-use super::tls::{self, TlsSettings, Verification};
+use super::tls::{self, CertificateVerification, TlsSettings};
 use crate::error::StorageError;
 use secrecy::{ExposeSecret, SecretString};
 use sqlx::{
@@ -21,13 +21,13 @@ const APPLICATION_NAME: &str = "gateway";
 
 /// For the driver of requests. `tls` is `None` where the connection is not encrypted.
 #[derive(Clone)]
-pub struct ServerAddress {
+pub(crate) struct ServerAddress {
     pub config: Config,
     pub tls: Option<MakeRustlsConnect>,
 }
 
 /// For sqlx, which migrations and tools use. It also completes an address from libpq's environment variables and password file.
-pub fn sqlx_options(url: &SecretString) -> Result<PgConnectOptions, StorageError> {
+pub(crate) fn sqlx_options(url: &SecretString) -> Result<PgConnectOptions, StorageError> {
     let options =
         PgConnectOptions::from_str(url.expose_secret()).map_err(|_quotes_password: sqlx::Error| invalid_address())?;
     let has_roots = HiddenOptions::of(&options)?.root_certificates.is_some();
@@ -41,7 +41,7 @@ pub fn sqlx_options(url: &SecretString) -> Result<PgConnectOptions, StorageError
 }
 
 impl ServerAddress {
-    pub fn parse(url: &SecretString) -> Result<Self, StorageError> {
+    pub(crate) fn parse(url: &SecretString) -> Result<Self, StorageError> {
         let options = sqlx_options(url)?;
         let hidden = HiddenOptions::of(&options)?;
         let mut config = Config::new();
@@ -111,10 +111,12 @@ impl HiddenOptions {
             _ if is_socket => return Ok(None),
             // `allow` prefers a connection without TLS.
             PgSslMode::Disable | PgSslMode::Allow => return Ok(None),
-            PgSslMode::VerifyFull => Verification::Full,
-            PgSslMode::VerifyCa => Verification::Authority,
-            PgSslMode::Prefer | PgSslMode::Require if self.root_certificates.is_some() => Verification::Authority,
-            PgSslMode::Prefer | PgSslMode::Require => Verification::None,
+            PgSslMode::VerifyFull => CertificateVerification::Full,
+            PgSslMode::VerifyCa => CertificateVerification::Authority,
+            PgSslMode::Prefer | PgSslMode::Require if self.root_certificates.is_some() => {
+                CertificateVerification::Authority
+            }
+            PgSslMode::Prefer | PgSslMode::Require => CertificateVerification::None,
         };
         let settings = TlsSettings {
             verification,
@@ -127,7 +129,7 @@ impl HiddenOptions {
 }
 
 fn invalid_address() -> StorageError {
-    StorageError::Unavailable("the database's address is not valid".into())
+    StorageError::Settings("the database's address is not valid".into())
 }
 
 #[cfg(test)]

@@ -29,9 +29,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_postgres::{AsyncMessage, Client, Connection, Error, SimpleQueryMessage, Statement};
 
 /// Plugins' texts are unbounded, and each prepared statement holds memory of the server.
-pub const PREPARED_STATEMENTS_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
+pub(crate) const PREPARED_STATEMENTS_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
 
-pub struct Session {
+pub(crate) struct Session {
     pub client: Client,
     pub driver: Driver,
     pub state: SessionState,
@@ -44,14 +44,14 @@ pub struct Session {
 
 /// How a query is sent.
 #[derive(Clone)]
-pub enum QueryForm {
+pub(crate) enum QueryForm {
     Prepared(Statement),
     /// Parsed with each call.
     Unnamed,
 }
 
 impl Session {
-    pub fn new(client: Client, driver: Driver, state: SessionState, prepares: bool, sharing: SyncSharing) -> Self {
+    pub(crate) fn new(client: Client, driver: Driver, state: SessionState, prepares: bool, sharing: SyncSharing) -> Self {
         let prepared = prepares.then(|| LruCache::new(PREPARED_STATEMENTS_MAX));
         Self { client, driver, state, prepared, begins: HashMap::new(), sharing }
     }
@@ -63,13 +63,13 @@ impl Session {
     }
 
     /// Runs statements without parameters.
-    pub async fn batch(&mut self, sql: &str) -> Result<(), Error> {
+    pub(crate) async fn batch(&mut self, sql: &str) -> Result<(), Error> {
         let Self { client, driver, .. } = self;
         driver.drive(client.batch_execute(sql)).await
     }
 
     /// The first value of the first row that statements without parameters return.
-    pub async fn text(&mut self, sql: &str) -> Result<Option<String>, Error> {
+    pub(crate) async fn text(&mut self, sql: &str) -> Result<Option<String>, Error> {
         let answers = self.simple(sql).await?;
         let first = answers.iter().find_map(|answer| match answer {
             SimpleQueryMessage::Row(row) => Some(row.get(0)?.to_owned()),
@@ -79,7 +79,7 @@ impl Session {
     }
 
     /// How many rows statements without parameters change.
-    pub async fn changes(&mut self, sql: &str) -> Result<u64, Error> {
+    pub(crate) async fn changes(&mut self, sql: &str) -> Result<u64, Error> {
         let changes = self.simple(sql).await?.into_iter().map(|answer| match answer {
             SimpleQueryMessage::CommandComplete(count) => count,
             _ => 0,
@@ -93,7 +93,7 @@ impl Session {
     }
 
     /// Whether the server has not closed the connection. Asks nobody.
-    pub async fn is_open(&mut self) -> bool {
+    pub(crate) async fn is_open(&mut self) -> bool {
         poll_fn(|cx| {
             self.driver.poll(cx);
             Poll::Ready(self.driver.messages.is_some())
@@ -102,7 +102,7 @@ impl Session {
     }
 
     /// Prepares what is not prepared yet, all in one round trip. The error comes with the place of its query.
-    pub async fn prepare(
+    pub(crate) async fn prepare(
         &mut self,
         queries: &[Query<'_>],
         plan_for: PlanFor,
@@ -164,7 +164,7 @@ impl Session {
     }
 
     /// Forgets what is prepared, after a table has changed.
-    pub fn forget_prepared(&mut self) {
+    pub(crate) fn forget_prepared(&mut self) {
         if let Some(prepared) = &mut self.prepared {
             prepared.clear();
         }
@@ -172,7 +172,7 @@ impl Session {
 }
 
 /// The half of a connection that moves bytes.
-pub struct Driver {
+pub(crate) struct Driver {
     /// `None` once the connection is lost: who waits for its answers learns that when it is dropped.
     messages: Option<BoxStream<'static, Result<AsyncMessage, Error>>>,
     /// Received, and not waited for yet.
@@ -180,7 +180,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    pub fn new<S, T>(mut connection: Connection<S, T>) -> Self
+    pub(crate) fn new<S, T>(mut connection: Connection<S, T>) -> Self
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
         T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -190,7 +190,7 @@ impl Driver {
     }
 
     /// Runs work that uses the client of this connection.
-    pub async fn drive<T>(&mut self, work: impl Future<Output = T>) -> T {
+    pub(crate) async fn drive<T>(&mut self, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
         poll_fn(|cx| {
             // First the work, so that all that it sends is written together.
@@ -204,7 +204,7 @@ impl Driver {
     }
 
     /// Waits for a notification; `false` when the connection was lost.
-    pub async fn notified(&mut self) -> bool {
+    pub(crate) async fn notified(&mut self) -> bool {
         poll_fn(|cx| {
             self.poll(cx);
             match self.notifications.checked_sub(1) {

@@ -31,7 +31,7 @@ const CLIENT_GRACE: Duration = Duration::from_secs(5);
 const BEGIN_READ: Begin<'static> = Begin { statements: &[Cow::Borrowed("BEGIN READ ONLY")], waits: false };
 const CLOSE_POLL: Duration = Duration::from_millis(5);
 
-pub struct SessionPool {
+pub(crate) struct SessionPool {
     sessions: Pool<SessionManager>,
     connector: Arc<Connector>,
     pub reachability: Arc<Reachability>,
@@ -47,7 +47,7 @@ impl SessionPool {
     }
 
     /// Of the server at `url`, with the limits of `settings`. Connects when a connection is needed.
-    pub fn new(
+    pub(crate) fn new(
         url: &SecretString,
         settings: &DatabaseSettings,
         reachability: Reachability,
@@ -76,17 +76,17 @@ impl SessionPool {
     }
 
     /// How long a statement waits for a connection, and then for the server.
-    pub fn wait_timeout(&self) -> Duration {
+    pub(crate) fn wait_timeout(&self) -> Duration {
         self.statement_timeout + CLIENT_GRACE
     }
 
-    pub fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.sessions.is_closed()
     }
 
     /// A connection. The permit is held as long as it.
-    pub async fn acquire(&self, permit: Option<OwnedSemaphorePermit>) -> Result<PooledConnection, StorageError> {
-        let session = self.reachability.unless_away(self.sessions.get()).await?;
+    pub(crate) async fn acquire(&self, permit: Option<OwnedSemaphorePermit>) -> Result<PooledConnection, StorageError> {
+        let session = self.reachability.while_reachable(self.sessions.get()).await?;
         let session = session.map_err(|error| self.pool_error(error))?;
         Ok(PooledConnection::new(session, Arc::clone(&self.connector), permit))
     }
@@ -94,7 +94,7 @@ impl SessionPool {
     fn pool_error(&self, error: PoolError<StorageError>) -> StorageError {
         match error {
             PoolError::Timeout(TimeoutType::Wait) => StorageError::waited(POOL_TIMED_OUT, self.wait_timeout()),
-            PoolError::Timeout(TimeoutType::Create | TimeoutType::Recycle) => silent(),
+            PoolError::Timeout(TimeoutType::Create | TimeoutType::Recycle) => no_answer(),
             PoolError::Backend(error) => error,
             PoolError::Closed => StorageError::Unavailable("the database is closed".into()),
             PoolError::NoRuntimeSpecified | PoolError::PostCreateHook(_) => {
@@ -105,10 +105,10 @@ impl SessionPool {
 
     /// Runs statements that read, one after the other in one round trip, each on a snapshot of its own. Several are one
     /// transaction, so that a pooler sends them to one server.
-    pub async fn read(&self, queries: &[Query<'_>]) -> Result<Vec<Rows>, StorageError> {
+    pub(crate) async fn read(&self, queries: &[Query<'_>]) -> Result<Vec<Rows>, StorageError> {
         let mut connection = self.acquire(None).await?;
-        let read = self.reachability.unless_away(self.read_on(&mut connection, queries)).await;
-        match read.inspect_err(|_| self.suspect())? {
+        let read = self.reachability.while_reachable(self.read_on(&mut connection, queries)).await;
+        match read.inspect_err(|_| self.report_failure())? {
             Ok(rows) => {
                 connection.return_to_pool();
                 Ok(rows)
@@ -142,8 +142,8 @@ impl SessionPool {
     /// The server stops a statement that is too slow, if it knows the limit. Otherwise it is asked to, when the connection is
     /// dropped.
     async fn read_in_time(&self, session: &mut Session, queries: &[Query<'_>]) -> Result<Vec<Rows>, ExecuteError> {
-        let (limit, error) = if session.state.has_limits {
-            (self.wait_timeout(), silent())
+        let (limit, error) = if session.state.has_startup_options {
+            (self.wait_timeout(), no_answer())
         } else {
             (self.statement_timeout, StorageError::Timeout("the statement was stopped".into()))
         };
@@ -154,19 +154,19 @@ impl SessionPool {
     async fn read_once(&self, session: &mut Session, queries: &[Query<'_>]) -> Result<Vec<Rows>, ExecuteError> {
         let (begin, end) = if queries.len() > 1 { (Some(BEGIN_READ), Some("COMMIT")) } else { (None, None) };
         let forms = session.prepare(queries, PlanFor::Anything, begin).await.map_err(|(_, error)| error)?;
-        let (patience, slow_statements) = (self.wait_timeout(), self.slow_statements);
-        let pipeline = Pipeline { begin, queries, forms: &forms, end, patience, slow_statements };
+        let (answer_limit, slow_statements) = (self.wait_timeout(), self.slow_statements);
+        let pipeline = Pipeline { begin, queries, forms: &forms, end, answer_limit, slow_statements };
         let outcomes = session.run(&pipeline, &mut ResultBudget::new()).await.map_err(|failed| failed.error)?;
         Ok(outcomes.into_iter().map(|outcome| outcome.rows).collect())
     }
 
     /// A connection failed: the server may be away.
-    pub fn suspect(&self) {
+    pub(crate) fn report_failure(&self) {
         self.reachability.dead_connection().notify_one();
     }
 
     /// Waits for what is running.
-    pub async fn close(&self) {
+    pub(crate) async fn close(&self) {
         self.reachability.stop_watching();
         self.sessions.close();
         let all_returned = async {
@@ -178,6 +178,6 @@ impl SessionPool {
     }
 }
 
-pub fn silent() -> StorageError {
+pub(crate) fn no_answer() -> StorageError {
     StorageError::Unavailable("the server does not answer".into())
 }

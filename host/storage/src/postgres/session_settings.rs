@@ -7,7 +7,7 @@ use crate::settings::DatabaseSettings;
 use std::borrow::Cow;
 
 /// Small tables are read whole where an index could be used, and then a serialisable transaction locks the whole table for
-/// its decision: two that have different rows collide. Without sequential scans it locks the rows, or pages of the index.
+/// its decision: two that have different rows conflict. Without sequential scans it locks the rows, or pages of the index.
 /// What can only be scanned is still scanned, at a cost that would make the server compile the statement each time: so it never does.
 const FINE_PREDICATE_LOCKS: &str = "SET LOCAL enable_seqscan = off";
 const NOT_COMPILED: &str = "SET LOCAL jit = off";
@@ -19,7 +19,7 @@ const DURABLE_KNOWN: &str = "SET LOCAL synchronous_commit = on";
 
 /// How a transaction is kept apart from others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TransactionMode {
+pub(crate) enum TransactionMode {
     /// Each statement is atomic.
     ReadCommitted,
     /// One after the other, by a lock that is held until the commit.
@@ -29,11 +29,11 @@ pub enum TransactionMode {
 
 /// What is known of a session when it has begun.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SessionState {
+pub(crate) struct SessionState {
     /// The server took [`SessionSettings::startup`].
-    pub has_limits: bool,
-    /// It acknowledges commits before they are durable, unless a transaction says otherwise. Known with `has_limits` only.
-    pub is_lazy: bool,
+    pub has_startup_options: bool,
+    /// It acknowledges commits before they are durable, unless a transaction says otherwise. Known with `has_startup_options` only.
+    pub is_async_commit: bool,
     /// It stops a statement whose client has gone.
     pub detects_lost_clients: bool,
     /// It reads a backslash in a text as an escape, which the statement check does not.
@@ -41,7 +41,7 @@ pub struct SessionState {
 }
 
 #[derive(Clone, Debug)]
-pub struct SessionSettings {
+pub(crate) struct SessionSettings {
     statement_ms: u64,
     lock_ms: u64,
     idle_ms: u64,
@@ -49,7 +49,7 @@ pub struct SessionSettings {
 }
 
 impl SessionSettings {
-    pub fn new(settings: &DatabaseSettings) -> Self {
+    pub(crate) fn new(settings: &DatabaseSettings) -> Self {
         Self {
             statement_ms: settings.statement_timeout_ms,
             lock_ms: settings.statement_timeout_ms.min(settings.transaction_timeout_ms),
@@ -58,7 +58,7 @@ impl SessionSettings {
         }
     }
 
-    pub fn is_durable(&self) -> bool {
+    pub(crate) fn is_durable(&self) -> bool {
         self.is_durable
     }
 
@@ -66,7 +66,7 @@ impl SessionSettings {
     ///
     /// Sessions are read-only by default, so that the statements that travel with a BEGIN that fails cannot write on their
     /// own; reads outside of transactions may not write in any case.
-    pub fn startup(&self, detects_lost_clients: bool) -> String {
+    pub(crate) fn startup(&self, detects_lost_clients: bool) -> String {
         let Self { statement_ms, lock_ms, idle_ms, is_durable } = self;
         let mut options = format!(
             "-c statement_timeout={statement_ms} -c lock_timeout={lock_ms} \
@@ -83,7 +83,7 @@ impl SessionSettings {
     }
 
     /// The statements that begin a transaction.
-    pub fn begin(&self, mode: TransactionMode, session: SessionState) -> Vec<Cow<'static, str>> {
+    pub(crate) fn begin(&self, mode: TransactionMode, session: SessionState) -> Vec<Cow<'static, str>> {
         let mut statements: Vec<Cow<'static, str>> = vec![
             match mode {
                 TransactionMode::Serializable => "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE",
@@ -93,15 +93,15 @@ impl SessionSettings {
             }
             .into(),
         ];
-        if !session.has_limits {
+        if !session.has_startup_options {
             let Self { statement_ms, lock_ms, idle_ms, .. } = self;
             statements.push(format!("SET LOCAL statement_timeout = {statement_ms}").into());
             statements.push(format!("SET LOCAL lock_timeout = {lock_ms}").into());
             statements.push(format!("SET LOCAL idle_in_transaction_session_timeout = {idle_ms}").into());
             statements.push("SET LOCAL TimeZone = 'UTC'".into());
         }
-        match (self.is_durable, session.has_limits) {
-            (true, true) if session.is_lazy => statements.push(DURABLE_KNOWN.into()),
+        match (self.is_durable, session.has_startup_options) {
+            (true, true) if session.is_async_commit => statements.push(DURABLE_KNOWN.into()),
             (true, true) | (false, true) => {}
             (true, false) => statements.push(DURABLE.into()),
             (false, false) => statements.push("SET LOCAL synchronous_commit = off".into()),
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn limits_travel_with_begin_only_where_the_session_has_none() {
         let settings = SessionSettings::new(&DatabaseSettings::new("postgres://x/y"));
-        let own = SessionState { has_limits: true, ..SessionState::default() };
+        let own = SessionState { has_startup_options: true, ..SessionState::default() };
         let begin = |mode, session| settings.begin(mode, session).join("; ");
         assert_eq!(
             begin(TransactionMode::Locked(7), own),
@@ -142,7 +142,7 @@ mod tests {
         let serializable = begin(TransactionMode::Serializable, own);
         assert!(serializable.contains("enable_seqscan = off") && !serializable.contains("jit"), "{serializable}");
         assert!(settings.startup(false).contains("-c jit=off") && pooled.ends_with("SET LOCAL jit = off"), "{pooled}");
-        let lazy = begin(TransactionMode::ReadCommitted, SessionState { is_lazy: true, ..own });
+        let lazy = begin(TransactionMode::ReadCommitted, SessionState { is_async_commit: true, ..own });
         assert!(lazy.ends_with("SET LOCAL synchronous_commit = on"), "{lazy}");
     }
 }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// What is checked of the server's certificate.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Verification {
+pub(crate) enum CertificateVerification {
     None,
     /// That an authority of ours signed it.
     Authority,
@@ -29,14 +29,14 @@ pub enum Verification {
 }
 
 /// The certificates and the key are texts in PEM form or, after `file: `, the path of a file.
-pub struct TlsSettings<'a> {
-    pub verification: Verification,
+pub(crate) struct TlsSettings<'a> {
+    pub verification: CertificateVerification,
     pub root_certificates: Option<&'a str>,
     pub client_certificate: Option<&'a str>,
     pub client_key: Option<&'a str>,
 }
 
-pub fn client_config(settings: &TlsSettings<'_>) -> Result<ClientConfig, StorageError> {
+pub(crate) fn client_config(settings: &TlsSettings<'_>) -> Result<ClientConfig, StorageError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let verifier = verifier(settings, &provider)?;
     let builder = ClientConfig::builder_with_provider(provider)
@@ -63,15 +63,15 @@ fn verifier(
     let algorithms = provider.signature_verification_algorithms;
     let roots = settings.root_certificates.map(root_store).transpose()?;
     Ok(match (settings.verification, roots) {
-        (Verification::None, _) => Arc::new(WithoutName { roots: None, algorithms }),
-        (Verification::Authority, Some(roots)) => Arc::new(WithoutName { roots: Some(roots), algorithms }),
+        (CertificateVerification::None, _) => Arc::new(WithoutName { roots: None, algorithms }),
+        (CertificateVerification::Authority, Some(roots)) => Arc::new(WithoutName { roots: Some(roots), algorithms }),
         // Every public authority signs for anybody, so without the name that would check nothing.
-        (Verification::Authority, None) => return Err(refused("sslmode=verify-ca needs sslrootcert")),
-        (Verification::Full, Some(roots)) => {
+        (CertificateVerification::Authority, None) => return Err(refused("sslmode=verify-ca needs sslrootcert")),
+        (CertificateVerification::Full, Some(roots)) => {
             let builder = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider));
             builder.build().map_err(|error| unusable("sslrootcert", &error))?
         }
-        (Verification::Full, None) => Arc::new(
+        (CertificateVerification::Full, None) => Arc::new(
             Verifier::new(Arc::clone(provider)).map_err(|error| unusable("the system's certificates", &error))?,
         ),
     })
@@ -103,7 +103,7 @@ fn unusable(name: &str, error: &dyn std::fmt::Display) -> StorageError {
 }
 
 fn refused(reason: &str) -> StorageError {
-    StorageError::Unavailable(reason.to_owned())
+    StorageError::Settings(reason.to_owned())
 }
 
 /// Accepts a certificate of these authorities, or any certificate, for whichever server it was issued.

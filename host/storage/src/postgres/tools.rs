@@ -8,12 +8,12 @@ use std::time::Duration;
 use tokio::time::{error::Elapsed, timeout};
 
 /// Whether the server accepts a connection.
-pub async fn check(settings: &DatabaseSettings) -> Result<(), StorageError> {
+pub(crate) async fn check(settings: &DatabaseSettings) -> Result<(), StorageError> {
     in_time(settings, async { close(connect(&settings.url).await?).await }).await
 }
 
 /// See [`crate::Database::peek_texts`].
-pub async fn peek_texts(
+pub(crate) async fn peek_texts(
     settings: &DatabaseSettings,
     table: &str,
     query: &'static str,
@@ -38,11 +38,11 @@ pub async fn peek_texts(
 }
 
 /// Opens a single connection, outside any pool.
-pub async fn connect(url: &SecretString) -> Result<PgConnection, StorageError> {
+pub(crate) async fn connect(url: &SecretString) -> Result<PgConnection, StorageError> {
     PgConnection::connect_with(&sqlx_options(url)?).await.map_err(storage_error)
 }
 
-pub async fn close(connection: PgConnection) -> Result<(), StorageError> {
+pub(crate) async fn close(connection: PgConnection) -> Result<(), StorageError> {
     connection.close().await.map_err(storage_error)
 }
 
@@ -51,6 +51,6 @@ async fn in_time<T>(
     work: impl Future<Output = Result<T, StorageError>>,
 ) -> Result<T, StorageError> {
     let limit = Duration::from_millis(settings.statement_timeout_ms);
-    let silent = |_: Elapsed| StorageError::Unavailable("the server does not answer".into());
-    timeout(limit, work).await.map_err(silent).flatten()
+    let no_answer = |_: Elapsed| StorageError::Unavailable("the server does not answer".into());
+    timeout(limit, work).await.map_err(no_answer).flatten()
 }

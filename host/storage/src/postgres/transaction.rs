@@ -15,7 +15,7 @@ use super::{
     pooled_connection::PooledConnection,
     query::{PlanFor, Query},
     session::{PREPARED_STATEMENTS_MAX, Session},
-    session_pool::silent,
+    session_pool::no_answer,
     session_settings::TransactionMode,
 };
 use crate::{
@@ -38,7 +38,7 @@ use tokio::{sync::Mutex, time::timeout};
 
 type Statements<'s> = &'s [CommitStatement<CheckedStatement>];
 
-pub struct PostgresTransaction {
+pub(crate) struct PostgresTransaction {
     engine: Arc<PostgresEngine>,
     mode: TransactionMode,
     phase: Mutex<Phase>,
@@ -74,7 +74,7 @@ struct Failure {
 }
 
 impl PostgresTransaction {
-    pub fn new(engine: Arc<PostgresEngine>, scope: &Scope) -> Self {
+    pub(crate) fn new(engine: Arc<PostgresEngine>, scope: &Scope) -> Self {
         let mode = match scope {
             Scope::Host => TransactionMode::ReadCommitted,
             Scope::Plugin { isolation: Isolation::Serializable, .. } => TransactionMode::Serializable,
@@ -90,17 +90,17 @@ impl PostgresTransaction {
         }
     }
 
-    pub fn has_begun(&self) -> bool {
+    pub(crate) fn has_begun(&self) -> bool {
         self.has_begun.load(Relaxed)
     }
 
     /// Whether the connection failed while COMMIT may have been on its way.
-    pub fn has_unknown_outcome(&self) -> bool {
+    pub(crate) fn has_unknown_outcome(&self) -> bool {
         self.is_commit_open.load(Relaxed)
     }
 
     /// Runs statements in order. [`StorageError::Rejected`] names one that had to return a row.
-    pub async fn run(&self, statements: Statements<'_>) -> Result<Vec<StatementResult>, StorageError> {
+    pub(crate) async fn run(&self, statements: Statements<'_>) -> Result<Vec<StatementResult>, StorageError> {
         let mut phase = self.phase.lock().await;
         let mut open = self.take_open(&mut phase, "a statement failed").await?;
         match self.run_all(&mut open, statements, None).await {
@@ -113,7 +113,7 @@ impl PostgresTransaction {
     }
 
     /// As [`Self::run`], and commits.
-    pub async fn commit(&self, statements: Statements<'_>) -> Result<Vec<StatementResult>, StorageError> {
+    pub(crate) async fn commit(&self, statements: Statements<'_>) -> Result<Vec<StatementResult>, StorageError> {
         let mut phase = self.phase.lock().await;
         let mut open = self.take_open(&mut phase, "its commit failed").await?;
         match self.run_all(&mut open, statements, Some("COMMIT")).await {
@@ -126,7 +126,7 @@ impl PostgresTransaction {
         }
     }
 
-    pub async fn rollback(&self) {
+    pub(crate) async fn rollback(&self) {
         let mut phase = self.phase.lock().await;
         let reason = match &*phase {
             Phase::Ended(reason) => *reason,
@@ -138,7 +138,7 @@ impl PostgresTransaction {
     }
 
     /// Ends it without waiting: at once, or when the running call has ended.
-    pub fn end(&self, reason: &'static str) {
+    pub(crate) fn end(&self, reason: &'static str) {
         let _ = self.end_reason.set(reason);
         if let Ok(mut phase) = self.phase.try_lock()
             && matches!(*phase, Phase::NotBegun | Phase::Active { .. })
@@ -190,7 +190,7 @@ impl PostgresTransaction {
         for (index, part) in parts.iter().enumerate() {
             let end = end.filter(|_| index + 1 == parts.len());
             let ran = self.run_part(open, part, end, &mut budget);
-            let ran = self.engine.reachability.unless_away(ran).await;
+            let ran = self.engine.reachability.while_reachable(ran).await;
             let ran = ran.unwrap_or_else(|error| Err(Failure::of_connection(error)));
             match ran {
                 Ok(more) => outcomes.extend(more),
@@ -218,18 +218,18 @@ impl PostgresTransaction {
         let session = open.connection.get().map_err(Failure::of_connection)?;
         let plan_for =
             if self.mode == TransactionMode::Serializable { PlanFor::Serializable } else { PlanFor::Anything };
-        let patience = self.engine.wait_timeout();
+        let answer_limit = self.engine.wait_timeout();
         let begin = (!open.has_begun).then(|| self.engine.pool.session_settings.begin(self.mode, session.state));
         let waits = matches!(self.mode, TransactionMode::Locked(_));
         let begin = begin.as_deref().map(|statements| Begin { statements, waits });
-        let forms = timeout(patience, session.prepare(&queries, plan_for, begin)).await;
-        let forms = forms.map_err(|_elapsed| Failure::of_connection(silent()))?;
+        let forms = timeout(answer_limit, session.prepare(&queries, plan_for, begin)).await;
+        let forms = forms.map_err(|_elapsed| Failure::of_connection(no_answer()))?;
         let forms = forms.map_err(|(step, error)| fail(step, error, !open.has_begun))?;
         let slow_statements = self.engine.pool.slow_statements;
-        let mut pipeline = Pipeline { begin, queries: &queries, forms: &forms, end, patience, slow_statements };
+        let mut pipeline = Pipeline { begin, queries: &queries, forms: &forms, end, answer_limit, slow_statements };
         // A session that may write on its own must have begun before it gets the statements, or they would take effect alone
         // after a BEGIN that failed.
-        if begin.is_some() && !session.state.has_limits {
+        if begin.is_some() && !session.state.has_startup_options {
             self.run_pipeline(session, &Pipeline { queries: &[], end: None, ..pipeline }, budget)
                 .await
                 .map_err(|failed| fail(failed.step, failed.error, failed.has_ended))?;
@@ -266,7 +266,7 @@ impl PostgresTransaction {
     fn failure(&self, queries: &[Query<'_>], step: PipelineStep, error: ExecuteError, has_ended: bool) -> Failure {
         let ExecuteError { is_connection_usable, is_division_by_zero, is_unsupported, .. } = error;
         let error = match step {
-            // READ WRITE is more than a standby offers.
+            // READ WRITE is more than a read replica offers.
             PipelineStep::Begin if is_unsupported => read_only_error(),
             PipelineStep::Begin => self.engine.lock_wait_error(error.error),
             PipelineStep::End => error.error,
@@ -286,7 +286,7 @@ impl PostgresTransaction {
         } else if failure.is_connection_usable {
             open.connection.return_to_pool();
         } else {
-            self.engine.suspect();
+            self.engine.report_failure();
         }
         failure.error
     }
@@ -295,7 +295,7 @@ impl PostgresTransaction {
     async fn roll_back(&self, mut connection: PooledConnection) {
         let Ok(session) = connection.get() else { return };
         let rolled_back = timeout(self.engine.wait_timeout(), session.batch("ROLLBACK"));
-        let rolled_back = self.engine.reachability.unless_away(rolled_back).await;
+        let rolled_back = self.engine.reachability.while_reachable(rolled_back).await;
         if matches!(rolled_back, Ok(Ok(Ok(())))) {
             connection.return_to_pool();
         }

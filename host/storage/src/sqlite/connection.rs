@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags, config::DbConfig, limits::Limit};
 use std::{fs::OpenOptions, path::Path, time::Duration};
 
 /// How long to wait for the write lock of another process.
-pub const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const STATEMENT_CACHE_COUNT: usize = 256;
 const MMAP_BYTES: i64 = 256 * 1024 * 1024;
 /// Page cache of the connection that writes: it reads its own recent writes from here and not from the log.
@@ -16,7 +16,7 @@ const WRITER_CACHE_KIB: i64 = 32 * 1024;
 const WAL_FILE_BYTES_MAX: i64 = 64 * 1024 * 1024;
 
 /// A connection and the interrupter of its running statement.
-pub struct SqliteConnection {
+pub(crate) struct SqliteConnection {
     pub handle: Connection,
     pub interrupter: Interrupter,
 }
@@ -25,12 +25,12 @@ impl SqliteConnection {
     /// Reads the schema, unless the current one is in memory. A statement that is interrupted while it reads the schema
     /// keeps none of it, and the next one would start again. Preparing is not enough: only a statement that runs
     /// notices a new schema.
-    pub fn read_schema(&self) -> rusqlite::Result<()> {
+    pub(crate) fn read_schema(&self) -> rusqlite::Result<()> {
         self.handle.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
     }
 }
 
-pub fn open_writer(path: &Path, settings: &DatabaseSettings) -> Result<SqliteConnection, StorageError> {
+pub(crate) fn open_writer(path: &Path, settings: &DatabaseSettings) -> Result<SqliteConnection, StorageError> {
     create_private(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(|e| storage_error(&e))?;
@@ -40,12 +40,12 @@ pub fn open_writer(path: &Path, settings: &DatabaseSettings) -> Result<SqliteCon
 }
 
 /// For a reader thread: it waits for locks.
-pub fn open_reader(path: &Path) -> Result<SqliteConnection, StorageError> {
+pub(crate) fn open_reader(path: &Path) -> Result<SqliteConnection, StorageError> {
     open_read_only(path, BUSY_TIMEOUT)
 }
 
 /// For the threads that serve requests: it never waits for locks.
-pub fn open_inline_reader(path: &Path) -> Result<SqliteConnection, StorageError> {
+pub(crate) fn open_inline_reader(path: &Path) -> Result<SqliteConnection, StorageError> {
     open_read_only(path, Duration::ZERO)
 }
 

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     check::CheckedStatement,
     error::StorageError,
-    migrations::{AppliedMigration, MigrationReport, MigrationStep},
+    migrations::{AppliedMigration, MigrationReport, RenderedMigration},
     resources::DatabaseResources,
     revisions::Revisions,
     settings::DatabaseSettings,
@@ -45,7 +45,7 @@ pub enum Opener {
     Command,
 }
 
-pub struct SqliteEngine {
+pub(crate) struct SqliteEngine {
     inline_reader: InlineReader,
     reader_pool: ReaderPool,
     scheduler: Arc<WriteScheduler>,
@@ -58,8 +58,8 @@ pub struct SqliteEngine {
 }
 
 impl SqliteEngine {
-    /// Opens the file, and creates it if it is missing. Blocks while SQLite recovers the log after an unclean end.
-    pub fn open(path: &Path, settings: &DatabaseSettings, opener: Opener) -> Result<Self, StorageError> {
+    /// Opens the file, and creates it if it is missing. Blocks while SQLite recovers the WAL after an unclean end.
+    pub(crate) fn open(path: &Path, settings: &DatabaseSettings, opener: Opener) -> Result<Self, StorageError> {
         // First, so that one that waits for a gateway's end does not keep the file from a restore.
         let gateway_lock = (opener == Opener::Gateway).then(|| GatewayLock::acquire(path)).transpose()?;
         let file_lock = DatabaseFileLock::shared(path)?;
@@ -88,7 +88,7 @@ impl SqliteEngine {
     }
 
     /// Whether [`Self::open`] could open the file: read it if it is there, or create it in a folder that is there.
-    pub fn check(path: &Path) -> Result<(), StorageError> {
+    pub(crate) fn check(path: &Path) -> Result<(), StorageError> {
         if path.exists() {
             rustix::fs::access(path, rustix::fs::Access::WRITE_OK)
                 .map_err(|error| StorageError::Unavailable(format!("{} cannot be written: {error}", path.display())))?;
@@ -106,7 +106,7 @@ impl SqliteEngine {
     }
 
     /// See [`crate::Database::peek_texts`].
-    pub fn peek_texts(path: &Path, table: &str, query: &str) -> Result<Vec<String>, StorageError> {
+    pub(crate) fn peek_texts(path: &Path, table: &str, query: &str) -> Result<Vec<String>, StorageError> {
         if !path.exists() {
             return Ok(Vec::new());
         }
@@ -130,7 +130,7 @@ impl SqliteEngine {
         Ok(())
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -147,43 +147,50 @@ impl SqliteEngine {
     }
 
     /// What this user may still write on the disk of the file.
-    pub fn free_disk_bytes(&self) -> Option<u64> {
+    pub(crate) fn free_disk_bytes(&self) -> Option<u64> {
         let disk = rustix::fs::statvfs(&self.path).ok()?;
         Some(disk.f_bavail.saturating_mul(disk.f_frsize))
     }
 
     /// The rows of a statement that is fast enough for the calling thread; `None` for others.
-    pub fn try_read(&self, statement: &CheckedStatement) -> Option<Rows> {
+    pub(crate) fn try_read(&self, statement: &CheckedStatement) -> Option<Rows> {
         self.inline_reader.read(statement)
     }
 
-    pub async fn read(&self, statement: CheckedStatement) -> Result<Rows, StorageError> {
+    pub(crate) async fn read(&self, statement: CheckedStatement) -> Result<Rows, StorageError> {
         self.reader_pool.read(statement).await
     }
 
-    pub fn revisions(&self) -> &Arc<Revisions> {
+    pub(crate) fn revisions(&self) -> &Arc<Revisions> {
         &self.revisions
     }
 
     /// A transaction of that plugin, or of the gateway itself.
-    pub fn begin(&self, plugin: Option<&str>) -> SqliteTransaction {
+    pub(crate) fn begin(&self, plugin: Option<&str>) -> SqliteTransaction {
         let owner = plugin.map(|name| self.revisions.of(name));
         SqliteTransaction::new(Arc::clone(&self.scheduler), owner, self.revisions.everything())
     }
 
-    pub async fn migrate(&self, owner: String, steps: Vec<MigrationStep>) -> Result<MigrationReport, StorageError> {
+    pub(crate) async fn migrate(
+        &self,
+        owner: String,
+        steps: Vec<RenderedMigration>,
+    ) -> Result<MigrationReport, StorageError> {
         self.run_on_writer(move |connection| migrator::apply(&connection.handle, &owner, steps)).await
     }
 
-    pub async fn execute_batch(&self, sql: String) -> Result<(), StorageError> {
+    pub(crate) async fn execute_batch(&self, sql: String) -> Result<(), StorageError> {
         self.run_on_writer(move |connection| migrator::execute_batch(&connection.handle, &sql)).await
     }
 
-    pub async fn applied_migrations(&self, owner: Option<String>) -> Result<Vec<AppliedMigration>, StorageError> {
+    pub(crate) async fn applied_migrations(
+        &self,
+        owner: Option<String>,
+    ) -> Result<Vec<AppliedMigration>, StorageError> {
         self.run_on_writer(move |connection| migrator::applied_migrations(&connection.handle, owner.as_deref())).await
     }
 
-    pub fn are_threads_running(&self) -> bool {
+    pub(crate) fn are_threads_running(&self) -> bool {
         self.threads.lock().iter().all(|thread| !thread.is_finished())
     }
 
@@ -213,7 +220,7 @@ impl SqliteEngine {
     }
 
     /// Finishes the waiting calls, then closes the file. The writer closes last, so that it can checkpoint the log.
-    pub async fn close(&self) {
+    pub(crate) async fn close(&self) {
         let mut threads = std::mem::take(&mut *self.threads.lock());
         let readers = threads.split_off(threads.len().min(1));
         self.inline_reader.close();

@@ -6,14 +6,14 @@ use crate::error::{StorageError, error_line};
 use rusqlite::{Error, ErrorCode, ffi};
 
 /// SQLite's own error, also that of a text that it does not understand.
-pub fn sqlite_failure(error: &Error) -> Option<&ffi::Error> {
+pub(crate) fn sqlite_failure(error: &Error) -> Option<&ffi::Error> {
     match error {
         Error::SqlInputError { error, .. } => Some(error),
         other => other.sqlite_error(),
     }
 }
 
-pub fn storage_error(error: &Error) -> StorageError {
+pub(crate) fn storage_error(error: &Error) -> StorageError {
     let Some(failure) = sqlite_failure(error) else {
         tracing::error!(error = %error, "the SQLite driver failed");
         return StorageError::Internal("the driver failed, see the log".into());
@@ -69,11 +69,11 @@ fn message(error: &Error) -> String {
 }
 
 /// For callers that wait when the database threads end, or come after them.
-pub fn database_closed() -> StorageError {
+pub(crate) fn database_closed() -> StorageError {
     StorageError::Unavailable("the database is closed".into())
 }
 
 /// For transactions whose finished work was rolled back with their group.
-pub fn group_failed() -> StorageError {
+pub(crate) fn group_failed() -> StorageError {
     StorageError::Unavailable("the commit failed and nothing was written".into())
 }

@@ -13,12 +13,12 @@ use std::{
 };
 
 #[derive(Debug)]
-pub struct DatabaseFileLock {
+pub(crate) struct DatabaseFileLock {
     _file: File,
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum LockError {
+pub(crate) enum LockError {
     #[error("it is in use")]
     InUse,
     #[error("its lock cannot be taken: {0}")]
@@ -27,7 +27,7 @@ pub enum LockError {
 
 impl DatabaseFileLock {
     /// For a process that opens the database.
-    pub fn shared(database: &Path) -> Result<Self, StorageError> {
+    pub(crate) fn shared(database: &Path) -> Result<Self, StorageError> {
         Self::acquire(database, File::try_lock_shared).map_err(|error| match error {
             LockError::InUse => StorageError::Unavailable("it is being restored".into()),
             LockError::Failed(_) => StorageError::Unavailable(format!("{}: {error}", database.display())),
@@ -35,7 +35,7 @@ impl DatabaseFileLock {
     }
 
     /// For a process that replaces the database: while it is held no other process opens the database.
-    pub fn exclusive(database: &Path) -> Result<Self, LockError> {
+    pub(crate) fn exclusive(database: &Path) -> Result<Self, LockError> {
         Self::acquire(database, File::try_lock)
     }
 
@@ -60,7 +60,7 @@ pub fn open_lock_file(database: &Path, extension: &str) -> io::Result<File> {
 
 /// Gives a file beside or in place of a database to the owner of the database, as SQLite does with its own files.
 /// Otherwise a command run as root would lock the gateway out.
-pub fn give_to_owner_of(database: &Path, file: &File) {
+pub(crate) fn give_to_owner_of(database: &Path, file: &File) {
     let owner = database.metadata().or_else(|_absent| database.parent().unwrap_or(Path::new(".")).metadata());
     if let Ok(owner) = owner {
         // Only root can do this, and only root has to.

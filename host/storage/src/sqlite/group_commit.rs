@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 
 /// What the scheduler knows about the open group.
 #[derive(Clone, Copy, Debug)]
-pub struct OpenGroup {
+pub(crate) struct OpenGroup {
     pub number: u64,
     pub opened_at: Instant,
     /// Transactions that have finished or were rolled back.
@@ -16,7 +16,7 @@ pub struct OpenGroup {
 }
 
 /// A finished transaction that waits for the commit of its group.
-pub struct GroupCommitRequest {
+pub(crate) struct GroupCommitRequest {
     pub reply: oneshot::Sender<CallResult>,
     pub outcomes: Vec<StatementResult>,
     /// The owner of the tables that the transaction wrote.
@@ -24,12 +24,12 @@ pub struct GroupCommitRequest {
 }
 
 impl GroupCommitRequest {
-    pub fn acknowledge(self) {
+    pub(crate) fn acknowledge(self) {
         // If the caller no longer waits, the write stays, as with any commit whose answer is lost.
         let _ = self.reply.send(Ok(self.outcomes));
     }
 
-    pub fn fail(self, error: StorageError) {
+    pub(crate) fn fail(self, error: StorageError) {
         let _ = self.reply.send(Err(error));
     }
 }

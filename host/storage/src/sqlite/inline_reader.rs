@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// Checked every thousand instructions of SQLite's virtual machine.
 const RUN_TIME_MAX: Duration = Duration::from_millis(1);
 
-pub struct InlineReader {
+pub(crate) struct InlineReader {
     /// The idle connections; `None` when it is closed.
     idle: Mutex<Option<Vec<SqliteConnection>>>,
     /// Never set: a caller cannot cancel while its own thread runs the statement.
@@ -23,12 +23,12 @@ pub struct InlineReader {
 }
 
 impl InlineReader {
-    pub fn new(connections: Vec<SqliteConnection>, slow_statements: SlowStatementLog) -> Self {
+    pub(crate) fn new(connections: Vec<SqliteConnection>, slow_statements: SlowStatementLog) -> Self {
         Self { idle: Mutex::new(Some(connections)), never_cancelled: CancelFlag::default(), slow_statements }
     }
 
     /// The rows, or `None` if a reader thread must run the statement.
-    pub fn read(&self, statement: &CheckedStatement) -> Option<Rows> {
+    pub(crate) fn read(&self, statement: &CheckedStatement) -> Option<Rows> {
         let latency = &statement.info.latency;
         if !latency.is_fast() {
             return None;
@@ -53,7 +53,7 @@ impl InlineReader {
     }
 
     /// Closes the idle connections; one that is in use closes when its statement ends.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         *self.idle.lock() = None;
     }
 }

@@ -17,10 +17,10 @@ use std::{
 const CHECK_EVERY: std::ffi::c_int = 1000;
 
 /// Set by a caller that no longer waits.
-pub type CancelFlag = Arc<AtomicBool>;
+pub(crate) type CancelFlag = Arc<AtomicBool>;
 
 /// Tells the thread that runs a call that its caller no longer waits.
-pub struct CancelOnDrop(pub CancelFlag);
+pub(crate) struct CancelOnDrop(pub CancelFlag);
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
@@ -29,7 +29,7 @@ impl Drop for CancelOnDrop {
 }
 
 #[derive(Clone)]
-pub struct StatementLimits {
+pub(crate) struct StatementLimits {
     pub deadline: Instant,
     pub cancelled: Option<CancelFlag>,
 }
@@ -42,12 +42,12 @@ impl StatementLimits {
 }
 
 #[derive(Clone)]
-pub struct Interrupter {
+pub(crate) struct Interrupter {
     limits: Arc<Mutex<Option<StatementLimits>>>,
 }
 
 impl Interrupter {
-    pub fn install(connection: &Connection) -> rusqlite::Result<Self> {
+    pub(crate) fn install(connection: &Connection) -> rusqlite::Result<Self> {
         let limits: Arc<Mutex<Option<StatementLimits>>> = Arc::default();
         let checked = Arc::clone(&limits);
         let must_interrupt = move || checked.lock().as_ref().is_some_and(StatementLimits::are_exceeded);
@@ -56,18 +56,18 @@ impl Interrupter {
     }
 
     /// Applies the limits until the guard is dropped.
-    pub fn limit(&self, limits: StatementLimits) -> LimitGuard<'_> {
+    pub(crate) fn limit(&self, limits: StatementLimits) -> LimitGuard<'_> {
         self.set_limits(limits);
         LimitGuard { interrupter: self }
     }
 
     /// Replaces the limits; the guard of [`Self::limit`] removes these too.
-    pub fn set_limits(&self, limits: StatementLimits) {
+    pub(crate) fn set_limits(&self, limits: StatementLimits) {
         *self.limits.lock() = Some(limits);
     }
 }
 
-pub struct LimitGuard<'i> {
+pub(crate) struct LimitGuard<'i> {
     interrupter: &'i Interrupter,
 }
 

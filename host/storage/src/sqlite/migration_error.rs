@@ -8,7 +8,7 @@ use crate::{
 use rusqlite::Error;
 
 /// `begin`: the byte of the migration's text where the statement begins.
-pub fn migration_error(error: &Error, sql: &str, begin: usize) -> StorageError {
+pub(crate) fn migration_error(error: &Error, sql: &str, begin: usize) -> StorageError {
     let (message, position) = match error {
         // The offset counts in the rest of the text that SQLite was given.
         Error::SqlInputError { msg, sql: rest, offset, .. } => {

@@ -5,11 +5,15 @@
 use super::{error::storage_error, migration_error::migration_error};
 use crate::{
     error::StorageError,
-    migrations::{self, AppliedMigration, CREATE_MIGRATIONS_TABLE, MigrationReport, MigrationStep},
+    migrations::{self, AppliedMigration, CREATE_MIGRATIONS_TABLE, MigrationReport, RenderedMigration},
 };
 use rusqlite::{Batch, Connection, fallible_iterator::FallibleIterator as _, params};
 
-pub fn apply(connection: &Connection, owner: &str, steps: Vec<MigrationStep>) -> Result<MigrationReport, StorageError> {
+pub(crate) fn apply(
+    connection: &Connection,
+    owner: &str,
+    steps: Vec<RenderedMigration>,
+) -> Result<MigrationReport, StorageError> {
     connection.execute_batch("BEGIN IMMEDIATE").map_err(|e| storage_error(&e))?;
     let result = apply_steps(connection, owner, steps);
     let result = result.and_then(|report| {
@@ -25,7 +29,7 @@ pub fn apply(connection: &Connection, owner: &str, steps: Vec<MigrationStep>) ->
 fn apply_steps(
     connection: &Connection,
     owner: &str,
-    steps: Vec<MigrationStep>,
+    steps: Vec<RenderedMigration>,
 ) -> Result<MigrationReport, StorageError> {
     let applied = applied_migrations(connection, Some(owner))?;
     let pending = migrations::pending_steps(owner, steps, &applied)?;
@@ -35,7 +39,7 @@ fn apply_steps(
     Ok(migrations::report(&pending, applied.len()))
 }
 
-fn apply_step(connection: &Connection, owner: &str, step: &MigrationStep) -> Result<(), StorageError> {
+fn apply_step(connection: &Connection, owner: &str, step: &RenderedMigration) -> Result<(), StorageError> {
     run_statements(connection, &step.sql)?;
     if connection.is_autocommit() {
         return Err(StorageError::statement("it ended the transaction that it runs in"));
@@ -72,7 +76,7 @@ fn run_statements(connection: &Connection, sql: &str) -> Result<(), StorageError
 }
 
 /// Runs all of the text in one transaction.
-pub fn execute_batch(connection: &Connection, sql: &str) -> Result<(), StorageError> {
+pub(crate) fn execute_batch(connection: &Connection, sql: &str) -> Result<(), StorageError> {
     let result = connection.execute_batch(&format!("BEGIN IMMEDIATE; {sql}; COMMIT"));
     if result.is_err() && !connection.is_autocommit() {
         connection.execute_batch("ROLLBACK").map_err(|e| storage_error(&e))?;
@@ -80,12 +84,15 @@ pub fn execute_batch(connection: &Connection, sql: &str) -> Result<(), StorageEr
     result.map_err(|e| storage_error(&e))
 }
 
-pub fn create_migrations_table(connection: &Connection) -> Result<(), StorageError> {
+pub(crate) fn create_migrations_table(connection: &Connection) -> Result<(), StorageError> {
     connection.execute_batch(CREATE_MIGRATIONS_TABLE).map_err(|e| storage_error(&e))
 }
 
 /// The applied migrations of one owner or of all, in order.
-pub fn applied_migrations(connection: &Connection, owner: Option<&str>) -> Result<Vec<AppliedMigration>, StorageError> {
+pub(crate) fn applied_migrations(
+    connection: &Connection,
+    owner: Option<&str>,
+) -> Result<Vec<AppliedMigration>, StorageError> {
     let read = || {
         let mut statement = connection.prepare(
             "SELECT plugin, version, name, checksum, applied_at FROM _migrations

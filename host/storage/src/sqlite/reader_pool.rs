@@ -5,15 +5,15 @@ use super::{
     connection::SqliteConnection,
     error::database_closed,
     interrupter::{CancelFlag, CancelOnDrop},
-    job_queue::JobQueue,
     statement_executor::StatementExecutor,
+    work_queue::WorkQueue,
 };
 use crate::{
     check::CheckedStatement,
     error::StorageError,
     slow_statement::{self, SlowStatementLog},
 };
-use gateway_telemetry::{Work, current_work, run_in_work};
+use gateway_telemetry::{LogContext, current_log_context, run_in_log_context};
 use plugin_api::abi::Rows;
 use std::{
     sync::Arc,
@@ -27,33 +27,33 @@ struct ReadJob {
     wait_until: Instant,
     time_limit: Duration,
     cancelled: CancelFlag,
-    work: Option<Work>,
+    log_context: Option<LogContext>,
     reply: oneshot::Sender<Result<Rows, StorageError>>,
 }
 
 /// The queue of the reader threads.
-pub struct ReaderPool {
-    queue: Arc<JobQueue<ReadJob>>,
+pub(crate) struct ReaderPool {
+    queue: Arc<WorkQueue<ReadJob>>,
     statement_timeout: Duration,
     slow_statements: SlowStatementLog,
 }
 
 impl ReaderPool {
-    pub fn new(statement_timeout: Duration, slow_statements: SlowStatementLog) -> Self {
-        Self { queue: Arc::new(JobQueue::new()), statement_timeout, slow_statements }
+    pub(crate) fn new(statement_timeout: Duration, slow_statements: SlowStatementLog) -> Self {
+        Self { queue: Arc::new(WorkQueue::new()), statement_timeout, slow_statements }
     }
 
     /// The body of one thread.
-    pub fn worker(&self, connection: SqliteConnection) -> impl FnOnce() + Send + 'static {
+    pub(crate) fn worker(&self, connection: SqliteConnection) -> impl FnOnce() + Send + 'static {
         let (queue, slow_statements) = (Arc::clone(&self.queue), self.slow_statements);
         move || {
             while let Some(mut job) = queue.pop() {
-                run_in_work(job.work.take(), || run(&connection, job, slow_statements));
+                run_in_log_context(job.log_context.take(), || run(&connection, job, slow_statements));
             }
         }
     }
 
-    pub async fn read(&self, statement: CheckedStatement) -> Result<Rows, StorageError> {
+    pub(crate) async fn read(&self, statement: CheckedStatement) -> Result<Rows, StorageError> {
         let (reply, response) = oneshot::channel();
         let cancelled = CancelFlag::default();
         let _guard = CancelOnDrop(cancelled.clone());
@@ -62,14 +62,14 @@ impl ReaderPool {
             wait_until: Instant::now() + self.statement_timeout,
             time_limit: self.statement_timeout,
             cancelled,
-            work: current_work(),
+            log_context: current_log_context(),
             reply,
         };
         self.queue.push(job)?;
         response.await.unwrap_or_else(|_| Err(database_closed()))
     }
 
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         self.queue.close();
     }
 }

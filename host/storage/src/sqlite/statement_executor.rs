@@ -25,7 +25,7 @@ use std::{
 };
 
 /// Executes the statements of one call.
-pub struct StatementExecutor<'c> {
+pub(crate) struct StatementExecutor<'c> {
     connection: &'c SqliteConnection,
     cancelled: &'c CancelFlag,
     budget: ResultBudget,
@@ -34,11 +34,11 @@ pub struct StatementExecutor<'c> {
 }
 
 impl<'c> StatementExecutor<'c> {
-    pub fn new(connection: &'c SqliteConnection, cancelled: &'c CancelFlag) -> Self {
+    pub(crate) fn new(connection: &'c SqliteConnection, cancelled: &'c CancelFlag) -> Self {
         Self { connection, cancelled, budget: ResultBudget::new(), prepared: None }
     }
 
-    pub fn execute(
+    pub(crate) fn execute(
         &mut self,
         statement: &CheckedStatement,
         deadline: Instant,

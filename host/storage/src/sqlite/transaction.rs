@@ -16,7 +16,7 @@ use super::{
 use crate::{
     check::CheckedStatement, commit_statement::CommitStatement, error::StorageError, revisions::OwnerRevision,
 };
-use gateway_telemetry::current_work;
+use gateway_telemetry::current_log_context;
 use parking_lot::Mutex;
 use std::{
     sync::{
@@ -30,7 +30,7 @@ use tokio::sync::oneshot;
 /// A call with more statements runs on the writer thread, even if each of them is fast.
 const INLINE_STATEMENTS_MAX: usize = 16;
 
-pub struct SqliteTransaction {
+pub(crate) struct SqliteTransaction {
     scheduler: Arc<WriteScheduler>,
     handle: Arc<TransactionHandle>,
     has_begun: AtomicBool,
@@ -51,7 +51,7 @@ enum Phase {
 }
 
 impl SqliteTransaction {
-    pub fn new(
+    pub(crate) fn new(
         scheduler: Arc<WriteScheduler>,
         owner_revision: Option<OwnerRevision>,
         everything: OwnerRevision,
@@ -66,16 +66,16 @@ impl SqliteTransaction {
         }
     }
 
-    pub fn has_begun(&self) -> bool {
+    pub(crate) fn has_begun(&self) -> bool {
         self.has_begun.load(Relaxed)
     }
 
     /// It writes tables of another owner than its own, too.
-    pub fn add_other_owner(&self) {
+    pub(crate) fn add_other_owner(&self) {
         self.handle.add_other_owner();
     }
 
-    pub async fn run(&self, statements: Vec<CheckedStatement>) -> CallResult {
+    pub(crate) async fn run(&self, statements: Vec<CheckedStatement>) -> CallResult {
         let mut end_on_drop = EndOnDrop { transaction: Some(self) };
         let _call = self.call_lock.lock().await;
         let result = self.run_call(statements).await;
@@ -102,7 +102,7 @@ impl SqliteTransaction {
         self.run_on_writer(deadline, TransactionCall::Run(statements)).await
     }
 
-    pub async fn commit(&self, statements: Vec<CommitStatement<CheckedStatement>>) -> CallResult {
+    pub(crate) async fn commit(&self, statements: Vec<CommitStatement<CheckedStatement>>) -> CallResult {
         let mut end_on_drop = EndOnDrop { transaction: Some(self) };
         let _call = self.call_lock.lock().await;
         let result = self.commit_call(statements).await;
@@ -152,7 +152,7 @@ impl SqliteTransaction {
         }
     }
 
-    pub async fn rollback(&self) {
+    pub(crate) async fn rollback(&self) {
         let _call = self.call_lock.lock().await;
         if matches!(*self.phase.lock(), Phase::Active) {
             self.roll_back().await;
@@ -161,7 +161,7 @@ impl SqliteTransaction {
     }
 
     /// Ends it from the caller's side. What is not committed will be rolled back.
-    pub fn end(&self, reason: &'static str) {
+    pub(crate) fn end(&self, reason: &'static str) {
         let mut phase = self.phase.lock();
         match *phase {
             Phase::Ended(_) => return,
@@ -213,7 +213,7 @@ impl SqliteTransaction {
             &self.handle,
             deadline,
             call,
-            PendingReply { reply, cancelled, work: current_work() },
+            PendingReply { reply, cancelled, log_context: current_log_context() },
         );
         response.await.unwrap_or_else(|_| Err(self.closed_error()))
     }

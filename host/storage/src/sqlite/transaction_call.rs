@@ -2,21 +2,21 @@
 
 use super::interrupter::CancelFlag;
 use crate::{check::CheckedStatement, commit_statement::CommitStatement, error::StorageError};
-use gateway_telemetry::Work;
+use gateway_telemetry::LogContext;
 use plugin_api::abi::StatementResult;
 use tokio::sync::oneshot;
 
-pub type CallResult = Result<Vec<StatementResult>, StorageError>;
+pub(crate) type CallResult = Result<Vec<StatementResult>, StorageError>;
 
-pub enum TransactionCall {
+pub(crate) enum TransactionCall {
     Run(Vec<CheckedStatement>),
     Commit(Vec<CommitStatement<CheckedStatement>>),
 }
 
 /// How the result reaches the caller, and whether the caller still waits for it.
-pub struct PendingReply {
+pub(crate) struct PendingReply {
     pub reply: oneshot::Sender<CallResult>,
     pub cancelled: CancelFlag,
     /// What the caller works on, for the log.
-    pub work: Option<Work>,
+    pub log_context: Option<LogContext>,
 }

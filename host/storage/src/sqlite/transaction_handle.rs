@@ -6,7 +6,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-pub struct TransactionHandle {
+pub(crate) struct TransactionHandle {
     /// Why the writer thread ended the transaction; later calls fail with it.
     pub end_reason: OnceLock<&'static str>,
     /// Of the plugin whose tables it may write.
@@ -20,7 +20,7 @@ pub struct TransactionHandle {
 }
 
 impl TransactionHandle {
-    pub fn new(owner_revision: Option<OwnerRevision>, everything: OwnerRevision) -> Arc<Self> {
+    pub(crate) fn new(owner_revision: Option<OwnerRevision>, everything: OwnerRevision) -> Arc<Self> {
         Arc::new(Self {
             end_reason: OnceLock::new(),
             owner_revision,
@@ -30,12 +30,12 @@ impl TransactionHandle {
         })
     }
 
-    pub fn add_other_owner(&self) {
+    pub(crate) fn add_other_owner(&self) {
         self.has_other_owners.store(true, Relaxed);
     }
 
     /// What its commit advances, if it wrote anything.
-    pub fn written_revision(&self) -> Option<&OwnerRevision> {
+    pub(crate) fn written_revision(&self) -> Option<&OwnerRevision> {
         if self.has_other_owners.load(Relaxed) { Some(&self.everything) } else { self.owner_revision.as_ref() }
     }
 }

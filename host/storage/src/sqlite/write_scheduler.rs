@@ -1,16 +1,15 @@
 //! Schedules transactions on the one connection that writes, with a write lock.
 //!
-//! The rule that must not break: **one party owns the write lock, and only the owner uses the connection.** A
-//! transaction owns it from its first statement to its end. Fast statements run on the calling thread. The writer
-//! thread runs slow statements, and rolls back, on behalf of the owner. So a write needs another thread only for its
-//! commit. By `cargo xtask bench write`, a signed write on 64 connections costs 14 % more CPU time when the writer thread runs every
-//! statement, and 7 % more on one connection.
+//! The rule that must not break: **one party owns the write lock, and only the holder uses the connection.** A
+//! transaction holds it from its first statement to its end. Fast statements run on the calling thread. The writer
+//! thread runs slow statements, and rolls back, on behalf of the holder. So a write needs another thread only for its
+//! commit; README.md says what that saves.
 
 use super::{
     group_commit::OpenGroup,
-    job_queue::{EnqueueError, WAITING_MAX},
     transaction_call::{PendingReply, TransactionCall},
     transaction_handle::TransactionHandle,
+    work_queue::{EnqueueError, WAITING_MAX},
     writer_command::{WriterCommand, WriterTask},
     writer_connection::WriterConnection,
 };
@@ -29,7 +28,7 @@ const CHECK_FOREIGN_COMMITS_EVERY: Duration = Duration::from_secs(1);
 const GROUP_TIME_MAX: Duration = Duration::from_millis(10);
 
 #[derive(Clone, Copy, Debug)]
-pub struct WriteLimits {
+pub(crate) struct WriteLimits {
     /// A transaction from its first statement to its end.
     pub transaction_timeout: Duration,
     /// A transaction between two calls.
@@ -40,7 +39,7 @@ pub struct WriteLimits {
     pub group_max: usize,
 }
 
-pub struct WriteScheduler {
+pub(crate) struct WriteScheduler {
     state: Mutex<SchedulerState>,
     /// Wakes the writer thread.
     writer_wakeup: Condvar,
@@ -53,7 +52,7 @@ struct SchedulerState {
     waiters: VecDeque<Waiter>,
     /// The next command of the writer thread.
     command: Option<WriterCommand>,
-    /// The open group, as the last owner of the lock left it.
+    /// The open group, as the last holder of the lock left it.
     group: Option<OpenGroup>,
     is_commit_requested: bool,
     /// Whether a transaction of the group waits for the right time to request its commit.
@@ -61,14 +60,14 @@ struct SchedulerState {
     is_closed: bool,
 }
 
-/// Who owns the write lock.
+/// Who holds the write lock.
 enum LockState {
     Free,
-    Transaction(LockOwner),
+    Transaction(LockHolder),
     WriterThread,
 }
 
-struct LockOwner {
+struct LockHolder {
     transaction: Arc<TransactionHandle>,
     is_in_call: bool,
     /// When its last call ended.
@@ -87,15 +86,15 @@ struct WaitingTransaction {
     queued_at: Instant,
 }
 
-/// When a transaction owns the write lock.
-pub enum Acquired {
+/// When a transaction holds the write lock.
+pub(crate) enum Acquired {
     Now,
     /// After the receiver resolves, unless it waited too long.
     Later(oneshot::Receiver<Result<(), StorageError>>),
 }
 
 impl WriteScheduler {
-    pub fn new(connection: WriterConnection, limits: WriteLimits) -> Self {
+    pub(crate) fn new(connection: WriterConnection, limits: WriteLimits) -> Self {
         let state = SchedulerState {
             lock: LockState::Free,
             waiters: VecDeque::new(),
@@ -108,13 +107,13 @@ impl WriteScheduler {
         Self { state: Mutex::new(state), writer_wakeup: Condvar::new(), limits, connection: Mutex::new(connection) }
     }
 
-    /// The connection; only the owner of the write lock may call this.
-    pub fn connection(&self) -> MutexGuard<'_, WriterConnection> {
+    /// The connection; only the holder of the write lock may call this.
+    pub(crate) fn connection(&self) -> MutexGuard<'_, WriterConnection> {
         self.connection.lock()
     }
 
     /// Acquires the write lock, or queues for it.
-    pub fn acquire(&self, transaction: &Arc<TransactionHandle>) -> Result<Acquired, EnqueueError> {
+    pub(crate) fn acquire(&self, transaction: &Arc<TransactionHandle>) -> Result<Acquired, EnqueueError> {
         let mut state = self.state.lock();
         state.check_capacity()?;
         if matches!(state.lock, LockState::Free) && state.waiters.is_empty() {
@@ -128,7 +127,7 @@ impl WriteScheduler {
     }
 
     /// Queues the task for the writer thread, which runs it between groups.
-    pub fn queue_task(&self, task: WriterTask) -> Result<(), EnqueueError> {
+    pub(crate) fn queue_task(&self, task: WriterTask) -> Result<(), EnqueueError> {
         let mut state = self.state.lock();
         state.check_capacity()?;
         state.waiters.push_back(Waiter::Task(task));
@@ -138,27 +137,27 @@ impl WriteScheduler {
         Ok(())
     }
 
-    /// Call before the owner uses the connection. Returns its deadline, or `None` if it no longer owns the lock.
-    pub fn begin_call(&self, transaction: &Arc<TransactionHandle>) -> Option<Instant> {
+    /// Call before the holder uses the connection. Returns its deadline, or `None` if it no longer holds the lock.
+    pub(crate) fn begin_call(&self, transaction: &Arc<TransactionHandle>) -> Option<Instant> {
         let mut state = self.state.lock();
-        let owner = state.owner(transaction)?;
-        owner.is_in_call = true;
-        Some(owner.deadline)
+        let holder = state.holder(transaction)?;
+        holder.is_in_call = true;
+        Some(holder.deadline)
     }
 
-    /// The owner's call has ended; it keeps the lock.
-    pub fn end_call(&self, transaction: &Arc<TransactionHandle>) {
+    /// The holder's call has ended; it keeps the lock.
+    pub(crate) fn end_call(&self, transaction: &Arc<TransactionHandle>) {
         let mut state = self.state.lock();
-        let Some(owner) = state.owner(transaction) else { return };
-        owner.is_in_call = false;
-        owner.idle_since = Instant::now();
+        let Some(holder) = state.holder(transaction) else { return };
+        holder.is_in_call = false;
+        holder.idle_since = Instant::now();
         if transaction.is_abandoned.load(Relaxed) {
             self.hand_to_writer(&mut state, WriterCommand::RollBack(None));
         }
     }
 
-    /// The writer thread executes the call on behalf of the owner, which stays in its call until then.
-    pub fn call_on_writer(
+    /// The writer thread executes the call on behalf of the holder, which stays in its call until then.
+    pub(crate) fn call_on_writer(
         &self,
         transaction: &Arc<TransactionHandle>,
         deadline: Instant,
@@ -172,13 +171,13 @@ impl WriteScheduler {
 
     /// Releases the lock of a transaction that now waits for the commit of its group. Returns the group if the
     /// transaction must request that commit, as its leader.
-    pub fn release_for_commit(
+    pub(crate) fn release_for_commit(
         &self,
         transaction: &Arc<TransactionHandle>,
         group: Option<OpenGroup>,
     ) -> Option<OpenGroup> {
         let mut state = self.state.lock();
-        state.owner(transaction)?;
+        state.holder(transaction)?;
         state.group = group;
         self.grant_next(&mut state);
         if !matches!(state.lock, LockState::Free) || state.has_commit_leader {
@@ -189,34 +188,34 @@ impl WriteScheduler {
     }
 
     /// The group as it is now, if further transactions have joined it and more may join.
-    pub fn grown_group(&self, group: OpenGroup) -> Option<OpenGroup> {
+    pub(crate) fn grown_group(&self, group: OpenGroup) -> Option<OpenGroup> {
         let state = self.state.lock();
         let current = state.group.filter(|current| current.number == group.number)?;
         (current.transaction_count > group.transaction_count && !self.is_full(&current)).then_some(current)
     }
 
-    /// Rolls back the owner's transaction and then notifies `done`. Returns `false` if it does not own the lock.
-    pub fn roll_back(&self, transaction: &Arc<TransactionHandle>, done: Option<oneshot::Sender<()>>) -> bool {
+    /// Rolls back the holder's transaction and then notifies `done`. Returns `false` if it does not hold the lock.
+    pub(crate) fn roll_back(&self, transaction: &Arc<TransactionHandle>, done: Option<oneshot::Sender<()>>) -> bool {
         let mut state = self.state.lock();
-        let is_owner = state.owner(transaction).is_some();
-        if is_owner {
+        let is_holder = state.holder(transaction).is_some();
+        if is_holder {
             self.hand_to_writer(&mut state, WriterCommand::RollBack(done));
         }
-        is_owner
+        is_holder
     }
 
     /// The caller has dropped the transaction. A running call is finished first: interrupting it could roll back the
     /// whole group.
-    pub fn abandon(&self, transaction: &Arc<TransactionHandle>) {
+    pub(crate) fn abandon(&self, transaction: &Arc<TransactionHandle>) {
         let mut state = self.state.lock();
         transaction.is_abandoned.store(true, Relaxed);
-        if state.owner(transaction).is_some_and(|owner| !owner.is_in_call) {
+        if state.holder(transaction).is_some_and(|holder| !holder.is_in_call) {
             self.hand_to_writer(&mut state, WriterCommand::RollBack(None));
         }
     }
 
     /// Requests the commit of the group, unless it is committed already.
-    pub fn request_commit(&self, group_number: u64) {
+    pub(crate) fn request_commit(&self, group_number: u64) {
         let mut state = self.state.lock();
         if state.group.as_ref().is_none_or(|open| open.number != group_number) {
             return;
@@ -228,24 +227,24 @@ impl WriteScheduler {
     }
 
     /// Refuses new transactions from now on; the waiting ones still run.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         self.state.lock().is_closed = true;
         self.writer_wakeup.notify_one();
     }
 
     /// Waits for the next command of the writer thread.
-    pub fn next_command(&self) -> WriterCommand {
+    pub(crate) fn next_command(&self) -> WriterCommand {
         let mut state = self.state.lock();
         loop {
             self.refuse_late_waiters(&mut state);
             if let Some(command) = state.command.take() {
                 return command;
             }
-            if let LockState::Transaction(owner) = &state.lock
-                && !owner.is_in_call
-                && self.has_timed_out(owner)
+            if let LockState::Transaction(holder) = &state.lock
+                && !holder.is_in_call
+                && self.has_timed_out(holder)
             {
-                let _ = owner.transaction.end_reason.set("it kept the database waiting for too long");
+                let _ = holder.transaction.end_reason.set("it kept the database waiting for too long");
                 tracing::warn!("a transaction was rolled back: it kept the writer waiting");
                 state.lock = LockState::WriterThread;
                 return WriterCommand::RollBack(None);
@@ -268,7 +267,7 @@ impl WriteScheduler {
 
     /// The writer thread has executed a command: it releases its lock, or that of the transaction that it worked for.
     /// If the group is still open and no transaction waits, the group is committed.
-    pub fn end_command(&self, group: Option<OpenGroup>) {
+    pub(crate) fn end_command(&self, group: Option<OpenGroup>) {
         let mut state = self.state.lock();
         state.is_commit_requested = group.is_some();
         state.has_commit_leader &= group.is_some();
@@ -288,15 +287,15 @@ impl WriteScheduler {
         }
     }
 
-    fn has_timed_out(&self, owner: &LockOwner) -> bool {
+    fn has_timed_out(&self, holder: &LockHolder) -> bool {
         let now = Instant::now();
-        now >= owner.deadline || now.saturating_duration_since(owner.idle_since) >= self.limits.idle_timeout
+        now >= holder.deadline || now.saturating_duration_since(holder.idle_since) >= self.limits.idle_timeout
     }
 
     fn lock_for(&self, transaction: Arc<TransactionHandle>) -> LockState {
         let now = Instant::now();
         let deadline = now + self.limits.transaction_timeout;
-        LockState::Transaction(LockOwner { transaction, is_in_call: false, idle_since: now, deadline })
+        LockState::Transaction(LockHolder { transaction, is_in_call: false, idle_since: now, deadline })
     }
 
     fn hand_to_writer(&self, state: &mut SchedulerState, command: WriterCommand) {
@@ -352,10 +351,10 @@ impl SchedulerState {
         Ok(())
     }
 
-    /// The lock owner, if it is this transaction.
-    fn owner(&mut self, transaction: &Arc<TransactionHandle>) -> Option<&mut LockOwner> {
+    /// The lock holder, if it is this transaction.
+    fn holder(&mut self, transaction: &Arc<TransactionHandle>) -> Option<&mut LockHolder> {
         match &mut self.lock {
-            LockState::Transaction(owner) if Arc::ptr_eq(&owner.transaction, transaction) => Some(owner),
+            LockState::Transaction(holder) if Arc::ptr_eq(&holder.transaction, transaction) => Some(holder),
             _ => None,
         }
     }

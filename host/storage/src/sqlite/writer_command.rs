@@ -9,9 +9,9 @@ use std::{sync::Arc, time::Instant};
 use tokio::sync::oneshot;
 
 /// Work that needs the connection outside any transaction, for example migrations. It runs between groups.
-pub type WriterTask = Box<dyn FnOnce(&mut WriterConnection) + Send>;
+pub(crate) type WriterTask = Box<dyn FnOnce(&mut WriterConnection) + Send>;
 
-pub enum WriterCommand {
+pub(crate) enum WriterCommand {
     /// Executes a call for the transaction that owns the write lock.
     Call {
         call: TransactionCall,

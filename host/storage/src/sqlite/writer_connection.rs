@@ -17,6 +17,7 @@ use crate::{
     commit_statement::{CommitStatement, Refusal},
     error::StorageError,
     revisions::{OwnerRevision, Revisions},
+    scope::HOST_OWNER,
     slow_statement::{self, SlowStatementLog},
 };
 use plugin_api::abi::StatementResult;
@@ -30,9 +31,9 @@ use tokio::sync::oneshot;
 const UNKNOWN_DATA_VERSION: i64 = -1;
 
 /// Opens the connection again when its state can no longer be trusted.
-pub type Reopen = Box<dyn Fn() -> Result<SqliteConnection, StorageError> + Send>;
+pub(crate) type Reopen = Box<dyn Fn() -> Result<SqliteConnection, StorageError> + Send>;
 
-pub struct WriterConnection {
+pub(crate) struct WriterConnection {
     connection: SqliteConnection,
     revisions: Arc<Revisions>,
     /// Changes with each commit of another connection, as `PRAGMA data_version` last returned it.
@@ -97,7 +98,7 @@ impl CallExecution<'_> {
 }
 
 impl WriterConnection {
-    pub fn new(
+    pub(crate) fn new(
         connection: SqliteConnection,
         revisions: Arc<Revisions>,
         statement_timeout: Duration,
@@ -120,13 +121,13 @@ impl WriterConnection {
         writer
     }
 
-    pub fn group(&self) -> Option<OpenGroup> {
+    pub(crate) fn group(&self) -> Option<OpenGroup> {
         self.group.as_ref().map(|group| group.info)
     }
 
     /// Begins the group and the transaction, unless they have begun. `may_wait`: whether to wait for the lock of
     /// another process.
-    pub fn begin_transaction(&mut self, deadline: Instant, may_wait: bool) -> Result<(), StorageError> {
+    pub(crate) fn begin_transaction(&mut self, deadline: Instant, may_wait: bool) -> Result<(), StorageError> {
         if self.active.is_some() {
             return Ok(());
         }
@@ -159,7 +160,7 @@ impl WriterConnection {
     }
 
     /// Runs statements in the active transaction.
-    pub fn run(&mut self, statements: &[CheckedStatement], cancelled: &CancelFlag) -> CallResult {
+    pub(crate) fn run(&mut self, statements: &[CheckedStatement], cancelled: &CancelFlag) -> CallResult {
         let mut execution = self.execution(cancelled)?;
         statements.iter().map(|statement| execution.execute(statement)).collect()
     }
@@ -178,7 +179,7 @@ impl WriterConnection {
 
     /// Runs the commit statements and adds the transaction to those that wait for the commit of the group, unless its
     /// caller no longer waits.
-    pub fn finish_transaction(
+    pub(crate) fn finish_transaction(
         &mut self,
         statements: &[CommitStatement<CheckedStatement>],
         cancelled: &CancelFlag,
@@ -222,7 +223,7 @@ impl WriterConnection {
     }
 
     /// Rolls back the active transaction.
-    pub fn roll_back_transaction(&mut self) {
+    pub(crate) fn roll_back_transaction(&mut self) {
         if self.active.take().is_some_and(|transaction| transaction.has_savepoint) {
             // After some errors (disk full, I/O, an interrupted write) SQLite has rolled back everything by itself.
             let handle = &self.connection.handle;
@@ -247,7 +248,7 @@ impl WriterConnection {
     }
 
     /// The connection for work outside any transaction, such as migrations.
-    pub fn for_task(&self) -> &SqliteConnection {
+    pub(crate) fn for_task(&self) -> &SqliteConnection {
         &self.connection
     }
 
@@ -258,7 +259,7 @@ impl WriterConnection {
     }
 
     /// Commits the group and replies to the callers of its transactions.
-    pub fn commit_group(&mut self) {
+    pub(crate) fn commit_group(&mut self) {
         let Some(Group { requests, .. }) = self.group.take() else { return };
         if requests.is_empty() {
             return self.ensure_idle();
@@ -289,7 +290,7 @@ impl WriterConnection {
 
     /// Always includes the gateway itself: each transaction may end with rows of the gateway's own.
     fn written_owners(&self, requests: &[GroupCommitRequest]) -> Vec<OwnerRevision> {
-        let mut owners: Vec<OwnerRevision> = vec![self.revisions.of("host")];
+        let mut owners: Vec<OwnerRevision> = vec![self.revisions.of(HOST_OWNER)];
         for owner in requests.iter().filter_map(|request| request.written_owner.as_ref()) {
             if !owners.iter().any(|added| added.is_same_owner(owner)) {
                 owners.push(owner.clone());
@@ -299,7 +300,7 @@ impl WriterConnection {
     }
 
     /// Advances the revision of everything after a commit of another process (a command, an operator's tool).
-    pub fn check_foreign_commits(&mut self) {
+    pub(crate) fn check_foreign_commits(&mut self) {
         // If the read fails, the next group reads it again.
         if let Ok(data_version) = self.read_data_version()
             && data_version != self.data_version
@@ -325,7 +326,7 @@ impl WriterConnection {
     }
 
     /// Between groups there is no open transaction; a connection that cannot end one is replaced.
-    pub fn ensure_idle(&mut self) {
+    pub(crate) fn ensure_idle(&mut self) {
         self.roll_back();
         if self.connection.handle.is_autocommit() {
             return;
@@ -340,7 +341,7 @@ impl WriterConnection {
     }
 
     /// Lets SQLite update the planner's statistics, before the connection is closed.
-    pub fn optimize(&self) -> rusqlite::Result<()> {
+    pub(crate) fn optimize(&self) -> rusqlite::Result<()> {
         self.connection.handle.execute_batch("PRAGMA optimize")
     }
 }

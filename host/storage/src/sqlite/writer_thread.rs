@@ -10,16 +10,18 @@ use super::{
     write_scheduler::WriteScheduler,
     writer_command::WriterCommand,
 };
-use gateway_telemetry::run_in_work;
+use gateway_telemetry::run_in_log_context;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// Runs until the scheduler is closed and no transaction waits.
-pub fn run(scheduler: &WriteScheduler) {
+pub(crate) fn run(scheduler: &WriteScheduler) {
     loop {
         match scheduler.next_command() {
             WriterCommand::Call { call, mut pending, transaction, deadline } => {
-                run_in_work(pending.work.take(), || execute(scheduler, call, pending, &transaction, deadline));
+                run_in_log_context(pending.log_context.take(), || {
+                    execute(scheduler, call, pending, &transaction, deadline)
+                });
             }
             WriterCommand::RollBack(done) => {
                 roll_back(scheduler);
@@ -56,7 +58,7 @@ fn execute(
     transaction: &Arc<TransactionHandle>,
     deadline: Instant,
 ) {
-    let PendingReply { reply, cancelled, work: _ } = pending;
+    let PendingReply { reply, cancelled, log_context: _ } = pending;
     let mut connection = scheduler.connection();
     let result = match (connection.begin_transaction(deadline, true), call) {
         (Err(error), _) => Err((error, reply)),

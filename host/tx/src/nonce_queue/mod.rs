@@ -9,4 +9,4 @@ mod queue;
 mod rebroadcast;
 mod tick;
 
-pub use queue::NonceQueue;
+pub(crate) use queue::NonceQueue;

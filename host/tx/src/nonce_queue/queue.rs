@@ -27,7 +27,7 @@ const SKIPPED_MAX: usize = 64;
 const LEASE_BACKOFF: Duration = Duration::from_secs(2);
 const LEASE_RENEW_INTERVAL: Duration = Duration::from_millis(LEASE_MS.unsigned_abs() / 5);
 
-pub struct NonceQueue {
+pub(crate) struct NonceQueue {
     journal: Arc<Journal>,
     pub(super) chain: Arc<Chain>,
     pub(super) sender: Address,
@@ -49,7 +49,7 @@ pub struct NonceQueue {
 }
 
 impl NonceQueue {
-    pub fn new(journal: Arc<Journal>, chain: Arc<Chain>, sender: Address) -> Self {
+    pub(crate) fn new(journal: Arc<Journal>, chain: Arc<Chain>, sender: Address) -> Self {
         let roles = journal.roles_of(sender);
         let key = roles.first().and_then(|role| journal.signers.key(role).ok());
         Self {
@@ -77,12 +77,12 @@ impl NonceQueue {
     }
 
     /// The chain and the account.
-    pub fn id(&self) -> (u64, Address) {
+    pub(crate) fn id(&self) -> (u64, Address) {
         (self.chain.chain_id, self.sender)
     }
 
     /// Does what can be done now. Returns whether intents are left.
-    pub async fn tick(&mut self) -> bool {
+    pub(crate) async fn tick(&mut self) -> bool {
         match self.try_tick().await {
             Ok(is_busy) => is_busy,
             // The next pass reads the intent again.

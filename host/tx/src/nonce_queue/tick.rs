@@ -3,7 +3,7 @@
 use crate::row::{Attempt, IntentRow};
 use gateway_chain::Account;
 
-pub struct Tick {
+pub(crate) struct Tick {
     pub now_ms: i64,
     pub account: Account,
     /// Intents that are signed, and neither final nor failed, in the order of nonces.
@@ -13,7 +13,7 @@ pub struct Tick {
 
 impl Tick {
     /// The transactions of an intent with its present nonce, oldest first.
-    pub fn attempts_of(&self, intent: &IntentRow) -> Vec<&Attempt> {
+    pub(crate) fn attempts_of(&self, intent: &IntentRow) -> Vec<&Attempt> {
         let is_of_intent = |attempt: &&Attempt| attempt.intent == intent.id && Some(attempt.nonce) == intent.nonce;
         self.attempts.iter().filter(is_of_intent).collect()
     }

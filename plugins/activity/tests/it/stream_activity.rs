@@ -8,7 +8,7 @@ use std::{fmt::Debug, time::Duration};
 const LIMIT: Duration = Duration::from_secs(10);
 
 #[derive(Debug, PartialEq)]
-struct Received {
+struct StreamEvent {
     id: i64,
     event: String,
     data: Value,
@@ -28,7 +28,7 @@ where
     B::Data: AsRef<[u8]>,
     B::Error: Debug,
 {
-    async fn next(&mut self) -> Received {
+    async fn next(&mut self) -> StreamEvent {
         loop {
             while let Some((block, rest)) = self.text.split_once("\n\n") {
                 let event = received(block);
@@ -50,7 +50,7 @@ where
         self.all.lines().filter_map(|line| line.strip_prefix(": "))
     }
 
-    async fn take(&mut self, count: usize) -> Vec<Received> {
+    async fn take(&mut self, count: usize) -> Vec<StreamEvent> {
         let mut events = Vec::new();
         while events.len() < count {
             events.push(self.next().await);
@@ -60,11 +60,11 @@ where
 }
 
 /// `None` for a block without data, which is no event.
-fn received(block: &str) -> Option<Received> {
+fn received(block: &str) -> Option<StreamEvent> {
     let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
     let data = serde_json::from_str(field("data")?).expect("data is one line of JSON");
     let id = field("id").and_then(|id| id.parse().ok()).expect("an event has an id");
-    Some(Received { id, event: field("event").expect("an event has a name").to_owned(), data })
+    Some(StreamEvent { id, event: field("event").expect("an event has a name").to_owned(), data })
 }
 
 macro_rules! follow {
@@ -183,7 +183,7 @@ async fn a_type_filter_applies_to_the_stream() {
         publish(&gateway, "jobs.a").await;
         publish(&gateway, "job.b").await;
         publish(&gateway, "kb.write").await;
-        let kinds = |events: Vec<Received>| events.into_iter().map(|event| event.event).collect::<Vec<_>>();
+        let kinds = |events: Vec<StreamEvent>| events.into_iter().map(|event| event.event).collect::<Vec<_>>();
         assert_eq!(kinds(exact.take(2).await), ["kb.write", "kb.write"]);
         assert_eq!(kinds(prefix.take(2).await), ["job.a", "job.b"]);
         drop((exact, prefix));

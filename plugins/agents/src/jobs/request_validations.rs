@@ -6,7 +6,7 @@ use crate::{
     Agents,
     contributions::oracle::{ROLE, address},
     model::{Delivery, names_validator},
-    store::oracle::{self, Delivered},
+    store::oracle::{self, DeliveredJob},
 };
 use plugin_api::{
     Address, HostError, Job, PluginContext, Tx,
@@ -82,7 +82,7 @@ async fn follow(cx: &PluginContext<Agents>) -> Result<(), HostError> {
 
 impl Oracle {
     /// Those of the deliveries whose agent has named this validator, and for which the contract would take the request.
-    async fn wanted(self, cx: &PluginContext<Agents>, events: &[Delivered]) -> Result<Vec<Delivery>, HostError> {
+    async fn wanted(self, cx: &PluginContext<Agents>, events: &[DeliveredJob]) -> Result<Vec<Delivery>, HostError> {
         let min_amount = cx.plugin().config.oracle_min_amount_wei;
         let mut deliveries: Vec<Delivery> = Vec::new();
         for event in events {

@@ -11,7 +11,7 @@ const ROW: i64 = 1;
 const JOBS_MAX: i64 = 20_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-pub struct Labelled {
+pub struct LabelledTotals {
     pub agents: i64,
     pub active: i64,
     pub jobs: i64,
@@ -21,23 +21,23 @@ pub struct Labelled {
     pub validations: i64,
 }
 
-pub async fn find(db: &impl Query) -> Result<Labelled, HostError> {
+pub async fn find(db: &impl Query) -> Result<LabelledTotals, HostError> {
     let select = sql("SELECT agents, active, jobs, jobs_completed, volume, fees, validations FROM agents_labelled \
          WHERE id = $1");
     Ok(db.row(select.bind(ROW)).await?.unwrap_or_default())
 }
 
-pub async fn store(tx: &Tx, labelled: &Labelled) -> Result<(), HostError> {
-    let Labelled { agents, active, jobs, jobs_completed, volume, fees, validations } = labelled.clone();
+pub async fn store(tx: &Tx, labelled: &LabelledTotals) -> Result<(), HostError> {
+    let LabelledTotals { agents, active, jobs, jobs_completed, volume, fees, validations } = labelled.clone();
     let columns = "agents, active, jobs, jobs_completed, volume, fees, validations";
     let store = Sql::upsert("agents_labelled", "id", columns);
     tx.execute(store.bind((ROW, agents, active, jobs, jobs_completed, volume, fees, validations))).await.map(drop)
 }
 
 /// Counts them anew, some jobs at a time.
-pub async fn count(db: &impl Query, all: &[LabelledAddresses]) -> Result<Labelled, HostError> {
+pub async fn count(db: &impl Query, all: &[LabelledAddresses]) -> Result<LabelledTotals, HostError> {
     if all.is_empty() {
-        return Ok(Labelled::default());
+        return Ok(LabelledTotals::default());
     }
     let is_owner = format!("NOT ({})", LabelledAddresses::leave_out(all, "a.owner"));
     let is_client = format!("NOT ({})", LabelledAddresses::leave_out(all, "j.client"));
@@ -49,7 +49,7 @@ pub async fn count(db: &impl Query, all: &[LabelledAddresses]) -> Result<Labelle
          WHERE v.response IS NOT NULL AND {is_owner}"
     );
     let validations = db.one(sql(validations)).await?;
-    let mut counted = Labelled { agents, active, validations, ..Labelled::default() };
+    let mut counted = LabelledTotals { agents, active, validations, ..LabelledTotals::default() };
     let last: i64 = db.one::<Option<i64>>(sql("SELECT max(id) FROM agents_jobs")).await?.unwrap_or(0);
     let jobs = format!(
         "SELECT j.status, j.amount, j.fee FROM agents_jobs j LEFT JOIN agents_agents a ON a.id = j.agent_id \
@@ -99,7 +99,7 @@ pub async fn of_record(
     Ok(LabelledClients { payers, paid_jobs, zero_value, rated_paid })
 }
 
-impl Labelled {
+impl LabelledTotals {
     fn add_job(&mut self, status: JobStatus, amount: Wei, fee: Option<Wei>) {
         self.jobs += 1;
         if matches!(status, JobStatus::Completed | JobStatus::Resolved) {

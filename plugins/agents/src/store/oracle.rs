@@ -16,7 +16,7 @@ const NETWORK: &str = "";
 
 /// A public `job.delivered`: its block is deep enough to be acted on.
 #[derive(Debug, Deserialize)]
-pub struct Delivered {
+pub struct DeliveredJob {
     pub id: i64,
     pub job: JobId,
 }
@@ -34,7 +34,7 @@ pub async fn advance(tx: &Tx, before: i64, event: i64) -> Result<bool, HostError
 }
 
 /// The deliveries behind an event that are not older than `since_s`, in their order.
-pub async fn deliveries(db: &impl Query, after: i64, since_s: i64, limit: u32) -> Result<Vec<Delivered>, HostError> {
+pub async fn deliveries(db: &impl Query, after: i64, since_s: i64, limit: u32) -> Result<Vec<DeliveredJob>, HostError> {
     let select = "SELECT id, ref_id AS job FROM host_activity_v1 WHERE type = 'job.delivered' AND id > $1 AND ts >= $2 \
          ORDER BY id LIMIT $3";
     db.rows(sql(select).bind((after, since_s, limit))).await

@@ -15,7 +15,7 @@ pub use export::{Draft, Export, ExportSources, Footer};
 pub use line::{Common, strings_for_integers};
 pub use query::{ExportQuery, ExportRequest};
 pub use running::RunningExports;
-pub use watched_event::{Facts, WatchedEvent, lower_case};
+pub use watched_event::{LogMentions, WatchedEvent, lower_case};
 
 /// The role of the key that signs.
 pub const ROLE: &str = "gateway";

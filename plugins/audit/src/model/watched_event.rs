@@ -21,7 +21,7 @@ pub struct WatchedEvent {
 
 /// What a log names.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Facts {
+pub struct LogMentions {
     pub agent: Option<i64>,
     pub by_agent: Option<i64>,
     pub job: Option<i64>,
@@ -60,7 +60,7 @@ impl WatchedEvent {
         self.contract == ESCROW && self.agent.is_some() && self.job.is_some()
     }
 
-    pub fn facts(&self, args: &RawValue) -> Facts {
+    pub fn facts(&self, args: &RawValue) -> LogMentions {
         // The gateway makes an object of the arguments; anything else would name nothing.
         let args: Map<String, Value> = serde_json::from_str(args.get()).unwrap_or_default();
         let id = |argument: Option<&'static str>| args.get(argument?).and_then(integer);
@@ -68,7 +68,7 @@ impl WatchedEvent {
         let mut addresses: Vec<String> = self.addresses.iter().filter_map(address).map(lower_case).collect();
         addresses.sort_unstable();
         addresses.dedup();
-        Facts { agent: id(self.agent), by_agent: id(self.by_agent), job: id(self.job), addresses }
+        LogMentions { agent: id(self.agent), by_agent: id(self.by_agent), job: id(self.job), addresses }
     }
 }
 
@@ -103,7 +103,7 @@ mod tests {
         WatchedEvent::new(contract, declaration)
     }
 
-    fn facts(contract: &str, name: &str, args: &Value) -> Facts {
+    fn facts(contract: &str, name: &str, args: &Value) -> LogMentions {
         event(contract, name).facts(&to_raw_value(args).unwrap())
     }
 

@@ -3,13 +3,13 @@
 //! The rule: no log makes a statement fail, because the index would retry it forever. So a log that is there already, and an address
 //! that a log names twice, change nothing.
 
-use crate::model::{Facts, WatchedEvent};
+use crate::model::{LogMentions, WatchedEvent};
 use plugin_api::{Sql, contracts::ChainEvent, sql};
 use serde_json::value::RawValue;
 
 pub const TABLES: [&str; 3] = ["audit_logs", "audit_log_addresses", "audit_jobs"];
 
-pub fn insert_log(event: &WatchedEvent, log: &ChainEvent<Box<RawValue>>, facts: &Facts) -> Sql {
+pub fn insert_log(event: &WatchedEvent, log: &ChainEvent<Box<RawValue>>, facts: &LogMentions) -> Sql {
     let args = log.args.get();
     let insert =
         sql("INSERT INTO audit_logs (block, log_index, block_hash, time_s, tx, contract, address, event, signature, \

@@ -8,11 +8,11 @@ use super::{
 use plugin_testing::{ScriptedLog, Wallet, json};
 
 /// The events of a block, and the status, agent and job of the bounty after it.
-type Step<'a> = (Vec<ScriptedLog>, (&'a str, Option<i64>, Option<i64>));
+type BlockAndStatus<'a> = (Vec<ScriptedLog>, (&'a str, Option<i64>, Option<i64>));
 
 /// Mines each list of events in a block of its own. Then removes one block after the other by a reorganisation: after each, the
 /// bounty must be in the state that it had at that block.
-async fn up_and_down(site: &Site, bounty: i64, steps: Vec<Step<'_>>) {
+async fn up_and_down(site: &Site, bounty: i64, steps: Vec<BlockAndStatus<'_>>) {
     let base = site.chain.head();
     let mut expected = vec![site.state(bounty).await];
     for (logs, (status, agent, job)) in &steps {

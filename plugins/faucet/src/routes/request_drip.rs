@@ -28,7 +28,7 @@ const TRANSFER_GAS: u64 = 21_000;
 /// The most that any other transaction of the account costs in gas, which its balance does not show yet: 0.002 FMX.
 const TX_COST_WEI: u64 = 2_000_000_000_000_000;
 
-type Checked<T> = Result<T, HandlerError<FaucetError>>;
+type HandlerResult<T> = Result<T, HandlerError<FaucetError>>;
 
 pub fn route() -> Route<Faucet> {
     Route::post("/api/faucet", request_drip)
@@ -55,7 +55,7 @@ struct Draft {
 async fn request_drip(
     cx: RequestContext<Faucet>,
     JsonBody(NewDrip { address, pow }): JsonBody<NewDrip>,
-) -> Checked<Accepted<DripView>> {
+) -> HandlerResult<Accepted<DripView>> {
     let disabled = |reason| FaucetError::Disabled { disabled: true, reason };
     let from = relayer(&cx).await?.map_err(disabled)?;
     let address: Address = address.parse().map_err(FaucetError::Address)?;
@@ -75,7 +75,7 @@ async fn request_drip(
 }
 
 /// The drip that an earlier request of this address has waited for in vain: this one waits on. Any other one within 24 hours refuses it.
-async fn joined(cx: &RequestContext<Faucet>, address: Address) -> Checked<Option<i64>> {
+async fn joined(cx: &RequestContext<Faucet>, address: Address) -> HandlerResult<Option<i64>> {
     let now_s = cx.now_s();
     let Some(last) = store::last(&cx.db(), address, now_s).await? else { return Ok(None) };
     let status = cx.intent_status(last.intent).await?;
@@ -99,7 +99,7 @@ async fn check_limits(
     config: &Config,
     client: &Client,
     (address, pow): (Address, Option<&str>),
-) -> Checked<()> {
+) -> HandlerResult<()> {
     let (db, now_s) = (cx.db(), cx.now_s());
     store::check_client(&db, config, client, now_s).await?;
     let (budget, used) = (Budget::at(config, now_s), store::used(&db, now_s).await?);
@@ -111,7 +111,12 @@ async fn check_limits(
 }
 
 /// Reserve, balance and nonce. Returns what the paying account has for drips.
-async fn check_chain(cx: &RequestContext<Faucet>, config: &Config, from: Address, address: Address) -> Checked<Wei> {
+async fn check_chain(
+    cx: &RequestContext<Faucet>,
+    config: &Config,
+    from: Address,
+    address: Address,
+) -> HandlerResult<Wei> {
     let chain = cx.chain(MAIN);
     let queue = cx.nonce_queue(ROLE, MAIN).await?;
     let gas_cost = Wei::from(TX_COST_WEI).saturating_mul(queue.queued.saturating_add(queue.pending));
@@ -136,7 +141,7 @@ fn check_reserve(config: &Config, balance: Wei, outstanding: i64) -> Result<(), 
 }
 
 /// Counts the drip and records it; returns its intent.
-async fn record(tx: &Tx, draft: &Draft) -> Checked<i64> {
+async fn record(tx: &Tx, draft: &Draft) -> HandlerResult<i64> {
     let Draft { config, address, client, balance } = draft;
     if store::last(tx, *address, tx.now_s()).await?.is_some() {
         return Err(FaucetError::Cooldown { retry_after_s: SIGNED_WITHIN_S, tx: None }.into());
@@ -150,7 +155,7 @@ async fn record(tx: &Tx, draft: &Draft) -> Checked<i64> {
     Ok(intent)
 }
 
-async fn answer(cx: &RequestContext<Faucet>, address: Address, intent: i64) -> Checked<Accepted<DripView>> {
+async fn answer(cx: &RequestContext<Faucet>, address: Address, intent: i64) -> HandlerResult<Accepted<DripView>> {
     let base_url = &cx.environment().base_url;
     match cx.wait_until_signed(intent, SIGNED_WITHIN).await? {
         Some(IntentStatus { hash: Some(tx), .. }) => Ok(Accepted(DripView {

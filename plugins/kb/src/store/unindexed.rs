@@ -11,7 +11,7 @@ pub async fn exist(db: &impl Query) -> Result<bool, HostError> {
 }
 
 #[derive(Deserialize)]
-struct Unindexed {
+struct UnindexedPage {
     id: PageId,
     title: String,
     /// The page's JSON, which has the summary.
@@ -21,13 +21,13 @@ struct Unindexed {
 }
 
 #[derive(Deserialize)]
-struct Kept {
+struct PageSummary {
     summary: String,
 }
 
 /// Indexes the next pages.
 pub async fn index(tx: &Tx, index: Index, limit: u32) -> Result<(), HostError> {
-    let pages: Vec<Unindexed> = tx
+    let pages: Vec<UnindexedPage> = tx
         .rows(
             sql(
                 "SELECT p.id, p.title, p.kept, p.words, r.body FROM kb_unindexed u JOIN kb_pages p ON p.id = u.page_id \
@@ -37,7 +37,7 @@ pub async fn index(tx: &Tx, index: Index, limit: u32) -> Result<(), HostError> {
         )
         .await?;
     for page in pages {
-        let kept: Option<Kept> = serde_json::from_str(&page.kept).ok();
+        let kept: Option<PageSummary> = serde_json::from_str(&page.kept).ok();
         let summary = kept.map(|kept| kept.summary).unwrap_or_default();
         let text = IndexText::of(&page.title, &summary, &page.body);
         let [clear, fill] = index.replace(page.id, &text);

@@ -4,12 +4,12 @@
 use super::run;
 use crate::{
     Loadtest,
-    model::{Kind, Tally},
+    model::{Kind, TotalsByKind},
     store::{
         blocks::{self, BlockRow},
         counts, runner,
         sinks::{self, SinkRow},
-        transactions::{self, Finished},
+        transactions::{self, FinalTransaction},
         wallets,
     },
 };
@@ -97,7 +97,7 @@ async fn store(cx: &PluginContext<Loadtest>, block: BlockTransactions) -> Result
     let parties: Vec<Address> = parties.into_iter().collect();
     let ours = wallets::indexes(&cx.db(), &parties).await?;
     let float = wallets::address(&cx.db(), 0).await?;
-    let mut tally = Tally::default();
+    let mut tally = TotalsByKind::default();
     for sent in transactions.iter().filter(|sent| ours.contains_key(&sent.from)) {
         tally.count(Kind::of(sent.from, sent.to, float, cx.plugin().config.sink_address()), sent.value);
     }
@@ -140,13 +140,13 @@ async fn count(cx: &PluginContext<Loadtest>, last: i64, final_block: i64) -> Res
 }
 
 /// Ends the runner's transactions of a final block: they are counted, and forgotten.
-async fn finish(tx: &Tx, block: &BlockRow, tally: &mut Tally) -> Result<(), HostError> {
+async fn finish(tx: &Tx, block: &BlockRow, tally: &mut TotalsByKind) -> Result<(), HostError> {
     let finished = transactions::take_final(tx, block.number).await?;
     if finished.is_empty() {
         return Ok(());
     }
     let fees = finished.iter().fold(Wei::ZERO, |sum, sent| sum.saturating_add(sent.fee));
-    for Finished { hash, kind, value_wei, .. } in finished {
+    for FinalTransaction { hash, kind, value_wei, .. } in finished {
         match Kind::parse(&kind) {
             // By sender and recipient it is a sweep like others.
             Some(Kind::Final) => tally.move_one(Kind::Sweep, Kind::Final, value_wei),

@@ -50,9 +50,9 @@ impl Kind {
 
 /// Number and volume of some transactions by kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally(pub BTreeMap<Kind, (i64, Wei)>);
+pub struct TotalsByKind(pub BTreeMap<Kind, (i64, Wei)>);
 
-impl Tally {
+impl TotalsByKind {
     pub fn count(&mut self, kind: Kind, value: Wei) {
         self.add(kind, 1, value);
     }

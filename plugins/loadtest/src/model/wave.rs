@@ -57,7 +57,7 @@ pub struct Account {
 
 /// A transaction to be signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Planned {
+pub struct PlannedTransaction {
     pub kind: Kind,
     pub sender: i64,
     pub nonce: i64,
@@ -114,7 +114,12 @@ impl Wave {
     }
 
     /// The transactions of its phase, each for this fee, and the accounts after them. `transfer` is what a wallet sends in each round.
-    pub fn transactions(&self, transfer: Wei, fee: Wei, accounts: &mut BTreeMap<i64, Account>) -> Vec<Planned> {
+    pub fn transactions(
+        &self,
+        transfer: Wei,
+        fee: Wei,
+        accounts: &mut BTreeMap<i64, Account>,
+    ) -> Vec<PlannedTransaction> {
         let mut planned = Vec::new();
         for index in self.indexes() {
             let has = accounts.get(&index).map_or(Wei::ZERO, |account| account.balance);
@@ -129,20 +134,32 @@ impl Wave {
                 Phase::Sweep | Phase::Done => continue,
             };
             let Some(nonce) = accounts.get(&sender).map(|account| account.nonce) else { continue };
-            planned.push(Planned { kind, sender, nonce, recipient: Some(recipient), value, fee });
+            planned.push(PlannedTransaction { kind, sender, nonce, recipient: Some(recipient), value, fee });
             apply(accounts, planned.last());
         }
         planned
     }
 
     /// What wallets return before the wave has come to its end: those that no transaction under way (`busy`) comes from or goes to.
-    pub fn early_sweeps(&self, fee: Wei, busy: &BTreeSet<i64>, accounts: &mut BTreeMap<i64, Account>) -> Vec<Planned> {
+    pub fn early_sweeps(
+        &self,
+        fee: Wei,
+        busy: &BTreeSet<i64>,
+        accounts: &mut BTreeMap<i64, Account>,
+    ) -> Vec<PlannedTransaction> {
         let mut planned = Vec::new();
         for sender in self.indexes().filter(|index| !busy.contains(index)) {
             let Some(Account { nonce, balance, .. }) = accounts.get(&sender).cloned() else { continue };
             let value = balance.saturating_sub(fee);
             if value > Wei::ZERO {
-                planned.push(Planned { kind: Kind::Sweep, sender, nonce, recipient: Some(FLOAT), value, fee });
+                planned.push(PlannedTransaction {
+                    kind: Kind::Sweep,
+                    sender,
+                    nonce,
+                    recipient: Some(FLOAT),
+                    value,
+                    fee,
+                });
                 apply(accounts, planned.last());
             }
         }
@@ -151,7 +168,7 @@ impl Wave {
 }
 
 /// The accounts after a transaction. The float has no balance here.
-pub fn apply(accounts: &mut BTreeMap<i64, Account>, sent: Option<&Planned>) {
+pub fn apply(accounts: &mut BTreeMap<i64, Account>, sent: Option<&PlannedTransaction>) {
     let Some(sent) = sent else { return };
     if let Some(sender) = accounts.get_mut(&sent.sender) {
         sender.nonce += 1;
@@ -174,7 +191,7 @@ mod tests {
     }
 
     /// Runs a wave to its end; returns what was sent.
-    fn run(size: i64, rounds: i64, transfer: u64, left_over: u64) -> Vec<Planned> {
+    fn run(size: i64, rounds: i64, transfer: u64, left_over: u64) -> Vec<PlannedTransaction> {
         let (gas, gas_price) = (21_000, wei(3));
         let funding = funding(wei(transfer), gas_price.saturating_mul(21_000), rounds);
         let mut wave = Wave { id: 1, first: 5, size, phase: Phase::Fund, round: 0, gas, gas_price, funding };

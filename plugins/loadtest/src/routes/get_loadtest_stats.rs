@@ -8,7 +8,7 @@ use crate::{
     Loadtest,
     model::{
         ADDRESS, Counters, Explorer, FLOAT, Float, Gas, Kind, MANIFEST, Marker, Membership, NotStarted, Organic, PATH,
-        Rates, SCHEMA, Seen, Started, Stats, StatsDerivation, Tally, Wallets, date,
+        Rates, SCHEMA, Seen, Started, Stats, StatsDerivation, TotalsByKind, Wallets, date,
     },
     store::{
         blocks,
@@ -116,7 +116,7 @@ async fn float(cx: &RequestContext<Loadtest>, view: &RunnerView) -> Result<Float
     })
 }
 
-fn counters(totals: Option<&Totals>, kinds: &Tally, addresses: i64, addresses_on_chain: i64) -> Counters {
+fn counters(totals: Option<&Totals>, kinds: &TotalsByKind, addresses: i64, addresses_on_chain: i64) -> Counters {
     let of = |kind| kinds.0.get(&kind).map_or(0, |(transactions, _)| *transactions);
     Counters {
         transactions: totals.map_or(0, |totals| totals.labelled),

@@ -1,6 +1,6 @@
 //! The newest blocks. The rule: their rows are one branch, each the parent of the next, and what is counted is final.
 
-use crate::model::Tally;
+use crate::model::TotalsByKind;
 use plugin_api::{Hash256, HostError, Query, Tx, sql};
 use serde::Deserialize;
 
@@ -58,7 +58,7 @@ pub async fn set_counted(tx: &Tx, number: i64) -> Result<bool, HostError> {
 }
 
 impl BlockRow {
-    pub fn tally(&self) -> Tally {
+    pub fn tally(&self) -> TotalsByKind {
         serde_json::from_str(&self.kinds).unwrap_or_default()
     }
 }

@@ -1,7 +1,7 @@
 //! What is counted of final blocks. The rule: a block is counted in the transaction that marks it.
 
 use super::blocks::BlockRow;
-use crate::model::{DAY_S, HOUR_S, Kind, Tally};
+use crate::model::{DAY_S, HOUR_S, Kind, TotalsByKind};
 use plugin_api::{HostError, Query, Tx, Wei, sql};
 use serde::Deserialize;
 
@@ -33,7 +33,7 @@ pub async fn totals(db: &impl Query) -> Result<Option<Totals>, HostError> {
 }
 
 /// Adds a final block to all counts; `final_block` is the newest one.
-pub async fn count(tx: &Tx, block: &BlockRow, tally: &Tally, final_block: i64) -> Result<(), HostError> {
+pub async fn count(tx: &Tx, block: &BlockRow, tally: &TotalsByKind, final_block: i64) -> Result<(), HostError> {
     let BlockRow { number, mined_at, transactions, labelled, .. } = *block;
     let labelled_at = (labelled > 0).then_some((number, mined_at));
     let (seen_block, seen_at) = (labelled_at.map(|(number, _)| number), labelled_at.map(|(_, at)| at));
@@ -74,9 +74,9 @@ pub async fn count(tx: &Tx, block: &BlockRow, tally: &Tally, final_block: i64) -
     Ok(())
 }
 
-pub async fn kinds(db: &impl Query) -> Result<Tally, HostError> {
+pub async fn kinds(db: &impl Query) -> Result<TotalsByKind, HostError> {
     let rows: Vec<(String, i64, Wei)> = db.rows(sql("SELECT kind, transactions, volume FROM loadtest_kinds")).await?;
-    let mut tally = Tally::default();
+    let mut tally = TotalsByKind::default();
     for (kind, transactions, volume) in rows {
         if let Some(kind) = Kind::parse(&kind) {
             tally.add(kind, transactions, volume);

@@ -2,32 +2,32 @@
 //! deleted.
 
 use super::wallets::listed;
-use crate::model::{FLOAT, Planned};
+use crate::model::{FLOAT, PlannedTransaction};
 use plugin_api::{Hash256, HostError, Query, Sql, Tx, Wei, chain::SignedTransaction, sql};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
 /// One that is to be sent.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Unsent {
+pub struct UnsentTransaction {
     pub id: i64,
     pub raw: String,
 }
 
 /// One whose block is final.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Finished {
+pub struct FinalTransaction {
     pub hash: Hash256,
     pub kind: String,
     pub value_wei: Wei,
     pub fee: Wei,
 }
 
-pub async fn insert(tx: &Tx, wave: i64, signed: &[(Planned, SignedTransaction)]) -> Result<(), HostError> {
+pub async fn insert(tx: &Tx, wave: i64, signed: &[(PlannedTransaction, SignedTransaction)]) -> Result<(), HostError> {
     let columns = "hash, sender, nonce, recipient, kind, wave, value_wei, fee, raw";
     for some in signed.chunks(100) {
         let rows = some.iter().map(|(planned, signed)| {
-            let Planned { kind, sender, nonce, recipient, value, fee } = planned;
+            let PlannedTransaction { kind, sender, nonce, recipient, value, fee } = planned;
             (signed.hash, *sender, *nonce, *recipient, kind.name(), wave, *value, *fee, signed.raw.as_str())
         });
         if let Some(insert) = Sql::insert_rows("loadtest_transactions", columns, rows) {
@@ -75,7 +75,7 @@ pub async fn fees(db: &impl Query) -> Result<Wei, HostError> {
 }
 
 /// The oldest that no server took since then.
-pub async fn unsent(db: &impl Query, before_ms: i64, limit: u32) -> Result<Vec<Unsent>, HostError> {
+pub async fn unsent(db: &impl Query, before_ms: i64, limit: u32) -> Result<Vec<UnsentTransaction>, HostError> {
     let select = sql("SELECT id, raw FROM loadtest_transactions \
          WHERE block IS NULL AND (sent_ms IS NULL OR sent_ms < $1) ORDER BY id LIMIT $2");
     db.rows(select.bind((before_ms, limit))).await
@@ -119,7 +119,7 @@ pub async fn give_back(tx: &Tx, block: i64) -> Result<(), HostError> {
 }
 
 /// Removes and returns those of a block that is final.
-pub async fn take_final(tx: &Tx, block: i64) -> Result<Vec<Finished>, HostError> {
+pub async fn take_final(tx: &Tx, block: i64) -> Result<Vec<FinalTransaction>, HostError> {
     let select = sql("SELECT hash, kind, value_wei, fee FROM loadtest_transactions WHERE block = $1").bind(block);
     let finished = tx.rows(select).await?;
     tx.execute(sql("DELETE FROM loadtest_transactions WHERE block = $1").bind(block)).await?;

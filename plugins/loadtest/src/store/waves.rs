@@ -1,7 +1,7 @@
 //! Waves and the accounts of their wallets. The rule: a step is written only when nobody has taken it since it was planned.
 
 use super::{taken, transactions, wallets::listed};
-use crate::model::{Account, FLOAT, Phase, Planned, Wave};
+use crate::model::{Account, FLOAT, Phase, PlannedTransaction, Wave};
 use plugin_api::{HostError, Query, Tx, chain::SignedTransaction, sql};
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ pub async fn accounts(db: &impl Query, indexes: &[i64]) -> Result<BTreeMap<i64, 
 pub async fn store(
     tx: &Tx,
     wave: i64,
-    signed: &[(Planned, SignedTransaction)],
+    signed: &[(PlannedTransaction, SignedTransaction)],
     before: &BTreeMap<i64, Account>,
     after: &BTreeMap<i64, Account>,
 ) -> Result<(), HostError> {

@@ -22,7 +22,7 @@ pub struct Part {
 }
 
 #[derive(Deserialize)]
-struct Declared {
+struct DeclaredCapabilities {
     agent_id: AgentId,
     #[serde(deserialize_with = "json_text")]
     capabilities: Vec<String>,
@@ -32,7 +32,7 @@ struct Declared {
 pub async fn compare(db: &impl Query, after: AgentId, limit: u32) -> Result<Part, HostError> {
     let select = sql("SELECT agent_id, coalesce(capabilities, '[]') AS capabilities FROM agents_v1 \
          WHERE agent_id > $1 ORDER BY agent_id LIMIT $2");
-    let declared: Vec<Declared> = db.rows(select.bind((after, limit))).await?;
+    let declared: Vec<DeclaredCapabilities> = db.rows(select.bind((after, limit))).await?;
     let last = declared.last().map(|agent| agent.agent_id).filter(|_| declared.len() >= limit as usize);
     let select = sql("SELECT agent_id, capability FROM network_capabilities WHERE agent_id > $1 AND agent_id <= $2");
     let indexed: Vec<(AgentId, String)> = db.rows(select.bind((after, last.unwrap_or(AgentId(i64::MAX))))).await?;
@@ -40,7 +40,7 @@ pub async fn compare(db: &impl Query, after: AgentId, limit: u32) -> Result<Part
     for (agent, capability) in indexed {
         changes.entry(agent).or_default().0.insert(capability);
     }
-    for Declared { agent_id, capabilities } in declared {
+    for DeclaredCapabilities { agent_id, capabilities } in declared {
         changes.entry(agent_id).or_default().1 = capabilities.iter().filter_map(|text| indexable(text)).collect();
     }
     let change = |(agent, (old, now)): (AgentId, (BTreeSet<String>, BTreeSet<String>))| {

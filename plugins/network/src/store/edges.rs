@@ -185,7 +185,7 @@ fn count(kind: Kind, condition: &Condition) -> Sql {
 /// Adds the other pairs of edges that have several.
 async fn fold(db: &impl Query, rows: Vec<Row>) -> Result<Vec<Edge>, HostError> {
     #[derive(Deserialize)]
-    struct Pair {
+    struct PairRow {
         edge: i64,
         #[serde(flatten)]
         sums: Sums,
@@ -196,7 +196,7 @@ async fn fold(db: &impl Query, rows: Vec<Row>) -> Result<Vec<Edge>, HostError> {
         let placeholders = (1..=ids.len()).map(|number| format!("${number}")).collect::<Vec<_>>().join(", ");
         let select = format!("SELECT edge, {SUMS} FROM network_pairs WHERE edge IN ({placeholders})");
         let select = ids.iter().fold(sql(select), |select, id| select.bind(*id));
-        for Pair { edge, sums } in db.rows(select).await? {
+        for PairRow { edge, sums } in db.rows(select).await? {
             let total = totals.remove(&edge).map_or_else(|| sums.clone(), |total| total.plus(&sums));
             totals.insert(edge, total);
         }

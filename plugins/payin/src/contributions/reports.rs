@@ -6,7 +6,7 @@ use crate::{
 };
 use plugin_api::{
     HostError, PluginContext,
-    point::{Report, ReportRequest, ReportsInput},
+    point::{ReportRequest, ReportTable, ReportsInput},
 };
 use serde_json::{Value, json};
 
@@ -14,9 +14,10 @@ const FUNDED_ONLY: &str = "funded";
 const COLUMNS: [&str; 8] = ["index", "chain", "asset", "token", "deposits", "address", "quote", "xpub"];
 
 /// Wallets stop at a gap of 20 empty addresses, so the operator needs the indexes.
-pub async fn reports(cx: PluginContext<Payin>, input: ReportsInput) -> Result<Vec<Report>, HostError> {
+pub async fn reports(cx: PluginContext<Payin>, input: ReportsInput) -> Result<Vec<ReportTable>, HostError> {
     let title = "deposit addresses of single quotes, children 0/index of their xpub, with what came to them";
-    let report = Report::new("addresses", title, &COLUMNS).option(FUNDED_ONLY, "only those to which something came");
+    let report =
+        ReportTable::new("addresses", title, &COLUMNS).option(FUNDED_ONLY, "only those to which something came");
     let Some(ReportRequest { options, offset, limit, .. }) = input.read else { return Ok(vec![report]) };
     let list = if options.contains(FUNDED_ONLY) { FUNDED } else { GIVEN };
     let page = list.page(limit, offset).fetch(&cx.db()).await?;

@@ -29,7 +29,7 @@ const SITE_FACTOR: i64 = 4;
 /// What everybody reads; the log has the reason.
 const NO_PRICE: &str = "its price cannot be read";
 
-type Checked<T> = Result<T, HandlerError<QuoteError>>;
+type HandlerResult<T> = Result<T, HandlerError<QuoteError>>;
 
 pub fn route() -> Route<Payin> {
     Route::post("/api/payin/quote", create_quote)
@@ -66,7 +66,10 @@ struct Draft {
     coins_max: Wei,
 }
 
-async fn create_quote(cx: RequestContext<Payin>, JsonBody(new): JsonBody<NewQuote>) -> Checked<Created<QuoteView>> {
+async fn create_quote(
+    cx: RequestContext<Payin>,
+    JsonBody(new): JsonBody<NewQuote>,
+) -> HandlerResult<Created<QuoteView>> {
     if let Some(reason) = disabled(&cx).await? {
         return Err(QuoteError::Disabled { disabled: true, reason }.into());
     }
@@ -102,7 +105,7 @@ fn asked<'t>(chain: &'t TakenChain, new: &'t NewQuote) -> Result<(&'t Token, &'t
 }
 
 /// USD for one. A token is one USD, if its feed, where it has one, confirms that.
-async fn asset_usd(cx: &RequestContext<Payin>, chain: &TakenChain, token: &Token) -> Checked<Units> {
+async fn asset_usd(cx: &RequestContext<Payin>, chain: &TakenChain, token: &Token) -> HandlerResult<Units> {
     let Some(feed) = &token.feed else { return Ok(one_usd()) };
     let known = prices::find(&cx.db(), &chain.slug, &token.symbol).await?;
     let usable = known.as_ref().and_then(|known| known.usable(feed.address, cx.now_s()));
@@ -125,7 +128,7 @@ fn check_bounds(usd: Option<Units>) -> Result<(), QuoteError> {
 }
 
 /// The newest block of the chain, while its deposits are scanned: only later blocks can hold the deposit.
-async fn position(cx: &RequestContext<Payin>, chain: &TakenChain, token: &Token) -> Checked<i64> {
+async fn position(cx: &RequestContext<Payin>, chain: &TakenChain, token: &Token) -> HandlerResult<i64> {
     let db = cx.db();
     let scan = scans::find(&db, &chain.slug).await?;
     let reason = match unavailable_reason(cx, chain, scan.as_ref()).await? {
@@ -164,7 +167,7 @@ async fn draft(
     token: &Token,
     (new, requested, asset_usd): (&NewQuote, Units, Units),
     (price, position): (Units, i64),
-) -> Checked<Draft> {
+) -> HandlerResult<Draft> {
     let (network, site) = cx.client_hashes("clients").await?;
     let config = &cx.plugin().config;
     let quote = Quote {
@@ -233,7 +236,7 @@ fn priced(mut quote: Quote, send: Units, price: Units) -> Result<Quote, QuoteErr
 }
 
 /// Nothing is sold that the account could not pay beside what it owes. Open quotes do not count: they may never be paid.
-async fn coins_max(cx: &RequestContext<Payin>) -> Checked<Wei> {
+async fn coins_max(cx: &RequestContext<Payin>) -> HandlerResult<Wei> {
     let Some(payer) = cx.signer(ROLE).configured_address().await? else { return Err(QuoteError::NoCoins.into()) };
     let balance = match cx.chain(MAIN).balance(payer, None).await {
         Err(error) if error.is_transient() => return Err(QuoteError::NoCoins.into()),
@@ -248,7 +251,7 @@ fn check_coins(quote: &Quote, draft: &Draft) -> Result<(), QuoteError> {
     if quote.fmx_out <= draft.coins_max { Ok(()) } else { Err(QuoteError::NoCoins) }
 }
 
-async fn record(tx: &Tx, draft: &Draft) -> Checked<Quote> {
+async fn record(tx: &Tx, draft: &Draft) -> HandlerResult<Quote> {
     let Draft { quote, price, dust, .. } = draft;
     if pauses::is_paused(tx, &quote.chain, Some(&quote.asset)).await? {
         let (chain, reason, available) = (quote.chain.clone(), PAUSED.to_owned(), Vec::new());
@@ -273,7 +276,7 @@ async fn record(tx: &Tx, draft: &Draft) -> Checked<Quote> {
 }
 
 /// The first amount that is no other open quote's.
-async fn free_of(tx: &Tx, quote: &Quote, dust: Dust) -> Checked<Units> {
+async fn free_of(tx: &Tx, quote: &Quote, dust: Dust) -> HandlerResult<Units> {
     let most = quote.requested.saturating_add(dust_max(quote.requested));
     let taken = quotes::taken(tx, (&quote.chain, quote.token), (quote.requested, most)).await?;
     let send = free_amount(quote.requested, quote.decimals, dust, &taken);
@@ -281,7 +284,7 @@ async fn free_of(tx: &Tx, quote: &Quote, dust: Dust) -> Checked<Units> {
 }
 
 /// With the next address of the account, where the chain has one.
-async fn with_own_address(tx: &Tx, draft: &Draft, quote: Quote) -> Checked<Quote> {
+async fn with_own_address(tx: &Tx, draft: &Draft, quote: Quote) -> HandlerResult<Quote> {
     let Some(account) = &draft.account else { return Ok(quote) };
     if quotes::open_own(tx, &quote.chain).await? >= draft.own_addresses_max {
         return Err(QuoteError::AddressesFull(quote.chain).into());
@@ -305,7 +308,7 @@ async fn with_own_address(tx: &Tx, draft: &Draft, quote: Quote) -> Checked<Quote
     Ok(quote)
 }
 
-async fn check_open(tx: &Tx, draft: &Draft, quote: &Quote) -> Checked<()> {
+async fn check_open(tx: &Tx, draft: &Draft, quote: &Quote) -> HandlerResult<()> {
     let open = quotes::open(tx, quote.recipient, (&quote.network, draft.site.as_deref()), tx.now_s()).await?;
     if open.recipient >= draft.per_recipient {
         return Err(QuoteError::TooManyOpen {

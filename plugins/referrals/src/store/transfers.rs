@@ -53,13 +53,13 @@ pub async fn end(
 
 /// What is to be repeated: where the transfer goes, and the number of the next attempt.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Failed {
+pub struct FailedTransfer {
     pub owner: Address,
     pub reward: Wei,
     pub attempt: i64,
 }
 
-pub async fn failed(db: &impl Query, new_agent: AgentId, side: Side) -> Result<Option<Failed>, HostError> {
+pub async fn failed(db: &impl Query, new_agent: AgentId, side: Side) -> Result<Option<FailedTransfer>, HostError> {
     let select = "SELECT CASE WHEN t.side = 'new' THEN c.new_owner ELSE c.ref_owner END AS owner, c.reward, \
          t.attempt + 1 AS attempt FROM referrals_transfers t JOIN referrals_claims c ON c.new_agent = t.new_agent \
          WHERE t.new_agent = $1 AND t.side = $2 AND t.state = 'failed'";

@@ -6,7 +6,7 @@ use crate::{
     config::Config,
     store::{
         caps::{self, Client, Share},
-        sends::{self, OpenSend, Table},
+        sends::{self, OpenSend, SendsTable},
     },
 };
 use plugin_api::{
@@ -24,7 +24,7 @@ pub fn job() -> Job<Relay> {
 }
 
 async fn follow(cx: PluginContext<Relay>) -> Result<(), HostError> {
-    for table in [Table::Calls, Table::Accounts] {
+    for table in [SendsTable::Calls, SendsTable::Accounts] {
         for send in sends::open(&cx.db(), table, SENDS_MAX).await? {
             match cx.intent_status(send.intent).await? {
                 Some(status) => note(&cx, table, send, &status).await?,
@@ -35,7 +35,12 @@ async fn follow(cx: PluginContext<Relay>) -> Result<(), HostError> {
     Ok(())
 }
 
-async fn note(cx: &PluginContext<Relay>, table: Table, send: OpenSend, status: &IntentStatus) -> Result<(), HostError> {
+async fn note(
+    cx: &PluginContext<Relay>,
+    table: SendsTable,
+    send: OpenSend,
+    status: &IntentStatus,
+) -> Result<(), HostError> {
     let (id, is_mined) = (send.id, status.block.is_some());
     let Some(end) = status.end() else {
         if is_mined == send.mined_at.is_some() {
@@ -54,10 +59,10 @@ async fn note(cx: &PluginContext<Relay>, table: Table, send: OpenSend, status: &
 }
 
 /// What was counted for it.
-fn shares(config: &Config, table: Table, send: &OpenSend) -> Vec<Share> {
+fn shares(config: &Config, table: SendsTable, send: &OpenSend) -> Vec<Share> {
     let client = Client { network: send.client.clone(), site: send.site.clone() };
     match table {
-        Table::Calls => caps::of_call(config, &send.share, &client),
-        Table::Accounts => caps::of_account(config, &send.share, &client),
+        SendsTable::Calls => caps::of_call(config, &send.share, &client),
+        SendsTable::Accounts => caps::of_account(config, &send.share, &client),
     }
 }

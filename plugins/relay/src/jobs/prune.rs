@@ -16,7 +16,7 @@ pub fn job() -> Job<Relay> {
 async fn prune(cx: PluginContext<Relay>) -> Result<(), HostError> {
     cx.write(async |tx| {
         let now_s = tx.now_s();
-        let sends = [sends::Table::Calls, sends::Table::Accounts].map(|table| sends::prune(table, now_s));
+        let sends = [sends::SendsTable::Calls, sends::SendsTable::Accounts].map(|table| sends::prune(table, now_s));
         tx.batch(caps::prune(now_s).into_iter().chain(sends.into_iter().flatten()).collect()).await.map(drop)
     })
     .await

@@ -24,7 +24,7 @@ use serde_json::json;
 
 const BODY_BYTES_MAX: u64 = 8 * 1024;
 
-type Checked<T> = Result<T, HandlerError<RelayError>>;
+type HandlerResult<T> = Result<T, HandlerError<RelayError>>;
 
 pub fn route() -> Route<Relay> {
     Route::post("/api/accounts/create", create_account)
@@ -40,9 +40,9 @@ pub fn route() -> Route<Relay> {
 }
 
 /// 200 for an account that exists, 202 for one on its way.
-pub struct Created(AccountView);
+pub struct CreateAccountResponse(AccountView);
 
-impl IntoResponse for Created {
+impl IntoResponse for CreateAccountResponse {
     fn into_response(self) -> Response {
         if self.0.existing { Json(self.0).into_response() } else { Accepted(self.0).into_response() }
     }
@@ -55,7 +55,7 @@ impl IntoResponse for Created {
 
 /// An account as it was asked for.
 #[derive(Clone, Copy)]
-struct Wanted {
+struct AccountRequest {
     account: Address,
     owner: Address,
     salt: Salt,
@@ -64,14 +64,14 @@ struct Wanted {
 async fn create_account(
     cx: RequestContext<Relay>,
     JsonBody(NewAccount { owner, salt }): JsonBody<NewAccount>,
-) -> Checked<Created> {
+) -> HandlerResult<CreateAccountResponse> {
     let site = require(&cx).await?;
     if owner == Address::ZERO {
         return Err(RelayError::ZeroOwner.into());
     }
     let salt = Salt::parse(salt.as_deref());
     let predict = ContractCall::new(site.factory, PREDICT).arg(owner)?.arg(salt.0)?;
-    let wanted = Wanted { account: cx.chain(MAIN).call(predict).await?, owner, salt };
+    let wanted = AccountRequest { account: cx.chain(MAIN).call(predict).await?, owner, salt };
     if exists(&cx, &site, wanted.account).await? {
         return Ok(wanted.existing());
     }
@@ -89,21 +89,30 @@ async fn create_account(
 }
 
 /// Whether the factory made it. Nothing else can be at the address.
-async fn exists(cx: &RequestContext<Relay>, site: &Deployment, account: Address) -> Checked<bool> {
+async fn exists(cx: &RequestContext<Relay>, site: &Deployment, account: Address) -> HandlerResult<bool> {
     match look_up(cx, site.factory, account).await? {
         (true, false) => Err(RelayError::ForeignAccount { account }.into()),
         (exists, _) => Ok(exists),
     }
 }
 
-impl Wanted {
-    fn existing(self) -> Created {
+impl AccountRequest {
+    fn existing(self) -> CreateAccountResponse {
         self.view(true, None, None)
     }
 
-    fn view(self, existing: bool, tx: Option<plugin_api::Hash256>, relayer: Option<Address>) -> Created {
+    fn view(self, existing: bool, tx: Option<plugin_api::Hash256>, relayer: Option<Address>) -> CreateAccountResponse {
         let Self { account, owner, salt } = self;
-        Created(AccountView { account, address: account, owner, salt: salt.0, existing, tx_hash: tx, tx, relayer })
+        CreateAccountResponse(AccountView {
+            account,
+            address: account,
+            owner,
+            salt: salt.0,
+            existing,
+            tx_hash: tx,
+            tx,
+            relayer,
+        })
     }
 
     fn share(self) -> String {
@@ -116,7 +125,12 @@ impl Wanted {
     }
 
     /// It cannot be created: because somebody else has done it meanwhile, or for this reason.
-    async fn failed(self, cx: &RequestContext<Relay>, site: &Deployment, reason: &str) -> Checked<Created> {
+    async fn failed(
+        self,
+        cx: &RequestContext<Relay>,
+        site: &Deployment,
+        reason: &str,
+    ) -> HandlerResult<CreateAccountResponse> {
         if exists(cx, site, self.account).await? {
             return Ok(self.existing());
         }
@@ -125,7 +139,13 @@ impl Wanted {
 }
 
 /// Counts the account and records its creation, unless it is recorded; returns the intent.
-async fn record(tx: &Tx, site: &Deployment, config: &Config, wanted: Wanted, client: &Client) -> Checked<i64> {
+async fn record(
+    tx: &Tx,
+    site: &Deployment,
+    config: &Config,
+    wanted: AccountRequest,
+    client: &Client,
+) -> HandlerResult<i64> {
     if let Some(intent) = accounts::open_intent(tx, wanted.account).await? {
         return Ok(intent);
     }
@@ -133,11 +153,16 @@ async fn record(tx: &Tx, site: &Deployment, config: &Config, wanted: Wanted, cli
     caps::take(tx, &caps::of_account(config, &share, client)).await?;
     let id = accounts::insert(tx, wanted.account, &share, client).await?;
     let intent = wanted.request(site, id)?.record(tx).await?;
-    sends::set_intent(tx, sends::Table::Accounts, id, intent).await?;
+    sends::set_intent(tx, sends::SendsTable::Accounts, id, intent).await?;
     Ok(intent)
 }
 
-async fn answer(cx: &RequestContext<Relay>, site: &Deployment, wanted: Wanted, intent: i64) -> Checked<Created> {
+async fn answer(
+    cx: &RequestContext<Relay>,
+    site: &Deployment,
+    wanted: AccountRequest,
+    intent: i64,
+) -> HandlerResult<CreateAccountResponse> {
     match cx.wait_until_signed(intent, SIGNED_WITHIN).await? {
         Some(IntentStatus { state: TxState::Failed, reason, .. }) => {
             // The job gives the share back.

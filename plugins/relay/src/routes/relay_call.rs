@@ -12,7 +12,7 @@ use crate::{
     jobs::follow::FOLLOW_JOB,
     model::{Call, CallBody, CallView, GAS_MAX, NONCE, plain_reason},
     store::{
-        calls::{self, NewCall, Recorded},
+        calls::{self, NewCall, RecordedCall},
         caps, sends,
     },
 };
@@ -24,7 +24,7 @@ use plugin_api::{
 
 const BODY_BYTES_MAX: u64 = 64 * 1024;
 
-type Checked<T> = Result<T, HandlerError<RelayError>>;
+type HandlerResult<T> = Result<T, HandlerError<RelayError>>;
 
 pub fn route() -> Route<Relay> {
     Route::post("/api/relay", relay_call)
@@ -48,7 +48,10 @@ struct Draft {
     deadline: i64,
 }
 
-async fn relay_call(cx: RequestContext<Relay>, JsonBody(body): JsonBody<CallBody>) -> Checked<Accepted<CallView>> {
+async fn relay_call(
+    cx: RequestContext<Relay>,
+    JsonBody(body): JsonBody<CallBody>,
+) -> HandlerResult<Accepted<CallView>> {
     let site = require(&cx).await?;
     let call = Call::from(body);
     check_request(&cx, &site, &call).await?;
@@ -77,7 +80,7 @@ async fn relay_call(cx: RequestContext<Relay>, JsonBody(body): JsonBody<CallBody
 }
 
 /// What needs neither caps nor signature.
-async fn check_request(cx: &RequestContext<Relay>, site: &Deployment, call: &Call) -> Checked<()> {
+async fn check_request(cx: &RequestContext<Relay>, site: &Deployment, call: &Call) -> HandlerResult<()> {
     if call.deadline <= cx.now_s() {
         return Err(RelayError::Deadline.into());
     }
@@ -92,7 +95,7 @@ async fn check_request(cx: &RequestContext<Relay>, site: &Deployment, call: &Cal
 }
 
 /// The call of the last two minutes that this request repeats. Its nonce may be used up, so that the chain would refuse it now.
-async fn repeated(cx: &RequestContext<Relay>, call: &Call) -> Checked<Option<Recorded>> {
+async fn repeated(cx: &RequestContext<Relay>, call: &Call) -> HandlerResult<Option<RecordedCall>> {
     for recorded in calls::alike(&cx.db(), call.tuple(), cx.now_s()).await? {
         if recorded.signature_hash == call.signature_hash() {
             return Ok(Some(recorded));
@@ -105,7 +108,7 @@ async fn repeated(cx: &RequestContext<Relay>, call: &Call) -> Checked<Option<Rec
 }
 
 /// The same call with the present nonce, if it is on its way and this signature is as good as the first.
-async fn on_its_way(cx: &RequestContext<Relay>, site: &Deployment, call: &Call) -> Checked<Option<Recorded>> {
+async fn on_its_way(cx: &RequestContext<Relay>, site: &Deployment, call: &Call) -> HandlerResult<Option<RecordedCall>> {
     let nonce: Wei = cx.chain(MAIN).call(ContractCall::new(call.account, NONCE)).await?;
     let Some(recorded) = calls::same(&cx.db(), digest(cx, call, nonce), cx.now_s()).await? else { return Ok(None) };
     estimate(cx, site, call).await?;
@@ -128,7 +131,7 @@ async fn signer(cx: &RequestContext<Relay>, call: &Call, nonce: Wei) -> Result<O
 }
 
 /// The account checks the signature, and its target the call: both as the relayer would send it.
-async fn estimate(cx: &RequestContext<Relay>, site: &Deployment, call: &Call) -> Checked<i64> {
+async fn estimate(cx: &RequestContext<Relay>, site: &Deployment, call: &Call) -> HandlerResult<i64> {
     let request = call.request(ROLE, String::new())?;
     match cx.chain(MAIN).estimate(site.relayer, &request).await? {
         GasEstimate::Gas(gas) if gas <= GAS_MAX => Ok(i64::try_from(gas).unwrap_or(i64::MAX)),
@@ -138,7 +141,7 @@ async fn estimate(cx: &RequestContext<Relay>, site: &Deployment, call: &Call) ->
 }
 
 /// Counts the call and records it, unless it is recorded.
-async fn record(tx: &Tx, draft: &Draft) -> Checked<Recorded> {
+async fn record(tx: &Tx, draft: &Draft) -> HandlerResult<RecordedCall> {
     let Draft { config, new, request, deadline } = draft;
     if let Some(recorded) = calls::same(tx, new.digest, tx.now_s()).await? {
         return Ok(recorded);
@@ -154,17 +157,17 @@ async fn record(tx: &Tx, draft: &Draft) -> Checked<Recorded> {
     };
     let id = calls::insert(tx, new, remaining).await?;
     let intent = request.clone().key(key).valid_until_s(*deadline).record(tx).await?;
-    sends::set_intent(tx, sends::Table::Calls, id, intent).await?;
+    sends::set_intent(tx, sends::SendsTable::Calls, id, intent).await?;
     let NewCall { nonce, signature_hash, signer, gas_estimate, .. } = *new;
-    Ok(Recorded { nonce, signature_hash, signer, gas_estimate, remaining, intent })
+    Ok(RecordedCall { nonce, signature_hash, signer, gas_estimate, remaining, intent })
 }
 
 async fn answer(
     cx: &RequestContext<Relay>,
     site: &Deployment,
     call: &Call,
-    recorded: Recorded,
-) -> Checked<Accepted<CallView>> {
+    recorded: RecordedCall,
+) -> HandlerResult<Accepted<CallView>> {
     match cx.wait_until_signed(recorded.intent, SIGNED_WITHIN).await? {
         Some(IntentStatus { hash: Some(tx), sender, .. }) => Ok(Accepted(CallView {
             tx_hash: tx,

@@ -9,7 +9,7 @@ const SAME_S: i64 = 120;
 
 /// A call that was recorded.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Recorded {
+pub struct RecordedCall {
     pub nonce: Wei,
     pub signature_hash: Hash256,
     pub signer: Option<Address>,
@@ -21,7 +21,7 @@ pub struct Recorded {
 const COLUMNS: &str = "nonce, signature_hash, signer, gas_estimate, remaining, intent";
 
 /// Those of the last minutes that differ from a request in the nonce at most, which no request has.
-pub async fn alike(db: &impl Query, tuple: Hash256, now_s: i64) -> Result<Vec<Recorded>, HostError> {
+pub async fn alike(db: &impl Query, tuple: Hash256, now_s: i64) -> Result<Vec<RecordedCall>, HostError> {
     let select = format!(
         "SELECT {COLUMNS} FROM relay_calls WHERE tuple = $1 AND created_at > $2 AND state <> 'returned' \
          ORDER BY id DESC LIMIT 10"
@@ -30,7 +30,7 @@ pub async fn alike(db: &impl Query, tuple: Hash256, now_s: i64) -> Result<Vec<Re
 }
 
 /// The same call, if it was recorded in the last minutes or is on its way.
-pub async fn same(db: &impl Query, digest: Hash256, now_s: i64) -> Result<Option<Recorded>, HostError> {
+pub async fn same(db: &impl Query, digest: Hash256, now_s: i64) -> Result<Option<RecordedCall>, HostError> {
     let select = format!(
         "SELECT {COLUMNS} FROM relay_calls WHERE digest = $1 AND (created_at > $2 OR state = 'open') \
          AND state <> 'returned' ORDER BY id DESC LIMIT 1"

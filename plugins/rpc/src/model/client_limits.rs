@@ -40,7 +40,7 @@ pub struct ClientRequest {
 
 /// Why a request or call is not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub enum LimitExceeded {
     /// It weighs more than a client may ask in a minute.
     NeverFits,
     TooMuch {
@@ -52,19 +52,19 @@ pub enum Refused {
     Busy,
 }
 
-impl From<Refused> for RpcError {
-    fn from(refused: Refused) -> Self {
+impl From<LimitExceeded> for RpcError {
+    fn from(refused: LimitExceeded) -> Self {
         match refused {
-            Refused::NeverFits => {
+            LimitExceeded::NeverFits => {
                 Self::invalid_request("the batch weighs more than a client may ask in a minute: divide it")
             }
-            Refused::TooMuch { retry_after_s } => {
+            LimitExceeded::TooMuch { retry_after_s } => {
                 Self::rate_limited("limit exceeded: your network asks too much in a minute", retry_after_s)
             }
-            Refused::TooMany => {
+            LimitExceeded::TooMany => {
                 Self::rate_limited("limit exceeded: too many requests of your network wait for answers", 1)
             }
-            Refused::Busy => Self::busy("too many requests wait for the chain: repeat it"),
+            LimitExceeded::Busy => Self::busy("too many requests wait for the chain: repeat it"),
         }
     }
 }
@@ -76,14 +76,14 @@ impl ClientLimits {
     }
 
     /// Begins a request of this weight.
-    pub fn begin(&self, network: &str, weight: u32, now_ms: i64) -> Result<ClientRequest, Refused> {
+    pub fn begin(&self, network: &str, weight: u32, now_ms: i64) -> Result<ClientRequest, LimitExceeded> {
         let mut clients = self.locked();
         if clients.in_flight >= self.requests_max {
-            return Err(Refused::Busy);
+            return Err(LimitExceeded::Busy);
         }
         let (network, client) = clients.of(network, self.per_minute, now_ms);
         if client.in_flight >= self.requests_per_client_max {
-            return Err(Refused::TooMany);
+            return Err(LimitExceeded::TooMany);
         }
         client.take(weight, self.per_minute, now_ms)?;
         client.in_flight += 1;
@@ -92,7 +92,7 @@ impl ClientLimits {
     }
 
     /// More weight of a request that has begun.
-    pub fn take(&self, network: &str, weight: u32, now_ms: i64) -> Result<(), Refused> {
+    pub fn take(&self, network: &str, weight: u32, now_ms: i64) -> Result<(), LimitExceeded> {
         let mut clients = self.locked();
         clients.of(network, self.per_minute, now_ms).1.take(weight, self.per_minute, now_ms)
     }
@@ -129,17 +129,17 @@ impl Client {
         self.credit_at(per_minute, now_ms) == per_minute * MINUTE_MS
     }
 
-    fn take(&mut self, weight: u32, per_minute: i64, now_ms: i64) -> Result<(), Refused> {
+    fn take(&mut self, weight: u32, per_minute: i64, now_ms: i64) -> Result<(), LimitExceeded> {
         let cost = i64::from(weight) * MINUTE_MS;
         if cost > per_minute * MINUTE_MS {
-            return Err(Refused::NeverFits);
+            return Err(LimitExceeded::NeverFits);
         }
         self.credit = self.credit_at(per_minute, now_ms);
         self.updated_ms = now_ms;
         let lacking = cost - self.credit;
         if lacking > 0 {
             let retry_after_s = u64::try_from(lacking).unwrap_or_default().div_ceil(per_minute.unsigned_abs() * 1000);
-            return Err(Refused::TooMuch { retry_after_s });
+            return Err(LimitExceeded::TooMuch { retry_after_s });
         }
         self.credit -= cost;
         Ok(())
@@ -172,15 +172,15 @@ mod tests {
         for _ in 0..6 {
             drop(limits.begin("a", 100, 0).unwrap());
         }
-        assert_eq!(limits.begin("a", 1, 0).err(), Some(Refused::TooMuch { retry_after_s: 1 }));
-        assert_eq!(limits.begin("a", 100, 0).err(), Some(Refused::TooMuch { retry_after_s: 10 }));
-        assert_eq!(limits.begin("a", 601, 0).err(), Some(Refused::NeverFits));
+        assert_eq!(limits.begin("a", 1, 0).err(), Some(LimitExceeded::TooMuch { retry_after_s: 1 }));
+        assert_eq!(limits.begin("a", 100, 0).err(), Some(LimitExceeded::TooMuch { retry_after_s: 10 }));
+        assert_eq!(limits.begin("a", 601, 0).err(), Some(LimitExceeded::NeverFits));
         // Another client has its own share, and a refused call costs nothing.
         assert!(limits.begin("b", 600, 0).is_ok());
         assert!(limits.begin("a", 100, 10_000).is_ok());
-        assert_eq!(limits.take("a", 1, 10_000), Err(Refused::TooMuch { retry_after_s: 1 }));
+        assert_eq!(limits.take("a", 1, 10_000), Err(LimitExceeded::TooMuch { retry_after_s: 1 }));
         // A clock that goes back gives nothing.
-        assert_eq!(limits.take("a", 1, 0), Err(Refused::TooMuch { retry_after_s: 1 }));
+        assert_eq!(limits.take("a", 1, 0), Err(LimitExceeded::TooMuch { retry_after_s: 1 }));
         assert_eq!(limits.take("a", 600, 999_000), Ok(()));
     }
 
@@ -188,9 +188,9 @@ mod tests {
     fn so_many_requests_wait_at_a_time() {
         let limits = ClientLimits::new(600, 2, 3);
         let first = [limits.begin("a", 1, 0).unwrap(), limits.begin("a", 1, 0).unwrap()];
-        assert_eq!(limits.begin("a", 1, 0).err(), Some(Refused::TooMany));
+        assert_eq!(limits.begin("a", 1, 0).err(), Some(LimitExceeded::TooMany));
         let other = limits.begin("b", 1, 0).unwrap();
-        assert_eq!((limits.begin("c", 1, 0).err(), limits.in_flight()), (Some(Refused::Busy), 3));
+        assert_eq!((limits.begin("c", 1, 0).err(), limits.in_flight()), (Some(LimitExceeded::Busy), 3));
         drop((first, other));
         assert_eq!(limits.in_flight(), 0);
         assert!(limits.begin("a", 1, 0).is_ok());

@@ -17,25 +17,25 @@ const STEP_HEADERS_MAX: usize = 256;
 
 /// Where the count goes on.
 #[derive(Clone, Copy, Debug)]
-pub struct Resumed {
+pub struct ResumePosition {
     pub at: Position,
     /// Whether it is in the database.
     pub is_stored: bool,
 }
 
 /// The last position that is still part of the chain. What has left the chain is forgotten.
-pub async fn resume<P: Send + Sync + 'static>(cx: &PluginContext<P>, plan: &Plan) -> Result<Resumed, HostError> {
+pub async fn resume<P: Send + Sync + 'static>(cx: &PluginContext<P>, plan: &Plan) -> Result<ResumePosition, HostError> {
     let origin = plan.origin();
     while let Some(at) = store::newest(&cx.db(), &origin).await? {
         if hash_of(cx, at.block).await? == at.hash {
-            return Ok(Resumed { at, is_stored: true });
+            return Ok(ResumePosition { at, is_stored: true });
         }
         cx.info(&format!("block {} has left the chain: its base fees are counted again", at.block));
         let origin = origin.clone();
         cx.write(async move |tx| store::forget_from(tx, &origin, at.block).await).await?;
     }
     let (block, burned) = (plan.issuance.burn_block, plan.issuance.burn_wei);
-    Ok(Resumed { at: Position { block, hash: hash_of(cx, block).await?, burned }, is_stored: false })
+    Ok(ResumePosition { at: Position { block, hash: hash_of(cx, block).await?, burned }, is_stored: false })
 }
 
 /// The position after some blocks more, at most up to `target`, which must be higher than `from`.

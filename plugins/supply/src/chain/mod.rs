@@ -6,7 +6,7 @@ mod pools;
 mod rpc;
 
 pub use balances::read;
-pub use fees::{Resumed, resume, step};
+pub use fees::{ResumePosition, resume, step};
 pub use pools::read as read_market;
 
 use plugin_api::{HostError, HostErrorCode};

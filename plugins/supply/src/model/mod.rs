@@ -19,7 +19,7 @@ pub use header::Header;
 pub use issuance::Issuance;
 pub use market::MarketReading;
 pub use named_network::{named_excluded, named_issuance};
-pub use plan::{Category, Excluded, Plan};
+pub use plan::{Category, ExcludedAddress, Plan};
 pub use position::Position;
 pub use snapshot::{HeldBalance, Reading, Snapshot, SnapshotError};
 pub use venue::Market;

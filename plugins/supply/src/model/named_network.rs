@@ -1,6 +1,6 @@
 //! What the specification says of the network that it names: genesis, rewards, the addresses whose coins do not circulate.
 
-use super::{Category, Excluded, Issuance};
+use super::{Category, ExcludedAddress, Issuance};
 use alloy_primitives::{Address as Account, U256, address};
 use plugin_api::{Address, Wei};
 
@@ -22,8 +22,8 @@ pub fn named_issuance() -> Issuance {
     }
 }
 
-pub fn named_excluded() -> Vec<Excluded> {
-    let excluded = |address: Account, label: &str, category| Excluded {
+pub fn named_excluded() -> Vec<ExcludedAddress> {
+    let excluded = |address: Account, label: &str, category| ExcludedAddress {
         address: Address(address.into_array()),
         label: label.to_owned(),
         category,

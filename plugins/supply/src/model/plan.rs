@@ -19,7 +19,7 @@ pub enum Category {
 /// An address whose coins do not circulate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Excluded {
+pub struct ExcludedAddress {
     pub address: Address,
     /// What it is called.
     pub label: String,
@@ -31,7 +31,7 @@ pub struct Plan {
     pub symbol: String,
     pub chain_id: u64,
     pub issuance: Issuance,
-    pub excluded: Vec<Excluded>,
+    pub excluded: Vec<ExcludedAddress>,
     pub burn_addresses: Vec<Address>,
 }
 

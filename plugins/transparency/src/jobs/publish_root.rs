@@ -6,7 +6,7 @@ use crate::{
     Transparency,
     config::Publication,
     store::{
-        publications::{self, Published},
+        publications::{self, PublishedRoot},
         published::{self, Log},
     },
 };
@@ -30,7 +30,7 @@ async fn publish_root(cx: PluginContext<Transparency>) -> Result<(), HostError> 
     let Log::Signed(origin) = published::look(&cx).await? else { return Ok(()) };
     let Some(root) = origin.newest.root_bytes() else { return Ok(()) };
     let (epoch, size) = (origin.epoch, origin.newest.size);
-    let is_due = move |last: Option<&Published>, now_s: i64| {
+    let is_due = move |last: Option<&PublishedRoot>, now_s: i64| {
         last.is_none_or(|last| (last.epoch, last.size) < (epoch, size) && now_s - last.at >= i64::from(every_s))
     };
     if size == 0 || !is_due(publications::last(&cx.db()).await?.as_ref(), cx.now_s()) {

@@ -15,5 +15,5 @@ pub use entry::{ENTRY_BYTES_MAX, LogEvent, bundle};
 pub use event::OriginBegun;
 pub use hash::{EMPTY_ROOT, Hash, leaf_hash};
 pub use note::{LogKey, SignatureType};
-pub use standing::{Facts, Standing, standing};
+pub use standing::{KnownCheckpoints, Standing, standing};
 pub use tile_path::TilePath;

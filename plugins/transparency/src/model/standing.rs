@@ -7,7 +7,7 @@ use super::Checkpoint;
 
 /// What is known at one moment. `kept` was read before the rest.
 #[derive(Clone, Copy, Debug)]
-pub struct Facts<'a> {
+pub struct KnownCheckpoints<'a> {
     /// The origin of the configuration, and the checkpoint of the origin before it.
     pub origin: &'a str,
     pub previous: Option<&'a Checkpoint>,
@@ -28,8 +28,8 @@ pub enum Standing {
     Stopped(String),
 }
 
-pub fn standing(facts: Facts<'_>) -> Standing {
-    let Facts { origin, kept, stored, .. } = facts;
+pub fn standing(facts: KnownCheckpoints<'_>) -> Standing {
+    let KnownCheckpoints { origin, kept, stored, .. } = facts;
     match kept {
         Some(kept) if kept.origin == origin => of_published(facts, kept),
         Some(kept) => {
@@ -51,7 +51,7 @@ pub fn standing(facts: Facts<'_>) -> Standing {
 }
 
 /// This gateway has published a checkpoint of the origin.
-fn of_published(facts: Facts<'_>, kept: &Checkpoint) -> Standing {
+fn of_published(facts: KnownCheckpoints<'_>, kept: &Checkpoint) -> Standing {
     let size = kept.size;
     let Some(stored) = facts.stored else {
         let reason = format!(
@@ -77,7 +77,7 @@ fn of_published(facts: Facts<'_>, kept: &Checkpoint) -> Standing {
     of_stored(facts, stored)
 }
 
-fn of_stored(facts: Facts<'_>, stored: &Checkpoint) -> Standing {
+fn of_stored(facts: KnownCheckpoints<'_>, stored: &Checkpoint) -> Standing {
     if facts.root_at_stored == Some(&stored.root) {
         return Standing::Continues;
     }
@@ -85,12 +85,12 @@ fn of_stored(facts: Facts<'_>, stored: &Checkpoint) -> Standing {
     Standing::Stopped(reason)
 }
 
-fn foreign(facts: Facts<'_>, stored: &Checkpoint) -> String {
+fn foreign(facts: KnownCheckpoints<'_>, stored: &Checkpoint) -> String {
     format!("the log in the database is that of {}, and the configuration says {}", stored.origin, facts.origin)
 }
 
 /// Why `previous` does not name this checkpoint or a later one of its origin.
-fn unnamed(facts: Facts<'_>, checkpoint: &Checkpoint) -> Option<String> {
+fn unnamed(facts: KnownCheckpoints<'_>, checkpoint: &Checkpoint) -> Option<String> {
     let Checkpoint { origin, size, root } = checkpoint;
     let is_named = facts.previous.is_some_and(|previous| {
         previous.origin == *origin && (previous.size > *size || (previous.size == *size && previous.root == *root))
@@ -119,7 +119,7 @@ mod tests {
 
     fn stands(case: &Case) -> Standing {
         let [root_at_kept, root_at_stored] = case.roots.map(Some);
-        standing(Facts {
+        standing(KnownCheckpoints {
             origin: case.origin,
             previous: case.previous.as_ref(),
             kept: case.kept.as_ref(),

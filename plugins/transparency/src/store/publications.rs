@@ -5,7 +5,7 @@ use plugin_api::{HostError, Query, Sql, sql};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
-pub struct Published {
+pub struct PublishedRoot {
     pub epoch: i64,
     pub size: u64,
     /// Of the transaction.
@@ -15,7 +15,7 @@ pub struct Published {
     pub at: i64,
 }
 
-pub async fn last(db: &impl Query) -> Result<Option<Published>, HostError> {
+pub async fn last(db: &impl Query) -> Result<Option<PublishedRoot>, HostError> {
     let select = "SELECT epoch, size, intent_id, published_at FROM transparency_publications \
         ORDER BY epoch DESC, size DESC LIMIT 1";
     db.row(sql(select)).await

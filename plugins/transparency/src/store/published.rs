@@ -10,7 +10,7 @@ use super::{
 use crate::{
     Transparency,
     error::LogError,
-    model::{Checkpoint, Facts, Standing, standing},
+    model::{Checkpoint, KnownCheckpoints, Standing, standing},
 };
 use plugin_api::{HandlerError, HostError, HostErrorCode, PluginContext, Query};
 
@@ -126,7 +126,7 @@ async fn compare(
             };
         }
     }
-    Ok(standing(Facts {
+    Ok(standing(KnownCheckpoints {
         origin,
         previous: cx.plugin().config.previous.as_ref(),
         kept,

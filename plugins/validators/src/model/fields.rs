@@ -11,7 +11,7 @@ const SEATS_MAX: i64 = 10;
 /// As they are sent: numbers and truth values may be texts.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Given {
+pub struct RawFields {
     /// Address that signs.
     #[serde(deserialize_with = "text")]
     address: Option<String>,
@@ -48,7 +48,7 @@ pub struct Fields {
     pub consent: bool,
 }
 
-impl Given {
+impl RawFields {
     pub fn check(&self) -> Result<Fields, WaitlistError> {
         let address = address(self.address.as_deref().unwrap_or_default().trim())?;
         let platform = self.platform.as_deref().and_then(Platform::parse).ok_or(WaitlistError::Platform)?;
@@ -91,7 +91,7 @@ mod tests {
     fn check(member: &str, value: Value) -> Result<Fields, WaitlistError> {
         let mut payload = json!({ "address": ADDRESS, "platform": "linux", "seats": 2 });
         payload[member] = value;
-        serde_json::from_value::<Given>(payload).unwrap().check()
+        serde_json::from_value::<RawFields>(payload).unwrap().check()
     }
 
     #[test]

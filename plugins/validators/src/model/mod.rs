@@ -9,5 +9,5 @@ mod platform;
 pub use challenge::{CHALLENGE_S, Challenge, SignedChallenge, message};
 pub use contact::{Contact, ContactKind};
 pub use entry::Entry;
-pub use fields::{Fields, Given};
+pub use fields::{Fields, RawFields};
 pub use platform::Platform;

@@ -30,7 +30,7 @@ const SIGN: &str = "sign `message` with `address` by personal_sign (EIP-191), th
 
 async fn get_waitlist_challenge(
     cx: RequestContext<Validators>,
-    QueryString(query): QueryString<model::Given>,
+    QueryString(query): QueryString<model::RawFields>,
 ) -> Result<Json<ChallengeView>, HandlerError<WaitlistError>> {
     let fields = query.check()?;
     let nonce = hex::encode(rand::random::<[u8; 16]>());

@@ -28,7 +28,7 @@ pub fn route() -> Route<Validators> {
 struct SignUp {
     #[serde(flatten)]
     #[schemars(flatten)]
-    given: model::Given,
+    given: model::RawFields,
     #[serde(flatten)]
     #[schemars(flatten)]
     challenge: model::Challenge,
@@ -69,12 +69,12 @@ async fn join_waitlist(
         check_signer(&cx, &fields, signed).await?;
     }
     let (client, per_hour) = (cx.client_network(), config.signups_per_hour);
-    let terms = Terms { entries_max: config.entries_max.into(), client, per_hour };
+    let terms = EntryLimits { entries_max: config.entries_max.into(), client, per_hour };
     cx.write(async move |tx| join(tx, &fields, signed.as_ref(), &terms).await).await
 }
 
 /// What a new entry depends on, beside its fields.
-struct Terms {
+struct EntryLimits {
     entries_max: i64,
     /// The client's IP address.
     client: String,
@@ -98,7 +98,7 @@ async fn join(
     tx: &Tx,
     fields: &model::Fields,
     signed: Option<&model::SignedChallenge>,
-    Terms { entries_max, client, per_hour }: &Terms,
+    EntryLimits { entries_max, client, per_hour }: &EntryLimits,
 ) -> Result<Receipt, HandlerError<WaitlistError>> {
     let status = match (store::find_entry(tx, fields.address).await?, signed) {
         (None, _) => Outcome::Added,

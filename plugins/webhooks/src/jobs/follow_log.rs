@@ -5,7 +5,7 @@
 
 use crate::{
     Webhooks,
-    model::{CHAIN_RETRACTED, Notification, Wanted},
+    model::{CHAIN_RETRACTED, LookupRequest, Notification},
     store::{self, queue},
 };
 use plugin_api::{HostError, PluginContext, handles::LogEvents, stream::ActivityRow};
@@ -14,8 +14,9 @@ use serde::Deserialize;
 pub const NAME: &str = "follow_log";
 
 pub async fn follow_log(cx: PluginContext<Webhooks>, events: LogEvents) -> Result<(), HostError> {
-    let facts = store::facts::find(&cx.db(), &Wanted::by(&events)).await?;
-    let notifications: Vec<Notification> = events.iter().filter_map(|event| Notification::of(event, &facts)).collect();
+    let lookups = store::lookups::find(&cx.db(), &LookupRequest::by(&events)).await?;
+    let notifications: Vec<Notification> =
+        events.iter().filter_map(|event| Notification::of(event, &lookups)).collect();
     let retractions: Vec<Retraction> = events.iter().filter_map(Retraction::of).collect();
     let now_ms = cx.now_ms();
     cx.write(async move |tx| {

@@ -12,7 +12,7 @@ mod webhook;
 pub use delivery::{DeliveryBody, DeliveryId, DeliveryStatus, DeliveryView};
 pub use event::{CHAIN_RETRACTED, EVENTS, LOG_TYPES, PING};
 pub use health::{Health, Limits};
-pub use notification::{Facts, Message, Notification, Wanted};
+pub use notification::{LookupRequest, LookupResult, Message, Notification};
 pub use outcome::{Attempt, Outcome, Verdict};
 pub use replay::{NewReplay, Replay, ReplayAnswer, ReplayStatus};
 pub use signature::{DeliveryHeaders, Tags, message_to_sign};

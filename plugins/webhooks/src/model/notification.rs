@@ -10,31 +10,31 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What has to be looked up for some events of the log.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct LookupRequest {
     pub agents: BTreeSet<i64>,
     pub bounties: BTreeSet<i64>,
     pub messages: BTreeSet<i64>,
 }
 
-impl Wanted {
+impl LookupRequest {
     pub fn by(events: &[ActivityRow]) -> Self {
-        let mut wanted = Self::default();
+        let mut request = Self::default();
         for event in events {
             let (ids, member) = match event.kind.as_str() {
-                "case.opened" | "validation.done" => (&mut wanted.agents, "agentId"),
-                "bounty.claim" => (&mut wanted.bounties, "bountyId"),
-                "message.send" => (&mut wanted.messages, "messageId"),
+                "case.opened" | "validation.done" => (&mut request.agents, "agentId"),
+                "bounty.claim" => (&mut request.bounties, "bountyId"),
+                "message.send" => (&mut request.messages, "messageId"),
                 _ => continue,
             };
             ids.extend(integer(&event.data, member));
         }
-        wanted
+        request
     }
 }
 
 /// What was looked up.
 #[derive(Debug, Default)]
-pub struct Facts {
+pub struct LookupResult {
     /// Who owns an agent.
     pub owners: BTreeMap<i64, Address>,
     /// Who posted a bounty.
@@ -64,11 +64,11 @@ pub struct Notification {
 
 impl Notification {
     /// `None` for what concerns nobody that is known.
-    pub fn of(row: &ActivityRow, facts: &Facts) -> Option<Self> {
+    pub fn of(row: &ActivityRow, lookups: &LookupResult) -> Option<Self> {
         let event = event_of(&row.kind).filter(|event| *event != CHAIN_RETRACTED)?;
         let (recipients, data) = match event {
-            "dm.received" => of_message(row, facts)?,
-            "bounty.claimed" => of_claim(row, facts),
+            "dm.received" => of_message(row, lookups)?,
+            "bounty.claimed" => of_claim(row, lookups),
             "stream.opened" => {
                 let members = ["streamId", "payer", "payee", "ratePerSec", "deposit", "start", "stop", "tx"];
                 (addresses(&row.data, &["payer", "payee"]), picked(&row.data, &members))
@@ -80,14 +80,14 @@ impl Notification {
             "case.opened" => {
                 let members = ["caseId", "jobId", "opener", "evidenceURI", "agentId", "tx"];
                 let mut recipients = addresses(&row.data, &["client"]);
-                recipients.extend(owner_of_agent(row, facts));
+                recipients.extend(owner_of_agent(row, lookups));
                 (recipients, picked(&row.data, &members))
             }
             "validation.done" => {
                 let members = ["agentId", "requestHash", "response", "responseURI", "tag", "tx"];
                 let mut data = picked(&row.data, &members);
                 set(&mut data, "validator", json!(row.actor));
-                (owner_of_agent(row, facts).into_iter().collect(), data)
+                (owner_of_agent(row, lookups).into_iter().collect(), data)
             }
             _ => {
                 let mut data = row.data.clone();
@@ -100,8 +100,8 @@ impl Notification {
 }
 
 /// The message may be gone, with the plugin that had it.
-fn of_message(row: &ActivityRow, facts: &Facts) -> Option<(BTreeSet<Address>, Value)> {
-    let message = facts.messages.get(&integer(&row.data, "messageId")?)?;
+fn of_message(row: &ActivityRow, lookups: &LookupResult) -> Option<(BTreeSet<Address>, Value)> {
+    let message = lookups.messages.get(&integer(&row.data, "messageId")?)?;
     let Message { message_id, sender, recipient, subject, body, created_at } = message;
     let data = json!({
         "messageId": message_id, "from": sender, "to": recipient, "subject": subject, "body": body, "createdAt": created_at,
@@ -109,15 +109,15 @@ fn of_message(row: &ActivityRow, facts: &Facts) -> Option<(BTreeSet<Address>, Va
     Some(([*recipient].into(), data))
 }
 
-fn of_claim(row: &ActivityRow, facts: &Facts) -> (BTreeSet<Address>, Value) {
-    let poster = integer(&row.data, "bountyId").and_then(|bounty| facts.posters.get(&bounty));
+fn of_claim(row: &ActivityRow, lookups: &LookupResult) -> (BTreeSet<Address>, Value) {
+    let poster = integer(&row.data, "bountyId").and_then(|bounty| lookups.posters.get(&bounty));
     let mut data = row.data.clone();
     set(&mut data, "claimer", json!(row.actor));
     (poster.copied().into_iter().collect(), data)
 }
 
-fn owner_of_agent(row: &ActivityRow, facts: &Facts) -> Option<Address> {
-    facts.owners.get(&integer(&row.data, "agentId")?).copied()
+fn owner_of_agent(row: &ActivityRow, lookups: &LookupResult) -> Option<Address> {
+    lookups.owners.get(&integer(&row.data, "agentId")?).copied()
 }
 
 /// Ids are numbers; those of agents and jobs may be written as texts.

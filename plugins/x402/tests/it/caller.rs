@@ -87,16 +87,16 @@ async fn end(cx: Cx, JsonBody(input): JsonBody<EndInput>) -> Result<Json<End>, H
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Work {
+struct WorkQuery {
     #[serde(default)]
     fails: bool,
 }
 
-async fn price_of_work(_: Cx, _: QueryString<Work>) -> Result<Price, HandlerError> {
+async fn price_of_work(_: Cx, _: QueryString<WorkQuery>) -> Result<Price, HandlerError> {
     Ok(price())
 }
 
-async fn work(cx: Cx, QueryString(Work { fails }): QueryString<Work>) -> Result<Json<String>, HandlerError> {
+async fn work(cx: Cx, QueryString(WorkQuery { fails }): QueryString<WorkQuery>) -> Result<Json<String>, HandlerError> {
     if fails {
         return Err(Problem::new(422, "refused", "not this").into());
     }

@@ -8,7 +8,7 @@ mod timer;
 
 use crate::{
     load,
-    pin::{self, Place},
+    pin::{self, PinnedRole},
 };
 use anyhow::{Context as _, Result};
 use delay_queue::DelayQueue;
@@ -59,7 +59,7 @@ impl DelayProxy {
             }
         };
         let thread = thread::spawn(|| {
-            let done = pin::on(Place::Load, || load::block_on(serve)).flatten().flatten();
+            let done = pin::on(PinnedRole::Load, || load::block_on(serve)).flatten().flatten();
             if let Err(error) = done {
                 eprintln!("the proxy before PostgreSQL ended: {error:#}");
             }

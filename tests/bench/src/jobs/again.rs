@@ -1,6 +1,6 @@
 //! The list of the job before again, unchanged: with the whole response, and with `If-None-Match`.
 
-use super::{AXUM_SQLX, GATEWAY, Goal, Outcome, forum_servers, list, same_answers};
+use super::{AXUM_SQLX, Comparison, GATEWAY, Goal, forum_servers, list, same_answers};
 use crate::{
     bench::{Bench, Synchronous},
     load::{self, Load},
@@ -13,7 +13,7 @@ use anyhow::{Result, ensure};
 const UNCHANGED: &str = "gateway, If-None-Match";
 const HYPER: &str = "hyper, bytes from memory";
 
-pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
+pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
     let mut servers = forum_servers(bench, Synchronous::Full)?;
     same_answers(&servers, list::PATH)?;
     let (gateway, path) = (&servers[0].1, list::PATH);
@@ -36,7 +36,7 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
             contestants.push(Contestant::new(UNCHANGED, move || not_modified(bench, server, request)));
         }
     }
-    Ok(vec![Outcome {
+    Ok(vec![Comparison {
         title: "The same list again, unchanged",
         how: format!(
             "`GET {path}`, always the very same request, and with `If-None-Match`, which is answered with 304 and no body. \

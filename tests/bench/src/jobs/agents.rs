@@ -1,6 +1,6 @@
 //! Agents of the registry: a page of 50, and one by its id.
 
-use super::{AXUM_SQLX, BESIDE, GATEWAY, Goal, Outcome, new_view, record::STRIDE, same_answers};
+use super::{AXUM_SQLX, BESIDE, Comparison, GATEWAY, Goal, new_view, record::STRIDE, same_answers};
 use crate::{
     bench::{Bench, FORUM, Synchronous, peer, peer_on_copy},
     load,
@@ -27,7 +27,7 @@ const REGISTERED: &str = "AgentRegistered(uint256 indexed id, address indexed ow
 const BLOCK: u64 = 100;
 const LIMIT: Duration = Duration::from_secs(120);
 
-pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
+pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
     let runtime = Runtime::new()?;
     let chain = runtime.block_on(ScriptedChain::start());
     let file = bench.folder().join("agents.db");
@@ -47,14 +47,14 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
     let record = measure(bench, &servers, |view| format!("/api/agents/{}?view={view}", 1 + (view * STRIDE) % agents))?;
     let new = "a number in the query, which no request had before, keeps kept answers from answering";
     Ok(vec![
-        Outcome {
+        Comparison {
             title: "A list of 50 agents",
             how: format!("`GET {LIST}`: the newest of {agents} agents with their cards, {bytes} bytes of JSON; {new}."),
             operation: "request",
             rows: list,
             goals: vec![Goal::PartOf { row: GATEWAY, other: AXUM_SQLX, max: 0.2 }],
         },
-        Outcome {
+        Comparison {
             title: "One agent by id",
             how: format!(
                 "`GET /api/agents/{{id}}`: another one of {agents} agents each time, {record_bytes} bytes of JSON; {new}."

@@ -1,6 +1,6 @@
 //! The ranking of a challenge: read after each vote, and read again unchanged.
 
-use super::{AXUM_SQLX, BESIDE, GATEWAY, Goal, Outcome, same_answers, write::Writer};
+use super::{AXUM_SQLX, BESIDE, Comparison, GATEWAY, Goal, same_answers, write::Writer};
 use crate::{
     bench::{Bench, FORUM, Synchronous, keep, peer, peer_on_copy},
     load, peers,
@@ -20,7 +20,7 @@ const MONTH_S: i64 = 30 * 24 * 60 * 60;
 /// Submissions that are voted for while it is measured: in every run there are as many.
 const VOTED: u64 = 10;
 
-pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
+pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
     let file = bench.folder().join("arena.db");
     make(bench, &file)?;
     let mut servers = vec![(GATEWAY, bench.gateway_on_copy(&file, &[])?)];
@@ -37,7 +37,7 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
         format!("`GET {CHALLENGE}`: {submissions} submissions, ranked by {votes} votes, {bytes} bytes of JSON");
     let unchanged = unchanged(bench, &servers)?;
     Ok(vec![
-        Outcome {
+        Comparison {
             title: "A ranking after each vote",
             how: format!(
                 "Every other request is `POST /api/arena/submissions/{{id}}/vote`, signed by a wallet of its own and on the disk \
@@ -48,7 +48,7 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
             rows: after_each_vote(bench, &servers)?,
             goals: vec![Goal::PartOf { row: GATEWAY, other: AXUM_SQLX, max: 0.5 }],
         },
-        Outcome {
+        Comparison {
             title: "The same ranking again, unchanged",
             how: format!("{ranking}, always the very same request, and nobody votes."),
             operation: "request",

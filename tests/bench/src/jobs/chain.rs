@@ -2,7 +2,7 @@
 //!
 //! Everything is on one real node with the reference contracts; the gateway is part of this program.
 
-use super::{GATEWAY, Goal, Outcome};
+use super::{Comparison, GATEWAY, Goal};
 use crate::{
     bench::Bench,
     rounds::{Contestant, Sample, in_turn},
@@ -26,7 +26,7 @@ const REGISTER: &str =
 const UPDATE: &str = "update(uint256 id, string endpoint, string metadataURI, uint256 pricePerJob)";
 pub const DEPTH: u64 = 64;
 
-pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
+pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
     if !Devnet::is_installed() {
         bench.lacks("a chain: apt-get install nodejs npm, then cargo xtask bench");
         return Ok(Vec::new());
@@ -99,7 +99,7 @@ pub async fn indexed(gateway: &TestGateway, devnet: &Devnet) -> Result<()> {
     Ok(())
 }
 
-fn head(bench: &Bench, runtime: &Runtime) -> Result<(Outcome, Outcome)> {
+fn head(bench: &Bench, runtime: &Runtime) -> Result<(Comparison, Comparison)> {
     let devnet = runtime.block_on(Devnet::start())?;
     let settings = settings(&devnet, true);
     let gateway = runtime.block_on(async {
@@ -111,7 +111,7 @@ fn head(bench: &Bench, runtime: &Runtime) -> Result<(Outcome, Outcome)> {
         anyhow::Ok(gateway)
     })?;
     let lag = || runtime.block_on(blocks(&gateway, &devnet, bench.scale.blocks));
-    let newest = Outcome {
+    let newest = Comparison {
         title: "From a block to its rows",
         how: "Blocks with one event each, announced by WebSocket: from the moment the node is told to make the block until its \
               row can be read from the database."
@@ -121,7 +121,7 @@ fn head(bench: &Bench, runtime: &Runtime) -> Result<(Outcome, Outcome)> {
         goals: vec![Goal::MedianAtMostMs { row: GATEWAY, max: 50.0 }],
     };
     let repair = || runtime.block_on(reorganisation(&gateway, &devnet));
-    let reorganised = Outcome {
+    let reorganised = Comparison {
         title: "A reorganisation",
         how: format!(
             "{DEPTH} blocks with an event each are replaced by others without any: from the node's answer until the index \

@@ -55,7 +55,7 @@ pub fn run(bench: &Bench) -> Result<Vec<String>> {
     let kept = (0..requests).map(|number| Ok(timed(&gateway, &path(requests + number))?.0)).collect::<Result<_>>()?;
     let last = path(2 * requests - 1);
     let again = (0..requests).map(|_| Ok(timed(&gateway, &last)?.0)).collect::<Result<_>>()?;
-    let hashes = Hashes::of(&body)?;
+    let hashes = HashedBytes::of(&body)?;
     ensure!(hashes.leaves.len() as u64 >= jobs.min(900), "the record has {} claims", hashes.leaves.len());
     let rows = Rows {
         cold: median(cold),
@@ -133,12 +133,12 @@ fn timed(gateway: &Server, path: &str) -> Result<(f64, Vec<u8>)> {
 }
 
 /// The bytes of which a document has hashes.
-struct Hashes {
+struct HashedBytes {
     leaves: Vec<Vec<u8>>,
     document: Vec<u8>,
 }
 
-impl Hashes {
+impl HashedBytes {
     fn of(body: &[u8]) -> Result<Self> {
         let mut document: Value = serde_json::from_slice(body)?;
         let record = document["credentialSubject"]["record"].as_array().context("a credential has a record")?;
@@ -193,7 +193,7 @@ struct Rows {
 }
 
 impl Rows {
-    fn section(&self, jobs: u64, hashes: &Hashes, bytes: usize, requests: usize) -> String {
+    fn section(&self, jobs: u64, hashes: &HashedBytes, bytes: usize, requests: usize) -> String {
         let claims = hashes.leaves.len();
         let reached = |is_reached: bool| if is_reached { "reached" } else { "**missed**" };
         let mut lines = vec![

@@ -1,6 +1,6 @@
 //! What the border between gateway and plugin costs: the same greeting on either side of it.
 
-use super::{BESIDE, GATEWAY, Goal, Outcome, same_answers};
+use super::{BESIDE, Comparison, GATEWAY, Goal, same_answers};
 use crate::{
     bench::{self, Bench},
     copies, load,
@@ -24,7 +24,7 @@ const LINKED: &str = "plugin, linked instead of loaded";
 const INSIDE: &str = "the same handler inside the gateway";
 const HYPER: &str = "hyper, bytes from memory";
 
-pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
+pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
     let own = [plugin_file(bench, "hello")?, plugin_file(bench, "activity")?];
     let copies = if bench.scale.plugin_copies > 0 { copies::make(bench.scale.plugin_copies)? } else { Vec::new() };
     let all: Vec<PathBuf> = own.iter().chain(&copies).cloned().collect();
@@ -52,7 +52,7 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
         };
         Contestant::new(*name, measure)
     });
-    Ok(vec![Outcome {
+    Ok(vec![Comparison {
         title: "A plugin's route beside the same handler inside the gateway",
         how: format!(
             "`GET {PATH}`, 28 bytes. *gateway* is the program as it is shipped, with all its plugins. The gateways below it are \

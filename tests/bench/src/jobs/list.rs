@@ -1,6 +1,6 @@
 //! A page of 50 threads, each request for the first time: as it is, and with gzip accepted.
 
-use super::{AXUM_SQLX, GATEWAY, Goal, Outcome, new_view, readable_forums, same_answers};
+use super::{AXUM_SQLX, Comparison, GATEWAY, Goal, new_view, readable_forums, same_answers};
 use crate::{
     bench::Bench,
     load,
@@ -12,10 +12,10 @@ use std::net::SocketAddr;
 
 pub const PATH: &str = "/api/forum/threads?limit=50";
 
-pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
+pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
     let servers = readable_forums(bench)?;
     let bytes = same_answers(&servers, PATH)?;
-    let outcome = |title, how, rows| Outcome {
+    let outcome = |title, how, rows| Comparison {
         title,
         how,
         operation: "request",

@@ -37,17 +37,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 pub struct Job {
     pub name: &'static str,
-    pub run: Run,
+    pub run: JobFunction,
 }
 
-pub enum Run {
+pub enum JobFunction {
     /// Servers beside each other.
-    Compared(fn(&Bench) -> Result<Vec<Outcome>>),
+    Compared(fn(&Bench) -> Result<Vec<Comparison>>),
     /// Sections with tables of their own.
     Written(fn(&Bench) -> Result<Vec<String>>),
 }
 
-impl Run {
+impl JobFunction {
     /// The sections of BENCHMARKS.md.
     pub fn sections(&self, bench: &Bench) -> Result<Vec<String>> {
         match self {
@@ -58,34 +58,34 @@ impl Run {
 }
 
 pub const JOBS: &[Job] = &[
-    Job { name: "hello", run: Run::Compared(hello::run) },
-    Job { name: "list", run: Run::Compared(list::run) },
-    Job { name: "again", run: Run::Compared(again::run) },
-    Job { name: "record", run: Run::Compared(record::run) },
-    Job { name: "agents", run: Run::Compared(agents::run) },
-    Job { name: "write", run: Run::Compared(write::run) },
-    Job { name: "stream", run: Run::Compared(stream::run) },
-    Job { name: "payloads", run: Run::Compared(payloads::run) },
-    Job { name: "memory", run: Run::Compared(memory::run) },
-    Job { name: "payments", run: Run::Compared(payments::run) },
-    Job { name: "webhooks", run: Run::Compared(webhooks::run) },
-    Job { name: "search", run: Run::Compared(search::run) },
-    Job { name: "arena", run: Run::Compared(arena::run) },
-    Job { name: "flat", run: Run::Compared(flat::run) },
-    Job { name: "plugins", run: Run::Compared(plugins::run) },
-    Job { name: "postgres", run: Run::Compared(postgres::run) },
-    Job { name: "replicas", run: Run::Written(replicas::run) },
-    Job { name: "past", run: Run::Compared(past::run) },
-    Job { name: "chain", run: Run::Compared(chain::run) },
-    Job { name: "growth", run: Run::Written(growth::run) },
-    Job { name: "deposits", run: Run::Written(deposits::run) },
-    Job { name: "trust", run: Run::Written(trust::run) },
-    Job { name: "credential", run: Run::Written(credential::run) },
-    Job { name: "transparency", run: Run::Written(transparency::run) },
+    Job { name: "hello", run: JobFunction::Compared(hello::run) },
+    Job { name: "list", run: JobFunction::Compared(list::run) },
+    Job { name: "again", run: JobFunction::Compared(again::run) },
+    Job { name: "record", run: JobFunction::Compared(record::run) },
+    Job { name: "agents", run: JobFunction::Compared(agents::run) },
+    Job { name: "write", run: JobFunction::Compared(write::run) },
+    Job { name: "stream", run: JobFunction::Compared(stream::run) },
+    Job { name: "payloads", run: JobFunction::Compared(payloads::run) },
+    Job { name: "memory", run: JobFunction::Compared(memory::run) },
+    Job { name: "payments", run: JobFunction::Compared(payments::run) },
+    Job { name: "webhooks", run: JobFunction::Compared(webhooks::run) },
+    Job { name: "search", run: JobFunction::Compared(search::run) },
+    Job { name: "arena", run: JobFunction::Compared(arena::run) },
+    Job { name: "flat", run: JobFunction::Compared(flat::run) },
+    Job { name: "plugins", run: JobFunction::Compared(plugins::run) },
+    Job { name: "postgres", run: JobFunction::Compared(postgres::run) },
+    Job { name: "replicas", run: JobFunction::Written(replicas::run) },
+    Job { name: "past", run: JobFunction::Compared(past::run) },
+    Job { name: "chain", run: JobFunction::Compared(chain::run) },
+    Job { name: "growth", run: JobFunction::Written(growth::run) },
+    Job { name: "deposits", run: JobFunction::Written(deposits::run) },
+    Job { name: "trust", run: JobFunction::Written(trust::run) },
+    Job { name: "credential", run: JobFunction::Written(credential::run) },
+    Job { name: "transparency", run: JobFunction::Written(transparency::run) },
 ];
 
 /// What a job found.
-pub struct Outcome {
+pub struct Comparison {
     pub title: &'static str,
     /// What exactly was measured, for readers of the table.
     pub how: String,

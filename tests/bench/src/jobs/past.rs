@@ -2,7 +2,7 @@
 //! indexers.
 
 use super::{
-    GATEWAY, Goal, Outcome,
+    Comparison, GATEWAY, Goal,
     chain::{DEPTH, Watch, gateway, indexed, newest, settings},
 };
 use crate::{
@@ -29,7 +29,7 @@ const PLAY_LIMIT: Duration = Duration::from_secs(600);
 const RANGE_BLOCKS: u64 = 100;
 const PARALLEL: usize = 4;
 
-pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
+pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
     if !Devnet::is_installed() {
         bench.lacks("a chain: apt-get install nodejs npm, then cargo xtask bench");
         return Ok(Vec::new());
@@ -94,7 +94,7 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
          economy. The gateway, ponder and subsquid run with their defaults, ponder in the first round only, and their CPU time \
          is without PostgreSQL's."
     );
-    Ok(vec![Outcome { title: "The past of a chain", how, operation: "event", rows, goals }])
+    Ok(vec![Comparison { title: "The past of a chain", how, operation: "event", rows, goals }])
 }
 
 fn peers(bench: &Bench) -> Option<PrivatePostgres> {

@@ -1,6 +1,6 @@
 //! Whether what a write costs grows with the number of plugins that are on.
 
-use super::{Goal, Outcome, write::Writer};
+use super::{Comparison, Goal, write::Writer};
 use crate::{
     bench::Bench,
     rounds::{Contestant, in_turn},
@@ -39,14 +39,14 @@ const OFF: [&str; 24] = [
 /// A ratio up to this is noise, and counts as equal.
 const SAME: f64 = 1.05;
 
-pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
+pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
     let switches = OFF.map(|plugin| format!("plugins.{plugin}.enabled"));
     let off: Vec<(&str, &str)> = switches.iter().map(|switch| (switch.as_str(), "false")).collect();
     let servers = [(ALL, bench.gateway_with_forum(&[])?), (FEW, bench.gateway_with_forum(&off)?)];
     let writers: Vec<Writer> = servers.iter().map(|(_, server)| Writer::new(bench, server)).collect();
     let contestants =
         servers.iter().zip(&writers).map(|((name, _), writer)| Contestant::new(*name, || writer.measure()));
-    Ok(vec![Outcome {
+    Ok(vec![Comparison {
         title: "A write beside many plugins and beside few",
         how: "`POST /api/forum/threads` as above, on the disk when acknowledged, with every plugin on, and with activity, agents, \
               forum, hello and payloads alone."

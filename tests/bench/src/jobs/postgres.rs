@@ -1,6 +1,6 @@
 //! Reads of the gateway on PostgreSQL, for orientation; `replicas` has the writes.
 
-use super::{Outcome, list, new_view, record};
+use super::{Comparison, list, new_view, record};
 use crate::{
     bench::Bench,
     forum, load,
@@ -9,7 +9,7 @@ use crate::{
 use anyhow::Result;
 use gateway_tests::postgres::PrivatePostgres;
 
-pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
+pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
     let database = match PrivatePostgres::start() {
         Ok(database) => database,
         Err(error) => {
@@ -27,7 +27,7 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
         Contestant::new("list of 50 rows", || Sample::of(&bench.reads(server, &page)?, server)),
         Contestant::new("one record", || Sample::of(&bench.reads(server, &one)?, server)),
     ];
-    Ok(vec![Outcome {
+    Ok(vec![Comparison {
         title: "The gateway on PostgreSQL",
         how: format!(
             "List and record as above on a PostgreSQL of this machine with {threads} threads, for orientation: CPU time is \

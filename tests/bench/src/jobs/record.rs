@@ -1,6 +1,6 @@
 //! One thread by its id.
 
-use super::{AXUM_SQLX, GATEWAY, Goal, Outcome, new_view, readable_forums, same_answers};
+use super::{AXUM_SQLX, Comparison, GATEWAY, Goal, new_view, readable_forums, same_answers};
 use crate::{
     bench::Bench,
     load,
@@ -16,7 +16,7 @@ pub fn path(threads: u64) -> String {
     format!("/api/forum/threads/{}?view={view}", 1 + (view * STRIDE) % threads)
 }
 
-pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
+pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
     let servers = readable_forums(bench)?;
     let bytes = same_answers(&servers, "/api/forum/threads/7")?;
     let threads = bench.scale.threads;
@@ -25,7 +25,7 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
         let request = move |_| Some(load::get(address, &path(threads)));
         Contestant::new(*name, move || Sample::of(&bench.reads(server, &request)?, server))
     });
-    Ok(vec![Outcome {
+    Ok(vec![Comparison {
         title: "One record by id",
         how: format!(
             "`GET /api/forum/threads/{{id}}`: one of {threads} threads with its opening post, {bytes} bytes of JSON, another one \

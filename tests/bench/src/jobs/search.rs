@@ -1,10 +1,10 @@
 //! A search in the knowledge base, beside FTS5 asked for the same by hand.
 
-use super::{GATEWAY, Goal, Outcome, chain::Watch, new_view};
+use super::{Comparison, GATEWAY, Goal, chain::Watch, new_view};
 use crate::{
     bench::{Bench, Synchronous, keep},
     load,
-    pin::{self, Place},
+    pin::{self, PinnedRole},
     prose::{self, Prose},
     rounds::{Contestant, Sample, in_turn},
     server::Server,
@@ -25,7 +25,7 @@ const WORDS: u64 = 450;
 /// As many as the gateway answers without being told a limit.
 const PAGE: u32 = 50;
 
-pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
+pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
     let pages = bench.scale.pages;
     let file = bench.folder().join("kb.db");
     make(bench, &file)?;
@@ -46,10 +46,10 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
     ];
     if bench.with_peers {
         contestants.push(Contestant::new(DIRECT, || {
-            pin::on(Place::Server, || index.measure(&queries, bench.scale.duration))?
+            pin::on(PinnedRole::Server, || index.measure(&queries, bench.scale.duration))?
         }));
     }
-    Ok(vec![Outcome {
+    Ok(vec![Comparison {
         title: "A search in a knowledge base",
         how: format!(
             "`GET /api/kb?q=…`: {QUERIES} searches in turn, each for two beginnings of words, the best {PAGE} of {pages} pages of some 3 KB \

@@ -1,9 +1,9 @@
 //! Events to all readers of a stream: single ones, and bursts.
 
-use super::{BESIDE, GATEWAY, Goal, Outcome};
+use super::{BESIDE, Comparison, GATEWAY, Goal};
 use crate::{
     bench::{self, Bench},
-    load::{self, Counted, streams::Streams},
+    load::{self, LoadResult, streams::Streams},
     peers::{self, nchan, stream},
     rounds::{Contestant, Sample, in_turn},
     server::{Server, Site},
@@ -17,7 +17,7 @@ const NCHAN: &str = "nchan";
 const PACE: Duration = Duration::from_millis(50);
 const BURST: usize = 16;
 
-pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
+pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
     let [few, many] = bench.scale.streams;
     let to_few = deliveries(bench, few, 1, "A live event to 500 readers")?;
     let mut to_many = deliveries(bench, many, 1, "A live event to 3,000 readers")?;
@@ -31,8 +31,8 @@ pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
 }
 
 /// What each more of the readers takes, of the gateway.
-fn memory_per_reader(to_few: &Outcome, to_many: &Outcome, more: usize) -> Option<Goal> {
-    let rss_kib = |outcome: &Outcome| {
+fn memory_per_reader(to_few: &Comparison, to_many: &Comparison, more: usize) -> Option<Goal> {
+    let rss_kib = |outcome: &Comparison| {
         let row = outcome.rows.iter().find(|row| row.name == GATEWAY)?;
         Some(row.median(|sample| sample.rss_kib as f64))
     };
@@ -41,7 +41,7 @@ fn memory_per_reader(to_few: &Outcome, to_many: &Outcome, more: usize) -> Option
     Some(Goal::AtMostKib { what, found, max: 12.0 })
 }
 
-fn deliveries(bench: &Bench, readers: usize, burst: usize, title: &'static str) -> Result<Outcome> {
+fn deliveries(bench: &Bench, readers: usize, burst: usize, title: &'static str) -> Result<Comparison> {
     let mut servers = vec![(GATEWAY, bench.gateway(&[])?)];
     if let Some(other) = bench.beside() {
         servers.push((BESIDE, other.gateway(&[])?));
@@ -57,7 +57,7 @@ fn deliveries(bench: &Bench, readers: usize, burst: usize, title: &'static str) 
     let contestants = servers
         .iter()
         .map(|(name, server)| Contestant::new(*name, move || Fan { bench, name, server, readers, burst }.measure()));
-    Ok(Outcome {
+    Ok(Comparison {
         title,
         how: format!(
             "`GET /api/stream`, {readers} readers. {} at the same moment, the next when every reader has the last, at the \
@@ -102,7 +102,7 @@ impl Fan<'_> {
         Sample::of(&counted, self.server)
     }
 
-    fn send_to(&self, readers: usize) -> Result<Counted> {
+    fn send_to(&self, readers: usize) -> Result<LoadResult> {
         let events = self.events()?;
         let bursts: Vec<Vec<Vec<u8>>> = events.chunks(self.burst).map(<[_]>::to_vec).collect();
         let address = self.server.address();

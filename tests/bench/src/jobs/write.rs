@@ -1,10 +1,10 @@
 //! A signed write, acknowledged after its commit.
 
-use super::{AXUM_SQLX, FASTIFY, GATEWAY, Goal, Outcome, forum_servers};
+use super::{AXUM_SQLX, Comparison, FASTIFY, GATEWAY, Goal, forum_servers};
 use crate::{
     bench::{Bench, FORUM, Synchronous},
     forum,
-    load::{self, Counted, Load, Meter},
+    load::{self, Load, LoadResult, Meter},
     rounds::{Contestant, Sample, in_turn},
     server::Server,
     signing,
@@ -20,7 +20,7 @@ const PROBE: u64 = 256;
 const SPARE: f64 = 1.4;
 const UNTIL_DONE: Duration = Duration::from_secs(600);
 
-pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
+pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
     let full = "on the disk before it is acknowledged (`synchronous=FULL`)";
     let normal = "acknowledged after its commit, which a power cut may undo (`synchronous=NORMAL`)";
     let many = bench.scale.writers;
@@ -38,7 +38,7 @@ fn writes(
     synchronous: Synchronous,
     title: &'static str,
     durability: &str,
-) -> Result<Outcome> {
+) -> Result<Comparison> {
     let servers = forum_servers(bench, synchronous)?;
     let writer = |server| Writer { connections, ..Writer::new(bench, server) };
     let writers: Vec<Writer> = servers.iter().map(|(_, server)| writer(server)).collect();
@@ -50,7 +50,7 @@ fn writes(
         let acknowledged = writer.acknowledged.get();
         ensure!(stored >= acknowledged, "{name} acknowledged {acknowledged} writes and stored {stored}");
     }
-    Ok(Outcome {
+    Ok(Comparison {
         title,
         how: format!(
             "`POST {PATH}` on {connections} connections: a thread signed by EIP-191, each by a wallet of its own, {durability}. Every server checks form, time \
@@ -117,7 +117,7 @@ impl<'a> Writer<'a> {
     }
 
     /// As fast as the answers come.
-    pub fn at_full_load<M: Send>(&self, meter: Meter<'_, M>) -> Result<(Counted, [M; 2])> {
+    pub fn at_full_load<M: Send>(&self, meter: Meter<'_, M>) -> Result<(LoadResult, [M; 2])> {
         if self.per_s_max.get() == 0.0 {
             let (probe, _) = self.send(PROBE, None, Duration::ZERO, UNTIL_DONE, &|| Ok(()))?;
             self.per_s_max.set(probe.per_s());
@@ -130,7 +130,7 @@ impl<'a> Writer<'a> {
     }
 
     /// So many writes per second, whatever the servers do.
-    pub fn paced(&self, per_s: f64) -> Result<Counted> {
+    pub fn paced(&self, per_s: f64) -> Result<LoadResult> {
         let scale = &self.bench.scale;
         let pace = Duration::from_secs_f64(self.connections as f64 / per_s);
         let count = self.requests_for(per_s);
@@ -152,7 +152,7 @@ impl<'a> Writer<'a> {
         warm_up: Duration,
         duration: Duration,
         meter: Meter<'_, M>,
-    ) -> Result<(Counted, [M; 2])> {
+    ) -> Result<(LoadResult, [M; 2])> {
         let requests = (self.requests)(self.first()?, count)?;
         let request = |number: u64| requests.get(usize::try_from(number).ok()?).cloned();
         let addresses: Vec<SocketAddr> = self.servers.iter().map(Server::address).collect();

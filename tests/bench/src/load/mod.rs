@@ -3,7 +3,7 @@
 pub mod connection;
 pub mod streams;
 
-use crate::pin::{self, Place};
+use crate::pin::{self, PinnedRole};
 use anyhow::{Context as _, Result, ensure};
 use connection::Connection;
 use futures_util::future::{select, try_join_all};
@@ -46,7 +46,7 @@ pub struct Load<'a> {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Counted {
+pub struct LoadResult {
     pub operations: u64,
     pub took: Duration,
     /// Of the server.
@@ -57,18 +57,18 @@ pub struct Counted {
 
 impl Load<'_> {
     /// Asks until the time is up or there are no more requests. A wrong answer ends the measurement.
-    pub fn run(&self, cpu_time: CpuClock<'_>) -> Result<Counted> {
+    pub fn run(&self, cpu_time: CpuClock<'_>) -> Result<LoadResult> {
         let (counted, [before, after]) = self.run_metered(cpu_time)?;
-        Ok(Counted { cpu: after.saturating_sub(before), ..counted })
+        Ok(LoadResult { cpu: after.saturating_sub(before), ..counted })
     }
 
     /// The same, and what the meter showed when counting began and when it ended, instead of the CPU time.
-    pub fn run_metered<M: Send>(&self, meter: Meter<'_, M>) -> Result<(Counted, [M; 2])> {
-        let on_thread = || pin::on(Place::Load, || block_on(self.all(meter))).and_then(|done| done?);
+    pub fn run_metered<M: Send>(&self, meter: Meter<'_, M>) -> Result<(LoadResult, [M; 2])> {
+        let on_thread = || pin::on(PinnedRole::Load, || block_on(self.all(meter))).and_then(|done| done?);
         thread::scope(|scope| scope.spawn(on_thread).join()).map_err(|_| anyhow::anyhow!("the load panicked"))?
     }
 
-    async fn all<M>(&self, meter: Meter<'_, M>) -> Result<(Counted, [M; 2])> {
+    async fn all<M>(&self, meter: Meter<'_, M>) -> Result<(LoadResult, [M; 2])> {
         let run = LoadState::default();
         // Few requests may be answered before counting begins.
         run.is_counting.set(self.warm_up.is_zero());
@@ -104,7 +104,7 @@ impl Load<'_> {
         Ok(())
     }
 
-    async fn count<M>(&self, run: &LoadState, meter: Meter<'_, M>) -> Result<(Counted, [M; 2])> {
+    async fn count<M>(&self, run: &LoadState, meter: Meter<'_, M>) -> Result<(LoadResult, [M; 2])> {
         sleep(self.warm_up).await;
         let (started, before) = (Instant::now(), meter()?);
         run.is_counting.set(true);
@@ -115,7 +115,7 @@ impl Load<'_> {
         run.is_over.set(true);
         let operations = u64::try_from(run.latencies_us.borrow().len())?;
         ensure!(operations > 0, "no answer within {took:?}");
-        Ok((Counted { operations, took, ..Counted::default() }, [before, after]))
+        Ok((LoadResult { operations, took, ..LoadResult::default() }, [before, after]))
     }
 }
 
@@ -163,7 +163,7 @@ impl LoadState {
     }
 }
 
-impl Counted {
+impl LoadResult {
     pub fn cpu_us(&self) -> f64 {
         self.cpu.as_secs_f64() * 1e6 / self.operations as f64
     }

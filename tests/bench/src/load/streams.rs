@@ -1,10 +1,10 @@
 //! Readers of an event stream, and events sent to all of them: the next ones only when everyone has the last.
 
 use super::{
-    Counted, CpuClock, block_on,
+    CpuClock, LoadResult, block_on,
     connection::{self, Connection},
 };
-use crate::pin::{self, Place};
+use crate::pin::{self, PinnedRole};
 use anyhow::{Context as _, Result, ensure};
 use futures_util::future::{self, Either, try_join_all};
 use std::{
@@ -39,12 +39,12 @@ pub struct Streams<'a> {
 
 impl Streams<'_> {
     /// Counts deliveries; without readers, what publishing alone takes (operations are zero then).
-    pub fn run(&self, cpu_time: CpuClock<'_>) -> Result<Counted> {
-        let on_thread = || pin::on(Place::Load, || block_on(self.all(cpu_time))).and_then(|done| done?);
+    pub fn run(&self, cpu_time: CpuClock<'_>) -> Result<LoadResult> {
+        let on_thread = || pin::on(PinnedRole::Load, || block_on(self.all(cpu_time))).and_then(|done| done?);
         thread::scope(|scope| scope.spawn(on_thread).join()).map_err(|_| anyhow::anyhow!("the load panicked"))?
     }
 
-    async fn all(&self, cpu_time: CpuClock<'_>) -> Result<Counted> {
+    async fn all(&self, cpu_time: CpuClock<'_>) -> Result<LoadResult> {
         let wall = Wall::default();
         let opening = Semaphore::new(OPENING_MAX);
         let readers = try_join_all((0..self.readers).map(|_| self.read(&wall, &opening)));
@@ -84,7 +84,7 @@ impl Streams<'_> {
         }
     }
 
-    async fn publish(&self, wall: &Wall, cpu_time: CpuClock<'_>) -> Result<Counted> {
+    async fn publish(&self, wall: &Wall, cpu_time: CpuClock<'_>) -> Result<LoadResult> {
         let widest = self.bursts.iter().map(Vec::len).max().unwrap_or_default();
         let mut publishers = Vec::new();
         for _ in 0..widest {
@@ -107,7 +107,7 @@ impl Streams<'_> {
         let cpu = cpu_time()?.saturating_sub(cpu_before);
         let mut latencies_us = wall.latencies_us.take();
         latencies_us.sort_unstable();
-        Ok(Counted { operations: u64::try_from(expected)?, took, cpu, latencies_us })
+        Ok(LoadResult { operations: u64::try_from(expected)?, took, cpu, latencies_us })
     }
 }
 

@@ -4,7 +4,7 @@
 use super::{
     arena_vote,
     forum_rows::Author,
-    signed::{Failed, Pools},
+    signed::{Pools, SignedError},
 };
 use axum::{
     Json, Router,
@@ -35,12 +35,12 @@ pub async fn serve() -> anyhow::Result<()> {
     Ok(axum::serve(super::listener().await?, app).await?)
 }
 
-async fn get_challenge(State(pools): State<Pools>, Path(id): Path<i64>) -> Result<Json<ContestDetail>, Failed> {
+async fn get_challenge(State(pools): State<Pools>, Path(id): Path<i64>) -> Result<Json<ContestDetail>, SignedError> {
     let db = &pools.readers;
     let due = "SELECT id FROM arena_challenges WHERE closed_at IS NULL AND ends_at <= ? AND id = ? ORDER BY ends_at, id LIMIT 20";
     let due = sqlx::query(due).bind(Clock::System.now_s()).bind(id).fetch_optional(db).await?;
     let challenge = sqlx::query(CHALLENGE).bind(id).fetch_optional(db).await?;
-    let challenge = challenge.filter(|_| due.is_none()).ok_or(Failed::Unknown)?;
+    let challenge = challenge.filter(|_| due.is_none()).ok_or(SignedError::Unknown)?;
     let ranked = format!("{SUBMISSIONS} WHERE s.challenge_id = ? ORDER BY {RANKING}");
     let ranked = sqlx::query(AssertSqlSafe(ranked)).bind(id).fetch_all(db).await?;
     let mut addresses: Vec<String> = ranked.iter().map(|row| row.try_get("submitter")).collect::<Result<_, _>>()?;
@@ -57,14 +57,14 @@ async fn vote_submission(
     State(pools): State<Pools>,
     Path(id): Path<i64>,
     body: Bytes,
-) -> Result<Json<arena_vote::Voted>, Failed> {
+) -> Result<Json<arena_vote::Voted>, SignedError> {
     Ok(Json(arena_vote::vote(&pools, id, &body).await?))
 }
 
 /// One submission.
-pub async fn find(db: impl sqlx::SqliteExecutor<'_>, id: i64) -> Result<SqliteRow, Failed> {
+pub async fn find(db: impl sqlx::SqliteExecutor<'_>, id: i64) -> Result<SqliteRow, SignedError> {
     let find = format!("{SUBMISSIONS} WHERE s.id = ?");
-    sqlx::query(AssertSqlSafe(find)).bind(id).fetch_optional(db).await?.ok_or(Failed::Unknown)
+    sqlx::query(AssertSqlSafe(find)).bind(id).fetch_optional(db).await?.ok_or(SignedError::Unknown)
 }
 
 /// Agents that stand for addresses.

@@ -2,7 +2,7 @@
 
 use super::{
     arena::{self, Submission},
-    signed::{self, Failed, Pools},
+    signed::{self, Pools, SignedError},
 };
 use axum::http::StatusCode;
 use gateway_clock::Clock;
@@ -30,7 +30,7 @@ struct YourVote {
     updated: bool,
 }
 
-pub async fn vote(pools: &Pools, id: i64, body: &[u8]) -> Result<Voted, Failed> {
+pub async fn vote(pools: &Pools, id: i64, body: &[u8]) -> Result<Voted, SignedError> {
     let (signed, NewVote { score }) = signed::check(body, "arena.vote")?;
     let row = arena::find(&pools.readers, id).await?;
     let (challenge, submitter): (i64, String) = (row.try_get("challenge_id")?, row.try_get("submitter")?);
@@ -39,9 +39,9 @@ pub async fn vote(pools: &Pools, id: i64, body: &[u8]) -> Result<Voted, Failed> 
     let mut tx = pools.writer.begin().await?;
     let open = "SELECT title FROM arena_challenges WHERE id = ? AND closed_at IS NULL AND ends_at > ?";
     let open = sqlx::query_scalar(open).bind(challenge).bind(now_s).fetch_optional(&mut *tx).await?;
-    let title: String = open.ok_or(Failed::Refused(StatusCode::CONFLICT, "the challenge is closed"))?;
+    let title: String = open.ok_or(SignedError::Refused(StatusCode::CONFLICT, "the challenge is closed"))?;
     if !(1..=10).contains(&score) || submitter == signed.signer {
-        return Err(Failed::Refused(StatusCode::BAD_REQUEST, "score or voter are not as they must be"));
+        return Err(SignedError::Refused(StatusCode::BAD_REQUEST, "score or voter are not as they must be"));
     }
     let voter = signed::guard(&mut tx, signed).await?;
     let (weight, updated) = count(&mut tx, challenge, id, &voter, score, now_s).await?;

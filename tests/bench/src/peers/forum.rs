@@ -3,7 +3,7 @@
 use super::{
     forum_rows::{self, ThreadDetail, ThreadList},
     forum_write,
-    signed::{Failed, Pools},
+    signed::{Pools, SignedError},
 };
 use axum::{
     Json, Router,
@@ -41,15 +41,18 @@ fn limit() -> i64 {
 async fn list_threads(
     State(forum): State<Pools>,
     Query(window): Query<ThreadPageQuery>,
-) -> Result<Json<ThreadList>, Failed> {
+) -> Result<Json<ThreadList>, SignedError> {
     Ok(Json(forum_rows::list(&forum.readers, window.limit.clamp(1, 100), window.offset).await?))
 }
 
-async fn get_thread(State(forum): State<Pools>, Path(id): Path<i64>) -> Result<Json<ThreadDetail>, Failed> {
-    forum_rows::detail(&forum.readers, id).await?.map(Json).ok_or(Failed::Unknown)
+async fn get_thread(State(forum): State<Pools>, Path(id): Path<i64>) -> Result<Json<ThreadDetail>, SignedError> {
+    forum_rows::detail(&forum.readers, id).await?.map(Json).ok_or(SignedError::Unknown)
 }
 
-async fn create_thread(State(forum): State<Pools>, body: Bytes) -> Result<(StatusCode, Json<ThreadDetail>), Failed> {
+async fn create_thread(
+    State(forum): State<Pools>,
+    body: Bytes,
+) -> Result<(StatusCode, Json<ThreadDetail>), SignedError> {
     let signed = forum_write::check(&body)?;
     Ok((StatusCode::CREATED, Json(forum_write::store(&forum.writer, signed).await?)))
 }

@@ -2,7 +2,7 @@
 
 use super::{
     forum_rows::{Author, PostView, ThreadDetail, ThreadView},
-    signed::{self, Failed, Signed},
+    signed::{self, Signed, SignedError},
 };
 use axum::http::StatusCode;
 use gateway_clock::Clock;
@@ -26,16 +26,16 @@ struct NewThread {
 }
 
 /// What needs no database.
-pub fn check(body: &[u8]) -> Result<SignedThread, Failed> {
+pub fn check(body: &[u8]) -> Result<SignedThread, SignedError> {
     let (signed, thread): (_, NewThread) = signed::check(body, "thread.create")?;
     if thread.title.trim().is_empty() || thread.body.trim().is_empty() || thread.tags.len() > 5 {
-        return Err(Failed::Refused(StatusCode::BAD_REQUEST, "title, body or tags are not as they must be"));
+        return Err(SignedError::Refused(StatusCode::BAD_REQUEST, "title, body or tags are not as they must be"));
     }
     Ok(SignedThread { signed, thread })
 }
 
 /// Guard, interval, thread, post, tags and event; all or nothing. The triggers of the file count threads, tags and posts.
-pub async fn store(pool: &SqlitePool, new: SignedThread) -> Result<ThreadDetail, Failed> {
+pub async fn store(pool: &SqlitePool, new: SignedThread) -> Result<ThreadDetail, SignedError> {
     let SignedThread { signed, thread: NewThread { title, body, tags } } = new;
     let now_s = Clock::System.now_s();
     let excerpt = excerpt(&body);

@@ -44,19 +44,19 @@ impl Pools {
     }
 }
 
-pub enum Failed {
+pub enum SignedError {
     Unknown,
     Refused(StatusCode, &'static str),
     Database(sqlx::Error),
 }
 
-impl From<sqlx::Error> for Failed {
+impl From<sqlx::Error> for SignedError {
     fn from(error: sqlx::Error) -> Self {
         Self::Database(error)
     }
 }
 
-impl IntoResponse for Failed {
+impl IntoResponse for SignedError {
     fn into_response(self) -> Response {
         let (status, error) = match self {
             Self::Unknown => (StatusCode::NOT_FOUND, "there is no such record".to_owned()),
@@ -74,15 +74,15 @@ pub struct Signed {
 }
 
 /// Form, time, signature: what needs no database.
-pub fn check<T: DeserializeOwned>(body: &[u8], action: &str) -> Result<(Signed, T), Failed> {
-    let malformed = || Failed::Refused(StatusCode::BAD_REQUEST, "malformed body");
+pub fn check<T: DeserializeOwned>(body: &[u8], action: &str) -> Result<(Signed, T), SignedError> {
+    let malformed = || SignedError::Refused(StatusCode::BAD_REQUEST, "malformed body");
     let mut payload: Map<String, Value> = serde_json::from_slice(body).map_err(|_| malformed())?;
     let mut text = |name: &str| payload.remove(name).ok_or_else(malformed);
     let (address, ts, sig) = (text("address")?, text("ts")?, text("sig")?);
     let address: Address = address.as_str().and_then(|address| address.parse().ok()).ok_or_else(malformed)?;
     let ts = ts.as_i64().ok_or_else(malformed)?;
     if (Clock::System.now_s() - ts).abs() > WINDOW_S {
-        return Err(Failed::Refused(StatusCode::UNAUTHORIZED, "ts is too far from now"));
+        return Err(SignedError::Refused(StatusCode::UNAUTHORIZED, "ts is too far from now"));
     }
     let payload = Value::Object(payload);
     let canonical = serde_json_canonicalizer::to_string(&payload).map_err(|_| malformed())?;
@@ -91,7 +91,7 @@ pub fn check<T: DeserializeOwned>(body: &[u8], action: &str) -> Result<(Signed, 
     let message = format!("Service Commons\naction: {action}\naddress: {signer}\nts: {ts}\nbody: {hash}");
     let digest = eip191_hash_message(message);
     if sig.as_str().and_then(|sig| recover(&digest.0, sig)) != Some(address) {
-        return Err(Failed::Refused(StatusCode::UNAUTHORIZED, "the signature is not by this address"));
+        return Err(SignedError::Refused(StatusCode::UNAUTHORIZED, "the signature is not by this address"));
     }
     let payload = serde_json::from_value(payload).map_err(|_| malformed())?;
     Ok((Signed { signer, digest: hex::encode(digest) }, payload))
@@ -108,19 +108,19 @@ fn recover(digest: &[u8; 32], sig: &str) -> Option<Address> {
 }
 
 /// The signature was not used before, and the signer's last write was a second ago; answers who that is.
-pub async fn guard(tx: &mut SqliteConnection, Signed { signer, digest }: Signed) -> Result<String, Failed> {
+pub async fn guard(tx: &mut SqliteConnection, Signed { signer, digest }: Signed) -> Result<String, SignedError> {
     let (now_ms, now_s) = (Clock::System.now_ms(), Clock::System.now_s());
     let replay =
         "INSERT INTO host_replay_guard (address, digest, remember_until_s) VALUES (?, ?, ?) ON CONFLICT DO NOTHING";
     let replay = sqlx::query(replay).bind(&signer).bind(digest).bind(now_s + 3 * WINDOW_S).execute(&mut *tx).await?;
     if replay.rows_affected() == 0 {
-        return Err(Failed::Refused(StatusCode::CONFLICT, "this signature was already used"));
+        return Err(SignedError::Refused(StatusCode::CONFLICT, "this signature was already used"));
     }
     let slot = "INSERT INTO host_write_slots (address, last_ms) VALUES (?, ?) ON CONFLICT (address) DO UPDATE \
                 SET last_ms = excluded.last_ms WHERE host_write_slots.last_ms <= excluded.last_ms - ?";
     let slot = sqlx::query(slot).bind(&signer).bind(now_ms).bind(INTERVAL_MS).execute(&mut *tx).await?;
     if slot.rows_affected() == 0 {
-        return Err(Failed::Refused(StatusCode::TOO_MANY_REQUESTS, "one write a second and address"));
+        return Err(SignedError::Refused(StatusCode::TOO_MANY_REQUESTS, "one write a second and address"));
     }
     Ok(signer)
 }

@@ -1,15 +1,15 @@
 //! `gateway verify audit`: checks the audit export of an agent.
 
 use super::input::{not_checkable, read_bounded};
-use crate::arguments::AuditFile;
-use crate::exit_code::Verdict;
+use crate::exit_code::VerifyExitCode;
 use crate::output::{Output, printable};
-use gateway_audit_verify::{Check, Expected, Report, verify};
+use crate::verify_arguments::AuditFile;
+use gateway_audit_verify::{AuditReport, Check, Expected, verify};
 
 /// An export of a gateway has at most 16 MiB.
 const FILE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-pub fn run(output: Output, AuditFile { file, signer, agent }: &AuditFile) -> Verdict {
+pub fn run(output: Output, AuditFile { file, signer, agent }: &AuditFile) -> VerifyExitCode {
     let text = match read_bounded(file, FILE_BYTES_MAX).map(String::from_utf8) {
         Ok(Ok(text)) => text,
         Ok(Err(error)) => return not_checkable(&format!("{}: {error}", file.display())),
@@ -21,14 +21,14 @@ pub fn run(output: Output, AuditFile { file, signer, agent }: &AuditFile) -> Ver
     }
 }
 
-fn printed(output: Output, report: &Report) -> Verdict {
+fn printed(output: Output, report: &AuditReport) -> VerifyExitCode {
     if let Err(error) = output.print(report, |_| table(report)) {
         eprintln!("gateway: {error}");
     }
-    if report.valid { Verdict::Valid } else { Verdict::Forged }
+    if report.valid { VerifyExitCode::Valid } else { VerifyExitCode::Forged }
 }
 
-fn table(report: &Report) -> String {
+fn table(report: &AuditReport) -> String {
     let about = format!("Audit export of agent {}, owner {}, {} lines", report.agent_id, report.owner, report.lines);
     let row = |check: &Check| {
         format!("{:<5} {:<17} {}", if check.ok { "ok" } else { "FAIL" }, check.name, printable(&check.detail))

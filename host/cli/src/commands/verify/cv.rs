@@ -1,20 +1,21 @@
 //! `gateway verify cv`: checks the credential of an agent against the chain.
 
 use super::input::{not_checkable, read_bounded};
-use crate::arguments::Credential;
 use crate::commands::runtime::with_runtime;
-use crate::exit_code::Verdict;
+use crate::exit_code::VerifyExitCode;
 use crate::output::{Output, printable};
+use crate::verify_arguments::Credential;
 use gateway_clock::Clock;
 use gateway_cv_verify::{
-    ByTrust, Contracts, DOCUMENT_BYTES_MAX, Expected, HttpRpc, Outcome, Report, Step, Verdict as Worth, fetch, verify,
+    ByTrust, Contracts, CredentialReport, DOCUMENT_BYTES_MAX, Expected, HttpRpc, StepOutcome, Verdict,
+    VerificationStep, fetch, verify,
 };
 use std::path::Path;
 
 /// A deployment file has some dozen lines.
 const CONTRACTS_BYTES_MAX: usize = 1024 * 1024;
 
-pub fn run(output: Output, credential: &Credential) -> Verdict {
+pub fn run(output: Output, credential: &Credential) -> VerifyExitCode {
     let checked = with_runtime(check(credential)).unwrap_or_else(|_not_started| Err("no runtime".to_owned()));
     match checked {
         Ok(report) => printed(output, &report),
@@ -22,7 +23,7 @@ pub fn run(output: Output, credential: &Credential) -> Verdict {
     }
 }
 
-async fn check(credential: &Credential) -> Result<Report, String> {
+async fn check(credential: &Credential) -> Result<CredentialReport, String> {
     let Credential { document, rpc, contracts: file, issuer, trust, domain } = credential;
     let expected = Expected {
         contracts: contracts(file)?,
@@ -49,29 +50,29 @@ async fn read(document: &str) -> Result<Vec<u8>, String> {
     read_bounded(Path::new(document), DOCUMENT_BYTES_MAX).map_err(|error| format!("{document}: {error}"))
 }
 
-fn printed(output: Output, report: &Report) -> Verdict {
+fn printed(output: Output, report: &CredentialReport) -> VerifyExitCode {
     if let Err(error) = output.print(report, |_| table(report)) {
         eprintln!("gateway: {error}");
     }
     match report.verdict {
-        Worth::Valid => Verdict::Valid,
-        Worth::Forged => Verdict::Forged,
-        Worth::Stale | Worth::Superseded => Verdict::Outdated,
-        Worth::NotCheckable => Verdict::NotCheckable,
+        Verdict::Valid => VerifyExitCode::Valid,
+        Verdict::Forged => VerifyExitCode::Forged,
+        Verdict::Stale | Verdict::Superseded => VerifyExitCode::Outdated,
+        Verdict::NotCheckable => VerifyExitCode::NotCheckable,
     }
 }
 
-fn mark(outcome: Outcome) -> &'static str {
+fn mark(outcome: StepOutcome) -> &'static str {
     match outcome {
-        Outcome::Ok => "ok",
-        Outcome::Superseded => "SUPERSEDED",
-        Outcome::Stale => "STALE",
-        Outcome::NotCheckable => "NOT CHECKED",
-        Outcome::Forged => "FORGED",
+        StepOutcome::Ok => "ok",
+        StepOutcome::Superseded => "SUPERSEDED",
+        StepOutcome::Stale => "STALE",
+        StepOutcome::NotCheckable => "NOT CHECKED",
+        StepOutcome::Forged => "FORGED",
     }
 }
 
-fn table(report: &Report) -> String {
+fn table(report: &CredentialReport) -> String {
     let mut lines = vec![
         format!("Credential of agent {}, {:?}, owner {}", report.agent_id, report.name, report.subject),
         format!("as of block {}, valid until {}, {}", report.as_of_block, report.valid_until, report.uri),
@@ -96,18 +97,18 @@ fn table(report: &Report) -> String {
         lines.push(format!("No signature covers these members of the proof: {}", report.unprotected.join(", ")));
     }
     let verdict = match report.verdict {
-        Worth::Valid => "valid",
-        Worth::Superseded => "SUPERSEDED: the owner anchored another document",
-        Worth::Stale => "STALE: it was right, fetch it again",
-        Worth::NotCheckable => "NOT CHECKABLE",
-        Worth::Forged => "FORGED",
+        Verdict::Valid => "valid",
+        Verdict::Superseded => "SUPERSEDED: the owner anchored another document",
+        Verdict::Stale => "STALE: it was right, fetch it again",
+        Verdict::NotCheckable => "NOT CHECKABLE",
+        Verdict::Forged => "FORGED",
     };
     lines.push(verdict.to_owned());
     lines.iter().map(|line| printable(line)).collect::<Vec<_>>().join("\n")
 }
 
-fn rows(step: &Step) -> Vec<String> {
-    let detail = if step.outcome == Outcome::Ok { step.detail.as_str() } else { "" };
+fn rows(step: &VerificationStep) -> Vec<String> {
+    let detail = if step.outcome == StepOutcome::Ok { step.detail.as_str() } else { "" };
     let head = format!("{:<11} {:>2} {:<22}{detail}", mark(step.outcome), step.n, step.name);
     let finding = |finding: &gateway_cv_verify::Finding| format!("{:>15}{}: {}", "", finding.about, finding.text);
     let more = (step.more_findings > 0).then(|| format!("{:>15}and {} more", "", step.more_findings));

@@ -1,6 +1,6 @@
 //! What is verified: files of a bounded size.
 
-use crate::exit_code::Verdict;
+use crate::exit_code::VerifyExitCode;
 use std::{
     fs::File,
     io::{self, Read},
@@ -21,7 +21,7 @@ pub fn read_bounded(path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-pub fn not_checkable(reason: &str) -> Verdict {
+pub fn not_checkable(reason: &str) -> VerifyExitCode {
     eprintln!("gateway: {reason}");
-    Verdict::NotCheckable
+    VerifyExitCode::NotCheckable
 }

@@ -6,10 +6,10 @@ mod audit;
 mod cv;
 mod input;
 
-use crate::arguments::VerifyCommand;
-use crate::exit_code::Verdict;
+use crate::exit_code::VerifyExitCode;
 use crate::output::Output;
-pub fn run(output: Output, command: &VerifyCommand) -> Verdict {
+use crate::verify_arguments::VerifyCommand;
+pub fn run(output: Output, command: &VerifyCommand) -> VerifyExitCode {
     match command {
         VerifyCommand::Audit(file) => audit::run(output, file),
         VerifyCommand::Cv(credential) => cv::run(output, credential),

@@ -3,7 +3,7 @@
 use super::{Situation, float_account, free_float, next_nonce, wave};
 use crate::{
     Loadtest,
-    model::{Account, FLOAT, Kind, Planned, apply},
+    model::{Account, FLOAT, Kind, PlannedTransaction, apply},
     store::{
         runner::{self, Mode, Runner},
         transactions, wallets, waves,
@@ -85,7 +85,7 @@ async fn sweep(
         before.extend(waves::accounts(&cx.db(), &[idx]).await?);
         after.insert(idx, Account { idx, nonce, balance });
         let value = balance.saturating_sub(fee);
-        planned.push(Planned { kind: Kind::Final, sender: idx, nonce, recipient: Some(FLOAT), value, fee });
+        planned.push(PlannedTransaction { kind: Kind::Final, sender: idx, nonce, recipient: Some(FLOAT), value, fee });
         apply(&mut after, planned.last());
     }
     let signed = wave::sign(cx, planned, gas, situation.gas_price).await?;
@@ -116,7 +116,7 @@ async fn empty_float(cx: &PluginContext<Loadtest>, situation: &Situation) -> Res
     let before = waves::accounts(&cx.db(), &[FLOAT]).await?;
     let mut after = BTreeMap::from([(FLOAT, float_account(cx, situation).await?)]);
     let nonce = after.get(&FLOAT).map_or(0, |float| float.nonce);
-    let planned = Planned { kind: Kind::Sink, sender: FLOAT, nonce, recipient: None, value, fee };
+    let planned = PlannedTransaction { kind: Kind::Sink, sender: FLOAT, nonce, recipient: None, value, fee };
     apply(&mut after, Some(&planned));
     let signed = wave::sign(cx, vec![planned], gas, situation.gas_price).await?;
     cx.write(async move |tx| waves::store(tx, WAVE, &signed, &before, &after).await).await.map(|()| (true, None))

@@ -3,7 +3,7 @@
 
 use crate::{
     Loadtest,
-    store::transactions::{self, Unsent},
+    store::transactions::{self, UnsentTransaction},
 };
 use futures_util::{StreamExt as _, stream};
 use plugin_api::{
@@ -34,9 +34,9 @@ pub async fn send(cx: &PluginContext<Loadtest>) -> Result<Option<String>, HostEr
         let outcome = send_one(cx, &unsent.raw).await;
         (unsent, outcome)
     });
-    let outcomes: Vec<(Unsent, Outcome)> = calls.buffered(CALLS_MAX).collect().await;
+    let outcomes: Vec<(UnsentTransaction, Outcome)> = calls.buffered(CALLS_MAX).collect().await;
     let (mut sent, mut refused) = (Vec::new(), Vec::new());
-    for (Unsent { id, .. }, outcome) in outcomes {
+    for (UnsentTransaction { id, .. }, outcome) in outcomes {
         match outcome {
             Outcome::Sent => sent.push(id),
             Outcome::Refused(reason) => refused.push((id, reason)),

@@ -3,7 +3,7 @@
 use super::{ROLE, Situation, float_account, free_float, next_nonce};
 use crate::{
     Loadtest,
-    model::{Account, FLOAT, MARKER, Phase, Planned, Wave, funding},
+    model::{Account, FLOAT, MARKER, Phase, PlannedTransaction, Wave, funding},
     store::{
         runner::{self, Mode, Runner},
         transactions, wallets, waves,
@@ -179,10 +179,10 @@ async fn fund(
 /// Signs what is planned, in its order.
 pub async fn sign(
     cx: &PluginContext<Loadtest>,
-    planned: Vec<Planned>,
+    planned: Vec<PlannedTransaction>,
     gas: i64,
     gas_price: Wei,
-) -> Result<Vec<(Planned, SignedTransaction)>, HostError> {
+) -> Result<Vec<(PlannedTransaction, SignedTransaction)>, HostError> {
     let mut requests = Vec::new();
     for planned in &planned {
         requests.push(WalletTransaction {

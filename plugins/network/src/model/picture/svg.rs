@@ -152,13 +152,13 @@ fn drawn_name(node: &Node) -> String {
 
 /// Where a label is drawn: its box, and its beginning on the line.
 #[derive(Clone, Copy)]
-struct Place {
+struct LabelPosition {
     area: Area,
     x: f64,
     y: f64,
 }
 
-impl Place {
+impl LabelPosition {
     fn new(x: f64, y: f64, width: f64) -> Self {
         Self { area: Area { left: x - 1.0, top: y - 10.0, right: x + width + 1.0, bottom: y + 4.0 }, x, y }
     }
@@ -191,7 +191,7 @@ fn write_labels(svg: &mut String, graph: &Graph, points: &[Point]) -> std::fmt::
             (point.x - width / 2.0, point.y + gap + 9.0),
             (point.x - width / 2.0, point.y - gap),
         ];
-        let places = places.map(|(x, y)| Place::new(x, y, width));
+        let places = places.map(|(x, y)| LabelPosition::new(x, y, width));
         let mut free = places.into_iter().filter(|place| place.is_free(&labels));
         let (first, clear) = (free.clone().next(), free.find(|place| place.is_free(&nodes)));
         let Some(place) = clear.or(first.filter(|_| number < LABELS_OVER_NODES)) else { continue };

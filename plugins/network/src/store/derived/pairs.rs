@@ -13,7 +13,7 @@ pub const TABLE: &str = "network_pairs";
 pub const SUMS: &str = "jobs, volume, rated_jobs, rating_sum, first_at, last_at, job_ids";
 
 #[derive(Deserialize)]
-struct Pair {
+struct PairRow {
     id: i64,
     edge: i64,
     edge_jobs: i64,
@@ -21,7 +21,7 @@ struct Pair {
     sums: Sums,
 }
 
-impl Pair {
+impl PairRow {
     /// Whether its edge has no other pair.
     fn is_alone(&self) -> bool {
         self.id == self.edge && self.edge_jobs == self.sums.jobs
@@ -30,7 +30,7 @@ impl Pair {
 
 /// Where a pair that is not there yet belongs.
 #[derive(Deserialize)]
-struct Place {
+struct PairPlacement {
     client_owner: Address,
     /// Empty of a hire.
     payee_owner: String,
@@ -41,7 +41,7 @@ struct Place {
 /// Adds a settlement to the sums of its parties, and to those of their edge.
 pub async fn add(tx: &Tx, parties: &Parties, settlement: Settlement) -> Result<(), HostError> {
     let [pair, place] = tx.run_all([select_pair(parties), select_place(parties)]).await?;
-    let (pair, place): (Option<Pair>, Place) = (pair.first()?, place.one()?);
+    let (pair, place): (Option<PairRow>, PairPlacement) = (pair.first()?, place.one()?);
     let more = Sums::of(&settlement);
     match (pair, place.edge) {
         (Some(pair), _) => {
@@ -88,7 +88,7 @@ fn select_place(parties: &Parties) -> Sql {
 }
 
 /// Without what only an edge's first pair has.
-fn insert(parties: &Parties, place: &Place, edge: i64, sums: &Sums) -> Sql {
+fn insert(parties: &Parties, place: &PairPlacement, edge: i64, sums: &Sums) -> Sql {
     let Parties { kind, client, agent_id, .. } = parties;
     let insert = format!(
         "INSERT INTO network_pairs (id, kind, client, agent_id, payee, client_owner, payee_owner, edge, {SUMS}, edge_jobs, \

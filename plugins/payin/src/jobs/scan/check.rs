@@ -3,7 +3,7 @@
 //! The rule: the balance of the address after the block is that before it, plus what the events of the block say. Where it is not, or where no
 //! two servers tell both, nothing of this token and block is matched.
 
-use super::{watched::Watched, window::TRANSFER};
+use super::{watched::WatchedToken, window::TRANSFER};
 use crate::{
     Payin,
     jobs::{RowErrors, is_lasting},
@@ -55,7 +55,7 @@ pub async fn match_due(
     cx: &PluginContext<Payin>,
     chain: &TakenChain,
     source: &Chain<'_>,
-    watched: &[Watched],
+    watched: &[WatchedToken],
 ) -> Result<bool, HostError> {
     let (mut checks, mut errors) = (Checks::new(), RowErrors::default());
     let due = deposits::due(&cx.db(), &chain.slug, cx.now_s(), DEPOSITS_MAX).await?;
@@ -77,7 +77,7 @@ pub async fn match_due(
 
 async fn match_due_one(
     cx: &PluginContext<Payin>,
-    (chain, source, watched): (&TakenChain, &Chain<'_>, &[Watched]),
+    (chain, source, watched): (&TakenChain, &Chain<'_>, &[WatchedToken]),
     id: i64,
     checks: &mut Checks,
 ) -> Result<(), HostError> {
@@ -117,7 +117,7 @@ async fn leave(tx: &Tx, deposit: &Deposit, reason: &str) -> Result<(), HostError
     if is_current(tx, deposit).await? { deposits::leave(tx, deposit.id, reason).await } else { Ok(()) }
 }
 
-async fn check(chain: &TakenChain, source: &Chain<'_>, watched: &[Watched], deposit: &Deposit) -> Check {
+async fn check(chain: &TakenChain, source: &Chain<'_>, watched: &[WatchedToken], deposit: &Deposit) -> Check {
     if deposit.token == NATIVE {
         return if deposit.has_transaction() { Check::Right } else { Check::Wrong(INTERNAL.to_owned()) };
     }

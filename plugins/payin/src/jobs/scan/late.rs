@@ -1,7 +1,7 @@
 //! Deposits that come to the address of a quote that is over: searched once a day for 90 days, so that the operator hears of them. Nothing is
 //! paid for them by itself.
 
-use super::watched::{ADDRESSES_MAX, Watched};
+use super::watched::{ADDRESSES_MAX, WatchedToken};
 use super::window::{TRANSFER, all_sure_decimals, moved, own};
 use crate::{
     Payin,
@@ -21,7 +21,7 @@ pub async fn search(
     cx: &PluginContext<Payin>,
     chain: &TakenChain,
     source: &Chain<'_>,
-    (watched, head): (&[Watched], BlockInfo),
+    (watched, head): (&[WatchedToken], BlockInfo),
 ) -> Result<(), HostError> {
     // Blocks with all confirmations: what is found there stays.
     let safe = head.number.saturating_sub(chain.confirmations).cast_signed();

@@ -19,16 +19,16 @@ pub const ADDRESSES_MAX: usize = 500;
 
 /// A token, and the addresses to which deposits of it are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Watched {
+pub struct WatchedToken {
     pub token: Token,
     pub addresses: Vec<Address>,
 }
 
 /// The tokens of the configuration, then those of quotes.
-pub async fn watched(cx: &PluginContext<Payin>, chain: &TakenChain) -> Result<Vec<Watched>, HostError> {
+pub async fn watched(cx: &PluginContext<Payin>, chain: &TakenChain) -> Result<Vec<WatchedToken>, HostError> {
     let destinations = quotes::destinations(&cx.db(), &chain.slug, (cx.now_s() - LATE_S, cx.now_s() - PAID_S)).await?;
-    let configured = |token: &Token| Watched { token: token.clone(), addresses: vec![chain.deposit] };
-    let mut all: Vec<Watched> = chain.tokens.iter().map(configured).collect();
+    let configured = |token: &Token| WatchedToken { token: token.clone(), addresses: vec![chain.deposit] };
+    let mut all: Vec<WatchedToken> = chain.tokens.iter().map(configured).collect();
     for destination in &destinations {
         if !add(&mut all, destination) {
             cx.error(&format!("quotes of {} have a destination that cannot be read: {destination:?}", chain.slug));
@@ -40,7 +40,7 @@ pub async fn watched(cx: &PluginContext<Payin>, chain: &TakenChain) -> Result<Ve
 }
 
 /// Somebody may send another token to the address of a quote, or send on another chain than it is for: the operator hears of it.
-fn add_own(all: &mut [Watched], destinations: &[Destination], elsewhere: &[String]) {
+fn add_own(all: &mut [WatchedToken], destinations: &[Destination], elsewhere: &[String]) {
     let own = destinations.iter().filter(|destination| destination.is_own);
     let own = own.map(|destination| &destination.deposit_address).chain(elsewhere);
     let own: BTreeSet<Address> = own.filter_map(|address| address.parse().ok()).collect();
@@ -51,7 +51,7 @@ fn add_own(all: &mut [Watched], destinations: &[Destination], elsewhere: &[Strin
 }
 
 /// Returns false when it cannot be read.
-fn add(all: &mut Vec<Watched>, destination: &Destination) -> bool {
+fn add(all: &mut Vec<WatchedToken>, destination: &Destination) -> bool {
     let Destination { asset, token, decimals, deposit_address, .. } = destination;
     let (Ok(token), Ok(address), Ok(decimals)) = (token.parse(), deposit_address.parse(), u8::try_from(*decimals))
     else {
@@ -64,7 +64,7 @@ fn add(all: &mut Vec<Watched>, destination: &Destination) -> bool {
         Some(watched) => watched.addresses.push(address),
         None => {
             let token = Token { symbol: asset.clone(), address: token, decimals, exact: false, feed: None };
-            all.push(Watched { token, addresses: vec![address] });
+            all.push(WatchedToken { token, addresses: vec![address] });
         }
     }
     true
@@ -79,7 +79,7 @@ mod tests {
     fn destinations_of_quotes_are_added_once() {
         let (token, deposit, old) = (Address([1; 20]), Address([2; 20]), Address([3; 20]));
         let usdc = Token { symbol: "USDC".to_owned(), address: token, decimals: 6, exact: true, feed: None };
-        let mut all = vec![Watched { token: usdc, addresses: vec![deposit] }];
+        let mut all = vec![WatchedToken { token: usdc, addresses: vec![deposit] }];
         let to = |token: Address, address: Address| Destination {
             asset: "USDC".to_owned(),
             token: token.to_string(),

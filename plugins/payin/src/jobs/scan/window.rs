@@ -3,7 +3,7 @@
 use super::{
     native,
     presence::{Presence, look_up},
-    watched::{ADDRESSES_MAX, Watched},
+    watched::{ADDRESSES_MAX, WatchedToken},
 };
 use crate::{
     Payin,
@@ -43,7 +43,7 @@ pub async fn scan(
     cx: &PluginContext<Payin>,
     chain: &TakenChain,
     source: &Chain<'_>,
-    watched: &[Watched],
+    watched: &[WatchedToken],
     (scan, head): (&Scan, BlockInfo),
 ) -> Result<(), HostError> {
     let newest = head.number.cast_signed();
@@ -152,7 +152,7 @@ fn bounds(scanned_to: i64, newest: i64, confirmations: i64) -> (i64, i64) {
 }
 
 /// The decimals of a token, unless the configuration may be wrong about them: nothing may be left out then. Those of quotes were right.
-fn sure_decimals(cx: &PluginContext<Payin>, chain: &TakenChain, watched: &Watched) -> Option<u8> {
+fn sure_decimals(cx: &PluginContext<Payin>, chain: &TakenChain, watched: &WatchedToken) -> Option<u8> {
     let token = &watched.token;
     let is_configured = chain.tokens.iter().any(|configured| configured.address == token.address);
     let is_sure = !is_configured || cx.plugin().has_right_decimals(&chain.slug, token);
@@ -160,8 +160,12 @@ fn sure_decimals(cx: &PluginContext<Payin>, chain: &TakenChain, watched: &Watche
 }
 
 /// Decimals of tokens by their addresses, and those of coins.
-pub fn all_sure_decimals(cx: &PluginContext<Payin>, chain: &TakenChain, watched: &[Watched]) -> BTreeMap<Address, u8> {
-    let sure = |watched: &Watched| Some((watched.token.address, sure_decimals(cx, chain, watched)?));
+pub fn all_sure_decimals(
+    cx: &PluginContext<Payin>,
+    chain: &TakenChain,
+    watched: &[WatchedToken],
+) -> BTreeMap<Address, u8> {
+    let sure = |watched: &WatchedToken| Some((watched.token.address, sure_decimals(cx, chain, watched)?));
     watched.iter().filter_map(sure).chain([(NATIVE, NATIVE_DECIMALS)]).collect()
 }
 

@@ -169,7 +169,7 @@ mod tests {
     use super::*;
     use crate::{
         Config,
-        model::{Excluded, Position},
+        model::{ExcludedAddress, Position},
     };
     use alloy_primitives::B256;
     use coin_market::NAMED_CHAIN;
@@ -184,7 +184,7 @@ mod tests {
     }
 
     fn held(category: Category, balance: u64, answer: u64) -> HeldBalance {
-        let wallet = Excluded { address: Address::ZERO, label: "x".into(), category };
+        let wallet = ExcludedAddress { address: Address::ZERO, label: "x".into(), category };
         HeldBalance { wallet, balance: coins(balance), answer: coins(answer) }
     }
 

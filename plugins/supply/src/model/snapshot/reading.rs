@@ -1,6 +1,6 @@
 //! What was read from the chain for a snapshot, all of it at one block.
 
-use crate::model::{Category, Excluded, Position};
+use crate::model::{Category, ExcludedAddress, Position};
 use plugin_api::{Address, Wei};
 
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub struct Reading {
 /// An excluded address with what it has.
 #[derive(Clone, Debug)]
 pub struct HeldBalance {
-    pub wallet: Excluded,
+    pub wallet: ExcludedAddress,
     pub balance: Wei,
     /// Of a vesting contract `releasable()`, of a lock `remaining()`; 0 of others.
     pub answer: Wei,

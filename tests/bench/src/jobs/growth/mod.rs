@@ -70,7 +70,7 @@ const REASONS: [(&str, &str); 12] = [
 ];
 
 pub fn run(bench: &Bench) -> Result<Vec<String>> {
-    let mut table = Table::default();
+    let mut table = GrowthTable::default();
     let most = bench.scale.growth;
     let sizes: Vec<u64> = SIZES.into_iter().filter(|rows| *rows < most).chain([most]).collect();
     for rows in &sizes {
@@ -193,9 +193,9 @@ fn is_without_row(status: u16, body: &[u8]) -> bool {
 
 /// Medians by path, in the order of the sizes.
 #[derive(Default)]
-struct Table(BTreeMap<String, Vec<f64>>);
+struct GrowthTable(BTreeMap<String, Vec<f64>>);
 
-impl Table {
+impl GrowthTable {
     fn add(&mut self, path: String, median_ms: f64) {
         self.0.entry(path).or_default().push(median_ms);
     }

@@ -2,7 +2,7 @@
 
 mod anchor;
 
-use super::{Goal, Outcome, WITHOUT_LIMITS, new_view, record, write::Writer};
+use super::{Comparison, Goal, WITHOUT_LIMITS, new_view, record, write::Writer};
 use crate::{
     bench::{Bench, Synchronous},
     load,
@@ -28,7 +28,7 @@ const OWNERS: u64 = 1000;
 /// More than a test wallet of another job has.
 const FIRST_OWNER: u64 = 1 << 40;
 
-pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
+pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
     let mut outcomes = vec![put(bench)?, get(bench)?];
     outcomes.extend(anchor::outcomes(bench)?);
     Ok(outcomes)
@@ -54,11 +54,11 @@ fn text(number: u64) -> Value {
     signing::report(number)["body"].clone()
 }
 
-fn put(bench: &Bench) -> Result<Outcome> {
+fn put(bench: &Bench) -> Result<Comparison> {
     let (memory, forum) = (gateway(bench)?, gateway(bench)?);
     let (values, posts) = (Writer::of(bench, &memory, 201, puts), Writer::of(bench, &forum, 201, posts));
     let contestants = vec![Contestant::new(PUT, || values.measure()), Contestant::new(POST, || posts.measure())];
-    Ok(Outcome {
+    Ok(Comparison {
         title: "Storing a value of private memory beside a post of the forum",
         how: "`PUT /api/memory/{key}` and `POST /api/forum/threads/{id}/posts`: the same text, signed by EIP-191 by a wallet of its own, \
               on the disk when acknowledged. The value is sealed, counted against the owner, the client's day and the whole store, \
@@ -84,7 +84,7 @@ fn posts(server: &Server, count: u64) -> Result<Vec<Vec<u8>>> {
     Ok((0..).zip(&bodies).map(|(number, body)| load::post(server.address(), &path(number), body)).collect())
 }
 
-fn get(bench: &Bench) -> Result<Outcome> {
+fn get(bench: &Bench) -> Result<Comparison> {
     let server = gateway(bench)?;
     let owners: Vec<Wallet> = (FIRST_OWNER..FIRST_OWNER + OWNERS).map(Wallet::new).collect();
     let stored = |number: usize, owner: &Wallet| {
@@ -107,7 +107,7 @@ fn get(bench: &Bench) -> Result<Outcome> {
         let request = |_| Some(load::get(server.address(), &record::path(threads)));
         Sample::of(&bench.reads(&server, &request)?, &server)
     };
-    Ok(Outcome {
+    Ok(Comparison {
         title: "Reading a value of private memory beside a thread of the forum",
         how: format!(
             "`GET /api/memory/{{key}}`: the value of one of {OWNERS} owners, opened for whom has signed the request, beside `GET \

@@ -3,7 +3,7 @@
 mod read;
 mod store;
 
-use super::{Outcome, WITHOUT_LIMITS};
+use super::{Comparison, WITHOUT_LIMITS};
 use crate::{
     bench::{Bench, Synchronous, keep, peer_on_copy},
     load,
@@ -48,7 +48,7 @@ const SIZES: [Size; 2] = [
     },
 ];
 
-pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
+pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
     // The peers' tables are those that a gateway made.
     let empty = bench.folder().join("payloads.db");
     keep(bench.gateway(&[])?, &empty)?;

@@ -3,7 +3,7 @@
 use super::{PATH, Size, contents, fastify, files_of_nginx, post, settings};
 use crate::{
     bench::{Bench, Synchronous, keep},
-    jobs::{BESIDE, FASTIFY, FORGETFUL, GATEWAY, Goal, Outcome},
+    jobs::{BESIDE, Comparison, FASTIFY, FORGETFUL, GATEWAY, Goal},
     load,
     peers::nginx,
     rounds::{Contestant, Sample, in_turn},
@@ -15,7 +15,7 @@ use std::{fs, path::Path};
 
 const NGINX: &str = "nginx, sendfile";
 
-pub fn outcome(bench: &Bench, size: &Size, count: u64) -> Result<Outcome> {
+pub fn outcome(bench: &Bench, size: &Size, count: u64) -> Result<Comparison> {
     let payloads: Vec<(String, Vec<u8>)> = (0..count)
         .map(|number| contents(size.bytes, number))
         .map(|contents| (keccak256(&contents).to_string(), contents))
@@ -34,7 +34,7 @@ pub fn outcome(bench: &Bench, size: &Size, count: u64) -> Result<Outcome> {
         };
         Contestant::new(*name, move || Sample::of(&bench.reads(server, &request)?, server))
     });
-    Ok(Outcome {
+    Ok(Comparison {
         title: size.read,
         how: format!(
             "`GET {PATH}/{{hash}}`: one of {count} payloads of {} bytes, one after the other, with nosniff and a sandbox policy. The \

@@ -4,7 +4,7 @@
 use super::{Size, contents, fastify, files, files_of_nginx, post, settings};
 use crate::{
     bench::{Bench, FORUM, Synchronous},
-    jobs::{FASTIFY, GATEWAY, Goal, Outcome, new_view},
+    jobs::{Comparison, FASTIFY, GATEWAY, Goal, new_view},
     load::{self, Load},
     peers::nginx,
     rounds::{Contestant, Sample, in_turn},
@@ -36,7 +36,7 @@ const IN_FILES: PayloadStore = PayloadStore {
     count: |nginx| Ok(fs::read_dir(files(nginx.folder()))?.count() as u64),
 };
 
-pub fn outcome(bench: &Bench, empty: &Path, size: &Size) -> Result<Outcome> {
+pub fn outcome(bench: &Bench, empty: &Path, size: &Size) -> Result<Comparison> {
     let bytes = size.bytes;
     let own = move |synchronous: Synchronous| {
         move || measure(bench, bytes, IN_DATABASE, bench.gateway_on_copy(empty, &settings(synchronous))?)
@@ -53,7 +53,7 @@ pub fn outcome(bench: &Bench, empty: &Path, size: &Size) -> Result<Outcome> {
             measure(bench, bytes, IN_DATABASE, fastify(bench, empty)?.context("it was there before")?)
         }));
     }
-    Ok(Outcome {
+    Ok(Comparison {
         title: size.stored,
         how: format!(
             "`POST {}`: {bytes} bytes that are new, into a store that is new in each round. The gateway and Fastify hash them \

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     bench::Bench,
-    jobs::{GATEWAY, Goal, Outcome},
+    jobs::{Comparison, GATEWAY, Goal},
     load::{self, Load},
     peers::nginx,
     rounds::{Contestant, Sample, in_turn},
@@ -23,7 +23,7 @@ const NGINX: &str = "nginx, proxy_pass";
 const CALLS_LIMIT: Duration = Duration::from_secs(600);
 const BODY: &[u8] = br#"{"text":"What did the market do this week?"}"#;
 
-pub fn paid(bench: &Bench, market: &Market) -> Result<Outcome> {
+pub fn paid(bench: &Bench, market: &Market) -> Result<Comparison> {
     let (paid, free) = (market.gateway(bench)?, market.gateway(bench)?);
     let requests = |count: u64| -> Result<Vec<Vec<u8>>> {
         let payments = voucher::payments(&market.payers, count)?;
@@ -35,7 +35,7 @@ pub fn paid(bench: &Bench, market: &Market) -> Result<Outcome> {
         Contestant::new(PAID, || measure(bench, &paid, &requests(per_round(bench))?)),
         Contestant::new(FREE, || calls(bench, &free, 2)),
     ];
-    Ok(Outcome {
+    Ok(Comparison {
         title: "A paid call of an agent beside a free one",
         how: format!(
             "`POST /a/{{slug}}/invoke`, forwarded to a server that answers {} bytes out of memory. The paid one has a new voucher in \
@@ -50,7 +50,7 @@ pub fn paid(bench: &Bench, market: &Market) -> Result<Outcome> {
 }
 
 /// The answer of the third agent has 1 KiB, that of the fourth 256.
-pub fn forwarded(bench: &Bench, market: &Market) -> Result<Vec<Outcome>> {
+pub fn forwarded(bench: &Bench, market: &Market) -> Result<Vec<Comparison>> {
     [(3, "A call with an answer of 1 KiB beside nginx as a proxy", 1.6), (4, "A call with an answer of 256 KiB beside nginx as a proxy", 1.2)]
         .into_iter()
         .map(|(agent, title, max)| {
@@ -71,7 +71,7 @@ pub fn forwarded(bench: &Bench, market: &Market) -> Result<Vec<Outcome>> {
             if agent == 3 {
                 goals.push(memory(bench, &market.gateway(bench)?, agent)?);
             }
-            Ok(Outcome {
+            Ok(Comparison {
                 title,
                 how: format!(
                     "`POST /a/{{slug}}/invoke` of a free agent: {} bytes go to a server that answers {} out of memory. nginx passes the \

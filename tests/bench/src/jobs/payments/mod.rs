@@ -5,7 +5,7 @@ mod market;
 mod verify;
 mod voucher;
 
-use super::Outcome;
+use super::Comparison;
 use crate::{bench::Bench, load::Load, rounds::Sample, server::Server};
 use anyhow::{Result, ensure};
 use market::Market;
@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 /// Vouchers are signed before the time is taken: more than a server takes in a second.
 const PER_S_MAX: f64 = 15_000.0;
 
-pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
+pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
     let runtime = Runtime::new()?;
     let market = Market::open(bench, &runtime)?;
     let mut outcomes = vec![verify::outcome(bench, &market)?, calls::paid(bench, &market)?];

@@ -3,7 +3,7 @@
 use super::{expect, market::Market, measure, per_round, voucher};
 use crate::{
     bench::Bench,
-    jobs::{GATEWAY, Goal, Outcome},
+    jobs::{Comparison, GATEWAY, Goal},
     load,
     rounds::{Contestant, in_turn},
     server::Server,
@@ -16,7 +16,7 @@ const PATH: &str = "/api/x402/verify";
 const BY_RPC: &str = "gateway, the vault is asked";
 const NODE: &str = "Fastify + ethers";
 
-pub fn outcome(bench: &Bench, market: &Market) -> Result<Outcome> {
+pub fn outcome(bench: &Bench, market: &Market) -> Result<Comparison> {
     let mut servers = vec![(GATEWAY, market.gateway(bench)?), (BY_RPC, market.gateway_behind(bench)?)];
     if bench.with_peers {
         servers.extend(market.node(bench)?.map(|server| (NODE, server)));
@@ -31,7 +31,7 @@ pub fn outcome(bench: &Bench, market: &Market) -> Result<Outcome> {
     let contestants = servers.iter().map(|(name, server)| {
         Contestant::new(*name, move || measure(bench, server, &requests(server, per_round(bench))?))
     });
-    Ok(Outcome {
+    Ok(Comparison {
         title: "The check of a payment",
         how: format!(
             "`POST {PATH}`: a new voucher each time, signed by EIP-712 by one of {} payers without code. Form, terms, nonce, signature, \

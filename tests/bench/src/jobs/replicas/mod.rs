@@ -15,7 +15,7 @@ use crate::{
     bench::{Bench, Synchronous},
     delay_proxy::DelayProxy,
     forum,
-    load::Counted,
+    load::LoadResult,
     server::Server,
     settle::settle,
     signing,
@@ -48,7 +48,7 @@ pub fn run(bench: &Bench) -> Result<Vec<String>> {
     let contestants: Vec<Contestant<'_, '_>> = contestants.collect();
     let rounds = measure_in_turn(bench.scale.rounds, &contestants)?;
     // The last connections report what they rolled back when they end.
-    let tallies: Vec<Tally<'_>> = contestants.into_iter().map(Contestant::into_tally).collect();
+    let tallies: Vec<WriteCounts<'_>> = contestants.into_iter().map(Contestant::into_write_counts).collect();
     for server in groups.into_iter().flat_map(|group| group.servers) {
         server.stop()?;
     }
@@ -111,7 +111,7 @@ fn groups<'a>(bench: &Bench, base: Database<'a>, proxy: &'a DelayProxy) -> Resul
 
 impl<'a> Group<'a> {
     fn contestant<'g>(&'g self, bench: &'g Bench) -> Contestant<'g, 'a> {
-        let work = Work::Gateways { servers: &self.servers, writer: Writer::spread(bench, &self.servers) };
+        let work = Workload::Gateways { servers: &self.servers, writer: Writer::spread(bench, &self.servers) };
         Contestant { name: self.name, work, store: self.store, proxy: self.proxy }
     }
 }
@@ -126,7 +126,7 @@ fn peers<'a>(bench: &'a Bench, base: Database<'a>, proxy: &'a DelayProxy) -> Res
         return Ok(Vec::new());
     }
     let peer = |name, form, database: Database<'a>| {
-        let work = Work::Pgbench(Pgbench { bench, database, proxy: proxy.address(), form });
+        let work = Workload::Pgbench(Pgbench { bench, database, proxy: proxy.address(), form });
         Ok::<_, anyhow::Error>(Contestant { name, work, store: Some(Store::of(database)?), proxy: Some(proxy) })
     };
     Ok(vec![
@@ -137,12 +137,12 @@ fn peers<'a>(bench: &'a Bench, base: Database<'a>, proxy: &'a DelayProxy) -> Res
 
 struct Contestant<'g, 'a> {
     name: &'static str,
-    work: Work<'g>,
+    work: Workload<'g>,
     store: Option<Store<'a>>,
     proxy: Option<&'a DelayProxy>,
 }
 
-enum Work<'a> {
+enum Workload<'a> {
     Gateways { servers: &'a [Server], writer: Writer<'a> },
     Pgbench(Pgbench<'a>),
 }
@@ -183,7 +183,7 @@ impl<'a> Contestant<'_, 'a> {
         let waits = sampler.map_or_else(|| Ok(LockWaits::default()), LockSampler::stop)?;
         let writes = counted.operations as f64;
         let ms = |before: Duration, after: Duration| after.saturating_sub(before).as_secs_f64() * 1e3 / writes;
-        let has_gateways = matches!(self.work, Work::Gateways { .. });
+        let has_gateways = matches!(self.work, Workload::Gateways { .. });
         Ok(Figures {
             per_s: counted.per_s(),
             gateway_ms: has_gateways.then(|| ms(before.gateways, after.gateways)),
@@ -196,7 +196,7 @@ impl<'a> Contestant<'_, 'a> {
         })
     }
 
-    fn at_full_load(&self, sampling: Option<i32>) -> Result<(Counted, [Reading; 2])> {
+    fn at_full_load(&self, sampling: Option<i32>) -> Result<(LoadResult, [Reading; 2])> {
         let (proxy, store) = (self.proxy, self.store);
         let reading = |servers: &[Server]| {
             let postgres = store.map(|store| store.database.server.cpu_time(sampling.unwrap_or_default()));
@@ -207,38 +207,38 @@ impl<'a> Contestant<'_, 'a> {
             })
         };
         match &self.work {
-            Work::Gateways { servers, writer } => {
+            Workload::Gateways { servers, writer } => {
                 let servers = *servers;
                 writer.at_full_load(&|| reading(servers))
             }
-            Work::Pgbench(pgbench) => pgbench.measure(|| reading(&[])),
+            Workload::Pgbench(pgbench) => pgbench.measure(|| reading(&[])),
         }
     }
 
     /// Of the gateways: pgbench is there for what the database can do.
     fn half_load_p99_us(&self, per_s: f64) -> Result<Option<f64>> {
-        let Work::Gateways { writer, .. } = &self.work else { return Ok(None) };
+        let Workload::Gateways { writer, .. } = &self.work else { return Ok(None) };
         settle()?;
         Ok(Some(writer.paced(per_s)?.within_us(0.99)))
     }
 
     /// What is left to look at when the gateways are gone.
-    fn into_tally(self) -> Tally<'a> {
+    fn into_write_counts(self) -> WriteCounts<'a> {
         let acknowledged = match &self.work {
-            Work::Gateways { writer, .. } => writer.acknowledged.get(),
-            Work::Pgbench(_) => 0,
+            Workload::Gateways { writer, .. } => writer.acknowledged.get(),
+            Workload::Pgbench(_) => 0,
         };
-        Tally { name: self.name, store: self.store, acknowledged }
+        WriteCounts { name: self.name, store: self.store, acknowledged }
     }
 }
 
-struct Tally<'a> {
+struct WriteCounts<'a> {
     name: &'static str,
     store: Option<Store<'a>>,
     acknowledged: u64,
 }
 
-impl Tally<'_> {
+impl WriteCounts<'_> {
     fn entry(&self, rounds: Vec<Figures>) -> Result<Entry> {
         let aborted = self.store.map(|store| {
             let stored = store.database.threads()?.saturating_sub(store.threads);

@@ -3,8 +3,8 @@
 use super::{database::Database, statements};
 use crate::{
     bench::Bench,
-    load::Counted,
-    pin::{self, Place},
+    load::LoadResult,
+    pin::{self, PinnedRole},
 };
 use anyhow::{Context as _, Result, bail, ensure};
 use gateway_clock::Clock;
@@ -62,11 +62,12 @@ pub fn changes() -> Result<Vec<String>> {
 
 impl Pgbench<'_> {
     /// Runs it once; what the meter showed when counting began and ended is returned too.
-    pub fn measure<M>(&self, meter: impl Fn() -> Result<M>) -> Result<(Counted, [M; 2])> {
+    pub fn measure<M>(&self, meter: impl Fn() -> Result<M>) -> Result<(LoadResult, [M; 2])> {
         let folder = tempfile::tempdir_in(self.bench.folder())?;
         let file = folder.path().join("thread.sql");
         fs::write(&file, script(self.form)?)?;
-        let mut program = pin::on(Place::Load, || self.command(folder.path(), &file)?.spawn().context("pgbench"))??;
+        let mut program =
+            pin::on(PinnedRole::Load, || self.command(folder.path(), &file)?.spawn().context("pgbench"))??;
         let counted = self.count(&mut program, &meter);
         if counted.is_err() {
             // It may have ended by itself.
@@ -81,7 +82,7 @@ impl Pgbench<'_> {
         let operations = u64::try_from(latencies_us.len())?;
         ensure!(operations > 0, "no transaction of pgbench in {:?}: {said}", self.duration());
         let took = Duration::from_millis((between_ms[1] - between_ms[0]).unsigned_abs());
-        Ok((Counted { operations, took, latencies_us, ..Counted::default() }, metered))
+        Ok((LoadResult { operations, took, latencies_us, ..LoadResult::default() }, metered))
     }
 
     /// A smoke test is shorter than the first transactions of a busy machine.

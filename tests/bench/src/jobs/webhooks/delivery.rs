@@ -5,8 +5,8 @@ use super::{
 };
 use crate::{
     bench::{Bench, Synchronous, keep_forum, peer_on_copy},
-    jobs::{BESIDE, GATEWAY, Goal, Outcome},
-    load::{self, Counted},
+    jobs::{BESIDE, Comparison, GATEWAY, Goal},
+    load::{self, LoadResult},
     rounds::{Contestant, Sample, in_turn},
     server::{Server, Site},
     signing,
@@ -24,7 +24,7 @@ const PENDING: &str = "SELECT count(*) FROM webhooks_deliveries WHERE status = '
 const DONE: &str = "SELECT count(*) FROM webhooks_deliveries WHERE status = 'ok'";
 const LIMIT: Duration = Duration::from_secs(300);
 
-pub fn outcome(bench: &Bench, receiver: &Receiver) -> Result<Outcome> {
+pub fn outcome(bench: &Bench, receiver: &Receiver) -> Result<Comparison> {
     let [endpoints, each] = bench.scale.deliveries;
     let file = bench.folder().join("deliveries.db");
     make(bench, receiver, &file)?;
@@ -38,7 +38,7 @@ pub fn outcome(bench: &Bench, receiver: &Receiver) -> Result<Outcome> {
     let contestants = servers
         .iter()
         .map(|(name, server)| Contestant::new(*name, move || DeliveryRun { bench, server, receiver }.deliver(name)));
-    Ok(Outcome {
+    Ok(Comparison {
         title: "A durable delivery of a webhook",
         how: format!(
             "{endpoints} endpoints with {each} deliveries each, all put back at the same moment, until every row says that it was \
@@ -104,7 +104,7 @@ impl DeliveryRun<'_> {
         let latency = |arrival: &Instant| u64::try_from((*arrival - started).as_micros()).unwrap_or(u64::MAX);
         let mut latencies_us: Vec<u64> = arrivals.iter().map(latency).collect();
         latencies_us.sort_unstable();
-        let counted = Counted { operations: all as u64, took, cpu: after.saturating_sub(before), latencies_us };
+        let counted = LoadResult { operations: all as u64, took, cpu: after.saturating_sub(before), latencies_us };
         Sample::of(&counted, self.server)
     }
 

@@ -3,8 +3,8 @@
 use super::{MESSAGES, listeners::RegisteredWebhooks, messages, number_of, owner, post, settings, wait_for};
 use crate::{
     bench::Bench,
-    jobs::{GATEWAY, Goal, Outcome},
-    load::Counted,
+    jobs::{Comparison, GATEWAY, Goal},
+    load::LoadResult,
     rounds::{Contestant, Sample, in_turn},
     signing,
 };
@@ -13,10 +13,10 @@ use std::time::Instant;
 
 const STORED: &str = "SELECT count(*) FROM webhooks_deliveries";
 
-pub fn outcome(bench: &Bench, registered: &RegisteredWebhooks) -> Result<Outcome> {
+pub fn outcome(bench: &Bench, registered: &RegisteredWebhooks) -> Result<Comparison> {
     let [owners, each] = bench.scale.listeners;
     let measure = || fan_out(bench, registered);
-    Ok(Outcome {
+    Ok(Comparison {
         title: "An event for many webhooks",
         how: format!(
             "{owners} messages, one after the other, each to a wallet with {each} webhooks: until the {} deliveries and their tasks \
@@ -45,5 +45,5 @@ fn fan_out(bench: &Bench, registered: &RegisteredWebhooks) -> Result<Sample> {
     let (took, after) = (started.elapsed(), gateway.cpu_time()?);
     let took_us = u64::try_from(took.as_micros())?;
     let cpu = after.saturating_sub(before);
-    Sample::of(&Counted { operations: owners * each, took, cpu, latencies_us: vec![took_us] }, &gateway)
+    Sample::of(&LoadResult { operations: owners * each, took, cpu, latencies_us: vec![took_us] }, &gateway)
 }

@@ -3,7 +3,7 @@
 use super::{MESSAGES, Receiver, messages, register, settings};
 use crate::{
     bench::{Bench, keep_forum},
-    jobs::{Goal, Outcome, write::Writer},
+    jobs::{Comparison, Goal, write::Writer},
     load,
     rounds::{Contestant, in_turn},
     server::{Server, Site},
@@ -36,7 +36,7 @@ pub fn make(bench: &Bench, receiver: &Receiver) -> Result<RegisteredWebhooks> {
     Ok(RegisteredWebhooks { file })
 }
 
-pub fn outcome(bench: &Bench, registered: &RegisteredWebhooks) -> Result<Outcome> {
+pub fn outcome(bench: &Bench, registered: &RegisteredWebhooks) -> Result<Comparison> {
     let with = bench.gateway_on_copy(&registered.file, &settings())?;
     let mut off: Vec<_> = settings().into_iter().filter(|(key, _)| !key.starts_with("plugins.webhooks.")).collect();
     off.push(("plugins.webhooks.enabled", "false"));
@@ -45,7 +45,7 @@ pub fn outcome(bench: &Bench, registered: &RegisteredWebhooks) -> Result<Outcome
     let contestants = [WITH, WITHOUT].into_iter().zip(&writers);
     let contestants = contestants.map(|(name, writer)| Contestant::new(name, || writer.measure()));
     let [owners, each] = bench.scale.listeners;
-    Ok(Outcome {
+    Ok(Comparison {
         title: "A write beside many webhooks",
         how: format!(
             "`POST {MESSAGES}`: a message signed by a wallet of its own, on the disk when acknowledged, to wallets without a \

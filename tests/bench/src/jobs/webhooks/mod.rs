@@ -5,7 +5,7 @@ mod fan_out;
 mod listeners;
 mod receiver;
 
-use super::{Outcome, WITHOUT_LIMITS};
+use super::{Comparison, WITHOUT_LIMITS};
 use crate::{
     bench::{Bench, FORUM, Synchronous},
     load,
@@ -33,7 +33,7 @@ const FIRST_OWNER: u64 = 1 << 41;
 const LIMIT: Duration = Duration::from_secs(600);
 const LOOK: Duration = Duration::from_millis(2);
 
-pub fn run(bench: &Bench) -> Result<Vec<Outcome>> {
+pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
     let receiver = Receiver::start()?;
     let mut outcomes = vec![delivery::outcome(bench, &receiver)?];
     let registered = listeners::make(bench, &receiver)?;

@@ -1,6 +1,6 @@
 //! The endpoint of all webhooks here, on the processor of the load: counts what arrives.
 
-use crate::pin::{self, Place};
+use crate::pin::{self, PinnedRole};
 use anyhow::Result;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
@@ -37,7 +37,7 @@ impl Receiver {
         let shared = state.clone();
         let serving = move || {
             // Where it runs matters for the figures only.
-            let served = pin::on(Place::Load, || runtime.block_on(serve(listener, shared)));
+            let served = pin::on(PinnedRole::Load, || runtime.block_on(serve(listener, shared)));
             if let Err(error) = served.and_then(|served| served) {
                 eprintln!("bench: the receiver of webhooks ended: {error:#}");
             }

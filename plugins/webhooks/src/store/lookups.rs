@@ -1,18 +1,18 @@
 //! What other plugins publish about the records of events: who owns an agent, who posted a bounty, what a message says.
 
-use crate::model::{Facts, Message, Wanted};
+use crate::model::{LookupRequest, LookupResult, Message};
 use plugin_api::{Address, HostError, HostErrorCode, Query, Sql, sql};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 
-pub async fn find(db: &impl Query, wanted: &Wanted) -> Result<Facts, HostError> {
-    let Wanted { agents, bounties, messages } = wanted;
+pub async fn find(db: &impl Query, request: &LookupRequest) -> Result<LookupResult, HostError> {
+    let LookupRequest { agents, bounties, messages } = request;
     let owners: Vec<(i64, Address)> = rows(db, "SELECT agent_id, owner FROM agents_v1 WHERE agent_id", agents).await?;
     let posters: Vec<(i64, Address)> =
         rows(db, "SELECT bounty_id, poster FROM bounties_v1 WHERE bounty_id", bounties).await?;
     let select = "SELECT message_id, sender, recipient, subject, body, created_at FROM messages_v1 WHERE message_id";
     let messages: Vec<Message> = rows(db, select, messages).await?;
-    Ok(Facts {
+    Ok(LookupResult {
         owners: owners.into_iter().collect(),
         posters: posters.into_iter().collect(),
         messages: messages.into_iter().map(|message| (message.message_id, message)).collect(),

@@ -9,14 +9,14 @@ const LIMIT: Duration = Duration::from_secs(150);
 const PAUSE: Duration = Duration::from_millis(20);
 
 #[derive(Default)]
-pub struct Follower {
+pub struct ReconnectingReader {
     /// Ids in the order in which they came, since the beginning of the log.
     pub ids: Vec<i64>,
     /// Streams that were opened.
     pub streams: usize,
 }
 
-impl Follower {
+impl ReconnectingReader {
     /// Reads up to the event with this text in its data. It begins at the first site, and goes on at the next one after so many
     /// events and whenever a stream ends or breaks off.
     pub async fn read_to(&mut self, sites: &[Site], last: &str, events_per_stream: usize) {

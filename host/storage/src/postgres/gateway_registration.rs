@@ -23,7 +23,7 @@ use tokio::{
 use tokio_postgres::Error;
 
 /// Backups leave it out, and restores let it be.
-pub const TABLE: &str = "host_gateways";
+pub(crate) const TABLE: &str = "host_gateways";
 const HEARTBEAT: Duration = Duration::from_secs(5);
 const RETRY: Duration = Duration::from_millis(500);
 const RESTORE: &str = "restore";
@@ -38,22 +38,22 @@ const COUNTS: &str =
 const NOW: &str = "clock_timestamp(), pg_backend_pid()";
 
 /// The row of an open database.
-pub struct Presence {
+pub(crate) struct GatewayRegistration {
     instance: String,
     connector: Arc<Connector>,
     heartbeat: Mutex<Option<JoinHandle<()>>>,
 }
 
-impl Presence {
+impl GatewayRegistration {
     /// Fails while the database is being restored.
-    pub async fn enter(
+    pub(crate) async fn enter(
         connector: Connector,
         reachability: Arc<Reachability>,
         connect_timeout: Duration,
     ) -> Result<Self, StorageError> {
-        let silent = |_: Elapsed| StorageError::Unavailable("the server does not answer".into());
+        let no_answer = |_: Elapsed| StorageError::Unavailable("the server does not answer".into());
         let connector = Arc::new(connector);
-        let session = timeout(connect_timeout, connector.connect()).await.map_err(silent)?;
+        let session = timeout(connect_timeout, connector.connect()).await.map_err(no_answer)?;
         let mut session = session.map_err(driver_error)?;
         let instance = enter(&mut session).await?;
         let heartbeat = tokio::spawn(beat(session, Arc::clone(&connector), instance.clone(), reachability));
@@ -61,7 +61,7 @@ impl Presence {
     }
 
     /// If this fails, the row counts for some seconds at most.
-    pub async fn leave(&self) {
+    pub(crate) async fn leave(&self) {
         if let Some(heartbeat) = self.heartbeat.lock().await.take() {
             heartbeat.abort();
             let delete = async {
@@ -73,7 +73,7 @@ impl Presence {
     }
 }
 
-impl Drop for Presence {
+impl Drop for GatewayRegistration {
     fn drop(&mut self) {
         if let Some(heartbeat) = self.heartbeat.get_mut().take() {
             heartbeat.abort();
@@ -131,7 +131,7 @@ async fn refresh(
 }
 
 /// Whether a gateway or a restore has the database.
-pub async fn is_in_use(connection: &mut PgConnection) -> Result<bool, StorageError> {
+pub(crate) async fn is_in_use(connection: &mut PgConnection) -> Result<bool, StorageError> {
     let is_there = sqlx::query_scalar::<_, bool>("SELECT to_regclass($1) IS NOT NULL").bind(TABLE);
     if !is_there.persistent(false).fetch_one(&mut *connection).await.map_err(storage_error)? {
         return Ok(false);
@@ -142,7 +142,7 @@ pub async fn is_in_use(connection: &mut PgConnection) -> Result<bool, StorageErr
 }
 
 /// Claims the database for a restore, unless it is in use.
-pub async fn claim_for_restore(connection: &mut PgConnection) -> Result<bool, StorageError> {
+pub(crate) async fn claim_for_restore(connection: &mut PgConnection) -> Result<bool, StorageError> {
     run(connection, format!("{}; {CREATE}", begin_sql())).await?;
     if is_in_use(connection).await? {
         run(connection, "ROLLBACK".to_owned()).await?;
@@ -157,12 +157,12 @@ pub async fn claim_for_restore(connection: &mut PgConnection) -> Result<bool, St
 }
 
 /// Gateways that are not seen any more may only have been asleep: they must not go on with what is restored.
-pub async fn lock_absent_out(connection: &mut PgConnection) -> Result<(), StorageError> {
+pub(crate) async fn lock_absent_out(connection: &mut PgConnection) -> Result<(), StorageError> {
     run(connection, format!("UPDATE host_gateways SET seen_at = '-infinity' WHERE instance <> '{RESTORE}'")).await
 }
 
 /// Keeps the claim while the work runs.
-pub async fn while_claimed<T>(connection: &mut PgConnection, work: impl Future<Output = T>) -> T {
+pub(crate) async fn while_claimed<T>(connection: &mut PgConnection, work: impl Future<Output = T>) -> T {
     let refresh = async {
         loop {
             sleep(HEARTBEAT).await;
@@ -181,7 +181,7 @@ pub async fn while_claimed<T>(connection: &mut PgConnection, work: impl Future<O
 }
 
 /// If this fails, the claim ends with the connection, or some seconds later.
-pub async fn release_claim(connection: &mut PgConnection) {
+pub(crate) async fn release_claim(connection: &mut PgConnection) {
     let delete = format!("DELETE FROM host_gateways WHERE instance = '{RESTORE}'");
     if let Err(error) = run(connection, delete).await {
         tracing::debug!(%error, "the restore's row could not be deleted");

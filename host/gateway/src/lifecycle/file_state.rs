@@ -5,7 +5,7 @@
 use gateway_plugins::{PluginReport, PluginState};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) enum LibraryFile {
+pub(super) enum FileState {
     #[default]
     Unchanged,
     /// It is another build.
@@ -16,13 +16,13 @@ pub(super) enum LibraryFile {
     Removed { tables: Vec<String> },
 }
 
-impl LibraryFile {
-    pub fn is_unchanged(&self) -> bool {
+impl FileState {
+    pub(crate) fn is_unchanged(&self) -> bool {
         *self == Self::Unchanged
     }
 
     /// Adds what has happened to the file.
-    pub fn describe(&self, report: &mut PluginReport) {
+    pub(crate) fn describe(&self, report: &mut PluginReport) {
         let said = match self {
             Self::Unchanged => return,
             Self::Replaced { sha256 } => {
@@ -52,7 +52,7 @@ impl LibraryFile {
     }
 
     /// Why the plugin cannot be started from it, and what it is then.
-    pub fn obstacle(&self, loaded: &PluginReport) -> Option<(PluginState, String)> {
+    pub(crate) fn obstacle(&self, loaded: &PluginReport) -> Option<(PluginState, String)> {
         let mut report = PluginReport { reason: String::new(), serves: false, ..loaded.clone() };
         self.describe(&mut report);
         let state = match self {
@@ -96,7 +96,7 @@ pub(super) fn tables_line(tables: &[String]) -> String {
 mod tests {
     use super::*;
 
-    fn told(file: &LibraryFile, state: PluginState, serves: bool, reason: &str) -> (PluginState, String) {
+    fn told(file: &FileState, state: PluginState, serves: bool, reason: &str) -> (PluginState, String) {
         let mut report = PluginReport::named("forum", state, reason);
         (report.serves, report.sha256) = (serves, Some("a".repeat(64)));
         file.describe(&mut report);
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_replaced_file_is_named_with_both_hashes() {
-        let replaced = LibraryFile::Replaced { sha256: "b".repeat(64) };
+        let replaced = FileState::Replaced { sha256: "b".repeat(64) };
         let serving = "the gateway serves the build aaaaaaaaaaaa, the file is another one, bbbbbbbbbbbb: restart the gateway to run that";
         assert_eq!(told(&replaced, PluginState::Serving, true, ""), (PluginState::NeedsRestart, serving.to_owned()));
         let off = serving.replace("serves", "has loaded");
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn a_removed_file_is_told_with_the_tables() {
-        let removed = LibraryFile::Removed { tables: vec!["forum_posts".into(), "forum_threads".into()] };
+        let removed = FileState::Removed { tables: vec!["forum_posts".into(), "forum_threads".into()] };
         let (state, reason) = told(&removed, PluginState::Serving, true, "");
         let serving =
             "its file is gone: it serves until the gateway restarts; its 2 tables are forum_posts, forum_threads";

@@ -1,7 +1,7 @@
-//! On PostgreSQL each write adds a row to what a number of rows is the sum of (`TABLE_count_changes`): this keeps them few.
+//! On PostgreSQL a row count is the sum of rows with changes in `TABLE_count_changes`; this replaces many of them by their sum.
 //!
-//! The rule: a number is the same before and after. Rows are replaced by their sum in one statement, and rows that another
-//! folding has locked are left to it. At READ COMMITTED no serialisable transaction can collide with it.
+//! The rule: the count is the same before and after. Rows are replaced by their sum in one statement, and rows that another
+//! compaction has locked are left to it. At READ COMMITTED no serialisable transaction can conflict with it.
 
 use crate::{database::Database, dialect::Dialect, error::StorageError};
 use plugin_api::sql;
@@ -19,9 +19,9 @@ const TABLES: &str = "SELECT CAST(c.relname AS TEXT), (SELECT coalesce(string_ag
      AND EXISTS (SELECT 1 FROM pg_proc p WHERE p.proname = left(c.relname, -14) || '_counts_keep' \
          AND pg_function_is_visible(p.oid)) ORDER BY 1";
 
-/// Puts the changes of numbers of rows together where there are many; any number of gateways may do so at the same time. Does
-/// nothing on SQLite, whose numbers are stored.
-pub async fn fold_row_counts(database: &Database) -> Result<(), StorageError> {
+/// Compacts the changes of row counts where there are many; any number of gateways may do so at the same time. Does
+/// nothing on SQLite, whose counts are stored.
+pub async fn compact_row_counts(database: &Database) -> Result<(), StorageError> {
     if database.dialect() == Dialect::Sqlite {
         return Ok(());
     }

@@ -15,7 +15,7 @@ use plugin_api::manifest::ActivityRow;
 use std::collections::BTreeMap;
 
 /// What the page shows. A part that cannot be read shows the reason.
-pub struct Facts {
+pub(crate) struct PageData {
     pub now_ms: i64,
     pub public_url: String,
     pub health: Result<HealthReport, StorageError>,
@@ -47,7 +47,7 @@ pub struct Facts {
 }
 
 /// One plugin, and how long its answers have taken since the gateway started.
-pub struct PluginLine {
+pub(crate) struct PluginLine {
     pub report: PluginReport,
     pub latency: HistogramSnapshot,
 }

@@ -28,7 +28,7 @@ const DESCRIBED: &str = "described";
 
 /// Why a library must not be mapped.
 #[derive(Debug, thiserror::Error)]
-pub enum TrialError {
+pub enum ProbeError {
     #[error("did not return from {step} within {limit:?}")]
     Hangs { step: &'static str, limit: Duration },
     #[error("ended the process in {step} ({how})")]
@@ -38,9 +38,9 @@ pub enum TrialError {
 }
 
 /// Maps the library and asks for its manifest in another process. Errors that the library itself returns are none of these.
-pub(super) fn try_elsewhere(file: &PluginFile, data_dir: &Path, limit: Duration) -> Result<(), TrialError> {
+pub(super) fn probe_in_subprocess(file: &PluginFile, data_dir: &Path, limit: Duration) -> Result<(), ProbeError> {
     let until = Instant::now() + limit;
-    let mut child = start(file, data_dir).map_err(TrialError::NoProcess)?;
+    let mut child = start(file, data_dir).map_err(ProbeError::NoProcess)?;
     let (sender, lines) = channel();
     if let Some(output) = child.stdout.take() {
         // It ends with the process.
@@ -54,9 +54,9 @@ pub(super) fn try_elsewhere(file: &PluginFile, data_dir: &Path, limit: Duration)
             Ok(line) if line == MAPPED => step = "its manifest",
             Ok(line) if line == DESCRIBED => break Ok(()),
             Ok(_printed_by_the_library) => {}
-            Err(RecvTimeoutError::Timeout) => break Err(TrialError::Hangs { step, limit }),
+            Err(RecvTimeoutError::Timeout) => break Err(ProbeError::Hangs { step, limit }),
             Err(RecvTimeoutError::Disconnected) => {
-                break Err(TrialError::Ends { step, how: how_it_ended(&mut child, until) });
+                break Err(ProbeError::Ends { step, how: how_it_ended(&mut child, until) });
             }
         }
     };

@@ -7,7 +7,7 @@ use plugin_api::{
 use std::collections::HashSet;
 
 /// Their tables are written into statements of the gateway's own, and belong to the plugin.
-pub fn check_queues(manifest: &Manifest, problems: &mut Vec<String>) {
+pub(crate) fn check_queues(manifest: &Manifest, problems: &mut Vec<String>) {
     let mut tables = HashSet::new();
     let prefix = format!("{}_", manifest.name);
     for QueueSpec { table } in &manifest.queues {

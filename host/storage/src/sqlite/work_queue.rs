@@ -6,9 +6,9 @@ use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 
 /// Above this many waiting jobs new ones are refused: they would time out before they run.
-pub const WAITING_MAX: usize = 10_000;
+pub(crate) const WAITING_MAX: usize = 10_000;
 
-pub struct JobQueue<T> {
+pub(crate) struct WorkQueue<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
 }
@@ -33,12 +33,12 @@ impl From<EnqueueError> for StorageError {
     }
 }
 
-impl<T> JobQueue<T> {
-    pub fn new() -> Self {
+impl<T> WorkQueue<T> {
+    pub(crate) fn new() -> Self {
         Self { state: Mutex::new(State { waiting: VecDeque::new(), is_closed: false }), changed: Condvar::new() }
     }
 
-    pub fn push(&self, job: T) -> Result<(), EnqueueError> {
+    pub(crate) fn push(&self, job: T) -> Result<(), EnqueueError> {
         let mut state = self.state.lock();
         if state.is_closed {
             return Err(EnqueueError::Closed);
@@ -53,7 +53,7 @@ impl<T> JobQueue<T> {
     }
 
     /// Waits for a job; `None` when the queue is closed and empty.
-    pub fn pop(&self) -> Option<T> {
+    pub(crate) fn pop(&self) -> Option<T> {
         let mut state = self.state.lock();
         loop {
             if let Some(job) = state.waiting.pop_front() {
@@ -67,7 +67,7 @@ impl<T> JobQueue<T> {
     }
 
     /// Refuses new jobs from now on; the waiting ones still run.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         self.state.lock().is_closed = true;
         self.changed.notify_all();
     }

@@ -1,4 +1,4 @@
-//! A trial start, for `gateway check`: all that can fail before the gateway serves, on an empty database of its own.
+//! A dry run of the start, for `gateway check`: all that can fail before the gateway serves, on an empty database of its own.
 //!
 //! The rule: nothing outside of a temporary folder changes, no port is opened, and no job, index or transaction runs.
 
@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// What a start with this configuration would find.
 #[derive(Debug, Default)]
-pub struct TrialReport {
+pub struct DryRunReport {
     /// One for each plugin that is on and would not serve.
     pub failed: Vec<FailedPlugin>,
     /// The keys that cannot be used: role and reason.
@@ -46,7 +46,11 @@ pub struct FailedPlugin {
 
 /// Constructs, migrates and mounts the plugins that are on, opens every key, and connects to the database. `history` says what
 /// operators decided and who came earlier.
-pub fn try_start(config: Config, loaded: Vec<LoadedPlugin>, history: PluginHistory) -> BoxFuture<'static, TrialReport> {
+pub fn dry_run_start(
+    config: Config,
+    loaded: Vec<LoadedPlugin>,
+    history: PluginHistory,
+) -> BoxFuture<'static, DryRunReport> {
     Box::pin(async move {
         let keys = open_keys(config.clone()).await;
         let database = check_database(&config).await;
@@ -59,7 +63,7 @@ pub fn try_start(config: Config, loaded: Vec<LoadedPlugin>, history: PluginHisto
             Ok(failed) => (failed, None),
             Err(error) => (Vec::new(), Some(error)),
         };
-        TrialReport { failed, keys, database, tls, notes, fatal }
+        DryRunReport { failed, keys, database, tls, notes, fatal }
     })
 }
 
@@ -105,9 +109,9 @@ async fn try_plugins(
     // Those of plugins were looked for above, beside the database that they belong to.
     config.secrets = SecretsConfig::default();
     let bound = config.http.listen;
-    let (fence_requests, _fences) = tokio::sync::mpsc::unbounded_channel();
+    let (containment_requests, _fences) = tokio::sync::mpsc::unbounded_channel();
     let gateway: Gateway =
-        build(config, Clock::System, Arc::new(SystemResolver), bound, fence_requests, StartMode::Trial(dialect))
+        build(config, Clock::System, Arc::new(SystemResolver), bound, containment_requests, StartMode::DryRun(dialect))
             .await?;
     if let Some(reason) = secrets_fault {
         gateway.secrets.refuse(reason);

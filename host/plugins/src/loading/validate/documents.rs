@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 type Routes<'a> = HashMap<&'a str, matchit::Router<&'a RouteSpec>>;
 
 /// Checks endpoints, links, skills and limits.
-pub fn check_documents(manifest: &Manifest, problems: &mut Vec<String>) {
+pub(crate) fn check_documents(manifest: &Manifest, problems: &mut Vec<String>) {
     check_endpoints(&manifest.routes, problems);
     check_skills(manifest, problems);
     for (name, limit) in &manifest.limits {
