@@ -71,7 +71,12 @@ impl Guard {
     }
 
     /// Who asks, if he may. `certificate`: who the certificate of the connection says that it is.
-    pub(crate) fn admit(&self, request: &Parts, peer: SocketAddr, certificate: Option<&str>) -> Result<Operator, Refusal> {
+    pub(crate) fn admit(
+        &self,
+        request: &Parts,
+        peer: SocketAddr,
+        certificate: Option<&str>,
+    ) -> Result<Operator, Refusal> {
         let host = host(&request.uri, &request.headers).filter(|host| self.knows(host.host())).ok_or(Refusal::Host)?;
         let is_own = self.is_own_origin(&request.headers, &host)?;
         let reads = matches!(request.method, Method::GET | Method::HEAD);

@@ -18,10 +18,10 @@ pub(crate) const RECORDED: [(&str, &str, &str); 40] = [
     ("gateway_chain_head_block", "gauge", "Number of the newest block of the chain"),
     ("gateway_chain_indexed_block", "gauge", "Block up to which the plugin's index of the chain is complete"),
     ("gateway_chain_reorganisations_total", "counter", "Reorganisations that an index of a plugin undid"),
-    (
-        "gateway_chain_rpc_server_latency_seconds", "gauge", "Time of the latest answer of an RPC server"),
+    ("gateway_chain_rpc_server_latency_seconds", "gauge", "Time of the latest answer of an RPC server"),
     ("gateway_chain_rpc_server_up", "gauge", "1 while the RPC server answers well, else 0"),
-    ("gateway_database_conflicts_total",
+    (
+        "gateway_database_conflicts_total",
         "counter",
         "Attempts of writes that the database rolled back because of another transaction",
     ),

@@ -51,7 +51,13 @@ pub(crate) enum QueryForm {
 }
 
 impl Session {
-    pub(crate) fn new(client: Client, driver: Driver, state: SessionState, prepares: bool, sharing: SyncSharing) -> Self {
+    pub(crate) fn new(
+        client: Client,
+        driver: Driver,
+        state: SessionState,
+        prepares: bool,
+        sharing: SyncSharing,
+    ) -> Self {
         let prepared = prepares.then(|| LruCache::new(PREPARED_STATEMENTS_MAX));
         Self { client, driver, state, prepared, begins: HashMap::new(), sharing }
     }
