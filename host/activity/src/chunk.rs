@@ -2,7 +2,7 @@
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 
-pub(crate) fn chunk(bytes: &[u8]) -> Bytes {
+pub fn chunk(bytes: &[u8]) -> Bytes {
     let size = format!("{:x}\r\n", bytes.len());
     let mut chunk = BytesMut::with_capacity(size.len() + bytes.len() + 2);
     chunk.put_slice(size.as_bytes());

@@ -70,7 +70,7 @@ impl OutboxScan {
     }
 
     /// What is written from now on has a higher id.
-    pub fn settled(&self) -> i64 {
+    pub(crate) fn settled(&self) -> i64 {
         self.settled
     }
 

@@ -72,7 +72,7 @@ mod tests {
     }
 
     fn service_json(jobs: Vec<JobStatus>, now_ms: i64) -> Value {
-        serde_json::to_value(service(Ok(jobs), |plugin| plugin == "forum", now_ms)).unwrap()
+        serde_json::to_value(service_status(Ok(jobs), |plugin| plugin == "forum", now_ms)).unwrap()
     }
 
     #[test]
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn unreadable_records_are_not_ok() {
-        let service = service(Err(StorageError::Internal("disk".to_owned())), |_| true, 0);
+        let service = service_status(Err(StorageError::Internal("disk".to_owned())), |_| true, 0);
         assert!(!service.ok && !service.detail.unwrap().contains("disk"));
     }
 }

@@ -47,7 +47,7 @@ fn decoded<O: DeserializeOwned>(_: &Provider<'_>, output: FfiBytes) -> Result<O,
 }
 
 /// Calls a service, JSON in, JSON out; one that is called in a transaction in a transaction of its own.
-pub fn call_service<'c>(
+pub(crate) fn call_service<'c>(
     context: &'c Arc<TransactionContext>,
     service: &'c str,
     input: FfiBytes,

@@ -67,6 +67,7 @@ impl StorageError {
     pub(crate) const fn label(&self) -> &'static str {
         match self {
             Self::Unavailable(_) => "unavailable",
+            Self::Settings(_) => "settings",
             Self::Busy(_) => "busy",
             Self::Timeout(_) | Self::SlowStatement(_) => "timeout",
             Self::Conflict(_) => "conflict",

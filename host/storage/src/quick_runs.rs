@@ -8,14 +8,14 @@ const ENOUGH: u8 = 8;
 
 /// The last runs of one statement text that were timed alone.
 #[derive(Debug, Default)]
-pub struct QuickRuns(AtomicU8);
+pub(crate) struct QuickRuns(AtomicU8);
 
 impl QuickRuns {
-    pub fn are_enough(&self) -> bool {
+    pub(crate) fn are_enough(&self) -> bool {
         self.0.load(Relaxed) >= ENOUGH
     }
 
-    pub fn record(&self, is_quick: bool) {
+    pub(crate) fn record(&self, is_quick: bool) {
         let runs = if is_quick { self.0.load(Relaxed).saturating_add(1).min(ENOUGH) } else { 0 };
         self.0.store(runs, Relaxed);
     }

@@ -35,7 +35,7 @@ impl SlowStatementLog {
     }
 
     /// As [`Self::record`], of a run that [`Self::may_record_together`] counts.
-    pub fn record_alone(self, statement: &CheckedStatement, elapsed: Duration, result: Option<&StatementResult>) {
+    pub(crate) fn record_alone(self, statement: &CheckedStatement, elapsed: Duration, result: Option<&StatementResult>) {
         if let Some(limit) = self.limit {
             statement.info.quick_runs.record(elapsed < limit / 2);
             self.record(statement, elapsed, result);
@@ -43,12 +43,12 @@ impl SlowStatementLog {
     }
 
     /// Whether it need not be known which of these takes how long: none of them has been slow.
-    pub fn may_record_together<'s>(self, mut statements: impl Iterator<Item = &'s CheckedStatement>) -> bool {
+    pub(crate) fn may_record_together<'s>(self, mut statements: impl Iterator<Item = &'s CheckedStatement>) -> bool {
         self.limit.is_none() || statements.all(|statement| statement.info.quick_runs.are_enough())
     }
 
     /// Of statements that were answered together. When they were slow, each is timed alone for a while.
-    pub fn record_together(
+    pub(crate) fn record_together(
         self,
         statements: &[&CheckedStatement],
         elapsed: Duration,
@@ -85,7 +85,7 @@ fn record_slow(statements: &[&CheckedStatement], elapsed: Duration, results: Opt
 }
 
 /// The error of a statement that was stopped after this limit, and the one line about it.
-pub fn stopped(statement: &CheckedStatement, limit: Duration) -> StorageError {
+pub(crate) fn stopped(statement: &CheckedStatement, limit: Duration) -> StorageError {
     let WorkFields { request_id, operation, job } = WorkFields::current();
     tracing::warn!(
         plugin = statement.plugin.as_deref(),
@@ -101,7 +101,7 @@ pub fn stopped(statement: &CheckedStatement, limit: Duration) -> StorageError {
 
 /// Logs whose call waited too long, or whose transaction had no time left; the plugin may do with the error what it likes. A statement
 /// that was stopped has its line: [`stopped`].
-pub fn log_wait(plugin: Option<&str>, error: &StorageError) {
+pub(crate) fn log_wait(plugin: Option<&str>, error: &StorageError) {
     if let StorageError::Timeout(_) | StorageError::Busy(_) = error {
         let WorkFields { request_id, operation, job } = WorkFields::current();
         tracing::warn!(

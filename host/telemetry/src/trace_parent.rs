@@ -9,7 +9,7 @@ pub const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 const LENGTH: usize = 55;
 
 /// The span that the client names, if its only header is valid. Its flag `sampled` is read, other flags are not.
-pub fn read(headers: &HeaderMap) -> Option<SpanContext> {
+pub(crate) fn read(headers: &HeaderMap) -> Option<SpanContext> {
     let mut sent = headers.get_all(TRACEPARENT).iter();
     let (Some(value), None) = (sent.next(), sent.next()) else { return None };
     parse(value.to_str().ok()?)
@@ -38,7 +38,7 @@ fn is_lower_hex(text: &str) -> bool {
 }
 
 /// For a request of the gateway.
-pub fn write(context: &SpanContext) -> Option<HeaderValue> {
+pub(crate) fn write(context: &SpanContext) -> Option<HeaderValue> {
     let flags = context.trace_flags() & TraceFlags::SAMPLED;
     let text = format!("00-{}-{}-{flags:02x}", context.trace_id(), context.span_id());
     context.is_valid().then(|| HeaderValue::try_from(text).ok()).flatten()

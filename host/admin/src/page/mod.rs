@@ -133,9 +133,9 @@ fn html(data: &PageData) -> String {
     sections::services(&mut page, &data.services);
     plots::traffic(&mut page, &data.traffic);
     sections::plugins(&mut page, &data.plugins);
-    resource_sections::replicas(&mut page, &facts.replicas, facts.now_ms);
-    resource_sections::resources(&mut page, &facts.resources, (&facts.queues, &facts.refusals));
-    resource_sections::log_level(&mut page, &facts.log_level);
+    resource_sections::replicas(&mut page, &data.replicas, data.now_ms);
+    resource_sections::resources(&mut page, &data.resources, (&data.queues, &data.refusals));
+    resource_sections::log_level(&mut page, &data.log_level);
     sections::controls(&mut page, &data.controls);
     sections::reports(&mut page, &data.reports);
     chain_sections::chains(&mut page, &data.chains);
@@ -292,7 +292,7 @@ mod tests {
         let mut data = hostile_data();
         (data.jobs, data.activity, data.audit, data.unfinished) = (Err(away()), Err(away()), Err(away()), Err(away()));
         (data.health, data.services) = (Err(away()), Err(away()));
-        (data.controls, data.reports, facts.replicas) = (Err(away()), Err(away()), Err(away()));
+        (data.controls, data.reports, data.replicas) = (Err(away()), Err(away()), Err(away()));
         let page = html(&data);
         assert_eq!(page.matches("away for lunch").count(), 9, "{page}");
         assert!(page.contains("data-action=\"resume\""), "plugins can be acted on: {page}");

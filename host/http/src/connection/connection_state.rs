@@ -103,16 +103,16 @@ impl ConnectionState {
     }
 
     /// Nothing that was written waits in a buffer.
-    pub fn is_flushed(&self) -> bool {
+    pub(crate) fn is_flushed(&self) -> bool {
         self.is_flushed.load(Relaxed)
     }
 
-    pub fn set_flushed(&self, is_flushed: bool) {
+    pub(crate) fn set_flushed(&self, is_flushed: bool) {
         self.is_flushed.store(is_flushed, Relaxed);
     }
 
     /// No request runs, and none is arriving.
-    pub fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         let is_arriving = self.head_since_ms.load(Relaxed) != NOT_RUNNING || self.body_incomplete.load(Relaxed);
         self.requests.load(Relaxed) == 0 && !is_arriving
     }

@@ -21,7 +21,7 @@ use tokio::io::AsyncWrite as _;
 
 const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 
-pub struct EventStreamResponse {
+pub(super) struct EventStreamResponse {
     body: TrackedBody,
     /// The rest of the head, or of a chunk.
     unsent: Bytes,
@@ -30,18 +30,18 @@ pub struct EventStreamResponse {
 }
 
 impl EventStreamResponse {
-    pub fn new(handover: Handover) -> Self {
+    pub(super) fn new(handover: Handover) -> Self {
         let Handover { response, keep_alive } = handover;
         let (head, body) = response.into_parts();
         Self { body, unsent: render_head(&head, keep_alive), has_ended: false, keep_alive }
     }
 
-    pub fn keep_alive(&self) -> bool {
+    pub(super) fn keep_alive(&self) -> bool {
         self.keep_alive
     }
 
     /// Ready when the whole response is on its way.
-    pub fn poll<T: Transport>(&mut self, socket: &mut Socket<T>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub(super) fn poll<T: Transport>(&mut self, socket: &mut Socket<T>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         if socket.poll_closed(cx)?.is_ready() {
             return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into()));
         }

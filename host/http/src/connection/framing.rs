@@ -116,7 +116,7 @@ impl Framing {
     }
 
     /// The preface of HTTP/2 has arrived, and is allowed.
-    pub fn is_http2(&self) -> bool {
+    pub(crate) fn is_http2(&self) -> bool {
         self.is_http2
     }
 

@@ -12,38 +12,38 @@ use std::sync::Arc;
 
 /// The response that the service of a connection has handed over.
 #[derive(Clone, Default)]
-pub struct HandoverSlot(Arc<Mutex<Option<Box<Handover>>>>);
+pub(super) struct HandoverSlot(Arc<Mutex<Option<Box<Handover>>>>);
 
-pub struct Handover {
+pub(super) struct Handover {
     pub response: Response<TrackedBody>,
     /// The client may send another request when the stream has ended.
     pub keep_alive: bool,
 }
 
 impl HandoverSlot {
-    pub fn put(&self, handover: Handover) {
+    pub(super) fn put(&self, handover: Handover) {
         *self.0.lock() = Some(Box::new(handover));
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.0.lock().is_none()
     }
 
-    pub fn take(&self) -> Option<Box<Handover>> {
+    pub(super) fn take(&self) -> Option<Box<Handover>> {
         self.0.lock().take()
     }
 }
 
 /// What a request says about the response to it.
 #[derive(Clone, Copy, Debug)]
-pub struct HandoverTerms {
+pub(super) struct HandoverTerms {
     keep_alive: bool,
 }
 
 impl HandoverTerms {
     /// `None` when hyper has to send the response: it still has to read the request's body, or frames the response in
     /// another way.
-    pub fn of(request: &Request<RequestBody>) -> Option<Self> {
+    pub(super) fn of(request: &Request<RequestBody>) -> Option<Self> {
         let is_plain_get = request.version() == Version::HTTP_11 && request.method() == Method::GET;
         if !is_plain_get || !request.body().is_end_stream() {
             return None;
@@ -52,12 +52,12 @@ impl HandoverTerms {
     }
 
     /// Whether the connection sends this response: an event stream.
-    pub fn take(response: &Response<TrackedBody>) -> bool {
+    pub(super) fn take(response: &Response<TrackedBody>) -> bool {
         let is_event_stream = response.extensions().get::<BypassBytes>().is_some();
         is_event_stream && response.body().size_hint().exact().is_none()
     }
 
-    pub fn hand_over(self, response: Response<TrackedBody>) -> Handover {
+    pub(super) fn hand_over(self, response: Response<TrackedBody>) -> Handover {
         Handover { response, keep_alive: self.keep_alive }
     }
 }

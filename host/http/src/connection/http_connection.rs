@@ -18,9 +18,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio::io::AsyncWrite as _;
 
-pub type ConnectionError = Box<dyn std::error::Error + Send + Sync>;
+pub(super) type ConnectionError = Box<dyn std::error::Error + Send + Sync>;
 
-pub struct HttpConnection<T: Transport, S: HttpService> {
+pub(super) struct HttpConnection<T: Transport, S: HttpService> {
     phase: Phase<T, S>,
     builders: Arc<Builders>,
     state: Arc<ConnectionState>,
@@ -47,14 +47,14 @@ struct Ends<T, S> {
 }
 
 impl<T: Transport, S: HttpService> HttpConnection<T, S> {
-    pub fn new(socket: Socket<T>, service: RequestService<S>, builders: Arc<Builders>) -> Self {
+    pub(super) fn new(socket: Socket<T>, service: RequestService<S>, builders: Arc<Builders>) -> Self {
         let (state, handover) = (Arc::clone(&service.state), service.handover.clone());
         let phase = Phase::AwaitHead(Ends { socket, service });
         Self { phase, builders, state, handover, is_closing: false }
     }
 
     /// Lets the running request end, and takes no other.
-    pub fn graceful_shutdown(&mut self) {
+    pub(super) fn graceful_shutdown(&mut self) {
         self.is_closing = true;
         match &mut self.phase {
             Phase::Http1(connection) => Pin::new(&mut **connection).graceful_shutdown(),
@@ -64,7 +64,7 @@ impl<T: Transport, S: HttpService> HttpConnection<T, S> {
     }
 
     /// Gives up hyper's buffers if no request runs.
-    pub fn release_buffers(&mut self) {
+    pub(super) fn release_buffers(&mut self) {
         if self.state.is_idle() && self.state.is_flushed() && matches!(self.phase, Phase::Http1(_)) {
             self.phase = match std::mem::replace(&mut self.phase, Phase::Closed) {
                 Phase::Http1(connection) => Phase::AwaitHead(leave_hyper(*connection)),

@@ -35,16 +35,16 @@ impl RequestReader {
     }
 
     /// hyper can be given something without a read.
-    pub fn has_checked(&self) -> bool {
+    pub(super) fn has_checked(&self) -> bool {
         self.checked > 0
     }
 
-    pub fn is_http2(&self) -> bool {
+    pub(super) fn is_http2(&self) -> bool {
         self.framing.is_http2()
     }
 
     /// Bytes that hyper was given and has not used.
-    pub fn put_back(&mut self, bytes: &[u8]) {
+    pub(super) fn put_back(&mut self, bytes: &[u8]) {
         if bytes.is_empty() {
             return;
         }
@@ -55,7 +55,7 @@ impl RequestReader {
     }
 
     /// Reads until a whole head, or its refusal, can be passed to hyper; false when the client has closed its side.
-    pub fn poll_head<S: AsyncRead + Unpin>(
+    pub(super) fn poll_head<S: AsyncRead + Unpin>(
         &mut self,
         source: &mut S,
         state: &ConnectionState,

@@ -41,7 +41,7 @@ pub(crate) struct RequestService<S> {
 }
 
 impl<S> RequestService<S> {
-    pub fn new(
+    pub(super) fn new(
         service: S,
         peer_ip: IpAddr,
         sink: Option<Weak<dyn Sink>>,

@@ -31,12 +31,12 @@ impl<T: Transport> Socket<T> {
 
 impl<T: Transport> Socket<T> {
     /// Reads until a whole head is there; false when the client has closed its side.
-    pub fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
+    pub(super) fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         self.request_reader.poll_head(&mut self.transport, &self.state, cx)
     }
 
     /// Ready when the client has closed its side. What it sends meanwhile is kept, up to one head.
-    pub fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub(super) fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.request_reader.has_checked() {
             return Poll::Pending;
         }
@@ -47,12 +47,12 @@ impl<T: Transport> Socket<T> {
     }
 
     /// Whether the client began with the preface of HTTP/2.
-    pub fn is_http2(&self) -> bool {
+    pub(super) fn is_http2(&self) -> bool {
         self.request_reader.is_http2()
     }
 
     /// These bytes were read from here, and are read again.
-    pub fn put_back(&mut self, bytes: &[u8]) {
+    pub(super) fn put_back(&mut self, bytes: &[u8]) {
         self.request_reader.put_back(bytes);
     }
 }

@@ -10,13 +10,13 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 /// Holds its request's guard.
-pub struct TrackedBody {
+pub(super) struct TrackedBody {
     body: Body,
     _guard: Option<RequestGuard>,
 }
 
 impl TrackedBody {
-    pub fn new(body: Body, guard: Option<RequestGuard>) -> Self {
+    pub(super) fn new(body: Body, guard: Option<RequestGuard>) -> Self {
         Self { body, _guard: guard }
     }
 }

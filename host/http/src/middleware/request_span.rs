@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 pub struct RequestSpan(pub SpanScope);
 
 #[derive(Clone, Copy)]
-pub struct TraceRequest;
+pub(super) struct TraceRequest;
 
 impl Middleware for TraceRequest {
     // Boxed: the future of every request has a place for it.

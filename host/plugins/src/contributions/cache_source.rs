@@ -9,36 +9,36 @@ use gateway_storage::{
 };
 use std::sync::{Arc, Weak};
 
-pub struct CacheSource {
+pub(super) struct CacheSource {
     plugins: Weak<ActiveSet>,
     dependencies: ReadDependencies,
     since: Revision,
 }
 
 impl CacheSource {
-    pub fn is_current(&self, plugins: &Arc<ActiveSet>) -> bool {
+    pub(super) fn is_current(&self, plugins: &Arc<ActiveSet>) -> bool {
         // The weak reference keeps the address from being used again.
         std::ptr::eq(self.plugins.as_ptr(), Arc::as_ptr(plugins)) && self.is_unchanged()
     }
 
-    pub fn is_unchanged(&self) -> bool {
+    pub(super) fn is_unchanged(&self) -> bool {
         self.dependencies.are_unchanged_since(self.since)
     }
 
     /// The response that is being built depends on the same data.
-    pub fn record(&self) {
+    pub(super) fn record(&self) {
         read_tracking::record(|_| self.dependencies.clone());
     }
 
     /// Adds what is made from `other`, of the same plugins, and as current.
-    pub fn add(&mut self, other: &Self) {
+    pub(super) fn add(&mut self, other: &Self) {
         self.dependencies.add(&other.dependencies);
     }
 }
 
 /// Runs work whose output is to be cached; without a source it must not be. What the work depends on, the response that is being built
 /// depends on, too.
-pub async fn track<T>(
+pub(super) async fn track<T>(
     plugins: &Arc<ActiveSet>,
     revisions: &Arc<Revisions>,
     work: impl Future<Output = T>,

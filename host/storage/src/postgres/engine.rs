@@ -51,7 +51,7 @@ impl PostgresEngine {
         self.pool.status()
     }
 
-    pub async fn open(settings: &DatabaseSettings) -> Result<Self, StorageError> {
+    pub(crate) async fn open(settings: &DatabaseSettings) -> Result<Self, StorageError> {
         let pool = SessionPool::new(&settings.url, settings, Reachability::of(ServerRole::Primary))?;
         let listen_url = settings.listen_url.as_ref().unwrap_or(&settings.url);
         let listens = !listen_url.expose_secret().is_empty();

@@ -23,13 +23,13 @@ impl PostgresEngine {
     }
 
     /// Wakes those who listen. The server writes a notification to its log as a commit: it need not wait for the disk there.
-    pub async fn notify(&self, channel: &str) -> Result<(), StorageError> {
+    pub(crate) async fn notify(&self, channel: &str) -> Result<(), StorageError> {
         let quoted = channel.replace('\'', "''");
         let text =
             format!("BEGIN READ ONLY; SET LOCAL synchronous_commit = off; SELECT pg_notify('{quoted}', ''); COMMIT");
         let mut connection = self.pool.acquire(None).await?;
         let session = connection.get()?;
-        let notified = self.reachability.unless_away(timeout(self.wait_timeout(), session.batch(&text))).await?;
+        let notified = self.reachability.while_reachable(timeout(self.wait_timeout(), session.batch(&text))).await?;
         notified.map_err(|_elapsed: Elapsed| no_answer())?.map_err(driver_error)?;
         connection.return_to_pool();
         Ok(())

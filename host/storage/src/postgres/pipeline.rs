@@ -44,7 +44,7 @@ pub(crate) struct Pipeline<'s> {
 
 /// The statements that begin a transaction.
 #[derive(Clone, Copy)]
-pub struct Begin<'s> {
+pub(crate) struct Begin<'s> {
     pub statements: &'s [Cow<'static, str>],
     /// One of them waits for other transactions.
     pub waits: bool,

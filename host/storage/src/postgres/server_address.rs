@@ -69,14 +69,14 @@ impl ServerAddress {
     }
 
     /// Where it is, if it is a socket of this machine.
-    pub fn socket(&self) -> Option<PathBuf> {
+    pub(super) fn socket(&self) -> Option<PathBuf> {
         match self.config.get_hosts() {
             [Host::Unix(directory)] => Some(directory.join(format!(".s.PGSQL.{}", self.port()))),
             _ => None,
         }
     }
 
-    pub fn port(&self) -> u16 {
+    pub(super) fn port(&self) -> u16 {
         self.config.get_ports().first().copied().unwrap_or(5432)
     }
 }

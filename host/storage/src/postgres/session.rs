@@ -64,8 +64,8 @@ impl Session {
 
     /// Whether the statements of a round trip are synchronised together. A pooler between may not know it, and statements that are
     /// parsed with each call need the description of their columns.
-    pub fn shares_sync(&self) -> bool {
-        self.prepared.is_some() && self.state.has_limits
+    pub(crate) fn shares_sync(&self) -> bool {
+        self.prepared.is_some() && self.state.has_startup_options
     }
 
     /// Runs statements without parameters.
@@ -165,7 +165,7 @@ impl Session {
     }
 
     /// The statements that begin a transaction, if they are prepared.
-    pub fn prepared_begin(&self, texts: &[Cow<'static, str>]) -> Option<Vec<Statement>> {
+    pub(crate) fn prepared_begin(&self, texts: &[Cow<'static, str>]) -> Option<Vec<Statement>> {
         texts.iter().map(|text| self.begins.get(text.as_ref()).cloned()).collect()
     }
 

@@ -41,7 +41,7 @@ pub(crate) struct SessionPool {
 }
 
 impl SessionPool {
-    pub fn status(&self) -> PoolStatus {
+    pub(super) fn status(&self) -> PoolStatus {
         let status = self.sessions.status();
         PoolStatus { max: status.max_size, open: status.size, idle: status.available, waiting: status.waiting }
     }

@@ -111,7 +111,7 @@ impl SessionSettings {
             TransactionMode::Locked(key) => statements.push(format!("SELECT pg_advisory_xact_lock({key})").into()),
             TransactionMode::Serializable => {
                 statements.push(FINE_PREDICATE_LOCKS.into());
-                if !session.has_limits {
+                if !session.has_startup_options {
                     statements.push(NOT_COMPILED.into());
                 }
             }

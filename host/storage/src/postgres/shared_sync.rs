@@ -38,11 +38,11 @@ const READY_MESSAGE: [u8; 6] = [READY, 0, 0, 0, 5, b'T'];
 
 /// How many of the next statements end with one Sync. Shared by a stream and who sends on it.
 #[derive(Clone, Debug, Default)]
-pub struct SyncSharing(Arc<AtomicUsize>);
+pub(crate) struct SyncSharing(Arc<AtomicUsize>);
 
 impl SyncSharing {
     /// The driver has these statements, and has not written them.
-    pub fn share(&self, statements: usize) {
+    pub(crate) fn share(&self, statements: usize) {
         self.0.store(statements, Relaxed);
     }
 
@@ -64,7 +64,7 @@ enum AnswerEnd {
 }
 
 /// The client's side of a connection.
-pub struct SharedSync<S> {
+pub(super) struct SharedSync<S> {
     stream: S,
     sharing: SyncSharing,
     requests: Requests,
@@ -77,7 +77,7 @@ pub struct SharedSync<S> {
 }
 
 impl<S> SharedSync<S> {
-    pub fn new(stream: S, sharing: SyncSharing) -> Self {
+    pub(super) fn new(stream: S, sharing: SyncSharing) -> Self {
         Self {
             stream,
             sharing,

@@ -28,7 +28,7 @@ const ENCRYPTION_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
 const ENCRYPTS: u8 = b'S';
 
 /// A stream of the driver.
-pub type SessionStream = SharedSync<Box<dyn SendStream>>;
+pub(super) type SessionStream = SharedSync<Box<dyn SendStream>>;
 
 pub trait SendStream: TlsStream + Unpin + Send {}
 
@@ -42,7 +42,7 @@ impl TlsStream for Box<dyn SendStream> {
 
 /// Makes streams to one server.
 #[derive(Clone)]
-pub struct Transport {
+pub(super) struct Transport {
     /// `None` where the connection is not encrypted.
     tls: Option<MakeRustlsConnect>,
     mode: SslMode,
@@ -51,7 +51,7 @@ pub struct Transport {
 
 impl Transport {
     /// The settings that the driver takes with it, too.
-    pub fn new(config: &Config, tls: Option<MakeRustlsConnect>) -> (Self, Config) {
+    pub(super) fn new(config: &Config, tls: Option<MakeRustlsConnect>) -> (Self, Config) {
         let transport = Self { tls, mode: config.get_ssl_mode(), sharing: SyncSharing::default() };
         let mut config = config.clone();
         config.ssl_mode(SslMode::Require).ssl_negotiation(SslNegotiation::Direct);
@@ -59,12 +59,12 @@ impl Transport {
     }
 
     /// For a socket of this machine: it takes the place of the stream that it is given.
-    pub fn to_socket(&self, socket: PathBuf) -> SocketConnect {
+    pub(super) fn to_socket(&self, socket: PathBuf) -> SocketConnect {
         SocketConnect { socket, sharing: self.sharing() }
     }
 
     /// For who sends on the stream.
-    pub fn sharing(&self) -> SyncSharing {
+    pub(super) fn sharing(&self) -> SyncSharing {
         self.sharing.clone()
     }
 }
@@ -86,7 +86,7 @@ where
 type RustlsConnect<S> = <MakeRustlsConnect as MakeTlsConnect<S>>::TlsConnect;
 
 /// Makes one stream.
-pub struct StreamConnect<S>
+pub(super) struct StreamConnect<S>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -113,7 +113,7 @@ where
 }
 
 /// Makes one stream to a socket of this machine: the driver itself would take no other stream there.
-pub struct SocketConnect {
+pub(super) struct SocketConnect {
     socket: PathBuf,
     sharing: SyncSharing,
 }

@@ -39,7 +39,7 @@ const WAIT_GRACE: Duration = Duration::from_secs(5);
 
 /// Who opens a database.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Opener {
+pub(crate) enum Opener {
     Gateway,
     /// What may run beside a gateway.
     Command,
@@ -134,7 +134,7 @@ impl SqliteEngine {
         &self.path
     }
 
-    pub fn resources(&self) -> DatabaseResources {
+    pub(crate) fn resources(&self) -> DatabaseResources {
         let bytes = |path: &Path| fs::metadata(path).map(|file| file.len()).ok();
         let mut log = self.path.clone().into_os_string();
         log.push("-wal");

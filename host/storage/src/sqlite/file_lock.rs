@@ -50,7 +50,7 @@ impl DatabaseFileLock {
 }
 
 /// Opens the file beside the database that a lock is on, and creates it if it is missing.
-pub fn open_lock_file(database: &Path, extension: &str) -> io::Result<File> {
+pub(super) fn open_lock_file(database: &Path, extension: &str) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.create(true).truncate(false).read(true).write(true).mode(0o600);
     let file = options.open(database.with_added_extension(extension))?;

@@ -5,7 +5,8 @@
 //! only says who had it last.
 
 use super::file_lock::open_lock_file;
-use crate::error::{StorageError, sanitize_line};
+use crate::error::StorageError;
+use plugin_api::host::sanitize_line;
 use std::{
     fs::{self, File, TryLockError},
     io::{Read as _, Write as _},
@@ -23,13 +24,13 @@ const POLL: Duration = Duration::from_millis(20);
 const HOLDER_CHARS_MAX: usize = 100;
 
 #[derive(Debug)]
-pub struct GatewayLock {
+pub(super) struct GatewayLock {
     _file: File,
 }
 
 impl GatewayLock {
     /// Blocks for some seconds while another process has it.
-    pub fn acquire(database: &Path) -> Result<Self, StorageError> {
+    pub(super) fn acquire(database: &Path) -> Result<Self, StorageError> {
         // By whatever link it is named.
         let database = &database.canonicalize().unwrap_or_else(|_missing| database.to_owned());
         let unavailable =
