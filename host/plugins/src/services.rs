@@ -148,7 +148,7 @@ impl<'c> Provider<'c> {
             let output = call.run(SERVICE_TIMEOUT, begin, is_excused).await?;
             call.check(self.check_output(&output))?;
             call.end();
-            Ok(output)
+            Ok::<_, CallError>(output)
         };
         answered.await.map_err(|error| self.refusal(&error))
     }
