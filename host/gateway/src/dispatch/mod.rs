@@ -15,7 +15,7 @@ mod response;
 mod response_cache;
 
 pub use auth::EnvelopeVerifier;
-pub use dispatcher::{Dispatcher, DispatcherParts, within};
+pub use dispatcher::{Dispatcher, DispatcherParts};
 pub use payments::Payments;
 pub use position_header::PositionHeader;
 pub use response::Streams;
