@@ -16,7 +16,7 @@ async fn running(gateway: &TestGateway, order: &str) {
 }
 
 /// No run that still sleeps holds up the stop.
-async fn stop(gateway: &TestGateway) {
+async fn stop(gateway: TestGateway) {
     gateway.clock().advance(Duration::from_secs(60)).await;
     gateway.stop().await;
 }
@@ -36,7 +36,7 @@ async fn a_run_that_has_lost_its_lease_writes_nothing(#[case] order: &str) {
         })
         .await;
         assert_eq!(gateway.rows("SELECT name FROM keeper_orders").await, [format!("Text({order:?})")]);
-        stop(&gateway).await;
+        stop(gateway).await;
     }
 }
 
@@ -50,6 +50,6 @@ async fn a_task_of_a_run_writes_while_the_run_has_its_lease() {
         })
         .await;
         assert_eq!(gateway.faults().await, Vec::<String>::new());
-        stop(&gateway).await;
+        stop(gateway).await;
     }
 }
