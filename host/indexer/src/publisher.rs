@@ -94,7 +94,8 @@ impl Publisher {
     /// Publishes the next events; `true` when there may be more.
     async fn publish(&mut self) -> Result<bool, StorageError> {
         let rows: Vec<PositionRow> = self
-            .read(
+            .database
+            .fetch_all(
                 sql("SELECT i.plugin, i.next_block, p.block AS public_block, p.version \
              FROM host_chain_index i JOIN host_chain_publisher p ON p.chain = i.chain WHERE i.chain = $1")
                 .bind(&self.chain.name),

@@ -99,7 +99,7 @@ impl IndexStore {
             "SELECT shape, start_block, next_block, hash, stopped, holder FROM host_chain_index \
              WHERE plugin = $1 AND chain = $2",
         );
-        let row = self.read::<IndexColumns>(statement).await?.into_iter().next();
+        let row: Option<IndexColumns> = self.database.fetch_all(statement).await?.into_iter().next();
         Ok(row.map(|row| IndexRow {
             cursor: Cursor { next_block: to_u64(row.next_block), hash: row.hash.parse().ok() },
             fingerprint: row.shape,

@@ -190,7 +190,7 @@ impl<'c> Provider<'c> {
             let output = call.run(SERVICE_TIMEOUT, begin, is_excused).await?;
             let output = call.check(self.read_output(output, read))?;
             call.end();
-            Ok(output)
+            Ok::<_, CallError>(output)
         };
         answered.await.map_err(|error| self.refusal(&error))
     }

@@ -275,10 +275,12 @@ impl Database {
     }
 
     /// Whether the database answers a query.
-    pub async fn probe(&self) -> Result<(), StorageError> {
-        self.check_threads()?;
-        let statement = Statement { sql: "SELECT 1".into(), params: Vec::new().into() };
-        self.read(&Scope::Host, statement).await.map(|_| ())
+    pub fn probe(&self) -> BoxFuture<'_, Result<(), StorageError>> {
+        Box::pin(async move {
+            self.check_threads()?;
+            let statement = Statement { sql: "SELECT 1".into(), params: Vec::new().into() };
+            self.read(&Scope::Host, statement).await.map(|_| ())
+        })
     }
 
     /// Why a write within the last `window` failed because the database was unavailable, if no later one succeeded.

@@ -15,6 +15,12 @@ async fn running(gateway: &TestGateway, order: &str) {
     TestGateway::eventually(LIMIT, "the job runs", is_running).await;
 }
 
+/// No run that still sleeps holds up the stop.
+async fn stop(gateway: TestGateway) {
+    gateway.clock().advance(Duration::from_secs(60)).await;
+    gateway.stop().await;
+}
+
 #[rstest]
 #[case::by_itself("far away")]
 #[case::in_a_task("by courier")]
@@ -30,7 +36,7 @@ async fn a_run_that_has_lost_its_lease_writes_nothing(#[case] order: &str) {
         })
         .await;
         assert_eq!(gateway.rows("SELECT name FROM keeper_orders").await, [format!("Text({order:?})")]);
-        gateway.stop().await;
+        stop(gateway).await;
     }
 }
 
@@ -44,6 +50,6 @@ async fn a_task_of_a_run_writes_while_the_run_has_its_lease() {
         })
         .await;
         assert_eq!(gateway.faults().await, Vec::<String>::new());
-        gateway.stop().await;
+        stop(gateway).await;
     }
 }

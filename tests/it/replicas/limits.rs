@@ -11,6 +11,7 @@ use gateway_plugins::{CommitError, CommitMode, IntervalClock, PluginTransaction,
 use gateway_storage::Scope;
 use gateway_tests::process::LIMIT;
 use plugin_testing::{TestGateway, Value, Wallet};
+use std::sync::Arc;
 
 #[tokio::test]
 async fn of_the_same_request_to_all_at_once_one_is_taken() {
@@ -71,7 +72,8 @@ async fn a_clock_that_differs_gives_no_second_turn() {
             interval_clock: IntervalClock::of(context.database.dialect(), &Clock::System),
             remember_until_s: now_ms / 1000 + 900,
         };
-        PluginTransaction::new(context, Scope::Host, CommitMode::Plugin).finish(Some(&guard)).await
+        let mode = CommitMode::Request(Some(Arc::new(guard)));
+        PluginTransaction::new(context, Scope::Host, mode).finish().await
     };
     write("one", 0).await.unwrap();
     for ahead_ms in [5000, -5000, 0] {

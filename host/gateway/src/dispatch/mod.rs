@@ -16,7 +16,7 @@ mod response_cache;
 mod unrouted;
 
 pub use auth::EnvelopeVerifier;
-pub use dispatcher::{Dispatcher, DispatcherParts, within};
+pub use dispatcher::{Dispatcher, DispatcherParts};
 pub use payments::Payments;
 pub use position_header::PositionHeader;
 pub use response::Streams;
