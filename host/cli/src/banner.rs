@@ -8,7 +8,7 @@ use std::{
 };
 
 /// Prints addresses and plugins, and on a terminal one signed request to try: a log must not hold what anyone can send. A closed standard output does not stop a gateway.
-pub async fn print(gateway: &Gateway, admin: Option<SocketAddr>) {
+pub(crate) async fn print(gateway: &Gateway, admin: Option<SocketAddr>) {
     let reports = gateway.plugins.reports();
     let mut stdout = std::io::stdout().lock();
     let text = text(gateway, &reports, admin, stdout.is_terminal());
