@@ -5,7 +5,7 @@ use gateway_plugins::PluginReport;
 use std::io::{IsTerminal as _, Write as _};
 
 /// Prints addresses and plugins, and on a terminal one signed request to try: a log must not hold what anyone can send. A closed standard output does not stop a gateway.
-pub async fn print(gateway: &Gateway, admin: Option<String>) {
+pub(crate) async fn print(gateway: &Gateway, admin: Option<String>) {
     let reports = gateway.plugins.reports();
     let mut stdout = std::io::stdout().lock();
     let text = text(gateway, &reports, admin, stdout.is_terminal());

@@ -28,7 +28,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Why the gateway does not start.
 #[derive(Debug, thiserror::Error)]
-pub enum BootError {
+pub(crate) enum BootError {
     #[error(transparent)]
     Tls(#[from] TlsError),
     #[error(transparent)]
@@ -50,7 +50,7 @@ pub enum BootError {
 }
 
 /// Runs the gateway until it is told to stop. No code of a plugin runs on `control`: it has the operator's listener and the signals.
-pub async fn run(
+pub(crate) async fn run(
     mut config: Config,
     overrides: Overrides,
     control: Handle,

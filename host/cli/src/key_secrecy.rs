@@ -14,7 +14,7 @@ use std::{
 };
 
 /// Forbids core dumps, and debuggers of the same user.
-pub fn forbid_dumps() {
+pub(crate) fn forbid_dumps() {
     if let Err(error) = set_dumpable(false) {
         tracing::warn!(%error, "other processes of this user can read the keys in memory");
     }
@@ -22,7 +22,7 @@ pub fn forbid_dumps() {
 
 /// Overwrites and removes the keys in the environment; the configuration holds them by now. Called by the command line before it
 /// starts a thread.
-pub fn forget_keys_in_environment() {
+pub(crate) fn forget_keys_in_environment() {
     let names = env::vars_os().map(|(name, _)| name);
     let keys: Vec<OsString> = names.filter(|name| is_key(&name.to_string_lossy())).collect();
     for name in keys {

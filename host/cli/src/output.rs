@@ -11,14 +11,14 @@ use gateway_config::Problems;
 
 /// How answers are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Output {
+pub(crate) enum Output {
     Human { colour: bool },
     Json,
 }
 
 impl Output {
     /// For this process's stdout. Colour only on a terminal and not when `NO_COLOR` is set.
-    pub fn for_stdout(json: bool) -> Self {
+    pub(crate) fn for_stdout(json: bool) -> Self {
         Self::choose(json, io::stdout().is_terminal(), std::env::var_os("NO_COLOR").as_deref())
     }
 
@@ -27,7 +27,7 @@ impl Output {
     }
 
     /// Prints one answer: `value` as JSON, or the text that `human` makes; it is told whether to use colour.
-    pub fn print<T: Serialize>(self, value: &T, human: impl FnOnce(bool) -> String) -> io::Result<()> {
+    pub(crate) fn print<T: Serialize>(self, value: &T, human: impl FnOnce(bool) -> String) -> io::Result<()> {
         self.write(&mut io::stdout().lock(), value, human)
     }
 
@@ -52,12 +52,12 @@ impl Output {
 }
 
 /// Configuration problems for people; each line is free of control characters.
-pub fn problems_text(problems: &Problems) -> String {
+pub(crate) fn problems_text(problems: &Problems) -> String {
     problems.to_string().lines().map(printable).collect::<Vec<_>>().join("\n")
 }
 
 /// A heading and one line per row, each column as wide as its widest cell; it ends with a line break.
-pub fn aligned<Row: AsRef<[String]>>(headings: Row, rows: impl Iterator<Item = Row>) -> String {
+pub(crate) fn aligned<Row: AsRef<[String]>>(headings: Row, rows: impl Iterator<Item = Row>) -> String {
     let rows: Vec<Row> = std::iter::once(headings).chain(rows).collect();
     let mut widths: Vec<usize> = Vec::new();
     for row in &rows {
@@ -72,7 +72,7 @@ pub fn aligned<Row: AsRef<[String]>>(headings: Row, rows: impl Iterator<Item = R
 }
 
 /// Shows control characters as escapes, so that a plugin's text cannot colour, move or clear the operator's terminal.
-pub fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
         if character.is_control() { shown.extend(character.escape_default()) } else { shown.push(character) }

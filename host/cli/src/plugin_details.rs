@@ -7,13 +7,13 @@ const LABEL_WIDTH: usize = 12;
 
 /// Lines of labels and values, in their order.
 #[derive(Default)]
-pub struct PluginDetails {
+pub(crate) struct PluginDetails {
     text: String,
 }
 
 impl PluginDetails {
     /// What the plugin is and offers, and how it does.
-    pub fn of_report(report: &PluginReport) -> Self {
+    pub(crate) fn of_report(report: &PluginReport) -> Self {
         let unknown = || "unknown".to_owned();
         let path = report.path.as_ref().map(|path| path.display().to_string());
         let mut facts = Self::default();
@@ -39,14 +39,14 @@ impl PluginDetails {
     }
 
     /// What the plugin asks for and offers.
-    pub fn add_offers(&mut self, report: &PluginReport) {
+    pub(crate) fn add_offers(&mut self, report: &PluginReport) {
         self.all("grants", &report.grants);
         self.all("routes", &report.endpoints);
         self.all("actions", &report.actions);
         self.all("events", &report.events);
     }
 
-    pub fn one(&mut self, label: &str, value: &str) {
+    pub(crate) fn one(&mut self, label: &str, value: &str) {
         self.some(label, &[value.to_owned()]);
     }
 
@@ -62,7 +62,7 @@ impl PluginDetails {
         }
     }
 
-    pub fn into_text(self) -> String {
+    pub(crate) fn into_text(self) -> String {
         self.text
     }
 }

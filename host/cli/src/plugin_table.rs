@@ -20,7 +20,7 @@ const HEADINGS: [&str; COLUMNS] = [
 ];
 
 /// The table as text that ends with a line break.
-pub fn plugin_table(reports: &[PluginReport]) -> String {
+pub(crate) fn plugin_table(reports: &[PluginReport]) -> String {
     aligned(HEADINGS.map(str::to_owned), reports.iter().map(cells))
 }
 

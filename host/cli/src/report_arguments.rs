@@ -20,7 +20,7 @@ pub struct PluginReportArguments {
 }
 
 /// It becomes a part of a path.
-pub fn plugin_name(name: &str) -> Result<String, &'static str> {
+pub(crate) fn plugin_name(name: &str) -> Result<String, &'static str> {
     let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     if !name.is_empty() && name.bytes().all(is_name) {
         Ok(name.to_owned())

@@ -19,12 +19,12 @@ use tokio::runtime::Handle;
 const INTERVAL: Duration = Duration::from_millis(20);
 
 /// Looks at each interval until it is dropped.
-pub struct RuntimeWatchdog {
+pub(crate) struct RuntimeWatchdog {
     _alive: Sender<()>,
 }
 
 impl RuntimeWatchdog {
-    pub fn start(runtime: Handle, spare: SpareThreads) -> io::Result<Self> {
+    pub(crate) fn start(runtime: Handle, spare: SpareThreads) -> io::Result<Self> {
         let (alive, end) = mpsc::channel();
         let mut threads = ThreadWatchdog::new(INTERVAL);
         let beat = move || {

@@ -13,7 +13,7 @@ const COUNT_MIN: usize = 4;
 const COUNT_MAX: usize = 64;
 
 #[derive(Clone)]
-pub struct SpareThreads {
+pub(crate) struct SpareThreads {
     count: usize,
     budget: Arc<ThreadBudget>,
 }
@@ -27,18 +27,18 @@ struct ThreadBudget {
 
 impl SpareThreads {
     /// Enough for two plugins that hold as many threads as they can, within reason.
-    pub fn for_polls(polls_max: usize) -> Self {
+    pub(crate) fn for_polls(polls_max: usize) -> Self {
         let count = polls_max.saturating_mul(2).clamp(COUNT_MIN, COUNT_MAX);
         set_spare_threads(count);
         Self { count, budget: Arc::default() }
     }
 
-    pub const fn count(&self) -> usize {
+    pub(crate) const fn count(&self) -> usize {
         self.count
     }
 
     /// Blocks a worker thread of the runtime for each.
-    pub fn occupy(&self, runtime: &Handle) {
+    pub(crate) fn occupy(&self, runtime: &Handle) {
         for _ in 0..self.count {
             let budget = self.budget.clone();
             drop(runtime.spawn(async move { budget.wait() }));
@@ -46,7 +46,7 @@ impl SpareThreads {
     }
 
     /// Lets as many threads work as are lost. They stay when a lost one comes back: one too many harms nobody.
-    pub fn replace(&self, lost: usize) {
+    pub(crate) fn replace(&self, lost: usize) {
         let mut threads = self.budget.threads.lock();
         let wanted = lost.min(self.count);
         if wanted > threads.0 {

@@ -8,7 +8,7 @@ use gateway_config::{Config, Overrides};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 #[derive(Debug, thiserror::Error)]
-pub enum AdminAddressError {
+pub(crate) enum AdminAddressError {
     #[error("the operator's listener is off (admin.listen): a gateway without it takes no commands")]
     Off,
     #[error("admin.listen has port 0: say where the gateway listens with --admin http://IP:PORT")]
@@ -24,7 +24,7 @@ pub enum AdminAddressError {
 }
 
 /// By the flag `--admin`, else by the configuration.
-pub fn admin_client(flag: Option<&str>, overrides: &Overrides) -> Result<AdminClient, ExitCode> {
+pub(crate) fn admin_client(flag: Option<&str>, overrides: &Overrides) -> Result<AdminClient, ExitCode> {
     let client = match flag {
         Some(url) => from_flag(url, overrides),
         None => from_config(&Config::load(overrides).map_err(|problems| config_problems(&problems))?),
@@ -39,7 +39,7 @@ pub fn admin_client(flag: Option<&str>, overrides: &Overrides) -> Result<AdminCl
 }
 
 /// Token and certificates are those of the configuration, whatever else may be wrong with that.
-pub fn from_flag(url: &str, overrides: &Overrides) -> Result<AdminClient, AdminAddressError> {
+pub(crate) fn from_flag(url: &str, overrides: &Overrides) -> Result<AdminClient, AdminAddressError> {
     let address = address_of_flag(url)?;
     let (config, _problems) = Config::load_with_problems(overrides);
     // Who writes http:// means it: the listener of another gateway may speak no TLS.
@@ -56,7 +56,7 @@ fn address_of_flag(url: &str) -> Result<SocketAddr, AdminAddressError> {
     bare.parse().map_err(|_| AdminAddressError::NotAnAddress(url.to_owned()))
 }
 
-pub fn from_config(config: &Config) -> Result<AdminClient, AdminAddressError> {
+pub(crate) fn from_config(config: &Config) -> Result<AdminClient, AdminAddressError> {
     let mut listen = config.admin.listen.ok_or(AdminAddressError::Off)?;
     if listen.port() == 0 {
         return Err(AdminAddressError::NoPort);

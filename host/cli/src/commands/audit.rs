@@ -8,7 +8,7 @@ use gateway_clock::Clock;
 use gateway_storage::{Database, StorageError};
 use std::os::unix::fs::MetadataExt as _;
 
-pub async fn record(database: &Database, action: &str, subject: &str, outcome: &str) {
+pub(crate) async fn record(database: &Database, action: &str, subject: &str, outcome: &str) {
     if let Err(error) = try_record(&Operators::new(database.clone()), action, subject, outcome).await {
         not_recorded(&error);
     }
@@ -22,12 +22,12 @@ async fn try_record(operators: &Operators, action: &str, subject: &str, outcome:
     Ok(())
 }
 
-pub fn not_recorded(error: &StorageError) {
+pub(crate) fn not_recorded(error: &StorageError) {
     eprintln!("gateway: this is not in the audit: {error}");
 }
 
 /// The user of the system who typed the command.
-pub fn who() -> String {
+pub(crate) fn who() -> String {
     let uid = std::fs::metadata("/proc/self").map(|own| own.uid().to_string());
     format!("command line, uid {}", uid.unwrap_or_else(|_unknown| "unknown".to_owned()))
 }

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use serde_json::json;
 use std::{path::Path, sync::Arc};
 
-pub async fn back_up(output: Output, config: &Config, copy: &BackupFile) -> ExitCode {
+pub(crate) async fn back_up(output: Output, config: &Config, copy: &BackupFile) -> ExitCode {
     let settings = match gateway::database_settings(config) {
         Ok(settings) => settings,
         Err(error) => return failure(ExitCode::Config, &error),
@@ -48,7 +48,7 @@ pub async fn back_up(output: Output, config: &Config, copy: &BackupFile) -> Exit
     }
 }
 
-pub async fn restore(output: Output, config: &Config, copy: &BackupFile) -> ExitCode {
+pub(crate) async fn restore(output: Output, config: &Config, copy: &BackupFile) -> ExitCode {
     let settings = match gateway::database_settings(config) {
         Ok(settings) => settings,
         Err(error) => return failure(ExitCode::Config, &error),

@@ -14,7 +14,7 @@ use jsonschema::{ValidationError, error::ValidationErrorKind};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-pub fn run(output: Output, overrides: &Overrides) -> ExitCode {
+pub(crate) fn run(output: Output, overrides: &Overrides) -> ExitCode {
     let (mut config, mut problems) = Config::load_with_problems(overrides);
     config.fit_open_files(open_files::raise_limit());
     let (plugins, mut refused) = match gateway_plugins::load_folder(&config) {

@@ -5,7 +5,7 @@ use crate::exit_code::ExitCode;
 use crate::output::{Output, printable};
 use gateway_config::{Config, EffectiveValue, Overrides, Source};
 
-pub fn run(output: Output, overrides: &Overrides, only_set: bool) -> ExitCode {
+pub(crate) fn run(output: Output, overrides: &Overrides, only_set: bool) -> ExitCode {
     let config = match Config::load(overrides) {
         Ok(config) => config,
         Err(problems) => return config_problems(&problems),

@@ -4,18 +4,18 @@ use crate::{exit_code::ExitCode, output::problems_text};
 use gateway_config::Problems;
 use std::fmt::Display;
 
-pub fn config_problems(problems: &Problems) -> ExitCode {
+pub(crate) fn config_problems(problems: &Problems) -> ExitCode {
     eprintln!("{}", problems_text(problems));
     ExitCode::Config
 }
 
-pub fn failure(code: ExitCode, error: &impl Display) -> ExitCode {
+pub(crate) fn failure(code: ExitCode, error: &impl Display) -> ExitCode {
     eprintln!("gateway: {error}");
     code
 }
 
 /// The given code, unless the answer could not be printed.
-pub fn printed(outcome: std::io::Result<()>, code: ExitCode) -> ExitCode {
+pub(crate) fn printed(outcome: std::io::Result<()>, code: ExitCode) -> ExitCode {
     match outcome {
         Ok(()) => code,
         Err(error) => failure(ExitCode::Failure, &error),

@@ -22,7 +22,7 @@ const CONFIG: &str = include_str!("../../../../config/gateway.toml");
 const CONFIG_FILE: &str = "config/gateway.toml";
 const DATA_DIR: &str = "data";
 
-pub fn run(output: Output, new: &NewGateway) -> ExitCode {
+pub(crate) fn run(output: Output, new: &NewGateway) -> ExitCode {
     let (config_file, data_dir) = (new.dir.join(CONFIG_FILE), new.dir.join(DATA_DIR));
     if let Err(error) = write_config(&config_file).and_then(|()| make_private(&data_dir)) {
         return failure(ExitCode::Failure, &explain(&config_file, &error));

@@ -10,7 +10,7 @@ use crate::plugin_details::PluginDetails;
 use gateway_plugins::{LoadedPlugin, PluginError, PluginFile, PluginReport, PluginState};
 use serde_json::{Value, json};
 
-pub fn file(output: Output, library: &LibraryFile) -> ExitCode {
+pub(crate) fn file(output: Output, library: &LibraryFile) -> ExitCode {
     let file = match gateway_plugins::open(&library.file, None) {
         Ok(file) => file,
         Err(error) => return failure(ExitCode::Plugin, &error),

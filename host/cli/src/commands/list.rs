@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 const FALLBACK_NOTE: &str = "this is what a start would find";
 
 /// Lists what the running gateway says; `None` when none was found.
-pub fn of_running_gateway(output: Output, list: &PluginList, overrides: &Overrides) -> Option<ExitCode> {
+pub(crate) fn of_running_gateway(output: Output, list: &PluginList, overrides: &Overrides) -> Option<ExitCode> {
     let client = match &list.admin {
         Some(url) => match from_flag(url, overrides) {
             Ok(client) => client,
@@ -71,7 +71,7 @@ fn ask(client: &AdminClient) -> Result<Vec<PluginReport>, RequestFailure> {
 }
 
 /// What a start would find.
-pub async fn of_folder(output: Output, config: &Config, name: Option<&str>) -> ExitCode {
+pub(crate) async fn of_folder(output: Output, config: &Config, name: Option<&str>) -> ExitCode {
     let loaded = match gateway_plugins::load_folder(config) {
         Ok(loaded) => loaded,
         Err(error) => return failure(ExitCode::Plugin, &error),

@@ -14,7 +14,7 @@ use std::{
 };
 
 /// Prints the completions; a reader that closes early is no error.
-pub fn completions(shell: Shell) -> ExitCode {
+pub(crate) fn completions(shell: Shell) -> ExitCode {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "gateway", &mut text);
     match io::stdout().lock().write_all(&text) {
@@ -24,7 +24,7 @@ pub fn completions(shell: Shell) -> ExitCode {
 }
 
 /// Writes `gateway.1` and a page for each command, such as `gateway-plugins-list.1`.
-pub fn man(output: Output, folder: &Path) -> ExitCode {
+pub(crate) fn man(output: Output, folder: &Path) -> ExitCode {
     match write_pages(folder) {
         Ok(pages) => {
             let text = format!("{} pages in {}: man {}/gateway.1", pages.len(), folder.display(), folder.display());

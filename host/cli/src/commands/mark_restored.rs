@@ -12,7 +12,7 @@ use gateway_config::{Config, DatabaseTarget};
 use gateway_storage::{Database, StorageError};
 use serde_json::json;
 
-pub async fn run(output: Output, config: &Config) -> ExitCode {
+pub(crate) async fn run(output: Output, config: &Config) -> ExitCode {
     let settings = match gateway::database_settings(config) {
         Ok(settings) => settings,
         Err(error) => return failure(ExitCode::Config, &error),

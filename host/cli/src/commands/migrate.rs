@@ -18,7 +18,7 @@ struct MigrationLine {
     problem: Option<String>,
 }
 
-pub async fn run(output: Output, config: Config) -> ExitCode {
+pub(crate) async fn run(output: Output, config: Config) -> ExitCode {
     let loaded = match gateway_plugins::load_folder(&config) {
         Ok(loaded) => loaded,
         Err(error) => return failure(ExitCode::Plugin, &error),

@@ -11,7 +11,7 @@ use plugin_template::{Dependencies, PackageKind, check_name, files, report, writ
 use serde_json::json;
 use std::path::Path;
 
-pub fn run(output: Output, plugin: &NewPlugin) -> ExitCode {
+pub(crate) fn run(output: Output, plugin: &NewPlugin) -> ExitCode {
     let name = plugin.name.as_str();
     if let Err(error) = check_name(name) {
         return failure(ExitCode::Usage, &error);

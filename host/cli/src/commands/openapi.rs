@@ -8,7 +8,7 @@ use gateway_meta::{DocumentContext, openapi};
 use gateway_storage::Dialect;
 use plugin_api::{manifest::Manifest, point::Counters};
 
-pub fn print(config: &Config) -> ExitCode {
+pub(crate) fn print(config: &Config) -> ExitCode {
     let loaded = match gateway_plugins::load_folder(config) {
         Ok(loaded) => loaded,
         Err(error) => return failure(ExitCode::Plugin, &error),

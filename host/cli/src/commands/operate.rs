@@ -11,7 +11,7 @@ use gateway_admin::client::ClientError;
 use gateway_config::Overrides;
 use serde_json::Value;
 
-pub fn run(output: Output, action: OperatorAction, target: &PluginTarget, overrides: &Overrides) -> ExitCode {
+pub(crate) fn run(output: Output, action: OperatorAction, target: &PluginTarget, overrides: &Overrides) -> ExitCode {
     let client = match admin_client(target.admin.as_deref(), overrides) {
         Ok(client) => client,
         Err(code) => return code,
@@ -49,7 +49,7 @@ fn tell(output: Output, name: &str, status: u16, body: &Value) -> ExitCode {
 }
 
 /// The words of an answer that refuses.
-pub fn refusal(status: u16, body: &Value) -> String {
+pub(crate) fn refusal(status: u16, body: &Value) -> String {
     let text = |member: &str| body[member].as_str().unwrap_or_default();
     let hint = if text("hint").is_empty() { String::new() } else { format!(" ({})", text("hint")) };
     if text("error").is_empty() { format!("the answer was {status}") } else { format!("{}{hint}", text("error")) }

@@ -24,7 +24,7 @@ use std::io::{self, BufRead, IsTerminal as _, Write as _};
 /// Of a command that did not do what was asked.
 type FailureCode = ExitCode;
 
-pub fn run(output: Output, purge: &PluginPurge, overrides: &Overrides) -> ExitCode {
+pub(crate) fn run(output: Output, purge: &PluginPurge, overrides: &Overrides) -> ExitCode {
     let ended = match client(purge, overrides) {
         Ok(Some(client)) => by_gateway(output, purge, &client, overrides),
         Ok(None) => without_gateway(output, purge, overrides),

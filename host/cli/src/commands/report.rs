@@ -11,7 +11,7 @@ use gateway_admin::client::{AdminClient, ClientError, ClientResponse};
 use gateway_config::Overrides;
 use serde_json::{Map, Value};
 
-pub fn run(output: Output, arguments: &PluginReportArguments, overrides: &Overrides) -> ExitCode {
+pub(crate) fn run(output: Output, arguments: &PluginReportArguments, overrides: &Overrides) -> ExitCode {
     let client = match admin_client(arguments.admin.as_deref(), overrides) {
         Ok(client) => client,
         Err(code) => return code,

@@ -13,12 +13,12 @@ use tokio::runtime::{Builder, Handle, Runtime};
 /// Tasks that a worker thread polls before it polls the sockets again: a new request is queued soon even under load.
 const TASKS_PER_IO_POLL: u32 = 16;
 
-pub fn with_runtime<T>(work: impl Future<Output = T>) -> Result<T, ExitCode> {
+pub(crate) fn with_runtime<T>(work: impl Future<Output = T>) -> Result<T, ExitCode> {
     finish(&mut Builder::new_multi_thread(), |_| work)
 }
 
 /// Serves with a thread more than one plugin can hold, and with spare threads for those that are lost.
-pub fn with_serving_runtime<T, W: Future<Output = T>>(
+pub(crate) fn with_serving_runtime<T, W: Future<Output = T>>(
     work: impl FnOnce(Handle, SpareThreads) -> W,
 ) -> Result<T, ExitCode> {
     let control = Builder::new_multi_thread().worker_threads(1).thread_name("control").enable_all().build();

@@ -13,7 +13,7 @@ use gateway_config::Overrides;
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, net::SocketAddr};
 
-pub fn run(output: Output, listener: &AdminListener, overrides: &Overrides) -> ExitCode {
+pub(crate) fn run(output: Output, listener: &AdminListener, overrides: &Overrides) -> ExitCode {
     let client = match admin_client(listener.admin.as_deref(), overrides) {
         Ok(client) => client,
         Err(code) => return code,

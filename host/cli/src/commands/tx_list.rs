@@ -16,7 +16,7 @@ use serde_json::Value;
 const COLUMNS: usize = 9;
 const HEADINGS: [&str; COLUMNS] = ["ID", "STATE", "PLUGIN", "ROLE", "CHAIN", "RECORDED", "HASH", "KEY", "REASON"];
 
-pub fn run(output: Output, list: &TransactionList, overrides: &Overrides) -> ExitCode {
+pub(crate) fn run(output: Output, list: &TransactionList, overrides: &Overrides) -> ExitCode {
     let client = match admin_client(list.listener.admin.as_deref(), overrides) {
         Ok(client) => client,
         Err(code) => return code,

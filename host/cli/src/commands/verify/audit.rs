@@ -9,7 +9,7 @@ use gateway_audit_verify::{AuditReport, Check, Expected, verify};
 /// An export of a gateway has at most 16 MiB.
 const FILE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-pub fn run(output: Output, AuditFile { file, signer, agent }: &AuditFile) -> VerifyExitCode {
+pub(crate) fn run(output: Output, AuditFile { file, signer, agent }: &AuditFile) -> VerifyExitCode {
     let text = match read_bounded(file, FILE_BYTES_MAX).map(String::from_utf8) {
         Ok(Ok(text)) => text,
         Ok(Err(error)) => return not_checkable(&format!("{}: {error}", file.display())),

@@ -15,7 +15,7 @@ use std::path::Path;
 /// A deployment file has some dozen lines.
 const CONTRACTS_BYTES_MAX: usize = 1024 * 1024;
 
-pub fn run(output: Output, credential: &Credential) -> VerifyExitCode {
+pub(crate) fn run(output: Output, credential: &Credential) -> VerifyExitCode {
     let checked = with_runtime(check(credential)).unwrap_or_else(|_not_started| Err("no runtime".to_owned()));
     match checked {
         Ok(report) => printed(output, &report),

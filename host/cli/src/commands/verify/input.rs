@@ -8,7 +8,7 @@ use std::{
 };
 
 /// A file, or standard input for `-`, of at most so many bytes.
-pub fn read_bounded(path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
+pub(crate) fn read_bounded(path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
     let (mut bytes, limit) = (Vec::new(), bytes_max as u64 + 1);
     if path == Path::new("-") {
         io::stdin().lock().take(limit).read_to_end(&mut bytes)?;
@@ -21,7 +21,7 @@ pub fn read_bounded(path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-pub fn not_checkable(reason: &str) -> VerifyExitCode {
+pub(crate) fn not_checkable(reason: &str) -> VerifyExitCode {
     eprintln!("gateway: {reason}");
     VerifyExitCode::NotCheckable
 }

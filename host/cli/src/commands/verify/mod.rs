@@ -9,7 +9,7 @@ mod input;
 use crate::exit_code::VerifyExitCode;
 use crate::output::Output;
 use crate::verify_arguments::VerifyCommand;
-pub fn run(output: Output, command: &VerifyCommand) -> VerifyExitCode {
+pub(crate) fn run(output: Output, command: &VerifyCommand) -> VerifyExitCode {
     match command {
         VerifyCommand::Audit(file) => audit::run(output, file),
         VerifyCommand::Cv(credential) => cv::run(output, credential),
