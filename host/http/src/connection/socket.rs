@@ -27,9 +27,7 @@ impl<T: Transport> Socket<T> {
     pub(crate) fn new(transport: T, head_limits: HeadLimits, state: Arc<ConnectionState>) -> Self {
         Self { transport, request_reader: RequestReader::new(head_limits), state, lingering_close: None }
     }
-}
 
-impl<T: Transport> Socket<T> {
     /// Reads until a whole head is there; false when the client has closed its side.
     pub(super) fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         self.request_reader.poll_head(&mut self.transport, &self.state, cx)
