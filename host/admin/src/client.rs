@@ -54,6 +54,12 @@ pub struct AdminClient {
 }
 
 impl AdminClient {
+    /// As the banner of the gateway shows it.
+    pub fn url(&self) -> String {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.address)
+    }
+
     /// Sends one change without a body.
     pub async fn post(&self, path: &str) -> Result<ClientResponse, ClientError> {
         self.send(Method::POST, path, ANSWER_TIMEOUT).await

@@ -33,12 +33,13 @@ pub(crate) fn of_running_gateway(output: Output, list: &PluginList, overrides: &
             Err(AdminAddressError::Off) => {
                 return note("the operator's listener is off (admin.listen), so no gateway is asked");
             }
+            Err(AdminAddressError::Tls(error)) => return note(&error.to_string()),
             Err(_) => return note("admin.listen has port 0, so no gateway is asked without --admin http://IP:PORT"),
         },
     };
     match ask(&client) {
         Ok(reports) => {
-            eprintln!("gateway: this is what the gateway at http://{} says", client.address);
+            eprintln!("gateway: this is what the gateway at {} says", client.url());
             Some(print_reports(output, list.name.as_deref(), &reports))
         }
         Err(RequestFailure::NoRuntime(code)) => Some(code),
@@ -60,13 +61,13 @@ enum RequestFailure {
 fn ask(client: &AdminClient) -> Result<Vec<PluginReport>, RequestFailure> {
     let answer = with_runtime(client.get("/plugins")).map_err(RequestFailure::NoRuntime)?;
     let answer = answer.map_err(|error| match error {
-        ClientError::NotThere { address, source } => {
-            RequestFailure::Reason(format!("no gateway answers at http://{address} ({source})"))
+        ClientError::NotThere { source, .. } => {
+            RequestFailure::Reason(format!("no gateway answers at {} ({source})", client.url()))
         }
         error => RequestFailure::Reason(error.to_string()),
     })?;
     serde_json::from_value(answer.body).map_err(|_other| {
-        RequestFailure::Reason(format!("what answers at http://{} is no gateway of this version", client.address))
+        RequestFailure::Reason(format!("what answers at {} is no gateway of this version", client.url()))
     })
 }
 

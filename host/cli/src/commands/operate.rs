@@ -19,11 +19,12 @@ pub(crate) fn run(output: Output, action: OperatorAction, target: &PluginTarget,
     let path = format!("/plugins/{}/{}", target.name, action.name());
     match with_runtime(client.post(&path)) {
         Ok(Ok(answer)) => tell(output, &target.name, answer.status.as_u16(), &answer.body),
-        Ok(Err(ClientError::NotThere { address, source })) => failure(
+        Ok(Err(ClientError::NotThere { source, .. })) => failure(
             ExitCode::Failure,
             &format!(
-                "no gateway answers at http://{address} ({source}): start it, or say where it listens (admin.listen in \
-                 its configuration, or --admin http://IP:PORT)"
+                "no gateway answers at {} ({source}): start it, or say where it listens (admin.listen in \
+                 its configuration, or --admin http://IP:PORT)",
+                client.url()
             ),
         ),
         Ok(Err(error)) => failure(ExitCode::Failure, &error),

@@ -11,7 +11,7 @@ use crate::output::{Output, printable};
 use gateway_admin::client::{AdminClient, ClientError};
 use gateway_config::Overrides;
 use serde_json::{Value, json};
-use std::{collections::BTreeMap, net::SocketAddr};
+use std::collections::BTreeMap;
 
 pub(crate) fn run(output: Output, listener: &AdminListener, overrides: &Overrides) -> ExitCode {
     let client = match admin_client(listener.admin.as_deref(), overrides) {
@@ -19,7 +19,7 @@ pub(crate) fn run(output: Output, listener: &AdminListener, overrides: &Override
         Err(code) => return code,
     };
     match with_runtime(fetch_status(&client)) {
-        Ok(Ok(status)) => printed(output.print(&status, |_| text(client.address, &status)), code(&status)),
+        Ok(Ok(status)) => printed(output.print(&status, |_| text(&client.url(), &status)), code(&status)),
         Ok(Err(error)) => failure(ExitCode::Failure, &error),
         Err(code) => code,
     }
@@ -40,9 +40,9 @@ fn code(status: &Value) -> ExitCode {
 }
 
 /// What is well is counted, what is not is named.
-fn text(address: SocketAddr, status: &Value) -> String {
+fn text(url: &str, status: &Value) -> String {
     let ready = &status["ready"];
-    let mut lines = vec![format!("gateway    http://{address}")];
+    let mut lines = vec![format!("gateway    {url}")];
     lines.push(format!("ready      {}", if ready["ok"] == true { "yes" } else { "no" }));
     lines.extend(ready["database"].as_str().map(|reason| format!("           database: {}", printable(reason))));
     let required = ready["plugins"].as_array().into_iter().flatten().filter_map(Value::as_str);
