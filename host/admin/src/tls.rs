@@ -16,7 +16,7 @@ const KEY: &str = "admin.tls.key";
 const CLIENT_CA: &str = "admin.tls.client_ca";
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
-pub struct AdminTls {
+pub(crate) struct AdminTls {
     config: AdminTlsConfig,
     state: Mutex<State>,
 }
@@ -29,7 +29,7 @@ struct State {
 
 impl AdminTls {
     /// `None` where TLS is off.
-    pub fn open(config: &AdminTlsConfig) -> Result<Option<Self>, TlsError> {
+    pub(crate) fn open(config: &AdminTlsConfig) -> Result<Option<Self>, TlsError> {
         if config.files().is_none() {
             return Ok(None);
         }
@@ -38,7 +38,10 @@ impl AdminTls {
     }
 
     /// Ends the handshake; with the name of the client, if it shows a certificate of an operator.
-    pub async fn accept(self: Arc<Self>, socket: TcpStream) -> io::Result<(TlsStream<TcpStream>, Option<Arc<str>>)> {
+    pub(crate) async fn accept(
+        self: Arc<Self>,
+        socket: TcpStream,
+    ) -> io::Result<(TlsStream<TcpStream>, Option<Arc<str>>)> {
         let tls = tokio::task::spawn_blocking(move || self.current()).await?;
         let stream = timeout(HANDSHAKE_TIMEOUT, tls.acceptor().accept(socket)).await??;
         let shown = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);

@@ -35,7 +35,12 @@ impl SlowStatementLog {
     }
 
     /// As [`Self::record`], of a run that [`Self::may_record_together`] counts.
-    pub(crate) fn record_alone(self, statement: &CheckedStatement, elapsed: Duration, result: Option<&StatementResult>) {
+    pub(crate) fn record_alone(
+        self,
+        statement: &CheckedStatement,
+        elapsed: Duration,
+        result: Option<&StatementResult>,
+    ) {
         if let Some(limit) = self.limit {
             statement.info.quick_runs.record(elapsed < limit / 2);
             self.record(statement, elapsed, result);

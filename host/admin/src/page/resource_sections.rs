@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const LEVELS: [&str; 4] = ["error", "warn", "info", "debug"];
 
 /// Writes nothing while no other gateway has the database.
-pub fn replicas(page: &mut Html, replicas: &Result<Vec<ReplicaReport>, StorageError>, now_ms: i64) {
+pub(super) fn replicas(page: &mut Html, replicas: &Result<Vec<ReplicaReport>, StorageError>, now_ms: i64) {
     if replicas.as_ref().is_ok_and(|replicas| replicas.len() < 2) {
         return;
     }
@@ -47,7 +47,7 @@ fn differing(replicas: &[ReplicaReport]) -> Vec<&str> {
     names.into_iter().filter(|name| states(name).len() > 1).collect()
 }
 
-pub fn resources(
+pub(super) fn resources(
     page: &mut Html,
     resources: &Resources,
     (queues, refusals): (&BTreeMap<String, f64>, &BTreeMap<String, u64>),
@@ -93,7 +93,7 @@ fn mebibytes(bytes: u64) -> String {
 }
 
 /// Writes nothing where the log of the process is another's.
-pub fn log_level(page: &mut Html, level: &str) {
+pub(super) fn log_level(page: &mut Html, level: &str) {
     if level.is_empty() {
         return;
     }

@@ -162,7 +162,7 @@ impl PluginManager {
         let is_wanted = self.registry.lock().wanted(config).contains(name);
         tracing::info!(plugin = name, on = is_wanted, "an operator switched it at another gateway");
         if is_wanted {
-            crash_record::forgive(name);
+            crash_record::clear(name);
             self.look_at_folder(config, Some(name)).await;
             self.start_with_waiting(name).await;
         } else if self.registry.lock().is_loaded(name) {

@@ -21,7 +21,7 @@ const HTTP2_CONNECTION_WINDOW_BYTES: u32 = 1024 * 1024;
 const HTTP2_SEND_BUFFER_BYTES: usize = 128 * 1024;
 
 /// One for each version; the first bytes of a connection decide.
-pub(super) struct Builders {
+pub(crate) struct Builders {
     pub http1: http1::Builder,
     pub http2: http2::Builder<TokioExecutor>,
 }

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 /// Holds its request's guard.
-pub(super) struct TrackedBody {
+pub(crate) struct TrackedBody {
     body: Body,
     _guard: Option<RequestGuard>,
 }

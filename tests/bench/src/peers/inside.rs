@@ -4,7 +4,6 @@
 use anyhow::{Result, anyhow};
 use clap::Parser as _;
 use gateway::Gateway;
-use gateway::dispatch::within;
 use gateway::routes::{Route, RouteLookup};
 use gateway_cli::Cli;
 use gateway_clock::Clock;
@@ -12,6 +11,7 @@ use gateway_config::Config;
 use gateway_http::body::{Body, RequestBody};
 use gateway_http::{ClientIp, Listener, ListenerSettings};
 use gateway_plugins::LoadedPlugin;
+use gateway_plugins::polls::within;
 use gateway_telemetry::MetricsRecorder;
 use http::{HeaderValue, Request, Response, header::CONTENT_TYPE};
 use serde::Serialize;

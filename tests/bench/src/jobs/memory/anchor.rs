@@ -3,7 +3,7 @@
 use super::{KEY, gateway_on};
 use crate::{
     bench::{Bench, wait_until_indexed},
-    jobs::{Goal, Outcome, new_view},
+    jobs::{Comparison, Goal, new_view},
     load::{self, Load},
     rounds::{Contestant, Sample, in_turn},
     server::Server,
@@ -23,7 +23,7 @@ const FIRST_OWNER: u64 = 1 << 42;
 const REGISTERED: &str = "AgentRegistered(uint256 indexed id, address indexed owner, string name, string endpoint, \
      string metadataURI, uint256 pricePerJob, uint256 bond)";
 
-pub fn outcomes(bench: &Bench) -> Result<Vec<Outcome>> {
+pub fn outcomes(bench: &Bench) -> Result<Vec<Comparison>> {
     let runtime = Runtime::new()?;
     let chain = runtime.block_on(ScriptedChain::start());
     let owners: Vec<Wallet> = (FIRST_OWNER..).take(bench.scale.rounds).map(Wallet::new).collect();
@@ -67,7 +67,7 @@ fn write(bench: &Bench, server: &Server, owner: &Wallet) -> Result<()> {
 }
 
 /// Each round builds that of another owner.
-fn batches(bench: &Bench, server: &Server, owners: &[Wallet]) -> Result<Outcome> {
+fn batches(bench: &Bench, server: &Server, owners: &[Wallet]) -> Result<Comparison> {
     let mut left = owners.iter();
     let build = || {
         let owner = left.next().ok_or_else(|| anyhow::anyhow!("there are as many owners as rounds"))?;
@@ -82,7 +82,7 @@ fn batches(bench: &Bench, server: &Server, owners: &[Wallet]) -> Result<Outcome>
         let cpu_us = cpu.as_secs_f64() * 1e6;
         Ok(Sample { cpu_us, per_s: 1e6 / took_us, p50_us: took_us, p99_us: took_us, rss_kib: server.rss_kib()? })
     };
-    Ok(Outcome {
+    Ok(Comparison {
         title: "A batch of records for the chain",
         how: format!(
             "`POST /api/memory/anchor` of an agent whose owner has {} records in no batch: each key is opened, the tree is built, and the \
@@ -95,7 +95,7 @@ fn batches(bench: &Bench, server: &Server, owners: &[Wallet]) -> Result<Outcome>
     })
 }
 
-fn proofs(bench: &Bench, server: &Server) -> Result<Outcome> {
+fn proofs(bench: &Bench, server: &Server) -> Result<Comparison> {
     let records = bench.scale.records;
     let request = |_| Some(load::get(server.address(), &format!("/api/memory/proof/1/{}", 1 + new_view() % records)));
     let load = Load {
@@ -109,7 +109,7 @@ fn proofs(bench: &Bench, server: &Server) -> Result<Outcome> {
         body_bytes_min: 1,
     };
     let measure = || Sample::of(&load.run(&|| server.cpu_time())?, server);
-    Ok(Outcome {
+    Ok(Comparison {
         title: "The proof of a record of private memory",
         how: format!(
             "`GET /api/memory/proof/1/{{seq}}`: one of the {records} records of a batch, asked for one after the other."
