@@ -2,7 +2,7 @@
 
 use super::{Tables, back_up, restore, run, small_setup_on};
 use crate::{
-    crash::{Dice, Ledger, Load, Outcome, Stored, sequenced},
+    crash::{Dice, Ledger, Load, Outcome, StoredRows, sequenced},
     e2e::{Site, THREADS},
     storage::Engine,
 };
@@ -52,7 +52,7 @@ async fn what_was_acknowledged_before_is_in_it_and_every_write_is_whole(#[case] 
     let fresh = small_setup_on(engine).await;
     let restored = restore(&fresh, &file, &[]).await;
     assert_eq!(restored.code, Some(0), "{restored:?}");
-    let kept = Stored::read(&fresh).await;
+    let kept = StoredRows::read(&fresh).await;
     kept.check();
     let lost: Vec<&String> = promised.iter().filter(|text| !kept.authors.contains_key(*text)).collect();
     assert!(lost.is_empty(), "acknowledged before the backup and not in it: {lost:?}");
@@ -65,7 +65,7 @@ async fn what_was_acknowledged_before_is_in_it_and_every_write_is_whole(#[case] 
     let site = Site::of(&copy);
     site.open_thread(&Wallet::new(99), "After the restore").await;
     sequenced(&fresh).await;
-    let ids = Stored::read(&fresh).await.event_ids;
+    let ids = StoredRows::read(&fresh).await.event_ids;
     assert!(ids.last() > kept.event_ids.last() && ids.len() == kept.authors.len() + 1, "{ids:?}");
     let audit = Site::at(copy.admin_url()).get("/audit").await.json();
     assert_eq!((&audit[0]["action"], &audit[0]["subject"]), (&json!("restore"), &json!("under load")), "{audit}");

@@ -2,7 +2,7 @@
 
 use super::{Replicas, THREE};
 use crate::{
-    crash::{Outcome, Stored, Write, execute, query, send},
+    crash::{Outcome, StoredRows, Write, execute, query, send},
     e2e::Site,
 };
 use futures_util::future::join_all;
@@ -32,7 +32,7 @@ async fn replies_of_many_in_one_thread_all_succeed() {
         reply.outcome = Outcome::Acknowledged;
     }
     ledger.writes.extend(replies);
-    ledger.compare(&Stored::read_sequenced(&replicas.setups[0]).await);
+    ledger.compare(&StoredRows::read_sequenced(&replicas.setups[0]).await);
     let counted = query(&replicas.setups[0], "SELECT CAST(post_count AS TEXT) FROM forum_threads").await;
     assert_eq!(counted, [[(REPLIERS + 1).to_string()]]);
     for gateway in &replicas.gateways {

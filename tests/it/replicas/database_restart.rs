@@ -1,7 +1,7 @@
 //! The database restarts under load, as an operator restarts it and as a power cut does.
 
 use super::{ReconnectingReader, Replicas, THREE, send_unanswered_again, write_last};
-use crate::crash::{Dice, Ledger, Load, Stored};
+use crate::crash::{Dice, Ledger, Load, StoredRows};
 use gateway_tests::{postgres::PrivatePostgres, process::LIMIT};
 use plugin_testing::{TestGateway, Wallet};
 use rstest::rstest;
@@ -52,7 +52,7 @@ async fn restarts_of_the_database_lose_and_double_nothing(
     for gateway in &mut replicas.gateways {
         assert!(gateway.is_running());
     }
-    let stored = Stored::read_sequenced(&replicas.setups[0]).await;
+    let stored = StoredRows::read_sequenced(&replicas.setups[0]).await;
     ledger.compare(&stored);
     for reader in &readers {
         assert_eq!(reader.ids, stored.event_ids, "in {} streams", reader.streams);

@@ -2,7 +2,7 @@
 //! the belief that it still holds the lease.
 
 use super::{ReconnectingReader, Replicas, THREE, send_unanswered_again, write_last};
-use crate::crash::{Dice, Ledger, Load, Stored, query};
+use crate::crash::{Dice, Ledger, Load, StoredRows, query};
 use gateway_tests::process::LIMIT;
 use plugin_testing::{TestGateway, Value, Wallet};
 use std::{cell::Cell, time::Duration};
@@ -104,7 +104,7 @@ async fn a_sequencer_that_slept_through_its_lease_spoils_nothing() {
         assert!(has_noticed(&replicas, victim) > noticed, "it did not believe to hold the lease when it woke up");
     }
 
-    let stored = Stored::read_sequenced(&replicas.setups[0]).await;
+    let stored = StoredRows::read_sequenced(&replicas.setups[0]).await;
     let dense: Vec<i64> = (1..).take(stored.event_ids.len()).collect();
     assert_eq!(stored.event_ids, dense, "positions have no gap");
     ledger.compare(&stored);

@@ -1,7 +1,7 @@
 //! SIGKILL at random times to one of several gateways that write, again and again.
 
 use super::{Replicas, THREE, send_unanswered_again};
-use crate::crash::{Dice, Ledger, Load, Outcome, Stored};
+use crate::crash::{Dice, Ledger, Load, Outcome, StoredRows};
 use plugin_testing::Wallet;
 use std::time::Duration;
 
@@ -44,8 +44,8 @@ async fn kills_of_replicas_in_turn_lose_and_double_nothing() {
     }
     send_unanswered_again(&replicas.sites, &mut ledger, &wallets, &dice).await;
     assert!(unanswered > 0, "no kill hit a write");
-    let stored = Stored::read_sequenced(&replicas.setups[0]).await;
+    let stored = StoredRows::read_sequenced(&replicas.setups[0]).await;
     ledger.compare(&stored);
     ledger.replay(&replicas.sites[0], &stored).await;
-    ledger.compare(&Stored::read_sequenced(&replicas.setups[0]).await);
+    ledger.compare(&StoredRows::read_sequenced(&replicas.setups[0]).await);
 }

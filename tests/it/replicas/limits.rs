@@ -2,7 +2,7 @@
 
 use super::{Replicas, THREE};
 use crate::{
-    crash::{Ledger, Outcome, Stored, Write, send},
+    crash::{Ledger, Outcome, StoredRows, Write, send},
     e2e::THREADS,
 };
 use futures_util::future::join_all;
@@ -28,7 +28,7 @@ async fn of_the_same_request_to_all_at_once_one_is_taken() {
         write.outcome = Outcome::Acknowledged;
         ledger.writes.push(write);
     }
-    let kept = Stored::read_sequenced(&replicas.setups[0]).await;
+    let kept = StoredRows::read_sequenced(&replicas.setups[0]).await;
     ledger.compare(&kept);
     for site in &replicas.sites {
         ledger.replay(site, &kept).await;

@@ -1,7 +1,7 @@
 //! Writes and streams on all gateways, each of which is killed in the middle and starts again.
 
 use super::{ReconnectingReader, Replicas, THREE, send_unanswered_again, write_last};
-use crate::crash::{Dice, Ledger, Load, Stored};
+use crate::crash::{Dice, Ledger, Load, StoredRows};
 use plugin_testing::Wallet;
 
 /// Writes of one round before the kill, and in all.
@@ -46,7 +46,7 @@ async fn streams_of_all_tell_all_writes_in_order_and_kills_lose_none() {
         replicas.start_again(victim).await;
     }
 
-    let stored = Stored::read_sequenced(&replicas.setups[0]).await;
+    let stored = StoredRows::read_sequenced(&replicas.setups[0]).await;
     ledger.compare(&stored);
     let [stay, change, lose] = &readers;
     assert_eq!(stay.ids, stored.event_ids, "at one gateway that lives on");
@@ -57,5 +57,5 @@ async fn streams_of_all_tell_all_writes_in_order_and_kills_lose_none() {
     for site in &replicas.sites {
         ledger.replay(site, &stored).await;
     }
-    ledger.compare(&Stored::read_sequenced(&replicas.setups[0]).await);
+    ledger.compare(&StoredRows::read_sequenced(&replicas.setups[0]).await);
 }

@@ -5,7 +5,7 @@
 //! gateway looks for its attempt before it answers.
 
 use crate::{
-    crash::{Ledger, Outcome, Stored, Write, query, send, small_setup},
+    crash::{Ledger, Outcome, StoredRows, Write, query, send, small_setup},
     e2e::Site,
 };
 use gateway_tests::{
@@ -94,7 +94,7 @@ impl Fixture {
 
     /// Nothing is stored twice, and each thread has its event, its guard and its opening post.
     async fn audit(&self) {
-        self.ledger.compare(&Stored::read_sequenced(&self.direct).await);
+        self.ledger.compare(&StoredRows::read_sequenced(&self.direct).await);
     }
 }
 

@@ -3,7 +3,7 @@
 //! (`GATEWAY_TEST_PGBOUNCER` names one) they are named, and else sent with each call.
 
 use super::{ReconnectingReader, Replicas, THREE, send_unanswered_again, write_last};
-use crate::crash::{Dice, Ledger, Load, Stored};
+use crate::crash::{Dice, Ledger, Load, StoredRows};
 use gateway_tests::{
     pgbouncer::{PgBouncer, Pool},
     postgres,
@@ -71,13 +71,13 @@ async fn behind_pgbouncer_a_kill_loses_nothing_and_streams_have_no_gap(
 
     // Not through the pooler: these queries have prepared statements.
     let direct = replicas.setups[0].clone().set("database.url", &direct);
-    let stored = Stored::read_sequenced(&direct).await;
+    let stored = StoredRows::read_sequenced(&direct).await;
     ledger.compare(&stored);
     for reader in &readers {
         assert_eq!(reader.ids, stored.event_ids);
     }
     ledger.replay(&survivors[0], &stored).await;
-    ledger.compare(&Stored::read_sequenced(&direct).await);
+    ledger.compare(&StoredRows::read_sequenced(&direct).await);
 }
 
 /// Otherwise the pooler would prove nothing.

@@ -2,7 +2,7 @@
 
 use super::{ReconnectingReader, Replicas, THREE, send_unanswered_again, write_last};
 use crate::{
-    crash::{Dice, Ledger, Load, Stored, execute, query},
+    crash::{Dice, Ledger, Load, StoredRows, execute, query},
     e2e::Site,
 };
 use plugin_testing::Wallet;
@@ -50,7 +50,7 @@ async fn who_resumes_at_every_position_at_any_replica_misses_and_doubles_nothing
     let mut late = ReconnectingReader::default();
     late.read_to(&turns[2], LAST, 1).await;
 
-    let stored = Stored::read_sequenced(&replicas.setups[0]).await;
+    let stored = StoredRows::read_sequenced(&replicas.setups[0]).await;
     ledger.compare(&stored);
     let dense: Vec<i64> = (1..).take(stored.event_ids.len()).collect();
     assert_eq!(stored.event_ids, dense, "positions have no gap");

@@ -3,7 +3,7 @@
 
 use super::{send_unanswered_again, write_last};
 use crate::{
-    crash::{Dice, Ledger, Load, Stored, small_setup},
+    crash::{Dice, Ledger, Load, StoredRows, small_setup},
     e2e::{Part, Site, StreamReader},
 };
 use futures_util::future::join_all;
@@ -239,7 +239,7 @@ async fn under_load(site: &Site, setup: &Setup, disturb: impl AsyncFnOnce()) -> 
     };
     let ((), heard) = tokio::join!(writes, join_all(streams.into_iter().map(|stream| listen(site, stream))));
 
-    let stored = Stored::read_sequenced(setup).await;
+    let stored = StoredRows::read_sequenced(setup).await;
     ledger.compare(&stored);
     for (ids, _) in &heard {
         assert_eq!(*ids, stored.event_ids, "in order, and without a gap");
@@ -280,9 +280,9 @@ async fn the_page_about_several_machines_works_as_it_is_written() {
 
     // The killed one has started again.
     all_answer(&gateways).await;
-    let stored = Stored::read_sequenced(&setup).await;
+    let stored = StoredRows::read_sequenced(&setup).await;
     ledger.replay(&site, &stored).await;
-    ledger.compare(&Stored::read_sequenced(&setup).await);
+    ledger.compare(&StoredRows::read_sequenced(&setup).await);
 }
 
 async fn all_answer(gateways: &[u16]) {
