@@ -33,9 +33,19 @@ const FULL_SCAN_INTERVAL: Duration = Duration::from_secs(10);
 /// one part in so many of the time.
 const FULL_SCAN_SHARE: u32 = 20;
 
+/// Most scans begin behind what was there for so long: few transactions take longer.
+const RECENT: Duration = Duration::from_secs(1);
+/// Between two scans of everything that is not settled, which find what such a transaction has written.
+const UNSETTLED_SCAN_INTERVAL: Duration = Duration::from_millis(500);
+
 /// Where the next scan begins. The index keeps deleted rows until the next vacuum, and a scan from the first one would read
 /// all of them.
 pub(crate) struct OutboxScan {
+    /// The highest id that was seen a while ago, and the next one.
+    recent: i64,
+    next_recent: i64,
+    recent_since: Instant,
+    next_unsettled: Instant,
     /// Nothing appears up to this id any more.
     settled: i64,
     /// The highest id that was seen when `since` was.
@@ -59,19 +69,41 @@ impl OutboxScan {
     pub(crate) fn new(transaction_timeout: Duration) -> Self {
         let now = Instant::now();
         let settle_time = transaction_timeout * 2;
-        Self { settled: 0, candidate: 0, since: now, highest: 0, settle_time, next_full: now }
+        Self {
+            recent: 0,
+            next_recent: 0,
+            recent_since: now,
+            next_unsettled: now,
+            settled: 0,
+            candidate: 0,
+            since: now,
+            highest: 0,
+            settle_time,
+            next_full: now,
+        }
     }
 
     pub(crate) fn begin(&mut self, now: Instant) -> Scan {
         if now.duration_since(self.since) >= self.settle_time {
             (self.settled, self.candidate, self.since) = (self.candidate, self.highest, now);
         }
-        Scan { after: if now >= self.next_full { 0 } else { self.settled }, begun: now }
+        if now.duration_since(self.recent_since) >= RECENT {
+            (self.recent, self.next_recent, self.recent_since) = (self.next_recent, self.highest, now);
+        }
+        let after = if now >= self.next_full {
+            0
+        } else if now >= self.next_unsettled {
+            self.next_unsettled = now + UNSETTLED_SCAN_INTERVAL;
+            self.settled
+        } else {
+            self.recent()
+        };
+        Scan { after, begun: now }
     }
 
     /// What is written from now on has a higher id.
-    pub(crate) fn settled(&self) -> i64 {
-        self.settled
+    pub(crate) fn recent(&self) -> i64 {
+        self.recent.max(self.settled)
     }
 
     /// `highest` is the highest id that the scan found, and `is_complete` whether it found all.
@@ -103,6 +135,31 @@ mod tests {
         // Id 100 was there when candidates were noted at 11 s, and is settled ten seconds later. A scan at 31 s is of everything.
         let scans = [(0, 0), (1, 100), (11, 200), (12, 300), (20, 300), (22, 400), (31, 400), (33, 400)];
         assert_eq!(scans.map(|(at_s, highest)| after(at_s, highest)), [0, 0, 0, 0, 0, 100, 0, 300]);
+    }
+
+    #[test]
+    fn most_scans_leave_out_what_was_there_a_second_ago() {
+        let mut scans = OutboxScan::new(LIMIT);
+        let start = Instant::now();
+        let mut after = |at_ms: u64, highest: i64| {
+            let now = start + Duration::from_millis(at_ms);
+            let scan = scans.begin(now);
+            scans.end(&scan, now, highest, true);
+            scan.after
+        };
+        // The first is of everything, and every half second one of what may still change: nothing is settled yet.
+        let scans = [
+            (0, 100),
+            (100, 110),
+            (200, 120),
+            (1000, 200),
+            (1100, 210),
+            (2100, 300),
+            (2200, 310),
+            (2700, 400),
+            (2800, 410),
+        ];
+        assert_eq!(scans.map(|(at_ms, highest)| after(at_ms, highest)), [0, 0, 0, 0, 0, 0, 120, 0, 120]);
     }
 
     #[test]

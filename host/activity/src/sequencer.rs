@@ -184,7 +184,7 @@ impl Sequencer {
     /// Whether there may be something to move. Only a read, unlike [`Self::sequence`].
     pub async fn has_waiting(&self) -> Result<bool, StorageError> {
         let Some(SequencerLease { scan, .. }) = &self.lease else { return Ok(false) };
-        let look = sql(LOOK_INTO_OUTBOX).bind(scan.settled()).into();
+        let look = sql(LOOK_INTO_OUTBOX).bind(scan.recent()).into();
         Ok(!self.database.read(&Scope::Host, look).await?.is_empty())
     }
 

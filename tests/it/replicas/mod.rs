@@ -6,6 +6,7 @@ mod frozen_sequencer;
 mod jobs;
 mod kills;
 mod limits;
+mod listening;
 mod load;
 mod lost_commit;
 mod pgbouncer;

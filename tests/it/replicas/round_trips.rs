@@ -64,7 +64,8 @@ async fn a_thread_is_written_in_four_round_trips_that_leave_nothing_to_a_session
     };
 
     let (mut prepared, mut written) = (0, 0);
-    while prepared < 5 {
+    // By then each statement has been fast often enough to share its Sync.
+    while prepared < 10 {
         let is_prepared = write().await.iter().all(|round_trip| round_trip.parsed.is_empty());
         prepared = if is_prepared { prepared + 1 } else { 0 };
         written += 1;
@@ -74,6 +75,8 @@ async fn a_thread_is_written_in_four_round_trips_that_leave_nothing_to_a_session
         // The other connection may have been busy until now, and prepares them.
         let round_trips: Vec<_> = write().await.into_iter().filter(|one| !one.executed.is_empty()).collect();
         assert_eq!(round_trips.len(), OF_A_THREAD, "{round_trips:#?}");
+        // COMMIT has one of its own.
+        assert_eq!(round_trips.iter().map(|one| one.syncs).sum::<usize>(), OF_A_THREAD + 1, "{round_trips:#?}");
     }
     let served = proxy.round_trips().split_off(started);
     let lasting: Vec<&String> = served.iter().flat_map(|one| &one.executed).filter(|sql| is_for_session(sql)).collect();

@@ -14,6 +14,7 @@ mod property;
 mod read;
 mod row_counts;
 mod search;
+mod shared_sync;
 mod slow;
 mod slow_statements;
 mod transaction;

@@ -18,6 +18,8 @@ pub struct RoundTrip {
     pub executed: Vec<String>,
     /// Sent to be parsed: under a name, or together with their execution.
     pub parsed: Vec<String>,
+    /// How often the server is asked to send what it has.
+    pub syncs: usize,
 }
 
 /// Of all connections.
@@ -58,6 +60,7 @@ impl RoundTripCounter {
                 all.push(RoundTrip::default());
             }
             let Some(round_trip) = all.get_mut(place) else { continue };
+            round_trip.syncs += usize::from([QUERY, SYNC].contains(&frame.kind()));
             match frame.kind() {
                 QUERY => round_trip.executed.push(frame.text(0)),
                 BIND => round_trip.executed.push(self.prepared.get(&frame.text(1)).cloned().unwrap_or_default()),
@@ -126,15 +129,18 @@ mod tests {
         counter.note_requests(&[message(TERMINATE)]);
 
         let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-        let round_trip =
-            |executed: &[&str], parsed: &[&str]| RoundTrip { executed: texts(executed), parsed: texts(parsed) };
+        let round_trip = |executed: &[&str], parsed: &[&str], syncs| RoundTrip {
+            executed: texts(executed),
+            parsed: texts(parsed),
+            syncs,
+        };
         let (start, whole) = (RoundTrip::default(), ["BEGIN", "SELECT 1", "COMMIT"]);
         let expected = [
             start.clone(),
             start,
-            round_trip(&[], &["SELECT 1"]),
-            round_trip(&whole, &[]),
-            round_trip(&["SELECT 2"], &[]),
+            round_trip(&[], &["SELECT 1"], 1),
+            round_trip(&whole, &[], 3),
+            round_trip(&["SELECT 2"], &[], 1),
         ];
         assert_eq!(*lock(&all), expected);
     }

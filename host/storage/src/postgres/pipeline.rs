@@ -71,8 +71,10 @@ struct Requests<'c> {
     begin: Vec<Request<'c, ()>>,
     queries: Vec<Request<'c, RowStream>>,
     end: Option<Request<'c, ()>>,
-    /// Whether BEGIN and the queries end with one Sync, so that their answers come together.
+    /// Whether the queries, and BEGIN if it is prepared, end with one Sync, so that their answers come together.
     shares_sync: bool,
+    /// Otherwise BEGIN is a text, which ends by itself.
+    is_begin_prepared: bool,
 }
 
 impl Session {
@@ -144,6 +146,7 @@ impl<'c> Requests<'c> {
             queries: pipeline.queries.iter().zip(pipeline.forms).map(query).collect(),
             end: pipeline.end.map(|sql| maybe_done(client.batch_execute(sql).boxed())),
             shares_sync,
+            is_begin_prepared: prepared_begin.is_some(),
         }
     }
 
@@ -152,8 +155,8 @@ impl<'c> Requests<'c> {
     fn send(&mut self, cx: &mut Context<'_>, sharing: &SyncSharing) -> bool {
         let begin = send_all(&mut self.begin, cx);
         let queries = if begin == self.begin.len() { send_all(&mut self.queries, cx) } else { 0 };
-        // A BEGIN that is a text has its own end, and is not counted there.
-        sharing.share(if self.shares_sync { begin + queries } else { 0 });
+        let sharers = queries + if self.is_begin_prepared { begin } else { 0 };
+        sharing.share(if self.shares_sync { sharers } else { 0 });
         begin + queries == self.begin.len() + self.queries.len()
             && self.end.as_mut().is_none_or(|end| Pin::new(end).poll(cx).is_pending())
     }
