@@ -1,6 +1,6 @@
 //! How often a paid call waits for the database: each of its statements is paid for by every call that is sold.
 
-use super::{Market, Till, agent};
+use super::{Market, Payment, Till, agent};
 use crate::storage::Engine;
 use gateway_tests::postgres_proxy::{PostgresProxy, RoundTrip};
 use wiremock::ResponseTemplate;
@@ -31,8 +31,10 @@ async fn a_paid_call_asks_the_database_no_more_often_than_it_must() {
     let till = Till::open(&market, setup, "facilitator").await;
     let payer = till.payer(&market, 0).await;
     let buy = async || {
+        // To sign one, it is asked how.
+        let payment = Payment::by(&market, &till, payer).await;
         let before = proxy.round_trips().len();
-        till.buy(&market, "echo", payer).await;
+        assert_eq!(till.call("echo", Some(&payment)).await.status, 200);
         let since = proxy.round_trips().split_off(before);
         since.iter().filter(is_of_a_payment).cloned().collect::<Vec<RoundTrip>>()
     };

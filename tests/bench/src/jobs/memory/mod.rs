@@ -40,7 +40,7 @@ fn gateway(bench: &Bench) -> Result<Server> {
 
 /// One without the forum.
 fn gateway_on(bench: &Bench, more: &[(&str, &str)]) -> Result<Server> {
-    bench.gateway(&[&settings(), more].concat())
+    bench.gateway(&[settings().as_slice(), more].concat())
 }
 
 fn settings() -> [(&'static str, &'static str); 4] {
