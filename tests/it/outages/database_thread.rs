@@ -48,7 +48,7 @@ async fn without_a_thread_of_the_database_the_gateway_is_not_alive() {
     config.data_dir = data_dir.path().to_owned();
     config.admin.listen = Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
     let admin = Admin::bind(&config.admin).await.unwrap().unwrap();
-    let operator = Site::at(&format!("http://{}", admin.local_addr()));
+    let operator = Site::at(&admin.url());
     let bound = SocketAddr::from((Ipv4Addr::LOCALHOST, 8080));
     let gateway = Gateway::start(config, Clock::System, bound, Vec::new()).await.unwrap();
     tokio::spawn(admin.serve(gateway.clone(), None, CancellationToken::new()));
