@@ -156,7 +156,7 @@ impl TestGateway {
         let Self { gateway, clock, database, data_dir, mut config, plugins, resolver, client_ip } = self;
         gateway.stop().await;
         meanwhile(&mut config);
-        let gateway = start(config.clone(), &clock, &resolver, &plugins).await;
+        let gateway = Box::pin(start(config.clone(), &clock, &resolver, &plugins)).await;
         Self { gateway, clock, database, data_dir, config, plugins, resolver, client_ip }
     }
 

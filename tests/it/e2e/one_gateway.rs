@@ -3,7 +3,7 @@
 use super::{setup, site::Site};
 use gateway_tests::{
     plugins::plugin_file,
-    process::{Finished, GatewayProcess, LIMIT, Setup},
+    process::{CommandOutput, GatewayProcess, LIMIT, Setup},
 };
 use nix::{
     sys::signal::{Signal, kill},
@@ -56,7 +56,7 @@ async fn the_next_one_starts_right_after_a_kill() {
 }
 
 /// Code, and what is said on either output.
-fn assert_ended(finished: &Finished, code: i32, text: &str) {
+fn assert_ended(finished: &CommandOutput, code: i32, text: &str) {
     let said = finished.stdout.contains(text) || finished.stderr.contains(text);
     assert!(finished.code == Some(code) && said, "expected {code} and {text:?}: {finished:?}");
 }

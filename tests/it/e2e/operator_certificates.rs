@@ -1,6 +1,6 @@
 //! The operator's listener over TLS, with certificates of operators: who shows one is in the audit, who shows none or a stranger's gets nowhere.
 
-use super::{answer, setup, site::Site, tls::Pair};
+use super::{answer, setup, site::Site, tls::CertifiedKey};
 use gateway_tests::process::{LIMIT, Setup};
 use plugin_testing::{TestGateway, json};
 use reqwest::Method;
@@ -36,7 +36,7 @@ fn authority(folder: &Path, name: &str) {
 
 struct Desk {
     setup: Setup,
-    listener: Pair,
+    listener: CertifiedKey,
     folder: PathBuf,
 }
 
@@ -44,7 +44,7 @@ impl Desk {
     fn new() -> Self {
         let setup = setup();
         let folder = setup.folder().to_owned();
-        let listener = Pair::new(&folder, "90");
+        let listener = CertifiedKey::new(&folder, "90");
         let desk = Self { setup, listener, folder };
         desk.install(&desk.listener);
         authority(&desk.folder, "ann");
@@ -62,7 +62,7 @@ impl Desk {
         self.folder.join(file).display().to_string()
     }
 
-    fn install(&self, pair: &Pair) {
+    fn install(&self, pair: &CertifiedKey) {
         for (name, text) in [("listener.pem", &pair.certificate), ("listener.key", &pair.key)] {
             let draft = self.folder.join("draft");
             fs::write(&draft, text).unwrap();
@@ -154,13 +154,13 @@ async fn the_command_line_shows_its_certificate_and_talks_to_that_listener_only(
 async fn files_are_read_again_and_wrong_ones_are_not_used() {
     let desk = Desk::new();
     let gateway = desk.setup.start().await.unwrap();
-    let renewed = Pair::new(&desk.folder, "90");
-    let serves = async |pair: &Pair| {
+    let renewed = CertifiedKey::new(&desk.folder, "90");
+    let serves = async |pair: &CertifiedKey| {
         let site = Site::over_tls(gateway.admin_url(), &pair.certificate, true);
         site.request(Method::GET, "/live").send().await.is_ok()
     };
     assert!(serves(&desk.listener).await && !serves(&renewed).await);
-    desk.install(&Pair { certificate: renewed.certificate.clone(), key: desk.listener.key.clone() });
+    desk.install(&CertifiedKey { certificate: renewed.certificate.clone(), key: desk.listener.key.clone() });
     assert!(serves(&desk.listener).await, "a pair that does not go together is not used");
     assert!(gateway.setup().log().contains("admin.tls.key"), "and the log says so");
     let check = desk.setup.run(&["check"]).unwrap();

@@ -54,7 +54,7 @@ async fn who_resumes_at_every_position_at_any_replica_misses_and_doubles_nothing
     ledger.compare(&stored);
     let dense: Vec<i64> = (1..).take(stored.event_ids.len()).collect();
     assert_eq!(stored.event_ids, dense, "positions have no gap");
-    for reconnecting_reader in readers.iter().chain([&late]) {
+    for reader in readers.iter().chain([&late]) {
         assert_eq!(reader.ids, dense, "in {} streams", reader.streams);
     }
     assert!(readers[0].streams >= dense.len(), "it resumed at every position");

@@ -33,7 +33,7 @@ async fn each_statement_gets_its_own_answer(
 ) {
     let db = sharing().await;
     let transaction = forum(&db.database, isolation);
-    transaction.open_with(vec![take(1), take(2)]);
+    transaction.require(vec![take(1), take(2)]);
     let read = |id: i64| statement("SELECT body FROM forum_notes WHERE id = $1", [Value::Int(id)]);
     let outcomes = transaction.run(vec![note(3, "three"), read(3), read(4), read(1)]).await.unwrap();
     let rows: Vec<_> = outcomes.iter().map(|outcome| values(&outcome.rows)).collect();
@@ -51,9 +51,9 @@ async fn a_refusal_by_division_names_its_statement_and_leaves_nothing(
 ) {
     let db = sharing().await;
     let opened = forum(&db.database, isolation);
-    opened.open_with(vec![take(1), take(10)]);
+    opened.require(vec![take(1), take(10)]);
     let ran = opened.run(vec![note(2, "never")]).await.map(drop);
-    assert_eq!((ran, opened.refused_opening()), (Err(StorageError::Rejected(1)), Some(1)));
+    assert_eq!((ran, opened.failed_precondition()), (Err(StorageError::Rejected(1)), Some(1)));
     let last = forum(&db.database, isolation);
     last.run(vec![note(3, "never")]).await.unwrap();
     let commit = vec![CommitStatement::new(note(4, "never")), take(10), take(5)];
@@ -117,7 +117,7 @@ async fn statements_share_a_sync_once_each_has_been_fast_often_enough(
     (settings.slow_statement_ms, settings.pool_max) = (5_000, 1);
     let database = Database::open(settings).await.unwrap();
     let table = "CREATE TABLE forum_notes (id BIGINT PRIMARY KEY, body TEXT)";
-    let schema = Schema { scope: &plugin_scope("forum"), views: &[], migrations: &[migration(1, table)] };
+    let schema = MigrationSet { scope: &plugin_scope("forum"), views: &[], migrations: &[migration(1, table)] };
     database.migrate(&schema).await.unwrap();
     let mut syncs = Vec::new();
     for number in 0..10 {

@@ -186,11 +186,9 @@ mod tests {
         }
     }
 
-    fn hostile_data() -> PageData {
+    fn hostile_job() -> JobStatus {
         let said = || HOSTILE.to_owned();
-        let mut plugin = PluginReport::named(HOSTILE, PluginState::Fenced, HOSTILE);
-        (plugin.version, plugin.last_fault) = (Some(said()), Some(said()));
-        let job = JobStatus {
+        JobStatus {
             plugin: said(),
             job: said(),
             schedule: said(),
@@ -202,7 +200,13 @@ mod tests {
             runs: 1,
             failures: 1,
             holder: Some(said()),
-        };
+        }
+    }
+
+    fn hostile_data() -> PageData {
+        let said = || HOSTILE.to_owned();
+        let mut plugin = PluginReport::named(HOSTILE, PluginState::Fenced, HOSTILE);
+        (plugin.version, plugin.last_fault) = (Some(said()), Some(said()));
         let control = Control { name: said(), state: said(), reason: Some(said()), actions: vec![said()] };
         let report = ReportTable::new(HOSTILE, HOSTILE, &[]).option(HOSTILE, HOSTILE);
         let server = RpcServerReport { url: said(), ok: false, reason: Some(said()), head: None, latency_ms: None };
@@ -254,7 +258,7 @@ mod tests {
             accounts: vec![account],
             unfinished: Ok(vec![transaction]),
             indexes: vec![IndexReport { plugin: said(), reason: Some(said()), ..IndexReport::default() }],
-            jobs: Ok(vec![job]),
+            jobs: Ok(vec![hostile_job()]),
             activity: Ok(vec![serde_json::from_value(event).unwrap()]),
             audit: Ok(vec![audit]),
         }
