@@ -14,6 +14,7 @@ mod migration_error;
 mod migrator;
 mod notifications;
 mod pipeline;
+mod pipeline_step;
 mod pooled_connection;
 pub mod presence;
 mod query;
