@@ -15,6 +15,7 @@ mod migration_error;
 mod migrator;
 mod notifications;
 mod pipeline;
+mod pipeline_step;
 mod pooled_connection;
 mod query;
 mod reachability;

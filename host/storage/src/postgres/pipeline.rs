@@ -7,6 +7,7 @@ use super::{
     bind::Param,
     error::ExecuteError,
     execute::read_result,
+    pipeline_step::{Begin, PipelineStep},
     query::Query,
     session::{QueryForm, Session},
     shared_sync::SyncSharing,
@@ -20,7 +21,6 @@ use futures_util::{
 };
 use plugin_api::abi::StatementResult;
 use std::{
-    borrow::Cow,
     future::poll_fn,
     iter::empty,
     pin::{Pin, pin},
@@ -40,22 +40,6 @@ pub(crate) struct Pipeline<'s> {
     /// How long to wait for each answer.
     pub answer_limit: Duration,
     pub slow_statements: SlowStatementLog,
-}
-
-/// The statements that begin a transaction.
-#[derive(Clone, Copy)]
-pub(crate) struct Begin<'s> {
-    pub statements: &'s [Cow<'static, str>],
-    /// One of them waits for other transactions.
-    pub waits: bool,
-}
-
-/// Where a pipeline failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PipelineStep {
-    Begin,
-    Query(usize),
-    End,
 }
 
 pub(crate) struct PipelineError {

@@ -5,7 +5,7 @@
 
 use super::{
     error::ExecuteError,
-    pipeline::{Begin, PipelineStep},
+    pipeline_step::{Begin, PipelineStep},
     query::{PlanFor, Query},
     session_settings::SessionState,
     shared_sync::SyncSharing,

@@ -3,7 +3,8 @@
 use super::{
     connector::{Connector, SessionManager},
     error::{ExecuteError, POOL_TIMED_OUT},
-    pipeline::{Begin, Pipeline},
+    pipeline::Pipeline,
+    pipeline_step::Begin,
     pooled_connection::PooledConnection,
     query::{PlanFor, Query},
     reachability::Reachability,

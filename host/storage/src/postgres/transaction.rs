@@ -11,7 +11,8 @@
 use super::{
     engine::PostgresEngine,
     error::{ExecuteError, read_only_error},
-    pipeline::{Begin, Pipeline, PipelineError, PipelineStep},
+    pipeline::{Pipeline, PipelineError},
+    pipeline_step::{Begin, PipelineStep},
     pooled_connection::PooledConnection,
     query::{PlanFor, Query},
     session::{PREPARED_STATEMENTS_MAX, Session},
