@@ -25,7 +25,7 @@ use tokio::{
 use tokio_rustls::client::TlsStream;
 
 pub(super) type OutboundRequest = Request<Full<Bytes>>;
-type Driver = Pin<Box<http1::Connection<TokioIo<Socket>, Full<Bytes>>>>;
+type Driver = Pin<Box<http1::Connection<TokioIo<OutboundSocket>, Full<Bytes>>>>;
 
 pub(super) struct Connection {
     sender: SendRequest<Full<Bytes>>,
@@ -34,7 +34,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) async fn new(socket: Socket) -> hyper::Result<Self> {
+    pub(super) async fn new(socket: OutboundSocket) -> hyper::Result<Self> {
         let (sender, driver) = http1::handshake(TokioIo::new(socket)).await?;
         Ok(Self { sender, driver: Some(Box::pin(driver)) })
     }
@@ -74,12 +74,12 @@ fn drive(driver: &mut Option<Driver>, context: &mut Context<'_>) {
     }
 }
 
-pub(super) enum Socket {
+pub(super) enum OutboundSocket {
     Plain(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
 }
 
-impl AsyncRead for Socket {
+impl AsyncRead for OutboundSocket {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Plain(socket) => Pin::new(socket).poll_read(context, buffer),
@@ -88,7 +88,7 @@ impl AsyncRead for Socket {
     }
 }
 
-impl AsyncWrite for Socket {
+impl AsyncWrite for OutboundSocket {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match self.get_mut() {
             Self::Plain(socket) => Pin::new(socket).poll_write(context, bytes),

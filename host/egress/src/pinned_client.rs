@@ -4,7 +4,7 @@
 //! request a second time only when the idle connection that it had chosen was closed before any byte of the request had left.
 
 use super::{
-    connection::{Connection, OutboundRequest, Socket},
+    connection::{Connection, OutboundRequest, OutboundSocket},
     error::{BoxError, EgressError},
     idle_connections::IdleConnections,
     request::Hop,
@@ -155,8 +155,10 @@ impl PinnedClient {
             let socket = TcpStream::connect(*address).await?;
             socket.set_nodelay(true)?;
             let socket = match tls {
-                None => Socket::Plain(socket),
-                Some((connector, name)) => Socket::Tls(Box::new(connector.connect(name.clone(), socket).await?)),
+                None => OutboundSocket::Plain(socket),
+                Some((connector, name)) => {
+                    OutboundSocket::Tls(Box::new(connector.connect(name.clone(), socket).await?))
+                }
             };
             Ok(Connection::new(socket).await?)
         })

@@ -6,12 +6,12 @@ use plugin_api::abi::Statement;
 #[derive(Clone, Debug)]
 pub struct CommitStatement<S = Statement> {
     pub statement: S,
-    pub refusal: Refusal,
+    pub refusal: CommitRefusal,
 }
 
 /// When a statement refuses the transaction: it is rolled back, and `commit` fails with [`crate::StorageError::Rejected`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum CommitRefusal {
     Never,
     /// When it returns no row.
     WithoutRow,
@@ -21,14 +21,14 @@ pub enum Refusal {
 
 impl CommitStatement {
     pub fn new(statement: Statement) -> Self {
-        Self { statement, refusal: Refusal::Never }
+        Self { statement, refusal: CommitRefusal::Never }
     }
 
     pub fn expecting_row(statement: Statement) -> Self {
-        Self { statement, refusal: Refusal::WithoutRow }
+        Self { statement, refusal: CommitRefusal::WithoutRow }
     }
 
     pub fn dividing(statement: Statement) -> Self {
-        Self { statement, refusal: Refusal::ByDivision }
+        Self { statement, refusal: CommitRefusal::ByDivision }
     }
 }

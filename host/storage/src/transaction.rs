@@ -3,7 +3,7 @@
 use crate::{
     bounds::CALL_STATEMENTS_MAX,
     check::{AccessMode, CheckedStatement, check_param_bytes},
-    commit_statement::{CommitStatement, Refusal},
+    commit_statement::{CommitRefusal, CommitStatement},
     engine::{DatabaseInner, Engine},
     error::StorageError,
     postgres::PostgresTransaction,
@@ -349,5 +349,5 @@ impl Transaction {
 }
 
 fn without_condition(statement: CheckedStatement) -> CommitStatement<CheckedStatement> {
-    CommitStatement { statement, refusal: Refusal::Never }
+    CommitStatement { statement, refusal: CommitRefusal::Never }
 }

@@ -10,17 +10,17 @@ use std::fmt;
 const FEW: usize = 16;
 
 pub(super) struct KeyedMember<'de> {
-    pub key: Key<'de>,
+    pub key: MemberKey<'de>,
     pub member: Member,
 }
 
 /// The keys of an object with more than a few members.
 #[derive(Default)]
-pub(super) struct Keys<'de>(HashSet<Key<'de>>);
+pub(super) struct Keys<'de>(HashSet<MemberKey<'de>>);
 
 impl<'de> Keys<'de> {
     /// Whether none of the object's members so far has this key.
-    pub(super) fn is_new(&mut self, members: &[KeyedMember<'de>], key: &Key<'de>) -> bool {
+    pub(super) fn is_new(&mut self, members: &[KeyedMember<'de>], key: &MemberKey<'de>) -> bool {
         if members.len() < FEW {
             return members.iter().all(|member| member.key != *key);
         }
@@ -33,9 +33,9 @@ impl<'de> Keys<'de> {
 
 /// A key, borrowed from the body when it has no escape.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(super) struct Key<'de>(Cow<'de, str>);
+pub(super) struct MemberKey<'de>(Cow<'de, str>);
 
-impl Key<'_> {
+impl MemberKey<'_> {
     pub(super) fn as_str(&self) -> &str {
         &self.0
     }
@@ -45,7 +45,7 @@ impl Key<'_> {
     }
 }
 
-impl<'de> Deserialize<'de> for Key<'de> {
+impl<'de> Deserialize<'de> for MemberKey<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_str(KeyVisitor)
     }
@@ -54,17 +54,17 @@ impl<'de> Deserialize<'de> for Key<'de> {
 struct KeyVisitor;
 
 impl<'de> Visitor<'de> for KeyVisitor {
-    type Value = Key<'de>;
+    type Value = MemberKey<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a string")
     }
 
-    fn visit_borrowed_str<E>(self, key: &'de str) -> Result<Key<'de>, E> {
-        Ok(Key(Cow::Borrowed(key)))
+    fn visit_borrowed_str<E>(self, key: &'de str) -> Result<MemberKey<'de>, E> {
+        Ok(MemberKey(Cow::Borrowed(key)))
     }
 
-    fn visit_str<E>(self, key: &str) -> Result<Key<'de>, E> {
-        Ok(Key(Cow::Owned(key.to_owned())))
+    fn visit_str<E>(self, key: &str) -> Result<MemberKey<'de>, E> {
+        Ok(MemberKey(Cow::Owned(key.to_owned())))
     }
 }

@@ -4,7 +4,7 @@
 
 use super::document::{Document, EnvelopeMembers, Member};
 use super::error::{Position, StrictJsonError};
-use super::keys::{Key, KeyedMember, Keys};
+use super::keys::{KeyedMember, Keys, MemberKey};
 use request_signing::canonical::{is_array_index, key_order, write_number};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value};
@@ -122,7 +122,7 @@ impl Node<'_> {
         written.push('"');
     }
 
-    fn write_key<E: serde::de::Error>(&self, key: &Key<'_>) -> Result<(), E> {
+    fn write_key<E: serde::de::Error>(&self, key: &MemberKey<'_>) -> Result<(), E> {
         if key.has_escape() {
             self.write_text(key.as_str())?;
         } else {
@@ -255,7 +255,7 @@ impl<'de> Visitor<'de> for Node<'_> {
         let mut members: Vec<KeyedMember<'de>> = Vec::new();
         let mut keys = Keys::default();
         self.push("{");
-        while let Some(key) = object.next_key::<Key<'de>>()? {
+        while let Some(key) = object.next_key::<MemberKey<'de>>()? {
             let node = Node { state: self.state, path: Path::Key { parent: &self.path, key: key.as_str() } };
             if key.has_escape() {
                 node.check_text(key.as_str())?;

@@ -3,7 +3,7 @@
 //! The rule: the connection of the request stays open until the server has closed it. A pooler drops a request whose connection
 //! was closed before it could pass it on, and the driver's own request closes it at once.
 
-use super::{server_address::ServerAddress, transport::Transport};
+use super::{server_address::ServerAddress, transport::PostgresTransport};
 use std::{
     io,
     pin::Pin,
@@ -31,7 +31,7 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     // The token has the settings of the session's transport.
-    let (mut transport, _) = Transport::new(&address.config, address.tls.clone());
+    let (mut transport, _) = PostgresTransport::new(&address.config, address.tls.clone());
     let connect = MakeTlsConnect::<UntilClosed<S>>::make_tls_connect(&mut transport, host);
     let sent = token.cancel_query_raw(UntilClosed(stream), connect.map_err(io::Error::other)?).await;
     sent.map_err(io::Error::other)

@@ -9,7 +9,7 @@ use super::{
     session::{Driver, Session},
     session_settings::{SessionSettings, SessionState},
     shared_sync::SyncSharing,
-    transport::Transport,
+    transport::PostgresTransport,
 };
 use crate::error::StorageError;
 use deadpool::managed::{Manager, Metrics, RecycleError, RecycleResult};
@@ -111,7 +111,7 @@ impl Connector {
     }
 
     async fn open(&self, config: &Config) -> Result<Opened, Error> {
-        let (transport, config) = Transport::new(config, self.address.tls.clone());
+        let (transport, config) = PostgresTransport::new(config, self.address.tls.clone());
         let sharing = transport.sharing();
         let (client, parameters, driver) = match self.address.socket() {
             Some(socket) => {

@@ -3,7 +3,7 @@
 use super::bind::{Param, type_letters};
 use crate::{
     check::CheckedStatement,
-    commit_statement::{CommitStatement, Refusal},
+    commit_statement::{CommitRefusal, CommitStatement},
 };
 use plugin_api::abi::Value;
 use std::borrow::Cow;
@@ -32,10 +32,10 @@ impl<'s> Query<'s> {
     pub(crate) fn of_commit(commit: &'s CommitStatement<CheckedStatement>) -> Self {
         let statement = &commit.statement;
         let text = match commit.refusal {
-            Refusal::Never | Refusal::ByDivision => statement.sql().into(),
-            Refusal::WithoutRow => failing_without_row(statement.sql()).into(),
+            CommitRefusal::Never | CommitRefusal::ByDivision => statement.sql().into(),
+            CommitRefusal::WithoutRow => failing_without_row(statement.sql()).into(),
         };
-        Self { statement, may_refuse: commit.refusal != Refusal::Never, text }
+        Self { statement, may_refuse: commit.refusal != CommitRefusal::Never, text }
     }
 
     /// The statement was checked: it is one, and the parameters are sent separately.

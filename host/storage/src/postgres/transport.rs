@@ -42,14 +42,14 @@ impl TlsStream for Box<dyn SendStream> {
 
 /// Makes streams to one server.
 #[derive(Clone)]
-pub(super) struct Transport {
+pub(super) struct PostgresTransport {
     /// `None` where the connection is not encrypted.
     tls: Option<MakeRustlsConnect>,
     mode: SslMode,
     sharing: SyncSharing,
 }
 
-impl Transport {
+impl PostgresTransport {
     /// The settings that the driver takes with it, too.
     pub(super) fn new(config: &Config, tls: Option<MakeRustlsConnect>) -> (Self, Config) {
         let transport = Self { tls, mode: config.get_ssl_mode(), sharing: SyncSharing::default() };
@@ -69,7 +69,7 @@ impl Transport {
     }
 }
 
-impl<S> MakeTlsConnect<S> for Transport
+impl<S> MakeTlsConnect<S> for PostgresTransport
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     check::CheckedStatement,
-    commit_statement::{CommitStatement, Refusal},
+    commit_statement::{CommitRefusal, CommitStatement},
     error::StorageError,
     revisions::{OwnerRevision, Revisions},
     scope::HOST_OWNER,
@@ -214,7 +214,7 @@ impl WriterConnection {
         let mut execution = self.execution(cancelled)?;
         let run = |(index, commit): (usize, &CommitStatement<CheckedStatement>)| {
             let outcome = execution.execute(&commit.statement)?;
-            if commit.refusal == Refusal::WithoutRow && outcome.rows.is_empty() {
+            if commit.refusal == CommitRefusal::WithoutRow && outcome.rows.is_empty() {
                 return Err(StorageError::Rejected(index));
             }
             Ok(outcome)
