@@ -3,7 +3,7 @@
 use super::voucher::{AMOUNT, PAYEE, VAULT, vault};
 use crate::{
     bench::{Bench, FORUM, Synchronous, peer_on_copy, wait_until_indexed},
-    jobs::WITHOUT_LIMITS,
+    jobs::{WITHOUT_LIMITS, webhooks::wait_for},
     peers::plain,
     server::{Server, Site},
     signing,
@@ -69,6 +69,8 @@ impl Market {
     fn make(&self, bench: &Bench) -> Result<()> {
         let gateway = self.start(bench, None)?;
         wait_until_indexed(&gateway, self.chain.head())?;
+        // The index of the vault is another one, and a peer that gets the rows does not go on with it.
+        wait_for(&gateway, "SELECT count(*) FROM x402_accounts", self.payers.end - self.payers.start)?;
         let folder = gateway.stop()?;
         let database = Connection::open(folder.path().join(FORUM))?;
         // The last probe is in the future, so that no probe runs during the measurement.

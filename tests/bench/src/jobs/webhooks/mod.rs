@@ -96,7 +96,7 @@ fn number_of(server: &Server, select: &str) -> Result<u64> {
 }
 
 /// Waits until the database has this number.
-fn wait_for(server: &Server, select: &str, expected: u64) -> Result<()> {
+pub(super) fn wait_for(server: &Server, select: &str, expected: u64) -> Result<()> {
     let begun = Instant::now();
     loop {
         let found = number_of(server, select)?;
