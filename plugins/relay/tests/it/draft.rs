@@ -68,6 +68,13 @@ impl Draft {
         })
     }
 
+    /// The same signature with 0 or 1 in its last byte, as some libraries write it.
+    pub fn short_form(&self) -> String {
+        let signature = self.signature();
+        let (scalars, v) = signature.split_at(signature.len() - 2);
+        format!("{scalars}{}", if v == "1b" { "00" } else { "01" })
+    }
+
     /// The other signature of the same key for the same digest, which anybody can compute from the first.
     pub fn other_form(&self) -> String {
         let order: U256 = "0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141".parse().unwrap();

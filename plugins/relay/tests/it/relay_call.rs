@@ -42,8 +42,8 @@ async fn the_same_call_within_two_minutes_is_one_send_and_one_answer() {
         // The chain would refuse it now.
         chain.refuse_calls(draft.account, true);
         assert_eq!(relayed(&gateway, &draft).await, answer);
-        let other_form = post(&gateway, "/api/relay", &draft.body_with(&draft.other_form())).await;
-        assert_eq!((other_form.status, other_form.json()), (202, answer), "it is known by its signer");
+        let short_form = post(&gateway, "/api/relay", &draft.body_with(&draft.short_form())).await;
+        assert_eq!((short_form.status, short_form.json()), (202, answer), "it is known by its signer");
         gateway.clock().advance(Duration::from_secs(121)).await;
         assert_refused(&relay(&gateway, &draft).await, 400, "bad_request");
         assert_eq!(counted(&gateway, "call_day").await, ["Int(1)"]);
