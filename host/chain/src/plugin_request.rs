@@ -65,7 +65,17 @@ impl Chain {
             ChainMethod::Head => Ok(block_info(Some(self.require_head()?))),
             ChainMethod::Finalized => self.block(self.final_number(self.require_head()?.number)).await,
             ChainMethod::Block { number } => self.block(number).await,
-            ChainMethod::Call { calls, block } => self.calls(calls, block).await,
+            ChainMethod::Call { calls, block } => {
+                // All calls see the state after one block, whichever server responds.
+                let block = match block {
+                    Some(block) => block,
+                    None => self.require_head()?.number,
+                };
+                self.calls(calls, hex_number(block)).await
+            }
+            ChainMethod::CallAt { calls, block } => {
+                self.calls(calls, json!({ "blockHash": block, "requireCanonical": true })).await
+            }
             ChainMethod::Transactions { block } => {
                 let block: Option<BlockWithTransactions> = self.call(block_with_transactions(block)).await?;
                 Ok(json!(block.map(BlockWithTransactions::into_info)))
@@ -128,18 +138,25 @@ impl Chain {
         self.with_failover(|server| call(server, request.clone())).await.map_err(host_error)
     }
 
-    async fn calls(&self, calls: Vec<EthCall>, block: Option<u64>) -> Result<Value, HostError> {
+    /// `block` as the servers take it: its number, or its hash.
+    async fn calls(&self, calls: Vec<EthCall>, block: Value) -> Result<Value, HostError> {
         if calls.len() > CALLS_MAX {
             return Err(invalid(format!("{} calls at a time, at most {CALLS_MAX} are answered", calls.len())));
         }
         let calls = calls.iter().map(ContractCall::new).collect::<Result<Vec<_>, _>>().map_err(invalid)?;
-        // All calls see the state after one block, whichever server responds.
-        let block = match block {
-            Some(block) => block,
-            None => self.require_head()?.number,
-        };
-        let requests: Vec<RpcRequest> = calls.iter().map(|call| call.request(block)).collect();
-        let outputs = self.with_failover(|server| call_all(server, requests.clone())).await.map_err(host_error)?;
+        let requests: Vec<RpcRequest> = calls.iter().map(|call| call.request(&block)).collect();
+        let names_a_hash = block.is_object();
+        let outputs = self.with_failover(|server| {
+            let requests = requests.clone();
+            async move {
+                match call_all(server, requests).await {
+                    // The block is gone, or the server takes no hash: neither is a failure of the server.
+                    Err(error) if names_a_hash && error.is_error_response() => Ok(Err(error)),
+                    outputs => outputs.map(Ok),
+                }
+            }
+        });
+        let outputs = outputs.await.map_err(host_error)?.map_err(|error| host_error(self.rpc_error(error)))?;
         let decode = |(call, output): (&ContractCall, Result<Bytes, String>)| call.decode(output);
         let responses: Vec<EthCallResult> = calls.iter().zip(outputs).map(decode).collect();
         serde_json::to_value(responses).map_err(|error| invalid(error.to_string()))
@@ -193,12 +210,12 @@ impl ContractCall {
         Ok(Self { to: call.to.0.into(), function, input: input.into(), gas: call.gas })
     }
 
-    fn request(&self, block: u64) -> RpcRequest {
+    fn request(&self, block: &Value) -> RpcRequest {
         let mut call = json!({ "to": self.to, "data": self.input });
         if let Some(gas) = self.gas {
             call["gas"] = hex_number(gas);
         }
-        RpcRequest::new("eth_call", json!([call, hex_number(block)]))
+        RpcRequest::new("eth_call", json!([call, block]))
     }
 
     /// The decoded output, or why the call reverted.

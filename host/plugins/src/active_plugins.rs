@@ -14,8 +14,10 @@ use std::{
 pub struct ActivePlugins(Arc<ArcSwap<ActiveSet>>);
 
 /// One set of plugins that serve together.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct ActiveSet {
+    /// No two sets of a gateway have the same.
+    generation: u64,
     plugins: Vec<Arc<ActivePlugin>>,
     /// Who contributes to an extension point: its plugin, and the index in the plugin's manifest. Made once per set, so that
     /// what a request collects does not depend on how many plugins contribute to other points.
@@ -32,7 +34,8 @@ impl ActivePlugins {
     }
 
     pub fn replace(&self, plugins: Vec<Arc<ActivePlugin>>) {
-        self.0.store(Arc::new(ActiveSet::new(plugins)));
+        let set = ActiveSet::new(plugins);
+        self.0.rcu(|last| Arc::new(ActiveSet { generation: last.generation + 1, ..set.clone() }));
     }
 
     /// Whether one of them has a route with this path.
@@ -55,7 +58,11 @@ impl ActiveSet {
         }
         let routes = plugins.iter().flat_map(|plugin| &plugin.manifest.routes);
         let paths = routes.map(|route| without_names(&route.path)).collect();
-        Self { plugins, contributors, providers, paths }
+        Self { generation: 0, plugins, contributors, providers, paths }
+    }
+
+    pub fn generation(&self) -> u64 {
+        self.generation
     }
 
     pub fn contributors(&self, point: &str) -> &[(Arc<ActivePlugin>, u32)] {

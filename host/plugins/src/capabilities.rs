@@ -27,8 +27,8 @@ use plugin_api::{
     },
     host::decode_call,
     manifest::{
-        ContributorsCall, ContributorsResult, Grants, IndexCall, Manifest, PresenceCall, PresenceResult, RoutesCall,
-        RoutesResult, ServiceCall, UrlCheckCall, UrlCheckResult, UrlProblem, WakeCall,
+        ContributorsCall, ContributorsResult, DataVersionResult, Grants, IndexCall, Manifest, PresenceCall,
+        PresenceResult, RoutesCall, RoutesResult, ServiceCall, UrlCheckCall, UrlCheckResult, UrlProblem, WakeCall,
     },
     point::{CONTROLS, REPORTS},
 };
@@ -147,6 +147,14 @@ impl Capabilities {
     fn contributors(&self, request: &FfiBytes) -> Result<CapabilityResponse, HostError> {
         let ContributorsCall { point } = decode_call("a request for contributors", request)?;
         reply(&ContributorsResult { plugins: self.context.presences.contributors(&point) })
+    }
+
+    /// The set of plugins counts: another one contributes something else.
+    async fn data_version(self) -> Result<CapabilityResponse, HostError> {
+        let transactions = &self.context.transactions;
+        let revisions = transactions.database.current_revisions().await;
+        let set = transactions.active.list().generation();
+        reply(&DataVersionResult { version: revisions.map(|revisions| format!("{set}.{}", revisions.current())) })
     }
 
     /// Checks the text of a URL. Without egress every private address is refused.
@@ -310,6 +318,7 @@ impl Host for Capabilities {
             match capability.as_str() {
                 "presence" => capabilities.presence(&request).into(),
                 "contributors" => capabilities.contributors(&request).into(),
+                "data_version" => capabilities.data_version().await.into(),
                 "fetch" => capabilities.fetch(&request, body).await.into(),
                 "check_url" => capabilities.check_url(&request).into(),
                 "chain" => capabilities.chain(request).await.into(),

@@ -7,6 +7,7 @@
 use parking_lot::RwLock;
 use std::{
     collections::HashMap,
+    fmt,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering::SeqCst},
@@ -18,6 +19,12 @@ const COMMIT_IN_PROGRESS: u64 = u64::MAX;
 /// A position in the order of commits. Data that is read after it was taken is at least that new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Revision(u64);
+
+impl fmt::Display for Revision {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
 
 /// The revision of the last commit of one owner: a plugin, or the gateway itself. Clones share it.
 #[derive(Clone, Debug, Default)]

@@ -28,7 +28,7 @@ pub trait Host: Send + Sync {
     /// Calls every plugin that contributes to an extension point; returns a JSON array of `{plugin, value}`.
     fn collect(&self, point: RString, input: FfiBytes) -> FfiFuture<RResult<FfiBytes, HostError>>;
     /// Calls a capability whose request and response are JSON (`fetch`, `check_url`, `chain`, `index`, `tx`, `sign`, `secret`, `file`, `wake`,
-    /// `service`, `presence`, `contributors`, `log_batch`, `queue_renew`), each with an additional body of raw bytes.
+    /// `service`, `presence`, `contributors`, `data_version`, `log_batch`, `queue_renew`), each with an additional body of raw bytes.
     fn call(
         &self,
         capability: RString,

@@ -4,6 +4,7 @@
 //! document keeps its meaning in a newer gateway.
 
 mod chain;
+mod data_version;
 mod environment;
 mod event;
 mod fetch;
@@ -24,6 +25,7 @@ pub use chain::{
     BlockInfo, BlockTransactions, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult, EventFilter, GasEstimate,
     IndexCall, IndexPosition, LogInfo, RawCallError, RawChainCall, RawChainReply, ReceiptInfo, TransactionInfo,
 };
+pub use data_version::DataVersionResult;
 pub use environment::{Brand, Environment};
 pub use event::{ActivityRecord, ActivityRow, EventRef, TopicRow};
 pub use fetch::{FetchCall, FetchHead, UrlCheckCall, UrlCheckResult, UrlProblem};

@@ -198,12 +198,18 @@ impl Chain<'_> {
         block: Option<u64>,
     ) -> Result<Vec<Result<T, HostError>>, HostError> {
         let calls = calls.into_iter().map(|call| call.0).collect();
-        let answers: Vec<EthCallResult> = self.request(ChainMethod::Call { calls, block }).await?;
-        let decode = |answer| match answer {
-            EthCallResult::Value(value) => serde_json::from_value(value).map_err(invalid),
-            EthCallResult::Reverted(reason) => Err(HostError::new(HostErrorCode::Invalid, reason)),
-        };
-        Ok(answers.into_iter().map(decode).collect())
+        decoded(self.request(ChainMethod::Call { calls, block }).await?)
+    }
+
+    /// The same in the state after the block with this hash: [`HostErrorCode::Unavailable`] once a reorganisation has removed it, and from
+    /// servers that take no hash here (EIP-1898).
+    pub async fn calls_at<T: DeserializeOwned>(
+        &self,
+        calls: Vec<ContractCall>,
+        block: Hash256,
+    ) -> Result<Vec<Result<T, HostError>>, HostError> {
+        let calls = calls.into_iter().map(|call| call.0).collect();
+        decoded(self.request(ChainMethod::CallAt { calls, block }).await?)
     }
 
     /// The block with this number and its transactions; `None` when it is not mined yet.
@@ -332,4 +338,12 @@ pub fn chain_int<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::E
         Number::Small(value) => Ok(value),
         Number::Text(text) => text.parse().map_err(serde::de::Error::custom),
     }
+}
+
+fn decoded<T: DeserializeOwned>(answers: Vec<EthCallResult>) -> Result<Vec<Result<T, HostError>>, HostError> {
+    let decode = |answer| match answer {
+        EthCallResult::Value(value) => serde_json::from_value(value).map_err(invalid),
+        EthCallResult::Reverted(reason) => Err(HostError::new(HostErrorCode::Invalid, reason)),
+    };
+    Ok(answers.into_iter().map(decode).collect())
 }

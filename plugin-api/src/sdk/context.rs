@@ -216,6 +216,24 @@ impl HostHandle {
         Ok(plugins.into_iter().collect())
     }
 
+    /// A text that stays the same as long as nothing is committed to the database, by this gateway or another one, and the same plugins
+    /// serve. Ask before you read: what you make of those reads and keep in memory is current while a later call returns the same text.
+    /// `None` while the gateway cannot tell: then nothing that is kept may be used. It says nothing about what is not in the database,
+    /// such as the time.
+    ///
+    /// ```
+    /// use plugin_api::{HostError, HostHandle};
+    ///
+    /// async fn is_current(host: &HostHandle, kept_since: &str) -> Result<bool, HostError> {
+    ///     Ok(host.data_version().await?.as_deref() == Some(kept_since))
+    /// }
+    /// ```
+    pub async fn data_version(&self) -> Result<Option<String>, HostError> {
+        let response = self.call_capability("data_version", &(), FfiBytes::default()).await?.response;
+        let crate::manifest::DataVersionResult { version } = from_bytes(&response)?;
+        Ok(version)
+    }
+
     /// What every plugin contributes to an extension point, by plugin name. A part of another shape is logged and left out.
     pub async fn collect<I: Serialize, O: DeserializeOwned>(
         &self,

@@ -8,7 +8,7 @@ use crate::sdk::Address;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, io};
 
 /// Whose credential it is.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -62,7 +62,10 @@ impl CvRecord {
     pub fn within_bounds(mut self) -> Self {
         let (mut room, too_large) = (RECORD_BYTES_MAX, &mut self.too_large);
         self.claims.retain(|claim| {
-            let rest = room.checked_sub(claim.bytes()).filter(|_| claim.members_bytes() <= CvClaim::BYTES_MAX);
+            let bytes = claim.bytes();
+            // The members are a part of the whole.
+            let is_small = bytes <= CvClaim::BYTES_MAX || claim.members_bytes() <= CvClaim::BYTES_MAX;
+            let rest = room.checked_sub(bytes).filter(|_| is_small);
             if rest.is_none() {
                 *too_large.entry(claim.kind.clone()).or_default() += 1;
             }
@@ -76,9 +79,24 @@ impl CvRecord {
 /// Of all claims of a contribution: the gateway takes 4 MiB.
 const RECORD_BYTES_MAX: usize = 3 * 1024 * 1024;
 
-/// Of a value that is no map with other keys than texts.
+/// The length of a value as JSON: of one that is no map with other keys than texts.
 fn json_bytes(value: &impl Serialize) -> usize {
-    serde_json::to_vec(value).map_or(usize::MAX, |bytes| bytes.len())
+    let mut count = ByteCount(0);
+    serde_json::to_writer(&mut count, value).map_or(usize::MAX, |()| count.0)
+}
+
+/// Counts what is written, and keeps nothing of it.
+struct ByteCount(usize);
+
+impl io::Write for ByteCount {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// One claim.

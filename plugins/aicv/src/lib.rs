@@ -16,7 +16,7 @@ mod store;
 
 pub use config::Config;
 
-use crate::routes::builds::Builds;
+use crate::routes::{builds::Builds, issue_cache::IssueCache};
 use plugin_api::{
     ConfigError, Definition, Grants, HostHandle, Plugin, Skill, chain::MAIN as MAIN_CHAIN, export_plugin, migrations,
     point,
@@ -26,6 +26,7 @@ use plugin_api::{
 pub struct Aicv {
     config: Config,
     builds: Builds,
+    issues: IssueCache,
 }
 
 impl Plugin for Aicv {
@@ -71,7 +72,7 @@ impl Plugin for Aicv {
 
     fn new(config: Config, _: &HostHandle) -> Result<Self, ConfigError> {
         config.validate()?;
-        Ok(Self { config, builds: Builds::default() })
+        Ok(Self { config, builds: Builds::default(), issues: IssueCache::default() })
     }
 }
 

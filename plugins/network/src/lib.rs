@@ -34,7 +34,12 @@ impl Plugin for Network {
                 routes::get_network_graph::route(),
                 routes::list_similar_agents::route(),
             ])
-            .migrations(migrations!["0001_create", "0002_draw_picture", "0003_leave_out_labelled"])
+            .migrations(migrations![
+                "0001_create",
+                "0002_draw_picture",
+                "0003_leave_out_labelled",
+                "0004_count_by_jobs"
+            ])
             .jobs([jobs::count_labelled::job(), jobs::draw_picture::job(), jobs::read_capabilities::job()])
             .skill(
                 Skill::new(

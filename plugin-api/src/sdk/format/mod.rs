@@ -16,10 +16,12 @@
 //! assert_eq!(hash.map(payload_uri), Some(format!("fmx://payload/0x{}", "ab".repeat(32))));
 //! ```
 
+mod canonical;
 mod excerpt;
 mod payload;
 mod tags;
 
+pub use canonical::{canonical_json, write_canonical};
 pub use excerpt::excerpt;
 pub(crate) use payload::payload_hashes;
 pub use payload::{payload_hash, payload_uri};

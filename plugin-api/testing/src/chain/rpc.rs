@@ -56,6 +56,10 @@ pub fn call(blocks: &mut Blocks, lag: u64, method: &str, params: &Value) -> Resu
         "eth_getLogs" => Ok(logs(known, &params[0])),
         "eth_call" => match token_balance(blocks, known, params) {
             Some(balance) => Ok(format!("0x{balance:064x}").into()),
+            // EIP-1898: the state after the block with this hash, if it is one of the chain.
+            None if params[1].get("blockHash").is_some_and(|hash| by_hash(known, hash).is_none()) => {
+                Err((-32000, "header for hash not found".to_owned()))
+            }
             None => eth_call(blocks, &params[0]),
         },
         "eth_getCode" => {

@@ -4,9 +4,9 @@
 //! event of its kind tells is compared with such an event; and one log proves one claim of a kind.
 
 use super::{
-    claim::{CheckedClaim, asserted, claim_id},
+    claim::{CheckedClaim, ClaimEvidence, asserted, claim_id},
     form::complete,
-    log::{StoredLog, Subject, binds, job_bind},
+    log::{Bind, StoredLog, Subject, binds},
     vocabulary::{DISPUTE, ESCROW_JOB, EventRule, FEEDBACK, Kind, REGISTRATION},
 };
 use plugin_api::{
@@ -79,7 +79,7 @@ pub struct Checks<'e> {
 }
 
 /// A log that proves a claim, by a rule.
-type Proof = (&'static EventRule, StoredLog);
+type Proof<'l> = (&'static EventRule, &'l StoredLog);
 
 impl Checks<'_> {
     /// The claim with its evidence, or why it is left out.
@@ -146,7 +146,7 @@ impl Checks<'_> {
         kind: &'static Kind,
         logs: &[CvLog],
         fields: &mut Map<String, Value>,
-    ) -> Result<Vec<Proof>, Refusal> {
+    ) -> Result<Vec<Proof<'_>>, Refusal> {
         let mut proofs = Vec::new();
         for named in logs {
             let rule = kind.rule(&named.contract, &named.event).ok_or(Refusal::NoEvent)?;
@@ -163,13 +163,17 @@ impl Checks<'_> {
                 .filter(|log| log.is_of(rule, configured))
                 .filter(|log| !self.used.contains(&(kind.name, log.tx, log.log_index)));
             let found = candidates.clone().find_map(|log| {
-                let filled = fill(kind, rule, log, fields);
-                log.proves(rule, self.subject, &filled).then_some((log, filled))
+                let told = told(kind, rule, log, fields);
+                let is_told = |member: &str| told.iter().find(|(name, _)| *name == member).map(|(_, value)| value);
+                let stated = |member: &str| fields.get(member).or_else(|| is_told(member));
+                log.proves(rule, &self.subject, stated).then_some((log, told))
             });
-            let is_too_large = candidates.into_iter().any(|log| log.is_too_large);
-            let (log, filled) = found.ok_or(if is_too_large { Refusal::TooLarge } else { Refusal::NotProven })?;
-            *fields = filled;
-            proofs.push((rule, log.clone()));
+            let Some((log, told)) = found else {
+                let is_too_large = candidates.clone().any(|log| log.is_too_large);
+                return Err(if is_too_large { Refusal::TooLarge } else { Refusal::NotProven });
+            };
+            fields.extend(told.into_iter().map(|(name, value)| (name.to_owned(), value)));
+            proofs.push((rule, log));
         }
         Ok(proofs)
     }
@@ -180,7 +184,7 @@ impl Checks<'_> {
         kind: &'static Kind,
         id: String,
         fields: Map<String, Value>,
-        proofs: Vec<Proof>,
+        proofs: Vec<Proof<'_>>,
     ) -> Result<CheckedClaim, Refusal> {
         let (rule, log) = proofs.first().ok_or(Refusal::NoEvent)?;
         // Which of several outcomes it is, the event does not tell.
@@ -198,10 +202,11 @@ impl Checks<'_> {
         }
         let chain_id = self.environment.chain_id;
         let also_evidence = match kind.name {
-            ESCROW_JOB => proofs.iter().skip(1).map(|(rule, log)| log.evidence(rule, chain_id, None).into()).collect(),
+            ESCROW_JOB => proofs.iter().skip(1).map(|(rule, log)| log.evidence(rule, chain_id, &[])).collect(),
             _ => Vec::new(),
         };
-        let evidence = log.evidence(rule, chain_id, Some(self.binds(kind, rule, log, &fields)));
+        let json = log.evidence(rule, chain_id, &self.binds(kind, rule, log, &fields));
+        let evidence = ClaimEvidence { trust: "chain", json };
         let mut fields = complete(kind, fields).ok_or(Refusal::Members)?;
         if kind.name == ESCROW_JOB && outcome_is_unrated(&fields) {
             fields.insert("ratingNote".to_owned(), "completed without a rating".into());
@@ -216,19 +221,23 @@ impl Checks<'_> {
         Ok(CheckedClaim { kind, id, stated_at, fields, evidence, also_evidence, block, logs })
     }
 
-    fn binds(&self, kind: &Kind, rule: &EventRule, log: &StoredLog, fields: &Map<String, Value>) -> Vec<Value> {
+    fn binds(&self, kind: &Kind, rule: &EventRule, log: &StoredLog, fields: &Map<String, Value>) -> Vec<Bind> {
         let mut binds = binds(rule);
         let escrow = self.environment.contract("escrow").filter(|_| kind.name == ESCROW_JOB);
         if let Some(escrow) = escrow.filter(|_| rule.name() != "JobRequested") {
-            binds.push(job_bind(escrow, "agentId", "subject.agentId"));
+            binds.push(Bind::Job { escrow, field: "agentId", equals: "subject.agentId" });
             if fields.get("outputHash").is_some_and(Value::is_string) {
-                binds.push(job_bind(escrow, "outputHash", "claim.outputHash"));
+                binds.push(Bind::Job { escrow, field: "outputHash", equals: "claim.outputHash" });
             }
         }
         // Who registered the agent is its owner, unless it was transferred since.
         if kind.name == REGISTRATION && log.args.get("owner") == Some(&json!(self.subject.owner)) {
-            let owner = binds.iter_mut().filter(|bind| bind["log"] == "owner");
-            owner.for_each(|bind| bind["equals"] = "subject.address".into());
+            for bind in &mut binds {
+                match bind {
+                    Bind::Log { argument: "owner", equals } => *equals = "subject.address",
+                    Bind::Log { .. } | Bind::Job { .. } => {}
+                }
+            }
         }
         binds
     }
@@ -239,31 +248,25 @@ fn outcome_is_unrated(fields: &Map<String, Value>) -> bool {
         && fields.get("rating").is_none_or(Value::is_null)
 }
 
-/// The members with those that the event tells and the claim does not state.
-fn fill(kind: &Kind, rule: &EventRule, log: &StoredLog, fields: &Map<String, Value>) -> Map<String, Value> {
-    let mut filled = fields.clone();
-    for fact in rule.facts {
-        let member = fact.reference.strip_prefix("claim.").filter(|member| !member.ends_with("|0"));
-        let Some(member) = member.filter(|member| !fields.contains_key(*member)) else { continue };
+/// What the event tells and the claim does not state.
+fn told(kind: &Kind, rule: &EventRule, log: &StoredLog, fields: &Map<String, Value>) -> Vec<(&'static str, Value)> {
+    let mut told = Vec::new();
+    for fact in rule.facts.iter().filter(|fact| !fact.counts_as_zero()) {
+        let Some(member) = fact.member().filter(|member| !fields.contains_key(*member)) else { continue };
         let form = kind.fields.iter().find(|field| field.name == member).map(|field| field.form);
         let value = form.zip(log.args.get(fact.argument)).and_then(|(form, argument)| form.of_argument(argument));
-        filled.extend(value.map(|value| (member.to_owned(), value)));
+        told.extend(value.map(|value| (member, value)));
     }
     if let Some(time) = rule.time.filter(|time| !fields.contains_key(*time)) {
-        filled.insert(time.to_owned(), log.time_s.into());
+        told.push((time, log.time_s.into()));
     }
-    filled
+    told
 }
 
 /// Whether each member that some event of the kind tells was compared with one. What is null, or an empty text, states nothing.
-fn is_covered(kind: &Kind, fields: &Map<String, Value>, proofs: &[Proof]) -> bool {
-    let member_of =
-        |reference: &'static str| reference.strip_prefix("claim.").map(|member| member.trim_end_matches("|0"));
-    let told = |rule: &EventRule| -> BTreeSet<&'static str> {
-        rule.facts.iter().filter_map(|fact| member_of(fact.reference)).chain(rule.time).collect()
-    };
-    let compared: BTreeSet<&str> = proofs.iter().flat_map(|(rule, _)| told(rule)).collect();
-    let tellable: BTreeSet<&str> = kind.events.iter().flat_map(told).collect();
-    let states = |member: &str| fields.get(member).is_some_and(|value| !value.is_null() && value != "");
-    tellable.into_iter().all(|member| compared.contains(member) || !states(member))
+fn is_covered(kind: &Kind, fields: &Map<String, Value>, proofs: &[Proof<'_>]) -> bool {
+    let states = |value: &Value| !value.is_null() && value != "";
+    let is_compared = |member: &str| proofs.iter().any(|(rule, _)| rule.tells(member));
+    let is_tellable = |member: &str| kind.events.iter().any(|rule| rule.tells(member));
+    fields.iter().filter(|(_, value)| states(value)).all(|(member, _)| is_compared(member) || !is_tellable(member))
 }

@@ -7,7 +7,7 @@ const PATHS: [&str; 4] =
     ["/api/agents/{id}/audit.jsonl", "/api/memory/anchors", "/api/network", "/api/network/similar/{agent}"];
 
 /// Which documents about agents other plugins serve: no link names a route that nobody serves.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Served(pub [bool; 4]);
 
 impl Served {

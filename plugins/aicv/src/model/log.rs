@@ -4,6 +4,7 @@ use super::vocabulary::{EventRule, Fact};
 use plugin_api::{Address, AgentId, Hash256, json_text};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
 /// A row of `chain_logs_v1`.
 #[derive(Clone, Debug, Deserialize)]
@@ -29,76 +30,82 @@ pub struct Subject {
     pub owner: Address,
 }
 
+impl Subject {
+    /// What a reference to the subject stands for.
+    fn resolve(&self, reference: &str) -> Value {
+        match reference {
+            "subject.agentId" => json!(self.agent_id),
+            "subject.address" => json!(self.owner),
+            _ => Value::Null,
+        }
+    }
+}
+
 impl StoredLog {
     /// Whether it is an event of this rule, of the contract that is configured.
     pub fn is_of(&self, rule: &EventRule, configured: Option<Address>) -> bool {
         self.contract.eq_ignore_ascii_case(rule.contract)
             && self.event == rule.name()
             && Some(self.address) == configured
-            && self.topic0 == Hash256::keccak(rule.event.as_bytes())
+            && self.topic0 == rule.topic0()
     }
 
-    /// Whether the event says what the claim states.
-    pub fn proves(&self, rule: &EventRule, subject: Subject, fields: &Map<String, Value>) -> bool {
+    /// Whether the event says what the claim states. `stated` are the members of the claim.
+    pub fn proves<'f>(&self, rule: &EventRule, subject: &Subject, stated: impl Fn(&str) -> Option<&'f Value>) -> bool {
         let holds = |fact: &Fact| {
-            let stated = resolve(fact.reference, subject, fields);
-            let stated = match (stated, fact.reference.ends_with("|0")) {
-                (Value::Null, true) => json!(0),
-                (stated, _) => stated,
-            };
-            self.args.get(fact.argument).is_some_and(|logged| same(logged, &stated))
+            let Some(logged) = self.args.get(fact.argument) else { return false };
+            match fact.member() {
+                None => same(logged, &subject.resolve(fact.reference)),
+                Some(member) => match stated(member) {
+                    None | Some(Value::Null) if fact.counts_as_zero() => same(logged, &json!(0)),
+                    stated => same(logged, stated.unwrap_or(&Value::Null)),
+                },
+            }
         };
-        rule.facts.iter().all(holds) && rule.time.is_none_or(|time| fields.get(time) == Some(&json!(self.time_s)))
+        rule.facts.iter().all(holds)
+            && rule.time.is_none_or(|time| stated(time).and_then(Value::as_i64) == Some(self.time_s))
     }
 
-    /// The evidence of the log: what verifiers look up. `binds` tells them what to compare, for the deciding event.
-    pub fn evidence(&self, rule: &EventRule, chain_id: u64, binds: Option<Vec<Value>>) -> Map<String, Value> {
-        let mut evidence = Map::new();
-        let mut set = |name: &str, value: Value| evidence.insert(name.to_owned(), value);
-        set("trust", "chain".into());
-        set("provenance", "chain".into());
-        set("proven", true.into());
-        set("chainId", chain_id.into());
-        set("address", json!(self.address));
-        set("contract", rule.contract.into());
-        set("block", self.block.into());
-        set("ts", self.time_s.into());
-        set("tx", json!(self.tx));
-        set("blockLogIndex", self.log_index.into());
-        set("event", rule.event.into());
-        set("topic0", json!(self.topic0));
-        set("method", "eth_getTransactionReceipt".into());
-        if let Some(binds) = binds {
-            set("bind", binds.into());
+    /// The evidence of the log: what verifiers look up, as canonical JSON. `binds` tell them what to compare, for the deciding event.
+    pub fn evidence(&self, rule: &EventRule, chain_id: u64, binds: &[Bind]) -> String {
+        let Self { block, time_s, tx, log_index, address, topic0, .. } = self;
+        let EventRule { contract, event, .. } = rule;
+        let bind: Vec<String> = binds.iter().map(Bind::json).collect();
+        let bind = if bind.is_empty() { String::new() } else { format!("\"bind\":[{}],", bind.join(",")) };
+        // None of these texts has a character that JSON escapes.
+        format!(
+            "{{\"address\":\"{address}\",{bind}\"block\":{block},\"blockLogIndex\":{log_index},\"chainId\":{chain_id},\
+             \"contract\":\"{contract}\",\"event\":\"{event}\",\"method\":\"eth_getTransactionReceipt\",\"proven\":true,\
+             \"provenance\":\"chain\",\"topic0\":\"{topic0}\",\"trust\":\"chain\",\"ts\":{time_s},\"tx\":\"{tx}\"}}"
+        )
+    }
+}
+
+/// What a verifier compares with the claim.
+#[derive(Clone, Copy, Debug)]
+pub enum Bind {
+    /// An argument of the decoded log.
+    Log { argument: &'static str, equals: &'static str },
+    /// A field of what the escrow answers about the job.
+    Job { escrow: Address, field: &'static str, equals: &'static str },
+}
+
+impl Bind {
+    fn json(&self) -> String {
+        match self {
+            Self::Log { argument, equals } => format!("{{\"equals\":\"{equals}\",\"log\":\"{argument}\"}}"),
+            Self::Job { escrow, field, equals } => format!(
+                "{{\"call\":{{\"address\":\"{escrow}\",\"args\":[\"claim.jobId\"],\"field\":\"{field}\",\"fn\":\"getJob(uint256)\"}},\
+                 \"equals\":\"{equals}\"}}"
+            ),
         }
-        evidence
     }
 }
 
 /// What a verifier compares with the decoded log.
-pub fn binds(rule: &EventRule) -> Vec<Value> {
+pub fn binds(rule: &EventRule) -> Vec<Bind> {
     let bound = rule.facts.iter().filter(|fact| fact.is_bound);
-    bound.map(|fact| json!({ "log": fact.argument, "equals": fact.reference })).collect()
-}
-
-/// What a verifier compares with a call of the escrow.
-pub fn job_bind(escrow: Address, field: &str, reference: &str) -> Value {
-    json!({
-        "call": { "address": escrow, "fn": "getJob(uint256)", "args": ["claim.jobId"], "field": field },
-        "equals": reference,
-    })
-}
-
-/// What a reference stands for.
-pub fn resolve(reference: &str, subject: Subject, fields: &Map<String, Value>) -> Value {
-    match reference {
-        "subject.agentId" => json!(subject.agent_id),
-        "subject.address" => json!(subject.owner),
-        other => {
-            let member = other.trim_start_matches("claim.").trim_end_matches("|0");
-            fields.get(member).cloned().unwrap_or_default()
-        }
-    }
+    bound.map(|fact| Bind::Log { argument: fact.argument, equals: fact.reference }).collect()
 }
 
 /// Whether a decoded argument is the stated value: numbers and decimal texts by their digits, addresses and hashes in any case. The
@@ -124,13 +131,13 @@ fn is_hex(text: &str) -> bool {
     is_length && text.strip_prefix("0x").is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
 }
 
-fn digits(value: &Value) -> Option<String> {
+fn digits(value: &Value) -> Option<Cow<'_, str>> {
     match value {
-        Value::Number(number) => Some(number.to_string()),
+        Value::Number(number) => Some(number.to_string().into()),
         Value::String(text) => {
             let bare = text.strip_prefix('-').unwrap_or(text);
             let is_number = !bare.is_empty() && bare.len() <= 78 && bare.bytes().all(|digit| digit.is_ascii_digit());
-            is_number.then(|| text.clone())
+            is_number.then(|| text.as_str().into())
         }
         _ => None,
     }
@@ -140,6 +147,40 @@ fn digits(value: &Value) -> Option<String> {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_evidence_of_a_log_is_canonical() {
+        let rule = super::super::vocabulary::Kind::find("EscrowJob").unwrap().events.first().unwrap();
+        let log = StoredLog {
+            block: 5,
+            time_s: 7,
+            tx: Hash256([1; 32]),
+            log_index: 3,
+            contract: rule.contract.to_owned(),
+            address: Address([0x5a; 20]),
+            event: rule.name().to_owned(),
+            topic0: rule.topic0(),
+            args: Map::new(),
+            is_too_large: false,
+        };
+        let job = Bind::Job { escrow: log.address, field: "agentId", equals: "subject.agentId" };
+        let told = Bind::Log { argument: "jobId", equals: "claim.jobId" };
+        let mut expected = json!({
+            "trust": "chain", "provenance": "chain", "proven": true, "chainId": 3961, "address": log.address,
+            "contract": rule.contract, "block": 5, "ts": 7, "tx": log.tx, "blockLogIndex": 3, "event": rule.event,
+            "topic0": rule.topic0(), "method": "eth_getTransactionReceipt",
+        });
+        let canonical = |value: &Value| serde_json_canonicalizer::to_string(value).unwrap();
+        assert_eq!(log.evidence(rule, 3961, &[]), canonical(&expected));
+        expected["bind"] = json!([
+            { "log": "jobId", "equals": "claim.jobId" },
+            {
+                "call": { "address": log.address, "fn": "getJob(uint256)", "args": ["claim.jobId"], "field": "agentId" },
+                "equals": "subject.agentId",
+            },
+        ]);
+        assert_eq!(log.evidence(rule, 3961, &[told, job]), canonical(&expected));
+    }
 
     #[test]
     fn values_are_compared_by_what_they_mean() {

@@ -2,6 +2,7 @@
 
 mod agent;
 mod badge;
+mod canonical;
 mod check;
 mod claim;
 mod content;
@@ -21,6 +22,8 @@ mod vocabulary;
 pub use agent::{Agent, GET_AGENT, Namesake, RegistryState};
 pub use badge::{Badge, Metric, Style, Theme};
 pub use check::{CLAIM_LOGS_MAX, Checks, Refusal};
+#[cfg(test)]
+pub use claim::Claim;
 pub use claim::{CheckedClaim, asserted, claim_id, state_evidence};
 pub use content::{Content, Exclusion, INDEXING, Issue, Omitted, UNAVAILABLE};
 pub use context::{context, schema};

@@ -1,20 +1,9 @@
-//! Canonical JSON (RFC 8785), leaves, and the untagged tree over them.
+//! The untagged tree over leaves.
 //!
 //! The rule: this tree is not that of the contract `MemoryAnchor`, whose leaves and nodes are tagged. `[a, b, c]` and `[a, b, c, c]`
 //! have one root here, which is why the document's hash covers the whole document.
 
-use plugin_api::{Hash256, HostError, HostErrorCode};
-use serde::Serialize;
-
-pub fn canonical(value: &impl Serialize) -> Result<Vec<u8>, HostError> {
-    let failed = |error: serde_json::Error| HostError::new(HostErrorCode::Internal, error.to_string());
-    serde_json_canonicalizer::to_vec(value).map_err(failed)
-}
-
-/// keccak-256 of the canonical JSON.
-pub fn hash(value: &impl Serialize) -> Result<Hash256, HostError> {
-    Ok(Hash256::keccak(&canonical(value)?))
-}
+use plugin_api::Hash256;
 
 /// Pairs from the leaves up; an odd node is paired with itself. Without leaves it is the hash of nothing.
 pub fn root(leaves: Vec<Hash256>) -> Hash256 {
@@ -34,7 +23,6 @@ pub fn root(leaves: Vec<Hash256>) -> Hash256 {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     /// A vector of the network's clients.
     #[test]
@@ -48,13 +36,5 @@ mod tests {
         assert_eq!(root(vec![first]), first);
         let empty = "0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470";
         assert_eq!(root(Vec::new()).to_string(), empty);
-    }
-
-    #[test]
-    fn members_are_sorted_and_nothing_is_between_them() {
-        let value = json!({ "b": [1, 1.5, null], "a": { "\u{e9}": "x\n", "d": false } });
-        let text = "{\"a\":{\"d\":false,\"\u{e9}\":\"x\\n\"},\"b\":[1,1.5,null]}";
-        assert_eq!(String::from_utf8(canonical(&value).unwrap()).unwrap(), text);
-        assert_eq!(hash(&value).unwrap(), Hash256::keccak(text.as_bytes()));
     }
 }

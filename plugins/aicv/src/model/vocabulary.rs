@@ -5,7 +5,11 @@
 
 pub use super::kinds::KINDS;
 
-use std::collections::BTreeMap;
+use plugin_api::Hash256;
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::LazyLock,
+};
 
 /// What a member of a claim holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +52,20 @@ pub struct Fact {
     pub is_bound: bool,
 }
 
+const ZERO: &str = "|0";
+
+impl Fact {
+    /// The member of the claim that the argument must equal; `None` of the subject.
+    pub fn member(&self) -> Option<&'static str> {
+        self.reference.strip_prefix("claim.").map(|name| name.strip_suffix(ZERO).unwrap_or(name))
+    }
+
+    /// Whether an absent member counts as 0.
+    pub fn counts_as_zero(&self) -> bool {
+        self.reference.ends_with(ZERO)
+    }
+}
+
 pub const fn bind(argument: &'static str, reference: &'static str) -> Fact {
     Fact { argument, reference, is_bound: true }
 }
@@ -75,6 +93,21 @@ pub struct EventRule {
 impl EventRule {
     pub fn name(&self) -> &'static str {
         self.event.split('(').next().unwrap_or_default()
+    }
+
+    /// The hash of its text, which the logs of the event name.
+    pub fn topic0(&self) -> Hash256 {
+        static TOPICS: LazyLock<HashMap<&str, Hash256>> = LazyLock::new(|| {
+            let events = KINDS.iter().flat_map(|kind| kind.events);
+            events.map(|rule| (rule.event, Hash256::keccak(rule.event.as_bytes()))).collect()
+        });
+        TOPICS.get(self.event).copied().unwrap_or_else(|| Hash256::keccak(self.event.as_bytes()))
+    }
+
+    /// Whether it tells the member of a claim.
+    pub fn tells(&self, member: &str) -> bool {
+        let is_it = |fact: &Fact| fact.member() == Some(member);
+        self.time == Some(member) || self.facts.iter().any(is_it)
     }
 }
 
@@ -108,15 +141,8 @@ impl Kind {
 
     /// Whether some event of the kind tells the member. Others are what its plugin derives.
     pub fn is_told(&self, member: &str) -> bool {
-        let is_it = |fact: &Fact| {
-            let told = fact.reference.strip_prefix("claim.").map(|name| name.trim_end_matches("|0"));
-            told == Some(member)
-        };
-        let tells = |rule: &EventRule| {
-            let decides = member == "outcome" && !rule.outcomes.is_empty();
-            decides || rule.time == Some(member) || rule.facts.iter().any(is_it)
-        };
-        self.events.iter().any(tells)
+        let decides = |rule: &EventRule| member == "outcome" && !rule.outcomes.is_empty();
+        self.events.iter().any(|rule| decides(rule) || rule.tells(member))
     }
 
     /// Whether a plugin of a third party may be allowed to state it: events tell every member that it needs, or it needs no event.
@@ -152,7 +178,6 @@ pub const FEEDBACK: &str = "Feedback";
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use plugin_api::Hash256;
 
     #[test]
     fn eighteen_kinds_are_emitted_and_none_is_a_slash() {
@@ -192,7 +217,7 @@ mod tests {
         ] {
             let events = Kind::find(kind).unwrap().events;
             let rule = events.iter().find(|rule| rule.name() == event).unwrap();
-            assert_eq!(Hash256::keccak(rule.event.as_bytes()).to_string(), topic, "{event}");
+            assert_eq!(rule.topic0().to_string(), topic, "{event}");
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! The rule: a request is answered by a build that began after it, so it never sees what was true before.
 
-use crate::{error::CvError, model::Issue};
+use super::issue_cache::StoredIssue;
+use crate::error::CvError;
 use futures_util::lock::Mutex as AsyncMutex;
 use plugin_api::{AgentId, HandlerError};
 use std::{
@@ -18,7 +19,7 @@ type Slot = AsyncMutex<Option<Build>>;
 
 struct Build {
     began: u64,
-    built: Result<Arc<Issue>, CvError>,
+    built: Result<Arc<StoredIssue>, CvError>,
 }
 
 /// Kept in memory: each gateway has its own.
@@ -33,8 +34,8 @@ impl Builds {
     pub async fn share(
         &self,
         agent: AgentId,
-        build: impl Future<Output = Result<Issue, HandlerError<CvError>>>,
-    ) -> Result<Arc<Issue>, HandlerError<CvError>> {
+        build: impl Future<Output = Result<Arc<StoredIssue>, HandlerError<CvError>>>,
+    ) -> Result<Arc<StoredIssue>, HandlerError<CvError>> {
         let asked = self.steps.fetch_add(1, Ordering::Relaxed);
         // Dropped in the reverse order, so the slot is let go before the place looks whether anyone else has it.
         let place = Place { builds: self, agent };
@@ -45,7 +46,7 @@ impl Builds {
         }
         let began = self.steps.fetch_add(1, Ordering::Relaxed);
         let built = match build.await {
-            Ok(issue) => Ok(Arc::new(issue)),
+            Ok(issued) => Ok(issued),
             Err(HandlerError::Caller(error)) => Err(error),
             Err(other) => return Err(other),
         };
@@ -84,12 +85,18 @@ fn locked(slots: &Mutex<HashMap<AgentId, Arc<Slot>>>) -> MutexGuard<'_, HashMap<
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::model::Content;
+    use crate::{
+        model::{Content, Issue},
+        store::documents::IssueHead,
+    };
     use plugin_api::Hash256;
     use std::future::{pending, ready};
 
-    fn issue(issued_at: i64) -> Issue {
-        Issue { content: Content::empty(), issued_at, as_of_block: 1, as_of_block_hash: Hash256([0; 32]) }
+    fn issue(issued_at: i64) -> Arc<StoredIssue> {
+        let hash = Hash256([0; 32]);
+        let issue = Issue { content: Content::empty(), issued_at, as_of_block: 1, as_of_block_hash: hash };
+        let head = IssueHead { fingerprint: hash, issued_at, written_ms: 1, as_of_block: 1, as_of_block_hash: hash };
+        StoredIssue::new(issue, head)
     }
 
     #[tokio::test]
@@ -104,11 +111,11 @@ mod tests {
         let third = builds.share(agent, async { Ok(issue(3)) });
         let release = async { begin.send(()).unwrap() };
         let (first, second, third, ()) = tokio::join!(first, second, third, release);
-        let [first, second, third] = [first, second, third].map(|issue| issue.unwrap().issued_at);
+        let [first, second, third] = [first, second, third].map(|issued| issued.unwrap().issue.issued_at);
         assert_eq!((first, second == third), (1, true), "{second} {third}");
         assert_ne!(second, first);
         assert!(locked(&builds.slots).is_empty());
-        assert_eq!(builds.share(agent, ready(Ok(issue(4)))).await.unwrap().issued_at, 4);
+        assert_eq!(builds.share(agent, ready(Ok(issue(4)))).await.unwrap().issue.issued_at, 4);
     }
 
     #[tokio::test]

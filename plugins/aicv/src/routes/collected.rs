@@ -7,6 +7,7 @@
 use super::{
     plugins::{self, NEEDED, OWN, Plugins},
     readings::Readings,
+    sources::Sources,
 };
 use crate::{
     Aicv,
@@ -31,7 +32,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// After one that did not answer: each failure is a fault of the plugin, and many at once pause what all agents need.
 const SILENT_PAUSE: Duration = Duration::from_millis(900);
 const RETRY_S: u32 = 2;
-const INDEXING: CvError = CvError::Indexing { seconds: RETRY_S };
+pub const INDEXING: CvError = CvError::Indexing { seconds: RETRY_S };
 
 /// All of it, as of one block.
 pub struct Collected {
@@ -41,33 +42,67 @@ pub struct Collected {
     /// What is left out, because the plugin's index is at another block.
     pub behind: Vec<(String, CvRecord)>,
     pub plugins: Plugins,
+    /// Plugins that state what they derive from the chain.
+    pub stating: Vec<String>,
 }
 
-impl Collected {
-    pub async fn read(cx: &RequestContext<Aicv>, agent: AgentId) -> Result<Self, HandlerError<CvError>> {
+/// What a whole record was made of, and as of which block.
+#[derive(Debug)]
+pub struct Basis {
+    pub sources: Sources,
+    pub state: RegistryState,
+    pub stating: Vec<String>,
+    pub position: Position,
+}
+
+/// What was read.
+pub enum Collection {
+    New(Box<(Sources, Collected)>),
+    /// All that the basis is made of, at this block. What follows from logs is the same while the basis' block is on the chain.
+    Unchanged(Position),
+}
+
+impl Collection {
+    /// `basis` is that of an earlier record.
+    pub async fn read(
+        cx: &RequestContext<Aicv>,
+        agent: AgentId,
+        mut basis: Option<&Basis>,
+    ) -> Result<Self, HandlerError<CvError>> {
         let begun_ms = cx.now_ms();
         loop {
             let waited_ms = cx.now_ms() - begun_ms;
-            match attempt(cx, agent, waited_ms >= PATIENCE_MS).await? {
-                Ok(collected) => return Ok(collected),
-                Err((reason, _)) if waited_ms >= NEEDED_PATIENCE_MS => return Err(reason.into()),
-                Err((_, pause)) => cx.sleep(pause).await,
+            match attempt(cx, agent, waited_ms >= PATIENCE_MS, basis).await? {
+                Attempt::Read(read) => return Ok(read),
+                Attempt::OtherState => basis = None,
+                Attempt::Again(reason, _) if waited_ms >= NEEDED_PATIENCE_MS => return Err(reason.into()),
+                Attempt::Again(_, pause) => cx.sleep(pause).await,
             }
         }
     }
+}
 
+impl Collected {
     /// Whether no plugin is missing.
     pub fn is_whole(&self) -> bool {
         self.behind.is_empty() && self.plugins.silent.is_empty()
     }
 }
 
-/// The inner error is why it has to be read again, and after which pause.
+enum Attempt {
+    Read(Collection),
+    /// The registry answers something else than the basis has.
+    OtherState,
+    /// Why it has to be read again, and after which pause.
+    Again(CvError, Duration),
+}
+
 async fn attempt(
     cx: &RequestContext<Aicv>,
     agent: AgentId,
     leaves_out: bool,
-) -> Result<Result<Collected, (CvError, Duration)>, HandlerError<CvError>> {
+    basis: Option<&Basis>,
+) -> Result<Attempt, HandlerError<CvError>> {
     let (db, environment) = (cx.db(), cx.environment());
     let mut plugins = Plugins::read(cx).await?;
     if let Some(plugin) = NEEDED.into_iter().find(|plugin| plugins.is_off(plugin)) {
@@ -76,31 +111,50 @@ async fn attempt(
     let registry = environment.contract("registry").ok_or(CvError::NoRegistry)?;
     let before = positions::read(&db).await?;
     // It is read at the beginning of the time in which they are at one block.
-    let Some(position) = common(&before, environment, &plugins, leaves_out) else { return Ok(Err((INDEXING, PAUSE))) };
-    let mut readings = Readings::read(cx, agent, &mut plugins).await?;
+    let Some(position) = common(&before, environment, &plugins, leaves_out) else {
+        return Ok(Attempt::Again(INDEXING, PAUSE));
+    };
+    let sources = Sources::read(cx, agent, &mut plugins, basis.map(|basis| &basis.sources)).await?;
+    let is_same = |basis: &&Basis| !leaves_out && plugins.silent.is_empty() && basis.sources == sources;
+    let same = basis.filter(is_same);
+    let readings = if same.is_none() { Some(Readings::read(cx, &sources).await?) } else { None };
     let after = positions::read(&db).await?;
     if let Some(plugin) = NEEDED.into_iter().find(|plugin| plugins.silent.contains(*plugin)) {
-        return Ok(Err((CvError::Silent { plugin, seconds: RETRY_S }, SILENT_PAUSE)));
+        return Ok(Attempt::Again(CvError::Silent { plugin, seconds: RETRY_S }, SILENT_PAUSE));
     }
     let is_at = |plugin: &str| {
         let has_none = !before.contains_key(plugin) && !after.contains_key(plugin);
         let is_there = |positions: &Positions| positions.get(plugin) == Some(&Some(position));
         is_there(&before) && is_there(&after) || has_none && !plugins::follows(environment, plugin)
     };
-    if !NEEDED.into_iter().chain([OWN]).all(is_at) {
-        return Ok(Err((INDEXING, PAUSE)));
+    let stating = same.map(|basis| basis.stating.as_slice()).unwrap_or_default();
+    if !NEEDED.into_iter().chain([OWN]).chain(stating.iter().map(String::as_str)).all(is_at) {
+        return Ok(Attempt::Again(INDEXING, PAUSE));
     }
+    let Some(mut readings) = readings else {
+        // Of the chain it is asked about that very block, whatever the indexes do meanwhile.
+        let state = read_state(cx, registry, agent, position).await?;
+        return Ok(match (state, basis) {
+            (None, _) => Attempt::Again(INDEXING, PAUSE),
+            (Some(state), Some(basis)) if basis.state == state => Attempt::Read(Collection::Unchanged(position)),
+            (Some(_), _) => Attempt::OtherState,
+        });
+    };
+    let stating = readings.records.iter().filter(|(_, record)| !states_nothing(record));
+    let stating = stating.map(|(plugin, _)| plugin.clone()).collect();
     // Where no fact is stated the index does not matter: events are counted in the gateway's log.
     let is_here = |(plugin, record): &(String, CvRecord)| states_nothing(record) || is_at(plugin);
     let (records, behind): (Vec<_>, Vec<_>) = readings.records.into_iter().partition(is_here);
     readings.records = records;
     let is_whole = behind.is_empty() && plugins.silent.is_empty();
     if !is_whole && !leaves_out {
-        return Ok(Err((INDEXING, if plugins.silent.is_empty() { PAUSE } else { SILENT_PAUSE })));
+        return Ok(Attempt::Again(INDEXING, if plugins.silent.is_empty() { PAUSE } else { SILENT_PAUSE }));
     }
-    // Of the chain it is asked about that very block, whatever the indexes do meanwhile.
-    let Some(state) = read_state(cx, registry, agent, position).await? else { return Ok(Err((INDEXING, PAUSE))) };
-    Ok(Ok(Collected { readings, state, position, behind, plugins }))
+    let Some(state) = read_state(cx, registry, agent, position).await? else {
+        return Ok(Attempt::Again(INDEXING, PAUSE));
+    };
+    let collected = Collected { readings, state, position, behind, plugins, stating };
+    Ok(Attempt::Read(Collection::New(Box::new((sources, collected)))))
 }
 
 type Positions = BTreeMap<String, Option<Position>>;
@@ -128,10 +182,15 @@ async fn read_state(
         cx.warn(&format!("the state of agent {agent} at block {}: {}", position.block, error.message));
         CvError::Unreadable { seconds: RETRY_S }
     };
-    let number = u64::try_from(position.block).unwrap_or_default();
-    let call = ContractCall::new(registry, GET_AGENT).arg(agent).map_err(unreadable)?;
+    let call = || ContractCall::new(registry, GET_AGENT).arg(agent).map_err(unreadable);
     let chain = cx.chain(MAIN);
-    let mut answers = chain.calls::<RegistryState>(vec![call], Some(number)).await.map_err(unreadable)?;
+    // By its hash, so that a reorganisation makes it fail.
+    if let Ok(mut answers) = chain.calls_at::<RegistryState>(vec![call()?], position.hash).await {
+        return Ok(answers.pop().transpose().map_err(unreadable)?);
+    }
+    // Of a server that takes no hashes (EIP-1898) the block is compared after the call.
+    let number = u64::try_from(position.block).unwrap_or_default();
+    let mut answers = chain.calls::<RegistryState>(vec![call()?], Some(number)).await.map_err(unreadable)?;
     let state = answers.pop().transpose().map_err(unreadable)?;
     let block = chain.block(number).await.map_err(unreadable)?;
     Ok(state.filter(|_| block.is_some_and(|block| block.hash == position.hash)))

@@ -5,6 +5,7 @@ use super::{
     own_claims,
     plugins::{COMMONS, OWN, Plugins, is_own},
     readings::{CLAIMS_MAX, CONTRIBUTED_MAX, Readings},
+    sources::Sources,
 };
 use crate::{
     Aicv,
@@ -17,19 +18,24 @@ use plugin_api::{HostError, RequestContext, point::CvRecord};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Checks what was collected, and puts it in order.
-pub fn content(cx: &RequestContext<Aicv>, collected: Collected) -> Result<Content, HostError> {
+/// Checks what was collected, and puts it in order. Claims that `last` has keep their leaves.
+pub fn content(
+    cx: &RequestContext<Aicv>,
+    sources: &Sources,
+    collected: Collected,
+    last: Option<&Content>,
+) -> Result<Content, HostError> {
     let Collected { readings, state, behind, plugins, .. } = collected;
-    let Readings { agent, namesakes, namesake_count, mut records, contribution_types: types, evidence, .. } = readings;
-    let agent = with_state(agent, &state);
-    let (contributions, activity) = (readings.contributions, readings.serves_activity);
+    let Readings { mut records, evidence } = readings;
+    let agent = with_state(sources.agent.clone(), &state);
+    let (types, contributions) = (&sources.contribution_types, &sources.contributions);
     // Whose facts they are comes first: nobody takes a log away from a claim of theirs.
     records.sort_by_key(|(plugin, _)| !is_own(plugin));
     let registry = cx.environment().contract("registry");
     let mut gathered = Gathered::new(evidence.checks(cx, &agent));
     gathered.add_own(AGENT_STATE, own_claims::state(agent.agent_id, &state, registry, cx.environment().chain_id));
-    for (activity_type, count) in &contributions {
-        let claim = own_claims::contribution(cx, &agent, activity_type, *count, activity);
+    for (activity_type, count) in contributions {
+        let claim = own_claims::contribution(cx, &agent, activity_type, *count, sources.serves_activity);
         gathered.add_own(CONTRIBUTION, claim);
     }
     records.into_iter().for_each(|(plugin, record)| gathered.add_checked(cx, &plugin, record));
@@ -46,12 +52,22 @@ pub fn content(cx: &RequestContext<Aicv>, collected: Collected) -> Result<Conten
     if !plugins.silent.is_empty() {
         summary.insert("commonsContributions".to_owned(), Value::Null);
     }
-    let (covers, excludes) = scope(&gathered.covers, &types, &plugins);
-    let claims = gathered.claims.into_iter().map(CheckedClaim::into_json).collect::<Result<_, _>>()?;
+    let (covers, excludes) = scope(&gathered.covers, types, &plugins);
+    let known = last.into_iter().flat_map(|last| &last.claims).map(|claim| (claim.id.as_str(), claim)).collect();
+    let claims = gathered.claims.into_iter().map(|claim| claim.into_claim(&known)).collect::<Result<_, _>>()?;
     let omitted = gathered.omitted.into_iter().filter(|(_, count)| *count > 0);
     let omitted = omitted.map(|((kind, reason), count)| Omitted { kind, count, reason: reason.to_owned() }).collect();
-    let contribution_types = types.into_iter().collect();
-    Ok(Content { agent, namesakes, namesake_count, claims, omitted, summary, covers, contribution_types, excludes })
+    Ok(Content {
+        namesakes: sources.namesakes.clone(),
+        namesake_count: sources.namesake_count,
+        claims,
+        omitted,
+        summary,
+        covers,
+        contribution_types: types.iter().cloned().collect(),
+        excludes,
+        ..Content::of(agent)
+    })
 }
 
 /// What the registry answered is newer than the index, and what verifiers read.

@@ -3,7 +3,7 @@
 use super::{
     PER_MINUTE,
     issue::{find_agent, publisher},
-    published::{CredentialDocument, DocumentResponse, asked_for},
+    published::{CredentialDocument, DocumentResponse, earlier, newest},
 };
 use crate::{Aicv, error::CvError};
 use plugin_api::{HandlerError, JsonSchema, Path, QueryString, RequestContext, Route, extract::Limit};
@@ -43,7 +43,10 @@ async fn get_cv(
     QueryString(DocumentQuery { document }): QueryString<DocumentQuery>,
 ) -> Result<DocumentResponse, HandlerError<CvError>> {
     let agent = find_agent(&cx, &segment).await?;
+    if !document.is_empty() {
+        return Ok(DocumentResponse::new(&cx, &earlier(&cx, &agent, &document).await?));
+    }
     let publisher = publisher(&cx).await?;
-    let document = asked_for(&cx, &publisher, &agent, limit, &document).await?;
-    Ok(DocumentResponse::new(&cx, document))
+    let (_, document) = newest(&cx, &publisher, &agent, limit).await?;
+    Ok(DocumentResponse::new(&cx, &document))
 }

@@ -58,8 +58,8 @@ async fn get_cv_badge(
     let metric = Metric::parse(&metric).ok_or_else(|| CvError::Metric(metric.chars().take(40).collect()))?;
     let agent = find_agent(&cx, &segment).await?;
     let publisher = publisher(&cx).await?;
-    let issue = current(&cx, &publisher, &agent).await?;
-    let svg = Badge::new(&publisher, &issue).svg(style, theme, metric);
+    let issued = current(&cx, &publisher, &agent).await?;
+    let svg = Badge::new(&publisher, &issued.issue).svg(style, theme, metric);
     let response = RawResponse { status: 200, content_type: "image/svg+xml".into(), body: svg.into_bytes().into() };
     let response = WithHeader { response, name: "content-security-policy".into(), value: POLICY.into() };
     Ok(WithHeader { response, name: "x-content-type-options".into(), value: "nosniff".into() })

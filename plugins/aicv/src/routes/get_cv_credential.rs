@@ -3,12 +3,13 @@
 use super::{
     PER_MINUTE, SIGNER,
     issue::{find_agent, may_be_signed, publisher},
-    published::{CredentialDocument, DocumentResponse, asked_for},
+    issue_cache::{DocumentText, ProofBy, TextKey},
+    published::{CredentialDocument, DocumentResponse, earlier, newest},
 };
 use crate::{
     Aicv,
     error::CvError,
-    model::{SignedBy, TypedData, proof},
+    model::{Document, SignedBy, TypedData, proof},
 };
 use plugin_api::{HandlerError, JsonSchema, Path, QueryString, RequestContext, Route, extract::Limit};
 use serde::Deserialize;
@@ -49,24 +50,43 @@ async fn get_cv_credential(
     Limit(limit): Limit<200, 1000>,
     QueryString(query): QueryString<CredentialQuery>,
 ) -> Result<DocumentResponse, HandlerError<CvError>> {
-    let by_owner = match query.signer.as_str() {
-        "" | "gateway" => false,
-        "owner" => true,
+    let proof = match query.signer.as_str() {
+        "" | "gateway" => ProofBy::Gateway,
+        "owner" => ProofBy::Owner,
         other => return Err(CvError::Signer(other.chars().take(40).collect()).into()),
     };
     let agent = find_agent(&cx, &segment).await?;
     let publisher = publisher(&cx).await?;
-    let document = asked_for(&cx, &publisher, &agent, limit, &query.document).await?;
-    if !query.document.is_empty() && !may_be_signed(&cx, &publisher, &document, by_owner).await? {
-        return Err(CvError::NotSigned.into());
+    if !query.document.is_empty() {
+        let document = earlier(&cx, &agent, &query.document).await?.document;
+        if !may_be_signed(&cx, &publisher, &document, proof == ProofBy::Owner).await? {
+            return Err(CvError::NotSigned.into());
+        }
+        return Ok(DocumentResponse::new(&cx, &with_proof(&cx, document, proof).await?));
     }
+    let (issued, document) = newest(&cx, &publisher, &agent, limit).await?;
+    let key = TextKey { limit, proof, form: publisher.form };
+    if let Some(text) = issued.text(key) {
+        return Ok(DocumentResponse::new(&cx, &text));
+    }
+    let text = with_proof(&cx, document.document.clone(), proof).await?;
+    Ok(DocumentResponse::new(&cx, &issued.keep(key, text)))
+}
+
+/// The proof stands behind the members that it is about.
+async fn with_proof(
+    cx: &RequestContext<Aicv>,
+    document: Document,
+    by: ProofBy,
+) -> Result<DocumentText, HandlerError<CvError>> {
     let typed_data = TypedData::new(cx.environment(), &cx.plugin().config.domain_name, &document);
-    let (signer, proof) = if by_owner {
+    let (signer, proof) = if by == ProofBy::Owner {
         (document.owner, proof(&typed_data, &SignedBy::Owner(document.owner)))
     } else {
         let signed = cx.signer(SIGNER).sign_typed_data(typed_data.for_signer()).await?;
         (signed.address, proof(&typed_data, &SignedBy::Gateway(signed.address, &signed.signature)))
     };
-    let name = format!("{}-Signer", cx.environment().brand.header_prefix);
-    Ok(DocumentResponse::new(&cx, document).with("proof", proof).header(name, signer.to_string()))
+    let members = document.text.strip_suffix('}').unwrap_or_default();
+    let text = format!("{members},\"proof\":{proof}}}").into();
+    Ok(DocumentText { document, text, signer: Some(signer) })
 }

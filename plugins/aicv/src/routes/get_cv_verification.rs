@@ -2,7 +2,8 @@
 
 use super::{
     PER_MINUTE,
-    issue::{current, find_agent, publisher},
+    issue::{find_agent, publisher},
+    published::newest,
 };
 use crate::{
     Aicv,
@@ -29,8 +30,7 @@ async fn get_cv_verification(
 ) -> Result<Json<Value>, HandlerError<CvError>> {
     let agent = find_agent(&cx, &segment).await?;
     let publisher = publisher(&cx).await?;
-    let issue = current(&cx, &publisher, &agent).await?;
-    let document = publisher.document(&issue, LIMIT_DEFAULT)?;
-    let typed_data = TypedData::new(cx.environment(), &cx.plugin().config.domain_name, &document);
+    let (_, document) = newest(&cx, &publisher, &agent, LIMIT_DEFAULT).await?;
+    let typed_data = TypedData::new(cx.environment(), &cx.plugin().config.domain_name, &document.document);
     Ok(Json(recipe(&publisher, &typed_data)))
 }

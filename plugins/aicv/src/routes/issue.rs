@@ -3,24 +3,34 @@
 //! The rule: a content is issued once. Its row stays until a claim or the state changes, a reorganisation removes the block that it names,
 //! or a day passes; of two gateways that issue at the same time the first one wins.
 
-use super::{SIGNER, collected::Collected, composed::content};
+use super::{
+    SIGNER,
+    collected::{Basis, Collection, INDEXING},
+    composed::content,
+    issue_cache::{CachedIssue, StoredIssue},
+};
 use crate::{
     Aicv,
     error::CvError,
     model::{Agent, Document, Issue, LIMIT_DEFAULT, Publisher, Served},
     store::{
         agents,
-        documents::{self, IssueRow, IssueVersion, NewIssue, content_text},
+        documents::{self, IssueHead, NewIssue},
         positions::Position,
     },
 };
-use plugin_api::{HandlerError, Hash256, HostError, RequestContext, chain::MAIN, contracts::registry::AgentName};
+use futures_util::future::BoxFuture;
+use plugin_api::{
+    AgentId, HandlerError, Hash256, HostError, RequestContext, chain::MAIN, contracts::registry::AgentName,
+};
 use std::sync::Arc;
 
 /// How long a content keeps its issue.
 const ISSUE_S: i64 = 24 * 60 * 60;
 /// How long a whole content stands before one is issued from which a plugin is missing.
 const WHOLE_S: i64 = 10 * 60;
+/// How long what is in memory stands without a look at what it was made of, as documents in caches do: few claims change with time alone.
+const UNSEEN_MS: i64 = 30_000;
 /// What clocks of gateways may differ by.
 const CLOCKS_APART_S: i64 = 120;
 
@@ -30,7 +40,10 @@ pub async fn publisher<'c>(cx: &'c RequestContext<Aicv>) -> Result<Publisher<'c>
     let signer = cx.signer(SIGNER).address().await?;
     let served = Served::read(cx).await?;
     let (environment, treasury) = (cx.environment(), config.treasury);
-    Ok(Publisher { environment, served, signer, treasury, rpc: &config.rpc, explorer: config.explorer.as_deref() })
+    let (rpc, explorer) = (config.rpc.as_slice(), config.explorer.as_deref());
+    let form = Hash256([0; 32]);
+    let publisher = Publisher { environment, served, signer, treasury, rpc, explorer, form };
+    cx.plugin().issues.in_form(publisher)
 }
 
 pub async fn find_agent(cx: &RequestContext<Aicv>, segment: &str) -> Result<Agent, HandlerError<CvError>> {
@@ -44,55 +57,151 @@ pub async fn current(
     cx: &RequestContext<Aicv>,
     publisher: &Publisher<'_>,
     agent: &Agent,
-) -> Result<Arc<Issue>, HandlerError<CvError>> {
+) -> Result<Arc<StoredIssue>, HandlerError<CvError>> {
     let id = agent.agent_id;
-    cx.plugin().builds.share(id, Box::pin(build(cx, publisher, agent))).await
+    // Its type is erased: the compiler does not see of a future with so many references that it may go to another thread.
+    let build: BoxFuture<'_, _> = Box::pin(build(cx, publisher, agent));
+    cx.plugin().builds.share(id, build).await
 }
 
 async fn build(
     cx: &RequestContext<Aicv>,
     publisher: &Publisher<'_>,
     agent: &Agent,
-) -> Result<Issue, HandlerError<CvError>> {
-    let stored = documents::current(&cx.db(), agent.agent_id).await?;
-    let collected = match Collected::read(cx, agent.agent_id).await {
-        Ok(collected) => collected,
-        Err(error) => return in_place_of(cx, stored, error).await,
+) -> Result<Arc<StoredIssue>, HandlerError<CvError>> {
+    let (id, cache) = (agent.agent_id, &cx.plugin().issues);
+    // Before anything is read: what is committed later is not in what is kept.
+    let (data_version, checked_ms) = (cx.data_version().await?, cx.now_ms());
+    let head = documents::head(&cx.db(), id).await?;
+    let kept = cache.get(id).filter(|kept| Some(kept.issued.head.version()) == head.map(|head| head.version()));
+    let now = Moment { data_version: data_version.as_deref(), form: publisher.form, ms: checked_ms, s: cx.now_s() };
+    if let Some(issued) = kept.as_ref().and_then(|kept| kept.current(&now)) {
+        return Ok(issued);
+    }
+    let basis = kept.as_ref().and_then(|kept| kept.basis_in(publisher.form));
+    let read = match read(cx, id, kept.as_ref(), basis).await {
+        Ok(read) => read,
+        Err(error) => return in_place_of(cx, id, kept.as_ref(), head, error).await,
     };
-    let now_s = cx.now_s();
+    let (sources, collected) = match (read, &kept) {
+        (Collection::New(new), _) => *new,
+        (Collection::Unchanged(_), Some(kept)) => {
+            return Ok(cache.put(id, CachedIssue { data_version, checked_ms, ..kept.clone() }));
+        }
+        (Collection::Unchanged(_), None) => return Err(INDEXING.into()),
+    };
     let (position, is_whole) = (collected.position, collected.is_whole());
-    let content = content(cx, collected)?;
-    let fingerprint = content.fingerprint(&publisher.fingerprint()?)?;
-    let seen = stored.as_ref().map(IssueRow::version);
-    if let Some(row) = stored {
-        let age_s = now_s - row.issued_at;
-        let is_same = row.fingerprint == fingerprint && is_young(&row, now_s);
+    let (state, stating) = (collected.state.clone(), collected.stating.clone());
+    let last = kept.as_ref().map(|kept| &kept.issued.issue.content);
+    let content = content(cx, &sources, collected, last)?;
+    let basis = is_whole.then(|| Arc::new(Basis { sources, state, stating, position }));
+    let fingerprint = content.fingerprint(publisher.form)?;
+    if let Some(head) = head {
+        let is_same = head.fingerprint == fingerprint && is_young(&head, cx.now_s());
         // A document without a plugin's claims is honest, but who asks again in a moment gets the whole one.
-        let is_better = !is_whole && age_s < WHOLE_S && row.issue()?.content.is_whole();
-        if (is_same || is_better) && is_on_branch(cx, &row, Some(position)).await? {
-            return Ok(row.issue()?);
+        let may_be_better = !is_whole && cx.now_s() - head.issued_at < WHOLE_S;
+        if (is_same || may_be_better) && is_on_branch(cx, &head, Some(position)).await? {
+            let issued = stored(cx, id, kept.as_ref(), head).await?;
+            if is_same {
+                let basis = basis.filter(|_| issued.head.fingerprint == fingerprint);
+                return Ok(cache.put(id, CachedIssue { issued, basis, data_version, checked_ms, form: publisher.form }));
+            }
+            if issued.issue.content.is_whole() {
+                return Ok(issued);
+            }
         }
     }
-    let issue = Issue { content, issued_at: now_s, as_of_block: position.block, as_of_block_hash: position.hash };
-    store(cx, publisher, issue, fingerprint, seen).await
+    let issue = Issue { content, issued_at: cx.now_s(), as_of_block: position.block, as_of_block_hash: position.hash };
+    let issued = store(cx, publisher, issue, fingerprint, head).await?;
+    let basis = basis.filter(|_| issued.head.fingerprint == fingerprint);
+    Ok(cache.put(id, CachedIssue { issued, basis, data_version, checked_ms, form: publisher.form }))
+}
+
+/// What a kept issue is compared with.
+struct Moment<'n> {
+    data_version: Option<&'n str>,
+    form: Hash256,
+    ms: i64,
+    s: i64,
+}
+
+impl CachedIssue {
+    /// The issue, if nothing was committed since what it was made of was read. Then the blocks of the indexes are those of that time, too.
+    fn current(&self, now: &Moment<'_>) -> Option<Arc<StoredIssue>> {
+        let is_same = now.data_version.is_some() && self.data_version.as_deref() == now.data_version;
+        let is_fresh = (0..UNSEEN_MS).contains(&(now.ms - self.checked_ms)) && is_young(&self.issued.head, now.s);
+        (is_same && is_fresh && self.basis_in(now.form).is_some()).then(|| self.issued.clone())
+    }
+
+    /// What it was made of, if documents have this form still.
+    fn basis_in(&self, form: Hash256) -> Option<&Basis> {
+        self.basis.as_deref().filter(|_| self.form == form)
+    }
+}
+
+/// Reads what the record is made of. `Unchanged` is answered only where the kept issue stands.
+async fn read(
+    cx: &RequestContext<Aicv>,
+    agent: AgentId,
+    kept: Option<&CachedIssue>,
+    basis: Option<&Basis>,
+) -> Result<Collection, HandlerError<CvError>> {
+    let read = Collection::read(cx, agent, basis).await?;
+    let Collection::Unchanged(position) = read else { return Ok(read) };
+    let stands = match kept {
+        Some(kept) => still_stands(cx, kept, position).await?,
+        None => false,
+    };
+    if stands { Ok(read) } else { Collection::read(cx, agent, None).await }
+}
+
+/// Whether the kept issue is what would be issued now that all that it was made of was read again, at this block. Logs stay as they are
+/// while the block up to which they were read is on the chain.
+async fn still_stands(
+    cx: &RequestContext<Aicv>,
+    kept: &CachedIssue,
+    position: Position,
+) -> Result<bool, HandlerError<CvError>> {
+    let Some(basis) = &kept.basis else { return Ok(false) };
+    let is_same_branch = basis.position == position
+        || basis.position.block < position.block
+            && hash_of(cx, basis.position.block).await.is_ok_and(|hash| hash == Some(basis.position.hash));
+    let head = &kept.issued.head;
+    Ok(is_same_branch && is_young(head, cx.now_s()) && is_on_branch(cx, head, Some(position)).await?)
+}
+
+/// What the row says: from memory, or as it was stored. Another gateway may have issued since; then that is what it says.
+async fn stored(
+    cx: &RequestContext<Aicv>,
+    agent: AgentId,
+    kept: Option<&CachedIssue>,
+    head: IssueHead,
+) -> Result<Arc<StoredIssue>, HandlerError<CvError>> {
+    if let Some(kept) = kept.filter(|kept| kept.issued.head.version() == head.version()) {
+        return Ok(kept.issued.clone());
+    }
+    let (head, issue) = documents::current(&cx.db(), agent).await?.ok_or(INDEXING)?;
+    Ok(StoredIssue::new(issue, head))
 }
 
 /// While nothing can be read, what was issued stands.
 async fn in_place_of(
     cx: &RequestContext<Aicv>,
-    stored: Option<IssueRow>,
+    agent: AgentId,
+    kept: Option<&CachedIssue>,
+    head: Option<IssueHead>,
     error: HandlerError<CvError>,
-) -> Result<Issue, HandlerError<CvError>> {
+) -> Result<Arc<StoredIssue>, HandlerError<CvError>> {
     use CvError::{Indexing, Silent, Unreadable};
     let passes = matches!(error, HandlerError::Caller(Indexing { .. } | Unreadable { .. } | Silent { .. }));
-    match stored.filter(|row| passes && is_young(row, cx.now_s())) {
-        Some(row) if is_on_branch(cx, &row, None).await? => Ok(row.issue()?),
+    match head.filter(|head| passes && is_young(head, cx.now_s())) {
+        Some(head) if is_on_branch(cx, &head, None).await? => stored(cx, agent, kept, head).await,
         _ => Err(error),
     }
 }
 
 /// One from the future was issued by a gateway whose clock was wrong.
-fn is_young(row: &IssueRow, now_s: i64) -> bool {
+fn is_young(row: &IssueHead, now_s: i64) -> bool {
     (-CLOCKS_APART_S..ISSUE_S).contains(&(now_s - row.issued_at))
 }
 
@@ -100,7 +209,7 @@ fn is_young(row: &IssueRow, now_s: i64) -> bool {
 /// `position` is where the indexes are, if that is known.
 async fn is_on_branch(
     cx: &RequestContext<Aicv>,
-    row: &IssueRow,
+    row: &IssueHead,
     position: Option<Position>,
 ) -> Result<bool, HostError> {
     if let Some(position) = position {
@@ -140,39 +249,47 @@ async fn store(
     publisher: &Publisher<'_>,
     issue: Issue,
     fingerprint: Hash256,
-    seen: Option<IssueVersion>,
-) -> Result<Issue, HandlerError<CvError>> {
+    seen: Option<IssueHead>,
+) -> Result<Arc<StoredIssue>, HandlerError<CvError>> {
     let agent = issue.content.agent.agent_id;
-    let Document { json, hash, .. } = publisher.document(&issue, LIMIT_DEFAULT)?;
+    let document = publisher.document(&issue, LIMIT_DEFAULT)?;
     let new = NewIssue {
         agent,
         fingerprint,
         issued_at: issue.issued_at,
         as_of_block: issue.as_of_block,
         as_of_block_hash: issue.as_of_block_hash,
-        content: content_text(&issue.content)?,
-        document_hash: hash,
-        document: json.to_string(),
+        content: issue.content.to_text()?,
+        document_hash: document.hash,
+        document: document.text,
     };
     let kept = cx.plugin().config.kept_documents;
-    let row = cx
+    let seen = seen.map(|head| head.version());
+    let written_ms = cx
         .write(async move |tx| {
-            let known = documents::current(tx, agent).await?;
-            let is_same = |row: &IssueRow| {
-                let is_equal = row.fingerprint == new.fingerprint && row.as_of_block_hash == new.as_of_block_hash;
-                is_equal && is_young(row, tx.now_s())
-            };
-            if let Some(row) = known.filter(|row| Some(row.version()) != seen || is_same(row)) {
-                return Ok(Some(row));
+            let known = documents::head(tx, agent).await?;
+            if known.is_some_and(|row| Some(row.version()) != seen || new.is_said_by(&row, tx.now_s())) {
+                return Ok(None);
             }
             tx.execute(documents::set_current(tx, &new)).await?;
             tx.execute(documents::insert_document(&new)).await?;
             tx.execute(documents::prune(agent, kept)).await?;
-            Ok::<_, HandlerError<CvError>>(None)
+            Ok::<_, HandlerError<CvError>>(Some(tx.now_ms()))
         })
         .await?;
-    match row {
-        Some(row) => Ok(row.issue()?),
-        None => Ok(issue),
+    let Some(written_ms) = written_ms else {
+        let (head, issue) = documents::current(&cx.db(), agent).await?.ok_or(INDEXING)?;
+        return Ok(StoredIssue::new(issue, head));
+    };
+    let (issued_at, as_of_block, as_of_block_hash) = (issue.issued_at, issue.as_of_block, issue.as_of_block_hash);
+    let head = IssueHead { fingerprint, issued_at, written_ms, as_of_block, as_of_block_hash };
+    Ok(StoredIssue::new(issue, head))
+}
+
+impl NewIssue {
+    /// Whether the row says the same as of the same block.
+    fn is_said_by(&self, row: &IssueHead, now_s: i64) -> bool {
+        let is_equal = row.fingerprint == self.fingerprint && row.as_of_block_hash == self.as_of_block_hash;
+        is_equal && is_young(row, now_s)
     }
 }

@@ -10,10 +10,12 @@ pub mod get_cv_credential;
 pub mod get_cv_schema;
 pub mod get_cv_verification;
 mod issue;
+pub mod issue_cache;
 mod own_claims;
 mod plugins;
 mod published;
 mod readings;
+mod sources;
 
 /// The role whose key signs credentials.
 pub const SIGNER: &str = "gateway";

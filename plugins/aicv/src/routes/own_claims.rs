@@ -38,17 +38,15 @@ pub fn state(agent: AgentId, state: &RegistryState, registry: Option<Address>, c
         id: claim_id(agent, "state"),
         stated_at: None,
         fields: complete(kind, fields)?,
-        evidence: state_evidence(agent, registry?, chain_id),
+        evidence: state_evidence(agent, registry?, chain_id).ok()?,
         also_evidence: Vec::new(),
         block: None,
         logs: Vec::new(),
     })
 }
 
-/// Types of activity that are contributions, of all plugins whose types are counted.
-pub fn contribution_types(records: &[(String, CvRecord)], may_count: impl Fn(&str) -> bool) -> BTreeSet<String> {
-    let counted = records.iter().filter(|(plugin, _)| may_count(plugin));
-    let types = counted.flat_map(|(_, record)| &record.activity_types);
+/// Which of these types of activity are contributions.
+pub fn contribution_types<'t>(types: impl Iterator<Item = &'t String>) -> BTreeSet<String> {
     types.filter(|kind| !OTHER_TYPES.iter().any(|prefix| kind.starts_with(prefix))).take(200).cloned().collect()
 }
 

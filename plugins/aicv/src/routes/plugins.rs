@@ -4,7 +4,6 @@ use crate::{Aicv, model::KINDS};
 use plugin_api::{
     HostError, RequestContext,
     handles::{Environment, PluginPresence},
-    point::CvRecord,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,9 +49,14 @@ impl Plugins {
         self.presence.get(plugin) == Some(&PluginPresence::Serving)
     }
 
+    pub fn off(&self) -> impl Iterator<Item = &str> {
+        self.presence.keys().map(String::as_str).filter(|plugin| self.is_off(plugin))
+    }
+
     /// A plugin that serves, owns facts, and gave no record has failed to.
-    pub fn note_silent(&mut self, records: &[(String, CvRecord)]) {
-        let has_answered = |plugin: &str| records.iter().any(|(name, _)| name == plugin);
+    pub fn note_silent<'p>(&mut self, answered: impl Iterator<Item = &'p str>) {
+        let answered: BTreeSet<&str> = answered.collect();
+        let has_answered = |plugin: &str| answered.contains(plugin);
         let is_asked = |plugin: &String| plugin != "audit" && !self.is_off(plugin);
         let missing = self.presence.keys().filter(|plugin| is_asked(plugin) && !has_answered(plugin));
         self.silent.extend(missing.cloned().collect::<Vec<_>>());

@@ -1,75 +1,86 @@
 //! Documents as responses: their bytes, and the headers that name their hashes.
 
+use super::{
+    issue,
+    issue_cache::{DocumentText, StoredIssue},
+};
 use crate::{
     Aicv,
     error::CvError,
     model::{Agent, Document, Publisher},
-    routes::issue,
     store::documents,
 };
 use plugin_api::{
     HandlerError, Hash256, JsonSchema, RequestContext,
+    handles::FfiBytes,
     response::{IntoResponse, RawResponse, Response, WithHeader},
 };
 use serde_json::Value;
+use std::sync::Arc;
 
-/// The document that a request asks for: the current one with so many claims, or an earlier one by its hash.
-pub async fn asked_for(
+/// An earlier document, by its hash.
+pub async fn earlier(
+    cx: &RequestContext<Aicv>,
+    agent: &Agent,
+    hash: &str,
+) -> Result<DocumentText, HandlerError<CvError>> {
+    let hash: Hash256 = hash.parse().map_err(|_: &str| CvError::Hash)?;
+    let stored = documents::find(&cx.db(), agent.agent_id, hash).await?;
+    let document = stored.as_deref().and_then(Document::stored).ok_or(CvError::UnknownDocument)?;
+    let text = document.text.clone();
+    Ok(DocumentText { document, text, signer: None })
+}
+
+/// The document that is issued now, with so many claims, and its issue.
+pub async fn newest(
     cx: &RequestContext<Aicv>,
     publisher: &Publisher<'_>,
     agent: &Agent,
     limit: u32,
-    hash: &str,
-) -> Result<Document, HandlerError<CvError>> {
-    if hash.is_empty() {
-        let issued = issue::current(cx, publisher, agent).await?;
-        return Ok(publisher.document(&issued, limit)?);
-    }
-    let hash: Hash256 = hash.parse().map_err(|_: &str| CvError::Hash)?;
-    let stored = documents::find(&cx.db(), agent.agent_id, hash).await?;
-    let document = stored.as_deref().and_then(Document::stored);
-    Ok(document.ok_or(CvError::UnknownDocument)?)
+) -> Result<(Arc<StoredIssue>, Arc<DocumentText>), HandlerError<CvError>> {
+    let issued = issue::current(cx, publisher, agent).await?;
+    let document = issued.document(publisher, limit)?;
+    Ok((issued, document))
 }
 
 /// A document, with its hashes as headers.
 pub struct DocumentResponse {
-    json: Value,
+    text: Arc<str>,
     headers: Vec<(String, String)>,
 }
 
 impl DocumentResponse {
-    pub fn new(cx: &RequestContext<Aicv>, document: Document) -> Self {
+    pub fn new(cx: &RequestContext<Aicv>, document: &DocumentText) -> Self {
         let prefix = &cx.environment().brand.header_prefix;
-        let headers = vec![
+        let DocumentText { document, text, signer } = document;
+        let mut headers = vec![
             (format!("{prefix}-Claims-Root"), document.claims_root.to_string()),
             (format!("{prefix}-Document-Hash"), document.hash.to_string()),
         ];
-        Self { json: document.json, headers }
-    }
-
-    pub fn with(mut self, member: &str, value: Value) -> Self {
-        if let Some(members) = self.json.as_object_mut() {
-            members.insert(member.to_owned(), value);
-        }
-        self
-    }
-
-    pub fn header(mut self, name: String, value: String) -> Self {
-        self.headers.push((name, value));
-        self
+        headers.extend(signer.map(|signer| (format!("{prefix}-Signer"), signer.to_string())));
+        Self { text: text.clone(), headers }
     }
 }
 
 impl IntoResponse for DocumentResponse {
     fn into_response(self) -> Response {
-        let body = self.json.to_string().into_bytes().into();
+        let body = FfiBytes::from_owner(SharedText(self.text));
         let mut response = RawResponse { status: 200, content_type: "application/json".into(), body }.into_response();
         for (name, value) in self.headers {
-            let empty = RawResponse { status: 200, content_type: "".into(), body: Vec::new().into() };
+            let empty = RawResponse { status: 200, content_type: "".into(), body: FfiBytes::default() };
             let with = WithHeader { response: empty, name: name.to_lowercase().into(), value: value.into() };
             response.headers.extend(with.into_response().headers);
         }
         response
+    }
+}
+
+/// Answered without a copy.
+struct SharedText(Arc<str>);
+
+impl AsRef<[u8]> for SharedText {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_bytes()
     }
 }
 

@@ -1,26 +1,18 @@
-//! What the database says about an agent, in the tables of this plugin and of others. All of it is read here, so that one pair of positions
+//! What claims say, and what they are checked against: the stored logs that they name. All of it is read here, so that one pair of positions
 //! covers it.
 
-use super::{
-    own_claims,
-    plugins::{OWN, Plugins, is_own},
-};
+use super::{plugins::is_own, sources::Sources};
 use crate::{
     Aicv,
-    error::CvError,
-    model::{Agent, CLAIM_LOGS_MAX, CONTRIBUTION, Checks, DISPUTE, Kind, Namesake, StoredLog},
+    model::{Agent, CLAIM_LOGS_MAX, Checks, DISPUTE, Kind, StoredLog},
     store::{
-        agents, contributions,
+        agents,
         logs::{self, NamedLogs, TransactionsByEvent},
     },
 };
-use plugin_api::{
-    AgentId, HandlerError, HostError, RequestContext,
-    contracts::registry::AgentName,
-    point::{CV_CLAIMS, CvClaimsInput, CvRecord},
-};
+use plugin_api::{AgentId, HostError, RequestContext, point::CvRecord};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Claims of one kind in a record.
 pub const CLAIMS_MAX: u32 = 1_000;
@@ -30,16 +22,8 @@ pub const CONTRIBUTED_MAX: usize = 20_000;
 const TRANSACTIONS_MAX: usize = 2_000;
 
 pub struct Readings {
-    pub agent: Agent,
-    pub namesakes: Vec<Namesake>,
-    pub namesake_count: u64,
     /// By plugin; the endorsements of this one are among them.
     pub records: Vec<(String, CvRecord)>,
-    /// Types of activity that are counted.
-    pub contribution_types: BTreeSet<String>,
-    /// How many events of each the owner published.
-    pub contributions: BTreeMap<String, i64>,
-    pub serves_activity: bool,
     pub evidence: Evidence,
 }
 
@@ -53,41 +37,11 @@ pub struct Evidence {
 }
 
 impl Readings {
-    pub async fn read(
-        cx: &RequestContext<Aicv>,
-        id: AgentId,
-        plugins: &mut Plugins,
-    ) -> Result<Self, HandlerError<CvError>> {
-        let db = cx.db();
-        let unknown = || CvError::UnknownAgent(id.to_string());
-        let agent = agents::find(&db, &AgentName::Id(id)).await?.ok_or_else(unknown)?;
-        let input = CvClaimsInput { agent_id: id, owner: agent.owner, claims_max: CLAIMS_MAX };
-        let mut records = cx.collect(CV_CLAIMS, &input).await?;
-        plugins.note_silent(&records);
-        records.push((OWN.to_owned(), own_claims::endorsements(cx, id).await?));
-        let contribution_types = own_claims::contribution_types(&records, |plugin| may_count(cx, plugin));
-        let contributions = contributions::count(&db, agent.owner, &contribution_types).await?;
-        // No document names a route that nobody serves.
-        let [serves_activity] = cx.serves(["/api/activity"]).await?;
-        let (namesakes, namesake_count) = agents::namesakes(&db, &agent).await?;
-        let evidence = Evidence::read(cx, id, &records).await?;
-        Ok(Self {
-            agent,
-            namesakes,
-            namesake_count,
-            records,
-            contribution_types,
-            contributions,
-            serves_activity,
-            evidence,
-        })
+    pub async fn read(cx: &RequestContext<Aicv>, sources: &Sources) -> Result<Self, HostError> {
+        let records = sources.records()?;
+        let evidence = Evidence::read(cx, sources.agent.agent_id, &records).await?;
+        Ok(Self { records, evidence })
     }
-}
-
-/// Whether the types of activity that the plugin names are counted: those of a third party where the operator says so.
-fn may_count(cx: &RequestContext<Aicv>, plugin: &str) -> bool {
-    let granted = cx.plugin().config.kinds.get(plugin);
-    is_own(plugin) || granted.is_some_and(|kinds| kinds.iter().any(|kind| kind == CONTRIBUTION))
 }
 
 impl Evidence {

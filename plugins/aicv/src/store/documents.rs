@@ -1,46 +1,52 @@
 //! What was issued: one row for each agent, and its documents.
 
 use crate::model::{Content, Issue};
-use plugin_api::{AgentId, Hash256, HostError, HostErrorCode, Query, Sql, Tx, sql};
+use plugin_api::{AgentId, Hash256, HostError, Query, Sql, Tx, sql};
 use serde::Deserialize;
+use std::sync::Arc;
 
-#[derive(Clone, Debug, Deserialize)]
-pub struct IssueRow {
+/// An issue without what it says.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct IssueHead {
     pub fingerprint: Hash256,
     pub issued_at: i64,
     pub written_ms: i64,
     pub as_of_block: i64,
     pub as_of_block_hash: Hash256,
-    content: String,
 }
 
 /// What no two writes of a row have in common.
 pub type IssueVersion = (Hash256, i64, i64);
 
-impl IssueRow {
+impl IssueHead {
     pub fn version(&self) -> IssueVersion {
         (self.fingerprint, self.issued_at, self.written_ms)
     }
+}
 
-    pub fn issue(&self) -> Result<Issue, HostError> {
-        let (issued_at, as_of_block, as_of_block_hash) = (self.issued_at, self.as_of_block, self.as_of_block_hash);
-        Ok(Issue { content: read_content(&self.content)?, issued_at, as_of_block, as_of_block_hash })
+const HEAD: &str = "fingerprint, issued_at, written_ms, as_of_block, as_of_block_hash";
+
+pub async fn head(db: &impl Query, agent: AgentId) -> Result<Option<IssueHead>, HostError> {
+    db.row(sql(format!("SELECT {HEAD} FROM aicv_issues WHERE agent_id = $1")).bind(agent)).await
+}
+
+/// With what it says.
+pub async fn current(db: &impl Query, agent: AgentId) -> Result<Option<(IssueHead, Issue)>, HostError> {
+    #[derive(Deserialize)]
+    struct Row {
+        fingerprint: Hash256,
+        issued_at: i64,
+        written_ms: i64,
+        as_of_block: i64,
+        as_of_block_hash: Hash256,
+        content: String,
     }
-}
-
-fn read_content(text: &str) -> Result<Content, HostError> {
-    serde_json::from_str(text).map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))
-}
-
-pub fn content_text(content: &Content) -> Result<String, HostError> {
-    serde_json::to_string(content).map_err(|error| HostError::new(HostErrorCode::Internal, error.to_string()))
-}
-
-pub async fn current(db: &impl Query, agent: AgentId) -> Result<Option<IssueRow>, HostError> {
-    let select =
-        sql("SELECT fingerprint, issued_at, written_ms, as_of_block, as_of_block_hash, content FROM aicv_issues \
-         WHERE agent_id = $1");
-    db.row(select.bind(agent)).await
+    let select = sql(format!("SELECT {HEAD}, content FROM aicv_issues WHERE agent_id = $1"));
+    let Some(row) = db.row::<Row>(select.bind(agent)).await? else { return Ok(None) };
+    let Row { fingerprint, issued_at, written_ms, as_of_block, as_of_block_hash, content } = row;
+    let head = IssueHead { fingerprint, issued_at, written_ms, as_of_block, as_of_block_hash };
+    let content = Content::stored(&content)?;
+    Ok(Some((head, Issue { content, issued_at, as_of_block, as_of_block_hash })))
 }
 
 /// An issue that is to be stored.
@@ -52,7 +58,7 @@ pub struct NewIssue {
     pub as_of_block_hash: Hash256,
     pub content: String,
     pub document_hash: Hash256,
-    pub document: String,
+    pub document: Arc<str>,
 }
 
 pub fn set_current(tx: &Tx, issue: &NewIssue) -> Sql {
@@ -65,7 +71,7 @@ pub fn set_current(tx: &Tx, issue: &NewIssue) -> Sql {
 pub fn insert_document(issue: &NewIssue) -> Sql {
     sql("INSERT INTO aicv_documents (agent_id, document_hash, issued_at, document) VALUES ($1, $2, $3, $4) \
          ON CONFLICT (agent_id, document_hash) DO NOTHING")
-    .bind((issue.agent, issue.document_hash, issue.issued_at, &issue.document))
+    .bind((issue.agent, issue.document_hash, issue.issued_at, &*issue.document))
 }
 
 /// Deletes the agent's documents but the newest, and those that its owner ever anchored.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Arguments that are longer prove no claim: the texts of the chain have no bound, and what one call reads has.
 const ARGS_CHARS_MAX: usize = 12 * 1024;
 /// Transactions of one statement, and logs that it reads.
-const PART: usize = 100;
+const PART: usize = 200;
 const LOGS_MAX: usize = 1000;
 /// A transaction with fewer logs of an event is read in any case.
 const FEW_LOGS: usize = 16;
@@ -43,31 +43,41 @@ impl NamedLogs {
 
 /// The logs of each event in its transactions; of a transaction with very many the first.
 pub async fn of_events(db: &impl Query, named: &TransactionsByEvent) -> Result<NamedLogs, HostError> {
-    let mut logs = NamedLogs::default();
+    let mut events: BTreeMap<Hash256, BTreeSet<&'static str>> = BTreeMap::new();
     for (event, transactions) in named {
-        let transactions: Vec<Hash256> = transactions.iter().copied().collect();
-        let mut crowded = Vec::new();
-        for part in transactions.chunks(PART) {
-            let read = of_part(db, part, event, LOGS_MAX).await?;
-            if read.len() < LOGS_MAX {
-                logs.add(read);
-                continue;
-            }
-            for transaction in part {
-                let read = of_part(db, &[*transaction], event, FEW_LOGS).await?;
-                if read.len() < FEW_LOGS { logs.add(read) } else { crowded.push(*transaction) }
-            }
+        for tx in transactions {
+            events.entry(*tx).or_default().insert(*event);
         }
-        let mut left = CROWDED_LOGS_MAX;
-        for transaction in crowded {
-            if left < LOGS_MAX {
-                logs.unread.insert((*event, transaction));
-                continue;
-            }
-            let read = of_part(db, &[transaction], event, LOGS_MAX).await?;
-            left -= read.len();
+    }
+    let mut logs = NamedLogs::default();
+    // Of each event in a transaction with many of them.
+    let mut crowded = Vec::new();
+    let events: Vec<(Hash256, BTreeSet<&'static str>)> = events.into_iter().collect();
+    for part in events.chunks(PART) {
+        let transactions: Vec<Hash256> = part.iter().map(|(tx, _)| *tx).collect();
+        let of_any: BTreeSet<&'static str> = part.iter().flat_map(|(_, events)| events).copied().collect();
+        let read = of_part(db, &transactions, &of_any, LOGS_MAX).await?;
+        if read.len() < LOGS_MAX {
             logs.add(read);
+            continue;
         }
+        for (tx, events) in part {
+            for event in events {
+                let read = of_part(db, &[*tx], &[*event].into(), FEW_LOGS).await?;
+                if read.len() < FEW_LOGS { logs.add(read) } else { crowded.push((*event, *tx)) }
+            }
+        }
+    }
+    let mut left: BTreeMap<&'static str, usize> = BTreeMap::new();
+    for (event, tx) in crowded {
+        let left = left.entry(event).or_insert(CROWDED_LOGS_MAX);
+        if *left < LOGS_MAX {
+            logs.unread.insert((event, tx));
+            continue;
+        }
+        let read = of_part(db, &[tx], &[event].into(), LOGS_MAX).await?;
+        *left -= read.len();
+        logs.add(read);
     }
     Ok(logs)
 }
@@ -75,11 +85,11 @@ pub async fn of_events(db: &impl Query, named: &TransactionsByEvent) -> Result<N
 async fn of_part(
     db: &impl Query,
     transactions: &[Hash256],
-    event: &str,
+    events: &BTreeSet<&'static str>,
     logs_max: usize,
 ) -> Result<Vec<StoredLog>, HostError> {
-    let select = sql(format!("SELECT {} FROM chain_logs_v1 WHERE event = $1 AND tx", columns())).bind(event);
-    let select = select.push_in(transactions.iter().copied());
+    let select = sql(format!("SELECT {} FROM chain_logs_v1 WHERE tx", columns()));
+    let select = select.push_in(transactions.iter().copied()).push(" AND event").push_in(events.iter().copied());
     db.rows(select.push(&format!(" ORDER BY tx, log_index LIMIT {logs_max}"))).await
 }
 

@@ -7,8 +7,16 @@ use plugin_api::{
     point::{CV_CLAIMS, CvClaim, CvClaimsInput, CvRecord},
     sql,
 };
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 struct Rogue;
+
+static ASKED: AtomicUsize = AtomicUsize::new(0);
+
+/// How often it was asked for claims, by all gateways of the process.
+pub fn asked() -> usize {
+    ASKED.load(Relaxed)
+}
 
 impl Identity for Rogue {
     const NAME: &'static str = "rogue";
@@ -35,6 +43,7 @@ impl Plugin for Rogue {
 }
 
 async fn contribute(cx: PluginContext<Rogue>, _: CvClaimsInput) -> Result<CvRecord, HostError> {
+    ASKED.fetch_add(1, Relaxed);
     let texts: Vec<String> = cx.db().rows(sql("SELECT claim FROM rogue_claims ORDER BY id")).await?;
     let claims: Vec<CvClaim> = texts.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
     let covers = vec!["Endorsement".to_owned(), "Dispute".to_owned()];

@@ -1,7 +1,6 @@
 //! The text of a line.
 
-use super::canonical::canonical;
-use plugin_api::{Address, AgentId, HostError, point::AuditLine};
+use plugin_api::{Address, AgentId, HostError, format::canonical_json, point::AuditLine};
 use serde_json::{Map, Value};
 
 /// What all lines of an export have in common.
@@ -26,7 +25,7 @@ impl Common {
         {
             members.insert(name.to_owned(), value);
         }
-        canonical(&members)
+        canonical_json(&Value::Object(members))
     }
 }
 

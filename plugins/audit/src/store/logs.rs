@@ -4,12 +4,12 @@
 
 use crate::model::{lower_case, strings_for_integers};
 use plugin_api::{
-    HostError, Query, Sql, json_text,
+    HostError, HostErrorCode, Query, Sql,
     point::{AuditInput, AuditLine, AuditLines, AuditPosition, members},
     sql,
 };
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// Arguments that are read for one export.
 const ARGS_BYTES_MAX: i64 = 4 * 1024 * 1024;
@@ -33,24 +33,35 @@ pub async fn with_times(db: &impl Query, mut input: AuditInput) -> Result<AuditI
     Ok(input)
 }
 
-/// The first lines of the kind `chain`.
+/// The first lines of the kind `chain`. Arguments are short, as a rule: then one statement reads all of them, none longer than its share.
 pub async fn lines(db: &impl Query, input: &AuditInput) -> Result<AuditLines, HostError> {
-    let sizes: Vec<i64> = db.rows(select("l.args_bytes", input, i64::from(input.limit) + 1)).await?;
+    let (limit, and_next) = (input.limit as usize, i64::from(input.limit) + 1);
+    let share = (ARGS_BYTES_MAX / and_next - LINE_BYTES).max(0);
+    let columns = format!("{COLUMNS}, CASE WHEN l.args_bytes <= {share} THEN l.args END AS args");
+    let mut rows: Vec<LogRow> = db.rows(select(&columns, input, and_next)).await?;
+    let mut more = rows.len() > limit;
+    if rows.iter().any(|row| row.args.is_none()) {
+        let count = fitting(db, input).await?;
+        more = rows.len() > count;
+        let columns = format!("{COLUMNS}, l.args");
+        rows = db.rows(select(&columns, input, i64::try_from(count).unwrap_or(i64::MAX))).await?;
+    }
+    rows.truncate(limit);
+    Ok(AuditLines { lines: rows.into_iter().map(LogRow::into_line).collect::<Result<_, _>>()?, more })
+}
+
+/// How many logs an export may have by their sizes. One that is larger than the bound is an export of its own.
+async fn fitting(db: &impl Query, input: &AuditInput) -> Result<usize, HostError> {
+    let sizes: Vec<i64> = db.rows(select("l.args_bytes", input, i64::from(input.limit))).await?;
     let mut bytes = 0_i64;
     let fits = |size: &&i64| {
         bytes = bytes.saturating_add(**size).saturating_add(LINE_BYTES);
         bytes <= ARGS_BYTES_MAX
     };
-    // A log that is larger than the bound is an export of its own.
-    let count = sizes.iter().take(input.limit as usize).take_while(fits).count().max(1);
-    if sizes.is_empty() {
-        return Ok(AuditLines::default());
-    }
-    let count_rows = i64::try_from(count).unwrap_or(i64::MAX);
-    let columns = "l.time_s, l.block, l.log_index, l.contract, l.event, l.tx, l.args";
-    let rows: Vec<LogRow> = db.rows(select(columns, input, count_rows)).await?;
-    Ok(AuditLines { lines: rows.into_iter().map(LogRow::into_line).collect(), more: sizes.len() > count })
+    Ok(sizes.iter().take_while(fits).count().max(1))
 }
+
+const COLUMNS: &str = "l.time_s, l.block, l.log_index, l.contract, l.event, l.tx";
 
 #[derive(Deserialize)]
 struct LogRow {
@@ -60,13 +71,15 @@ struct LogRow {
     contract: String,
     event: String,
     tx: String,
-    #[serde(deserialize_with = "json_text")]
-    args: Map<String, Value>,
+    /// JSON; `None` of arguments that are longer than their share.
+    args: Option<String>,
 }
 
 impl LogRow {
-    fn into_line(self) -> AuditLine {
+    fn into_line(self) -> Result<AuditLine, HostError> {
         let Self { time_s, block, log_index, contract, event, tx, args } = self;
+        let args: Map<String, Value> = serde_json::from_str(args.as_deref().unwrap_or("{}"))
+            .map_err(|error| HostError::new(HostErrorCode::Internal, format!("arguments of {tx}: {error}")))?;
         let at = AuditPosition { ts: time_s, block, log_index, kind: KIND.to_owned(), id: String::new() };
         let members = members([
             ("block", block.into()),
@@ -74,9 +87,9 @@ impl LogRow {
             ("event", event.into()),
             ("tx", tx.into()),
             ("logIndex", log_index.into()),
-            ("args", json!(strings_for_integers(args))),
+            ("args", Value::Object(strings_for_integers(args))),
         ]);
-        AuditLine { at, members }
+        Ok(AuditLine { at, members })
     }
 }
 

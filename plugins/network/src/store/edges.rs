@@ -9,6 +9,9 @@ use std::{cmp::Reverse, collections::BTreeMap};
 
 /// Placeholders of a statement.
 const IDS_OF_STATEMENT: usize = 500;
+/// Edges that match, for each one that is wanted, up to which all of them are sorted. Of more, the largest are found sooner by the index of all
+/// edges, in which many match.
+const SORTED_PER_EDGE: i64 = 50;
 
 #[derive(Deserialize)]
 struct Row {
@@ -74,11 +77,6 @@ impl Condition {
         self.capability.is_none() && self.subject.is_none() && self.min_jobs.is_none()
     }
 
-    /// Whether only the hired or paid agent matters, so that edges need not be read to be counted.
-    fn is_by_agent(&self) -> bool {
-        self.subject.is_none() && self.min_jobs.is_none()
-    }
-
     fn push_capability(&self, statement: Sql) -> Sql {
         let declares =
             " AND t.id IN (SELECT c.agent_id FROM network_capabilities c WHERE c.capability LIKE {} ESCAPE '\\')";
@@ -86,35 +84,56 @@ impl Condition {
     }
 
     /// `FROM` and `WHERE`: edges `e` of a kind, with the agent `t` that was hired or paid. What was paid to nobody's agent is no edge.
-    fn push_to(&self, statement: Sql, kind: Kind) -> Sql {
+    /// `first` are the ids of those that may meet the condition, where they are few.
+    fn push_to(&self, statement: Sql, kind: Kind, first: Option<Sql>) -> Sql {
         let join = match kind {
             Kind::Hire => "e.agent_id",
             Kind::X402 => "(SELECT min(l.id) FROM network_agents l WHERE l.owner = e.payee_owner)",
         };
-        let (edges, is_selected) = match &self.subject {
+        let (edges, is_selected) = match first {
             None => (statement.push(" FROM network_pairs e"), ""),
-            // In this order of the join: the few edges of an agent first, not every edge of the network.
-            Some(subject) => {
-                let selected = subject.push_to(statement.push(" FROM ("), kind);
+            // In this order of the join: the few edges first, not every edge of the network.
+            Some(first) => {
+                let selected = statement.push(" FROM (").push_sql(first);
                 (selected.push(") s CROSS JOIN network_pairs e"), " AND e.id = s.id")
             }
         };
         let joined = format!(" JOIN network_agents t ON t.id = {join} WHERE e.edge_jobs > 0{is_selected}");
         let joined = edges.push(&joined).push_bind(" AND e.kind = {}", kind.name());
-        let statement = match &self.unlabelled {
-            Some(condition) => joined.push(&format!(" AND {condition}")),
-            None => joined,
+        self.push_capability(joined.push_filter(" AND e.edge_jobs >= {}", self.min_jobs))
+    }
+
+    fn push_unlabelled(&self, statement: Sql) -> Sql {
+        match &self.unlabelled {
+            Some(condition) => statement.push(&format!(" AND {condition}")),
+            None => statement,
+        }
+    }
+
+    /// The ids of the edges of a kind that meet the filters other than that by agent, with a label or without: by indexes alone.
+    fn matching(&self, kind: Kind) -> Sql {
+        const SELECT: &str = "SELECT p.id FROM ";
+        let matching = match (kind, self.capability.as_deref()) {
+            (Kind::Hire, None) => sql(SELECT).push_bind("network_pairs p WHERE p.counted_by = {}", kind.name()),
+            (Kind::Hire, Some(capability)) => sql(SELECT)
+                .push("(SELECT DISTINCT c.agent_id FROM network_capabilities c WHERE ")
+                .push_bind("c.capability LIKE {} ESCAPE '\\') t CROSS JOIN network_pairs p", capability)
+                .push_bind(" WHERE p.kind = {} AND p.agent_id = t.agent_id", kind.name()),
+            (Kind::X402, _) => self.push_capability(sql(SELECT).push(
+                "network_agents t CROSS JOIN network_pairs p WHERE p.counted_by = t.owner \
+                 AND t.id = (SELECT min(l.id) FROM network_agents l WHERE l.owner = t.owner)",
+            )),
         };
-        self.push_capability(statement.push_filter(" AND e.edge_jobs >= {}", self.min_jobs))
+        matching.push(" AND p.edge_jobs > 0").push_filter(" AND p.edge_jobs >= {}", self.min_jobs)
     }
 }
 
 impl Subject {
     /// The ids of its edges of a kind, in and out.
-    fn push_to(&self, statement: Sql, kind: Kind) -> Sql {
+    fn edges(&self, kind: Kind) -> Sql {
         const EDGES: &str = "SELECT p.id FROM network_pairs p WHERE p.edge_jobs > 0";
         let is_first = self.id == self.first;
-        let into = statement.push(EDGES);
+        let into = sql(EDGES);
         let into = match kind {
             Kind::X402 if !is_first => return into.push(" AND 1 = 0"),
             Kind::X402 => into.push_bind(" AND p.payee_owner = {}", self.owner),
@@ -143,20 +162,22 @@ pub async fn largest(
     let Some(condition) = condition(db, filter, labelled).await? else { return Ok((Vec::new(), 0)) };
     let (mut rows, mut total) = (Vec::new(), 0);
     for kind in Kind::ALL.into_iter().filter(|kind| filter.kind.is_none_or(|only| only == *kind)) {
-        rows.extend(db.rows::<Row>(select(kind, &condition, limit)).await?);
-        let mut edges = db.one::<i64>(count(kind, &condition)).await?;
-        if condition.is_empty() && condition.unlabelled.is_some() {
-            edges -= labelled::find(db, kind).await?;
-        }
-        // What is labelled was counted some minutes ago.
-        total += edges.max(0);
+        let edges = count(db, kind, &condition, labelled).await?;
+        let first = match &condition.subject {
+            Some(subject) => Some(subject.edges(kind)),
+            None if condition.is_empty() || edges > i64::from(limit).saturating_mul(SORTED_PER_EDGE) => None,
+            None if edges == 0 => continue,
+            None => Some(condition.matching(kind)),
+        };
+        rows.extend(db.rows::<Row>(select(kind, &condition, first, limit)).await?);
+        total += edges;
     }
     rows.sort_by_key(|row| Reverse((row.edge_volume, row.edge_jobs, Reverse(row.id))));
     rows.truncate(limit as usize);
     Ok((fold(db, rows).await?, total))
 }
 
-fn select(kind: Kind, condition: &Condition, limit: u32) -> Sql {
+fn select(kind: Kind, condition: &Condition, first: Option<Sql>, limit: u32) -> Sql {
     let columns = SUMS.split(", ").map(|column| format!("e.{column}")).collect::<Vec<_>>().join(", ");
     let select = format!(
         "SELECT e.id, e.kind, e.client_owner, \
@@ -164,21 +185,46 @@ fn select(kind: Kind, condition: &Condition, limit: u32) -> Sql {
          t.id AS to_agent, t.owner AS to_owner, e.edge_jobs, e.edge_volume, {columns}"
     );
     condition
-        .push_to(sql(select), kind)
+        .push_unlabelled(condition.push_to(sql(select), kind, first))
         .push_bind(" ORDER BY e.edge_volume DESC, e.edge_jobs DESC, e.id LIMIT {}", limit)
 }
 
-/// As far as possible from counts that the writes keep: there may be a million edges. Without a filter, those with a label are part of it.
-fn count(kind: Kind, condition: &Condition) -> Sql {
+/// How many edges of a kind meet the condition. There may be a million: they are counted by kept numbers or by an index, and those with a
+/// label, which are few, are taken off.
+async fn count(
+    db: &impl Query,
+    kind: Kind,
+    condition: &Condition,
+    labelled: &[LabelledAddresses],
+) -> Result<i64, HostError> {
+    if let Some(subject) = &condition.subject {
+        let edges = condition.push_to(sql("SELECT count(*)"), kind, Some(subject.edges(kind)));
+        return db.one(condition.push_unlabelled(edges)).await;
+    }
+    let all: i64 = db.one(count_all(kind, condition)).await?;
+    if condition.unlabelled.is_none() {
+        return Ok(all);
+    }
+    let with_label = if condition.is_empty() {
+        labelled::find(db, kind).await?
+    } else {
+        let edges = labelled::edges(kind, labelled);
+        db.one(condition.push_to(sql("SELECT count(*)"), kind, Some(edges))).await?
+    };
+    // Without a filter, what is labelled was counted some minutes ago.
+    Ok((all - with_label).max(0))
+}
+
+/// Of edges with a label and without.
+fn count_all(kind: Kind, condition: &Condition) -> Sql {
     let kept = "SELECT cast(coalesce(sum(n.row_count), 0) AS BIGINT) FROM network_pairs_counts n";
     match kind {
         Kind::Hire if condition.is_empty() => sql(kept).push_bind(" WHERE n.counted_by = {}", kind.name()),
-        Kind::X402 if condition.is_empty() || condition.is_by_agent() && condition.unlabelled.is_none() => condition
-            .push_capability(sql(kept).push(
-                " JOIN network_agents t ON t.owner = n.counted_by \
+        Kind::X402 if condition.min_jobs.is_none() => condition.push_capability(sql(kept).push(
+            " JOIN network_agents t ON t.owner = n.counted_by \
              WHERE t.id = (SELECT min(l.id) FROM network_agents l WHERE l.owner = t.owner)",
-            )),
-        _ => condition.push_to(sql("SELECT count(*)"), kind),
+        )),
+        _ => sql("SELECT count(*) FROM (").push_sql(condition.matching(kind)).push(") m"),
     }
 }
 

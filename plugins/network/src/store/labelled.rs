@@ -15,6 +15,24 @@ pub fn unlabelled_agent(labelled: &[LabelledAddresses], id: &str) -> String {
     LabelledAddresses::leave_out(labelled, &format!("(SELECT o.owner FROM network_agents o WHERE o.id = {id})"))
 }
 
+/// The ids of the edges of a kind from or to an address with a label, each once. Addresses with a label are few.
+pub fn edges(kind: Kind, labelled: &[LabelledAddresses]) -> Sql {
+    let of_view = |LabelledAddresses { view }: &LabelledAddresses| {
+        let of = |join: &str, end: &str| {
+            format!(
+                "SELECT p.id FROM {view} v{join} CROSS JOIN network_pairs p WHERE p.edge_jobs > 0 AND p.kind = $1 AND {end}"
+            )
+        };
+        let to = match kind {
+            Kind::Hire => of(" CROSS JOIN network_agents a", "a.owner = v.address AND p.agent_id = a.id"),
+            Kind::X402 => of("", "p.payee_owner = v.address"),
+        };
+        format!("{} UNION {to}", of("", "p.client_owner = v.address"))
+    };
+    let of_views: Vec<String> = labelled.iter().map(of_view).collect();
+    sql(of_views.join(" UNION ")).bind(kind.name())
+}
+
 /// As they were counted last.
 pub async fn find(db: &impl Query, kind: Kind) -> Result<i64, HostError> {
     let select = sql("SELECT edges FROM network_labelled WHERE kind = $1").bind(kind.name());

@@ -235,3 +235,50 @@ async fn an_unchanged_graph_is_not_sent_again() {
     })
     .await;
 }
+
+/// Few edges that match are sorted, of many the largest are read from the index of all: both must find the same.
+#[tokio::test]
+async fn filters_find_the_same_edges_whether_few_match_or_many() {
+    let mut logs = [agent(1, 11), agent(2, 12)].concat();
+    for client in 0..60 {
+        let amount = (7 * client % 61 + 1).to_string();
+        for round in 0..2 {
+            logs.extend(job(1 + 2 * client + round, 1, 100 + client, &amount, 5));
+        }
+        logs.extend(job(1000 + client, 2, 100 + client, "1", 5));
+        logs.extend([
+            settled(100 + client, 12, &amount, 2 * client),
+            settled(100 + client, 12, &amount, 2 * client + 1),
+        ]);
+    }
+    // Nobody's agent: no edge.
+    logs.extend([settled(100, 99, "500", 900), settled(100, 99, "500", 901)]);
+    each(logs, async |site| {
+        site.declare(1, &["Translate"]).await;
+        site.declare(2, &["other", "transcribe"]).await;
+        site.knows_capabilities(3).await;
+        for (query, total) in [
+            ("minJobs=2", 120),
+            ("minJobs=2&kind=x402", 60),
+            ("minJobs=2&kind=hire", 60),
+            ("capability=trans", 180),
+            ("capability=translate&minJobs=2", 60),
+            ("capability=transcribe", 120),
+            ("capability=transcribe&kind=x402&minJobs=2", 60),
+        ] {
+            let (all, few) =
+                (site.graph(&format!("{query}&limit=1000")).await, site.graph(&format!("{query}&limit=1")).await);
+            assert_eq!((&all["total"], &few["total"]), (&json!(total), &json!(total)), "{query}");
+            let edges = all["edges"].as_array().unwrap();
+            assert_eq!((edges.len(), few["edges"].as_array().map(Vec::len)), (total, Some(1)), "{query}");
+            assert_eq!(few["edges"][0], edges[0], "{query}");
+            let volume = |edge: &plugin_testing::Value| edge["volumeWei"].as_str().unwrap().parse::<u64>().unwrap();
+            assert!(edges.windows(2).all(|pair| volume(&pair[0]) >= volume(&pair[1])), "{query}");
+        }
+        for query in ["minJobs=3", "capability=transcribe&kind=hire&minJobs=2", "capability=nothing"] {
+            let graph = site.graph(query).await;
+            assert_eq!((&graph["total"], &graph["edges"]), (&json!(0), &json!([])), "{query}");
+        }
+    })
+    .await;
+}

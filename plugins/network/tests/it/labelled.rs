@@ -1,7 +1,7 @@
 //! Labelled addresses, which another plugin names: the operator's own traffic is nobody's hiring.
 
 use super::{LIMIT, NETWORK, Site, account, agent, each_with, job, probe, settled};
-use plugin_testing::{TestGateway, Value};
+use plugin_testing::{TestGateway, Value, json};
 use std::time::Duration;
 
 impl Site {
@@ -86,6 +86,41 @@ async fn what_labelled_addresses_pay_and_own_is_left_out() {
             picture.contains("Agent 2") && !picture.contains("Agent 3")
         })
         .await;
+    })
+    .await;
+}
+
+/// Those with a label are taken off what an index counts.
+#[tokio::test]
+async fn filters_count_no_labelled_edge() {
+    let logs = [
+        agent(1, 11),
+        agent(2, 12),
+        job(1, 1, 50, "9", 5),
+        job(2, 1, 50, "9", 5),
+        job(3, 1, 51, "8", 5),
+        job(4, 1, 51, "8", 5),
+        job(5, 2, 50, "7", 5),
+        job(6, 2, 12, "7", 5),
+        vec![settled(50, 12, "4", 1), settled(50, 12, "4", 2), settled(51, 12, "3", 3)],
+    ];
+    let configure = |builder: plugin_testing::Builder| builder.plugin(probe::module());
+    each_with(logs.concat(), configure, async |site| {
+        site.declare(1, &["dig"]).await;
+        site.declare(2, &["dig deep"]).await;
+        site.knows_capabilities(2).await;
+        let queries =
+            ["minJobs=2", "capability=dig", "capability=deep", "capability=dig&minJobs=2", "capability=deep&kind=x402"];
+        assert_eq!(site.totals(&queries).await, [3, 6, 4, 3, 2]);
+        site.label(50).await;
+        assert_eq!(site.totals(&queries).await, [1, 3, 2, 1, 1]);
+        // An edge whose both ends have one is taken off once.
+        site.label(12).await;
+        assert_eq!(site.totals(&queries).await, [1, 1, 0, 1, 0]);
+        for query in queries {
+            let graph = site.graph(query).await;
+            assert_eq!(json!(graph["edges"].as_array().unwrap().len()), graph["total"], "{query}");
+        }
     })
     .await;
 }

@@ -1,11 +1,15 @@
 //! Entries of the log: the JCS (RFC 8785) of an event, as the activity log has it.
 
-use serde::{Deserialize, Serialize};
+use plugin_api::format::write_canonical;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 /// A length of 16 bits in a bundle can say 65,535; and 256 entries with their lengths are a response of at most 16 MiB.
 pub const ENTRY_BYTES_MAX: usize = 65_533;
+
+/// Of the members beside the data, usually.
+const OTHER_BYTES: usize = 256;
 
 /// A row of the activity log, retracted or not.
 #[derive(Clone, Debug, Deserialize)]
@@ -20,24 +24,6 @@ pub struct LogEvent {
     pub data: String,
 }
 
-#[derive(Serialize)]
-struct Leaf<'a> {
-    id: i64,
-    #[serde(rename = "type")]
-    kind: &'a str,
-    ts: i64,
-    actor: Option<&'a str>,
-    #[serde(rename = "ref")]
-    about: Option<Reference<'a>>,
-    data: &'a Value,
-}
-
-#[derive(Serialize)]
-struct Reference<'a> {
-    kind: &'a str,
-    id: &'a str,
-}
-
 impl LogEvent {
     /// Data that has no canonical form of at most [`ENTRY_BYTES_MAX`], which older gateways and numbers like `1e300` make possible,
     /// is named by its length and hash: the log goes on whatever it says.
@@ -50,11 +36,26 @@ impl LogEvent {
         })
     }
 
+    /// The members in the order of their names.
     fn canonical(&self, data: &Value) -> Option<Vec<u8>> {
         let Self { id, kind, ts, actor, ref_kind, ref_id, .. } = self;
-        let about = ref_kind.as_deref().zip(ref_id.as_deref()).map(|(kind, id)| Reference { kind, id });
-        let leaf = Leaf { id: *id, kind, ts: *ts, actor: actor.as_deref(), about, data };
-        serde_json_canonicalizer::to_vec(&leaf).ok()
+        let about = ref_kind.as_ref().zip(ref_id.as_ref());
+        let about = about.map_or(Value::Null, |(kind, id)| json!({ "id": id, "kind": kind }));
+        let members: [(&str, &Value); 6] = [
+            ("{\"actor\":", &json!(actor)),
+            (",\"data\":", data),
+            (",\"id\":", &json!(id)),
+            (",\"ref\":", &about),
+            (",\"ts\":", &json!(ts)),
+            (",\"type\":", &json!(kind)),
+        ];
+        let mut entry = Vec::with_capacity(self.data.len() + OTHER_BYTES);
+        for (name, value) in members {
+            entry.extend_from_slice(name.as_bytes());
+            write_canonical(value, &mut entry).ok()?;
+        }
+        entry.push(b'}');
+        Some(entry)
     }
 }
 
