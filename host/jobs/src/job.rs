@@ -98,7 +98,7 @@ mod tests {
         .unwrap_err();
         assert_eq!(error.problems.len(), 5, "{error}");
         for part in [
-            "job digest: the cron line `0 25 * * *`",
+            "job digest: cron line `0 25 * * *`",
             "job sweep: timeout_ms 0",
             "job prune: timeout_ms",
             "job a b: name",

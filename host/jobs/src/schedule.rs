@@ -49,7 +49,7 @@ impl ParsedSchedule {
             Schedule::EveryMs(interval_ms) => {
                 Ok(Self::Every { interval_ms: i64::try_from(*interval_ms).unwrap_or(i64::MAX) })
             }
-            Schedule::Cron(line) => parse_cron(line).map_err(|problem| format!("the cron line `{line}`: {problem}")),
+            Schedule::Cron(line) => parse_cron(line).map_err(|problem| format!("cron line `{line}`: {problem}")),
         }
     }
 
@@ -153,8 +153,8 @@ mod tests {
     }
 
     #[rstest]
-    #[case("every day", "the cron line `every day`: ")]
-    #[case("61 * * * *", "the cron line `61 * * * *`: ")]
+    #[case("every day", "cron line `every day`: ")]
+    #[case("61 * * * *", "cron line `61 * * * *`: ")]
     #[case("", "cannot be an empty string")]
     #[case("* * * *", "field")]
     #[case("0 0 0 1 1 * 2030", "5 or 6 fields")]

@@ -66,7 +66,7 @@ impl Content {
     /// Of an agent of which nothing is known.
     pub fn empty() -> Self {
         let agent = Agent {
-            agent_id: AgentId(0),
+            agent_id: AgentId(1),
             owner: Address::ZERO,
             name: String::new(),
             slug: String::new(),
