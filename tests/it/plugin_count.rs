@@ -74,9 +74,9 @@ async fn a_write_costs_the_same_with_five_and_with_all_plugins() {
     assert_eq!(with_all.calls, 2 * WRITES, "{with_all:?}");
 }
 
-/// The future of a request is moved into its box, and waits there while a write waits for its commit. Of this 32 bytes name the request and its
-/// operation for log lines.
-const REQUEST_BYTES_MAX: usize = 3 * 1024 + 32;
+/// The future of a request is moved into its box, and waits there while a write waits for its commit. Of this 56 bytes name the request and its
+/// operation for log lines and spans.
+const REQUEST_BYTES_MAX: usize = 3 * 1024 + 56;
 
 #[tokio::test]
 async fn the_future_of_a_request_is_small() {

@@ -278,9 +278,12 @@ impl Package {
         };
         copy_folder(&source, &folder, &rename)?;
         if self.source == "newer_gateway" {
-            for module in ["copy.rs", "inspect.rs", "load.rs", "load_error.rs"] {
-                let text = fs::read_to_string(gateway.join("host/plugins/src/loading").join(module))?;
-                write_if_changed(&folder.join("src").join(module), &text)?;
+            let loading =
+                ["copy", "inspect", "load", "load_error"].map(|module| format!("plugins/src/loading/{module}.rs"));
+            for file in loading.iter().map(String::as_str).chain(["storage/src/replace_file.rs"]) {
+                let file = gateway.join("host").join(file);
+                let name = file.file_name().context("a module has a name")?;
+                write_if_changed(&folder.join("src").join(name), &fs::read_to_string(&file)?)?;
             }
         }
         Ok(())

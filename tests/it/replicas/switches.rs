@@ -37,7 +37,7 @@ async fn answers(site: &Site, status: u16) {
 }
 
 fn with_hello(setup: Setup) -> Setup {
-    setup.with_only(&["hello"]).unwrap().unset("plugins.kb.network_pages").set("plugins.hello.enabled", true)
+    setup.set("plugins.hello.enabled", true)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
