@@ -234,14 +234,7 @@ pub(crate) fn parse_url(url: &SecretString) -> Option<Url> {
 
 /// One client for all servers of a chain. It follows no redirect: the operator configured these addresses and no other.
 fn http_client(needs_certificates: bool) -> Result<reqwest::Client, String> {
-    let tls = if needs_certificates {
-        gateway_egress::platform_tls().map_err(|error| error.to_string())?
-    } else {
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-        let builder = builder.map_err(|error| error.to_string())?;
-        builder.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth()
-    };
+    let tls = gateway_egress::client_tls(needs_certificates).map_err(|error| error.to_string())?;
     reqwest::Client::builder()
         .tls_backend_preconfigured(tls)
         .redirect(reqwest::redirect::Policy::none())

@@ -31,7 +31,7 @@ mod url_check;
 pub use allow_list::AllowList;
 pub use egress::Egress;
 pub use error::{BoxError, DestinationLimit, EgressError};
-pub use pinned_client::platform_tls;
+pub use pinned_client::client_tls;
 pub use request::{FetchRequest, Overflow, StreamTimeouts};
 pub use resolver::{Resolver, SystemResolver};
 pub use response::{FetchResponse, StreamedResponse};

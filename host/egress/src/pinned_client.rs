@@ -31,9 +31,19 @@ use tokio::{net::TcpStream, time::timeout};
 use tokio_rustls::TlsConnector;
 use url::{Host, Origin};
 
+/// TLS for a client of servers that the operator configured. Where none of them speaks TLS no certificates are needed, and none are read.
+pub fn client_tls(needs_certificates: bool) -> Result<rustls::ClientConfig, EgressError> {
+    if needs_certificates {
+        return platform_tls();
+    }
+    let builder = rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()));
+    let builder = builder.with_safe_default_protocol_versions().map_err(EgressError::Certificates)?;
+    Ok(builder.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth())
+}
+
 /// The machine's root certificates, with the ring provider. They are read once per process, because that takes
 /// milliseconds.
-pub fn platform_tls() -> Result<rustls::ClientConfig, EgressError> {
+pub(super) fn platform_tls() -> Result<rustls::ClientConfig, EgressError> {
     static CONFIG: OnceLock<rustls::ClientConfig> = OnceLock::new();
     if let Some(config) = CONFIG.get() {
         return Ok(config.clone());

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use http::{Request, Response};
 use opentelemetry_http::{HttpClient, HttpError};
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 use tokio::runtime::Handle;
 
 /// A collector answers with a few bytes.
@@ -19,14 +19,7 @@ pub struct CollectorClient {
 impl CollectorClient {
     /// `endpoint` tells whether certificates are needed, which take milliseconds to read.
     pub fn new(endpoint: &str, runtime: Handle, timeout: Duration) -> Result<Self, String> {
-        let tls = if endpoint.starts_with("https:") {
-            gateway_egress::platform_tls().map_err(|error| error.to_string())?
-        } else {
-            let provider = Arc::new(rustls::crypto::ring::default_provider());
-            let builder = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-            let builder = builder.map_err(|error| error.to_string())?;
-            builder.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth()
-        };
+        let tls = gateway_egress::client_tls(endpoint.starts_with("https:")).map_err(|error| error.to_string())?;
         let client = reqwest::Client::builder()
             .tls_backend_preconfigured(tls)
             .redirect(reqwest::redirect::Policy::none())
