@@ -6,7 +6,7 @@
 use crate::lifecycle::PluginManager;
 use gateway_clock::Clock;
 use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError};
-use plugin_api::{Sql, sql};
+use plugin_api::sql;
 use serde::Serialize;
 use std::{collections::BTreeMap, fs, net::SocketAddr, sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
@@ -89,16 +89,13 @@ impl Replicas {
         );
         let tell = tell.bind(&*self.instance).bind(address).bind(env!("CARGO_PKG_VERSION")).bind(now_ms).bind(plugins);
         let forget = sql("DELETE FROM host_replicas WHERE seen_ms < $1").bind(now_ms.saturating_sub(FORGET_MS));
-        self.write([tell, forget]).await
+        let statements = [tell, forget].map(|statement| CommitStatement::new(statement.into())).into();
+        self.database.begin(Scope::Host).commit(statements).await.map(drop)
     }
 
     async fn leave(&self) -> Result<(), StorageError> {
-        self.write([sql("DELETE FROM host_replicas WHERE instance = $1").bind(&*self.instance)]).await
-    }
-
-    async fn write<const N: usize>(&self, statements: [Sql; N]) -> Result<(), StorageError> {
-        let statements = statements.map(|statement| CommitStatement::new(statement.into())).into();
-        self.database.begin(Scope::Host).commit(statements).await.map(drop)
+        let leave = sql("DELETE FROM host_replicas WHERE instance = $1").bind(&*self.instance);
+        self.database.execute(leave).await.map(drop)
     }
 }
 
