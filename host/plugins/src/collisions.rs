@@ -6,7 +6,7 @@
 //! was given up.
 //!
 //! The closure of a plugin's write can only run again on the plugin's side of the ABI: that loop is
-//! `plugin-api/src/sdk/transaction.rs`, with the same limit; its pauses are made here, where the next attempt waits for its permit.
+//! `plugin-api/src/sdk/write.rs`, with the same limit; its pauses are made here, where the next attempt waits for its permit.
 
 use plugin_api::host::WRITE_ATTEMPTS_MAX;
 use std::{ops::RangeInclusive, time::Duration};

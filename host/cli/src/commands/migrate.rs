@@ -57,12 +57,12 @@ pub(super) fn is_on(config: &Config, switches: &Switches, plugin: &LoadedPlugin)
 
 async fn migrate(database: &Database, plugin: &LoadedPlugin, views: Arc<ViewNames>) -> Result<usize, StorageError> {
     let manifest = &plugin.manifest;
-    let schema = MigrationSet {
+    let migrations = MigrationSet {
         scope: &Scope::plugin(&manifest.name, views),
         views: &manifest.views,
         migrations: &manifest.migrations,
     };
-    let report = database.migrate(&schema).await?;
+    let report = database.migrate(&migrations).await?;
     Ok(report.applied.len())
 }
 

@@ -74,7 +74,7 @@ pub(crate) fn refused_by_name(name_claims: &[NameClaims]) -> BTreeMap<String, Ve
     refused.into_iter().map(|refused| (refused.name().to_owned(), reasons(refused, &accepted, &off))).collect()
 }
 
-/// Why the plugin refused, of all that it claims.
+/// Why the plugin is refused, of all that it claims.
 fn reasons(refused: &NameClaims, accepted: &[&NameClaims], off: &[&NameClaims]) -> Vec<String> {
     let shadowing = shadowing(refused).into_iter().map(|route| {
         let would = "would answer for the paths of other plugins: pin its sha256 if you want that";

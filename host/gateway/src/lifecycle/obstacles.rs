@@ -70,8 +70,8 @@ impl PluginRegistry {
     fn migration_problems(&self, loaded: &LoadedPlugin, dialect: Dialect) -> Vec<String> {
         let manifest = &loaded.manifest;
         let scope = Scope::plugin(&manifest.name, Arc::new(self.readable_views(manifest)));
-        let schema = MigrationSet { scope: &scope, views: &manifest.views, migrations: &manifest.migrations };
-        migration_problems(&schema, dialect)
+        let migrations = MigrationSet { scope: &scope, views: &manifest.views, migrations: &manifest.migrations };
+        migration_problems(&migrations, dialect)
     }
 
     fn note_obstacles(&mut self, name: &str, obstacles: Vec<String>) {

@@ -168,8 +168,8 @@ impl PluginManager {
     async fn migrate(&self, loaded: &LoadedPlugin, scope: &Scope) -> Result<(), InactiveReason> {
         let manifest = &loaded.manifest;
         let outcome = {
-            let schema = MigrationSet { scope, views: &manifest.views, migrations: &manifest.migrations };
-            self.transactions().database.migrate(&schema).await
+            let migrations = MigrationSet { scope, views: &manifest.views, migrations: &manifest.migrations };
+            self.transactions().database.migrate(&migrations).await
         };
         let report = outcome
             .map_err(|error| InactiveReason::failed(format!("its schema cannot be brought up to date: {error}")))?;
