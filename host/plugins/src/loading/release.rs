@@ -8,8 +8,8 @@ const RELEASED: Option<&str> = option_env!("GATEWAY_RELEASED_PLUGINS");
 
 /// Whether the library came with this gateway.
 pub(super) fn is_released(inspection: &Inspection) -> bool {
-    let program = std::env::current_exe().and_then(|program| program.canonicalize());
-    let folder = program.ok().and_then(|program| Some(program.parent()?.to_owned()));
+    // Of the folder, not of the program: a file that was replaced meanwhile has no path any more.
+    let folder = std::env::current_exe().ok().and_then(|program| program.parent()?.canonicalize().ok());
     came_with(RELEASED, folder.as_deref(), inspection)
 }
 
