@@ -30,7 +30,7 @@ impl SlowStatementLog {
     /// Of one run of a statement. `None`: it failed; one that was stopped has a line of its own already.
     pub(crate) fn record(self, statement: &CheckedStatement, elapsed: Duration, result: Option<&StatementResult>) {
         if self.limit.is_some_and(|limit| elapsed >= limit) {
-            record_slow(&[statement], elapsed, result.map(std::slice::from_ref));
+            record_slow(&[statement], None, elapsed, result.map(std::slice::from_ref));
         }
     }
 
@@ -52,29 +52,36 @@ impl SlowStatementLog {
         self.limit.is_none() || statements.all(|statement| statement.info.quick_runs.are_enough())
     }
 
-    /// Of statements that were answered together. When they were slow, each is timed alone for a while.
+    /// Of statements that were answered together, with the end of their transaction if that came with them. When they were slow, each is
+    /// timed alone for a while.
     pub(crate) fn record_together(
         self,
         statements: &[&CheckedStatement],
+        end: Option<&'static str>,
         elapsed: Duration,
         results: Option<&[StatementResult]>,
     ) {
         if self.limit.is_some_and(|limit| elapsed >= limit) {
             statements.iter().for_each(|statement| statement.info.quick_runs.record(false));
-            record_slow(statements, elapsed, results);
+            record_slow(statements, end, elapsed, results);
         }
     }
 }
 
 #[cold]
-fn record_slow(statements: &[&CheckedStatement], elapsed: Duration, results: Option<&[StatementResult]>) {
+fn record_slow(
+    statements: &[&CheckedStatement],
+    end: Option<&'static str>,
+    elapsed: Duration,
+    results: Option<&[StatementResult]>,
+) {
     let plugin = statements.iter().find_map(|statement| statement.plugin.as_deref());
     let label = plugin.unwrap_or(HOST_OWNER).to_owned();
     metrics::counter!("gateway_database_slow_statements_total", "plugin" => label).increment(1);
     let (Some(results), Some(first)) = (results, statements.first()) else { return };
     let Some(left_out) = first.info.slow_lines.admit(Instant::now()) else { return };
     let WorkFields { request_id, operation, job } = WorkFields::current();
-    let texts: Vec<&str> = statements.iter().map(|statement| statement.sql()).collect();
+    let texts: Vec<&str> = statements.iter().map(|statement| statement.sql()).chain(end).collect();
     tracing::warn!(
         plugin,
         operation = operation.as_deref(),

@@ -45,20 +45,29 @@ pub(crate) struct Pipeline<'s> {
 pub(crate) struct PipelineError {
     pub step: PipelineStep,
     pub error: ExecuteError,
-    /// The end was sent and has been answered: the transaction is over, rolled back.
+    /// The transaction is over, rolled back.
     pub has_ended: bool,
 }
 
 type Request<'c, T> = MaybeDone<BoxFuture<'c, Result<T, Error>>>;
 
+/// The statements that begin and end a transaction, where they are prepared.
+#[derive(Clone, Copy)]
+struct Boundaries<'c> {
+    begin: Option<&'c [Statement]>,
+    end: Option<&'c Statement>,
+}
+
 struct Requests<'c> {
     begin: Vec<Request<'c, ()>>,
     queries: Vec<Request<'c, RowStream>>,
     end: Option<Request<'c, ()>>,
-    /// Whether the queries, and BEGIN if it is prepared, end with one Sync, so that their answers come together.
+    /// Whether the queries, and BEGIN and the end if they are prepared, end with one Sync, so that their answers come together.
     shares_sync: bool,
     /// Otherwise BEGIN is a text, which ends by itself.
     is_begin_prepared: bool,
+    /// The same of the end.
+    is_end_prepared: bool,
 }
 
 impl Session {
@@ -71,14 +80,20 @@ impl Session {
         let prepared_begin = begin.and_then(|begin| self.prepared_begin(begin.statements));
         let statements = pipeline.queries.iter().map(|query| query.statement);
         let shares_sync = self.shares_sync() && pipeline.slow_statements.may_record_together(statements);
+        let prepared_end = pipeline.end.and_then(|text| self.prepared_boundary(text));
         let Self { client, driver, sharing, .. } = self;
-        let requests = Requests::new(client, pipeline, prepared_begin.as_deref().filter(|_| shares_sync), shares_sync);
-        driver.drive(run(requests, sharing, pipeline, budget)).await
+        let boundaries = Boundaries {
+            begin: prepared_begin.as_deref().filter(|_| shares_sync),
+            end: prepared_end.as_ref().filter(|_| shares_sync),
+        };
+        let requests = Requests::new(client, pipeline, boundaries, shares_sync);
+        driver.drive(run(client, requests, sharing, pipeline, budget)).await
     }
 }
 
-async fn run(
-    mut requests: Requests<'_>,
+async fn run<'c>(
+    client: &'c Client,
+    mut requests: Requests<'c>,
     sharing: &SyncSharing,
     pipeline: &Pipeline<'_>,
     budget: &mut ResultBudget,
@@ -95,7 +110,8 @@ async fn run(
         && error.is_connection_usable
         && let Some(end) = requests.end.take()
     {
-        // The server answers it with a rollback.
+        // The server answers a COMMIT with a rollback, unless it skipped it because it shared the Sync of what failed.
+        let end = if requests.is_end_prepared { maybe_done(client.batch_execute("ROLLBACK").boxed()) } else { end };
         error.is_connection_usable = answer(pipeline.answer_limit, end).await.is_ok();
         has_ended = error.is_connection_usable;
     }
@@ -103,19 +119,14 @@ async fn run(
 }
 
 impl<'c> Requests<'c> {
-    fn new(
-        client: &'c Client,
-        pipeline: &'c Pipeline<'_>,
-        prepared_begin: Option<&'c [Statement]>,
-        shares_sync: bool,
-    ) -> Self {
+    fn new(client: &'c Client, pipeline: &'c Pipeline<'_>, prepared: Boundaries<'c>, shares_sync: bool) -> Self {
         let query = |(query, form): (&'c Query<'_>, &'c QueryForm)| {
             maybe_done(match form {
                 QueryForm::Prepared(statement) => client.query_raw(statement, query.params()).boxed(),
                 QueryForm::Unnamed => client.query_typed_raw(query.text(), query.typed_params()).boxed(),
             })
         };
-        let begin = match (pipeline.begin, prepared_begin) {
+        let begin = match (pipeline.begin, prepared.begin) {
             (None, _) => Vec::new(),
             (Some(_), Some(statements)) => {
                 statements.iter().map(|statement| execute(client, statement).boxed()).collect()
@@ -125,12 +136,17 @@ impl<'c> Requests<'c> {
                 vec![async move { client.batch_execute(&text).await }.boxed()]
             }
         };
+        let end = pipeline.end.map(|text| match prepared.end {
+            Some(statement) => execute(client, statement).boxed(),
+            None => client.batch_execute(text).boxed(),
+        });
         Self {
             begin: begin.into_iter().map(maybe_done).collect(),
             queries: pipeline.queries.iter().zip(pipeline.forms).map(query).collect(),
-            end: pipeline.end.map(|sql| maybe_done(client.batch_execute(sql).boxed())),
+            end: end.map(maybe_done),
             shares_sync,
-            is_begin_prepared: prepared_begin.is_some(),
+            is_begin_prepared: prepared.begin.is_some(),
+            is_end_prepared: prepared.end.is_some(),
         }
     }
 
@@ -139,10 +155,11 @@ impl<'c> Requests<'c> {
     fn send(&mut self, cx: &mut Context<'_>, sharing: &SyncSharing) -> bool {
         let begin = send_all(&mut self.begin, cx);
         let queries = if begin == self.begin.len() { send_all(&mut self.queries, cx) } else { 0 };
-        let sharers = queries + if self.is_begin_prepared { begin } else { 0 };
-        sharing.share(if self.shares_sync { sharers } else { 0 });
-        begin + queries == self.begin.len() + self.queries.len()
-            && self.end.as_mut().is_none_or(|end| Pin::new(end).poll(cx).is_pending())
+        let are_sent = begin + queries == self.begin.len() + self.queries.len();
+        let end = if are_sent { send_all(self.end.as_mut_slice(), cx) } else { 0 };
+        let boundaries = if self.is_begin_prepared { begin } else { 0 } + if self.is_end_prepared { end } else { 0 };
+        sharing.share(if self.shares_sync { boundaries + queries } else { 0 });
+        are_sent && end == self.end.iter().len()
     }
 
     async fn read(
@@ -160,7 +177,8 @@ impl<'c> Requests<'c> {
             let answered = pipeline.queries.iter().take(outcomes.len() + usize::from(failure.is_some()));
             let statements: Vec<&CheckedStatement> = answered.map(|query| query.statement).collect();
             let results = failure.is_none().then_some(&outcomes[..]);
-            pipeline.slow_statements.record_together(&statements, sent_at.elapsed(), results);
+            let end = pipeline.end.filter(|_| self.is_end_prepared);
+            pipeline.slow_statements.record_together(&statements, end, sent_at.elapsed(), results);
         }
         if let Some(error) = failure {
             return Err((PipelineStep::Query(outcomes.len()), error));

@@ -37,8 +37,8 @@ pub(crate) struct Session {
     pub state: SessionState,
     /// `None` where statements are not prepared.
     prepared: Option<LruCache<String, Statement>>,
-    /// Prepared statements that begin transactions; there are a few texts.
-    begins: HashMap<String, Statement>,
+    /// Prepared statements that begin and end transactions; there are a few texts.
+    boundaries: HashMap<String, Statement>,
     pub sharing: SyncSharing,
 }
 
@@ -59,7 +59,7 @@ impl Session {
         sharing: SyncSharing,
     ) -> Self {
         let prepared = prepares.then(|| LruCache::new(PREPARED_STATEMENTS_MAX));
-        Self { client, driver, state, prepared, begins: HashMap::new(), sharing }
+        Self { client, driver, state, prepared, boundaries: HashMap::new(), sharing }
     }
 
     /// Whether the statements of a round trip are synchronised together. A pooler between may not know it, and statements that are
@@ -113,9 +113,10 @@ impl Session {
         queries: &[Query<'_>],
         plan_for: PlanFor,
         begin: Option<Begin<'_>>,
+        end: Option<&'static str>,
     ) -> Result<Vec<QueryForm>, (PipelineStep, ExecuteError)> {
         let shares_sync = self.shares_sync();
-        let Self { client, driver, prepared: Some(prepared), begins, .. } = self else {
+        let Self { client, driver, prepared: Some(prepared), boundaries, .. } = self else {
             return Ok(vec![QueryForm::Unnamed; queries.len()]);
         };
         let client: &Client = client;
@@ -128,20 +129,23 @@ impl Session {
             }
         }
         let begin = begin.filter(|begin| shares_sync && !begin.waits).map_or(&[][..], |begin| begin.statements);
-        let new_begin: Vec<&str> = begin.iter().map(Cow::as_ref).filter(|text| !begins.contains_key(*text)).collect();
+        let begin = begin.iter().map(|text| (PipelineStep::Begin, text.as_ref()));
+        let end = end.filter(|_| shares_sync).map(|text| (PipelineStep::End, text));
+        let new_boundaries: Vec<(PipelineStep, &str)> =
+            begin.chain(end).filter(|(_, text)| !boundaries.contains_key(*text)).collect();
         let wanted = missing.iter().filter_map(|index| Some((*index, keys.get(*index)?, queries.get(*index)?)));
         let prepare = wanted.map(|(index, key, query)| async move {
             let types = query.types();
             (index, key, client.prepare_typed(query.text(), &types).await)
         });
-        let prepare_begin = new_begin.iter().map(|text| client.prepare(text));
-        let (mut answers, mut begin_answers) = (Vec::new(), Vec::new());
-        if !missing.is_empty() || !new_begin.is_empty() {
-            (answers, begin_answers) = driver.drive(join(join_all(prepare), join_all(prepare_begin))).await;
+        let prepare_boundaries = new_boundaries.iter().map(|(_, text)| client.prepare(text));
+        let (mut answers, mut boundary_answers) = (Vec::new(), Vec::new());
+        if !missing.is_empty() || !new_boundaries.is_empty() {
+            (answers, boundary_answers) = driver.drive(join(join_all(prepare), join_all(prepare_boundaries))).await;
         }
-        for (text, answer) in new_begin.into_iter().zip(begin_answers) {
-            let statement = answer.map_err(|error| (PipelineStep::Begin, error.into()))?;
-            begins.insert(text.to_owned(), statement);
+        for ((step, text), answer) in new_boundaries.into_iter().zip(boundary_answers) {
+            let statement = answer.map_err(|error| (step, error.into()))?;
+            boundaries.insert(text.to_owned(), statement);
         }
         let mut first_error = None;
         for (index, key, answer) in answers {
@@ -166,7 +170,12 @@ impl Session {
 
     /// The statements that begin a transaction, if they are prepared.
     pub(crate) fn prepared_begin(&self, texts: &[Cow<'static, str>]) -> Option<Vec<Statement>> {
-        texts.iter().map(|text| self.begins.get(text.as_ref()).cloned()).collect()
+        texts.iter().map(|text| self.prepared_boundary(text)).collect()
+    }
+
+    /// The statement that ends a transaction, if it is prepared.
+    pub(crate) fn prepared_boundary(&self, text: &str) -> Option<Statement> {
+        self.boundaries.get(text).cloned()
     }
 
     /// Forgets what is prepared, after a table has changed.

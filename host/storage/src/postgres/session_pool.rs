@@ -154,7 +154,7 @@ impl SessionPool {
 
     async fn read_once(&self, session: &mut Session, queries: &[Query<'_>]) -> Result<Vec<Rows>, ExecuteError> {
         let (begin, end) = if queries.len() > 1 { (Some(BEGIN_READ), Some("COMMIT")) } else { (None, None) };
-        let forms = session.prepare(queries, PlanFor::Anything, begin).await.map_err(|(_, error)| error)?;
+        let forms = session.prepare(queries, PlanFor::Anything, begin, end).await.map_err(|(_, error)| error)?;
         let (answer_limit, slow_statements) = (self.wait_timeout(), self.slow_statements);
         let pipeline = Pipeline { begin, queries, forms: &forms, end, answer_limit, slow_statements };
         let outcomes = session.run(&pipeline, &mut ResultBudget::new()).await.map_err(|failed| failed.error)?;

@@ -223,7 +223,7 @@ impl PostgresTransaction {
         let begin = (!open.has_begun).then(|| self.engine.pool.session_settings.begin(self.mode, session.state));
         let waits = matches!(self.mode, TransactionMode::Locked(_));
         let begin = begin.as_deref().map(|statements| Begin { statements, waits });
-        let forms = timeout(answer_limit, session.prepare(&queries, plan_for, begin)).await;
+        let forms = timeout(answer_limit, session.prepare(&queries, plan_for, begin, end)).await;
         let forms = forms.map_err(|_elapsed| Failure::of_connection(no_answer()))?;
         let forms = forms.map_err(|(step, error)| fail(step, error, !open.has_begun))?;
         let slow_statements = self.engine.pool.slow_statements;
