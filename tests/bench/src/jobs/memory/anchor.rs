@@ -71,7 +71,8 @@ fn batches(bench: &Bench, server: &Server, owners: &[Wallet]) -> Result<Comparis
     let mut left = owners.iter();
     let build = || {
         let owner = left.next().ok_or_else(|| anyhow::anyhow!("there are as many owners as rounds"))?;
-        let body = serde_json::to_vec(&owner.signed_body("memory.anchor", Clock::System.now_s(), &json!({})))?;
+        let payload = json!({ "limit": bench.scale.records });
+        let body = serde_json::to_vec(&owner.signed_body("memory.anchor", Clock::System.now_s(), &payload))?;
         let (cpu, begun) = (server.cpu_time()?, Instant::now());
         let (status, _, answer) =
             load::ask(server.address(), &load::post(server.address(), "/api/memory/anchor", &body))?;

@@ -29,6 +29,8 @@ use table::{Entry, Figures, ONE, THREE};
 
 /// Of one way, so that a round trip takes twice as long.
 const DELAY: Duration = Duration::from_micros(500);
+/// Connections to PostgreSQL, of all gateways of a group.
+const POOL_MAX: u32 = 16;
 
 pub fn run(bench: &Bench) -> Result<Vec<String>> {
     let server = match database::Server::start() {
@@ -59,7 +61,7 @@ pub fn run(bench: &Bench) -> Result<Vec<String>> {
 
 /// Writes the threads through a gateway that is gone then; answers the statements of one more write.
 fn fill(bench: &Bench, database: Database<'_>) -> Result<Vec<String>> {
-    let gateway = gateway(bench, &database.url())?;
+    let gateway = gateway(bench, &database.url(), 1)?;
     forum::fill(bench, &gateway)?;
     let write = || bench.write_signed(&gateway, "thread.create", (1, 201), signing::report, forum::create_thread);
     let statements = statements::of_a_write(database.server, write)?;
@@ -67,8 +69,10 @@ fn fill(bench: &Bench, database: Database<'_>) -> Result<Vec<String>> {
     Ok(statements)
 }
 
-fn gateway(bench: &Bench, url: &str) -> Result<Server> {
-    bench.gateway(&[("database.url", url)])
+/// One of `count` gateways on a database. Together they have as many connections as one has alone.
+fn gateway(bench: &Bench, url: &str, count: u32) -> Result<Server> {
+    let pool_max = (POOL_MAX / count).to_string();
+    bench.gateway(&[("database.url", url), ("database.pool_max", &pool_max)])
 }
 
 /// Gateways on one database.
@@ -98,7 +102,7 @@ fn groups<'a>(bench: &Bench, base: Database<'a>, proxy: &'a DelayProxy) -> Resul
     let (one, three) = (base.copy("one")?, base.copy("three")?);
     let on = |name, database: Database<'a>, url: String, count, proxy| {
         let store = Some(Store::of(database)?);
-        let servers = (0..count).map(|_| gateway(bench, &url)).collect::<Result<_>>()?;
+        let servers = (0..count).map(|_| gateway(bench, &url, count)).collect::<Result<_>>()?;
         Ok::<_, anyhow::Error>(Group { name, servers, store, proxy })
     };
     Ok(vec![

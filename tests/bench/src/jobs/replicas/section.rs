@@ -44,7 +44,7 @@ fn how(bench: &Bench, server: &Server) -> Result<String> {
          the disk ({}) before it is acknowledged. *1 ms* is a proxy of the benchmark that takes 0.5 ms each way and limits nothing \
          else; it counts a round trip when something is sent after the answer to all before. With three gateways each serves a \
          third of the connections. pgbench runs the changes of one write (`tests/bench/src/jobs/replicas/thread.sql`) on as many \
-         connections to PostgreSQL; the gateways have 16 each. CPU time has all processes of each side in it, with background \
+         connections to PostgreSQL; one gateway has 16 and three have 5 each. CPU time has all processes of each side in it, with background \
          work, and is without the proxy's. *Aborted* is what PostgreSQL rolled back, of all attempts to write over the whole \
          run; a gateway and pgbench repeat these. Waits for locks are samples of `pg_stat_activity` every 50 ms that found a \
          backend waiting; `extend` is held while a table's file grows and not until a commit. Half load is half of the writes \
