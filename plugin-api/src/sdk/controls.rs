@@ -35,11 +35,39 @@ pub struct Control {
     pub reason: Option<String>,
     /// Its buttons: verbs of letters, digits, `_` and `-`.
     pub actions: Vec<String>,
+    /// What it has done, in the order in which the page shows it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counters: Vec<ControlCounter>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plot: Option<ControlPlot>,
+}
+
+/// A number for people, with its unit: "fees", "0.12 coins".
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ControlCounter {
+    pub name: String,
+    pub value: String,
+}
+
+/// Numbers over a time, drawn as a line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ControlPlot {
+    /// What is counted, and in which time: "Transactions per hour".
+    pub title: String,
+    /// When the first value was, such as "24 h ago"; the last one is now.
+    pub since: String,
+    /// One for each equal time, the oldest first. The newest 400 are drawn.
+    pub values: Vec<u64>,
 }
 
 impl Control {
     pub fn new(name: &str, state: &str, actions: &[&str]) -> Self {
         let actions = actions.iter().map(|action| (*action).to_owned()).collect();
-        Self { name: name.to_owned(), state: state.to_owned(), reason: None, actions }
+        Self { name: name.to_owned(), state: state.to_owned(), reason: None, actions, counters: Vec::new(), plot: None }
+    }
+
+    pub fn counter(mut self, name: &str, value: impl ToString) -> Self {
+        self.counters.push(ControlCounter { name: name.to_owned(), value: value.to_string() });
+        self
     }
 }

@@ -184,7 +184,7 @@
 //! ```
 
 pub use super::audit::{AUDIT, AuditInput, AuditLine, AuditLines, AuditPosition};
-pub use super::controls::{CONTROLS, Control, ControlPress, ControlsInput};
+pub use super::controls::{CONTROLS, Control, ControlCounter, ControlPlot, ControlPress, ControlsInput};
 pub use super::cv::{CvClaim, CvClaimsInput, CvLog, CvRecord};
 pub use super::labelled_addresses::{LABELLED_ADDRESSES, LabelledAddresses};
 pub use super::leaderboard::{LEADERBOARD, LeaderboardInput, Metrics};

@@ -137,6 +137,7 @@ fn html(data: &PageData) -> String {
     resource_sections::resources(&mut page, &data.resources, (&data.queues, &data.refusals));
     resource_sections::log_level(&mut page, &data.log_level);
     sections::controls(&mut page, &data.controls);
+    sections::counters(&mut page, &data.controls);
     sections::reports(&mut page, &data.reports);
     chain_sections::chains(&mut page, &data.chains);
     chain_sections::accounts(&mut page, &data.accounts);
@@ -170,7 +171,7 @@ mod tests {
     use gateway_telemetry::HistogramSnapshot;
     use gateway_tx::{AccountReport, TransactionReport};
     use plugin_api::manifest::TxState;
-    use plugin_api::point::{Control, ReportTable};
+    use plugin_api::point::{Control, ControlPlot, ReportTable};
     use serde_json::json;
 
     const HOSTILE: &str = "</td><script>alert('x')</script>\"><img src=x onerror=\"alert(1)\"> & more";
@@ -207,7 +208,9 @@ mod tests {
         let said = || HOSTILE.to_owned();
         let mut plugin = PluginReport::named(HOSTILE, PluginState::Fenced, HOSTILE);
         (plugin.version, plugin.last_fault) = (Some(said()), Some(said()));
-        let control = Control { name: said(), state: said(), reason: Some(said()), actions: vec![said()] };
+        let plot = ControlPlot { title: said(), since: said(), values: vec![0, u64::MAX] };
+        let control = Control { reason: Some(said()), plot: Some(plot), ..Control::new(HOSTILE, HOSTILE, &[HOSTILE]) }
+            .counter(HOSTILE, HOSTILE);
         let report = ReportTable::new(HOSTILE, HOSTILE, &[]).option(HOSTILE, HOSTILE);
         let server = RpcServerReport { url: said(), ok: false, reason: Some(said()), head: None, latency_ms: None };
         let chain = ChainReport { name: said(), chain_id: 1, head: None, head_age_s: None, servers: vec![server] };

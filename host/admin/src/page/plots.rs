@@ -1,12 +1,16 @@
-//! Traffic and latency of the last hour as two small pictures, drawn here: the page needs no script for them.
+//! Small pictures, drawn here: the page needs no script for them. Traffic and latency of the last hour, and what plugins count.
 
 use super::{html::Html, sections::within};
 use gateway_telemetry::{TRAFFIC_INTERVALS_MAX, TrafficInterval, TrafficTotals};
+use plugin_api::point::ControlPlot;
 use std::fmt::Write as _;
 
 /// The picture's own units; the page stretches it.
 const WIDTH: usize = TRAFFIC_INTERVALS_MAX - 1;
 const HEIGHT: f64 = 100.0;
+const HOUR: [&str; 2] = ["an hour ago", "now"];
+/// Of a plot of a plugin.
+const VALUES_MAX: usize = 400;
 /// Latency is drawn by its logarithm, from 0.1 ms.
 const LATENCY_MIN_US: f64 = 100.0;
 const LATENCY_LABELS: [&str; 6] = ["10 s", "1 s", "100 ms", "10 ms", "1 ms", "0.1 ms"];
@@ -28,13 +32,12 @@ fn requests(page: &mut Html, intervals: &[TrafficInterval], now: &TrafficInterva
     let top = round_up(most);
     let failures: u64 = intervals.iter().map(|interval| interval.counted.failed).sum();
     let summary = format!("{} now, at most {}; {failures} failed (5xx)", short(rate(now)), short(most));
-    let labels = [short(top), short(top / 2.0), "0".to_owned()];
     let height = |rate: f64| Some(rate / top);
-    begin(page, "Requests per second", &summary, &labels);
+    begin(page, "Requests per second", &summary, &scale(top), WIDTH);
     lines(page, "plot-main", intervals, |interval| height(rate(interval)));
     // Only where there are some: a line at zero looks like the axis.
     lines(page, "plot-failed", intervals, |interval| height(failed(interval)).filter(|height| *height > 0.0));
-    end(page);
+    end(page, HOUR);
 }
 
 fn latency(page: &mut Html, intervals: &[TrafficInterval], now: &TrafficInterval) {
@@ -44,16 +47,35 @@ fn latency(page: &mut Html, intervals: &[TrafficInterval], now: &TrafficInterval
         let us = interval.counted.latency.quantile(permille)?.as_secs_f64() * 1_000_000.0;
         Some(((us / LATENCY_MIN_US).log10() / DECADES).clamp(0.0, 1.0))
     };
-    begin(page, "Latency", &summary, &LATENCY_LABELS.map(str::to_owned));
+    begin(page, "Latency", &summary, &LATENCY_LABELS.map(str::to_owned), WIDTH);
     lines(page, "plot-main", intervals, |interval| height(interval, 500));
     lines(page, "plot-worst", intervals, |interval| height(interval, 990));
-    end(page);
+    end(page, HOUR);
+}
+
+/// Writes nothing before there are two values.
+pub(super) fn of_control(page: &mut Html, plot: &ControlPlot) {
+    let values = plot.values.get(plot.values.len().saturating_sub(VALUES_MAX)..).unwrap_or_default();
+    let [first @ .., now] = values else { return };
+    // Shown as numbers of at most a few digits; a double is exact enough for a line.
+    let most = values.iter().fold(0, |most, value| *value.max(&most)) as f64;
+    let (top, width) = (round_up(most), first.len());
+    if width == 0 {
+        return;
+    }
+    begin(page, &plot.title, &format!("{now} now, at most {}", short(most)), &scale(top), width);
+    path(page, "plot-main", (0..).zip(values.iter().map(|value| Some(*value as f64 / top))));
+    end(page, [&plot.since, "now"]);
+}
+
+fn scale(top: f64) -> [String; 3] {
+    [short(top), short(top / 2.0), "0".to_owned()]
 }
 
 /// `labels`: the scale, from the top, at equal distances.
-fn begin(page: &mut Html, title: &'static str, summary: &str, labels: &[String]) {
+fn begin(page: &mut Html, title: &str, summary: &str, labels: &[String], width: usize) {
     page.raw("<figure><figcaption><b>");
-    page.raw(title);
+    page.text(title);
     page.raw("</b> ");
     page.text(summary);
     page.raw("</figcaption><div class=\"plot\"><div class=\"scale\" aria-hidden=\"true\">");
@@ -63,9 +85,9 @@ fn begin(page: &mut Html, title: &'static str, summary: &str, labels: &[String])
         page.raw("</span>");
     }
     page.raw("</div><svg role=\"img\" preserveAspectRatio=\"none\" viewBox=\"0 0 ");
-    page.number(count(WIDTH));
+    page.number(count(width));
     page.raw(" 100\" aria-label=\"");
-    page.raw(title);
+    page.text(title);
     page.raw(": ");
     page.text(summary);
     page.raw("\"><path class=\"plot-grid\" d=\"");
@@ -73,16 +95,21 @@ fn begin(page: &mut Html, title: &'static str, summary: &str, labels: &[String])
     for line in 0..labels.len() {
         let y = HEIGHT * fraction(line, labels.len().saturating_sub(1));
         // Writing to a string cannot fail.
-        let _ = write!(grid, "M0 {y:.1}H{WIDTH}");
+        let _ = write!(grid, "M0 {y:.1}H{width}");
     }
     page.text(&grid);
     page.raw("\"/>");
 }
 
-fn end(page: &mut Html) {
-    page.raw(
-        "</svg></div><div class=\"times\" aria-hidden=\"true\"><span>an hour ago</span><span>now</span></div></figure>",
-    );
+/// `times`: of the left and the right end.
+fn end(page: &mut Html, times: [&str; 2]) {
+    page.raw("</svg></div><div class=\"times\" aria-hidden=\"true\">");
+    for time in times {
+        page.raw("<span>");
+        page.text(time);
+        page.raw("</span>");
+    }
+    page.raw("</div></figure>");
 }
 
 /// A line with gaps where there is no value; the newest point is at the right. `height` is from 0 to 1.
@@ -93,9 +120,13 @@ fn lines(
     height: impl Fn(&TrafficInterval) -> Option<f64>,
 ) {
     let first = (WIDTH + 1).saturating_sub(intervals.len());
+    path(page, class, (first..).zip(intervals.iter().map(height)));
+}
+
+fn path(page: &mut Html, class: &'static str, points: impl Iterator<Item = (usize, Option<f64>)>) {
     let (mut path, mut is_open) = (String::new(), false);
-    for (x, interval) in (first..).zip(intervals) {
-        let Some(height) = height(interval) else {
+    for (x, height) in points {
+        let Some(height) = height else {
             is_open = false;
             continue;
         };
@@ -175,6 +206,24 @@ mod tests {
         let page = drawn(&all);
         assert!(page.contains("half within 10 ms, 99 % within over 10 s now"), "{page}");
         assert!(page.contains("<path class=\"plot-worst\" d=\"M117 60.0h0.01M119 0.0h0.01\"/>"), "{page}");
+    }
+
+    #[test]
+    fn what_a_plugin_counts_is_drawn_from_edge_to_edge() {
+        let drawn = |values: Vec<u64>| {
+            let mut page = Html::new();
+            of_control(&mut page, &ControlPlot { title: "Sent <b>".to_owned(), since: "3 h ago".to_owned(), values });
+            page.into_string()
+        };
+        let page = drawn(vec![0, 5, 10]);
+        assert!(page.contains("<b>Sent &lt;b&gt;</b> 10 now, at most 10"), "{page}");
+        assert!(page.contains("d=\"M0 100.0h0.01L1 50.0L2 0.0\""), "{page}");
+        assert!(page.contains("viewBox=\"0 0 2 100\""), "{page}");
+        assert!(page.contains("<span>3 h ago</span><span>now</span>"), "{page}");
+        assert_eq!((drawn(vec![]), drawn(vec![7])), (String::new(), String::new()), "no line");
+        let many = drawn(vec![1; VALUES_MAX + 100]);
+        assert!(many.contains(&format!("viewBox=\"0 0 {} 100\"", VALUES_MAX - 1)), "bounded");
+        assert!(drawn(vec![0, u64::MAX]).contains("L1 0.0"), "any number");
     }
 
     #[test]

@@ -50,7 +50,7 @@ async fn started(cx: &RequestContext<Loadtest>, xpub: String) -> Result<Started,
     let kinds = counts::kinds(&db).await?;
     let (activated, highest_index) = wallets::seen(&db).await?;
     let known = wallets::last(&db).await?;
-    let view = runner_view::read(cx).await?;
+    let view = runner_view::read(&db, config).await?;
     let float = float(cx, &view).await?;
     let membership = Membership {
         loaded: known.unwrap_or(0),

@@ -6,4 +6,4 @@ pub mod get_loadtest_address;
 pub mod get_loadtest_disclosure;
 pub mod get_loadtest_manifest;
 pub mod get_loadtest_stats;
-mod runner_view;
+pub mod runner_view;

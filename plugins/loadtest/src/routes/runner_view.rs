@@ -1,7 +1,7 @@
 //! The runner's part of the counters.
 
 use crate::{
-    Config, Loadtest,
+    Config,
     jobs::run::GuardsRow,
     model::{Guards, LastPause, Phase, RunnerState, SinkTransfer, Wave},
     store::{
@@ -9,7 +9,7 @@ use crate::{
         sinks, transactions, waves,
     },
 };
-use plugin_api::{HostError, RequestContext, Wei};
+use plugin_api::{HostError, Query, Wei};
 
 pub struct RunnerView {
     pub state: RunnerState,
@@ -26,20 +26,19 @@ pub struct RunnerView {
     pub sink_transfers: Vec<SinkTransfer>,
 }
 
-pub async fn read(cx: &RequestContext<Loadtest>) -> Result<RunnerView, HostError> {
-    let db = cx.db();
-    let runner = runner::find(&db).await?;
-    let mut waves = waves::all(&db).await?;
+pub async fn read(db: &impl Query, config: &Config) -> Result<RunnerView, HostError> {
+    let runner = runner::find(db).await?;
+    let mut waves = waves::all(db).await?;
     waves.retain(|wave| wave.phase != Phase::Done);
     let given = |wave: &Wave| wave.funding.saturating_mul(wave.size.unsigned_abs());
-    let transfers = sinks::newest(&db).await?.into_iter();
+    let transfers = sinks::newest(db).await?.into_iter();
     Ok(RunnerView {
-        state: state(&cx.plugin().config, runner.as_ref()),
+        state: state(config, runner.as_ref()),
         guards: runner.as_ref().and_then(guards),
-        pending: transactions::stored(&db).await?,
-        refused: transactions::refused(&db).await?.0,
+        pending: transactions::stored(db).await?,
+        refused: transactions::refused(db).await?.0,
         in_flight: waves.iter().fold(Wei::ZERO, |sum, wave| sum.saturating_add(given(wave))),
-        reserve: transactions::float_owes(&db).await?,
+        reserve: transactions::float_owes(db).await?,
         sink_transfers: transfers
             .map(|row| SinkTransfer { hash: row.hash, value_wei: row.value_wei, at: row.mined_at, block: row.block })
             .collect(),

@@ -93,6 +93,15 @@ pub async fn last_day(db: &impl Query, now_s: i64) -> Result<(i64, i64), HostErr
     db.one(select.bind((now_s - DAY_S).div_euclid(HOUR_S))).await
 }
 
+/// The load test's transactions of each of the last hours, oldest first, with those in which there was none.
+pub async fn hours(db: &impl Query, now_s: i64, count: i64) -> Result<Vec<u64>, HostError> {
+    let first = now_s.div_euclid(HOUR_S) - count + 1;
+    let rows: Vec<(i64, i64)> =
+        db.rows(sql("SELECT hour, labelled FROM loadtest_hours WHERE hour >= $1").bind(first)).await?;
+    let of_hour = |hour| rows.iter().find(|(of, _)| *of == hour).map_or(0, |(_, labelled)| labelled.unsigned_abs());
+    Ok((first..first + count).map(of_hour).collect())
+}
+
 /// The load test's transactions by day, oldest first.
 pub async fn days(db: &impl Query) -> Result<Vec<(i64, i64)>, HostError> {
     let select = sql("SELECT day, transactions FROM loadtest_days ORDER BY day DESC LIMIT $1").bind(DAYS_TOLD);

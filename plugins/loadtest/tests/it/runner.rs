@@ -51,6 +51,17 @@ pub async fn assert_balanced(chain: &ScriptedChain, gateway: &TestGateway, walle
         let volume: u128 = mined.iter().map(|tx| tx.value.to_string().parse::<u128>().unwrap()).sum();
         assert_eq!(wei(&stats["counters"]["volumeWei"]), volume, "{stats}");
         assert_eq!(stats["organic"]["transactions"], json!(0));
+        // What the operator's page shows.
+        let control = gateway.collect("controls", &json!({})).await["loadtest"][0].clone();
+        let counters = control["counters"].as_array().unwrap().iter();
+        let counters: BTreeMap<_, _> =
+            counters.map(|one| (one["name"].as_str().unwrap(), one["value"].as_str().unwrap())).collect();
+        assert_eq!(counters["transactions in final blocks"], mined.len().to_string(), "{control}");
+        assert_eq!(counters["transactions under way"], "0", "{control}");
+        let fees = counters["fees"].trim_end_matches(" coins").replace('.', "");
+        assert_eq!(fees.trim_matches('0'), gas.to_string().trim_matches('0'), "{control}");
+        let hours: Vec<u64> = serde_json::from_value(control["plot"]["values"].clone()).unwrap();
+        assert_eq!((hours.len(), hours.iter().sum::<u64>()), (24, mined.len() as u64), "{control}");
     }
 }
 

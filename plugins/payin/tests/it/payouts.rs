@@ -2,7 +2,7 @@
 
 use crate::{CONFIRMATIONS, PAYIN, Site, buyer, deposit_address, each, operator, selling, transfer};
 use plugin_api::Address;
-use plugin_testing::{Value, Wallet, json};
+use plugin_testing::{Fault, Value, Wallet, json};
 use std::time::Duration;
 
 fn address(wallet: &Wallet) -> Address {
@@ -18,6 +18,14 @@ async fn held(site: &Site, quote: &Value, reason: &str) {
     };
     site.until(reason, says).await;
     assert!(site.main.waiting().iter().all(|tx| tx.to.to_string() != quote["to"].as_str().unwrap()));
+}
+
+/// When the quote is looked at again, by the clock of the gateway.
+async fn retry_in_s(site: &Site, quote: &Value) -> i64 {
+    let retry_at = format!("SELECT retry_at FROM payin_quotes WHERE id = '{}'", quote["quoteId"].as_str().unwrap());
+    let rows = site.gateway.rows(&retry_at).await;
+    let retry_at: i64 = rows[0].trim_start_matches("Int(").trim_end_matches(')').parse().unwrap();
+    retry_at - site.gateway.now_s()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -46,6 +54,10 @@ async fn caps_hold_payouts_back_and_fail_none() {
             count
         };
         site.until("two wait", async || reasons("all payouts of this hour are made").await == 2).await;
+        let again =
+            "SELECT count(*) FROM payin_quotes WHERE error = 'all payouts of this hour are made' AND retry_at >= ";
+        let next_hour_s = site.gateway.now_s() / 3600 * 3600 + 3600;
+        assert_eq!(site.gateway.rows(&format!("{again}{next_hour_s}")).await, ["Int(2)"], "until the hour is over");
         // The counters survive a restart, and so does the reason.
         let site = site.restart().await;
         site.main.mine_empty(2 + crate::DEPTH);
@@ -141,6 +153,7 @@ async fn a_recipient_that_takes_too_much_gas_is_not_paid() {
         let quote = site.quote_for(&dear, "10").await;
         site.deposit(&quote);
         held(&site, &quote, "the transfer takes 60001 gas, at most 60000 are paid").await;
+        assert!((1800..=3600).contains(&retry_in_s(&site, &quote).await), "it is tried again after an hour");
         let quote = site.quote_for(&cheap, "10").await;
         site.deposit(&quote);
         site.pays(&quote).await;
@@ -167,6 +180,54 @@ async fn a_payout_that_reverts_has_failed() {
         site.after_run("pay").await;
         assert!(site.main.waiting().is_empty());
         assert!(site.gateway.events().await.iter().all(|event| event.kind != "payin.paid"));
+        site
+    })
+    .await;
+}
+
+/// No server takes the transfer, and an empty one uses up its nonce: nothing was paid, so it is paid an hour later, once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_payout_that_was_never_sent_is_repeated_after_an_hour() {
+    each(selling(), async |site| {
+        let to = address(&buyer());
+        site.main.refuse_transactions("intrinsic gas too low", move |tx| tx.to == to);
+        let quote = site.quote("10").await;
+        site.deposit(&quote);
+        site.dev.mine_empty(CONFIRMATIONS);
+        let is_cancelled = async || site.main.waiting().iter().any(|tx| tx.to != to);
+        site.until("an empty transfer takes its nonce", is_cancelled).await;
+        site.main.accept_transactions();
+        site.main.mine_empty(2 + crate::DEPTH);
+        held(&site, &quote, "the transfer was not sent, and is repeated").await;
+        assert!((1800..=3600).contains(&retry_in_s(&site, &quote).await), "after an hour");
+        site.after_run("pay").await;
+        assert!(site.main.waiting().is_empty(), "not before");
+        site.gateway.clock().advance(Duration::from_secs(3600)).await;
+        site.until("it is sent", async || site.main.waiting().len() == 1).await;
+        site.paid(&quote).await;
+        assert_eq!(site.coins_of(&buyer()), [quote["fmxOut"].as_str().unwrap()]);
+        site
+    })
+    .await;
+}
+
+/// The longer it has waited, the less often it is looked at.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_payout_that_cannot_be_checked_waits_for_a_part_of_its_age() {
+    each(selling(), async |site| {
+        let quote = site.quote("10").await;
+        site.main.fail_always(Some(Fault::Status(502)));
+        site.deposit(&quote);
+        held(&site, &quote, "cannot be checked now").await;
+        assert!(retry_in_s(&site, &quote).await <= 60);
+        site.gateway.clock().advance(Duration::from_secs(12 * 3600)).await;
+        site.until("it is looked at again", async || retry_in_s(&site, &quote).await > 0).await;
+        // A 24th of twelve hours.
+        assert!((1000..=1900).contains(&retry_in_s(&site, &quote).await), "{}", retry_in_s(&site, &quote).await);
+        site.main.fail_always(None);
+        site.gateway.clock().advance(Duration::from_secs(1900)).await;
+        site.pays(&quote).await;
+        site.paid(&quote).await;
         site
     })
     .await;

@@ -10,6 +10,7 @@ mod flat;
 mod growth;
 mod hello;
 mod list;
+mod load_test;
 mod memory;
 mod past;
 mod payloads;
@@ -79,6 +80,7 @@ pub const JOBS: &[Job] = &[
     Job { name: "chain", run: JobFunction::Compared(chain::run) },
     Job { name: "growth", run: JobFunction::Written(growth::run) },
     Job { name: "deposits", run: JobFunction::Written(deposits::run) },
+    Job { name: "loadtest", run: JobFunction::Written(load_test::run) },
     Job { name: "trust", run: JobFunction::Written(trust::run) },
     Job { name: "credential", run: JobFunction::Written(credential::run) },
     Job { name: "transparency", run: JobFunction::Written(transparency::run) },
