@@ -1,7 +1,7 @@
 //! The gateway's own tables.
 
 use crate::{health, operators, replicas, views::views};
-use gateway_plugins::MIGRATION as GUARD_MIGRATION;
+use gateway_plugins::WRITE_GUARD_MIGRATION;
 use gateway_storage::{Database, MigrationSet, Scope, StorageError};
 use plugin_api::manifest::MigrationSpec;
 
@@ -26,7 +26,7 @@ pub fn migrations() -> Vec<MigrationSpec> {
     // Only ever append: a database remembers what it has applied.
     vec![
         own(1, ("activity", gateway_activity::MIGRATION)),
-        own(2, ("guards", GUARD_MIGRATION)),
+        own(2, ("guards", WRITE_GUARD_MIGRATION)),
         own(3, ("jobs", gateway_jobs::MIGRATION)),
         own(4, ("operators", operators::MIGRATION)),
         gateway_indexer::migration(5),

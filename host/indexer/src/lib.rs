@@ -9,8 +9,8 @@
 mod adaptive_range;
 mod backfill;
 mod batch;
-mod collisions;
 mod commit;
+mod conflicts;
 mod decode;
 mod derive;
 mod derived_table;

@@ -11,7 +11,7 @@ use super::{
     store::{Cursor, IndexRow, JournalRow, NO_JOURNAL, to_i64},
 };
 use gateway_activity::PublicEvent;
-use gateway_plugins::{CommitMode, PluginTransaction, collisions::Attempts};
+use gateway_plugins::{CommitMode, PluginTransaction, conflicts::Attempts};
 use gateway_storage::CommitStatement;
 use plugin_api::abi::Statement;
 

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::error_response::ErrorResponse;
 use gateway_config::Config;
-use gateway_plugins::{ActivePlugin, CommitError, collisions};
+use gateway_plugins::{ActivePlugin, CommitError, conflicts};
 use gateway_storage::StorageError;
 use gateway_telemetry::request_id;
 use http::{StatusCode, header};
@@ -25,7 +25,7 @@ pub(crate) async fn end_transaction(
 ) -> Result<PluginResponse, ErrorResponse> {
     if let Some(error) = failure(own) {
         if let CommitError::Storage(StorageError::Conflict(_)) = error {
-            collisions::count_given_up(call.plugin.name(), &call.route.spec.operation);
+            conflicts::count_given_up(call.plugin.name(), &call.route.spec.operation);
         }
         return Err(commit_error(config, call.plugin, error));
     }

@@ -22,7 +22,7 @@ use gateway_indexer::IndexerContext;
 use gateway_jobs::{InvalidJobs, JobFailure, JobRunner, JobSet};
 use gateway_plugins::{
     ActivePlugin, CapabilityContext, ContainmentCause, ContainmentRequest, LoadOutcome, PluginFolder, PluginHandle,
-    PluginReport, PluginState, TransactionContext, job, polls::UnwatchedFrame, queue, render,
+    PluginReport, PluginState, TransactionContext, polls::UnwatchedFrame, queue_worker, render_topic, run_job,
 };
 use gateway_storage::Dialect;
 use parking_lot::Mutex;
@@ -283,14 +283,14 @@ impl PluginManager {
         let visited = plugin.clone();
         let run = move |job: u32| -> futures_util::future::BoxFuture<'static, Result<(), JobFailure>> {
             let plugin = visited.clone();
-            Box::pin(async move { job::run(&plugin, job).await })
+            Box::pin(async move { run_job(&plugin, job).await })
         };
         Ok(self.parts.jobs.start(set, Arc::new(run), &plugin.handle.stop))
     }
 
     async fn start_queues(&self, plugin: &Arc<ActivePlugin>, tasks: &TaskTracker) -> Result<(), InactiveReason> {
         for (index, _) in (0..).zip(&plugin.manifest.queues) {
-            let worker = queue::worker(plugin, index, self.transactions(), self.drain_limit(&plugin.handle)).await;
+            let worker = queue_worker(plugin, index, self.transactions(), self.drain_limit(&plugin.handle)).await;
             tasks.spawn(worker.map_err(InactiveReason::failed)?.run());
         }
         Ok(())
@@ -371,6 +371,6 @@ async fn stop_object(running: &Arc<ActivePlugin>, limit: Duration) {
 fn renderer(plugin: Arc<ActivePlugin>, topic: u32) -> Render {
     Arc::new(move |page| {
         let plugin = plugin.clone();
-        Box::pin(async move { render(&plugin, topic, page).await.ok_or_else(|| "the plugin failed".to_owned()) })
+        Box::pin(async move { render_topic(&plugin, topic, page).await.ok_or_else(|| "the plugin failed".to_owned()) })
     })
 }

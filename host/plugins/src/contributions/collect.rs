@@ -1,11 +1,9 @@
 //! Collects the contributions of plugins to an extension point.
 
 use crate::{
-    ActivePlugin, ActiveSet,
     bounds::{CONTRIBUTION_BYTES_MAX, excess},
-    call_depth::CallDepth,
-    dependencies_of,
-    handle::invalid_contribution,
+    calls::CallDepth,
+    plugin::{ActivePlugin, ActiveSet, dependencies_of, invalid_contribution},
 };
 use bytes::Bytes;
 use gateway_storage::read_tracking;

@@ -5,7 +5,7 @@ use super::{
     cache::ContributionCache,
     collect::{Contribution, collect, collect_from},
 };
-use crate::ActivePlugins;
+use crate::plugin::ActivePlugins;
 use bytes::Bytes;
 use gateway_storage::Database;
 use plugin_api::{Address, abi::FfiBytes};

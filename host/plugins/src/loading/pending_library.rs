@@ -6,8 +6,8 @@ use super::{
     loaded::{LoadedPlugin, PluginError},
 };
 use crate::{
-    PluginReport, PluginState,
     crash_record::{StartPhase, start_mark, why_skipped},
+    plugin::{PluginReport, PluginState},
     polls::{CallEnd, DetachedCall},
 };
 use gateway_config::Config;

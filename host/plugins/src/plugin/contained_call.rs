@@ -6,10 +6,11 @@
 //! paused. What the gateway itself made fail (a refused commit, say) the caller excuses.
 
 use super::{
-    ActivePlugin, InFlightGuard, PausedOperation, PluginOperation,
-    breaker::Probe,
-    polls::{GateClosed, within},
+    active_plugin::{ActivePlugin, InFlightGuard},
+    breaker::{PausedOperation, Probe},
+    handle::PluginOperation,
 };
+use crate::polls::{GateClosed, within};
 use abi_stable::std_types::RResult;
 use plugin_api::abi::Fault;
 use std::{sync::Arc, time::Duration};

@@ -3,10 +3,8 @@
 //! The rule: a write that another one made fail twice waits until it is the only one of its plugin in this process, for a moment.
 //! So writes of one row end, however many there are, and writes of different rows wait for nobody.
 
-use crate::{
-    collisions,
-    polls::{BACKGROUND_TASK, OperationNumber, current_operation, operation_name},
-};
+use super::conflicts;
+use crate::polls::{BACKGROUND_TASK, OperationNumber, current_operation, operation_name};
 use std::{
     sync::{
         Arc,
@@ -80,7 +78,7 @@ impl WritePermit {
             return;
         }
         if self.has_pause {
-            collisions::pause().await;
+            conflicts::pause().await;
         }
         let lock = self.admission.lock.clone();
         *state = if self.is_exclusive {
@@ -99,7 +97,7 @@ impl WritePermit {
 
     pub fn count_conflict(&self, plugin: &str) {
         let operation = self.operation.and_then(operation_name);
-        collisions::count(plugin, operation.as_deref().unwrap_or(BACKGROUND_TASK));
+        conflicts::count(plugin, operation.as_deref().unwrap_or(BACKGROUND_TASK));
     }
 
     pub fn note_job(&self, has_conflict: bool) {

@@ -1,15 +1,12 @@
 //! The capabilities of one plugin: the only way from its code into the host.
 
-use super::{
-    CapabilityContext, CommitMode, PluginHandle, PluginTransaction,
+use super::{context::CapabilityContext, fetch, index_position, local_file, log_subscription, queue};
+use crate::{
     bounds::BACKGROUND_TASKS_MAX,
-    fetch,
-    handle::cut,
-    index_position, local_file, log_subscription,
+    calls::{call_service, check_used},
+    plugin::{PluginHandle, cut},
     polls::{BACKGROUND_TASK, HostFrame, PluginCall, UnwatchedFrame, current_operation, in_host, in_other_plugins},
-    queue,
-    refused_transaction::undeclared_transaction,
-    services::{call_service, check_used},
+    transaction::{CommitMode, PluginTransaction, undeclared_transaction},
 };
 use abi_stable::{
     erased_types::TD_Opaque,

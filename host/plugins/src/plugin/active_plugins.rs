@@ -1,6 +1,6 @@
 //! The plugins that serve, and what their responses depend on.
 
-use super::ActivePlugin;
+use super::active_plugin::ActivePlugin;
 use arc_swap::ArcSwap;
 use gateway_storage::{ReadDependencies, Revisions};
 use std::{

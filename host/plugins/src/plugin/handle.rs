@@ -1,10 +1,10 @@
 //! The host's handle on one start of a plugin, shared by its capabilities and requests: name, stop signal, faults.
 
+use super::breaker::{FaultLimit, FaultVerdict, OperationBreaker, PausedOperation, Probe};
 use crate::{
     bounds::{BLOCKING_CALLS_MAX, LOG_LINE_CHARS_MAX},
-    breaker::{FaultLimit, FaultVerdict, OperationBreaker, PausedOperation, Probe},
     polls::{BACKGROUND_TASK, HungPollObserver, OperationNumber, PollGate, THREAD_LIMIT, register},
-    write_admission::WriteAdmission,
+    transaction::WriteAdmission,
 };
 use gateway_clock::Clock;
 use gateway_telemetry::request_id;

@@ -3,7 +3,8 @@
 //! The rule: the provider reaches its own tables in it and publishes its own events, and nothing of the caller's; after its answer
 //! the transaction is closed to it.
 
-use crate::{ActivePlugin, PluginTransaction, polls::in_host};
+use super::plugin_transaction::PluginTransaction;
+use crate::{plugin::ActivePlugin, polls::in_host};
 use abi_stable::{
     erased_types::TD_Opaque,
     std_types::{RResult, RString, RVec},

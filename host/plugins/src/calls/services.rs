@@ -2,13 +2,11 @@
 //!
 //! The rule: what fails in the provider is the provider's fault; the caller learns which service failed, and nothing else.
 
+use super::call_depth::CallDepth;
 use crate::{
-    ActivePlugin, ActiveSet, CommitMode, PluginTransaction, TransactionContext,
     bounds::{CONTRIBUTION_BYTES_MAX, excess},
-    call_depth::CallDepth,
-    collisions::Attempts,
-    contained_call::CallError,
-    provider_transaction::ProviderTransaction,
+    plugin::{ActivePlugin, ActiveSet, CallError},
+    transaction::{CommitMode, PluginTransaction, ProviderTransaction, TransactionContext, conflicts::Attempts},
 };
 use abi_stable::std_types::RResult;
 use async_ffi::FfiFuture;
@@ -167,12 +165,12 @@ impl<'c> Provider<'c> {
         }
         let part = ProviderTransaction::new(transaction, self.plugin);
         let call = || self.plugin.object.call_service_in_write(self.index, input, part.transaction_box());
-        // What the provider makes of a collision, or of a guard that refuses the whole write, is not its fault and does not count.
+        // What the provider makes of a conflict, or of a guard that refuses the whole write, is not its fault and does not count.
         let is_over = || transaction.has_conflict() || transaction.is_refused();
         let answer = self.contained(call, is_over, read).await;
         part.end();
         if transaction.has_conflict() {
-            return Err(HostError::new(HostErrorCode::Conflict, "the write collided with another one"));
+            return Err(HostError::new(HostErrorCode::Conflict, "the write conflicted with another one"));
         }
         answer
     }

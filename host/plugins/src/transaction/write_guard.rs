@@ -46,7 +46,7 @@ pub fn by_time_migration(version: u32) -> MigrationSpec {
     }
 }
 
-/// Which attempt of a write a guard belongs to: see [`crate::lost_commit`].
+/// Which attempt of a write a guard belongs to: see `lost_commit.rs`.
 const ATTEMPT: &str = "ALTER TABLE host_replay_guard ADD COLUMN attempt TEXT";
 
 pub fn attempt_migration(version: u32) -> MigrationSpec {

@@ -1,6 +1,7 @@
 //! What the capabilities of plugins are implemented with.
 
-use crate::{ExtensionPoints, PluginPresences, TransactionContext};
+use super::presences::PluginPresences;
+use crate::{contributions::ExtensionPoints, transaction::TransactionContext};
 use gateway_chain::Chains;
 use gateway_egress::Egress;
 use gateway_jobs::JobStore;

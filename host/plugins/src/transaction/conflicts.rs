@@ -1,8 +1,8 @@
 //! Writes that the database rolled back because of another one at the same time: they run again as a whole.
 //!
 //! The rule, for writes of plugins, of services and of an index: at most [`WRITE_ATTEMPTS_MAX`] attempts. An attempt that nothing of this
-//! process could be in the way of, and that collided nevertheless, is followed by a pause: such are attempts that ran alone
-//! ([`crate::WriteAdmission`]), and all of an index, which takes no permit. Each attempt that collided is counted, and each write that
+//! process could be in the way of, and that conflicted nevertheless, is followed by a pause: such are attempts that ran alone
+//! ([`crate::WriteAdmission`]), and all of an index, which takes no permit. Each attempt that conflicted is counted, and each write that
 //! was given up.
 //!
 //! The closure of a plugin's write can only run again on the plugin's side of the ABI: that loop is
@@ -31,7 +31,7 @@ impl Attempts {
         self.number
     }
 
-    /// Whether a write that collided in this attempt runs again; otherwise it is given up.
+    /// Whether a write that conflicted in this attempt runs again; otherwise it is given up.
     pub fn run_again(&mut self, plugin: &str, operation: &str) -> bool {
         if self.number >= WRITE_ATTEMPTS_MAX {
             count_given_up(plugin, operation);
@@ -54,7 +54,7 @@ pub fn count_given_up(plugin: &str, operation: &str) {
     metrics::counter!("gateway_database_writes_given_up_total", &labels).increment(1);
 }
 
-/// A moment of another length each time, so that those who collided do not meet again.
+/// A moment of another length each time, so that those that conflicted do not meet again.
 pub async fn pause() {
     tokio::time::sleep(Duration::from_millis(rand::random_range(PAUSE_MS))).await;
 }

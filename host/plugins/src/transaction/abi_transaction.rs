@@ -1,10 +1,9 @@
 //! The transaction that a plugin gets, as the ABI has it, and the services that it calls within it.
 
+use super::{charge::ChargeOutcome, plugin_transaction::PluginTransaction};
 use crate::{
-    PluginTransaction,
-    charge::ChargeOutcome,
+    calls::{call_service_in_write, check_used},
     polls::{in_host, in_other_plugins},
-    services::{call_service_in_write, check_used},
 };
 use abi_stable::{
     erased_types::TD_Opaque,

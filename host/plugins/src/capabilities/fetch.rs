@@ -2,7 +2,7 @@
 //!
 //! The rule: a body that a plugin reads is over when the plugin stops, whether or not it is read then.
 
-use super::PluginHandle;
+use crate::plugin::PluginHandle;
 use abi_stable::{
     erased_types::TD_Opaque,
     std_types::{ROption, RResult},

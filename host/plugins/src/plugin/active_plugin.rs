@@ -1,11 +1,12 @@
 //! A plugin that serves: its object, its routes, and the calls that are in flight in it.
 
 use super::{
-    PluginHandle,
-    declared_outputs::DeclaredOutputs,
-    handle::PluginOperation,
-    loading::LoadedPlugin,
+    handle::{PluginHandle, PluginOperation},
     owned_object::OwnedObject,
+};
+use crate::{
+    calls::DeclaredOutputs,
+    loading::LoadedPlugin,
     polls::{OperationNumber, PluginCall, PollGate},
 };
 use gateway_storage::Scope;

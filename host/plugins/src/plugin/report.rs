@@ -1,9 +1,8 @@
 //! One line per plugin for the operator: what it is, what state it is in, and why.
 
-use super::{
-    PluginState,
+use super::{breaker::PausedOperation, state::PluginState};
+use crate::{
     bounds::Bounds,
-    breaker::PausedOperation,
     loading::{LoadError, LoadedPlugin, PluginError, asked_grants},
 };
 use plugin_api::manifest::Manifest;

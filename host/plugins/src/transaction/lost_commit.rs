@@ -9,7 +9,7 @@
 //! An index needs none: its transactions move its cursor from where they found it, so one that is done again after it took effect
 //! is refused, and the index reads its cursor anew.
 
-use crate::SignedWriteRecord;
+use super::write_guard::SignedWriteRecord;
 use gateway_storage::{CommitStatement, Database, StorageError, decode_rows};
 use plugin_api::{abi::Statement, manifest::MigrationSpec, sql};
 use std::time::Duration;

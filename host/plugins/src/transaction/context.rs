@@ -1,6 +1,6 @@
 //! What the writes of plugins consist of: rows, events, tasks of queues, transactions of chains.
 
-use crate::ActivePlugins;
+use crate::plugin::ActivePlugins;
 use gateway_activity::ActivityLog;
 use gateway_clock::Clock;
 use gateway_queue::QueueWakes;

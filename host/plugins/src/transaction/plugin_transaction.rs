@@ -3,16 +3,19 @@
 //! The rule: rows, activity events and, on a signed route, the replay guard and the per-address interval commit together
 //! or not at all, and before the client gets a 2xx.
 
-use crate::{
-    CHAIN_EVENTS, SignedWriteRecord, TransactionContext,
-    bounds::EVENTS_PER_TRANSACTION_MAX,
+use super::{
     charge::{ChargeOutcome, RequestCharge},
-    collisions,
     commit_error::CommitError,
-    log_subscription,
+    conflicts,
+    context::TransactionContext,
     lost_commit::{self, CommitMark, CommitOutcome},
-    queue,
     write_admission::WritePermit,
+    write_guard::SignedWriteRecord,
+};
+use crate::{
+    bounds::EVENTS_PER_TRANSACTION_MAX,
+    capabilities::{log_subscription, queue},
+    plugin::CHAIN_EVENTS,
 };
 use gateway_activity::CheckedEvent;
 use gateway_jobs::RunLease;
@@ -415,7 +418,7 @@ impl Drop for PluginTransaction {
                 permit.note_job(has_conflict);
             }
         } else if has_conflict && matches!(self.mode, CommitMode::Index) {
-            collisions::count(self.plugin_name(), CHAIN_EVENTS);
+            conflicts::count(self.plugin_name(), CHAIN_EVENTS);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! One call of a topic's renderer. The rule: every failure is recorded as a fault of the plugin.
 
-use super::{
-    ActivePlugin,
+use crate::{
     bounds::{FRAMES_BYTES_MAX, excess},
+    plugin::ActivePlugin,
 };
 use abi_stable::std_types::RVec;
 use gateway_activity::LogPage;
@@ -13,7 +13,7 @@ use std::{sync::Arc, time::Duration};
 const RENDER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Renders rows of the activity log with the topic at that index in the manifest; failures are the plugin's faults.
-pub async fn render(plugin: &Arc<ActivePlugin>, topic: u32, page: LogPage) -> Option<Vec<Frame>> {
+pub async fn render_topic(plugin: &Arc<ActivePlugin>, topic: u32, page: LogPage) -> Option<Vec<Frame>> {
     let operation = plugin.operations.topic(topic)?;
     let LogPage { rows, last_id } = page;
     let decode = |frames: RVec<Frame>| problem_of(&frames, last_id).map_or_else(|| Ok(frames.into_vec()), Err);

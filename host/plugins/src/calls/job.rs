@@ -1,12 +1,12 @@
 //! One run of a plugin's job.
 
-use super::{ActivePlugin, contained_call::CallError};
+use crate::plugin::{ActivePlugin, CallError};
 use gateway_jobs::JobFailure;
 use plugin_api::abi::FaultKind;
 use std::{sync::Arc, time::Duration};
 
 /// Runs the job with that index in the manifest, for no longer than it may; failures are the plugin's faults.
-pub async fn run(plugin: &Arc<ActivePlugin>, job: u32) -> Result<(), JobFailure> {
+pub async fn run_job(plugin: &Arc<ActivePlugin>, job: u32) -> Result<(), JobFailure> {
     let known = plugin.manifest.jobs.get(job as usize).zip(plugin.operations.job(job));
     let Some((spec, operation)) = known else { return Err(JobFailure::Failed("the plugin has no such job".into())) };
     let limit = Duration::from_millis(spec.timeout_ms);

@@ -1,13 +1,13 @@
 //! Transactions of an index that the database rolled back because of another one at the same time: they run again as a whole, by the
-//! rule of [`gateway_plugins::collisions`].
+//! rule of [`gateway_plugins::conflicts`].
 //!
-//! The rule: a collision is nobody's fault. No event is blamed for it, and no fault is counted. After the last attempt the tick fails
+//! The rule: a conflict is nobody's fault. No event is blamed for it, and no fault is counted. After the last attempt the tick fails
 //! with the conflict, and the next one begins after a pause, as after any error.
 
 use super::{error::IndexError, index::Index};
 use gateway_plugins::{
     CHAIN_EVENTS,
-    collisions::{Attempts, pause},
+    conflicts::{Attempts, pause},
 };
 use gateway_storage::StorageError;
 
