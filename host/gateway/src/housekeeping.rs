@@ -82,10 +82,10 @@ pub(crate) async fn follow_replicas(database: Database, activity: ActivityLog, s
     }
     let follow = async {
         loop {
-            activity.has_followers().await;
+            activity.wait_for_followers().await;
             tokio::select! {
                 () = follow_notifications(&database, &activity) => {}
-                () = has_long_had_no_followers(&activity) => {}
+                () = wait_for_long_without_followers(&activity) => {}
             }
         }
     };
@@ -118,10 +118,10 @@ async fn follow_notifications(database: &Database, activity: &ActivityLog) {
 }
 
 /// Who reads again soon finds the connection open.
-async fn has_long_had_no_followers(activity: &ActivityLog) {
+async fn wait_for_long_without_followers(activity: &ActivityLog) {
     loop {
-        activity.has_no_followers().await;
-        if tokio::time::timeout(LINGER, activity.has_followers()).await.is_err() {
+        activity.wait_for_no_followers().await;
+        if tokio::time::timeout(LINGER, activity.wait_for_followers()).await.is_err() {
             return;
         }
     }

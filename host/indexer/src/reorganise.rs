@@ -91,7 +91,7 @@ impl Index {
         transaction.commit_index(statements).await.map_err(IndexError::from_commit)?;
         if !public.is_empty() {
             tracing::warn!(plugin = self.plugin.name(), events = public.len(), "public events are retracted");
-            self.transactions.activity.written();
+            self.transactions.activity.notify_written();
         }
         Ok(())
     }

@@ -273,7 +273,7 @@ impl PluginManager {
             if !self.parts.topics.insert(topic.clone()) {
                 return Err(InactiveReason::failed(format!("the stream {name} is another plugin's")));
             }
-            plugin.handle.tasks.spawn(topic.pump());
+            plugin.handle.tasks.spawn(topic.run());
         }
         Ok(())
     }

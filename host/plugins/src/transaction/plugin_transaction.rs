@@ -202,7 +202,7 @@ impl PluginTransaction {
             }
         }
         if has_events {
-            self.context.activity.written();
+            self.context.activity.notify_written();
         }
         if self.has_intents.load(Relaxed) {
             self.context.journal.wake();

@@ -1,7 +1,7 @@
-//! The task of a gateway that sequences, or waits until it may, and tells the others what was written and what is new.
+//! The task of a gateway that sequences, or waits until it may, and notifies the others of what was written and what is new.
 //!
-//! The rule: notifications are sent here and never by a writer, and a lost one costs half a second: the holder looks into the
-//! outbox, and the others at the row with the lease and the next position, without any.
+//! The rule: notifications are sent here and never by a writer, and a lost one costs half a second: without any, the holder
+//! polls the outbox, and the others the row with the lease and the next position.
 
 use super::{
     ActivityLog, WAKE_CHANNEL,
@@ -21,20 +21,20 @@ const WRITTEN_CHANNEL: &str = "gateway_activity_outbox";
 
 /// The holder renews its lease at least this often.
 const RENEWAL: Duration = Duration::from_millis(500);
-/// How often the holder looks into the outbox while no notification of other gateways would reach it.
-const POLL: Duration = Duration::from_millis(250);
-/// How often the others look at the lease.
-const LOOK: Duration = Duration::from_millis(500);
+/// How often the holder polls the outbox while no notification of other gateways would reach it.
+const OUTBOX_POLL: Duration = Duration::from_millis(250);
+/// How often the others poll the lease.
+const LEASE_POLL: Duration = Duration::from_millis(500);
 /// Between the beginnings of two batches, which cost the database much the same with one event and with twenty.
-const GAP: Duration = Duration::from_millis(10);
+const BATCH_INTERVAL_MIN: Duration = Duration::from_millis(10);
 /// The same after a batch of at least so many events.
-const BUSY_GAP: Duration = Duration::from_millis(25);
+const BUSY_BATCH_INTERVAL_MIN: Duration = Duration::from_millis(25);
 const BUSY_EVENTS: u64 = 4;
 /// Between two notifications of a gateway that has written. Each is a transaction that wakes every connection that listens.
-const WRITTEN_GAP: Duration = Duration::from_millis(100);
-/// For how long the holder looks into the outbox at every gap after such a notification, so that what is written until the next one is
-/// not late.
-const FOLLOW: Duration = Duration::from_millis(150);
+const WRITTEN_INTERVAL_MIN: Duration = Duration::from_millis(100);
+/// For how long after such a notification the holder polls the outbox before every batch, so that what is written until the next one
+/// is not late.
+const EAGER_POLL: Duration = Duration::from_millis(150);
 const RETRY: Duration = Duration::from_millis(250);
 /// Between two attempts to listen.
 const LISTEN_RETRY: Duration = Duration::from_secs(1);
@@ -55,14 +55,14 @@ pub async fn run_sequencer(log: ActivityLog, settings: SequencerSettings, stop: 
     }
     let sequencer = Sequencer::new(log.database().clone(), settings.holder, settings.transaction_timeout);
     let (is_holder, is_listening) = (watch::Sender::new(false), watch::Sender::new(false));
-    let heard = Arc::<Mutex<Option<Instant>>>::default();
+    let last_heard = Arc::<Mutex<Option<Instant>>>::default();
     let mut task = SequencerTask {
         sequencer,
         is_holder: is_holder.clone(),
         is_listening: is_listening.subscribe(),
-        heard: heard.clone(),
-        written: Announcer::new(WRITTEN_CHANNEL, WRITTEN_GAP),
-        appended: Announcer::new(WAKE_CHANNEL, GAP),
+        last_heard: last_heard.clone(),
+        written: CoalescedNotifier::new(WRITTEN_CHANNEL, WRITTEN_INTERVAL_MIN),
+        appended: CoalescedNotifier::new(WAKE_CHANNEL, BATCH_INTERVAL_MIN),
         is_unsure: false,
         next_position: 0,
         log: log.clone(),
@@ -74,7 +74,7 @@ pub async fn run_sequencer(log: ActivityLog, settings: SequencerSettings, stop: 
         () = task.run() => {}
         () = written.run(log.database()) => {}
         () = appended.run(log.database()) => {}
-        () = hear_writers(&log, is_holder.subscribe(), &is_listening, &heard) => {}
+        () = listen_to_writers(&log, is_holder.subscribe(), &is_listening, &last_heard) => {}
     }
     task.end().await;
 }
@@ -84,15 +84,15 @@ struct SequencerTask {
     sequencer: Sequencer,
     is_holder: watch::Sender<bool>,
     is_listening: watch::Receiver<bool>,
-    /// When another gateway has last told that it had written.
-    heard: Arc<Mutex<Option<Instant>>>,
+    /// When another gateway has last notified this one that it had written.
+    last_heard: Arc<Mutex<Option<Instant>>>,
     /// To the holder: there is something in the outbox.
-    written: Announcer,
+    written: CoalescedNotifier,
     /// To every gateway: there is something new in the log.
-    appended: Announcer,
-    /// Something may be public of which nobody was told: the last batch failed, perhaps after its commit, or its sequencer died.
+    appended: CoalescedNotifier,
+    /// Something may be public of which nobody was notified: the last batch failed, perhaps after its commit, or its sequencer died.
     is_unsure: bool,
-    /// As it was at the last look.
+    /// As it was at the last poll of the lease.
     next_position: i64,
 }
 
@@ -100,8 +100,9 @@ impl SequencerTask {
     async fn run(&mut self) {
         let mut has_failed = false;
         loop {
-            let turn = if self.sequencer.token().is_some() { self.lead().await } else { self.stand_by().await };
-            if let Err(error) = &turn {
+            let round =
+                if self.sequencer.token().is_some() { self.sequence().await } else { self.wait_for_lease().await };
+            if let Err(error) = &round {
                 self.is_unsure = true;
                 // One line for each time that the database is away.
                 if !has_failed {
@@ -111,12 +112,12 @@ impl SequencerTask {
                     .set(self.log.standstill().as_secs_f64());
                 tokio::time::sleep(RETRY).await;
             }
-            has_failed = turn.is_err();
+            has_failed = round.is_err();
         }
     }
 
     /// Appends what is in the outbox, then waits for more.
-    async fn lead(&mut self) -> Result<(), StorageError> {
+    async fn sequence(&mut self) -> Result<(), StorageError> {
         let begun = Instant::now();
         let Some(batch) = self.append().await? else {
             self.set_holder(false);
@@ -126,14 +127,20 @@ impl SequencerTask {
         if batch.is_full() {
             return Ok(());
         }
-        let pause = if *self.is_listening.borrow() { RENEWAL } else { POLL };
-        tokio::time::sleep_until(begun + if batch.taken < BUSY_EVENTS { GAP } else { BUSY_GAP }).await;
+        let pause = if *self.is_listening.borrow() { RENEWAL } else { OUTBOX_POLL };
+        tokio::time::sleep_until(
+            begun + if batch.taken < BUSY_EVENTS { BATCH_INTERVAL_MIN } else { BUSY_BATCH_INTERVAL_MIN },
+        )
+        .await;
         while begun.elapsed() < pause {
-            let follows = self.heard.lock().is_some_and(|heard| heard.elapsed() < FOLLOW);
+            let is_eager = self.last_heard.lock().is_some_and(|last_heard| last_heard.elapsed() < EAGER_POLL);
             let wait = pause.saturating_sub(begun.elapsed());
             // An error means that the time is over.
-            let is_written = timeout(if follows { wait.min(GAP) } else { wait }, self.log.writes()).await.is_ok();
-            if is_written || follows && self.sequencer.has_waiting().await? {
+            let is_written =
+                timeout(if is_eager { wait.min(BATCH_INTERVAL_MIN) } else { wait }, self.log.wait_for_write())
+                    .await
+                    .is_ok();
+            if is_written || is_eager && self.sequencer.has_waiting().await? {
                 return Ok(());
             }
         }
@@ -141,13 +148,13 @@ impl SequencerTask {
     }
 
     /// Takes the lease if it is free; else waits for a while, and passes on what is written here.
-    async fn stand_by(&mut self) -> Result<(), StorageError> {
+    async fn wait_for_lease(&mut self) -> Result<(), StorageError> {
         let wait = match self.sequencer.acquire().await? {
-            LeaseState::Standby { left, next_position } => {
+            LeaseState::HeldByOther { left, next_position } => {
                 if std::mem::replace(&mut self.next_position, next_position) != next_position {
                     self.log.wake();
                 }
-                left.min(LOOK)
+                left.min(LEASE_POLL)
             }
             LeaseState::Holder => {
                 tracing::debug!(token = self.sequencer.token(), "this gateway sequences the activity log");
@@ -159,7 +166,7 @@ impl SequencerTask {
         };
         self.note_followed();
         let end = Instant::now() + wait;
-        while tokio::time::timeout_at(end, self.log.writes()).await.is_ok() {
+        while tokio::time::timeout_at(end, self.log.wait_for_write()).await.is_ok() {
             self.written.request();
         }
         Ok(())
@@ -210,15 +217,15 @@ impl SequencerTask {
 
 /// Sends notifications of one channel; those that are requested close to each other are one.
 #[derive(Clone)]
-struct Announcer {
+struct CoalescedNotifier {
     channel: &'static str,
-    gap: Duration,
+    interval_min: Duration,
     requested: Arc<Notify>,
 }
 
-impl Announcer {
-    fn new(channel: &'static str, gap: Duration) -> Self {
-        Self { channel, gap, requested: Arc::default() }
+impl CoalescedNotifier {
+    fn new(channel: &'static str, interval_min: Duration) -> Self {
+        Self { channel, interval_min, requested: Arc::default() }
     }
 
     fn request(&self) {
@@ -229,30 +236,30 @@ impl Announcer {
         loop {
             self.requested.notified().await;
             database.notify(self.channel).await;
-            tokio::time::sleep(self.gap).await;
+            tokio::time::sleep(self.interval_min).await;
         }
     }
 }
 
-/// Takes what other gateways have written for written here, while this one has the lease.
-async fn hear_writers(
+/// While this gateway has the lease, what another one has written counts as written here.
+async fn listen_to_writers(
     log: &ActivityLog,
     mut is_holder: watch::Receiver<bool>,
     is_listening: &watch::Sender<bool>,
-    heard: &Mutex<Option<Instant>>,
+    last_heard: &Mutex<Option<Instant>>,
 ) {
     // An error means that the task has ended.
     while is_holder.wait_for(|is_holder| *is_holder).await.is_ok() {
         if let Some(mut notifications) = log.database().listen(WRITTEN_CHANNEL).await {
             is_listening.send_replace(true);
             // Looks for what was written before.
-            log.written();
+            log.notify_written();
             loop {
                 tokio::select! {
                     _ = is_holder.wait_for(|is_holder| !is_holder) => break,
                     is_connected = notifications.next() => {
-                        *heard.lock() = Some(Instant::now());
-                        log.written();
+                        *last_heard.lock() = Some(Instant::now());
+                        log.notify_written();
                         if !is_connected {
                             break;
                         }
