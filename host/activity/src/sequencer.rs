@@ -5,7 +5,7 @@
 //! the lease.
 
 use super::outbox::OutboxScan;
-use gateway_storage::{CommitStatement, Database, Scope, StorageError, decode_rows};
+use gateway_storage::{CommitStatement, Database, Scope, StorageError, decode_rows, postgres_now_ms};
 use plugin_api::{abi::Statement, sql};
 use std::time::{Duration, Instant};
 
@@ -14,23 +14,22 @@ const LEASE: Duration = Duration::from_millis(1_500);
 /// Most events of one transaction.
 const BATCH_ROWS: u64 = 1_000;
 
-/// The database's clock, which all gateways share.
-macro_rules! now_ms {
-    () => {
-        "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT"
-    };
-}
-
 /// A lease that ends later than one that begins now was given before the clock went back.
 macro_rules! is_free {
     () => {
-        concat!("(holder IS NULL OR lease_until_ms < ", now_ms!(), " OR lease_until_ms > ", now_ms!(), " + $1)")
+        concat!(
+            "(holder IS NULL OR lease_until_ms < ",
+            postgres_now_ms!(),
+            " OR lease_until_ms > ",
+            postgres_now_ms!(),
+            " + $1)"
+        )
     };
 }
 
 const ACQUIRE: &str = concat!(
     "UPDATE host_activity_sequencer SET holder = $2, token = token + 1, lease_until_ms = ",
-    now_ms!(),
+    postgres_now_ms!(),
     " + $1 WHERE id = 1 AND ",
     is_free!(),
     " RETURNING token"
@@ -40,13 +39,13 @@ const SELECT_STATE: &str = concat!(
     "SELECT CASE WHEN ",
     is_free!(),
     " THEN 0 ELSE lease_until_ms - ",
-    now_ms!(),
+    postgres_now_ms!(),
     " + 1 END, next_position FROM host_activity_sequencer WHERE id = 1"
 );
 
 const RENEW: &str = concat!(
     "UPDATE host_activity_sequencer SET lease_until_ms = ",
-    now_ms!(),
+    postgres_now_ms!(),
     " + $2 WHERE id = 1 AND token = $1 RETURNING 1"
 );
 

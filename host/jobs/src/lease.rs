@@ -46,17 +46,9 @@ pub(crate) struct LeaseStatements {
     pub renew: String,
 }
 
-/// The database's clock, in milliseconds.
-const fn now_ms(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Sqlite => "CAST(unixepoch('subsec') * 1000 AS BIGINT)",
-        Dialect::Postgres => "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
-    }
-}
-
 /// The jobs of a plugin (`$1`), and for each whether its lease is not over: a gateway runs it, or did moments ago.
 pub fn select_held(dialect: Dialect) -> String {
-    let now_ms = now_ms(dialect);
+    let now_ms = dialect.now_ms();
     format!(
         "SELECT job, CASE WHEN lease_until_ms >= {now_ms} THEN 1 ELSE 0 END AS is_held
         FROM host_job_runs WHERE plugin = $1 ORDER BY job"
@@ -65,7 +57,7 @@ pub fn select_held(dialect: Dialect) -> String {
 
 impl LeaseStatements {
     pub(crate) fn new(dialect: Dialect) -> Self {
-        let now_ms = now_ms(dialect);
+        let now_ms = dialect.now_ms();
         let (is_gone, lock) = match dialect {
             Dialect::Sqlite => ("lease_holder <> $3 OR ", None),
             Dialect::Postgres => ("", Some("SELECT 1 FROM host_job_runs WHERE plugin = $1 AND job = $2 FOR UPDATE")),

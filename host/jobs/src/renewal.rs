@@ -51,7 +51,7 @@ impl LeaseRenewal {
     async fn run(self, is_over: CancellationToken) -> Option<LostLease> {
         let (interval, retry) = (self.length.mul_f32(0.3), self.length / 20);
         // A fifth is left for the run to stop.
-        let (give_up, patience_min) = (self.length.mul_f32(0.8), self.length / 10);
+        let (give_up, wait_min) = (self.length.mul_f32(0.8), self.length / 10);
         let (mut renewed, mut pause) = (self.claimed, interval);
         loop {
             tokio::select! {
@@ -61,12 +61,12 @@ impl LeaseRenewal {
             if self.claimed.elapsed() > self.run_limit {
                 return None;
             }
-            let asked = Instant::now();
+            let sent_at = Instant::now();
             // After a standstill of the process, too, the database is asked who has the lease.
-            let patience = give_up.saturating_sub(renewed.elapsed()).max(patience_min);
-            let error = match timeout(patience, self.store.renew(&self.run, self.length)).await {
+            let wait = give_up.saturating_sub(renewed.elapsed()).max(wait_min);
+            let error = match timeout(wait, self.store.renew(&self.run, self.length)).await {
                 Ok(Ok(true)) => {
-                    (renewed, pause) = (asked, interval);
+                    (renewed, pause) = (sent_at, interval);
                     continue;
                 }
                 Ok(Ok(false)) => return Some(LostLease::Taken),

@@ -5,14 +5,10 @@
 
 use super::lease::{LeaseStatements, RunId, RunLease};
 use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError};
+use parking_lot::Mutex;
 use plugin_api::{Sql, sql};
 use serde::{Deserialize, Serialize};
-use std::{
-    borrow::Cow,
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{borrow::Cow, collections::HashMap, sync::Arc, time::Duration};
 use tokio::sync::Notify;
 
 /// How far apart the clocks of gateways on one database may be: schedules are by those.
@@ -139,8 +135,7 @@ pub(crate) struct FinishedRun {
 
 impl Wakes {
     fn of(&self, key: JobKey<'_>) -> Arc<Notify> {
-        let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        tasks.entry((key.plugin.to_owned(), key.job.to_owned())).or_default().clone()
+        self.0.lock().entry((key.plugin.to_owned(), key.job.to_owned())).or_default().clone()
     }
 }
 

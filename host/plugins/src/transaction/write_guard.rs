@@ -4,7 +4,7 @@
 //! repeats a write that succeeded gets 409 and nothing else.
 
 use gateway_clock::Clock;
-use gateway_storage::{CommitStatement, Dialect};
+use gateway_storage::{CommitStatement, Dialect, postgres_now_ms};
 use plugin_api::{abi::Statement, manifest::MigrationSpec, sql};
 
 pub const MIGRATION: &str = "
@@ -116,10 +116,10 @@ const RECORD_WRITE: &str = concat!(
 
 /// The same, which divides by zero where the other one returns no row.
 macro_rules! record_write {
-    ($now_ms:literal) => {
+    ($($now_ms:tt)+) => {
         concat!(
             "INSERT INTO host_write_slots (address, last_ms) VALUES ($1, ",
-            $now_ms,
+            $($now_ms)+,
             ") ON CONFLICT (address) DO UPDATE SET last_ms = CASE WHEN ",
             is_over!(),
             " THEN excluded.last_ms ELSE 1 / (excluded.last_ms * 0) END"
@@ -129,7 +129,7 @@ macro_rules! record_write {
 
 const RECORD_WRITE_POSTGRES: &str = record_write!("$3");
 /// By the time when the statement runs: the transaction may have begun long before.
-const RECORD_WRITE_BY_DATABASE_CLOCK: &str = record_write!("(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT");
+const RECORD_WRITE_BY_DATABASE_CLOCK: &str = record_write!(postgres_now_ms!());
 
 /// What a signed write uses up when it commits.
 #[derive(Clone, Debug)]
