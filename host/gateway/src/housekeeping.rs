@@ -25,7 +25,7 @@ pub(crate) async fn run(database: Database, clock: Clock, routes: Arc<RouteTable
             () = stop.cancelled() => return,
             () = clock.sleep(INTERVAL) => {}
         }
-        routes.ip_limits().tidy();
+        routes.ip_limits().forget_idle();
         if let Err(error) = forget_signatures(&database, clock.now_s()).await {
             tracing::warn!(%error, "old signatures cannot be forgotten now");
         }

@@ -28,7 +28,7 @@ pub fn migrations() -> Vec<MigrationSpec> {
         own(1, ("activity", gateway_activity::MIGRATION)),
         own(2, ("guards", WRITE_GUARD_MIGRATION)),
         own(3, ("jobs", gateway_jobs::MIGRATION)),
-        own(4, ("operators", operators::MIGRATION)),
+        own(operators::MIGRATION_VERSION, ("operators", operators::MIGRATION)),
         gateway_indexer::migration(5),
         own(6, ("tx", gateway_tx::MIGRATION)),
         own(7, ("tx_given_up", gateway_tx::CANCEL_REASON_MIGRATION)),

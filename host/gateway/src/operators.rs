@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of [`MIGRATION`] among the gateway's own.
-const MIGRATION_VERSION: u32 = 4;
+pub(crate) const MIGRATION_VERSION: u32 = 4;
 
 pub const MIGRATION: &str = "
 CREATE TABLE host_plugin_switches (

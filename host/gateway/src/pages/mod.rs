@@ -64,39 +64,40 @@ impl Pages {
         match page {
             MetaPage::Docs => Ok(docs_asset(parts.uri.path().trim_end_matches('/'), parts)),
             MetaPage::DocsAsset => Ok(docs_asset(parts.uri.path(), parts)),
-            MetaPage::Changelog => self.with_context(|facts| changelog_answer(facts, query)),
+            MetaPage::Changelog => self.with_context(|context| changelog_answer(context, query)),
             MetaPage::Health => {
-                let pulse = health::ProbeResult {
+                let probe = health::ProbeResult {
                     ok: self.health.report().await.ok,
                     head: self.head(),
                     indexed_block: self.indexes.indexed_block(),
                     signer_ephemeral: false,
                 };
                 let contributed = self.health_members.read(&self.extension_points).await;
-                self.with_context(|facts| Ok(json(&health::health(facts, pulse, contributed))))
+                self.with_context(|context| Ok(json(&health::health(context, probe, contributed))))
             }
             MetaPage::Status => self.status().await,
             MetaPage::Transaction => self.transaction(parts.uri.path()).await,
             MetaPage::Front => Ok(self.front_page(parts)),
             MetaPage::Index => {
-                let index = self.rendered(|documents| &documents.index, |facts| to_json(&index::index(facts)));
+                let index = self.rendered(|documents| &documents.index, |context| to_json(&index::index(context)));
                 Ok(self.tagged("application/json", index, parts))
             }
             MetaPage::OpenApi => {
                 let document =
-                    self.rendered(|documents| &documents.openapi, |facts| to_json(&openapi::document(facts)));
+                    self.rendered(|documents| &documents.openapi, |context| to_json(&openapi::document(context)));
                 Ok(self.tagged("application/json", document, parts))
             }
             MetaPage::Llms => {
-                let llms = self.rendered(|documents| &documents.llms, |facts| llms::llms_txt(facts).into());
+                let llms = self.rendered(|documents| &documents.llms, |context| llms::llms_txt(context).into());
                 Ok(self.tagged(MARKDOWN, llms, parts))
             }
             MetaPage::AgentCard => {
-                let card = self.with_all_contributions(|facts| undated(agent_card::agent_card(facts))).await;
+                let card = self.with_all_contributions(|context| undated(agent_card::agent_card(context))).await;
                 Ok(self.tagged("application/json", card, parts))
             }
             MetaPage::Manifest => {
-                let manifest = self.with_all_contributions(|facts| undated(service_manifest::manifest(facts))).await;
+                let manifest =
+                    self.with_all_contributions(|context| undated(service_manifest::manifest(context))).await;
                 Ok(self.tagged("application/json", manifest, parts))
             }
             MetaPage::Stats => Ok(json(&stats::stats(&self.counters().await))),
@@ -130,10 +131,10 @@ impl Pages {
 
     fn front_page(&self, parts: &Parts) -> Response<Body> {
         let mut response = if prefers_html(&parts.headers) {
-            let page = self.rendered(|documents| &documents.front, |facts| front_page::front_page(facts).into());
+            let page = self.rendered(|documents| &documents.front, |context| front_page::front_page(context).into());
             with_page_policy(self.tagged(HTML, page, parts))
         } else {
-            let index = self.rendered(|documents| &documents.index, |facts| to_json(&index::index(facts)));
+            let index = self.rendered(|documents| &documents.index, |context| to_json(&index::index(context)));
             self.tagged("application/json", index, parts)
         };
         response.headers_mut().append(header::VARY, HeaderValue::from_static("accept"));
@@ -164,7 +165,7 @@ impl Pages {
         let router = self.routes.router();
         let plugins: Vec<&Manifest> = router.plugins.iter().map(|manifest| &**manifest).collect();
         let config = self.config.load();
-        let chain = environment::chain_facts(&config);
+        let chain = environment::chain_info(&config);
         answer(&DocumentContext {
             environment: &self.environment,
             gateway_manifest: &self.routes.own.manifest,
@@ -244,14 +245,14 @@ fn typed(content_type: &'static str, body: Bytes) -> Response<Body> {
     response
 }
 
-fn changelog_answer(facts: &DocumentContext<'_>, query: &str) -> Result<Response<Body>, ErrorResponse> {
+fn changelog_answer(context: &DocumentContext<'_>, query: &str) -> Result<Response<Body>, ErrorResponse> {
     let query = match changelog::ChangelogQuery::parse(query) {
         Ok(query) => query,
         Err(refusal) => return Ok(problem::response_from(&refusal)),
     };
     Ok(match query.format {
         changelog::Format::Markdown => markdown(changelog::MARKDOWN),
-        changelog::Format::Json => json(&changelog::changelog(facts, &query)),
+        changelog::Format::Json => json(&changelog::changelog(context, &query)),
     })
 }
 

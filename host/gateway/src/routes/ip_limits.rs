@@ -97,7 +97,7 @@ impl IpLimits {
     }
 
     /// Drops the state of clients that have not called for a while.
-    pub fn tidy(&self) {
+    pub fn forget_idle(&self) {
         let (buckets, now) = (self.buckets.lock(), Instant::now());
         for bucket in buckets.values().chain([&self.shared, &self.search]) {
             bucket.calls_in_window.forget_idle(now);

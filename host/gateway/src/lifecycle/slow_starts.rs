@@ -1,4 +1,4 @@
-//! Plugins whose library or constructor takes long: each goes on alone, and joins the others when it is ready.
+//! Plugins whose library or constructor takes long: each goes on alone, and is mounted when it is ready.
 //!
 //! The rule: what was decided meanwhile counts. A plugin that was switched off is not mounted any more.
 
@@ -15,14 +15,14 @@ use std::{collections::BTreeSet, time::Duration};
 const START_PATIENCE: Duration = Duration::from_secs(2);
 
 impl PluginManager {
-    /// Waits for it in the background.
+    /// Waits in the background for a start that takes long, and finishes it.
     pub(super) fn await_start(&self, start: PendingStart) {
         let (manager, given_up) = (self.me.clone(), self.pending_starts.given_up());
         tokio::spawn(async move {
             let ended = given_up.run_until_cancelled(start.end()).await;
             let Some(manager) = manager.upgrade() else { return };
             if let Some(ended) = ended {
-                Box::pin(manager.join(ended)).await;
+                Box::pin(manager.finish_pending(ended)).await;
             }
             manager.pending_starts.note_end();
         });
@@ -74,7 +74,7 @@ impl PluginManager {
         self.registry.lock().entries.values().any(|entry| entry.state == PluginState::Starting)
     }
 
-    async fn join(&self, ended: CompletedStart) {
+    async fn finish_pending(&self, ended: CompletedStart) {
         let _transition = self.changes.lock().await;
         match ended {
             CompletedStart::Library(outcome) => {
@@ -87,7 +87,7 @@ impl PluginManager {
                 let is_awaited = self.registry.lock().is_awaited(&construction);
                 match object {
                     Ok(object) if is_awaited && self.is_still_wanted(&construction.name) => {
-                        self.join_constructed(&construction, object).await;
+                        self.finish_constructed(&construction, object).await;
                     }
                     Ok(object) => drop_elsewhere(&construction.name, object),
                     Err(inactive) if is_awaited => self.unmount_failed(&construction.name, inactive).await,
@@ -98,7 +98,7 @@ impl PluginManager {
         }
     }
 
-    async fn join_constructed(&self, construction: &Construction, object: OwnedObject) {
+    async fn finish_constructed(&self, construction: &Construction, object: OwnedObject) {
         match self.finish_start(construction, object).await {
             Ok(()) => self.start_waiting(&construction.name).await,
             Err(inactive) => self.unmount_failed(&construction.name, inactive).await,

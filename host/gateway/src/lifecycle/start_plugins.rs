@@ -1,13 +1,13 @@
 //! One start of plugins: constructed, migrated and mounted one after the other.
 //!
 //! The rule: a constructor that takes long delays only its own plugin. The others start meanwhile, and it goes on in
-//! [`super::join`].
+//! [`super::slow_starts`].
 
 use super::{
     construction::Construction,
     manager::PluginManager,
     name_conflicts::{NameClaims, refused_by_name},
-    own_thread::drop_apart,
+    own_thread::drop_on_own_thread,
     pending_starts::PendingStart,
     registry::InactiveReason,
 };
@@ -33,7 +33,7 @@ const CONSTRUCTORS_LOST_MAX: usize = 3;
 impl PluginManager {
     pub(super) async fn start_all(&self, wanted: &BTreeSet<String>, config: &Config) {
         self.resolve_name_conflicts(wanted, config).await;
-        let (order, stuck) = self.registry.lock().starting(wanted);
+        let (order, stuck) = self.registry.lock().start_order(wanted);
         for (name, reason) in stuck {
             self.registry.lock().note(&name, InactiveReason::failed(reason));
         }
@@ -94,7 +94,7 @@ impl PluginManager {
         }
         check_threads(name)?;
         let handle = self.new_handle(name);
-        self.registry.lock().begins(name, handle.clone());
+        self.registry.lock().set_handle(name, handle.clone());
         let usage = self.parts.capabilities.usage.plugin(name).database.clone();
         let scope =
             Scope::plugin(name, Arc::new(views)).with_usage(usage).with_isolation(isolation_of(&loaded.manifest));
@@ -140,7 +140,7 @@ impl PluginManager {
             self.migrate(loaded, scope).await
         };
         if let Err(inactive) = migrated {
-            drop_apart(handle, self.drain_limit(handle), object).await;
+            drop_on_own_thread(handle, self.drain_limit(handle), object).await;
             return Err(inactive);
         }
         let running = ActivePlugin::new(handle.clone(), loaded.clone(), object, scope.clone());
@@ -151,7 +151,7 @@ impl PluginManager {
                 return Err(inactive);
             }
         };
-        self.registry.lock().serves(name, running, jobs);
+        self.registry.lock().set_serving(name, running, jobs);
         crash_record::clear(name);
         let (version, routes) = (&loaded.manifest.version, loaded.manifest.routes.len());
         tracing::info!(plugin = name, version, routes, "serving");
@@ -173,7 +173,7 @@ impl PluginManager {
         };
         let report = outcome
             .map_err(|error| InactiveReason::failed(format!("its schema cannot be brought up to date: {error}")))?;
-        self.registry.lock().migrated(&manifest.name, report.earlier + report.applied.len());
+        self.registry.lock().set_migrations_applied(&manifest.name, report.earlier + report.applied.len());
         Ok(())
     }
 }
