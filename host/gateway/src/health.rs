@@ -73,12 +73,12 @@ impl HealthMonitor {
     }
 
     /// The required plugins that do not serve, with the reason.
-    pub fn missing_plugins(&self) -> Vec<String> {
+    pub(crate) fn missing_plugins(&self) -> Vec<String> {
         self.plugins.not_serving(&self.required.read())
     }
 
     /// Why the database keeps no writes now.
-    pub async fn database_problem(&self) -> Option<String> {
+    pub(crate) async fn database_problem(&self) -> Option<String> {
         let database = &self.database;
         if let Some(free) = database.free_disk_bytes().filter(|free| *free < FREE_DISK_BYTES_MIN) {
             return Some(format!("the disk is full: {free} bytes are free"));

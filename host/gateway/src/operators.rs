@@ -94,7 +94,7 @@ impl Operators {
     }
 
     /// The same as a text, for the transaction of what was done.
-    pub fn record_statement(who: &str, action: &str, subject: &str, outcome: &str, now_ms: i64) -> String {
+    pub(crate) fn record_statement(who: &str, action: &str, subject: &str, outcome: &str, now_ms: i64) -> String {
         let texts = [who, action, subject, outcome].map(|text| format!("'{}'", text.replace('\'', "''")));
         format!("INSERT INTO host_audit (at_ms, who, action, subject, outcome) VALUES ({now_ms}, {})", texts.join(", "))
     }

@@ -197,7 +197,7 @@ impl PluginManager {
     }
 
     /// Those of `required` that do not serve, with the reason.
-    pub fn not_serving(&self, required: &[String]) -> Vec<String> {
+    pub(crate) fn not_serving(&self, required: &[String]) -> Vec<String> {
         let registry = self.registry.lock();
         let missing = required.iter().filter_map(|name| match registry.report(name) {
             Some(report) if report.serves => None,

@@ -266,20 +266,15 @@ fn docs_asset(path: &str, parts: &Parts) -> Response<Body> {
     let Some(asset) = docs::asset(path, accepts_gzip) else {
         return ErrorResponse::new(404, "not_found", "no such file", "the page is at /docs").into_response();
     };
-    let is_known = parts
-        .headers
-        .get(header::IF_NONE_MATCH)
-        .and_then(|value| value.to_str().ok())
-        .is_some_and(|tags| tags.contains(&*asset.etag));
-    let mut response = typed(asset.content_type, if is_known { Bytes::new() } else { asset.bytes });
-    if is_known {
-        *response.status_mut() = StatusCode::NOT_MODIFIED;
-    }
+    let mut response = typed(asset.content_type, asset.bytes);
     let headers = response.headers_mut();
-    if let Ok(etag) = HeaderValue::from_str(&asset.etag) {
-        headers.insert(header::ETAG, etag);
-    }
     headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if let Ok(tag) = HeaderValue::from_str(&asset.etag) {
+        if let Some(tag) = etag::known(parts.headers.get_all(header::IF_NONE_MATCH), &tag) {
+            return etag::not_modified(tag, headers, false);
+        }
+        headers.insert(header::ETAG, tag);
+    }
     if asset.gzip {
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }

@@ -80,7 +80,7 @@ impl Route {
     }
 
     /// Whether its reads may be answered by a read replica. Where somebody proves who he is or pays, what is read may be a moment old.
-    pub fn may_use_read_replica(&self) -> bool {
+    pub(crate) fn may_use_read_replica(&self) -> bool {
         let spec = &self.spec;
         spec.method == "GET" && matches!(spec.auth, Auth::Public) && spec.price.is_none() && !spec.streams_body
     }

@@ -36,7 +36,7 @@ impl ExtensionPoints {
     }
 
     /// As [`Self::collect`], in JSON and from the cache where possible.
-    pub async fn collect_cached(&self, point: &str, input: Bytes) -> Result<FfiBytes, serde_json::Error> {
+    pub(crate) async fn collect_cached(&self, point: &str, input: Bytes) -> Result<FfiBytes, serde_json::Error> {
         let plugins = self.active.list();
         let revisions =
             if self.cache.may_have(&plugins, point) { self.database.current_revisions().await } else { None };

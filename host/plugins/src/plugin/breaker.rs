@@ -40,7 +40,7 @@ pub struct PausedOperation {
 
 /// What a fault means for its operation.
 #[derive(Debug, PartialEq, Eq)]
-pub enum FaultVerdict {
+pub(crate) enum FaultVerdict {
     Counted,
     /// There were too many: whoever knows whether faults count now has to pause it.
     Pause {
@@ -98,7 +98,7 @@ impl OperationBreaker {
         Ok(Some(Probe(self.clone())))
     }
 
-    pub fn record_fault(&self, limit: FaultLimit, now_ms: i64, description: &str) -> FaultVerdict {
+    pub(crate) fn record_fault(&self, limit: FaultLimit, now_ms: i64, description: &str) -> FaultVerdict {
         let now = Instant::now();
         let mut state = self.state.lock();
         if let Some(pause) = &mut state.pause {

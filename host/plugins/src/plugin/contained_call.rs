@@ -133,7 +133,7 @@ impl ContainedCall<'_> {
     }
 
     /// Whether it decides if its operation stays paused.
-    pub fn is_probe(&self) -> bool {
+    pub(crate) fn is_probe(&self) -> bool {
         self.probe.is_some()
     }
 

@@ -126,7 +126,7 @@ impl PluginHandle {
     }
 
     /// A contribution whose JSON does not fit the type of its extension point.
-    pub fn invalid_contribution(&self, point: &str, reason: &str) {
+    pub(crate) fn invalid_contribution(&self, point: &str, reason: &str) {
         self.error(&format!("point {point}"), invalid_contribution(reason));
     }
 
@@ -205,7 +205,7 @@ impl PluginHandle {
 
     /// Whether background tasks may begin. Their pause ends with its time: a task may run for as long as the plugin, so none of
     /// them can be the one that decides.
-    pub fn admits_tasks(&self) -> bool {
+    pub(crate) fn admits_tasks(&self) -> bool {
         let tasks = self.operations.read().get(BACKGROUND_TASK).cloned();
         let Some(tasks) = tasks else { return true };
         match self.admit(&tasks) {
@@ -222,7 +222,7 @@ impl PluginHandle {
     }
 
     /// The call that decides about a paused operation has ended: without a fault, it is back.
-    pub fn end_probe(&self, operation: &PluginOperation, probe: Option<Probe>) {
+    pub(crate) fn end_probe(&self, operation: &PluginOperation, probe: Option<Probe>) {
         if probe.is_some_and(|probe| probe.end(self.clock.now_ms())) {
             tracing::info!(
                 plugin = &*self.name,

@@ -14,7 +14,7 @@ use std::{
 };
 
 /// How long one poll may take.
-pub const THREAD_LIMIT: Duration = Duration::from_secs(1);
+pub(crate) const THREAD_LIMIT: Duration = Duration::from_secs(1);
 
 /// Threads that can still take the place of lost ones.
 static SPARE: AtomicUsize = AtomicUsize::new(0);

@@ -95,12 +95,12 @@ impl WritePermit {
         *self.state.lock().await = PermitState::Released;
     }
 
-    pub fn count_conflict(&self, plugin: &str) {
+    pub(crate) fn count_conflict(&self, plugin: &str) {
         let operation = self.operation.and_then(operation_name);
         conflicts::count(plugin, operation.as_deref().unwrap_or(BACKGROUND_TASK));
     }
 
-    pub fn note_job(&self, has_conflict: bool) {
+    pub(crate) fn note_job(&self, has_conflict: bool) {
         self.admission.has_job_conflicted.store(has_conflict, Relaxed);
     }
 }
