@@ -35,7 +35,7 @@ mod stuck_indexes;
 pub use index::IndexerContext;
 pub use indexes::{ChainState, Indexes, unconfigured_services};
 pub use migration::{
-    POSITIONS_MIGRATION, POSITIONS_VIEW, chains_migration, events_migration, forget_plugin, migration,
+    POSITIONS_VIEW, chains_migration, events_migration, forget_plugin, migration, positions_migration,
 };
 pub use publisher::publish_events;
 pub use report::{IndexReport, IndexState};

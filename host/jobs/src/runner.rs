@@ -345,11 +345,11 @@ fn panicked(panic: &(dyn Any + Send)) -> JobFailure {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::{MIGRATION, WAKES_MIGRATION};
+    use crate::{migration, wakes_migration};
     use gateway_clock::ManualClock;
     use gateway_storage::{Database, DatabaseSettings, MigrationSet, Scope};
     use gateway_telemetry::MetricsRecorder;
-    use plugin_api::manifest::{JobSpec, MigrationSpec, Schedule};
+    use plugin_api::manifest::{JobSpec, Schedule};
 
     #[tokio::test]
     async fn runs_are_counted_and_timed_by_plugin_job_and_result() {
@@ -358,14 +358,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}", directory.path().join("gateway.db").display());
         let database = Database::open(DatabaseSettings::new(url)).await.unwrap();
-        let steps = (1..).zip([MIGRATION, WAKES_MIGRATION]);
-        let step = |(version, sql): (u32, &str)| MigrationSpec {
-            version,
-            name: "jobs".into(),
-            sql: sql.into(),
-            postgres: None,
-        };
-        let migrations: Vec<_> = steps.map(step).collect();
+        let migrations = [migration(1), wakes_migration(2)];
         let schema = MigrationSet { scope: &Scope::Host, views: &[], migrations: &migrations };
         database.migrate(&schema).await.unwrap();
 

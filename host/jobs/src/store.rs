@@ -6,7 +6,7 @@
 use super::lease::{LeaseStatements, RunId, RunLease};
 use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError};
 use parking_lot::Mutex;
-use plugin_api::{Sql, sql};
+use plugin_api::{Sql, manifest::MigrationSpec, sql};
 use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, collections::HashMap, sync::Arc, time::Duration};
 use tokio::sync::Notify;
@@ -17,8 +17,7 @@ pub(crate) const CLOCK_SKEW_MAX_MS: i64 = 30_000;
 /// The shortest time between the starts of runs that a job is woken for: that of the shortest interval.
 const WOKEN_INTERVAL_MIN_MS: i64 = 100;
 
-/// The table, for both databases; one of the gateway's own migrations.
-pub const MIGRATION: &str = "CREATE TABLE host_job_runs (
+const TABLE: &str = "CREATE TABLE host_job_runs (
     plugin TEXT NOT NULL,
     job TEXT NOT NULL,
     schedule TEXT NOT NULL,
@@ -40,7 +39,15 @@ pub fn forget_plugin(plugin: &str) -> String {
 }
 
 /// Whether somebody asked for a run at once.
-pub const WAKES_MIGRATION: &str = "ALTER TABLE host_job_runs ADD COLUMN is_woken BIGINT NOT NULL DEFAULT 0";
+const WAKES: &str = "ALTER TABLE host_job_runs ADD COLUMN is_woken BIGINT NOT NULL DEFAULT 0";
+
+pub fn migration(version: u32) -> MigrationSpec {
+    MigrationSpec::new(version, "jobs", TABLE)
+}
+
+pub fn wakes_migration(version: u32) -> MigrationSpec {
+    MigrationSpec::new(version, "job_wakes", WAKES)
+}
 
 /// A job that is already registered keeps its next run, unless its schedule has changed.
 const REGISTER: &str = "INSERT INTO host_job_runs (plugin, job, schedule, next_run_ms) VALUES ($1, $2, $3, $4)

@@ -20,8 +20,8 @@ mod fuzz;
 
 pub use calls::{call_own_service, queue_worker, render_topic, run_job};
 pub use capabilities::{
-    Capabilities, CapabilityContext, LOG_SUBSCRIPTIONS_MIGRATION, PluginNames, PluginPresences,
-    forget_log_subscriptions,
+    Capabilities, CapabilityContext, PluginNames, PluginPresences, forget_log_subscriptions,
+    log_subscriptions_migration,
 };
 pub use contributions::{Contribution, ExtensionPoints};
 pub use doorkeeper::Doorkeeper;
@@ -36,6 +36,6 @@ pub use plugin::{
 };
 pub use transaction::{
     ChargeOutcome, CommitError, CommitMode, FORGET_ATTEMPTS, IntervalClock, PluginTransaction, RequestCharge,
-    SignedWriteRecord, TransactionContext, WRITE_GUARD_MIGRATION, WriteAdmission, attempt_migration,
-    attempt_rows_migration, by_time_migration, conflicts, refused_transaction, undeclared_transaction,
+    SignedWriteRecord, TransactionContext, WriteAdmission, attempts_migration, conflicts, guard_attempts_migration,
+    guards_by_time_migration, guards_migration, refused_transaction, undeclared_transaction,
 };

@@ -8,13 +8,13 @@ use gateway_storage::{Database, StorageError};
 use plugin_api::{
     Sql,
     abi::{HostError, HostErrorCode, Statement, StatementResult},
-    manifest::{LogBatch, LogBatchCall, LogDoneCall},
+    manifest::{LogBatch, LogBatchCall, LogDoneCall, MigrationSpec},
     sql,
 };
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-pub const MIGRATION: &str = "
+const TABLE: &str = "
 CREATE TABLE host_log_subscriptions (
     plugin TEXT NOT NULL,
     name TEXT NOT NULL,
@@ -23,8 +23,12 @@ CREATE TABLE host_log_subscriptions (
 );
 ";
 
+pub fn log_subscriptions_migration(version: u32) -> MigrationSpec {
+    MigrationSpec::new(version, "log_subscriptions", TABLE)
+}
+
 /// Deletes where the subscriptions of a plugin are, whose name is plain.
-pub fn forget(plugin: &str) -> String {
+pub fn forget_log_subscriptions(plugin: &str) -> String {
     format!("DELETE FROM host_log_subscriptions WHERE plugin = '{plugin}'")
 }
 

@@ -11,5 +11,5 @@ pub(crate) mod queue;
 
 pub use context::CapabilityContext;
 pub use host::Capabilities;
-pub use log_subscription::{MIGRATION as LOG_SUBSCRIPTIONS_MIGRATION, forget as forget_log_subscriptions};
+pub use log_subscription::{forget_log_subscriptions, log_subscriptions_migration};
 pub use presences::{PluginNames, PluginPresences};

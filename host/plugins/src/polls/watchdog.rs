@@ -79,8 +79,8 @@ impl ThreadWatchdog {
             self.count();
         }
         for operation in found.into_iter().filter_map(operation_registry::find) {
-            if let Some(holder) = operation.holder.upgrade() {
-                holder.poll_hangs(&operation.name);
+            if let Some(observer) = operation.observer.upgrade() {
+                observer.poll_hangs(&operation.name);
             }
         }
         // Who waits for a permit calls a plugin that is fenced by now.

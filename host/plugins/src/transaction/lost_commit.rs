@@ -38,13 +38,8 @@ const CLAIM_ROW: &str = "INSERT INTO host_attempts (remember_until_s, attempt, s
 /// What no search needs any more.
 pub const FORGET_ATTEMPTS: &str = "DELETE FROM host_attempts WHERE remember_until_s < $1";
 
-pub fn attempt_rows_migration(version: u32) -> MigrationSpec {
-    MigrationSpec {
-        version,
-        name: "attempts".to_owned(),
-        sql: ATTEMPTS_SQLITE.to_owned(),
-        postgres: Some(ATTEMPTS_POSTGRES.to_owned()),
-    }
+pub fn attempts_migration(version: u32) -> MigrationSpec {
+    MigrationSpec::per_dialect(version, "attempts", ATTEMPTS_SQLITE, ATTEMPTS_POSTGRES)
 }
 
 /// What a write leaves in its transaction.

@@ -15,11 +15,11 @@ mod write_guard;
 pub use charge::{ChargeOutcome, RequestCharge};
 pub use commit_error::CommitError;
 pub use context::TransactionContext;
-pub use lost_commit::{FORGET_ATTEMPTS, attempt_rows_migration};
+pub use lost_commit::{FORGET_ATTEMPTS, attempts_migration};
 pub use plugin_transaction::{CommitMode, PluginTransaction};
 pub(crate) use provider_transaction::ProviderTransaction;
 pub use refused_transaction::{refused_transaction, undeclared_transaction};
 pub use write_admission::WriteAdmission;
 pub use write_guard::{
-    IntervalClock, MIGRATION as WRITE_GUARD_MIGRATION, SignedWriteRecord, attempt_migration, by_time_migration,
+    IntervalClock, SignedWriteRecord, guard_attempts_migration, guards_by_time_migration, guards_migration,
 };

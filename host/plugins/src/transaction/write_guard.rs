@@ -7,7 +7,7 @@ use gateway_clock::Clock;
 use gateway_storage::{CommitStatement, Dialect, postgres_now_ms};
 use plugin_api::{abi::Statement, manifest::MigrationSpec, sql};
 
-pub const MIGRATION: &str = "
+const TABLES: &str = "
 CREATE TABLE host_replay_guard (
     address TEXT NOT NULL,
     digest TEXT NOT NULL,
@@ -17,6 +17,10 @@ CREATE TABLE host_replay_guard (
 CREATE INDEX host_replay_guard_age ON host_replay_guard (remember_until_s);
 CREATE TABLE host_write_slots (address TEXT NOT NULL PRIMARY KEY, last_ms BIGINT NOT NULL);
 ";
+
+pub fn guards_migration(version: u32) -> MigrationSpec {
+    MigrationSpec::new(version, "guards", TABLES)
+}
 
 /// Guards by the time until which they are remembered, which follows from what was signed: new ones are neighbours in one
 /// tree, and old ones are deleted from its beginning. Those of the first table count until they are forgotten.
@@ -37,20 +41,16 @@ DROP TABLE host_write_slots;
 ALTER TABLE host_write_slots_new RENAME TO host_write_slots;
 ";
 
-pub fn by_time_migration(version: u32) -> MigrationSpec {
-    MigrationSpec {
-        version,
-        name: "guards_by_time".to_owned(),
-        sql: format!("{BY_TIME} WITHOUT ROWID;{SLOTS_WITHOUT_ROWID}"),
-        postgres: Some(format!("{BY_TIME};")),
-    }
+pub fn guards_by_time_migration(version: u32) -> MigrationSpec {
+    let sqlite = format!("{BY_TIME} WITHOUT ROWID;{SLOTS_WITHOUT_ROWID}");
+    MigrationSpec::per_dialect(version, "guards_by_time", &sqlite, &format!("{BY_TIME};"))
 }
 
 /// Which attempt of a write a guard belongs to: see `lost_commit.rs`.
 const ATTEMPT: &str = "ALTER TABLE host_replay_guard ADD COLUMN attempt TEXT";
 
-pub fn attempt_migration(version: u32) -> MigrationSpec {
-    MigrationSpec { version, name: "guard_attempts".to_owned(), sql: ATTEMPT.to_owned(), postgres: None }
+pub fn guard_attempts_migration(version: u32) -> MigrationSpec {
+    MigrationSpec::new(version, "guard_attempts", ATTEMPT)
 }
 
 /// The guard of another write keeps this one out. The mark of attempts that are lost keeps only these out: nothing was
