@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_route_has_its_own_places() {
+    fn each_route_has_its_own_slots() {
         let limits = StreamLimits::new(3, 2);
         let (one, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
         let first = limits.acquire("a", one);
@@ -116,6 +116,6 @@ mod tests {
         assert!(first.is_some() && acquire("2001:db8::2").is_none());
         assert!(acquire("2001:db8:0:1::1").is_some());
         drop(first);
-        assert!(acquire("2001:db8::2").is_some(), "its place is free again");
+        assert!(acquire("2001:db8::2").is_some(), "its slot is free again");
     }
 }

@@ -1,5 +1,5 @@
-//! The gateway's own periodic work: deletes old signatures and idle rate limits, folds sums, listens to other
-//! replicas.
+//! The gateway's own periodic work: deletes old signatures and idle rate limits, compacts sums, listens to other
+//! gateways.
 
 use crate::routes::RouteTable;
 use gateway_activity::ActivityLog;
@@ -13,10 +13,12 @@ use tokio_util::sync::CancellationToken;
 const INTERVAL: Duration = Duration::from_secs(60);
 /// Between two polls of the log while PostgreSQL cannot notify us.
 const POLL: Duration = Duration::from_millis(500);
+/// How long the time of a wallet's last write is kept: as long as `limits.write_interval_ms` may be.
+const WRITE_TIME_KEPT_S: i64 = 3600;
 /// For how long a gateway listens on when nobody follows the log any more.
 const LINGER: Duration = Duration::from_secs(10);
 /// Numbers of rows and versions are summed from at most the writes of so long, and a few.
-const FOLD_INTERVAL: Duration = Duration::from_secs(1);
+const COMPACTION_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Every replica does this; deleting twice is harmless.
 pub(crate) async fn run(database: Database, clock: Clock, routes: Arc<RouteTable>, stop: CancellationToken) {
@@ -33,10 +35,13 @@ pub(crate) async fn run(database: Database, clock: Clock, routes: Arc<RouteTable
 }
 
 async fn forget_signatures(database: &Database, now_s: i64) -> Result<(), StorageError> {
-    let signatures: Statement = sql("DELETE FROM host_replay_guard WHERE remember_until_s < $1").bind(now_s).into();
-    let before: Statement = sql("DELETE FROM host_replay_guard_1 WHERE remember_until_s < $1").bind(now_s).into();
-    let slots: Statement = sql("DELETE FROM host_write_slots WHERE last_ms < $1").bind((now_s - 3600) * 1000).into();
-    let mut statements = vec![signatures, before, slots];
+    let last_ms = (now_s - WRITE_TIME_KEPT_S) * 1000;
+    let mut statements: Vec<Statement> = vec![
+        sql("DELETE FROM host_replay_guard WHERE remember_until_s < $1").bind(now_s).into(),
+        // The table that the migration `guards_by_time` renamed.
+        sql("DELETE FROM host_replay_guard_1 WHERE remember_until_s < $1").bind(now_s).into(),
+        sql("DELETE FROM host_write_slots WHERE last_ms < $1").bind(last_ms).into(),
+    ];
     if database.dialect() == Dialect::Postgres {
         statements.push(sql(FORGET_ATTEMPTS).bind(now_s).into());
     }
@@ -46,7 +51,7 @@ async fn forget_signatures(database: &Database, now_s: i64) -> Result<(), Storag
 
 /// On PostgreSQL numbers of rows, and the versions of what is cached, are sums, which grow with each write: this keeps them short.
 /// The gateway that sequences the log does it; two at the same time would do no harm.
-pub(crate) async fn fold_sums(database: Database, activity: ActivityLog, stop: CancellationToken) {
+pub(crate) async fn compact_sums(database: Database, activity: ActivityLog, stop: CancellationToken) {
     if database.dialect() == Dialect::Sqlite {
         return;
     }
@@ -54,29 +59,29 @@ pub(crate) async fn fold_sums(database: Database, activity: ActivityLog, stop: C
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
-            () = tokio::time::sleep(FOLD_INTERVAL) => {}
+            () = tokio::time::sleep(COMPACTION_INTERVAL) => {}
         }
         if !activity.is_sequencing() {
             continue;
         }
-        let folded = async {
+        let compacted = async {
             compact_row_counts(&database).await?;
-            database.fold_changes().await
+            database.compact_changes().await
         }
         .await;
         // Once, and not each second, while the database is away.
-        if let Err(error) = &folded
+        if let Err(error) = &compacted
             && was_possible
         {
             tracing::warn!(%error, "row counts and versions cannot be compacted now: lists and cached responses get slower");
         }
-        was_possible = folded.is_ok();
+        was_possible = compacted.is_ok();
     }
 }
 
 /// On PostgreSQL other gateways write too: what is new in the log wakes our streams. While nobody here follows the log, the server has
 /// nobody to tell.
-pub(crate) async fn follow_replicas(database: Database, activity: ActivityLog, stop: CancellationToken) {
+pub(crate) async fn listen_to_gateways(database: Database, activity: ActivityLog, stop: CancellationToken) {
     if database.dialect() == Dialect::Sqlite {
         return;
     }

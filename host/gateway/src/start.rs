@@ -52,7 +52,7 @@ pub enum StartError {
     Egress(String),
     #[error(transparent)]
     Chain(#[from] ChainError),
-    #[error("the gateway's own routes clash: {0}")]
+    #[error("the gateway's own routes conflict: {0}")]
     Routes(String),
     #[error("plugins that must serve do not: {0}")]
     RequiredPlugins(String),
@@ -122,8 +122,8 @@ impl Gateway {
         }
         let routes = self.dispatcher.routes.clone();
         self.tasks.spawn(housekeeping::run(database.clone(), self.clock.clone(), routes, stop.clone()));
-        self.tasks.spawn(housekeeping::fold_sums(database.clone(), self.activity.clone(), stop.clone()));
-        self.tasks.spawn(housekeeping::follow_replicas(database.clone(), self.activity.clone(), stop.clone()));
+        self.tasks.spawn(housekeeping::compact_sums(database.clone(), self.activity.clone(), stop.clone()));
+        self.tasks.spawn(housekeeping::listen_to_gateways(database.clone(), self.activity.clone(), stop.clone()));
         self.tasks.spawn(replicas::follow(self.replicas.clone(), self.plugins.clone(), bound, stop.clone()));
         let settings = SequencerSettings {
             holder: uuid::Uuid::now_v7().to_string(),

@@ -88,8 +88,8 @@ enum RunOutcome {
     LeaseLost(LostLease),
 }
 
-/// When a task looks at its job again.
-enum NextLook {
+/// When a task checks its job again.
+enum NextCheck {
     /// By the gateway's clock.
     At(i64),
     /// When a lease is over, which no clock of the gateway decides.
@@ -128,15 +128,15 @@ impl JobTask {
         }
     }
 
-    async fn sleep_until(&self, next: NextLook) {
+    async fn sleep_until(&self, next: NextCheck) {
         match next {
-            NextLook::At(wake_ms) => self.runner.clock.sleep_until(wake_ms).await,
-            NextLook::After(wait) => tokio::time::sleep(wait).await,
+            NextCheck::At(wake_ms) => self.runner.clock.sleep_until(wake_ms).await,
+            NextCheck::After(wait) => tokio::time::sleep(wait).await,
         }
     }
 
     /// Runs the job if it is due and no other gateway runs it. Returns when to check again.
-    async fn tick(&self, is_registered: &mut bool) -> Result<NextLook, StorageError> {
+    async fn tick(&self, is_registered: &mut bool) -> Result<NextCheck, StorageError> {
         let (store, schedule) = (&self.runner.store, &self.job.schedule);
         let now_ms = self.runner.clock.now_ms();
         if !*is_registered {
@@ -145,31 +145,31 @@ impl JobTask {
         }
         let Some(state) = store.state(self.key()).await? else {
             *is_registered = false;
-            return Ok(NextLook::At(now_ms.saturating_add(POLL_MS)));
+            return Ok(NextCheck::At(now_ms.saturating_add(POLL_MS)));
         };
         if state.next_run_ms > schedule.latest_ms(now_ms.saturating_add(CLOCK_SKEW_MAX_MS)) {
             let next_ms = schedule.next_ms(now_ms, self.runner.jitter);
             store.reschedule(self.key(), state.next_run_ms, next_ms).await?;
-            return Ok(NextLook::At(next_ms.min(now_ms.saturating_add(POLL_MS))));
+            return Ok(NextCheck::At(next_ms.min(now_ms.saturating_add(POLL_MS))));
         }
         let due_ms = state.due_ms(now_ms);
         if due_ms > now_ms {
-            return Ok(NextLook::At(due_ms.min(now_ms.saturating_add(POLL_MS))));
+            return Ok(NextCheck::At(due_ms.min(now_ms.saturating_add(POLL_MS))));
         }
         let held_ms = store.held_ms(&state, &self.runner.holder, self.lease_length());
         if held_ms > 0 {
-            return Ok(NextLook::After(Duration::from_millis(held_ms.min(POLL_MS).unsigned_abs())));
+            return Ok(NextCheck::After(Duration::from_millis(held_ms.min(POLL_MS).unsigned_abs())));
         }
         let id = RunId { holder: self.runner.holder.to_string(), started_ms: now_ms };
         let claimed = Instant::now();
         if !store.claim(self.key(), &id, self.lease_length()).await? {
-            return Ok(NextLook::At(now_ms.saturating_add(POLL_MS)));
+            return Ok(NextCheck::At(now_ms.saturating_add(POLL_MS)));
         }
         if let Some(lost) = state.lease_holder {
             self.record_run("lost", &format!("its gateway ended or stalled: {lost}"));
         }
         self.execute(id, claimed).await;
-        Ok(NextLook::At(self.runner.clock.now_ms()))
+        Ok(NextCheck::At(self.runner.clock.now_ms()))
     }
 
     async fn execute(&self, id: RunId, claimed: Instant) {

@@ -127,7 +127,7 @@ pub(crate) struct JobState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LeaseLength {
     pub length: Duration,
-    /// No lease of this job is longer, of no version of the gateway.
+    /// Longer than any lease of this job: one that ends later was given before the database's clock went back.
     pub longest_ms: i64,
 }
 

@@ -246,7 +246,7 @@ impl PluginManager {
         let mut serving: Vec<Arc<ActivePlugin>> = self.transactions().active.list().to_vec();
         let Some(leaving) = take(&mut serving, name) else { return };
         if let Err(conflict) = self.publish(serving) {
-            tracing::error!(%conflict, "a route table with fewer routes cannot clash");
+            tracing::error!(%conflict, "a route table with fewer routes cannot conflict");
         }
         self.drop_plugin(leaving).await;
     }

@@ -145,8 +145,8 @@ impl Router {
             let entry = by_path.entry(shape(&route.spec.path)).or_default();
             // A plugin may serve some methods of its path by routes of their own; two plugins share no path with any method.
             let is_any = |route: &Route| route.spec.method == ANY_METHOD;
-            let clashes = |taken: &Route| taken.owner() != newcomer && (is_any(taken) || is_any(&route));
-            if let Some((_, taken)) = entry.iter().find(|(other, taken)| *other == method || clashes(taken)) {
+            let conflicts = |taken: &Route| taken.owner() != newcomer && (is_any(taken) || is_any(&route));
+            if let Some((_, taken)) = entry.iter().find(|(other, taken)| *other == method || conflicts(taken)) {
                 let holder = taken.owner().to_owned();
                 let (method, path) = (route.spec.method.clone(), route.spec.path);
                 return Err(RouteConflict::Taken { method, path, newcomer, holder });
