@@ -1,4 +1,4 @@
-//! Runs the jobs of one plugin, each in a task of its own: it waits for the job's time, claims the lease, runs the job
+//! Runs the jobs of one plugin, each in a task of its own: it waits for the job's time, acquires the lease, runs the job
 //! and stores the result.
 //!
 //! The rule: the task survives every failure of the job and of the database until it is stopped, and it never spins.
@@ -161,22 +161,22 @@ impl JobTask {
             return Ok(NextCheck::After(Duration::from_millis(held_ms.min(POLL_MS).unsigned_abs())));
         }
         let id = RunId { holder: self.runner.holder.to_string(), started_ms: now_ms };
-        let claimed = Instant::now();
-        if !store.claim(self.key(), &id, self.lease_length()).await? {
+        let acquired = Instant::now();
+        if !store.acquire(self.key(), &id, self.lease_length()).await? {
             return Ok(NextCheck::At(now_ms.saturating_add(POLL_MS)));
         }
         if let Some(lost) = state.lease_holder {
             self.record_run("lost", &format!("its gateway ended or stalled: {lost}"));
         }
-        self.execute(id, claimed).await;
+        self.execute(id, acquired).await;
         Ok(NextCheck::At(self.runner.clock.now_ms()))
     }
 
-    async fn execute(&self, id: RunId, claimed: Instant) {
+    async fn execute(&self, id: RunId, acquired: Instant) {
         let started = Instant::now();
         let (plugin, job) = (Arc::clone(&self.plugin), Arc::clone(&self.job.name));
         let run = Arc::new(RunLease { plugin, job, id, dialect: self.runner.store.dialect() });
-        let outcome = self.run_to_end(&run, claimed).await;
+        let outcome = self.run_to_end(&run, acquired).await;
         let labels = [("plugin", self.plugin.to_string()), ("job", self.job.name.to_string())];
         metrics::histogram!("gateway_job_duration_seconds", &labels).record(started.elapsed());
         match outcome {
@@ -187,8 +187,8 @@ impl JobTask {
 
     /// Runs the job to its end, beyond its time limit or until its lease is lost; None when the gateway stops and the drain timeout has
     /// passed.
-    async fn run_to_end(&self, lease: &Arc<RunLease>, claimed: Instant) -> Option<RunOutcome> {
-        let renewal = match self.renewal(lease, claimed) {
+    async fn run_to_end(&self, lease: &Arc<RunLease>, acquired: Instant) -> Option<RunOutcome> {
+        let renewal = match self.renewal(lease, acquired) {
             Some(renewal) => Some(renewal.start().await),
             None => None,
         };
@@ -226,13 +226,13 @@ impl JobTask {
         }
     }
 
-    /// None where nobody else can claim the lease.
-    fn renewal(&self, lease: &Arc<RunLease>, claimed: Instant) -> Option<LeaseRenewal> {
+    /// None where nobody else can acquire the lease.
+    fn renewal(&self, lease: &Arc<RunLease>, acquired: Instant) -> Option<LeaseRenewal> {
         (lease.dialect == Dialect::Postgres).then(|| LeaseRenewal {
             store: self.runner.store.clone(),
             run: Arc::clone(lease),
             length: self.runner.lease,
-            claimed,
+            acquired,
             run_limit: Duration::from_millis(self.job.timeout_ms).saturating_add(self.runner.drain_timeout),
         })
     }

@@ -123,7 +123,7 @@ pub(crate) struct JobState {
     pub lease_left_ms: i64,
 }
 
-/// How a lease is claimed.
+/// For how long a lease is acquired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LeaseLength {
     pub length: Duration,
@@ -195,7 +195,7 @@ impl JobStore {
         Ok(self.database.fetch_all(of_job(self.leases.select_state.clone(), key)).await?.pop())
     }
 
-    /// For how long nobody can claim the lease that was seen, unless it is given back; 0 when it is free.
+    /// For how long nobody can acquire the lease that was seen, unless it is given back; 0 when it is free.
     pub(crate) fn held_ms(&self, state: &JobState, holder: &str, length: LeaseLength) -> i64 {
         let Some(seen) = &state.lease_holder else { return 0 };
         let is_gone = self.dialect() == Dialect::Sqlite && seen != holder;
@@ -209,12 +209,17 @@ impl JobStore {
     }
 
     /// Returns whether this gateway got the lease, and so may run the job.
-    pub(crate) async fn claim(&self, key: JobKey<'_>, run: &RunId, length: LeaseLength) -> Result<bool, StorageError> {
-        let claim = of_run(self.leases.claim.clone(), key, run).bind((millis(length.length), length.longest_ms));
+    pub(crate) async fn acquire(
+        &self,
+        key: JobKey<'_>,
+        run: &RunId,
+        length: LeaseLength,
+    ) -> Result<bool, StorageError> {
+        let acquire = of_run(self.leases.acquire.clone(), key, run).bind((millis(length.length), length.longest_ms));
         let lock = self.leases.lock.map(|lock| of_job(lock, key));
-        let statements = lock.into_iter().chain([claim]).map(|statement| CommitStatement::new(statement.into()));
+        let statements = lock.into_iter().chain([acquire]).map(|statement| CommitStatement::new(statement.into()));
         let outcomes = self.database.begin(Scope::Host).commit(statements.collect()).await?;
-        Ok(outcomes.last().is_some_and(|claimed| claimed.changes == 1))
+        Ok(outcomes.last().is_some_and(|acquired| acquired.changes == 1))
     }
 
     /// Extends the lease; returns whether the gateway still held it.
