@@ -186,9 +186,7 @@ impl Pages {
     }
 
     async fn contributions<O: DeserializeOwned>(&self, point: Point<NoInput, O>) -> Vec<(String, O)> {
-        let parts = self.extension_points.collect(point.name(), &b"{}"[..]).await;
-        let typed = parts.iter().filter_map(|part| Some((part.plugin.name().to_owned(), part.decode(point)?)));
-        typed.collect()
+        self.extension_points.collect_decoded(point, &NoInput {}).await
     }
 }
 
