@@ -67,10 +67,7 @@ impl Capabilities {
     /// Everything that a public caller sends to the chain goes this way, and no other.
     async fn raw_call(self, request: FfiBytes, params: FfiBytes) -> Result<CapabilityResponse, HostError> {
         let Grants { raw_calls, chains, .. } = &self.manifest.grants;
-        if !raw_calls {
-            let message = "the plugin does not declare the grant `raw_calls`";
-            return Err(HostError::new(HostErrorCode::Refused, message));
-        }
+        check_grant(*raw_calls, "raw_calls")?;
         let (answer, result) = self.context.chains.raw_call(chains, &request, &params).await?;
         Ok(CapabilityResponse { body: result.into(), ..reply(&answer)? })
     }
@@ -99,19 +96,13 @@ impl Capabilities {
     }
 
     async fn secret(self, request: FfiBytes, body: FfiBytes) -> Result<CapabilityResponse, HostError> {
-        if !self.manifest.grants.secrets {
-            let message = "the plugin does not declare the grant `secrets`";
-            return Err(HostError::new(HostErrorCode::Refused, message));
-        }
+        check_grant(self.manifest.grants.secrets, "secrets")?;
         let answer = self.context.secrets.call(&self.handle.name, &request, &body)?;
         Ok(CapabilityResponse { body: answer.bytes.into(), ..reply(&answer.value)? })
     }
 
     async fn file(self, request: &[u8], body: &[u8]) -> Result<CapabilityResponse, HostError> {
-        if !self.manifest.grants.files {
-            let message = "the plugin does not declare the grant `files`";
-            return Err(HostError::new(HostErrorCode::Refused, message));
-        }
+        check_grant(self.manifest.grants.files, "files")?;
         reply(&local_file::call(&self.context.data_dir, &self.handle.name, request, body).await?)
     }
 
@@ -174,13 +165,15 @@ impl Capabilities {
     }
 
     fn egress(&self) -> Result<&Egress, HostError> {
-        if !self.manifest.grants.egress {
-            let message = "the plugin does not declare the grant `egress`";
-            return Err(HostError::new(HostErrorCode::Refused, message));
-        }
+        check_grant(self.manifest.grants.egress, "egress")?;
         let message = "this machine has no root certificates (install ca-certificates)";
         self.context.egress.as_ref().ok_or_else(|| HostError::new(HostErrorCode::Unavailable, message))
     }
+}
+
+fn check_grant(is_granted: bool, grant: &str) -> Result<(), HostError> {
+    let refused = || HostError::new(HostErrorCode::Refused, format!("the plugin does not declare the grant `{grant}`"));
+    if is_granted { Ok(()) } else { Err(refused()) }
 }
 
 fn reply(answer: &impl serde::Serialize) -> Result<CapabilityResponse, HostError> {
