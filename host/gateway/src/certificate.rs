@@ -1,6 +1,6 @@
 //! The certificate of the public listener: read from the files of `[http.tls]` at the start, when they change, and at SIGHUP.
 //!
-//! The rule that must not break: **a certificate and a key that do not go together are never used; the previous pair stays.**
+//! The rule that must not break: **a certificate and a key that do not go together are never used; the pair of before stays.**
 
 use arc_swap::ArcSwap;
 use gateway_clock::Clock;

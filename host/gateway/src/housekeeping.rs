@@ -1,5 +1,5 @@
-//! The gateway's own periodic work: deletes old signatures and idle rate limits, compacts sums, listens to other
-//! gateways.
+//! The gateway's own periodic work: deletes old signatures and idle rate limits, folds sums, listens to other
+//! replicas.
 
 use crate::routes::RouteTable;
 use gateway_activity::ActivityLog;
@@ -18,7 +18,7 @@ const WRITE_TIME_KEPT_S: i64 = 3600;
 /// For how long a gateway listens on when nobody follows the log any more.
 const LINGER: Duration = Duration::from_secs(10);
 /// Numbers of rows and versions are summed from at most the writes of so long, and a few.
-const COMPACTION_INTERVAL: Duration = Duration::from_secs(1);
+const FOLD_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Every replica does this; deleting twice is harmless.
 pub(crate) async fn run(database: Database, clock: Clock, routes: Arc<RouteTable>, stop: CancellationToken) {
@@ -51,7 +51,7 @@ async fn forget_signatures(database: &Database, now_s: i64) -> Result<(), Storag
 
 /// On PostgreSQL numbers of rows, and the versions of what is cached, are sums, which grow with each write: this keeps them short.
 /// The gateway that sequences the log does it; two at the same time would do no harm.
-pub(crate) async fn compact_sums(database: Database, activity: ActivityLog, stop: CancellationToken) {
+pub(crate) async fn fold_sums(database: Database, activity: ActivityLog, stop: CancellationToken) {
     if database.dialect() == Dialect::Sqlite {
         return;
     }
@@ -59,29 +59,29 @@ pub(crate) async fn compact_sums(database: Database, activity: ActivityLog, stop
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
-            () = tokio::time::sleep(COMPACTION_INTERVAL) => {}
+            () = tokio::time::sleep(FOLD_INTERVAL) => {}
         }
         if !activity.is_sequencing() {
             continue;
         }
-        let compacted = async {
+        let folded = async {
             compact_row_counts(&database).await?;
-            database.compact_changes().await
+            database.fold_changes().await
         }
         .await;
         // Once, and not each second, while the database is away.
-        if let Err(error) = &compacted
+        if let Err(error) = &folded
             && was_possible
         {
             tracing::warn!(%error, "row counts and versions cannot be compacted now: lists and cached responses get slower");
         }
-        was_possible = compacted.is_ok();
+        was_possible = folded.is_ok();
     }
 }
 
 /// On PostgreSQL other gateways write too: what is new in the log wakes our streams. While nobody here follows the log, the server has
 /// nobody to tell.
-pub(crate) async fn listen_to_gateways(database: Database, activity: ActivityLog, stop: CancellationToken) {
+pub(crate) async fn follow_replicas(database: Database, activity: ActivityLog, stop: CancellationToken) {
     if database.dialect() == Dialect::Sqlite {
         return;
     }

@@ -122,8 +122,8 @@ impl Gateway {
         }
         let routes = self.dispatcher.routes.clone();
         self.tasks.spawn(housekeeping::run(database.clone(), self.clock.clone(), routes, stop.clone()));
-        self.tasks.spawn(housekeeping::compact_sums(database.clone(), self.activity.clone(), stop.clone()));
-        self.tasks.spawn(housekeeping::listen_to_gateways(database.clone(), self.activity.clone(), stop.clone()));
+        self.tasks.spawn(housekeeping::fold_sums(database.clone(), self.activity.clone(), stop.clone()));
+        self.tasks.spawn(housekeeping::follow_replicas(database.clone(), self.activity.clone(), stop.clone()));
         self.tasks.spawn(replicas::follow(self.replicas.clone(), self.plugins.clone(), bound, stop.clone()));
         let settings = SequencerSettings {
             holder: uuid::Uuid::now_v7().to_string(),

@@ -69,7 +69,7 @@ impl Database {
     }
 
     /// Replaces rows of changes by numbers, when there are many: see [`versions`]. Does nothing on SQLite.
-    pub async fn compact_changes(&self) -> Result<(), StorageError> {
+    pub async fn fold_changes(&self) -> Result<(), StorageError> {
         if matches!(self.inner.engine, Engine::Sqlite(_)) {
             return Ok(());
         }

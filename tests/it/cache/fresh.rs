@@ -104,24 +104,24 @@ pub async fn replicas() -> Vec<Arc<TestGateway>> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_reader_of_two_replicas_gets_an_older_list_than_what_was_acknowledged_before() {
     let gateways = replicas().await;
-    // Both compact the rows of changes meanwhile, as often as there are enough of them.
-    let compact = |gateway: &Arc<TestGateway>| {
+    // Both fold the rows of changes meanwhile, as often as there are enough of them.
+    let fold = |gateway: &Arc<TestGateway>| {
         let gateway = gateway.clone();
         tokio::spawn(async move {
             loop {
-                gateway.gateway().database.compact_changes().await.unwrap();
+                gateway.gateway().database.fold_changes().await.unwrap();
                 tokio::task::yield_now().await;
             }
         })
     };
-    let tasks: Vec<_> = gateways.iter().map(compact).collect();
+    let folds: Vec<_> = gateways.iter().map(fold).collect();
     write_and_read_at_once(gateways.clone(), 300).await;
-    for task in tasks {
-        task.abort();
-        assert!(task.await.unwrap_err().is_cancelled(), "no compaction failed");
+    for fold in folds {
+        fold.abort();
+        assert!(fold.await.unwrap_err().is_cancelled(), "no fold failed");
     }
-    let compacted = gateways[0].rows("SELECT version FROM host_versions WHERE owner = 'notebook'").await;
-    assert_eq!(compacted.len(), 1, "there was a compaction while they wrote: {compacted:?}");
+    let folded = gateways[0].rows("SELECT version FROM host_versions WHERE owner = 'notebook'").await;
+    assert_eq!(folded.len(), 1, "there was a fold while they wrote: {folded:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
