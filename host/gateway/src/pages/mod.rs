@@ -4,7 +4,7 @@ mod health_members;
 mod status;
 mod transaction;
 
-pub use health_members::HealthMembers;
+pub(crate) use health_members::HealthMembers;
 
 use crate::{
     backups::Backups,
@@ -191,14 +191,14 @@ impl Pages {
 }
 
 /// The 404 of an address that no route has, for a person who typed it.
-pub fn not_found_page(path: &str) -> Response<Body> {
+pub(crate) fn not_found_page(path: &str) -> Response<Body> {
     let mut response = with_page_policy(typed(HTML, front_page::not_found_page(path).into()));
     *response.status_mut() = StatusCode::NOT_FOUND;
     response
 }
 
 /// Whether a browser asks for a page: programs accept JSON, or anything.
-pub fn prefers_html(headers: &HeaderMap) -> bool {
+pub(crate) fn prefers_html(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     accepted.flat_map(|value| value.split(',')).find_map(|range| match range.split(';').next().map(str::trim) {
         Some("text/html" | "application/xhtml+xml") => Some(true),

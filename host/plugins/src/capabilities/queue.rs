@@ -16,7 +16,7 @@ const PUSHED_MAX: usize = 1_000;
 const NAME_BYTES_MAX: usize = 512;
 
 /// The call of a plugin that has these queues.
-pub fn parse(queues: &[QueueSpec], request: &[u8]) -> Result<QueueCall, HostError> {
+pub(crate) fn parse(queues: &[QueueSpec], request: &[u8]) -> Result<QueueCall, HostError> {
     let call: QueueCall = decode_call("a call of a queue", request)?;
     match &call {
         QueueCall::Push { table, tasks } => {
@@ -45,7 +45,11 @@ fn check_declared(queues: &[QueueSpec], table: &str) -> Result<(), HostError> {
 }
 
 /// Adds tasks, or ends one, within the transaction whose statements `run` executes.
-pub async fn call<F>(call: QueueCall, now_ms: i64, run: impl FnOnce(Vec<Statement>) -> F) -> Result<FfiBytes, HostError>
+pub(crate) async fn call<F>(
+    call: QueueCall,
+    now_ms: i64,
+    run: impl FnOnce(Vec<Statement>) -> F,
+) -> Result<FfiBytes, HostError>
 where
     F: Future<Output = Result<Vec<StatementResult>, StorageError>>,
 {
@@ -66,7 +70,7 @@ where
 }
 
 /// Whether the lease was still there.
-pub async fn renew(database: &Database, queues: &[QueueSpec], request: &[u8]) -> Result<bool, HostError> {
+pub(crate) async fn renew(database: &Database, queues: &[QueueSpec], request: &[u8]) -> Result<bool, HostError> {
     let RenewCall { table, lease, lease_ms } = decode_call("a lease", request)?;
     check_declared(queues, &table)?;
     let renew = renew_statement(&table, &lease, lease_ms, database.dialect());
