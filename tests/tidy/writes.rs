@@ -11,7 +11,7 @@ use crate::{
 const REASON: &str = "Not by `cx.write`: ";
 /// A shorter text gives no reason.
 const REASON_CHARS_MIN: usize = 40;
-/// The older forms of a write, which run once and hold a lock meanwhile.
+/// Writes that run once and hold a lock meanwhile.
 const OWN_TRANSACTIONS: [&str; 3] = [".begin()", ".transaction()", ".own_transactions()"];
 
 fn sources() -> Vec<File> {

@@ -13,7 +13,6 @@ mod chunk;
 mod chunk_cache;
 mod event;
 mod frame;
-mod limits;
 mod log;
 mod migrations;
 mod outbox;
@@ -21,21 +20,23 @@ mod reader;
 mod rendered_log;
 mod ring;
 mod sequencer;
-mod sequencing;
+mod sequencer_task;
 mod sink;
 mod stream;
+mod stream_limits;
 mod topic;
 
 pub use chunk::chunk;
 pub use event::{CheckedEvent, DATA_BYTES_MAX as EVENT_DATA_BYTES_MAX};
-pub use limits::{StreamLimits, StreamSlot};
 pub use log::{ActivityLog, LogPage, PublicEvent, VIEW, VIEW_WITH_RETRACTED, WAKE_CHANNEL};
 pub use migrations::{
-    MIGRATION, by_actor_migration, outbox_migration, retracted_migration, sparse_keys_migration, whole_log_migration,
+    by_actor_migration, log_migration, outbox_migration, retracted_migration, sparse_keys_migration,
+    whole_log_migration,
 };
 pub use rendered_log::Render;
 pub use sequencer::{LeaseState, SequencedBatch, Sequencer};
-pub use sequencing::{SequencerSettings, run_sequencer};
+pub use sequencer_task::{SequencerSettings, run_sequencer};
 pub use sink::{BypassBytes, Sink, WriteOutcome};
 pub use stream::EventStream;
+pub use stream_limits::{StreamLimits, StreamSlot};
 pub use topic::{Topic, TopicSettings};

@@ -33,6 +33,26 @@ pub const VIEW: &str = "host_activity_v1";
 /// The view of the log with the events that were retracted, for plugins that were granted it.
 pub const VIEW_WITH_RETRACTED: &str = "host_activity_with_retracted_v1";
 
+macro_rules! insert_into {
+    ($table:literal) => {
+        concat!("INSERT INTO ", $table, " (type, ts, actor, ref_kind, ref_id, data, unique_key)")
+    };
+}
+
+/// In the order of the columns.
+macro_rules! values {
+    () => {
+        " VALUES ($1, $2, $3, $4, $5, $6, $7)"
+    };
+}
+
+/// An event whose unique key is in the log is not added again. In the outbox it may be there twice: the sequencer drops it.
+macro_rules! if_new {
+    () => {
+        "ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL DO NOTHING"
+    };
+}
+
 /// Ids that one event names.
 const RETRACTION_IDS_MAX: usize = 1000;
 
@@ -54,6 +74,7 @@ pub struct ActivityLog {
     /// Somebody new waits for [`Self::wake`].
     subscribed: Arc<Notify>,
     written: Arc<Notify>,
+    /// When a sequencer has last followed the writers.
     followed: Arc<Mutex<Option<Instant>>>,
     is_sequencing: Arc<AtomicBool>,
 }
@@ -87,8 +108,8 @@ impl ActivityLog {
     pub fn select_statement(&self, select: Sql) -> CommitStatement {
         let Statement { sql, params } = select.into();
         let text = match self.database.dialect() {
-            Dialect::Sqlite => format!("{INSERT} {sql} {ON_CONFLICT}"),
-            Dialect::Postgres => format!("{} {sql}", outbox::INSERT),
+            Dialect::Sqlite => format!("{} {sql} {}", insert_into!("host_activity"), if_new!()),
+            Dialect::Postgres => format!("{} {sql}", insert_into!("host_activity_outbox")),
         };
         CommitStatement::new(Statement { sql: RString::from(text).into(), params })
     }
@@ -128,8 +149,8 @@ impl ActivityLog {
         let NewEvent { kind, actor, subject, data, ts, unique_key } = event.into_event();
         let (subject_kind, subject_id) = subject.into_option().map(|Tuple2(kind, id)| (kind, id)).unzip();
         let statement = match self.database.dialect() {
-            Dialect::Sqlite => sql(INSERT_VALUES),
-            Dialect::Postgres => sql(outbox::INSERT_VALUES),
+            Dialect::Sqlite => sql(concat!(insert_into!("host_activity"), values!(), " ", if_new!())),
+            Dialect::Postgres => sql(concat!(insert_into!("host_activity_outbox"), values!())),
         };
         statement
             .bind(kind.into_owned().into_string())
@@ -143,15 +164,15 @@ impl ActivityLog {
     }
 
     /// Tells that a transaction of this process has committed events. Never waits.
-    pub fn written(&self) {
+    pub fn notify_written(&self) {
         match self.database.dialect() {
             Dialect::Sqlite => self.wake(),
             Dialect::Postgres => self.written.notify_one(),
         }
     }
 
-    /// Waits for [`Self::written`], or returns at once when it was called since the last time.
-    pub(crate) async fn writes(&self) {
+    /// Waits for [`Self::notify_written`], or returns at once when it was called since the last time.
+    pub(crate) async fn wait_for_write(&self) {
         self.written.notified().await;
     }
 
@@ -185,8 +206,8 @@ impl ActivityLog {
         receiver
     }
 
-    /// Waits until somebody waits for new rows.
-    pub async fn has_followers(&self) {
+    /// Returns once somebody in this process waits for new rows.
+    pub async fn wait_for_followers(&self) {
         loop {
             // Before the look: somebody may come between the two.
             let subscribed = self.subscribed.notified();
@@ -197,8 +218,8 @@ impl ActivityLog {
         }
     }
 
-    /// Waits until nobody does.
-    pub async fn has_no_followers(&self) {
+    /// Returns once nobody does.
+    pub async fn wait_for_no_followers(&self) {
         self.wake.closed().await;
     }
 
@@ -210,11 +231,9 @@ impl ActivityLog {
     }
 
     /// The same rows as the database gives them; `None` when there are none.
-    pub async fn page_after(&self, id: i64) -> Result<Option<LogPage>, StorageError> {
-        let statement = sql(
-            "SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity_v1 WHERE id > $1 ORDER BY id LIMIT $2",
-        );
-        let rows = self.database.read(&Scope::Host, statement.bind(id).bind(Self::PAGE_ROWS).into()).await?;
+    pub(crate) async fn page_after(&self, id: i64) -> Result<Option<LogPage>, StorageError> {
+        let statement = sql(SELECT_AFTER).bind(id).push_bind(" ORDER BY id LIMIT {}", Self::PAGE_ROWS);
+        let rows = self.database.read(&Scope::Host, statement.into()).await?;
         LogPage::new(rows)
     }
 
@@ -223,11 +242,10 @@ impl ActivityLog {
         // Read first: ids become visible in order, so that up to here no event appears any more.
         let latest_id = self.latest_id().await?;
         let [first, rest @ ..] = types else { return Ok((Vec::new(), latest_id)) };
-        let events =
-            sql("SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity_v1 WHERE id > $1 AND id <= $2")
-                .bind(id)
-                .bind(latest_id)
-                .push_bind(" AND type IN ({}", first.as_str());
+        let events = sql(SELECT_AFTER)
+            .bind(id)
+            .push_bind(" AND id <= {}", latest_id)
+            .push_bind(" AND type IN ({}", first.as_str());
         let events = rest.iter().fold(events, |events, kind| events.push_bind(", {}", kind.as_str()));
         let records: Vec<ActivityRecord> =
             self.database.fetch_all(events.push_bind(") ORDER BY id LIMIT {}", Self::PAGE_ROWS)).await?;
@@ -245,7 +263,12 @@ impl ActivityLog {
 
     /// The id after which the newest `count` rows of these types (or prefixes that end in a dot; empty for all) come, of those
     /// later than `ts`; `None` when there are not more.
-    pub async fn id_before_newest(&self, ts: i64, types: &[String], count: u32) -> Result<Option<i64>, StorageError> {
+    pub(crate) async fn id_before_newest(
+        &self,
+        ts: i64,
+        types: &[String],
+        count: u32,
+    ) -> Result<Option<i64>, StorageError> {
         let newer = sql("SELECT id FROM host_activity_v1 WHERE ts > $1").bind(ts);
         let statement =
             types.iter().fold(newer.push(if types.is_empty() { "" } else { " AND (1 = 0" }), |statement, kind| {
@@ -262,14 +285,14 @@ impl ActivityLog {
     }
 
     /// The id after which every row later than `ts` comes.
-    pub async fn id_before(&self, ts: i64) -> Result<Option<i64>, StorageError> {
+    pub(crate) async fn id_before(&self, ts: i64) -> Result<Option<i64>, StorageError> {
         let rows: Vec<Option<i64>> =
             self.database.fetch_all(sql("SELECT min(id) FROM host_activity WHERE ts > $1").bind(ts)).await?;
         Ok(rows.into_iter().next().flatten().map(|id| id - 1))
     }
 
     /// The retracted events from that id on, in ascending order.
-    pub async fn retracted_from(&self, id: i64) -> Result<Vec<i64>, StorageError> {
+    pub(crate) async fn retracted_from(&self, id: i64) -> Result<Vec<i64>, StorageError> {
         self.database.fetch_all(sql("SELECT id FROM host_activity_retracted WHERE id >= $1 ORDER BY id").bind(id)).await
     }
 }
@@ -282,7 +305,7 @@ pub struct LogPage {
 
 impl LogPage {
     /// Whether one of its events retracts others.
-    pub fn has_retraction(&self) -> Result<bool, StorageError> {
+    pub(crate) fn has_retraction(&self) -> Result<bool, StorageError> {
         let columns = self.rows.columns()?.len().max(1);
         let mut types = self.rows.cells()?.skip(1).step_by(columns);
         Ok(types.any(|cell| cell == Ok(Cell::Text(RETRACTION_TYPE))))
@@ -299,7 +322,4 @@ impl LogPage {
     }
 }
 
-const INSERT: &str = "INSERT INTO host_activity (type, ts, actor, ref_kind, ref_id, data, unique_key)";
-const ON_CONFLICT: &str = "ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL DO NOTHING";
-const INSERT_VALUES: &str = "INSERT INTO host_activity (type, ts, actor, ref_kind, ref_id, data, unique_key) \
-    VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL DO NOTHING";
+const SELECT_AFTER: &str = "SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity_v1 WHERE id > $1";

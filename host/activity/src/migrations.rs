@@ -2,7 +2,7 @@
 
 use plugin_api::manifest::MigrationSpec;
 
-pub const MIGRATION: &str = "
+const LOG: &str = "
 CREATE TABLE host_activity (
     id {{id}},
     type TEXT NOT NULL,
@@ -18,6 +18,10 @@ CREATE INDEX host_activity_actor ON host_activity (actor, id);
 CREATE INDEX host_activity_type ON host_activity (type, id);
 CREATE VIEW host_activity_v1 AS SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host_activity;
 ";
+
+pub fn log_migration(version: u32) -> MigrationSpec {
+    MigrationSpec::new(version, "activity", LOG)
+}
 
 /// Few events have a unique key: only they are in its index. SQLite has to copy the table.
 const SPARSE_KEYS: &str = "
@@ -48,12 +52,7 @@ CREATE UNIQUE INDEX host_activity_key ON host_activity (unique_key) WHERE unique
 ";
 
 pub fn sparse_keys_migration(version: u32) -> MigrationSpec {
-    MigrationSpec {
-        version,
-        name: "sparse_activity_keys".to_owned(),
-        sql: SPARSE_KEYS.to_owned(),
-        postgres: Some(SPARSE_KEYS_POSTGRES.to_owned()),
-    }
+    MigrationSpec::per_dialect(version, "sparse_activity_keys", SPARSE_KEYS, SPARSE_KEYS_POSTGRES)
 }
 
 /// Events that a reorganisation of the chain undid after they were public. The rows of the log stay as they are; every reader
@@ -72,12 +71,7 @@ CREATE OR REPLACE VIEW host_activity_v1 AS SELECT id, type, ts, actor, ref_kind,
 ";
 
 pub fn retracted_migration(version: u32) -> MigrationSpec {
-    MigrationSpec {
-        version,
-        name: "retracted_events".to_owned(),
-        sql: RETRACTED.to_owned(),
-        postgres: Some(RETRACTED_POSTGRES.to_owned()),
-    }
+    MigrationSpec::per_dialect(version, "retracted_events", RETRACTED, RETRACTED_POSTGRES)
 }
 
 /// Where transactions leave their events on PostgreSQL, and who gives them a position in the log. The identity of a row of
@@ -107,6 +101,10 @@ INSERT INTO host_activity_sequencer (id, token, lease_until_ms, next_position)
     SELECT 1, 0, 0, coalesce(max(id), 0) + 1 FROM host_activity;
 ";
 
+pub fn outbox_migration(version: u32) -> MigrationSpec {
+    MigrationSpec::per_dialect(version, "activity_outbox", OUTBOX, OUTBOX_POSTGRES)
+}
+
 /// The log with the events that were retracted.
 const WHOLE_LOG: &str = "
 CREATE VIEW host_activity_with_retracted_v1 AS
@@ -114,16 +112,7 @@ CREATE VIEW host_activity_with_retracted_v1 AS
 ";
 
 pub fn whole_log_migration(version: u32) -> MigrationSpec {
-    MigrationSpec { version, name: "activity_with_retracted".to_owned(), sql: WHOLE_LOG.to_owned(), postgres: None }
-}
-
-pub fn outbox_migration(version: u32) -> MigrationSpec {
-    MigrationSpec {
-        version,
-        name: "activity_outbox".to_owned(),
-        sql: OUTBOX.to_owned(),
-        postgres: Some(OUTBOX_POSTGRES.to_owned()),
-    }
+    MigrationSpec::new(version, "activity_with_retracted", WHOLE_LOG)
 }
 
 /// The events of an actor of one type in the order of time, for audit exports: the log is in the order of its ids, and events of the
@@ -133,5 +122,5 @@ CREATE INDEX host_activity_actor_type ON host_activity (actor, type, ts, id) WHE
 ";
 
 pub fn by_actor_migration(version: u32) -> MigrationSpec {
-    MigrationSpec { version, name: "activity_by_actor".to_owned(), sql: BY_ACTOR.to_owned(), postgres: None }
+    MigrationSpec::new(version, "activity_by_actor", BY_ACTOR)
 }

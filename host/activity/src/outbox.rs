@@ -6,11 +6,6 @@ use abi_stable::std_types::RString;
 use plugin_api::{Sql, abi::Statement};
 use std::time::{Duration, Instant};
 
-pub(crate) const INSERT: &str =
-    "INSERT INTO host_activity_outbox (type, ts, actor, ref_kind, ref_id, data, unique_key)";
-pub(crate) const INSERT_VALUES: &str = "INSERT INTO host_activity_outbox (type, ts, actor, ref_kind, ref_id, data, unique_key) \
-    VALUES ($1, $2, $3, $4, $5, $6, $7)";
-
 /// Deletes the events with these keys. Whoever undoes them runs this first, and then selects those that are public; an event
 /// that the sequencer moves meanwhile is found by one of the two:
 ///
@@ -33,7 +28,7 @@ const FULL_SCAN_INTERVAL: Duration = Duration::from_secs(10);
 /// one part in so many of the time.
 const FULL_SCAN_SHARE: u32 = 20;
 
-/// Most scans begin behind what was there for so long: few transactions take longer.
+/// Most scans begin behind what was there that long ago: few transactions take longer.
 const RECENT: Duration = Duration::from_secs(1);
 /// Between two scans of everything that is not settled, which find what such a transaction has written.
 const UNSETTLED_SCAN_INTERVAL: Duration = Duration::from_millis(500);
@@ -48,9 +43,9 @@ pub(crate) struct OutboxScan {
     next_unsettled: Instant,
     /// Nothing appears up to this id any more.
     settled: i64,
-    /// The highest id that was seen when `since` was.
+    /// The highest id that was seen at `candidate_since`; it is settled after [`Self::settle_time`].
     candidate: i64,
-    since: Instant,
+    candidate_since: Instant,
     highest: i64,
     /// Twice the time limit of a transaction. Lower ids than one that was seen so long ago belong to transactions that have
     /// ended: they were assigned before it.
@@ -76,7 +71,7 @@ impl OutboxScan {
             next_unsettled: now,
             settled: 0,
             candidate: 0,
-            since: now,
+            candidate_since: now,
             highest: 0,
             settle_time,
             next_full: now,
@@ -84,8 +79,8 @@ impl OutboxScan {
     }
 
     pub(crate) fn begin(&mut self, now: Instant) -> Scan {
-        if now.duration_since(self.since) >= self.settle_time {
-            (self.settled, self.candidate, self.since) = (self.candidate, self.highest, now);
+        if now.duration_since(self.candidate_since) >= self.settle_time {
+            (self.settled, self.candidate, self.candidate_since) = (self.candidate, self.highest, now);
         }
         if now.duration_since(self.recent_since) >= RECENT {
             (self.recent, self.next_recent, self.recent_since) = (self.next_recent, self.highest, now);

@@ -5,7 +5,7 @@
 //! the lease.
 
 use super::outbox::OutboxScan;
-use gateway_storage::{CommitStatement, Database, Scope, StorageError, decode_rows};
+use gateway_storage::{CommitStatement, Database, Scope, StorageError, decode_rows, postgres_now_ms};
 use plugin_api::{abi::Statement, sql};
 use std::time::{Duration, Instant};
 
@@ -14,39 +14,38 @@ const LEASE: Duration = Duration::from_millis(1_500);
 /// Most events of one transaction.
 const BATCH_ROWS: u64 = 1_000;
 
-/// The database's clock, which all gateways share.
-macro_rules! now_ms {
-    () => {
-        "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT"
-    };
-}
-
 /// A lease that ends later than one that begins now was given before the clock went back.
 macro_rules! is_free {
     () => {
-        concat!("(holder IS NULL OR lease_until_ms < ", now_ms!(), " OR lease_until_ms > ", now_ms!(), " + $1)")
+        concat!(
+            "(holder IS NULL OR lease_until_ms < ",
+            postgres_now_ms!(),
+            " OR lease_until_ms > ",
+            postgres_now_ms!(),
+            " + $1)"
+        )
     };
 }
 
 const ACQUIRE: &str = concat!(
     "UPDATE host_activity_sequencer SET holder = $2, token = token + 1, lease_until_ms = ",
-    now_ms!(),
+    postgres_now_ms!(),
     " + $1 WHERE id = 1 AND ",
     is_free!(),
     " RETURNING token"
 );
 
-const LOOK: &str = concat!(
+const SELECT_STATE: &str = concat!(
     "SELECT CASE WHEN ",
     is_free!(),
     " THEN 0 ELSE lease_until_ms - ",
-    now_ms!(),
+    postgres_now_ms!(),
     " + 1 END, next_position FROM host_activity_sequencer WHERE id = 1"
 );
 
 const RENEW: &str = concat!(
     "UPDATE host_activity_sequencer SET lease_until_ms = ",
-    now_ms!(),
+    postgres_now_ms!(),
     " + $2 WHERE id = 1 AND token = $1 RETURNING 1"
 );
 
@@ -84,14 +83,14 @@ const MOVE: &str = "WITH taken AS (
     WHERE id = 1 AND EXISTS (SELECT 1 FROM taken)
     RETURNING (SELECT count(*) FROM taken), (SELECT max(id) FROM taken), (SELECT count(*) FROM appended)";
 
-const LOOK_INTO_OUTBOX: &str = "SELECT 1 FROM host_activity_outbox WHERE id > $1 LIMIT 1";
+const SELECT_WAITING: &str = "SELECT 1 FROM host_activity_outbox WHERE id > $1 LIMIT 1";
 
 /// Whether a gateway sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeaseState {
     Holder,
     /// Another one does.
-    Standby {
+    HeldByOther {
         /// Until its lease is over, unless it renews it.
         left: Duration,
         /// Changes with every event that becomes public.
@@ -141,17 +140,17 @@ impl Sequencer {
         self.lease.as_ref().map(|lease| lease.token)
     }
 
-    /// Takes the lease if it is free. A look is a read; only who may succeed writes.
+    /// Takes the lease if it is free. Only a gateway that has read that it is free writes.
     pub async fn acquire(&mut self) -> Result<LeaseState, StorageError> {
-        let seen: Vec<(i64, i64)> = self.database.fetch_all(sql(LOOK).bind(lease_ms())).await?;
+        let seen: Vec<(i64, i64)> = self.database.fetch_all(sql(SELECT_STATE).bind(lease_ms())).await?;
         let (left_ms, next_position) = seen.first().copied().unwrap_or_default();
         if left_ms > 0 {
-            return Ok(LeaseState::Standby { left: Duration::from_millis(left_ms.unsigned_abs()), next_position });
+            return Ok(LeaseState::HeldByOther { left: Duration::from_millis(left_ms.unsigned_abs()), next_position });
         }
         let acquired = self.database.execute(sql(ACQUIRE).bind(lease_ms()).bind(&self.holder)).await?;
         let tokens: Vec<i64> = decode_rows(&acquired.rows)?;
         let Some(token) = tokens.first().copied() else {
-            return Ok(LeaseState::Standby { left: LEASE, next_position });
+            return Ok(LeaseState::HeldByOther { left: LEASE, next_position });
         };
         self.lease = Some(SequencerLease { token, scan: OutboxScan::new(self.transaction_timeout) });
         Ok(LeaseState::Holder)
@@ -162,9 +161,9 @@ impl Sequencer {
     /// with what the database has then.
     pub async fn sequence(&mut self) -> Result<Option<SequencedBatch>, StorageError> {
         let Some(SequencerLease { token, scan }) = &mut self.lease else { return Ok(None) };
-        let place = scan.begin(Instant::now());
+        let part = scan.begin(Instant::now());
         let renew: Statement = sql(RENEW).bind(*token).bind(lease_ms()).into();
-        let next = sql(MOVE).bind(place.after).bind(i64::try_from(BATCH_ROWS).unwrap_or(i64::MAX)).bind(*token);
+        let next = sql(MOVE).bind(part.after).bind(i64::try_from(BATCH_ROWS).unwrap_or(i64::MAX)).bind(*token);
         let statements = vec![CommitStatement::expecting_row(renew), CommitStatement::new(next.into())];
         let outcomes = match self.database.begin(Scope::Host).commit(statements).await {
             Err(StorageError::Rejected(_)) => {
@@ -177,14 +176,14 @@ impl Sequencer {
             outcomes.last().map_or(Ok(Vec::new()), |outcome| decode_rows(&outcome.rows))?;
         let (taken, highest, appended) = moved.first().copied().unwrap_or_default();
         let batch = SequencedBatch { taken, appended };
-        scan.end(&place, Instant::now(), highest, !batch.is_full());
+        scan.end(&part, Instant::now(), highest, !batch.is_full());
         Ok(Some(batch))
     }
 
     /// Whether there may be something to move. Only a read, unlike [`Self::sequence`].
     pub async fn has_waiting(&self) -> Result<bool, StorageError> {
         let Some(SequencerLease { scan, .. }) = &self.lease else { return Ok(false) };
-        let look = sql(LOOK_INTO_OUTBOX).bind(scan.recent()).into();
+        let look = sql(SELECT_WAITING).bind(scan.recent()).into();
         Ok(!self.database.read(&Scope::Host, look).await?.is_empty())
     }
 

@@ -4,10 +4,10 @@
 //! sent twice.
 
 use super::{
-    limits::StreamSlot,
     reader::Reader,
     rendered_log::{PageRead, RenderedLog},
     sink::BypassBytes,
+    stream_limits::StreamSlot,
 };
 use bytes::Bytes;
 use futures_util::Stream;

@@ -5,11 +5,11 @@ use super::{
     chunk::chunk,
     chunk_cache::ChunkCache,
     frame::Filter,
-    limits::StreamSlot,
     reader::{REPLAY_BY_TIME_MAX, Reader, ping_comment},
     rendered_log::{Render, RenderedLog, TopicError},
     sink::Sink,
     stream::EventStream,
+    stream_limits::StreamSlot,
 };
 use parking_lot::Mutex;
 use plugin_api::manifest::Subscription;
@@ -30,7 +30,7 @@ pub struct TopicSettings {
     pub heartbeat: Duration,
 }
 
-/// How long the pump waits before it tries a failed read again.
+/// How long the topic waits before it tries a failed read again.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// Events that follow each other this closely are sent together: a write to each reader costs far more than its bytes.
@@ -59,7 +59,7 @@ pub struct Topic {
 }
 
 impl Topic {
-    /// `stop` ends the pump and every stream.
+    /// `stop` ends the topic and every stream.
     pub fn new(
         name: String,
         log: ActivityLog,
@@ -116,7 +116,7 @@ impl Topic {
     }
 
     /// Follows the log until the topic is stopped, then wakes the readers so that they end.
-    pub async fn pump(self: Arc<Self>) {
+    pub async fn run(self: Arc<Self>) {
         tokio::select! {
             () = self.stop.cancelled() => {}
             () = self.follow_log() => {}

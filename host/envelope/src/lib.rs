@@ -28,5 +28,5 @@ pub use brand::{Brand, BrandError};
 pub use error::EnvelopeError;
 pub use request_signing::{canonical, digest, message};
 pub use signature::{SignatureError, parse as parse_signature, recover};
-pub use signed_request::{ReplayKey, SignedRequest, verify_signed_body, verify_signed_headers, verify_signed_query};
+pub use signed_request::{SignedRequest, verify_signed_body, verify_signed_headers, verify_signed_query};
 pub use timestamp::TS_WINDOW_S;

@@ -25,7 +25,8 @@ const EMPTY_OBJECT: &str = "{}";
 pub struct SignedRequest {
     pub signer: Address,
     pub ts_s: u64,
-    /// The EIP-191 digest that was signed.
+    /// The EIP-191 digest that was signed. With the signer it is the key of the replay guard: the same for every byte form of a signature,
+    /// another for a new ts.
     pub digest: [u8; 32],
     /// The body without the envelope, signed or not.
     body: Document,
@@ -42,19 +43,7 @@ enum SignedText {
     NoBody(&'static str),
 }
 
-/// Identifies a signed request for the replay guard: the same for every byte form of a signature, another for a new ts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct ReplayKey {
-    pub signer: Address,
-    pub digest: [u8; 32],
-}
-
 impl SignedRequest {
-    #[must_use]
-    pub fn replay_key(&self) -> ReplayKey {
-        ReplayKey { signer: self.signer, digest: self.digest }
-    }
-
     /// The hashed text: the payload's canonical JSON, or `` or `{}` for a request that signs no payload.
     #[must_use]
     pub fn canonical(&self) -> &str {

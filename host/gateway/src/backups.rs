@@ -47,7 +47,7 @@ struct BackupState {
 }
 
 #[derive(Debug, thiserror::Error)]
-enum ScheduleError {
+enum ScheduledBackupError {
     #[error("the folder {} cannot be used: {source}", path.display())]
     Folder { path: PathBuf, source: io::Error },
     #[error(transparent)]
@@ -110,17 +110,17 @@ impl Backups {
         due_ms.min(now_ms + SLEEP_MS_MAX)
     }
 
-    fn failed(&self, error: &ScheduleError, now_ms: i64) {
+    fn failed(&self, error: &ScheduledBackupError, now_ms: i64) {
         tracing::error!(%error, "the scheduled backup failed");
         let mut state = self.state.lock();
         (state.error, state.failed_ms) = (Some(error.to_string()), Some(now_ms));
     }
 
-    async fn newest(&self, folder: &Path) -> Result<Option<i64>, ScheduleError> {
+    async fn newest(&self, folder: &Path) -> Result<Option<i64>, ScheduledBackupError> {
         Ok(listed(folder.to_owned()).await?.last().map(|(at_ms, _)| *at_ms))
     }
 
-    async fn make(&self, settings: &BackupConfig, folder: &Path, now_ms: i64) -> Result<(), ScheduleError> {
+    async fn make(&self, settings: &BackupConfig, folder: &Path, now_ms: i64) -> Result<(), ScheduledBackupError> {
         let suffix = match self.database.dialect() {
             Dialect::Sqlite => "db",
             Dialect::Postgres => "dump",
@@ -163,9 +163,9 @@ impl Backups {
 }
 
 /// The backups in the folder, oldest first. The folder is created if it is missing.
-async fn listed(folder: PathBuf) -> Result<Vec<(i64, PathBuf)>, ScheduleError> {
+async fn listed(folder: PathBuf) -> Result<Vec<(i64, PathBuf)>, ScheduledBackupError> {
     let list = move || {
-        let unusable = |source| ScheduleError::Folder { path: folder.clone(), source };
+        let unusable = |source| ScheduledBackupError::Folder { path: folder.clone(), source };
         fs::create_dir_all(&folder).map_err(unusable)?;
         let mut backups = Vec::new();
         for entry in fs::read_dir(&folder).map_err(unusable)? {
@@ -177,7 +177,9 @@ async fn listed(folder: PathBuf) -> Result<Vec<(i64, PathBuf)>, ScheduleError> {
         backups.sort();
         Ok(backups)
     };
-    tokio::task::spawn_blocking(list).await.unwrap_or_else(|error| Err(ScheduleError::Listing(error.to_string())))
+    tokio::task::spawn_blocking(list)
+        .await
+        .unwrap_or_else(|error| Err(ScheduledBackupError::Listing(error.to_string())))
 }
 
 /// When a backup of this name was made; `None` for any other file.

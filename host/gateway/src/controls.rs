@@ -1,7 +1,6 @@
 //! What operators switch in plugins: the contributions to [`point::CONTROLS`].
 
 use crate::Gateway;
-use gateway_plugins::Contribution;
 use plugin_api::point::{self, Control, ControlPress, ControlsInput};
 use serde::Serialize;
 
@@ -22,13 +21,8 @@ pub enum PressError {
 
 impl Gateway {
     pub async fn controls(&self) -> Vec<PluginControls> {
-        let input = input(None);
-        let parts = self.extension_points.collect(point::CONTROLS.name(), input).await;
-        let of = |part: Contribution| {
-            let controls = part.decode(point::CONTROLS)?;
-            Some(PluginControls { plugin: part.plugin.name().to_owned(), controls })
-        };
-        parts.into_iter().filter_map(of).collect()
+        let parts = self.extension_points.collect_decoded(point::CONTROLS, &ControlsInput { press: None }).await;
+        parts.into_iter().map(|(plugin, controls)| PluginControls { plugin, controls }).collect()
     }
 
     /// Presses a button that the plugin offers; answers the switch as it is then.
@@ -43,11 +37,6 @@ impl Gateway {
     }
 
     async fn controls_of(&self, plugin: &str, press: Option<ControlPress>) -> Option<Vec<Control>> {
-        let part = self.extension_points.collect_from(plugin, point::CONTROLS.name(), input(press)).await?;
-        part.decode(point::CONTROLS)
+        self.extension_points.collect_decoded_from(plugin, point::CONTROLS, &ControlsInput { press }).await
     }
-}
-
-fn input(press: Option<ControlPress>) -> Vec<u8> {
-    serde_json::to_vec(&ControlsInput { press }).unwrap_or_default()
 }

@@ -109,7 +109,7 @@ async fn try_plugins(
     // Those of plugins were looked for above, beside the database that they belong to.
     config.secrets = SecretsConfig::default();
     let bound = config.http.listen;
-    let (containment_requests, _fences) = tokio::sync::mpsc::unbounded_channel();
+    let (containment_requests, _requests) = tokio::sync::mpsc::unbounded_channel();
     let gateway: Gateway =
         build(config, Clock::System, Arc::new(SystemResolver), bound, containment_requests, StartMode::DryRun(dialect))
             .await?;

@@ -35,7 +35,7 @@ pub fn environment(config: &Config, bound: SocketAddr, dialect: Dialect, restore
 }
 
 /// The chain as the configuration knows it.
-pub fn chain_facts(config: &Config) -> ChainInfo {
+pub fn chain_info(config: &Config) -> ChainInfo {
     let main = config.chains.get(MAIN).cloned().unwrap_or_default();
     ChainInfo {
         contracts: main.published_contracts(),

@@ -42,6 +42,7 @@ pub struct Gateway {
     pub config: Arc<Config>,
     /// As it is in use: with what SIGHUP has changed since.
     pub live: Arc<ArcSwap<Config>>,
+    /// Tells at SIGHUP whether the keys are others: see [`crate::reload`].
     pub(crate) signers_digest: blake3::Hash,
     pub environment: Arc<Environment>,
     pub brand: Brand,

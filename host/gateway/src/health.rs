@@ -7,7 +7,7 @@ use crate::lifecycle::PluginManager;
 use gateway_clock::Clock;
 use gateway_storage::{Database, StorageError};
 use parking_lot::RwLock;
-use plugin_api::sql;
+use plugin_api::{manifest::MigrationSpec, sql};
 use serde::Serialize;
 use std::{
     sync::Arc,
@@ -15,12 +15,16 @@ use std::{
 };
 use tokio::sync::Mutex;
 
-pub const MIGRATION: &str = "
+const TABLE: &str = "
 CREATE TABLE host_health (
     id BIGINT NOT NULL PRIMARY KEY CHECK (id = 1),
     written_ms BIGINT NOT NULL
 );
 ";
+
+pub(crate) fn migration(version: u32) -> MigrationSpec {
+    MigrationSpec::new(version, "health", TABLE)
+}
 
 /// How long the result of a test write holds.
 const PROBE_AGE_MAX: Duration = Duration::from_secs(1);
@@ -73,12 +77,12 @@ impl HealthMonitor {
     }
 
     /// The required plugins that do not serve, with the reason.
-    pub fn missing_plugins(&self) -> Vec<String> {
+    pub(crate) fn missing_plugins(&self) -> Vec<String> {
         self.plugins.not_serving(&self.required.read())
     }
 
     /// Why the database keeps no writes now.
-    pub async fn database_problem(&self) -> Option<String> {
+    pub(crate) async fn database_problem(&self) -> Option<String> {
         let database = &self.database;
         if let Some(free) = database.free_disk_bytes().filter(|free| *free < FREE_DISK_BYTES_MIN) {
             return Some(format!("the disk is full: {free} bytes are free"));

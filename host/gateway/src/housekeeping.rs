@@ -13,6 +13,8 @@ use tokio_util::sync::CancellationToken;
 const INTERVAL: Duration = Duration::from_secs(60);
 /// Between two polls of the log while PostgreSQL cannot notify us.
 const POLL: Duration = Duration::from_millis(500);
+/// How long the time of a wallet's last write is kept: as long as `limits.write_interval_ms` may be.
+const WRITE_TIME_KEPT_S: i64 = 3600;
 /// For how long a gateway listens on when nobody follows the log any more.
 const LINGER: Duration = Duration::from_secs(10);
 /// Numbers of rows and versions are summed from at most the writes of so long, and a few.
@@ -25,7 +27,7 @@ pub(crate) async fn run(database: Database, clock: Clock, routes: Arc<RouteTable
             () = stop.cancelled() => return,
             () = clock.sleep(INTERVAL) => {}
         }
-        routes.ip_limits().tidy();
+        routes.ip_limits().forget_idle();
         if let Err(error) = forget_signatures(&database, clock.now_s()).await {
             tracing::warn!(%error, "old signatures cannot be forgotten now");
         }
@@ -33,10 +35,13 @@ pub(crate) async fn run(database: Database, clock: Clock, routes: Arc<RouteTable
 }
 
 async fn forget_signatures(database: &Database, now_s: i64) -> Result<(), StorageError> {
-    let signatures: Statement = sql("DELETE FROM host_replay_guard WHERE remember_until_s < $1").bind(now_s).into();
-    let before: Statement = sql("DELETE FROM host_replay_guard_1 WHERE remember_until_s < $1").bind(now_s).into();
-    let slots: Statement = sql("DELETE FROM host_write_slots WHERE last_ms < $1").bind((now_s - 3600) * 1000).into();
-    let mut statements = vec![signatures, before, slots];
+    let last_ms = (now_s - WRITE_TIME_KEPT_S) * 1000;
+    let mut statements: Vec<Statement> = vec![
+        sql("DELETE FROM host_replay_guard WHERE remember_until_s < $1").bind(now_s).into(),
+        // The table that the migration `guards_by_time` renamed.
+        sql("DELETE FROM host_replay_guard_1 WHERE remember_until_s < $1").bind(now_s).into(),
+        sql("DELETE FROM host_write_slots WHERE last_ms < $1").bind(last_ms).into(),
+    ];
     if database.dialect() == Dialect::Postgres {
         statements.push(sql(FORGET_ATTEMPTS).bind(now_s).into());
     }
@@ -82,10 +87,10 @@ pub(crate) async fn follow_replicas(database: Database, activity: ActivityLog, s
     }
     let follow = async {
         loop {
-            activity.has_followers().await;
+            activity.wait_for_followers().await;
             tokio::select! {
                 () = follow_notifications(&database, &activity) => {}
-                () = has_long_had_no_followers(&activity) => {}
+                () = wait_for_long_without_followers(&activity) => {}
             }
         }
     };
@@ -118,10 +123,10 @@ async fn follow_notifications(database: &Database, activity: &ActivityLog) {
 }
 
 /// Who reads again soon finds the connection open.
-async fn has_long_had_no_followers(activity: &ActivityLog) {
+async fn wait_for_long_without_followers(activity: &ActivityLog) {
     loop {
-        activity.has_no_followers().await;
-        if tokio::time::timeout(LINGER, activity.has_followers()).await.is_err() {
+        activity.wait_for_no_followers().await;
+        if tokio::time::timeout(LINGER, activity.wait_for_followers()).await.is_err() {
             return;
         }
     }

@@ -4,14 +4,14 @@
 //! outranks the configuration at every later start.
 
 use gateway_storage::{Database, StorageError};
-use plugin_api::sql;
+use plugin_api::{manifest::MigrationSpec, sql};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Version of [`MIGRATION`] among the gateway's own.
+/// Of [`migration`] among the gateway's own.
 const MIGRATION_VERSION: u32 = 4;
 
-pub const MIGRATION: &str = "
+const TABLES: &str = "
 CREATE TABLE host_plugin_switches (
     plugin TEXT NOT NULL PRIMARY KEY,
     enabled BIGINT NOT NULL CHECK (enabled IN (0, 1)),
@@ -27,6 +27,10 @@ CREATE TABLE host_audit (
     outcome TEXT NOT NULL
 );
 ";
+
+pub(crate) fn migration() -> MigrationSpec {
+    MigrationSpec::new(MIGRATION_VERSION, "operators", TABLES)
+}
 
 /// By plugin: whether an operator switched it on or off.
 pub type Switches = BTreeMap<String, bool>;
@@ -94,7 +98,7 @@ impl Operators {
     }
 
     /// The same as a text, for the transaction of what was done.
-    pub fn record_statement(who: &str, action: &str, subject: &str, outcome: &str, now_ms: i64) -> String {
+    pub(crate) fn record_statement(who: &str, action: &str, subject: &str, outcome: &str, now_ms: i64) -> String {
         let texts = [who, action, subject, outcome].map(|text| format!("'{}'", text.replace('\'', "''")));
         format!("INSERT INTO host_audit (at_ms, who, action, subject, outcome) VALUES ({now_ms}, {})", texts.join(", "))
     }

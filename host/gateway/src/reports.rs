@@ -1,7 +1,6 @@
 //! Tables of plugins for operators: the contributions to [`point::REPORTS`].
 
 use crate::Gateway;
-use gateway_plugins::Contribution;
 use plugin_api::point::{self, ReportRequest, ReportTable, ReportsInput};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -28,12 +27,8 @@ pub enum ReportError {
 
 impl Gateway {
     pub async fn reports(&self) -> Vec<PluginReports> {
-        let parts = self.extension_points.collect(point::REPORTS.name(), input(None)).await;
-        let of = |part: Contribution| {
-            let reports = part.decode(point::REPORTS)?;
-            Some(PluginReports { plugin: part.plugin.name().to_owned(), reports })
-        };
-        parts.into_iter().filter_map(of).collect()
+        let parts = self.extension_points.collect_decoded(point::REPORTS, &ReportsInput { read: None }).await;
+        parts.into_iter().map(|(plugin, reports)| PluginReports { plugin, reports }).collect()
     }
 
     /// Rows of a report of this plugin, from `offset` on.
@@ -56,11 +51,6 @@ impl Gateway {
     }
 
     async fn reports_of(&self, plugin: &str, read: Option<ReportRequest>) -> Option<Vec<ReportTable>> {
-        let part = self.extension_points.collect_from(plugin, point::REPORTS.name(), input(read)).await?;
-        part.decode(point::REPORTS)
+        self.extension_points.collect_decoded_from(plugin, point::REPORTS, &ReportsInput { read }).await
     }
-}
-
-fn input(read: Option<ReportRequest>) -> Vec<u8> {
-    serde_json::to_vec(&ReportsInput { read }).unwrap_or_default()
 }

@@ -52,7 +52,7 @@ pub enum StartError {
     Egress(String),
     #[error(transparent)]
     Chain(#[from] ChainError),
-    #[error("the gateway's own routes clash: {0}")]
+    #[error("the gateway's own routes conflict: {0}")]
     Routes(String),
     #[error("plugins that must serve do not: {0}")]
     RequiredPlugins(String),
@@ -78,7 +78,7 @@ impl Gateway {
         loaded: Vec<LoadOutcome>,
     ) -> BoxFuture<'static, Result<Arc<Self>, StartError>> {
         Box::pin(async move {
-            let (containment_requests, fences) = mpsc::unbounded_channel();
+            let (containment_requests, requests) = mpsc::unbounded_channel();
             let gateway =
                 Arc::new(build(config, clock, resolver, bound, containment_requests, StartMode::Serve).await?);
             gateway.plugins.load_switches().await?;
@@ -87,7 +87,7 @@ impl Gateway {
                 gateway.stop().await;
                 return Err(error);
             }
-            gateway.start_background(fences, bound);
+            gateway.start_background(requests, bound);
             Ok(gateway)
         })
     }
@@ -106,9 +106,9 @@ impl Gateway {
         if missing.is_empty() { Ok(()) } else { Err(StartError::RequiredPlugins(missing.join("; "))) }
     }
 
-    fn start_background(&self, fences: mpsc::UnboundedReceiver<ContainmentRequest>, bound: SocketAddr) {
+    fn start_background(&self, requests: mpsc::UnboundedReceiver<ContainmentRequest>, bound: SocketAddr) {
         let (database, stop) = (&self.database, &self.stop);
-        self.tasks.spawn(contain_plugins(self.plugins.clone(), fences, stop.clone()));
+        self.tasks.spawn(contain_plugins(self.plugins.clone(), requests, stop.clone()));
         self.chains.start(&self.tasks, stop);
         for chain in self.chains.iter() {
             self.tasks.spawn(gateway_tx::run(self.journal.clone(), chain.clone(), stop.clone()));
@@ -137,13 +137,13 @@ impl Gateway {
 
 async fn contain_plugins(
     plugins: Arc<PluginManager>,
-    mut fences: mpsc::UnboundedReceiver<ContainmentRequest>,
+    mut requests: mpsc::UnboundedReceiver<ContainmentRequest>,
     stop: CancellationToken,
 ) {
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
-            request = fences.recv() => match request {
+            request = requests.recv() => match request {
                 Some(request) => plugins.contain(&request).await,
                 None => return,
             },

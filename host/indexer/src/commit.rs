@@ -10,7 +10,7 @@ use super::{
     index::Index,
     store::{IndexRow, PublishedEvent},
 };
-use gateway_plugins::{InFlightGuard, PluginTransaction, collisions::Attempts};
+use gateway_plugins::{InFlightGuard, PluginTransaction, conflicts::Attempts};
 use gateway_storage::{CommitStatement, Dialect, StorageError};
 use plugin_api::abi::Statement;
 use std::{

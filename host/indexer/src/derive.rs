@@ -1,7 +1,7 @@
 //! Lets the plugin derive its rows from a batch of events.
 //!
 //! The rule: a batch is one call, and a failed batch is tried again event by event, so that the error names the event. One that
-//! conflicted with another transaction did not fail: it runs again as it was ([`super::collisions`]).
+//! conflicted with another transaction did not fail: it runs again as it was ([`super::conflicts`]).
 
 use super::{
     batch::Batch,
@@ -14,7 +14,7 @@ use super::{
 use abi_stable::std_types::RResult;
 use gateway_activity::CheckedEvent;
 use gateway_config::MAIN;
-use gateway_plugins::{CommitMode, PluginTransaction, collisions::Attempts, polls::GateClosed};
+use gateway_plugins::{CommitMode, PluginTransaction, conflicts::Attempts, polls::GateClosed};
 use gateway_storage::StorageError;
 use plugin_api::abi::{Fault, FaultKind};
 use std::{

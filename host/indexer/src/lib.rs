@@ -9,8 +9,8 @@
 mod adaptive_range;
 mod backfill;
 mod batch;
-mod collisions;
 mod commit;
+mod conflicts;
 mod decode;
 mod derive;
 mod derived_table;
@@ -35,7 +35,7 @@ mod stuck_indexes;
 pub use index::IndexerContext;
 pub use indexes::{ChainState, Indexes, unconfigured_services};
 pub use migration::{
-    POSITIONS_MIGRATION, POSITIONS_VIEW, chains_migration, events_migration, forget_plugin, migration,
+    POSITIONS_VIEW, chains_migration, events_migration, forget_plugin, migration, positions_migration,
 };
 pub use publisher::publish_events;
 pub use report::{IndexReport, IndexState};

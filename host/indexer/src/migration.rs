@@ -190,36 +190,26 @@ pub fn forget_plugin(plugin: &str) -> Vec<String> {
 }
 
 pub fn events_migration(version: u32) -> MigrationSpec {
-    MigrationSpec {
-        version,
-        name: "chain_events".to_owned(),
-        sql: format!("{EVENTS}{MOVE_PENDING}"),
-        postgres: Some(format!("{EVENTS}{MOVE_PENDING_POSTGRES}")),
-    }
+    let (sqlite, postgres) = (format!("{EVENTS}{MOVE_PENDING}"), format!("{EVENTS}{MOVE_PENDING_POSTGRES}"));
+    MigrationSpec::per_dialect(version, "chain_events", &sqlite, &postgres)
 }
 
 pub fn chains_migration(version: u32) -> MigrationSpec {
-    MigrationSpec {
-        version,
-        name: "index_chains".to_owned(),
-        sql: CHAINS.to_owned(),
-        postgres: Some(format!("{CHAINS}{CHAINS_FUNCTION}")),
-    }
+    MigrationSpec::per_dialect(version, "index_chains", CHAINS, &format!("{CHAINS}{CHAINS_FUNCTION}"))
 }
 
 /// Where each index is: the last block whose events a plugin has, by its name and that of the chain. Every plugin may read it. An
 /// index commits its rows together with its position.
 pub const POSITIONS_VIEW: &str = "host_chain_positions_v1";
 
-pub const POSITIONS_MIGRATION: &str = "
+const POSITIONS: &str = "
 CREATE VIEW host_chain_positions_v1 AS SELECT plugin, chain, next_block - 1 AS block, hash FROM host_chain_index;
 ";
 
+pub fn positions_migration(version: u32) -> MigrationSpec {
+    MigrationSpec::new(version, "chain_positions", POSITIONS)
+}
+
 pub fn migration(version: u32) -> MigrationSpec {
-    MigrationSpec {
-        version,
-        name: "chain".to_owned(),
-        sql: TABLES.to_owned(),
-        postgres: Some(format!("{TABLES}{FUNCTION}")),
-    }
+    MigrationSpec::per_dialect(version, "chain", TABLES, &format!("{TABLES}{FUNCTION}"))
 }

@@ -178,7 +178,7 @@ impl Publisher {
             Err(StorageError::Rejected(_)) => return Ok(false),
             committed => committed?,
         };
-        self.activity.written();
+        self.activity.notify_written();
         Ok(true)
     }
 

@@ -11,7 +11,7 @@ use super::{
     store::{Cursor, IndexRow, JournalRow, NO_JOURNAL, to_i64},
 };
 use gateway_activity::PublicEvent;
-use gateway_plugins::{CommitMode, PluginTransaction, collisions::Attempts};
+use gateway_plugins::{CommitMode, PluginTransaction, conflicts::Attempts};
 use gateway_storage::CommitStatement;
 use plugin_api::abi::Statement;
 
@@ -91,7 +91,7 @@ impl Index {
         transaction.commit_index(statements).await.map_err(IndexError::from_commit)?;
         if !public.is_empty() {
             tracing::warn!(plugin = self.plugin.name(), events = public.len(), "public events are retracted");
-            self.transactions.activity.written();
+            self.transactions.activity.notify_written();
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use super::{
     index::Index,
     store::{IndexRow, NO_JOURNAL, to_i64},
 };
-use gateway_plugins::{CommitMode, PluginTransaction, collisions::Attempts};
+use gateway_plugins::{CommitMode, PluginTransaction, conflicts::Attempts};
 use gateway_storage::decode_rows;
 use plugin_api::abi::StatementResult;
 use serde::de::DeserializeOwned;

@@ -40,23 +40,15 @@ pub struct RunLease {
 #[derive(Debug)]
 pub(crate) struct LeaseStatements {
     pub select_state: String,
-    /// Before [`Self::claim`]: it waits for what the run before is committing, and makes later commits of that run fail.
+    /// Before [`Self::acquire`]: it waits for what the run before is committing, and makes later commits of that run fail.
     pub lock: Option<&'static str>,
-    pub claim: String,
+    pub acquire: String,
     pub renew: String,
-}
-
-/// The database's clock, in milliseconds.
-const fn now_ms(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Sqlite => "CAST(unixepoch('subsec') * 1000 AS BIGINT)",
-        Dialect::Postgres => "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
-    }
 }
 
 /// The jobs of a plugin (`$1`), and for each whether its lease is not over: a gateway runs it, or did moments ago.
 pub fn select_held(dialect: Dialect) -> String {
-    let now_ms = now_ms(dialect);
+    let now_ms = dialect.now_ms();
     format!(
         "SELECT job, CASE WHEN lease_until_ms >= {now_ms} THEN 1 ELSE 0 END AS is_held
         FROM host_job_runs WHERE plugin = $1 ORDER BY job"
@@ -65,7 +57,7 @@ pub fn select_held(dialect: Dialect) -> String {
 
 impl LeaseStatements {
     pub(crate) fn new(dialect: Dialect) -> Self {
-        let now_ms = now_ms(dialect);
+        let now_ms = dialect.now_ms();
         let (is_gone, lock) = match dialect {
             Dialect::Sqlite => ("lease_holder <> $3 OR ", None),
             Dialect::Postgres => ("", Some("SELECT 1 FROM host_job_runs WHERE plugin = $1 AND job = $2 FOR UPDATE")),
@@ -77,7 +69,7 @@ impl LeaseStatements {
                 FROM host_job_runs WHERE plugin = $1 AND job = $2"
             ),
             lock,
-            claim: claim(now_ms, is_gone),
+            acquire: acquire(now_ms, is_gone),
             renew: format!(
                 "UPDATE host_job_runs SET lease_until_ms = {now_ms} + $5
                 WHERE plugin = $1 AND job = $2 AND lease_holder = $3 AND last_started_ms = $4"
@@ -86,10 +78,10 @@ impl LeaseStatements {
     }
 }
 
-/// Claims the lease of a job that is due or was woken; what wakes it from now on asks for another run. The next run lies in the past
+/// Acquires the lease of a job that is due or was woken; what wakes it from now on asks for another run. The next run lies in the past
 /// while this one lasts, so that a run which is given up or lost is made up for. A gateway that still held it has died or stalled, and
 /// its run is counted as lost. A lease that ends later than any can was given before the database's clock went back.
-fn claim(now_ms: &str, is_gone: &str) -> String {
+fn acquire(now_ms: &str, is_gone: &str) -> String {
     format!(
         "UPDATE host_job_runs SET
             runs = CASE WHEN lease_holder IS NULL THEN runs ELSE runs + 1 END,
@@ -126,9 +118,9 @@ impl RunLease {
         RUN.scope(self, run).await
     }
 
-    /// The last statement of a transaction of the run: without the lease it returns no row. On PostgreSQL nobody can claim the lease
+    /// The last statement of a transaction of the run: without the lease it returns no row. On PostgreSQL nobody can acquire the lease
     /// from then until the transaction is over. The lock is the weakest one, which renewals do not conflict with, and which sees
-    /// a claim that is newer than the transaction's snapshot.
+    /// a holder that is newer than the transaction's snapshot.
     pub fn check(&self) -> CommitStatement {
         let lock = match self.dialect {
             Dialect::Sqlite => "",

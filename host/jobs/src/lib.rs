@@ -19,4 +19,4 @@ pub use lease::{LEASE, RunLease, select_held};
 pub use runner::{JobRunner, RunJob};
 pub use schedule::Jitter;
 pub use status::service_status;
-pub use store::{JobStatus, JobStore, MIGRATION, WAKES_MIGRATION, forget_plugin};
+pub use store::{JobStatus, JobStore, forget_plugin, migration, wakes_migration};

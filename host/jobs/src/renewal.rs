@@ -26,8 +26,8 @@ pub(crate) struct LeaseRenewal {
     pub store: JobStore,
     pub run: Arc<RunLease>,
     pub length: Duration,
-    /// Before it was claimed.
-    pub claimed: Instant,
+    /// Before it was acquired.
+    pub acquired: Instant,
     /// The time limit of the run: one that does not end although it was dropped holds the job no longer.
     pub run_limit: Duration,
 }
@@ -51,22 +51,22 @@ impl LeaseRenewal {
     async fn run(self, is_over: CancellationToken) -> Option<LostLease> {
         let (interval, retry) = (self.length.mul_f32(0.3), self.length / 20);
         // A fifth is left for the run to stop.
-        let (give_up, patience_min) = (self.length.mul_f32(0.8), self.length / 10);
-        let (mut renewed, mut pause) = (self.claimed, interval);
+        let (give_up, wait_min) = (self.length.mul_f32(0.8), self.length / 10);
+        let (mut renewed, mut pause) = (self.acquired, interval);
         loop {
             tokio::select! {
                 () = is_over.cancelled() => return None,
                 () = sleep(pause) => {}
             }
-            if self.claimed.elapsed() > self.run_limit {
+            if self.acquired.elapsed() > self.run_limit {
                 return None;
             }
-            let asked = Instant::now();
+            let sent_at = Instant::now();
             // After a standstill of the process, too, the database is asked who has the lease.
-            let patience = give_up.saturating_sub(renewed.elapsed()).max(patience_min);
-            let error = match timeout(patience, self.store.renew(&self.run, self.length)).await {
+            let wait = give_up.saturating_sub(renewed.elapsed()).max(wait_min);
+            let error = match timeout(wait, self.store.renew(&self.run, self.length)).await {
                 Ok(Ok(true)) => {
-                    (renewed, pause) = (asked, interval);
+                    (renewed, pause) = (sent_at, interval);
                     continue;
                 }
                 Ok(Ok(false)) => return Some(LostLease::Taken),

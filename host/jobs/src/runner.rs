@@ -1,4 +1,4 @@
-//! Runs the jobs of one plugin, each in a task of its own: it waits for the job's time, claims the lease, runs the job
+//! Runs the jobs of one plugin, each in a task of its own: it waits for the job's time, acquires the lease, runs the job
 //! and stores the result.
 //!
 //! The rule: the task survives every failure of the job and of the database until it is stopped, and it never spins.
@@ -88,8 +88,8 @@ enum RunOutcome {
     LeaseLost(LostLease),
 }
 
-/// When a task looks at its job again.
-enum NextLook {
+/// When a task checks its job again.
+enum NextCheck {
     /// By the gateway's clock.
     At(i64),
     /// When a lease is over, which no clock of the gateway decides.
@@ -128,15 +128,15 @@ impl JobTask {
         }
     }
 
-    async fn sleep_until(&self, next: NextLook) {
+    async fn sleep_until(&self, next: NextCheck) {
         match next {
-            NextLook::At(wake_ms) => self.runner.clock.sleep_until(wake_ms).await,
-            NextLook::After(wait) => tokio::time::sleep(wait).await,
+            NextCheck::At(wake_ms) => self.runner.clock.sleep_until(wake_ms).await,
+            NextCheck::After(wait) => tokio::time::sleep(wait).await,
         }
     }
 
     /// Runs the job if it is due and no other gateway runs it. Returns when to check again.
-    async fn tick(&self, is_registered: &mut bool) -> Result<NextLook, StorageError> {
+    async fn tick(&self, is_registered: &mut bool) -> Result<NextCheck, StorageError> {
         let (store, schedule) = (&self.runner.store, &self.job.schedule);
         let now_ms = self.runner.clock.now_ms();
         if !*is_registered {
@@ -145,38 +145,38 @@ impl JobTask {
         }
         let Some(state) = store.state(self.key()).await? else {
             *is_registered = false;
-            return Ok(NextLook::At(now_ms.saturating_add(POLL_MS)));
+            return Ok(NextCheck::At(now_ms.saturating_add(POLL_MS)));
         };
         if state.next_run_ms > schedule.latest_ms(now_ms.saturating_add(CLOCK_SKEW_MAX_MS)) {
             let next_ms = schedule.next_ms(now_ms, self.runner.jitter);
             store.reschedule(self.key(), state.next_run_ms, next_ms).await?;
-            return Ok(NextLook::At(next_ms.min(now_ms.saturating_add(POLL_MS))));
+            return Ok(NextCheck::At(next_ms.min(now_ms.saturating_add(POLL_MS))));
         }
         let due_ms = state.due_ms(now_ms);
         if due_ms > now_ms {
-            return Ok(NextLook::At(due_ms.min(now_ms.saturating_add(POLL_MS))));
+            return Ok(NextCheck::At(due_ms.min(now_ms.saturating_add(POLL_MS))));
         }
         let held_ms = store.held_ms(&state, &self.runner.holder, self.lease_length());
         if held_ms > 0 {
-            return Ok(NextLook::After(Duration::from_millis(held_ms.min(POLL_MS).unsigned_abs())));
+            return Ok(NextCheck::After(Duration::from_millis(held_ms.min(POLL_MS).unsigned_abs())));
         }
         let id = RunId { holder: self.runner.holder.to_string(), started_ms: now_ms };
-        let claimed = Instant::now();
-        if !store.claim(self.key(), &id, self.lease_length()).await? {
-            return Ok(NextLook::At(now_ms.saturating_add(POLL_MS)));
+        let acquired = Instant::now();
+        if !store.acquire(self.key(), &id, self.lease_length()).await? {
+            return Ok(NextCheck::At(now_ms.saturating_add(POLL_MS)));
         }
         if let Some(lost) = state.lease_holder {
             self.record_run("lost", &format!("its gateway ended or stalled: {lost}"));
         }
-        self.execute(id, claimed).await;
-        Ok(NextLook::At(self.runner.clock.now_ms()))
+        self.execute(id, acquired).await;
+        Ok(NextCheck::At(self.runner.clock.now_ms()))
     }
 
-    async fn execute(&self, id: RunId, claimed: Instant) {
+    async fn execute(&self, id: RunId, acquired: Instant) {
         let started = Instant::now();
         let (plugin, job) = (Arc::clone(&self.plugin), Arc::clone(&self.job.name));
         let run = Arc::new(RunLease { plugin, job, id, dialect: self.runner.store.dialect() });
-        let outcome = self.run_to_end(&run, claimed).await;
+        let outcome = self.run_to_end(&run, acquired).await;
         let labels = [("plugin", self.plugin.to_string()), ("job", self.job.name.to_string())];
         metrics::histogram!("gateway_job_duration_seconds", &labels).record(started.elapsed());
         match outcome {
@@ -187,8 +187,8 @@ impl JobTask {
 
     /// Runs the job to its end, beyond its time limit or until its lease is lost; None when the gateway stops and the drain timeout has
     /// passed.
-    async fn run_to_end(&self, lease: &Arc<RunLease>, claimed: Instant) -> Option<RunOutcome> {
-        let renewal = match self.renewal(lease, claimed) {
+    async fn run_to_end(&self, lease: &Arc<RunLease>, acquired: Instant) -> Option<RunOutcome> {
+        let renewal = match self.renewal(lease, acquired) {
             Some(renewal) => Some(renewal.start().await),
             None => None,
         };
@@ -226,13 +226,13 @@ impl JobTask {
         }
     }
 
-    /// None where nobody else can claim the lease.
-    fn renewal(&self, lease: &Arc<RunLease>, claimed: Instant) -> Option<LeaseRenewal> {
+    /// None where nobody else can acquire the lease.
+    fn renewal(&self, lease: &Arc<RunLease>, acquired: Instant) -> Option<LeaseRenewal> {
         (lease.dialect == Dialect::Postgres).then(|| LeaseRenewal {
             store: self.runner.store.clone(),
             run: Arc::clone(lease),
             length: self.runner.lease,
-            claimed,
+            acquired,
             run_limit: Duration::from_millis(self.job.timeout_ms).saturating_add(self.runner.drain_timeout),
         })
     }
@@ -345,11 +345,11 @@ fn panicked(panic: &(dyn Any + Send)) -> JobFailure {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::{MIGRATION, WAKES_MIGRATION};
+    use crate::{migration, wakes_migration};
     use gateway_clock::ManualClock;
     use gateway_storage::{Database, DatabaseSettings, MigrationSet, Scope};
     use gateway_telemetry::MetricsRecorder;
-    use plugin_api::manifest::{JobSpec, MigrationSpec, Schedule};
+    use plugin_api::manifest::{JobSpec, Schedule};
 
     #[tokio::test]
     async fn runs_are_counted_and_timed_by_plugin_job_and_result() {
@@ -358,14 +358,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}", directory.path().join("gateway.db").display());
         let database = Database::open(DatabaseSettings::new(url)).await.unwrap();
-        let steps = (1..).zip([MIGRATION, WAKES_MIGRATION]);
-        let step = |(version, sql): (u32, &str)| MigrationSpec {
-            version,
-            name: "jobs".into(),
-            sql: sql.into(),
-            postgres: None,
-        };
-        let migrations: Vec<_> = steps.map(step).collect();
+        let migrations = [migration(1), wakes_migration(2)];
         let schema = MigrationSet { scope: &Scope::Host, views: &[], migrations: &migrations };
         database.migrate(&schema).await.unwrap();
 

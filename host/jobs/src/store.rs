@@ -5,14 +5,10 @@
 
 use super::lease::{LeaseStatements, RunId, RunLease};
 use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError};
-use plugin_api::{Sql, sql};
+use parking_lot::Mutex;
+use plugin_api::{Sql, manifest::MigrationSpec, sql};
 use serde::{Deserialize, Serialize};
-use std::{
-    borrow::Cow,
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{borrow::Cow, collections::HashMap, sync::Arc, time::Duration};
 use tokio::sync::Notify;
 
 /// How far apart the clocks of gateways on one database may be: schedules are by those.
@@ -21,8 +17,7 @@ pub(crate) const CLOCK_SKEW_MAX_MS: i64 = 30_000;
 /// The shortest time between the starts of runs that a job is woken for: that of the shortest interval.
 const WOKEN_INTERVAL_MIN_MS: i64 = 100;
 
-/// The table, for both databases; one of the gateway's own migrations.
-pub const MIGRATION: &str = "CREATE TABLE host_job_runs (
+const TABLE: &str = "CREATE TABLE host_job_runs (
     plugin TEXT NOT NULL,
     job TEXT NOT NULL,
     schedule TEXT NOT NULL,
@@ -44,7 +39,15 @@ pub fn forget_plugin(plugin: &str) -> String {
 }
 
 /// Whether somebody asked for a run at once.
-pub const WAKES_MIGRATION: &str = "ALTER TABLE host_job_runs ADD COLUMN is_woken BIGINT NOT NULL DEFAULT 0";
+const WAKES: &str = "ALTER TABLE host_job_runs ADD COLUMN is_woken BIGINT NOT NULL DEFAULT 0";
+
+pub fn migration(version: u32) -> MigrationSpec {
+    MigrationSpec::new(version, "jobs", TABLE)
+}
+
+pub fn wakes_migration(version: u32) -> MigrationSpec {
+    MigrationSpec::new(version, "job_wakes", WAKES)
+}
 
 /// A job that is already registered keeps its next run, unless its schedule has changed.
 const REGISTER: &str = "INSERT INTO host_job_runs (plugin, job, schedule, next_run_ms) VALUES ($1, $2, $3, $4)
@@ -120,11 +123,11 @@ pub(crate) struct JobState {
     pub lease_left_ms: i64,
 }
 
-/// How a lease is claimed.
+/// For how long a lease is acquired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LeaseLength {
     pub length: Duration,
-    /// No lease of this job is longer, of no version of the gateway.
+    /// Longer than any lease of this job: one that ends later was given before the database's clock went back.
     pub longest_ms: i64,
 }
 
@@ -139,8 +142,7 @@ pub(crate) struct FinishedRun {
 
 impl Wakes {
     fn of(&self, key: JobKey<'_>) -> Arc<Notify> {
-        let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        tasks.entry((key.plugin.to_owned(), key.job.to_owned())).or_default().clone()
+        self.0.lock().entry((key.plugin.to_owned(), key.job.to_owned())).or_default().clone()
     }
 }
 
@@ -193,7 +195,7 @@ impl JobStore {
         Ok(self.database.fetch_all(of_job(self.leases.select_state.clone(), key)).await?.pop())
     }
 
-    /// For how long nobody can claim the lease that was seen, unless it is given back; 0 when it is free.
+    /// For how long nobody can acquire the lease that was seen, unless it is given back; 0 when it is free.
     pub(crate) fn held_ms(&self, state: &JobState, holder: &str, length: LeaseLength) -> i64 {
         let Some(seen) = &state.lease_holder else { return 0 };
         let is_gone = self.dialect() == Dialect::Sqlite && seen != holder;
@@ -207,12 +209,17 @@ impl JobStore {
     }
 
     /// Returns whether this gateway got the lease, and so may run the job.
-    pub(crate) async fn claim(&self, key: JobKey<'_>, run: &RunId, length: LeaseLength) -> Result<bool, StorageError> {
-        let claim = of_run(self.leases.claim.clone(), key, run).bind((millis(length.length), length.longest_ms));
+    pub(crate) async fn acquire(
+        &self,
+        key: JobKey<'_>,
+        run: &RunId,
+        length: LeaseLength,
+    ) -> Result<bool, StorageError> {
+        let acquire = of_run(self.leases.acquire.clone(), key, run).bind((millis(length.length), length.longest_ms));
         let lock = self.leases.lock.map(|lock| of_job(lock, key));
-        let statements = lock.into_iter().chain([claim]).map(|statement| CommitStatement::new(statement.into()));
+        let statements = lock.into_iter().chain([acquire]).map(|statement| CommitStatement::new(statement.into()));
         let outcomes = self.database.begin(Scope::Host).commit(statements.collect()).await?;
-        Ok(outcomes.last().is_some_and(|claimed| claimed.changes == 1))
+        Ok(outcomes.last().is_some_and(|acquired| acquired.changes == 1))
     }
 
     /// Extends the lease; returns whether the gateway still held it.

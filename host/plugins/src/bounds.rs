@@ -20,15 +20,15 @@ pub const STREAM_CHUNK_BYTES_MAX: usize = 4 * MIB;
 /// One plugin's part of an extension point, or its answer as a service.
 pub const CONTRIBUTION_BYTES_MAX: usize = 4 * MIB;
 /// The frames of one call of a topic.
-pub const FRAMES_BYTES_MAX: usize = 4 * MIB;
-pub const EVENTS_PER_TRANSACTION_MAX: usize = 1000;
+pub(crate) const FRAMES_BYTES_MAX: usize = 4 * MIB;
+pub(crate) const EVENTS_PER_TRANSACTION_MAX: usize = 1000;
 /// Tasks that a plugin has in the background at a time; the gateway's own for its topics and its index count as well.
-pub const BACKGROUND_TASKS_MAX: usize = 1000;
+pub(crate) const BACKGROUND_TASKS_MAX: usize = 1000;
 /// Further ones wait.
-pub const BLOCKING_CALLS_MAX: usize = 16;
-pub const MANIFEST_BYTES_MAX: usize = 4 * MIB;
+pub(crate) const BLOCKING_CALLS_MAX: usize = 16;
+pub(crate) const MANIFEST_BYTES_MAX: usize = 4 * MIB;
 /// Of a line that a plugin logs, and of the message of a fault; the rest is cut off.
-pub const LOG_LINE_CHARS_MAX: usize = 4000;
+pub(crate) const LOG_LINE_CHARS_MAX: usize = 4000;
 
 /// All bounds, as reports show them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

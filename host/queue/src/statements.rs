@@ -1,6 +1,6 @@
 //! The SQL of polls and scheduling cycles, in the dialect of one database.
 
-use super::tasks::{NEVER_MS, now_ms};
+use super::tasks::NEVER_MS;
 use gateway_storage::Dialect;
 
 /// Pushes that one cycle ingests.
@@ -34,8 +34,8 @@ pub(crate) struct QueueStatements {
 impl QueueStatements {
     pub(crate) fn new(table: &str, dialect: Dialect) -> Self {
         let (now, for_update, skip_locked) = match dialect {
-            Dialect::Sqlite => (now_ms(dialect), "", ""),
-            Dialect::Postgres => (now_ms(dialect), " FOR UPDATE OF k SKIP LOCKED", " FOR UPDATE SKIP LOCKED"),
+            Dialect::Sqlite => (dialect.now_ms(), "", ""),
+            Dialect::Postgres => (dialect.now_ms(), " FOR UPDATE OF k SKIP LOCKED", " FOR UPDATE SKIP LOCKED"),
         };
         let lock = format!("SELECT pg_advisory_xact_lock(hashtextextended('{table}', 21))");
         // A lease that ends later than one that begins now was given before the clock went back.

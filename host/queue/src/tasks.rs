@@ -26,14 +26,6 @@ pub(crate) enum OutcomeCode {
     Released = 4,
 }
 
-/// The database's clock, in milliseconds.
-pub(crate) const fn now_ms(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Sqlite => "CAST(unixepoch('subsec') * 1000 AS BIGINT)",
-        Dialect::Postgres => "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
-    }
-}
-
 /// Adds tasks. `now_ms` is the gateway's time. The results are for [`new_ids`].
 pub fn push_statements(table: &str, tasks: &[PushedTask], now_ms: i64) -> Vec<Statement> {
     let row = |task: &PushedTask| {
@@ -124,7 +116,7 @@ pub fn is_lease_held(results: &[StatementResult]) -> bool {
 pub fn renew_statement(table: &str, lease: &TaskLease, lease_ms: u64, dialect: Dialect) -> Statement {
     let update = format!(
         "UPDATE {table}_keys SET lease_until_ms = {} + $4 WHERE key = $1 AND token = $2 AND task_id = $3 AND ended = 0",
-        now_ms(dialect)
+        dialect.now_ms()
     );
     let lease_ms = i64::try_from(lease_ms).unwrap_or(i64::MAX);
     sql(update).bind((lease.key.as_str(), lease.token, lease.task, lease_ms)).into()

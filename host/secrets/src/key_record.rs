@@ -5,14 +5,17 @@
 
 use super::master_key::KeyId;
 use gateway_storage::{Database, DatabaseSettings, StorageError};
-use plugin_api::sql;
+use plugin_api::{manifest::MigrationSpec, sql};
 
-/// The table, for both databases; one of the gateway's own migrations.
-pub const MIGRATION: &str = "CREATE TABLE host_secret_keys (
+const TABLE: &str = "CREATE TABLE host_secret_keys (
     position BIGINT NOT NULL PRIMARY KEY,
     key_id TEXT NOT NULL UNIQUE,
     since_s BIGINT NOT NULL
 )";
+
+pub fn migration(version: u32) -> MigrationSpec {
+    MigrationSpec::new(version, "secret_keys", TABLE)
+}
 
 const SELECT: &str = "SELECT key_id FROM host_secret_keys ORDER BY position";
 

@@ -17,5 +17,5 @@ mod tests;
 mod webhook_key;
 
 pub use call::SecretResponse;
-pub use key_record::MIGRATION;
+pub use key_record::migration;
 pub use secrets::Secrets;

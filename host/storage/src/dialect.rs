@@ -1,5 +1,13 @@
 //! The two kinds of database, whose SQL differs.
 
+/// [`Dialect::now_ms`] of PostgreSQL, for `concat!`.
+#[macro_export]
+macro_rules! postgres_now_ms {
+    () => {
+        "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
+    };
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     Sqlite,
@@ -11,6 +19,14 @@ impl Dialect {
         match self {
             Self::Sqlite => "SQLite",
             Self::Postgres => "PostgreSQL",
+        }
+    }
+
+    /// An expression for the database's clock in Unix milliseconds, by which leases are: gateways share it.
+    pub const fn now_ms(self) -> &'static str {
+        match self {
+            Self::Sqlite => "CAST(unixepoch('subsec') * 1000 AS BIGINT)",
+            Self::Postgres => crate::postgres_now_ms!(),
         }
     }
 

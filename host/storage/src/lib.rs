@@ -60,7 +60,7 @@ pub use read_source::ReadSource;
 pub use read_tracking::ReadDependencies;
 pub use replace_file::{remove_unfinished, replace_file, replace_file_durably};
 pub use resources::{DatabaseResources, PoolStatus};
-pub use restores::{MIGRATION as RESTORES_MIGRATION, last_restore_ms, record_restore};
+pub use restores::{last_restore_ms, record_restore, restores_migration};
 pub use revisions::{OwnerRevision, Revision, Revisions};
 pub use row_count_compaction::compact_row_counts;
 pub use scope::{HOST_OWNER, Isolation, Scope, ViewNames, is_reserved, shares_tables};

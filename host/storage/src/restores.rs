@@ -4,14 +4,18 @@
 //! keeps promises has to know.
 
 use crate::{database::Database, error::StorageError};
-use plugin_api::sql;
+use plugin_api::{manifest::MigrationSpec, sql};
 
-/// A restore makes the table, too: the backup may be older than this migration.
-pub const MIGRATION: &str = "CREATE TABLE IF NOT EXISTS host_restores (restored_ms BIGINT NOT NULL)";
+/// A restore makes the table, too: the backup may be older than the migration.
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS host_restores (restored_ms BIGINT NOT NULL)";
+
+pub fn restores_migration(version: u32) -> MigrationSpec {
+    MigrationSpec::new(version, "restores", TABLE)
+}
 
 /// What a restore adds to the database, as text.
 pub(crate) fn record_text(restored_ms: i64) -> String {
-    format!("{MIGRATION}; INSERT INTO host_restores (restored_ms) VALUES ({restored_ms});")
+    format!("{TABLE}; INSERT INTO host_restores (restored_ms) VALUES ({restored_ms});")
 }
 
 /// When the database was restored last, in Unix milliseconds; `None` for one that never was.

@@ -47,12 +47,7 @@ CREATE TABLE host_versions (owner TEXT NOT NULL PRIMARY KEY, version BIGINT NOT 
 ";
 
 pub fn versions_migration(version: u32) -> MigrationSpec {
-    MigrationSpec {
-        version,
-        name: "versions".to_owned(),
-        sql: TABLES_SQLITE.to_owned(),
-        postgres: Some(TABLES_POSTGRES.to_owned()),
-    }
+    MigrationSpec::per_dialect(version, "versions", TABLES_SQLITE, TABLES_POSTGRES)
 }
 
 /// Notes a change of anything. The first migrations run before the table is there.

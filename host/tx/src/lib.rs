@@ -25,6 +25,6 @@ mod unsigned_transaction;
 mod wallets;
 
 pub use journal::Journal;
-pub use migration::{BLOCKED_REASON_MIGRATION, CANCEL_REASON_MIGRATION, MIGRATION, release_keys};
+pub use migration::{blocked_reason_migration, cancel_reason_migration, migration, release_keys};
 pub use report::{AccountReport, TransactionReport};
 pub use run::run;

@@ -2,7 +2,9 @@
 //!
 //! Two constraints hold even if gateways err: an intent has one row, and a nonce of an account belongs to one intent.
 
-pub const MIGRATION: &str = "
+use plugin_api::manifest::MigrationSpec;
+
+const TABLES: &str = "
 CREATE TABLE host_tx_intents (
     id {{id}},
     plugin TEXT NOT NULL,
@@ -59,11 +61,23 @@ CREATE TABLE host_tx_lanes (
 );
 ";
 
+pub fn migration(version: u32) -> MigrationSpec {
+    MigrationSpec::new(version, "tx", TABLES)
+}
+
 /// Marks the empty transfers that cancel an intent.
-pub const CANCEL_REASON_MIGRATION: &str = "ALTER TABLE host_tx_attempts ADD COLUMN given_up TEXT;";
+const CANCEL_REASON: &str = "ALTER TABLE host_tx_attempts ADD COLUMN given_up TEXT;";
 
 /// Why the gateway that holds an account's lease signs none of its intents.
-pub const BLOCKED_REASON_MIGRATION: &str = "ALTER TABLE host_tx_lanes ADD COLUMN blocked_reason TEXT;";
+const BLOCKED_REASON: &str = "ALTER TABLE host_tx_lanes ADD COLUMN blocked_reason TEXT;";
+
+pub fn cancel_reason_migration(version: u32) -> MigrationSpec {
+    MigrationSpec::new(version, "tx_given_up", CANCEL_REASON)
+}
+
+pub fn blocked_reason_migration(version: u32) -> MigrationSpec {
+    MigrationSpec::new(version, "tx_blocked_reason", BLOCKED_REASON)
+}
 
 /// Frees the keys of the transactions of a plugin, whose name is plain. The transactions stay: they are what was paid. Under
 /// its old key, the first transaction of a plugin that is installed again would count as sent.

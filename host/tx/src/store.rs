@@ -13,7 +13,7 @@ use gateway_chain::Receipt;
 use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError};
 use plugin_api::{Sql, abi::Statement, manifest::TxState, sql};
 
-/// How long a lease is valid after it was claimed or renewed.
+/// How long a lease is valid after it was acquired or renewed.
 pub(crate) const LEASE_MS: i64 = 20_000;
 
 #[derive(Clone)]
@@ -167,13 +167,13 @@ impl Store {
 
     /// Claims or renews the account's lease; returns whether this gateway holds it. On SQLite only one gateway runs, so
     /// a lease that another process left behind does not count.
-    pub(crate) async fn claim_lease(
+    pub(crate) async fn acquire_lease(
         &self,
         (chain_id, sender): (u64, Address),
         holder: &str,
         now_ms: i64,
     ) -> Result<bool, StorageError> {
-        let may_claim = match self.database.dialect() {
+        let may_acquire = match self.database.dialect() {
             Dialect::Sqlite => "$4 = $4",
             Dialect::Postgres => {
                 "(host_tx_lanes.holder IS NULL OR host_tx_lanes.holder = excluded.holder \
@@ -184,7 +184,7 @@ impl Store {
             "INSERT INTO host_tx_lanes (chain_id, sender, holder, lease_until_ms) VALUES ($1, $2, $3, $5) \
              ON CONFLICT (chain_id, sender) DO UPDATE SET holder = excluded.holder, \
              lease_until_ms = excluded.lease_until_ms, blocked_reason = CASE WHEN host_tx_lanes.holder = excluded.holder \
-             THEN host_tx_lanes.blocked_reason END WHERE {may_claim}"
+             THEN host_tx_lanes.blocked_reason END WHERE {may_acquire}"
         );
         let statement = sql(text).bind(to_i64(chain_id)).bind(sender.to_string()).bind(holder).bind(now_ms);
         let changes = self.write(vec![CommitStatement::new(statement.bind(now_ms + LEASE_MS).into())]).await?;

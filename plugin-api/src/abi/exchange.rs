@@ -42,7 +42,7 @@ pub trait Head: Send + Sync {
     /// `commit` reaches nothing but this transaction. `commit` adds the replay guard of a signed route. What an attempt wrote,
     /// published and recorded belongs to its own transaction and is discarded with it. The next call begins the next attempt:
     /// allowed only after a [`crate::HostErrorCode::Conflict`], otherwise refused. From the third attempt on its first
-    /// statement waits until no other write of the plugin runs in this gateway. A request whose last attempt collided is answered by the gateway.
+    /// statement waits until no other write of the plugin runs in this gateway. A request whose last attempt conflicted is answered by the gateway.
     fn begin_write(&self) -> RResult<TransactionBox, HostError>;
     /// The next bytes of the body, on a route with [`crate::manifest::RouteSpec::streams_body`]; none at its end. After an
     /// error (the body is too large, too slow or cut off) the client gets the gateway's own response, whatever the plugin

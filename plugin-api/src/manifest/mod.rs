@@ -132,6 +132,18 @@ pub struct MigrationSpec {
     pub postgres: Option<String>,
 }
 
+impl MigrationSpec {
+    /// One whose SQL both databases understand.
+    pub fn new(version: u32, name: &str, sql: &str) -> Self {
+        Self { version, name: name.to_owned(), sql: sql.to_owned(), postgres: None }
+    }
+
+    /// One whose SQL PostgreSQL needs in another form.
+    pub fn per_dialect(version: u32, name: &str, sqlite: &str, postgres: &str) -> Self {
+        Self { postgres: Some(postgres.to_owned()), ..Self::new(version, name, sqlite) }
+    }
+}
+
 /// A scheduled job. It runs on one gateway at a time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct JobSpec {

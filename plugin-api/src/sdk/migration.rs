@@ -16,17 +16,12 @@ impl Migration {
     /// SQL that both databases understand, with `{{id}}`, `{{blob}}`, `{{search_index TABLE (COLUMN, …)}}`,
     /// `{{row_counts TABLE (COLUMN, …)}}` and `{{queue TABLE}}`.
     pub fn new(version: u32, name: &str, sql: &str) -> Self {
-        Self(MigrationSpec { version, name: name.to_owned(), sql: sql.to_owned(), postgres: None })
+        Self(MigrationSpec::new(version, name, sql))
     }
 
     /// SQL that differs between SQLite and PostgreSQL.
     pub fn per_dialect(version: u32, name: &str, sqlite: &str, postgres: &str) -> Self {
-        Self(MigrationSpec {
-            version,
-            name: name.to_owned(),
-            sql: sqlite.to_owned(),
-            postgres: Some(postgres.to_owned()),
-        })
+        Self(MigrationSpec::per_dialect(version, name, sqlite, postgres))
     }
 }
 

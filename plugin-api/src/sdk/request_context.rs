@@ -81,7 +81,7 @@ impl<P> RequestContext<P> {
         write::write(self.now_ms(), || self.head.begin_write().into_result(), work).await
     }
 
-    /// The older form of [`Self::write`], whose transaction runs once. The gateway adds the replay guard of a signed route and
+    /// A transaction that runs once, unlike [`Self::write`]. The gateway adds the replay guard of a signed route and
     /// commits when the status is below 400. On any other status, or when the client disconnects, it rolls everything back.
     ///
     /// The plugin declares it: [`super::Definition::own_transactions`]. Without that, every call of the transaction fails with

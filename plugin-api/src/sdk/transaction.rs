@@ -177,7 +177,7 @@ impl Tx {
         self.checked(self.inner.transaction.commit().await)
     }
 
-    /// Whether a call of this attempt collided with another transaction.
+    /// Whether a call of this attempt conflicted with another transaction.
     pub(super) fn has_conflict(&self) -> bool {
         self.inner.has_conflict.load(Relaxed)
     }

@@ -51,7 +51,7 @@ mod tests {
         task::{Context, Poll, Waker},
     };
 
-    /// A database whose first attempts collide: at a statement or at the commit.
+    /// A database whose first attempts conflict: at a statement or at the commit.
     #[derive(Default)]
     struct Database {
         statement_conflicts: u32,
@@ -85,7 +85,10 @@ mod tests {
 
         fn conflict<T>(&self, conflicts: u32, otherwise: T) -> RResult<T, HostError> {
             if self.number <= conflicts {
-                return RResult::RErr(HostError::new(HostErrorCode::Conflict, "it collided with another transaction"));
+                return RResult::RErr(HostError::new(
+                    HostErrorCode::Conflict,
+                    "it conflicted with another transaction",
+                ));
             }
             RResult::ROk(otherwise)
         }
@@ -134,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_runs_once_when_nothing_collides() {
+    fn a_write_runs_once_when_nothing_conflicts() {
         let database = Arc::new(Database::default());
         let written =
             ready(write(1_999, || database.begin(), async |tx| Ok::<_, HostError>((note(tx).await?, tx.now_s()))));

@@ -2,7 +2,7 @@
 
 mod activity;
 mod capability;
-mod collisions;
+mod conflicts;
 mod faults;
 mod history;
 mod ledger;

@@ -38,9 +38,9 @@ async fn a_run_whose_lease_cannot_be_renewed_is_stopped_and_made_up_for() {
     let work = TestJobs::new([JobBehaviour::Wait]);
     let gateway = fixture.start("a", &[every_s("sweep", 60)], &work);
     work.started(0, 1).await;
-    fixture.migrate(&[MIGRATION, WAKES_MIGRATION, AWAY]).await;
+    fixture.migrate(&[AWAY]).await;
     TestGateway::eventually(LIMIT, "the run is stopped", async || work.drops() == 1).await;
-    fixture.migrate(&[MIGRATION, WAKES_MIGRATION, AWAY, BACK]).await;
+    fixture.migrate(&[AWAY, BACK]).await;
     let lost = fixture.status_when("sweep", "its end is written", |status| status.runs == 1).await;
     let error = "dropped because its lease could not be renewed";
     assert_eq!((lost.last_result.as_deref(), lost.last_error.as_deref()), (Some("lost"), Some(error)));

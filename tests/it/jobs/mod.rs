@@ -10,7 +10,7 @@ use crate::storage::{Engine, TestDatabase};
 use futures_util::FutureExt as _;
 use gateway_clock::{Clock, ManualClock};
 use gateway_jobs::{
-    Jitter, JobFailure, JobRunner, JobSet, JobStatus, JobStore, LEASE, MIGRATION, RunJob, WAKES_MIGRATION,
+    Jitter, JobFailure, JobRunner, JobSet, JobStatus, JobStore, LEASE, RunJob, migration, wakes_migration,
 };
 use gateway_storage::{CommitStatement, Database, MigrationSet, Scope};
 use gateway_tests::process::LIMIT;
@@ -45,7 +45,7 @@ pub struct Fixture {
 impl Fixture {
     pub async fn new(engine: Engine) -> Self {
         let fixture = Self::without_table(engine).await;
-        fixture.migrate(&[MIGRATION, WAKES_MIGRATION]).await;
+        fixture.migrate(&[]).await;
         fixture
     }
 
@@ -57,14 +57,10 @@ impl Fixture {
         JobStore::new(self.db.database.clone())
     }
 
-    pub async fn migrate(&self, steps: &[&str]) {
-        let step = |(version, sql): (u32, &&str)| MigrationSpec {
-            version,
-            name: "jobs".into(),
-            sql: (*sql).into(),
-            postgres: None,
-        };
-        let migrations: Vec<_> = (1..).zip(steps).map(step).collect();
+    /// Makes the tables of jobs, and then what these statements do.
+    pub async fn migrate(&self, more: &[&str]) {
+        let more = (3..).zip(more).map(|(version, sql)| MigrationSpec::new(version, "more", sql));
+        let migrations: Vec<_> = [migration(1), wakes_migration(2)].into_iter().chain(more).collect();
         let schema = MigrationSet { scope: &Scope::Host, views: &[], migrations: &migrations };
         self.db.database.migrate(&schema).await.unwrap();
     }

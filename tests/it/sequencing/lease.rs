@@ -25,7 +25,7 @@ async fn the_fence_refuses_a_sequencer_that_lost_the_lease() {
     let mut other = Sequencer::new(database.db.database.clone(), "two".to_owned(), Duration::from_secs(60));
     let standing = other.acquire().await.unwrap();
     assert!(
-        matches!(standing, LeaseState::Standby { left, next_position: 2 } if left > Duration::ZERO),
+        matches!(standing, LeaseState::HeldByOther { left, next_position: 2 } if left > Duration::ZERO),
         "{standing:?}"
     );
 
@@ -35,7 +35,7 @@ async fn the_fence_refuses_a_sequencer_that_lost_the_lease() {
     database.write("b", None).await;
     assert_eq!(stale.sequence().await.unwrap(), None);
     assert_eq!((database.waiting().await, database.logged().await.len(), stale.token()), (1, 1, None));
-    assert!(matches!(stale.acquire().await.unwrap(), LeaseState::Standby { .. }), "the other one has the lease");
+    assert!(matches!(stale.acquire().await.unwrap(), LeaseState::HeldByOther { .. }), "the other one has the lease");
     assert_eq!(other.sequence().await.unwrap(), Some(SequencedBatch { taken: 1, appended: 1 }));
     let logged = database.logged().await;
     assert_eq!((named(&logged), logged[1].0), (vec!["a", "b"], 2));
@@ -105,7 +105,7 @@ async fn the_lease_changes_hands_while_many_write() {
     let write = async |writer: u64| {
         for turn in 0..25 {
             database.write(&format!("{writer}.{turn}"), None).await;
-            database.log.written();
+            database.log.notify_written();
         }
     };
     let writes = async {
@@ -142,7 +142,7 @@ async fn what_a_dead_sequencer_has_told_nobody_is_told() {
     assert_eq!(dead.sequence().await.unwrap(), Some(SequencedBatch { taken: 1, appended: 1 }));
     let log = database.other_log();
     let mut readers = log.subscribe();
-    let standby = LogDatabase::sequencing(&log, "two");
+    let waiting = LogDatabase::sequencing(&log, "two");
     // Also at its first look, while the dead one still has the lease.
     let holder = async || database.db.rows("SELECT holder FROM host_activity_sequencer").await[0][0].clone();
     let told = async {
@@ -152,7 +152,7 @@ async fn what_a_dead_sequencer_has_told_nobody_is_told() {
         }
     };
     tokio::time::timeout(LIMIT, told).await.expect("readers are woken");
-    standby.stop().await;
+    waiting.stop().await;
 }
 
 #[tokio::test]
@@ -160,7 +160,7 @@ async fn another_gateway_goes_on_when_the_sequencer_dies() {
     let database = LogDatabase::new(Engine::Postgres).await;
     let first = LogDatabase::sequencing(&database.log, "one");
     database.write("before", None).await;
-    database.log.written();
+    database.log.notify_written();
     database.until_logged(1).await;
     let second = LogDatabase::sequencing(&database.other_log(), "two");
     drop(first);
@@ -179,18 +179,18 @@ async fn another_gateway_goes_on_when_the_sequencer_dies() {
 
 /// Each is a transaction of its own, and wakes every gateway. None is lost: the last one comes after the last write.
 #[tokio::test]
-async fn many_writes_of_a_standby_are_a_few_notifications() {
+async fn many_writes_beside_the_holder_are_a_few_notifications() {
     let database = LogDatabase::new(Engine::Postgres).await;
     let holder = LogDatabase::sequencing(&database.log, "one");
     database.write("first", None).await;
-    database.log.written();
+    database.log.notify_written();
     database.until_logged(1).await;
     let other_log = database.other_log();
     let other = LogDatabase::sequencing(&other_log, "two");
     let mut notifications = database.db.database.listen("gateway_activity_outbox").await.unwrap();
     let (begun, mut writes) = (Instant::now(), 0);
     while begun.elapsed() < Duration::from_millis(400) {
-        other_log.written();
+        other_log.notify_written();
         writes += 1;
         tokio::time::sleep(Duration::from_millis(1)).await;
     }

@@ -30,7 +30,7 @@ async fn write_many(database: &LogDatabase, writer: u64, mut dice: Dice) -> Vec<
             continue;
         }
         transaction.commit(Vec::new()).await.unwrap();
-        database.log.written();
+        database.log.notify_written();
         committed.extend(names);
     }
     committed
@@ -72,7 +72,7 @@ async fn who_resumes_at_any_position_misses_nothing_while_many_write(#[case] eng
             // Its place in the outbox is before those of all others, which are public by now.
             database.until_logged(committed.len()).await;
             late.commit(Vec::new()).await.unwrap();
-            database.log.written();
+            database.log.notify_written();
             committed.push("late".to_owned());
         }
         let logged = database.until_logged(committed.len()).await;
@@ -111,13 +111,13 @@ async fn of_events_with_one_key_one_is_public_and_leaves_no_gap(#[case] engine: 
         database.write(name, key).await;
     }
     let sequencing = LogDatabase::sequencing(&database.log, "one");
-    database.log.written();
+    database.log.notify_written();
     let logged = database.until_logged(3).await;
     assert_eq!(named(&logged), ["a", "b", "d"]);
     for (name, key) in [("f", Some("other")), ("g", Some("key")), ("h", Some("third"))] {
         database.write(name, key).await;
     }
-    database.log.written();
+    database.log.notify_written();
     let logged = database.until_logged(4).await;
     assert_eq!(named(&logged), ["a", "b", "d", "h"]);
     // SQLite uses up an id for what it drops.
@@ -144,7 +144,7 @@ async fn positions_begin_above_the_ids_of_an_earlier_version(#[case] engine: Eng
     let sequencing = LogDatabase::sequencing(&database.log, "one");
     database.write("new", None).await;
     database.write("known", Some("newest")).await;
-    database.log.written();
+    database.log.notify_written();
     let logged = database.until_logged(3).await;
     assert_eq!(logged, [(3, "old".to_owned()), (41, "newest".to_owned()), (42, "new".to_owned())]);
     sequencing.stop().await;
@@ -162,7 +162,7 @@ async fn what_another_gateway_writes_is_public_soon() {
     let begun = Instant::now();
     for number in 1..=20 {
         database.write(&number.to_string(), None).await;
-        other_log.written();
+        other_log.notify_written();
         database.until_logged(number + 1).await;
     }
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());

@@ -21,7 +21,7 @@ pub(crate) fn print(config: &Config) -> ExitCode {
         environment: &environment,
         gateway_manifest: &routes.manifest,
         plugins: &manifests,
-        chain: &gateway::environment::chain_facts(config),
+        chain: &gateway::environment::chain_info(config),
         discovery: &[],
         counters: &Counters::default(),
         web: config.web.root(),

@@ -15,7 +15,7 @@ pub(crate) struct Call<'a> {
     pub index: u32,
     pub ip: IpAddr,
     /// Whether its reads may be answered by a read replica.
-    pub may_read_from_replica: bool,
+    pub may_use_read_replica: bool,
     /// For streams: direct writes to the caller's connection.
     pub sink: Option<Weak<dyn Sink>>,
 }

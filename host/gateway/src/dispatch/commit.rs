@@ -11,7 +11,7 @@ use super::{
 };
 use crate::error_response::ErrorResponse;
 use gateway_config::Config;
-use gateway_plugins::{ActivePlugin, CommitError, collisions};
+use gateway_plugins::{ActivePlugin, CommitError, conflicts};
 use gateway_storage::StorageError;
 use gateway_telemetry::request_id;
 use http::{StatusCode, header};
@@ -20,17 +20,17 @@ use http::{StatusCode, header};
 pub(crate) async fn end_transaction(
     config: &Config,
     call: &Call<'_>,
-    own: &RequestTransaction,
+    transaction: &RequestTransaction,
     answer: Result<PluginResponse, ErrorResponse>,
 ) -> Result<PluginResponse, ErrorResponse> {
-    if let Some(error) = failure(own) {
+    if let Some(error) = failure(transaction) {
         if let CommitError::Storage(StorageError::Conflict(_)) = error {
-            collisions::count_given_up(call.plugin.name(), &call.route.spec.operation);
+            conflicts::count_given_up(call.plugin.name(), &call.route.spec.operation);
         }
         return Err(commit_error(config, call.plugin, error));
     }
     let status = answer.as_ref().map(|answer| answer.response.status()).ok();
-    if let Some(write) = own.write() {
+    if let Some(write) = transaction.write() {
         if write.commit_result().is_some() {
             // A client that is refused takes for granted that nothing was written.
             if let Some(status) = status.filter(StatusCode::is_client_error) {
@@ -45,20 +45,20 @@ pub(crate) async fn end_transaction(
     }
     let is_good = status.is_some_and(|status| status.as_u16() < 400);
     // The guard of a signed write is consumed even if the handler wrote nothing.
-    let begun = own.begun().cloned().or_else(|| is_good.then(|| own.guard_transaction()).flatten());
+    let begun = transaction.own().cloned().or_else(|| is_good.then(|| transaction.guard_transaction()).flatten());
     match begun {
-        Some(transaction) if is_good => {
-            Box::pin(transaction.finish()).await.map_err(|error| commit_error(config, call.plugin, error))?
+        Some(begun) if is_good => {
+            Box::pin(begun.finish()).await.map_err(|error| commit_error(config, call.plugin, error))?
         }
-        Some(transaction) => Box::pin(transaction.roll_back()).await,
+        Some(begun) => Box::pin(begun.roll_back()).await,
         None => {}
     }
     answer
 }
 
 /// Why the handler's own write did not commit, if it tried to, or conflicted with others in its last attempt.
-pub(crate) fn failure(own: &RequestTransaction) -> Option<CommitError> {
-    let write = own.write()?;
+pub(crate) fn failure(transaction: &RequestTransaction) -> Option<CommitError> {
+    let write = transaction.write()?;
     let conflict = || {
         let conflict = StorageError::Conflict("it conflicted with other writes".to_owned());
         write.has_conflict().then_some(CommitError::Storage(conflict))

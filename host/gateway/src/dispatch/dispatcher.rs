@@ -171,13 +171,13 @@ impl Dispatcher {
                 let _in_flight = plugin.acquire().ok_or_else(|| ErrorResponse::not_serving(plugin))?;
                 let sink = parts.extensions.get::<ConnectionInfo>().and_then(|info| info.sink.clone());
                 let operation = plugin.operations.route(*index).ok_or_else(ErrorResponse::internal)?;
-                let may_read_from_replica = route.may_read_from_replica();
-                let call = Call { route, plugin, operation, index: *index, ip, may_read_from_replica, sink };
+                let may_use_read_replica = route.may_use_read_replica();
+                let call = Call { route, plugin, operation, index: *index, ip, may_use_read_replica, sink };
                 let routed = RoutedRequest { parts, params, body, is_search };
                 // The body is not part of the cache key, so a GET with a body is not cached.
                 if route.spec.cached && routed.body.is_end_stream() {
                     self.serve_cached(call, routed).await
-                } else if may_read_from_replica {
+                } else if may_use_read_replica {
                     // Boxed: the future of every request is as large as what is not.
                     Box::pin(self.read_and_call(call, routed)).await
                 } else {
@@ -231,7 +231,7 @@ impl Dispatcher {
         call: Call<'_>,
         routed: RoutedRequest,
     ) -> Result<Response<Body>, ErrorResponse> {
-        let source = if call.may_read_from_replica {
+        let source = if call.may_use_read_replica {
             self.transactions.database.read_source(self.position.sent_by(&routed.parts.headers)).await
         } else {
             None
@@ -340,29 +340,28 @@ impl Dispatcher {
     ) -> Result<Response<Body>, ErrorResponse> {
         let AuthenticatedRequest { parts, params, caller, body_parts, charge, paid } = request;
         let Caller { signer, guard, body } = caller;
-        let own = RequestTransaction::new(&self.transactions, call.plugin, guard, charge);
-        let transaction = own.clone();
+        let transaction = RequestTransaction::new(&self.transactions, call.plugin, guard, charge);
         let head = AbiRequestHead {
             parts,
             params,
             signer,
             client_ip: call.ip.into(),
-            transaction,
+            transaction: transaction.clone(),
             body_parts: body_parts.clone(),
             paid,
         };
         let request = abi::Request { route: call.index, head: head.into_head_box(), body: FfiBytes::from_owner(body) };
-        let answered = self.answer(admitted, &call, request, &own, body_parts.as_deref());
+        let answered = self.answer(admitted, &call, request, &transaction, body_parts.as_deref());
         let answer = admitted.limited(call.route.timeout, answered).await.unwrap_or_else(|_timed_out| {
-            let may_have_written = own.write().is_some_and(|write| write.has_commit_begun());
+            let may_have_written = transaction.write().is_some_and(|write| write.has_commit_begun());
             Err(if may_have_written { ErrorResponse::timed_out_in_commit() } else { ErrorResponse::timed_out() })
         });
         let answer = match body_parts.and_then(|parts| parts.take_failure()) {
-            Some(failure) if !own.write().is_some_and(|write| write.has_commit_begun()) => Err(failure.into()),
+            Some(failure) if !transaction.write().is_some_and(|write| write.has_commit_begun()) => Err(failure.into()),
             _ => answer,
         };
         let PluginResponse { mut response, incomplete } =
-            commit::end_transaction(&self.config.load(), &call, &own, answer).await?;
+            commit::end_transaction(&self.config.load(), &call, &transaction, answer).await?;
         if let Some(json) = incomplete {
             let json = Box::pin(authors::complete(&self.extension_points, &json)).await;
             *response.body_mut() = Body::Full(json.map_err(|reason| response::broken(&call, &reason))?);
@@ -383,12 +382,14 @@ impl Dispatcher {
         admitted: &ContainedCall<'_>,
         call: &Call<'_>,
         request: abi::Request,
-        own: &RequestTransaction,
+        transaction: &RequestTransaction,
         body_parts: Option<&BodyParts>,
     ) -> Result<PluginResponse, ErrorResponse> {
         // A refused commit or charge, or a body that breaks off, is not the plugin's fault, and the gateway answers it.
         let is_excused = || {
-            commit::failure(own).is_some() || own.is_charge_refused() || body_parts.is_some_and(BodyParts::has_failed)
+            commit::failure(transaction).is_some()
+                || transaction.is_charge_refused()
+                || body_parts.is_some_and(BodyParts::has_failed)
         };
         let span = plugin_span(call);
         let called = admitted.call(|| call.plugin.object.call(request), is_excused);

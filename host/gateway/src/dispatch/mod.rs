@@ -15,8 +15,8 @@ mod response;
 mod response_cache;
 mod unrouted;
 
-pub use auth::EnvelopeVerifier;
-pub use dispatcher::{Dispatcher, DispatcherParts};
-pub use payments::Payments;
-pub use position_header::PositionHeader;
-pub use response::Streams;
+pub(crate) use auth::EnvelopeVerifier;
+pub(crate) use dispatcher::{Dispatcher, DispatcherParts};
+pub(crate) use payments::Payments;
+pub(crate) use position_header::PositionHeader;
+pub(crate) use response::Streams;

@@ -183,7 +183,7 @@ impl PaidCall {
         let paid = PaidRequest::new(&payment);
         request.paid = Some(paid.clone());
         let (route, plugin, index, ip) = (&self.route, &self.plugin, self.index, self.ip);
-        let call = Call { route, plugin, operation, index, ip, may_read_from_replica: false, sink: None };
+        let call = Call { route, plugin, operation, index, ip, may_use_read_replica: false, sink: None };
         let answer = self.dispatcher.call_plugin(call, request).boxed().await;
         let answer = answer.unwrap_or_else(ErrorResponse::into_response);
         let mut answer = self.refuse_stream(answer);

@@ -81,8 +81,8 @@ pub(crate) struct RequestTransaction {
     write: Mutex<Option<Arc<PluginTransaction>>>,
     /// How many attempts it took so far.
     attempts: AtomicU32,
-    /// The transaction of the older form, which the gateway commits.
-    begun: OnceLock<Arc<PluginTransaction>>,
+    /// The transaction of a plugin that declares `own_transactions`: it cannot run again, and the gateway commits it.
+    own: OnceLock<Arc<PluginTransaction>>,
     /// Of a signed write with a price.
     charge: Option<Arc<RequestCharge>>,
     /// A price is asked: nothing may be written.
@@ -111,7 +111,7 @@ impl RequestTransaction {
             guard: None,
             write: Mutex::default(),
             attempts: AtomicU32::new(0),
-            begun: OnceLock::new(),
+            own: OnceLock::new(),
             charge: None,
             is_read_only: false,
         }
@@ -156,20 +156,20 @@ impl RequestTransaction {
         Some(PluginTransaction::new(&self.context, Scope::Host, CommitMode::Request(self.guard.clone())))
     }
 
-    pub(crate) fn begun(&self) -> Option<&Arc<PluginTransaction>> {
-        self.begun.get()
+    pub(crate) fn own(&self) -> Option<&Arc<PluginTransaction>> {
+        self.own.get()
     }
 
-    /// The transaction of the older form as the plugin gets it, which has to declare that it uses it.
+    /// The same as the plugin gets it, which has to declare that it uses it.
     fn begin_own(&self) -> TransactionBox {
         if self.is_read_only {
             return refused_transaction(PRICE_ONLY_READS);
         }
-        if self.plugin.manifest.own_transactions { self.begin().transaction_box() } else { undeclared_transaction() }
+        if self.plugin.manifest.own_transactions { self.open_own().transaction_box() } else { undeclared_transaction() }
     }
 
-    fn begin(&self) -> &Arc<PluginTransaction> {
-        self.begun.get_or_init(|| self.transaction(CommitMode::Request(self.guard.clone())))
+    fn open_own(&self) -> &Arc<PluginTransaction> {
+        self.own.get_or_init(|| self.transaction(CommitMode::Request(self.guard.clone())))
     }
 
     fn transaction(&self, mode: CommitMode) -> Arc<PluginTransaction> {

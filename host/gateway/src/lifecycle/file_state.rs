@@ -23,7 +23,7 @@ impl FileState {
 
     /// Adds what has happened to the file.
     pub(crate) fn describe(&self, report: &mut PluginReport) {
-        let said = match self {
+        let line = match self {
             Self::Unchanged => return,
             Self::Replaced { sha256 } => {
                 report.file_sha256 = Some(sha256.clone());
@@ -44,10 +44,10 @@ impl FileState {
             }
         };
         // What kept it from starting is the same line.
-        if report.reason.is_empty() || report.reason.contains(&said) {
-            report.reason = said;
+        if report.reason.is_empty() || report.reason.contains(&line) {
+            report.reason = line;
         } else {
-            report.reason = format!("{said}; {}", report.reason);
+            report.reason = format!("{line}; {}", report.reason);
         }
     }
 
@@ -96,7 +96,7 @@ pub(super) fn tables_line(tables: &[String]) -> String {
 mod tests {
     use super::*;
 
-    fn told(file: &FileState, state: PluginState, serves: bool, reason: &str) -> (PluginState, String) {
+    fn described(file: &FileState, state: PluginState, serves: bool, reason: &str) -> (PluginState, String) {
         let mut report = PluginReport::named("forum", state, reason);
         (report.serves, report.sha256) = (serves, Some("a".repeat(64)));
         file.describe(&mut report);
@@ -107,20 +107,26 @@ mod tests {
     fn a_replaced_file_is_named_with_both_hashes() {
         let replaced = FileState::Replaced { sha256: "b".repeat(64) };
         let serving = "the gateway serves the build aaaaaaaaaaaa, the file is another one, bbbbbbbbbbbb: restart the gateway to run that";
-        assert_eq!(told(&replaced, PluginState::Serving, true, ""), (PluginState::NeedsRestart, serving.to_owned()));
+        assert_eq!(
+            described(&replaced, PluginState::Serving, true, ""),
+            (PluginState::NeedsRestart, serving.to_owned())
+        );
         let off = serving.replace("serves", "has loaded");
-        let (state, reason) = told(&replaced, PluginState::Disabled, false, "switched off");
+        let (state, reason) = described(&replaced, PluginState::Disabled, false, "switched off");
         assert_eq!((state, reason), (PluginState::Disabled, format!("{off}; switched off")));
-        assert_eq!(told(&replaced, PluginState::NeedsRestart, false, &off), (PluginState::NeedsRestart, off.clone()));
+        assert_eq!(
+            described(&replaced, PluginState::NeedsRestart, false, &off),
+            (PluginState::NeedsRestart, off.clone())
+        );
     }
 
     #[test]
-    fn a_removed_file_is_told_with_the_tables() {
+    fn a_removed_file_is_described_with_the_tables() {
         let removed = FileState::Removed { tables: vec!["forum_posts".into(), "forum_threads".into()] };
-        let (state, reason) = told(&removed, PluginState::Serving, true, "");
+        let (state, reason) = described(&removed, PluginState::Serving, true, "");
         let serving =
             "its file is gone: it serves until the gateway restarts; its 2 tables are forum_posts, forum_threads";
         assert_eq!((state, reason.as_str()), (PluginState::Serving, serving));
-        assert_eq!(told(&removed, PluginState::Disabled, false, "").0, PluginState::Gone);
+        assert_eq!(described(&removed, PluginState::Disabled, false, "").0, PluginState::Gone);
     }
 }

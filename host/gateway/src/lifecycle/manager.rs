@@ -6,7 +6,7 @@
 
 use super::{
     Topics,
-    own_thread::{drop_apart, run_apart},
+    own_thread::{drop_on_own_thread, run_on_own_thread},
     pending_starts::PendingStarts,
     registry::{InactiveReason, PluginRegistry},
 };
@@ -22,7 +22,7 @@ use gateway_indexer::IndexerContext;
 use gateway_jobs::{InvalidJobs, JobFailure, JobRunner, JobSet};
 use gateway_plugins::{
     ActivePlugin, CapabilityContext, ContainmentCause, ContainmentRequest, LoadOutcome, PluginFolder, PluginHandle,
-    PluginReport, PluginState, TransactionContext, job, polls::UnwatchedFrame, queue, render,
+    PluginReport, PluginState, TransactionContext, polls::UnwatchedFrame, queue_worker, render_topic, run_job,
 };
 use gateway_storage::Dialect;
 use parking_lot::Mutex;
@@ -93,7 +93,7 @@ impl PluginManager {
             me: me.clone(),
             folder: Mutex::default(),
         });
-        manager.tell_presences();
+        manager.register_presences();
         manager
     }
 
@@ -129,8 +129,8 @@ impl PluginManager {
             self.registry.lock().latest_config = Some(Arc::new(config.clone()));
             self.look_at_folder(config, None).await;
             let wanted = self.registry.lock().wanted(config);
-            let leaving = self.registry.lock().leaving(&wanted);
-            for name in leaving {
+            let order = self.registry.lock().stop_order(&wanted);
+            for name in order {
                 let reason = self.registry.lock().off_reason(&name);
                 self.stop_plugin(&name, PluginState::Disabled, reason).await;
             }
@@ -157,7 +157,7 @@ impl PluginManager {
         }
         let _transition = self.changes.lock().await;
         // An operator may have restarted the plugin while the request waited.
-        if self.registry.lock().lives(request) {
+        if self.registry.lock().is_running(request) {
             self.pause_or_fence(request).await;
         }
     }
@@ -183,8 +183,8 @@ impl PluginManager {
             let _transition = self.changes.lock().await;
             self.registry.lock().is_closed = true;
             self.pending_starts.give_up();
-            let leaving = self.registry.lock().leaving(&BTreeSet::new());
-            for name in leaving {
+            let order = self.registry.lock().stop_order(&BTreeSet::new());
+            for name in order {
                 self.stop_plugin(&name, PluginState::Stopped, "the gateway stops").await;
             }
         })
@@ -197,7 +197,7 @@ impl PluginManager {
     }
 
     /// Those of `required` that do not serve, with the reason.
-    pub fn not_serving(&self, required: &[String]) -> Vec<String> {
+    pub(crate) fn not_serving(&self, required: &[String]) -> Vec<String> {
         let registry = self.registry.lock();
         let missing = required.iter().filter_map(|name| match registry.report(name) {
             Some(report) if report.serves => None,
@@ -237,7 +237,7 @@ impl PluginManager {
         serving.sort_by(|one, other| one.name().cmp(other.name()));
         self.publish(serving).map_err(|conflict| InactiveReason::failed(conflict.to_string()))?;
         if let Some(fenced) = fenced {
-            self.let_go(fenced).await;
+            self.drop_plugin(fenced).await;
         }
         Ok(())
     }
@@ -246,14 +246,14 @@ impl PluginManager {
         let mut serving: Vec<Arc<ActivePlugin>> = self.transactions().active.list().to_vec();
         let Some(leaving) = take(&mut serving, name) else { return };
         if let Err(conflict) = self.publish(serving) {
-            tracing::error!(%conflict, "a route table with fewer routes cannot clash");
+            tracing::error!(%conflict, "a route table with fewer routes cannot conflict");
         }
-        self.let_go(leaving).await;
+        self.drop_plugin(leaving).await;
     }
 
-    async fn let_go(&self, plugin: Arc<ActivePlugin>) {
+    async fn drop_plugin(&self, plugin: Arc<ActivePlugin>) {
         let handle = plugin.handle.clone();
-        drop_apart(&handle, self.drain_limit(&handle), plugin).await;
+        drop_on_own_thread(&handle, self.drain_limit(&handle), plugin).await;
     }
 
     fn publish(&self, serving: Vec<Arc<ActivePlugin>>) -> Result<(), RouteConflict> {
@@ -273,24 +273,24 @@ impl PluginManager {
             if !self.parts.topics.insert(topic.clone()) {
                 return Err(InactiveReason::failed(format!("the stream {name} is another plugin's")));
             }
-            plugin.handle.tasks.spawn(topic.pump());
+            plugin.handle.tasks.spawn(topic.run());
         }
         Ok(())
     }
 
     fn start_jobs(&self, plugin: &Arc<ActivePlugin>) -> Result<TaskTracker, InvalidJobs> {
         let set = JobSet::new(plugin.name(), &plugin.manifest.jobs)?;
-        let visited = plugin.clone();
-        let run = move |job: u32| -> futures_util::future::BoxFuture<'static, Result<(), JobFailure>> {
-            let plugin = visited.clone();
-            Box::pin(async move { job::run(&plugin, job).await })
+        let owner = plugin.clone();
+        let run = move |job: u32| -> BoxFuture<'static, Result<(), JobFailure>> {
+            let plugin = owner.clone();
+            Box::pin(async move { run_job(&plugin, job).await })
         };
         Ok(self.parts.jobs.start(set, Arc::new(run), &plugin.handle.stop))
     }
 
     async fn start_queues(&self, plugin: &Arc<ActivePlugin>, tasks: &TaskTracker) -> Result<(), InactiveReason> {
         for (index, _) in (0..).zip(&plugin.manifest.queues) {
-            let worker = queue::worker(plugin, index, self.transactions(), self.drain_limit(&plugin.handle)).await;
+            let worker = queue_worker(plugin, index, self.transactions(), self.drain_limit(&plugin.handle)).await;
             tasks.spawn(worker.map_err(InactiveReason::failed)?.run());
         }
         Ok(())
@@ -298,8 +298,8 @@ impl PluginManager {
 
     /// Refuses new requests, lets those in flight finish or time out, ends jobs and streams, then calls the plugin's `stop`.
     pub(super) async fn stop_plugin(&self, name: &str, state: PluginState, reason: &str) {
-        let leaving = self.registry.lock().leaves(name, reason);
-        if let Some((running, jobs)) = leaving {
+        let draining = self.registry.lock().begin_drain(name, reason);
+        if let Some((running, jobs)) = draining {
             if state == PluginState::Fenced {
                 running.handle.set_fenced();
             }
@@ -348,7 +348,7 @@ impl PluginManager {
         plugin.handle.stop.cancel();
         self.parts.topics.remove_stopped(&plugin);
         self.unmount(plugin.name()).await;
-        self.let_go(plugin).await;
+        self.drop_plugin(plugin).await;
     }
 }
 
@@ -363,7 +363,7 @@ async fn stop_object(running: &Arc<ActivePlugin>, limit: Duration) {
         let _frame = UnwatchedFrame::enter(stopped.operations.stop);
         runtime.block_on(stopped.object.stop())
     };
-    if let Some(RResult::RErr(fault)) = run_apart(&running.handle, "stop", limit, stop).await {
+    if let Some(RResult::RErr(fault)) = run_on_own_thread(&running.handle, "stop", limit, stop).await {
         running.handle.fault("stop", &fault);
     }
 }
@@ -371,6 +371,6 @@ async fn stop_object(running: &Arc<ActivePlugin>, limit: Duration) {
 fn renderer(plugin: Arc<ActivePlugin>, topic: u32) -> Render {
     Arc::new(move |page| {
         let plugin = plugin.clone();
-        Box::pin(async move { render(&plugin, topic, page).await.ok_or_else(|| "the plugin failed".to_owned()) })
+        Box::pin(async move { render_topic(&plugin, topic, page).await.ok_or_else(|| "the plugin failed".to_owned()) })
     })
 }

@@ -3,7 +3,6 @@
 mod construction;
 mod file_state;
 mod folder;
-mod join;
 mod manager;
 mod name_conflicts;
 mod obstacles;
@@ -11,10 +10,11 @@ mod operate;
 mod own_thread;
 mod pending_starts;
 mod presence;
-mod purge;
+mod purge_plugin;
 mod registry;
 mod service_types;
-mod start;
+mod slow_starts;
+mod start_plugins;
 mod topics;
 
 pub use folder::gone_report;

@@ -32,7 +32,7 @@ impl PluginManager {
     }
 
     /// What kept the plugin from starting, one by one: its reason when that is all there is to say.
-    pub fn obstacles_of(&self, name: &str) -> Vec<String> {
+    pub(crate) fn obstacles_of(&self, name: &str) -> Vec<String> {
         let registry = self.registry.lock();
         let Some(entry) = registry.entries.get(name) else { return Vec::new() };
         if entry.obstacles.is_empty() { vec![entry.reason.clone()] } else { entry.obstacles.clone() }

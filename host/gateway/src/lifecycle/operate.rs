@@ -136,7 +136,7 @@ impl PluginManager {
     }
 
     /// Takes over the decisions that other gateways on this database have stored since.
-    pub fn follow_switches(&self) -> BoxFuture<'_, Result<(), StorageError>> {
+    pub(crate) fn follow_switches(&self) -> BoxFuture<'_, Result<(), StorageError>> {
         Box::pin(async move {
             let switches = self.parts.operators.switches().await?;
             if self.registry.lock().has_switches(&switches) {

@@ -6,8 +6,8 @@ use gateway_plugins::{
 };
 use std::time::Duration;
 
-/// What the work returned in time. That it did not is a fault of the plugin in this operation, and its thread counts as lost.
-pub(crate) async fn run_apart<T: Send + 'static>(
+/// What the work returned; `None` when it did not in time, which is a fault of the plugin in this operation, and its thread counts as lost.
+pub(crate) async fn run_on_own_thread<T: Send + 'static>(
     handle: &PluginHandle,
     operation: &str,
     limit: Duration,
@@ -29,7 +29,7 @@ pub(crate) async fn run_apart<T: Send + 'static>(
     None
 }
 
-/// Lets go of a plugin, or of its object. The last drop is code of the plugin, too.
-pub(crate) async fn drop_apart(handle: &PluginHandle, limit: Duration, value: impl Send + 'static) {
-    run_apart(handle, "drop", limit, move || drop(value)).await;
+/// Drops a plugin, or its object. The last drop runs code of the plugin.
+pub(crate) async fn drop_on_own_thread(handle: &PluginHandle, limit: Duration, value: impl Send + 'static) {
+    run_on_own_thread(handle, "drop", limit, move || drop(value)).await;
 }

@@ -19,8 +19,8 @@ impl PluginNames for ManagedPlugins {
 }
 
 impl PluginManager {
-    /// Lets plugins ask.
-    pub(super) fn tell_presences(&self) {
+    /// Lets plugins ask this manager who serves.
+    pub(super) fn register_presences(&self) {
         self.parts.capabilities.presences.set_registry(ManagedPlugins(self.me.clone()));
     }
 

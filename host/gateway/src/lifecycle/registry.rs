@@ -190,14 +190,14 @@ impl PluginRegistry {
     }
 
     /// The plugins that serve and are not wanted; dependents come before what they require.
-    pub(super) fn leaving(&self, wanted: &BTreeSet<String>) -> Vec<String> {
-        let leaving: BTreeSet<String> = self.present().filter(|name| !wanted.contains(name)).collect();
-        self.in_order(&leaving).0.into_iter().rev().collect()
+    pub(super) fn stop_order(&self, wanted: &BTreeSet<String>) -> Vec<String> {
+        let unwanted: BTreeSet<String> = self.serving_or_fenced().filter(|name| !wanted.contains(name)).collect();
+        self.in_order(&unwanted).0.into_iter().rev().collect()
     }
 
     /// The plugins that are wanted and do not serve, in start order, and those in a cycle, with the reason.
-    pub(super) fn starting(&self, wanted: &BTreeSet<String>) -> (Vec<String>, Vec<(String, String)>) {
-        self.in_order(&self.idle().filter(|name| wanted.contains(name)).collect())
+    pub(super) fn start_order(&self, wanted: &BTreeSet<String>) -> (Vec<String>, Vec<(String, String)>) {
+        self.in_order(&self.startable().filter(|name| wanted.contains(name)).collect())
     }
 
     /// The plugin that is to start, with the views that its statements may name; `None` for one without a library.
@@ -213,32 +213,33 @@ impl PluginRegistry {
         loaded.is_some_and(|loaded| loaded.manifest.grants.secrets)
     }
 
-    pub(super) fn begins(&mut self, name: &str, handle: Arc<PluginHandle>) {
+    pub(super) fn set_handle(&mut self, name: &str, handle: Arc<PluginHandle>) {
         if let Some(entry) = self.entries.get_mut(name) {
             entry.report = entry.report_so_far();
             entry.handle = Some(handle);
         }
     }
 
-    pub(super) fn migrated(&mut self, name: &str, steps: usize) {
+    pub(super) fn set_migrations_applied(&mut self, name: &str, steps: usize) {
         if let Some(entry) = self.entries.get_mut(name) {
             entry.report.migrations_applied = steps;
         }
     }
 
-    pub(super) fn lives(&self, request: &ContainmentRequest) -> bool {
+    /// Whether the start of the plugin that the request is about still runs.
+    pub(super) fn is_running(&self, request: &ContainmentRequest) -> bool {
         let running = self.entries.get(&request.plugin).and_then(|entry| entry.running.as_ref());
         running.is_some_and(|running| running.handle.generation == request.generation)
     }
 
-    pub(super) fn serves(&mut self, name: &str, running: Arc<ActivePlugin>, jobs: TaskTracker) {
+    pub(super) fn set_serving(&mut self, name: &str, running: Arc<ActivePlugin>, jobs: TaskTracker) {
         if let Some(entry) = self.entries.get_mut(name) {
             (entry.running, entry.jobs) = (Some(running), Some(jobs));
             (entry.state, entry.reason) = (PluginState::Serving, String::new());
         }
     }
 
-    pub(super) fn leaves(&mut self, name: &str, reason: &str) -> Option<(Arc<ActivePlugin>, Option<TaskTracker>)> {
+    pub(super) fn begin_drain(&mut self, name: &str, reason: &str) -> Option<(Arc<ActivePlugin>, Option<TaskTracker>)> {
         let entry = self.entries.get_mut(name)?;
         let running = entry.running.take()?;
         (entry.state, entry.reason) = (PluginState::Draining, reason.to_owned());
@@ -246,13 +247,13 @@ impl PluginRegistry {
     }
 
     /// The plugins that serve or are fenced.
-    pub(super) fn present(&self) -> impl Iterator<Item = String> {
+    fn serving_or_fenced(&self) -> impl Iterator<Item = String> {
         let is_present = |entry: &PluginEntry| entry.running.is_some() || entry.state == PluginState::Fenced;
         self.entries.iter().filter(move |(_, entry)| is_present(entry)).map(|(name, _)| name.clone())
     }
 
     /// The plugins that are loaded and do not serve. A fenced one waits for the operator, and one that starts for its constructor.
-    pub(super) fn idle(&self) -> impl Iterator<Item = String> {
+    fn startable(&self) -> impl Iterator<Item = String> {
         let is_idle = |entry: &PluginEntry| {
             let is_elsewhere = matches!(entry.state, PluginState::Fenced | PluginState::Starting);
             entry.loaded.is_some() && entry.running.is_none() && !is_elsewhere
@@ -281,7 +282,7 @@ impl PluginRegistry {
     }
 
     /// Sorts `names` so that requirements come first; those in a cycle are returned apart, with the reason.
-    pub(super) fn in_order(&self, names: &BTreeSet<String>) -> (Vec<String>, Vec<(String, String)>) {
+    fn in_order(&self, names: &BTreeSet<String>) -> (Vec<String>, Vec<(String, String)>) {
         let mut order: Vec<String> = Vec::with_capacity(names.len());
         let mut waiting: Vec<&String> = names.iter().collect();
         loop {
@@ -298,8 +299,8 @@ impl PluginRegistry {
                 break;
             }
         }
-        let circle = waiting.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
-        let stuck = waiting.iter().map(|name| ((*name).clone(), format!("these plugins require each other: {circle}")));
+        let cycle = waiting.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
+        let stuck = waiting.iter().map(|name| ((*name).clone(), format!("these plugins require each other: {cycle}")));
         (order, stuck.collect())
     }
 

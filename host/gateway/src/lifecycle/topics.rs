@@ -25,7 +25,7 @@ impl Topics {
     }
 
     /// Removes the stopped topics that the plugin renders.
-    pub fn remove_stopped(&self, plugin: &ActivePlugin) {
+    pub(crate) fn remove_stopped(&self, plugin: &ActivePlugin) {
         let mut topics = self.0.write();
         for name in &plugin.manifest.topics {
             if topics.get(name).is_some_and(|topic| topic.is_stopped()) {

@@ -5,7 +5,7 @@
 
 use gateway_plugins::ExtensionPoints;
 use parking_lot::{Mutex, RwLock};
-use plugin_api::point;
+use plugin_api::point::{self, NoInput};
 use serde_json::{Map, Value};
 use std::{
     sync::Arc,
@@ -59,8 +59,8 @@ impl MemberCache {
 /// Of two plugins that add the same member the first one counts.
 async fn collect(points: &ExtensionPoints) -> Map<String, Value> {
     let mut members = Map::new();
-    for part in points.collect(point::HEALTH.name(), &b"{}"[..]).await {
-        for (name, value) in part.decode(point::HEALTH).unwrap_or_default() {
+    for (_, added) in points.collect_decoded(point::HEALTH, &NoInput {}).await {
+        for (name, value) in added {
             members.entry(name).or_insert(value);
         }
     }

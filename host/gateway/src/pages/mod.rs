@@ -4,7 +4,7 @@ mod health_members;
 mod status;
 mod transaction;
 
-pub use health_members::HealthMembers;
+pub(crate) use health_members::HealthMembers;
 
 use crate::{
     backups::Backups,
@@ -64,39 +64,40 @@ impl Pages {
         match page {
             MetaPage::Docs => Ok(docs_asset(parts.uri.path().trim_end_matches('/'), parts)),
             MetaPage::DocsAsset => Ok(docs_asset(parts.uri.path(), parts)),
-            MetaPage::Changelog => self.with_context(|facts| changelog_answer(facts, query)),
+            MetaPage::Changelog => self.with_context(|context| changelog_answer(context, query)),
             MetaPage::Health => {
-                let pulse = health::ProbeResult {
+                let probe = health::ProbeResult {
                     ok: self.health.report().await.ok,
                     head: self.head(),
                     indexed_block: self.indexes.indexed_block(),
                     signer_ephemeral: false,
                 };
                 let contributed = self.health_members.read(&self.extension_points).await;
-                self.with_context(|facts| Ok(json(&health::health(facts, pulse, contributed))))
+                self.with_context(|context| Ok(json(&health::health(context, probe, contributed))))
             }
             MetaPage::Status => self.status().await,
             MetaPage::Transaction => self.transaction(parts.uri.path()).await,
             MetaPage::Front => Ok(self.front_page(parts)),
             MetaPage::Index => {
-                let index = self.rendered(|documents| &documents.index, |facts| to_json(&index::index(facts)));
+                let index = self.rendered(|documents| &documents.index, |context| to_json(&index::index(context)));
                 Ok(self.tagged("application/json", index, parts))
             }
             MetaPage::OpenApi => {
                 let document =
-                    self.rendered(|documents| &documents.openapi, |facts| to_json(&openapi::document(facts)));
+                    self.rendered(|documents| &documents.openapi, |context| to_json(&openapi::document(context)));
                 Ok(self.tagged("application/json", document, parts))
             }
             MetaPage::Llms => {
-                let llms = self.rendered(|documents| &documents.llms, |facts| llms::llms_txt(facts).into());
+                let llms = self.rendered(|documents| &documents.llms, |context| llms::llms_txt(context).into());
                 Ok(self.tagged(MARKDOWN, llms, parts))
             }
             MetaPage::AgentCard => {
-                let card = self.with_all_contributions(|facts| undated(agent_card::agent_card(facts))).await;
+                let card = self.with_all_contributions(|context| undated(agent_card::agent_card(context))).await;
                 Ok(self.tagged("application/json", card, parts))
             }
             MetaPage::Manifest => {
-                let manifest = self.with_all_contributions(|facts| undated(service_manifest::manifest(facts))).await;
+                let manifest =
+                    self.with_all_contributions(|context| undated(service_manifest::manifest(context))).await;
                 Ok(self.tagged("application/json", manifest, parts))
             }
             MetaPage::Stats => Ok(json(&stats::stats(&self.counters().await))),
@@ -130,10 +131,10 @@ impl Pages {
 
     fn front_page(&self, parts: &Parts) -> Response<Body> {
         let mut response = if prefers_html(&parts.headers) {
-            let page = self.rendered(|documents| &documents.front, |facts| front_page::front_page(facts).into());
+            let page = self.rendered(|documents| &documents.front, |context| front_page::front_page(context).into());
             with_page_policy(self.tagged(HTML, page, parts))
         } else {
-            let index = self.rendered(|documents| &documents.index, |facts| to_json(&index::index(facts)));
+            let index = self.rendered(|documents| &documents.index, |context| to_json(&index::index(context)));
             self.tagged("application/json", index, parts)
         };
         response.headers_mut().append(header::VARY, HeaderValue::from_static("accept"));
@@ -164,7 +165,7 @@ impl Pages {
         let router = self.routes.router();
         let plugins: Vec<&Manifest> = router.plugins.iter().map(|manifest| &**manifest).collect();
         let config = self.config.load();
-        let chain = environment::chain_facts(&config);
+        let chain = environment::chain_info(&config);
         answer(&DocumentContext {
             environment: &self.environment,
             gateway_manifest: &self.routes.own.manifest,
@@ -185,21 +186,19 @@ impl Pages {
     }
 
     async fn contributions<O: DeserializeOwned>(&self, point: Point<NoInput, O>) -> Vec<(String, O)> {
-        let parts = self.extension_points.collect(point.name(), &b"{}"[..]).await;
-        let typed = parts.iter().filter_map(|part| Some((part.plugin.name().to_owned(), part.decode(point)?)));
-        typed.collect()
+        self.extension_points.collect_decoded(point, &NoInput {}).await
     }
 }
 
 /// The 404 of an address that no route has, for a person who typed it.
-pub fn not_found_page(path: &str) -> Response<Body> {
+pub(crate) fn not_found_page(path: &str) -> Response<Body> {
     let mut response = with_page_policy(typed(HTML, front_page::not_found_page(path).into()));
     *response.status_mut() = StatusCode::NOT_FOUND;
     response
 }
 
 /// Whether a browser asks for a page: programs accept JSON, or anything.
-pub fn prefers_html(headers: &HeaderMap) -> bool {
+pub(crate) fn prefers_html(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     accepted.flat_map(|value| value.split(',')).find_map(|range| match range.split(';').next().map(str::trim) {
         Some("text/html" | "application/xhtml+xml") => Some(true),
@@ -244,14 +243,14 @@ fn typed(content_type: &'static str, body: Bytes) -> Response<Body> {
     response
 }
 
-fn changelog_answer(facts: &DocumentContext<'_>, query: &str) -> Result<Response<Body>, ErrorResponse> {
+fn changelog_answer(context: &DocumentContext<'_>, query: &str) -> Result<Response<Body>, ErrorResponse> {
     let query = match changelog::ChangelogQuery::parse(query) {
         Ok(query) => query,
         Err(refusal) => return Ok(problem::response_from(&refusal)),
     };
     Ok(match query.format {
         changelog::Format::Markdown => markdown(changelog::MARKDOWN),
-        changelog::Format::Json => json(&changelog::changelog(facts, &query)),
+        changelog::Format::Json => json(&changelog::changelog(context, &query)),
     })
 }
 
@@ -265,20 +264,15 @@ fn docs_asset(path: &str, parts: &Parts) -> Response<Body> {
     let Some(asset) = docs::asset(path, accepts_gzip) else {
         return ErrorResponse::new(404, "not_found", "no such file", "the page is at /docs").into_response();
     };
-    let is_known = parts
-        .headers
-        .get(header::IF_NONE_MATCH)
-        .and_then(|value| value.to_str().ok())
-        .is_some_and(|tags| tags.contains(&*asset.etag));
-    let mut response = typed(asset.content_type, if is_known { Bytes::new() } else { asset.bytes });
-    if is_known {
-        *response.status_mut() = StatusCode::NOT_MODIFIED;
-    }
+    let mut response = typed(asset.content_type, asset.bytes);
     let headers = response.headers_mut();
-    if let Ok(etag) = HeaderValue::from_str(&asset.etag) {
-        headers.insert(header::ETAG, etag);
-    }
     headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if let Ok(tag) = HeaderValue::from_str(&asset.etag) {
+        if let Some(tag) = etag::known(parts.headers.get_all(header::IF_NONE_MATCH), &tag) {
+            return etag::not_modified(tag, headers, false);
+        }
+        headers.insert(header::ETAG, tag);
+    }
     if asset.gzip {
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }

@@ -25,12 +25,12 @@ type Services = BTreeMap<String, ServiceStatus>;
 impl Pages {
     pub(super) async fn status(&self) -> Result<Response<Body>, ErrorResponse> {
         let (services, counters) = self.services().await;
-        let moment = status::RuntimeState {
+        let state = status::RuntimeState {
             started_s: self.started_ms / 1000,
             head: self.head(),
             indexed_block: self.indexes.indexed_block(),
         };
-        let document = self.with_contributions(&[], &counters, |facts| status::status(facts, moment, services));
+        let document = self.with_contributions(&[], &counters, |context| status::status(context, state, services));
         let mut response = json(&document);
         if let Some((name, value)) = status::degraded_header(&document, &self.environment.brand.header_prefix)
             && let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(&value))

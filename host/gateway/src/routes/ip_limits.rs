@@ -86,7 +86,7 @@ impl IpLimits {
     }
 
     /// The buckets of a search on a route: those of its other requests, and one for all searches.
-    pub fn of_search(&self, limits: &[RateLimit]) -> RouteLimits {
+    pub(crate) fn of_search(&self, limits: &[RateLimit]) -> RouteLimits {
         let mut of_route = self.of(limits);
         of_route.0.push(self.search.clone());
         of_route
@@ -97,7 +97,7 @@ impl IpLimits {
     }
 
     /// Drops the state of clients that have not called for a while.
-    pub fn tidy(&self) {
+    pub fn forget_idle(&self) {
         let (buckets, now) = (self.buckets.lock(), Instant::now());
         for bucket in buckets.values().chain([&self.shared, &self.search]) {
             bucket.calls_in_window.forget_idle(now);

@@ -80,7 +80,7 @@ impl Route {
     }
 
     /// Whether its reads may be answered by a read replica. Where somebody proves who he is or pays, what is read may be a moment old.
-    pub fn may_read_from_replica(&self) -> bool {
+    pub(crate) fn may_use_read_replica(&self) -> bool {
         let spec = &self.spec;
         spec.method == "GET" && matches!(spec.auth, Auth::Public) && spec.price.is_none() && !spec.streams_body
     }
@@ -145,8 +145,8 @@ impl Router {
             let entry = by_path.entry(shape(&route.spec.path)).or_default();
             // A plugin may serve some methods of its path by routes of their own; two plugins share no path with any method.
             let is_any = |route: &Route| route.spec.method == ANY_METHOD;
-            let clashes = |taken: &Route| taken.owner() != newcomer && (is_any(taken) || is_any(&route));
-            if let Some((_, taken)) = entry.iter().find(|(other, taken)| *other == method || clashes(taken)) {
+            let conflicts = |taken: &Route| taken.owner() != newcomer && (is_any(taken) || is_any(&route));
+            if let Some((_, taken)) = entry.iter().find(|(other, taken)| *other == method || conflicts(taken)) {
                 let holder = taken.owner().to_owned();
                 let (method, path) = (route.spec.method.clone(), route.spec.path);
                 return Err(RouteConflict::Taken { method, path, newcomer, holder });
@@ -156,11 +156,11 @@ impl Router {
         let mut trees: Vec<(Method, Tree<Arc<Route>>)> = Vec::new();
         for (shape, routes) in by_path {
             for (method, route) in served(&routes) {
-                let place = trees.iter().position(|(other, _)| *other == method).unwrap_or_else(|| {
+                let index = trees.iter().position(|(other, _)| *other == method).unwrap_or_else(|| {
                     trees.push((method, Tree::new()));
                     trees.len() - 1
                 });
-                let Some((_, tree)) = trees.get_mut(place) else { continue };
+                let Some((_, tree)) = trees.get_mut(index) else { continue };
                 if let Err(error) = tree.insert(shape.as_str(), route.clone()) {
                     let (newcomer, path) = (route.owner().to_owned(), route.spec.path.clone());
                     return Err(RouteConflict::Path { path, newcomer, reason: error.to_string() });
@@ -226,7 +226,7 @@ fn allowed(serving: Vec<(Method, bool)>) -> Vec<Method> {
     allowed
 }
 
-/// The path with its parameters numbered: `/a/{id}` and `/a/{slug}` are the same place.
+/// The path with its parameters numbered: `/a/{id}` and `/a/{slug}` have one shape.
 pub fn shape(path: &str) -> String {
     let mut shape = String::with_capacity(path.len());
     let mut count = 0;
@@ -248,7 +248,7 @@ mod tests {
     use super::shape;
 
     #[test]
-    fn places_do_not_depend_on_names() {
+    fn shapes_do_not_depend_on_names() {
         assert_eq!(shape("/api/threads/{id}/posts/{post}"), "/api/threads/{p0}/posts/{p1}");
         assert_eq!(shape("/a/{slug}/.well-known/agent.json"), "/a/{p0}/.well-known/agent.json");
         assert_eq!(shape("/files/{*rest}"), "/files/{*p0}");

@@ -5,7 +5,7 @@ use super::{
     cache_source::{CacheSource, track},
     collect::collect,
 };
-use crate::ActiveSet;
+use crate::plugin::ActiveSet;
 use gateway_storage::{Revisions, read_tracking};
 use parking_lot::RwLock;
 use plugin_api::{

@@ -5,7 +5,7 @@ use super::{
     cache_source::{CacheSource, track},
     collect::collect,
 };
-use crate::{ActiveSet, Doorkeeper};
+use crate::{doorkeeper::Doorkeeper, plugin::ActiveSet};
 use bytes::Bytes;
 use gateway_storage::{Revisions, read_tracking};
 use plugin_api::abi::FfiBytes;

@@ -2,7 +2,7 @@
 //!
 //! The rule is that of cached responses: it is used again only while all that it depends on is unchanged, and the same plugins serve.
 
-use crate::ActiveSet;
+use crate::plugin::ActiveSet;
 use gateway_storage::{
     Revision, Revisions,
     read_tracking::{self, ReadDependencies},

@@ -1,11 +1,9 @@
 //! Collects the contributions of plugins to an extension point.
 
 use crate::{
-    ActivePlugin, ActiveSet,
     bounds::{CONTRIBUTION_BYTES_MAX, excess},
-    call_depth::CallDepth,
-    dependencies_of,
-    handle::invalid_contribution,
+    calls::CallDepth,
+    plugin::{ActivePlugin, ActiveSet, dependencies_of, invalid_contribution},
 };
 use bytes::Bytes;
 use gateway_storage::read_tracking;
@@ -43,7 +41,7 @@ impl Contribution {
 
     /// Whether it is what readers of this point expect; another shape is a fault of the plugin. Contributions to
     /// plugins' own points are compared with their declared type before.
-    pub fn has_shape_of(&self, point: &str) -> bool {
+    pub(crate) fn has_shape_of(&self, point: &str) -> bool {
         let fits = self
             .fits(point, point::AUTHORS)
             .or_else(|| self.fits(point, point::AUDIT))

@@ -5,10 +5,11 @@ use super::{
     cache::ContributionCache,
     collect::{Contribution, collect, collect_from},
 };
-use crate::ActivePlugins;
+use crate::plugin::ActivePlugins;
 use bytes::Bytes;
 use gateway_storage::Database;
-use plugin_api::{Address, abi::FfiBytes};
+use plugin_api::{Address, abi::FfiBytes, point::Point};
+use serde::{Serialize, de::DeserializeOwned};
 use std::sync::Arc;
 
 pub struct ExtensionPoints {
@@ -30,13 +31,29 @@ impl ExtensionPoints {
         collect(&self.active.list(), point, &input.into()).await
     }
 
-    /// What one plugin contributes.
-    pub async fn collect_from(&self, plugin: &str, point: &str, input: impl Into<Bytes>) -> Option<Contribution> {
-        collect_from(&self.active.list(), plugin, point, &input.into()).await
+    /// What the plugins contribute to a point of the gateway, by their names. What has another shape is left out, as their fault.
+    pub async fn collect_decoded<I: Serialize, O: DeserializeOwned>(
+        &self,
+        point: Point<I, O>,
+        input: &I,
+    ) -> Vec<(String, O)> {
+        let parts = self.collect(point.name(), to_json(input)).await;
+        parts.iter().filter_map(|part| Some((part.plugin.name().to_owned(), part.decode(point)?))).collect()
+    }
+
+    /// What one plugin contributes to a point of the gateway.
+    pub async fn collect_decoded_from<I: Serialize, O: DeserializeOwned>(
+        &self,
+        plugin: &str,
+        point: Point<I, O>,
+        input: &I,
+    ) -> Option<O> {
+        let part = collect_from(&self.active.list(), plugin, point.name(), &to_json(input)).await?;
+        part.decode(point)
     }
 
     /// As [`Self::collect`], in JSON and from the cache where possible.
-    pub async fn collect_cached(&self, point: &str, input: Bytes) -> Result<FfiBytes, serde_json::Error> {
+    pub(crate) async fn collect_cached(&self, point: &str, input: Bytes) -> Result<FfiBytes, serde_json::Error> {
         let plugins = self.active.list();
         let revisions =
             if self.cache.may_have(&plugins, point) { self.database.current_revisions().await } else { None };
@@ -53,4 +70,8 @@ impl ExtensionPoints {
         let revisions = if asks_directly { None } else { self.database.current_revisions().await };
         self.authors.get(&self.active.list(), revisions, addresses).await
     }
+}
+
+fn to_json(input: &impl Serialize) -> Bytes {
+    serde_json::to_vec(input).unwrap_or_default().into()
 }

@@ -29,7 +29,7 @@ pub fn missing_consent(plugin: &LoadedPlugin, settings: &PluginSettings) -> Opti
 }
 
 /// What the plugin asks for. A name of its own needs nobody's word, and what comes with this gateway has the names that it has.
-pub fn asked_grants(plugin: &LoadedPlugin) -> Vec<String> {
+pub(crate) fn asked_grants(plugin: &LoadedPlugin) -> Vec<String> {
     let mut asked = grant_names(&plugin.manifest.grants);
     if !plugin.is_released {
         asked.extend(foreign_names(&plugin.manifest));

@@ -97,7 +97,7 @@ pub fn open(path: &Path, pinned_sha256: Option<&str>) -> Result<PluginFile, Insp
 }
 
 /// The plugin's name as its file says: `libforum.so` → `forum`.
-pub fn name_of_file(file_name: &str) -> Option<&str> {
+pub(crate) fn name_of_file(file_name: &str) -> Option<&str> {
     let stem = file_name.strip_suffix(".so").or_else(|| file_name.strip_suffix(".dylib"))?;
     stem.strip_prefix("lib").filter(|name| !name.is_empty())
 }

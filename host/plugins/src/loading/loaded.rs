@@ -9,8 +9,8 @@ use super::{
     validate::validate_manifest,
 };
 use crate::{
-    PluginState,
     bounds::{MANIFEST_BYTES_MAX, excess},
+    plugin::PluginState,
 };
 use gateway_config::PluginsConfig;
 use plugin_api::{

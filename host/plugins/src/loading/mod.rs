@@ -17,7 +17,8 @@ mod plugin_folder;
 mod release;
 pub mod validate;
 
-pub use consent::{asked_grants, missing_consent};
+pub(crate) use consent::asked_grants;
+pub use consent::missing_consent;
 pub use discover::{DiscoverError, FoundLibrary, discover};
 pub use inspect::{InspectError, InspectProblem, Inspection, PluginFile, inspect, open};
 pub use load_error::LoadError;

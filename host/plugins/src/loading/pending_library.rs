@@ -6,8 +6,8 @@ use super::{
     loaded::{LoadedPlugin, PluginError},
 };
 use crate::{
-    PluginReport, PluginState,
     crash_record::{StartPhase, start_mark, why_skipped},
+    plugin::{PluginReport, PluginState},
     polls::{CallEnd, DetachedCall},
 };
 use gateway_config::Config;
@@ -16,10 +16,10 @@ use std::{path::PathBuf, time::Duration};
 /// What became of one file: a plugin, or the reason why it is none.
 pub type LoadOutcome = Result<LoadedPlugin, Box<PluginReport>>;
 
-/// For the probe of a library. Loading one takes milliseconds.
-const TIMEOUT: Duration = Duration::from_secs(10);
+/// Loading a library takes milliseconds.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The result of the probe says more, so it comes first.
-const TRIAL_AND_LOAD_TIMEOUT: Duration = Duration::from_secs(15);
+const PROBE_AND_LOAD_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// A library whose code has not returned yet.
 pub struct PendingLibrary {
@@ -44,7 +44,7 @@ impl LoadRequest {
             return Err(Box::new(PluginReport::named(name, PluginState::Failed, reason)));
         }
         let loaded = file.and_then(|file| {
-            LoadedPlugin::probe(&file, &self.data_dir, TIMEOUT)?;
+            LoadedPlugin::probe(&file, &self.data_dir, PROBE_TIMEOUT)?;
             let _mark = start_mark(name, Some(&file.inspection.sha256), StartPhase::Load);
             LoadedPlugin::load(&file, &self.data_dir)
         });
@@ -80,13 +80,13 @@ impl PendingLibrary {
     }
 
     pub(super) fn wait_blocking(self) -> LoadOutcome {
-        let end = self.call.wait_blocking(TRIAL_AND_LOAD_TIMEOUT);
+        let end = self.call.wait_blocking(PROBE_AND_LOAD_TIMEOUT);
         self.outcome(end)
     }
 
     /// Waits for its outcome, within its time limit.
     pub async fn wait(self) -> LoadOutcome {
-        let end = self.call.wait(TRIAL_AND_LOAD_TIMEOUT).await;
+        let end = self.call.wait(PROBE_AND_LOAD_TIMEOUT).await;
         self.outcome(end)
     }
 
@@ -95,7 +95,7 @@ impl PendingLibrary {
         match end {
             Some(CallEnd::Returned(outcome)) => outcome,
             Some(CallEnd::Panicked) => failed("loading it ended badly: the log says where".to_owned()),
-            None => failed(format!("its library and its manifest were not loaded within {TRIAL_AND_LOAD_TIMEOUT:?}")),
+            None => failed(format!("its library and its manifest were not loaded within {PROBE_AND_LOAD_TIMEOUT:?}")),
         }
     }
 }

@@ -79,7 +79,7 @@ impl<T: Send + 'static> DetachedCall<T> {
     }
 
     /// As [`Self::wait`], for a caller without a runtime.
-    pub fn wait_blocking(&self, limit: Duration) -> Option<CallEnd<T>> {
+    pub(crate) fn wait_blocking(&self, limit: Duration) -> Option<CallEnd<T>> {
         let mut progress = self.thread.progress.lock();
         let until = self.begun + limit;
         while matches!(*progress, Progress::Runs) {

@@ -16,15 +16,17 @@ mod watchdog;
 mod within;
 
 pub use detached::{CallEnd, DetachedCall};
-pub use in_host::in_host;
-pub use in_other_plugins::in_other_plugins;
+pub(crate) use in_host::in_host;
+pub(crate) use in_other_plugins::in_other_plugins;
 pub use lost_threads::{detached_threads_lost, threads_lost};
-pub(crate) use operation_registry::BACKGROUND_TASK;
-pub use operation_registry::{HungPollObserver, OperationNumber, operation_name, register};
+pub use operation_registry::OperationNumber;
+pub(crate) use operation_registry::{BACKGROUND_TASK, HungPollObserver, operation_name, register};
 pub use plugin_value::{PluginCall, PluginValue};
 pub use poll_gate::{GateClosed, PollGate};
-pub use thread_slot::{HostFrame, UnwatchedFrame, current_operation};
-pub use watchdog::{THREAD_LIMIT, ThreadWatchdog, has_spare_threads, running_operations, set_spare_threads};
+pub use thread_slot::UnwatchedFrame;
+pub(crate) use thread_slot::{HostFrame, current_operation};
+pub(crate) use watchdog::THREAD_LIMIT;
+pub use watchdog::{ThreadWatchdog, has_spare_threads, running_operations, set_spare_threads};
 pub use within::within;
 
 use std::{num::NonZeroUsize, sync::LazyLock, thread};

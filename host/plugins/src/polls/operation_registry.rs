@@ -8,7 +8,7 @@ use std::{
 };
 
 /// Who is told that an operation holds a thread.
-pub trait HungPollObserver: Send + Sync {
+pub(crate) trait HungPollObserver: Send + Sync {
     /// The poll of this operation has not returned for [`super::THREAD_LIMIT`].
     fn poll_hangs(&self, operation: &str);
 }
@@ -29,7 +29,7 @@ impl OperationNumber {
 pub(super) struct RegisteredOperation {
     pub plugin: Arc<str>,
     pub name: Arc<str>,
-    pub holder: Weak<dyn HungPollObserver>,
+    pub observer: Weak<dyn HungPollObserver>,
 }
 
 #[derive(Default)]
@@ -41,7 +41,7 @@ struct OperationRegistry {
 static REGISTRY: LazyLock<RwLock<OperationRegistry>> = LazyLock::new(RwLock::default);
 
 /// The number of an operation by the name that its faults have. The latest start of a plugin answers for its operations.
-pub fn register(plugin: &Arc<str>, name: &str, holder: Weak<dyn HungPollObserver>) -> OperationNumber {
+pub(crate) fn register(plugin: &Arc<str>, name: &str, observer: Weak<dyn HungPollObserver>) -> OperationNumber {
     let key = (plugin.clone(), Arc::from(name));
     let mut registry = REGISTRY.write();
     let index = match registry.indices.get(&key) {
@@ -52,20 +52,20 @@ pub fn register(plugin: &Arc<str>, name: &str, holder: Weak<dyn HungPollObserver
             registry.list.push(RegisteredOperation {
                 plugin: plugin.clone(),
                 name: key.1.clone(),
-                holder: holder.clone(),
+                observer: observer.clone(),
             });
             registry.indices.insert(key, index);
             index
         }
     };
     if let Some(operation) = registry.list.get_mut(index) {
-        operation.holder = holder;
+        operation.observer = observer;
     }
     OperationNumber(u32::try_from(index + 1).unwrap_or(u32::MAX))
 }
 
 /// The name of the operation, as faults give it.
-pub fn operation_name(id: OperationNumber) -> Option<Arc<str>> {
+pub(crate) fn operation_name(id: OperationNumber) -> Option<Arc<str>> {
     find(id).map(|operation| operation.name)
 }
 

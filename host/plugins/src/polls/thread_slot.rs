@@ -184,7 +184,7 @@ impl Drop for CallerFrame {
 }
 
 /// The operation of the plugin's code that runs on this thread now, if any does.
-pub fn current_operation() -> Option<OperationNumber> {
+pub(crate) fn current_operation() -> Option<OperationNumber> {
     let innermost = FRAMES.with(|frames| frames.stack.borrow().last().map(|frame| frame.operation));
     innermost.filter(|operation| *operation != OperationNumber::HOST)
 }
@@ -205,10 +205,10 @@ impl UnwatchedFrame {
 }
 
 /// The gateway's own code, called by a plugin's.
-pub struct HostFrame(());
+pub(crate) struct HostFrame(());
 
 impl HostFrame {
-    pub fn enter() -> Self {
+    pub(crate) fn enter() -> Self {
         push(0, OperationNumber::HOST);
         Self(())
     }

@@ -14,7 +14,7 @@ use std::{
 };
 
 /// How long one poll may take.
-pub const THREAD_LIMIT: Duration = Duration::from_secs(1);
+pub(crate) const THREAD_LIMIT: Duration = Duration::from_secs(1);
 
 /// Threads that can still take the place of lost ones.
 static SPARE: AtomicUsize = AtomicUsize::new(0);
@@ -79,8 +79,8 @@ impl ThreadWatchdog {
             self.count();
         }
         for operation in found.into_iter().filter_map(operation_registry::find) {
-            if let Some(holder) = operation.holder.upgrade() {
-                holder.poll_hangs(&operation.name);
+            if let Some(observer) = operation.observer.upgrade() {
+                observer.poll_hangs(&operation.name);
             }
         }
         // Who waits for a permit calls a plugin that is fenced by now.

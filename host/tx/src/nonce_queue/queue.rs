@@ -23,7 +23,7 @@ use std::{
 const BALANCE_AGE_MAX: Duration = Duration::from_secs(60);
 /// How many queued intents are read in addition to those that may be in flight, because some may have to be skipped.
 const SKIPPED_MAX: usize = 64;
-/// How long this gateway does not claim the lease after it released it because of an error.
+/// How long this gateway does not acquire the lease after it released it because of an error.
 const LEASE_BACKOFF: Duration = Duration::from_secs(2);
 const LEASE_RENEW_INTERVAL: Duration = Duration::from_millis(LEASE_MS.unsigned_abs() / 5);
 
@@ -142,9 +142,9 @@ impl NonceQueue {
             return Ok(true);
         }
         let holder = &self.journal.chains.instance_id;
-        let is_held = self.store().claim_lease(self.id(), holder, self.now_ms()).await?;
+        let is_held = self.store().acquire_lease(self.id(), holder, self.now_ms()).await?;
         if self.lease_renewed.is_none() {
-            // The claim has cleared it.
+            // Acquiring the lease has cleared it.
             self.blocked_reason_noted = None;
         }
         self.lease_renewed = is_held.then(Instant::now);

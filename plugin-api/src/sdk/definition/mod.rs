@@ -194,7 +194,7 @@ impl<P: Plugin> Definition<P> {
 
     /// The plugin uses [`HostHandle::begin`] or [`super::RequestContext::transaction`], which cannot run again and are refused
     /// without this. On PostgreSQL all of its transactions then run one after the other, on all gateways; those of other plugins
-    /// run at the same time, and one that collides with another runs again.
+    /// run at the same time, and one that conflicts with another runs again.
     pub fn own_transactions(mut self) -> Self {
         self.manifest.own_transactions = true;
         self

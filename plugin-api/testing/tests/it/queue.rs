@@ -362,7 +362,7 @@ async fn two_gateways_share_the_work_and_never_a_key() {
     }
     let (writes, closures) = (WRITES.load(Relaxed), CLOSURES.load(Relaxed));
     assert_eq!(writes, 404);
-    assert!(closures <= writes + writes / 10, "{closures} runs of {writes} writes: the queue makes them collide");
+    assert!(closures <= writes + writes / 10, "{closures} runs of {writes} writes: the queue makes them conflict");
     assert_eq!(one.faults().await, Vec::<String>::new());
     one.stop().await;
     two.stop().await;
