@@ -20,7 +20,6 @@ mod in_use;
 mod migrations;
 mod plugin_objects;
 mod postgres;
-mod quick_runs;
 mod read_replicas;
 mod read_source;
 pub mod read_tracking;
