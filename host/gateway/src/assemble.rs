@@ -47,8 +47,8 @@ pub(crate) fn assemble(parts: BuiltParts) -> Gateway {
     let (database, clock) = (transactions.database.clone(), transactions.clock.clone());
     let (indexes, topics, stop) = (Arc::<Indexes>::default(), Arc::<Topics>::default(), CancellationToken::new());
     let operators = Operators::new(database.clone());
-    let replicas = Replicas::new(database.clone(), clock.clone());
     let plugins = plugin_manager(&parts, &indexes, &topics, &operators);
+    let replicas = Replicas::new(database.clone(), clock.clone(), plugins.clone());
     let required = parts.config.plugins.required.clone();
     let health = Arc::new(HealthMonitor::new(database.clone(), clock.clone(), plugins.clone(), required));
     let backups = Arc::new(Backups::new(database.clone(), clock.clone(), parts.config.backup.clone()));
