@@ -19,11 +19,9 @@ use gateway_envelope::Brand;
 use gateway_indexer::{IndexerContext, Indexes};
 use gateway_jobs::{Jitter, JobRunner, LEASE};
 use gateway_plugins::{CapabilityContext, ContainmentRequest, IntervalClock};
+use parking_lot::Mutex;
 use plugin_api::manifest::Environment;
-use std::{
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 use tokio::{runtime::Handle, sync::mpsc};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -84,7 +82,7 @@ pub(crate) fn assemble(parts: BuiltParts) -> Gateway {
         plugins,
         health,
         backups,
-        certificate: OnceLock::new(),
+        tls: Mutex::default(),
         runtime: Handle::current(),
         tasks: TaskTracker::new(),
         stop_publishing: stop.child_token(),
