@@ -82,6 +82,9 @@ impl Admin {
 
     /// Serves until `stop`, with the runtime that it is polled on.
     pub async fn serve(self, gateway: Arc<Gateway>, metrics: Option<MetricsRecorder>, stop: CancellationToken) {
+        if let Some(tls) = &self.tls {
+            gateway.follow_tls(tls.clone()).await;
+        }
         let context = AdminContext { gateway, metrics, guard: Arc::new(self.guard) };
         let permits = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         let mut traffic_intervals = tokio::time::interval(TRAFFIC_INTERVAL);

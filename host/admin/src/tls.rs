@@ -1,13 +1,10 @@
 //! TLS of the operator's listener. Rule: a handshake proves nothing but who the client is; the guard decides what he may.
-//!
-//! The files are looked at for each connection, of which there are few, and read when they have changed. A set that is not right is not
-//! used: the one of before stays.
 
-use gateway::{FileFingerprint, TlsError, read_certificate};
+use gateway::{TlsError, TlsSource, read_certificate};
 use gateway_config::AdminTlsConfig;
 use gateway_http::{CertificateError, Tls, client_name};
 use parking_lot::Mutex;
-use std::{fs, io, sync::Arc, time::Duration};
+use std::{fs, io, path::PathBuf, sync::Arc, time::Duration};
 use tokio::{net::TcpStream, time::timeout};
 use tokio_rustls::server::TlsStream;
 
@@ -18,13 +15,7 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(crate) struct AdminTls {
     config: AdminTlsConfig,
-    state: Mutex<State>,
-}
-
-struct State {
-    /// The files as they were last read, or tried to be.
-    read: Vec<FileFingerprint>,
-    tls: Tls,
+    current: Mutex<Tls>,
 }
 
 impl AdminTls {
@@ -33,43 +24,34 @@ impl AdminTls {
         if config.files().is_none() {
             return Ok(None);
         }
-        let (read, tls) = (fingerprints(config), read_files(config)?);
-        Ok(Some(Self { config: config.clone(), state: Mutex::new(State { read, tls }) }))
+        Ok(Some(Self { config: config.clone(), current: Mutex::new(read_files(config)?) }))
     }
 
     /// Ends the handshake; with the name of the client, if it shows a certificate of an operator.
-    pub(crate) async fn accept(
-        self: Arc<Self>,
-        socket: TcpStream,
-    ) -> io::Result<(TlsStream<TcpStream>, Option<Arc<str>>)> {
-        let tls = tokio::task::spawn_blocking(move || self.current()).await?;
-        let stream = timeout(HANDSHAKE_TIMEOUT, tls.acceptor().accept(socket)).await??;
+    pub(crate) async fn accept(&self, socket: TcpStream) -> io::Result<(TlsStream<TcpStream>, Option<Arc<str>>)> {
+        let acceptor = self.current.lock().acceptor();
+        let stream = timeout(HANDSHAKE_TIMEOUT, acceptor.accept(socket)).await??;
         let shown = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
         let name = shown.map(|certificate| client_name(certificate).unwrap_or_else(|| "a certificate".to_owned()));
         Ok((stream, name.map(Into::into)))
     }
-
-    fn current(&self) -> Tls {
-        // Taken before: what changes while they are read is seen next time.
-        let now = fingerprints(&self.config);
-        let mut state = self.state.lock();
-        if state.read != now {
-            state.read = now;
-            match read_files(&self.config) {
-                Ok(tls) => {
-                    state.tls = tls;
-                    tracing::info!("the certificates of the operator's listener are read");
-                }
-                Err(error) => tracing::error!(%error, "the files are not used, those of before stay"),
-            }
-        }
-        state.tls.clone()
-    }
 }
 
-fn fingerprints(config: &AdminTlsConfig) -> Vec<FileFingerprint> {
-    let files = [&config.certificate, &config.key, &config.client_ca];
-    files.into_iter().flatten().map(|path| FileFingerprint::of(path)).collect()
+impl TlsSource for AdminTls {
+    fn section(&self) -> &'static str {
+        "admin.tls"
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        let AdminTlsConfig { certificate, key, client_ca, .. } = &self.config;
+        [certificate, key, client_ca].into_iter().flatten().cloned().collect()
+    }
+
+    fn load(&self) -> Result<(), TlsError> {
+        let tls = read_files(&self.config)?;
+        *self.current.lock() = tls;
+        Ok(())
+    }
 }
 
 fn read_files(config: &AdminTlsConfig) -> Result<Tls, TlsError> {

@@ -13,6 +13,7 @@ mod open_files;
 mod output;
 mod plugin_details;
 mod plugin_table;
+mod replica_table;
 mod report_arguments;
 mod runtime_watchdog;
 mod spare_threads;

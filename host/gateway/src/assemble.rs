@@ -19,11 +19,9 @@ use gateway_envelope::Brand;
 use gateway_indexer::{IndexerContext, Indexes};
 use gateway_jobs::{Jitter, JobRunner, LEASE};
 use gateway_plugins::{CapabilityContext, ContainmentRequest, IntervalClock};
+use parking_lot::Mutex;
 use plugin_api::manifest::Environment;
-use std::{
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 use tokio::{runtime::Handle, sync::mpsc};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -47,8 +45,8 @@ pub(crate) fn assemble(parts: BuiltParts) -> Gateway {
     let (database, clock) = (transactions.database.clone(), transactions.clock.clone());
     let (indexes, topics, stop) = (Arc::<Indexes>::default(), Arc::<Topics>::default(), CancellationToken::new());
     let operators = Operators::new(database.clone());
-    let replicas = Replicas::new(database.clone(), clock.clone());
     let plugins = plugin_manager(&parts, &indexes, &topics, &operators);
+    let replicas = Replicas::new(database.clone(), clock.clone(), plugins.clone());
     let required = parts.config.plugins.required.clone();
     let health = Arc::new(HealthMonitor::new(database.clone(), clock.clone(), plugins.clone(), required));
     let backups = Arc::new(Backups::new(database.clone(), clock.clone(), parts.config.backup.clone()));
@@ -84,7 +82,7 @@ pub(crate) fn assemble(parts: BuiltParts) -> Gateway {
         plugins,
         health,
         backups,
-        certificate: OnceLock::new(),
+        tls: Mutex::default(),
         runtime: Handle::current(),
         tasks: TaskTracker::new(),
         stop_publishing: stop.child_token(),

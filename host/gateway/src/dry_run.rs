@@ -3,11 +3,12 @@
 //! The rule: nothing outside of a temporary folder changes, no port is opened, and no job, index or transaction runs.
 
 use crate::{
-    certificate::{TlsError, certificate_notes},
+    certificate::certificate_notes,
     gateway::Gateway,
     lifecycle::StartMode,
     plugin_history::PluginHistory,
     start::{StartError, build, database_settings},
+    tls_reload::TlsError,
 };
 use futures_util::future::BoxFuture;
 use gateway_clock::Clock;

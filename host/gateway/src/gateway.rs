@@ -1,8 +1,14 @@
 //! The gateway: everything that handles requests, in one process, with or without a socket in front.
 
 use crate::{
-    backups::Backups, certificate::CertificateReloader, dispatch::Dispatcher, health::HealthMonitor,
-    lifecycle::PluginManager, operators::Operators, replicas::Replicas,
+    backups::Backups,
+    certificate::PublicTls,
+    dispatch::Dispatcher,
+    health::HealthMonitor,
+    lifecycle::PluginManager,
+    operators::Operators,
+    replicas::Replicas,
+    tls_reload::{TlsReloader, TlsSource},
 };
 use arc_swap::ArcSwap;
 use futures_util::{FutureExt as _, future::BoxFuture};
@@ -24,12 +30,9 @@ use gateway_storage::Database;
 use gateway_telemetry::Usage;
 use gateway_tx::Journal;
 use http::{Request, Response};
+use parking_lot::Mutex;
 use plugin_api::manifest::Environment;
-use std::{
-    convert::Infallible,
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 use tokio::runtime::Handle;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower::service_fn;
@@ -65,8 +68,8 @@ pub struct Gateway {
     pub health: Arc<HealthMonitor>,
     pub backups: Arc<Backups>,
     pub dispatcher: Arc<Dispatcher>,
-    /// Set when it serves with TLS.
-    pub(crate) certificate: OnceLock<Arc<CertificateReloader>>,
+    /// Of the listeners that serve with TLS.
+    pub(crate) tls: Mutex<Vec<Arc<TlsReloader>>>,
     /// Where plugins run: work that calls or starts them belongs there, whoever asks for it.
     pub runtime: Handle,
     /// Background tasks; they end when `stop` is cancelled.
@@ -92,17 +95,21 @@ impl Gateway {
         let service = service_fn(move |request| gateway.handle(request).map(Ok::<_, Infallible>));
         let serving = self.clone();
         Box::pin(async move {
-            serving.follow_certificate(&listener, &stop).await;
+            if let Some(tls) = listener.tls() {
+                serving.follow_tls(Arc::new(PublicTls { tls: tls.clone(), live: serving.live.clone() })).await;
+            }
             listener.serve(service, stop).await
         })
     }
 
-    async fn follow_certificate(&self, listener: &Listener, stop: &CancellationToken) {
-        let Some(tls) = listener.tls() else { return };
-        let reloader = Arc::new(CertificateReloader::new(tls.clone(), self.live.clone()).await);
-        let (following, stop) = (reloader.clone(), stop.clone());
-        self.tasks.spawn(async move { following.follow(stop).await });
-        let _ = self.certificate.set(reloader);
+    /// Keeps what this listener shows as its files are, until the gateway stops.
+    pub fn follow_tls(&self, source: Arc<dyn TlsSource>) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let reloader = Arc::new(TlsReloader::new(source).await);
+            let (following, stop) = (reloader.clone(), self.stop.clone());
+            self.tasks.spawn(async move { following.follow(stop).await });
+            self.tls.lock().push(reloader);
+        })
     }
 
     /// What a plugin holds may never end, and must not keep the process.

@@ -28,11 +28,13 @@ pub mod reports;
 pub mod resources;
 pub mod routes;
 mod start;
+mod tls_reload;
 pub mod views;
 
-pub use certificate::{FileFingerprint, TlsError, open_tls, read_certificate};
+pub use certificate::{open_tls, read_certificate};
 pub use dry_run::{DryRunReport, FailedPlugin, dry_run_start};
 pub use gateway::Gateway;
 pub use plugin_history::PluginHistory;
 pub use reload::ReloadReport;
 pub use start::{StartError, database_settings};
+pub use tls_reload::{TlsError, TlsSource};

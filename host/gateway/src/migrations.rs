@@ -45,5 +45,6 @@ pub fn migrations() -> Vec<MigrationSpec> {
         gateway_tx::blocked_reason_migration(24),
         gateway_plugins::attempts_migration(25),
         own(26, ("replicas", replicas::MIGRATION)),
+        own(27, ("replicas_in_registrations", replicas::WITHOUT_TABLE_MIGRATION)),
     ]
 }

@@ -29,7 +29,7 @@ impl Gateway {
                 report.waiting.push("signers".to_owned());
             }
             self.apply(&before, &after, &mut report);
-            self.reload_certificate(&mut report).await;
+            self.reload_tls(&mut report).await;
             let serving = self.serving_plugins();
             self.plugins.reconcile(&config).await;
             self.keep_settings_waiting(&serving, &mut report);
@@ -54,10 +54,14 @@ impl Gateway {
     }
 
     /// Also when no key differs: the operator may have exchanged the files.
-    async fn reload_certificate(&self, report: &mut ReloadReport) {
-        let Some(certificate) = self.certificate.get() else { return };
-        if certificate.reload().await.is_err() {
-            report.waiting.extend(report.applied.extract_if(.., |key| key.starts_with("http.tls.")));
+    async fn reload_tls(&self, report: &mut ReloadReport) {
+        let reloaders = self.tls.lock().clone();
+        for reloader in reloaders {
+            if reloader.reload().await.is_err() {
+                let is_of_section =
+                    |key: &str| key.strip_prefix(reloader.section()).is_some_and(|rest| rest.starts_with('.'));
+                report.waiting.extend(report.applied.extract_if(.., |key| is_of_section(key)));
+            }
         }
     }
 

@@ -5,12 +5,15 @@
 
 use crate::lifecycle::PluginManager;
 use gateway_clock::Clock;
-use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError};
-use plugin_api::sql;
-use serde::Serialize;
-use std::{collections::BTreeMap, fs, net::SocketAddr, sync::Arc, time::Duration};
+use gateway_storage::{Database, Dialect, GatewayDescription, RegisteredGateway, StorageError, host_name};
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::SocketAddr,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 use tokio_util::sync::CancellationToken;
-use uuid::Uuid;
 
 pub const MIGRATION: &str = "
 CREATE TABLE host_replicas (
@@ -21,113 +24,113 @@ CREATE TABLE host_replicas (
     plugins TEXT NOT NULL
 );
 ";
+/// What gateways tell of themselves is in the row of their registration, which no migration makes.
+pub const WITHOUT_TABLE_MIGRATION: &str = "DROP TABLE host_replicas;";
 
-/// Between two looks at the switches of others.
+/// Between two looks at the switches of others, and at the own plugins.
 const INTERVAL: Duration = Duration::from_secs(2);
-/// A gateway that has nothing new to tell does so after as long.
-const HEARTBEAT_MS: i64 = 10_000;
-/// After that a gateway counts as silent: it has missed three times.
-const SILENT_MS: i64 = 30_000;
-/// A gateway that was killed leaves its row behind.
-const FORGET_MS: i64 = 3_600_000;
-const HOSTNAME: &str = "/proc/sys/kernel/hostname";
-
-/// The state of each plugin, by its name.
-type PluginStates = BTreeMap<String, String>;
 
 /// One gateway of the database.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReplicaReport {
     /// Machine and port.
     pub address: String,
     pub version: String,
-    /// Unix milliseconds.
+    /// Since when it has the database open, in Unix milliseconds.
+    pub since_ms: i64,
+    /// When it was last heard of, in Unix milliseconds.
     pub seen_ms: i64,
-    /// It has told nothing for half a minute: what it told may not hold any more.
+    pub seen_ago_ms: i64,
+    /// Three heartbeats are missing: what it told may not hold any more.
     pub is_silent: bool,
     /// The one that answers.
     pub is_this: bool,
-    pub plugins: PluginStates,
+    /// The state of each plugin, by its name.
+    pub plugins: BTreeMap<String, String>,
 }
 
-/// The table of the gateways on this database.
+impl From<RegisteredGateway> for ReplicaReport {
+    fn from(gateway: RegisteredGateway) -> Self {
+        let RegisteredGateway { description, since_ms, seen_ms, seen_ago_ms, is_silent, is_this } = gateway;
+        let GatewayDescription { name: address, version, plugins } = description;
+        Self { address, version, since_ms, seen_ms, seen_ago_ms, is_silent, is_this, plugins }
+    }
+}
+
+/// The plugins whose state is not the same at all gateways that answer.
+pub fn differing_plugins(replicas: &[ReplicaReport]) -> Vec<&str> {
+    let answering = || replicas.iter().filter(|replica| !replica.is_silent);
+    let names: BTreeSet<&str> = answering().flat_map(|replica| replica.plugins.keys().map(String::as_str)).collect();
+    let states = |name: &str| answering().map(|replica| replica.plugins.get(name)).collect::<BTreeSet<_>>();
+    names.into_iter().filter(|name| states(name).len() > 1).collect()
+}
+
+/// The gateways on this database.
 #[derive(Clone)]
 pub struct Replicas {
     database: Database,
     clock: Clock,
-    instance: String,
+    plugins: Arc<PluginManager>,
+    started_ms: i64,
+    /// Set when this one listens.
+    address: Arc<OnceLock<String>>,
 }
 
 impl Replicas {
-    pub fn new(database: Database, clock: Clock) -> Self {
-        Self { database, clock, instance: Uuid::now_v7().to_string() }
+    pub(crate) fn new(database: Database, clock: Clock, plugins: Arc<PluginManager>) -> Self {
+        let started_ms = clock.now_ms();
+        Self { database, clock, plugins, started_ms, address: Arc::default() }
     }
 
-    /// All of them, by address; none on SQLite, which one gateway has for itself.
+    /// All of them, by address; on SQLite this one alone.
     pub async fn reports(&self) -> Result<Vec<ReplicaReport>, StorageError> {
         if self.database.dialect() == Dialect::Sqlite {
-            return Ok(Vec::new());
+            return Ok(self.describe_this().map(|description| self.report_of_this(description)).into_iter().collect());
         }
-        let statement = sql("SELECT instance, address, version, seen_ms, plugins FROM host_replicas \
-             ORDER BY address, instance");
-        let rows: Vec<(String, String, String, i64, String)> = self.database.fetch_all(statement).await?;
-        let now_ms = self.clock.now_ms();
-        let report = |(instance, address, version, seen_ms, plugins): (String, String, String, i64, String)| {
-            let plugins = serde_json::from_str(&plugins).unwrap_or_default();
-            let (is_silent, is_this) = (now_ms.saturating_sub(seen_ms) > SILENT_MS, instance == self.instance);
-            ReplicaReport { address, version, seen_ms, is_silent, is_this, plugins }
-        };
-        Ok(rows.into_iter().map(report).collect())
+        let gateways = self.database.registered_gateways().await?;
+        Ok(gateways.into_iter().map(ReplicaReport::from).collect())
     }
 
-    async fn tell(&self, address: &str, plugins: &str) -> Result<(), StorageError> {
-        let now_ms = self.clock.now_ms();
-        let tell = sql(
-            "INSERT INTO host_replicas (instance, address, version, seen_ms, plugins) VALUES ($1, $2, $3, $4, $5) \
-             ON CONFLICT (instance) DO UPDATE SET seen_ms = excluded.seen_ms, plugins = excluded.plugins",
-        );
-        let tell = tell.bind(&*self.instance).bind(address).bind(env!("CARGO_PKG_VERSION")).bind(now_ms).bind(plugins);
-        let forget = sql("DELETE FROM host_replicas WHERE seen_ms < $1").bind(now_ms.saturating_sub(FORGET_MS));
-        let statements = [tell, forget].map(|statement| CommitStatement::new(statement.into())).into();
-        self.database.begin(Scope::Host).commit(statements).await.map(drop)
+    fn describe_this(&self) -> Option<GatewayDescription> {
+        let name = self.address.get()?.clone();
+        let states = self.plugins.reports().into_iter().map(|report| (report.name, report.state.to_string()));
+        Some(GatewayDescription { name, version: env!("CARGO_PKG_VERSION").to_owned(), plugins: states.collect() })
     }
 
-    async fn leave(&self) -> Result<(), StorageError> {
-        let leave = sql("DELETE FROM host_replicas WHERE instance = $1").bind(&*self.instance);
-        self.database.execute(leave).await.map(drop)
+    fn report_of_this(&self, description: GatewayDescription) -> ReplicaReport {
+        let GatewayDescription { name: address, version, plugins } = description;
+        let seen_ms = self.clock.now_ms();
+        ReplicaReport {
+            address,
+            version,
+            since_ms: self.started_ms,
+            seen_ms,
+            seen_ago_ms: 0,
+            is_silent: false,
+            is_this: true,
+            plugins,
+        }
     }
-}
 
-/// Takes over the switches of other gateways and tells them of this one, until the stop. `bound`: where it listens.
-pub async fn follow(replicas: Replicas, plugins: Arc<PluginManager>, bound: SocketAddr, stop: CancellationToken) {
-    if replicas.database.dialect() == Dialect::Sqlite {
-        return;
-    }
-    let machine = fs::read_to_string(HOSTNAME).unwrap_or_default();
-    let address = format!("{}:{}", machine.trim(), bound.port());
-    let (mut told, mut told_ms) = (String::new(), 0);
-    loop {
-        tokio::select! {
-            () = stop.cancelled() => break,
-            () = tokio::time::sleep(INTERVAL) => {}
+    /// Takes over the switches of other gateways and tells them of this one, until the stop. `bound`: where it listens.
+    pub(crate) async fn follow(self, bound: SocketAddr, stop: CancellationToken) {
+        self.address.get_or_init(|| format!("{}:{}", host_name(), bound.port()));
+        if self.database.dialect() == Dialect::Sqlite {
+            return;
         }
-        // A database that is away is told elsewhere.
-        if let Err(error) = plugins.follow_switches().await {
-            tracing::debug!(%error, "the switches of other gateways cannot be read now");
-            continue;
+        loop {
+            if let Some(description) = self.describe_this() {
+                self.database.describe_gateway(description);
+            }
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = tokio::time::sleep(INTERVAL) => {}
+            }
+            // A database that is away is told elsewhere.
+            if let Err(error) = self.plugins.follow_switches().await {
+                tracing::debug!(%error, "the switches of other gateways cannot be read now");
+            }
         }
-        let states: PluginStates =
-            plugins.reports().into_iter().map(|report| (report.name, report.state.to_string())).collect();
-        let states = serde_json::to_string(&states).unwrap_or_default();
-        let now_ms = replicas.clock.now_ms();
-        if (states != told || now_ms.saturating_sub(told_ms) >= HEARTBEAT_MS)
-            && replicas.tell(&address, &states).await.is_ok()
-        {
-            (told, told_ms) = (states, now_ms);
-        }
-    }
-    if let Err(error) = replicas.leave().await {
-        tracing::debug!(%error, "the others will take this gateway for silent");
     }
 }

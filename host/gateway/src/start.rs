@@ -10,7 +10,6 @@ use crate::{
     lifecycle::{PluginManager, StartMode},
     memory_watch, migrations,
     reload::signers_digest,
-    replicas,
     routes::RouteTable,
 };
 use arc_swap::ArcSwap;
@@ -124,7 +123,7 @@ impl Gateway {
         self.tasks.spawn(housekeeping::run(database.clone(), self.clock.clone(), routes, stop.clone()));
         self.tasks.spawn(housekeeping::fold_sums(database.clone(), self.activity.clone(), stop.clone()));
         self.tasks.spawn(housekeeping::follow_replicas(database.clone(), self.activity.clone(), stop.clone()));
-        self.tasks.spawn(replicas::follow(self.replicas.clone(), self.plugins.clone(), bound, stop.clone()));
+        self.tasks.spawn(self.replicas.clone().follow(bound, stop.clone()));
         let settings = SequencerSettings {
             holder: uuid::Uuid::now_v7().to_string(),
             transaction_timeout: Duration::from_millis(self.config.database.transaction_timeout_ms),

@@ -58,7 +58,11 @@ mod tests {
     }
 
     fn sampler(per_million: u32, trusts_clients: bool) -> Sampler {
-        Sampler { per_million, trusts_clients }
+        Sampler::new(&TracesConfig {
+            sampled_per_million: per_million,
+            trust_sampled: trusts_clients,
+            ..TracesConfig::default()
+        })
     }
 
     #[test]

@@ -42,14 +42,14 @@ impl SlowStatementLog {
         result: Option<&StatementResult>,
     ) {
         if let Some(limit) = self.limit {
-            statement.info.quick_runs.record(elapsed < limit / 2);
+            statement.info.latency.record_strictly(elapsed < limit / 2);
             self.record(statement, elapsed, result);
         }
     }
 
-    /// Whether it need not be known which of these takes how long: none of them has been slow.
+    /// Whether it need not be known which of these takes how long: each has been timed alone often enough, and was never near the limit.
     pub(crate) fn may_record_together<'s>(self, mut statements: impl Iterator<Item = &'s CheckedStatement>) -> bool {
-        self.limit.is_none() || statements.all(|statement| statement.info.quick_runs.are_enough())
+        self.limit.is_none() || statements.all(|statement| statement.info.latency.is_fast())
     }
 
     /// Of statements that were answered together, with the end of their transaction if that came with them. When they were slow, each is
@@ -62,7 +62,7 @@ impl SlowStatementLog {
         results: Option<&[StatementResult]>,
     ) {
         if self.limit.is_some_and(|limit| elapsed >= limit) {
-            statements.iter().for_each(|statement| statement.info.quick_runs.record(false));
+            statements.iter().for_each(|statement| statement.info.latency.demote());
             record_slow(statements, end, elapsed, results);
         }
     }

@@ -1,4 +1,7 @@
-//! Decides from earlier runs which statements are fast enough to run on the calling thread.
+//! Decides from earlier runs which statements are fast.
+//!
+//! On SQLite these run on the calling thread, and a slow run now and then is forgiven. On PostgreSQL they need not be timed one by one:
+//! what is timed together with others has been timed alone often enough before, and is again after a run that was slow.
 
 use std::{
     sync::atomic::{AtomicU8, Ordering::Relaxed},
@@ -25,13 +28,20 @@ impl StatementLatency {
     }
 
     pub(crate) fn record(&self, elapsed: Duration) {
-        let score = self.0.load(Relaxed);
-        let score = if elapsed <= FAST_RUN_MAX {
-            score.saturating_add(1).min(SCORE_MAX)
+        if elapsed <= FAST_RUN_MAX {
+            self.promote();
         } else {
-            score.saturating_sub(SLOW_RUN_PENALTY)
-        };
-        self.0.store(score, Relaxed);
+            self.0.store(self.0.load(Relaxed).saturating_sub(SLOW_RUN_PENALTY), Relaxed);
+        }
+    }
+
+    /// As [`Self::record`], but one run that is not fast resets the score.
+    pub(crate) fn record_strictly(&self, is_fast: bool) {
+        if is_fast { self.promote() } else { self.demote() }
+    }
+
+    fn promote(&self) {
+        self.0.store(self.0.load(Relaxed).saturating_add(1).min(SCORE_MAX), Relaxed);
     }
 
     /// Resets the score, after a run that had to be interrupted.
@@ -67,6 +77,20 @@ mod tests {
             assert!(!latency.is_fast());
             latency.record(FAST_RUN_MAX * 2);
         }
+    }
+
+    #[test]
+    fn recorded_strictly_one_slow_run_begins_the_count_again() {
+        let latency = StatementLatency::default();
+        for _ in 0..FAST_SCORE {
+            assert!(!latency.is_fast());
+            latency.record_strictly(true);
+        }
+        (0..100).for_each(|_| latency.record_strictly(true));
+        assert!(latency.is_fast());
+        latency.record_strictly(false);
+        (1..FAST_SCORE).for_each(|_| latency.record_strictly(true));
+        assert!(!latency.is_fast());
     }
 
     #[test]

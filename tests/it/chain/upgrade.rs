@@ -9,7 +9,6 @@ DROP VIEW host_chain_positions_v1;
 DROP INDEX host_activity_actor_type;
 ALTER TABLE host_tx_lanes DROP COLUMN blocked_reason;
 DROP TABLE IF EXISTS host_attempts;
-DROP TABLE host_replicas;
 CREATE TABLE now_index AS SELECT * FROM host_chain_index;
 DROP TABLE host_chain_index;
 CREATE TABLE host_chain_index (plugin TEXT NOT NULL PRIMARY KEY, shape TEXT NOT NULL, start_block BIGINT NOT NULL,

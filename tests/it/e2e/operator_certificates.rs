@@ -161,8 +161,9 @@ async fn files_are_read_again_and_wrong_ones_are_not_used() {
     };
     assert!(serves(&desk.listener).await && !serves(&renewed).await);
     desk.install(&CertifiedKey { certificate: renewed.certificate.clone(), key: desk.listener.key.clone() });
-    assert!(serves(&desk.listener).await, "a pair that does not go together is not used");
-    assert!(gateway.setup().log().contains("admin.tls.key"), "and the log says so");
+    let is_logged = async || gateway.setup().log().contains("admin.tls.key");
+    TestGateway::eventually(LIMIT, "the log says that the pair does not go together", is_logged).await;
+    assert!(serves(&desk.listener).await, "it is not used");
     let check = desk.setup.run(&["check"]).unwrap();
     assert!(
         check.code == Some(3) && [check.stdout, check.stderr].concat().contains("admin.tls.key"),
@@ -172,4 +173,21 @@ async fn files_are_read_again_and_wrong_ones_are_not_used() {
     desk.install(&renewed);
     TestGateway::eventually(LIMIT, "the renewed one serves", async || serves(&renewed).await).await;
     assert!(!serves(&desk.listener).await);
+}
+
+/// No session of the old one is resumed.
+#[tokio::test]
+async fn an_operator_is_kept_out_by_another_authority() {
+    let desk = Desk::new();
+    let gateway = desk.setup.start().await.unwrap();
+    let (ann, stranger) = (desk.client(gateway.admin_url(), "ann"), desk.client(gateway.admin_url(), "stranger"));
+    assert_eq!(ann.get("/plugins").await.status, 200);
+    let read = || gateway.setup().log().matches("the certificate of the listener is read").count();
+    let before = read();
+    gateway.sighup().unwrap();
+    TestGateway::eventually(LIMIT, "files that have not changed are read at SIGHUP", async || read() > before).await;
+    fs::rename(desk.folder.join("stranger-ca.pem"), desk.folder.join("ann-ca.pem")).unwrap();
+    let is_let_in = async |site: &Site| site.request(Method::GET, "/plugins").send().await.is_ok();
+    TestGateway::eventually(LIMIT, "the new authority counts", async || is_let_in(&stranger).await).await;
+    assert!(!is_let_in(&ann).await, "the old one counts no more");
 }

@@ -54,6 +54,10 @@ async fn status_names_what_is_not_well_and_its_code_is_for_scripts() {
         well.stdout
     );
 
+    let lines: Vec<&str> = well.stdout.lines().collect();
+    let replicas = lines.iter().position(|line| *line == "replicas   1, 0 silent").unwrap();
+    assert!(lines[replicas + 1].contains("REPLICA") && lines[replicas + 2].contains("this one"), "{}", well.stdout);
+
     let disable = async |plugin: &str| {
         let path = format!("/plugins/{plugin}/disable");
         let request = Site::at(&admin).request(Method::POST, &path).header("x-gateway-admin", "1");
@@ -70,6 +74,11 @@ async fn status_names_what_is_not_well_and_its_code_is_for_scripts() {
     let said = not_ready.json().unwrap();
     assert_eq!(said["ready"]["ok"], json!(false), "{said}");
     assert!(said["ready"]["plugins"][0].as_str().unwrap().contains("forum"), "{said}");
+    let this = &said["replicas"][0];
+    assert_eq!((&this["isThis"], &this["plugins"]["forum"]), (&json!(true), &json!("disabled")), "{said}");
+    let machine = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let port = gateway.address().rsplit(':').next().unwrap().to_owned();
+    assert_eq!(this["address"], json!(format!("{}:{port}", machine.trim())), "{said}");
 
     gateway.terminate(LIMIT).await.unwrap();
     let gone = status(&[]);

@@ -20,14 +20,13 @@ const WRITES: usize = 10;
 const WARM_UP_MAX: usize = 50;
 
 /// Of the statements of tasks that run beside requests: the sequencer and who wakes it, folding, jobs, heartbeats, what is forgotten.
-const IN_BACKGROUND: [&str; 9] = [
+const IN_BACKGROUND: [&str; 8] = [
     "host_activity_sequencer",
     "pg_notify",
     "SKIP LOCKED",
     "FROM host_changes LIMIT",
     "host_job_runs",
     "host_gateways",
-    "host_replicas",
     "host_plugin_switches",
     "DELETE FROM host_replay_guard",
 ];

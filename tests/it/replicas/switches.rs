@@ -57,6 +57,8 @@ async fn a_switch_reaches_all_and_each_tells_its_states() {
     assert!(told.iter().all(|replica| replica["version"] == json!("0.6.0")), "{told:?}");
     let page = Site::at(replicas.gateways[0].admin_url()).get("/").await.text();
     assert!(page.contains("<h2>Replicas</h2>"), "{page}");
+    let status = replicas.setups[0].run(&["status", "--admin", replicas.gateways[0].admin_url()]).unwrap();
+    assert!(status.code == Some(0) && status.stdout.contains("replicas   2, 0 silent\n"), "{status:?}");
 
     // One that is stopped is forgotten; one that was killed counts as silent for an hour.
     let stopped = &mut replicas.gateways[1];

@@ -133,7 +133,7 @@ fn html(data: &PageData) -> String {
     sections::services(&mut page, &data.services);
     plots::traffic(&mut page, &data.traffic);
     sections::plugins(&mut page, &data.plugins);
-    resource_sections::replicas(&mut page, &data.replicas, data.now_ms);
+    resource_sections::replicas(&mut page, &data.replicas);
     resource_sections::resources(&mut page, &data.resources, (&data.queues, &data.refusals));
     resource_sections::log_level(&mut page, &data.log_level);
     sections::controls(&mut page, &data.controls);
@@ -180,7 +180,9 @@ mod tests {
         ReplicaReport {
             address: HOSTILE.to_owned(),
             version: HOSTILE.to_owned(),
+            since_ms: 0,
             seen_ms: 0,
+            seen_ago_ms: 0,
             is_silent: false,
             is_this: false,
             plugins: [(HOSTILE.to_owned(), state.to_owned())].into(),

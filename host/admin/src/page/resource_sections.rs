@@ -1,21 +1,24 @@
 //! What the gateway has in use, how its limits do, the other gateways on its database, and its log level.
 
 use super::{html::Html, sections};
-use gateway::{replicas::ReplicaReport, resources::Resources};
+use gateway::{
+    replicas::{ReplicaReport, differing_plugins},
+    resources::Resources,
+};
 use gateway_storage::StorageError;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Levels that the page offers; others go through `PUT /log-level`.
 const LEVELS: [&str; 4] = ["error", "warn", "info", "debug"];
 
 /// Writes nothing while no other gateway has the database.
-pub(super) fn replicas(page: &mut Html, replicas: &Result<Vec<ReplicaReport>, StorageError>, now_ms: i64) {
+pub(super) fn replicas(page: &mut Html, replicas: &Result<Vec<ReplicaReport>, StorageError>) {
     if replicas.as_ref().is_ok_and(|replicas| replicas.len() < 2) {
         return;
     }
     page.table("Replicas", &["Gateway", "State", "Version", "Told", "Plugins that are not everywhere the same"]);
     let all = sections::rows(page, replicas, 5);
-    let differing = differing(all);
+    let differing = differing_plugins(all);
     for replica in all {
         page.raw("<tr><th scope=\"row\">");
         page.text(&replica.address);
@@ -27,7 +30,7 @@ pub(super) fn replicas(page: &mut Html, replicas: &Result<Vec<ReplicaReport>, St
         }
         page.raw("</td>");
         page.cell(&replica.version);
-        page.cell(&format!("{} s ago", now_ms.saturating_sub(replica.seen_ms).max(0) / 1000));
+        page.cell(&format!("{} s ago", replica.seen_ago_ms.max(0) / 1000));
         let state = |name: &&str| {
             let state = replica.plugins.get(*name).map_or("not there", String::as_str);
             format!("{name}: {state}")
@@ -37,14 +40,6 @@ pub(super) fn replicas(page: &mut Html, replicas: &Result<Vec<ReplicaReport>, St
         page.raw("</td></tr>");
     }
     page.end_table();
-}
-
-/// The plugins whose state is not the same at all gateways that answer.
-fn differing(replicas: &[ReplicaReport]) -> Vec<&str> {
-    let answering = || replicas.iter().filter(|replica| !replica.is_silent);
-    let names: BTreeSet<&str> = answering().flat_map(|replica| replica.plugins.keys().map(String::as_str)).collect();
-    let states = |name: &str| answering().map(|replica| replica.plugins.get(name)).collect::<BTreeSet<_>>();
-    names.into_iter().filter(|name| states(name).len() > 1).collect()
 }
 
 pub(super) fn resources(
@@ -125,7 +120,9 @@ mod tests {
         ReplicaReport {
             address: address.to_owned(),
             version: "0.6.0".to_owned(),
+            since_ms: 0,
             seen_ms: 0,
+            seen_ago_ms: 4_000,
             is_silent,
             is_this: address == "a:1",
             plugins: plugins.map(|(name, state)| (name.to_owned(), state.to_owned())).into(),
@@ -136,16 +133,16 @@ mod tests {
     fn replicas_show_what_is_not_the_same_everywhere() {
         let mut page = Html::new();
         let all = [replica("a:1", false, "serving"), replica("b<1", false, "disabled"), replica("c:1", true, "fenced")];
-        replicas(&mut page, &Ok(all.to_vec()), 4_000);
+        replicas(&mut page, &Ok(all.to_vec()));
         let text = page.into_string();
         for part in ["this one", "silent", "b&lt;1", "forum: serving", "forum: disabled", "4 s ago"] {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert!(!text.contains("hello"), "{text}");
         let mut alone = Html::new();
-        replicas(&mut alone, &Ok(vec![replica("a:1", false, "serving")]), 0);
+        replicas(&mut alone, &Ok(vec![replica("a:1", false, "serving")]));
         assert_eq!(alone.into_string(), "");
-        assert!(differing(&[replica("a:1", false, "serving"), replica("c:1", true, "fenced")]).is_empty());
+        assert!(differing_plugins(&[replica("a:1", false, "serving"), replica("c:1", true, "fenced")]).is_empty());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `gateway status`: how the running gateway does, by its operator's listener.
+//! `gateway status`: how the running gateway does, and which others are on its database, by its operator's listener.
 //!
 //! The exit code is for scripts: 0 while it is ready, 5 while a plugin that must serve does not, 4 while writes cannot be kept.
 
@@ -8,8 +8,11 @@ use super::runtime::with_runtime;
 use crate::arguments::AdminListener;
 use crate::exit_code::ExitCode;
 use crate::output::{Output, printable};
+use crate::replica_table::replica_table;
+use gateway::replicas::ReplicaReport;
 use gateway_admin::client::{AdminClient, ClientError};
 use gateway_config::Overrides;
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -26,8 +29,10 @@ pub(crate) fn run(output: Output, listener: &AdminListener, overrides: &Override
 }
 
 async fn fetch_status(client: &AdminClient) -> Result<Value, ClientError> {
-    let (ready, plugins, jobs) = tokio::try_join!(client.get("/ready"), client.get("/plugins"), client.get("/jobs"))?;
-    Ok(json!({ "ready": ready.body, "plugins": plugins.body, "jobs": jobs.body }))
+    let get = async |path: &str| -> Result<Value, ClientError> { Ok(client.get(path).await?.body) };
+    let (ready, plugins, jobs, replicas) =
+        tokio::try_join!(get("/ready"), get("/plugins"), get("/jobs"), get("/replicas"))?;
+    Ok(json!({ "ready": ready, "plugins": plugins, "jobs": jobs, "replicas": replicas }))
 }
 
 fn code(status: &Value) -> ExitCode {
@@ -63,7 +68,19 @@ fn text(url: &str, status: &Value) -> String {
         let error = printable_member(job, "lastError");
         format!("           {} of {}: {error}", printable_member(job, "job"), printable_member(job, "plugin"))
     }));
+    lines.extend(replica_lines(&status["replicas"]));
     lines.join("\n")
+}
+
+fn replica_lines(replicas: &Value) -> Vec<String> {
+    // Null while the database does not tell them.
+    let Ok(replicas) = Vec::<ReplicaReport>::deserialize(replicas) else {
+        return vec!["replicas   unknown".to_owned()];
+    };
+    let silent = replicas.iter().filter(|replica| replica.is_silent).count();
+    let table = replica_table(&replicas);
+    let count = format!("replicas   {}, {silent} silent", replicas.len());
+    std::iter::once(count).chain(table.lines().map(|line| format!("           {line}"))).collect()
 }
 
 fn printable_member(value: &Value, member: &str) -> String {

@@ -9,7 +9,7 @@ use http::{Request, StatusCode};
 use http_body_util::BodyExt;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
-use rustls::{ClientConfig, RootCertStore, crypto::ring};
+use rustls::{ClientConfig, HandshakeKind, RootCertStore, crypto::ring};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -174,6 +174,25 @@ async fn a_handshake_that_fails_is_closed() {
     assert!(get_http1(&mut connect(server.addr, &[]).await.unwrap(), "/hello").await.ends_with("hello"));
 }
 
+/// Otherwise a client could use up the connections of its address for good, and many clients those of the listener.
+#[tokio::test]
+async fn a_connection_that_came_to_no_handshake_is_not_counted_on() {
+    let no_handshake = [&[22, 3, 1, 0, 100][..], &[0; 100]].concat();
+    for bytes in [&no_handshake[..], b"GET / HTTP/1.1\r\n\r\n", &[0; 10], &[]] {
+        let (server, _tls) = start(&HttpConfig { connections_per_ip_max: 1, ..settings() });
+        let mut open = None;
+        if bytes.is_empty() {
+            connect(server.addr, &["gopher"]).await.unwrap_err();
+        } else {
+            // It stays open on the side of the client.
+            open.insert(Client::connect(server.addr).await).send(bytes).await;
+        }
+        let is_taken = || async { connect(server.addr, &[]).await.is_ok() };
+        eventually(&format!("another connection is taken after {bytes:?}"), is_taken).await;
+        drop(open);
+    }
+}
+
 /// HTTP/2 over TLS is agreed on in the handshake.
 #[tokio::test]
 async fn http2_that_was_not_agreed_on_is_refused() {
@@ -238,6 +257,28 @@ async fn a_new_certificate_is_for_new_connections() {
     tls.replace(certificate(RENEWED));
     assert_eq!(shown(&connect(server.addr, &[]).await.unwrap()), leaf(RENEWED.0));
     assert!(get_http1(&mut before, "/hello").await.ends_with("hello"), "what is open goes on");
+}
+
+/// A certificate of a client is checked in each handshake, so none may be left out.
+#[tokio::test]
+async fn sessions_are_resumed_only_where_clients_are_not_asked_for_certificates() {
+    for version in [&rustls::version::TLS12, &rustls::version::TLS13] {
+        let silent = Tls::new(certificate(FIRST), true).unwrap();
+        let asking = Tls::asking_clients(certificate(FIRST), AUTHORITY).unwrap();
+        for (tls, second) in [(silent, HandshakeKind::Resumed), (asking, HandshakeKind::Full)] {
+            let server = serve(&ListenerSettings { tls: Some(tls), ..listener_settings(&settings()) });
+            let (connector, mut kinds) = (connector(&[], &[version]), Vec::new());
+            for _ in 0..2 {
+                let stream = TcpStream::connect(server.addr).await.unwrap();
+                let name = ServerName::try_from("gateway.test").unwrap();
+                let mut stream = connector.connect(name, stream).await.unwrap();
+                kinds.extend(stream.get_ref().1.handshake_kind());
+                // A session comes at the latest with the response.
+                assert!(get_http1(&mut stream, "/hello").await.ends_with("hello"));
+            }
+            assert_eq!(kinds, [HandshakeKind::Full, second], "{version:?}");
+        }
+    }
 }
 
 #[test]

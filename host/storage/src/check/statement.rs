@@ -4,7 +4,6 @@ use super::{statement_kind::StatementKind, table_references::TableReferences};
 use crate::{
     bounds::CALL_PARAM_BYTES_MAX,
     error::StorageError,
-    quick_runs::QuickRuns,
     read_tracking,
     scope::{Scope, owns_table},
     slow_lines::SlowLines,
@@ -19,7 +18,6 @@ pub(crate) struct StatementInfo {
     pub kind: StatementKind,
     pub latency: StatementLatency,
     pub slow_lines: SlowLines,
-    pub quick_runs: QuickRuns,
     /// Size of the last result.
     pub last_result_bytes: AtomicUsize,
     /// Set when a plugin first uses the text: the gateway's own statements are not parsed.
@@ -32,7 +30,6 @@ impl StatementInfo {
             kind,
             latency: StatementLatency::default(),
             slow_lines: SlowLines::default(),
-            quick_runs: QuickRuns::default(),
             last_result_bytes: AtomicUsize::default(),
             tables: OnceLock::new(),
         }

@@ -43,7 +43,7 @@ pub(crate) struct PostgresEngine {
     pub(super) reachability: Arc<Reachability>,
     transaction_timeout: Duration,
     transaction_idle: Duration,
-    registration: GatewayRegistration,
+    pub(crate) registration: GatewayRegistration,
 }
 
 impl PostgresEngine {

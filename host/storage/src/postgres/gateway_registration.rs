@@ -1,9 +1,10 @@
-//! Which gateways have the database open, and whether it is being restored: rows of one table.
+//! Which gateways have the database open, what each tells the others of itself, and whether the database is being restored: rows of
+//! one table.
 //!
 //! The rule: a restore begins only when no gateway has the database open, and a gateway opens it only when no restore runs.
 //! A row counts while it is fresh and the connection that wrote it is open. (Behind a pooler that connection is another
 //! program's, so a row of a gateway that was killed counts until it is no longer fresh.) It is no lock of a session, because a
-//! pooler has none.
+//! pooler has none. All times are those of the database's clock.
 
 use super::{
     connector::Connector,
@@ -12,11 +13,11 @@ use super::{
     reachability::Reachability,
     session::Session,
 };
-use crate::error::StorageError;
+use crate::{error::StorageError, gateway_description::GatewayDescription};
 use sqlx::{AssertSqlSafe, Executor as _, PgConnection};
 use std::{convert::Infallible, sync::Arc, time::Duration};
 use tokio::{
-    sync::Mutex,
+    sync::{Mutex, watch},
     task::JoinHandle,
     time::{error::Elapsed, sleep, timeout},
 };
@@ -29,19 +30,48 @@ const RETRY: Duration = Duration::from_millis(500);
 const RESTORE: &str = "restore";
 const RESTORED: &str = "it was restored while this gateway did not answer: restart the gateway";
 
-/// Not moved by a restore, so it is made before all other tables, under the lock of migrations.
+/// Not moved by a restore, so it is made before all other tables, under the lock of migrations. Earlier versions made it without what a
+/// gateway tells of itself; ALTER TABLE would wait for every reader, and all heartbeats for it, so it runs only where that is missing.
 const CREATE: &str = "CREATE TABLE IF NOT EXISTS host_gateways
-    (instance TEXT NOT NULL PRIMARY KEY, seen_at TIMESTAMPTZ NOT NULL, pid INTEGER NOT NULL)";
+        (instance TEXT NOT NULL PRIMARY KEY, seen_at TIMESTAMPTZ NOT NULL, pid INTEGER NOT NULL);
+    DO $$ BEGIN
+        IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'host_gateways'::regclass AND attname = 'plugins') THEN
+            ALTER TABLE host_gateways ADD COLUMN opened_at TIMESTAMPTZ, ADD COLUMN name TEXT, ADD COLUMN version TEXT,
+                ADD COLUMN plugins TEXT;
+        END IF;
+    END $$";
 /// Three heartbeats.
-const COUNTS: &str =
-    "seen_at > clock_timestamp() - interval '15 seconds' AND pid IN (SELECT pid FROM pg_stat_activity)";
+macro_rules! is_fresh {
+    () => {
+        "seen_at > clock_timestamp() - interval '15 seconds'"
+    };
+}
+const COUNTS: &str = concat!(is_fresh!(), " AND pid IN (SELECT pid FROM pg_stat_activity)");
+/// The gateways that were heard of within the last hour. A row without a name is a command's, or an earlier version's.
+pub(crate) const SELECT_DESCRIBED: &str = concat!(
+    "SELECT instance, name, version, plugins,
+        (extract(epoch FROM opened_at) * 1000)::bigint, (extract(epoch FROM seen_at) * 1000)::bigint,
+        (extract(epoch FROM clock_timestamp() - seen_at) * 1000)::bigint, NOT (",
+    is_fresh!(),
+    ") FROM host_gateways WHERE name IS NOT NULL AND seen_at > clock_timestamp() - interval '1 hour'
+    ORDER BY name, instance"
+);
+/// Rows of so long ago are deleted, but not those that are locked out: their gateways may still wake up.
+const IS_OLD: &str = "seen_at < clock_timestamp() - interval '1 day' AND seen_at > '-infinity'";
 const NOW: &str = "clock_timestamp(), pg_backend_pid()";
 
 /// The row of an open database.
 pub(crate) struct GatewayRegistration {
     instance: String,
-    connector: Arc<Connector>,
+    wanted: watch::Sender<Wanted>,
     heartbeat: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What the row has to say; the heartbeat writes each change at once.
+#[derive(Default)]
+struct Wanted {
+    description: Option<GatewayDescription>,
+    has_left: bool,
 }
 
 impl GatewayRegistration {
@@ -52,23 +82,34 @@ impl GatewayRegistration {
         connect_timeout: Duration,
     ) -> Result<Self, StorageError> {
         let no_answer = |_: Elapsed| StorageError::Unavailable("the server does not answer".into());
-        let connector = Arc::new(connector);
         let session = timeout(connect_timeout, connector.connect()).await.map_err(no_answer)?;
         let mut session = session.map_err(driver_error)?;
         let instance = enter(&mut session).await?;
-        let heartbeat = tokio::spawn(beat(session, Arc::clone(&connector), instance.clone(), reachability));
-        Ok(Self { instance, connector, heartbeat: Mutex::new(Some(heartbeat)) })
+        let (wanted, changes) = watch::channel(Wanted::default());
+        let heartbeat = Heartbeat { connector, instance: instance.clone(), wanted: changes };
+        let heartbeat = tokio::spawn(heartbeat.run(session, reachability));
+        Ok(Self { instance, wanted, heartbeat: Mutex::new(Some(heartbeat)) })
+    }
+
+    pub(crate) fn instance(&self) -> &str {
+        &self.instance
+    }
+
+    pub(crate) fn describe(&self, description: GatewayDescription) {
+        self.wanted.send_if_modified(|wanted| {
+            let is_new = wanted.description.as_ref() != Some(&description);
+            wanted.description = Some(description);
+            is_new
+        });
     }
 
     /// If this fails, the row counts for some seconds at most.
     pub(crate) async fn leave(&self) {
-        if let Some(heartbeat) = self.heartbeat.lock().await.take() {
-            heartbeat.abort();
-            let delete = async {
-                let mut session = self.connector.connect().await?;
-                session.batch(&format!("DELETE FROM host_gateways WHERE instance = '{}'", self.instance)).await
-            };
-            let _ = timeout(HEARTBEAT, delete).await;
+        if let Some(mut heartbeat) = self.heartbeat.lock().await.take() {
+            self.wanted.send_modify(|wanted| wanted.has_left = true);
+            if timeout(HEARTBEAT, &mut heartbeat).await.is_err() {
+                heartbeat.abort();
+            }
         }
     }
 }
@@ -82,52 +123,110 @@ impl Drop for GatewayRegistration {
 }
 
 async fn enter(session: &mut Session) -> Result<String, StorageError> {
-    let begin = format!(
-        "{}; {CREATE}; DELETE FROM host_gateways WHERE seen_at < clock_timestamp() - interval '1 day'",
-        begin_sql()
-    );
+    let begin = format!("{}; {CREATE}; DELETE FROM host_gateways WHERE {IS_OLD}", begin_sql());
     session.batch(&begin).await.map_err(driver_error)?;
     let restore = format!("SELECT instance FROM host_gateways WHERE instance = '{RESTORE}' AND {COUNTS}");
     if session.text(&restore).await.map_err(driver_error)?.is_some() {
         return Err(StorageError::Unavailable("it is being restored".into()));
     }
-    let insert = format!("INSERT INTO host_gateways SELECT gen_random_uuid()::text, {NOW} RETURNING instance");
+    let insert = format!(
+        "INSERT INTO host_gateways (instance, seen_at, pid, opened_at)
+         SELECT gen_random_uuid()::text, {NOW}, clock_timestamp() RETURNING instance"
+    );
     let instance = session.text(&insert).await.map_err(driver_error)?;
     session.batch("COMMIT").await.map_err(driver_error)?;
     instance.ok_or_else(|| StorageError::Internal("the gateway's row was not stored".into()))
 }
 
-/// Keeps the row fresh, over connections that are lost, until a restore has taken it for that of a dead gateway.
-async fn beat(mut session: Session, connector: Arc<Connector>, instance: String, reachability: Arc<Reachability>) {
-    loop {
-        // Ends early when the connection is lost, whose end makes the row count no more.
-        let is_open = timeout(HEARTBEAT, session.driver.notified()).await.is_err();
-        match timeout(HEARTBEAT, refresh(is_open.then_some(&mut session), &connector, &instance)).await {
-            Ok(Ok((true, new))) => session = new.unwrap_or(session),
-            Ok(Ok((false, _))) => return reachability.close(RESTORED),
-            Ok(Err(_)) | Err(_) => sleep(RETRY).await,
+/// Keeps the row fresh and true, over connections that are lost, until the gateway leaves or a restore has taken the row for that of a
+/// dead gateway. It alone writes the row: what is deleted in the end does not come back.
+struct Heartbeat {
+    connector: Connector,
+    instance: String,
+    wanted: watch::Receiver<Wanted>,
+}
+
+/// What has become of the row.
+enum RowState {
+    Fresh,
+    Left,
+    LockedOut,
+}
+
+impl Heartbeat {
+    async fn run(mut self, mut session: Session, reachability: Arc<Reachability>) {
+        let mut has_failed = false;
+        loop {
+            let pause = if has_failed { RETRY } else { HEARTBEAT };
+            let is_open = tokio::select! {
+                // The end of the connection makes the row count no more.
+                _ = session.driver.notified(), if !has_failed => false,
+                Ok(()) = self.wanted.changed() => !has_failed,
+                () = sleep(pause) => !has_failed,
+            };
+            match timeout(HEARTBEAT, self.beat(is_open.then_some(&mut session))).await {
+                Ok(Ok((RowState::Fresh, new))) => (session, has_failed) = (new.unwrap_or(session), false),
+                Ok(Ok((RowState::LockedOut, _))) => return reachability.close(RESTORED),
+                Ok(Ok((RowState::Left, _))) => return,
+                Ok(Err(_)) | Err(_) if self.wanted.borrow().has_left => return,
+                // The session may be in a transaction that has failed.
+                Ok(Err(_)) | Err(_) => has_failed = true,
+            }
         }
+    }
+
+    /// With a session if a new one was opened.
+    async fn beat(&mut self, session: Option<&mut Session>) -> Result<(RowState, Option<Session>), Error> {
+        match session {
+            Some(session) => Ok((self.write(session).await?, None)),
+            None => {
+                let mut session = self.connector.connect().await?;
+                Ok((self.write(&mut session).await?, Some(session)))
+            }
+        }
+    }
+
+    async fn write(&mut self, session: &mut Session) -> Result<RowState, Error> {
+        let instance = &self.instance;
+        let (refresh, has_left) = {
+            let wanted = self.wanted.borrow_and_update();
+            (refresh_sql(instance, wanted.description.as_ref()), wanted.has_left)
+        };
+        let delete = format!("DELETE FROM host_gateways WHERE instance = '{instance}'");
+        if has_left {
+            session.batch(&delete).await?;
+            return Ok(RowState::Left);
+        }
+        if session.changes(&refresh).await? > 0 {
+            return Ok(RowState::Fresh);
+        }
+        let _ = session.batch(&delete).await;
+        Ok(RowState::LockedOut)
     }
 }
 
-/// Whether the row is still this gateway's; with a session if a new one was opened.
-async fn refresh(
-    session: Option<&mut Session>,
-    connector: &Connector,
-    instance: &str,
-) -> Result<(bool, Option<Session>), Error> {
-    let text = format!(
-        "BEGIN; SET LOCAL synchronous_commit = off; INSERT INTO host_gateways VALUES ('{instance}', {NOW})
-         ON CONFLICT (instance) DO UPDATE SET seen_at = excluded.seen_at, pid = excluded.pid
-         WHERE host_gateways.seen_at > '-infinity'; COMMIT"
+/// Changes nothing where a restore has locked the gateway out.
+fn refresh_sql(instance: &str, description: Option<&GatewayDescription>) -> String {
+    let described = description.map_or_else(
+        || "NULL, NULL, NULL".to_owned(),
+        |GatewayDescription { name, version, plugins }| {
+            let plugins = serde_json::to_string(plugins).unwrap_or_default();
+            [name, version, &plugins].map(|text| literal(text)).join(", ")
+        },
     );
-    match session {
-        Some(session) => Ok((session.changes(&text).await? > 0, None)),
-        None => {
-            let mut session = connector.connect().await?;
-            Ok((session.changes(&text).await? > 0, Some(session)))
-        }
-    }
+    format!(
+        "BEGIN; SET LOCAL synchronous_commit = off;
+         INSERT INTO host_gateways (instance, seen_at, pid, opened_at, name, version, plugins)
+         VALUES ('{instance}', {NOW}, clock_timestamp(), {described})
+         ON CONFLICT (instance) DO UPDATE SET seen_at = excluded.seen_at, pid = excluded.pid,
+         name = excluded.name, version = excluded.version, plugins = excluded.plugins
+         WHERE host_gateways.seen_at > '-infinity'; COMMIT"
+    )
+}
+
+/// A pooler keeps a connection for a transaction, which one text without parameters is.
+fn literal(text: &str) -> String {
+    format!("E'{}'", text.replace('\\', r"\\").replace('\'', "''"))
 }
 
 /// Whether a gateway or a restore has the database.
@@ -190,4 +289,23 @@ pub(crate) async fn release_claim(connection: &mut PgConnection) {
 
 async fn run(connection: &mut PgConnection, sql: String) -> Result<(), StorageError> {
     connection.execute(sqlx::raw_sql(AssertSqlSafe(sql))).await.map(drop).map_err(storage_error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_gateway_tells_stays_within_its_quotes() {
+        assert_eq!(literal(r"it's \' a; DROP"), r"E'it''s \\'' a; DROP'");
+        let told = GatewayDescription { name: "a'b:1".to_owned(), ..GatewayDescription::default() };
+        let text = refresh_sql("one", Some(&told));
+        assert!(
+            text.contains(
+                "VALUES ('one', clock_timestamp(), pg_backend_pid(), clock_timestamp(), E'a''b:1', E'', E'{}')"
+            ),
+            "{text}"
+        );
+        assert!(refresh_sql("one", None).contains("NULL, NULL, NULL)"));
+    }
 }

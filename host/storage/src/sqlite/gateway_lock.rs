@@ -5,10 +5,10 @@
 //! only says who had it last.
 
 use super::file_lock::open_lock_file;
-use crate::error::StorageError;
+use crate::{error::StorageError, host_name::host_name};
 use plugin_api::host::sanitize_line;
 use std::{
-    fs::{self, File, TryLockError},
+    fs::{File, TryLockError},
     io::{Read as _, Write as _},
     path::Path,
     thread,
@@ -52,8 +52,7 @@ impl GatewayLock {
 
 /// For the message that another process gets; without it that one only knows less.
 fn write_holder(file: &mut File) {
-    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let holder = format!("process {} on {}\n", std::process::id(), host.trim_end());
+    let holder = format!("process {} on {}\n", std::process::id(), host_name());
     let _ = file.set_len(0).and_then(|()| file.write_all(holder.as_bytes()));
 }
 
@@ -82,7 +81,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("gateway.db");
         // Longer than what is written: what an earlier holder wrote must not show through.
-        fs::write(folder.path().join("gateway.db.run.lock"), format!("process 1 on {}\n", "x".repeat(300))).unwrap();
+        std::fs::write(folder.path().join("gateway.db.run.lock"), format!("process 1 on {}\n", "x".repeat(300)))
+            .unwrap();
         let gateway = GatewayLock::acquire(&database).unwrap();
         let refused = GatewayLock::acquire(&database).unwrap_err().to_string();
         let holder = format!("gateway.db already (process {} on ", std::process::id());

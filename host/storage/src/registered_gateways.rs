@@ -1,0 +1,56 @@
+//! The gateways on one PostgreSQL database, as each tells of itself.
+
+use crate::{
+    database::Database, engine::Engine, error::StorageError, gateway_description::GatewayDescription,
+    postgres::gateway_registration,
+};
+use futures_util::future::BoxFuture;
+use plugin_api::sql;
+
+/// A gateway that was heard of within the last hour. All times are those of the database's clock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegisteredGateway {
+    pub description: GatewayDescription,
+    /// Since when it has the database open.
+    pub since_ms: i64,
+    pub seen_ms: i64,
+    pub seen_ago_ms: i64,
+    /// It has missed three heartbeats.
+    pub is_silent: bool,
+    /// The one that has this database open.
+    pub is_this: bool,
+}
+
+/// Instance, name, version, plugins, since, seen, how long ago, whether that is too long.
+type Row = (String, String, String, String, i64, i64, i64, i64);
+
+impl Database {
+    /// Tells the other gateways at once what this one is; its heartbeats repeat it. On SQLite there are no others.
+    pub fn describe_gateway(&self, description: GatewayDescription) {
+        if let Engine::Postgres(postgres) = &self.inner.engine {
+            postgres.registration.describe(description);
+        }
+    }
+
+    /// Those that have described themselves, by name; none on SQLite.
+    pub fn registered_gateways(&self) -> BoxFuture<'_, Result<Vec<RegisteredGateway>, StorageError>> {
+        Box::pin(async move {
+            let Engine::Postgres(postgres) = &self.inner.engine else { return Ok(Vec::new()) };
+            let rows: Vec<Row> = self.fetch_all(sql(gateway_registration::SELECT_DESCRIBED)).await?;
+            let this = postgres.registration.instance();
+            Ok(rows.into_iter().map(|row| registered(row, this)).collect())
+        })
+    }
+}
+
+fn registered(row: Row, this: &str) -> RegisteredGateway {
+    let (instance, name, version, plugins, since_ms, seen_ms, seen_ago_ms, is_silent) = row;
+    RegisteredGateway {
+        description: GatewayDescription { name, version, plugins: serde_json::from_str(&plugins).unwrap_or_default() },
+        since_ms,
+        seen_ms,
+        seen_ago_ms,
+        is_silent: is_silent != 0,
+        is_this: instance == this,
+    }
+}
