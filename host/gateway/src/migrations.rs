@@ -51,5 +51,6 @@ pub fn migrations() -> Vec<MigrationSpec> {
         own(24, ("tx_blocked_reason", gateway_tx::BLOCKED_REASON_MIGRATION)),
         gateway_plugins::attempt_rows_migration(25),
         own(26, ("replicas", replicas::MIGRATION)),
+        gateway_activity::retracted_by_actor_migration(27),
     ]
 }
