@@ -8,7 +8,7 @@ use plugin_api::{HostError, HostErrorCode, Job, PluginContext};
 use std::time::Duration;
 
 const NAME: &str = "count_events";
-const INTERVAL: Duration = Duration::from_secs(10);
+const INTERVAL: Duration = Duration::from_secs(30);
 /// Of one run: a log that was there before the counters is counted in several.
 const PAGES_MAX: usize = 20;
 

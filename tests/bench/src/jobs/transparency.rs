@@ -49,6 +49,8 @@ fn round(bench: &Bench) -> Result<(f64, u64)> {
     for table in TABLES {
         database.execute(&format!("DELETE FROM {table}"), [])?;
     }
+    // What the plugin aicv makes of the same events is not measured.
+    database.execute("UPDATE aicv_event_cursor SET event_id = (SELECT coalesce(max(id), 0) FROM host_activity)", [])?;
     let events: i64 = database.query_row("SELECT count(*) FROM host_activity", [], |row| row.get(0))?;
     let events = u64::try_from(events)?;
     drop(database);
