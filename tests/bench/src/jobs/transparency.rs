@@ -35,7 +35,7 @@ pub fn run(bench: &Bench) -> Result<Vec<String>> {
     let reached = if median <= GOAL_US { "reached" } else { "**missed**" };
     Ok(vec![format!(
         "## Appending {events} events to the transparency log\n\nThe log begins with an activity log of {events} events: each is read, \
-         encoded and hashed as a leaf, tiles and signed checkpoints are committed 500 events at a time, `synchronous=FULL`. CPU time of \
+         encoded and hashed as a leaf, tiles and signed checkpoints are committed 2,000 events at a time, `synchronous=FULL`. CPU time of \
          the process until the last checkpoint, without that of an idle gateway; the median of {} rounds. Goal: {GOAL_US} µs, {reached}.\n\n\
          | µs of CPU for one event |\n|---:|\n| {median:.2} |\n",
         us.len()
