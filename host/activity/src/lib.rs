@@ -28,10 +28,10 @@ mod topic;
 
 pub use chunk::chunk;
 pub use event::{CheckedEvent, DATA_BYTES_MAX as EVENT_DATA_BYTES_MAX};
-pub use log::{ActivityLog, LogPage, PublicEvent, VIEW, VIEW_WITH_RETRACTED, WAKE_CHANNEL};
+pub use log::{ActivityLog, LogPage, PublicEvent, VIEW, VIEW_OF_RETRACTED, VIEW_WITH_RETRACTED, WAKE_CHANNEL};
 pub use migrations::{
-    by_actor_migration, log_migration, outbox_migration, retracted_migration, sparse_keys_migration,
-    whole_log_migration,
+    by_actor_migration, log_migration, outbox_migration, retracted_by_actor_migration, retracted_migration,
+    sparse_keys_migration, whole_log_migration,
 };
 pub use rendered_log::Render;
 pub use sequencer::{LeaseState, SequencedBatch, Sequencer};

@@ -32,6 +32,8 @@ use tokio::sync::{Notify, watch};
 pub const VIEW: &str = "host_activity_v1";
 /// The view of the log with the events that were retracted, for plugins that were granted it.
 pub const VIEW_WITH_RETRACTED: &str = "host_activity_with_retracted_v1";
+/// The view of the events that were retracted: id, actor and type.
+pub const VIEW_OF_RETRACTED: &str = "host_activity_retracted_v1";
 
 macro_rules! insert_into {
     ($table:literal) => {
@@ -125,7 +127,8 @@ impl ActivityLog {
     pub fn retraction_statements(&self, events: &[PublicEvent], now_s: i64) -> Vec<CommitStatement> {
         let retract = |event: &PublicEvent| {
             [
-                sql("INSERT INTO host_activity_retracted (id) VALUES ($1)"),
+                sql("INSERT INTO host_activity_retracted (id, actor, type) \
+                     SELECT id, actor, type FROM host_activity WHERE id = $1"),
                 sql("UPDATE host_activity SET unique_key = NULL WHERE id = $1"),
             ]
             .map(|statement| statement.bind(event.id).into())

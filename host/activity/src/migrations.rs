@@ -124,3 +124,18 @@ CREATE INDEX host_activity_actor_type ON host_activity (actor, type, ts, id) WHE
 pub fn by_actor_migration(version: u32) -> MigrationSpec {
     MigrationSpec::new(version, "activity_by_actor", BY_ACTOR)
 }
+
+/// Retracted events by their actor and type, so that who counts the events of an actor need not look for them in the log.
+const RETRACTED_BY_ACTOR: &str = "
+ALTER TABLE host_activity_retracted ADD COLUMN actor TEXT;
+ALTER TABLE host_activity_retracted ADD COLUMN type TEXT;
+UPDATE host_activity_retracted SET
+    actor = (SELECT a.actor FROM host_activity a WHERE a.id = host_activity_retracted.id),
+    type = (SELECT a.type FROM host_activity a WHERE a.id = host_activity_retracted.id);
+CREATE INDEX host_activity_retracted_actor ON host_activity_retracted (actor, id);
+CREATE VIEW host_activity_retracted_v1 AS SELECT id, actor, type FROM host_activity_retracted;
+";
+
+pub fn retracted_by_actor_migration(version: u32) -> MigrationSpec {
+    MigrationSpec { version, name: "retracted_by_actor".to_owned(), sql: RETRACTED_BY_ACTOR.to_owned(), postgres: None }
+}

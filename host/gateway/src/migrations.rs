@@ -46,5 +46,6 @@ pub fn migrations() -> Vec<MigrationSpec> {
         gateway_plugins::attempts_migration(25),
         own(26, ("replicas", replicas::MIGRATION)),
         own(27, ("replicas_in_registrations", replicas::WITHOUT_TABLE_MIGRATION)),
+        gateway_activity::retracted_by_actor_migration(28),
     ]
 }

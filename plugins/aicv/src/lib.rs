@@ -10,6 +10,7 @@ mod chain;
 mod config;
 mod contributions;
 mod error;
+mod jobs;
 mod model;
 mod routes;
 mod store;
@@ -43,7 +44,8 @@ impl Plugin for Aicv {
                 routes::get_cv_context::route(),
                 routes::get_cv_schema::route(),
             ])
-            .migrations(migrations!["0001_create"])
+            .migrations(migrations!["0001_create", "0002_count_events"])
+            .jobs([jobs::count_events::job()])
             .requires(&["agents", "audit"])
             .grants(Grants {
                 chains: vec![MAIN_CHAIN.to_owned()],

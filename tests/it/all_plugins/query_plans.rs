@@ -129,6 +129,11 @@ async fn a_record_reads_the_beginnings_of_indexes() {
         let sorts = plan.iter().any(|found| found.starts_with("USE TEMP B-TREE"));
         assert!(plan.iter().any(|found| found.starts_with(step)) && !sorts, "{sql}: {plan:#?}");
     }
+    // What the owner published is in counters; the log is read behind their cursor only.
+    let counting = read.iter().find(|sql| sql.contains("FROM aicv_event_counts WHERE actor")).unwrap();
+    let steps = plan(gateway.setup(), counting).await;
+    let behind = "SEARCH host_activity USING INDEX host_activity_actor (actor=? AND id>? AND id<?)";
+    assert!(steps.iter().any(|step| step == behind), "{steps:#?}");
     // Jobs of plugins may read at the same time.
     let is_of_agent = |sql: &&String| ["agent_id = $1", "payee = $1", "payer = $1"].iter().any(|one| sql.contains(one));
     let is_growing = |sql: &&String| GROWING.iter().any(|table| sql.contains(table));

@@ -17,7 +17,9 @@ async fn restores(setup: &Setup) -> Vec<i64> {
 
 /// Makes the database one of a gateway that had no such table.
 async fn make_older(setup: &Setup) {
-    let text = "DROP VIEW host_activity_with_retracted_v1; DROP VIEW host_chain_positions_v1; DROP INDEX host_activity_actor_type; \
+    let text = "DROP VIEW host_activity_retracted_v1; DROP INDEX host_activity_retracted_actor; \
+        ALTER TABLE host_activity_retracted DROP COLUMN actor; ALTER TABLE host_activity_retracted DROP COLUMN type; \
+        DROP VIEW host_activity_with_retracted_v1; DROP VIEW host_chain_positions_v1; DROP INDEX host_activity_actor_type; \
         ALTER TABLE host_tx_lanes DROP COLUMN blocked_reason; DROP TABLE IF EXISTS host_attempts; DROP TABLE host_restores; DELETE FROM _migrations WHERE plugin = 'host' AND version >= 20";
     if let Some(url) = setup.get("database.url").filter(|url| url.starts_with("postgres")) {
         PgConnection::connect(url).await.unwrap().execute(text).await.unwrap();

@@ -4,6 +4,10 @@ use super::{builders, close, derived, derived_anew, moved, opened, published, st
 use plugin_testing::{ScriptedChain, TestGateway};
 
 const BEFORE: &str = "
+DROP VIEW host_activity_retracted_v1;
+DROP INDEX host_activity_retracted_actor;
+ALTER TABLE host_activity_retracted DROP COLUMN actor;
+ALTER TABLE host_activity_retracted DROP COLUMN type;
 DROP VIEW host_activity_with_retracted_v1;
 DROP VIEW host_chain_positions_v1;
 DROP INDEX host_activity_actor_type;

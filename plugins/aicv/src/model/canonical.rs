@@ -1,9 +1,10 @@
 //! Canonical JSON (RFC 8785) as text that is made once: a claim is written when it is checked, and documents are put together of the texts.
 
+use alloy_primitives::Keccak256;
 use plugin_api::{Hash256, HostError, HostErrorCode, format::write_canonical};
 use serde::Serialize;
 use serde_json::Value;
-use std::io;
+use std::{io, ops::Range};
 
 pub fn internal(error: impl std::fmt::Display) -> HostError {
     HostError::new(HostErrorCode::Internal, error.to_string())
@@ -27,81 +28,110 @@ pub fn json_bytes(value: &impl Serialize) -> usize {
 }
 
 /// The value of a member.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Part<'p> {
     Value(&'p Value),
     /// A text that is canonical already.
     Json(&'p str),
     /// An array of such texts.
-    Array(&'p [&'p str]),
+    Array(Vec<&'p str>),
+    Object(Vec<(&'p str, Self)>),
 }
 
-/// The text of an object without one of its members, which is a hash of this text.
+/// The text of an object one of whose members is a hash of all others. Names are ASCII.
 #[derive(Debug)]
 pub struct HashedObject {
+    /// The object with 0 in place of the hash.
     text: String,
-    /// Where the member belongs: others follow it.
-    gap: usize,
-    hash_member: &'static str,
+    /// Where the member of the hash stands, with the comma behind it.
+    member: Range<usize>,
 }
 
-/// Of a hash as a member, beside the member's name: `"":"0x…",`.
+/// Of the member's text that is not its name: `"":"0x…",`.
 const HASH_CHARS: usize = 72;
+/// Of the digits of the hash, and behind them.
+const DIGITS: usize = 64;
+const END: &str = "\",";
 
 impl HashedObject {
-    /// `hash_member` is the member that is left out. Names are ASCII, and one of them is behind it.
-    pub fn new(members: Vec<(&str, Part<'_>)>, hash_member: &'static str) -> Result<Self, HostError> {
-        let (text, gap) = write_members(members, hash_member)?;
-        let gap = gap.ok_or_else(|| internal("no member is behind the hash"))?;
-        Ok(Self { text, gap, hash_member })
+    /// One of the members is behind that of the hash.
+    pub fn new(members: Vec<(&str, Part<'_>)>, hash_member: &str) -> Result<Self, HostError> {
+        let bytes = texts_bytes(&members);
+        let mut text = Vec::with_capacity(bytes + values_bytes(bytes));
+        let gap = write_members(members, Some(hash_member), &mut text)?;
+        let begin = gap.ok_or_else(|| internal("no member is behind the hash"))?;
+        let text = String::from_utf8(text).map_err(internal)?;
+        Ok(Self { text, member: begin..begin + hash_member.len() + HASH_CHARS })
     }
 
-    /// What is hashed.
-    pub fn bytes(&self) -> &[u8] {
-        self.text.as_bytes()
+    fn around(&self) -> (&str, &str) {
+        (self.text.get(..self.member.start).unwrap_or_default(), self.text.get(self.member.end..).unwrap_or_default())
+    }
+
+    /// Of the object without the hash.
+    pub fn keccak(&self) -> Hash256 {
+        let (begin, end) = self.around();
+        let mut keccak = Keccak256::new();
+        keccak.update(begin);
+        keccak.update(end);
+        Hash256(keccak.finalize().0)
     }
 
     /// Whether this is the text of the same object with a hash.
     pub fn is_in(&self, complete: &str) -> bool {
-        let (begin, end) = self.text.split_at(self.gap);
+        let (begin, end) = self.around();
+        let name = self.text.get(self.member.start..self.member.end - DIGITS - END.len()).unwrap_or_default();
         let rest = complete.strip_prefix(begin).and_then(|rest| rest.strip_suffix(end));
-        rest.is_some_and(|hash| {
-            hash.len() == self.hash_member.len() + HASH_CHARS
-                && hash.starts_with(&format!("\"{}\":\"0x", self.hash_member))
-        })
+        rest.is_some_and(|hash| hash.len() == self.member.len() && hash.starts_with(name))
     }
 
     /// The whole object.
-    pub fn with(self, hash: Hash256) -> String {
-        let Self { mut text, gap, hash_member } = self;
-        text.insert_str(gap, &format!("\"{hash_member}\":\"{hash}\","));
-        text
+    pub fn with(mut self, hash: Hash256) -> String {
+        let end = self.member.end - END.len();
+        self.text.replace_range(end - DIGITS..end, hash.to_string().trim_start_matches("0x"));
+        self.text
     }
 }
 
-/// The canonical text of an object. Names are ASCII.
-pub fn object(members: Vec<(&str, Part<'_>)>) -> Result<String, HostError> {
-    Ok(write_members(members, "")?.0)
+/// Of the texts among the members, which are most of an object.
+fn texts_bytes(members: &[(&str, Part<'_>)]) -> usize {
+    let bytes = members.iter().map(|(_, part)| match part {
+        Part::Value(_) => 0,
+        Part::Json(json) => json.len(),
+        Part::Array(items) => items.iter().map(|item| item.len() + 1).sum(),
+        Part::Object(members) => texts_bytes(members),
+    });
+    bytes.sum()
 }
 
-/// Also where a member of this name would begin, if others follow it.
-fn write_members(mut members: Vec<(&str, Part<'_>)>, absent: &str) -> Result<(String, Option<usize>), HostError> {
+/// For the members that are no texts: a part of these, so that a large object is written without being moved.
+fn values_bytes(texts_bytes: usize) -> usize {
+    (texts_bytes / 8).min(64 * 1024) + 512
+}
+
+/// Appends the canonical text of an object. With zeros as the hash in its place, if others follow it; returns where that is.
+fn write_members(
+    mut members: Vec<(&str, Part<'_>)>,
+    hash_member: Option<&str>,
+    out: &mut Vec<u8>,
+) -> Result<Option<usize>, HostError> {
     members.sort_unstable_by_key(|(name, _)| *name);
-    let mut out = vec![b'{'];
+    out.push(b'{');
     let mut gap = None;
     for (place, (name, part)) in members.into_iter().enumerate() {
         if place > 0 {
             out.push(b',');
         }
-        if gap.is_none() && name > absent {
+        if let Some(hash_member) = hash_member.filter(|hash_member| gap.is_none() && name > *hash_member) {
             gap = Some(out.len());
+            out.extend_from_slice(format!("\"{hash_member}\":\"0x{:0DIGITS$}{END}", 0).as_bytes());
         }
-        serde_json::to_writer(&mut out, name).map_err(internal)?;
+        serde_json::to_writer(&mut *out, name).map_err(internal)?;
         out.push(b':');
-        write_part(part, &mut out)?;
+        write_part(part, out)?;
     }
     out.push(b'}');
-    Ok((String::from_utf8(out).map_err(internal)?, gap))
+    Ok(gap)
 }
 
 fn write_part(part: Part<'_>, out: &mut Vec<u8>) -> Result<(), HostError> {
@@ -109,7 +139,6 @@ fn write_part(part: Part<'_>, out: &mut Vec<u8>) -> Result<(), HostError> {
         Part::Value(value) => return write_canonical(value, out),
         Part::Json(json) => out.extend_from_slice(json.as_bytes()),
         Part::Array(items) => {
-            out.reserve(items.iter().map(|item| item.len() + 1).sum());
             out.push(b'[');
             for (place, item) in items.iter().enumerate() {
                 if place > 0 {
@@ -118,6 +147,9 @@ fn write_part(part: Part<'_>, out: &mut Vec<u8>) -> Result<(), HostError> {
                 out.extend_from_slice(item.as_bytes());
             }
             out.push(b']');
+        }
+        Part::Object(members) => {
+            write_members(members, None, out)?;
         }
     }
     Ok(())
@@ -136,7 +168,8 @@ mod tests {
     #[test]
     fn an_object_of_parts_is_the_object() {
         let hash = Hash256([0xab; 32]);
-        let value = json!({ "type": "T", "b": [1, 2], "leaf": hash, "record": [{ "a": 1 }, { "a": 2 }], "m": { "z": 1, "y": 2 } });
+        let value = json!({ "type": "T", "b": [1, 2], "leaf": hash, "record": [{ "a": 1 }, { "a": 2 }], "m": { "z": 1, "y": 2 },
+            "s": { "x": [1, 2], "y": 2 } });
         let (b, m) = (reference(&value["b"]), value["m"].clone());
         let record: Vec<String> = value["record"].as_array().unwrap().iter().map(reference).collect();
         let record: Vec<&str> = record.iter().map(String::as_str).collect();
@@ -145,13 +178,14 @@ mod tests {
                 ("type", Part::Value(&value["type"])),
                 ("b", Part::Json(&b)),
                 ("m", Part::Value(&m)),
-                ("record", Part::Array(&record)),
+                ("record", Part::Array(record.clone())),
+                ("s", Part::Object(vec![("y", Part::Json("2")), ("x", Part::Value(&value["b"]))])),
             ]
         };
         let object = HashedObject::new(members(), "leaf").unwrap();
         let mut without = value.clone();
         without.as_object_mut().unwrap().remove("leaf");
-        assert_eq!(object.bytes(), reference(&without).as_bytes());
+        assert_eq!(object.keccak(), Hash256::keccak(reference(&without).as_bytes()));
         let whole = reference(&value);
         assert!(object.is_in(&whole) && !object.is_in(&whole.replace("\"T\"", "\"U\"")));
         assert!(!object.is_in(&whole.replace("\"leaf\"", "\"lazy\":1,\"leaf\"")));

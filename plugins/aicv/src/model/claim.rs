@@ -64,11 +64,11 @@ impl CheckedClaim {
             ("proven", Part::Value(&proven)),
         ]);
         if !also.is_empty() {
-            members.push(("alsoEvidence", Part::Array(&also)));
+            members.push(("alsoEvidence", Part::Array(also)));
         }
         let object = HashedObject::new(members, LEAF)?;
         let known = known.get(id.as_str()).filter(|known| object.is_in(&known.json));
-        let leaf = known.map_or_else(|| Hash256::keccak(object.bytes()), |known| known.leaf);
+        let leaf = known.map_or_else(|| object.keccak(), |known| known.leaf);
         let rating = fields.get("rating").and_then(Value::as_i64);
         let (kind, trust) = (kind.name.into(), evidence.trust.into());
         Ok(Claim { id, kind, trust, rating, leaf, json: object.with(leaf) })

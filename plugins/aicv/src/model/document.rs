@@ -1,7 +1,7 @@
 //! The credential document.
 
 use super::{
-    canonical::{HashedObject, Part, object},
+    canonical::{HashedObject, Part},
     claim::Claim,
     content::{Content, Issue, Omitted},
     links::{self, Served},
@@ -35,7 +35,7 @@ pub struct Publisher<'e> {
 #[derive(Clone, Debug)]
 pub struct Document {
     /// Of one that is made now the canonical JSON.
-    pub text: Arc<str>,
+    pub text: Arc<String>,
     names: Names,
     pub agent_id: AgentId,
     pub owner: Address,
@@ -80,7 +80,7 @@ impl Document {
                 registry: subject["agent"]["agentRegistry"].clone(),
                 identity: subject["agent"]["identityRegistry"].clone(),
             },
-            text: stored.into(),
+            text: Arc::new(stored.to_owned()),
         })
     }
 }
@@ -155,15 +155,17 @@ impl Publisher<'_> {
         let claims_root = tree::root(claims.iter().map(|claim| claim.leaf).collect());
         let query = if limit == LIMIT_DEFAULT { String::new() } else { format!("?limit={limit}") };
         let uri = links::credential_url(&self.environment.base_url, agent.agent_id, &query);
-        let subject = self.subject(issue, claims, limit)?;
+        let subject = self.subject(issue, claims, limit);
+        let of_subject = subject.iter().map(|(name, value)| (*name, Part::Value(value)));
+        let record = ("record", Part::Array(claims.iter().map(|claim| claim.json.as_str()).collect()));
         let rest = self.rest(issue, &uri, claims_root, claims.len());
         let mut members: Vec<(&str, Part<'_>)> =
             rest.iter().map(|(name, value)| (name.as_str(), Part::Value(value))).collect();
-        members.push(("credentialSubject", Part::Json(&subject)));
+        members.push(("credentialSubject", Part::Object(of_subject.chain([record]).collect())));
         let object = HashedObject::new(members, "documentHash")?;
-        let hash = Hash256::keccak(object.bytes());
+        let hash = object.keccak();
         Ok(Document {
-            text: object.with(hash).into(),
+            text: Arc::new(object.with(hash)),
             names: self.names(),
             agent_id: agent.agent_id,
             owner: agent.owner,
@@ -215,8 +217,8 @@ impl Publisher<'_> {
         ])
     }
 
-    /// Whom the document is about, with the record, as canonical JSON.
-    fn subject(&self, issue: &Issue, claims: &[Claim], limit: u32) -> Result<String, HostError> {
+    /// Whom the document is about, without the record.
+    fn subject(&self, issue: &Issue, claims: &[Claim], limit: u32) -> [(&'static str, Value); 7] {
         let content = &issue.content;
         let (agent, chain_id) = (&content.agent, self.environment.chain_id);
         let caip2 = format!("eip155:{chain_id}");
@@ -240,20 +242,15 @@ impl Publisher<'_> {
                 "note": "a name is no identity: other agents may have the same; the id and the registry tell them apart",
             },
         });
-        let (id, name) = (did(chain_id, agent.owner).into(), agent.name.as_str().into());
-        let (kind, summary) = ("AutonomousAgent".into(), Value::Object(summary(issue, claims)));
-        let (meta, counts) = (self.record_meta(content, claims, limit), counts(claims));
-        let record: Vec<&str> = claims.iter().map(|claim| claim.json.as_str()).collect();
-        object(vec![
-            ("id", Part::Value(&id)),
-            ("type", Part::Value(&kind)),
-            ("name", Part::Value(&name)),
-            ("agent", Part::Value(&about)),
-            ("summary", Part::Value(&summary)),
-            ("record", Part::Array(&record)),
-            ("recordMeta", Part::Value(&meta)),
-            ("counts", Part::Value(&counts)),
-        ])
+        [
+            ("id", did(chain_id, agent.owner).into()),
+            ("type", "AutonomousAgent".into()),
+            ("name", agent.name.as_str().into()),
+            ("agent", about),
+            ("summary", Value::Object(summary(issue, claims))),
+            ("recordMeta", self.record_meta(content, claims, limit)),
+            ("counts", counts(claims)),
+        ]
     }
 
     fn record_meta(&self, content: &Content, claims: &[Claim], limit: u32) -> Value {

@@ -15,6 +15,7 @@ use crate::{
     model::{GET_AGENT, RegistryState},
     store::positions::{self, Position},
 };
+use futures_util::future::join;
 use plugin_api::{
     Address, AgentId, HandlerError, HostError, RequestContext,
     chain::{ContractCall, MAIN},
@@ -117,7 +118,12 @@ async fn attempt(
     let sources = Sources::read(cx, agent, &mut plugins, basis.map(|basis| &basis.sources)).await?;
     let is_same = |basis: &&Basis| !leaves_out && plugins.silent.is_empty() && basis.sources == sources;
     let same = basis.filter(is_same);
-    let readings = if same.is_none() { Some(Readings::read(cx, &sources).await?) } else { None };
+    let read = match same {
+        // The chain is asked about that very block, whatever the indexes do meanwhile.
+        None => Some(join(Readings::read(cx, &sources), read_state(cx, registry, agent, position)).await),
+        Some(_) => None,
+    };
+    let read = read.map(|(readings, state)| Ok::<_, HostError>((readings?, state))).transpose()?;
     let after = positions::read(&db).await?;
     if let Some(plugin) = NEEDED.into_iter().find(|plugin| plugins.silent.contains(*plugin)) {
         return Ok(Attempt::Again(CvError::Silent { plugin, seconds: RETRY_S }, SILENT_PAUSE));
@@ -131,8 +137,7 @@ async fn attempt(
     if !NEEDED.into_iter().chain([OWN]).chain(stating.iter().map(String::as_str)).all(is_at) {
         return Ok(Attempt::Again(INDEXING, PAUSE));
     }
-    let Some(mut readings) = readings else {
-        // Of the chain it is asked about that very block, whatever the indexes do meanwhile.
+    let Some((mut readings, state)) = read else {
         let state = read_state(cx, registry, agent, position).await?;
         return Ok(match (state, basis) {
             (None, _) => Attempt::Again(INDEXING, PAUSE),
@@ -150,9 +155,7 @@ async fn attempt(
     if !is_whole && !leaves_out {
         return Ok(Attempt::Again(INDEXING, if plugins.silent.is_empty() { PAUSE } else { SILENT_PAUSE }));
     }
-    let Some(state) = read_state(cx, registry, agent, position).await? else {
-        return Ok(Attempt::Again(INDEXING, PAUSE));
-    };
+    let Some(state) = state? else { return Ok(Attempt::Again(INDEXING, PAUSE)) };
     let collected = Collected { readings, state, position, behind, plugins, stating };
     Ok(Attempt::Read(Collection::New(Box::new((sources, collected)))))
 }

@@ -13,6 +13,7 @@ use crate::{
 };
 use plugin_api::{HandlerError, JsonSchema, Path, QueryString, RequestContext, Route, extract::Limit};
 use serde::Deserialize;
+use std::sync::Arc;
 
 pub fn route() -> Route<Aicv> {
     Route::get("/api/cv/{agent}/credential.json", get_cv_credential)
@@ -87,6 +88,6 @@ async fn with_proof(
         (signed.address, proof(&typed_data, &SignedBy::Gateway(signed.address, &signed.signature)))
     };
     let members = document.text.strip_suffix('}').unwrap_or_default();
-    let text = format!("{members},\"proof\":{proof}}}").into();
+    let text = Arc::new(format!("{members},\"proof\":{proof}}}"));
     Ok(DocumentText { document, text, signer: Some(signer) })
 }

@@ -50,7 +50,7 @@ pub enum ProofBy {
 pub struct DocumentText {
     pub document: Document,
     /// With the proof.
-    pub text: Arc<str>,
+    pub text: Arc<String>,
     /// Whose proof it is.
     pub signer: Option<Address>,
 }

@@ -45,7 +45,7 @@ pub async fn newest(
 
 /// A document, with its hashes as headers.
 pub struct DocumentResponse {
-    text: Arc<str>,
+    text: Arc<String>,
     headers: Vec<(String, String)>,
 }
 
@@ -76,7 +76,7 @@ impl IntoResponse for DocumentResponse {
 }
 
 /// Answered without a copy.
-struct SharedText(Arc<str>);
+struct SharedText(Arc<String>);
 
 impl AsRef<[u8]> for SharedText {
     fn as_ref(&self) -> &[u8] {

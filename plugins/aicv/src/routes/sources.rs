@@ -10,7 +10,7 @@ use crate::{
     Aicv,
     error::CvError,
     model::{Agent, CONTRIBUTION, Namesake},
-    store::{agents, contributions},
+    store::{agents, event_counts},
 };
 use plugin_api::{
     AgentId, HandlerError, HostError, HostErrorCode, RequestContext,
@@ -62,7 +62,7 @@ impl Sources {
             Some(known) => known.contribution_types.clone(),
             None => contribution_types(cx, &records)?,
         };
-        let contributions = contributions::count(&db, agent.owner, &contribution_types).await?;
+        let contributions = event_counts::count(&db, agent.owner, &contribution_types).await?;
         // No document names a route that nobody serves.
         let [serves_activity] = cx.serves(["/api/activity"]).await?;
         let (namesakes, namesake_count) = agents::namesakes(&db, &agent).await?;

@@ -58,7 +58,7 @@ pub struct NewIssue {
     pub as_of_block_hash: Hash256,
     pub content: String,
     pub document_hash: Hash256,
-    pub document: Arc<str>,
+    pub document: Arc<String>,
 }
 
 pub fn set_current(tx: &Tx, issue: &NewIssue) -> Sql {

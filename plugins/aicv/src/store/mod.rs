@@ -2,8 +2,8 @@
 
 pub mod agents;
 pub mod anchored;
-pub mod contributions;
 pub mod documents;
 pub mod endorsements;
+pub mod event_counts;
 pub mod logs;
 pub mod positions;

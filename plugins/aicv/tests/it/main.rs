@@ -5,6 +5,7 @@
 mod cached;
 mod configuration;
 mod contributions;
+mod event_counts;
 mod forged;
 mod get_cv;
 mod get_cv_badge;

@@ -88,7 +88,7 @@ impl Page {
         let db = cx.db();
         let Some(origin) = origins::present(&db).await?.filter(|origin| origin.epoch == epoch) else { return Ok(None) };
         let Some(mut edge) = tiles::edge(&db, epoch, origin.newest.size).await? else { return Ok(None) };
-        let events = leaves::next_events(&db, leaves::last_event(&db, epoch).await?, leaves::PAGE).await?;
+        let events = leaves::next_page(&db, leaves::last_event(&db, epoch).await?).await?;
         let (first_leaf, mut tiles) = (edge.size(), Vec::new());
         let entries: Vec<(i64, Vec<u8>)> = events.iter().map(|event| (event.id, event.entry())).collect();
         entries.iter().for_each(|(_, entry)| edge.append(leaf_hash(entry), &mut tiles));
@@ -99,9 +99,7 @@ impl Page {
     }
 
     fn statements(&self, now_s: i64) -> Vec<Sql> {
-        let entries = self.entries.iter().map(|(event, entry)| (*event, &**entry));
-        leaves::insert(self.epoch, self.first_leaf, entries)
-            .into_iter()
+        leaves::insert(self.epoch, self.first_leaf, &self.entries)
             .chain(self.tiles.iter().map(|tile| tiles::upsert(self.epoch, tile)))
             .chain([checkpoints::insert(self.epoch, &self.checkpoint, &self.note, now_s)])
             .collect()

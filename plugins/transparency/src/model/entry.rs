@@ -36,27 +36,37 @@ impl LogEvent {
         })
     }
 
-    /// The members in the order of their names.
+    /// The members in the order of their names. Both forms of JSON write texts in the same way.
     fn canonical(&self, data: &Value) -> Option<Vec<u8>> {
         let Self { id, kind, ts, actor, ref_kind, ref_id, .. } = self;
-        let about = ref_kind.as_ref().zip(ref_id.as_ref());
-        let about = about.map_or(Value::Null, |(kind, id)| json!({ "id": id, "kind": kind }));
-        let members: [(&str, &Value); 6] = [
-            ("{\"actor\":", &json!(actor)),
-            (",\"data\":", data),
-            (",\"id\":", &json!(id)),
-            (",\"ref\":", &about),
-            (",\"ts\":", &json!(ts)),
-            (",\"type\":", &json!(kind)),
-        ];
         let mut entry = Vec::with_capacity(self.data.len() + OTHER_BYTES);
-        for (name, value) in members {
-            entry.extend_from_slice(name.as_bytes());
-            write_canonical(value, &mut entry).ok()?;
+        text(b"{\"actor\":", actor.as_deref(), &mut entry)?;
+        value(b",\"data\":", data, &mut entry)?;
+        value(b",\"id\":", &json!(id), &mut entry)?;
+        match ref_kind.as_deref().zip(ref_id.as_deref()) {
+            Some((kind, id)) => {
+                text(b",\"ref\":{\"id\":", Some(id), &mut entry)?;
+                text(b",\"kind\":", Some(kind), &mut entry)?;
+                entry.push(b'}');
+            }
+            None => entry.extend_from_slice(b",\"ref\":null"),
         }
+        value(b",\"ts\":", &json!(ts), &mut entry)?;
+        text(b",\"type\":", Some(kind), &mut entry)?;
         entry.push(b'}');
         Some(entry)
     }
+}
+
+/// Appends a member whose value is a text or null, behind its name.
+fn text(name: &[u8], value: Option<&str>, entry: &mut Vec<u8>) -> Option<()> {
+    entry.extend_from_slice(name);
+    serde_json::to_writer(entry, &value).ok()
+}
+
+fn value(name: &[u8], value: &Value, entry: &mut Vec<u8>) -> Option<()> {
+    entry.extend_from_slice(name);
+    write_canonical(value, entry).ok()
 }
 
 /// Entries as a bundle has them: each behind its length.
@@ -87,20 +97,20 @@ mod tests {
         }
     }
 
-    fn text(event: &LogEvent) -> String {
+    fn entry_of(event: &LogEvent) -> String {
         String::from_utf8(event.entry()).unwrap()
     }
 
     #[test]
     fn an_entry_is_canonical_json() {
-        let entry = text(&event(r#"{ "b": 1.0, "a": ["\u20ac", 1e2, null] }"#));
+        let entry = entry_of(&event(r#"{ "b": 1.0, "a": ["\u20ac", 1e2, null] }"#));
         assert_eq!(
             entry,
             r#"{"actor":"0xabc","data":{"a":["€",100,null],"b":1},"id":7,"ref":{"id":"3","kind":"thread"},"ts":1767225600,"type":"thread.create"}"#
         );
         let nobody = LogEvent { actor: None, ref_kind: None, ref_id: None, ..event("{}") };
         let expected = r#"{"actor":null,"data":{},"id":7,"ref":null,"ts":1767225600,"type":"thread.create"}"#;
-        assert_eq!(text(&nobody), expected);
+        assert_eq!(entry_of(&nobody), expected);
     }
 
     /// The host's limits: 56 KiB of data, 512 bytes of each part of the subject, which may all be written as escapes.
@@ -113,7 +123,7 @@ mod tests {
         let kind = "k".repeat(64);
         let (ref_kind, ref_id) = (Some(escaped.clone()), Some(escaped));
         let largest = LogEvent { id: i64::MAX, ts: i64::MIN, kind, actor, ref_kind, ref_id, data };
-        let entry = text(&largest);
+        let entry = entry_of(&largest);
         assert!(entry.len() <= ENTRY_BYTES_MAX && !entry.contains("omitted"), "{}", entry.len());
     }
 
@@ -121,7 +131,7 @@ mod tests {
     fn data_without_a_canonical_form_is_named_by_its_hash() {
         let long = format!("[{}0]", "1e20,".repeat(5000));
         for data in [&*long, "{\"a\":1e400}", "not JSON"] {
-            let entry = text(&event(data));
+            let entry = entry_of(&event(data));
             let sha256 = hex::encode(Sha256::digest(data));
             let omitted = format!(r#""data":{{"omitted":{{"bytes":{},"sha256":"{sha256}"}}}}"#, data.len());
             assert!(entry.contains(&omitted), "{entry:.200}");

@@ -46,3 +46,21 @@ async fn a_retracted_event_stays_with_its_retraction() {
         close(gateway).await;
     }
 }
+
+/// A log that was there before is appended in pages, each read and written in parts.
+#[tokio::test]
+async fn a_long_log_is_appended_in_pages() {
+    const COUNT: usize = 2_600;
+    for gateway in gateways().await {
+        let rows: Vec<String> = (1..=COUNT).map(|id| format!("({id}, 'a.b', 7, '{{\"n\":{id}}}')")).collect();
+        let insert = format!("INSERT INTO host_activity (id, type, ts, data) VALUES {}", rows.join(", "));
+        gateway.execute(&insert).await;
+        signed(&gateway, COUNT).await;
+        let numbers: Vec<i64> =
+            audit(&gateway).await.json().iter().map(|entry| entry["id"].as_i64().unwrap()).collect();
+        assert_eq!(numbers, (1..=i64::try_from(COUNT).unwrap()).collect::<Vec<_>>());
+        let between = gateway.rows("SELECT count(*) FROM transparency_checkpoints WHERE size IN (2000, 2600)").await;
+        assert_eq!(between, ["Int(2)"]);
+        close(gateway).await;
+    }
+}

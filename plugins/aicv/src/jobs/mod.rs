@@ -1,0 +1,3 @@
+//! One file per job, named after it.
+
+pub mod count_events;
