@@ -7,7 +7,6 @@ use crate::{
     database::Database,
     engine::Engine,
     error::StorageError,
-    postgres::PostgresEngine,
     read_tracking,
     revisions::Revisions,
     scope::Scope,
@@ -22,45 +21,52 @@ impl Database {
         match &self.inner.engine {
             Engine::Sqlite(sqlite) => sqlite.revisions(),
             Engine::Postgres(_) => self.inner.versions.revisions(),
+            #[cfg(feature = "simulation")]
+            Engine::Simulated(_) => self.inner.versions.revisions(),
         }
     }
 
     /// The revisions with every commit that was acknowledged before this call. `None` when they cannot be read: then nothing
     /// that is cached may be used, and nothing be cached.
     pub async fn current_revisions(&self) -> Option<&Arc<Revisions>> {
-        let Engine::Postgres(postgres) = &self.inner.engine else { return Some(self.revisions()) };
+        if self.has_one_writer() {
+            return Some(self.revisions());
+        }
         // What a tracked response is made from is judged by the revisions that its request began with.
         let is_current =
-            read_tracking::is_tracked() || Box::pin(self.inner.versions.refresh(|| self.read_versions(postgres))).await;
+            read_tracking::is_tracked() || Box::pin(self.inner.versions.refresh(|| self.read_versions())).await;
         is_current.then(|| self.revisions())
     }
 
     /// Whether [`Self::current_revisions`] takes a round trip to the database.
     pub fn has_to_ask_for_revisions(&self) -> bool {
-        matches!(self.inner.engine, Engine::Postgres(_)) && !read_tracking::is_tracked()
+        !self.has_one_writer() && !read_tracking::is_tracked()
     }
 
     /// As [`Self::current_revisions`], and as old as `database.staleness_ms` allows, but not older than `at_least`.
     pub async fn recent_revisions(&self, at_least: Option<ChangeCount>) -> Option<&Arc<Revisions>> {
-        let Engine::Postgres(postgres) = &self.inner.engine else { return Some(self.revisions()) };
-        let read = || self.read_versions(postgres);
+        if self.has_one_writer() {
+            return Some(self.revisions());
+        }
+        let read = || self.read_versions();
         Box::pin(self.inner.versions.refresh_if_old(at_least, read)).await.then(|| self.revisions())
     }
 
     /// A change count that has every commit which was acknowledged before this call. `None` where a client needs none, because
     /// nothing that it reads is older than its write, and when it cannot be read.
     pub async fn change_count(&self) -> Option<ChangeCount> {
-        let Engine::Postgres(postgres) = &self.inner.engine else { return None };
+        if self.has_one_writer() {
+            return None;
+        }
         let versions = &self.inner.versions;
-        let is_current =
-            versions.gives_change_counts() && Box::pin(versions.refresh(|| self.read_versions(postgres))).await;
+        let is_current = versions.gives_change_counts() && Box::pin(versions.refresh(|| self.read_versions())).await;
         if is_current { versions.change_count() } else { None }
     }
 
     /// What a transaction that changes data of this owner ends with, so that no other gateway uses what it has cached. Nothing
     /// on SQLite.
     pub fn change_statement(&self, owner: &str) -> Option<CommitStatement> {
-        matches!(self.inner.engine, Engine::Postgres(_)).then(|| versions::change_statement(owner))
+        (!self.has_one_writer()).then(|| versions::change_statement(owner))
     }
 
     /// As [`Self::change_statement`], of a transaction that may have changed data of several owners.
@@ -70,7 +76,7 @@ impl Database {
 
     /// Replaces rows of changes by numbers, when there are many: see [`versions`]. Does nothing on SQLite.
     pub async fn fold_changes(&self) -> Result<(), StorageError> {
-        if matches!(self.inner.engine, Engine::Sqlite(_)) {
+        if self.has_one_writer() {
             return Ok(());
         }
         let counts: Vec<i64> = self.fetch_all(versions::count_few_statement()).await?;
@@ -81,9 +87,20 @@ impl Database {
     }
 
     /// Not by [`Self::read`], which would count it among the reads of the response that is being built.
-    async fn read_versions(&self, postgres: &PostgresEngine) -> Result<Rows, StorageError> {
+    async fn read_versions(&self) -> Result<Rows, StorageError> {
         let statement =
             self.inner.checker.check(&Scope::Host, self.inner.versions.read_statement(), AccessMode::ReadOnly)?;
-        self.inner.record_availability(postgres.read(&statement).await)
+        let rows = match &self.inner.engine {
+            Engine::Sqlite(_) => Ok(Rows::default()),
+            Engine::Postgres(postgres) => postgres.read(&statement).await,
+            #[cfg(feature = "simulation")]
+            Engine::Simulated(simulated) => simulated.read(&statement).await,
+        };
+        self.inner.record_availability(rows)
+    }
+
+    /// SQLite, whose commits this process sees itself.
+    fn has_one_writer(&self) -> bool {
+        matches!(self.inner.engine, Engine::Sqlite(_))
     }
 }

@@ -1,5 +1,7 @@
 //! The open database: reads, transactions, migrations and backups, on either engine.
 
+#[cfg(feature = "simulation")]
+use crate::simulation::SimulatedEngine;
 use crate::{
     backup::{self, BackupError, BackupManifest, BackupOrigin},
     check::{AccessMode, CheckedStatement, StatementChecker},
@@ -58,6 +60,13 @@ impl Database {
             let dialect = settings.dialect()?;
             let staleness = Duration::from_millis(settings.staleness_ms);
             let checker = StatementChecker::new(dialect);
+            #[cfg(feature = "simulation")]
+            if let Some(simulated) = SimulatedEngine::open(&settings) {
+                let versions = Versions::new(staleness, false);
+                let engine = Engine::Simulated(simulated?);
+                let inner = DatabaseInner::new(dialect, checker, engine, versions, ReadReplicas::default());
+                return Ok(Self { inner: Arc::new(inner) });
+            }
             let (engine, read_replicas) = match dialect {
                 Dialect::Sqlite => (Engine::Sqlite(open_sqlite(settings, opener).await?), ReadReplicas::default()),
                 Dialect::Postgres => {
@@ -75,6 +84,10 @@ impl Database {
     /// Whether the database could be opened. Creates and changes nothing.
     pub fn check(settings: DatabaseSettings) -> BoxFuture<'static, Result<(), StorageError>> {
         Box::pin(async move {
+            #[cfg(feature = "simulation")]
+            if let Some(simulated) = SimulatedEngine::open(&settings) {
+                return simulated.map(drop);
+            }
             match settings.dialect()? {
                 Dialect::Sqlite => {
                     let path = settings.sqlite_path()?;
@@ -96,6 +109,10 @@ impl Database {
         query: &'static str,
     ) -> BoxFuture<'static, Result<Vec<String>, StorageError>> {
         Box::pin(async move {
+            #[cfg(feature = "simulation")]
+            if let Some(simulated) = SimulatedEngine::open(&settings) {
+                return simulated?.peek_texts(table, query);
+            }
             match settings.dialect()? {
                 Dialect::Sqlite => {
                     let path = settings.sqlite_path()?;
@@ -173,6 +190,8 @@ impl Database {
             Engine::Sqlite(sqlite) => sqlite.read(statement).await,
             // Boxed: the driver's futures are large, and SQLite's callers would move them too.
             Engine::Postgres(postgres) => Box::pin(self.read_postgres(postgres, scope, &statement)).await,
+            #[cfg(feature = "simulation")]
+            Engine::Simulated(simulated) => simulated.read(&statement).await,
         };
         Scope::end_span(span, &result);
         self.record_read(scope, result)
@@ -208,10 +227,16 @@ impl Database {
     /// Applies the pending migrations of one plugin in one transaction.
     pub fn migrate<'a>(&'a self, schema: &'a MigrationSet<'_>) -> BoxFuture<'a, Result<MigrationReport, StorageError>> {
         Box::pin(async move {
+            #[cfg(feature = "simulation")]
+            if let Engine::Simulated(simulated) = &self.inner.engine {
+                return simulated.migrate(schema.owner(), migrations::simulated_steps(schema)?).await;
+            }
             let steps = migrations::steps(schema, self.inner.dialect)?;
             match &self.inner.engine {
                 Engine::Sqlite(sqlite) => sqlite.migrate(schema.owner().to_owned(), steps).await,
                 Engine::Postgres(postgres) => postgres.migrate(schema.owner(), steps).await,
+                #[cfg(feature = "simulation")]
+                Engine::Simulated(simulated) => simulated.migrate(schema.owner(), steps).await,
             }
         })
     }
@@ -223,6 +248,8 @@ impl Database {
             match &self.inner.engine {
                 Engine::Sqlite(sqlite) => sqlite.execute_batch(sql.to_owned()).await,
                 Engine::Postgres(postgres) => postgres.execute_batch(sql).await,
+                #[cfg(feature = "simulation")]
+                Engine::Simulated(simulated) => simulated.execute_batch(sql).await,
             }
         })
     }
@@ -232,6 +259,8 @@ impl Database {
         match &self.inner.engine {
             Engine::Sqlite(sqlite) => sqlite.applied_migrations(plugin.map(str::to_owned)).await,
             Engine::Postgres(postgres) => postgres.applied_migrations(plugin).await,
+            #[cfg(feature = "simulation")]
+            Engine::Simulated(simulated) => simulated.applied_migrations(plugin).await,
         }
     }
 
@@ -241,12 +270,18 @@ impl Database {
         match &self.inner.engine {
             Engine::Sqlite(_) => None,
             Engine::Postgres(postgres) => postgres.listen(channel).await,
+            #[cfg(feature = "simulation")]
+            Engine::Simulated(simulated) => simulated.listen(channel).map(Notifications::simulated),
         }
     }
 
     /// Wakes those who listen to the channel, outside of any transaction: a notification that is part of a transaction makes the
     /// server commit one after the other. It may be lost. Does nothing on SQLite.
     pub async fn notify(&self, channel: &str) {
+        #[cfg(feature = "simulation")]
+        if let Engine::Simulated(simulated) = &self.inner.engine {
+            simulated.notify(channel);
+        }
         if let Engine::Postgres(postgres) = &self.inner.engine
             && let Err(error) = Box::pin(postgres.notify(channel)).await
         {
@@ -295,6 +330,8 @@ impl Database {
             Engine::Postgres(postgres) => {
                 DatabaseResources { pool: Some(postgres.pool_status()), ..DatabaseResources::default() }
             }
+            #[cfg(feature = "simulation")]
+            Engine::Simulated(_) => DatabaseResources::default(),
         }
     }
 
@@ -303,6 +340,8 @@ impl Database {
         match &self.inner.engine {
             Engine::Sqlite(sqlite) => sqlite.free_disk_bytes(),
             Engine::Postgres(_) => None,
+            #[cfg(feature = "simulation")]
+            Engine::Simulated(_) => None,
         }
     }
 
@@ -320,6 +359,8 @@ impl Database {
                     self.inner.read_replicas.close().await;
                     postgres.close().await;
                 }
+                #[cfg(feature = "simulation")]
+                Engine::Simulated(simulated) => simulated.close(),
             }
         })
     }

@@ -13,6 +13,8 @@ use std::{
 pub(crate) enum Engine {
     Sqlite(SqliteEngine),
     Postgres(Arc<PostgresEngine>),
+    #[cfg(feature = "simulation")]
+    Simulated(Arc<crate::simulation::SimulatedEngine>),
 }
 
 pub(crate) struct DatabaseInner {

@@ -36,6 +36,8 @@ mod row_count_compaction;
 mod scope;
 mod settings;
 mod shared_read;
+#[cfg(feature = "simulation")]
+mod simulation;
 mod slow_lines;
 mod slow_statement;
 mod sqlite;
@@ -70,5 +72,7 @@ pub use revisions::{OwnerRevision, Revision, Revisions};
 pub use row_count_compaction::compact_row_counts;
 pub use scope::{HOST_OWNER, Isolation, Scope, ViewNames, is_reserved, shares_tables};
 pub use settings::DatabaseSettings;
+#[cfg(feature = "simulation")]
+pub use simulation::{Faults, SimulatedPostgres, SimulationCounts};
 pub use transaction::Transaction;
 pub use versions::{ChangeCount, versions_migration};

@@ -38,6 +38,8 @@ pub struct Transaction {
 enum EngineTransaction {
     Sqlite(SqliteTransaction),
     Postgres(PostgresTransaction),
+    #[cfg(feature = "simulation")]
+    Simulated(crate::simulation::SimulatedTransaction),
 }
 
 /// Statements that run before the next call's statements and whose outcomes are not returned.
@@ -86,6 +88,11 @@ impl Transaction {
             Engine::Postgres(postgres) => {
                 EngineTransaction::Postgres(PostgresTransaction::new(Arc::clone(postgres), &scope))
             }
+            #[cfg(feature = "simulation")]
+            Engine::Simulated(simulated) => EngineTransaction::Simulated(crate::simulation::SimulatedTransaction::new(
+                Arc::clone(simulated),
+                &scope,
+            )),
         };
         Self {
             database,
@@ -110,6 +117,8 @@ impl Transaction {
             || match &self.engine {
                 EngineTransaction::Sqlite(transaction) => transaction.has_begun(),
                 EngineTransaction::Postgres(transaction) => transaction.has_begun(),
+                #[cfg(feature = "simulation")]
+                EngineTransaction::Simulated(transaction) => transaction.has_begun(),
             }
     }
 
@@ -134,6 +143,8 @@ impl Transaction {
         match &self.engine {
             EngineTransaction::Sqlite(_) => false,
             EngineTransaction::Postgres(transaction) => transaction.has_unknown_outcome(),
+            #[cfg(feature = "simulation")]
+            EngineTransaction::Simulated(transaction) => transaction.has_unknown_outcome(),
         }
     }
 
@@ -229,6 +240,14 @@ impl Transaction {
                 let result = Box::pin(transaction.run(&statements)).await;
                 (self.note_rejection(result, precondition_count, deferred_count), precondition_count + deferred_count)
             }
+            #[cfg(feature = "simulation")]
+            EngineTransaction::Simulated(transaction) => {
+                let mut statements = self.take_preconditions()?;
+                let precondition_count = statements.len();
+                statements.extend(all.into_iter().map(without_condition));
+                let result = transaction.run(&statements).await;
+                (self.note_rejection(result, precondition_count, deferred_count), precondition_count + deferred_count)
+            }
         };
         Scope::end_span(span, &result);
         self.record(result).map(|mut outcomes| outcomes.split_off(before))
@@ -265,6 +284,18 @@ impl Transaction {
                 statements.extend(checked);
                 let _timer = self.scope.time_write();
                 let result = Box::pin(transaction.commit(&statements)).await;
+                (self.note_rejection(result, precondition_count, deferred_count), precondition_count + deferred_count)
+            }
+            #[cfg(feature = "simulation")]
+            EngineTransaction::Simulated(transaction) => {
+                let mut statements = self.take_preconditions()?;
+                let precondition_count = statements.len();
+                let deferred = std::mem::take(&mut *self.deferred.lock()).statements;
+                let deferred_count = deferred.len();
+                statements.extend(deferred.into_iter().map(without_condition));
+                statements.extend(checked);
+                let _timer = self.scope.time_write();
+                let result = transaction.commit(&statements).await;
                 (self.note_rejection(result, precondition_count, deferred_count), precondition_count + deferred_count)
             }
         };
@@ -315,6 +346,8 @@ impl Transaction {
         match &self.engine {
             EngineTransaction::Sqlite(transaction) => transaction.rollback().await,
             EngineTransaction::Postgres(transaction) => Box::pin(transaction.rollback()).await,
+            #[cfg(feature = "simulation")]
+            EngineTransaction::Simulated(transaction) => transaction.rollback().await,
         }
     }
 
@@ -344,6 +377,8 @@ impl Transaction {
         match &self.engine {
             EngineTransaction::Sqlite(transaction) => transaction.end(reason),
             EngineTransaction::Postgres(transaction) => transaction.end(reason),
+            #[cfg(feature = "simulation")]
+            EngineTransaction::Simulated(transaction) => transaction.end(reason),
         }
     }
 }

@@ -43,6 +43,9 @@ pub struct TestGateway {
     plugins: Vec<TestPlugin>,
     resolver: Arc<dyn Resolver>,
     client_ip: Mutex<IpAddr>,
+    /// Lives as long as the gateway, however often that starts again.
+    #[cfg(feature = "simulation")]
+    _simulated: Option<gateway_storage::SimulatedPostgres>,
 }
 
 #[derive(Clone, Copy)]
@@ -85,6 +88,10 @@ impl TestGateway {
 
     /// The same on a new PostgreSQL database; `None` without `GATEWAY_TEST_POSTGRES`.
     pub async fn postgres_builder() -> Option<Builder> {
+        #[cfg(feature = "simulation")]
+        if std::env::var_os("GATEWAY_TEST_SIMULATED").is_some() {
+            return Some(Builder::simulated());
+        }
         Database::create().await.map(Builder::on)
     }
 

@@ -33,6 +33,10 @@ pub(crate) async fn back_up(
             let applied = postgres::dump(server.url(), &backup).await?;
             run_blocking(move || finish(backup, Dialect::Postgres, &applied)).await
         }
+        #[cfg(feature = "simulation")]
+        Engine::Simulated(_) => {
+            Err(StorageError::Statement("the simulated PostgreSQL has no backup programs".to_owned()).into())
+        }
     }
 }
 

@@ -17,7 +17,13 @@ mod step;
 pub(crate) use applied::CREATE_MIGRATIONS_TABLE;
 pub use applied::{AppliedMigration, MigrationReport};
 pub(crate) use count_changes::CountReplacement;
+#[cfg(feature = "simulation")]
+pub(crate) use directive::Directive;
+#[cfg(feature = "simulation")]
+pub(crate) use directives::with_simulated_directives;
 pub(crate) use failure::{FailureWords, describe};
 pub use schema::MigrationSet;
 pub use step::migration_problems;
+#[cfg(feature = "simulation")]
+pub(crate) use step::simulated_steps;
 pub(crate) use step::{RenderedMigration, check_applied, pending_steps, report, step_error, steps};

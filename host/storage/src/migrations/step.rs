@@ -34,6 +34,19 @@ pub(crate) fn steps(schema: &MigrationSet<'_>, dialect: Dialect) -> Result<Vec<R
     if problems.is_empty() { Ok(steps) } else { Err(failure(&problems.join("; "))) }
 }
 
+/// The migrations for the simulated PostgreSQL, checked as PostgreSQL's.
+#[cfg(feature = "simulation")]
+pub(crate) fn simulated_steps(schema: &MigrationSet<'_>) -> Result<Vec<RenderedMigration>, StorageError> {
+    let mut steps = steps(schema, Dialect::Postgres)?;
+    for step in &mut steps {
+        let spec = schema.migrations.iter().find(|spec| spec.version == step.version);
+        let spec = spec.ok_or_else(|| failure("a migration is gone"))?;
+        step.sql = crate::simulation::migration_text(spec).map_err(|reason| failure(&reason))?;
+        step.count_replacements.clear();
+    }
+    Ok(steps)
+}
+
 /// What is wrong with each migration of the set, found without a database.
 pub fn migration_problems(schema: &MigrationSet<'_>, dialect: Dialect) -> Vec<String> {
     checked_steps(schema, dialect).filter_map(Result::err).collect()

@@ -5,7 +5,13 @@ use crate::error::StorageError;
 use tokio::time::{error::Elapsed, timeout};
 
 /// The notifications of one channel, on a separate connection.
-pub struct Notifications(Session);
+pub struct Notifications(Source);
+
+enum Source {
+    Server(Box<Session>),
+    #[cfg(feature = "simulation")]
+    Simulated(crate::simulation::SimulatedNotifications),
+}
 
 impl PostgresEngine {
     /// `None` when the server is unavailable, or nothing is to be listened for.
@@ -15,7 +21,7 @@ impl PostgresEngine {
             let mut session = listener.connect().await.map_err(driver_error)?;
             let quoted = channel.replace('"', "\"\"");
             session.batch(&format!("LISTEN \"{quoted}\"")).await.map_err(driver_error)?;
-            Ok::<_, StorageError>(Notifications(session))
+            Ok::<_, StorageError>(Notifications(Source::Server(Box::new(session))))
         };
         // Nothing is logged while the server is away: that was logged once.
         let subscribed = self.reachability.while_reachable(subscribed).await.ok()?;
@@ -39,6 +45,15 @@ impl PostgresEngine {
 impl Notifications {
     /// Waits for the next one; `false` when the connection was lost and notifications may be missing.
     pub async fn next(&mut self) -> bool {
-        self.0.driver.notified().await
+        match &mut self.0 {
+            Source::Server(session) => session.driver.notified().await,
+            #[cfg(feature = "simulation")]
+            Source::Simulated(simulated) => simulated.next().await,
+        }
+    }
+
+    #[cfg(feature = "simulation")]
+    pub(crate) fn simulated(notifications: crate::simulation::SimulatedNotifications) -> Self {
+        Self(Source::Simulated(notifications))
     }
 }

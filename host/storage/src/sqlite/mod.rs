@@ -31,4 +31,6 @@ pub(crate) use engine::{Opener, SqliteEngine};
 pub(crate) use error::storage_error;
 pub(crate) use file_lock::{DatabaseFileLock, LockError, give_to_owner_of};
 pub(crate) use migrator::applied_migrations;
+#[cfg(feature = "simulation")]
+pub(crate) use migrator::{apply as apply_migrations, execute_batch};
 pub(crate) use transaction::SqliteTransaction;

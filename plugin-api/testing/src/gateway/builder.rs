@@ -20,6 +20,8 @@ pub struct Builder {
     plugins: Vec<TestPlugin>,
     resolver: Arc<dyn Resolver>,
     database: Option<Database>,
+    #[cfg(feature = "simulation")]
+    simulated: Option<gateway_storage::SimulatedPostgres>,
 }
 
 impl Builder {
@@ -27,12 +29,30 @@ impl Builder {
     pub(super) fn new() -> Self {
         let mut config = Config::default();
         config.limits.allow = vec![IpAddr::V4(Ipv4Addr::LOCALHOST).into()];
-        Self { config, plugins: Vec::new(), resolver: Arc::new(SystemResolver), database: None }
+        Self {
+            config,
+            plugins: Vec::new(),
+            resolver: Arc::new(SystemResolver),
+            database: None,
+            #[cfg(feature = "simulation")]
+            simulated: None,
+        }
     }
 
     /// The same on this database of PostgreSQL.
     pub(super) fn on(database: Database) -> Self {
         Self { database: Some(database), ..Self::new() }
+    }
+
+    /// The same on a new simulated PostgreSQL.
+    #[cfg(feature = "simulation")]
+    pub(super) fn simulated() -> Self {
+        let server = gateway_storage::SimulatedPostgres::start(1, || gateway_clock::Clock::System.now_ms())
+            .unwrap_or_else(|error| panic!("the simulated PostgreSQL does not start: {error}"));
+        let mut builder = Self::new();
+        builder.config.database.url = Some(server.url().into());
+        builder.simulated = Some(server);
+        builder
     }
 
     pub fn plugin(mut self, module: PluginModule_Ref) -> Self {
@@ -128,6 +148,8 @@ impl Builder {
             plugins: self.plugins,
             resolver: self.resolver,
             client_ip: Mutex::new(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+            #[cfg(feature = "simulation")]
+            _simulated: self.simulated,
         }
     }
 }
