@@ -1,6 +1,6 @@
 //! The commands, as data: what runs and what the help says read the same list.
 
-use crate::{Failure, author_times, bench, dev, devnet, dist, long, new_plugin, test};
+use crate::{Failure, author_times, bench, dev, devnet, dist, long, new_plugin, simulate, test};
 
 pub struct Command {
     pub name: &'static str,
@@ -81,6 +81,12 @@ pub const COMMANDS: &[Command] = &[
         arguments: "[SCRIPTS] [SEED]",
         summary: "Compare the index with a fresh one after random scripts on a real node, 250 on each database if not said",
         run: long::reorgs,
+    },
+    Command {
+        name: "simulate",
+        arguments: "[OPTIONS]",
+        summary: "Play weeks of clients, kills and a failing chain on simulated machines, from seeds, and compare what came of it (more with --help)",
+        run: simulate::run,
     },
     Command {
         name: "author-times",

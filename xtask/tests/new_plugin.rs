@@ -30,7 +30,7 @@ fn workspace(name: &str) -> PathBuf {
     }
     // Without `tests` and its packages, which depend on every plugin.
     let manifest = fs::read_to_string(repository().join("Cargo.toml")).unwrap();
-    let members = "\"plugins/*\", \"plugins/payin/xpub\", \"plugins/supply/market\", \"tests\", \"tests/bench\", \"tests/hostile\", \"tests/keeper\", \"xtask\"]";
+    let members = "\"plugins/*\", \"plugins/payin/xpub\", \"plugins/supply/market\", \"tests\", \"tests/bench\", \"tests/hostile\", \"tests/keeper\", \"tests/simulate\", \"xtask\"]";
     assert!(manifest.contains(members), "Cargo.toml lists its members in another way: adapt this test");
     fs::write(folder.join("Cargo.toml"), manifest.replace(members, "\"plugins/*\", \"xtask\"]")).unwrap();
     folder

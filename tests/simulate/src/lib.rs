@@ -1,0 +1,21 @@
+//! A seeded simulation of whole gateways. README.md says what is simulated, what is checked and what is missing.
+//!
+//! The rule that must not break: **the same seed plays the same run**, so that a failure can be played again. Whatever a run depends on
+//! comes from its seed: see [`machine`].
+
+mod applicant;
+mod chain_actor;
+pub mod dice;
+mod fault;
+mod ledger;
+mod log_reader;
+pub mod machine;
+mod replica;
+mod run;
+mod site;
+mod stored;
+mod trace;
+mod writer;
+
+pub use fault::Fault;
+pub use run::{Report, Settings, run};

@@ -1,0 +1,220 @@
+//! `simulate`: plays runs, each in a process of its own, twice, and compares their traces.
+
+use gateway_simulate::{Fault, Report, Settings, machine};
+use std::{
+    env,
+    process::{Command, ExitCode},
+};
+
+const USAGE: &str =
+    "cargo xtask simulate [--seeds N] [--seed S] [--weeks W] [--days D] [--fault NAME] [--trace] [--faults]
+
+  --seeds N      plays the seeds 1 to N (10)
+  --seed S       plays this seed alone
+  --weeks W      how long each run is (2)
+  --days D       the same in days
+  --fault NAME   plants this fault: a run that finds it is a success
+  --faults       plants every fault in turn
+  --list         lists the faults
+  --trace        prints what happens, with SIMULATE_LOG=info what gateways log as well";
+
+/// Of a run that found something, and of one that could not be played.
+const FOUND: u8 = 3;
+const BROKEN: u8 = 4;
+
+#[derive(Clone)]
+struct Options {
+    seeds: Vec<u64>,
+    days: u64,
+    fault: Option<Fault>,
+    all_faults: bool,
+    is_traced: bool,
+    is_list: bool,
+    is_help: bool,
+    /// Plays one run in this process.
+    is_child: bool,
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let options = match parse(&arguments) {
+        Ok(options) => options,
+        Err(error) => {
+            eprintln!("simulate: {error}\n\n{USAGE}");
+            return ExitCode::FAILURE;
+        }
+    };
+    if options.is_help {
+        println!("{USAGE}");
+        return ExitCode::SUCCESS;
+    }
+    if options.is_list {
+        for fault in Fault::ALL {
+            println!("{:<26} {}", fault.name(), fault.summary());
+        }
+        return ExitCode::SUCCESS;
+    }
+    if options.is_child {
+        return play(&options);
+    }
+    let result = if options.all_faults { plant_all(&options) } else { play_seeds(&options) };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("simulate: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn parse(arguments: &[String]) -> Result<Options, String> {
+    let mut options = Options {
+        seeds: (1..=10).collect(),
+        days: 14,
+        fault: None,
+        all_faults: false,
+        is_traced: false,
+        is_list: false,
+        is_help: false,
+        is_child: false,
+    };
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().cloned().ok_or_else(|| format!("{argument} needs a value"));
+        let number = |text: String| text.parse::<u64>().map_err(|_| format!("{text:?} is no number"));
+        match argument.as_str() {
+            "--seeds" => options.seeds = (1..=number(value()?)?).collect(),
+            "--seed" => options.seeds = vec![number(value()?)?],
+            "--weeks" => options.days = number(value()?)? * 7,
+            "--days" => options.days = number(value()?)?,
+            "--fault" => {
+                let name = value()?;
+                let fault =
+                    Fault::of_name(&name).ok_or_else(|| format!("there is no fault {name:?}; --list names them"))?;
+                options.fault = Some(fault);
+            }
+            "--faults" => options.all_faults = true,
+            "--trace" => options.is_traced = true,
+            "--list" => options.is_list = true,
+            "-h" | "--help" => options.is_help = true,
+            "--child" => options.is_child = true,
+            other => return Err(format!("there is no option {other:?}")),
+        }
+    }
+    Ok(options)
+}
+
+/// One run in this process.
+fn play(options: &Options) -> ExitCode {
+    let seed = options.seeds.first().copied().unwrap_or_default();
+    let settings = Settings { seed, days: options.days, fault: options.fault, is_traced: options.is_traced };
+    if let Ok(filter) = env::var("SIMULATE_LOG") {
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    }
+    let code = match gateway_simulate::run(&settings) {
+        Ok(report) => {
+            print_report(&report);
+            if report.violations.is_empty() { 0 } else { FOUND }
+        }
+        Err(error) => {
+            eprintln!("simulate: {error}");
+            BROKEN
+        }
+    };
+    ExitCode::from(code)
+}
+
+fn print_report(report: &Report) {
+    let Report { trace, events, switches, writes, drips, kills, violations } = report;
+    for violation in violations {
+        println!("found: {violation}");
+    }
+    println!("{writes} writes, {drips} drips, {kills} kills, {events} events, {switches} turns");
+    println!("trace {trace}");
+}
+
+/// What a run printed, and whether it found something.
+struct Played {
+    output: String,
+    has_found: bool,
+}
+
+fn play_apart(options: &Options, seed: u64) -> Result<Played, String> {
+    let program = env::current_exe().map_err(|error| error.to_string())?;
+    let mut command = Command::new(program);
+    command.args(["--child", "--seed", &seed.to_string(), "--days", &options.days.to_string()]);
+    if let Some(fault) = options.fault {
+        command.args(["--fault", fault.name()]);
+    }
+    if options.is_traced {
+        command.arg("--trace");
+    }
+    machine::fix_addresses(&mut command);
+    let ended = command.output().map_err(|error| error.to_string())?;
+    let output = String::from_utf8_lossy(&ended.stdout).into_owned();
+    let code = ended.status.code().and_then(|code| u8::try_from(code).ok());
+    match code {
+        Some(0) => Ok(Played { output, has_found: false }),
+        Some(FOUND) => Ok(Played { output, has_found: true }),
+        _ => {
+            let errors = String::from_utf8_lossy(&ended.stderr);
+            Err(format!("{} ended with {}: {errors}\n{output}", replay(options, seed), ended.status))
+        }
+    }
+}
+
+/// The command that plays the run again.
+fn replay(options: &Options, seed: u64) -> String {
+    let fault = options.fault.map(|fault| format!(" --fault {}", fault.name())).unwrap_or_default();
+    format!("cargo xtask simulate --seed {seed} --days {}{fault}", options.days)
+}
+
+fn play_seeds(options: &Options) -> Result<(), String> {
+    for seed in &options.seeds {
+        let (first, second) = (play_apart(options, *seed)?, play_apart(options, *seed)?);
+        print!("seed {seed}: {}", first.output);
+        if first.output != second.output {
+            return Err(format!(
+                "two runs of one seed differ: {}\n{}{}",
+                replay(options, *seed),
+                first.output,
+                second.output
+            ));
+        }
+        match (first.has_found, options.fault) {
+            (true, Some(fault)) => {
+                println!("{} is found", fault.name());
+                return Ok(());
+            }
+            (true, None) => return Err(format!("found something; play it again with: {}", replay(options, *seed))),
+            (false, _) => {}
+        }
+    }
+    match options.fault {
+        Some(fault) => Err(format!("{} was not found", fault.name())),
+        None => Ok(()),
+    }
+}
+
+fn plant_all(options: &Options) -> Result<(), String> {
+    let mut missed = Vec::new();
+    for fault in Fault::ALL {
+        let options = Options { fault: Some(*fault), ..options.clone() };
+        let mut found = None;
+        for seed in &options.seeds {
+            let played = play_apart(&options, *seed)?;
+            if played.has_found {
+                found = Some((*seed, played.output));
+                break;
+            }
+        }
+        match found {
+            Some((seed, output)) => {
+                let line = output.lines().find(|line| line.starts_with("found:")).unwrap_or_default();
+                println!("{}: seed {seed} {line}", fault.name());
+            }
+            None => missed.push(fault.name()),
+        }
+    }
+    if missed.is_empty() { Ok(()) } else { Err(format!("not found: {}", missed.join(", "))) }
+}

@@ -1,0 +1,163 @@
+//! What the database holds, read past the gateway, and compared with what clients know.
+
+use crate::ledger::{Ledger, Outcome, Write};
+use plugin_testing::Value;
+use rusqlite::{Connection, OpenFlags};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    time::Duration,
+};
+
+/// How the title of a thread begins, and its opening post.
+pub const THREAD: &str = "thread ";
+pub const OPENING: &str = "opening ";
+
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
+const POSTS: &str = "SELECT body, author FROM forum_posts ORDER BY id";
+const THREADS: &str = "SELECT title, author FROM forum_threads ORDER BY id";
+const MESSAGES: &str = "SELECT subject, sender FROM messages_messages ORDER BY id";
+const AGENTS: &str = "SELECT id || ' ' || name, owner FROM agents_agents ORDER BY id";
+const EVENTS: &str = "SELECT type || ' ' || data, coalesce(actor, '') FROM host_activity ORDER BY id";
+const EVENT_IDS: &str = "SELECT id FROM host_activity ORDER BY id";
+const WRONG_COUNTS: &str =
+    "SELECT id FROM forum_threads t WHERE post_count <> (SELECT count(*) FROM forum_posts p WHERE p.thread_id = t.id)";
+
+pub struct StoredRows {
+    pub event_ids: Vec<i64>,
+    /// Text and author, in the order of their ids.
+    threads: Vec<(String, String)>,
+    posts: Vec<(String, String)>,
+    messages: Vec<(String, String)>,
+    /// Id with name, and owner.
+    agents: Vec<(String, String)>,
+    events: Vec<(String, String)>,
+    wrong_counts: Vec<i64>,
+}
+
+impl StoredRows {
+    pub fn read(database: &Path) -> Result<Self, String> {
+        let read = || {
+            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            let connection = Connection::open_with_flags(database, flags)?;
+            connection.busy_timeout(LOCK_TIMEOUT)?;
+            // One snapshot for all.
+            connection.execute_batch("BEGIN")?;
+            Ok(Self {
+                event_ids: numbers(&connection, EVENT_IDS)?,
+                threads: pairs(&connection, THREADS)?,
+                posts: pairs(&connection, POSTS)?,
+                messages: pairs(&connection, MESSAGES)?,
+                agents: pairs(&connection, AGENTS)?,
+                events: pairs(&connection, EVENTS)?,
+                wrong_counts: numbers(&connection, WRONG_COUNTS)?,
+            })
+        };
+        read().map_err(|error: rusqlite::Error| format!("the database cannot be read: {error}"))
+    }
+
+    pub fn write_count(&self) -> usize {
+        self.threads.len()
+            + self.messages.len()
+            + self.posts.iter().filter(|(body, _)| !body.starts_with(OPENING)).count()
+    }
+
+    /// Every acknowledged write is there once, whole, with its event; nothing else that was not sent is. `is_settled`: no client waits
+    /// for a response, so that everything that is stored is known to the ledger.
+    pub fn check(&self, ledger: &Ledger, is_settled: bool) -> Vec<String> {
+        let mut found = Vec::new();
+        let (replies, openings): (Vec<_>, Vec<_>) = self.posts.iter().partition(|(body, _)| !body.starts_with(OPENING));
+        let events: Vec<(String, String)> =
+            self.events.iter().filter_map(|(event, actor)| text_of(event, actor)).collect();
+        let threads = counted(&self.threads);
+        let stored = [counted(replies), counted(&self.threads), counted(&self.messages)];
+        let stored: BTreeMap<(&str, &str), usize> = stored.into_iter().flatten().collect();
+        let opened: Vec<(String, String)> = openings
+            .into_iter()
+            .map(|(body, author)| (body.strip_prefix(OPENING).unwrap_or_default().to_owned(), author.clone()))
+            .collect();
+        if counted(&opened) != threads {
+            found.push("not every thread has its opening post once".to_owned());
+        }
+        if let Some(text) = difference(&stored, &counted(&events)) {
+            found.push(format!("write and event differ: {text}"));
+        }
+        if !self.wrong_counts.is_empty() {
+            found.push(format!("wrong counts of posts in threads {:?}", self.wrong_counts));
+        }
+        found.extend(self.compare(&stored, ledger, is_settled));
+        found
+    }
+
+    /// Whether the index has the agents that the chain has; these are given as the table names them.
+    pub fn check_agents(&self, expected: &[(String, String)]) -> Option<String> {
+        let (expected, indexed) = (counted(expected), counted(&self.agents));
+        let differing = difference(&expected, &indexed)?;
+        let (chain, index) = (expected.len(), indexed.len());
+        Some(format!("the chain has {chain} agents and the index {index}; one that differs: {differing}"))
+    }
+
+    fn compare(&self, stored: &BTreeMap<(&str, &str), usize>, ledger: &Ledger, is_settled: bool) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut known = BTreeSet::new();
+        for write in &ledger.writes {
+            let key = (write.text.as_str(), write.author.as_str());
+            known.insert(key);
+            found.extend(judge(write, stored.get(&key).copied().unwrap_or_default()));
+        }
+        if is_settled {
+            let unknown = stored.keys().filter(|key| !known.contains(*key));
+            found.extend(unknown.map(|(text, author)| format!("nobody sent {text:?} as {author}")));
+        }
+        found
+    }
+}
+
+fn judge(write: &Write, count: usize) -> Option<String> {
+    let what = match (write.outcome, count) {
+        (Outcome::Acknowledged, 0) => "acknowledged and lost",
+        (Outcome::Refused, 1..) => "refused and stored",
+        (_, 2..) => "stored twice",
+        _ => return None,
+    };
+    let Write { kind, text, author, .. } = write;
+    Some(format!("{what}: {kind:?} {text:?} of {author}"))
+}
+
+/// What a write's event says of its text.
+fn text_of(event: &str, actor: &str) -> Option<(String, String)> {
+    let (kind, data) = event.split_once(' ')?;
+    let data: Value = serde_json::from_str(data).ok()?;
+    let text = match kind {
+        "thread.create" => data["title"].as_str()?,
+        "post.create" => data["excerpt"].as_str()?,
+        "message.send" => data["subject"].as_str()?,
+        _ => return None,
+    };
+    Some((text.to_owned(), actor.to_owned()))
+}
+
+fn counted<'a>(pairs: impl IntoIterator<Item = &'a (String, String)>) -> BTreeMap<(&'a str, &'a str), usize> {
+    let mut counts = BTreeMap::new();
+    for (text, author) in pairs {
+        *counts.entry((text.as_str(), author.as_str())).or_default() += 1;
+    }
+    counts
+}
+
+fn difference(left: &BTreeMap<(&str, &str), usize>, right: &BTreeMap<(&str, &str), usize>) -> Option<String> {
+    let only = |one: &BTreeMap<(&str, &str), usize>, other: &BTreeMap<(&str, &str), usize>| {
+        one.iter()
+            .find(|(key, count)| other.get(*key) != Some(count))
+            .map(|((text, author), _)| format!("{text:?} of {author}"))
+    };
+    only(left, right).or_else(|| only(right, left))
+}
+
+fn pairs(connection: &Connection, select: &str) -> rusqlite::Result<Vec<(String, String)>> {
+    connection.prepare(select)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+}
+
+fn numbers(connection: &Connection, select: &str) -> rusqlite::Result<Vec<i64>> {
+    connection.prepare(select)?.query_map([], |row| row.get(0))?.collect()
+}

@@ -1,0 +1,43 @@
+//! The simulation in CI: seeds that find nothing, twice with equal traces, and every planted fault found.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use gateway_simulate::Fault;
+use std::process::{Command, Output};
+
+fn simulate(arguments: &[&str]) -> (Output, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_simulate")).args(arguments).output().unwrap();
+    let text = [&*output.stdout, &*output.stderr].map(String::from_utf8_lossy).concat();
+    (output, text)
+}
+
+#[test]
+fn seeds_find_nothing_and_play_the_same_run_twice() {
+    let (output, text) = simulate(&["--seeds", "2", "--days", "4"]);
+    assert!(output.status.success(), "{text}");
+    for seed in 1..=2 {
+        let line = text.lines().find(|line| line.starts_with(&format!("seed {seed}: "))).unwrap();
+        let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        // Writes, drips and kills: a run in which nothing happens proves nothing.
+        assert!(numbers[0] >= 50 && numbers[1] >= 8 && numbers[2] >= 4, "{line}");
+    }
+    let traces: Vec<&str> = text.lines().filter(|line| line.starts_with("trace ")).collect();
+    assert!(traces.len() == 2 && traces[0] != traces[1], "each seed plays another run: {text}");
+}
+
+#[test]
+fn every_planted_fault_is_found() {
+    assert!(Fault::ALL.len() >= 20);
+    let (output, text) = simulate(&["--faults", "--seeds", "4", "--days", "3"]);
+    assert!(output.status.success(), "{text}");
+    for fault in Fault::ALL {
+        assert!(text.contains(&format!("{}: seed ", fault.name())), "{}: {text}", fault.name());
+    }
+}
+
+#[test]
+fn a_failing_run_says_how_to_play_it_again() {
+    let (output, text) = simulate(&["--seed", "7", "--days", "1", "--fault", "no-such-fault"]);
+    assert!(!output.status.success() && text.contains("there is no fault"), "{text}");
+    let (output, text) = simulate(&["--seed", "1", "--days", "1", "--fault", "answers-without-writing"]);
+    assert!(output.status.success() && text.contains("answers-without-writing is found"), "{text}");
+}
