@@ -44,9 +44,13 @@ pub struct TestGateway {
     resolver: Arc<dyn Resolver>,
     client_ip: Mutex<IpAddr>,
     /// Lives as long as the gateway, however often that starts again.
-    #[cfg(feature = "simulation")]
-    _simulated: Option<gateway_storage::SimulatedPostgres>,
+    simulated: SimulatedServer,
 }
+
+#[cfg(feature = "simulation")]
+type SimulatedServer = Option<gateway_storage::SimulatedPostgres>;
+#[cfg(not(feature = "simulation"))]
+type SimulatedServer = ();
 
 #[derive(Clone, Copy)]
 struct TestPlugin {
@@ -160,11 +164,11 @@ impl TestGateway {
 
     /// As [`Self::restart`]; while the gateway is stopped, `meanwhile` may change the configuration.
     pub async fn restart_after(self, meanwhile: impl FnOnce(&mut Config)) -> Self {
-        let Self { gateway, clock, database, data_dir, mut config, plugins, resolver, client_ip } = self;
+        let Self { gateway, clock, database, data_dir, mut config, plugins, resolver, client_ip, simulated } = self;
         gateway.stop().await;
         meanwhile(&mut config);
         let gateway = Box::pin(start(config.clone(), &clock, &resolver, &plugins)).await;
-        Self { gateway, clock, database, data_dir, config, plugins, resolver, client_ip }
+        Self { gateway, clock, database, data_dir, config, plugins, resolver, client_ip, simulated }
     }
 
     /// Rows of any table or view, as text, for comparisons.

@@ -1,6 +1,6 @@
 //! What a test sets before its gateway starts.
 
-use super::{START_MS, TestGateway, TestPlugin, start};
+use super::{START_MS, SimulatedServer, TestGateway, TestPlugin, start};
 use crate::{ScriptedChain, Wallet};
 use gateway_clock::ManualClock;
 use gateway_config::{ChainConfig, Config, MAIN, SignerConfig};
@@ -20,8 +20,7 @@ pub struct Builder {
     plugins: Vec<TestPlugin>,
     resolver: Arc<dyn Resolver>,
     database: Option<Database>,
-    #[cfg(feature = "simulation")]
-    simulated: Option<gateway_storage::SimulatedPostgres>,
+    simulated: SimulatedServer,
 }
 
 impl Builder {
@@ -34,8 +33,7 @@ impl Builder {
             plugins: Vec::new(),
             resolver: Arc::new(SystemResolver),
             database: None,
-            #[cfg(feature = "simulation")]
-            simulated: None,
+            simulated: SimulatedServer::default(),
         }
     }
 
@@ -148,8 +146,7 @@ impl Builder {
             plugins: self.plugins,
             resolver: self.resolver,
             client_ip: Mutex::new(IpAddr::V4(Ipv4Addr::LOCALHOST)),
-            #[cfg(feature = "simulation")]
-            _simulated: self.simulated,
+            simulated: self.simulated,
         }
     }
 }
