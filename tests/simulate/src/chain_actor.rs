@@ -103,7 +103,7 @@ impl ChainActor {
             server.fail_next(times, fault);
             self.trace.record("chain", &format!("{fault:?} {times} times"));
         }
-        if dice.one_in(12) {
+        if dice.one_in(5) {
             // Servers that restart have no mempool.
             self.chain.lose(false);
             self.trace.record("chain", "forgets what waits");

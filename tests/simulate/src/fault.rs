@@ -158,10 +158,10 @@ impl Fault {
             Self::CooldownForgotten => {
                 &["AFTER UPDATE OF intent ON faucet_drips BEGIN DELETE FROM faucet_drips WHERE id = NEW.id; END"]
             }
-            Self::JournalDoublesAmount => &["AFTER INSERT ON host_tx_intents BEGIN \
-                 UPDATE host_tx_intents SET value_wei = '1000000000000000000' WHERE id = NEW.id; END"],
-            Self::JournalPaysAnother => &["AFTER INSERT ON host_tx_intents BEGIN \
-                 UPDATE host_tx_intents SET target = '0x00000000000000000000000000000000000000AA' WHERE id = NEW.id; END"],
+            Self::JournalDoublesAmount => &["AFTER UPDATE OF intent ON faucet_drips BEGIN \
+                 UPDATE host_tx_intents SET value_wei = '1000000000000000000' WHERE id = NEW.intent; END"],
+            Self::JournalPaysAnother => &["AFTER UPDATE OF intent ON faucet_drips BEGIN \
+                 UPDATE host_tx_intents SET target = '0x00000000000000000000000000000000000000AA' WHERE id = NEW.intent; END"],
             _ => &[],
         }
     }

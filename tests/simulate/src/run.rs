@@ -179,11 +179,13 @@ impl Run {
     /// Kills the gateway some turns after a request was sent or a drip was answered, and starts it again; now and then it is killed
     /// while it starts, too. The inner error says that it does not start.
     async fn kill_and_start(&mut self) -> Result<Result<(), String>, String> {
-        let is_on_drip = self.dice.one_in(3);
+        let is_on_drip = self.dice.one_in(2);
         let mut counter = if is_on_drip { self.site.granted.subscribe() } else { self.site.sent.subscribe() };
         let target = *counter.borrow() + 1 + if is_on_drip { 0 } else { self.dice.below(10) };
         let _ = tokio::time::timeout(Duration::from_secs(60), counter.wait_for(|count| *count >= target)).await;
-        for _ in 0..self.dice.below(TURNS_MAX) {
+        // Few turns more often than many: a write takes some tens.
+        let turns_max = self.dice.below(TURNS_MAX);
+        for _ in 0..self.dice.below(turns_max) {
             thread::yield_now();
         }
         let place = self.dice.index(self.site.count());

@@ -72,7 +72,11 @@ impl Site {
     pub fn new(setup: Setup, count: usize, fault: Option<Fault>, trace: Trace, dice: Dice) -> io::Result<Self> {
         // In memory where there is such a folder: what is written is not kept anyway.
         let shared = Path::new("/dev/shm");
-        let folder = if shared.is_dir() { TempDir::new_in(shared)? } else { TempDir::new()? };
+        // The same seed makes the same random name, which another process may have at this moment.
+        let prefix = format!("simulate-{:010}-", std::process::id());
+        let folder =
+            if shared.is_dir() { TempDir::with_prefix_in(prefix, shared) } else { TempDir::with_prefix(prefix) };
+        let folder = folder?;
         let site = Self {
             setup,
             fault,

@@ -78,6 +78,22 @@ pub(super) fn futex(word: &AtomicU32, operation: c_int, value: usize) {
     unsafe { syscall(libc::SYS_futex, word.as_ptr() as usize, operation, value, 0, 0, 0) };
 }
 
+/// The kernel's number of the calling thread.
+pub(super) fn thread_id() -> i64 {
+    // SAFETY: it has no arguments.
+    unsafe { syscall(libc::SYS_gettid, 0, 0, 0, 0, 0, 0) }
+}
+
+/// Until the kernel has no such thread of this process any more.
+pub(super) fn await_end(thread: i64) {
+    let (process, thread) = (std::process::id() as usize, usize::try_from(thread).unwrap_or(0));
+    // SAFETY: signal 0 only asks.
+    while unsafe { syscall(libc::SYS_tgkill, process, thread, 0, 0, 0, 0) } == 0 {
+        // SAFETY: it has no arguments.
+        unsafe { sched_yield() };
+    }
+}
+
 /// Whether the queue has events; takes none of them.
 pub(super) fn has_events(queue: c_int) -> bool {
     let mut poll = libc::pollfd { fd: queue, events: libc::POLLIN, revents: 0 };

@@ -46,6 +46,8 @@ pub struct Machine {
     epoch_ms: i64,
     scheduling: Dice,
     pub(super) random: Dice,
+    /// The thread of the kernel whose last turn was the one before.
+    ended: Option<i64>,
     pub(super) switches: u64,
 }
 
@@ -82,6 +84,7 @@ pub(super) fn start(seed: u64, epoch_ms: i64) {
         epoch_ms,
         scheduling: dice.fork(1),
         random: dice.fork(2),
+        ended: None,
         switches: 0,
     };
     // SAFETY: no other thread is simulated yet.
@@ -119,6 +122,7 @@ pub(super) fn wait(wait: Wait) -> bool {
     if own.0 != next.0 {
         next.1.give();
         own.1.take();
+        await_end();
     }
     machine(|machine| machine.own().was_woken)
 }
@@ -144,6 +148,14 @@ pub(super) fn register() -> (usize, &'static Turn) {
 pub(super) fn begin(number: usize, turn: &'static Turn) {
     turn.take();
     NUMBER.set(number);
+    await_end();
+}
+
+/// Where new threads have their memory depends on what an ended one has given back, so that has to be all of it.
+fn await_end() {
+    if let Some(thread) = machine(|machine| machine.ended.take()) {
+        real::await_end(thread);
+    }
 }
 
 /// The last thing that a thread does: the turn goes to another one.
@@ -151,6 +163,7 @@ pub(super) fn end() {
     let next = machine(|machine| {
         let number = NUMBER.get();
         machine.threads.retain(|thread| thread.number != number);
+        machine.ended = Some(real::thread_id());
         machine.choose()
     });
     NUMBER.set(OUTSIDE);
