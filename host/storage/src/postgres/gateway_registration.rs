@@ -219,6 +219,7 @@ fn refresh_sql(instance: &str, description: Option<&GatewayDescription>) -> Stri
          INSERT INTO host_gateways (instance, seen_at, pid, opened_at, name, version, plugins)
          VALUES ('{instance}', {NOW}, clock_timestamp(), {described})
          ON CONFLICT (instance) DO UPDATE SET seen_at = excluded.seen_at, pid = excluded.pid,
+         opened_at = coalesce(host_gateways.opened_at, excluded.opened_at),
          name = excluded.name, version = excluded.version, plugins = excluded.plugins
          WHERE host_gateways.seen_at > '-infinity'; COMMIT"
     )
