@@ -2,7 +2,7 @@
 
 use super::WITHOUT_LIMITS;
 use crate::{bench::Bench, server::Server};
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Error, Result, ensure};
 use plugin_testing::ScriptedChain;
 use std::{
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
@@ -33,8 +33,8 @@ pub fn run(bench: &Bench) -> Result<Vec<String>> {
     let runtime = Runtime::new()?;
     let chain = runtime.block_on(ScriptedChain::start());
     chain.keep_accounts();
-    chain.set_balance(FLOAT.parse()?, "1000000000000000000000000");
-    chain.set_estimate(WALLET_1.parse()?, 21_080);
+    chain.set_balance(FLOAT.parse().map_err(Error::msg)?, "1000000000000000000000000");
+    chain.set_estimate(WALLET_1.parse().map_err(Error::msg)?, 21_080);
     chain.mine_empty(1);
     let gateway = gateway(bench, &chain)?;
     let (stop, stopped) = channel::<()>();
