@@ -39,7 +39,8 @@ pub fn run(bench: &Bench) -> Result<Vec<String>> {
     let gateway = gateway(bench, &chain)?;
     let (stop, stopped) = channel::<()>();
     let windows = thread::scope(|scope| {
-        scope.spawn(|| mine(&chain, &stopped));
+        let mined = &chain;
+        scope.spawn(move || mine(mined, &stopped));
         let windows = measure(bench, &chain, &gateway);
         drop(stop);
         windows
