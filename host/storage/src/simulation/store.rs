@@ -132,7 +132,7 @@ impl Store {
             let _ = write!(places, "{comma}?{number}");
         }
         if named.is_empty() {
-            columns.push_str("nothing");
+            columns.push_str("\"nothing\"");
         }
         self.connection.execute_batch(&format!("CREATE TEMP TABLE \"{table}\" ({columns})"))?;
         if outcome.rows.is_empty() {

@@ -10,7 +10,7 @@ use crate::{
 use sqlparser::{
     ast::{SetExpr, Statement, With},
     dialect::PostgreSqlDialect,
-    parser::Parser,
+    parser::{Parser, ParserError},
 };
 
 /// What a statement does to others.
@@ -71,8 +71,10 @@ pub(super) fn translate(sql: &str, info: &StatementInfo) -> Result<Translated, S
         return Ok(Translated { effect: Effect::Read, counts_changes, work: Work::Steps(steps) });
     }
     let text = CLOCK.iter().fold(sql.to_owned(), |text, form| text.replace(form, "sim_now_ms()"));
+    // The parser does not know the weakest lock. Locks are of results, so that all of them are alike.
+    let text = text.replace(" FOR KEY SHARE", " FOR SHARE");
     let text = with_json_columns(&text).ok_or_else(|| refused("columns of a JSON row".to_owned()))?;
-    let parsed = Parser::parse_sql(&PostgreSqlDialect {}, &text).map_err(|error| refused(error.to_string()))?;
+    let parsed = parse(&text).map_err(|error| refused(error.to_string()))?;
     let [statement] = <[Statement; 1]>::try_from(parsed).map_err(|_| refused("it is not one statement".to_owned()))?;
     let mut rewriter = Rewriter::default();
     let steps = steps(statement, &mut rewriter).map_err(refused)?;
@@ -82,6 +84,12 @@ pub(super) fn translate(sql: &str, info: &StatementInfo) -> Result<Translated, S
         (true, false) => Effect::Read,
     };
     Ok(Translated { effect, counts_changes, work: Work::Steps(steps) })
+}
+
+/// The parser takes the `ON` of `SELECT … ON CONFLICT` for an alias where no `FROM` or `WHERE` stands between.
+fn parse(text: &str) -> Result<Vec<Statement>, ParserError> {
+    let parse = |text: &str| Parser::parse_sql(&PostgreSqlDialect {}, text);
+    parse(text).or_else(|error| parse(&text.replace("ON CONFLICT", "WHERE TRUE ON CONFLICT")).map_err(|_| error))
 }
 
 const JSON_ROW: &str = " FROM jsonb_populate_record(CAST(NULL AS ";
@@ -169,6 +177,13 @@ mod tests {
             with_json_columns(sql).unwrap(),
             r#"DELETE FROM t WHERE ("a", "b") = (SELECT json_extract($1, '$."a"'), json_extract($1, '$."b"'))"#
         );
+    }
+
+    #[test]
+    fn every_lock_of_rows_is_a_lock() {
+        for lock in ["SELECT a FROM t FOR UPDATE", "SELECT a FROM t FOR KEY SHARE", "SELECT a FROM t FOR SHARE"] {
+            assert_eq!(only_step(lock), (Effect::Lock, "SELECT a FROM t".to_owned()));
+        }
     }
 
     #[test]

@@ -77,7 +77,8 @@ const ANY: [Maker; 24] = [
     |random| {
         let move_out = "WITH gone AS (DELETE FROM forum_items WHERE id = ANY (ARRAY(SELECT id FROM forum_items WHERE n < $1 \
              ORDER BY id LIMIT 2 FOR UPDATE SKIP LOCKED)) RETURNING id, kind), \
-             named AS (SELECT id, kind, row_number() OVER (ORDER BY id DESC) AS place FROM gone) \
+             named AS (SELECT id, kind, row_number() OVER (ORDER BY id DESC) AS place FROM gone), \
+             changed AS (INSERT INTO host_changes (owner) SELECT 'forum' FROM gone LIMIT 1) \
              INSERT INTO forum_log (item, text) SELECT id, kind || place FROM named ORDER BY id RETURNING id, item, text";
         (sql(move_out).bind(amount(random)), false, true)
     },
