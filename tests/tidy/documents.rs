@@ -86,6 +86,7 @@ fn commands_in_documents_exist() {
         "docs/payments.md",
         "docs/plugin-outside.md",
         "docs/scale.md",
+        "docs/simulation.md",
     ];
     for document in documents {
         let text = read(document);

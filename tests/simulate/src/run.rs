@@ -31,7 +31,7 @@ const DRIPS_MANY: u64 = 8;
 const DRIPS_FEW: u64 = 2;
 const CAPS: Caps = Caps { per_day: 12, ip_per_day: 3, drip_wei: 500_000_000_000_000_000, write_interval_ms: 1000 };
 /// How long acknowledged drips may take until they are in blocks, once nothing fails any more.
-const PAID_WITHIN: Duration = Duration::from_secs(1200);
+const PAID_WITHIN: Duration = Duration::from_secs(400);
 /// How often four blocks are waited for until the index has the agents of the chain.
 const INDEX_TURNS: usize = 10;
 /// How long events may take to reach a reader.

@@ -12,13 +12,13 @@ fn simulate(arguments: &[&str]) -> (Output, String) {
 
 #[test]
 fn seeds_find_nothing_and_play_the_same_run_twice() {
-    let (output, text) = simulate(&["--seeds", "2", "--days", "3"]);
+    let (output, text) = simulate(&["--seeds", "2", "--days", "2"]);
     assert!(output.status.success(), "{text}");
     for seed in 1..=2 {
         let line = text.lines().find(|line| line.starts_with(&format!("seed {seed}: "))).unwrap();
         let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
         // Writes, drips and kills: a run in which nothing happens proves nothing.
-        assert!(numbers[0] >= 50 && numbers[1] >= 8 && numbers[2] >= 3, "{line}");
+        assert!(numbers[0] >= 40 && numbers[1] >= 6 && numbers[2] >= 2, "{line}");
     }
     let traces: Vec<&str> = text.lines().filter(|line| line.starts_with("trace ")).collect();
     assert!(traces.len() == 2 && traces[0] != traces[1], "each seed plays another run: {text}");
