@@ -279,3 +279,29 @@ fn docs_asset(path: &str, parts: &Parts) -> Response<Body> {
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(docs::CONTENT_SECURITY_POLICY));
     response
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    fn answer(if_none_match: Option<&str>) -> Response<Body> {
+        let request = http::Request::get("/docs");
+        let request = if_none_match.into_iter().fold(request, |request, tags| request.header("if-none-match", tags));
+        docs_asset("/docs", &request.body(()).unwrap().into_parts().0)
+    }
+
+    #[test]
+    fn a_file_of_docs_is_not_sent_to_a_client_that_has_it() {
+        let first = answer(None);
+        assert_eq!(first.status(), StatusCode::OK);
+        let tag = first.headers()[header::ETAG].to_str().unwrap().to_owned();
+        for known in [tag.clone(), format!("\"x\", W/{tag}"), "*".to_owned()] {
+            let again = answer(Some(&known));
+            assert_eq!(again.status(), StatusCode::NOT_MODIFIED, "{known}");
+            assert_eq!(again.headers()[header::VARY], "accept-encoding");
+        }
+        let other = format!("\"x,{},x\"", tag.trim_matches('"'));
+        assert_eq!(answer(Some(&other)).status(), StatusCode::OK, "{other}");
+    }
+}
