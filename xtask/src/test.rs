@@ -25,6 +25,8 @@ const STEPS: &[Step] = &[
     // Alone, because they build: tests beside them would find libraries and programs half written.
     Step { name: "chores", for_filter: false, run: chores },
     Step { name: "postgresql", for_filter: true, run: start_postgres },
+    // A build of its own: the program under test has no simulation in it.
+    Step { name: "storage model", for_filter: false, run: storage_model },
     // Last, so that its summary is what a reader (CI, too) sees at the end.
     Step { name: "nextest", for_filter: true, run: nextest },
 ];
@@ -191,6 +193,15 @@ fn nextest(suite: &mut Suite) -> Result<Outcome, Failure> {
         // With keep_going: the tests on SQLite still have something to say, but the step has not passed.
         None => process::run(&mut nextest).and(Err("ran without PostgreSQL".to_owned())),
     }
+}
+
+/// Holds the simulated PostgreSQL against the real one.
+fn storage_model(suite: &mut Suite) -> Result<Outcome, Failure> {
+    let Some(cluster) = &suite.postgres else { return Ok(Outcome::Skipped("no PostgreSQL".to_owned())) };
+    let model = ["--package", "gateway-storage", "--features", "simulation"];
+    let mut nextest = cargo(suite, &["nextest", "run"], &["--profile", "ci"]);
+    nextest.args(model).args(["--filterset", "binary(simulated_postgres) or test(/^simulation::/)"]);
+    passed(nextest.envs(CLIPPY).env("GATEWAY_TEST_POSTGRES", cluster.url()))
 }
 
 #[cfg(test)]

@@ -244,3 +244,31 @@ async fn transactions_at_the_same_time_see_what_they_see_on_the_real_server() {
         assert!(compared > SCRIPTS / 3 && conflicts.iter().all(|count| *count > 0), "{compared} {conflicts:?}");
     }
 }
+
+/// Each reads the row that the other one changes. Both together would be what no order of the two gives.
+#[tokio::test]
+async fn of_two_that_read_what_the_other_changes_one_conflicts() {
+    for server in [Server::simulated(1).await, Server::real().await] {
+        let filled = server.client.begin(forum(Isolation::PluginLock));
+        let insert = "INSERT INTO forum_items (id, kind, n) VALUES (1, 'left', 1), (2, 'right', 1)";
+        filled.run(vec![sql(insert).into()]).await.unwrap();
+        filled.commit(Vec::new()).await.unwrap();
+        let [left, right] = [0, 1].map(|_| server.client.begin(forum(Isolation::Serializable)));
+        for (transaction, other) in [(&left, 2), (&right, 1)] {
+            let read = sql("SELECT n FROM forum_items WHERE id = $1").bind(other);
+            let found = transaction.run(vec![read.into()]).await.unwrap();
+            assert_eq!(rows_of(&found[0].rows), ["1"]);
+        }
+        let mut committed = 0;
+        for (transaction, own) in [(&left, 1), (&right, 2)] {
+            let write = sql("UPDATE forum_items SET n = 0 WHERE id = $1").bind(own);
+            // The server may refuse it at the statement already.
+            let is_written = transaction.run(vec![write.into()]).await.is_ok();
+            let is_committed = is_written && transaction.commit(Vec::new()).await.is_ok();
+            assert!(is_committed || transaction.has_conflict(), "nothing else refuses it");
+            committed += u32::from(is_committed);
+        }
+        assert_eq!(committed, 1, "simulated: {}", server.simulated.is_some());
+        server.close().await;
+    }
+}
