@@ -1,7 +1,7 @@
 //! The open database: reads, transactions, migrations and backups, on either engine.
 
 #[cfg(feature = "simulation")]
-use crate::simulation::SimulatedEngine;
+use crate::simulation::{SimulatedEngine, migration_text};
 use crate::{
     backup::{self, BackupError, BackupManifest, BackupOrigin},
     check::{AccessMode, CheckedStatement, StatementChecker},
@@ -229,7 +229,7 @@ impl Database {
         Box::pin(async move {
             #[cfg(feature = "simulation")]
             if let Engine::Simulated(simulated) = &self.inner.engine {
-                return simulated.migrate(schema.owner(), migrations::simulated_steps(schema)?).await;
+                return simulated.migrate(schema.owner(), migrations::simulated_steps(schema, migration_text)?).await;
             }
             let steps = migrations::steps(schema, self.inner.dialect)?;
             match &self.inner.engine {

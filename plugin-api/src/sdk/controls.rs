@@ -42,7 +42,14 @@ pub struct Control {
     pub plot: Option<ControlPlot>,
 }
 
-/// A number for people, with its unit: "fees", "0.12 coins".
+/// A number for people, with its unit.
+///
+/// ```
+/// use plugin_api::point::{Control, ControlCounter};
+///
+/// let control = Control::new("runner", "running", &["pause"]).counter("fees", "0.12 coins");
+/// assert_eq!(control.counters, [ControlCounter { name: "fees".into(), value: "0.12 coins".into() }]);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ControlCounter {
     pub name: String,
@@ -50,6 +57,13 @@ pub struct ControlCounter {
 }
 
 /// Numbers over a time, drawn as a line.
+///
+/// ```
+/// use plugin_api::point::{Control, ControlPlot};
+///
+/// let plot = ControlPlot { title: "Transactions per hour".into(), since: "2 h ago".into(), values: vec![0, 12, 7] };
+/// let control = Control { plot: Some(plot), ..Control::new("runner", "running", &["pause"]) };
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ControlPlot {
     /// What is counted, and in which time: "Transactions per hour".

@@ -137,7 +137,7 @@ fn html(data: &PageData) -> String {
     resource_sections::resources(&mut page, &data.resources, (&data.queues, &data.refusals));
     resource_sections::log_level(&mut page, &data.log_level);
     sections::controls(&mut page, &data.controls);
-    sections::counters(&mut page, &data.controls);
+    plots::counters(&mut page, &data.controls);
     sections::reports(&mut page, &data.reports);
     chain_sections::chains(&mut page, &data.chains);
     chain_sections::accounts(&mut page, &data.accounts);

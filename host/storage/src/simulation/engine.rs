@@ -5,7 +5,7 @@ use super::{
     notifications::SimulatedNotifications,
     open_transaction::{ClientId, Request},
     server::{Server, away},
-    store::Failure,
+    store::StatementFailure,
 };
 use crate::{
     check::CheckedStatement,
@@ -58,7 +58,7 @@ impl SimulatedEngine {
             let mut state = self.server.state();
             let outcome = state.read(&request.statement, &request.params, now_ms);
             state.note(&(statement.sql(), &request.params, &outcome));
-            outcome.map(|outcome| outcome.result().rows).map_err(Failure::into_error)
+            outcome.map(|outcome| outcome.result().rows).map_err(StatementFailure::into_error)
         };
         self.server.travel().await;
         rows
@@ -129,7 +129,7 @@ impl SimulatedEngine {
     }
 }
 
-impl Failure {
+impl StatementFailure {
     /// As the real engine's errors are.
     pub(super) fn into_error(self) -> StorageError {
         match self {

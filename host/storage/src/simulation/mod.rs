@@ -27,6 +27,7 @@
 //! - Search by text of the knowledge base and what undoes a plugin (purge) are refused: they ask PostgreSQL's own functions and catalogue.
 
 mod catalogue;
+mod counts;
 mod engine;
 mod faults;
 mod functions;
@@ -41,9 +42,10 @@ mod store;
 mod transaction;
 mod translate;
 
+pub use counts::SimulationCounts;
 pub(crate) use engine::SimulatedEngine;
 pub use faults::Faults;
 pub(crate) use migrate::migration_text;
 pub(crate) use notifications::SimulatedNotifications;
-pub use server::{SimulatedPostgres, SimulationCounts};
+pub use server::SimulatedPostgres;
 pub(crate) use transaction::SimulatedTransaction;

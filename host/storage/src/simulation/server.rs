@@ -1,6 +1,6 @@
 //! The simulated server, as a simulation starts it and its clients find it.
 
-use super::{faults::Faults, open_transaction::TransactionId, state::ServerState};
+use super::{counts::SimulationCounts, faults::Faults, open_transaction::TransactionId, state::ServerState};
 use crate::error::StorageError;
 use parking_lot::{Mutex, MutexGuard};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -27,24 +27,6 @@ static LAST_NUMBER: AtomicU64 = AtomicU64::new(0);
 /// A running server. Its clients keep it alive too.
 #[derive(Clone)]
 pub struct SimulatedPostgres(Arc<Server>);
-
-/// What has happened at a server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SimulationCounts {
-    /// Transactions that wrote.
-    pub commits: u64,
-    /// Serialisation failures and deadlocks.
-    pub conflicts: u64,
-    /// Times that a transaction waited for another one.
-    pub waits: u64,
-    /// Connections that failed, with and without an answer of COMMIT.
-    pub lost_connections: u64,
-    pub lost_commit_answers: u64,
-    pub late_commits: u64,
-    pub lost_notifications: u64,
-    /// Results of an open transaction that somebody changed: a fault of the model.
-    pub unexpected: u64,
-}
 
 /// How a connection fails around COMMIT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,12 +4,12 @@
 //! in an SQLite transaction that is rolled back before anything else happens.
 
 use super::{
+    counts::SimulationCounts,
     faults::Faults,
     functions::Draws,
     open_transaction::{ClientId, Executed, IsolationLevel, OpenTransaction, Request, TransactionId},
     random::Random,
-    server::SimulationCounts,
-    store::{Failure, Outcome, Store},
+    store::{Outcome, RowStore, StatementFailure},
     translate::{self, Effect, Translated, Work},
 };
 use crate::{check::StatementInfo, error::StorageError};
@@ -23,7 +23,7 @@ use std::{
 use tokio::time::Instant;
 
 pub(super) struct ServerState {
-    main: Store,
+    main: RowStore,
     /// Whose statements are applied to [`Self::main`].
     active: Option<TransactionId>,
     /// Counts the commits.
@@ -45,15 +45,15 @@ pub(super) struct ServerState {
 }
 
 struct Snapshot {
-    store: Store,
+    store: RowStore,
     active: Option<TransactionId>,
 }
 
-pub(super) enum Attempt {
+pub(super) enum StatementAttempt {
     Done(Outcome),
     /// This one has to end first.
     Blocked(TransactionId),
-    Failed(Failure),
+    Failed(StatementFailure),
 }
 
 /// Why statements that ran again are not what they were.
@@ -64,7 +64,7 @@ const FNV_PRIME: u64 = 0x0100_0000_01b3;
 
 impl ServerState {
     pub(super) fn new(seed: u64) -> Result<Self, StorageError> {
-        let main = Store::open(&Draws::new(seed))?;
+        let main = RowStore::open(&Draws::new(seed))?;
         Ok(Self {
             main,
             active: None,
@@ -123,7 +123,12 @@ impl ServerState {
     }
 
     /// One statement that reads, on what is committed.
-    pub(super) fn read(&mut self, statement: &Translated, params: &[Value], now_ms: i64) -> Result<Outcome, Failure> {
+    pub(super) fn read(
+        &mut self,
+        statement: &Translated,
+        params: &[Value],
+        now_ms: i64,
+    ) -> Result<Outcome, StatementFailure> {
         self.deactivate()?;
         let (outcome, _) = self.main.run(statement, params, now_ms);
         outcome
@@ -155,17 +160,17 @@ impl ServerState {
         (holder != id).then_some(holder)
     }
 
-    pub(super) fn run(&mut self, id: TransactionId, request: Request, now_ms: i64) -> Attempt {
+    pub(super) fn run(&mut self, id: TransactionId, request: Request, now_ms: i64) -> StatementAttempt {
         if let Work::Lock(key) = &request.statement.work
             && let Some(holder) = self.take_lock(id, key)
         {
-            return Attempt::Blocked(holder);
+            return StatementAttempt::Blocked(holder);
         }
         let attempt = self.try_run(id, request, now_ms);
-        attempt.unwrap_or_else(|error| Attempt::Failed(Failure::Other(error)))
+        attempt.unwrap_or_else(|error| StatementAttempt::Failed(StatementFailure::Other(error)))
     }
 
-    fn try_run(&mut self, id: TransactionId, request: Request, now_ms: i64) -> Result<Attempt, StorageError> {
+    fn try_run(&mut self, id: TransactionId, request: Request, now_ms: i64) -> Result<StatementAttempt, StorageError> {
         let version = self.version;
         let Some(open) = self.open.get_mut(&id) else { return Err(StorageError::closed(ENDED_BY_SERVER)) };
         open.base.get_or_insert(version);
@@ -176,7 +181,7 @@ impl ServerState {
             let rivals = self.rivals(id);
             let executed = (&request, &drawn, &outcome);
             if let Some(rival) = self.first_conflict(id, &rivals, executed)? {
-                return Ok(Attempt::Blocked(rival));
+                return Ok(StatementAttempt::Blocked(rival));
             }
         }
         Ok(match outcome {
@@ -184,9 +189,9 @@ impl ServerState {
                 if let Some(open) = self.open.get_mut(&id) {
                     open.log.push(Executed { request, drawn, outcome: outcome.clone() });
                 }
-                Attempt::Done(outcome)
+                StatementAttempt::Done(outcome)
             }
-            Err(failure) => Attempt::Failed(failure),
+            Err(failure) => StatementAttempt::Failed(failure),
         })
     }
 
@@ -203,7 +208,7 @@ impl ServerState {
         &mut self,
         id: TransactionId,
         rivals: &[TransactionId],
-        (request, drawn, outcome): (&Request, &super::functions::Drawn, &Result<Outcome, Failure>),
+        (request, drawn, outcome): (&Request, &super::functions::Drawn, &Result<Outcome, StatementFailure>),
     ) -> Result<Option<TransactionId>, StorageError> {
         if rivals.is_empty() {
             return Ok(None);
@@ -315,7 +320,7 @@ impl ServerState {
     }
 
     /// Applies its statements to the newest rows.
-    fn activate(&mut self, id: TransactionId) -> Result<&Store, StorageError> {
+    fn activate(&mut self, id: TransactionId) -> Result<&RowStore, StorageError> {
         if self.active != Some(id) {
             self.deactivate()?;
             self.main.batch("BEGIN")?;
@@ -329,7 +334,7 @@ impl ServerState {
     }
 
     /// Applies its statements to the rows of its snapshot.
-    fn activate_snapshot(&mut self, id: TransactionId) -> Result<&Store, StorageError> {
+    fn activate_snapshot(&mut self, id: TransactionId) -> Result<&RowStore, StorageError> {
         let base = self.open.get(&id).and_then(|open| open.base);
         match base {
             Some(base) if base != self.version => {
@@ -424,15 +429,15 @@ pub(super) fn conflict() -> StorageError {
     StorageError::Conflict("it conflicted with another transaction".into())
 }
 
-fn replay<'e>(store: &Store, mut statements: impl Iterator<Item = &'e Executed>) -> Result<(), Difference> {
+fn replay<'e>(store: &RowStore, mut statements: impl Iterator<Item = &'e Executed>) -> Result<(), Difference> {
     if statements.all(|executed| is_same_again(store, executed)) { Ok(()) } else { Err(Difference) }
 }
 
-fn is_same_again(store: &Store, Executed { request, drawn, outcome }: &Executed) -> bool {
+fn is_same_again(store: &RowStore, Executed { request, drawn, outcome }: &Executed) -> bool {
     store.run_again(&request.statement, &request.params, drawn).as_ref() == Ok(outcome)
 }
 
-impl From<StorageError> for Failure {
+impl From<StorageError> for StatementFailure {
     fn from(error: StorageError) -> Self {
         Self::Other(error)
     }

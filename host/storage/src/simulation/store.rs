@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 
 const STATEMENT_CACHE_COUNT: usize = 1024;
 
-pub(super) struct Store {
+pub(super) struct RowStore {
     pub connection: Connection,
     draws: Draws,
 }
@@ -30,12 +30,12 @@ pub(super) struct Outcome {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Failure {
+pub(super) enum StatementFailure {
     DivisionByZero,
     Other(StorageError),
 }
 
-impl Store {
+impl RowStore {
     pub(super) fn open(draws: &Draws) -> Result<Self, StorageError> {
         let connection = Connection::open_in_memory().map_err(|e| storage_error(&e))?;
         configure(&connection, draws).map_err(|e| storage_error(&e))?;
@@ -61,7 +61,7 @@ impl Store {
         statement: &Translated,
         params: &[Value],
         now_ms: i64,
-    ) -> (Result<Outcome, Failure>, Drawn) {
+    ) -> (Result<Outcome, StatementFailure>, Drawn) {
         self.draws.begin(now_ms);
         let outcome = self.execute(statement, params);
         (outcome, self.draws.end())
@@ -72,14 +72,14 @@ impl Store {
         statement: &Translated,
         params: &[Value],
         before: &Drawn,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Outcome, StatementFailure> {
         self.draws.begin_again(before);
         let outcome = self.execute(statement, params);
         self.draws.end();
         outcome
     }
 
-    fn execute(&self, statement: &Translated, params: &[Value]) -> Result<Outcome, Failure> {
+    fn execute(&self, statement: &Translated, params: &[Value]) -> Result<Outcome, StatementFailure> {
         let Work::Steps(steps) = &statement.work else {
             // One row with a column of no value.
             let columns = vec!["pg_advisory_xact_lock".to_owned()];
@@ -95,7 +95,7 @@ impl Store {
         // Before anything else changes it.
         last.changes = if statement.counts_changes { self.connection.changes() } else { 0 };
         for (table, _) in steps.iter().filter_map(|step| step.into.as_ref()) {
-            self.batch(&format!("DROP TABLE temp.\"{table}\"")).map_err(Failure::Other)?;
+            self.batch(&format!("DROP TABLE temp.\"{table}\"")).map_err(StatementFailure::Other)?;
         }
         Ok(last)
     }
@@ -190,10 +190,10 @@ fn configure(connection: &Connection, draws: &Draws) -> rusqlite::Result<()> {
     functions::install(connection, draws)
 }
 
-fn failure(error: &rusqlite::Error) -> Failure {
+fn failure(error: &rusqlite::Error) -> StatementFailure {
     if error.to_string().contains(DIVISION_BY_ZERO) {
-        Failure::DivisionByZero
+        StatementFailure::DivisionByZero
     } else {
-        Failure::Other(storage_error(error))
+        StatementFailure::Other(storage_error(error))
     }
 }

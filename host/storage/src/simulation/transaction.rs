@@ -7,8 +7,8 @@ use super::{
     engine::SimulatedEngine,
     open_transaction::{IsolationLevel, TransactionId},
     server::{CommitFate, connection_lost},
-    state::{Attempt, ENDED_BY_SERVER, conflict},
-    store::Failure,
+    state::{ENDED_BY_SERVER, StatementAttempt, conflict},
+    store::StatementFailure,
 };
 use crate::{
     check::CheckedStatement,
@@ -209,13 +209,13 @@ impl SimulatedTransaction {
         let attempt = || {
             let request = match self.engine.request(statement) {
                 Ok(request) => request,
-                Err(error) => return Ok(Err(Failure::Other(error))),
+                Err(error) => return Ok(Err(StatementFailure::Other(error))),
             };
             let now_ms = server.now_ms();
             match server.state().run(id, request, now_ms) {
-                Attempt::Blocked(holder) => Err(holder),
-                Attempt::Done(outcome) => Ok(Ok(outcome)),
-                Attempt::Failed(failure) => Ok(Err(failure)),
+                StatementAttempt::Blocked(holder) => Err(holder),
+                StatementAttempt::Done(outcome) => Ok(Ok(outcome)),
+                StatementAttempt::Failed(failure) => Ok(Err(failure)),
             }
         };
         let outcome = self.wait(id, "another transaction held a lock", attempt).await?;
@@ -225,7 +225,9 @@ impl SimulatedTransaction {
                 Err(StorageError::Rejected(index))
             }
             Ok(outcome) => Ok(outcome.result()),
-            Err(Failure::DivisionByZero) if *refusal != CommitRefusal::Never => Err(StorageError::Rejected(index)),
+            Err(StatementFailure::DivisionByZero) if *refusal != CommitRefusal::Never => {
+                Err(StorageError::Rejected(index))
+            }
             Err(failure) => Err(failure.into_error()),
         }
     }
