@@ -20,7 +20,7 @@ const WRITES: usize = 10;
 const WARM_UP_MAX: usize = 50;
 
 /// Of the statements of tasks that run beside requests: the sequencer and who wakes it, folding, jobs, heartbeats, what is forgotten.
-const IN_BACKGROUND: [&str; 8] = [
+const IN_BACKGROUND: [&str; 11] = [
     "host_activity_sequencer",
     "pg_notify",
     "SKIP LOCKED",
@@ -29,6 +29,10 @@ const IN_BACKGROUND: [&str; 8] = [
     "host_gateways",
     "host_plugin_switches",
     "DELETE FROM host_replay_guard",
+    // Jobs of agents.
+    "agents_counts",
+    "agents_cards",
+    "AS ids",
 ];
 
 /// An empty query is a ping, and a new connection has none.

@@ -76,9 +76,14 @@ pub(super) fn counters(page: &mut Html, controls: &Result<Vec<PluginControls>, S
         }
     }
     page.end_table();
-    page.raw("<div class=\"plots\">");
-    controls().filter_map(|(_, control)| control.plot.as_ref()).for_each(|plot| of_control(page, plot));
-    page.raw("</div>");
+    let mut plots = controls().filter_map(|(_, control)| control.plot.as_ref()).peekable();
+    if plots.peek().is_some() {
+        page.raw(
+            "<section tabindex=\"0\" aria-label=\"Plots of plugins\"><h2>Plots of plugins</h2><div class=\"plots\">",
+        );
+        plots.for_each(|plot| of_control(page, plot));
+        page.raw("</div></section>");
+    }
 }
 
 /// Writes nothing before there are two values.
