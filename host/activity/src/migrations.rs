@@ -137,5 +137,5 @@ CREATE VIEW host_activity_retracted_v1 AS SELECT id, actor, type FROM host_activ
 ";
 
 pub fn retracted_by_actor_migration(version: u32) -> MigrationSpec {
-    MigrationSpec { version, name: "retracted_by_actor".to_owned(), sql: RETRACTED_BY_ACTOR.to_owned(), postgres: None }
+    MigrationSpec::new(version, "retracted_by_actor", RETRACTED_BY_ACTOR)
 }

@@ -276,24 +276,14 @@ impl Transaction {
                 (self.note_rejection(result, precondition_count, 0), precondition_count)
             }
             EngineTransaction::Postgres(transaction) => {
-                let mut statements = self.take_preconditions()?;
-                let precondition_count = statements.len();
-                let deferred = std::mem::take(&mut *self.deferred.lock()).statements;
-                let deferred_count = deferred.len();
-                statements.extend(deferred.into_iter().map(without_condition));
-                statements.extend(checked);
+                let (statements, [precondition_count, deferred_count]) = self.take_all(checked)?;
                 let _timer = self.scope.time_write();
                 let result = Box::pin(transaction.commit(&statements)).await;
                 (self.note_rejection(result, precondition_count, deferred_count), precondition_count + deferred_count)
             }
             #[cfg(feature = "simulation")]
             EngineTransaction::Simulated(transaction) => {
-                let mut statements = self.take_preconditions()?;
-                let precondition_count = statements.len();
-                let deferred = std::mem::take(&mut *self.deferred.lock()).statements;
-                let deferred_count = deferred.len();
-                statements.extend(deferred.into_iter().map(without_condition));
-                statements.extend(checked);
+                let (statements, [precondition_count, deferred_count]) = self.take_all(checked)?;
                 let _timer = self.scope.time_write();
                 let result = transaction.commit(&statements).await;
                 (self.note_rejection(result, precondition_count, deferred_count), precondition_count + deferred_count)
@@ -302,6 +292,20 @@ impl Transaction {
         Scope::end_span(span, &result);
         self.note_failure(&result);
         self.database.record_commit(result).map(|mut outcomes| outcomes.split_off(before))
+    }
+
+    /// What was put off, before these; and how many of each kind were: preconditions, and deferred statements.
+    fn take_all(
+        &self,
+        last: Vec<CommitStatement<CheckedStatement>>,
+    ) -> Result<(Vec<CommitStatement<CheckedStatement>>, [usize; 2]), StorageError> {
+        let mut statements = self.take_preconditions()?;
+        let precondition_count = statements.len();
+        let deferred = std::mem::take(&mut *self.deferred.lock()).statements;
+        let deferred_count = deferred.len();
+        statements.extend(deferred.into_iter().map(without_condition));
+        statements.extend(last);
+        Ok((statements, [precondition_count, deferred_count]))
     }
 
     fn take_preconditions(&self) -> Result<Vec<CommitStatement<CheckedStatement>>, StorageError> {

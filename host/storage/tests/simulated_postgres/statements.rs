@@ -20,26 +20,8 @@ const IDS: u64 = 3;
 
 /// For transactions one after the other.
 const ANY: [Maker; 24] = [
-    |random| {
-        (
-            sql("INSERT INTO forum_items (id, kind, n) VALUES ($1, $2, $3)")
-                .bind(id(random))
-                .bind(kind(random))
-                .bind(amount(random)),
-            true,
-            false,
-        )
-    },
-    |random| {
-        (
-            sql("INSERT INTO forum_items (id, kind, n) VALUES ($1, $2, $3)")
-                .bind(id(random))
-                .bind(kind(random))
-                .bind(amount(random)),
-            true,
-            false,
-        )
-    },
+    insert,
+    insert,
     upsert,
     upsert,
     |random| {
@@ -153,6 +135,11 @@ const OVERLAPPING: [Maker; 8] = [
     |random| (sql("SELECT id, kind, n FROM forum_items WHERE id = $1").bind(id(random)), true, false),
     |random| (sql("SELECT kind, n FROM forum_items WHERE id < $1 ORDER BY id").bind(id(random)), true, false),
 ];
+
+fn insert(random: &mut Random) -> Made {
+    let insert = sql("INSERT INTO forum_items (id, kind, n) VALUES ($1, $2, $3)");
+    (insert.bind(id(random)).bind(kind(random)).bind(amount(random)), true, false)
+}
 
 fn upsert(random: &mut Random) -> Made {
     let upsert = "INSERT INTO forum_items (id, kind, n) VALUES ($1, $2, $3) \
