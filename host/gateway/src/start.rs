@@ -121,7 +121,7 @@ impl Gateway {
         }
         let routes = self.dispatcher.routes.clone();
         self.tasks.spawn(housekeeping::run(database.clone(), self.clock.clone(), routes, stop.clone()));
-        self.tasks.spawn(housekeeping::fold_sums(database.clone(), self.activity.clone(), stop.clone()));
+        self.tasks.spawn(housekeeping::compact_counts(database.clone(), self.activity.clone(), stop.clone()));
         self.tasks.spawn(housekeeping::follow_replicas(database.clone(), self.activity.clone(), stop.clone()));
         self.tasks.spawn(self.replicas.clone().follow(bound, stop.clone()));
         let settings = SequencerSettings {

@@ -33,7 +33,7 @@ pub async fn compact_row_counts(database: &Database) -> Result<(), StorageError>
     let counted: Vec<(i64, i64)> = database.fetch_all(sql(counts.join(" UNION ALL "))).await?;
     for ((table, columns), place) in tables.iter().zip(0_i64..) {
         if counted.contains(&(place, CHANGES_MIN)) {
-            database.execute(sql(fold(table, columns))).await?;
+            database.execute(sql(compact(table, columns))).await?;
         }
     }
     Ok(())
@@ -48,7 +48,7 @@ fn count_changes((place, (table, _)): (usize, &(String, String))) -> String {
 }
 
 /// Replaces changes, and the sums of the same keys, by new sums.
-fn fold(table: &str, columns: &str) -> String {
+fn compact(table: &str, columns: &str) -> String {
     let (names, is_concerned, group) = if columns.is_empty() {
         (String::new(), "EXISTS (SELECT 1 FROM changes)".to_owned(), String::new())
     } else {

@@ -34,7 +34,7 @@ const NOTE_SEQUENCES: &str = r"DELETE FROM test_sequences;
         last_value IS NOT NULL FROM pg_sequences WHERE sequencename NOT LIKE 'host\_%'";
 const RESET_SEQUENCES: &str = "PERFORM setval(name::regclass, value, is_called) FROM test_sequences;";
 
-/// Numbers of rows as they are read: what they are the sums of is folded at any time. Not what a job writes at its own time.
+/// Numbers of rows as they are read: what they are the sums of is compacted at any time. Not what a job writes at its own time.
 const TABLES: &str = r"SELECT table_name::TEXT FROM information_schema.tables WHERE table_schema = 'public'
     AND (table_type = 'BASE TABLE' OR table_name LIKE '%\_counts') AND table_name NOT LIKE '%\_count\_changes'
     AND table_name NOT LIKE 'host\_%' AND table_name NOT IN ('_migrations', 'test_sequences', 'payloads_witnesses', 'webhooks_deliveries')

@@ -114,7 +114,7 @@ impl TestDatabase {
     }
 }
 
-/// Writers, readers, and on PostgreSQL two replicas that fold, all at the same time.
+/// Writers, readers, and on PostgreSQL two replicas that compact, all at the same time.
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn the_counts_are_right_at_each_moment(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
@@ -132,7 +132,7 @@ async fn the_counts_are_right_at_each_moment(#[values(Engine::Sqlite, Engine::Po
         join_all((0..WRITERS).map(write)).await;
         are_written.store(true, SeqCst);
     };
-    let fold = async || {
+    let compact = async || {
         while !are_written.load(SeqCst) {
             compact_row_counts(&db.database).await.unwrap();
             tokio::task::yield_now().await;
@@ -144,16 +144,16 @@ async fn the_counts_are_right_at_each_moment(#[values(Engine::Sqlite, Engine::Po
             tokio::task::yield_now().await;
         }
     };
-    tokio::join!(writes, fold(), fold(), read);
+    tokio::join!(writes, compact(), compact(), read);
     db.assert_counts().await;
     let expected = (0..WRITES).filter(|number| number % 5 != 0 || *number >= WRITES - 2).count();
     let there = i64::try_from(expected).unwrap() * WRITERS + 3;
     assert_eq!(db.rows("SELECT count(*) FROM forum_notes").await, [[Value::Int(there)]]);
 }
 
-/// More changes than a sum should have, and two that fold them at once: no row is counted twice or lost.
+/// More changes than a sum should have, and two that compact them at once: no row is counted twice or lost.
 #[tokio::test(flavor = "multi_thread")]
-async fn two_foldings_at_once_make_few_rows() {
+async fn two_compactions_at_once_make_few_rows() {
     let db = TestDatabase::with_counts(Engine::Postgres).await;
     for round in 1..=20 {
         let notes =
@@ -163,7 +163,7 @@ async fn two_foldings_at_once_make_few_rows() {
         let (one, other) = tokio::join!(compact_row_counts(&db.database), compact_row_counts(&db.database));
         one.and(other).unwrap();
         db.assert_counts().await;
-        // One that began before the other had ended may leave sums beside the new ones; the next folding takes them too.
+        // One that began before the other had ended may leave sums beside the new ones; the next compaction takes them too.
         for (table, keys) in [("forum_notes_count_changes", 16), ("forum_votes_count_changes", 1)] {
             let rows = int(&db.rows(&format!("SELECT count(*) FROM {table}")).await[0][0]);
             assert!(rows < 2 * keys + 100, "{rows} rows of {table} in round {round}");
