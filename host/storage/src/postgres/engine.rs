@@ -154,8 +154,8 @@ impl PostgresEngine {
         migrator::apply(self.tool_connection().await?, owner, steps).await
     }
 
-    pub(crate) async fn execute_batch(&self, sql: &str) -> Result<(), StorageError> {
-        migrator::execute_batch(self.tool_connection().await?, sql).await
+    pub(crate) async fn execute_batch(&self, sql: &str, statements: &[CheckedStatement]) -> Result<(), StorageError> {
+        migrator::execute_batch(self.tool_connection().await?, sql, statements).await
     }
 
     pub(crate) async fn applied_migrations(&self, owner: Option<&str>) -> Result<Vec<AppliedMigration>, StorageError> {

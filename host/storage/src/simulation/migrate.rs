@@ -3,6 +3,7 @@
 //! The rule: a migration that makes tables on PostgreSQL alone is PostgreSQL's text. Identities are not SQLite's row ids: those roll back.
 
 use crate::{
+    check::CheckedStatement,
     error::StorageError,
     migrations::{CREATE_MIGRATIONS_TABLE, Directive, MigrationReport, RenderedMigration, with_simulated_directives},
     sqlite::{self, storage_error},
@@ -120,12 +121,16 @@ fn write_row_counts(sql: &mut String, Directive { table, columns: counted }: &Di
 }
 
 /// Runs the gateway's own definitions that are not migrations: the triggers of derived tables.
-pub(super) fn execute_batch(connection: &Connection, sql: &str) -> Result<(), StorageError> {
+pub(super) fn execute_batch(
+    connection: &Connection,
+    sql: &str,
+    statements: &[CheckedStatement],
+) -> Result<(), StorageError> {
     let mut own = String::new();
     for statement in sql.split(';').map(str::trim).filter(|statement| !statement.is_empty()) {
         write_definition(&mut own, connection, statement)?;
     }
-    sqlite::execute_batch(connection, &own)?;
+    sqlite::execute_batch(connection, &own, statements)?;
     note_change_of_everything(connection)
 }
 
