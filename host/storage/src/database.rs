@@ -203,7 +203,7 @@ impl Database {
         scope: &Scope,
         statement: &CheckedStatement,
     ) -> Result<Rows, StorageError> {
-        match self.read_from_replica(scope, statement).await {
+        match self.read_from_read_replica(scope, statement).await {
             Some(rows) => Ok(rows),
             None => postgres.read(statement).await,
         }
