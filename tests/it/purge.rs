@@ -1,6 +1,6 @@
 //! What keeps a plugin that is gone from being purged, and what stays of it, in the test's own process and on both databases.
 
-use gateway::{Gateway, purge::PurgeError};
+use gateway::{Gateway, operators::PurgeError};
 use gateway_storage::{Dialect, MigrationSet, Scope, ViewNames};
 use plugin_api::{manifest::MigrationSpec, sql};
 use plugin_testing::TestGateway;

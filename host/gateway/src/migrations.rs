@@ -1,6 +1,6 @@
 //! The gateway's own tables.
 
-use crate::{health, operators, replicas, views::views};
+use crate::{background::replicas, health, operators, views::views};
 use gateway_storage::{Database, MigrationSet, Scope, StorageError};
 use plugin_api::manifest::MigrationSpec;
 

@@ -3,7 +3,8 @@
 //! The rules: everything goes in one transaction, or nothing. Nothing of another plugin is dropped or breaks. The activity log and
 //! the journal of transactions are the network's and stay.
 
-use crate::{migrations, operators};
+use super::record_statement;
+use crate::migrations;
 use gateway_storage::{Database, PluginObjects, StorageError, ViewNames, is_reserved, shares_tables};
 use plugin_api::{Sql, sql};
 use serde::{Deserialize, Serialize};
@@ -86,7 +87,7 @@ impl Purge<'_> {
             gateway_plugins::forget_log_subscriptions(plugin),
             gateway_tx::release_keys(plugin),
             sql("DELETE FROM _migrations WHERE plugin = $1").bind(plugin).into(),
-            operators::record_statement(who, "purge", plugin, &plan.outcome(), self.now_ms),
+            record_statement(who, "purge", plugin, &plan.outcome(), self.now_ms),
         ]);
         self.database.execute_batch_with(&drops, statements).await?;
         tracing::info!(target: "audit", who, what = "purge", plugin, outcome = plan.outcome(), "an operator acted");

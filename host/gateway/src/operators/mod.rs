@@ -1,7 +1,17 @@
-//! Operators' decisions about plugins, and the audit table of what operators did.
+//! What operators decide about plugins, the audit table of what they did, and what plugins offer and show them.
 //!
 //! The rule: a decision about a plugin is stored before it takes effect, and holds until the opposite command: it
 //! outranks the configuration at every later start.
+
+mod controls;
+mod plugin_history;
+mod purge;
+mod reports;
+
+pub use controls::{Controls, PluginControls, PressError};
+pub use plugin_history::PluginHistory;
+pub use purge::{Purge, PurgeError, PurgePlan, TableRows};
+pub use reports::{PluginReports, REPORT_ROWS_MAX, ReportError, Reports};
 
 use gateway_storage::{Database, StorageError};
 use plugin_api::{abi::Statement, manifest::MigrationSpec, sql};

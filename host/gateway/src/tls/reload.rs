@@ -117,7 +117,7 @@ impl TlsReloader {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::certificate::{PublicTls, open_tls};
+    use crate::tls::{PublicTls, open_tls};
     use arc_swap::ArcSwap;
     use gateway_config::Config;
     use std::{
@@ -127,12 +127,12 @@ mod tests {
     };
 
     const FIRST: [&[u8]; 2] = [
-        include_bytes!("../../http/src/tests/tls/first.pem"),
-        include_bytes!("../../http/src/tests/tls/first.key.pem"),
+        include_bytes!("../../../http/src/tests/tls/first.pem"),
+        include_bytes!("../../../http/src/tests/tls/first.key.pem"),
     ];
     const RENEWED: [&[u8]; 2] = [
-        include_bytes!("../../http/src/tests/tls/renewed.pem"),
-        include_bytes!("../../http/src/tests/tls/renewed.key.pem"),
+        include_bytes!("../../../http/src/tests/tls/renewed.pem"),
+        include_bytes!("../../../http/src/tests/tls/renewed.key.pem"),
     ];
 
     /// As a tool that renews certificates does: the name gets another file.
