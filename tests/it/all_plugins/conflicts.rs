@@ -1,7 +1,7 @@
 //! Serialization failures at every statement of every write.
 //!
 //! The rule that is tested: a write that the database refuses because of another transaction runs again, and nobody sees it: the
-//! answer, the rows and the events are those of a gateway in which nothing collided.
+//! answer, the rows and the events are those of a gateway in which nothing conflicted.
 
 use super::{
     Call,
@@ -171,28 +171,28 @@ async fn a_conflict_at_any_statement_changes_no_answer_and_no_row() {
 
     let most = conflicts.iter().map(Vec::len).max().unwrap_or_default();
     for round in 0..most.div_ceil(CONFLICTS_PER_REQUEST) {
-        let mut colliding = ProxiedGateway::start(&chain).await;
+        let mut conflicting = ProxiedGateway::start(&chain).await;
         for ((call, positions), expected) in calls.iter().zip(&conflicts).zip(&expected) {
             let positions = positions.chunks(CONFLICTS_PER_REQUEST).nth(round).unwrap_or_default();
-            let answered = colliding.call(call, positions).await;
+            let answered = conflicting.call(call, positions).await;
             let hits = answered.transactions.iter().take(positions.len()).filter(|attempt| attempt.was_hit).count();
             let attempts = &answered.transactions;
             assert_eq!(hits, positions.len(), "{}: conflicts at {positions:?} in {attempts:#?}", call.operation);
             let got = (answered.status, comparable(is_of_memory(call), answered.body));
-            let faults = colliding.gateway.faults().await;
+            let faults = conflicting.gateway.faults().await;
             assert_eq!(&got, expected, "{} after conflicts at {positions:?}; {faults:?}", call.operation);
         }
-        same_contents(&mut calm, &mut colliding).await;
-        colliding.stop().await;
+        same_contents(&mut calm, &mut conflicting).await;
+        conflicting.stop().await;
     }
     calm.stop().await;
 }
 
 /// Events become public a moment after their commit.
-async fn same_contents(calm: &mut ProxiedGateway, colliding: &mut ProxiedGateway) {
+async fn same_contents(calm: &mut ProxiedGateway, conflicting: &mut ProxiedGateway) {
     let started = std::time::Instant::now();
     loop {
-        let (expected, found) = (calm.contents().await, colliding.contents().await);
+        let (expected, found) = (calm.contents().await, conflicting.contents().await);
         if expected == found {
             return;
         }

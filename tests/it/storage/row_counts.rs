@@ -89,7 +89,7 @@ impl TestDatabase {
         assert_eq!(self.rows(WRONG).await, [[text("notes"), Value::Int(0)], [text("votes"), Value::Int(0)]]);
     }
 
-    /// A note and a vote, and of other notes of the writer one that changes and one that goes. `false` when it collided.
+    /// A note and a vote, and of other notes of the writer one that changes and one that goes. `false` when it conflicted with another one.
     async fn try_write(&self, writer: i64, number: i64) -> bool {
         let scope = plugin_scope("forum").with_isolation(Isolation::Serializable);
         let transaction = self.database.begin(scope);
