@@ -5,7 +5,10 @@
 use crate::{
     check::CheckedStatement,
     error::StorageError,
-    migrations::{CREATE_MIGRATIONS_TABLE, Directive, MigrationReport, RenderedMigration, with_simulated_directives},
+    migrations::{
+        CREATE_MIGRATIONS_TABLE, Directive, MigrationReport, RenderedMigration, with_simulated_directives,
+        write_count_triggers,
+    },
     sqlite::{self, storage_error},
 };
 use plugin_api::manifest::MigrationSpec;
@@ -83,7 +86,8 @@ fn with_identities(text: &str) -> Result<String, String> {
 }
 
 /// As [`crate::migrations`] writes them for PostgreSQL: triggers only insert, and a view sums.
-fn write_row_counts(sql: &mut String, Directive { table, columns: counted }: &Directive<'_>) -> std::fmt::Result {
+fn write_row_counts(sql: &mut String, directive: &Directive<'_>) -> std::fmt::Result {
+    let Directive { table, columns: counted } = directive;
     let names = counted.join(", ");
     let (listed, group) = if counted.is_empty() {
         (String::new(), String::new())
@@ -103,21 +107,7 @@ fn write_row_counts(sql: &mut String, Directive { table, columns: counted }: &Di
         let values: String = counted.iter().map(|column| format!("{row}.{column}, ")).collect();
         format!("INSERT INTO {table}_count_changes ({listed}row_count) VALUES ({values}{number}); ")
     };
-    let (less, more) = (add("old", "-1"), add("new", "1"));
-    write!(
-        sql,
-        "CREATE TRIGGER {table}_counts_insert AFTER INSERT ON {table} BEGIN {more}END; \
-         CREATE TRIGGER {table}_counts_delete AFTER DELETE ON {table} BEGIN {less}END;"
-    )?;
-    if counted.is_empty() {
-        return Ok(());
-    }
-    let changes: Vec<String> = counted.iter().map(|column| format!("new.{column} <> old.{column}")).collect();
-    write!(
-        sql,
-        " CREATE TRIGGER {table}_counts_update AFTER UPDATE OF {names} ON {table} WHEN {} BEGIN {less}{more}END;",
-        changes.join(" OR ")
-    )
+    write_count_triggers(sql, directive, &add("new", "1"), &add("old", "-1"))
 }
 
 /// Runs the gateway's own definitions that are not migrations: the triggers of derived tables.
