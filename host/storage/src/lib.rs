@@ -69,7 +69,6 @@ pub use replace_file::{remove_unfinished, replace_file, replace_file_durably};
 pub use resources::{DatabaseResources, PoolStatus};
 pub use restores::{last_restore_ms, record_restore, restores_migration};
 pub use revisions::{OwnerRevision, Revision, Revisions};
-pub use row_count_compaction::compact_row_counts;
 pub use scope::{HOST_OWNER, Isolation, Scope, ViewNames, is_reserved, shares_tables};
 pub use settings::DatabaseSettings;
 #[cfg(feature = "simulation")]

@@ -27,7 +27,7 @@ pub struct Transaction {
     engine: EngineTransaction,
     /// Statements of the gateway that have not run yet and without whose rows nothing takes effect.
     preconditions: Mutex<Vec<CommitStatement>>,
-    /// Index of the opening statement that returned no row.
+    /// Index of the precondition that returned no row.
     failed_precondition: OnceLock<usize>,
     deferred: Mutex<DeferredStatements>,
     has_conflict: AtomicBool,
@@ -156,7 +156,7 @@ impl Transaction {
         self.preconditions.lock().extend(statements);
     }
 
-    /// Which of the opening statements returned no row although it had to.
+    /// Which of the preconditions returned no row.
     pub fn failed_precondition(&self) -> Option<usize> {
         self.failed_precondition.get().copied()
     }
@@ -315,7 +315,7 @@ impl Transaction {
         self.check_commit(statements)
     }
 
-    /// The index of a rejected statement among those of its own kind: an opening one, or one of the commit.
+    /// The index of a rejected statement among those of its own kind: a precondition, or one of the commit.
     fn note_rejection<T>(
         &self,
         result: Result<T, StorageError>,

@@ -2,7 +2,7 @@
 
 use super::*;
 use futures_util::future::join_all;
-use gateway_storage::{Isolation, compact_row_counts};
+use gateway_storage::Isolation;
 use rstest::rstest;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
@@ -49,7 +49,7 @@ async fn every_write_is_counted(#[values(Engine::Sqlite, Engine::Postgres)] engi
     ] {
         db.write(vec![statement(write, [])]).await.unwrap();
         db.assert_counts().await;
-        compact_row_counts(&db.database).await.unwrap();
+        db.database.compact_row_counts().await.unwrap();
         db.assert_counts().await;
     }
     assert_eq!(db.rows("SELECT count(*) FROM forum_votes").await[0][0], Value::Int(0), "votes go with their notes");
@@ -134,7 +134,7 @@ async fn the_counts_are_right_at_each_moment(#[values(Engine::Sqlite, Engine::Po
     };
     let compact = async || {
         while !are_written.load(SeqCst) {
-            compact_row_counts(&db.database).await.unwrap();
+            db.database.compact_row_counts().await.unwrap();
             tokio::task::yield_now().await;
         }
     };
@@ -160,7 +160,7 @@ async fn two_compactions_at_once_make_few_rows() {
             "INSERT INTO forum_notes (kind, online) SELECT 'k' || i % 7, i % 2 FROM generate_series(1, 300) AS i";
         let votes = "INSERT INTO forum_votes (note_id) SELECT 1 FROM generate_series(1, 300) AS i";
         db.write(vec![statement(notes, []), statement(votes, [])]).await.unwrap();
-        let (one, other) = tokio::join!(compact_row_counts(&db.database), compact_row_counts(&db.database));
+        let (one, other) = tokio::join!(db.database.compact_row_counts(), db.database.compact_row_counts());
         one.and(other).unwrap();
         db.assert_counts().await;
         // One that began before the other had ended may leave sums beside the new ones; the next compaction takes them too.
@@ -171,7 +171,7 @@ async fn two_compactions_at_once_make_few_rows() {
     }
     let gone = "DELETE FROM forum_notes";
     db.write(vec![statement(gone, [])]).await.unwrap();
-    compact_row_counts(&db.database).await.unwrap();
+    db.database.compact_row_counts().await.unwrap();
     db.assert_counts().await;
     assert_eq!(db.rows("SELECT count(*) FROM forum_notes_counts").await, [[Value::Int(0)]]);
     assert_eq!(db.rows("SELECT row_count FROM forum_votes_counts").await, [[Value::Int(0)]], "one row in any case");
@@ -232,6 +232,6 @@ async fn a_database_of_an_earlier_version_goes_on_counting() {
     assert_eq!(db.rows("SELECT kind, online, row_count FROM forum_notes_counts ORDER BY 1, 2").await, written);
     db.database.execute_batch(SOME_WRITES).await.unwrap();
     db.assert_counts().await;
-    compact_row_counts(&db.database).await.unwrap();
+    db.database.compact_row_counts().await.unwrap();
     db.assert_counts().await;
 }

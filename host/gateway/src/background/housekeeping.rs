@@ -5,7 +5,7 @@ use crate::routes::RouteTable;
 use gateway_activity::ActivityLog;
 use gateway_clock::Clock;
 use gateway_plugins::FORGET_ATTEMPTS;
-use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError, compact_row_counts};
+use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError};
 use plugin_api::{abi::Statement, sql};
 use std::{sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
@@ -66,7 +66,7 @@ pub(crate) async fn compact_counts(database: Database, activity: ActivityLog, st
             continue;
         }
         let compacted = async {
-            compact_row_counts(&database).await?;
+            database.compact_row_counts().await?;
             database.compact_versions().await
         }
         .await;

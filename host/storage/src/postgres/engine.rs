@@ -2,12 +2,13 @@
 
 use super::{
     connector::Connector,
+    error::no_answer,
     gateway_registration::GatewayRegistration,
     migrator,
     pooled_connection::PooledConnection,
     query::Query,
     reachability::{Reachability, ServerRole},
-    session_pool::{SessionPool, no_answer},
+    session_pool::SessionPool,
     tools,
 };
 use crate::{
