@@ -45,7 +45,7 @@ pub(crate) struct SqliteTransaction {
 enum Phase {
     /// The scheduler does not know it yet.
     NotBegun,
-    /// It waits for the write lock or owns it, unless the writer thread has ended it.
+    /// It waits for the write lock or holds it, unless the writer thread has ended it.
     Active,
     Ended(&'static str),
 }
@@ -259,7 +259,7 @@ impl Drop for EndOnDrop<'_> {
     }
 }
 
-/// Ends the call when it panics. Otherwise the transaction would own the write lock forever and block all writes; so
+/// Ends the call when it panics. Otherwise the transaction would hold the write lock forever and block all writes; so
 /// it becomes idle and is rolled back.
 struct EndCallOnPanic<'t>(&'t SqliteTransaction);
 

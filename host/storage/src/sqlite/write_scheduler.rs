@@ -1,6 +1,6 @@
 //! Schedules transactions on the one connection that writes, with a write lock.
 //!
-//! The rule that must not break: **one party owns the write lock, and only the holder uses the connection.** A
+//! The rule that must not break: **one party holds the write lock, and only the holder uses the connection.** A
 //! transaction holds it from its first statement to its end. Fast statements run on the calling thread. The writer
 //! thread runs slow statements, and rolls back, on behalf of the holder. So a write needs another thread only for its
 //! commit; README.md says what that saves.
