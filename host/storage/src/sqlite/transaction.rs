@@ -10,7 +10,7 @@ use super::{
     interrupter::{CancelFlag, CancelOnDrop},
     transaction_call::{CallResult, PendingReply, TransactionCall},
     transaction_handle::TransactionHandle,
-    write_scheduler::{Acquired, WriteScheduler},
+    write_scheduler::{LockGrant, WriteScheduler},
     writer_connection::WriterConnection,
 };
 use crate::{
@@ -191,7 +191,7 @@ impl SqliteTransaction {
                 },
             }
         };
-        if let Some(Acquired::Later(receiver)) = acquired {
+        if let Some(LockGrant::Later(receiver)) = acquired {
             receiver.await.unwrap_or_else(|_| Err(database_closed()))?;
         }
         self.scheduler.begin_call(&self.handle).ok_or_else(|| self.closed_error())
