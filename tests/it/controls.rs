@@ -1,6 +1,6 @@
 //! Switches of plugins on the operator's page: the gateway presses what is offered, and no plugin presses anything.
 
-use gateway::controls::PressError;
+use gateway::operators::PressError;
 use plugin_api::host::object_module as module;
 use plugin_api::{
     Definition, HandlerError, HostError, Json, PluginContext, RequestContext, Route,
@@ -33,13 +33,13 @@ async fn only_what_is_offered_is_pressed_and_by_the_operator_alone() {
     let builder = TestGateway::builder().plugin(module::<Lamp>()).plugin(module::<Hand>());
     let test = builder.start().await;
     let gateway = test.gateway();
-    let listed = gateway.controls().await;
+    let listed = gateway.controls.list().await;
     assert_eq!((listed.len(), listed[0].plugin.as_str(), listed[0].controls[0].state.as_str()), (1, "lamp", "dark"));
     for (plugin, control, action) in
         [("lamp", "bulb", "darken"), ("lamp", "shade", "light"), ("hand", "bulb", "light"), ("candle", "bulb", "light")]
     {
         assert_eq!(
-            gateway.press(plugin, control, action).await,
+            gateway.controls.press(plugin, control, action).await,
             Err(PressError::NotOffered),
             "{plugin} {control} {action}"
         );
@@ -48,8 +48,8 @@ async fn only_what_is_offered_is_pressed_and_by_the_operator_alone() {
     assert!(by_plugin.status >= 500, "{}", by_plugin.text());
     assert_eq!(PRESSED.load(SeqCst), 0);
 
-    assert_eq!(gateway.press("lamp", "bulb", "light").await.unwrap().state, "lit");
-    assert_eq!(gateway.press("lamp", "bulb", "light").await, Err(PressError::NotOffered), "it is lit");
+    assert_eq!(gateway.controls.press("lamp", "bulb", "light").await.unwrap().state, "lit");
+    assert_eq!(gateway.controls.press("lamp", "bulb", "light").await, Err(PressError::NotOffered), "it is lit");
     assert_eq!(PRESSED.load(SeqCst), 1);
     test.stop().await;
 }

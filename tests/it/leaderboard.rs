@@ -1,5 +1,6 @@
 //! The leaderboard is the sum of what plugins contribute: here those that do, together.
 
+use gateway_tests::load_test_wallets::XPUB;
 use plugin_api::point::{LEADERBOARD, LeaderboardInput};
 use plugin_testing::{TestGateway, Value, Wallet, json};
 use std::time::Duration;
@@ -98,7 +99,6 @@ async fn of_many_addresses_the_best_are_contributed_and_their_entries_are_exact(
 /// Plugins whose contributions are joined with the view of labelled addresses.
 #[tokio::test]
 async fn labelled_addresses_are_on_no_board() {
-    const XPUB: &str = "xpub6Dom4bNvHgeKTBr1kNeTbfKWLVT6aKFmwj419xXdbnNyFUrXuv5gi14gFfX7wBS2NBga96qAwtFwx2hiNqhaQQRoSXyAX32ww4KnaD6cZpz";
     let mut builders = vec![TestGateway::builder()];
     builders.extend(TestGateway::postgres_builder().await);
     for builder in builders {

@@ -5,18 +5,15 @@ use crate::{
     e2e::{Site, setup_with_all_plugins_on},
     storage::Engine,
 };
-use gateway_tests::process::GatewayProcess;
+use gateway_tests::{
+    load_test_wallets::{FLOAT, SEED, WALLET_1, XPUB},
+    process::GatewayProcess,
+};
 use plugin_testing::{ScriptedChain, TestGateway, Value, Wallet, json};
 use std::time::Duration;
 
 const KILLS: u64 = 3;
 const LIMIT: Duration = Duration::from_secs(120);
-/// Of the seed below.
-const XPUB: &str =
-    "xpub6Dom4bNvHgeKTBr1kNeTbfKWLVT6aKFmwj419xXdbnNyFUrXuv5gi14gFfX7wBS2NBga96qAwtFwx2hiNqhaQQRoSXyAX32ww4KnaD6cZpz";
-const SEED: &str = "7777777777777777777777777777777777777777777777777777777777777777";
-const FLOAT: &str = "0xC75F02c48cB7f7f0220dee74E7F212906Acc68A3";
-const WALLET_1: &str = "0x12935FDB277Ce7EE831Dba34454D52D606358796";
 const WALLETS: u64 = 20;
 /// 10 FMX.
 const DEPOSIT: u128 = 10_000_000_000_000_000_000;

@@ -1,6 +1,6 @@
 //! What keeps a plugin that is gone from being purged, and what stays of it, in the test's own process and on both databases.
 
-use gateway::{Gateway, purge::PurgeError};
+use gateway::{Gateway, operators::PurgeError};
 use gateway_storage::{Dialect, MigrationSet, Scope, ViewNames};
 use plugin_api::{manifest::MigrationSpec, sql};
 use plugin_testing::TestGateway;
@@ -52,9 +52,12 @@ async fn views_of_others_are_not_broken() {
         assert_eq!(texts(gateway, "SELECT plugin FROM host_chain_index").await, ["agents"], "nothing was dropped");
         // Its own view hinders nobody.
         gateway.plugins.purge("market", "the test").await.unwrap();
-        let purged = gateway.plugins.purge("agents", "the test").await.unwrap();
+        let purged = gateway.plugins.purge("agents", "the test's operator").await.unwrap();
         assert_eq!((purged.views, purged.has_index), (vec!["agents_v1".to_owned()], true));
         assert_eq!(texts(gateway, "SELECT plugin FROM host_chain_index").await, Vec::<String>::new());
+        let audited = "SELECT who || ': ' || action || ' ' || subject || ', ' || outcome FROM host_audit ORDER BY id";
+        let agents = "the test's operator: purge agents, dropped tables agents_registry (0 rows); views agents_v1";
+        assert_eq!(texts(gateway, audited).await, ["the test: purge market, dropped views market_v1", agents]);
         running.stop().await;
     }
 }

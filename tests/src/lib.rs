@@ -2,6 +2,7 @@
 
 pub mod devnet;
 pub mod fixtures;
+pub mod load_test_wallets;
 pub mod mirror;
 pub mod packages;
 pub mod pgbouncer;

@@ -6,9 +6,8 @@ use super::{
     response::{self, AdminResponse},
 };
 use gateway::Gateway;
-use gateway::controls::PressError;
 use gateway::lifecycle::{OperateError, OperateOutcome, OperatorAction};
-use gateway::purge::{PurgeError, PurgePlan};
+use gateway::operators::{PressError, PurgeError, PurgePlan};
 use gateway_config::LogConfig;
 use gateway_telemetry::LogLevelError;
 use http::StatusCode;
@@ -49,7 +48,7 @@ pub(crate) async fn press_control(
         (gateway.clone(), plugin.to_owned(), control.to_owned(), action.to_owned());
     let who = who.to_string();
     let work = gateway.runtime.clone().spawn(async move {
-        let tried = gateway.press(&plugin, &control, &action).await;
+        let tried = gateway.controls.press(&plugin, &control, &action).await;
         if tried != Err(PressError::NotOffered) {
             let outcome = tried.as_ref().map_or_else(ToString::to_string, |control| control.state.clone());
             record(&gateway, &who, &action, &format!("{plugin} {control}"), &outcome).await;

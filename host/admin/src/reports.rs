@@ -1,7 +1,7 @@
 //! Reports of plugins. Rule: no code of a plugin runs on the listener's runtime, and none holds a request up for long.
 
 use super::response::{self, AdminResponse};
-use gateway::{Gateway, reports::ReportError};
+use gateway::{Gateway, operators::ReportError};
 use http::StatusCode;
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -12,7 +12,7 @@ const HINT: &str = "GET /reports lists the reports of plugins, with their option
 /// Which reports there are.
 pub(crate) async fn list(gateway: &Arc<Gateway>) -> AdminResponse {
     let asked = gateway.clone();
-    match in_time(gateway, async move { Ok(asked.reports().await) }).await {
+    match in_time(gateway, async move { Ok(asked.reports.list().await) }).await {
         Ok(reports) => response::json(StatusCode::OK, &reports),
         Err(error) => refused(&error),
     }
@@ -25,7 +25,7 @@ pub(crate) async fn read(gateway: &Arc<Gateway>, (plugin, report): (&str, &str),
         return response::error(StatusCode::BAD_REQUEST, "bad_query", "the query is not right", hint);
     };
     let (asked, plugin, report) = (gateway.clone(), plugin.to_owned(), report.to_owned());
-    match in_time(gateway, async move { asked.report(&plugin, &report, options, offset).await }).await {
+    match in_time(gateway, async move { asked.reports.read(&plugin, &report, options, offset).await }).await {
         Ok(report) => response::json(StatusCode::OK, &report),
         Err(error) => refused(&error),
     }

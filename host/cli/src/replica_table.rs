@@ -1,7 +1,7 @@
 //! The gateways on one database as a table for people: a heading and one aligned line per gateway.
 
 use crate::output::{aligned, printable};
-use gateway::replicas::{ReplicaReport, differing_plugins};
+use gateway::{ReplicaReport, differing_plugins};
 use jiff::Timestamp;
 
 const COLUMNS: usize = 6;

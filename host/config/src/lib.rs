@@ -20,6 +20,7 @@ mod egress;
 mod environment;
 mod extract;
 mod file;
+mod file_identity;
 #[cfg(test)]
 mod fuzz;
 mod http;
@@ -56,6 +57,7 @@ pub use self::{
     database::{DatabaseConfig, DatabaseTarget, DatabaseUrlError, Synchronous},
     effective::EffectiveValue,
     egress::EgressConfig,
+    file_identity::FileIdentity,
     http::{HttpConfig, TlsConfig, TlsFiles},
     limits::LimitsConfig,
     load::is_key,

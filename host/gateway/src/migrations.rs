@@ -1,6 +1,6 @@
 //! The gateway's own tables.
 
-use crate::{health, operators, replicas, views::views};
+use crate::{background::replicas, health, operators, views::views};
 use gateway_storage::{Database, MigrationSet, Scope, StorageError};
 use plugin_api::manifest::MigrationSpec;
 
@@ -16,7 +16,6 @@ pub async fn migrate(database: &Database) -> Result<usize, StorageError> {
 
 /// The gateway's own migrations.
 pub fn migrations() -> Vec<MigrationSpec> {
-    let own = |version, (name, sql): (&str, &str)| MigrationSpec::new(version, name, sql);
     // Only ever append: a database remembers what it has applied.
     vec![
         gateway_activity::log_migration(1),
@@ -44,8 +43,8 @@ pub fn migrations() -> Vec<MigrationSpec> {
         gateway_activity::whole_log_migration(23),
         gateway_tx::blocked_reason_migration(24),
         gateway_plugins::attempts_migration(25),
-        own(26, ("replicas", replicas::MIGRATION)),
-        own(27, ("replicas_in_registrations", replicas::WITHOUT_TABLE_MIGRATION)),
+        replicas::migration(26),
+        replicas::without_table_migration(27),
         gateway_activity::retracted_by_actor_migration(28),
     ]
 }

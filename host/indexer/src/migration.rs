@@ -1,6 +1,6 @@
 //! The tables of the index, and on PostgreSQL the trigger function that writes the journal.
 
-use plugin_api::manifest::MigrationSpec;
+use plugin_api::{abi::Statement, manifest::MigrationSpec, sql};
 
 const TABLES: &str = "
 CREATE TABLE host_chain_index (
@@ -184,9 +184,9 @@ END';
 const TABLES_BY_PLUGIN: [&str; 5] =
     ["host_chain_index", "host_chain_blocks", "host_chain_turn", "host_chain_journal", "host_chain_events"];
 
-/// Deletes the index of a plugin, whose name is plain. What it has made public stays public.
-pub fn forget_plugin(plugin: &str) -> Vec<String> {
-    TABLES_BY_PLUGIN.map(|table| format!("DELETE FROM {table} WHERE plugin = '{plugin}'")).into()
+/// Deletes the index of a plugin. What it has made public stays public.
+pub fn forget_plugin(plugin: &str) -> Vec<Statement> {
+    TABLES_BY_PLUGIN.map(|table| sql(format!("DELETE FROM {table} WHERE plugin = $1")).bind(plugin).into()).into()
 }
 
 pub fn events_migration(version: u32) -> MigrationSpec {

@@ -6,7 +6,7 @@
 use super::lease::{LeaseStatements, RunId, RunLease};
 use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError};
 use parking_lot::Mutex;
-use plugin_api::{Sql, manifest::MigrationSpec, sql};
+use plugin_api::{Sql, abi::Statement, manifest::MigrationSpec, sql};
 use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, collections::HashMap, sync::Arc, time::Duration};
 use tokio::sync::Notify;
@@ -33,9 +33,9 @@ const TABLE: &str = "CREATE TABLE host_job_runs (
     PRIMARY KEY (plugin, job)
 )";
 
-/// Deletes what is stored about the jobs of a plugin, whose name is plain.
-pub fn forget_plugin(plugin: &str) -> String {
-    format!("DELETE FROM host_job_runs WHERE plugin = '{plugin}'")
+/// Deletes what is stored about the jobs of a plugin.
+pub fn forget_plugin(plugin: &str) -> Statement {
+    sql("DELETE FROM host_job_runs WHERE plugin = $1").bind(plugin).into()
 }
 
 /// Whether somebody asked for a run at once.

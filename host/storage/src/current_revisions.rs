@@ -75,7 +75,7 @@ impl Database {
     }
 
     /// Replaces rows of changes by numbers, when there are many: see [`versions`]. Does nothing on SQLite.
-    pub async fn fold_changes(&self) -> Result<(), StorageError> {
+    pub async fn compact_versions(&self) -> Result<(), StorageError> {
         if self.has_one_writer() {
             return Ok(());
         }

@@ -203,7 +203,7 @@ impl Database {
         scope: &Scope,
         statement: &CheckedStatement,
     ) -> Result<Rows, StorageError> {
-        match self.read_from_replica(scope, statement).await {
+        match self.read_from_read_replica(scope, statement).await {
             Some(rows) => Ok(rows),
             None => postgres.read(statement).await,
         }
@@ -244,12 +244,24 @@ impl Database {
     /// Runs the gateway's own definitions that are not numbered migrations, for example triggers on plugins' tables, in
     /// one transaction. The text is not checked, so it must not contain input from outside.
     pub fn execute_batch<'a>(&'a self, sql: &'a str) -> BoxFuture<'a, Result<(), StorageError>> {
+        self.execute_batch_with(sql, Vec::new())
+    }
+
+    /// As [`Self::execute_batch`], and then, in the same transaction, statements of the gateway itself, whose parameters may be
+    /// from anywhere. What they return is not read.
+    pub fn execute_batch_with<'a>(
+        &'a self,
+        sql: &'a str,
+        statements: Vec<Statement>,
+    ) -> BoxFuture<'a, Result<(), StorageError>> {
         Box::pin(async move {
+            let check = |statement| self.inner.checker.check(&Scope::Host, statement, AccessMode::ReadWrite);
+            let statements = statements.into_iter().map(check).collect::<Result<Vec<_>, _>>()?;
             match &self.inner.engine {
-                Engine::Sqlite(sqlite) => sqlite.execute_batch(sql.to_owned()).await,
-                Engine::Postgres(postgres) => postgres.execute_batch(sql).await,
+                Engine::Sqlite(sqlite) => sqlite.execute_batch(sql.to_owned(), statements).await,
+                Engine::Postgres(postgres) => postgres.execute_batch(sql, &statements).await,
                 #[cfg(feature = "simulation")]
-                Engine::Simulated(simulated) => simulated.execute_batch(sql).await,
+                Engine::Simulated(simulated) => simulated.execute_batch(sql, &statements).await,
             }
         })
     }

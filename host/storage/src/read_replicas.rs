@@ -16,7 +16,7 @@ use std::sync::{
 
 #[derive(Default)]
 pub(crate) struct ReadReplicas {
-    replicas: Vec<Arc<ReadReplica>>,
+    list: Vec<Arc<ReadReplica>>,
     next: AtomicUsize,
 }
 
@@ -43,29 +43,29 @@ impl ReadReplicas {
             let replayed = checker.check(&Scope::Host, wal_lsn::replayed_statement(), AccessMode::ReadOnly)?;
             ReadReplica::open(index, url, settings, replayed).map(Arc::new)
         };
-        let replicas = (1..).zip(&settings.read_urls).map(open).collect::<Result<_, _>>()?;
-        Ok(Self { replicas, next: AtomicUsize::new(0) })
+        let list = (1..).zip(&settings.read_urls).map(open).collect::<Result<_, _>>()?;
+        Ok(Self { list, next: AtomicUsize::new(0) })
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.replicas.is_empty()
+        self.list.is_empty()
     }
 
     /// One after the other, without those that are away, or were found behind or promoted a moment ago.
     pub(crate) fn choose(&self) -> Option<&Arc<ReadReplica>> {
         let first = self.next.fetch_add(1, Relaxed);
-        let turn = |offset: usize| self.replicas.get(first.wrapping_add(offset) % self.replicas.len());
-        let mut turns = (0..self.replicas.len()).filter_map(turn);
-        let chosen = turns.find(|replica| replica.may_be_asked());
+        let turn = |offset: usize| self.list.get(first.wrapping_add(offset) % self.list.len());
+        let mut turns = (0..self.list.len()).filter_map(turn);
+        let chosen = turns.find(|read_replica| read_replica.may_be_asked());
         if chosen.is_none() {
-            self.replicas.iter().take(1).for_each(|replica| replica.pass_on_unasked());
+            self.list.iter().take(1).for_each(|read_replica| read_replica.pass_on_unasked());
         }
         chosen
     }
 
     pub(crate) async fn close(&self) {
-        for replica in &self.replicas {
-            replica.close().await;
+        for read_replica in &self.list {
+            read_replica.close().await;
         }
     }
 }

@@ -15,25 +15,25 @@ tokio::task_local! {
 
 /// A read replica for the reads of one request.
 pub struct ReadSource {
-    replica: Arc<ReadReplica>,
+    read_replica: Arc<ReadReplica>,
     is_left: AtomicBool,
 }
 
 impl ReadSource {
-    pub(crate) fn new(replica: Arc<ReadReplica>) -> Self {
-        Self { replica, is_left: AtomicBool::new(false) }
+    pub(crate) fn new(read_replica: Arc<ReadReplica>) -> Self {
+        Self { read_replica, is_left: AtomicBool::new(false) }
     }
 
-    /// Runs work whose reads may go to the replica. Tasks that it spawns read from the primary.
+    /// Runs work whose reads may go to the read replica. Tasks that it spawns read from the primary.
     pub async fn scope<F: Future>(self, work: F) -> F::Output {
         SOURCE.scope(self, work).await
     }
 }
 
-/// The replica that a plugin's read goes to, if there is one.
+/// The read replica that a plugin's read goes to, if there is one.
 pub(crate) fn current() -> Option<Arc<ReadReplica>> {
-    let replica = SOURCE.try_with(|source| (!source.is_left.load(Relaxed)).then(|| Arc::clone(&source.replica)));
-    replica.ok().flatten()
+    let source = SOURCE.try_with(|source| (!source.is_left.load(Relaxed)).then(|| Arc::clone(&source.read_replica)));
+    source.ok().flatten()
 }
 
 /// From here on the request reads from the primary.

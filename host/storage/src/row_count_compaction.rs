@@ -19,24 +19,26 @@ const TABLES: &str = "SELECT CAST(c.relname AS TEXT), (SELECT coalesce(string_ag
      AND EXISTS (SELECT 1 FROM pg_proc p WHERE p.proname = left(c.relname, -14) || '_counts_keep' \
          AND pg_function_is_visible(p.oid)) ORDER BY 1";
 
-/// Compacts the changes of row counts where there are many; any number of gateways may do so at the same time. Does
-/// nothing on SQLite, whose counts are stored.
-pub async fn compact_row_counts(database: &Database) -> Result<(), StorageError> {
-    if database.dialect() == Dialect::Sqlite {
-        return Ok(());
-    }
-    let tables: Vec<(String, String)> = database.fetch_all(sql(TABLES)).await?;
-    if tables.is_empty() {
-        return Ok(());
-    }
-    let counts: Vec<String> = tables.iter().enumerate().map(count_changes).collect();
-    let counted: Vec<(i64, i64)> = database.fetch_all(sql(counts.join(" UNION ALL "))).await?;
-    for ((table, columns), place) in tables.iter().zip(0_i64..) {
-        if counted.contains(&(place, CHANGES_MIN)) {
-            database.execute(sql(fold(table, columns))).await?;
+impl Database {
+    /// Compacts the changes of row counts where there are many; any number of gateways may do so at the same time. Does
+    /// nothing on SQLite, whose counts are stored.
+    pub async fn compact_row_counts(&self) -> Result<(), StorageError> {
+        if self.dialect() == Dialect::Sqlite {
+            return Ok(());
         }
+        let tables: Vec<(String, String)> = self.fetch_all(sql(TABLES)).await?;
+        if tables.is_empty() {
+            return Ok(());
+        }
+        let counts: Vec<String> = tables.iter().enumerate().map(count_changes).collect();
+        let counted: Vec<(i64, i64)> = self.fetch_all(sql(counts.join(" UNION ALL "))).await?;
+        for ((table, columns), place) in tables.iter().zip(0_i64..) {
+            if counted.contains(&(place, CHANGES_MIN)) {
+                self.execute(sql(compact(table, columns))).await?;
+            }
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Selects the place and how many changes there are, counted no further than needed.
@@ -48,7 +50,7 @@ fn count_changes((place, (table, _)): (usize, &(String, String))) -> String {
 }
 
 /// Replaces changes, and the sums of the same keys, by new sums.
-fn fold(table: &str, columns: &str) -> String {
+fn compact(table: &str, columns: &str) -> String {
     let (names, is_concerned, group) = if columns.is_empty() {
         (String::new(), "EXISTS (SELECT 1 FROM changes)".to_owned(), String::new())
     } else {

@@ -27,7 +27,7 @@ pub struct Transaction {
     engine: EngineTransaction,
     /// Statements of the gateway that have not run yet and without whose rows nothing takes effect.
     preconditions: Mutex<Vec<CommitStatement>>,
-    /// Index of the opening statement that returned no row.
+    /// Index of the precondition that returned no row.
     failed_precondition: OnceLock<usize>,
     deferred: Mutex<DeferredStatements>,
     has_conflict: AtomicBool,
@@ -156,7 +156,7 @@ impl Transaction {
         self.preconditions.lock().extend(statements);
     }
 
-    /// Which of the opening statements returned no row although it had to.
+    /// Which of the preconditions returned no row.
     pub fn failed_precondition(&self) -> Option<usize> {
         self.failed_precondition.get().copied()
     }
@@ -231,26 +231,21 @@ impl Transaction {
         }
         let _timer = self.scope.time_write();
         let span = self.scope.span("database statements", self.database.dialect);
-        let (result, before) = match &self.engine {
-            EngineTransaction::Sqlite(transaction) => (transaction.run(all).await, deferred_count),
+        let (result, counts) = match &self.engine {
+            EngineTransaction::Sqlite(transaction) => (transaction.run(all).await, [0, deferred_count]),
             EngineTransaction::Postgres(transaction) => {
-                let mut statements = self.take_preconditions()?;
-                let precondition_count = statements.len();
-                statements.extend(all.into_iter().map(without_condition));
-                let result = Box::pin(transaction.run(&statements)).await;
-                (self.note_rejection(result, precondition_count, deferred_count), precondition_count + deferred_count)
+                let (statements, precondition_count) = self.after_preconditions(all)?;
+                (Box::pin(transaction.run(&statements)).await, [precondition_count, deferred_count])
             }
             #[cfg(feature = "simulation")]
             EngineTransaction::Simulated(transaction) => {
-                let mut statements = self.take_preconditions()?;
-                let precondition_count = statements.len();
-                statements.extend(all.into_iter().map(without_condition));
-                let result = transaction.run(&statements).await;
-                (self.note_rejection(result, precondition_count, deferred_count), precondition_count + deferred_count)
+                let (statements, precondition_count) = self.after_preconditions(all)?;
+                (transaction.run(&statements).await, [precondition_count, deferred_count])
             }
         };
+        let result = self.note_rejection(result, counts);
         Scope::end_span(span, &result);
-        self.record(result).map(|mut outcomes| outcomes.split_off(before))
+        self.record(result).map(|mut outcomes| outcomes.split_off(counts.iter().sum()))
     }
 
     /// Runs the gateway's own last statements and commits, in one call to the database. Returns when the commit is
@@ -264,7 +259,7 @@ impl Transaction {
         }
         let checked = self.check_commit(statements)?;
         let span = self.scope.span("database commit", self.database.dialect);
-        let (result, before) = match &self.engine {
+        let (result, counts) = match &self.engine {
             EngineTransaction::Sqlite(transaction) => {
                 // In a call before, because `Rejected` names a commit statement by its index.
                 Box::pin(self.run(Vec::new())).await?;
@@ -272,26 +267,24 @@ impl Transaction {
                 let precondition_count = statements.len();
                 statements.extend(checked);
                 let _timer = self.scope.time_write();
-                let result = transaction.commit(statements).await;
-                (self.note_rejection(result, precondition_count, 0), precondition_count)
+                (transaction.commit(statements).await, [precondition_count, 0])
             }
             EngineTransaction::Postgres(transaction) => {
-                let (statements, [precondition_count, deferred_count]) = self.take_all(checked)?;
+                let (statements, counts) = self.take_all(checked)?;
                 let _timer = self.scope.time_write();
-                let result = Box::pin(transaction.commit(&statements)).await;
-                (self.note_rejection(result, precondition_count, deferred_count), precondition_count + deferred_count)
+                (Box::pin(transaction.commit(&statements)).await, counts)
             }
             #[cfg(feature = "simulation")]
             EngineTransaction::Simulated(transaction) => {
-                let (statements, [precondition_count, deferred_count]) = self.take_all(checked)?;
+                let (statements, counts) = self.take_all(checked)?;
                 let _timer = self.scope.time_write();
-                let result = transaction.commit(&statements).await;
-                (self.note_rejection(result, precondition_count, deferred_count), precondition_count + deferred_count)
+                (transaction.commit(&statements).await, counts)
             }
         };
+        let result = self.note_rejection(result, counts);
         Scope::end_span(span, &result);
         self.note_failure(&result);
-        self.database.record_commit(result).map(|mut outcomes| outcomes.split_off(before))
+        self.database.record_commit(result).map(|mut outcomes| outcomes.split_off(counts.iter().sum()))
     }
 
     /// What was put off, before these; and how many of each kind were: preconditions, and deferred statements.
@@ -299,13 +292,22 @@ impl Transaction {
         &self,
         last: Vec<CommitStatement<CheckedStatement>>,
     ) -> Result<(Vec<CommitStatement<CheckedStatement>>, [usize; 2]), StorageError> {
-        let mut statements = self.take_preconditions()?;
-        let precondition_count = statements.len();
         let deferred = std::mem::take(&mut *self.deferred.lock()).statements;
         let deferred_count = deferred.len();
-        statements.extend(deferred.into_iter().map(without_condition));
+        let (mut statements, precondition_count) = self.after_preconditions(deferred)?;
         statements.extend(last);
         Ok((statements, [precondition_count, deferred_count]))
+    }
+
+    /// The preconditions, then these; and how many preconditions there were.
+    fn after_preconditions(
+        &self,
+        statements: Vec<CheckedStatement>,
+    ) -> Result<(Vec<CommitStatement<CheckedStatement>>, usize), StorageError> {
+        let mut all = self.take_preconditions()?;
+        let precondition_count = all.len();
+        all.extend(statements.into_iter().map(without_condition));
+        Ok((all, precondition_count))
     }
 
     fn take_preconditions(&self) -> Result<Vec<CommitStatement<CheckedStatement>>, StorageError> {
@@ -313,12 +315,11 @@ impl Transaction {
         self.check_commit(statements)
     }
 
-    /// The index of a rejected statement among those of its own kind: an opening one, or one of the commit.
+    /// The index of a rejected statement among those of its own kind: a precondition, or one of the commit.
     fn note_rejection<T>(
         &self,
         result: Result<T, StorageError>,
-        precondition_count: usize,
-        deferred_count: usize,
+        [precondition_count, deferred_count]: [usize; 2],
     ) -> Result<T, StorageError> {
         result.map_err(|error| match error {
             StorageError::Rejected(index) if index < precondition_count => {

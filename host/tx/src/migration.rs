@@ -2,7 +2,7 @@
 //!
 //! Two constraints hold even if gateways err: an intent has one row, and a nonce of an account belongs to one intent.
 
-use plugin_api::manifest::MigrationSpec;
+use plugin_api::{abi::Statement, manifest::MigrationSpec, sql};
 
 const TABLES: &str = "
 CREATE TABLE host_tx_intents (
@@ -79,12 +79,13 @@ pub fn blocked_reason_migration(version: u32) -> MigrationSpec {
     MigrationSpec::new(version, "tx_blocked_reason", BLOCKED_REASON)
 }
 
-/// Frees the keys of the transactions of a plugin, whose name is plain. The transactions stay: they are what was paid. Under
+/// Frees the keys of the transactions of a plugin. The transactions stay: they are what was paid. Under
 /// its old key, the first transaction of a plugin that is installed again would count as sent.
-pub fn release_keys(plugin: &str) -> String {
+pub fn release_keys(plugin: &str) -> Statement {
     let released = "'released ' || CAST(id AS TEXT) || ': '";
-    format!(
+    let update = format!(
         "UPDATE host_tx_intents SET name = {released} || name \
-         WHERE plugin = '{plugin}' AND substr(name, 1, length({released})) <> {released}"
-    )
+         WHERE plugin = $1 AND substr(name, 1, length({released})) <> {released}"
+    );
+    sql(update).bind(plugin).into()
 }

@@ -1,7 +1,7 @@
 //! Serialization failures at every statement of every write.
 //!
 //! The rule that is tested: a write that the database refuses because of another transaction runs again, and nobody sees it: the
-//! answer, the rows and the events are those of a gateway in which nothing collided.
+//! answer, the rows and the events are those of a gateway in which nothing conflicted.
 
 use super::{
     Call,
@@ -34,7 +34,7 @@ const NOTE_SEQUENCES: &str = r"DELETE FROM test_sequences;
         last_value IS NOT NULL FROM pg_sequences WHERE sequencename NOT LIKE 'host\_%'";
 const RESET_SEQUENCES: &str = "PERFORM setval(name::regclass, value, is_called) FROM test_sequences;";
 
-/// Numbers of rows as they are read: what they are the sums of is folded at any time. Not what a job writes at its own time.
+/// Numbers of rows as they are read: what they are the sums of is compacted at any time. Not what a job writes at its own time.
 const TABLES: &str = r"SELECT table_name::TEXT FROM information_schema.tables WHERE table_schema = 'public'
     AND (table_type = 'BASE TABLE' OR table_name LIKE '%\_counts') AND table_name NOT LIKE '%\_count\_changes'
     AND table_name NOT LIKE 'host\_%' AND table_name NOT IN ('_migrations', 'test_sequences', 'payloads_witnesses', 'webhooks_deliveries')
@@ -171,28 +171,28 @@ async fn a_conflict_at_any_statement_changes_no_answer_and_no_row() {
 
     let most = conflicts.iter().map(Vec::len).max().unwrap_or_default();
     for round in 0..most.div_ceil(CONFLICTS_PER_REQUEST) {
-        let mut colliding = ProxiedGateway::start(&chain).await;
+        let mut conflicting = ProxiedGateway::start(&chain).await;
         for ((call, positions), expected) in calls.iter().zip(&conflicts).zip(&expected) {
             let positions = positions.chunks(CONFLICTS_PER_REQUEST).nth(round).unwrap_or_default();
-            let answered = colliding.call(call, positions).await;
+            let answered = conflicting.call(call, positions).await;
             let hits = answered.transactions.iter().take(positions.len()).filter(|attempt| attempt.was_hit).count();
             let attempts = &answered.transactions;
             assert_eq!(hits, positions.len(), "{}: conflicts at {positions:?} in {attempts:#?}", call.operation);
             let got = (answered.status, comparable(is_of_memory(call), answered.body));
-            let faults = colliding.gateway.faults().await;
+            let faults = conflicting.gateway.faults().await;
             assert_eq!(&got, expected, "{} after conflicts at {positions:?}; {faults:?}", call.operation);
         }
-        same_contents(&mut calm, &mut colliding).await;
-        colliding.stop().await;
+        same_contents(&mut calm, &mut conflicting).await;
+        conflicting.stop().await;
     }
     calm.stop().await;
 }
 
 /// Events become public a moment after their commit.
-async fn same_contents(calm: &mut ProxiedGateway, colliding: &mut ProxiedGateway) {
+async fn same_contents(calm: &mut ProxiedGateway, conflicting: &mut ProxiedGateway) {
     let started = std::time::Instant::now();
     loop {
-        let (expected, found) = (calm.contents().await, colliding.contents().await);
+        let (expected, found) = (calm.contents().await, conflicting.contents().await);
         if expected == found {
             return;
         }

@@ -31,7 +31,10 @@ pub use plugin_removed::modules;
 use crate::e2e::{self, Site};
 use calls::{PAYLOAD, alice, operator, owner};
 use gateway_clock::Clock;
-use gateway_tests::process::{GatewayProcess, Setup};
+use gateway_tests::{
+    load_test_wallets,
+    process::{GatewayProcess, Setup},
+};
 use plugin_testing::{ScriptedChain, TestGateway, TestResponse, json};
 use script::{completed, delivered, registered_by, requested_by};
 use std::time::Duration;
@@ -40,9 +43,6 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// Longer than a test: each agent and each tool is probed once.
 const PROBE_INTERVAL_S: u32 = 86_400;
 const CONTRACTS: [&str; 3] = ["registry", "escrow", "x402Vault"];
-/// Of the seed of 32 bytes 0x77.
-const LOADTEST_XPUB: &str =
-    "xpub6Dom4bNvHgeKTBr1kNeTbfKWLVT6aKFmwj419xXdbnNyFUrXuv5gi14gFfX7wBS2NBga96qAwtFwx2hiNqhaQQRoSXyAX32ww4KnaD6cZpz";
 const TREASURY: &str = "0x0000000000000000000000000000000000001234";
 
 /// Two agents, an open job of alice's for the first, and one of hers for the second that is done.
@@ -79,7 +79,7 @@ fn for_calls(setup: Setup) -> Setup {
         .set("plugins.payloads.client_bytes_per_day_max", 1_u64 << 40)
         .set("plugins.memory.client_bytes_per_day", 1_u64 << 40)
         .set("plugins.memory.treasury", TREASURY)
-        .set("plugins.loadtest.xpub", LOADTEST_XPUB)
+        .set("plugins.loadtest.xpub", load_test_wallets::XPUB)
         .set("plugins.loadtest.wallets", 3)
         .set("plugins.loadtest.runner", true)
         .set("plugins.loadtest.operators", &operators)

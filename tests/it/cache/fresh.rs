@@ -104,24 +104,24 @@ pub async fn replicas() -> Vec<Arc<TestGateway>> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_reader_of_two_replicas_gets_an_older_list_than_what_was_acknowledged_before() {
     let gateways = replicas().await;
-    // Both fold the rows of changes meanwhile, as often as there are enough of them.
-    let fold = |gateway: &Arc<TestGateway>| {
+    // Both compact the rows of changes meanwhile, as often as there are enough of them.
+    let compact = |gateway: &Arc<TestGateway>| {
         let gateway = gateway.clone();
         tokio::spawn(async move {
             loop {
-                gateway.gateway().database.fold_changes().await.unwrap();
+                gateway.gateway().database.compact_versions().await.unwrap();
                 tokio::task::yield_now().await;
             }
         })
     };
-    let folds: Vec<_> = gateways.iter().map(fold).collect();
+    let compactions: Vec<_> = gateways.iter().map(compact).collect();
     write_and_read_at_once(gateways.clone(), 300).await;
-    for fold in folds {
-        fold.abort();
-        assert!(fold.await.unwrap_err().is_cancelled(), "no fold failed");
+    for compaction in compactions {
+        compaction.abort();
+        assert!(compaction.await.unwrap_err().is_cancelled(), "no compaction failed");
     }
-    let folded = gateways[0].rows("SELECT version FROM host_versions WHERE owner = 'notebook'").await;
-    assert_eq!(folded.len(), 1, "there was a fold while they wrote: {folded:?}");
+    let compacted = gateways[0].rows("SELECT version FROM host_versions WHERE owner = 'notebook'").await;
+    assert_eq!(compacted.len(), 1, "there was a compaction while they wrote: {compacted:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

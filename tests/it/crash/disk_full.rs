@@ -11,7 +11,7 @@ use std::{
     process::Command,
 };
 
-/// Several times what the database's log grows to before it is folded into the file.
+/// Several times what the database's log grows to before a checkpoint writes it into the file.
 const SIZE_BYTES: usize = 64 * 1024 * 1024;
 
 /// A file system in memory that can be filled up.

@@ -2,7 +2,7 @@
 
 use super::{builder, report, variants};
 use crate::storage::Engine;
-use gateway::{PluginHistory, lifecycle::OperatorAction};
+use gateway::{lifecycle::OperatorAction, operators::PluginHistory};
 use gateway_config::Config;
 use gateway_plugins::{LoadedPlugin, PluginState};
 use plugin_api::{

@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// An operation, and what was done.
 type CompletedOperation = (NewOperation, Value);
 
-/// One client's operations, one after the other. One whose attempts all collided had no effect and is sent again.
+/// One client's operations, one after the other. One whose attempts all conflicted had no effect and is sent again.
 async fn play(gateway: &TestGateway, client: i64, mut dice: Dice) -> Vec<CompletedOperation> {
     let mut done = Vec::new();
     for turn in 0..OPERATIONS {

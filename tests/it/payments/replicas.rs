@@ -24,7 +24,7 @@ async fn fifty_requests_with_one_voucher_at_two_gateways_are_served_once() {
     let answers = join_all(calls).await;
     let count = |status: u16| answers.iter().filter(|answer| answer.status == status).count();
     let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
-    // Those that collide too often are told to come again.
+    // Those that conflict too often are told to come again.
     assert_eq!((count(200), count(402) + count(503)), (1, REQUESTS - 1), "{statuses:?}");
     assert!(count(402) > REQUESTS / 2, "{statuses:?}");
     assert_eq!(market.calls_of("echo").await, 1);
@@ -33,7 +33,7 @@ async fn fifty_requests_with_one_voucher_at_two_gateways_are_served_once() {
         assert!(why.contains("nonce is used"), "{}", refused.text());
     }
     for till in &tills {
-        // So many collisions are no reason to stop selling.
+        // So many conflicts are no reason to stop selling.
         let again = till.refusal("echo", &payment).await;
         assert!(again.contains("nonce is used"), "{again}");
     }

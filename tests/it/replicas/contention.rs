@@ -68,20 +68,20 @@ async fn of_threads_on_sixty_four_connections_hardly_one_runs_again() {
     assert!(aborted * 50 <= attempts, "{aborted} of {attempts} attempts were aborted: more than two per cent");
 }
 
-/// The next posts collide, so many times.
-async fn collide(replicas: &Replicas, times: u64) {
+/// The next posts conflict with others, so many times.
+async fn conflict(replicas: &Replicas, times: u64) {
     let text = format!(
-        "CREATE SEQUENCE IF NOT EXISTS collisions; SELECT setval('collisions', 1, false);
-         CREATE OR REPLACE FUNCTION collide() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-             IF nextval('collisions') <= {times} THEN RAISE serialization_failure; END IF; RETURN NULL; END $$;
-         DROP TRIGGER IF EXISTS collide ON forum_posts;
-         CREATE TRIGGER collide AFTER INSERT ON forum_posts FOR EACH ROW EXECUTE FUNCTION collide()"
+        "CREATE SEQUENCE IF NOT EXISTS conflicts; SELECT setval('conflicts', 1, false);
+         CREATE OR REPLACE FUNCTION conflict() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+             IF nextval('conflicts') <= {times} THEN RAISE serialization_failure; END IF; RETURN NULL; END $$;
+         DROP TRIGGER IF EXISTS conflict ON forum_posts;
+         CREATE TRIGGER conflict AFTER INSERT ON forum_posts FOR EACH ROW EXECUTE FUNCTION conflict()"
     );
     execute(&replicas.setups[0], text).await;
 }
 
 async fn tries(replicas: &Replicas) -> String {
-    query(&replicas.setups[0], "SELECT CAST(last_value AS TEXT) FROM collisions").await[0][0].clone()
+    query(&replicas.setups[0], "SELECT CAST(last_value AS TEXT) FROM conflicts").await[0][0].clone()
 }
 
 fn counted(metrics: &str, name: &str) -> String {
@@ -93,16 +93,16 @@ fn counted(metrics: &str, name: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_write_that_collides_runs_again_and_is_given_up_in_the_end() {
+async fn a_write_that_conflicts_runs_again_and_is_given_up_in_the_end() {
     let replicas = Replicas::start(2, |setup| setup).await;
     let site = &replicas.sites[0];
-    let thread = site.open_thread(&Wallet::new(0), "Collisions").await;
-    collide(&replicas, 3).await;
+    let thread = site.open_thread(&Wallet::new(0), "Conflicts").await;
+    conflict(&replicas, 3).await;
     let again = Write::reply(&Wallet::new(1), thread, "in the fourth attempt");
     assert_eq!(send(site, &again).await.unwrap().0, 201);
     assert_eq!(tries(&replicas).await, "4");
 
-    collide(&replicas, 1000).await;
+    conflict(&replicas, 1000).await;
     let given_up = Write::reply(&Wallet::new(2), thread, "later");
     let (status, code, body) = send(site, &given_up).await.unwrap();
     assert_eq!((status, code.as_str()), (503, "busy"), "{body}");
@@ -115,7 +115,7 @@ async fn a_write_that_collides_runs_again_and_is_given_up_in_the_end() {
     // Nothing was written, and the signature is not used up.
     let posts = "SELECT CAST(count(*) AS TEXT) FROM forum_posts";
     assert_eq!(query(&replicas.setups[0], posts).await, [["2"]]);
-    collide(&replicas, 0).await;
+    conflict(&replicas, 0).await;
     assert_eq!(send(site, &given_up).await.unwrap().0, 201);
     assert_eq!(query(&replicas.setups[0], posts).await, [["3"]]);
 }

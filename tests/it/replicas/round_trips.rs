@@ -19,7 +19,7 @@ const WRITES: usize = 10;
 /// Until every connection of the pool has prepared the statements.
 const WARM_UP_MAX: usize = 50;
 
-/// Of the statements of tasks that run beside requests: the sequencer and who wakes it, folding, jobs, heartbeats, what is forgotten.
+/// Of the statements of tasks that run beside requests: the sequencer and who wakes it, compaction, jobs, heartbeats, what is forgotten.
 const IN_BACKGROUND: [&str; 11] = [
     "host_activity_sequencer",
     "pg_notify",

@@ -180,7 +180,7 @@ fn serializable(db: &TestDatabase) -> Transaction {
 
 /// Each reads what the other writes: one of the two may not be.
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_serializable_transactions_that_collide_one_is_refused() {
+async fn of_two_serializable_transactions_that_conflict_one_is_refused() {
     let db = TestDatabase::with_notes(Engine::Postgres).await;
     let count = || statement("SELECT count(*) FROM forum_notes", []);
     let (first, second) = (serializable(&db), serializable(&db));

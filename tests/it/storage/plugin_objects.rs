@@ -2,6 +2,7 @@
 
 use super::*;
 use gateway_storage::PluginObjects;
+use plugin_api::sql;
 use rstest::rstest;
 
 const AGENTS: &str = "CREATE TABLE agents_notes (id {{id}}, kind TEXT NOT NULL, body TEXT NOT NULL);
@@ -53,9 +54,9 @@ async fn everything_of_a_plugin_is_found_and_dropped(#[values(Engine::Sqlite, En
     assert_eq!(objects().await.dependent_views, ["market_v1"]);
     db.database.execute_batch("DROP VIEW market_v1").await.unwrap();
 
-    let drops = objects().await.drop_statements(db.database.dialect());
-    let forgotten = "DELETE FROM _migrations WHERE plugin = 'agents'".to_owned();
-    db.database.execute_batch(&[drops, vec![forgotten]].concat().join("; ")).await.unwrap();
+    let drops = objects().await.drop_statements(db.database.dialect()).join("; ");
+    let forgotten = sql("DELETE FROM _migrations WHERE plugin = $1").bind("agents").into();
+    db.database.execute_batch_with(&drops, vec![forgotten]).await.unwrap();
     let left = objects().await;
     assert_eq!(left, PluginObjects::default());
     for table in ["forum_notes", "market_orders"] {
@@ -64,4 +65,26 @@ async fn everything_of_a_plugin_is_found_and_dropped(#[values(Engine::Sqlite, En
     // From scratch.
     assert_eq!(db.migrate("agents", &migrations).await.unwrap().applied, [1, 2]);
     assert_eq!(db.rows("SELECT count(*) FROM agents_notes").await[0][0], Value::Int(0));
+}
+
+#[rstest]
+#[tokio::test(flavor = "multi_thread")]
+async fn definitions_and_their_statements_are_one_transaction(
+    #[values(Engine::Sqlite, Engine::Postgres)] engine: Engine,
+) {
+    let db = TestDatabase::with_notes(engine).await;
+    let define = "CREATE TABLE forum_settings (name TEXT NOT NULL PRIMARY KEY, value BIGINT, part DOUBLE PRECISION)";
+    let insert = |name: &str, value: Option<i64>| {
+        let insert = sql("INSERT INTO forum_settings (part, name, value) VALUES ($3, $1, $2)");
+        insert.bind(name).bind(value).bind(0.5).into()
+    };
+    let twice = vec![insert("a", Some(1)), insert("a", Some(2))];
+    db.database.execute_batch_with(define, twice).await.unwrap_err();
+    let quoted = "'); DROP TABLE forum_notes; --";
+    let both = vec![insert(quoted, Some(7)), insert("b", None)];
+    db.database.execute_batch_with(define, both).await.expect("the first one left no table");
+    let rows = db.rows("SELECT name, value, part FROM forum_settings ORDER BY name").await;
+    let part = Value::Real(0.5);
+    assert_eq!(rows[0], [Value::Text(quoted.into()), Value::Int(7), part.clone()]);
+    assert_eq!(rows[1], [Value::Text("b".into()), Value::Null, part]);
 }

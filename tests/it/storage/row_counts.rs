@@ -2,7 +2,7 @@
 
 use super::*;
 use futures_util::future::join_all;
-use gateway_storage::{Isolation, compact_row_counts};
+use gateway_storage::Isolation;
 use rstest::rstest;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
@@ -49,7 +49,7 @@ async fn every_write_is_counted(#[values(Engine::Sqlite, Engine::Postgres)] engi
     ] {
         db.write(vec![statement(write, [])]).await.unwrap();
         db.assert_counts().await;
-        compact_row_counts(&db.database).await.unwrap();
+        db.database.compact_row_counts().await.unwrap();
         db.assert_counts().await;
     }
     assert_eq!(db.rows("SELECT count(*) FROM forum_votes").await[0][0], Value::Int(0), "votes go with their notes");
@@ -89,7 +89,7 @@ impl TestDatabase {
         assert_eq!(self.rows(WRONG).await, [[text("notes"), Value::Int(0)], [text("votes"), Value::Int(0)]]);
     }
 
-    /// A note and a vote, and of other notes of the writer one that changes and one that goes. `false` when it collided.
+    /// A note and a vote, and of other notes of the writer one that changes and one that goes. `false` when it conflicted with another one.
     async fn try_write(&self, writer: i64, number: i64) -> bool {
         let scope = plugin_scope("forum").with_isolation(Isolation::Serializable);
         let transaction = self.database.begin(scope);
@@ -114,7 +114,7 @@ impl TestDatabase {
     }
 }
 
-/// Writers, readers, and on PostgreSQL two replicas that fold, all at the same time.
+/// Writers, readers, and on PostgreSQL two replicas that compact, all at the same time.
 #[rstest]
 #[tokio::test(flavor = "multi_thread")]
 async fn the_counts_are_right_at_each_moment(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {
@@ -132,9 +132,9 @@ async fn the_counts_are_right_at_each_moment(#[values(Engine::Sqlite, Engine::Po
         join_all((0..WRITERS).map(write)).await;
         are_written.store(true, SeqCst);
     };
-    let fold = async || {
+    let compact = async || {
         while !are_written.load(SeqCst) {
-            compact_row_counts(&db.database).await.unwrap();
+            db.database.compact_row_counts().await.unwrap();
             tokio::task::yield_now().await;
         }
     };
@@ -144,26 +144,26 @@ async fn the_counts_are_right_at_each_moment(#[values(Engine::Sqlite, Engine::Po
             tokio::task::yield_now().await;
         }
     };
-    tokio::join!(writes, fold(), fold(), read);
+    tokio::join!(writes, compact(), compact(), read);
     db.assert_counts().await;
     let expected = (0..WRITES).filter(|number| number % 5 != 0 || *number >= WRITES - 2).count();
     let there = i64::try_from(expected).unwrap() * WRITERS + 3;
     assert_eq!(db.rows("SELECT count(*) FROM forum_notes").await, [[Value::Int(there)]]);
 }
 
-/// More changes than a sum should have, and two that fold them at once: no row is counted twice or lost.
+/// More changes than a sum should have, and two that compact them at once: no row is counted twice or lost.
 #[tokio::test(flavor = "multi_thread")]
-async fn two_foldings_at_once_make_few_rows() {
+async fn two_compactions_at_once_make_few_rows() {
     let db = TestDatabase::with_counts(Engine::Postgres).await;
     for round in 1..=20 {
         let notes =
             "INSERT INTO forum_notes (kind, online) SELECT 'k' || i % 7, i % 2 FROM generate_series(1, 300) AS i";
         let votes = "INSERT INTO forum_votes (note_id) SELECT 1 FROM generate_series(1, 300) AS i";
         db.write(vec![statement(notes, []), statement(votes, [])]).await.unwrap();
-        let (one, other) = tokio::join!(compact_row_counts(&db.database), compact_row_counts(&db.database));
+        let (one, other) = tokio::join!(db.database.compact_row_counts(), db.database.compact_row_counts());
         one.and(other).unwrap();
         db.assert_counts().await;
-        // One that began before the other had ended may leave sums beside the new ones; the next folding takes them too.
+        // One that began before the other had ended may leave sums beside the new ones; the next compaction takes them too.
         for (table, keys) in [("forum_notes_count_changes", 16), ("forum_votes_count_changes", 1)] {
             let rows = int(&db.rows(&format!("SELECT count(*) FROM {table}")).await[0][0]);
             assert!(rows < 2 * keys + 100, "{rows} rows of {table} in round {round}");
@@ -171,7 +171,7 @@ async fn two_foldings_at_once_make_few_rows() {
     }
     let gone = "DELETE FROM forum_notes";
     db.write(vec![statement(gone, [])]).await.unwrap();
-    compact_row_counts(&db.database).await.unwrap();
+    db.database.compact_row_counts().await.unwrap();
     db.assert_counts().await;
     assert_eq!(db.rows("SELECT count(*) FROM forum_notes_counts").await, [[Value::Int(0)]]);
     assert_eq!(db.rows("SELECT row_count FROM forum_votes_counts").await, [[Value::Int(0)]], "one row in any case");
@@ -232,6 +232,6 @@ async fn a_database_of_an_earlier_version_goes_on_counting() {
     assert_eq!(db.rows("SELECT kind, online, row_count FROM forum_notes_counts ORDER BY 1, 2").await, written);
     db.database.execute_batch(SOME_WRITES).await.unwrap();
     db.assert_counts().await;
-    compact_row_counts(&db.database).await.unwrap();
+    db.database.compact_row_counts().await.unwrap();
     db.assert_counts().await;
 }

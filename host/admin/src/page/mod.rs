@@ -11,8 +11,7 @@ mod resource_sections;
 mod sections;
 
 use gateway::Gateway;
-use gateway::controls::PluginControls;
-use gateway::reports::PluginReports;
+use gateway::operators::{PluginControls, PluginReports};
 use gateway_activity::ActivityLog;
 use gateway_plugins::PluginReport;
 use gateway_storage::StorageError;
@@ -85,7 +84,7 @@ async fn services(gateway: &Arc<Gateway>) -> Result<Vec<(String, String)>, Stora
 pub(crate) async fn controls(gateway: &Arc<Gateway>) -> Result<Vec<PluginControls>, StorageError> {
     let asked = gateway.clone();
     within(async {
-        let answer = gateway.runtime.spawn(async move { asked.controls().await });
+        let answer = gateway.runtime.spawn(async move { asked.controls.list().await });
         answer.await.map_err(|error| StorageError::Unavailable(error.to_string()))
     })
     .await
@@ -95,7 +94,7 @@ pub(crate) async fn controls(gateway: &Arc<Gateway>) -> Result<Vec<PluginControl
 async fn reports(gateway: &Arc<Gateway>) -> Result<Vec<PluginReports>, StorageError> {
     let asked = gateway.clone();
     within(async {
-        let answer = gateway.runtime.spawn(async move { asked.reports().await });
+        let answer = gateway.runtime.spawn(async move { asked.reports.list().await });
         answer.await.map_err(|error| StorageError::Unavailable(error.to_string()))
     })
     .await
@@ -161,8 +160,7 @@ mod tests {
 
     use super::*;
     use alloy_primitives::Address;
-    use gateway::operators::AuditRow;
-    use gateway::{replicas::ReplicaReport, resources::Resources};
+    use gateway::{ReplicaReport, Resources, operators::AuditRow};
     use gateway_chain::{ChainReport, RpcServerReport};
     use gateway_indexer::IndexReport;
     use gateway_jobs::JobStatus;

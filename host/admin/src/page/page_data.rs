@@ -1,8 +1,9 @@
 //! What the operator's page shows.
 
 use gateway::{
-    controls::PluginControls, health::HealthReport, operators::AuditRow, replicas::ReplicaReport,
-    reports::PluginReports, resources::Resources,
+    ReplicaReport, Resources,
+    health::HealthReport,
+    operators::{AuditRow, PluginControls, PluginReports},
 };
 use gateway_chain::ChainReport;
 use gateway_indexer::IndexReport;

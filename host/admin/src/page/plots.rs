@@ -1,7 +1,7 @@
 //! Small pictures, drawn here: the page needs no script for them. Traffic and latency of the last hour, and what plugins count.
 
 use super::{html::Html, sections::within};
-use gateway::controls::PluginControls;
+use gateway::operators::PluginControls;
 use gateway_storage::StorageError;
 use gateway_telemetry::{TRAFFIC_INTERVALS_MAX, TrafficInterval, TrafficTotals};
 use plugin_api::point::ControlPlot;

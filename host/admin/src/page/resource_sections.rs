@@ -1,10 +1,7 @@
 //! What the gateway has in use, how its limits do, the other gateways on its database, and its log level.
 
 use super::{html::Html, sections};
-use gateway::{
-    replicas::{ReplicaReport, differing_plugins},
-    resources::Resources,
-};
+use gateway::{ReplicaReport, Resources, differing_plugins};
 use gateway_storage::StorageError;
 use std::collections::BTreeMap;
 

@@ -4,11 +4,9 @@ use super::{
     html::Html,
     page_data::{PageData, PluginLine},
 };
-use gateway::controls::PluginControls;
 use gateway::health::HealthReport;
 use gateway::lifecycle::OperatorAction;
-use gateway::operators::AuditRow;
-use gateway::reports::PluginReports;
+use gateway::operators::{AuditRow, PluginControls, PluginReports};
 use gateway_indexer::{IndexReport, IndexState};
 use gateway_jobs::JobStatus;
 use gateway_plugins::{PluginReport, PluginState};

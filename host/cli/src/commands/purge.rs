@@ -12,7 +12,7 @@ use crate::arguments::PluginPurge;
 use crate::exit_code::ExitCode;
 use crate::output::{Output, printable};
 use gateway::lifecycle::published_views;
-use gateway::purge::{Purge, PurgeError, PurgePlan};
+use gateway::operators::{Purge, PurgeError, PurgePlan};
 use gateway_admin::client::{AdminClient, ClientError, ClientResponse};
 use gateway_clock::Clock;
 use gateway_config::{Config, DatabaseTarget, Overrides};
@@ -209,7 +209,7 @@ fn text(plan: &PurgePlan) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gateway::purge::TableRows;
+    use gateway::operators::TableRows;
 
     #[test]
     fn only_the_name_itself_confirms() {

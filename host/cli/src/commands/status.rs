@@ -9,7 +9,7 @@ use crate::arguments::AdminListener;
 use crate::exit_code::ExitCode;
 use crate::output::{Output, printable};
 use crate::replica_table::replica_table;
-use gateway::replicas::ReplicaReport;
+use gateway::ReplicaReport;
 use gateway_admin::client::{AdminClient, ClientError};
 use gateway_config::Overrides;
 use serde::Deserialize as _;

@@ -7,7 +7,7 @@ use super::{
     manager::PluginManager,
     registry::{InactiveReason, OFF_BY_CONFIGURATION, PluginRegistry},
 };
-use crate::plugin_history::PluginHistory;
+use crate::operators::PluginHistory;
 use futures_util::future::BoxFuture;
 use gateway_config::Config;
 use gateway_plugins::{PausedOperation, PluginReport, PluginState, crash_record};

@@ -3,7 +3,7 @@
 //! The rule: no plugin starts meanwhile, and none is purged that this process has mapped or could load.
 
 use super::{manager::PluginManager, registry::PluginRegistry};
-use crate::purge::{Purge, PurgeError, PurgePlan};
+use crate::operators::{Purge, PurgeError, PurgePlan};
 use futures_util::future::BoxFuture;
 use gateway_storage::{Dialect, ViewNames};
 

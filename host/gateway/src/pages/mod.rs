@@ -7,7 +7,7 @@ mod transaction;
 pub(crate) use health_members::HealthMembers;
 
 use crate::{
-    backups::Backups,
+    background::Backups,
     dispatch::etag,
     environment,
     error_response::ErrorResponse,

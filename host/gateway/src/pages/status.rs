@@ -6,12 +6,8 @@ use gateway_http::body::Body;
 use gateway_indexer::ChainState;
 use gateway_meta::status;
 use gateway_plugins::ActivePlugin;
-use gateway_storage::{Dialect, StorageError};
 use http::{HeaderName, HeaderValue, Response};
-use plugin_api::{
-    point::{self, Counters, ServiceStatus},
-    sql,
-};
+use plugin_api::point::{self, Counters, ServiceStatus};
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
@@ -91,10 +87,11 @@ impl Pages {
     }
 
     async fn database_service(&self) -> ServiceStatus {
+        let (database, activity) = (&self.transactions.database, &self.transactions.activity);
         let (bytes, events, problem) =
-            tokio::join!(self.database_bytes(), self.transactions.activity.latest_id(), self.health.database_problem());
+            tokio::join!(database.size_bytes(), activity.latest_id(), self.health.database_problem());
         let problem = problem.or_else(|| self.standstill());
-        status::database_service(bytes, events.ok().and_then(|count| u64::try_from(count).ok()), problem)
+        status::database_service(bytes.ok(), events.ok().and_then(|count| u64::try_from(count).ok()), problem)
     }
 
     /// Why streams get no new events, although writes are kept.
@@ -152,19 +149,6 @@ impl Pages {
         }
         let detail = (!problems.is_empty()).then(|| problems.join("; "));
         ServiceStatus { ok: problems.is_empty(), enabled: None, detail, numbers }
-    }
-
-    async fn database_bytes(&self) -> Option<u64> {
-        let size = match self.transactions.database.dialect() {
-            Dialect::Sqlite => "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
-            Dialect::Postgres => "SELECT pg_database_size(current_database())",
-        };
-        self.number(size).await.ok().and_then(|bytes| u64::try_from(bytes).ok())
-    }
-
-    async fn number(&self, statement: &'static str) -> Result<i64, StorageError> {
-        let numbers: Vec<i64> = self.transactions.database.fetch_all(sql(statement)).await?;
-        Ok(numbers.into_iter().next().unwrap_or_default())
     }
 }
 

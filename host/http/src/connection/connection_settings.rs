@@ -12,8 +12,7 @@ use std::time::Duration;
 pub(crate) struct ConnectionSettings {
     pub(super) builders: Arc<Builders>,
     pub(super) head_limits: HeadLimits,
-    pub(super) timeouts: Timeouts,
-    pub(crate) head_timeout: Duration,
+    pub(crate) timeouts: Timeouts,
     pub(super) body_timeout: Duration,
     pub(crate) tarpit: Duration,
     pub(crate) penalties: Penalties,
@@ -26,7 +25,6 @@ impl ConnectionSettings {
             builders: Arc::new(Builders::new(config)),
             head_limits: HeadLimits::new(config),
             timeouts: Timeouts::new(config),
-            head_timeout: Duration::from_millis(config.header_read_timeout_ms),
             body_timeout: Duration::from_millis(config.body_timeout_ms),
             tarpit: Duration::from_millis(config.tarpit_ms),
             penalties: Penalties::new(config.trusted_proxy_hops),

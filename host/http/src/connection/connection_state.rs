@@ -141,12 +141,12 @@ impl ConnectionState {
         let now_ms = self.now_ms();
         let (head_since_ms, idle_since_ms) = self.waiting_for_client_since_ms();
         let deadlines = [
-            (head_since_ms.saturating_add(timeouts.header_ms), CloseReason::SlowHead),
+            (head_since_ms.saturating_add(timeouts.head_ms), CloseReason::SlowHead),
             (self.write_blocked_since_ms.load(Relaxed).saturating_add(timeouts.idle_ms), CloseReason::SlowReader),
             (idle_since_ms.saturating_add(timeouts.idle_ms), CloseReason::Idle),
         ];
         // Nothing that starts after this check can expire before the shortest timeout has passed.
-        let mut next_ms = now_ms + timeouts.header_ms.min(timeouts.idle_ms).max(1);
+        let mut next_ms = now_ms + timeouts.head_ms.min(timeouts.idle_ms).max(1);
         for (deadline_ms, reason) in deadlines {
             if deadline_ms <= now_ms {
                 return WatchdogVerdict::Close(reason);

@@ -193,7 +193,7 @@ impl Framing {
 }
 
 /// Whether `bytes` are the preface, or as much of it as has arrived.
-fn starts_http2_preface(bytes: &[u8]) -> bool {
+pub(super) fn starts_http2_preface(bytes: &[u8]) -> bool {
     let length = bytes.len().min(HTTP2_PREFACE.len());
     bytes[..length] == HTTP2_PREFACE[..length]
 }

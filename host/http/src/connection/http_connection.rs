@@ -32,16 +32,16 @@ type Http1<T, S> = http1::Connection<TokioIo<Socket<T>>, RequestService<S>>;
 type Http2<T, S> = http2::Connection<TokioIo<Socket<T>>, RequestService<S>, TokioExecutor>;
 
 enum Phase<T: Transport, S: HttpService> {
-    AwaitHead(Ends<T, S>),
+    AwaitHead(ConnectionParts<T, S>),
     Http1(Box<Http1<T, S>>),
     Http2(Pin<Box<Http2<T, S>>>),
-    EventStream(Box<EventStreamResponse>, Ends<T, S>),
+    EventStream(Box<EventStreamResponse>, ConnectionParts<T, S>),
     Shutdown(Socket<T>),
     Closed,
 }
 
 /// What a connection is between: its client and the service.
-struct Ends<T, S> {
+struct ConnectionParts<T, S> {
     socket: Socket<T>,
     service: RequestService<S>,
 }
@@ -49,7 +49,7 @@ struct Ends<T, S> {
 impl<T: Transport, S: HttpService> HttpConnection<T, S> {
     pub(super) fn new(socket: Socket<T>, service: RequestService<S>, builders: Arc<Builders>) -> Self {
         let (state, handover) = (Arc::clone(&service.state), service.handover.clone());
-        let phase = Phase::AwaitHead(Ends { socket, service });
+        let phase = Phase::AwaitHead(ConnectionParts { socket, service });
         Self { phase, builders, state, handover, is_closing: false }
     }
 
@@ -73,8 +73,8 @@ impl<T: Transport, S: HttpService> HttpConnection<T, S> {
         }
     }
 
-    fn start_hyper(&self, ends: Ends<T, S>) -> Phase<T, S> {
-        let Ends { socket, mut service } = ends;
+    fn start_hyper(&self, parts: ConnectionParts<T, S>) -> Phase<T, S> {
+        let ConnectionParts { socket, mut service } = parts;
         if socket.is_http2() {
             service.start_limiter = Some(StartLimiter::new());
             Phase::Http2(Box::pin(self.builders.http2.serve_connection(TokioIo::new(socket), service)))
@@ -87,8 +87,8 @@ impl<T: Transport, S: HttpService> HttpConnection<T, S> {
     fn poll_phase(&mut self, cx: &mut Context<'_>) -> Poll<Result<Phase<T, S>, ConnectionError>> {
         match &mut self.phase {
             Phase::AwaitHead(_) if self.is_closing => {}
-            Phase::AwaitHead(ends) => {
-                let has_head = ready!(ends.socket.poll_head(cx))?;
+            Phase::AwaitHead(parts) => {
+                let has_head = ready!(parts.socket.poll_head(cx))?;
                 self.is_closing |= !has_head;
             }
             Phase::Http1(connection) => {
@@ -103,8 +103,8 @@ impl<T: Transport, S: HttpService> HttpConnection<T, S> {
             Phase::Http2(connection) => {
                 return connection.as_mut().poll(cx).map(|ended| ended.map(|()| Phase::Closed).map_err(Into::into));
             }
-            Phase::EventStream(response, ends) => {
-                ready!(response.poll(&mut ends.socket, cx))?;
+            Phase::EventStream(response, parts) => {
+                ready!(response.poll(&mut parts.socket, cx))?;
                 self.is_closing |= !response.keep_alive();
             }
             Phase::Shutdown(socket) => {
@@ -119,8 +119,8 @@ impl<T: Transport, S: HttpService> HttpConnection<T, S> {
 
     fn phase_after(&self, ended: Phase<T, S>) -> Phase<T, S> {
         match ended {
-            Phase::AwaitHead(ends) if self.is_closing => Phase::Shutdown(ends.socket),
-            Phase::AwaitHead(ends) => self.start_hyper(ends),
+            Phase::AwaitHead(parts) if self.is_closing => Phase::Shutdown(parts.socket),
+            Phase::AwaitHead(parts) => self.start_hyper(parts),
             Phase::Http1(connection) => match self.handover.take() {
                 Some(mut handover) => {
                     handover.keep_alive &= !self.is_closing;
@@ -128,19 +128,19 @@ impl<T: Transport, S: HttpService> HttpConnection<T, S> {
                 }
                 None => Phase::Http1(connection),
             },
-            Phase::EventStream(_, ends) if self.is_closing => Phase::Shutdown(ends.socket),
-            Phase::EventStream(_, ends) => Phase::AwaitHead(ends),
+            Phase::EventStream(_, parts) if self.is_closing => Phase::Shutdown(parts.socket),
+            Phase::EventStream(_, parts) => Phase::AwaitHead(parts),
             other => other,
         }
     }
 }
 
 /// Takes the connection back, with the bytes that hyper has read and not used.
-fn leave_hyper<T: Transport, S: HttpService>(connection: Http1<T, S>) -> Ends<T, S> {
+fn leave_hyper<T: Transport, S: HttpService>(connection: Http1<T, S>) -> ConnectionParts<T, S> {
     let parts = connection.into_parts();
     let mut socket = parts.io.into_inner();
     socket.put_back(&parts.read_buf);
-    Ends { socket, service: parts.service }
+    ConnectionParts { socket, service: parts.service }
 }
 
 // Nothing in it is pinned but what is boxed.

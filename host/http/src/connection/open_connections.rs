@@ -54,7 +54,7 @@ impl OpenConnections {
 
 impl OpenConnectionGuard<'_> {
     /// Returns when the connection has to make room.
-    pub(crate) async fn told_to_close(&self) {
+    pub(crate) async fn close_requested(&self) {
         self.close.cancelled().await;
     }
 }

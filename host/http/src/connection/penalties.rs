@@ -5,6 +5,7 @@
 //! HTTP/1 never wait. Behind a proxy of the operator every client has the proxy's address, so nobody waits. An old breach is
 //! forgotten, so the list stays as short as the recent offenders.
 
+use super::framing::starts_http2_preface;
 use parking_lot::Mutex;
 use plugin_api::host::client_network;
 use std::collections::{HashMap, VecDeque};
@@ -18,8 +19,8 @@ const FREE_BREACHES: usize = 10;
 const WINDOW: Duration = Duration::from_secs(60);
 /// Above this many networks, old entries are removed.
 const PRUNE_ABOVE: usize = 256;
-/// The beginning of HTTP/2's connection preface, and of no request of HTTP/1.
-const HTTP2_PREFACE: &[u8] = b"PRI";
+/// So many bytes tell HTTP/2's connection preface from every request of HTTP/1.
+const PREFACE_BYTES: usize = 3;
 
 /// The networks that broke the rules lately.
 #[derive(Debug)]
@@ -86,10 +87,10 @@ impl Penalties {
 
 /// Looks at the first bytes without taking them.
 async fn begins_http2(stream: &TcpStream) -> bool {
-    let mut first = [0; HTTP2_PREFACE.len()];
+    let mut first = [0; PREFACE_BYTES];
     match stream.peek(&mut first).await {
         Ok(0) | Err(_) => false,
-        Ok(length) => HTTP2_PREFACE.starts_with(&first[..length]),
+        Ok(length) => starts_http2_preface(&first[..length]),
     }
 }
 

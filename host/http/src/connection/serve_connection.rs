@@ -26,10 +26,10 @@ const RELEASE_TIMEOUT: Duration = Duration::from_millis(100);
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// `_permit` is dropped when the connection is gone.
-pub(crate) async fn serve_connection<S: HttpService, E: MakeTransport>(
+pub(crate) async fn serve_connection<S: HttpService, M: MakeTransport>(
     stream: TcpStream,
     peer: IpAddr,
-    transport_maker: E,
+    transport_maker: M,
     service: S,
     settings: Arc<ConnectionSettings>,
     stop: CancellationToken,
@@ -37,12 +37,12 @@ pub(crate) async fn serve_connection<S: HttpService, E: MakeTransport>(
 ) {
     let state = Arc::new(ConnectionState::new());
     let open = settings.open_connections.insert(Arc::clone(&state));
-    let established = tokio::select! {
-        established = transport_maker.make_transport(stream, peer, &settings, &state) => established,
+    let new_transport = tokio::select! {
+        new = transport_maker.make_transport(stream, peer, &settings, &state) => new,
         () = stop.cancelled() => return,
-        () = open.told_to_close() => return,
+        () = open.close_requested() => return,
     };
-    let Some(NewTransport { transport, may_be_http2 }) = established else { return };
+    let Some(NewTransport { transport, may_be_http2 }) = new_transport else { return };
     state.await_first_head();
     let sink = transport.http1_sink();
     let socket = Socket::new(transport, settings.head_limits.for_http2(may_be_http2), Arc::clone(&state));
@@ -54,7 +54,7 @@ pub(crate) async fn serve_connection<S: HttpService, E: MakeTransport>(
         stop.cancelled().await;
         state.wait_for_head_end().await;
     });
-    let mut released = pin!(open.told_to_close());
+    let mut released = pin!(open.close_requested());
     let mut close_timer = pin!(Fuse::terminated());
     let mut closing = false;
     loop {

@@ -54,7 +54,7 @@ impl MakeTransport for Plain {
         settings: &ConnectionSettings,
         state: &Arc<ConnectionState>,
     ) -> Option<NewTransport<PlainTransport>> {
-        settings.penalties.wait(peer, &stream, settings.head_timeout).await;
+        settings.penalties.wait(peer, &stream, settings.timeouts.head()).await;
         Some(NewTransport { transport: PlainTransport::new(stream, Arc::clone(state)), may_be_http2: true })
     }
 }

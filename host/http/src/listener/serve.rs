@@ -16,20 +16,20 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 impl Listener {
-    /// Serves until `shutdown`, then drains.
-    pub async fn serve<S: HttpService>(self, gateway: S, shutdown: CancellationToken) -> DrainReport {
+    /// Serves until `stop`, then drains.
+    pub async fn serve<S: HttpService>(self, gateway: S, stop: CancellationToken) -> DrainReport {
         // Boxed: one listener has one of the two.
         match self.settings.tls.clone() {
-            None => Box::pin(self.serve_by(Plain, gateway, shutdown)).await,
-            Some(tls) => Box::pin(self.serve_by(tls, gateway, shutdown)).await,
+            None => Box::pin(self.serve_by(Plain, gateway, stop)).await,
+            Some(tls) => Box::pin(self.serve_by(tls, gateway, stop)).await,
         }
     }
 
-    async fn serve_by<E: MakeTransport, S: HttpService>(
+    async fn serve_by<M: MakeTransport, S: HttpService>(
         self,
-        transport_maker: E,
+        transport_maker: M,
         gateway: S,
-        shutdown: CancellationToken,
+        stop: CancellationToken,
     ) -> DrainReport {
         let http = &self.settings.http;
         let service = stack(http, self.settings.response_timeout, self.exposed_headers, gateway);
@@ -41,7 +41,7 @@ impl Listener {
         loop {
             let (stream, peer) = tokio::select! {
                 biased;
-                () = shutdown.cancelled() => break,
+                () = stop.cancelled() => break,
                 Some(ended) = connections.join_next() => {
                     log_panic(ended);
                     continue;
@@ -52,7 +52,7 @@ impl Listener {
             match limits.try_acquire(ip) {
                 Ok(permit) => {
                     disable_nagle(&stream);
-                    let (service, settings, stop) = (service.clone(), Arc::clone(&settings), shutdown.child_token());
+                    let (service, settings, stop) = (service.clone(), Arc::clone(&settings), stop.child_token());
                     let transport_maker = transport_maker.clone();
                     // Spawned as it is: inside another future it would take its memory twice.
                     connections.spawn(serve_connection(stream, ip, transport_maker, service, settings, stop, permit));

@@ -58,7 +58,7 @@ impl Tls {
         settings: &ConnectionSettings,
         state: &Arc<ConnectionState>,
     ) -> Result<TlsTransport, HandshakeError> {
-        let limit = settings.head_timeout;
+        let limit = settings.timeouts.head();
         let checked = timeout(limit, check_first_byte(&stream)).await.unwrap_or(Err(HandshakeError::Timeout));
         if let Err(error) = checked {
             if matches!(error, HandshakeError::PlainHttp | HandshakeError::NotTls) {

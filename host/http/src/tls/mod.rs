@@ -1,5 +1,5 @@
-//! TLS of the public listener: the certificate, and the handshake of a connection. Rule: nothing here reads a file, and
-//! nothing prints a private key.
+//! TLS of the listeners: their certificates, and the handshake of a connection of the public one. Rule: nothing here reads a
+//! file, and nothing prints a private key.
 
 mod certificate;
 mod client_name;

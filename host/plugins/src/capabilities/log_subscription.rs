@@ -27,9 +27,9 @@ pub fn log_subscriptions_migration(version: u32) -> MigrationSpec {
     MigrationSpec::new(version, "log_subscriptions", TABLE)
 }
 
-/// Deletes where the subscriptions of a plugin are, whose name is plain.
-pub fn forget_log_subscriptions(plugin: &str) -> String {
-    format!("DELETE FROM host_log_subscriptions WHERE plugin = '{plugin}'")
+/// Deletes where the subscriptions of a plugin are.
+pub fn forget_log_subscriptions(plugin: &str) -> Statement {
+    sql("DELETE FROM host_log_subscriptions WHERE plugin = $1").bind(plugin).into()
 }
 
 const WAIT_MAX: Duration = Duration::from_secs(30);

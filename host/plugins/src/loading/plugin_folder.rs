@@ -10,12 +10,10 @@ use super::{
     inspect,
     pending_library::{LoadOutcome, PendingLibrary},
 };
-use gateway_config::Config;
+use gateway_config::{Config, FileIdentity};
 use std::{
     collections::BTreeMap,
-    fs,
-    os::unix::fs::MetadataExt as _,
-    path::{Path, PathBuf},
+    path::PathBuf,
     time::{Duration, Instant},
 };
 
@@ -47,29 +45,6 @@ struct ReadFile {
     plugin: String,
     identity: Option<FileIdentity>,
     is_loaded: bool,
-}
-
-/// Whether a file was written, replaced or renamed, without reading it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct FileIdentity {
-    device: u64,
-    inode: u64,
-    bytes: u64,
-    modified_ns: (i64, i64),
-    changed_ns: (i64, i64),
-}
-
-impl FileIdentity {
-    fn of(path: &Path) -> Option<Self> {
-        let facts = fs::metadata(path).ok()?;
-        Some(Self {
-            device: facts.dev(),
-            inode: facts.ino(),
-            bytes: facts.len(),
-            modified_ns: (facts.mtime(), facts.mtime_nsec()),
-            changed_ns: (facts.ctime(), facts.ctime_nsec()),
-        })
-    }
 }
 
 impl PluginFolder {
@@ -175,6 +150,7 @@ fn sort(outcomes: &mut [LoadOutcome]) {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
+    use std::fs;
 
     /// What was read, and whose file is gone. No library of these is a plugin, so each is a refusal.
     fn changes(folder: &mut PluginFolder, config: &Config, only: Option<&str>) -> (Vec<String>, Vec<String>) {
@@ -201,22 +177,5 @@ mod tests {
         assert_eq!(changes(&mut folder, &config, Some("agents")).1, Vec::<String>::new(), "it was not asked for");
         assert_eq!(changes(&mut folder, &config, None).1, ["forum"]);
         assert_eq!(changes(&mut folder, &config, None).1, Vec::<String>::new());
-    }
-
-    #[test]
-    fn a_file_is_another_one_once_it_was_written_or_replaced() {
-        let dir = tempfile::tempdir().unwrap();
-        let (path, draft) = (dir.path().join("libforum.so"), dir.path().join("draft"));
-        fs::write(&path, "one").unwrap();
-        let first = FileIdentity::of(&path);
-        assert!(first.is_some() && first == FileIdentity::of(&path));
-        fs::write(&draft, "two").unwrap();
-        fs::rename(&draft, &path).unwrap();
-        let second = FileIdentity::of(&path);
-        assert_ne!(first, second, "replaced by one of the same length");
-        fs::write(&path, "three").unwrap();
-        assert_ne!(second, FileIdentity::of(&path), "written");
-        fs::remove_file(&path).unwrap();
-        assert_eq!(FileIdentity::of(&path), None);
     }
 }

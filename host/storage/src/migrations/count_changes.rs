@@ -2,7 +2,7 @@
 //! them.
 //!
 //! The rule: a write of the table only inserts here. A row that holds the number itself would be changed by every write, and two
-//! serialisable transactions at the same time would conflict on it. [`crate::compact_row_counts`] puts the rows of one key together.
+//! serialisable transactions at the same time would conflict on it. [`crate::Database::compact_row_counts`] puts the rows of one key together.
 
 use super::directive::Directive;
 use std::fmt::Write as _;

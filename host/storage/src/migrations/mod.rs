@@ -22,6 +22,8 @@ pub(crate) use directive::Directive;
 #[cfg(feature = "simulation")]
 pub(crate) use directives::with_simulated_directives;
 pub(crate) use failure::{FailureWords, describe};
+#[cfg(feature = "simulation")]
+pub(crate) use row_counts::write_triggers as write_count_triggers;
 pub use schema::MigrationSet;
 pub use step::migration_problems;
 #[cfg(feature = "simulation")]

@@ -13,10 +13,30 @@ pub(crate) fn write(sql: &mut String, directive: &Directive<'_>, dialect: Dialec
         Dialect::Sqlite => {
             let counts = RowCounts::new(directive);
             counts.write_table(sql)?;
-            counts.write_triggers(sql)
+            write_triggers(sql, directive, &format!("{}{}", counts.make, counts.more), &counts.less)
         }
         Dialect::Postgres => count_changes::write(sql, directive),
     }
+}
+
+/// Triggers of SQLite that run `more` for each row that is there from now on, and `less` for each that is gone.
+pub(crate) fn write_triggers(sql: &mut String, directive: &Directive<'_>, more: &str, less: &str) -> std::fmt::Result {
+    let Directive { table, columns } = directive;
+    write!(
+        sql,
+        "CREATE TRIGGER {table}_counts_insert AFTER INSERT ON {table} BEGIN {more}END; \
+         CREATE TRIGGER {table}_counts_delete AFTER DELETE ON {table} BEGIN {less}END;"
+    )?;
+    if columns.is_empty() {
+        return Ok(());
+    }
+    let changes: Vec<String> = columns.iter().map(|column| format!("new.{column} <> old.{column}")).collect();
+    write!(
+        sql,
+        " CREATE TRIGGER {table}_counts_update AFTER UPDATE OF {} ON {table} WHEN {} BEGIN {less}{more}END;",
+        columns.join(", "),
+        changes.join(" OR ")
+    )
 }
 
 /// The parts of SQLite's statements.
@@ -28,8 +48,6 @@ struct RowCounts<'a> {
     make: String,
     more: String,
     less: String,
-    /// Whether an update changes what a row counts for.
-    changes: String,
 }
 
 impl<'a> RowCounts<'a> {
@@ -55,8 +73,7 @@ impl<'a> RowCounts<'a> {
                  WHERE NOT EXISTS (SELECT 1 FROM {table}_counts c WHERE {is_known}); "
             )
         };
-        let changes = each(&|column| format!("new.{column} <> old.{column}"), " OR ");
-        Self { table, more: add("+ 1", "new"), less: add("- 1", "old"), columns, make, changes }
+        Self { table, more: add("+ 1", "new"), less: add("- 1", "old"), columns, make }
     }
 
     /// With the numbers of the rows that there are.
@@ -69,23 +86,6 @@ impl<'a> RowCounts<'a> {
             sql,
             "CREATE TABLE {table}_counts AS SELECT {columns}, count(*) AS row_count FROM {table} GROUP BY {columns}; \
              CREATE UNIQUE INDEX {table}_counts_key ON {table}_counts ({columns}); "
-        )
-    }
-
-    fn write_triggers(&self, sql: &mut String) -> std::fmt::Result {
-        let Self { table, columns, make, more, less, changes } = self;
-        write!(
-            sql,
-            "CREATE TRIGGER {table}_counts_insert AFTER INSERT ON {table} BEGIN {make}{more}END; \
-             CREATE TRIGGER {table}_counts_delete AFTER DELETE ON {table} BEGIN {less}END;"
-        )?;
-        if columns.is_empty() {
-            return Ok(());
-        }
-        write!(
-            sql,
-            " CREATE TRIGGER {table}_counts_update AFTER UPDATE OF {columns} ON {table} WHEN {changes} \
-             BEGIN {less}{make}{more}END;"
         )
     }
 }

@@ -2,12 +2,13 @@
 
 use super::{
     connector::Connector,
+    error::no_answer,
     gateway_registration::GatewayRegistration,
     migrator,
     pooled_connection::PooledConnection,
     query::Query,
     reachability::{Reachability, ServerRole},
-    session_pool::{SessionPool, no_answer},
+    session_pool::SessionPool,
     tools,
 };
 use crate::{
@@ -154,8 +155,8 @@ impl PostgresEngine {
         migrator::apply(self.tool_connection().await?, owner, steps).await
     }
 
-    pub(crate) async fn execute_batch(&self, sql: &str) -> Result<(), StorageError> {
-        migrator::execute_batch(self.tool_connection().await?, sql).await
+    pub(crate) async fn execute_batch(&self, sql: &str, statements: &[CheckedStatement]) -> Result<(), StorageError> {
+        migrator::execute_batch(self.tool_connection().await?, sql, statements).await
     }
 
     pub(crate) async fn applied_migrations(&self, owner: Option<&str>) -> Result<Vec<AppliedMigration>, StorageError> {

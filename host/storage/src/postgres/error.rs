@@ -10,8 +10,15 @@ use tokio_postgres::{Error, error::DbError};
 /// True while the server is there; [`super::reachability`] reports one that is not.
 pub(crate) const POOL_TIMED_OUT: &str = "all connections have been in use";
 
+pub(crate) const NO_ANSWER: &str = "the server does not answer";
+
 const DIVISION_BY_ZERO: &str = "22012";
 const TOO_MANY_CONNECTIONS: &str = "53300";
+
+/// The limit of a wait for the server has passed.
+pub(crate) fn no_answer() -> StorageError {
+    StorageError::Unavailable(NO_ANSWER.into())
+}
 
 /// Why a statement failed, and whether its connection can be used again.
 pub(crate) struct ExecuteError {

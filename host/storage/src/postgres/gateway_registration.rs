@@ -8,7 +8,7 @@
 
 use super::{
     connector::Connector,
-    error::{driver_error, storage_error},
+    error::{driver_error, no_answer, storage_error},
     migrator::begin_sql,
     reachability::Reachability,
     session::Session,
@@ -81,8 +81,8 @@ impl GatewayRegistration {
         reachability: Arc<Reachability>,
         connect_timeout: Duration,
     ) -> Result<Self, StorageError> {
-        let no_answer = |_: Elapsed| StorageError::Unavailable("the server does not answer".into());
-        let session = timeout(connect_timeout, connector.connect()).await.map_err(no_answer)?;
+        let connected = timeout(connect_timeout, connector.connect()).await;
+        let session = connected.map_err(|_elapsed: Elapsed| no_answer())?;
         let mut session = session.map_err(driver_error)?;
         let instance = enter(&mut session).await?;
         let (wanted, changes) = watch::channel(Wanted::default());

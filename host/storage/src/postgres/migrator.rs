@@ -5,16 +5,27 @@
 
 use super::{error::storage_error, migration_error::migration_error, tools};
 use crate::{
+    check::CheckedStatement,
     error::StorageError,
     migrations::{
         self, AppliedMigration, CREATE_MIGRATIONS_TABLE, CountReplacement, MigrationReport, RenderedMigration,
     },
     versions::NOTE_CHANGE_OF_EVERYTHING,
 };
-use sqlx::{AssertSqlSafe, Executor, PgConnection, Row};
+use plugin_api::abi::Value;
+use sqlx::{
+    AssertSqlSafe, Encode, Executor, PgConnection, Postgres, Row, Type,
+    encode::IsNull,
+    error::BoxDynError,
+    postgres::{PgArgumentBuffer, PgArguments, PgTypeInfo, types::Oid},
+    query::Query,
+};
 
 /// "gatewmig" in ASCII: a number that other programs are unlikely to use.
 const LOCK_KEY: i64 = 0x6761_7465_776d_6967;
+
+/// PostgreSQL's type of what has none yet.
+const UNKNOWN: Oid = Oid(705);
 
 /// A step's own time is not limited, because it may rewrite a large table; its wait for locks is.
 pub(crate) fn begin_sql() -> String {
@@ -59,11 +70,45 @@ pub(crate) async fn apply(
     Ok(migrations::report(&pending, applied.len()))
 }
 
-/// Runs all of the text in one transaction.
-pub(crate) async fn execute_batch(mut connection: PgConnection, sql: &str) -> Result<(), StorageError> {
-    execute_sql(&mut connection, format!("{}; {sql}; {NOTE_CHANGE_OF_EVERYTHING}; COMMIT", begin_sql())).await?;
+/// Runs all of the text, and then the statements, in one transaction.
+pub(crate) async fn execute_batch(
+    mut connection: PgConnection,
+    sql: &str,
+    statements: &[CheckedStatement],
+) -> Result<(), StorageError> {
+    execute_sql(&mut connection, format!("{}; {sql}", begin_sql())).await?;
+    for statement in statements {
+        bound(statement).persistent(false).execute(&mut connection).await.map_err(storage_error)?;
+    }
+    execute_sql(&mut connection, format!("{NOTE_CHANGE_OF_EVERYTHING}; COMMIT")).await?;
     let _ = tools::close(connection).await;
     Ok(())
+}
+
+/// The server infers its type from the statement.
+struct Null;
+
+impl Type<Postgres> for Null {
+    fn type_info() -> PgTypeInfo {
+        PgTypeInfo::with_oid(UNKNOWN)
+    }
+}
+
+impl Encode<'_, Postgres> for Null {
+    fn encode_by_ref(&self, _: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
+        Ok(IsNull::Yes)
+    }
+}
+
+fn bound(statement: &CheckedStatement) -> Query<'static, Postgres, PgArguments> {
+    let query = sqlx::query(AssertSqlSafe(statement.sql()));
+    statement.statement.params.iter().fold(query, |query, param| match param {
+        Value::Null => query.bind(Null),
+        Value::Int(value) => query.bind(*value),
+        Value::Real(value) => query.bind(*value),
+        Value::Text(value) => query.bind(value.as_str()),
+        Value::Blob(value) => query.bind(value.as_slice()),
+    })
 }
 
 async fn apply_step(connection: &mut PgConnection, owner: &str, step: &RenderedMigration) -> Result<(), StorageError> {

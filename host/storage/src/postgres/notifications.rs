@@ -1,6 +1,10 @@
 //! Notifications from other gateways on the same database.
 
-use super::{engine::PostgresEngine, error::driver_error, session::Session, session_pool::no_answer};
+use super::{
+    engine::PostgresEngine,
+    error::{driver_error, no_answer},
+    session::Session,
+};
 use crate::error::StorageError;
 use tokio::time::{error::Elapsed, timeout};
 

@@ -5,7 +5,7 @@
 
 use super::{
     bind::Param,
-    error::ExecuteError,
+    error::{ExecuteError, no_answer},
     execute::read_result,
     pipeline_step::{Begin, PipelineStep},
     query::Query,
@@ -245,6 +245,6 @@ async fn in_time<T>(
     answer_limit: Duration,
     work: impl Future<Output = Result<T, ExecuteError>>,
 ) -> Result<T, ExecuteError> {
-    let elapsed = |_: Elapsed| StorageError::Unavailable("the server does not answer".into()).into();
+    let elapsed = |_: Elapsed| no_answer().into();
     timeout(answer_limit, work).await.map_err(elapsed).flatten()
 }

@@ -3,7 +3,11 @@
 //! The rule: while the server is away, every call fails at once with the reason; a server that is there and slow, or that
 //! refuses one client, is not away.
 
-use super::{connector::Connector, error::away_reason, session::Session};
+use super::{
+    connector::Connector,
+    error::{NO_ANSWER, away_reason},
+    session::Session,
+};
 use crate::error::StorageError;
 use parking_lot::Mutex;
 use std::{
@@ -22,7 +26,6 @@ const PING_INTERVAL: Duration = Duration::from_secs(1);
 const PING_TIMEOUT: Duration = Duration::from_secs(3);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 const RETRY: Duration = Duration::from_millis(200);
-const SILENT: &str = "the server does not answer";
 
 /// What is known about the server. The connections of the pool report into it, and the watching task.
 pub(crate) struct Reachability {
@@ -118,7 +121,7 @@ async fn watch_server(state: Arc<State>, connector: Connector) {
                     state.set_away(&reason);
                 }
             }
-            Err(_elapsed) => state.set_away(SILENT),
+            Err(_elapsed) => state.set_away(NO_ANSWER),
         }
         sleep(RETRY).await;
     }
@@ -134,7 +137,7 @@ async fn ping_until_lost(state: &State, mut session: Session) {
         match timeout(PING_TIMEOUT, session.batch("")).await {
             Ok(Ok(())) => {}
             Ok(Err(_closed)) => return,
-            Err(_elapsed) => return state.set_away(SILENT),
+            Err(_elapsed) => return state.set_away(NO_ANSWER),
         }
     }
 }

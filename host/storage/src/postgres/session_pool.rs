@@ -2,7 +2,7 @@
 
 use super::{
     connector::{Connector, SessionManager},
-    error::{ExecuteError, POOL_TIMED_OUT},
+    error::{ExecuteError, POOL_TIMED_OUT, no_answer},
     pipeline::Pipeline,
     pipeline_step::Begin,
     pooled_connection::PooledConnection,
@@ -177,8 +177,4 @@ impl SessionPool {
         };
         let _ = timeout(self.wait_timeout(), all_returned).await;
     }
-}
-
-pub(crate) fn no_answer() -> StorageError {
-    StorageError::Unavailable("the server does not answer".into())
 }

@@ -1,6 +1,9 @@
 //! Single connections of sqlx, for tools: checks, backups and what looks into a database that is not open here.
 
-use super::{error::storage_error, server_address::sqlx_options};
+use super::{
+    error::{no_answer, storage_error},
+    server_address::sqlx_options,
+};
 use crate::{error::StorageError, settings::DatabaseSettings};
 use secrecy::SecretString;
 use sqlx::{Connection as _, PgConnection};
@@ -51,6 +54,5 @@ async fn in_time<T>(
     work: impl Future<Output = Result<T, StorageError>>,
 ) -> Result<T, StorageError> {
     let limit = Duration::from_millis(settings.statement_timeout_ms);
-    let no_answer = |_: Elapsed| StorageError::Unavailable("the server does not answer".into());
-    timeout(limit, work).await.map_err(no_answer).flatten()
+    timeout(limit, work).await.map_err(|_elapsed: Elapsed| no_answer()).flatten()
 }

@@ -10,13 +10,12 @@
 
 use super::{
     engine::PostgresEngine,
-    error::{ExecuteError, read_only_error},
+    error::{ExecuteError, no_answer, read_only_error},
     pipeline::{Pipeline, PipelineError},
     pipeline_step::{Begin, PipelineStep},
     pooled_connection::PooledConnection,
     query::{PlanFor, Query},
     session::{PREPARED_STATEMENTS_MAX, Session},
-    session_pool::no_answer,
     session_settings::TransactionMode,
 };
 use crate::{

@@ -102,9 +102,9 @@ impl SimulatedEngine {
         self.server.state().commit_outside(|connection| migrate::apply(connection, owner, steps))
     }
 
-    pub(crate) async fn execute_batch(&self, sql: &str) -> Result<(), StorageError> {
+    pub(crate) async fn execute_batch(&self, sql: &str, statements: &[CheckedStatement]) -> Result<(), StorageError> {
         self.reach().await?;
-        self.server.state().commit_outside(|connection| migrate::execute_batch(connection, sql))
+        self.server.state().commit_outside(|connection| migrate::execute_batch(connection, sql, statements))
     }
 
     pub(crate) async fn applied_migrations(&self, owner: Option<&str>) -> Result<Vec<AppliedMigration>, StorageError> {

@@ -3,8 +3,12 @@
 //! The rule: a migration that makes tables on PostgreSQL alone is PostgreSQL's text. Identities are not SQLite's row ids: those roll back.
 
 use crate::{
+    check::CheckedStatement,
     error::StorageError,
-    migrations::{CREATE_MIGRATIONS_TABLE, Directive, MigrationReport, RenderedMigration, with_simulated_directives},
+    migrations::{
+        CREATE_MIGRATIONS_TABLE, Directive, MigrationReport, RenderedMigration, with_simulated_directives,
+        write_count_triggers,
+    },
     sqlite::{self, storage_error},
 };
 use plugin_api::manifest::MigrationSpec;
@@ -82,7 +86,8 @@ fn with_identities(text: &str) -> Result<String, String> {
 }
 
 /// As [`crate::migrations`] writes them for PostgreSQL: triggers only insert, and a view sums.
-fn write_row_counts(sql: &mut String, Directive { table, columns: counted }: &Directive<'_>) -> std::fmt::Result {
+fn write_row_counts(sql: &mut String, directive: &Directive<'_>) -> std::fmt::Result {
+    let Directive { table, columns: counted } = directive;
     let names = counted.join(", ");
     let (listed, group) = if counted.is_empty() {
         (String::new(), String::new())
@@ -102,30 +107,20 @@ fn write_row_counts(sql: &mut String, Directive { table, columns: counted }: &Di
         let values: String = counted.iter().map(|column| format!("{row}.{column}, ")).collect();
         format!("INSERT INTO {table}_count_changes ({listed}row_count) VALUES ({values}{number}); ")
     };
-    let (less, more) = (add("old", "-1"), add("new", "1"));
-    write!(
-        sql,
-        "CREATE TRIGGER {table}_counts_insert AFTER INSERT ON {table} BEGIN {more}END; \
-         CREATE TRIGGER {table}_counts_delete AFTER DELETE ON {table} BEGIN {less}END;"
-    )?;
-    if counted.is_empty() {
-        return Ok(());
-    }
-    let changes: Vec<String> = counted.iter().map(|column| format!("new.{column} <> old.{column}")).collect();
-    write!(
-        sql,
-        " CREATE TRIGGER {table}_counts_update AFTER UPDATE OF {names} ON {table} WHEN {} BEGIN {less}{more}END;",
-        changes.join(" OR ")
-    )
+    write_count_triggers(sql, directive, &add("new", "1"), &add("old", "-1"))
 }
 
 /// Runs the gateway's own definitions that are not migrations: the triggers of derived tables.
-pub(super) fn execute_batch(connection: &Connection, sql: &str) -> Result<(), StorageError> {
+pub(super) fn execute_batch(
+    connection: &Connection,
+    sql: &str,
+    statements: &[CheckedStatement],
+) -> Result<(), StorageError> {
     let mut own = String::new();
     for statement in sql.split(';').map(str::trim).filter(|statement| !statement.is_empty()) {
         write_definition(&mut own, connection, statement)?;
     }
-    sqlite::execute_batch(connection, &own)?;
+    sqlite::execute_batch(connection, &own, statements)?;
     note_change_of_everything(connection)
 }
 

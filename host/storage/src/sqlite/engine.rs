@@ -179,8 +179,12 @@ impl SqliteEngine {
         self.run_on_writer(move |connection| migrator::apply(&connection.handle, &owner, steps)).await
     }
 
-    pub(crate) async fn execute_batch(&self, sql: String) -> Result<(), StorageError> {
-        self.run_on_writer(move |connection| migrator::execute_batch(&connection.handle, &sql)).await
+    pub(crate) async fn execute_batch(
+        &self,
+        sql: String,
+        statements: Vec<CheckedStatement>,
+    ) -> Result<(), StorageError> {
+        self.run_on_writer(move |connection| migrator::execute_batch(&connection.handle, &sql, &statements)).await
     }
 
     pub(crate) async fn applied_migrations(

@@ -2,8 +2,9 @@
 //!
 //! The rule: all pending steps run in one transaction, which is rolled back when one of them fails.
 
-use super::{error::storage_error, migration_error::migration_error};
+use super::{error::storage_error, migration_error::migration_error, statement_executor::execute_unread};
 use crate::{
+    check::CheckedStatement,
     error::StorageError,
     migrations::{self, AppliedMigration, CREATE_MIGRATIONS_TABLE, MigrationReport, RenderedMigration},
 };
@@ -75,13 +76,23 @@ fn run_statements(connection: &Connection, sql: &str) -> Result<(), StorageError
     }
 }
 
-/// Runs all of the text in one transaction.
-pub(crate) fn execute_batch(connection: &Connection, sql: &str) -> Result<(), StorageError> {
-    let result = connection.execute_batch(&format!("BEGIN IMMEDIATE; {sql}; COMMIT"));
+/// Runs all of the text, and then the statements, in one transaction.
+pub(crate) fn execute_batch(
+    connection: &Connection,
+    sql: &str,
+    statements: &[CheckedStatement],
+) -> Result<(), StorageError> {
+    let batch = |sql: &str| connection.execute_batch(sql).map_err(|e| storage_error(&e));
+    let run = || {
+        batch(&format!("BEGIN IMMEDIATE; {sql}"))?;
+        statements.iter().try_for_each(|statement| execute_unread(connection, statement))?;
+        batch("COMMIT")
+    };
+    let result = run();
     if result.is_err() && !connection.is_autocommit() {
-        connection.execute_batch("ROLLBACK").map_err(|e| storage_error(&e))?;
+        batch("ROLLBACK")?;
     }
-    result.map_err(|e| storage_error(&e))
+    result
 }
 
 pub(crate) fn create_migrations_table(connection: &Connection) -> Result<(), StorageError> {

@@ -14,7 +14,7 @@ use crate::{
     result_budget::ResultBudget,
 };
 use plugin_api::abi::{Cell, Rows, RowsBuilder, StatementResult, Value};
-use rusqlite::{CachedStatement, Statement, types::ValueRef};
+use rusqlite::{CachedStatement, Connection, Statement, types::ValueRef};
 use std::{
     ops::RangeInclusive,
     sync::{
@@ -63,6 +63,15 @@ impl<'c> StatementExecutor<'c> {
         };
         Ok(StatementResult { rows, changes })
     }
+}
+
+/// Executes one statement outside of a call, to its end, without limits.
+pub(crate) fn execute_unread(connection: &Connection, statement: &CheckedStatement) -> Result<(), StorageError> {
+    let mut prepared = connection.prepare(statement.sql()).map_err(|e| storage_error(&e))?;
+    bind(&mut prepared, statement)?;
+    let mut rows = prepared.raw_query();
+    while rows.next().map_err(|e| storage_error(&e))?.is_some() {}
+    Ok(())
 }
 
 /// SQLite numbers `$7` by its first occurrence and not by the seven.

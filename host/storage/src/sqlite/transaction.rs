@@ -10,7 +10,7 @@ use super::{
     interrupter::{CancelFlag, CancelOnDrop},
     transaction_call::{CallResult, PendingReply, TransactionCall},
     transaction_handle::TransactionHandle,
-    write_scheduler::{Acquired, WriteScheduler},
+    write_scheduler::{LockGrant, WriteScheduler},
     writer_connection::WriterConnection,
 };
 use crate::{
@@ -45,7 +45,7 @@ pub(crate) struct SqliteTransaction {
 enum Phase {
     /// The scheduler does not know it yet.
     NotBegun,
-    /// It waits for the write lock or owns it, unless the writer thread has ended it.
+    /// It waits for the write lock or holds it, unless the writer thread has ended it.
     Active,
     Ended(&'static str),
 }
@@ -191,7 +191,7 @@ impl SqliteTransaction {
                 },
             }
         };
-        if let Some(Acquired::Later(receiver)) = acquired {
+        if let Some(LockGrant::Later(receiver)) = acquired {
             receiver.await.unwrap_or_else(|_| Err(database_closed()))?;
         }
         self.scheduler.begin_call(&self.handle).ok_or_else(|| self.closed_error())
@@ -259,7 +259,7 @@ impl Drop for EndOnDrop<'_> {
     }
 }
 
-/// Ends the call when it panics. Otherwise the transaction would own the write lock forever and block all writes; so
+/// Ends the call when it panics. Otherwise the transaction would hold the write lock forever and block all writes; so
 /// it becomes idle and is rolled back.
 struct EndCallOnPanic<'t>(&'t SqliteTransaction);
 

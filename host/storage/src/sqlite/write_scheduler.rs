@@ -1,6 +1,6 @@
 //! Schedules transactions on the one connection that writes, with a write lock.
 //!
-//! The rule that must not break: **one party owns the write lock, and only the holder uses the connection.** A
+//! The rule that must not break: **one party holds the write lock, and only the holder uses the connection.** A
 //! transaction holds it from its first statement to its end. Fast statements run on the calling thread. The writer
 //! thread runs slow statements, and rolls back, on behalf of the holder. So a write needs another thread only for its
 //! commit; README.md says what that saves.
@@ -86,8 +86,8 @@ struct WaitingTransaction {
     queued_at: Instant,
 }
 
-/// When a transaction holds the write lock.
-pub(crate) enum Acquired {
+/// When a transaction that asks for the write lock holds it.
+pub(crate) enum LockGrant {
     Now,
     /// After the receiver resolves, unless it waited too long.
     Later(oneshot::Receiver<Result<(), StorageError>>),
@@ -113,17 +113,17 @@ impl WriteScheduler {
     }
 
     /// Acquires the write lock, or queues for it.
-    pub(crate) fn acquire(&self, transaction: &Arc<TransactionHandle>) -> Result<Acquired, EnqueueError> {
+    pub(crate) fn acquire(&self, transaction: &Arc<TransactionHandle>) -> Result<LockGrant, EnqueueError> {
         let mut state = self.state.lock();
         state.check_capacity()?;
         if matches!(state.lock, LockState::Free) && state.waiters.is_empty() {
             state.lock = self.lock_for(transaction.clone());
-            return Ok(Acquired::Now);
+            return Ok(LockGrant::Now);
         }
         let (sender, receiver) = oneshot::channel();
         let (transaction, queued_at) = (transaction.clone(), Instant::now());
         state.waiters.push_back(Waiter::Transaction(WaitingTransaction { transaction, acquired: sender, queued_at }));
-        Ok(Acquired::Later(receiver))
+        Ok(LockGrant::Later(receiver))
     }
 
     /// Queues the task for the writer thread, which runs it between groups.

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 pub(crate) type WriterTask = Box<dyn FnOnce(&mut WriterConnection) + Send>;
 
 pub(crate) enum WriterCommand {
-    /// Executes a call for the transaction that owns the write lock.
+    /// Executes a call for the transaction that holds the write lock.
     Call {
         call: TransactionCall,
         pending: PendingReply,

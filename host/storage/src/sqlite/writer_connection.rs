@@ -51,7 +51,7 @@ struct Group {
     requests: Vec<GroupCommitRequest>,
 }
 
-/// The transaction that owns the write lock.
+/// The transaction that holds the write lock.
 struct ActiveTransaction {
     /// The first transaction of a group needs no savepoint: to roll it back is to roll back the group. Without a
     /// savepoint SQLite keeps no second journal, in which every statement of a large transaction would search for the

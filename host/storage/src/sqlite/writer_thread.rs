@@ -50,7 +50,7 @@ pub(crate) fn run(scheduler: &WriteScheduler) {
     let _ = scheduler.connection().optimize();
 }
 
-/// Executes a call on behalf of the lock owner.
+/// Executes a call on behalf of the lock holder.
 fn execute(
     scheduler: &WriteScheduler,
     call: TransactionCall,
@@ -75,7 +75,7 @@ fn execute(
     drop(connection);
     match result {
         Ok(Some((reply, outcomes))) => {
-            // Before the reply, so that the caller still owns the lock; this also notices an abandoned transaction.
+            // Before the reply, so that the caller still holds the lock; this also notices an abandoned transaction.
             scheduler.end_call(transaction);
             let _ = reply.send(Ok(outcomes));
         }

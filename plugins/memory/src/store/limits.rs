@@ -1,7 +1,7 @@
 //! Bounds of what is stored in all, and by one client in a day.
 //!
 //! The sums are read before a write, from what is committed, and each write changes one part of them only: a single row that every
-//! write changes would make all writes collide on PostgreSQL. So writes at the same moment may pass a bound together, each by one
+//! write changes would make all writes conflict on PostgreSQL. So writes at the same moment may pass a bound together, each by one
 //! value, and the next one is refused.
 
 use crate::{

@@ -179,7 +179,7 @@ async fn writes_at_once_leave_no_gap_in_the_log() {
             async move { put(gateway, wallet, &format!("k{}", number % 7), json!(number)).await }
         });
         let answers = futures_util::future::join_all(writes).await;
-        // On PostgreSQL a write that collided too often is told so, and has left nothing.
+        // On PostgreSQL a write that conflicted too often is told so, and has left nothing.
         let (stored, busy): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.is_success());
         assert!(busy.iter().all(|answer| answer.status == 503), "{:?}", busy.first().map(|answer| answer.text()));
         let mut records: Vec<Value> = stored.iter().map(|answer| answer.json()["record"].clone()).collect();

@@ -3,6 +3,7 @@
 use super::WITHOUT_LIMITS;
 use crate::{bench::Bench, server::Server};
 use anyhow::{Context as _, Error, Result, ensure};
+use gateway_tests::load_test_wallets::{FLOAT, SEED, WALLET_1, XPUB};
 use plugin_testing::ScriptedChain;
 use std::{
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
@@ -17,12 +18,6 @@ const BLOCK_TIME: Duration = Duration::from_secs(1);
 const LIMIT: Duration = Duration::from_secs(60);
 /// Windows of this many blocks are measured, one in each round.
 const BLOCKS: u32 = 10;
-/// Of the key below: nobody else uses it.
-const SEED: &str = "7777777777777777777777777777777777777777777777777777777777777777";
-const XPUB: &str =
-    "xpub6Dom4bNvHgeKTBr1kNeTbfKWLVT6aKFmwj419xXdbnNyFUrXuv5gi14gFfX7wBS2NBga96qAwtFwx2hiNqhaQQRoSXyAX32ww4KnaD6cZpz";
-const FLOAT: &str = "0xC75F02c48cB7f7f0220dee74E7F212906Acc68A3";
-const WALLET_1: &str = "0x12935FDB277Ce7EE831Dba34454D52D606358796";
 
 struct Window {
     cores: f64,

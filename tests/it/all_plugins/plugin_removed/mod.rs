@@ -10,13 +10,14 @@ mod pages;
 mod standings;
 
 use super::{
-    CONTRACTS, Call, LIMIT, LOADTEST_XPUB, PROBE_INTERVAL_S, assert_answered,
+    CONTRACTS, Call, LIMIT, PROBE_INTERVAL_S, assert_answered,
     calls::{operator, writes},
     chain,
 };
 use diff::Parts;
 use gateway::lifecycle::{OperateOutcome, OperatorAction};
 use gateway_plugins::PluginState;
+use gateway_tests::load_test_wallets;
 use pages::Pages;
 use plugin_api::{
     abi::PluginModule_Ref,
@@ -100,7 +101,10 @@ pub fn with_all_plugins(builder: Builder, chain: &ScriptedChain) -> Builder {
         .config("kb", json!({ "network_pages": false }))
         .config("tools", json!({ "probe_interval_s": PROBE_INTERVAL_S }))
         .config("agents", json!({ "probe_interval_s": PROBE_INTERVAL_S }))
-        .config("loadtest", json!({ "xpub": LOADTEST_XPUB, "runner": true, "operators": [operator().address()] }))
+        .config(
+            "loadtest",
+            json!({ "xpub": load_test_wallets::XPUB, "runner": true, "operators": [operator().address()] }),
+        )
         .config("payin", json!({ "operators": [operator().address()] }))
         .config("referrals", json!({ "operators": [operator().address()] }))
         .config("validators", json!({ "signatures_required": false, "operators": [operator().address()] }));

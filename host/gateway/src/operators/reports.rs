@@ -1,12 +1,12 @@
 //! Tables of plugins for operators: the contributions to [`point::REPORTS`].
 
-use crate::Gateway;
+use gateway_plugins::ExtensionPoints;
 use plugin_api::point::{self, ReportRequest, ReportTable, ReportsInput};
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 /// Rows of one request.
-pub const ROWS_MAX: u32 = 500;
+pub const REPORT_ROWS_MAX: u32 = 500;
 
 /// The reports of one plugin, without rows.
 #[derive(Clone, Debug, Serialize)]
@@ -25,14 +25,24 @@ pub enum ReportError {
     NoAnswer,
 }
 
-impl Gateway {
-    pub async fn reports(&self) -> Vec<PluginReports> {
-        let parts = self.extension_points.collect_decoded(point::REPORTS, &ReportsInput { read: None }).await;
+/// The reports of all plugins.
+#[derive(Clone)]
+pub struct Reports {
+    points: Arc<ExtensionPoints>,
+}
+
+impl Reports {
+    pub(crate) fn new(points: Arc<ExtensionPoints>) -> Self {
+        Self { points }
+    }
+
+    pub async fn list(&self) -> Vec<PluginReports> {
+        let parts = self.points.collect_decoded(point::REPORTS, &ReportsInput { read: None }).await;
         parts.into_iter().map(|(plugin, reports)| PluginReports { plugin, reports }).collect()
     }
 
     /// Rows of a report of this plugin, from `offset` on.
-    pub async fn report(
+    pub async fn read(
         &self,
         plugin: &str,
         report: &str,
@@ -40,17 +50,17 @@ impl Gateway {
         offset: u32,
     ) -> Result<ReportTable, ReportError> {
         let find = |reports: Vec<ReportTable>| reports.into_iter().find(|one| one.name == report);
-        let described = self.reports_of(plugin, None).await.and_then(find).ok_or(ReportError::Unknown)?;
+        let described = self.of_plugin(plugin, None).await.and_then(find).ok_or(ReportError::Unknown)?;
         if let Some(option) = options.iter().find(|option| !described.options.contains_key(*option)) {
             return Err(ReportError::UnknownOption(option.clone()));
         }
-        let request = ReportRequest { report: report.to_owned(), options, offset, limit: ROWS_MAX };
-        let read = self.reports_of(plugin, Some(request)).await.and_then(find);
+        let request = ReportRequest { report: report.to_owned(), options, offset, limit: REPORT_ROWS_MAX };
+        let read = self.of_plugin(plugin, Some(request)).await.and_then(find);
         let is_table = |read: &ReportTable| read.rows.iter().all(|row| row.len() == read.columns.len());
         read.filter(is_table).ok_or(ReportError::NoAnswer)
     }
 
-    async fn reports_of(&self, plugin: &str, read: Option<ReportRequest>) -> Option<Vec<ReportTable>> {
-        self.extension_points.collect_decoded_from(plugin, point::REPORTS, &ReportsInput { read }).await
+    async fn of_plugin(&self, plugin: &str, read: Option<ReportRequest>) -> Option<Vec<ReportTable>> {
+        self.points.collect_decoded_from(plugin, point::REPORTS, &ReportsInput { read }).await
     }
 }

@@ -2,13 +2,15 @@
 //!
 //! The rule: nothing outside of a temporary folder changes, no port is opened, and no job, index or transaction runs.
 
+use super::{
+    Gateway,
+    start::{StartError, build},
+};
 use crate::{
-    certificate::certificate_notes,
-    gateway::Gateway,
+    database_settings::database_settings,
     lifecycle::StartMode,
-    plugin_history::PluginHistory,
-    start::{StartError, build, database_settings},
-    tls_reload::TlsError,
+    operators::PluginHistory,
+    tls::{TlsError, certificate_notes},
 };
 use futures_util::future::BoxFuture;
 use gateway_clock::Clock;

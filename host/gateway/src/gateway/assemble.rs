@@ -1,14 +1,13 @@
 //! Puts a gateway together from what the start has built.
 
+use super::Gateway;
 use crate::{
-    backups::Backups,
+    background::{Backups, Replicas},
     dispatch::{Dispatcher, DispatcherParts, EnvelopeVerifier, Payments, PositionHeader, Streams},
-    gateway::Gateway,
     health::HealthMonitor,
     lifecycle::{PluginManager, PluginManagerParts, StartMode, Topics},
-    operators::Operators,
+    operators::{Controls, Operators, Reports},
     pages::{HealthMembers, Pages},
-    replicas::Replicas,
     routes::RouteTable,
 };
 use arc_swap::ArcSwap;
@@ -76,6 +75,8 @@ pub(crate) fn assemble(parts: BuiltParts) -> Gateway {
         extension_points: capabilities.extension_points.clone(),
         secrets: capabilities.secrets.clone(),
         operators,
+        controls: Controls::new(capabilities.extension_points.clone()),
+        reports: Reports::new(capabilities.extension_points.clone()),
         replicas,
         indexes,
         jobs: capabilities.jobs.clone(),

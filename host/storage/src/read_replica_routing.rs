@@ -18,20 +18,20 @@ impl Database {
     /// Where a request that only reads may read, for a client that knows the change count `at_least`. `None` for the primary: without
     /// `database.read_urls`, while no read replica can be used, and, where nothing may be old, for a client that sends no position.
     pub async fn read_source(&self, at_least: Option<ChangeCount>) -> Option<ReadSource> {
-        let replicas = &self.inner.read_replicas;
-        if replicas.is_empty() || (at_least.is_none() && !self.inner.versions.may_be_stale()) {
+        let read_replicas = &self.inner.read_replicas;
+        if read_replicas.is_empty() || (at_least.is_none() && !self.inner.versions.may_be_stale()) {
             return None;
         }
-        let replica = Arc::clone(replicas.choose()?);
+        let read_replica = Arc::clone(read_replicas.choose()?);
         self.recent_revisions(at_least).await?;
-        Some(ReadSource::new(replica))
+        Some(ReadSource::new(read_replica))
     }
 
     /// The answer of the request's read replica; `None` when the primary has to answer, this read and all later ones.
-    pub(crate) async fn read_from_replica(&self, scope: &Scope, statement: &CheckedStatement) -> Option<Rows> {
-        let replica = read_source::current()?;
+    pub(crate) async fn read_from_read_replica(&self, scope: &Scope, statement: &CheckedStatement) -> Option<Rows> {
+        let read_replica = read_source::current()?;
         let rows = match (scope, self.inner.versions.wal_lsn()) {
-            (Scope::Plugin { .. }, Some(lsn)) => Box::pin(replica.read(statement, &lsn)).await,
+            (Scope::Plugin { .. }, Some(lsn)) => Box::pin(read_replica.read(statement, &lsn)).await,
             // What the gateway reads for itself, it keeps in memory for other requests, too.
             (Scope::Host, _) | (_, None) => None,
         };

@@ -2,7 +2,8 @@
 //!
 //! The rule: nothing is created or changed. A database that is not there, or away, says nothing: that is a finding of its own.
 
-use crate::{operators::Switches, start::database_settings};
+use super::Switches;
+use crate::database_settings::database_settings;
 use gateway_config::Config;
 use gateway_storage::Database;
 use std::collections::BTreeMap;

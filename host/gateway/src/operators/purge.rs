@@ -3,7 +3,8 @@
 //! The rules: everything goes in one transaction, or nothing. Nothing of another plugin is dropped or breaks. The activity log and
 //! the journal of transactions are the network's and stay.
 
-use crate::{migrations, operators::Operators};
+use super::record_statement;
+use crate::migrations;
 use gateway_storage::{Database, PluginObjects, StorageError, ViewNames, is_reserved, shares_tables};
 use plugin_api::{Sql, sql};
 use serde::{Deserialize, Serialize};
@@ -79,20 +80,22 @@ impl Purge<'_> {
         if !plan.obstacles.is_empty() {
             return Err(PurgeError::Refused(Box::new(plan)));
         }
-        let mut statements = objects.drop_statements(self.database.dialect());
-        statements.push(gateway_jobs::forget_plugin(plugin));
-        statements.push(gateway_plugins::forget_log_subscriptions(plugin));
-        statements.extend(gateway_indexer::forget_plugin(plugin));
-        statements.push(gateway_tx::release_keys(plugin));
-        statements.push(format!("DELETE FROM _migrations WHERE plugin = '{plugin}'"));
-        statements.push(Operators::record_statement(who, "purge", plugin, &plan.outcome(), self.now_ms));
-        self.database.execute_batch(&statements.join(";\n")).await?;
+        let drops = objects.drop_statements(self.database.dialect()).join(";\n");
+        let mut statements = gateway_indexer::forget_plugin(plugin);
+        statements.extend([
+            gateway_jobs::forget_plugin(plugin),
+            gateway_plugins::forget_log_subscriptions(plugin),
+            gateway_tx::release_keys(plugin),
+            sql("DELETE FROM _migrations WHERE plugin = $1").bind(plugin).into(),
+            record_statement(who, "purge", plugin, &plan.outcome(), self.now_ms),
+        ]);
+        self.database.execute_batch_with(&drops, statements).await?;
         tracing::info!(target: "audit", who, what = "purge", plugin, outcome = plan.outcome(), "an operator acted");
         Ok(plan)
     }
 
     async fn survey(&self, plugin: &str) -> Result<(PurgePlan, PluginObjects), PurgeError> {
-        // Its name becomes a part of statements.
+        // No plugin has another name.
         let is_plain = plugin.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
         if !is_plain || plugin.is_empty() || is_reserved(plugin) {
             return Err(PurgeError::Nothing(plugin.to_owned()));

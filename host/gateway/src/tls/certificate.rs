@@ -1,7 +1,7 @@
 //! The certificate of the public listener, from the files of `[http.tls]`. Rule: a certificate and a key that do not go together are
 //! never used.
 
-use crate::tls_reload::{TlsError, TlsSource};
+use super::reload::{TlsError, TlsSource};
 use arc_swap::ArcSwap;
 use gateway_clock::Clock;
 use gateway_config::{Config, TlsFiles};

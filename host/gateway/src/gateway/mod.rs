@@ -1,14 +1,23 @@
 //! The gateway: everything that handles requests, in one process, with or without a socket in front.
 
+mod assemble;
+mod dry_run;
+mod reload;
+mod resources;
+mod start;
+
+pub use dry_run::{DryRunReport, FailedPlugin, dry_run_start};
+pub use reload::ReloadReport;
+pub use resources::Resources;
+pub use start::StartError;
+
 use crate::{
-    backups::Backups,
-    certificate::PublicTls,
+    background::{Backups, Replicas},
     dispatch::Dispatcher,
     health::HealthMonitor,
     lifecycle::PluginManager,
-    operators::Operators,
-    replicas::Replicas,
-    tls_reload::{TlsReloader, TlsSource},
+    operators::{Controls, Operators, Reports},
+    tls::{PublicTls, TlsReloader, TlsSource},
 };
 use arc_swap::ArcSwap;
 use futures_util::{FutureExt as _, future::BoxFuture};
@@ -45,7 +54,7 @@ pub struct Gateway {
     pub config: Arc<Config>,
     /// As it is in use: with what SIGHUP has changed since.
     pub live: Arc<ArcSwap<Config>>,
-    /// Tells at SIGHUP whether the keys are others: see [`crate::reload`].
+    /// Tells at SIGHUP whether the keys are others: see [`reload`].
     pub(crate) signers_digest: blake3::Hash,
     pub environment: Arc<Environment>,
     pub brand: Brand,
@@ -61,6 +70,8 @@ pub struct Gateway {
     pub extension_points: Arc<ExtensionPoints>,
     pub(crate) secrets: Arc<Secrets>,
     pub operators: Operators,
+    pub controls: Controls,
+    pub reports: Reports,
     pub replicas: Replicas,
     pub indexes: Arc<Indexes>,
     pub jobs: JobStore,

@@ -1,15 +1,18 @@
 //! Starts a gateway: builds its parts from the configuration in the order in which they need each other, then starts the
 //! plugins and the background tasks.
 
-use crate::{
+use super::{
+    Gateway,
     assemble::{BuiltParts, assemble},
+    reload::signers_digest,
+};
+use crate::{
+    background::{housekeeping, memory_watch},
+    database_settings::{DatabaseSettingsError, database_settings},
     dispatch::{Payments, PositionHeader},
     environment,
-    gateway::Gateway,
-    housekeeping,
     lifecycle::{PluginManager, StartMode},
-    memory_watch, migrations,
-    reload::signers_digest,
+    migrations,
     routes::RouteTable,
 };
 use arc_swap::ArcSwap;
@@ -17,7 +20,7 @@ use futures_util::future::BoxFuture;
 use gateway_activity::{ActivityLog, SequencerSettings};
 use gateway_chain::{ChainError, Chains};
 use gateway_clock::Clock;
-use gateway_config::{Config, DatabaseTarget, Synchronous};
+use gateway_config::Config;
 use gateway_egress::{Egress, EgressSettings, Resolver, SystemResolver};
 use gateway_envelope::Brand;
 use gateway_jobs::JobStore;
@@ -28,10 +31,9 @@ use gateway_plugins::{
 use gateway_queue::QueueWakes;
 use gateway_secrets::Secrets;
 use gateway_signers::Signers;
-use gateway_storage::{Database, DatabaseSettings, StorageError};
+use gateway_storage::{Database, StorageError};
 use gateway_tx::Journal;
 use plugin_api::{Address, manifest::Environment};
-use secrecy::ExposeSecret as _;
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -43,8 +45,8 @@ pub enum StartError {
     DataDir { path: String, reason: String },
     #[error("the database cannot be opened: {0}")]
     Database(#[from] StorageError),
-    #[error("the database URL is not valid: {0}")]
-    DatabaseUrl(String),
+    #[error(transparent)]
+    DatabaseUrl(#[from] DatabaseSettingsError),
     #[error("[brand] is not valid: {0}")]
     Brand(String),
     #[error("[egress] is not valid: {0}")]
@@ -121,7 +123,7 @@ impl Gateway {
         }
         let routes = self.dispatcher.routes.clone();
         self.tasks.spawn(housekeeping::run(database.clone(), self.clock.clone(), routes, stop.clone()));
-        self.tasks.spawn(housekeeping::fold_sums(database.clone(), self.activity.clone(), stop.clone()));
+        self.tasks.spawn(housekeeping::compact_counts(database.clone(), self.activity.clone(), stop.clone()));
         self.tasks.spawn(housekeeping::follow_replicas(database.clone(), self.activity.clone(), stop.clone()));
         self.tasks.spawn(self.replicas.clone().follow(bound, stop.clone()));
         let settings = SequencerSettings {
@@ -237,28 +239,6 @@ async fn open_signers(config: Config) -> (Config, Arc<Signers>) {
 fn prepare_data_dir(config: &Config) -> Result<(), StartError> {
     std::fs::create_dir_all(&config.data_dir)
         .map_err(|error| StartError::DataDir { path: config.data_dir.display().to_string(), reason: error.to_string() })
-}
-
-pub fn database_settings(config: &Config) -> Result<DatabaseSettings, StartError> {
-    let target = config.database_target().map_err(|error| StartError::DatabaseUrl(error.to_string()))?;
-    let url = match target {
-        DatabaseTarget::Sqlite(path) => format!("sqlite:{}", path.display()),
-        DatabaseTarget::Postgres(url) => url.expose_secret().to_owned(),
-    };
-    Ok(DatabaseSettings {
-        synchronous_full: config.database.synchronous == Synchronous::Full,
-        read_connections: u32::try_from(config.database.read_connections).unwrap_or(u32::MAX),
-        write_group_max: config.database.write_group_max,
-        pool_max: config.database.pool_max,
-        prepared: config.database.prepared,
-        listen_url: config.database.listen_url.clone(),
-        read_urls: config.database.read_urls.clone(),
-        statement_timeout_ms: config.database.statement_timeout_ms,
-        slow_statement_ms: config.database.slow_statement_ms,
-        transaction_timeout_ms: config.database.transaction_timeout_ms,
-        staleness_ms: config.database.staleness_ms,
-        ..DatabaseSettings::new(url)
-    })
 }
 
 /// Without root certificates the gateway runs, and outbound requests fail with that reason.

@@ -1,11 +1,11 @@
-//! The gateway's own periodic work: deletes old signatures and idle rate limits, folds sums, listens to other
+//! The gateway's own periodic work: deletes old signatures and idle rate limits, compacts counts, listens to other
 //! replicas.
 
 use crate::routes::RouteTable;
 use gateway_activity::ActivityLog;
 use gateway_clock::Clock;
 use gateway_plugins::FORGET_ATTEMPTS;
-use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError, compact_row_counts};
+use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError};
 use plugin_api::{abi::Statement, sql};
 use std::{sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
@@ -17,8 +17,8 @@ const POLL: Duration = Duration::from_millis(500);
 const WRITE_TIME_KEPT_S: i64 = 3600;
 /// For how long a gateway listens on when nobody follows the log any more.
 const LINGER: Duration = Duration::from_secs(10);
-/// Numbers of rows and versions are summed from at most the writes of so long, and a few.
-const FOLD_INTERVAL: Duration = Duration::from_secs(1);
+/// Row counts and versions are sums of at most the changes of so long, and a few.
+const COMPACTION_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Every replica does this; deleting twice is harmless.
 pub(crate) async fn run(database: Database, clock: Clock, routes: Arc<RouteTable>, stop: CancellationToken) {
@@ -49,9 +49,10 @@ async fn forget_signatures(database: &Database, now_s: i64) -> Result<(), Storag
     database.begin(Scope::Host).commit(statements).await.map(drop)
 }
 
-/// On PostgreSQL numbers of rows, and the versions of what is cached, are sums, which grow with each write: this keeps them short.
+/// On PostgreSQL row counts, and the versions of what is cached, are sums of rows that grow in number with each write: this
+/// replaces many of them by their sum.
 /// The gateway that sequences the log does it; two at the same time would do no harm.
-pub(crate) async fn fold_sums(database: Database, activity: ActivityLog, stop: CancellationToken) {
+pub(crate) async fn compact_counts(database: Database, activity: ActivityLog, stop: CancellationToken) {
     if database.dialect() == Dialect::Sqlite {
         return;
     }
@@ -59,23 +60,23 @@ pub(crate) async fn fold_sums(database: Database, activity: ActivityLog, stop: C
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
-            () = tokio::time::sleep(FOLD_INTERVAL) => {}
+            () = tokio::time::sleep(COMPACTION_INTERVAL) => {}
         }
         if !activity.is_sequencing() {
             continue;
         }
-        let folded = async {
-            compact_row_counts(&database).await?;
-            database.fold_changes().await
+        let compacted = async {
+            database.compact_row_counts().await?;
+            database.compact_versions().await
         }
         .await;
         // Once, and not each second, while the database is away.
-        if let Err(error) = &folded
+        if let Err(error) = &compacted
             && was_possible
         {
             tracing::warn!(%error, "row counts and versions cannot be compacted now: lists and cached responses get slower");
         }
-        was_possible = folded.is_ok();
+        was_possible = compacted.is_ok();
     }
 }
 

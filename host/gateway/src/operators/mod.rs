@@ -1,10 +1,20 @@
-//! Operators' decisions about plugins, and the audit table of what operators did.
+//! What operators decide about plugins, the audit table of what they did, and what plugins offer and show them.
 //!
 //! The rule: a decision about a plugin is stored before it takes effect, and holds until the opposite command: it
 //! outranks the configuration at every later start.
 
+mod controls;
+mod plugin_history;
+mod purge;
+mod reports;
+
+pub use controls::{Controls, PluginControls, PressError};
+pub use plugin_history::PluginHistory;
+pub use purge::{Purge, PurgeError, PurgePlan, TableRows};
+pub use reports::{PluginReports, REPORT_ROWS_MAX, ReportError, Reports};
+
 use gateway_storage::{Database, StorageError};
-use plugin_api::{manifest::MigrationSpec, sql};
+use plugin_api::{abi::Statement, manifest::MigrationSpec, sql};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -30,6 +40,12 @@ CREATE TABLE host_audit (
 
 pub(crate) fn migration() -> MigrationSpec {
     MigrationSpec::new(MIGRATION_VERSION, "operators", TABLES)
+}
+
+/// What [`Operators::record`] executes, for the transaction of what was done.
+pub(crate) fn record_statement(who: &str, action: &str, subject: &str, outcome: &str, now_ms: i64) -> Statement {
+    let insert = sql("INSERT INTO host_audit (at_ms, who, action, subject, outcome) VALUES ($1, $2, $3, $4, $5)");
+    insert.bind(now_ms).bind(who).bind(action).bind(subject).bind(outcome).into()
 }
 
 /// By plugin: whether an operator switched it on or off.
@@ -92,15 +108,7 @@ impl Operators {
         outcome: &str,
         now_ms: i64,
     ) -> Result<(), StorageError> {
-        let statement =
-            sql("INSERT INTO host_audit (at_ms, who, action, subject, outcome) VALUES ($1, $2, $3, $4, $5)");
-        self.database.execute(statement.bind(now_ms).bind(who).bind(action).bind(subject).bind(outcome)).await.map(drop)
-    }
-
-    /// The same as a text, for the transaction of what was done.
-    pub(crate) fn record_statement(who: &str, action: &str, subject: &str, outcome: &str, now_ms: i64) -> String {
-        let texts = [who, action, subject, outcome].map(|text| format!("'{}'", text.replace('\'', "''")));
-        format!("INSERT INTO host_audit (at_ms, who, action, subject, outcome) VALUES ({now_ms}, {})", texts.join(", "))
+        self.database.execute(record_statement(who, action, subject, outcome, now_ms)).await.map(drop)
     }
 
     /// The latest actions, newest first.

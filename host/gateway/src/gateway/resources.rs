@@ -1,7 +1,7 @@
 //! What the gateway has in use: streams, the database with its disk and its connections, RPC servers. Read when a scrape or the
 //! operator's page asks.
 
-use crate::gateway::Gateway;
+use super::Gateway;
 use gateway_storage::DatabaseResources;
 
 #[derive(Clone, Debug)]

@@ -6,6 +6,7 @@
 use crate::lifecycle::PluginManager;
 use gateway_clock::Clock;
 use gateway_storage::{Database, Dialect, GatewayDescription, RegisteredGateway, StorageError, host_name};
+use plugin_api::manifest::MigrationSpec;
 use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,7 +16,7 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-pub const MIGRATION: &str = "
+const TABLE: &str = "
 CREATE TABLE host_replicas (
     instance TEXT NOT NULL PRIMARY KEY,
     address TEXT NOT NULL,
@@ -25,7 +26,15 @@ CREATE TABLE host_replicas (
 );
 ";
 /// What gateways tell of themselves is in the row of their registration, which no migration makes.
-pub const WITHOUT_TABLE_MIGRATION: &str = "DROP TABLE host_replicas;";
+const WITHOUT_TABLE: &str = "DROP TABLE host_replicas;";
+
+pub(crate) fn migration(version: u32) -> MigrationSpec {
+    MigrationSpec::new(version, "replicas", TABLE)
+}
+
+pub(crate) fn without_table_migration(version: u32) -> MigrationSpec {
+    MigrationSpec::new(version, "replicas_in_registrations", WITHOUT_TABLE)
+}
 
 /// Between two looks at the switches of others, and at the own plugins.
 const INTERVAL: Duration = Duration::from_secs(2);

@@ -2,7 +2,7 @@
 //!
 //! The rule: the report covers every key that differs, so that no change of the file is ignored in silence.
 
-use crate::gateway::Gateway;
+use super::Gateway;
 use futures_util::future::BoxFuture;
 use gateway_config::Config;
 use std::sync::Arc;

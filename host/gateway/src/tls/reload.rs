@@ -2,13 +2,8 @@
 //!
 //! The rule that must not break: **files that do not go together are never used; what was read before stays.**
 
-use std::{
-    fs::{self, Metadata},
-    os::unix::fs::MetadataExt as _,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use gateway_config::FileIdentity;
+use std::{path::PathBuf, sync::Arc, time::Duration};
 use tokio::{sync::Mutex, task::spawn_blocking, time::sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -43,12 +38,15 @@ pub(crate) struct TlsReloader {
     state: Mutex<State>,
 }
 
+/// Of access rights, too: they decide whether a key is used.
+type FileIdentities = Vec<(PathBuf, Option<FileIdentity>)>;
+
 #[derive(Default)]
 struct State {
     /// The files as they were last read, or tried to be.
-    read: Option<Fingerprint>,
+    read: Option<FileIdentities>,
     /// The files as they were at the last look.
-    seen: Option<Fingerprint>,
+    seen: Option<FileIdentities>,
 }
 
 impl TlsReloader {
@@ -75,7 +73,7 @@ impl TlsReloader {
 
     async fn look(&self) {
         let mut state = self.state.lock().await;
-        let now = self.fingerprint().await;
+        let now = self.identities().await;
         if now != state.read && now == state.seen {
             let _ = self.read_into(&mut state).await;
         }
@@ -91,7 +89,7 @@ impl TlsReloader {
     async fn read_into(&self, state: &mut State) -> Result<(), TlsError> {
         let section = self.section();
         // Taken before: what changes while they are read is seen by the next look.
-        state.read = self.fingerprint().await;
+        state.read = self.identities().await;
         let source = self.source.clone();
         // Beside the threads that serve.
         match spawn_blocking(move || source.load()).await {
@@ -105,34 +103,13 @@ impl TlsReloader {
         Ok(())
     }
 
-    async fn fingerprint(&self) -> Option<Fingerprint> {
+    async fn identities(&self) -> Option<FileIdentities> {
         let source = self.source.clone();
-        spawn_blocking(move || Fingerprint::of(&source.files())).await.ok()
-    }
-}
-
-/// Tells whether files have changed, or others are named.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Fingerprint(Vec<FileFingerprint>);
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct FileFingerprint {
-    path: PathBuf,
-    /// Device, inode, size, time of the last change in seconds and nanoseconds; `None` for a file that is not there.
-    facts: Option<(u64, u64, u64, i64, i64)>,
-}
-
-impl Fingerprint {
-    fn of(files: &[PathBuf]) -> Self {
-        Self(files.iter().map(|path| FileFingerprint::of(path)).collect())
-    }
-}
-
-impl FileFingerprint {
-    fn of(path: &Path) -> Self {
-        // Of access rights, too: they decide whether a key is used.
-        let facts = |file: Metadata| (file.dev(), file.ino(), file.size(), file.ctime(), file.ctime_nsec());
-        Self { path: path.to_owned(), facts: fs::metadata(path).ok().map(facts) }
+        let identify = |path: PathBuf| {
+            let identity = FileIdentity::of(&path);
+            (path, identity)
+        };
+        spawn_blocking(move || source.files().into_iter().map(identify).collect()).await.ok()
     }
 }
 
@@ -140,18 +117,22 @@ impl FileFingerprint {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::certificate::{PublicTls, open_tls};
+    use crate::tls::{PublicTls, open_tls};
     use arc_swap::ArcSwap;
     use gateway_config::Config;
-    use std::{fs::Permissions, os::unix::fs::PermissionsExt as _};
+    use std::{
+        fs::{self, Permissions},
+        os::unix::fs::PermissionsExt as _,
+        path::Path,
+    };
 
     const FIRST: [&[u8]; 2] = [
-        include_bytes!("../../http/src/tests/tls/first.pem"),
-        include_bytes!("../../http/src/tests/tls/first.key.pem"),
+        include_bytes!("../../../http/src/tests/tls/first.pem"),
+        include_bytes!("../../../http/src/tests/tls/first.key.pem"),
     ];
     const RENEWED: [&[u8]; 2] = [
-        include_bytes!("../../http/src/tests/tls/renewed.pem"),
-        include_bytes!("../../http/src/tests/tls/renewed.key.pem"),
+        include_bytes!("../../../http/src/tests/tls/renewed.pem"),
+        include_bytes!("../../../http/src/tests/tls/renewed.key.pem"),
     ];
 
     /// As a tool that renews certificates does: the name gets another file.
