@@ -12,6 +12,12 @@ const ABI = [
   "function mint(address to, uint256 value)",
   "function move(address token, address from, address to, uint256[] values)",
   "function moveAndUndo(address token, address from, address to, uint256 value)",
+  "function sendLessFee(address to, uint256 value)",
+  "function claim(address to, uint256 value)",
+  "function sendUnindexed(address to, uint256 value)",
+  "function sendCollectible(address to, uint256 id)",
+  "function forward(address to) payable",
+  "function bequeath(address to) payable",
 ];
 /** Enough for each, so that one that fails is sent, too. */
 const GAS = 500_000n;
@@ -25,8 +31,8 @@ function withViem() {
   const reader = createPublicClient({ transport, pollingInterval: 50 });
   const mined = async (hash) => (await reader.waitForTransactionReceipt({ hash })) && hash;
   return {
-    call: async (address, functionName, args) =>
-      mined(await wallet.writeContract({ address, abi: parseAbi(ABI), functionName, args, gas: GAS })),
+    call: async (address, functionName, args, value) =>
+      mined(await wallet.writeContract({ address, abi: parseAbi(ABI), functionName, args, value, gas: GAS })),
     pay: async (to, value) => mined(await wallet.sendTransaction({ to, value })),
     end: () => {},
   };
@@ -38,7 +44,8 @@ function withEthers() {
   // A receipt that says that it failed is an exception here.
   const mined = async (sent) => (await provider.waitForTransaction(sent.hash)) && sent.hash;
   return {
-    call: async (address, name, args) => mined(await new Contract(address, ABI, wallet)[name](...args, { gasLimit: GAS })),
+    call: async (address, name, args, value) =>
+      mined(await new Contract(address, ABI, wallet)[name](...args, { gasLimit: GAS, ...(value > 0n && { value }) })),
     pay: async (to, value) => mined(await wallet.sendTransaction({ to, value })),
     end: () => provider.destroy(),
   };
@@ -46,8 +53,8 @@ function withEthers() {
 
 const { call, pay, end } = library === "viem" ? withViem() : withEthers();
 const hashes = [];
-for (const { to, name, args = [], wei } of JSON.parse(readFileSync(0, "utf8"))) {
-  hashes.push(wei === undefined ? await call(to, name, args) : await pay(to, BigInt(wei)));
+for (const { to, name, args = [], wei = 0 } of JSON.parse(readFileSync(0, "utf8"))) {
+  hashes.push(name ? await call(to, name, args, BigInt(wei)) : await pay(to, BigInt(wei)));
 }
 console.log(JSON.stringify(hashes));
 end();

@@ -8,9 +8,9 @@ from web3 import Web3
 GAS = 500_000
 
 
-def function(name: str, *types: str) -> dict:
+def function(name: str, *types: str, mutability: str = "nonpayable") -> dict:
     inputs = [{"name": f"argument{place}", "type": kind} for place, kind in enumerate(types)]
-    return {"type": "function", "name": name, "stateMutability": "nonpayable", "inputs": inputs, "outputs": []}
+    return {"type": "function", "name": name, "stateMutability": mutability, "inputs": inputs, "outputs": []}
 
 
 ABI = [
@@ -20,6 +20,12 @@ ABI = [
     function("mint", "address", "uint256"),
     function("move", "address", "address", "address", "uint256[]"),
     function("moveAndUndo", "address", "address", "address", "uint256"),
+    function("sendLessFee", "address", "uint256"),
+    function("claim", "address", "uint256"),
+    function("sendUnindexed", "address", "uint256"),
+    function("sendCollectible", "address", "uint256"),
+    function("forward", "address", mutability="payable"),
+    function("bequeath", "address", mutability="payable"),
 ]
 
 
@@ -38,8 +44,9 @@ for step in json.load(sys.stdin):
     to = Web3.to_checksum_address(step["to"])
     nonce = web3.eth.get_transaction_count(account.address)
     fees = {"gas": GAS, "nonce": nonce, "gasPrice": 2 * web3.eth.gas_price, "chainId": web3.eth.chain_id}
-    if "wei" in step:
-        transaction = {"to": to, "value": int(step["wei"]), **fees}
+    fees["value"] = int(step.get("wei", 0))
+    if "name" not in step:
+        transaction = {"to": to, **fees}
     else:
         arguments = [whole(value) for value in step["args"]]
         called = web3.eth.contract(address=to, abi=ABI).functions[step["name"]](*arguments)

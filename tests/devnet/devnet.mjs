@@ -27,6 +27,7 @@ const USAGE = `usage: node devnet.mjs [OPTIONS]
   --endpoints N    real agents that answer calls, the second one priced (0)
   --load-test      funds the float of a load test, which a gateway then runs
   --payin          two more chains with a test dollar, for which a gateway then sells coins
+  --payin-named N  in their place, N of the seven chains that pay-in has names for, with their ids and dollars (0)
   --first-block N  number of the block that the chain begins with (0)
   --with-parent    ends when the program that started it does
   --prune          keeps no state of earlier blocks: a large economy fits into memory`;
@@ -54,6 +55,7 @@ function options() {
       "first-block": text("0"),
       "load-test": { type: "boolean", default: false },
       payin: { type: "boolean", default: false },
+      "payin-named": text("0"),
       "with-parent": { type: "boolean", default: false },
       prune: { type: "boolean", default: false },
       help: { type: "boolean", short: "h", default: false },
@@ -69,7 +71,7 @@ function options() {
   const jobs = whole("jobs", values.jobs ?? 4 * agents);
   const economy = agents > 0 ? { agents, jobs, updates: whole("updates"), blockSteps, seed: whole("seed") } : null;
   const chain = { port: whole("port"), blockTime: whole("block-time"), firstBlock: whole("first-block") };
-  const numbers = { ...chain, endpoints: whole("endpoints") };
+  const numbers = { ...chain, endpoints: whole("endpoints"), payinNamed: whole("payin-named") };
   return { ...values, ...numbers, baseUrl: values["base-url"], withParent: values["with-parent"], economy, loadTest: values["load-test"] ? loadTest() : null };
 }
 
@@ -108,7 +110,7 @@ async function main() {
 }
 
 async function serve(anvil, chosen) {
-  const payin = chosen.payin ? await startPayinChains(chosen) : null;
+  const payin = chosen.payin || chosen.payinNamed > 0 ? await startPayinChains(chosen) : null;
   const { deployed, played, callable } = await prepare(anvil, chosen);
   const { agents } = callable;
   const proxy = await startProxy(anvil.url, { port: chosen.port });

@@ -57,6 +57,8 @@ pub struct DevnetFacts {
     /// The chains of deposits, with the option `--payin`.
     #[serde(default)]
     pub payin: Option<Vec<DepositChain>>,
+    #[serde(default)]
+    pub load_test: Option<LoadTestFacts>,
 }
 
 /// A chain on which people pay for coins.
@@ -77,6 +79,30 @@ pub struct DepositChain {
     pub look_alike: String,
     /// Moves dollars for others.
     pub router: String,
+    /// What only the named chains have, with the option `--payin-named`.
+    #[serde(flatten)]
+    pub named: Option<NamedChainContracts>,
+}
+
+/// Contracts of a chain whose facts a gateway knows.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NamedChainContracts {
+    pub usdt: String,
+    /// A token that has more kinds of transfers than a token should have.
+    pub odd: String,
+    /// Sends coins as no transaction shows it.
+    pub coin_sender: String,
+    /// The price of a coin of the chain: 2,500 USD.
+    pub feed: String,
+}
+
+/// What runs a load test, with the option `--load-test`.
+#[derive(Clone, Debug, Deserialize)]
+pub struct LoadTestFacts {
+    pub seed: String,
+    pub xpub: String,
+    pub float: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -189,11 +215,16 @@ impl Devnet {
     /// Replaces the newest blocks by as many empty ones, and mines a further one. No block is mined meanwhile: the node
     /// would lose one that comes in between, and answer null for its number for ever.
     pub async fn reorganise(&self, depth: u64) -> Result<()> {
-        self.call("evm_setAutomine", json!([false])).await?;
-        let reorganised = self.call("anvil_reorg", json!([depth, []])).await;
-        self.call("evm_setAutomine", json!([true])).await?;
+        self.reorganise_at(&self.facts.anvil_url, depth).await
+    }
+
+    /// The same of another node.
+    pub async fn reorganise_at(&self, anvil_url: &str, depth: u64) -> Result<()> {
+        self.ask_at::<Value>(anvil_url, "evm_setAutomine", json!([false])).await?;
+        let reorganised = self.ask_at::<Value>(anvil_url, "anvil_reorg", json!([depth, []])).await;
+        self.ask_at::<Value>(anvil_url, "evm_setAutomine", json!([true])).await?;
         reorganised?;
-        self.mine(1).await
+        self.ask_at::<Value>(anvil_url, "anvil_mine", json!(["0x1"])).await.map(drop)
     }
 
     pub async fn mine(&self, blocks: u64) -> Result<()> {
@@ -202,7 +233,12 @@ impl Devnet {
 
     /// Changes rules of the proxy: `tests/devnet/README.md` lists them.
     pub async fn control(&self, rules: Value) -> Result<()> {
-        let answer = self.http.post(&self.facts.control_url).json(&rules).send().await?;
+        self.control_at(&self.facts.rpc_url, rules).await
+    }
+
+    /// The same of another proxy.
+    pub async fn control_at(&self, rpc_url: &str, rules: Value) -> Result<()> {
+        let answer = self.http.post(format!("{rpc_url}/control")).json(&rules).send().await?;
         if answer.status().is_success() { Ok(()) } else { bail!("the proxy says {}", answer.text().await?) }
     }
 

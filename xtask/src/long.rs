@@ -12,6 +12,8 @@ const KILLS: u64 = 300;
 const FLIPS: u64 = 100_000;
 const PROVEN_AGENTS: u64 = 200;
 const PROVEN_QUOTES: u64 = 1000;
+const PROVEN_CHAINS: u64 = 7;
+const PROVEN_WALLETS: u64 = 10_000;
 const MUTANTS: u64 = 1_000_000;
 
 /// `[TARGET] [SECONDS]`, in the development profile, whose checks find more.
@@ -98,8 +100,15 @@ pub fn prove(arguments: &[String]) -> Result<(), Failure> {
     devnet::install(&root)?;
     let cluster = Cluster::start()?;
     let mut nextest = nextest("dev")?;
-    let mut proofs =
-        vec!["all_plugins::credentials", "colliding", "entry::throughput", "payments::x402_types", "webhooks::crowd"];
+    let mut proofs = vec![
+        "all_plugins::credentials",
+        "colliding",
+        "entry::throughput",
+        "load_test",
+        "payin::named",
+        "payments::x402_types",
+        "webhooks::crowd",
+    ];
     match tck::install(&root) {
         Ok(kits) => {
             proofs.push("payments::tck");
@@ -111,7 +120,8 @@ pub fn prove(arguments: &[String]) -> Result<(), Failure> {
     let filterset = format!("test(/^({})::/)", proofs.join("|"));
     nextest.args(["--run-ignored", "all", "--no-capture", "--filterset", &filterset]);
     nextest.env("GATEWAY_TEST_FLIPS", flips.to_string()).env("GATEWAY_TEST_SEED", seed.to_string());
-    nextest.env("GATEWAY_TEST_QUOTES", PROVEN_QUOTES.to_string()).env("GATEWAY_TEST_POSTGRES", cluster.url());
+    nextest.env("GATEWAY_TEST_QUOTES", PROVEN_QUOTES.to_string()).env("GATEWAY_TEST_CHAINS", PROVEN_CHAINS.to_string());
+    nextest.env("GATEWAY_TEST_WALLETS", PROVEN_WALLETS.to_string()).env("GATEWAY_TEST_POSTGRES", cluster.url());
     process::run(nextest.env("GATEWAY_TEST_AGENTS", PROVEN_AGENTS.to_string()))
 }
 

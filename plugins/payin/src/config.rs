@@ -24,7 +24,7 @@ pub struct Config {
     pub hour_max_wei: Option<Wei>,
     /// What all payouts of a day of UTC may be, in wei.
     pub day_max_wei: Option<Wei>,
-    /// Open quotes for one recipient, of one client's network: 1 to 1000.
+    /// Open quotes for one recipient, of one client's network: 1 to 1000. Of all networks together 20 times as many.
     pub open_per_recipient: i64,
     /// Open quotes of one client's network: 1 to 100000. An IPv6 /48 has four times as many.
     pub open_per_network: i64,

@@ -88,6 +88,7 @@ impl Plugin for Payin {
                 "0004_guard",
                 "0005_addresses",
                 "0006_one_chain",
+                "0007_keep_amounts",
             ])
             .jobs([
                 jobs::scan::job(),
@@ -110,6 +111,7 @@ impl Plugin for Payin {
                 "Buy the service's coin with USDC or USDT from another chain: ask for a quote, send exactly its amount",
                 &["payin", "onboarding", "coins"],
             ))
+            .contributes(point::STATS, contributions::counters)
             .contributes(point::STATUS, contributions::status)
             .contributes(point::HEALTH, contributions::health)
             .contributes(point::CONTROLS, contributions::controls)

@@ -136,6 +136,27 @@ test("it has chains of deposits, and says what a gateway needs to sell coins on 
   for (const node of nodes) assert.ok(await isGone(node)());
 });
 
+test("it has named chains with their ids, and dollars where the real ones are", async () => {
+  const { child, ended, devnet } = await start("--payin-named", "2", "--block-time", "0");
+  const facts = devnet.payin.map(({ name, chainId, decimals, confirmations }) => [name, chainId, decimals, confirmations]);
+  assert.deepEqual(facts, [["eth", 1, 6, 6], ["bsc", 56, 18, 12]]);
+  const holder = devnet.keys.find(({ role }) => role === "user10").address.slice(2).padStart(64, "0");
+  for (const { chainId, decimals, rpcUrls, token, usdt, odd, feed } of devnet.payin) {
+    const rpc = new Rpc(rpcUrls[1]);
+    assert.equal(Number(await rpc.call("eth_chainId")), chainId);
+    for (const [to, places] of [[token, decimals], [usdt, decimals], [odd, 6]]) {
+      assert.equal(Number(await rpc.call("eth_call", { to, data: "0x313ce567" }, "latest")), places);
+      const dollars = await rpc.call("eth_call", { to, data: `0x70a08231${holder}` }, "latest");
+      assert.equal(BigInt(dollars), 100_000n * 10n ** BigInt(places));
+    }
+    // latestRoundData
+    const round = await rpc.call("eth_call", { to: feed, data: "0xfeaf968c" }, "latest");
+    assert.equal(BigInt(`0x${round.slice(66, 130)}`), 2500n * 10n ** 8n);
+  }
+  child.kill("SIGTERM");
+  assert.equal(await ended, 0);
+});
+
 test("it refuses what it does not understand", async () => {
   for (const [args, words] of [[["--bogus"], /bogus/], [["--block-time", "-1"], /block-time/], [["--agents", "x"], /whole number/]]) {
     const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ["ignore", "ignore", "pipe"] });

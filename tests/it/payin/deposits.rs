@@ -15,10 +15,10 @@ use plugin_testing::{Value, Wallet, json};
 use std::{collections::BTreeSet, process::Command};
 
 /// Each with the test key that sends.
-const LIBRARIES: [(&str, &str); 3] = [("viem", "user2"), ("ethers", "user3"), ("web3.py", "user4")];
+pub(super) const LIBRARIES: [(&str, &str); 3] = [("viem", "user2"), ("ethers", "user3"), ("web3.py", "user4")];
 
 /// Why a second deposit, another amount, and what is too early or too late are the operator's.
-const NO_QUOTE: &str = "no open quote has this amount";
+pub(super) const NO_QUOTE: &str = "no open quote has this amount";
 /// What quotes have become when their time is over.
 const PAID: &str = "paid";
 const EXPIRED: &str = "expired";
@@ -236,15 +236,15 @@ fn matched(units: u128) -> Entry {
     (units, "matched", String::new())
 }
 
-fn units(quote: &Value) -> u128 {
+pub(super) fn units(quote: &Value) -> u128 {
     quote["sendExactly"].as_str().unwrap().parse().unwrap()
 }
 
-fn call(to: &str, name: &str, args: Value) -> Value {
+pub(super) fn call(to: &str, name: &str, args: Value) -> Value {
     json!({ "to": to, "name": name, "args": args })
 }
 
-fn transfer(token: &str, to: &str, units: u128) -> Value {
+pub(super) fn transfer(token: &str, to: &str, units: u128) -> Value {
     call(token, "transfer", json!([to, units.to_string()]))
 }
 
@@ -255,7 +255,7 @@ async fn send_all(devnet: &Devnet, chain: &DepositChain, steps: &Steps) {
 }
 
 /// Sends the steps with the library, one after the other.
-async fn send(devnet: &Devnet, chain: &DepositChain, (library, key): (&str, &str), steps: &[Value]) {
+pub(super) async fn send(devnet: &Devnet, chain: &DepositChain, (library, key): (&str, &str), steps: &[Value]) {
     let key = &devnet.key(key).unwrap().private_key;
     let mut client: Command = match library {
         "web3.py" => python("deposits.py"),

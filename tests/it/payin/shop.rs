@@ -33,12 +33,22 @@ pub struct Shop<'n> {
 
 impl<'n> Shop<'n> {
     pub async fn open(devnet: &'n Devnet, engine: Engine) -> Self {
+        Self::open_with(devnet, engine, &["payin"], |setup| setup).await
+    }
+
+    /// With more plugins and settings.
+    pub async fn open_with(
+        devnet: &'n Devnet,
+        engine: Engine,
+        plugins: &[&str],
+        adjust: impl FnOnce(Setup) -> Setup,
+    ) -> Self {
         let (payer, number) = match engine {
             Engine::Sqlite => ("payin", 41_001),
             Engine::Postgres => ("oracle", 41_002),
         };
         let deposit = Wallet::new(number).address().to_owned();
-        let setup = setup_on_devnet(devnet, engine, &["payin"], ("payin", payer)).await;
+        let setup = setup_on_devnet(devnet, engine, plugins, ("payin", payer)).await;
         let setup = setup
             .set("plugins.payin.enabled", true)
             .set("plugins.payin.price_usd", "\"0.05\"")
@@ -49,6 +59,7 @@ impl<'n> Shop<'n> {
             .set("limits.per_ip_per_minute", 100_000)
             .set("chains.main.reorg_depth", FINAL_DEPTH);
         let setup = chains(devnet).iter().fold(setup, |setup, chain| with_chain(setup, chain, &deposit));
+        let setup = adjust(setup);
         let gateway = setup.start().await.unwrap();
         Self { devnet, site: Site::of(&gateway), setup, gateway, deposit, payer }.scanned().await
     }
@@ -99,7 +110,11 @@ impl<'n> Shop<'n> {
     }
 
     pub async fn quote(&self, chain: &str, amount: &str, to: &Wallet, from: Option<&str>) -> Value {
-        let body = json!({ "chain": chain, "asset": "USDC", "amount": amount, "to": to.address(), "from": from });
+        self.quote_of(chain, ("USDC", amount), to, from).await
+    }
+
+    pub async fn quote_of(&self, chain: &str, (asset, amount): (&str, &str), to: &Wallet, from: Option<&str>) -> Value {
+        let body = json!({ "chain": chain, "asset": asset, "amount": amount, "to": to.address(), "from": from });
         let quote = std::cell::RefCell::new(Value::Null);
         TestGateway::eventually(LIMIT, "a quote is given", async || {
             let answer = self.site.post("/api/payin/quote", &body).await;
@@ -129,13 +144,21 @@ pub fn chains(devnet: &Devnet) -> &[DepositChain] {
 }
 
 fn with_chain(setup: Setup, chain: &DepositChain, deposit: &str) -> Setup {
-    let DepositChain { name, chain_id, decimals, rpc_urls, confirmations, token, .. } = chain;
+    let DepositChain { name, chain_id, decimals, rpc_urls, confirmations, token, named, .. } = chain;
     let taken = format!("plugins.payin.chains.{name}");
-    setup
+    let setup = setup
         .set(&format!("chains.{name}.rpc"), rpc_urls.join(","))
         .set(&format!("chains.{name}.chain_id"), chain_id)
         .set(&format!("chains.{name}.poll_ms"), 50)
-        .set(&format!("{taken}.deposit"), deposit)
+        .set(&format!("{taken}.deposit"), deposit);
+    if let Some(named) = named {
+        // Its id, confirmations, USDC and USDT are known.
+        return setup
+            .set(&format!("{taken}.native.feed.address"), &named.feed)
+            .set(&format!("{taken}.tokens.odd.address"), &named.odd)
+            .set(&format!("{taken}.tokens.odd.decimals"), 6);
+    }
+    setup
         .set(&format!("{taken}.chain_id"), chain_id)
         .set(&format!("{taken}.confirmations"), confirmations)
         .set(&format!("{taken}.tokens.usdc.address"), token)

@@ -87,9 +87,11 @@ impl Wave {
         self.funding.saturating_add(self.fee()).saturating_mul(self.size.unsigned_abs())
     }
 
-    /// What it costs in fees at most.
-    pub fn fees_max(&self, rounds: i64) -> Wei {
-        self.fee().saturating_mul((rounds + 2).unsigned_abs()).saturating_mul(self.size.unsigned_abs())
+    /// What it costs in fees at most: its coins come home at whatever price gets into a block then, up to `price_max`.
+    pub fn fees_max(&self, rounds: i64, price_max: Wei) -> Wei {
+        let home = self.gas_price.max(price_max).saturating_mul(self.gas.unsigned_abs());
+        let of_wallet = self.fee().saturating_mul((rounds + 1).unsigned_abs()).saturating_add(home);
+        of_wallet.saturating_mul(self.size.unsigned_abs())
     }
 
     /// What its next transactions pay per gas: as planned, and no more than new waves pay. When that no longer gets into a block, what
@@ -237,6 +239,17 @@ mod tests {
         assert_eq!(wave.price(wei(2), wei(4)), (wei(3), true));
         assert_eq!(wave.price(wei(1), wei(2)), (wei(2), true));
         assert_eq!(wave.price(wei(4), wei(7)), (wei(7), false));
+    }
+
+    #[test]
+    fn the_way_home_may_cost_more_than_was_planned() {
+        let (wave, _) = funded(1000, 2);
+        assert_eq!(wave.fees_max(2, wei(5)), wei(3 * 21_000 * (3 * 3 + 5)));
+        assert_eq!(
+            wave.fees_max(2, wei(1)),
+            wei(3 * 21_000 * (3 * 3 + 3)),
+            "it was planned at a price above the limit"
+        );
     }
 
     #[test]

@@ -149,7 +149,8 @@ async fn it_pauses_with_the_reason_and_goes_on() {
 async fn it_spends_no_more_than_it_may() {
     // A wave of three wallets costs 3 * (1 + 2 + 1) transactions of 21,080 gas at 1.000000014 gwei.
     let wave = 12_u128 * 21_080 * 1_000_000_014;
-    let config = config(json!({ "spend_max_wei": (2 * wave).to_string(), "waves_max": 1 }));
+    let limits = json!({ "spend_max_wei": (2 * wave).to_string(), "waves_max": 1, "gas_price_max_wei": "1000000014" });
+    let config = config(limits);
     each_built(config, with_seed, async |chain, gateway| {
         fund(chain);
         derived(&gateway, 6).await;
@@ -158,6 +159,24 @@ async fn it_spends_no_more_than_it_may() {
         assert_balanced(chain, &gateway, true).await;
         let stats = stats(&gateway).await;
         assert_eq!(stats["counters"]["byKind"]["fund"], json!(6), "two waves: {stats}");
+        gateway
+    })
+    .await;
+}
+
+/// Its coins must come home at any price, and the fees stay below the cap all the same.
+#[tokio::test]
+async fn no_wave_begins_whose_way_home_might_cost_too_much() {
+    let wave = 12_u128 * 21_080 * 1_000_000_014;
+    let limits = json!({ "spend_max_wei": (2 * wave).to_string(), "waves_max": 2, "gas_price_max_wei": "2000000000" });
+    each_built(config(limits), with_seed, async |chain, gateway| {
+        fund(chain);
+        derived(&gateway, 6).await;
+        start(&gateway).await;
+        mine_until(chain, &gateway, "it drains by itself", async |stats| stats["drained"] == json!(true)).await;
+        assert_balanced(chain, &gateway, true).await;
+        let stats = stats(&gateway).await;
+        assert_eq!(stats["counters"]["byKind"]["fund"], json!(3), "one wave: {stats}");
         gateway
     })
     .await;

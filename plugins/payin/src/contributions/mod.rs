@@ -19,7 +19,7 @@ use crate::{
 };
 use plugin_api::{
     HostError, PluginContext,
-    point::{Control, ControlPress, ControlsInput, NoInput, ServiceStatus, members},
+    point::{Control, ControlPress, ControlsInput, Counters, NoInput, ServiceStatus, members},
 };
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -77,6 +77,10 @@ pub async fn status(cx: PluginContext<Payin>, _: NoInput) -> Result<BTreeMap<Str
     ]);
     let detail = detail.map(ToOwned::to_owned);
     Ok(ServiceStatus { ok: problem.is_none(), enabled: Some(is_enabled), detail, numbers }.named("payin"))
+}
+
+pub async fn counters(cx: PluginContext<Payin>, _: NoInput) -> Result<Counters, HostError> {
+    Ok(Counters::stats([("payinsPaid", quotes::count_paid(&cx.db()).await?.into())]))
 }
 
 /// Whether quotes can be given at all.

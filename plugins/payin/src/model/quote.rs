@@ -108,7 +108,7 @@ pub struct Quote {
     pub block_in: Option<i64>,
     /// What its deposit is.
     pub units_in: Option<Units>,
-    /// Whether its amount is still its own.
+    /// Whether its amount is still its own, which it also is for a while after it was paid.
     pub is_open: bool,
     /// Of the address that is this quote's alone.
     pub address_index: Option<i64>,

@@ -26,6 +26,8 @@ const MICRO: i64 = 1_000_000;
 const RETRY_S: i64 = 300;
 /// A /48 may have so many times the quotes of a /64. USD it may have as many: they are what others have less of.
 const SITE_FACTOR: i64 = 4;
+/// All networks together may have so many times the quotes for a recipient that one may have: to keep him from buying takes as many networks.
+const RECIPIENT_FACTOR: i64 = 20;
 /// What everybody reads; the log has the reason.
 const NO_PRICE: &str = "its price cannot be read";
 
@@ -316,6 +318,9 @@ async fn check_open(tx: &Tx, draft: &Draft, quote: &Quote) -> HandlerResult<()> 
             retry_after_s: RETRY_S,
         }
         .into());
+    }
+    if open.recipient_of_all >= draft.per_recipient.saturating_mul(RECIPIENT_FACTOR) {
+        return Err(QuoteError::TooManyOpen { of: "no more for this recipient", retry_after_s: RETRY_S }.into());
     }
     if open.network >= draft.per_network || open.site >= draft.per_network.saturating_mul(SITE_FACTOR) {
         return Err(QuoteError::TooManyOpen { of: "no more for your network", retry_after_s: RETRY_S }.into());

@@ -1,5 +1,5 @@
-//! Quotes. Rule: an amount belongs to one quote while a deposit could match it, by the unique `open_key`; a status changes by
-//! [`set_status`] alone, which checks where the quote was and writes the history.
+//! Quotes. Rule: an amount belongs to one quote while a deposit could match it, and to the end of its grace whatever became of it, by the
+//! unique `open_key`; a status changes by [`set_status`] alone, which checks where the quote was and writes the history.
 
 use super::history;
 use crate::model::{GRACE_S, NATIVE, Quote, Status, Units};
@@ -64,6 +64,8 @@ pub async fn insert(tx: &Tx, quote: &Quote, site: Option<&str>) -> Result<bool, 
 pub struct Open {
     /// For this recipient, of this network: others may ask for him as well, and do not refuse him his own.
     pub recipient: i64,
+    /// For this recipient, of all networks.
+    pub recipient_of_all: i64,
     pub network: i64,
     /// Of the /48 of this network.
     pub site: i64,
@@ -85,7 +87,8 @@ pub async fn open(
     let meant = "FROM payin_quotes WHERE status = 'quoted' AND expires_at >= $4";
     let (count, sum) = ("SELECT count(*)", "SELECT cast(coalesce(sum(usd_micro), 0) AS BIGINT)");
     let select = format!(
-        "SELECT ({count} {open} AND network = $2 AND recipient = $1) AS recipient, ({count} {open} AND network = $2) AS network, \
+        "SELECT ({count} {open} AND network = $2 AND recipient = $1) AS recipient, \
+         ({count} {open} AND recipient = $1) AS recipient_of_all, ({count} {open} AND network = $2) AS network, \
          ({count} {open} AND site = $3) AS site, ({sum} {meant}) AS usd_micro, \
          ({sum} {meant} AND network = $2) AS network_usd_micro, ({sum} {meant} AND site = $3) AS site_usd_micro"
     );
@@ -108,7 +111,8 @@ pub async fn supersede(tx: &Tx, quote: &Quote) -> Result<(), HostError> {
 /// Moves a quote from one status to another, with a row of its history; returns false when it is not there.
 pub async fn set_status(tx: &Tx, id: &str, from: Status, to: Status, detail: &str) -> Result<bool, HostError> {
     let is_over = matches!(to, Status::Paid | Status::Expired | Status::Failed);
-    let open_key = if is_over { "NULL" } else { "open_key" };
+    // One that was paid or has failed keeps its amount until `free_amounts`: its payer may send it twice.
+    let open_key = if to == Status::Expired { "NULL" } else { "open_key" };
     let update = format!(
         "UPDATE payin_quotes SET status = $3, ended_at = $4, open_key = {open_key} WHERE id = $1 AND status = $2"
     );
@@ -156,6 +160,12 @@ pub async fn lapsed(db: &impl Query, chain: &str, safe_time: i64, limit: u32) ->
              AND (q.address_index IS NULL AND n.units_key = q.send_key \
                  OR q.address_index IS NOT NULL AND n.address = q.deposit_address)) ORDER BY q.expires_at, q.id LIMIT $3";
     db.rows(sql(select).bind((chain, safe_time - GRACE_S, limit))).await
+}
+
+/// Frees the amounts of those that were paid, or have failed, and whose grace the scan of the chain has passed.
+pub async fn free_amounts(tx: &Tx, chain: &str, safe_time: i64) -> Result<(), HostError> {
+    let update = "UPDATE payin_quotes SET open_key = NULL WHERE chain = $1 AND expires_at < $2 AND open_key IS NOT NULL AND ended_at IS NOT NULL";
+    tx.execute(sql(update).bind((chain, safe_time - GRACE_S))).await.map(drop)
 }
 
 /// Those that expired before this time without a deposit.
@@ -331,6 +341,10 @@ pub async fn outstanding(db: &impl Query) -> Result<Wei, HostError> {
 /// An amount that cannot be read is left out: its quote is held back alone.
 fn sum(amounts: Vec<String>) -> Wei {
     amounts.iter().filter_map(|amount| amount.parse().ok()).fold(Wei::ZERO, Wei::saturating_add)
+}
+
+pub async fn count_paid(db: &impl Query) -> Result<i64, HostError> {
+    db.one(sql("SELECT count(*) FROM payin_quotes WHERE status = 'paid'")).await
 }
 
 /// Numbers for the status.

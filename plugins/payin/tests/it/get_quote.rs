@@ -70,6 +70,8 @@ async fn check_paid(site: &Site, paid: &plugin_testing::Value) {
     let lines = site.gateway.collect("audit", &input).await["payin"]["lines"].clone();
     assert_eq!(lines[0]["members"]["type"], "payin.paid", "{lines}");
     assert_eq!(site.gateway.collect("health", &json!({})).await["payin"], json!({ "payin": true }));
+    let stats = site.gateway.get("/api/stats").await.json();
+    assert_eq!(stats["payinsPaid"], 1, "{stats}");
     let service = site.service().await;
     assert_eq!(
         (&service["ok"], &service["paid"], &service["openQuotes"]),

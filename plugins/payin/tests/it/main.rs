@@ -5,6 +5,7 @@
 mod colliding;
 mod create_quote;
 mod deposit_address;
+mod depths;
 mod get_assets;
 mod get_market;
 mod get_quote;

@@ -1,6 +1,7 @@
 //! Which quote a deposit is for.
 
-use crate::{buyer, deposit_address, each, selling, transfer};
+use crate::{CONFIRMATIONS, buyer, deposit_address, each, operator, selling, transfer};
+use plugin_testing::{Value, Wallet, json};
 use std::time::Duration;
 
 /// Otherwise, who sees a deposit that nobody asked for could ask for its amount, and have it.
@@ -23,6 +24,47 @@ async fn a_deposit_is_for_an_earlier_quote_of_its_chain_and_token_in_its_time() 
         let last = deposit("14", &|block, time| format!("position = {}, expires_at = {}", block - 1, time - 600)).await;
         site.becomes(&last, "seen").await;
         site.until("nobody asked for the others", async || site.deposits("unmatched").await.len() == 4).await;
+        site
+    })
+    .await;
+}
+
+/// Somebody who sends the amount of a paid quote once more would buy coins for whoever asked for it next.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_amount_is_nobody_elses_until_the_grace_is_over() {
+    each(selling(), async |site| {
+        let sends = |quote: &Value| quote["sendExactly"].as_str().unwrap().to_owned();
+        let (paid, ended) = (site.quote("10").await, site.quote_for(&Wallet::new(12), "20").await);
+        site.deposit(&paid);
+        site.pays(&paid).await;
+        site.paid(&paid).await;
+        site.pause(json!({ "paused": true })).await;
+        site.deposit(&ended);
+        site.becomes(&ended, "seen").await;
+        let deposits = site.deposits("matched").await;
+        let deposit = deposits.iter().find(|deposit| deposit["quoteId"] == ended["quoteId"]).unwrap();
+        let end = json!({ "depositId": deposit["depositId"], "endQuote": true });
+        assert_eq!(site.operate(&operator(), "deposits/resolve", "payin.resolve", end).await.status, 200);
+        site.pause(json!({ "paused": false })).await;
+
+        site.after_run("scan").await;
+        let (other, third) = (Wallet::new(13), Wallet::new(14));
+        let next = site.quote_for(&other, "10").await;
+        assert_eq!((&*sends(&next), &*sends(&site.quote_for(&third, "20").await)), ("10000001", "20000001"));
+        site.deposit(&paid);
+        site.dev.mine_empty(CONFIRMATIONS);
+        site.until("it is the operator's", async || site.deposits("unmatched").await.len() == 2).await;
+        assert_eq!(site.state(&next).await["status"], "quoted");
+
+        // All confirmations are past the grace of both, by the time of blocks.
+        let over = ended["expiresAt"].as_u64().unwrap() + 600 - 1_767_225_600;
+        while site.dev.head() <= over / 7 + CONFIRMATIONS {
+            site.dev.mine_empty(1);
+        }
+        site.after_run("scan").await;
+        let (one, two) = (site.quote_for(&other, "10").await, site.quote_for(&third, "20").await);
+        assert_eq!((&*sends(&one), &*sends(&two)), ("10000000", "20000000"));
+        assert_eq!((site.coins_of(&buyer()).len(), site.main.mined().len()), (1, 1));
         site
     })
     .await;

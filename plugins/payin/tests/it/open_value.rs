@@ -84,3 +84,25 @@ async fn quotes_may_be_as_large_as_their_bounds() {
         .await;
     }
 }
+
+/// Whoever asks for a recipient from many networks takes amounts that others want.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_quotes_for_a_recipient_are_bounded_over_all_networks() {
+    let mut config = selling();
+    config["open_per_recipient"] = json!(1);
+    each(config, async |site| {
+        let ask = async |network: u8, to: u64| {
+            site.gateway.set_client_ip(format!("203.0.113.{network}").parse().unwrap());
+            let to = Wallet::new(to);
+            let body = json!({ "chain": "dev", "asset": "USDX", "amount": "10", "to": to.address() });
+            site.ask(body).await
+        };
+        for network in 1..=20 {
+            assert_eq!(ask(network, 12).await.status, 201, "{network}");
+        }
+        assert_refused(&ask(21, 12).await, 429, "too_many_open");
+        assert_eq!(ask(21, 13).await.status, 201, "another recipient");
+        site
+    })
+    .await;
+}

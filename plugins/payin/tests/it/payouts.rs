@@ -96,7 +96,7 @@ async fn a_payout_may_be_as_large_as_the_caps_and_no_larger() {
         site.pays(&quote).await;
         site.paid(&quote).await;
         // More arrives than was quoted, and an operator gives it to the quote.
-        let small = site.quote_for(&Wallet::new(21), "10").await;
+        let small = site.quote_for(&Wallet::new(21), "9").await;
         site.dev.mine(vec![transfer(&buyer(), deposit_address(), "11000000")]);
         site.until("it is left", async || site.deposits("unmatched").await.len() == 1).await;
         let id = site.deposits("unmatched").await[0]["depositId"].clone();

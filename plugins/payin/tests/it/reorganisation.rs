@@ -76,7 +76,8 @@ async fn a_deposit_that_leaves_after_its_payout_pauses_its_chain() {
         site.pause(json!({ "paused": false })).await;
         site.pays(&quote).await;
         site.paid(&quote).await;
-        // Its amount is free, and another quote has it.
+        // Its grace is over: its amount is free, and another quote has it.
+        site.gateway.execute("UPDATE payin_quotes SET expires_at = 1").await;
         site.after_run("scan").await;
         let next = site.quote_for(&Wallet::new(12), "10").await;
         assert_eq!(next["sendExactly"], "10000000");

@@ -138,7 +138,8 @@ async fn limit(
         return Ok(Err(active.is_empty().then(|| "a wave takes more than in_flight_max_wei".to_owned())));
     }
     let stored = transactions::fees(&cx.db()).await?;
-    let open = active.iter().fold(wave.fees_max(rounds), |sum, wave| sum.saturating_add(wave.fees_max(rounds)));
+    let fees = |wave: &Wave| wave.fees_max(rounds, config.gas_price_max_wei);
+    let open = active.iter().fold(fees(wave), |sum, wave| sum.saturating_add(fees(wave)));
     if runner.fees.saturating_add(stored).saturating_add(open) <= config.spend_max_wei {
         return Ok(Ok(()));
     }

@@ -173,7 +173,11 @@ async fn complete(
     let safe = head.number.saturating_sub(chain.confirmations);
     let safe_time = source.block(safe).await?.map_or(0, |block| block.time_s);
     let name = chain.slug.clone();
-    cx.write(async move |tx| scans::complete(tx, &name, safe_time).await).await?;
+    cx.write(async move |tx| {
+        scans::complete(tx, &name, safe_time).await?;
+        quotes::free_amounts(tx, &name, safe_time).await
+    })
+    .await?;
     let mut errors = RowErrors::default();
     for id in quotes::lapsed(&cx.db(), slug, safe_time, EXPIRED_MAX).await? {
         let (row, outcome) = (format!("the quote {id}"), cx.write(async move |tx| expire(tx, &id).await).await);

@@ -1,5 +1,7 @@
 //! The load test's runner through SIGKILL at random times and reorganisations: what was put in comes back, to the wei.
 
+mod crowd;
+
 use crate::{
     crash::{Dice, execute},
     e2e::{Site, setup_with_all_plugins_on},
