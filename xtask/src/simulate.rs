@@ -11,6 +11,7 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     // Beside the gateway it takes the features that everything else is built with.
     build.current_dir(&root).args(["build", "--profile", &profile.name]);
     build.args(["--package", "gateway-cli", "--package", "gateway-simulate", "--bin", "simulate"]);
+    build.args(["--features", "gateway-simulate/simulation"]);
     process::run(&mut build)?;
     process::run(Command::new(profile.folder(&root).join("simulate")).current_dir(&root).args(arguments))
 }

@@ -26,7 +26,7 @@ const STEPS: &[Step] = &[
     Step { name: "chores", for_filter: false, run: chores },
     Step { name: "postgresql", for_filter: true, run: start_postgres },
     // A build of its own: the program under test has no simulation in it.
-    Step { name: "storage model", for_filter: false, run: storage_model },
+    Step { name: "simulation", for_filter: false, run: simulation },
     // Last, so that its summary is what a reader (CI, too) sees at the end.
     Step { name: "nextest", for_filter: true, run: nextest },
 ];
@@ -195,12 +195,17 @@ fn nextest(suite: &mut Suite) -> Result<Outcome, Failure> {
     }
 }
 
-/// Holds the simulated PostgreSQL against the real one.
-fn storage_model(suite: &mut Suite) -> Result<Outcome, Failure> {
+/// Holds the simulated PostgreSQL against the real one, and plays gateways on it.
+fn simulation(suite: &mut Suite) -> Result<Outcome, Failure> {
     let Some(cluster) = &suite.postgres else { return Ok(Outcome::Skipped("no PostgreSQL".to_owned())) };
-    let model = ["--package", "gateway-storage", "--features", "simulation"];
+    // With the features that everything else is built with, and without its program.
+    let packages =
+        ["gateway-storage", "gateway-simulate", "gateway-cli"].into_iter().flat_map(|name| ["--package", name]);
+    let features = ["--features", "gateway-storage/simulation,gateway-simulate/simulation"];
+    let targets = ["--lib", "--test", "simulated_postgres", "--test", "it", "--test", "machine"];
+    let tests = "binary(simulated_postgres) or test(/^simulation::/) or package(gateway-simulate)";
     let mut nextest = cargo(suite, &["nextest", "run"], &["--profile", "ci"]);
-    nextest.args(model).args(["--filterset", "binary(simulated_postgres) or test(/^simulation::/)"]);
+    nextest.args(packages).args(features).args(targets).args(["--filterset", tests]);
     passed(nextest.envs(CLIPPY).env("GATEWAY_TEST_POSTGRES", cluster.url()))
 }
 

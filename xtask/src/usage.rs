@@ -85,7 +85,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         name: "simulate",
         arguments: "[OPTIONS]",
-        summary: "Play weeks of clients, kills and a failing chain on simulated machines, from seeds, and compare what came of it (more with --help)",
+        summary: "Play weeks of one gateway and of three, with kills and a database and a chain that fail, from seeds, and compare what came of it (more with --help)",
         run: simulate::run,
     },
     Command {

@@ -1,11 +1,5 @@
 //! Faults that are planted on purpose, from outside of the gateway: a simulation that does not find them proves nothing.
 
-use rusqlite::Connection;
-use std::{path::Path, time::Duration};
-
-/// Waits for the gateway's own writes.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(20);
-
 macro_rules! faults {
     ($($(#[doc = $doc:literal])* $variant:ident $name:literal,)*) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +65,8 @@ faults! {
     DiskLosesCommits "disk-loses-commits",
     /// the disk comes back without the end of the database's log
     DiskCutsLog "disk-cuts-log",
+    /// the disk says that it has synced what it has not, and loses its power
+    DiskDoesNotSync "disk-does-not-sync",
     /// one message in three is not stored
     MessageLost "message-lost",
     /// the index keeps what was in blocks that the chain has replaced
@@ -91,6 +87,34 @@ faults! {
     JournalDoublesAmount "journal-doubles-amount",
     /// the journal pays somebody else
     JournalPaysAnother "journal-pays-another",
+    /// each gateway remembers only the signatures that came to itself
+    GuardNotShared "guard-not-shared",
+    /// each gateway knows only the writes of an address that came to itself
+    IntervalNotShared "interval-not-shared",
+    /// each gateway counts only its own drips
+    CapsNotShared "caps-not-shared",
+    /// a COMMIT that was not answered is taken for one that failed, and its attempt is not looked up
+    LostCommitTakenForFailed "lost-commit-taken-for-failed",
+    /// a COMMIT that was not answered is taken for one that took effect
+    LostCommitTakenForDone "lost-commit-taken-for-done",
+    /// the same as the first, of writes without a signature
+    LostDripTakenForFailed "lost-drip-taken-for-failed",
+    /// an attempt that was given up may still commit
+    LateCommitNotRefused "late-commit-not-refused",
+    /// gateways do not tell each other what they have changed, and answer from old caches
+    ChangesNotTold "changes-not-told",
+    /// events get their places in the log before their writers commit
+    EventsPlacedEarly "events-placed-early",
+    /// a gateway that takes over the log leaves out a place
+    SequencerLeavesGap "sequencer-leaves-gap",
+    /// one event in seven stays in the outbox when it was moved to the log
+    OutboxMovedTwice "outbox-moved-twice",
+    /// two gateways send for one account, and do not notice that the other one has an intent
+    SendersNotAlone "senders-not-alone",
+    /// a job that lost its lease still writes
+    JobLeaseNotChecked "job-lease-not-checked",
+    /// the server forgets one COMMIT in twenty that it has answered
+    ServerForgetsCommits "server-forgets-commits",
 }
 
 /// One row in seven.
@@ -111,8 +135,29 @@ impl Fault {
         Self::ALL.iter().copied().find(|fault| fault.name() == name)
     }
 
+    /// How many gateways it takes: see [`crate::Settings::gateways`].
+    pub const fn gateways(self) -> usize {
+        match self {
+            Self::GuardNotShared
+            | Self::IntervalNotShared
+            | Self::CapsNotShared
+            | Self::LostCommitTakenForFailed
+            | Self::LostCommitTakenForDone
+            | Self::LostDripTakenForFailed
+            | Self::LateCommitNotRefused
+            | Self::ChangesNotTold
+            | Self::EventsPlacedEarly
+            | Self::SequencerLeavesGap
+            | Self::OutboxMovedTwice
+            | Self::SendersNotAlone
+            | Self::JobLeaseNotChecked
+            | Self::ServerForgetsCommits => 3,
+            _ => 1,
+        }
+    }
+
     /// Triggers, by what they do.
-    const fn triggers(self) -> &'static [&'static str] {
+    pub(crate) const fn triggers(self) -> &'static [&'static str] {
         match self {
             Self::NoReplayGuard => &[
                 "AFTER INSERT ON host_replay_guard BEGIN DELETE FROM host_replay_guard WHERE digest = NEW.digest; END",
@@ -162,8 +207,72 @@ impl Fault {
                  UPDATE host_tx_intents SET value_wei = '1000000000000000000' WHERE id = NEW.intent; END"],
             Self::JournalPaysAnother => &["AFTER UPDATE OF intent ON faucet_drips BEGIN \
                  UPDATE host_tx_intents SET target = '0x00000000000000000000000000000000000000AA' WHERE id = NEW.intent; END"],
+            _ => self.triggers_of_shared(),
+        }
+    }
+
+    /// Those of several gateways.
+    const fn triggers_of_shared(self) -> &'static [&'static str] {
+        match self {
+            Self::LostCommitTakenForFailed => &[
+                "BEFORE INSERT ON host_replay_guard WHEN NEW.attempt LIKE 'lost %' BEGIN DELETE FROM host_replay_guard \
+                 WHERE remember_until_s = NEW.remember_until_s AND digest = NEW.digest; END",
+            ],
+            Self::LostCommitTakenForDone => {
+                &["BEFORE INSERT ON host_replay_guard WHEN NEW.attempt LIKE 'lost %' BEGIN \
+                 INSERT OR IGNORE INTO host_replay_guard (remember_until_s, digest, address, attempt) \
+                 VALUES (NEW.remember_until_s, NEW.digest, NEW.address, substr(NEW.attempt, 6)); END"]
+            }
+            Self::LostDripTakenForFailed => {
+                &["BEFORE INSERT ON host_attempts WHEN NEW.state LIKE 'lost %' BEGIN DELETE FROM host_attempts \
+                 WHERE remember_until_s = NEW.remember_until_s AND attempt = NEW.attempt; END"]
+            }
+            Self::LateCommitNotRefused => &[
+                "AFTER INSERT ON host_replay_guard WHEN NEW.attempt LIKE 'lost %' BEGIN DELETE FROM host_replay_guard \
+                 WHERE remember_until_s = NEW.remember_until_s AND digest = NEW.digest; END",
+            ],
+            Self::ChangesNotTold => &["BEFORE INSERT ON host_changes BEGIN SELECT RAISE(IGNORE); END"],
+            Self::EventsPlacedEarly => &["AFTER INSERT ON host_activity_outbox BEGIN \
+                 INSERT OR IGNORE INTO host_activity (id, type, ts, actor, ref_kind, ref_id, data, unique_key) \
+                 VALUES (NEW.id, NEW.type, NEW.ts, NEW.actor, NEW.ref_kind, NEW.ref_id, NEW.data, NEW.unique_key); \
+                 DELETE FROM host_activity_outbox WHERE id = NEW.id; END"],
+            Self::SequencerLeavesGap => {
+                &["AFTER UPDATE OF token ON host_activity_sequencer WHEN NEW.token > OLD.token BEGIN \
+                 UPDATE host_activity_sequencer SET next_position = next_position + 1 WHERE id = 1; END"]
+            }
+            Self::OutboxMovedTwice => &["AFTER DELETE ON host_activity_outbox WHEN OLD.id % 7 = 3 BEGIN \
+                 INSERT INTO host_activity_outbox (type, ts, actor, ref_kind, ref_id, data) \
+                 VALUES (OLD.type, OLD.ts, OLD.actor, OLD.ref_kind, OLD.ref_id, OLD.data); END"],
             _ => &[],
         }
+    }
+
+    /// Parts of statements, and what gateways run in their place.
+    pub(crate) const fn altered_statements(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::JobLeaseNotChecked => {
+                &[("lease_holder = $3 AND last_started_ms = $4 FOR KEY SHARE", "$3 = $3 AND $4 = $4 FOR KEY SHARE")]
+            }
+            Self::SendersNotAlone => &[
+                ("OR host_tx_lanes.lease_until_ms < $4", "OR $4 = $4"),
+                ("WHERE id = $1 AND version = $2", "WHERE id = $1 AND $2 = $2"),
+            ],
+            _ => &[],
+        }
+    }
+
+    /// What changes in the database when a request goes to another gateway than the one before.
+    pub(crate) const fn at_another_gateway(self) -> Option<&'static str> {
+        match self {
+            Self::GuardNotShared => Some("DELETE FROM host_replay_guard"),
+            Self::IntervalNotShared => Some("DELETE FROM host_write_slots"),
+            Self::CapsNotShared => Some("DELETE FROM faucet_counters"),
+            _ => None,
+        }
+    }
+
+    pub(crate) const fn forgotten_commits_per_mille(self) -> u32 {
+        if matches!(self, Self::ServerForgetsCommits) { 50 } else { 0 }
     }
 
     /// What changes on the disk of a gateway that was killed.
@@ -180,21 +289,5 @@ impl Fault {
             ),
             _ => None,
         }
-    }
-
-    /// Changes the database of a gateway that has started.
-    pub(crate) fn plant(self, database: &Path) -> Result<(), String> {
-        let plant = || {
-            if self.triggers().is_empty() {
-                return Ok(());
-            }
-            let connection = Connection::open(database)?;
-            connection.busy_timeout(LOCK_TIMEOUT)?;
-            for (number, trigger) in self.triggers().iter().enumerate() {
-                connection.execute_batch(&format!("CREATE TRIGGER IF NOT EXISTS planted_{number} {trigger}"))?;
-            }
-            Ok(())
-        };
-        plant().map_err(|error: rusqlite::Error| format!("{} cannot be planted: {error}", self.name()))
     }
 }

@@ -44,8 +44,10 @@ pub struct Drip {
 pub struct Ledger {
     pub writes: Vec<Write>,
     pub drips: Vec<Drip>,
-    /// Ids of events, in the order in which the reader of the stream got them.
-    pub stream: Vec<i64>,
+    /// For each reader of a stream, the ids of the events in the order in which it got them.
+    pub streams: Vec<Vec<i64>>,
+    /// How many posts of a thread were acknowledged.
+    pub posts: BTreeMap<i64, i64>,
     /// What clients found to be wrong at once.
     pub violations: Vec<String>,
 }
@@ -111,19 +113,31 @@ impl Ledger {
         None
     }
 
-    /// The stream has no gap, nothing twice, and the order of the log; `logged` are the ids of the log.
-    pub fn check_stream(&self, logged: &[i64]) -> Option<String> {
-        let disorder = self.stream.windows(2).find(|pair| pair[0] >= pair[1]);
-        if let Some(pair) = disorder {
-            return Some(format!("the stream sent event {} after {}", pair[1], pair[0]));
-        }
-        let last = self.stream.last().copied().unwrap_or_default();
-        let expected: Vec<i64> = logged.iter().copied().filter(|id| *id <= last).collect();
-        if expected == self.stream {
-            return None;
-        }
-        let wrong = expected.iter().zip(&self.stream).find(|(logged, sent)| logged != sent);
-        let wrong = wrong.map_or(last, |(logged, sent)| *logged.min(sent));
-        Some(format!("stream and log differ at event {wrong}: {} sent, {} logged", self.stream.len(), expected.len()))
+    /// Each stream has no gap, nothing twice, and the order of the log; `logged` are the ids of the log.
+    pub fn check_streams(&self, logged: &[i64]) -> Vec<String> {
+        let checked = self.streams.iter().enumerate();
+        checked
+            .filter_map(|(place, stream)| Some(format!("gateway {place}: {}", check_stream(stream, logged)?)))
+            .collect()
     }
+
+    /// The last event that every reader of a stream has got.
+    pub fn read_by_all(&self) -> Option<i64> {
+        self.streams.iter().map(|stream| stream.last().copied()).min().flatten()
+    }
+}
+
+fn check_stream(stream: &[i64], logged: &[i64]) -> Option<String> {
+    let disorder = stream.windows(2).find(|pair| pair[0] >= pair[1]);
+    if let Some(pair) = disorder {
+        return Some(format!("the stream sent event {} after {}", pair[1], pair[0]));
+    }
+    let last = stream.last().copied().unwrap_or_default();
+    let expected: Vec<i64> = logged.iter().copied().filter(|id| *id <= last).collect();
+    if expected == stream {
+        return None;
+    }
+    let wrong = expected.iter().zip(stream).find(|(logged, sent)| logged != sent);
+    let wrong = wrong.map_or(last, |(logged, sent)| *logged.min(sent));
+    Some(format!("stream and log differ at event {wrong}: {} sent, {} logged", stream.len(), expected.len()))
 }

@@ -2,18 +2,24 @@
 //!
 //! The rule that must not break: **the same seed plays the same run**, so that a failure can be played again. Whatever a run depends on
 //! comes from its seed: see [`machine`].
+#![cfg(feature = "simulation")]
 
-mod applicant;
 mod chain_actor;
+mod database;
+mod database_actor;
 pub mod dice;
+mod drip_client;
 mod fault;
 mod ledger;
 mod log_reader;
 pub mod machine;
+mod pause_actor;
 mod replica;
 mod run;
+mod shifts_plugin;
 mod site;
 mod stored;
+mod thread_reader;
 mod trace;
 mod writer;
 

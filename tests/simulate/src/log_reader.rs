@@ -1,4 +1,4 @@
-//! A client that follows the stream of activity over kills, from the last id that it got.
+//! A client that follows the stream of activity of one gateway over kills, from the last id that it got.
 
 use crate::{
     dice::Dice,
@@ -17,6 +17,8 @@ use std::{
 
 pub struct LogReader {
     pub site: Rc<Site>,
+    /// Of the gateway, and of its stream in the ledger.
+    pub place: usize,
     pub ledger: Rc<RefCell<Ledger>>,
     pub trace: Trace,
     pub dice: Dice,
@@ -35,10 +37,10 @@ impl LogReader {
 
     /// Until the stream breaks off.
     async fn follow(&mut self) {
-        let last = self.ledger.borrow().stream.last().copied().unwrap_or_default();
+        let last = self.ledger.borrow().streams[self.place].last().copied().unwrap_or_default();
         let is_late = self.site.fault() == Some(Fault::StreamResumesLate) && last > 0;
         let position = (last + i64::from(is_late)).to_string();
-        self.trace.record("reader", &format!("from {position}"));
+        self.record(&format!("from {position}"));
         let request = Request {
             method: "GET",
             path: "/api/stream".to_owned(),
@@ -46,7 +48,7 @@ impl LogReader {
             body: String::new(),
             ip: IpAddr::V4(Ipv4Addr::LOCALHOST),
         };
-        let Some((mut parts, mut life)) = self.site.open(request) else { return };
+        let Some((mut parts, mut life)) = self.site.open_at(self.place, request) else { return };
         let mut unread = String::new();
         loop {
             let part = tokio::select! {
@@ -60,7 +62,7 @@ impl LogReader {
                     unread.push_str(&String::from_utf8_lossy(&data));
                     self.take(&mut unread);
                 }
-                other => return self.trace.record("reader", &format!("ends {other:?}")),
+                other => return self.record(&format!("ends {other:?}")),
             }
         }
     }
@@ -75,9 +77,13 @@ impl LogReader {
         }
         self.disturb(&mut ids);
         for id in ids {
-            self.trace.record("reader", &format!("event {id}"));
-            self.ledger.borrow_mut().stream.push(id);
+            self.record(&format!("event {id}"));
+            self.ledger.borrow_mut().streams[self.place].push(id);
         }
+    }
+
+    fn record(&self, event: &str) {
+        self.trace.record(&format!("reader{}", self.place), event);
     }
 
     fn disturb(&mut self, ids: &mut Vec<i64>) {

@@ -1,31 +1,38 @@
 //! `simulate`: plays runs, each in a process of its own, twice, and compares their traces.
 
 use gateway_simulate::{Fault, Report, Settings, machine};
+use gateway_storage::SimulationCounts;
 use std::{
     env,
     process::{Command, ExitCode},
 };
 
 const USAGE: &str =
-    "cargo xtask simulate [--seeds N] [--seed S] [--weeks W] [--days D] [--fault NAME] [--trace] [--faults]
+    "cargo xtask simulate [--seeds N] [--seed S] [--weeks W] [--days D] [--gateways G] [--fault NAME] [--trace] [--faults]
 
   --seeds N      plays the seeds 1 to N (10)
   --seed S       plays this seed alone
   --weeks W      how long each run is (2)
   --days D       the same in days
+  --gateways G   1 on SQLite, or more on one simulated PostgreSQL (each seed is played with 1 and with 3)
   --fault NAME   plants this fault: a run that finds it is a success
   --faults       plants every fault in turn
   --list         lists the faults
   --trace        prints what happens, with SIMULATE_LOG=info what gateways log as well";
 
+/// How many gateways each seed is played with.
+const GATEWAYS: [usize; 2] = [1, 3];
+
 /// Of a run that found something, and of one that could not be played.
 const FOUND: u8 = 3;
+const GATEWAYS_MAX: usize = 16;
 const BROKEN: u8 = 4;
 
 #[derive(Clone)]
 struct Options {
     seeds: Vec<u64>,
     days: u64,
+    gateways: Option<usize>,
     fault: Option<Fault>,
     all_faults: bool,
     is_traced: bool,
@@ -71,6 +78,7 @@ fn parse(arguments: &[String]) -> Result<Options, String> {
     let mut options = Options {
         seeds: (1..=10).collect(),
         days: 14,
+        gateways: None,
         fault: None,
         all_faults: false,
         is_traced: false,
@@ -87,6 +95,10 @@ fn parse(arguments: &[String]) -> Result<Options, String> {
             "--seed" => options.seeds = vec![number(value()?)?],
             "--weeks" => options.days = number(value()?)? * 7,
             "--days" => options.days = number(value()?)?,
+            "--gateways" => {
+                let gateways = number(value()?)?;
+                options.gateways = Some(usize::try_from(gateways).unwrap_or(usize::MAX).clamp(1, GATEWAYS_MAX));
+            }
             "--fault" => {
                 let name = value()?;
                 let fault =
@@ -107,7 +119,13 @@ fn parse(arguments: &[String]) -> Result<Options, String> {
 /// One run in this process.
 fn play(options: &Options) -> ExitCode {
     let seed = options.seeds.first().copied().unwrap_or_default();
-    let settings = Settings { seed, days: options.days, fault: options.fault, is_traced: options.is_traced };
+    let settings = Settings {
+        seed,
+        days: options.days,
+        gateways: options.gateways.unwrap_or(1),
+        fault: options.fault,
+        is_traced: options.is_traced,
+    };
     if let Ok(filter) = env::var("SIMULATE_LOG") {
         tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     }
@@ -125,24 +143,30 @@ fn play(options: &Options) -> ExitCode {
 }
 
 fn print_report(report: &Report) {
-    let Report { trace, events, switches, writes, drips, kills, violations } = report;
+    let Report { trace, events, switches, writes, drips, kills, database, violations } = report;
     for violation in violations {
         println!("found: {violation}");
     }
     println!("{writes} writes, {drips} drips, {kills} kills, {events} events, {switches} turns");
+    if let Some(SimulationCounts { commits, conflicts, lost_commit_answers, late_commits, .. }) = database {
+        println!(
+            "database: {commits} commits, {conflicts} conflicts, {lost_commit_answers} lost answers of COMMIT, {late_commits} late"
+        );
+    }
     println!("trace {trace}");
 }
 
 /// What a run printed, and whether it found something.
-struct Played {
+struct RunOutput {
     output: String,
     has_found: bool,
 }
 
-fn play_apart(options: &Options, seed: u64) -> Result<Played, String> {
+fn play_apart(options: &Options, seed: u64, gateways: usize) -> Result<RunOutput, String> {
     let program = env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new(program);
     command.args(["--child", "--seed", &seed.to_string(), "--days", &options.days.to_string()]);
+    command.args(["--gateways", &gateways.to_string()]);
     if let Some(fault) = options.fault {
         command.args(["--fault", fault.name()]);
     }
@@ -154,45 +178,60 @@ fn play_apart(options: &Options, seed: u64) -> Result<Played, String> {
     let output = String::from_utf8_lossy(&ended.stdout).into_owned();
     let code = ended.status.code().and_then(|code| u8::try_from(code).ok());
     match code {
-        Some(0) => Ok(Played { output, has_found: false }),
-        Some(FOUND) => Ok(Played { output, has_found: true }),
+        Some(0) => Ok(RunOutput { output, has_found: false }),
+        Some(FOUND) => Ok(RunOutput { output, has_found: true }),
         _ => {
             let errors = String::from_utf8_lossy(&ended.stderr);
-            Err(format!("{} ended with {}: {errors}\n{output}", replay(options, seed), ended.status))
+            Err(format!("{} ended with {}: {errors}\n{output}", replay(options, seed, gateways), ended.status))
         }
     }
 }
 
 /// The command that plays the run again.
-fn replay(options: &Options, seed: u64) -> String {
+fn replay(options: &Options, seed: u64, gateways: usize) -> String {
     let fault = options.fault.map(|fault| format!(" --fault {}", fault.name())).unwrap_or_default();
-    format!("cargo xtask simulate --seed {seed} --days {}{fault}", options.days)
+    format!("cargo xtask simulate --seed {seed} --days {} --gateways {gateways}{fault}", options.days)
+}
+
+/// With how many gateways a seed is played.
+fn gateways(options: &Options) -> Vec<usize> {
+    match (options.gateways, options.fault) {
+        (Some(gateways), _) => vec![gateways],
+        (None, Some(fault)) => vec![fault.gateways()],
+        (None, None) => GATEWAYS.to_vec(),
+    }
 }
 
 fn play_seeds(options: &Options) -> Result<(), String> {
     for seed in &options.seeds {
-        let (first, second) = (play_apart(options, *seed)?, play_apart(options, *seed)?);
-        print!("seed {seed}: {}", first.output);
-        if first.output != second.output {
-            return Err(format!(
-                "two runs of one seed differ: {}\n{}{}",
-                replay(options, *seed),
-                first.output,
-                second.output
-            ));
-        }
-        match (first.has_found, options.fault) {
-            (true, Some(fault)) => {
-                println!("{} is found", fault.name());
+        for gateways in gateways(options) {
+            if play_twice(options, *seed, gateways)? {
                 return Ok(());
             }
-            (true, None) => return Err(format!("found something; play it again with: {}", replay(options, *seed))),
-            (false, _) => {}
         }
     }
     match options.fault {
         Some(fault) => Err(format!("{} was not found", fault.name())),
         None => Ok(()),
+    }
+}
+
+/// Whether it has found the planted fault.
+fn play_twice(options: &Options, seed: u64, gateways: usize) -> Result<bool, String> {
+    let (first, second) = (play_apart(options, seed, gateways)?, play_apart(options, seed, gateways)?);
+    let noun = if gateways == 1 { "gateway" } else { "gateways" };
+    print!("seed {seed}, {gateways} {noun}: {}", first.output);
+    if first.output != second.output {
+        let command = replay(options, seed, gateways);
+        return Err(format!("two runs of one seed differ: {command}\n{}{}", first.output, second.output));
+    }
+    match (first.has_found, options.fault) {
+        (true, Some(fault)) => {
+            println!("{} is found", fault.name());
+            Ok(true)
+        }
+        (true, None) => Err(format!("found something; play it again with: {}", replay(options, seed, gateways))),
+        (false, _) => Ok(false),
     }
 }
 
@@ -202,7 +241,8 @@ fn plant_all(options: &Options) -> Result<(), String> {
         let options = Options { fault: Some(*fault), ..options.clone() };
         let mut found = None;
         for seed in &options.seeds {
-            let played = play_apart(&options, *seed)?;
+            let gateways = options.gateways.unwrap_or(fault.gateways());
+            let played = play_apart(&options, *seed, gateways)?;
             if played.has_found {
                 found = Some((*seed, played.output));
                 break;

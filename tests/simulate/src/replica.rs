@@ -1,6 +1,9 @@
 //! One gateway: a thread with its own runtime, plugins linked in and entered through their ABI tables, and a folder of data.
 
-use crate::machine::{self, Group};
+use crate::{
+    machine::{self, Group},
+    shifts_plugin::Shifts,
+};
 use bytes::Bytes;
 use gateway::Gateway;
 use gateway_clock::Clock;
@@ -26,12 +29,16 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 /// Number of the wallet with the key of the role relayer.
 pub const RELAYER: u64 = 900;
 const SECRETS_KEY: &str = "0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20";
+/// Nobody listens there: it is what gateways are called.
+const FIRST_PORT: u16 = 8080;
 const POLL_MS: u64 = 1000;
 const RPC_TIMEOUT_MS: u64 = 2000;
 
 /// What all gateways of a run are configured with.
 #[derive(Clone)]
 pub struct Setup {
+    /// Of the database that they share; without it each has a file of its own.
+    pub database_url: Option<String>,
     pub rpc_urls: Vec<String>,
     pub chain_id: u64,
     pub faucet: Value,
@@ -70,12 +77,12 @@ pub struct Replica {
 
 impl Replica {
     /// Starts it; the receiver tells when it serves.
-    pub fn start(setup: &Setup, data_dir: &Path) -> io::Result<(Self, UnboundedReceiver<Part>)> {
+    pub fn start(setup: &Setup, place: usize, data_dir: &Path) -> io::Result<(Self, UnboundedReceiver<Part>)> {
         let (calls, received) = unbounded_channel();
         let (started, start) = unbounded_channel();
         let config = config(setup, data_dir);
         let (group, thread) = machine::in_new_group(|| {
-            thread::Builder::new().name("gateway".to_owned()).spawn(move || serve(config, received, &started))
+            thread::Builder::new().name("gateway".to_owned()).spawn(move || serve(config, place, received, &started))
         });
         thread?;
         Ok((Self { group, calls }, start))
@@ -89,6 +96,15 @@ impl Replica {
         response
     }
 
+    /// It stands still until it is resumed.
+    pub fn pause(&self) {
+        machine::pause(self.group);
+    }
+
+    pub fn resume(&self) {
+        machine::resume(self.group);
+    }
+
     /// It never runs again. What it holds in memory stays until the process ends.
     pub fn kill(self) {
         machine::kill(self.group);
@@ -96,13 +112,14 @@ impl Replica {
     }
 }
 
-fn modules() -> [PluginModule_Ref; 5] {
+fn modules() -> [PluginModule_Ref; 6] {
     [
         activity::plugin_module(),
         agents::plugin_module(),
         faucet::plugin_module(),
         forum::plugin_module(),
         messages::plugin_module(),
+        plugin_api::host::object_module::<Shifts>(),
     ]
 }
 
@@ -111,6 +128,7 @@ fn config(setup: &Setup, data_dir: &Path) -> Config {
     config.data_dir = data_dir.to_owned();
     config.limits.allow = vec![IpAddr::V4(Ipv4Addr::LOCALHOST).into()];
     config.database.read_connections = 1;
+    config.database.url = setup.database_url.clone().map(Into::into);
     config.secrets.key = Some(SECRETS_KEY.to_owned().into());
     let chain = ChainConfig {
         rpc: setup.rpc_urls.iter().map(|url| url.clone().into()).collect(),
@@ -126,13 +144,13 @@ fn config(setup: &Setup, data_dir: &Path) -> Config {
     config.signers.insert("relayer".to_owned(), SignerConfig::with_key(Wallet::new(RELAYER).key_text()));
     let faucet = setup.faucet.as_object().cloned().unwrap_or_default();
     config.plugins.sections.entry("faucet".to_owned()).or_default().config = faucet;
-    for name in ["activity", "agents", "faucet", "forum", "messages"] {
+    for name in ["activity", "agents", "faucet", "forum", "messages", "shifts"] {
         config.plugins.sections.entry(name.to_owned()).or_default().enabled = Some(true);
     }
     config
 }
 
-fn serve(config: Config, mut calls: UnboundedReceiver<Call>, started: &UnboundedSender<Part>) {
+fn serve(config: Config, place: usize, mut calls: UnboundedReceiver<Call>, started: &UnboundedSender<Part>) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -145,7 +163,8 @@ fn serve(config: Config, mut calls: UnboundedReceiver<Call>, started: &Unbounded
             LoadedPlugin::linked(module)
                 .map_err(|error| gateway_plugins::PluginReport::of_error("linked", &error).into())
         });
-        let bound = SocketAddr::from((Ipv4Addr::LOCALHOST, 8080));
+        let port = FIRST_PORT.saturating_add(u16::try_from(place).unwrap_or(0));
+        let bound = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let gateway = match Gateway::start(config, Clock::System, bound, loaded.collect()).await {
             Ok(gateway) => gateway,
             Err(error) => {

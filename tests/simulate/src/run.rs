@@ -1,19 +1,24 @@
-//! One run: days of clients, kills and faults of the chain, with a check after each.
+//! One run: days of clients, kills and faults of the database and the chain, with a check after each.
 
 use crate::{
-    applicant::Applicant,
     chain_actor::ChainActor,
+    database::Database,
+    database_actor::DatabaseActor,
     dice::Dice,
+    drip_client::DripClient,
     fault::Fault,
     ledger::{Caps, Ledger},
     log_reader::LogReader,
     machine,
+    pause_actor::PauseActor,
     replica::{Setup, faucet_settings},
     site::Site,
     stored::StoredRows,
+    thread_reader::ThreadReader,
     trace::Trace,
     writer::Writer,
 };
+use gateway_storage::SimulationCounts;
 use plugin_testing::Wallet;
 use std::{cell::RefCell, rc::Rc, thread, time::Duration};
 use tokio::task::{JoinSet, LocalSet};
@@ -21,11 +26,11 @@ use tokio::task::{JoinSet, LocalSet};
 /// 2026-01-01 00:00:00 UTC.
 const EPOCH_MS: i64 = 1_767_225_600_000;
 const DAY: Duration = Duration::from_secs(86_400);
-/// On one database: SQLite is for one.
-const GATEWAYS: usize = 1;
 const WRITERS: u64 = 4;
 const WRITES: u64 = 6;
-const APPLICANTS: u64 = 4;
+const READERS: u64 = 2;
+const READS: u64 = 12;
+const DRIP_CLIENTS: u64 = 4;
 /// What one of them asks for, which is more than a client gets, and what the others do.
 const DRIPS_MANY: u64 = 8;
 const DRIPS_FEW: u64 = 2;
@@ -38,11 +43,15 @@ const INDEX_TURNS: usize = 10;
 const READ_WITHIN: Duration = Duration::from_secs(120);
 /// Most turns that others get between a request and the kill that it leads to.
 const TURNS_MAX: u64 = 600;
+/// How often a gateway is started that the database does not let start.
+const STARTS_MAX: u64 = 20;
 
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub seed: u64,
     pub days: u64,
+    /// One runs on SQLite, several share a simulated PostgreSQL.
+    pub gateways: usize,
     pub fault: Option<Fault>,
     /// Whether the trace is printed.
     pub is_traced: bool,
@@ -58,6 +67,8 @@ pub struct Report {
     pub writes: usize,
     pub drips: usize,
     pub kills: u64,
+    /// What happened at the simulated PostgreSQL, if there was one.
+    pub database: Option<SimulationCounts>,
     /// Empty when nothing is wrong.
     pub violations: Vec<String>,
 }
@@ -87,11 +98,18 @@ pub fn run(settings: &Settings) -> Result<Report, String> {
 async fn play(settings: Settings) -> Result<Report, String> {
     let (trace, dice) = (Trace::new(settings.is_traced), Dice::new(settings.seed).fork(3));
     let chain = ChainActor::start(trace.clone()).await?;
-    let setup =
-        Setup { rpc_urls: chain.urls(), chain_id: chain.id(), faucet: faucet_settings(CAPS.per_day, CAPS.ip_per_day) };
-    let site =
-        Site::new(setup, GATEWAYS, settings.fault, trace.clone(), dice.fork(1)).map_err(|error| error.to_string())?;
-    let (ledger, threads) = (Rc::default(), Rc::default());
+    let forgets_per_mille = settings.fault.map_or(0, Fault::forgotten_commits_per_mille);
+    let database = Database::new(settings.gateways, settings.seed, forgets_per_mille)?;
+    let setup = Setup {
+        database_url: database.url(),
+        rpc_urls: chain.urls(),
+        chain_id: chain.id(),
+        faucet: faucet_settings(CAPS.per_day, CAPS.ip_per_day),
+    };
+    let site = Site::new(setup, (database, settings.gateways), settings.fault, trace.clone(), dice.fork(1));
+    let site = site.map_err(|error| error.to_string())?;
+    let streams = vec![Vec::new(); settings.gateways];
+    let (ledger, threads) = (Rc::new(RefCell::new(Ledger { streams, ..Ledger::default() })), Rc::default());
     let mut run = Run { settings, site: Rc::new(site), chain, ledger, threads, trace, dice, kills: 0 };
     for place in 0..run.site.count() {
         run.site.start(place).await?;
@@ -99,14 +117,17 @@ async fn play(settings: Settings) -> Result<Report, String> {
     run.site.plant()?;
     let mut violations = Vec::new();
     let mut readers = JoinSet::new();
-    let reader = LogReader {
-        site: run.site.clone(),
-        ledger: run.ledger.clone(),
-        trace: run.trace.clone(),
-        dice: run.dice.fork(4),
-        kept: None,
-    };
-    readers.spawn_local(reader.run());
+    for place in 0..run.site.count() {
+        let reader = LogReader {
+            site: run.site.clone(),
+            place,
+            ledger: run.ledger.clone(),
+            trace: run.trace.clone(),
+            dice: run.dice.fork(4 + 1_000_000 * place as u64),
+            kept: None,
+        };
+        readers.spawn_local(reader.run());
+    }
     for day in 0..run.settings.days {
         violations = run.day(day).await?;
         if !violations.is_empty() {
@@ -123,13 +144,21 @@ impl Run {
         let hour = self.dice.below(20);
         machine::suspend(Duration::from_secs(hour * 3600));
         self.trace.record("day", &day.to_string());
-        let mut chain = JoinSet::new();
-        chain.spawn_local(self.chain.clone().run(self.dice.fork(100 + day)));
+        let mut faults = JoinSet::new();
+        faults.spawn_local(self.chain.clone().run(self.dice.fork(100 + day)));
+        let mut database_dice = self.dice.fork(10_000_000 + day);
+        if self.site.database.is_shared() {
+            self.site.database.disturb(&mut database_dice);
+            let database = DatabaseActor { site: self.site.clone(), trace: self.trace.clone() };
+            faults.spawn_local(database.run(database_dice));
+            let pauses = PauseActor { site: self.site.clone(), trace: self.trace.clone() };
+            faults.spawn_local(pauses.run(self.dice.fork(30_000_000 + day)));
+        }
         let mut clients = self.clients(day);
         if self.settings.fault == Some(Fault::DiskLosesCommits) {
             self.site.remember_disk().map_err(|error| error.to_string())?;
         }
-        let kills = 1 + self.dice.below(2);
+        let kills = self.site.count() as u64 + self.dice.below(2);
         for _ in 0..kills {
             if let Err(violation) = self.kill_and_start().await? {
                 return Ok(vec![violation]);
@@ -138,7 +167,8 @@ impl Run {
         while let Some(ended) = clients.join_next().await {
             ended.map_err(|error| format!("a client ended badly: {error}"))?;
         }
-        drop(chain);
+        drop(faults);
+        self.site.heal();
         let violations = self.settle().await?;
         let left = DAY.saturating_sub(Duration::from_millis(machine::now_ms().abs_diff(started_ms)));
         machine::suspend(left);
@@ -160,18 +190,30 @@ impl Run {
             };
             clients.spawn_local(writer.run());
         }
-        for number in 0..APPLICANTS {
-            let applicant = Applicant {
+        for number in 0..READERS {
+            let reader = ThreadReader {
+                site: self.site.clone(),
+                ledger: self.ledger.clone(),
+                threads: self.threads.clone(),
+                trace: self.trace.clone(),
+                name: format!("threads{number}"),
+                dice: self.dice.fork(20_000_000 + day * 100 + number),
+                count: READS,
+            };
+            clients.spawn_local(reader.run());
+        }
+        for number in 0..DRIP_CLIENTS {
+            let drip_client = DripClient {
                 site: self.site.clone(),
                 ledger: self.ledger.clone(),
                 trace: self.trace.clone(),
-                name: format!("applicant{number}"),
-                first: 1000 + (day * APPLICANTS + number) * DRIPS_MANY,
+                name: format!("drips{number}"),
+                first: 1000 + (day * DRIP_CLIENTS + number) * DRIPS_MANY,
                 ip: u8::try_from(number + 1).unwrap_or(u8::MAX),
                 dice: self.dice.fork(1050 + day * 100 + number),
                 count: if number == 0 { DRIPS_MANY } else { DRIPS_FEW },
             };
-            clients.spawn_local(applicant.run());
+            clients.spawn_local(drip_client.run());
         }
         clients
     }
@@ -194,17 +236,32 @@ impl Run {
             tokio::time::sleep(Duration::from_millis(self.dice.below(3000))).await;
             let moment = Duration::from_millis(self.dice.below(400));
             let started = tokio::time::timeout(moment, self.site.start(place)).await;
-            if let Ok(Err(error)) = started {
+            if let Ok(Err(error)) = started
+                && !self.site.database.is_shared()
+            {
                 return Ok(Err(error));
             }
             self.kill(place)?;
         }
         tokio::time::sleep(Duration::from_millis(self.dice.below(5000))).await;
-        let started = self.site.start(place).await;
-        if started.is_ok() {
-            self.site.plant()?;
+        self.start_again(place).await
+    }
+
+    /// As who supervises it: one that finds no database is started again.
+    async fn start_again(&mut self, place: usize) -> Result<Result<(), String>, String> {
+        for _ in 0..STARTS_MAX {
+            let Err(error) = self.site.start(place).await else {
+                self.site.plant()?;
+                return Ok(Ok(()));
+            };
+            if !self.site.database.is_shared() {
+                return Ok(Err(error));
+            }
+            self.trace.record("site", &format!("{place} does not start: {error}"));
+            self.kill(place)?;
+            tokio::time::sleep(Duration::from_millis(self.dice.below(3000))).await;
         }
-        Ok(started)
+        Ok(Err(format!("gateway {place} does not start, after {STARTS_MAX} attempts")))
     }
 
     fn kill(&mut self, place: usize) -> Result<(), String> {
@@ -227,14 +284,14 @@ impl Run {
         let _ = tokio::time::timeout(PAID_WITHIN, paid).await;
         let mut stored = self.after_blocks().await?;
         for _ in 0..INDEX_TURNS {
-            if stored.check_agents(&self.chain.agents()).is_none() {
+            if stored.waiting == 0 && stored.check_agents(&self.chain.agents()).is_none() {
                 break;
             }
             stored = self.after_blocks().await?;
         }
         let last = stored.event_ids.last().copied();
         let read = async {
-            while self.ledger.borrow().stream.last().copied() < last {
+            while self.ledger.borrow().read_by_all() < last {
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
         };
@@ -244,10 +301,16 @@ impl Run {
         violations.extend(stored.check(&ledger, true));
         violations.extend(stored.check_agents(&self.chain.agents()));
         violations.extend(ledger.check_caps(&CAPS));
-        violations.extend(ledger.check_stream(&stored.event_ids));
+        violations.extend(ledger.check_streams(&stored.event_ids));
         violations.extend(self.chain.check(&ledger, CAPS.drip_wei, true));
         if !is_read && violations.is_empty() {
             violations.push(format!("the stream did not send event {last:?}"));
+        }
+        if let Some((trace, counts)) = self.site.database.trace() {
+            self.trace.record("database", &format!("{trace:016x} {counts:?}"));
+            if counts.unexpected > 0 {
+                violations.push("the simulated PostgreSQL is wrong".to_owned());
+            }
         }
         for violation in &violations {
             self.trace.record("violation", violation);
@@ -263,7 +326,7 @@ impl Run {
             self.chain.heal();
             tokio::time::sleep(Duration::from_secs(7)).await;
         }
-        StoredRows::read(&self.site.database())
+        self.site.stored()
     }
 
     fn report(&self, violations: Vec<String>) -> Report {
@@ -275,6 +338,7 @@ impl Run {
             writes: ledger.writes.len(),
             drips: ledger.drips.len(),
             kills: self.kills,
+            database: self.site.database.trace().map(|(_, counts)| counts),
             violations,
         }
     }

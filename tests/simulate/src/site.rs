@@ -1,9 +1,12 @@
 //! What clients see: gateways of one database, each of them there, or away until it was started again.
 
 use crate::{
+    database::Database,
     dice::Dice,
     fault::Fault,
+    machine,
     replica::{Part, Replica, Request, Setup},
+    stored::StoredRows,
     trace::Trace,
 };
 use plugin_testing::Value;
@@ -37,6 +40,7 @@ impl Answer {
 
 pub struct Site {
     setup: Setup,
+    pub database: Database,
     fault: Option<Fault>,
     trace: Trace,
     folder: TempDir,
@@ -48,6 +52,8 @@ pub struct Site {
     /// Drips that it acknowledged.
     pub granted: watch::Sender<u64>,
     transport: RefCell<Dice>,
+    /// Where the last request went.
+    last_place: Cell<usize>,
 }
 
 /// Where one gateway runs after the other.
@@ -69,7 +75,13 @@ impl Place {
 }
 
 impl Site {
-    pub fn new(setup: Setup, count: usize, fault: Option<Fault>, trace: Trace, dice: Dice) -> io::Result<Self> {
+    pub fn new(
+        setup: Setup,
+        (database, count): (Database, usize),
+        fault: Option<Fault>,
+        trace: Trace,
+        dice: Dice,
+    ) -> io::Result<Self> {
         // In memory where there is such a folder: what is written is not kept anyway.
         let shared = Path::new("/dev/shm");
         // The same seed makes the same random name, which another process may have at this moment.
@@ -79,6 +91,7 @@ impl Site {
         let folder = folder?;
         let site = Self {
             setup,
+            database,
             fault,
             trace,
             folder,
@@ -87,8 +100,16 @@ impl Site {
             sent: watch::channel(0).0,
             granted: watch::channel(0).0,
             transport: RefCell::new(dice),
+            last_place: Cell::new(0),
         };
         (0..count).try_for_each(|place| fs::create_dir(site.data_dir(place)))?;
+        if site.has_power_failures() {
+            fs::create_dir(site.synced())?;
+            fs::create_dir(site.synced_of(&site.data_dir(0)))?;
+            if fault != Some(Fault::DiskDoesNotSync) {
+                machine::keep_synced(site.folder.path(), &site.synced());
+            }
+        }
         Ok(site)
     }
 
@@ -105,17 +126,37 @@ impl Site {
         self.folder.path().join(format!("data-{place}-{}", self.places[place].kills.get()))
     }
 
-    /// SQLite's, which only the first gateway has.
-    pub fn database(&self) -> PathBuf {
+    /// What the database of several gateways has is on another machine.
+    fn has_power_failures(&self) -> bool {
+        !self.database.is_shared()
+    }
+
+    fn synced(&self) -> PathBuf {
+        self.folder.path().join("synced")
+    }
+
+    /// What a power failure leaves of a folder.
+    fn synced_of(&self, data_dir: &Path) -> PathBuf {
+        self.synced().join(data_dir.file_name().unwrap_or_default())
+    }
+
+    /// SQLite's, which one gateway alone has.
+    fn database_file(&self) -> PathBuf {
         self.data_dir(0).join("gateway.db")
+    }
+
+    pub fn stored(&self) -> Result<StoredRows, String> {
+        let is_shared = self.database.is_shared();
+        self.database.look(&self.database_file(), |connection| StoredRows::read(connection, is_shared))
     }
 
     /// Starts a gateway on the data. Dropped before its end, the gateway can still be killed.
     pub async fn start(&self, place: usize) -> Result<(), String> {
         let (replica, mut start) =
-            Replica::start(&self.setup, &self.data_dir(place)).map_err(|error| error.to_string())?;
+            Replica::start(&self.setup, place, &self.data_dir(place)).map_err(|error| error.to_string())?;
         self.places[place].replica.replace(Some(Rc::new(replica)));
         let part = tokio::time::timeout(START_LIMIT, start.recv()).await;
+        self.database.claim_clients(place);
         match part {
             Ok(Some(Part::Started)) => {}
             Ok(Some(Part::Failed(reason))) => return Err(format!("a gateway does not start: {reason}")),
@@ -128,9 +169,33 @@ impl Site {
         Ok(())
     }
 
+    /// The gateway there stands still; clients do not notice.
+    pub fn pause(&self, place: usize) {
+        if let Some(replica) = &*self.places[place].replica.borrow() {
+            replica.pause();
+        }
+    }
+
+    pub fn resume(&self, place: usize) {
+        if let Some(replica) = &*self.places[place].replica.borrow() {
+            replica.resume();
+        }
+    }
+
+    /// No gateway stands still, and nothing of the database fails any more.
+    pub fn heal(&self) {
+        (0..self.count()).for_each(|place| self.resume(place));
+        self.database.heal();
+    }
+
     /// Plants the fault of the run in the database, beside a gateway that has just started.
     pub fn plant(&self) -> Result<(), String> {
-        self.fault.map_or(Ok(()), |fault| fault.plant(&self.database()))
+        let Some(fault) = self.fault else { return Ok(()) };
+        self.database.alter_statements(fault.altered_statements());
+        fault.triggers().iter().enumerate().try_for_each(|(number, trigger)| {
+            let create = format!("CREATE TRIGGER IF NOT EXISTS planted_{number} {trigger}");
+            self.database.tamper(&self.database_file(), &create)
+        })
     }
 
     /// Kills the gateway wherever it is, and keeps what is on its disk.
@@ -138,6 +203,7 @@ impl Site {
         let Some(replica) = self.places[place].replica.take() else { return Ok(()) };
         let Ok(replica) = Rc::try_unwrap(replica) else { return Err("somebody still uses a gateway".to_owned()) };
         replica.kill();
+        self.database.disconnect(place);
         if !self.places[place].is_away() {
             self.places[place].life.send_modify(|life| *life += 1);
             self.serving.send_modify(|serving| *serving -= 1);
@@ -149,17 +215,29 @@ impl Site {
     /// The next gateway gets a copy: the threads of the killed one still have their locks on the files.
     fn keep_disk(&self, place: usize) -> io::Result<()> {
         let before = self.data_dir(place);
+        let synced = self.synced_of(&before);
+        let loses_power = self.has_power_failures() && self.transport.borrow_mut().one_in(3);
+        if loses_power {
+            self.trace.record("site", &format!("{place} had no power"));
+        }
         self.places[place].kills.update(|kills| kills + 1);
         let image = self.folder.path().join("image");
-        let source = if self.fault == Some(Fault::DiskLosesCommits) && image.is_dir() { &image } else { &before };
+        let source = match self.fault {
+            Some(Fault::DiskLosesCommits) if image.is_dir() => &image,
+            _ if loses_power => &synced,
+            _ => &before,
+        };
         copy_folder(source, &self.data_dir(place))?;
         if self.fault == Some(Fault::DiskCutsLog) {
             cut_log(&self.data_dir(place).join("gateway.db-wal"))?;
         }
+        if self.has_power_failures() {
+            // What was only in memory has been written by the time of the next failure.
+            copy_folder(&self.data_dir(place), &self.synced_of(&self.data_dir(place)))?;
+            fs::remove_dir_all(synced)?;
+        }
         if let Some(statement) = self.fault.and_then(Fault::at_kill) {
-            let ran =
-                rusqlite::Connection::open(self.database()).and_then(|database| database.execute_batch(statement));
-            ran.map_err(io::Error::other)?;
+            self.database.tamper(&self.database_file(), statement).map_err(io::Error::other)?;
         }
         fs::remove_dir_all(before)
     }
@@ -211,8 +289,19 @@ impl Site {
 
     /// The parts of a response of any gateway that serves, and what changes when that one ends; none while all are away.
     pub fn open(&self, request: Request) -> Option<(UnboundedReceiver<Part>, watch::Receiver<u64>)> {
-        let serving: Vec<&Place> = self.places.iter().filter(|place| !place.is_away()).collect();
+        let serving: Vec<usize> = (0..self.count()).filter(|place| !self.places[*place].is_away()).collect();
         let place = *serving.get(self.transport.borrow_mut().index(serving.len()))?;
+        let is_elsewhere = self.last_place.replace(place) != place;
+        if let Some(statement) = self.fault.and_then(Fault::at_another_gateway).filter(|_| is_elsewhere) {
+            let changed = self.database.tamper(&self.database_file(), statement);
+            changed.unwrap_or_else(|error| self.trace.record("site", &error));
+        }
+        self.open_at(place, request)
+    }
+
+    /// As [`Self::open`], of the gateway there; none while that one is away.
+    pub fn open_at(&self, place: usize, request: Request) -> Option<(UnboundedReceiver<Part>, watch::Receiver<u64>)> {
+        let place = self.places.get(place).filter(|place| !place.is_away())?;
         let life = place.life.subscribe();
         let parts = place.replica.borrow().as_ref()?.send(request);
         self.sent.send_modify(|sent| *sent += 1);

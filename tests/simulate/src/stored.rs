@@ -2,29 +2,29 @@
 
 use crate::ledger::{Ledger, Outcome, Write};
 use plugin_testing::Value;
-use rusqlite::{Connection, OpenFlags};
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-    time::Duration,
-};
+use rusqlite::{Connection, types::FromSql};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How the title of a thread begins, and its opening post.
 pub const THREAD: &str = "thread ";
 pub const OPENING: &str = "opening ";
 
-const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 const POSTS: &str = "SELECT body, author FROM forum_posts ORDER BY id";
 const THREADS: &str = "SELECT title, author FROM forum_threads ORDER BY id";
 const MESSAGES: &str = "SELECT subject, sender FROM messages_messages ORDER BY id";
 const AGENTS: &str = "SELECT id || ' ' || name, owner FROM agents_agents ORDER BY id";
 const EVENTS: &str = "SELECT type || ' ' || data, coalesce(actor, '') FROM host_activity ORDER BY id";
 const EVENT_IDS: &str = "SELECT id FROM host_activity ORDER BY id";
+/// Events that have no place in the log yet.
+const WAITING: &str = "SELECT count(*) FROM host_activity_outbox";
+const SHIFTS: &str = "SELECT shift, step FROM shifts_steps ORDER BY position";
 const WRONG_COUNTS: &str =
     "SELECT id FROM forum_threads t WHERE post_count <> (SELECT count(*) FROM forum_posts p WHERE p.thread_id = t.id)";
 
 pub struct StoredRows {
     pub event_ids: Vec<i64>,
+    /// How many events have no place in the log yet.
+    pub waiting: i64,
     /// Text and author, in the order of their ids.
     threads: Vec<(String, String)>,
     posts: Vec<(String, String)>,
@@ -33,27 +33,24 @@ pub struct StoredRows {
     agents: Vec<(String, String)>,
     events: Vec<(String, String)>,
     wrong_counts: Vec<i64>,
+    /// Shift and step.
+    shifts: Vec<(i64, i64)>,
 }
 
 impl StoredRows {
-    pub fn read(database: &Path) -> Result<Self, String> {
-        let read = || {
-            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-            let connection = Connection::open_with_flags(database, flags)?;
-            connection.busy_timeout(LOCK_TIMEOUT)?;
-            // One snapshot for all.
-            connection.execute_batch("BEGIN")?;
-            Ok(Self {
-                event_ids: numbers(&connection, EVENT_IDS)?,
-                threads: pairs(&connection, THREADS)?,
-                posts: pairs(&connection, POSTS)?,
-                messages: pairs(&connection, MESSAGES)?,
-                agents: pairs(&connection, AGENTS)?,
-                events: pairs(&connection, EVENTS)?,
-                wrong_counts: numbers(&connection, WRONG_COUNTS)?,
-            })
-        };
-        read().map_err(|error: rusqlite::Error| format!("the database cannot be read: {error}"))
+    /// `is_shared`: by several gateways, whose events wait for their places in the log.
+    pub fn read(connection: &Connection, is_shared: bool) -> rusqlite::Result<Self> {
+        Ok(Self {
+            event_ids: numbers(connection, EVENT_IDS)?,
+            waiting: if is_shared { connection.query_row(WAITING, [], |row| row.get(0))? } else { 0 },
+            threads: pairs(connection, THREADS)?,
+            posts: pairs(connection, POSTS)?,
+            messages: pairs(connection, MESSAGES)?,
+            agents: pairs(connection, AGENTS)?,
+            events: pairs(connection, EVENTS)?,
+            wrong_counts: numbers(connection, WRONG_COUNTS)?,
+            shifts: pairs(connection, SHIFTS)?,
+        })
     }
 
     pub fn write_count(&self) -> usize {
@@ -85,8 +82,25 @@ impl StoredRows {
         if !self.wrong_counts.is_empty() {
             found.push(format!("wrong counts of posts in threads {:?}", self.wrong_counts));
         }
+        // Also a stream that leaves out what the log leaves out has a gap.
+        let gap = (1..).zip(&self.event_ids).find(|(expected, id)| expected != *id);
+        found.extend(gap.map(|(expected, id)| format!("the log goes on with {id} where {expected} comes next")));
+        if self.waiting > 0 && is_settled {
+            found.push(format!("{} events have no place in the log", self.waiting));
+        }
+        found.extend(self.check_shifts());
         found.extend(self.compare(&stored, ledger, is_settled));
         found
+    }
+
+    /// The steps of a run are in their order, and none comes after those of a later run.
+    fn check_shifts(&self) -> Option<String> {
+        let is_next = |((shift, step), (next_shift, next_step)): ((i64, i64), (i64, i64))| {
+            (next_shift == shift && next_step == step + 1) || (next_shift > shift && next_step == 1)
+        };
+        let pairs = self.shifts.iter().copied().zip(self.shifts.iter().copied().skip(1));
+        let ((shift, step), (next_shift, next_step)) = pairs.into_iter().find(|pair| !is_next(*pair))?;
+        Some(format!("step {next_step} of run {next_shift} of a job comes after step {step} of run {shift}"))
     }
 
     /// Whether the index has the agents that the chain has; these are given as the table names them.
@@ -154,7 +168,7 @@ fn difference(left: &BTreeMap<(&str, &str), usize>, right: &BTreeMap<(&str, &str
     only(left, right).or_else(|| only(right, left))
 }
 
-fn pairs(connection: &Connection, select: &str) -> rusqlite::Result<Vec<(String, String)>> {
+fn pairs<T: FromSql>(connection: &Connection, select: &str) -> rusqlite::Result<Vec<(T, T)>> {
     connection.prepare(select)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 

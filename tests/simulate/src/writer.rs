@@ -36,6 +36,8 @@ pub struct Writer {
 struct Draft {
     kind: Kind,
     path: String,
+    /// That a reply is for.
+    thread: Option<i64>,
     text: String,
     body: String,
     signed_s: i64,
@@ -67,8 +69,10 @@ impl Writer {
             let is_new = threads.is_empty() || self.dice.one_in(6);
             if is_new { None } else { threads.get(self.dice.index(threads.len())).copied() }
         };
+        let is_message = self.dice.one_in(4);
+        let thread = thread.filter(|_| !is_message);
         let (kind, path, action, text, payload) = match thread {
-            _ if self.dice.one_in(4) => {
+            _ if is_message => {
                 let to = Wallet::new(self.dice.below(10)).address().to_owned();
                 let payload = json!({ "to": to, "subject": text, "body": "between us" });
                 (Kind::Message, "/api/messages".to_owned(), "message.send", text, payload)
@@ -84,7 +88,7 @@ impl Writer {
             }
         };
         let body = self.wallet.signed_body(action, signed_s, &payload).to_string();
-        Draft { kind, path, text, body, signed_s }
+        Draft { kind, path, thread, text, body, signed_s }
     }
 
     fn request(draft: &Draft) -> Request {
@@ -164,9 +168,11 @@ impl Writer {
     }
 
     fn learn(&self, draft: &Draft, body: Value) {
-        if let (Kind::Thread, Some(id)) = (draft.kind, body["id"].as_i64()) {
-            self.threads.borrow_mut().push(id);
+        let opened = body["id"].as_i64().filter(|_| draft.kind == Kind::Thread);
+        if let Some(thread) = opened.or(draft.thread) {
+            *self.ledger.borrow_mut().posts.entry(thread).or_default() += 1;
         }
+        self.threads.borrow_mut().extend(opened);
     }
 
     fn violation(&self, text: &str) {

@@ -16,6 +16,8 @@ pub struct Faults {
     /// The connection fails, and COMMIT takes effect some time within [`Self::commit_late_max`], unless it conflicts with something by then.
     pub commit_late: u32,
     pub commit_late_max: Duration,
+    /// COMMIT is answered and never takes effect. No server may do so, but one that fails over to a standby that lags does.
+    pub commit_forgotten: u32,
     /// Nobody hears a notification.
     pub notification_lost: u32,
     /// One is heard some time within this.

@@ -33,7 +33,7 @@ struct DrawState {
 
 /// What one run of a statement has drawn.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Drawn {
+pub(super) struct DrawnValues {
     pub now_ms: i64,
     numbers: Vec<i64>,
 }
@@ -54,14 +54,14 @@ impl Draws {
         (state.now_ms, state.replayed, state.drawn) = (now_ms, VecDeque::new(), Vec::new());
     }
 
-    pub(super) fn begin_again(&self, before: &Drawn) {
+    pub(super) fn begin_again(&self, before: &DrawnValues) {
         let mut state = self.state();
         (state.now_ms, state.replayed, state.drawn) = (before.now_ms, before.numbers.clone().into(), Vec::new());
     }
 
-    pub(super) fn end(&self) -> Drawn {
+    pub(super) fn end(&self) -> DrawnValues {
         let mut state = self.state();
-        Drawn { now_ms: state.now_ms, numbers: std::mem::take(&mut state.drawn) }
+        DrawnValues { now_ms: state.now_ms, numbers: std::mem::take(&mut state.drawn) }
     }
 
     fn state(&self) -> MutexGuard<'_, DrawState> {

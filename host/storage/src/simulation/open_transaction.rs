@@ -1,7 +1,7 @@
 //! A transaction of the simulated server that is not over: what it has run.
 
 use super::{
-    functions::Drawn,
+    functions::DrawnValues,
     store::Outcome,
     translate::{Effect, Translated},
 };
@@ -28,7 +28,7 @@ pub(super) struct Request {
 /// A statement that has run, and what it found.
 pub(super) struct Executed {
     pub request: Request,
-    pub drawn: Drawn,
+    pub drawn: DrawnValues,
     pub outcome: Outcome,
 }
 

@@ -1,7 +1,7 @@
 //! The simulated server, as a simulation starts it and its clients find it.
 
 use super::{counts::SimulationCounts, faults::Faults, open_transaction::TransactionId, state::ServerState};
-use crate::error::StorageError;
+use crate::{error::StorageError, sqlite::storage_error};
 use parking_lot::{Mutex, MutexGuard};
 use secrecy::{ExposeSecret as _, SecretString};
 use std::{
@@ -35,6 +35,8 @@ pub(super) enum CommitFate {
     /// It has taken effect.
     AnswerLost,
     Never,
+    /// It is answered as if it had taken effect.
+    Forgotten,
     Late(Duration),
 }
 
@@ -101,6 +103,22 @@ impl SimulatedPostgres {
     pub fn disconnect(&self, client: u64) {
         self.0.state().disconnect(client);
         self.0.changed.notify_waiters();
+    }
+
+    /// Shows what is committed, past clients, faults and the trace. SQLite holds it, so `look` asks in its language.
+    pub fn look<T>(&self, look: impl FnOnce(&rusqlite::Connection) -> rusqlite::Result<T>) -> Result<T, StorageError> {
+        self.0.state().look(|connection| look(connection).map_err(|error| storage_error(&error)))
+    }
+
+    /// Changes what is committed, as somebody does who has the server's disk. In SQLite's language, also for triggers.
+    pub fn tamper(&self, sql: &str) -> Result<(), StorageError> {
+        let batch = |connection: &rusqlite::Connection| connection.execute_batch(sql).map_err(|e| storage_error(&e));
+        self.0.state().commit_outside(batch)
+    }
+
+    /// Clients' statements run from now on with these parts replaced, each by the text beside it.
+    pub fn alter_statements(&self, parts: &[(&'static str, &'static str)]) {
+        self.0.state().alter_statements(parts);
     }
 
     pub fn counts(&self) -> SimulationCounts {
@@ -170,6 +188,9 @@ impl Server {
     pub(super) fn draw_commit_fate(&self) -> CommitFate {
         let mut state = self.state();
         let faults = state.faults;
+        if state.random.happens(faults.commit_forgotten) {
+            return CommitFate::Forgotten;
+        }
         let fate = if state.random.happens(faults.commit_answer_lost) {
             CommitFate::AnswerLost
         } else if state.random.happens(faults.commit_lost) {

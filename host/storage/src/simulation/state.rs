@@ -37,6 +37,7 @@ pub(super) struct ServerState {
     snapshots: BTreeMap<u64, Snapshot>,
     advisory_locks: HashMap<String, TransactionId>,
     translations: HashMap<String, Arc<Translated>>,
+    altered: Vec<(&'static str, &'static str)>,
     pub faults: Faults,
     pub random: Random,
     pub counts: SimulationCounts,
@@ -76,6 +77,7 @@ impl ServerState {
             snapshots: BTreeMap::new(),
             advisory_locks: HashMap::new(),
             translations: HashMap::new(),
+            altered: Vec::new(),
             faults: Faults::default(),
             random: Random::new(!seed),
             counts: SimulationCounts::default(),
@@ -88,9 +90,15 @@ impl ServerState {
         if let Some(known) = self.translations.get(sql) {
             return Ok(Arc::clone(known));
         }
-        let translated = Arc::new(translate::translate(sql, info)?);
+        let altered = self.altered.iter().fold(sql.to_owned(), |sql, (part, other)| sql.replace(part, other));
+        let translated = Arc::new(translate::translate(&altered, info)?);
         self.translations.insert(sql.to_owned(), Arc::clone(&translated));
         Ok(translated)
+    }
+
+    pub(super) fn alter_statements(&mut self, parts: &[(&'static str, &'static str)]) {
+        parts.clone_into(&mut self.altered);
+        self.translations.clear();
     }
 
     pub(super) fn trace(&self) -> u64 {
@@ -208,7 +216,7 @@ impl ServerState {
         &mut self,
         id: TransactionId,
         rivals: &[TransactionId],
-        (request, drawn, outcome): (&Request, &super::functions::Drawn, &Result<Outcome, StatementFailure>),
+        (request, drawn, outcome): (&Request, &super::functions::DrawnValues, &Result<Outcome, StatementFailure>),
     ) -> Result<Option<TransactionId>, StorageError> {
         if rivals.is_empty() {
             return Ok(None);

@@ -1,7 +1,7 @@
 //! The rows of the server, in SQLite's memory, and how one statement runs on them.
 
 use super::{
-    functions::{self, DIVISION_BY_ZERO, Drawn, Draws},
+    functions::{self, DIVISION_BY_ZERO, DrawnValues, Draws},
     translate::{Step, Translated, Work},
 };
 use crate::{error::StorageError, sqlite::storage_error};
@@ -61,7 +61,7 @@ impl RowStore {
         statement: &Translated,
         params: &[Value],
         now_ms: i64,
-    ) -> (Result<Outcome, StatementFailure>, Drawn) {
+    ) -> (Result<Outcome, StatementFailure>, DrawnValues) {
         self.draws.begin(now_ms);
         let outcome = self.execute(statement, params);
         (outcome, self.draws.end())
@@ -71,7 +71,7 @@ impl RowStore {
         &self,
         statement: &Translated,
         params: &[Value],
-        before: &Drawn,
+        before: &DrawnValues,
     ) -> Result<Outcome, StatementFailure> {
         self.draws.begin_again(before);
         let outcome = self.execute(statement, params);

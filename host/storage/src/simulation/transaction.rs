@@ -106,7 +106,8 @@ impl SimulatedTransaction {
         let Phase::Active(id) = *self.phase.lock() else { return Err(StorageError::closed("it was committed")) };
         self.commit_on_server(id)?;
         self.engine.server.travel().await;
-        *self.phase.lock() = Phase::Ended("it was committed");
+        // Ends what the server forgot as well.
+        self.end("it was committed");
         Ok(outcomes)
     }
 
@@ -114,7 +115,7 @@ impl SimulatedTransaction {
         let server = &self.engine.server;
         let fate = server.draw_commit_fate();
         match fate {
-            CommitFate::Never => {}
+            CommitFate::Never | CommitFate::Forgotten => {}
             CommitFate::Late(wait) => server.commit_later(id, wait),
             CommitFate::Answered | CommitFate::AnswerLost => {
                 let mut state = server.state();
@@ -125,7 +126,7 @@ impl SimulatedTransaction {
                 committed?;
             }
         }
-        if fate == CommitFate::Answered {
+        if matches!(fate, CommitFate::Answered | CommitFate::Forgotten) {
             return Ok(());
         }
         self.has_unknown_outcome.store(true, Relaxed);

@@ -59,6 +59,7 @@ const FAULTS: Faults = Faults {
     commit_lost: 100,
     commit_late: 0,
     commit_late_max: Duration::ZERO,
+    commit_forgotten: 0,
     notification_lost: 500,
     notification_late_max: Duration::ZERO,
     latency_max: Duration::ZERO,

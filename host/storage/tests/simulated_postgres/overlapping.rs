@@ -44,24 +44,24 @@ enum Step {
 
 /// What one transaction saw.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Seen {
+struct TransactionRecord {
     answers: Vec<Answer>,
     is_committed: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Shown {
-    seen: [Seen; 2],
+struct ScriptRecord {
+    transactions: [TransactionRecord; 2],
     committed: Vec<String>,
 }
 
 /// Whose steps have ended, one after the other.
 type Ended = Arc<Mutex<Vec<usize>>>;
 
-impl Shown {
+impl ScriptRecord {
     fn has_conflict(&self) -> bool {
         let refused = |answer: &Answer| matches!(answer, Answer::Error("conflict" | "busy"));
-        self.seen.iter().any(|seen| seen.answers.iter().any(refused))
+        self.transactions.iter().any(|record| record.answers.iter().any(refused))
     }
 }
 
@@ -95,24 +95,24 @@ async fn run_steps(
     mut steps: mpsc::Receiver<Step>,
     done: mpsc::Sender<()>,
     note_end: impl Fn(),
-) -> Seen {
+) -> TransactionRecord {
     let transaction = server.client.begin(match kind {
         Kind::Host => Scope::Host,
         Kind::PluginLock => forum(Isolation::PluginLock),
         Kind::Serializable => forum(Isolation::Serializable),
     });
-    let mut seen = Seen { answers: Vec::new(), is_committed: false };
+    let mut record = TransactionRecord { answers: Vec::new(), is_committed: false };
     let mut has_failed = false;
     while let Some(step) = steps.recv().await {
         match step {
             Step::Run(statement) if !has_failed => {
                 let result = one(transaction.run(vec![statement]).await);
                 has_failed = result.is_err();
-                seen.answers.push(answer(&result, true));
+                record.answers.push(answer(&result, true));
             }
             Step::Commit if !has_failed => match transaction.commit(Vec::new()).await {
-                Ok(_) => seen.is_committed = true,
-                Err(error) => seen.answers.push(Answer::Error(kind_of(&error))),
+                Ok(_) => record.is_committed = true,
+                Err(error) => record.answers.push(Answer::Error(kind_of(&error))),
             },
             Step::RollBack => transaction.rollback().await,
             Step::Run(_) | Step::Commit => {}
@@ -120,7 +120,7 @@ async fn run_steps(
         note_end();
         let _ = done.send(()).await;
     }
-    seen
+    record
 }
 
 async fn prepare(server: &Server, script: &Script) {
@@ -130,7 +130,7 @@ async fn prepare(server: &Server, script: &Script) {
 }
 
 /// Also returns the order in which the steps ended.
-async fn run(server: Server, script: &Script, order: &[usize]) -> (Shown, Vec<usize>) {
+async fn run(server: Server, script: &Script, order: &[usize]) -> (ScriptRecord, Vec<usize>) {
     let ended = Ended::default();
     prepare(&server, script).await;
     let server = Arc::new(server);
@@ -155,11 +155,11 @@ async fn run(server: Server, script: &Script, order: &[usize]) -> (Shown, Vec<us
             }
         }
     }
-    let mut seen = Vec::new();
+    let mut records = Vec::new();
     for (step, mut dones, task, _) in transactions {
         drop(step);
         let drained = tokio::spawn(async move { while dones.recv().await.is_some() {} });
-        seen.push(timeout(END_LIMIT, task).await.expect("a transaction waits for ever").unwrap());
+        records.push(timeout(END_LIMIT, task).await.expect("a transaction waits for ever").unwrap());
         drained.await.unwrap();
     }
     let committed = committed(&server).await;
@@ -168,7 +168,7 @@ async fn run(server: Server, script: &Script, order: &[usize]) -> (Shown, Vec<us
     }
     Arc::into_inner(server).expect("the transactions are over").close().await;
     let ended = ended.lock().unwrap().clone();
-    (Shown { seen: seen.try_into().unwrap(), committed }, ended)
+    (ScriptRecord { transactions: records.try_into().unwrap(), committed }, ended)
 }
 
 /// Identities are not compared: a transaction that waited has drawn some in vain.
@@ -186,11 +186,11 @@ async fn committed(server: &Server) -> Vec<String> {
 }
 
 /// What the transactions that were committed do in this order, with nobody else.
-async fn one_after_the_other(script: &Script, shown: &Shown, order: [usize; 2]) -> bool {
+async fn one_after_the_other(script: &Script, record: &ScriptRecord, order: [usize; 2]) -> bool {
     let server = Server::simulated(1).await;
     prepare(&server, script).await;
     for number in order {
-        if !shown.seen[number].is_committed {
+        if !record.transactions[number].is_committed {
             continue;
         }
         let transaction = server.client.begin(Scope::Host);
@@ -208,17 +208,17 @@ async fn one_after_the_other(script: &Script, shown: &Shown, order: [usize; 2]) 
                 Step::RollBack => unreachable!("it was committed"),
             }
         }
-        if answers != shown.seen[number].answers {
+        if answers != record.transactions[number].answers {
             return false;
         }
     }
-    committed(&server).await == shown.committed
+    committed(&server).await == record.committed
 }
 
-async fn assert_serializable(script: &Script, shown: &Shown, whose: &str, seed: u64) {
+async fn assert_serializable(script: &Script, record: &ScriptRecord, whose: &str, seed: u64) {
     let is_serial =
-        one_after_the_other(script, shown, [0, 1]).await || one_after_the_other(script, shown, [1, 0]).await;
-    assert!(is_serial, "{whose}, SIMULATED_POSTGRES_SEED={seed}: {shown:#?} of {script:#?}");
+        one_after_the_other(script, record, [0, 1]).await || one_after_the_other(script, record, [1, 0]).await;
+    assert!(is_serial, "{whose}, SIMULATED_POSTGRES_SEED={seed}: {record:#?} of {script:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -269,6 +269,63 @@ async fn of_two_that_read_what_the_other_changes_one_conflicts() {
             committed += u32::from(is_committed);
         }
         assert_eq!(committed, 1, "simulated: {}", server.simulated.is_some());
+        server.close().await;
+    }
+}
+
+const ADD: &str = "UPDATE forum_items SET n = n + 1 WHERE id = 1 RETURNING n";
+const SET: &str = "UPDATE forum_items SET n = 5 WHERE id = 1";
+
+async fn both() -> [Server; 2] {
+    let servers = [Server::simulated(1).await, Server::real().await];
+    for server in &servers {
+        let insert = "INSERT INTO forum_items (id, kind, n) VALUES (1, 'left', 1)";
+        server.client.execute(sql(insert)).await.unwrap();
+    }
+    servers
+}
+
+async fn n(server: &Server) -> Vec<String> {
+    let read = sql("SELECT n FROM forum_items WHERE id = 1");
+    rows_of(&server.observer.read(&Scope::Host, read.into()).await.unwrap())
+}
+
+/// Its own result is the same before and after the other one: only what the other one was told would be wrong.
+#[tokio::test]
+async fn a_write_waits_for_an_open_one_whose_result_it_would_change() {
+    for server in both().await {
+        let [first, second] = [0, 1].map(|_| server.client.begin(Scope::Host));
+        let added = first.run(vec![sql(ADD).into()]).await.unwrap();
+        assert_eq!(rows_of(&added[0].rows), ["2"]);
+        let mut set = Box::pin(second.run(vec![sql(SET).into()]));
+        assert!(timeout(BLOCKED_AFTER, &mut set).await.is_err(), "simulated: {}", server.simulated.is_some());
+        first.commit(Vec::new()).await.unwrap();
+        set.await.unwrap();
+        second.commit(Vec::new()).await.unwrap();
+        assert_eq!(n(&server).await, ["5"]);
+        server.close().await;
+    }
+}
+
+/// The server lets the serialisable one wait and then refuses it, the model refuses it at once.
+#[tokio::test]
+async fn a_serialisable_write_conflicts_with_an_open_one_whose_result_it_would_change() {
+    for server in both().await {
+        let added = server.client.begin(Scope::Host);
+        added.run(vec![sql(ADD).into()]).await.unwrap();
+        let set = server.client.begin(forum(Isolation::Serializable));
+        let setting = async {
+            set.run(vec![sql(SET).into()]).await?;
+            set.commit(Vec::new()).await.map(drop)
+        };
+        let adding = async {
+            tokio::time::sleep(BLOCKED_AFTER).await;
+            added.commit(Vec::new()).await
+        };
+        let (is_set, is_added) = futures_util::future::join(setting, adding).await;
+        is_added.unwrap();
+        assert!(is_set.is_err() && set.has_conflict(), "simulated: {}", server.simulated.is_some());
+        assert_eq!(n(&server).await, ["2"]);
         server.close().await;
     }
 }

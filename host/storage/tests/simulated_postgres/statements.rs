@@ -12,14 +12,14 @@ pub struct Scripted {
 }
 
 /// The statement, whether its rows have an order, and whether only the gateway's own may use it.
-type Made = (Sql, bool, bool);
-type Maker = fn(&mut Random) -> Made;
+type Generated = (Sql, bool, bool);
+type Generator = fn(&mut Random) -> Generated;
 
 const KINDS: [&str; 3] = ["a", "b", "Ä_%"];
 const IDS: u64 = 3;
 
 /// For transactions one after the other.
-const ANY: [Maker; 24] = [
+const ANY: [Generator; 24] = [
     insert,
     insert,
     upsert,
@@ -117,7 +117,7 @@ const ANY: [Maker; 24] = [
 ];
 
 /// For transactions at the same time: what a statement did to a row that another one wrote shows in its result.
-const OVERLAPPING: [Maker; 8] = [
+const OVERLAPPING: [Generator; 8] = [
     upsert,
     add,
     add,
@@ -136,23 +136,23 @@ const OVERLAPPING: [Maker; 8] = [
     |random| (sql("SELECT kind, n FROM forum_items WHERE id < $1 ORDER BY id").bind(id(random)), true, false),
 ];
 
-fn insert(random: &mut Random) -> Made {
+fn insert(random: &mut Random) -> Generated {
     let insert = sql("INSERT INTO forum_items (id, kind, n) VALUES ($1, $2, $3)");
     (insert.bind(id(random)).bind(kind(random)).bind(amount(random)), true, false)
 }
 
-fn upsert(random: &mut Random) -> Made {
+fn upsert(random: &mut Random) -> Generated {
     let upsert = "INSERT INTO forum_items (id, kind, n) VALUES ($1, $2, $3) \
          ON CONFLICT (id) DO UPDATE SET n = forum_items.n + excluded.n WHERE forum_items.n < 20 RETURNING id, kind, n";
     (sql(upsert).bind(id(random)).bind(kind(random)).bind(amount(random)), true, false)
 }
 
-fn add(random: &mut Random) -> Made {
+fn add(random: &mut Random) -> Generated {
     let add = "UPDATE forum_items SET n = n + $2 WHERE id = $1 RETURNING id, kind, n";
     (sql(add).bind(id(random)).bind(amount(random)), true, false)
 }
 
-fn log(random: &mut Random) -> Made {
+fn log(random: &mut Random) -> Generated {
     (sql("INSERT INTO forum_log (item, text) VALUES ($1, 'ä''x') RETURNING item, text").bind(id(random)), true, false)
 }
 
@@ -176,7 +176,7 @@ pub fn overlapping(random: &mut Random) -> Scripted {
     scripted(*random.pick(&OVERLAPPING), random)
 }
 
-fn scripted(make: Maker, random: &mut Random) -> Scripted {
-    let (statement, is_ordered, is_host_only) = make(random);
+fn scripted(generate: Generator, random: &mut Random) -> Scripted {
+    let (statement, is_ordered, is_host_only) = generate(random);
     Scripted { statement: statement.into(), is_ordered, is_host_only }
 }

@@ -9,12 +9,14 @@
 //! Not simulated: file contents and loopback sockets, which the kernel handles at once while only one thread runs.
 
 mod addresses;
+mod disk;
 mod real;
 mod scheduler;
 mod symbols;
 mod turn;
 
 pub use addresses::fix_addresses;
+pub use disk::keep_synced;
 pub use scheduler::Group;
 
 use scheduler::{Machine, machine};
@@ -53,6 +55,15 @@ pub fn in_new_group<T>(work: impl FnOnce() -> T) -> (Group, T) {
 /// The threads of the group never run again, wherever they are now: what SIGKILL does to a process.
 pub fn kill(group: Group) {
     machine(|machine| machine.kill(group));
+}
+
+/// The threads of the group stand still, wherever they are, until they are resumed: what SIGSTOP does to a process.
+pub fn pause(group: Group) {
+    machine(|machine| machine.paused.push(group));
+}
+
+pub fn resume(group: Group) {
+    machine(|machine| machine.paused.retain(|paused| *paused != group));
 }
 
 /// How often another thread got the turn.

@@ -42,6 +42,8 @@ pub struct Machine {
     thread_count: usize,
     pub(super) group: Group,
     group_count: u32,
+    /// Groups whose threads get no turn.
+    pub(super) paused: Vec<Group>,
     now_ns: u64,
     epoch_ms: i64,
     scheduling: Dice,
@@ -80,6 +82,7 @@ pub(super) fn start(seed: u64, epoch_ms: i64) {
         thread_count: 1,
         group: Group(0),
         group_count: 1,
+        paused: Vec::new(),
         now_ns: BOOT_NS,
         epoch_ms,
         scheduling: dice.fork(1),
@@ -203,6 +206,7 @@ impl Machine {
 
     pub(super) fn kill(&mut self, group: Group) {
         self.threads.retain(|thread| thread.group != group);
+        self.paused.retain(|paused| *paused != group);
     }
 
     pub(super) fn set_handle(&mut self, number: usize, handle: usize) {
@@ -248,7 +252,8 @@ impl Machine {
                 thread.wait = Wait::Ready;
                 return (thread.number, thread.turn);
             }
-            match self.threads.iter().filter_map(|thread| thread.wait.until_ns()).min() {
+            let running = self.threads.iter().filter(|thread| !self.paused.contains(&thread.group));
+            match running.filter_map(|thread| thread.wait.until_ns()).min() {
                 Some(until_ns) => self.now_ns = self.now_ns.max(until_ns),
                 None => give_up("every thread waits for another one"),
             }
@@ -256,7 +261,10 @@ impl Machine {
     }
 
     fn is_ready(&self, index: usize) -> bool {
-        let wait = self.threads[index].wait;
+        let Thread { wait, group, .. } = self.threads[index];
+        if self.paused.contains(&group) {
+            return false;
+        }
         let is_late = wait.until_ns().is_some_and(|until_ns| until_ns <= self.now_ns);
         match wait {
             Wait::Ready => true,

@@ -4,6 +4,7 @@
 #![allow(clippy::missing_safety_doc, reason = "that of the function of the same name in the C library")]
 
 use super::{
+    disk,
     real::{self, ThreadBody},
     scheduler::{self, Wait, is_inside, machine},
     turn::Turn,
@@ -276,22 +277,23 @@ pub unsafe extern "C" fn sched_yield() -> c_int {
 }
 
 /// A sync takes its time and leaves the disk alone: the simulation keeps nothing over its own end.
-fn sync() -> c_int {
+fn sync(file: c_int) -> c_int {
     let ns = machine(|machine| SYNC_NS.0 + machine.random.below(SYNC_NS.1 - SYNC_NS.0));
     sleep_ns(ns);
+    disk::note_sync(file);
     0
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fsync(file: c_int) -> c_int {
     // SAFETY: the caller's argument.
-    if is_inside() { sync() } else { unsafe { real::fsync(file) } }
+    if is_inside() { sync(file) } else { unsafe { real::fsync(file) } }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fdatasync(file: c_int) -> c_int {
     // SAFETY: the caller's argument.
-    if is_inside() { sync() } else { unsafe { real::fdatasync(file) } }
+    if is_inside() { sync(file) } else { unsafe { real::fdatasync(file) } }
 }
 
 #[unsafe(no_mangle)]

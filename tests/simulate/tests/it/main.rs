@@ -2,7 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use gateway_simulate::Fault;
-use std::process::{Command, Output};
+use std::{
+    collections::BTreeSet,
+    process::{Command, Output},
+};
 
 fn simulate(arguments: &[&str]) -> (Output, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_simulate")).args(arguments).output().unwrap();
@@ -14,19 +17,26 @@ fn simulate(arguments: &[&str]) -> (Output, String) {
 fn seeds_find_nothing_and_play_the_same_run_twice() {
     let (output, text) = simulate(&["--seeds", "2", "--days", "2"]);
     assert!(output.status.success(), "{text}");
-    for seed in 1..=2 {
-        let line = text.lines().find(|line| line.starts_with(&format!("seed {seed}: "))).unwrap();
+    for run in ["seed 1, 1 gateway: ", "seed 2, 1 gateway: ", "seed 1, 3 gateways: ", "seed 2, 3 gateways: "] {
+        let line = text.lines().find_map(|line| line.strip_prefix(run)).unwrap();
         let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
         // Writes, drips and kills: a run in which nothing happens proves nothing.
         assert!(numbers[0] >= 40 && numbers[1] >= 6 && numbers[2] >= 2, "{line}");
     }
-    let traces: Vec<&str> = text.lines().filter(|line| line.starts_with("trace ")).collect();
-    assert!(traces.len() == 2 && traces[0] != traces[1], "each seed plays another run: {text}");
+    let databases: Vec<&str> = text.lines().filter(|line| line.starts_with("database: ")).collect();
+    assert_eq!(databases.len(), 2, "{text}");
+    for line in databases {
+        let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        // Commits, conflicts, and COMMITs whose answers were lost or that were late.
+        assert!(numbers[0] >= 200 && numbers[1..].iter().all(|count| *count > 0), "{line}");
+    }
+    let traces: BTreeSet<&str> = text.lines().filter(|line| line.starts_with("trace ")).collect();
+    assert_eq!(traces.len(), 4, "each seed plays another run: {text}");
 }
 
 #[test]
 fn every_planted_fault_is_found() {
-    assert!(Fault::ALL.len() >= 20);
+    assert!(Fault::ALL.len() >= 40);
     let (output, text) = simulate(&["--faults", "--seeds", "4", "--days", "3"]);
     assert!(output.status.success(), "{text}");
     for fault in Fault::ALL {

@@ -16,7 +16,7 @@ use std::{
 const EPOCH_MS: i64 = 1_000_000;
 
 #[test]
-fn time_passes_when_all_wait_and_a_killed_thread_never_runs_again() {
+fn time_passes_when_all_wait_and_no_thread_runs_that_is_paused_or_killed() {
     machine::start(1, EPOCH_MS);
     let begun = Instant::now();
     let ticks = Arc::new(AtomicU64::new(0));
@@ -34,10 +34,18 @@ fn time_passes_when_all_wait_and_a_killed_thread_never_runs_again() {
     let counted = ticks.load(SeqCst);
     // Each look at the clock takes a microsecond.
     assert!((10_790..=10_800).contains(&counted), "{counted} ticks");
-    machine::kill(group);
+    machine::pause(group);
     thread::sleep(Duration::from_secs(60));
     assert_eq!(ticks.load(SeqCst), counted);
-    assert!(begun.elapsed() >= Duration::from_secs(10_860) && begun.elapsed() < Duration::from_secs(10_870));
+    machine::resume(group);
+    thread::sleep(Duration::from_secs(3));
+    // The sleep in which it was paused is over at once.
+    let resumed = ticks.load(SeqCst);
+    assert!((counted + 3..=counted + 4).contains(&resumed), "{resumed} ticks after {counted}");
+    machine::kill(group);
+    thread::sleep(Duration::from_secs(60));
+    assert_eq!(ticks.load(SeqCst), resumed);
+    assert!(begun.elapsed() >= Duration::from_secs(10_923) && begun.elapsed() < Duration::from_secs(10_933));
     assert_eq!(Clock::System.now_ms(), machine::now_ms(), "the gateway's clock is the machine's");
 
     // A wait with a limit ends at that, and one that is woken does not.

@@ -18,7 +18,7 @@ use std::{
 
 const ATTEMPTS: u64 = 6;
 
-pub struct Applicant {
+pub struct DripClient {
     pub site: Rc<Site>,
     pub ledger: Rc<RefCell<Ledger>>,
     pub trace: Trace,
@@ -30,7 +30,7 @@ pub struct Applicant {
     pub count: u64,
 }
 
-impl Applicant {
+impl DripClient {
     pub async fn run(mut self) {
         for turn in 0..self.count {
             tokio::time::sleep(Duration::from_millis(self.dice.below(15_000))).await;
