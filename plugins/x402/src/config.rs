@@ -4,6 +4,8 @@ use alloy_primitives::U256;
 use plugin_api::{ConfigError, JsonSchema, Wei};
 use serde::Deserialize;
 
+const DAY_S: i64 = 86_400;
+
 /// Every key has a default, so the section may be missing.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -68,6 +70,11 @@ impl Default for Config {
 }
 
 impl Config {
+    /// For how long a payer is refused who broke his promise.
+    pub(crate) fn refused_s(&self) -> i64 {
+        i64::from(self.refuse_days) * DAY_S
+    }
+
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
         let names = [
             ("scheme", &self.scheme),

@@ -133,9 +133,14 @@ impl Payments {
                 Err(ErrorResponse::new(503, "payment_expired", message, "repeat the request with a new payment"))
             }
             Ok(End::Gone) => Ok(()),
+            Err(_) if is_kept => {
+                let (payer, nonce) = (payment.payer, payment.nonce.as_str());
+                tracing::error!(%payer, nonce, "whether the payment of finished work is kept is not known");
+                Err(unknown_end())
+            }
             Err(error) => {
                 let (payer, nonce) = (payment.payer, payment.nonce.as_str());
-                tracing::error!(%payer, nonce, is_kept, "a payment could not be ended; it is void after its time");
+                tracing::error!(%payer, nonce, "a payment could not be released; it is void after its time");
                 Err(error)
             }
         }
@@ -192,6 +197,14 @@ fn payment_required(terms: String) -> ErrorResponse {
 pub(crate) fn disabled(reason: impl Into<String>) -> ErrorResponse {
     let hint = "nothing was charged and nothing was done; GET /api/status says what is off on this gateway";
     ErrorResponse::new(503, "disabled", reason, hint).header(header::RETRY_AFTER, "30")
+}
+
+/// The work is done, and the service may have kept its payment without a word of it.
+fn unknown_end() -> ErrorResponse {
+    let message = "the work was done, and it is not known whether its payment was kept";
+    let hint =
+        "send the same payment again: the refusal says what became of it; only if it is voided, pay with a new one";
+    ErrorResponse::new(503, "unavailable", message, hint).header(header::RETRY_AFTER, "5")
 }
 
 fn failed(error: &HostError) -> ErrorResponse {

@@ -50,13 +50,11 @@ pub async fn examine(
         return Err(seen.into());
     }
     let by_contract = !is_signed_by_key(cx, vault, &voucher, &signature).await?;
-    let indexed = if by_contract {
+    if by_contract {
         check_by_contract(cx, vault, &voucher, &signature).await?;
-        // A contract is asked about its signature in any case, and the vault about its funds with that.
-        None
-    } else {
-        indexed_funds(position.map_err(contract::unreadable)?, standing.funds, now_s)
-    };
+    }
+    // Also of a contract: the vault would count a deposit that a reorganisation may still take back.
+    let indexed = indexed_funds(position.map_err(contract::unreadable)?, standing.funds, now_s);
     let (funds, open) = match indexed {
         Some(funds) => (funds, stored.open),
         None => {

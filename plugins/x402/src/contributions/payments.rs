@@ -66,7 +66,7 @@ pub async fn check(
         Ok(examined) => accepted(&examined).map(Check::Accepted),
         Err(Stop::Refused(refusal)) => {
             if refusal.wants_batch {
-                settle_at_once(&cx, payer).await?;
+                settle_at_once(&cx, payer).await;
             }
             Ok(Check::Refused(refusal.reason))
         }
@@ -118,7 +118,7 @@ pub async fn end(cx: PluginContext<X402>, EndInput { payment, released }: EndInp
         })
         .await?;
     if is_kept {
-        settle_when_full(&cx).await?;
+        settle_when_full(&cx).await;
     }
     Ok(if is_done { End::Done } else { End::Gone })
 }
@@ -132,22 +132,35 @@ pub async fn paid_since(
 }
 
 /// Sends a batch at once when one is full. While the job is asked for already, nothing is counted: it will see what waits.
-pub async fn settle_when_full(cx: &PluginContext<X402>) -> Result<(), HostError> {
+pub async fn settle_when_full(cx: &PluginContext<X402>) {
     let wake = &cx.plugin().settle_wake;
-    if !wake.is_asked(cx.now_ms()) && vouchers::are_queued(&cx.db(), cx.plugin().config.batch_size).await? {
-        wake.ask(cx).await?;
-    }
-    Ok(())
+    let asked = async {
+        if !wake.is_asked(cx.now_ms()) && vouchers::are_queued(&cx.db(), cx.plugin().config.batch_size).await? {
+            wake.ask(cx).await?;
+        }
+        Ok(())
+    };
+    report_unasked(cx, asked.await);
 }
 
 /// Sends a batch at once for a payer who was refused because he owes too much.
-pub async fn settle_at_once(cx: &PluginContext<X402>, payer: Address) -> Result<(), HostError> {
-    // What is in a batch already waits for the chain alone.
-    if vouchers::has_queued(&cx.db(), payer).await? {
-        cx.write(async move |tx| payers::want_batch(tx, payer).await).await?;
-        cx.plugin().settle_wake.ask(cx).await?;
+pub async fn settle_at_once(cx: &PluginContext<X402>, payer: Address) {
+    let asked = async {
+        // What is in a batch already waits for the chain alone.
+        if vouchers::has_queued(&cx.db(), payer).await? {
+            cx.write(async move |tx| payers::want_batch(tx, payer).await).await?;
+            cx.plugin().settle_wake.ask(cx).await?;
+        }
+        Ok(())
+    };
+    report_unasked(cx, asked.await);
+}
+
+/// What was kept stays kept, and what was refused stays refused: the batch is made a little later, when the job looks by itself.
+fn report_unasked(cx: &PluginContext<X402>, asked: Result<(), HostError>) {
+    if let Err(error) = asked {
+        cx.warn(&format!("a batch could not be asked for: {error}"));
     }
-    Ok(())
 }
 
 fn invalid(error: serde_json::Error) -> HostError {

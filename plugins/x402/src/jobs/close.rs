@@ -12,7 +12,6 @@ const INTERVAL: Duration = Duration::from_secs(20);
 const VOUCHERS_MAX: u32 = 200;
 /// Longer than a balance that was read before is relied on: it does not know of the settlement.
 const AGE_MIN_S: i64 = 120;
-const DAY_S: i64 = 86_400;
 
 pub fn job() -> Job<X402> {
     Job::every("close", INTERVAL, close)
@@ -25,7 +24,7 @@ async fn close(cx: PluginContext<X402>) -> Result<(), HostError> {
         Err(error) if error.is(HostErrorCode::Unavailable) || error.is(HostErrorCode::Timeout) => return Ok(()),
         Err(error) => return Err(error),
     };
-    let refused_s = i64::from(cx.plugin().config.refuse_days) * DAY_S;
+    let refused_s = cx.plugin().config.refused_s();
     loop {
         let now_s = cx.now_s();
         let decided = vouchers::decided(&cx.db(), (finalized, now_s - AGE_MIN_S), VOUCHERS_MAX).await?;

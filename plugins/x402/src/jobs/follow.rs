@@ -5,8 +5,11 @@ use super::{batch::Sender, settle::report_lost};
 use crate::{
     X402,
     contributions::vault_address,
-    model::EXPIRED,
-    store::batches::{self, Batch},
+    model::{EXPIRED, is_payers_code},
+    store::{
+        batches::{self, Batch},
+        payers,
+    },
 };
 use plugin_api::{
     HostError, Job, PluginContext,
@@ -15,6 +18,7 @@ use plugin_api::{
 use std::time::Duration;
 
 const INTERVAL: Duration = Duration::from_secs(5);
+/// Batches of one statement. A run follows all: one that is mined and not noted as such would stop the sales.
 const BATCHES_MAX: u32 = 500;
 /// Batches with a voucher alone that may fail.
 const ATTEMPTS_MAX: i64 = 3;
@@ -24,21 +28,30 @@ pub fn job() -> Job<X402> {
 }
 
 async fn follow(cx: PluginContext<X402>) -> Result<(), HostError> {
-    for batch in batches::sent(&cx.db(), BATCHES_MAX).await? {
-        let Some(status) = cx.intent_status(batch.intent).await? else {
-            cx.error(&format!("the journal does not know intent {} of batch {}", batch.intent, batch.id));
-            continue;
-        };
-        note_progress(&cx, &batch, &status).await?;
-        match status.state {
-            TxState::Final if batches::has_ended(&cx.db(), batch.id).await? => {
-                cx.write(async move |tx| batches::end(tx, batch.id, "done", None).await).await?;
-            }
-            TxState::Failed => fail(&cx, batch.id, status.reason.unwrap_or_default()).await?,
-            _ => {}
+    let mut after = 0;
+    loop {
+        let sent = batches::sent(&cx.db(), after, BATCHES_MAX).await?;
+        let Some(last) = sent.last() else { return Ok(()) };
+        after = last.id;
+        for batch in sent {
+            follow_batch(&cx, batch).await?;
         }
     }
-    Ok(())
+}
+
+async fn follow_batch(cx: &PluginContext<X402>, batch: Batch) -> Result<(), HostError> {
+    let Some(status) = cx.intent_status(batch.intent).await? else {
+        cx.error(&format!("the journal does not know intent {} of batch {}", batch.intent, batch.id));
+        return Ok(());
+    };
+    note_progress(cx, &batch, &status).await?;
+    match status.state {
+        TxState::Final if batches::has_ended(&cx.db(), batch.id).await? => {
+            cx.write(async move |tx| batches::end(tx, batch.id, "done", None).await).await.map(drop)
+        }
+        TxState::Failed => fail(cx, batch.id, status.reason.unwrap_or_default()).await,
+        _ => Ok(()),
+    }
 }
 
 /// The transactions of the batch, before the index gets to them: what the vault says in one counts only for the batch that it belongs
@@ -57,9 +70,11 @@ async fn note_progress(cx: &PluginContext<X402>, batch: &Batch, status: &IntentS
     .await
 }
 
-/// Several vouchers are tried in two halves, until the one that makes a batch fail is alone. Only then the failure is its own.
+/// Several vouchers are tried in two halves, until the one that makes a batch fail is alone. Only then the failure is its own. A contract
+/// shares its batches with nobody: that its code made one fail is its doing at once.
 async fn fail(cx: &PluginContext<X402>, batch: i64, reason: String) -> Result<(), HostError> {
-    let (vault, contract_gas) = (vault_address(cx), cx.plugin().config.contract_gas);
+    let (vault, config) = (vault_address(cx), &cx.plugin().config);
+    let (contract_gas, refused_s) = (config.contract_gas, config.refused_s());
     cx.warn(&format!("batch {batch} failed: {reason}"));
     let expired = cx
         .write(async move |tx| {
@@ -67,8 +82,11 @@ async fn fail(cx: &PluginContext<X402>, batch: i64, reason: String) -> Result<()
                 return Ok(0);
             }
             let was_alone = batches::size(tx, batch).await? == 1;
-            let expired = batches::skip_expired(tx, batch, EXPIRED).await?;
+            if is_payers_code(&reason) {
+                payers::refuse_contracts(tx, batch, tx.now_s() + refused_s).await?;
+            }
             batches::put_back_others(tx, batch, vault).await?;
+            let expired = batches::skip_expired(tx, batch, EXPIRED).await?;
             if was_alone {
                 batches::count_attempt(tx, batch, ATTEMPTS_MAX, &reason).await?;
                 return Ok(expired);

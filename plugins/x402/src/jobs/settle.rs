@@ -16,7 +16,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 /// How often it looks, whether it is time for a batch; `batch_s` says when it is.
 const INTERVAL: Duration = Duration::from_secs(5);
-/// A voucher with less time left is sent at once.
+/// A voucher with less time left until it expires, or its payer may take his deposit, is sent at once.
 const TIME_LEFT_S: i64 = 60;
 /// Vouchers of one run. The next one follows at once.
 const WAITING_MAX: u32 = 2000;
@@ -87,7 +87,12 @@ fn is_paused(one: &Waiting, batch_s: i64, now_s: i64) -> bool {
 
 fn is_time(waiting: &[Waiting], batch_size: u32, batch_s: i64, now_s: i64) -> bool {
     waiting.len() >= batch_size as usize
-        || waiting.iter().any(|one| now_s - one.queued_at >= batch_s || one.expiry_s - now_s < TIME_LEFT_S)
+        || waiting.iter().any(|one| now_s - one.queued_at >= batch_s || deadline_s(one) - now_s < TIME_LEFT_S)
+}
+
+/// After that the vault may skip it.
+fn deadline_s(one: &Waiting) -> i64 {
+    if one.unlock_at == 0 { one.expiry_s } else { one.expiry_s.min(one.unlock_at) }
 }
 
 /// Signatures of keys go together. What failed alone is sent alone again, and the vouchers of a payer that is a contract get batches of
@@ -114,7 +119,8 @@ mod tests {
     use plugin_api::Wei;
 
     fn waiting(payer: u8, by_contract: bool, queued_at: i64, expiry_s: i64) -> Waiting {
-        Waiting { payer: Address([payer; 20]), nonce: Wei::ZERO, by_contract, queued_at, expiry_s, attempts: 0 }
+        let (payer, nonce, unlock_at) = (Address([payer; 20]), Wei::ZERO, 0);
+        Waiting { payer, nonce, by_contract, queued_at, expiry_s, unlock_at, attempts: 0 }
     }
 
     #[test]
@@ -126,6 +132,9 @@ mod tests {
         assert!(is_time(&[fresh(), fresh()], 2, 30, 100), "the batch is full");
         assert!(is_time(&[waiting(1, false, 100, 159)], 2, 30, 100), "it is about to expire");
         assert!(!is_time(&[waiting(1, false, 100, 160)], 2, 30, 100));
+        let unlocking = |unlock_at| Waiting { unlock_at, ..fresh() };
+        assert!(is_time(&[unlocking(159)], 2, 30, 100), "the deposit may leave");
+        assert!(!is_time(&[unlocking(160)], 2, 30, 100));
     }
 
     #[test]

@@ -62,9 +62,9 @@ async fn settle_payment(
         Err(Stop::Host(error)) => return Err(error.into()),
     };
     match &refusal {
-        Some(refusal) if refusal.wants_batch => settle_at_once(&cx, payer).await?,
+        Some(refusal) if refusal.wants_batch => settle_at_once(&cx, payer).await,
         Some(_) => {}
-        None => settle_when_full(&cx).await?,
+        None => settle_when_full(&cx).await,
     }
     let (success, names) = (refusal.is_none(), &cx.plugin().names);
     let tx = refusal.as_ref().and_then(|refusal| refusal.tx);

@@ -1,6 +1,6 @@
 //! Batches: which vouchers are sent together, by which intent of the gateway's journal.
 
-use super::vouchers::NewVoucher;
+use super::vouchers::{NewVoucher, is_unsettled};
 use crate::model::Voucher;
 use plugin_api::{Address, Hash256, HostError, Query, Sql, Tx, Wei, sql};
 use serde::Deserialize;
@@ -24,17 +24,21 @@ pub struct Waiting {
     /// Since when it waits: after a failed attempt since that.
     pub queued_at: i64,
     pub expiry_s: i64,
+    /// From when the payer may take his deposit out of the vault, in Unix seconds; 0 while it is locked.
+    pub unlock_at: i64,
     /// Batches with it alone that failed.
     pub attempts: i64,
 }
 
 /// Those that wait, the oldest first and those that failed before last. One that somebody has settled already waits for nothing.
 pub async fn waiting(db: &impl Query, vault: Address, limit: u32) -> Result<Vec<Waiting>, HostError> {
-    let select =
-        sql("SELECT v.payer, v.nonce, v.by_contract, v.queued_at, v.expiry_s, v.attempts FROM x402_vouchers v \
-         WHERE v.state = 'queued' AND v.vault = $1 AND NOT EXISTS (SELECT 1 FROM x402_settled s \
-             WHERE s.payer = v.payer AND s.nonce = v.nonce AND s.vault = v.vault) \
-         ORDER BY v.attempts, v.queued_at, v.payer, v.nonce LIMIT $2");
+    let select = sql(concat!(
+        "SELECT payer, nonce, by_contract, queued_at, expiry_s, coalesce((SELECT a.unlock_at FROM x402_accounts a \
+         WHERE a.payer = x402_vouchers.payer AND a.vault = x402_vouchers.vault), 0) AS unlock_at, attempts \
+         FROM x402_vouchers WHERE state = 'queued' AND vault = $1 AND ",
+        is_unsettled!(),
+        " ORDER BY attempts, queued_at, payer, nonce LIMIT $2"
+    ));
     db.rows(select.bind((vault, limit))).await
 }
 
@@ -46,9 +50,11 @@ pub struct Batch {
     pub is_mined: bool,
 }
 
-pub async fn sent(db: &impl Query, limit: u32) -> Result<Vec<Batch>, HostError> {
-    db.rows(sql("SELECT id, intent, is_mined FROM x402_batches WHERE state = 'sent' ORDER BY id LIMIT $1").bind(limit))
-        .await
+/// Those after this one.
+pub async fn sent(db: &impl Query, after: i64, limit: u32) -> Result<Vec<Batch>, HostError> {
+    let select =
+        sql("SELECT id, intent, is_mined FROM x402_batches WHERE state = 'sent' AND id > $1 ORDER BY id LIMIT $2");
+    db.rows(select.bind((after, limit))).await
 }
 
 /// A new batch without intent; returns its id.
@@ -161,13 +167,14 @@ pub async fn size(tx: &Tx, batch: i64) -> Result<i64, HostError> {
     tx.one(sql("SELECT count(*) FROM x402_vouchers WHERE batch = $1").bind(batch)).await
 }
 
-/// Puts vouchers of a failed batch back into the queue that are not of this vault: there the job ends them. Their failure is not their own.
+/// Puts vouchers of a failed batch back into the queue that are not of this vault: there the job ends them. Their failure is not their
+/// own. So it does with those that somebody has settled meanwhile, until the vault's log is final.
 pub async fn put_back_others(tx: &Tx, batch: i64, vault: Option<Address>) -> Result<(), HostError> {
     let update =
         sql("UPDATE x402_vouchers SET state = 'queued', batch = NULL WHERE batch = $1 AND state = 'submitted'");
     let update = update.bind(batch);
     let update = match vault {
-        Some(vault) => update.push(" AND vault <> $2").bind(vault),
+        Some(vault) => update.push(concat!(" AND (vault <> $2 OR NOT ", is_unsettled!(), ")")).bind(vault),
         None => update,
     };
     tx.execute(update).await.map(drop)

@@ -14,6 +14,13 @@ pub async fn refuse(tx: &Tx, payer: Address, until_s: i64) -> Result<(), HostErr
     tx.execute(update.bind((payer, until_s))).await.map(drop)
 }
 
+/// Refuses the contracts whose vouchers are in the batch.
+pub async fn refuse_contracts(tx: &Tx, batch: i64, until_s: i64) -> Result<u64, HostError> {
+    let update = sql("UPDATE x402_payers SET refused_until_s = $2 WHERE refused_until_s < $2 \
+         AND payer IN (SELECT payer FROM x402_vouchers WHERE batch = $1 AND by_contract = 1)");
+    tx.execute(update.bind((batch, until_s))).await
+}
+
 /// Notes that a batch would help the payer.
 pub async fn want_batch(tx: &Tx, payer: Address) -> Result<(), HostError> {
     let update = sql("UPDATE x402_payers SET wants_batch = 1 WHERE payer = $1 AND wants_batch = 0");

@@ -25,6 +25,17 @@ macro_rules! select {
     };
 }
 
+/// That nobody has settled the nonce of a voucher. One that somebody has settled waits for nothing: the vault's log decides about it, as
+/// soon as that is final.
+macro_rules! is_unsettled {
+    () => {
+        "NOT EXISTS (SELECT 1 FROM x402_settled s WHERE s.payer = x402_vouchers.payer AND s.nonce = x402_vouchers.nonce \
+         AND s.vault = x402_vouchers.vault)"
+    };
+}
+
+pub(super) use is_unsettled;
+
 /// The columns of [`VoucherRow`] of all vouchers `v`, for a condition.
 pub fn select() -> Sql {
     select!("")
@@ -159,20 +170,26 @@ pub struct Queue {
 }
 
 pub async fn queue(db: &impl Query) -> Result<Queue, HostError> {
-    let select = sql("SELECT (SELECT count(*) FROM x402_vouchers WHERE state = 'queued') AS queued, \
-         (SELECT min(queued_at) FROM x402_vouchers WHERE state = 'queued') AS oldest_queued_at, \
+    let select = sql(concat!(
+        "SELECT (SELECT count(*) FROM x402_vouchers WHERE state = 'queued') AS queued, \
+         (SELECT queued_at FROM x402_vouchers WHERE state = 'queued' AND ",
+        is_unsettled!(),
+        " ORDER BY queued_at LIMIT 1) AS oldest_queued_at, \
          (SELECT count(*) FROM x402_vouchers WHERE state = 'submitted') AS submitted, \
-         (SELECT min(created_at) FROM x402_batches WHERE state = 'sent' AND is_mined = 0) AS oldest_submitted_at");
+         (SELECT min(created_at) FROM x402_batches WHERE state = 'sent' AND is_mined = 0) AS oldest_submitted_at"
+    ));
     db.one(select).await
 }
 
 /// Since when the oldest voucher waits for a batch, or its batch for a block. Those of contracts do not count: a payer whose code makes
-/// his batches fail stops nobody else.
+/// his batches fail stops nobody else. Nor does one who settles his voucher himself.
 pub async fn waits_since(db: &impl Query) -> Result<Option<i64>, HostError> {
-    let select = sql(
-        "SELECT min(since) FROM (SELECT min(queued_at) AS since FROM x402_vouchers WHERE state = 'queued' AND by_contract = 0 \
-         UNION ALL SELECT min(created_at) AS since FROM x402_batches WHERE state = 'sent' AND is_mined = 0 AND by_contract = 0) waiting",
-    );
+    let select = sql(concat!(
+        "SELECT min(since) FROM (SELECT (SELECT queued_at FROM x402_vouchers WHERE state = 'queued' AND by_contract = 0 AND ",
+        is_unsettled!(),
+        " ORDER BY queued_at LIMIT 1) AS since \
+         UNION ALL SELECT min(created_at) AS since FROM x402_batches WHERE state = 'sent' AND is_mined = 0 AND by_contract = 0) waiting"
+    ));
     db.one(select).await
 }
 
@@ -186,9 +203,12 @@ pub async fn are_queued(db: &impl Query, count: u32) -> Result<bool, HostError> 
 
 /// Whether there is something for [`void_overdue`], [`skip_expired`] or [`drop_other_vaults`].
 pub async fn must_end_some(db: &impl Query, vault: Address, now_s: i64) -> Result<bool, HostError> {
-    let select =
-        sql("SELECT count(*) FROM (SELECT 1 AS one FROM x402_vouchers WHERE (state = 'reserved' AND until_s < $1) \
-         OR (state = 'queued' AND (expiry_s < $1 OR vault <> $2)) LIMIT 1) found");
+    let select = sql(concat!(
+        "SELECT count(*) FROM (SELECT 1 AS one FROM x402_vouchers WHERE (state = 'reserved' AND until_s < $1) \
+         OR (state = 'queued' AND (vault <> $2 OR (expiry_s < $1 AND ",
+        is_unsettled!(),
+        "))) LIMIT 1) found"
+    ));
     Ok(db.one::<i64>(select.bind((now_s, vault))).await? > 0)
 }
 
@@ -200,11 +220,13 @@ pub async fn void_overdue(tx: &Tx, reason: &str) -> Result<u64, HostError> {
     tx.execute(update.bind((reason, tx.now_s()))).await
 }
 
-/// Ends vouchers that expired while they waited.
+/// Ends vouchers that expired while they waited. Not one whose payer has settled another voucher with its nonce: it stays open until that
+/// is final, because he is refused for it.
 pub async fn skip_expired(tx: &Tx, reason: &str) -> Result<u64, HostError> {
-    let update = sql(
-        "UPDATE x402_vouchers SET state = 'skipped', reason = $1, closed_at = $2 WHERE state = 'queued' AND expiry_s < $2",
-    );
+    let update = sql(concat!(
+        "UPDATE x402_vouchers SET state = 'skipped', reason = $1, closed_at = $2 WHERE state = 'queued' AND expiry_s < $2 AND ",
+        is_unsettled!()
+    ));
     tx.execute(update.bind((reason, tx.now_s()))).await
 }
 

@@ -3,7 +3,6 @@
 use crate::{
     FACILITATOR, VAULT, caller, chain, draft::Draft, finish, mock, post, prepared, read, reserve, settle, start,
 };
-use plugin_api::Address;
 use plugin_testing::{Builder, Fault, ScriptedChain, TestGateway, Wallet, json};
 use std::time::Duration;
 
@@ -113,12 +112,12 @@ async fn without_the_chain() {
 #[tokio::test]
 async fn with_another_contract_at_the_vaults_address() {
     let chain = chain().await;
-    // The vault is asked for contracts.
-    let payer = Address([0xc0; 20]);
+    let payer = crate::CONTRACT;
     chain.mock_call(payer, "isValidSignature(bytes32,bytes) returns (bytes4)", &[json!("0x1626ba7e")]);
     crate::set_verify(&chain, true, "");
     mock(&chain, "balance(address) returns (string)", &[json!("not a number, but a text that is longer than a word")]);
     let gateway = start(prepared(TestGateway::builder(), &chain, &json!({})), &chain).await;
+    crate::funds::fall_behind(&chain, &gateway, 4).await;
     let mut payment = Draft::new(&gateway, 1, 1).payment();
     payment["voucher"]["payer"] = json!(payer);
     payment["signature"] = json!(format!("0x{}", "ab".repeat(100)));

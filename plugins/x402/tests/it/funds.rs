@@ -1,8 +1,8 @@
 //! Funds and used nonces: from the vault's events, and by the vault while these are missing.
 
 use crate::{
-    CONFIRMATIONS, FMX, MINUTE, deposited, draft::Draft, each, mock, read, set_funds, settled, unlock_requested,
-    verify_payment::problem, withdrawn,
+    CONFIRMATIONS, CONTRACT, FMX, MINUTE, deposited, draft::Draft, each, mock, read, set_funds, set_verify, settled,
+    unlock_requested, verify_payment::problem, withdrawn,
 };
 use plugin_testing::{ScriptedChain, TestGateway, json};
 
@@ -33,6 +33,27 @@ async fn a_deposit_counts_when_it_is_deep_enough() {
         gateway.indexed(chain).await;
         assert_eq!(problem(gateway, &draft.payment()).await, "");
         assert!(chain.requests() > requests, "blocks are read meanwhile");
+    })
+    .await;
+}
+
+/// The vault is asked about its signature, and not about its funds.
+#[tokio::test]
+async fn a_deposit_of_a_contract_counts_when_it_is_deep_enough() {
+    each(json!({}), async |chain, gateway| {
+        chain.mock_call(CONTRACT, "isValidSignature(bytes32,bytes) returns (bytes4)", &[json!("0x1626ba7e")]);
+        set_verify(chain, true, "");
+        let mut payment = Draft { amount: FMX + 1, ..Draft::new(gateway, 1, 1) }.payment();
+        payment["voucher"]["payer"] = json!(CONTRACT);
+        payment["signature"] = json!(format!("0x{}", "ab".repeat(100)));
+        set_funds(chain, 2 * FMX, 0);
+        chain.mine(vec![deposited(CONTRACT, 1)]);
+        gateway.indexed(chain).await;
+        let why = problem(gateway, &payment).await;
+        assert!(why.contains("(1 more are in blocks"), "{why}");
+        chain.mine_empty(CONFIRMATIONS);
+        gateway.indexed(chain).await;
+        assert_eq!(problem(gateway, &payment).await, "");
     })
     .await;
 }
@@ -72,7 +93,7 @@ async fn a_deposit_that_is_undone_does_not_count() {
 }
 
 /// Mines a block of which the plugin gets no events, and waits until the gateway has its header.
-async fn fall_behind(chain: &ScriptedChain, gateway: &TestGateway, blocks: u64) {
+pub async fn fall_behind(chain: &ScriptedChain, gateway: &TestGateway, blocks: u64) {
     gateway.execute("UPDATE host_chain_index SET stopped = 'by the test' WHERE plugin = 'x402'").await;
     chain.mine_empty(blocks);
     let knows = async || read(gateway, "/api/health").await["head"] == chain.head();

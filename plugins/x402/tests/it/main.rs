@@ -12,6 +12,7 @@ mod funds;
 mod get_payer;
 mod get_supported;
 mod priced;
+mod promises;
 mod reorganisation;
 mod reserve;
 mod settle_payment;
@@ -26,6 +27,8 @@ const VAULT: &str = "x402Vault";
 /// Number of the wallet with the key of the role facilitator.
 const FACILITATOR: u64 = 900;
 const PAYEE: Address = Address([0x22; 20]);
+/// A payer who is a contract, once it answers.
+const CONTRACT: Address = Address([0xc0; 20]);
 /// 1 FMX.
 const FMX: u64 = 1_000_000_000_000_000_000;
 /// Blocks on a deposit that counts.
@@ -34,14 +37,15 @@ const CONFIRMATIONS: u64 = 2;
 const DEPTH: u64 = 4;
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A vault in which everybody has 1 FMX, locked, the first wallets by events too, and a facilitator with gas.
+/// A vault in which everybody has 1 FMX, locked, the first wallets and the contract by events too, and a facilitator with gas.
 async fn chain() -> ScriptedChain {
     let chain = ScriptedChain::start().await;
     set_funds(&chain, FMX, 0);
     mock(&chain, "used(address,uint256) returns (bool)", &[json!(false)]);
     let facilitator = Wallet::new(FACILITATOR).address().parse().unwrap();
     chain.set_balance(facilitator, "1000000000000000000");
-    chain.mine((1..10).map(|wallet| deposited(Wallet::new(wallet).address().parse().unwrap(), FMX)).collect());
+    let payers = (1..10).map(|wallet| Wallet::new(wallet).address().parse().unwrap());
+    chain.mine(payers.chain([CONTRACT]).map(|payer| deposited(payer, FMX)).collect());
     chain.mine_empty(CONFIRMATIONS);
     chain
 }

@@ -51,6 +51,25 @@ async fn failed_work_is_not_charged() {
     .await;
 }
 
+/// The client has no answer, and must not be told that it pays nothing.
+#[tokio::test]
+async fn a_payment_of_which_nobody_knows_whether_it_was_kept_is_not_called_void() {
+    let chain = crate::chain().await;
+    let gateway = crate::start(crate::prepared(TestGateway::builder(), &chain, &json!({})), &chain).await;
+    crate::settle(&gateway, &Draft::new(&gateway, 2, 1)).await;
+    // No second voucher can be kept.
+    gateway.execute("CREATE UNIQUE INDEX refuse ON x402_vouchers (state) WHERE state = 'queued'").await;
+    let draft = Draft::new(&gateway, 1, 1);
+    let response = paid(&gateway, WORK, "payment", &draft).await;
+    assert_eq!((response.status, response.code().as_str()), (503, "unavailable"), "{}", response.text());
+    let said = response.text();
+    assert!(said.contains("not known whether its payment was kept") && !said.contains("nothing was charged"), "{said}");
+    gateway.execute("DROP INDEX refuse").await;
+    let again = paid(&gateway, WORK, "payment", &draft).await.json();
+    assert!(again["error"].as_str().unwrap().contains("its voucher is reserved"), "{again}");
+    gateway.stop().await;
+}
+
 #[tokio::test]
 async fn malformed_payments_are_a_400() {
     each(json!({}), async |_, gateway| {

@@ -37,14 +37,14 @@ async fn reserve(gateway: &TestGateway, checked: &Value, until_s: Option<i64>) -
     post(gateway, "/api/caller/reserve", &input).await
 }
 
-async fn end(gateway: &TestGateway, draft: &Draft, released: Option<&str>) -> Value {
+pub async fn end(gateway: &TestGateway, draft: &Draft, released: Option<&str>) -> Value {
     let input =
         json!({ "payment": { "payer": draft.payer(), "nonce": draft.nonce.to_string() }, "released": released });
     post(gateway, "/api/caller/end", &input).await
 }
 
 /// Reserves a voucher for a minute.
-async fn reserved(gateway: &TestGateway, draft: &Draft) {
+pub async fn reserved(gateway: &TestGateway, draft: &Draft) {
     let checked = checked(gateway, draft).await;
     let answer = reserve(gateway, &checked, Some(gateway.now_s() + 60)).await;
     assert!(answer["reserved"].is_string(), "{answer}");
