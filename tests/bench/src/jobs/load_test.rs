@@ -13,6 +13,8 @@ use std::{
 use tokio::runtime::Runtime;
 
 const RATE: f64 = 200.0;
+/// Most transactions of a run of the job, which begins a second after the last one has ended: enough for the rate above.
+const PER_RUN: &str = "240";
 const GOAL_CORES: f64 = 0.5;
 const BLOCK_TIME: Duration = Duration::from_secs(1);
 const LIMIT: Duration = Duration::from_secs(60);
@@ -57,7 +59,7 @@ fn gateway(bench: &Bench, chain: &ScriptedChain) -> Result<Server> {
         ("plugins.loadtest.wallets", "4000"),
         ("plugins.loadtest.runner", "true"),
         ("plugins.loadtest.autostart", "true"),
-        ("plugins.loadtest.rate_per_s", "200"),
+        ("plugins.loadtest.rate_per_s", PER_RUN),
         ("plugins.loadtest.wave_wallets", "100"),
         ("plugins.loadtest.waves_max", "30"),
         // Each waits for a block, so that this many are under way at the rate.
@@ -99,10 +101,10 @@ fn measure(bench: &Bench, chain: &ScriptedChain, gateway: &Server) -> Result<Vec
 fn section(windows: &[Window]) -> String {
     let median = windows.get(windows.len() / 2);
     let (cores, per_s) = median.map_or((0.0, 0.0), |window| (window.cores, window.per_s));
-    let is_reached = cores <= GOAL_CORES && per_s >= 0.95 * RATE;
+    let is_reached = cores <= GOAL_CORES && per_s >= RATE;
     let reached = if is_reached { "reached" } else { "**missed**" };
     format!(
-        "## The runner of the load test\n\nThe plugin `loadtest` runs waves of 100 wallets at `rate_per_s = {RATE:.0}` on a scripted chain with a block \
+        "## The runner of the load test\n\nThe plugin `loadtest` runs waves of 100 wallets at `rate_per_s = {PER_RUN}` on a scripted chain with a block \
          in a second: it signs, stores (`synchronous=FULL`) and sends each transaction, and finds it in its block. CPU time of the \
          gateway's process, with the index of the chain; the median of {} windows. Goal: half a core at {RATE:.0} transactions per second, \
          {reached}.\n\n| transactions mined per second | cores | ms of CPU for one |\n|---:|---:|---:|\n| {per_s:.0} | {cores:.2} | {:.2} |\n",
