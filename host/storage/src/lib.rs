@@ -12,6 +12,7 @@ mod check;
 mod commit_statement;
 mod current_revisions;
 mod database;
+mod database_size;
 mod decode_rows;
 mod dialect;
 mod engine;
