@@ -97,10 +97,6 @@ faults! {
     LostCommitTakenForFailed "lost-commit-taken-for-failed",
     /// a COMMIT that was not answered is taken for one that took effect
     LostCommitTakenForDone "lost-commit-taken-for-done",
-    /// the same as the first, of writes without a signature
-    LostDripTakenForFailed "lost-drip-taken-for-failed",
-    /// an attempt that was given up may still commit
-    LateCommitNotRefused "late-commit-not-refused",
     /// gateways do not tell each other what they have changed, and answer from old caches
     ChangesNotTold "changes-not-told",
     /// events get their places in the log before their writers commit
@@ -109,8 +105,6 @@ faults! {
     SequencerLeavesGap "sequencer-leaves-gap",
     /// one event in seven stays in the outbox when it was moved to the log
     OutboxMovedTwice "outbox-moved-twice",
-    /// two gateways send for one account, and do not notice that the other one has an intent
-    SendersNotAlone "senders-not-alone",
     /// a job that lost its lease still writes
     JobLeaseNotChecked "job-lease-not-checked",
     /// the server forgets one COMMIT in twenty that it has answered
@@ -143,13 +137,10 @@ impl Fault {
             | Self::CapsNotShared
             | Self::LostCommitTakenForFailed
             | Self::LostCommitTakenForDone
-            | Self::LostDripTakenForFailed
-            | Self::LateCommitNotRefused
             | Self::ChangesNotTold
             | Self::EventsPlacedEarly
             | Self::SequencerLeavesGap
             | Self::OutboxMovedTwice
-            | Self::SendersNotAlone
             | Self::JobLeaseNotChecked
             | Self::ServerForgetsCommits => 3,
             _ => 1,
@@ -223,14 +214,6 @@ impl Fault {
                  INSERT OR IGNORE INTO host_replay_guard (remember_until_s, digest, address, attempt) \
                  VALUES (NEW.remember_until_s, NEW.digest, NEW.address, substr(NEW.attempt, 6)); END"]
             }
-            Self::LostDripTakenForFailed => {
-                &["BEFORE INSERT ON host_attempts WHEN NEW.state LIKE 'lost %' BEGIN DELETE FROM host_attempts \
-                 WHERE remember_until_s = NEW.remember_until_s AND attempt = NEW.attempt; END"]
-            }
-            Self::LateCommitNotRefused => &[
-                "AFTER INSERT ON host_replay_guard WHEN NEW.attempt LIKE 'lost %' BEGIN DELETE FROM host_replay_guard \
-                 WHERE remember_until_s = NEW.remember_until_s AND digest = NEW.digest; END",
-            ],
             Self::ChangesNotTold => &["BEFORE INSERT ON host_changes BEGIN SELECT RAISE(IGNORE); END"],
             Self::EventsPlacedEarly => &["AFTER INSERT ON host_activity_outbox BEGIN \
                  INSERT OR IGNORE INTO host_activity (id, type, ts, actor, ref_kind, ref_id, data, unique_key) \
@@ -253,10 +236,6 @@ impl Fault {
             Self::JobLeaseNotChecked => {
                 &[("lease_holder = $3 AND last_started_ms = $4 FOR KEY SHARE", "$3 = $3 AND $4 = $4 FOR KEY SHARE")]
             }
-            Self::SendersNotAlone => &[
-                ("OR host_tx_lanes.lease_until_ms < $4", "OR $4 = $4"),
-                ("WHERE id = $1 AND version = $2", "WHERE id = $1 AND $2 = $2"),
-            ],
             _ => &[],
         }
     }

@@ -4,7 +4,13 @@ use gateway_simulate::{Fault, Report, Settings, machine};
 use gateway_storage::SimulationCounts;
 use std::{
     env,
+    num::NonZero,
     process::{Command, ExitCode},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    thread,
 };
 
 const USAGE: &str =
@@ -218,7 +224,12 @@ fn play_seeds(options: &Options) -> Result<(), String> {
 
 /// Whether it has found the planted fault.
 fn play_twice(options: &Options, seed: u64, gateways: usize) -> Result<bool, String> {
-    let (first, second) = (play_apart(options, seed, gateways)?, play_apart(options, seed, gateways)?);
+    let play = || play_apart(options, seed, gateways);
+    let (first, second) = thread::scope(|scope| {
+        let second = scope.spawn(play);
+        (play(), second.join().unwrap_or_else(|_| Err("a thread has ended badly".to_owned())))
+    });
+    let (first, second) = (first?, second?);
     let noun = if gateways == 1 { "gateway" } else { "gateways" };
     print!("seed {seed}, {gateways} {noun}: {}", first.output);
     if first.output != second.output {
@@ -235,26 +246,39 @@ fn play_twice(options: &Options, seed: u64, gateways: usize) -> Result<bool, Str
     }
 }
 
+/// As many at the same time as the machine has processors.
 fn plant_all(options: &Options) -> Result<(), String> {
-    let mut missed = Vec::new();
-    for fault in Fault::ALL {
-        let options = Options { fault: Some(*fault), ..options.clone() };
-        let mut found = None;
-        for seed in &options.seeds {
-            let gateways = options.gateways.unwrap_or(fault.gateways());
-            let played = play_apart(&options, *seed, gateways)?;
-            if played.has_found {
-                found = Some((*seed, played.output));
-                break;
+    let (next, missed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let plant_next = || -> Result<(), String> {
+        while let Some(fault) = Fault::ALL.get(next.fetch_add(1, Relaxed)) {
+            match plant(options, *fault)? {
+                Some(line) => println!("{line}"),
+                None => missed.lock().unwrap_or_else(PoisonError::into_inner).push(fault.name()),
             }
         }
-        match found {
-            Some((seed, output)) => {
-                let line = output.lines().find(|line| line.starts_with("found:")).unwrap_or_default();
-                println!("{}: seed {seed} {line}", fault.name());
-            }
-            None => missed.push(fault.name()),
+        Ok(())
+    };
+    let processors = thread::available_parallelism().map_or(1, NonZero::get);
+    thread::scope(|scope| {
+        let planting: Vec<_> = (0..processors).map(|_| scope.spawn(plant_next)).collect();
+        planting
+            .into_iter()
+            .try_for_each(|thread| thread.join().unwrap_or_else(|_| Err("a thread has ended badly".to_owned())))
+    })?;
+    let missed = missed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if missed.is_empty() { Ok(()) } else { Err(format!("not found: {}", missed.join(", "))) }
+}
+
+/// What the first seed says that finds it.
+fn plant(options: &Options, fault: Fault) -> Result<Option<String>, String> {
+    let options = Options { fault: Some(fault), ..options.clone() };
+    let gateways = options.gateways.unwrap_or(fault.gateways());
+    for seed in &options.seeds {
+        let RunOutput { output, has_found } = play_apart(&options, *seed, gateways)?;
+        if has_found {
+            let line = output.lines().find(|line| line.starts_with("found:")).unwrap_or_default();
+            return Ok(Some(format!("{}: seed {seed} {line}", fault.name())));
         }
     }
-    if missed.is_empty() { Ok(()) } else { Err(format!("not found: {}", missed.join(", "))) }
+    Ok(None)
 }

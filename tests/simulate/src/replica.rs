@@ -119,6 +119,7 @@ fn modules() -> [PluginModule_Ref; 6] {
         faucet::plugin_module(),
         forum::plugin_module(),
         messages::plugin_module(),
+        // Only several gateways could run its job at the same time.
         plugin_api::host::object_module::<Shifts>(),
     ]
 }
@@ -144,9 +145,10 @@ fn config(setup: &Setup, data_dir: &Path) -> Config {
     config.signers.insert("relayer".to_owned(), SignerConfig::with_key(Wallet::new(RELAYER).key_text()));
     let faucet = setup.faucet.as_object().cloned().unwrap_or_default();
     config.plugins.sections.entry("faucet".to_owned()).or_default().config = faucet;
-    for name in ["activity", "agents", "faucet", "forum", "messages", "shifts"] {
+    for name in ["activity", "agents", "faucet", "forum", "messages"] {
         config.plugins.sections.entry(name.to_owned()).or_default().enabled = Some(true);
     }
+    config.plugins.sections.entry("shifts".to_owned()).or_default().enabled = Some(setup.database_url.is_some());
     config
 }
 

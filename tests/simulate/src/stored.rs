@@ -49,7 +49,7 @@ impl StoredRows {
             agents: pairs(connection, AGENTS)?,
             events: pairs(connection, EVENTS)?,
             wrong_counts: numbers(connection, WRONG_COUNTS)?,
-            shifts: pairs(connection, SHIFTS)?,
+            shifts: if is_shared { pairs(connection, SHIFTS)? } else { Vec::new() },
         })
     }
 
