@@ -193,10 +193,22 @@ impl NonceQueue {
         if available < needed {
             return Ok(Some(self.insufficient_funds(available, needed)));
         }
+        self.daily_limit_problem(tick.now_ms, attempt.fee_max(), None).await
+    }
+
+    /// Why a fee of at most this could exceed the daily limit. Of a transaction and its replacement only one is paid.
+    pub(super) async fn daily_limit_problem(
+        &self,
+        now_ms: i64,
+        fee_max: U256,
+        replaced: Option<&Attempt>,
+    ) -> Result<Option<String>, TickError> {
         let Some(daily_max) = fees::daily_max(self.settings()) else { return Ok(None) };
-        let since_ms = tick.now_ms - DAY_MS;
-        let today = self.store().attempts_since(self.chain.chain_id, self.sender, since_ms).await?;
-        let sum = today.iter().fold(attempt.fee_max(), |sum, attempt| sum.saturating_add(attempt.fee_max()));
+        let today = self.store().attempts_since(self.chain.chain_id, self.sender, now_ms - DAY_MS).await?;
+        let is_replaced =
+            |other: &Attempt| replaced.is_some_and(|it| (it.intent, it.nonce) == (other.intent, other.nonce));
+        let others = today.iter().filter(|other| !is_replaced(other));
+        let sum = others.fold(fee_max, |sum, other| sum.saturating_add(other.fee_max()));
         let limit = self.settings().daily_fee_max_milli;
         Ok((sum > daily_max).then(|| format!("the fees of 24 hours could exceed tx.daily_fee_max_milli ({limit})")))
     }

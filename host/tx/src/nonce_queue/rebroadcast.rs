@@ -40,11 +40,13 @@ impl NonceQueue {
         let replaceable_from = newest.block + BLOCKS_BEFORE_REPLACEMENT;
         let have_blocks_passed = i64::try_from(tick.account.block).unwrap_or(i64::MAX) >= replaceable_from;
         let is_old = age(newest.signed_ms) >= self.settings().replace_ms;
-        if is_next && have_blocks_passed && is_old && !self.rejected_since_ms.contains_key(&intent.id) {
-            let replacement = self.bump_fee(tick, intent, &newest).await?;
-            if let Some(replacement) = replacement {
-                return self.broadcast(tick, intent, replacement).await;
-            }
+        if is_next
+            && have_blocks_passed
+            && is_old
+            && !self.rejected_since_ms.contains_key(&intent.id)
+            && let Ok(replacement) = self.bump_fee(tick, intent, &newest).await?
+        {
+            return self.broadcast(tick, intent, replacement).await;
         }
         let is_due = sent_ms.is_none_or(|sent_ms| age(sent_ms) >= self.settings().resend_ms);
         if is_due || intent.state == TxState::Signed { self.broadcast(tick, intent, newest).await } else { Ok(()) }
@@ -63,13 +65,8 @@ impl NonceQueue {
                 Err(BroadcastError::Underpriced) => {
                     self.rejected_since_ms.remove(&intent.id);
                     match self.bump_fee(tick, intent, &attempt).await? {
-                        Some(replacement) => attempt = replacement,
-                        None => {
-                            let limit = self.settings().max_fee_gwei;
-                            let reason =
-                                format!("the RPC servers want a higher fee than tx.max_fee_gwei ({limit}) allows");
-                            return self.store().set_reason(intent, &reason).await;
-                        }
+                        Ok(replacement) => attempt = replacement,
+                        Err(reason) => return self.store().set_reason(intent, &reason).await,
                     }
                 }
                 Err(BroadcastError::Temporary(reason)) => return self.store().set_reason(intent, &reason).await,
@@ -94,15 +91,24 @@ impl NonceQueue {
         Ok(())
     }
 
-    /// Signs and stores a replacement with a higher fee; None at the operator's limit, or without the key.
+    /// Signs and stores a replacement with a higher fee. The inner error says which of the operator's limits forbids it; without the key
+    /// there is none either.
     async fn bump_fee(
         &self,
         tick: &mut Tick,
         intent: &mut IntentRow,
         last: &Attempt,
-    ) -> Result<Option<Attempt>, TickError> {
+    ) -> Result<Result<Attempt, String>, TickError> {
         let last_fees = Fees { tip: last.tip_wei, max: last.max_fee_wei };
-        let Some(fees) = fees::bump(self.settings(), tick.account.base_fee, last_fees) else { return Ok(None) };
+        let limit = self.settings().max_fee_gwei;
+        let refused = || format!("the RPC servers want a higher fee than tx.max_fee_gwei ({limit}) allows");
+        let Some(fees) = fees::bump(self.settings(), tick.account.base_fee, last_fees) else {
+            return Ok(Err(refused()));
+        };
+        let fee_max = fees.max.saturating_mul(U256::from(last.gas.unsigned_abs()));
+        if let Some(reason) = self.daily_limit_problem(tick.now_ms, fee_max, Some(last)).await? {
+            return Ok(Err(reason));
+        }
         let replacement = self.sign_replacement(tick, intent, last, fees, last.cancel_reason.clone()).await?;
         if let Some(replacement) = &replacement {
             let (nonce, tip) = (replacement.nonce, replacement.tip_wei);
@@ -111,7 +117,7 @@ impl NonceQueue {
                 "a transaction is replaced by a better offer"
             );
         }
-        Ok(replacement)
+        Ok(replacement.ok_or_else(refused))
     }
 
     /// Signs and stores another transaction with the nonce of the last one: the intent itself, or with a

@@ -58,7 +58,8 @@ async fn a_batch_that_fails_keeps_open_what_somebody_has_settled() {
             settle(gateway, draft).await;
         }
         // Its batch waits for coins for gas.
-        chain.set_balance(Wallet::new(FACILITATOR).address().parse().unwrap(), "1");
+        let facilitator = Wallet::new(FACILITATOR).address().parse().unwrap();
+        chain.set_balance(facilitator, "1");
         made(gateway).await;
         chain.mine(vec![settled(&Draft { payee: drafts[0].payer(), ..drafts[0].clone() }, [7; 32])]);
         gateway.indexed(chain).await;
@@ -71,6 +72,7 @@ async fn a_batch_that_fails_keeps_open_what_somebody_has_settled() {
             gateway.rows("SELECT state FROM x402_batches WHERE id = 1").await == ["Text(\"failed\")"]
         };
         assert!(tokio::time::timeout(MINUTE, until(failed)).await.is_ok(), "the batch does not fail");
+        chain.set_balance(facilitator, "1000000000000000000");
         let first = "SELECT state, batch FROM x402_vouchers WHERE nonce = '1'";
         assert_eq!(gateway.rows(first).await, ["Text(\"queued\") Null"]);
         assert!(refusal(gateway, 1, 3).await.contains("was not covered"));
