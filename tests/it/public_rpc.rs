@@ -13,6 +13,7 @@ use gateway_tests::{
     process::Setup,
 };
 use plugin_testing::{Value, json};
+use std::net::TcpListener;
 
 /// Each with the test key that pays.
 const CLIENTS: [(&str, &str); 3] = [("rpc_ethers.mjs", "user2"), ("rpc_viem.mjs", "user3"), ("rpc_web3.py", "user4")];
@@ -104,10 +105,12 @@ fn assert_wallet_takes(offered: &Value) {
 async fn a_wallet_accepts_the_chain_that_the_manifest_offers() {
     let devnet = Devnet::start().await.unwrap();
     for explorer in [None, Some("https://explorer.test")] {
-        let setup = setup(&devnet, Engine::Sqlite).await.set("base_url", PUBLIC);
+        // The gateway says where clients reach it, so that the port of this machine is chosen here.
+        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let setup = setup(&devnet, Engine::Sqlite).await.set("http.listen", address).set("base_url", PUBLIC);
         let setup = explorer.into_iter().fold(setup, |setup, url| setup.set("chains.main.explorer", url));
-        let gateway = setup.start().await.unwrap();
-        let site = Site::of(&gateway);
+        let _gateway = setup.start().await.unwrap();
+        let site = Site::at(&format!("http://{address}"));
         let offered = site.get("/.well-known/service.json").await.json()["walletAddEthereumChain"].clone();
         assert_wallet_takes(&offered);
         assert_eq!(offered["blockExplorerUrls"][0].as_str(), explorer);
