@@ -70,7 +70,7 @@ pub struct Downloads {
 }
 
 /// The argument of `wallet_addEthereumChain` (EIP-3085). The lists hold only URLs that wallets take: https, and http on the
-/// wallet's own machine. They are empty while the operator has named none.
+/// wallet's own machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WalletChain {
@@ -79,6 +79,8 @@ pub struct WalletChain {
     pub chain_name: String,
     pub rpc_urls: Vec<String>,
     pub native_currency: Currency,
+    /// Not there while the operator has named none: wallets refuse a chain whose list is empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub block_explorer_urls: Vec<String>,
 }
 

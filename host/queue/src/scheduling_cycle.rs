@@ -5,10 +5,10 @@
 
 use super::{
     store::{QueueStore, UnrecordedOutcome},
-    task_slots::{Candidate, TaskSlots},
+    task_slots::{Candidate, StoredTask, TaskSlots},
     tasks::{NEVER_MS, OutcomeCode},
 };
-use gateway_storage::{Scope, StorageError, Transaction, decode_rows};
+use gateway_storage::{CommitStatement, Scope, StorageError, Transaction, decode_rows};
 use plugin_api::{
     abi::{Statement, StatementResult},
     manifest::QueueTask,
@@ -41,7 +41,8 @@ struct Changes(Vec<Statement>);
 
 type OutcomeRow = (String, i64, i64, i64, String);
 type ExpiredLeaseRow = (String, i64, Option<i64>, Option<i64>);
-type TaskRow = (i64, String, String, i64, i64);
+/// A key with its group, and its next task: id, payload, when it was pushed, failed attempts.
+type KeyRow = (String, String, Option<i64>, Option<String>, Option<i64>, Option<i64>);
 
 impl QueueStore {
     pub(crate) async fn run_cycle(
@@ -54,10 +55,13 @@ impl QueueStore {
         let mut cycle = CycleResult::default();
         let changes = self.record_and_read_outcomes(&transaction, unrecorded, now_ms, &mut cycle).await?;
         let candidates = self.candidates(&transaction, changes, slots, now_ms).await?;
-        if !candidates.is_empty() {
-            cycle.leased = self.lease(&transaction, candidates, now_ms).await?;
+        let mut leases = Vec::new();
+        for candidate in candidates {
+            let token = candidate.task.as_ref().map_or(0, |_| rand::random_range(1..=i64::MAX));
+            leases.push(CommitStatement::new(self.lease_statement(&candidate, token, now_ms)));
+            cycle.leased.extend(self.leased_task(candidate, token)?);
         }
-        transaction.commit(Vec::new()).await?;
+        transaction.commit(leases).await?;
         Ok(cycle)
     }
 
@@ -153,44 +157,30 @@ impl QueueStore {
             counted.into_iter().map(|(group, count)| (group, usize::try_from(count).unwrap_or(0))).collect();
         let mut candidates = Vec::new();
         for (share, (is_slow, _)) in shares.into_iter().enumerate() {
-            for (key, group, task) in rows_at::<(String, String, Option<i64>)>(&results, first + 1 + share)? {
+            for (key, group, id, payload, pushed_ms, attempts) in rows_at::<KeyRow>(&results, first + 1 + share)? {
+                let task = id.zip(payload).zip(pushed_ms.zip(attempts));
+                let task =
+                    task.map(|((id, payload), (pushed_ms, attempts))| StoredTask { id, payload, pushed_ms, attempts });
                 candidates.push(Candidate { key, group, task, is_slow: is_slow == 1 });
             }
         }
         Ok(slots.choose(candidates, running, usize::try_from(per_group).unwrap_or(1)))
     }
 
-    async fn lease(
-        &self,
-        transaction: &Transaction,
-        chosen: Vec<Candidate>,
-        now_ms: i64,
-    ) -> Result<Vec<LeasedTask>, StorageError> {
-        let mut statements: Vec<Statement> = Vec::new();
-        let mut tokens = Vec::new();
-        for candidate in &chosen {
-            let (token, task) = candidate.task.map_or((0, 0), |task| (rand::random_range(1..=i64::MAX), task));
-            let lease = (candidate.key.as_str(), token, task, self.lease_ms(), now_ms);
-            statements.push(sql(self.statements.lease_key.clone()).bind(lease).into());
-            tokens.push(token);
-        }
-        let first = statements.len();
-        let tasks = chosen.iter().map(|candidate| candidate.task.unwrap_or(0));
-        statements.extend(tasks.map(|task| Statement::from(sql(self.statements.select_task.clone()).bind(task))));
-        let results = transaction.run(statements).await?;
-        let mut leased = Vec::new();
-        for (index, (candidate, token)) in chosen.into_iter().zip(tokens).enumerate() {
-            for row in rows_at::<TaskRow>(&results, first + index)? {
-                leased.push(LeasedTask { task: self.task(row, token)?, is_slow: candidate.is_slow });
-            }
-        }
-        Ok(leased)
+    /// Without a task it puts the key right.
+    fn lease_statement(&self, candidate: &Candidate, token: i64, now_ms: i64) -> Statement {
+        let task = candidate.task.as_ref().map_or(0, |task| task.id);
+        sql(self.statements.lease_key.clone())
+            .bind((candidate.key.as_str(), token, task, self.lease_ms(), now_ms))
+            .into()
     }
 
-    fn task(&self, (id, key, payload, pushed_ms, attempt): TaskRow, token: i64) -> Result<QueueTask, StorageError> {
+    fn leased_task(&self, candidate: Candidate, token: i64) -> Result<Option<LeasedTask>, StorageError> {
+        let Candidate { key, task, is_slow, .. } = candidate;
+        let Some(StoredTask { id, payload, pushed_ms, attempts }) = task else { return Ok(None) };
         let payload = RawValue::from_string(payload).map_err(super::tasks::malformed)?;
-        let attempt = attempt + 1;
-        Ok(QueueTask {
+        let attempt = attempts + 1;
+        let task = QueueTask {
             id,
             key,
             token,
@@ -199,8 +189,10 @@ impl QueueStore {
             retry_wait_ms: self.retry_wait_ms(attempt),
             slow_after_ms: self.limits.slow_after_ms,
             lease_ms: self.limits.lease_ms,
+            lease_age_ms: None,
             payload,
-        })
+        };
+        Ok(Some(LeasedTask { task, is_slow }))
     }
 }
 

@@ -24,7 +24,6 @@ pub(crate) struct QueueStatements {
     pub count_expired_lease: String,
     pub count_groups: String,
     pub select_keys: String,
-    pub select_task: String,
     pub lease_key: String,
     pub prune_keys: String,
     pub prune_dead: String,
@@ -79,7 +78,6 @@ impl QueueStatements {
                 "SELECT group_key, CAST(count(*) AS BIGINT) FROM {table}_keys WHERE token <> 0 GROUP BY group_key"
             ),
             select_keys: select_keys(table, for_update),
-            select_task: format!("SELECT id, key, payload, pushed_ms, attempt FROM {table} WHERE id = $1"),
             lease_key: format!(
                 "UPDATE {table}_keys SET token = $2, task_id = $3, ended = 0, \
                  lease_until_ms = CASE WHEN $2 = 0 THEN 0 ELSE {now} + $4 END, due_ms = {next_ms} WHERE key = $1"
@@ -105,13 +103,13 @@ impl QueueStatements {
 /// The keys that have been due for the longest time, with the task that is next: a retry that is due, else the oldest one.
 fn select_keys(table: &str, for_update: &str) -> String {
     format!(
-        "SELECT k.key, k.group_key, \
+        "SELECT c.key, c.group_key, t.id, t.payload, t.pushed_ms, t.attempt FROM (SELECT k.key, k.group_key, k.due_ms, \
          coalesce((SELECT r.id FROM {table} r WHERE r.key = k.key AND r.due_ms > 0 AND r.due_ms <= $1 \
              ORDER BY r.due_ms, r.id LIMIT 1), \
              (SELECT f.id FROM {table} f WHERE f.key = k.key AND f.due_ms = 0 ORDER BY f.id LIMIT 1)) AS task_id \
          FROM {table}_keys k WHERE k.token = 0 AND k.is_slow = $2 AND k.due_ms <= $1 AND k.group_key NOT IN \
              (SELECT g.group_key FROM {table}_keys g WHERE g.token <> 0 GROUP BY g.group_key HAVING count(*) >= $3) \
-         ORDER BY k.due_ms LIMIT $4{for_update}"
+         ORDER BY k.due_ms LIMIT $4{for_update}) AS c LEFT JOIN {table} t ON t.id = c.task_id ORDER BY c.due_ms"
     )
 }
 

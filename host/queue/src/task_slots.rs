@@ -16,13 +16,23 @@ pub(crate) struct TaskSlots {
     pub free_for_slow: usize,
 }
 
+/// A task as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StoredTask {
+    pub id: i64,
+    pub payload: String,
+    pub pushed_ms: i64,
+    /// How many have failed.
+    pub attempts: i64,
+}
+
 /// A key with something to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Candidate {
     pub key: String,
     pub group: String,
     /// None where the task was deleted: its key is put right.
-    pub task: Option<i64>,
+    pub task: Option<StoredTask>,
     pub is_slow: bool,
 }
 
@@ -71,7 +81,7 @@ mod tests {
         let candidate = |&(key, group, is_slow): &(&str, &str, bool)| Candidate {
             key: key.to_owned(),
             group: group.to_owned(),
-            task: Some(1),
+            task: Some(StoredTask { id: 1, payload: "{}".to_owned(), pushed_ms: 0, attempts: 0 }),
             is_slow,
         };
         names.iter().map(candidate).collect()

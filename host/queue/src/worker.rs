@@ -24,6 +24,8 @@ use tokio_util::sync::CancellationToken;
 
 /// How often it polls for what other gateways pushed.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
+/// Between two cycles, at least: what ends meanwhile shares the next one, whose statements cost much the same for one and for many.
+const CYCLE_INTERVAL: Duration = Duration::from_millis(2);
 const MEASURE_INTERVAL: Duration = Duration::from_secs(15);
 const PRUNE_INTERVAL: Duration = Duration::from_secs(600);
 /// Between attempts while the database fails.
@@ -68,6 +70,8 @@ struct WorkerLoop {
     unrecorded: Vec<UnrecordedOutcome>,
     /// Handlers recorded outcomes that no cycle has read.
     has_new_outcomes: bool,
+    /// When the last cycle began.
+    cycle: Option<Instant>,
     measured: Option<Instant>,
     pruned: Instant,
 }
@@ -86,6 +90,7 @@ impl QueueWorker {
             slow_calls: Arc::new(()),
             unrecorded: Vec::new(),
             has_new_outcomes: false,
+            cycle: None,
             measured: None,
             pruned: Instant::now(),
         };
@@ -121,6 +126,10 @@ enum NextPoll {
 
 impl WorkerLoop {
     async fn step(&mut self) -> Result<NextPoll, StorageError> {
+        if let Some(rest) = self.cycle.and_then(|begun| CYCLE_INTERVAL.checked_sub(begun.elapsed())) {
+            tokio::time::sleep(rest).await;
+            self.collect_finished();
+        }
         let now_ms = self.clock.now_ms();
         self.run_maintenance(now_ms).await?;
         let slots = self.slots(now_ms);
@@ -136,6 +145,8 @@ impl WorkerLoop {
                 return Ok(NextPoll::WhenDue { due_ms });
             }
         }
+        let begun = Instant::now();
+        self.cycle = Some(begun);
         let cycle = self.store.run_cycle(&self.unrecorded, slots, now_ms).await?;
         let had_outcomes = self.has_new_outcomes || !self.unrecorded.is_empty();
         let was_released = self.unrecorded.iter().any(UnrecordedOutcome::is_released);
@@ -144,7 +155,7 @@ impl WorkerLoop {
         self.gauges.count("lost", cycle.expired_leases);
         self.gauges.count("dead", cycle.dead_lettered);
         let has_leased = !cycle.leased.is_empty();
-        cycle.leased.into_iter().for_each(|leased| self.start_call(leased));
+        cycle.leased.into_iter().for_each(|leased| self.start_call(leased, begun));
         if was_released {
             return Ok(NextPoll::After(POLL_INTERVAL));
         }
@@ -166,7 +177,9 @@ impl WorkerLoop {
         TaskSlots::new(at_once, running, Arc::strong_count(&self.slow_calls) - 1)
     }
 
-    fn start_call(&mut self, LeasedTask { task, is_slow }: LeasedTask) {
+    /// `begun`: before the cycle that gave the lease, so that its age is never taken for less.
+    fn start_call(&mut self, LeasedTask { mut task, is_slow }: LeasedTask, begun: Instant) {
+        task.lease_age_ms = Some(u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX));
         let lease = TaskLease { task: task.id, key: task.key.clone(), token: task.token };
         let (wait_ms, slow_after) = (task.retry_wait_ms, Duration::from_millis(task.slow_after_ms));
         let (clock, gauges, slow) = (self.clock.clone(), self.gauges.clone(), is_slow.then(|| self.slow_calls.clone()));

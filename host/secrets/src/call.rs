@@ -93,6 +93,15 @@ impl NamedSecret<'_> {
                 };
                 Ok(SecretResponse::bytes(tag.finalize().into_bytes().to_vec()))
             }
+            SecretOperation::WebhookTags { associated_data, sealed, body_from } => {
+                let associated_data = decode(&associated_data)?;
+                let text = self.seal_context(KeyPurpose::Key, &associated_data)?.open(keyring, &decode(&sealed)?)?;
+                let message = body;
+                let body =
+                    message.get(body_from..).ok_or_else(|| invalid("the body begins after the message".to_owned()))?;
+                let tags = [hmac(&text, body)?, hmac(&webhook_key::decode(&text)?, message)?];
+                Ok(SecretResponse::bytes(tags.into_iter().flat_map(|tag| tag.finalize().into_bytes()).collect()))
+            }
             SecretOperation::CreateSigningKey { associated_data } => {
                 let seed = signing_key::generate()?;
                 let associated_data = decode(&associated_data)?;

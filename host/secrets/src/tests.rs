@@ -95,6 +95,18 @@ fn a_sealed_key_signs_in_both_forms() {
         let signed = call(&keyring, WEBHOOKS, with_key(&sealed, "webhook 7", form), body).unwrap();
         assert_eq!(hex::encode(signed.bytes), tag);
     }
+    let both = |body_from| SecretOperation::WebhookTags {
+        associated_data: hex::encode("webhook 7"),
+        sealed: SEALED_KEY.to_owned(),
+        body_from,
+    };
+    let body_from = body.len() - br#"{"test": 2432232314}"#.len();
+    let own =
+        call(&keyring, WEBHOOKS, with_key(&sealed, "webhook 7", SealedKeyForm::Text), &body[body_from..]).unwrap();
+    let standard = "83484cf52b04f8e4cf2531adfed9882ad4b2665137b852442d594d20e2c9d4e1";
+    let tags = call(&keyring, WEBHOOKS, both(body_from), body).unwrap().bytes;
+    assert_eq!(hex::encode(tags), hex::encode(own.bytes) + standard);
+    assert_eq!(code_of(call(&keyring, WEBHOOKS, both(body.len() + 1), body)), INVALID);
     // A key that is no base64 of Standard Webhooks is itself in both forms.
     let seal_key = SecretOperation::SealKey { associated_data: hex::encode("w") };
     let plain = call(&keyring, WEBHOOKS, seal_key, b"sixteen letters!").unwrap().bytes;

@@ -42,6 +42,9 @@ pub struct QueueTask {
     pub retry_wait_ms: Option<u64>,
     pub slow_after_ms: u64,
     pub lease_ms: u64,
+    /// How long ago the gateway began to acquire the lease. Older gateways do not say.
+    #[serde(default)]
+    pub lease_age_ms: Option<u64>,
     pub payload: Box<RawValue>,
 }
 

@@ -31,6 +31,9 @@ pub enum SecretOperation {
     CreateKey { associated_data: String, bytes: u32 },
     /// A message in, its tag under the sealed key out.
     HmacWithKey { associated_data: String, sealed: String, form: SealedKeyForm },
+    /// A message in; out two tags of 32 bytes: of its body, which begins after so many bytes, under the key as [`SealedKeyForm::Text`], and
+    /// of the whole under the key as [`SealedKeyForm::StandardWebhooks`].
+    WebhookTags { associated_data: String, sealed: String, body_from: usize },
     /// Out a new sealed Ed25519 key; the response is its public key.
     CreateSigningKey { associated_data: String },
     /// A message in, its Ed25519 signature by the sealed key out.

@@ -19,6 +19,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// Most handlers renew at once.
+const FRESH_LEASE: Duration = Duration::from_millis(100);
+
 /// The handler of a queue, with how its tasks are run.
 pub(crate) struct QueueFn<P> {
     pub(crate) limits: Box<dyn Fn(&P) -> QueueLimits + Send + Sync>,
@@ -205,6 +208,8 @@ struct TaskState {
     retry_wait_ms: Option<u64>,
     slow_after: Duration,
     lease_ms: u64,
+    /// When the handler was called.
+    lease_age: Option<Duration>,
     started: Instant,
     is_recorded: AtomicBool,
     is_lost: AtomicBool,
@@ -255,9 +260,18 @@ impl<T> Task<T> {
         self.end(tx, TaskOutcome::Dead { reason: reason.to_owned() }).await
     }
 
+    /// It failed for good, and nothing is kept of it: the plugin has rows that say so. Its key counts as one that failed.
+    pub async fn give_up(&self, tx: &Tx) -> Result<(), HostError> {
+        self.end(tx, TaskOutcome::Done { is_slow: true }).await
+    }
+
     /// Extends the lease, from now on: before an effect that must not happen on two gateways at a time. When it returns `false`, the
-    /// lease was lost, and the handler does nothing more.
+    /// lease was lost, and the handler does nothing more. One that was acquired within the last 100 ms is as good as renewed: then
+    /// the database is not asked.
     pub async fn renew(&self, host: &HostHandle) -> Result<bool, HostError> {
+        if self.state.has_fresh_lease() {
+            return Ok(true);
+        }
         let TaskState { table, lease, lease_ms, .. } = &*self.state;
         let call = RenewCall { table: (*table).to_owned(), lease: lease.clone(), lease_ms: *lease_ms };
         let response = host.call_capability("queue_renew", &call, FfiBytes::default()).await?.response;
@@ -278,6 +292,12 @@ impl<T> Task<T> {
 }
 
 impl TaskState {
+    fn has_fresh_lease(&self) -> bool {
+        // Of a lease that is short, a tenth.
+        let fresh = FRESH_LEASE.min(Duration::from_millis(self.lease_ms / 10));
+        self.lease_age.is_some_and(|age| age.saturating_add(self.started.elapsed()) < fresh)
+    }
+
     fn end(&self) -> TaskEnd {
         match (self.is_lost.load(Relaxed), self.is_recorded.load(Relaxed)) {
             (true, _) => TaskEnd::Lost,
@@ -329,6 +349,7 @@ fn decode<T: DeserializeOwned>(table: &'static str, task: QueueTask) -> Result<T
         retry_wait_ms: task.retry_wait_ms,
         slow_after: Duration::from_millis(task.slow_after_ms),
         lease_ms: task.lease_ms,
+        lease_age: task.lease_age_ms.map(Duration::from_millis),
         started: Instant::now(),
         is_recorded: AtomicBool::new(false),
         is_lost: AtomicBool::new(false),
@@ -338,4 +359,35 @@ fn decode<T: DeserializeOwned>(table: &'static str, task: QueueTask) -> Result<T
 
 fn invalid(error: serde_json::Error) -> HostError {
     HostError::new(HostErrorCode::Invalid, error.to_string())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    fn has_fresh_lease(lease_age_ms: Option<u64>, lease_ms: u64) -> bool {
+        let task = QueueTask {
+            id: 1,
+            key: "a".to_owned(),
+            token: 2,
+            attempt: 1,
+            pushed_ms: 0,
+            retry_wait_ms: None,
+            slow_after_ms: 2_000,
+            lease_ms,
+            lease_age_ms,
+            payload: to_raw_value(&()).unwrap(),
+        };
+        decode::<()>("notes_mails", task).unwrap().state.has_fresh_lease()
+    }
+
+    #[test]
+    fn only_a_lease_of_this_moment_is_as_good_as_renewed() {
+        assert!(has_fresh_lease(Some(0), 30_000));
+        assert!(!has_fresh_lease(Some(100), 30_000));
+        assert!(!has_fresh_lease(Some(u64::MAX), 30_000));
+        assert!(!has_fresh_lease(Some(50), 500), "it may be over soon");
+        assert!(!has_fresh_lease(None, 30_000), "an older gateway does not say");
+    }
 }

@@ -127,6 +127,23 @@ impl Secret<'_> {
         self.hmac_in_form(SealedKeyForm::StandardWebhooks, sealed_key, associated_data.as_ref(), message.as_ref()).await
     }
 
+    /// [`Self::hmac_with_key`] of a body and [`Self::standard_webhooks_hmac`] of the message that ends with it, from its byte `body_from`
+    /// on: for a delivery with both, whose key is opened once.
+    pub async fn webhook_tags(
+        &self,
+        sealed_key: &[u8],
+        associated_data: impl AsRef<[u8]>,
+        message: &[u8],
+        body_from: usize,
+    ) -> Result<[[u8; 32]; 2], HostError> {
+        let (associated_data, sealed) = (hex::encode(associated_data), hex::encode(sealed_key));
+        let tags = self.bytes(SecretOperation::WebhookTags { associated_data, sealed, body_from }, message).await?;
+        match tags.as_chunks() {
+            ([body, message], []) => Ok([*body, *message]),
+            _ => Err(malformed("two tags are expected")),
+        }
+    }
+
     /// A new Ed25519 key: its public key, and the sealed key to be stored. No call opens it: it only signs, for everyone who reads
     /// the public key, and goes on doing so after a rotation of the master keys when it was [resealed](Self::reseal).
     pub async fn create_signing_key(

@@ -103,9 +103,11 @@ async fn enters(entry: &EntrySetup<'_>, wallet: &Wallet) {
     assert_eq!(entry.nonce(account).await, U256::from(3));
     assert_eq!(entry.balance(address).await, U256::from(DRIP_WEI), "it paid for nothing");
 
+    calls_by_session_key(entry, wallet, account, &now).await;
+
     // Signed with a nonce that is used, and by another wallet: the contract's error is explained, and nothing is sent.
     let other = format!("0x{}", Wallet::new(777).key_text());
-    for (key, nonce) in [(&key, "0"), (&other, "3")] {
+    for (key, nonce) in [(&key, "0"), (&other, "4")] {
         let later = (now + U256::from(7200)).to_string();
         let sig = signature(entry, "viem", &[key, account, &target, &data, nonce, &later]).await;
         let body = json!({ "account": account, "to": target, "data": data, "deadline": later, "sig": sig });
@@ -113,6 +115,36 @@ async fn enters(entry: &EntrySetup<'_>, wallet: &Wallet) {
         assert_eq!(status, 400, "{refused}");
         assert!(refused["error"].as_str().unwrap().contains("BadSignature()"), "{refused}");
     }
+}
+
+/// A key to which the owner gave calls of one contract signs them as the owner does, and no others.
+async fn calls_by_session_key(entry: &EntrySetup<'_>, owner: &Wallet, account: &str, now: &U256) {
+    let (session, expiry) = (Wallet::new(778), (*now + U256::from(86_400)).to_string());
+    let target = entry.devnet.facts.contracts["streamPay"].to_string();
+    let targets = format!("[{target}]");
+    let arguments: [&str; 4] = [session.address(), "0", &expiry, &targets];
+    let data =
+        encoded("addSession(address key, uint256 capPerDay, uint64 expiry, address[] targets)", &arguments).unwrap();
+    entry.devnet.impersonate(owner.address()).await.unwrap();
+    let call = json!({ "from": owner.address(), "to": account, "data": data });
+    let hash: String = entry.devnet.ask("eth_sendTransaction", json!([call])).await.unwrap();
+    entry.devnet.included(&hash).await.unwrap();
+    let key = format!("0x{}", session.key_text());
+    let deadline = (*now + U256::from(3500)).to_string();
+    let data = encoded(CREATE_PLAN, &["1", "60", "of a session"]).unwrap();
+    let sig = signature(entry, "viem", &[&key, account, &target, &data, "3", &deadline]).await;
+    let body = json!({ "account": account, "to": target, "data": data, "deadline": deadline, "sig": sig });
+    let (status, sent) = entry.post("/api/relay", &body).await;
+    assert_eq!(status, 202, "{sent}");
+    entry.succeeds(&sent).await;
+    // A contract that the relay serves, but the session does not.
+    let other = entry.devnet.facts.contracts["registry"].to_string();
+    let data = encoded("heartbeat(uint256 id)", &["1"]).unwrap();
+    let sig = signature(entry, "viem", &[&key, account, &other, &data, "4", &deadline]).await;
+    let body = json!({ "account": account, "to": other, "data": data, "deadline": deadline, "sig": sig });
+    let (status, refused) = entry.post("/api/relay", &body).await;
+    assert_eq!(status, 400, "{refused}");
+    assert!(refused["error"].as_str().unwrap().contains("TargetNotAllowed"), "{refused}");
 }
 
 #[tokio::test]

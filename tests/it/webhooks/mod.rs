@@ -1,7 +1,8 @@
-//! Webhooks in gateways of their own, with endpoints in other processes: deliveries that public libraries verify, and kills.
+//! Webhooks in gateways of their own, with endpoints in other processes: deliveries that public libraries verify, kills, metrics.
 
 mod crowd;
 mod kills;
+mod metrics;
 mod suspended;
 mod verifiers;
 

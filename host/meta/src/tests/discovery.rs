@@ -35,7 +35,7 @@ fn wallets_get_a_lower_case_chain_id_and_urls_that_they_accept() {
         wallet,
         json!({
             "chainId": "0xf79", "chainName": "Service Network", "rpcUrls": ["https://rpc.test"],
-            "nativeCurrency": { "name": "FMX Coin", "symbol": "FMX", "decimals": 18 }, "blockExplorerUrls": [],
+            "nativeCurrency": { "name": "FMX Coin", "symbol": "FMX", "decimals": 18 },
         })
     );
 }

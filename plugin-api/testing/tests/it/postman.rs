@@ -34,6 +34,8 @@ pub struct Letter {
     pub failure: Failure,
     /// It asks for its lease before it ends.
     pub renews: bool,
+    /// Real time that it takes afterwards.
+    pub then_takes_ms: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -179,6 +181,9 @@ async fn deliver(cx: PluginContext<Postman>, task: Task<Letter>) -> Result<(), H
     }
     if letter.renews && !task.renew(&cx).await? {
         return end(&cx, run, "lost before the end").await;
+    }
+    if letter.then_takes_ms > 0 {
+        tokio::time::sleep(Duration::from_millis(letter.then_takes_ms)).await;
     }
     let outcome = if task.attempt() <= letter.fails { Some(letter.failure) } else { None };
     match outcome {

@@ -253,6 +253,29 @@ async fn an_outcome_is_refused_after_the_lease_was_lost() {
     }
 }
 
+/// Both tasks begin at once, so under leases of the same moment.
+#[tokio::test]
+async fn a_renewal_extends_the_lease() {
+    for gateway in gateways(json!({})).await {
+        let letters = json!([
+            { "key": "keeps", "name": "keeps", "takes_ms": 3_000 },
+            { "key": "renews", "name": "renews", "takes_ms": 1_000, "renews": true, "then_takes_ms": 2_000 },
+        ]);
+        push(&gateway, letters).await;
+        let ahead_ms = "SELECT (SELECT lease_until_ms FROM postman_letters_keys WHERE key = 'renews') - \
+            (SELECT lease_until_ms FROM postman_letters_keys WHERE key = 'keeps')";
+        let is_extended = async || {
+            let ahead = gateway.rows(ahead_ms).await.pop().unwrap_or_default();
+            let digits = ahead.trim_start_matches("Int(").trim_end_matches(')');
+            digits.parse::<i64>().is_ok_and(|ahead_ms| (900..10_000).contains(&ahead_ms))
+        };
+        TestGateway::eventually(LIMIT, "the lease is extended", is_extended).await;
+        ended(&gateway, 2).await;
+        empty(&gateway).await;
+        gateway.stop().await;
+    }
+}
+
 #[tokio::test]
 async fn a_task_whose_gateway_died_is_handled_again_and_the_third_loss_is_a_failure() {
     for gateway in gateways(json!({})).await {

@@ -123,8 +123,7 @@ async fn sign(
     let message = message_to_sign(row.id, now_s, body);
     let mut tags = Vec::new();
     for secret in row.secrets(now_s) {
-        let body = signer.body_tag(secret, body).await?;
-        tags.push(Tags { body, message: signer.message_tag(secret, &message).await? });
+        tags.push(signer.tags(secret, &message, message.len() - body.len()).await?);
     }
     Ok(tags)
 }
@@ -156,6 +155,9 @@ impl End {
         now_ms: i64,
     ) -> Result<(), HostError> {
         let Self { attempt, row, .. } = self;
+        if attempt.verdict == Verdict::Delivered && self.write_success(tx).await? {
+            return task.done(tx).await;
+        }
         let Some(state) = attempts::state(tx, row.id).await? else { return task.done(tx).await };
         if let (Verdict::NotSent { retry_after }, false) = (&attempt.verdict, self.is_late) {
             let pause = jittered((*retry_after).max(unsent_pause(task.attempt())));
@@ -165,26 +167,36 @@ impl End {
         if state.status != DeliveryStatus::Pending {
             return self.write_too_late(tx, task, &state, now_ms).await;
         }
-        self.note_health(tx, &state)?;
+        self.note_failure(tx, &state)?;
         let outcome = self.outcome(&state, config);
         let (status, next_at) = match &outcome {
-            Outcome::Delivered => (DeliveryStatus::Ok, tx.now_s()),
             Outcome::Failed => (DeliveryStatus::Failed, tx.now_s()),
             Outcome::Retry { pause } => (DeliveryStatus::Pending, at_s(now_ms, *pause)),
         };
-        tx.defer(attempts::record(row.id, attempt, status, next_at, tx.now_s()))?;
+        tx.defer(attempts::record_failure(row.id, attempt, status, next_at, tx.now_s()))?;
         self.disable_if_over(tx, &state)?;
         match outcome {
             Outcome::Retry { pause } => self.retry(tx, task, pause).await,
-            // A failed delivery is a row that its owner sees and may replay: the queue keeps no dead task of it.
-            Outcome::Delivered | Outcome::Failed => task.done(tx).await,
+            // A failed delivery is a row that its owner sees and may replay.
+            Outcome::Failed => task.give_up(tx).await,
         }
+    }
+
+    /// Most attempts end here, so it reads nothing. Whether the delivery was still waiting for it.
+    async fn write_success(&self, tx: &Tx) -> Result<bool, HostError> {
+        let Self { attempt, row, .. } = self;
+        if tx.execute(attempts::record_success(row.id, attempt.status, tx.now_s())).await? == 0 {
+            return Ok(false);
+        }
+        if row.is_success_news(tx.now_s()) {
+            tx.defer(endpoints::succeeded(row.webhook_id, tx.now_s()))?;
+        }
+        Ok(true)
     }
 
     fn outcome(&self, state: &AttemptState, config: &crate::Config) -> Outcome {
         let asked = match &self.attempt.verdict {
-            Verdict::Delivered => return Outcome::Delivered,
-            Verdict::Gone => return Outcome::Failed,
+            Verdict::Delivered | Verdict::Gone => return Outcome::Failed,
             Verdict::Failed { retry_after } => *retry_after,
             Verdict::NotSent { retry_after } => Some(*retry_after),
         };
@@ -194,17 +206,15 @@ impl End {
     }
 
     /// A failed test counts nothing against the endpoint.
-    fn note_health(&self, tx: &Tx, state: &AttemptState) -> Result<(), HostError> {
-        match self.attempt.verdict {
-            Verdict::Delivered => tx.defer(endpoints::succeeded(self.row.webhook_id, tx.now_s())),
-            _ if self.row.event == PING => Ok(()),
-            _ => tx.defer(endpoints::failed(self.row.webhook_id, state.health().failed(tx.now_s()))),
+    fn note_failure(&self, tx: &Tx, state: &AttemptState) -> Result<(), HostError> {
+        if self.row.event == PING {
+            return Ok(());
         }
+        tx.defer(endpoints::failed(self.row.webhook_id, state.health().failed(tx.now_s())))
     }
 
     fn disable_if_over(&self, tx: &Tx, state: &AttemptState) -> Result<(), HostError> {
         let reason = match self.attempt.verdict {
-            Verdict::Delivered => None,
             Verdict::Gone => Some("the endpoint answered 410: it is gone".to_owned()),
             _ if self.row.event == PING => None,
             _ => state.health().failed(tx.now_s()).disabled_because(self.limits, tx.now_s()),

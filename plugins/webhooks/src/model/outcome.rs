@@ -29,10 +29,9 @@ pub enum Verdict {
     },
 }
 
-/// What becomes of the delivery.
+/// What becomes of a delivery whose attempt failed.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Outcome {
-    Delivered,
     Retry { pause: Duration },
     Failed,
 }

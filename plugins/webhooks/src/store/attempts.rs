@@ -26,6 +26,18 @@ pub struct DeliveryRow {
     pub old_secret_until: Option<i64>,
     pub sealed_secret: Vec<u8>,
     pub sealed_old_secret: Option<Vec<u8>>,
+    failures: i64,
+    last_success_at: Option<i64>,
+}
+
+/// A busy endpoint's row would change with each delivery: a success is noted once in so many seconds.
+const SUCCESS_NOTED_S: i64 = 60;
+
+impl DeliveryRow {
+    /// Whether a success now changes what is noted of the endpoint. Nobody else calls it meanwhile: an endpoint has one lease.
+    pub fn is_success_news(&self, now_s: i64) -> bool {
+        self.failures > 0 || self.last_success_at.is_none_or(|noted_at| noted_at <= now_s - SUCCESS_NOTED_S)
+    }
 }
 
 /// `None` when delivery or webhook was deleted.
@@ -33,12 +45,12 @@ pub async fn find(db: &impl Query, id: DeliveryId) -> Result<Option<DeliveryRow>
     let select = sql("SELECT d.id, d.webhook_id, d.event, d.event_id, d.status, d.data, \
          CASE WHEN d.activity_id IS NULL OR EXISTS (SELECT 1 FROM host_activity_v1 a WHERE a.id = d.activity_id) \
          THEN 0 ELSE 1 END AS is_retracted, \
-         e.owner, e.url, e.active, e.old_secret_until, e.sealed_secret, e.sealed_old_secret \
+         e.owner, e.url, e.active, e.old_secret_until, e.sealed_secret, e.sealed_old_secret, e.failures, e.last_success_at \
          FROM webhooks_deliveries d JOIN webhooks_endpoints e ON e.id = d.webhook_id WHERE d.id = $1");
     db.row(select.bind(id)).await
 }
 
-/// What an attempt's outcome depends on, read in the transaction that writes it.
+/// What the outcome of an attempt that failed depends on, read in the transaction that writes it.
 #[derive(Debug, Deserialize)]
 pub struct AttemptState {
     pub status: DeliveryStatus,
@@ -85,8 +97,15 @@ pub async fn state(tx: &Tx, id: DeliveryId) -> Result<Option<AttemptState>, Host
     tx.row(select.bind(id)).await
 }
 
-/// An attempt that was made, after which the delivery has this status.
-pub fn record(id: DeliveryId, attempt: &Attempt, status: DeliveryStatus, next_at: i64, now_s: i64) -> Sql {
+/// An attempt that succeeded. Changes no row when the delivery was ended while it was sent.
+pub fn record_success(id: DeliveryId, status: Option<u16>, now_s: i64) -> Sql {
+    sql("UPDATE webhooks_deliveries SET attempts = attempts + 1, last_status = $2, last_error = NULL, status = 'ok', \
+         next_at = $3, finished_at = $3, replayed = 0 WHERE id = $1 AND status = 'pending'")
+    .bind((id, status, now_s))
+}
+
+/// An attempt that failed, after which the delivery has this status.
+pub fn record_failure(id: DeliveryId, attempt: &Attempt, status: DeliveryStatus, next_at: i64, now_s: i64) -> Sql {
     sql("UPDATE webhooks_deliveries SET attempts = attempts + 1, last_status = $2, last_error = $3, status = $4, next_at = $5, \
          finished_at = $6, replayed = CASE WHEN $4 = 'pending' THEN replayed ELSE 0 END WHERE id = $1")
     .bind((id, attempt.status, attempt.error.clone(), status, next_at))

@@ -29,7 +29,7 @@ impl Bind for DeliveryStatus {
 
 /// The latest ones of an owner.
 pub async fn latest(db: &impl Query, owner: Address, limit: i64) -> Result<Vec<DeliveryView>, HostError> {
-    let select = format!("{VIEW} WHERE owner = $1 ORDER BY id DESC LIMIT $2");
+    let select = format!("{VIEW} WHERE owner = $1 ORDER BY created_at DESC, id DESC LIMIT $2");
     db.rows(sql(select).bind((owner, limit))).await
 }
 
@@ -91,9 +91,9 @@ pub struct Totals {
     pub failed: i64,
 }
 
-/// How many wait, and how many failed since then.
+/// How many wait, each with a task, and how many failed since then.
 pub async fn totals(db: &impl Query, failed_since_s: i64) -> Result<Totals, HostError> {
-    let select = sql("SELECT (SELECT count(*) FROM webhooks_deliveries WHERE status = 'pending') AS pending, \
+    let select = sql("SELECT (SELECT count(*) FROM webhooks_queue) AS pending, \
          (SELECT count(*) FROM webhooks_deliveries WHERE status = 'failed' AND finished_at >= $1) AS failed");
     db.one(select.bind(failed_since_s)).await
 }

@@ -151,10 +151,9 @@ pub async fn subscribers(
     Ok(by_owner)
 }
 
-/// A success, noted at most once a minute: a busy endpoint's row would change with each delivery.
 pub fn succeeded(id: WebhookId, now_s: i64) -> Sql {
     sql("UPDATE webhooks_endpoints SET last_success_at = $2, failures = 0, failure_days = 0, last_failure_day = -1 \
-         WHERE id = $1 AND (failures > 0 OR last_success_at IS NULL OR last_success_at <= $2 - 60)")
+         WHERE id = $1")
     .bind((id, now_s))
 }
 

@@ -48,19 +48,18 @@ pub async fn push(tx: &Tx, deliveries: &[QueuedDelivery], now_ms: i64) -> Result
 struct TaskTexts {
     key: String,
     group: String,
-    unique: String,
     payload: DeliveryTask,
 }
 
 impl TaskTexts {
     fn of(delivery: &QueuedDelivery) -> Self {
         let QueuedDelivery { id, webhook_id, owner } = delivery;
-        let (key, group, unique) = (format!("endpoint:{webhook_id}"), owner.to_string(), id.to_string());
-        Self { key, group, unique, payload: DeliveryTask { id: *id } }
+        Self { key: format!("endpoint:{webhook_id}"), group: owner.to_string(), payload: DeliveryTask { id: *id } }
     }
 
-    /// A delivery that is replayed may still have its task of before: then it keeps that one.
+    /// A delivery that is replayed may still have its task of before, which may be about to end, or wait for long: that one finds nothing
+    /// to do when its time comes.
     fn task(&self) -> NewTask<'_, DeliveryTask> {
-        NewTask::new(&self.key, &self.payload).group(&self.group).unique(&self.unique)
+        NewTask::new(&self.key, &self.payload).group(&self.group)
     }
 }

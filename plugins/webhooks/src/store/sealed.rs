@@ -3,7 +3,7 @@
 //! The rule: sealing and signing happen outside of transactions, and the associated data names owner and URL, so that no secret
 //! signs for another webhook.
 
-use crate::error::WebhookError;
+use crate::{error::WebhookError, model::Tags};
 use plugin_api::{Address, HandlerError, HostError, HostErrorCode, HostHandle};
 
 const SECRETS: &str = "secrets";
@@ -58,9 +58,11 @@ impl Signer<'_> {
         self.host.secret(SECRETS).hmac_with_key(sealed, of_webhook(self.owner, self.url), body).await
     }
 
-    /// Keyed as Standard Webhooks says: by the bytes after `whsec_`.
-    pub async fn message_tag(&self, sealed: &[u8], message: &[u8]) -> Result<[u8; 32], HostError> {
-        self.host.secret(SECRETS).standard_webhooks_hmac(sealed, of_webhook(self.owner, self.url), message).await
+    /// That of the body with which a message ends, and one of the message, keyed as Standard Webhooks says: by the bytes after `whsec_`.
+    pub async fn tags(&self, sealed: &[u8], message: &[u8], body_from: usize) -> Result<Tags, HostError> {
+        let record = of_webhook(self.owner, self.url);
+        let [body, message] = self.host.secret(SECRETS).webhook_tags(sealed, record, message, body_from).await?;
+        Ok(Tags { body, message })
     }
 }
 

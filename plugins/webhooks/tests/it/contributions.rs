@@ -35,14 +35,14 @@ async fn stats_and_status_count() {
 #[tokio::test]
 async fn many_waiting_deliveries_are_a_problem() {
     for site in sites().await {
-        let insert = "INSERT INTO webhooks_deliveries (webhook_id, owner, event, event_id, part, status, attempts, next_at, \
-            created_at, replayed, data) VALUES (1, 'x', 'ping', 'x', 0, 'pending', 0, 0, 0, 0, '{}')";
+        // No key has them, so they are not due.
+        let insert =
+            "INSERT INTO webhooks_queue (key, group_key, payload, pushed_ms, due_ms) VALUES ('x', 'x', '{}', 0, 1)";
         for _ in 0..9 {
             site.gateway.execute(insert).await;
         }
-        let double = "INSERT INTO webhooks_deliveries (webhook_id, owner, event, event_id, part, status, attempts, next_at, \
-            created_at, replayed, data) SELECT webhook_id, owner, event, event_id, part, status, attempts, next_at, created_at, \
-            replayed, data FROM webhooks_deliveries";
+        let double = "INSERT INTO webhooks_queue (key, group_key, payload, pushed_ms, due_ms) \
+            SELECT key, group_key, payload, pushed_ms, due_ms FROM webhooks_queue";
         for _ in 0..6 {
             site.gateway.execute(double).await;
         }

@@ -92,3 +92,25 @@ async fn a_success_begins_the_days_anew_and_a_test_counts_nothing() {
         site.close().await;
     }
 }
+
+/// A success is noted once a minute, but one after a failure at once.
+#[tokio::test]
+async fn a_success_soon_after_another_one_forgets_a_failure_between_them() {
+    for site in sites_with(json!({ "retry_s": [] })).await {
+        let endpoint = Endpoint::start().await;
+        site.webhook(&owner(), &endpoint, &["dm.received"]).await;
+        let failures = async || site.gateway.rows("SELECT failures FROM webhooks_endpoints").await;
+        for (number, (status, expected)) in
+            [("ok", "Int(0)"), ("failed", "Int(1)"), ("ok", "Int(0)")].into_iter().enumerate()
+        {
+            if status == "failed" {
+                endpoint.fail(1);
+            }
+            site.message(&number.to_string()).await;
+            let is_over = async || site.newest().await["status"] == status && site.newest().await["attempts"] == 1;
+            TestGateway::eventually(super::LIMIT, "the attempt is over", is_over).await;
+            assert_eq!(failures().await, [expected], "{number}");
+        }
+        site.close().await;
+    }
+}

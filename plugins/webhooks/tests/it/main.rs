@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod at_once;
 mod audit;
 mod configuration;
 mod contributions;
@@ -19,6 +20,7 @@ mod replay_webhook;
 mod retraction;
 mod secrecy;
 mod set_webhook;
+mod slow_server;
 mod test_webhook;
 
 use endpoint::Endpoint;

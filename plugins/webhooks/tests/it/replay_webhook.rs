@@ -1,7 +1,8 @@
 //! `POST /api/webhooks/{id}/replay`
 
-use super::{Endpoint, client, endpoint::header, owner, refusal, sites, sites_with};
-use plugin_testing::{Value, json};
+use super::{Endpoint, LIMIT, client, endpoint::header, owner, refusal, sites, sites_with};
+use plugin_testing::{TestGateway, Value, json};
+use wiremock::ResponseTemplate;
 
 #[tokio::test]
 async fn deliveries_since_a_time_come_again_with_their_id_and_data() {
@@ -95,6 +96,34 @@ async fn one_replay_at_a_time_and_so_many_a_day() {
         site.wait(86_400).await;
         let answer = site.replay(&owner(), &id, json!({ "since": created[0] })).await;
         assert_eq!(answer.json()["replayed"], 1, "{}", answer.text());
+        site.close().await;
+    }
+}
+
+/// A replay used to keep the task of before, and so waited for as long as that did.
+#[tokio::test]
+async fn what_waited_when_the_webhook_was_switched_off_is_replayed_at_once() {
+    for site in sites_with(json!({ "retry_s": [600] })).await {
+        let endpoint = Endpoint::start().await;
+        let id = site.webhook(&owner(), &endpoint, &["dm.received"]).await["id"].clone();
+        endpoint.fail(1);
+        site.message("waits").await;
+        TestGateway::eventually(LIMIT, "it waits", async || site.newest().await["attempts"] == 1).await;
+        endpoint.answer([ResponseTemplate::new(410)]);
+        site.message("gone").await;
+        site.until_status(&owner(), "failed", 2).await;
+        site.webhook(&owner(), &endpoint, &["dm.received"]).await;
+        let answer = site.replay(&owner(), &id, json!({ "since": 0 })).await;
+        assert_eq!(answer.json()["replayed"], 2, "{}", answer.text());
+        let bodies = endpoint.bodies(4).await;
+        let texts = bodies.iter().map(|body| body["data"]["body"].as_str().unwrap()).collect::<Vec<_>>();
+        assert_eq!(texts, ["waits", "gone", "waits", "gone"]);
+        site.until_status(&owner(), "ok", 2).await;
+        // When the time of the first task comes, there is nothing to do.
+        site.wait(700).await;
+        let is_empty = async || site.gateway.rows("SELECT id FROM webhooks_queue").await.is_empty();
+        TestGateway::eventually(LIMIT, "no task is left", is_empty).await;
+        endpoint.calls(4).await;
         site.close().await;
     }
 }

@@ -43,9 +43,10 @@ pub fn outcome(bench: &Bench, receiver: &Receiver) -> Result<Comparison> {
         how: format!(
             "{endpoints} endpoints with {each} deliveries each, all put back at the same moment, until every row says that it was \
              delivered: each is sent by `POST` on kept-alive connections, signed for both families of headers, and its outcome is \
-             on the disk. An endpoint gets one at a time, in order. The worker on Node polls the same rows; the gateway also renews a \
-             lease before each call, checks the address, opens the sealed secret and puts the backlog back by signed requests. \
-             Latency is from the start to the arrival, so it tells how long the backlog lasts."
+             on the disk. An endpoint gets one at a time, in order. The worker on Node polls the same rows; the gateway also takes a \
+             lease for each call, checks the address, opens the sealed secret and puts the backlog back by signed requests. \
+             Latency is from the start to the arrival, so it tells how long the backlog lasts. svix-server is not beside it: no \
+             package registry has it, and it needs Redis."
         ),
         operation: "delivery",
         rows: in_turn(bench.scale.rounds, contestants.collect())?,
