@@ -20,7 +20,7 @@ use wiremock::{
 const PLUGINS: [&str; 5] = ["a2a", "agents", "memory", "payloads", "x402"];
 const REGISTER: &str = "register(string name, string endpoint, string metadataURI, uint256 pricePerJob)";
 /// The gateways' default.
-const CONFIRMATIONS: u64 = 3;
+pub const CONFIRMATIONS: u64 = 3;
 /// The test key that owns all agents, and so is paid.
 pub const OWNER: &str = "user1";
 

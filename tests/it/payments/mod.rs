@@ -23,7 +23,7 @@ mod thousands;
 mod till;
 mod x402_types;
 
-use market::{Market, agent, wei};
+use market::{CONFIRMATIONS, Market, agent, wei};
 use payment::{Payment, Voucher};
 use till::{Till, until};
 

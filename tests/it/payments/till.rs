@@ -62,7 +62,7 @@ impl Till {
     }
 
     /// Waits until it has the events of all blocks that there are now.
-    async fn has_indexed(&self, market: &Market) {
+    pub async fn has_indexed(&self, market: &Market) {
         let newest = market.devnet.head().await.unwrap();
         until("the newest block is indexed", async || {
             self.get("/api/health").await["indexedBlock"].as_u64().is_some_and(|block| block >= newest)

@@ -55,10 +55,15 @@ pub fn prepared(builder: Builder, chain: &ScriptedChain) -> Builder {
 
 /// A chain and the same gateway on each database, one after the other.
 pub async fn each(test: impl AsyncFn(&ScriptedChain, &TestGateway)) {
+    each_with(|builder| builder, test).await;
+}
+
+/// The same with another configuration.
+pub async fn each_with(adjust: impl Fn(Builder) -> Builder, test: impl AsyncFn(&ScriptedChain, &TestGateway)) {
     let count = builders(&ScriptedChain::start().await).await.len();
     for place in 0..count {
         let chain = ScriptedChain::start().await;
-        let gateway = builders(&chain).await.remove(place).start().await;
+        let gateway = adjust(builders(&chain).await.remove(place)).start().await;
         test(&chain, &gateway).await;
         assert_eq!(gateway.faults().await, Vec::<String>::new());
         gateway.stop().await;

@@ -1,11 +1,11 @@
 //! Intents that cannot be sent now, or never.
 
 use super::{
-    DEPTH, RICH, ask, assert_paid_once, becomes, each, pay, payer::Pay, payment, relayer, says, status, until, waits,
-    wei,
+    DEPTH, RICH, ask, assert_paid_once, becomes, each, each_with, pay, payer::Pay, payment, relayer, says, status,
+    until, waits, wei,
 };
 use plugin_api::{Address, HostErrorCode, chain::TxState};
-use plugin_testing::json;
+use plugin_testing::{Builder, json};
 use std::time::Duration;
 
 #[tokio::test]
@@ -45,6 +45,73 @@ async fn what_is_on_its_way_counts_as_spent() {
         waits(chain, 1).await;
         says(gateway, "2", "not spoken for").await;
         assert_eq!(status(gateway, "1").await.state, TxState::Sent);
+    })
+    .await;
+}
+
+/// 0.6 thousandths of a coin for gas, where one thousandth may be spent in a day.
+fn dear(number: u8) -> Pay {
+    Pay { gas: Some(600_000), ..payment(number) }
+}
+
+fn with_daily_limit(builder: Builder) -> Builder {
+    builder.configure(|config| config.tx.daily_fee_max_milli = 1)
+}
+
+const DAILY_LIMIT: &str = "could exceed tx.daily_fee_max_milli (1)";
+
+#[tokio::test]
+async fn the_fees_of_a_day_have_a_limit() {
+    each_with(with_daily_limit, async |chain, gateway| {
+        for number in [1, 2] {
+            pay(gateway, dear(number)).await;
+        }
+        waits(chain, 1).await;
+        says(gateway, "2", DAILY_LIMIT).await;
+        chain.mine_empty(DEPTH + 1);
+        becomes(gateway, "1", TxState::Final).await;
+        assert_eq!(status(gateway, "2").await.state, TxState::Queued, "what is paid counts, too");
+        gateway.clock().advance(Duration::from_secs(86_401)).await;
+        waits(chain, 1).await;
+        chain.mine_empty(DEPTH + 1);
+        becomes(gateway, "2", TxState::Final).await;
+        assert_paid_once(chain, [1, 2]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_replacement_keeps_to_the_limit_of_the_day() {
+    each_with(with_daily_limit, async |chain, gateway| {
+        chain.set_tip_min(2_000_000_000);
+        pay(gateway, dear(1)).await;
+        says(gateway, "1", DAILY_LIMIT).await;
+        assert_eq!(status(gateway, "1").await.hashes.len(), 1, "twice the tip would be 1.2 thousandths");
+        assert!(chain.waiting().is_empty() && chain.mined().is_empty());
+        // A fee that fits is not held up, and both get through when the servers ask for less.
+        pay(gateway, Pay { gas: Some(300_000), ..payment(2) }).await;
+        chain.set_tip_min(1_000_000_000);
+        gateway.clock().advance(Duration::from_secs(9)).await;
+        waits(chain, 2).await;
+        chain.mine_empty(DEPTH + 1);
+        becomes(gateway, "2", TxState::Final).await;
+        assert_paid_once(chain, [1, 2]);
+    })
+    .await;
+}
+
+/// What a transaction would have cost that was replaced, is spent once.
+#[tokio::test]
+async fn a_replacement_counts_in_the_place_of_what_it_replaces() {
+    each_with(with_daily_limit, async |chain, gateway| {
+        chain.set_tip_min(2_000_000_000);
+        // 0.3, then 0.6: together they would be too much after one more of 0.3.
+        pay(gateway, Pay { gas: Some(300_000), ..payment(1) }).await;
+        pay(gateway, Pay { gas: Some(190_000), ..payment(2) }).await;
+        assert_eq!(waits(chain, 2).await.iter().map(|tx| tx.tip).collect::<Vec<_>>(), [2_000_000_000; 2]);
+        chain.mine_empty(DEPTH + 1);
+        becomes(gateway, "2", TxState::Final).await;
+        assert_paid_once(chain, [1, 2]);
     })
     .await;
 }

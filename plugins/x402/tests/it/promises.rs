@@ -1,11 +1,11 @@
 //! A payer breaks his promise, or only seems to: who is refused for it, and who goes on.
 
 use crate::{
-    CONTRACT, DEPTH, FACILITATOR, FMX, MINUTE, VAULT, becomes, draft::Draft, each, first_run, post, reserve,
-    runs_after, set_verify, settle, settled, state, unlock_requested, until, waits,
+    CONTRACT, DEPTH, FMX, MINUTE, VAULT, becomes, draft::Draft, each, first_run, post, reserve, runs_after, set_verify,
+    settle, settled, state, unlock_requested, until, waits,
 };
 use gateway_telemetry::MetricsRecorder;
-use plugin_testing::{Fault, ScriptedChain, TestGateway, Value, Wallet, json};
+use plugin_testing::{Fault, ScriptedChain, TestGateway, Value, json};
 use std::time::Duration;
 
 /// Payers who are refused for days.
@@ -44,38 +44,6 @@ async fn whose_nonce_is_settled_for_another_voucher_is_refused_although_his_own_
         assert!(tokio::time::timeout(MINUTE, until(is_refused)).await.is_ok(), "the refusal is not stored");
         assert!(refusal(gateway, 1, 3).await.contains("was not covered"), "when it is final");
         assert!(chain.waiting().is_empty(), "no batch was made for it");
-    })
-    .await;
-}
-
-/// The same on the way back from a batch that fails.
-#[tokio::test]
-async fn a_batch_that_fails_keeps_open_what_somebody_has_settled() {
-    each(json!({}), async |chain, gateway| {
-        first_run(gateway).await;
-        let drafts: Vec<Draft> = (1..=2).map(|nonce| Draft::new(gateway, 1, nonce)).collect();
-        for draft in &drafts {
-            settle(gateway, draft).await;
-        }
-        // Its batch waits for coins for gas.
-        let facilitator = Wallet::new(FACILITATOR).address().parse().unwrap();
-        chain.set_balance(facilitator, "1");
-        made(gateway).await;
-        chain.mine(vec![settled(&Draft { payee: drafts[0].payer(), ..drafts[0].clone() }, [7; 32])]);
-        gateway.indexed(chain).await;
-        gateway
-            .execute(&format!("UPDATE x402_vouchers SET expiry_s = {} WHERE nonce = '1'", gateway.now_s() - 1))
-            .await;
-        chain.refuse_calls(ScriptedChain::address_of(VAULT), true);
-        let failed = async || {
-            gateway.clock().advance(Duration::from_secs(1)).await;
-            gateway.rows("SELECT state FROM x402_batches WHERE id = 1").await == ["Text(\"failed\")"]
-        };
-        assert!(tokio::time::timeout(MINUTE, until(failed)).await.is_ok(), "the batch does not fail");
-        chain.set_balance(facilitator, "1000000000000000000");
-        let first = "SELECT state, batch FROM x402_vouchers WHERE nonce = '1'";
-        assert_eq!(gateway.rows(first).await, ["Text(\"queued\") Null"]);
-        assert!(refusal(gateway, 1, 3).await.contains("was not covered"));
     })
     .await;
 }
