@@ -20,7 +20,7 @@ const WRITES: usize = 10;
 const WARM_UP_MAX: usize = 50;
 
 /// Of the statements of tasks that run beside requests: the sequencer and who wakes it, compaction, jobs, heartbeats, what is forgotten.
-const IN_BACKGROUND: [&str; 11] = [
+const IN_BACKGROUND: [&str; 12] = [
     "host_activity_sequencer",
     "pg_notify",
     "SKIP LOCKED",
@@ -30,6 +30,7 @@ const IN_BACKGROUND: [&str; 11] = [
     "host_plugin_switches",
     "DELETE FROM host_replay_guard",
     // Jobs of agents.
+    "agents_probe_progress",
     "agents_counts",
     "agents_cards",
     "AS ids",
