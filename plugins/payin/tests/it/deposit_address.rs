@@ -23,6 +23,11 @@ async fn deposits_to_the_address_of_their_quote_count() {
         site.becomes(&late, "seen").await;
         let unmatched = async || site.deposits("unmatched").await.len() == 2;
         site.until("the others are left", unmatched).await;
+        let matched = site.deposits("matched").await;
+        for quote in [&early, &late] {
+            let of_quote = matched.iter().find(|deposit| deposit["quoteId"] == quote["quoteId"]).unwrap();
+            assert_eq!(of_quote["depositAddress"], quote["depositAddress"], "the one at its own address");
+        }
         site.dev.mine_empty(CONFIRMATIONS);
         for quote in [&early, &late] {
             site.pays(quote).await;
