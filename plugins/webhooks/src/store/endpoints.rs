@@ -142,7 +142,8 @@ pub async fn subscribers(
     let owners: Vec<Address> = owners.into_iter().collect();
     let mut by_owner: BTreeMap<Address, Vec<Subscriber>> = BTreeMap::new();
     for owners in owners.chunks(OWNERS_MAX) {
-        let select = sql("SELECT id, owner, events FROM webhooks_endpoints WHERE active = 1 AND owner IN (''");
+        // `+`: by the index of the owner, however many they are, and not by that of `active`.
+        let select = sql("SELECT id, owner, events FROM webhooks_endpoints WHERE +active = 1 AND owner IN (''");
         let select = owners.iter().fold(select, |select, owner| select.push_bind(", {}", *owner));
         for subscriber in db.rows::<Subscriber>(select.push(") ORDER BY id")).await? {
             by_owner.entry(subscriber.owner).or_default().push(subscriber);

@@ -6,8 +6,9 @@ use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 
 /// Bodies are long, and most recipients have no webhook. One who registers a webhook after this hears of later messages only.
+/// `+` keeps the index of `active` out, by which each message would be compared with every webhook.
 const MESSAGES: &str = "SELECT m.message_id, m.sender, m.recipient, m.subject, m.body, m.created_at FROM messages_v1 m \
-    WHERE EXISTS (SELECT 1 FROM webhooks_endpoints e WHERE e.owner = m.recipient AND e.active = 1) AND m.message_id";
+    WHERE EXISTS (SELECT 1 FROM webhooks_endpoints e WHERE e.owner = m.recipient AND +e.active = 1) AND m.message_id";
 
 pub async fn find(db: &impl Query, request: &LookupRequest) -> Result<LookupResult, HostError> {
     let LookupRequest { agents, bounties, messages } = request;
