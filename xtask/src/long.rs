@@ -6,6 +6,9 @@ use crate::{Failure, clients, devnet, postgres::Cluster, process, profile::Profi
 use std::process::Command;
 
 const FUZZ_SECONDS: u64 = 60;
+/// Packages with fuzz targets. Named, so that nextest does not start a hundred programs to ask for their tests.
+const FUZZED: [&str; 6] =
+    ["gateway-config", "gateway-envelope", "gateway-http", "gateway-plugins", "gateway-storage", "gateway-tests"];
 const ABUSE_SECONDS: u64 = 5;
 const REORG_SCRIPTS: u64 = 250;
 const KILLS: u64 = 300;
@@ -28,7 +31,9 @@ pub fn fuzz(arguments: &[String]) -> Result<(), Failure> {
         return Err(format!("{target:?} is no fuzz target: its name has small letters and _ only"));
     }
     let mut nextest = nextest("dev")?;
-    nextest.args(["--filterset", &format!("test(/(^|::)fuzz::.*{target}/)"), "--success-output", "never"]);
+    let packages = FUZZED.map(|package| format!("package({package})")).join(" | ");
+    let filterset = format!("({packages}) & test(/(^|::)fuzz::.*{target}/)");
+    nextest.args(["--filterset", &filterset, "--success-output", "never"]);
     nextest.env("BOLERO_RANDOM_TEST_TIME_MS", (seconds * 1000).to_string());
     process::run(&mut nextest)
 }
@@ -151,4 +156,30 @@ fn nextest(profile: &str) -> Result<Command, Failure> {
     nextest.args(["nextest", "run", "--cargo-profile", profile, "--profile", "long"]);
     nextest.args(if profile == "dev" { &["--workspace"][..] } else { &["--package", "gateway-tests", "--test", "it"] });
     Ok(nextest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FUZZED;
+    use crate::repository;
+    use std::fs;
+
+    #[test]
+    fn every_package_with_fuzz_targets_is_named() {
+        let root = repository::root().unwrap();
+        let mut fuzzed = Vec::new();
+        for folder in ["", "host", "plugin-api", "plugins"] {
+            for package in fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path()) {
+                let roots = ["src/lib.rs", "it/main.rs", "tests/it/main.rs"].map(|file| package.join(file));
+                let Ok(manifest) = repository::read(&package.join("Cargo.toml")) else { continue };
+                let is_target = |file| fs::read_to_string(file).is_ok_and(|source| source.contains("mod fuzz;"));
+                if roots.iter().any(is_target) {
+                    let name = manifest.lines().find_map(|line| line.strip_prefix("name = ")).unwrap();
+                    fuzzed.push(name.trim_matches('"').to_owned());
+                }
+            }
+        }
+        fuzzed.sort();
+        assert_eq!(fuzzed, FUZZED);
+    }
 }
