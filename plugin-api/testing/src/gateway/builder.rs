@@ -28,6 +28,8 @@ impl Builder {
     pub(super) fn new() -> Self {
         let mut config = Config::default();
         config.limits.allow = vec![IpAddr::V4(Ipv4Addr::LOCALHOST).into()];
+        // Each reads the schema again after each migration: a third of a start's CPU time with the default.
+        config.database.read_connections = 2;
         Self {
             config,
             plugins: Vec::new(),
