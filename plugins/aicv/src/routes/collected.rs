@@ -188,10 +188,12 @@ async fn read_state(
     let call = || ContractCall::new(registry, GET_AGENT).arg(agent).map_err(unreadable);
     let chain = cx.chain(MAIN);
     // By its hash, so that a reorganisation makes it fail.
-    if let Ok(mut answers) = chain.calls_at::<RegistryState>(vec![call()?], position.hash).await {
-        return Ok(answers.pop().transpose().map_err(unreadable)?);
+    match chain.calls_at::<RegistryState>(vec![call()?], position.hash).await {
+        Ok(None) => return Ok(None),
+        Ok(Some(mut answers)) => return Ok(answers.pop().transpose().map_err(unreadable)?),
+        // No server answers, or none takes a hash (EIP-1898): of such a one the block is compared after the call.
+        Err(_) => {}
     }
-    // Of a server that takes no hashes (EIP-1898) the block is compared after the call.
     let number = u64::try_from(position.block).unwrap_or_default();
     let mut answers = chain.calls::<RegistryState>(vec![call()?], Some(number)).await.map_err(unreadable)?;
     let state = answers.pop().transpose().map_err(unreadable)?;
