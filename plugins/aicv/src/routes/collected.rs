@@ -115,12 +115,12 @@ async fn attempt(
     let Some(position) = common(&before, environment, &plugins, leaves_out) else {
         return Ok(Attempt::Again(INDEXING, PAUSE));
     };
-    let sources = Sources::read(cx, agent, &mut plugins, basis.map(|basis| &basis.sources)).await?;
+    let (sources, records) = Sources::read(cx, agent, &mut plugins, basis.map(|basis| &basis.sources)).await?;
     let is_same = |basis: &&Basis| !leaves_out && plugins.silent.is_empty() && basis.sources == sources;
     let same = basis.filter(is_same);
     let read = match same {
         // The chain is asked about that very block, whatever the indexes do meanwhile.
-        None => Some(join(Readings::read(cx, &sources), read_state(cx, registry, agent, position)).await),
+        None => Some(join(Readings::read(cx, &sources, records), read_state(cx, registry, agent, position)).await),
         Some(_) => None,
     };
     let read = read.map(|(readings, state)| Ok::<_, HostError>((readings?, state))).transpose()?;

@@ -131,6 +131,21 @@ async fn a_server_that_takes_no_hash_is_asked_by_the_number() {
     }
 }
 
+/// What is made while the issue is stored is what the stored row says.
+#[tokio::test]
+async fn the_first_document_of_an_issue_is_that_of_its_row() {
+    for mut site in sites().await {
+        for path in ["/api/cv/1?limit=3", "/api/cv/1"] {
+            site.gateway.execute("DELETE FROM aicv_issues").await;
+            let first = site.get(path).await.text();
+            // A gateway that has nothing in memory reads the row.
+            site = site.restarted().await;
+            assert_eq!(site.get(path).await.text(), first);
+        }
+        site.close().await;
+    }
+}
+
 #[tokio::test]
 async fn two_gateways_name_one_hash() {
     // Two gateways with plugins that seal would have to share their key.
