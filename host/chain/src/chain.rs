@@ -189,7 +189,7 @@ impl Chain {
         std::iter::once(preferred).chain(others).filter(is_available)
     }
 
-    pub(super) fn rpc_error(&self, error: RpcError) -> ChainError {
+    fn rpc_error(&self, error: RpcError) -> ChainError {
         ChainError::Rpc { chain: self.name.clone(), error }
     }
 

@@ -14,13 +14,13 @@ use super::{
     raw_log::RawLog,
     receipt::{ReceiptWithLogs, receipt_request},
     rpc_client::{RpcRequest, missing_response},
-    rpc_server::{RpcServer, block_by_number, hex_number},
+    rpc_server::{RpcServer, block_by_hash, block_by_number, hex_number},
 };
 use alloy::{
     dyn_abi::{FunctionExt as _, JsonAbiExt as _, Specifier as _},
     json_abi::Function,
 };
-use alloy_primitives::{Address, Bytes, U64, U256, hex};
+use alloy_primitives::{Address, B256, Bytes, U64, U256, hex};
 use plugin_api::{
     abi::{HostError, HostErrorCode},
     host::decode_call,
@@ -71,11 +71,9 @@ impl Chain {
                     Some(block) => block,
                     None => self.require_head()?.number,
                 };
-                self.calls(calls, hex_number(block)).await
+                self.calls(&parsed(&calls)?, hex_number(block)).await.map_err(host_error)
             }
-            ChainMethod::CallAt { calls, block } => {
-                self.calls(calls, json!({ "blockHash": block, "requireCanonical": true })).await
-            }
+            ChainMethod::CallAt { calls, block } => self.calls_at(&parsed(&calls)?, block.0.into()).await,
             ChainMethod::Transactions { block } => {
                 let block: Option<BlockWithTransactions> = self.call(block_with_transactions(block)).await?;
                 Ok(json!(block.map(BlockWithTransactions::into_info)))
@@ -139,27 +137,30 @@ impl Chain {
     }
 
     /// `block` as the servers take it: its number, or its hash.
-    async fn calls(&self, calls: Vec<EthCall>, block: Value) -> Result<Value, HostError> {
-        if calls.len() > CALLS_MAX {
-            return Err(invalid(format!("{} calls at a time, at most {CALLS_MAX} are answered", calls.len())));
-        }
-        let calls = calls.iter().map(ContractCall::new).collect::<Result<Vec<_>, _>>().map_err(invalid)?;
+    async fn calls(&self, calls: &[ContractCall], block: Value) -> Result<Value, ChainError> {
         let requests: Vec<RpcRequest> = calls.iter().map(|call| call.request(&block)).collect();
-        let names_a_hash = block.is_object();
-        let outputs = self.with_failover(|server| {
-            let requests = requests.clone();
-            async move {
-                match call_all(server, requests).await {
-                    // The block is gone, or the server takes no hash: neither is a failure of the server.
-                    Err(error) if names_a_hash && error.is_error_response() => Ok(Err(error)),
-                    outputs => outputs.map(Ok),
-                }
-            }
-        });
-        let outputs = outputs.await.map_err(host_error)?.map_err(|error| host_error(self.rpc_error(error)))?;
+        let outputs = self.with_failover(|server| call_all(server, requests.clone())).await?;
         let decode = |(call, output): (&ContractCall, Result<Bytes, String>)| call.decode(output);
         let responses: Vec<EthCallResult> = calls.iter().zip(outputs).map(decode).collect();
-        serde_json::to_value(responses).map_err(|error| invalid(error.to_string()))
+        Ok(json!(responses))
+    }
+
+    /// In the state after the block with this hash (EIP-1898); null when the chain has no such block, or no longer.
+    async fn calls_at(&self, calls: &[ContractCall], hash: B256) -> Result<Value, HostError> {
+        let results = self.calls(calls, json!({ "blockHash": hash, "requireCanonical": true })).await;
+        // Each server has its own words for a block that is gone, and some take no hash: so the block is looked for.
+        if matches!(results, Err(ChainError::Rpc { .. })) && !self.is_canonical(hash).await? {
+            return Ok(Value::Null);
+        }
+        results.map_err(host_error)
+    }
+
+    /// Whether the block is on the branch that the server follows.
+    async fn is_canonical(&self, hash: B256) -> Result<bool, HostError> {
+        let block: Option<Header> = self.call(block_by_hash(&hash.to_string())).await?;
+        let Some(block) = block else { return Ok(false) };
+        let canonical: Option<Header> = self.call(block_by_number(hex_number(block.number))).await?;
+        Ok(canonical.is_some_and(|canonical| canonical.hash == hash))
     }
 
     async fn logs(&self, filter: &EventFilter, from: u64, to: u64) -> Result<Value, HostError> {
@@ -235,6 +236,13 @@ impl ContractCall {
             Err(error) => EthCallResult::Reverted(format!("the result is none of this function: {error}")),
         }
     }
+}
+
+fn parsed(calls: &[EthCall]) -> Result<Vec<ContractCall>, HostError> {
+    if calls.len() > CALLS_MAX {
+        return Err(invalid(format!("{} calls at a time, at most {CALLS_MAX} are answered", calls.len())));
+    }
+    calls.iter().map(ContractCall::new).collect::<Result<_, _>>().map_err(invalid)
 }
 
 async fn call<T: DeserializeOwned>(server: &RpcServer, request: RpcRequest) -> Result<T, RpcError> {

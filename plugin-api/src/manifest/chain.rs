@@ -98,7 +98,7 @@ pub enum ChainMethod {
     Block { number: u64 },
     /// Read-only calls, all in the state after one block: a list of [`EthCallResult`] in their order.
     Call { calls: Vec<EthCall>, block: Option<u64> },
-    /// The same in the state after the block with this hash; an error when that is not a block of the chain (EIP-1898).
+    /// The same in the state after the block with this hash (EIP-1898), or null when the chain has no such block, or no longer.
     CallAt { calls: Vec<EthCall>, block: Hash256 },
     /// The block with this number and its transactions: a [`BlockTransactions`], or null.
     Transactions { block: u64 },

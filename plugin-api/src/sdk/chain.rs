@@ -198,18 +198,19 @@ impl Chain<'_> {
         block: Option<u64>,
     ) -> Result<Vec<Result<T, HostError>>, HostError> {
         let calls = calls.into_iter().map(|call| call.0).collect();
-        decoded(self.request(ChainMethod::Call { calls, block }).await?)
+        Ok(decoded(self.request(ChainMethod::Call { calls, block }).await?))
     }
 
-    /// The same in the state after the block with this hash: [`HostErrorCode::Unavailable`] once a reorganisation has removed it, and from
-    /// servers that take no hash here (EIP-1898).
+    /// The same in the state after the block with this hash; `None` when the chain has no such block, or a reorganisation has removed it.
+    /// Servers that take no hash here (EIP-1898) make it an [`HostErrorCode::Unavailable`].
     pub async fn calls_at<T: DeserializeOwned>(
         &self,
         calls: Vec<ContractCall>,
         block: Hash256,
-    ) -> Result<Vec<Result<T, HostError>>, HostError> {
+    ) -> Result<Option<Vec<Result<T, HostError>>>, HostError> {
         let calls = calls.into_iter().map(|call| call.0).collect();
-        decoded(self.request(ChainMethod::CallAt { calls, block }).await?)
+        let answers: Option<Vec<EthCallResult>> = self.request(ChainMethod::CallAt { calls, block }).await?;
+        Ok(answers.map(decoded))
     }
 
     /// The block with this number and its transactions; `None` when it is not mined yet.
@@ -340,10 +341,10 @@ pub fn chain_int<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::E
     }
 }
 
-fn decoded<T: DeserializeOwned>(answers: Vec<EthCallResult>) -> Result<Vec<Result<T, HostError>>, HostError> {
+fn decoded<T: DeserializeOwned>(answers: Vec<EthCallResult>) -> Vec<Result<T, HostError>> {
     let decode = |answer| match answer {
         EthCallResult::Value(value) => serde_json::from_value(value).map_err(invalid),
         EthCallResult::Reverted(reason) => Err(HostError::new(HostErrorCode::Invalid, reason)),
     };
-    Ok(answers.into_iter().map(decode).collect())
+    answers.into_iter().map(decode).collect()
 }

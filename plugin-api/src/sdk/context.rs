@@ -240,22 +240,32 @@ impl HostHandle {
         point: Point<I, O>,
         input: &I,
     ) -> Result<Vec<(String, O)>, HostError> {
-        #[derive(serde::Deserialize)]
-        struct Contribution {
-            plugin: String,
-            value: Box<RawValue>,
-        }
-        let (point, input) = (point.name(), to_bytes(input)?);
-        let bytes = self.host.collect(point.into(), input).await.into_result()?;
-        let contributions: Vec<Contribution> = from_bytes(&bytes)?;
-        let decode = |Contribution { plugin, value }: Contribution| match serde_json::from_str(value.get()) {
+        let contributions = self.collect_json(point, input).await?;
+        let decode = |(plugin, value): (String, Box<RawValue>)| match serde_json::from_str(value.get()) {
             Ok(value) => Some((plugin, value)),
             Err(error) => {
+                let point = point.name();
                 self.warn(&format!("the contribution of {plugin} to {point} has another shape: {error}"));
                 None
             }
         };
         Ok(contributions.into_iter().filter_map(decode).collect())
+    }
+
+    /// The same as JSON, by plugin name.
+    pub async fn collect_json<I: Serialize, O>(
+        &self,
+        point: Point<I, O>,
+        input: &I,
+    ) -> Result<Vec<(String, Box<RawValue>)>, HostError> {
+        #[derive(serde::Deserialize)]
+        struct Contribution {
+            plugin: String,
+            value: Box<RawValue>,
+        }
+        let bytes = self.host.collect(point.name().into(), to_bytes(input)?).await.into_result()?;
+        let contributions: Vec<Contribution> = from_bytes(&bytes)?;
+        Ok(contributions.into_iter().map(|Contribution { plugin, value }| (plugin, value)).collect())
     }
 
     /// The views of labelled addresses, which leaderboards and statistics leave out: [`point::LABELLED_ADDRESSES`].

@@ -9,7 +9,7 @@ use serde::{
     de::{self, Deserialize, IntoDeserializer, Visitor, value::BorrowedStrDeserializer},
     forward_to_deserialize_any,
 };
-use std::cell::OnceCell;
+use std::{cell::OnceCell, fmt, marker::PhantomData};
 
 /// Decodes rows. The gateway calls it for its own tables; plugins use it through [`super::Query`].
 pub fn decode<'r, T: Deserialize<'r>>(rows: &'r Rows) -> Result<Vec<T>, HostError> {
@@ -52,8 +52,19 @@ pub(crate) fn decode_first<'r, T: Deserialize<'r>>(rows: &'r Rows) -> Result<Opt
 /// }
 /// ```
 pub fn json_text<'de, D: Deserializer<'de>, T: de::DeserializeOwned>(deserializer: D) -> Result<T, D::Error> {
-    let text = <std::borrow::Cow<'_, str> as serde::Deserialize>::deserialize(deserializer)?;
-    serde_json::from_str(&text).map_err(de::Error::custom)
+    struct JsonText<T>(PhantomData<T>);
+    impl<T: de::DeserializeOwned> Visitor<'_> for JsonText<T> {
+        type Value = T;
+
+        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+            out.write_str("a text that holds JSON")
+        }
+
+        fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+            serde_json::from_str(text).map_err(E::custom)
+        }
+    }
+    deserializer.deserialize_str(JsonText(PhantomData))
 }
 
 pub(super) fn broken(error: MalformedRows) -> HostError {

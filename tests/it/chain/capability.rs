@@ -3,10 +3,10 @@
 use super::{builders, close, ledger::Ledger, moved, opened, rules::contribution, started};
 use crate::chain::ledger::{BANK, MOVED};
 use plugin_api::{
-    Address, HostError, PluginContext, Wei,
+    Address, Hash256, HostError, PluginContext, Wei,
     chain::{ContractCall, EventFilter},
 };
-use plugin_testing::{ScriptedChain, Value, json};
+use plugin_testing::{Fault, ScriptedChain, Value, json};
 use serde::Deserialize;
 
 const OWNER: &str = "ownerOf(uint256 id) view returns (address)";
@@ -59,6 +59,52 @@ pub async fn ask(gateway: PluginContext<Ledger>, _: Value) -> Result<Value, Host
         "elsewhere": elsewhere.err(),
         "wrong": chain.call::<Value>(wrong).await.map_err(|error| error.to_string()).err(),
     }))
+}
+
+/// The owner in the states of two blocks, by their hashes.
+pub async fn ask_at(gateway: PluginContext<Ledger>, hashes: [Hash256; 2]) -> Result<Value, HostError> {
+    let mut said = Vec::new();
+    for hash in hashes {
+        let call = ContractCall::new(ScriptedChain::address_of(BANK), OWNER).arg("7")?;
+        let answers = gateway.chain("main").calls_at::<Address>(vec![call], hash).await;
+        said.push(match answers {
+            Ok(None) => json!(null),
+            Ok(Some(answers)) => answers.into_iter().map(|owner| json!(owner.ok())).collect(),
+            Err(error) => error.to_string().into(),
+        });
+    }
+    Ok(said.into())
+}
+
+#[tokio::test]
+async fn a_call_in_the_state_of_a_block_fails_when_the_block_is_gone() {
+    let chain = ScriptedChain::start().await;
+    chain.keep_removed();
+    let owner = "0x00000000000000000000000000000000000000AA";
+    chain.mock_call(ScriptedChain::address_of(BANK), OWNER, &[json!(owner)]);
+    chain.mine_empty(5);
+    for builder in builders(&chain).await {
+        let gateway = started(builder, &chain).await;
+        let ask = async |hashes: [Hash256; 2]| -> Value {
+            let input = json!(hashes).to_string();
+            let answers = gateway.gateway().extension_points.collect("ask_chain_at", input).await;
+            serde_json::from_str(answers.first().unwrap().value.get()).unwrap()
+        };
+        let head = || Hash256(chain.head_hash().unwrap());
+        let (before, unknown) = (head(), Hash256([9; 32]));
+        assert_eq!(ask([before, unknown]).await, json!([[owner], null]));
+        chain.reorg(1);
+        chain.mine_empty(2);
+        gateway.indexed(&chain).await;
+        assert_eq!(ask([before, head()]).await, json!([null, [owner]]), "a server has the removed block still");
+        // It does not know a hash when it sees one: what it says of a block that is there is its own error.
+        chain.fail_always(Some(Fault::TakesNoHash));
+        let said = ask([before, head()]).await;
+        assert_eq!(said[0], json!(null));
+        assert!(said[1].as_str().unwrap_or_default().contains("cannot unmarshal object"), "{said}");
+        chain.fail_always(None);
+        close(gateway).await;
+    }
 }
 
 #[tokio::test]

@@ -90,6 +90,7 @@ impl Plugin for Ledger {
             .on_contract_event(&TABLES, closed)
             .publishes(&["ledger.moved"])
             .contributes(Point::new("ask_chain"), super::capability::ask)
+            .contributes(Point::new("ask_chain_at"), super::capability::ask_at)
             .contributes(Point::new("write_derived"), write_derived)
     }
 

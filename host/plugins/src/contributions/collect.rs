@@ -45,7 +45,7 @@ impl Contribution {
         let fits = self
             .fits(point, point::AUTHORS)
             .or_else(|| self.fits(point, point::AUDIT))
-            .or_else(|| self.fits(point, point::CV_CLAIMS))
+            .or_else(|| self.fits(point, point::CV_CLAIMS_SHAPE))
             .or_else(|| self.fits(point, point::DISCOVERY))
             .or_else(|| self.fits(point, point::LABELLED_ADDRESSES).map(|fits| fits && self.names_own_view()))
             .or_else(|| self.fits(point, point::LEADERBOARD))

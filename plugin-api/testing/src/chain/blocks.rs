@@ -90,6 +90,10 @@ pub struct Block {
 pub struct Blocks {
     pub chain_id: u64,
     blocks: Vec<Block>,
+    /// Blocks that a reorganisation removed; a server may still have them.
+    pub removed: Vec<Block>,
+    /// Whether they are still found by their hashes.
+    pub keeps_removed: bool,
     /// Counts all blocks ever mined and is part of their hashes, so that a reorganisation gives new hashes.
     mined_count: u64,
     pub calls: HashMap<(Address, Selector), Vec<u8>>,
@@ -110,6 +114,8 @@ impl Blocks {
         let mut blocks = Self {
             chain_id,
             blocks: Vec::new(),
+            removed: Vec::new(),
+            keeps_removed: false,
             mined_count: 0,
             calls: HashMap::new(),
             balances: HashMap::new(),
@@ -171,7 +177,9 @@ impl Blocks {
         let depth = usize::try_from(depth).unwrap_or(usize::MAX).min(self.blocks.len() - 1);
         let removed = self.blocks.split_off(self.blocks.len() - depth);
         self.mempool.push(removed.iter().flat_map(|block| block.txs.clone()).collect());
-        removed.into_iter().flat_map(|block| block.logs).collect()
+        let logs = removed.iter().flat_map(|block| block.logs.clone()).collect();
+        self.removed.extend(removed);
+        logs
     }
 
     /// The balances after these blocks.

@@ -75,6 +75,11 @@ impl ScriptedChain {
         self.lock().reorg(depth)
     }
 
+    /// From now on removed blocks are found by their hashes, as on servers that keep other branches.
+    pub fn keep_removed(&self) {
+        self.lock().keeps_removed = true;
+    }
+
     pub fn head(&self) -> u64 {
         self.lock().head().number
     }
@@ -228,6 +233,11 @@ impl ScriptedChain {
     /// Every request to this server fails; `None` ends it.
     pub fn fail_always(&self, fault: Option<Fault>) {
         self.server.fail_always(fault);
+    }
+
+    /// Acts once, before this server answers the next call of this contract.
+    pub fn before_call(&self, to: Address, act: impl FnOnce() + Send + 'static) {
+        self.server.before_call(to, Box::new(act));
     }
 
     /// This server is this many blocks behind the head.

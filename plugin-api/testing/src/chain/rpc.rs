@@ -52,15 +52,14 @@ pub fn call(blocks: &mut Blocks, lag: u64, method: &str, params: &Value) -> Resu
         },
         "clique_status" if !blocks.clique_status.is_null() => Ok(blocks.clique_status.clone()),
         "eth_feeHistory" => fee_history(known, params),
-        "eth_getBlockByHash" => Ok(block(by_hash(known, &params[0]))),
+        "eth_getBlockByHash" => {
+            let removed = || by_hash(&blocks.removed, &params[0]).filter(|_| blocks.keeps_removed);
+            Ok(block(by_hash(known, &params[0]).or_else(removed)))
+        }
         "eth_getLogs" => Ok(logs(known, &params[0])),
         "eth_call" => match token_balance(blocks, known, params) {
             Some(balance) => Ok(format!("0x{balance:064x}").into()),
-            // EIP-1898: the state after the block with this hash, if it is one of the chain.
-            None if params[1].get("blockHash").is_some_and(|hash| by_hash(known, hash).is_none()) => {
-                Err((-32000, "header for hash not found".to_owned()))
-            }
-            None => eth_call(blocks, &params[0]),
+            None => has_state(blocks, known, &params[1]).and_then(|()| eth_call(blocks, &params[0])),
         },
         "eth_getCode" => {
             let has_code = blocks.calls.keys().any(|(to, _)| Some(*to) == address(&params[0]));
@@ -99,6 +98,18 @@ fn eth_call(blocks: &Blocks, request: &Value) -> Result<Value, (i64, String)> {
         }
         None => Ok("0x".into()),
     }
+}
+
+/// EIP-1898: a hash names a block of the chain.
+fn has_state(blocks: &Blocks, known: &[Block], block: &Value) -> Result<(), (i64, String)> {
+    let Some(hash) = block.get("blockHash") else { return Ok(()) };
+    let error = match (by_hash(known, hash), by_hash(&blocks.removed, hash)) {
+        (Some(_), _) => return Ok(()),
+        (None, Some(_)) if block["requireCanonical"] != true => return Ok(()),
+        (None, Some(_)) => "hash is not currently canonical",
+        (None, None) => "header for hash not found",
+    };
+    Err((-32000, error.to_owned()))
 }
 
 /// Whether the sender has what the transaction moves, where balances follow from transactions.
@@ -261,7 +272,7 @@ fn number(number: u64) -> Value {
     format!("{number:#x}").into()
 }
 
-fn address(text: &Value) -> Option<Address> {
+pub fn address(text: &Value) -> Option<Address> {
     text.as_str()?.parse().ok()
 }
 

@@ -7,6 +7,7 @@ use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
+use plugin_api::Address;
 use serde_json::{Value, json};
 use std::{
     collections::VecDeque,
@@ -42,6 +43,8 @@ pub enum Fault {
     HidesLogs,
     /// Has no state of earlier blocks.
     NoOldState,
+    /// Takes no hash for the block of an `eth_call` (EIP-1898).
+    TakesNoHash,
     /// Reports a newest block that is this many blocks too high.
     LiesAhead(u64),
     /// Has this chain id.
@@ -74,6 +77,9 @@ pub struct TransactionRefusal {
     pub matches: Arc<dyn Fn(&ScriptedTx) -> bool + Send + Sync>,
 }
 
+/// What happens before a call is answered.
+type Act = Box<dyn FnOnce() + Send>;
+
 pub struct RpcServer {
     address: SocketAddr,
     state: Arc<State>,
@@ -87,6 +93,7 @@ struct State {
     /// Requests that succeed before `always` applies.
     successes_left: Mutex<u64>,
     refusal: Mutex<Option<TransactionRefusal>>,
+    before_call: Mutex<Option<(Address, Act)>>,
     lag: AtomicU64,
     requests: AtomicU64,
     /// `eth_getLogs` outside a batch.
@@ -105,6 +112,7 @@ impl RpcServer {
             always: Mutex::default(),
             successes_left: Mutex::default(),
             refusal: Mutex::default(),
+            before_call: Mutex::default(),
             lag: AtomicU64::new(0),
             requests: AtomicU64::new(0),
             unbatched_log_requests: AtomicU64::new(0),
@@ -132,6 +140,10 @@ impl RpcServer {
 
     pub fn refuse_transactions(&self, refusal: Option<TransactionRefusal>) {
         *lock(&self.state.refusal) = refusal;
+    }
+
+    pub fn before_call(&self, to: Address, act: Act) {
+        *lock(&self.state.before_call) = Some((to, act));
     }
 
     pub fn set_lag(&self, blocks: u64) {
@@ -189,6 +201,13 @@ impl State {
             params: call["params"].clone(),
             connection,
         }));
+        let is_of = |to: Address, call: &Value| {
+            call["method"] == "eth_call" && rpc::address(&call["params"][0]["to"]) == Some(to)
+        };
+        let act = lock(&self.before_call).take_if(|(to, _)| calls.iter().any(|call| is_of(*to, call)));
+        if let Some((_, act)) = act {
+            act();
+        }
         if request["method"] == "eth_getLogs" {
             self.unbatched_log_requests.fetch_add(1, SeqCst);
         }
@@ -268,6 +287,10 @@ impl State {
             }
             ("eth_getLogs", Some(Fault::HidesLogs)) => Ok(json!([])),
             ("eth_call", Some(Fault::NoOldState)) => Err((-32000, "missing trie node".to_owned())),
+            ("eth_call", Some(Fault::TakesNoHash)) if params[1].is_object() => {
+                let message = "invalid argument 1: json: cannot unmarshal object into Go value of type string";
+                Err((-32602, message.to_owned()))
+            }
             ("eth_getLogs", Some(Fault::LogsOfWrongType)) => Ok(json!([{ "address": 1 }])),
             (method, Some(Fault::NullOn(null))) if method == null => Ok(Value::Null),
             ("eth_feeHistory", Some(Fault::HistoryMax(most))) if hex_number(&params[0]) > most => {

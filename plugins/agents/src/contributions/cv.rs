@@ -8,6 +8,7 @@ use crate::{
         record::{self, RecordAgent, RecordFeedback, RecordJob, RecordValidation, Sums},
     },
 };
+use futures_util::future::{try_join, try_join3, try_join4};
 use plugin_api::{
     Address, AgentId, HostError, PluginContext,
     format::name,
@@ -26,14 +27,20 @@ pub async fn cv_claims(cx: PluginContext<Agents>, input: CvClaimsInput) -> Resul
     let Some(agent) = record::agent(&db, agent_id).await? else {
         return Ok(CvRecord { covers, ..CvRecord::default() });
     };
-    let jobs = record::jobs(&db, agent_id, claims_max).await?;
-    let feedback = record::feedback(&db, agent_id, NEWEST_MAX).await?;
-    let validations = record::validations(&db, agent_id, NEWEST_MAX).await?;
-    let all_labelled = cx.labelled_addresses().await?;
-    let sums = record::sums(&db, agent_id).await?;
-    let labelled = labelled::of_record(&db, agent_id, &all_labelled).await?;
-    let uptime = json!(cards::uptime(&db, agent_id).await?);
-    let own_validations = record::validations_by(&db, agent_id, owner).await?;
+    let facts = try_join3(
+        record::jobs(&db, agent_id, claims_max),
+        record::feedback(&db, agent_id, NEWEST_MAX),
+        record::validations(&db, agent_id, NEWEST_MAX),
+    );
+    let labelled = async { labelled::of_record(&db, agent_id, &cx.labelled_addresses().await?).await };
+    let sums = try_join4(
+        record::sums(&db, agent_id),
+        labelled,
+        cards::uptime(&db, agent_id),
+        record::validations_by(&db, agent_id, owner),
+    );
+    let ((jobs, feedback, validations), (sums, labelled, uptime, own_validations)) = try_join(facts, sums).await?;
+    let uptime = json!(uptime);
     let left_out = CvRecord::left_out([
         ("EscrowJob", sums.jobs, jobs.len()),
         ("Feedback", sums.feedback, feedback.len()),

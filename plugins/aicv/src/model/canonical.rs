@@ -2,29 +2,11 @@
 
 use alloy_primitives::Keccak256;
 use plugin_api::{Hash256, HostError, HostErrorCode, format::write_canonical};
-use serde::Serialize;
 use serde_json::Value;
-use std::{io, ops::Range};
+use std::ops::Range;
 
 pub fn internal(error: impl std::fmt::Display) -> HostError {
     HostError::new(HostErrorCode::Internal, error.to_string())
-}
-
-/// The length of a value as JSON.
-pub fn json_bytes(value: &impl Serialize) -> usize {
-    struct Count(usize);
-    impl io::Write for Count {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut count = Count(0);
-    serde_json::to_writer(&mut count, value).map_or(usize::MAX, |()| count.0)
 }
 
 /// The value of a member.
@@ -189,7 +171,6 @@ mod tests {
         let whole = reference(&value);
         assert!(object.is_in(&whole) && !object.is_in(&whole.replace("\"T\"", "\"U\"")));
         assert!(!object.is_in(&whole.replace("\"leaf\"", "\"lazy\":1,\"leaf\"")));
-        assert_eq!(json_bytes(&value), whole.len());
         assert_eq!(object.with(hash), whole);
         assert!(HashedObject::new(members(), "zz").is_err(), "nothing is behind it");
     }

@@ -1,10 +1,14 @@
 //! Claims as they stand in a credential.
 
 use super::{
-    canonical::{HashedObject, Part, internal, json_bytes},
+    canonical::{HashedObject, Part, internal},
     vocabulary::Kind,
 };
-use plugin_api::{Address, AgentId, Hash256, HostError, format::canonical_json, point::CvClaim};
+use plugin_api::{
+    Address, AgentId, Hash256, HostError,
+    format::canonical_json,
+    point::{CvClaim, json_bytes},
+};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::{Map, Value, json, value::RawValue};
 use std::{borrow::Cow, collections::HashMap};

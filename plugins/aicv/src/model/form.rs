@@ -16,9 +16,7 @@ impl Form {
                     || value.as_str().is_some_and(|text| text.parse::<Wei>().is_ok())
             }
             Self::Number => value.is_number(),
-            Self::Wei => {
-                value.as_str().is_some_and(|text| text.parse::<Wei>().is_ok_and(|wei| wei.to_string() == text))
-            }
+            Self::Wei => value.as_str().is_some_and(is_wei),
             Self::Text => value.is_string(),
             Self::Address => parses::<Address>(value),
             Self::Hash => parses::<Hash256>(value),
@@ -65,6 +63,15 @@ impl Form {
     }
 }
 
+/// Whether it is how an amount is written.
+fn is_wei(text: &str) -> bool {
+    /// Less than 2^256 in any case.
+    const DIGITS: usize = 77;
+    let is_plain = text == "0" || !text.is_empty() && !text.starts_with('0');
+    let is_small = || text.len() <= DIGITS && text.bytes().all(|digit| digit.is_ascii_digit());
+    is_plain && (is_small() || text.parse::<Wei>().is_ok())
+}
+
 fn parses<T: std::str::FromStr>(value: &Value) -> bool {
     value.as_str().is_some_and(|text| text.parse::<T>().is_ok())
 }
@@ -77,13 +84,14 @@ impl Field {
 
 /// The members of a claim in the order of its kind, with the constant ones; `None` when one is missing, unknown or of another form.
 pub fn complete(kind: &Kind, mut stated: Map<String, Value>) -> Option<Map<String, Value>> {
-    let mut fields = Map::new();
+    let mut fields = Map::with_capacity(kind.fields.len() + kind.notes.len() + 1);
     for field in kind.fields {
-        let value = stated.remove(field.name).unwrap_or_default();
+        let stated = stated.remove_entry(field.name);
+        let (name, value) = stated.unwrap_or_else(|| (field.name.to_owned(), Value::Null));
         if !field.accepts(&value) {
             return None;
         }
-        fields.insert(field.name.to_owned(), value);
+        fields.insert(name, value);
     }
     fields.extend(kind.notes.iter().map(|(name, text)| ((*name).to_owned(), Value::from(*text))));
     stated.is_empty().then_some(fields)
@@ -106,6 +114,19 @@ mod tests {
         assert_eq!(Form::Address.of_argument(&json!("0x5a")), None);
         assert_eq!(Form::Bool.of_argument(&json!(true)), Some(json!(true)));
         assert_eq!(Form::Int.of_argument(&json!(true)), None);
+    }
+
+    #[test]
+    fn an_amount_has_no_leading_zeros_and_is_below_2_to_the_256() {
+        let largest = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
+        for text in ["0", "7", "10", largest, &largest[..77]] {
+            assert!(Form::Wei.fits(&json!(text)), "{text}");
+        }
+        let too_large = largest.replace("9935", "9936");
+        for text in ["", "00", "07", "-1", "1.0", "0x1", "1 ", &too_large, &format!("{largest}0"), &"9".repeat(78)] {
+            assert!(!Form::Wei.fits(&json!(text)), "{text}");
+        }
+        assert!(!Form::Wei.fits(&json!(7)));
     }
 
     #[test]

@@ -1,10 +1,18 @@
 //! Logs of the chain as the plugin `audit` stores them, and the evidence that one is.
 
-use super::vocabulary::{EventRule, Fact};
+use super::vocabulary::{EventRule, Fact, KINDS};
 use plugin_api::{Address, AgentId, Hash256, json_text};
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
-use std::borrow::Cow;
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, IgnoredAny, MapAccess, Visitor},
+};
+use serde_json::{Value, json};
+use std::{
+    borrow::Cow,
+    collections::HashSet,
+    fmt::{self, Write as _},
+    sync::LazyLock,
+};
 
 /// A row of `chain_logs_v1`.
 #[derive(Clone, Debug, Deserialize)]
@@ -18,9 +26,69 @@ pub struct StoredLog {
     pub event: String,
     pub topic0: Hash256,
     #[serde(deserialize_with = "json_text")]
-    pub args: Map<String, Value>,
+    pub args: Arguments,
     /// Its arguments were not read.
     pub is_too_large: bool,
+}
+
+/// The arguments of a log that some rule compares, by their names. The others are not kept.
+#[derive(Clone, Debug, Default)]
+pub struct Arguments(Vec<(&'static str, Value)>);
+
+impl Arguments {
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.iter().find(|(argument, _)| *argument == name).map(|(_, value)| value)
+    }
+}
+
+impl<'de> Deserialize<'de> for Arguments {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ArgumentsVisitor;
+        impl<'de> Visitor<'de> for ArgumentsVisitor {
+            type Value = Arguments;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Arguments, A::Error> {
+                let mut arguments = Vec::with_capacity(8);
+                while let Some(Name(name)) = members.next_key()? {
+                    match name {
+                        Some(name) => arguments.push((name, members.next_value()?)),
+                        None => drop(members.next_value::<IgnoredAny>()?),
+                    }
+                }
+                Ok(Arguments(arguments))
+            }
+        }
+        deserializer.deserialize_map(ArgumentsVisitor)
+    }
+}
+
+/// The name of an argument, if some rule compares it.
+struct Name(Option<&'static str>);
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NameVisitor;
+        impl Visitor<'_> for NameVisitor {
+            type Value = Name;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("a name")
+            }
+
+            fn visit_str<E: Error>(self, name: &str) -> Result<Name, E> {
+                static COMPARED: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+                    let rules = KINDS.iter().flat_map(|kind| kind.events);
+                    rules.flat_map(|rule| rule.facts).map(|fact| fact.argument).collect()
+                });
+                Ok(Name(COMPARED.get(name).copied()))
+            }
+        }
+        deserializer.deserialize_str(NameVisitor)
+    }
 }
 
 /// Whom the claims are about.
@@ -70,16 +138,29 @@ impl StoredLog {
     pub fn evidence(&self, rule: &EventRule, chain_id: u64, binds: &[Bind]) -> String {
         let Self { block, time_s, tx, log_index, address, topic0, .. } = self;
         let EventRule { contract, event, .. } = rule;
-        let bind: Vec<String> = binds.iter().map(Bind::json).collect();
-        let bind = if bind.is_empty() { String::new() } else { format!("\"bind\":[{}],", bind.join(",")) };
-        // None of these texts has a character that JSON escapes.
-        format!(
-            "{{\"address\":\"{address}\",{bind}\"block\":{block},\"blockLogIndex\":{log_index},\"chainId\":{chain_id},\
-             \"contract\":\"{contract}\",\"event\":\"{event}\",\"method\":\"eth_getTransactionReceipt\",\"proven\":true,\
-             \"provenance\":\"chain\",\"topic0\":\"{topic0}\",\"trust\":\"chain\",\"ts\":{time_s},\"tx\":\"{tx}\"}}"
-        )
+        let mut text = String::with_capacity(EVIDENCE_BYTES + binds.len() * BIND_BYTES);
+        // None of these texts has a character that JSON escapes. Writing to a text does not fail.
+        let _ = write!(text, "{{\"address\":\"{address}\",");
+        if !binds.is_empty() {
+            for (place, bind) in binds.iter().enumerate() {
+                text.push_str(if place == 0 { "\"bind\":[" } else { "," });
+                bind.write(&mut text);
+            }
+            text.push_str("],");
+        }
+        let _ = write!(
+            text,
+            "\"block\":{block},\"blockLogIndex\":{log_index},\"chainId\":{chain_id},\"contract\":\"{contract}\",\"event\":\"{event}\",\
+             \"method\":\"eth_getTransactionReceipt\",\"proven\":true,\"provenance\":\"chain\",\"topic0\":\"{topic0}\",\
+             \"trust\":\"chain\",\"ts\":{time_s},\"tx\":\"{tx}\"}}"
+        );
+        text
     }
 }
+
+/// More than most need, so that they are written without being moved.
+const EVIDENCE_BYTES: usize = 640;
+const BIND_BYTES: usize = 192;
 
 /// What a verifier compares with the claim.
 #[derive(Clone, Copy, Debug)]
@@ -91,14 +172,16 @@ pub enum Bind {
 }
 
 impl Bind {
-    fn json(&self) -> String {
-        match self {
-            Self::Log { argument, equals } => format!("{{\"equals\":\"{equals}\",\"log\":\"{argument}\"}}"),
-            Self::Job { escrow, field, equals } => format!(
+    fn write(&self, out: &mut String) {
+        // Writing to a text does not fail.
+        let _ = match self {
+            Self::Log { argument, equals } => write!(out, "{{\"equals\":\"{equals}\",\"log\":\"{argument}\"}}"),
+            Self::Job { escrow, field, equals } => write!(
+                out,
                 "{{\"call\":{{\"address\":\"{escrow}\",\"args\":[\"claim.jobId\"],\"field\":\"{field}\",\"fn\":\"getJob(uint256)\"}},\
                  \"equals\":\"{equals}\"}}"
             ),
-        }
+        };
     }
 }
 
@@ -160,7 +243,7 @@ mod tests {
             address: Address([0x5a; 20]),
             event: rule.name().to_owned(),
             topic0: rule.topic0(),
-            args: Map::new(),
+            args: Arguments::default(),
             is_too_large: false,
         };
         let job = Bind::Job { escrow: log.address, field: "agentId", equals: "subject.agentId" };
@@ -180,6 +263,15 @@ mod tests {
             },
         ]);
         assert_eq!(log.evidence(rule, 3961, &[told, job]), canonical(&expected));
+    }
+
+    #[test]
+    fn arguments_that_no_rule_compares_are_not_kept() {
+        let text = r#"{"jobId":"7","inputURI":"ipfs://x","amount":"5","agentPayout":1}"#;
+        let arguments: Arguments = serde_json::from_str(text).unwrap();
+        assert_eq!(arguments.0, [("jobId", json!("7")), ("amount", json!("5")), ("agentPayout", json!(1))]);
+        assert_eq!(arguments.get("amount"), Some(&json!("5")));
+        assert_eq!(arguments.get("inputURI"), None);
     }
 
     #[test]

@@ -115,12 +115,12 @@ async fn attempt(
     let Some(position) = common(&before, environment, &plugins, leaves_out) else {
         return Ok(Attempt::Again(INDEXING, PAUSE));
     };
-    let sources = Sources::read(cx, agent, &mut plugins, basis.map(|basis| &basis.sources)).await?;
+    let (sources, records) = Sources::read(cx, agent, &mut plugins, basis.map(|basis| &basis.sources)).await?;
     let is_same = |basis: &&Basis| !leaves_out && plugins.silent.is_empty() && basis.sources == sources;
     let same = basis.filter(is_same);
     let read = match same {
         // The chain is asked about that very block, whatever the indexes do meanwhile.
-        None => Some(join(Readings::read(cx, &sources), read_state(cx, registry, agent, position)).await),
+        None => Some(join(Readings::read(cx, &sources, records), read_state(cx, registry, agent, position)).await),
         Some(_) => None,
     };
     let read = read.map(|(readings, state)| Ok::<_, HostError>((readings?, state))).transpose()?;
@@ -188,10 +188,12 @@ async fn read_state(
     let call = || ContractCall::new(registry, GET_AGENT).arg(agent).map_err(unreadable);
     let chain = cx.chain(MAIN);
     // By its hash, so that a reorganisation makes it fail.
-    if let Ok(mut answers) = chain.calls_at::<RegistryState>(vec![call()?], position.hash).await {
-        return Ok(answers.pop().transpose().map_err(unreadable)?);
+    match chain.calls_at::<RegistryState>(vec![call()?], position.hash).await {
+        Ok(None) => return Ok(None),
+        Ok(Some(mut answers)) => return Ok(answers.pop().transpose().map_err(unreadable)?),
+        // No server answers, or none takes a hash (EIP-1898): of such a one the block is compared after the call.
+        Err(_) => {}
     }
-    // Of a server that takes no hashes (EIP-1898) the block is compared after the call.
     let number = u64::try_from(position.block).unwrap_or_default();
     let mut answers = chain.calls::<RegistryState>(vec![call()?], Some(number)).await.map_err(unreadable)?;
     let state = answers.pop().transpose().map_err(unreadable)?;

@@ -4,7 +4,7 @@ use super::issue::{current, find_agent, publisher};
 use crate::{
     Aicv,
     error::CvError,
-    model::{Badge, Metric, Style, Theme},
+    model::{Badge, LIMIT_DEFAULT, Metric, Style, Theme},
 };
 use plugin_api::{
     HandlerError, JsonSchema, Path, QueryString, RequestContext, Route, lenient,
@@ -58,7 +58,7 @@ async fn get_cv_badge(
     let metric = Metric::parse(&metric).ok_or_else(|| CvError::Metric(metric.chars().take(40).collect()))?;
     let agent = find_agent(&cx, &segment).await?;
     let publisher = publisher(&cx).await?;
-    let issued = current(&cx, &publisher, &agent).await?;
+    let issued = current(&cx, &publisher, &agent, LIMIT_DEFAULT).await?;
     let svg = Badge::new(&publisher, &issued.issue).svg(style, theme, metric);
     let response = RawResponse { status: 200, content_type: "image/svg+xml".into(), body: svg.into_bytes().into() };
     let response = WithHeader { response, name: "content-security-policy".into(), value: POLICY.into() };

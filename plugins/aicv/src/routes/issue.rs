@@ -19,11 +19,18 @@ use crate::{
         positions::Position,
     },
 };
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, join};
 use plugin_api::{
     AgentId, HandlerError, Hash256, HostError, RequestContext, chain::MAIN, contracts::registry::AgentName,
 };
-use std::sync::Arc;
+use std::{
+    future::poll_fn,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll},
+};
 
 /// How long a content keeps its issue.
 const ISSUE_S: i64 = 24 * 60 * 60;
@@ -52,15 +59,16 @@ pub async fn find_agent(cx: &RequestContext<Aicv>, segment: &str) -> Result<Agen
     Ok(agents::find(&cx.db(), &name).await?.ok_or_else(unknown)?)
 }
 
-/// What is issued for the agent now.
+/// What is issued for the agent now. The document with so many claims is asked for next.
 pub async fn current(
     cx: &RequestContext<Aicv>,
     publisher: &Publisher<'_>,
     agent: &Agent,
+    limit: u32,
 ) -> Result<Arc<StoredIssue>, HandlerError<CvError>> {
     let id = agent.agent_id;
     // Its type is erased: the compiler does not see of a future with so many references that it may go to another thread.
-    let build: BoxFuture<'_, _> = Box::pin(build(cx, publisher, agent));
+    let build: BoxFuture<'_, _> = Box::pin(build(cx, publisher, agent, limit));
     cx.plugin().builds.share(id, build).await
 }
 
@@ -68,6 +76,7 @@ async fn build(
     cx: &RequestContext<Aicv>,
     publisher: &Publisher<'_>,
     agent: &Agent,
+    limit: u32,
 ) -> Result<Arc<StoredIssue>, HandlerError<CvError>> {
     let (id, cache) = (agent.agent_id, &cx.plugin().issues);
     // Before anything is read: what is committed later is not in what is kept.
@@ -112,7 +121,7 @@ async fn build(
         }
     }
     let issue = Issue { content, issued_at: cx.now_s(), as_of_block: position.block, as_of_block_hash: position.hash };
-    let issued = store(cx, publisher, issue, fingerprint, head).await?;
+    let issued = store(cx, publisher, issue, fingerprint, head, limit).await?;
     let basis = basis.filter(|_| issued.head.fingerprint == fingerprint);
     Ok(cache.put(id, CachedIssue { issued, basis, data_version, checked_ms, form: publisher.form }))
 }
@@ -250,6 +259,7 @@ async fn store(
     issue: Issue,
     fingerprint: Hash256,
     seen: Option<IssueHead>,
+    limit: u32,
 ) -> Result<Arc<StoredIssue>, HandlerError<CvError>> {
     let agent = issue.content.agent.agent_id;
     let document = publisher.document(&issue, LIMIT_DEFAULT)?;
@@ -261,29 +271,43 @@ async fn store(
         as_of_block_hash: issue.as_of_block_hash,
         content: issue.content.to_text()?,
         document_hash: document.hash,
-        document: document.text,
+        document: document.text.clone(),
     };
     let kept = cx.plugin().config.kept_documents;
     let seen = seen.map(|head| head.version());
-    let written_ms = cx
-        .write(async move |tx| {
+    let is_ready = Arc::new(AtomicBool::new(false));
+    let write = async {
+        let is_committing = is_ready.clone();
+        let write = cx.write(async move |tx| {
             let known = documents::head(tx, agent).await?;
             if known.is_some_and(|row| Some(row.version()) != seen || new.is_said_by(&row, tx.now_s())) {
                 return Ok(None);
             }
-            tx.execute(documents::set_current(tx, &new)).await?;
-            tx.execute(documents::insert_document(&new)).await?;
-            tx.execute(documents::prune(agent, kept)).await?;
+            let row = documents::set_current(tx, &new);
+            tx.batch(vec![row, documents::insert_document(&new), documents::prune(agent, kept)]).await?;
+            is_committing.store(true, Ordering::Release);
             Ok::<_, HandlerError<CvError>>(Some(tx.now_ms()))
-        })
-        .await?;
-    let Some(written_ms) = written_ms else {
+        });
+        let written = write.await;
+        is_ready.store(true, Ordering::Release);
+        written
+    };
+    // While the disk takes the row, which holds up no other write. Whenever the write goes on this is looked at, too.
+    let asked = async {
+        let wait = |_: &mut Context<'_>| if is_ready.load(Ordering::Acquire) { Poll::Ready(()) } else { Poll::Pending };
+        poll_fn(wait).await;
+        if limit == LIMIT_DEFAULT { Ok(document) } else { publisher.document(&issue, limit) }
+    };
+    let (written_ms, document) = join(write, asked).await;
+    let (Some(written_ms), document) = (written_ms?, document?) else {
         let (head, issue) = documents::current(&cx.db(), agent).await?.ok_or(INDEXING)?;
         return Ok(StoredIssue::new(issue, head));
     };
     let (issued_at, as_of_block, as_of_block_hash) = (issue.issued_at, issue.as_of_block, issue.as_of_block_hash);
     let head = IssueHead { fingerprint, issued_at, written_ms, as_of_block, as_of_block_hash };
-    Ok(StoredIssue::new(issue, head))
+    let issued = StoredIssue::new(issue, head);
+    issued.keep_document(publisher, limit, document);
+    Ok(issued)
 }
 
 impl NewIssue {

@@ -71,9 +71,14 @@ impl StoredIssue {
         if let Some(text) = self.text(key) {
             return Ok(text);
         }
-        let document = publisher.document(&self.issue, limit)?;
+        Ok(self.keep_document(publisher, limit, publisher.document(&self.issue, limit)?))
+    }
+
+    /// The document of this limit.
+    pub fn keep_document(&self, publisher: &Publisher<'_>, limit: u32, document: Document) -> Arc<DocumentText> {
+        let key = TextKey { limit, proof: ProofBy::Nobody, form: publisher.form };
         let text = document.text.clone();
-        Ok(self.keep(key, DocumentText { document, text, signer: None }))
+        self.keep(key, DocumentText { document, text, signer: None })
     }
 
     pub fn keep(&self, key: TextKey, text: DocumentText) -> Arc<DocumentText> {

@@ -38,7 +38,7 @@ pub async fn newest(
     agent: &Agent,
     limit: u32,
 ) -> Result<(Arc<StoredIssue>, Arc<DocumentText>), HandlerError<CvError>> {
-    let issued = issue::current(cx, publisher, agent).await?;
+    let issued = issue::current(cx, publisher, agent, limit).await?;
     let document = issued.document(publisher, limit)?;
     Ok((issued, document))
 }

@@ -1,7 +1,10 @@
 //! What claims say, and what they are checked against: the stored logs that they name. All of it is read here, so that one pair of positions
 //! covers it.
 
-use super::{plugins::is_own, sources::Sources};
+use super::{
+    plugins::is_own,
+    sources::{Records, Sources},
+};
 use crate::{
     Aicv,
     model::{Agent, CLAIM_LOGS_MAX, Checks, DISPUTE, Kind, StoredLog},
@@ -10,6 +13,7 @@ use crate::{
         logs::{self, NamedLogs, TransactionsByEvent},
     },
 };
+use futures_util::future::try_join3;
 use plugin_api::{AgentId, HostError, RequestContext, point::CvRecord};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -23,7 +27,7 @@ const TRANSACTIONS_MAX: usize = 2_000;
 
 pub struct Readings {
     /// By plugin; the endorsements of this one are among them.
-    pub records: Vec<(String, CvRecord)>,
+    pub records: Records,
     pub evidence: Evidence,
 }
 
@@ -37,8 +41,13 @@ pub struct Evidence {
 }
 
 impl Readings {
-    pub async fn read(cx: &RequestContext<Aicv>, sources: &Sources) -> Result<Self, HostError> {
-        let records = sources.records()?;
+    /// `records` are those of the sources, if they are decoded already.
+    pub async fn read(
+        cx: &RequestContext<Aicv>,
+        sources: &Sources,
+        records: Option<Records>,
+    ) -> Result<Self, HostError> {
+        let records = records.map_or_else(|| sources.records(), Ok)?;
         let evidence = Evidence::read(cx, sources.agent.agent_id, &records).await?;
         Ok(Self { records, evidence })
     }
@@ -78,13 +87,10 @@ impl Evidence {
         let disputed = disputed.filter_map(|(_, claim)| claim.fields.get("jobId"));
         let disputed: BTreeSet<i64> = disputed.filter_map(Value::as_i64).collect();
         let db = cx.db();
-        let mut named = logs::of_events(&db, &named).await?;
+        let (registrations, jobs) = (logs::registrations(&db, agent), agents::own_jobs(&db, agent, &disputed));
+        let (mut named, registrations, jobs) = try_join3(logs::of_events(&db, &named), registrations, jobs).await?;
         named.unread.append(&mut unread);
-        Ok(Self {
-            named,
-            registrations: logs::registrations(&db, agent).await?,
-            jobs: agents::own_jobs(&db, agent, &disputed).await?,
-        })
+        Ok(Self { named, registrations, jobs })
     }
 
     pub fn checks<'c>(self, cx: &'c RequestContext<Aicv>, agent: &Agent) -> Checks<'c> {

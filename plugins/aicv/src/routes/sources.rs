@@ -12,17 +12,16 @@ use crate::{
     model::{Agent, CONTRIBUTION, Namesake},
     store::{agents, event_counts},
 };
+use futures_util::future::{try_join, try_join3};
 use plugin_api::{
     AgentId, HandlerError, HostError, HostErrorCode, RequestContext,
     contracts::registry::AgentName,
-    point::{CV_CLAIMS, CvClaimsInput, CvRecord, Point},
+    point::{CV_CLAIMS, CvClaimsInput, CvRecord},
 };
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The contributions as their plugins wrote them.
-const RECORDS: Point<CvClaimsInput, Box<RawValue>> = Point::new(CV_CLAIMS.name());
+/// What each plugin states.
+pub type Records = Vec<(String, CvRecord)>;
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Sources {
@@ -41,38 +40,55 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// `known` are those of an earlier issue.
+    /// With the records, unless they are those that are `known` from an earlier issue.
     pub async fn read(
         cx: &RequestContext<Aicv>,
         id: AgentId,
         plugins: &mut Plugins,
         known: Option<&Self>,
-    ) -> Result<Self, HandlerError<CvError>> {
+    ) -> Result<(Self, Option<Records>), HandlerError<CvError>> {
         let db = cx.db();
         let unknown = || CvError::UnknownAgent(id.to_string());
         let agent = agents::find(&db, &AgentName::Id(id)).await?.ok_or_else(unknown)?;
         let input = CvClaimsInput { agent_id: id, owner: agent.owner, claims_max: CLAIMS_MAX };
-        let contributed = cx.collect(RECORDS, &input).await?;
+        // While the other plugins answer.
+        let own = try_join3(
+            own_claims::endorsements(cx, id),
+            agents::namesakes(&db, &agent),
+            // No document names a route that nobody serves.
+            cx.serves(["/api/activity"]),
+        );
+        let (contributed, (own, namesakes, [serves_activity])) =
+            try_join(cx.collect_json(CV_CLAIMS, &input), own).await?;
         plugins.note_silent(contributed.iter().map(|(plugin, _)| plugin.as_str()));
-        let mut records: Vec<(String, Box<str>)> =
+        let mut texts: Vec<(String, Box<str>)> =
             contributed.into_iter().map(|(plugin, record)| (plugin, record.into())).collect();
-        let own = serde_json::to_string(&own_claims::endorsements(cx, id).await?).map_err(broken)?;
-        records.push((OWN.to_owned(), own.into()));
-        let contribution_types = match known.filter(|known| known.records == records) {
-            Some(known) => known.contribution_types.clone(),
-            None => contribution_types(cx, &records)?,
+        texts.push((OWN.to_owned(), serde_json::to_string(&own).map_err(broken)?.into()));
+        let (contribution_types, records) = match known.filter(|known| known.records == texts) {
+            Some(known) => (known.contribution_types.clone(), None),
+            None => {
+                let records = decoded(&texts)?;
+                (contribution_types(cx, &records), Some(records))
+            }
         };
         let contributions = event_counts::count(&db, agent.owner, &contribution_types).await?;
-        // No document names a route that nobody serves.
-        let [serves_activity] = cx.serves(["/api/activity"]).await?;
-        let (namesakes, namesake_count) = agents::namesakes(&db, &agent).await?;
         let off = plugins.off().map(str::to_owned).collect();
-        Ok(Self { agent, namesakes, namesake_count, records, contribution_types, contributions, serves_activity, off })
+        let (namesakes, namesake_count) = namesakes;
+        let sources = Self {
+            agent,
+            namesakes,
+            namesake_count,
+            records: texts,
+            contribution_types,
+            contributions,
+            serves_activity,
+            off,
+        };
+        Ok((sources, records))
     }
 
-    pub fn records(&self) -> Result<Vec<(String, CvRecord)>, HostError> {
-        let decode = |(plugin, record): &(String, Box<str>)| Ok((plugin.clone(), serde_json::from_str(record)?));
-        self.records.iter().map(decode).collect::<Result<_, serde_json::Error>>().map_err(broken)
+    pub fn records(&self) -> Result<Records, HostError> {
+        decoded(&self.records)
     }
 
     /// Of what is kept in memory, roughly.
@@ -86,19 +102,14 @@ fn broken(error: serde_json::Error) -> HostError {
     HostError::new(HostErrorCode::Internal, error.to_string())
 }
 
-fn contribution_types(
-    cx: &RequestContext<Aicv>,
-    records: &[(String, Box<str>)],
-) -> Result<BTreeSet<String>, HostError> {
-    #[derive(Default, Deserialize)]
-    #[serde(default, rename_all = "camelCase")]
-    struct Types {
-        activity_types: Vec<String>,
-    }
+fn decoded(texts: &[(String, Box<str>)]) -> Result<Records, HostError> {
+    let decode = |(plugin, record): &(String, Box<str>)| Ok((plugin.clone(), serde_json::from_str(record)?));
+    texts.iter().map(decode).collect::<Result<_, serde_json::Error>>().map_err(broken)
+}
+
+fn contribution_types(cx: &RequestContext<Aicv>, records: &[(String, CvRecord)]) -> BTreeSet<String> {
     let counted = records.iter().filter(|(plugin, _)| may_count(cx, plugin));
-    let types = counted.map(|(_, record)| serde_json::from_str(record));
-    let types: Vec<Types> = types.collect::<Result<_, _>>().map_err(broken)?;
-    Ok(own_claims::contribution_types(types.iter().flat_map(|types| &types.activity_types)))
+    own_claims::contribution_types(counted.flat_map(|(_, record)| &record.activity_types))
 }
 
 /// Whether the types of activity that the plugin names are counted: those of a third party where the operator says so.

@@ -99,7 +99,7 @@ impl Site {
         }
     }
 
-    async fn restarted(self) -> Self {
+    pub async fn restarted(self) -> Self {
         let Self { gateway, chain } = self;
         let gateway = gateway.restart().await;
         gateway.indexed(&chain).await;

@@ -1,7 +1,7 @@
 //! What is issued once, by several gateways, and what makes another issue.
 
 use super::{CONTRACTS, SIGNER, Site, modules, record, script, sites, verifier};
-use plugin_testing::{Builder, ScriptedLog, TestGateway, Value, json};
+use plugin_testing::{Builder, ScriptedCall, ScriptedChain, ScriptedLog, TestGateway, Value, json};
 use script::requested;
 use std::time::Duration;
 
@@ -68,6 +68,80 @@ async fn a_reorganisation_makes_another_issue() {
         site.gateway.indexed(&site.chain).await;
         let fourth = site.read("/api/cv/1").await;
         assert_ne!(fourth["evidence"][0]["asOfBlockHash"], third["evidence"][0]["asOfBlockHash"]);
+        site.close().await;
+    }
+}
+
+/// In the states of which blocks the registry was called: their hashes, and how many were named by their numbers.
+fn called_blocks(site: &Site) -> (Vec<String>, usize) {
+    let (calls, registry) = (site.chain.calls(), ScriptedChain::address_of("registry").to_string());
+    let is_of_registry = |call: &&ScriptedCall| {
+        let to = call.params[0]["to"].as_str().unwrap_or_default();
+        call.method == "eth_call" && to.eq_ignore_ascii_case(&registry)
+    };
+    let blocks: Vec<_> = calls.iter().filter(is_of_registry).map(|call| call.params[1].clone()).collect();
+    let hashes = blocks.iter().filter_map(|block| block["blockHash"].as_str()).map(str::to_owned).collect();
+    (hashes, blocks.iter().filter(|block| block.is_string()).count())
+}
+
+/// The indexes are read as of a block, and before the registry is asked about it the block goes.
+#[tokio::test]
+async fn a_reorganisation_before_the_state_is_read_starts_the_build_again() {
+    for site in sites().await {
+        let chain = site.chain.clone();
+        site.chain.keep_removed();
+        site.chain.before_call(ScriptedChain::address_of("registry"), move || {
+            chain.reorg(6);
+            chain.mine_empty(7);
+        });
+        let time = async {
+            loop {
+                site.gateway.clock().advance(Duration::from_millis(100)).await;
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        let document = tokio::select! {
+            answer = site.get("/api/cv/1") => answer,
+            () = time => continue,
+        };
+        assert_eq!(document.status, 200, "{}", document.text());
+        let (document, (asked, by_number)) = (document.json(), called_blocks(&site));
+        verifier::assert_hashes(&document);
+        let hash = plugin_api::Hash256(site.chain.head_hash().unwrap()).to_string();
+        assert_eq!(document["evidence"][0]["asOfBlockHash"], hash);
+        assert_eq!(asked.last(), Some(&hash));
+        assert!(asked[0] != hash && by_number == 0, "{asked:?} {by_number}");
+        // The jobs of the removed blocks are not in it.
+        assert_eq!(super::claims(&document, "EscrowJob"), Vec::<&Value>::new());
+        site.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_takes_no_hash_is_asked_by_the_number() {
+    for site in sites().await {
+        site.chain.fail_always(Some(plugin_testing::Fault::TakesNoHash));
+        let document = site.read("/api/cv/1").await;
+        let (asked, by_number) = called_blocks(&site);
+        assert!(!asked.is_empty() && asked.len() == by_number, "{asked:?} {by_number}");
+        assert_eq!(document["evidence"][0]["asOfBlockHash"], asked[0]);
+        let state = super::claims(&document, "AgentState");
+        assert_eq!(state[0]["endpoint"], "https://digger.example");
+        site.close().await;
+    }
+}
+
+/// What is made while the issue is stored is what the stored row says.
+#[tokio::test]
+async fn the_first_document_of_an_issue_is_that_of_its_row() {
+    for mut site in sites().await {
+        for path in ["/api/cv/1?limit=3", "/api/cv/1"] {
+            site.gateway.execute("DELETE FROM aicv_issues").await;
+            let first = site.get(path).await.text();
+            // A gateway that has nothing in memory reads the row.
+            site = site.restarted().await;
+            assert_eq!(site.get(path).await.text(), first);
+        }
         site.close().await;
     }
 }

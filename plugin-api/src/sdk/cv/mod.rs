@@ -3,12 +3,18 @@
 //! The plugin `aicv` collects them, checks each one and signs what is left. So a claim says little about its evidence: it names a
 //! log, and `aicv` reads that log itself.
 
+mod shape;
+mod size;
+
+pub use shape::CvRecordShape;
+pub use size::json_bytes;
+
 use super::{AgentId, Hash256, point::members};
 use crate::sdk::Address;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::{collections::BTreeMap, io};
+use std::collections::BTreeMap;
 
 /// Whose credential it is.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -79,26 +85,6 @@ impl CvRecord {
 /// Of all claims of a contribution: the gateway takes 4 MiB.
 const RECORD_BYTES_MAX: usize = 3 * 1024 * 1024;
 
-/// The length of a value as JSON: of one that is no map with other keys than texts.
-fn json_bytes(value: &impl Serialize) -> usize {
-    let mut count = ByteCount(0);
-    serde_json::to_writer(&mut count, value).map_or(usize::MAX, |()| count.0)
-}
-
-/// Counts what is written, and keeps nothing of it.
-struct ByteCount(usize);
-
-impl io::Write for ByteCount {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 /// One claim.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -157,10 +143,6 @@ impl CvClaim {
     pub fn members_bytes(&self) -> usize {
         let texts = [&self.source, &self.note].into_iter().flatten().map(String::len);
         texts.fold(json_bytes(&self.fields), usize::saturating_add)
-    }
-
-    fn bytes(&self) -> usize {
-        json_bytes(self)
     }
 }
 
