@@ -37,19 +37,23 @@ impl<'n> Sender<'n> {
         sent
     }
 
-    /// Every transaction of the key is one of the journal's, or was sent elsewhere, and what the journal calls final is in the chain.
+    /// See the function of this name.
     pub async fn is_as_the_journal_says(&self, setup: &Setup) {
-        let known = "SELECT a.hash FROM host_tx_attempts a JOIN host_tx_intents i ON i.id = a.intent";
-        let finals = "SELECT hash FROM host_tx_intents WHERE state = 'final' AND block IS NOT NULL";
-        let (known, finals) = (hashes(setup, known).await, hashes(setup, finals).await);
-        let sent: BTreeSet<String> =
-            self.sent().await.iter().map(|one| one["hash"].as_str().unwrap().to_owned()).collect();
-        let unknown: Vec<&String> =
-            sent.iter().filter(|hash| !known.contains(*hash) && !self.elsewhere.contains(*hash)).collect();
-        assert!(unknown.is_empty(), "the journal does not know {unknown:?}");
-        let missing: Vec<&String> = finals.difference(&sent).collect();
-        assert!(missing.is_empty(), "the chain does not know {missing:?}");
+        let sent = self.sent().await.iter().map(|one| one["hash"].as_str().unwrap().to_owned()).collect();
+        is_as_the_journal_says(setup, &sent, &self.elsewhere).await;
     }
+}
+
+/// Every transaction of a key in the chain is one of the journal's, or was sent elsewhere, and what the journal calls final is in the chain.
+pub async fn is_as_the_journal_says(setup: &Setup, sent: &BTreeSet<String>, elsewhere: &BTreeSet<String>) {
+    let known = "SELECT a.hash FROM host_tx_attempts a JOIN host_tx_intents i ON i.id = a.intent";
+    let finals = "SELECT hash FROM host_tx_intents WHERE state = 'final' AND block IS NOT NULL";
+    let (known, finals) = (hashes(setup, known).await, hashes(setup, finals).await);
+    let unknown: Vec<&String> =
+        sent.iter().filter(|hash| !known.contains(*hash) && !elsewhere.contains(*hash)).collect();
+    assert!(unknown.is_empty(), "the journal does not know {unknown:?}");
+    let missing: Vec<&String> = finals.difference(sent).collect();
+    assert!(missing.is_empty(), "the chain does not know {missing:?}");
 }
 
 async fn hashes(setup: &Setup, sql: &'static str) -> BTreeSet<String> {

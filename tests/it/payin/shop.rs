@@ -13,9 +13,15 @@ use plugin_testing::{TestGateway, Value, Wallet, json};
 use std::time::{Duration, Instant};
 
 /// Blocks of the main chain after which a payout is final.
-pub const FINAL_DEPTH: u64 = 8;
+const FINAL_DEPTH: u64 = 8;
 /// Until something that takes several runs of jobs has come about.
 const END: Duration = Duration::from_secs(150);
+/// How often a gateway asks each server for its head. Most of a test is waiting for jobs.
+const MAIN_POLL_MS: u64 = 200;
+const POLL_MS: u64 = 250;
+/// Between two looks at what a test waits for, in which the main chain grows.
+const PAUSE: Duration = Duration::from_millis(500);
+const BLOCKS: u64 = 2;
 /// 1,000 coins, and nearly all that a test key has.
 const PAYOUT_MAX: &str = "1000000000000000000000";
 const DAY_MAX: &str = "900000000000000000000000";
@@ -27,20 +33,21 @@ pub struct Shop<'n> {
     pub site: Site,
     /// Where deposits go: gateways on one chain must not have the same.
     pub deposit: String,
-    /// The test key that pays.
-    pub payer: &'static str,
+    /// Where it sells.
+    pub chains: Vec<&'n DepositChain>,
 }
 
 impl<'n> Shop<'n> {
     pub async fn open(devnet: &'n Devnet, engine: Engine) -> Self {
-        Self::open_with(devnet, engine, &["payin"], |setup| setup).await
+        Self::open_with(devnet, engine, &["payin"], chains(devnet).iter().collect(), |setup| setup).await
     }
 
-    /// With more plugins and settings.
+    /// With more plugins and settings, on some of the chains.
     pub async fn open_with(
         devnet: &'n Devnet,
         engine: Engine,
         plugins: &[&str],
+        chains: Vec<&'n DepositChain>,
         adjust: impl FnOnce(Setup) -> Setup,
     ) -> Self {
         let (payer, number) = match engine {
@@ -57,17 +64,18 @@ impl<'n> Shop<'n> {
             .set("plugins.payin.day_max_wei", DAY_MAX)
             .set("plugins.payin.open_per_network", 100_000)
             .set("limits.per_ip_per_minute", 100_000)
-            .set("chains.main.reorg_depth", FINAL_DEPTH);
-        let setup = chains(devnet).iter().fold(setup, |setup, chain| with_chain(setup, chain, &deposit));
+            .set("chains.main.reorg_depth", FINAL_DEPTH)
+            .set("chains.main.poll_ms", MAIN_POLL_MS);
+        let setup = chains.iter().fold(setup, |setup, chain| with_chain(setup, chain, &deposit));
         let setup = adjust(setup);
         let gateway = setup.start().await.unwrap();
-        Self { devnet, site: Site::of(&gateway), setup, gateway, deposit, payer }.scanned().await
+        Self { devnet, site: Site::of(&gateway), setup, gateway, deposit, chains }.scanned().await
     }
 
     async fn scanned(self) -> Self {
         let is_scanned = async || {
             let assets = self.site.get("/api/payin/assets").await.json();
-            assets["availableChains"].as_array().unwrap().len() == chains(self.devnet).len()
+            assets["availableChains"].as_array().unwrap().len() >= self.chains.len()
         };
         self.until("the chains are scanned", is_scanned).await;
         self
@@ -76,19 +84,9 @@ impl<'n> Shop<'n> {
     /// Starts it again after its end, without waiting for what the dead process held, nor for the times of its jobs.
     pub async fn start_again(&mut self) {
         expire_leases(&self.setup).await;
-        self.hasten().await;
+        hasten(&self.setup).await;
         self.gateway = self.setup.start().await.unwrap();
         self.site = Site::of(&self.gateway);
-    }
-
-    /// Has the jobs run soon that do not run now, and those that were told to wait.
-    pub async fn hasten(&self) {
-        for due in [
-            "UPDATE host_job_runs SET next_run_ms = 1 WHERE plugin = 'payin' AND (lease_holder IS NULL OR lease_until_ms = 0)",
-            "UPDATE payin_quotes SET retry_at = 0 WHERE retry_at > 0",
-        ] {
-            execute(&self.setup, due.to_owned()).await;
-        }
     }
 
     /// Waits, while the main chain grows and jobs do not wait for their times.
@@ -96,9 +94,9 @@ impl<'n> Shop<'n> {
         let begun = Instant::now();
         while !holds().await {
             assert!(begun.elapsed() < END, "{what}: {:?}", self.rows().await);
-            self.hasten().await;
-            self.devnet.mine(1).await.unwrap();
-            tokio::time::sleep(Duration::from_millis(250)).await;
+            hasten(&self.setup).await;
+            self.devnet.mine(BLOCKS).await.unwrap();
+            tokio::time::sleep(PAUSE).await;
         }
     }
 
@@ -138,6 +136,13 @@ impl<'n> Shop<'n> {
     }
 }
 
+/// Has the jobs run soon that do not run now, and those that were told to wait. Jobs are looked at every five seconds.
+pub async fn hasten(setup: &Setup) {
+    let due = "UPDATE host_job_runs SET next_run_ms = 1 WHERE plugin = 'payin' AND (lease_holder IS NULL OR lease_until_ms = 0); \
+         UPDATE payin_quotes SET retry_at = 0 WHERE retry_at > 0";
+    execute(setup, due.to_owned()).await;
+}
+
 /// The chains of deposits.
 pub fn chains(devnet: &Devnet) -> &[DepositChain] {
     devnet.facts.payin.as_deref().expect("the dev network has the option --payin")
@@ -149,7 +154,7 @@ fn with_chain(setup: Setup, chain: &DepositChain, deposit: &str) -> Setup {
     let setup = setup
         .set(&format!("chains.{name}.rpc"), rpc_urls.join(","))
         .set(&format!("chains.{name}.chain_id"), chain_id)
-        .set(&format!("chains.{name}.poll_ms"), 50)
+        .set(&format!("chains.{name}.poll_ms"), POLL_MS)
         .set(&format!("{taken}.deposit"), deposit);
     if let Some(named) = named {
         // Its id, confirmations, USDC and USDT are known.

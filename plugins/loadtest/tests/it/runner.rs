@@ -145,30 +145,14 @@ async fn it_pauses_with_the_reason_and_goes_on() {
     .await;
 }
 
-#[tokio::test]
-async fn it_spends_no_more_than_it_may() {
-    // A wave of three wallets costs 3 * (1 + 2 + 1) transactions of 21,080 gas at 1.000000014 gwei.
-    let wave = 12_u128 * 21_080 * 1_000_000_014;
-    let limits = json!({ "spend_max_wei": (2 * wave).to_string(), "waves_max": 1, "gas_price_max_wei": "1000000014" });
-    let config = config(limits);
-    each_built(config, with_seed, async |chain, gateway| {
-        fund(chain);
-        derived(&gateway, 6).await;
-        start(&gateway).await;
-        mine_until(chain, &gateway, "it drains by itself", async |stats| stats["drained"] == json!(true)).await;
-        assert_balanced(chain, &gateway, true).await;
-        let stats = stats(&gateway).await;
-        assert_eq!(stats["counters"]["byKind"]["fund"], json!(6), "two waves: {stats}");
-        gateway
-    })
-    .await;
-}
+/// A wave of three wallets costs 3 * (1 + 2 + 1) transactions of 21,080 gas at the lowest price.
+const LOWEST_PRICE: u64 = 1_000_000_014;
+const WAVE: u64 = 12 * 21_080 * LOWEST_PRICE;
 
-/// Its coins must come home at any price, and the fees stay below the cap all the same.
-#[tokio::test]
-async fn no_wave_begins_whose_way_home_might_cost_too_much() {
-    let wave = 12_u128 * 21_080 * 1_000_000_014;
-    let limits = json!({ "spend_max_wei": (2 * wave).to_string(), "waves_max": 2, "gas_price_max_wei": "2000000000" });
+/// With this many waves at the same time and this highest price, what two waves cost at the lowest is enough for so many.
+async fn has_so_many_waves(waves_max: u32, gas_price_max_wei: u64, waves: u32) {
+    let limits = json!({ "spend_max_wei": (2 * WAVE).to_string(), "waves_max": waves_max,
+        "gas_price_max_wei": gas_price_max_wei.to_string() });
     each_built(config(limits), with_seed, async |chain, gateway| {
         fund(chain);
         derived(&gateway, 6).await;
@@ -176,10 +160,21 @@ async fn no_wave_begins_whose_way_home_might_cost_too_much() {
         mine_until(chain, &gateway, "it drains by itself", async |stats| stats["drained"] == json!(true)).await;
         assert_balanced(chain, &gateway, true).await;
         let stats = stats(&gateway).await;
-        assert_eq!(stats["counters"]["byKind"]["fund"], json!(3), "one wave: {stats}");
+        assert_eq!(stats["counters"]["byKind"]["fund"], json!(3 * waves), "{stats}");
         gateway
     })
     .await;
+}
+
+#[tokio::test]
+async fn it_spends_no_more_than_it_may() {
+    has_so_many_waves(1, LOWEST_PRICE, 2).await;
+}
+
+/// Its coins must come home at any price, and the fees stay below the cap all the same.
+#[tokio::test]
+async fn no_wave_begins_whose_way_home_might_cost_too_much() {
+    has_so_many_waves(2, 2_000_000_000, 1).await;
 }
 
 #[tokio::test]

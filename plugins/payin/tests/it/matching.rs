@@ -70,6 +70,33 @@ async fn an_amount_is_nobody_elses_until_the_grace_is_over() {
     .await;
 }
 
+/// A round amount is what people send who did not read theirs: with dust always it is nobody's, and what is sent with dust buys for it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn with_dust_always_a_round_amount_is_nobodys() {
+    let mut config = selling();
+    config["dust"] = json!("always");
+    each(config, async |site| {
+        let (first, second) = (site.quote("10").await, site.quote_for(&Wallet::new(12), "9.999999").await);
+        let sends = |quote: &Value| quote["sendExactly"].as_str().unwrap().to_owned();
+        assert_eq!((&*sends(&first), &*sends(&second)), ("10000001", "10000002"), "neither 10 nor what another has");
+        for round in ["10000000", "10010000"] {
+            site.dev.mine(vec![transfer(&buyer(), deposit_address(), round)]);
+        }
+        site.until("they are the operator's", async || site.deposits("unmatched").await.len() == 2).await;
+        assert_eq!(site.state(&first).await["status"], "quoted");
+        for quote in [&second, &first] {
+            site.deposit(quote);
+            site.pays(quote).await;
+            site.paid(quote).await;
+        }
+        // 10.000001 and 10.000002 USD, less 2 %, at 0.05 USD.
+        let coins = [site.coins_of(&buyer()), site.coins_of(&Wallet::new(12))];
+        assert_eq!(coins, [["196000019600000000000"], ["196000039200000000000"]]);
+        site
+    })
+    .await;
+}
+
 /// What one run leaves over does not wait for the next interval.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn more_blocks_and_deposits_than_one_run_takes_are_worked_through_at_once() {

@@ -232,3 +232,29 @@ async fn a_payout_that_cannot_be_checked_waits_for_a_part_of_its_age() {
     })
     .await;
 }
+
+/// Blocks above its own left the chain after it was confirmed: the last look before the payout counts them again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_deposit_that_lost_confirmations_is_paid_when_it_has_them_again() {
+    each(selling(), async |site| {
+        let quote = site.quote("10").await;
+        site.deposit(&quote);
+        site.pause(json!({ "paused": true })).await;
+        site.dev.mine_empty(CONFIRMATIONS);
+        site.becomes(&quote, "confirmed").await;
+        // Its block is the newest but one.
+        let removed = site.dev.reorg(CONFIRMATIONS);
+        assert!(removed.is_empty(), "the deposit stays");
+        site.dev.mine_empty(1);
+        site.pause(json!({ "paused": false })).await;
+        let waits = async || site.state(&quote).await["error"] == "its deposit is not where it was";
+        site.until("it waits for its confirmations", waits).await;
+        assert_eq!(site.state(&quote).await["status"], "confirmed");
+        assert!(site.main.waiting().is_empty(), "nothing is paid before");
+        site.pays(&quote).await;
+        site.paid(&quote).await;
+        assert_eq!(site.coins_of(&buyer()), [quote["fmxOut"].as_str().unwrap()]);
+        site
+    })
+    .await;
+}
