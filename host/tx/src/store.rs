@@ -1,10 +1,10 @@
 //! Intents and their transactions in the database.
 //!
 //! The rule: every update names the version of the row that it was decided on. Of two gateways that both believe to
-//! hold the lease, one updates the intent, and the other gets [`TickError::VersionConflict`].
+//! hold the lease, one updates the intent, and the other gets [`UpdateError::VersionConflict`].
 
 use super::{
-    error::TickError,
+    error::UpdateError,
     row::{ATTEMPT_COLUMNS, Attempt, INTENT_COLUMNS, IntentRow},
 };
 use alloy_primitives::{Address, B256};
@@ -235,7 +235,7 @@ impl Store {
         (chain_id, sender): (u64, Address),
         attempt: &Attempt,
         now_ms: i64,
-    ) -> Result<(), TickError> {
+    ) -> Result<(), UpdateError> {
         let update = sql("UPDATE host_tx_intents SET state = 'signed', reason = NULL, sender = $3, nonce = $4, \
              version = version + 1, changed_ms = $5 WHERE id = $1 AND version = $2 RETURNING 1")
         .bind(intent.id)
@@ -253,7 +253,7 @@ impl Store {
         (chain_id, sender): (u64, Address),
         attempt: &Attempt,
         now_ms: i64,
-    ) -> Result<(), TickError> {
+    ) -> Result<(), UpdateError> {
         let update = sql("UPDATE host_tx_intents SET state = 'signed', reason = $4, version = version + 1, \
              changed_ms = $5 WHERE id = $1 AND version = $2 AND nonce = $3 RETURNING 1")
         .bind(intent.id)
@@ -270,7 +270,7 @@ impl Store {
         intent: &mut IntentRow,
         attempt: &Attempt,
         now_ms: i64,
-    ) -> Result<(), TickError> {
+    ) -> Result<(), UpdateError> {
         let update = sql("UPDATE host_tx_intents SET state = 'sent', reason = $4, version = version + 1, \
              changed_ms = $3 WHERE id = $1 AND version = $2 RETURNING 1")
         .bind(intent.id)
@@ -289,7 +289,7 @@ impl Store {
         receipt: &Receipt,
         cancel_reason: Option<&str>,
         now_ms: i64,
-    ) -> Result<(), TickError> {
+    ) -> Result<(), UpdateError> {
         let update = sql("UPDATE host_tx_intents SET state = 'included', reason = $10, hash = $3, block = $4, \
              block_hash = $5, succeeded = $6, gas_used = $7, fee_wei = $8, version = version + 1, changed_ms = $9 \
              WHERE id = $1 AND version = $2 RETURNING 1")
@@ -307,7 +307,7 @@ impl Store {
     }
 
     /// A reorganisation removed the block of the transaction.
-    pub(crate) async fn mark_reorganised(&self, intent: &mut IntentRow, now_ms: i64) -> Result<(), TickError> {
+    pub(crate) async fn mark_reorganised(&self, intent: &mut IntentRow, now_ms: i64) -> Result<(), UpdateError> {
         let update = sql("UPDATE host_tx_intents SET state = 'signed', reason = 'its block was taken back', \
              hash = NULL, block = NULL, block_hash = NULL, succeeded = NULL, gas_used = NULL, fee_wei = NULL, \
              version = version + 1, changed_ms = $3 WHERE id = $1 AND version = $2 RETURNING 1")
@@ -318,7 +318,7 @@ impl Store {
     }
 
     /// None of the intent's transactions can be included any more: it is queued again and gets another nonce.
-    pub(crate) async fn requeue(&self, intent: &mut IntentRow, reason: &str, now_ms: i64) -> Result<(), TickError> {
+    pub(crate) async fn requeue(&self, intent: &mut IntentRow, reason: &str, now_ms: i64) -> Result<(), UpdateError> {
         let update = sql("UPDATE host_tx_intents SET state = 'queued', reason = $3, sender = NULL, nonce = NULL, \
              version = version + 1, changed_ms = $4 WHERE id = $1 AND version = $2 RETURNING 1")
         .bind(intent.id)
@@ -334,7 +334,7 @@ impl Store {
         intent: &mut IntentRow,
         failure: Option<&str>,
         now_ms: i64,
-    ) -> Result<(), TickError> {
+    ) -> Result<(), UpdateError> {
         let state = if failure.is_none() { TxState::Final } else { TxState::Failed };
         let update = sql("UPDATE host_tx_intents SET state = $3, reason = $4, version = version + 1, changed_ms = $5 \
              WHERE id = $1 AND version = $2 RETURNING 1")
@@ -347,7 +347,7 @@ impl Store {
     }
 
     /// Sets why the intent does not proceed; its state stays.
-    pub(crate) async fn set_reason(&self, intent: &mut IntentRow, reason: &str) -> Result<(), TickError> {
+    pub(crate) async fn set_reason(&self, intent: &mut IntentRow, reason: &str) -> Result<(), UpdateError> {
         if intent.reason.as_deref() == Some(reason) {
             return Ok(());
         }
@@ -359,7 +359,7 @@ impl Store {
         self.update(intent, update, Vec::new()).await
     }
 
-    async fn update(&self, intent: &mut IntentRow, update: Sql, others: Vec<Statement>) -> Result<(), TickError> {
+    async fn update(&self, intent: &mut IntentRow, update: Sql, others: Vec<Statement>) -> Result<(), UpdateError> {
         let mut finals: Vec<CommitStatement> = others.into_iter().map(CommitStatement::new).collect();
         finals.push(CommitStatement::expecting_row(update.into()));
         match self.write(finals).await {
@@ -367,8 +367,8 @@ impl Store {
                 intent.version += 1;
                 Ok(())
             }
-            Err(StorageError::Rejected(_)) => Err(TickError::VersionConflict),
-            Err(error) => Err(TickError::Storage(error)),
+            Err(StorageError::Rejected(_)) => Err(UpdateError::VersionConflict),
+            Err(error) => Err(error.into()),
         }
     }
 
