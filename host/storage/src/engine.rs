@@ -18,6 +18,8 @@ pub(crate) enum Engine {
 }
 
 pub(crate) struct DatabaseInner {
+    /// See [`crate::Database::instance_id`].
+    pub instance_id: String,
     pub checker: StatementChecker,
     pub dialect: Dialect,
     pub engine: Engine,
@@ -32,15 +34,16 @@ pub(crate) struct DatabaseInner {
 
 impl DatabaseInner {
     pub(crate) fn new(
-        dialect: Dialect,
+        instance_id: String,
         checker: StatementChecker,
         engine: Engine,
         versions: Versions,
         read_replicas: ReadReplicas,
     ) -> Self {
         Self {
+            instance_id,
+            dialect: checker.dialect(),
             checker,
-            dialect,
             engine,
             versions,
             read_replicas,

@@ -35,10 +35,9 @@ impl Database {
     /// Those that have described themselves, by name; none on SQLite.
     pub fn registered_gateways(&self) -> BoxFuture<'_, Result<Vec<RegisteredGateway>, StorageError>> {
         Box::pin(async move {
-            let Engine::Postgres(postgres) = &self.inner.engine else { return Ok(Vec::new()) };
+            let Engine::Postgres(_) = &self.inner.engine else { return Ok(Vec::new()) };
             let rows: Vec<Row> = self.fetch_all(sql(gateway_registration::SELECT_DESCRIBED)).await?;
-            let this = postgres.registration.instance();
-            Ok(rows.into_iter().map(|row| registered(row, this)).collect())
+            Ok(rows.into_iter().map(|row| registered(row, self.instance_id())).collect())
         })
     }
 }

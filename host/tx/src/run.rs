@@ -42,7 +42,7 @@ pub async fn run(journal: Arc<Journal>, chain: Arc<Chain>, stop: CancellationTok
     }
     for queue in queues.iter().flatten() {
         // When this fails, the lease expires.
-        let _ = journal.store.release_lease(queue.id(), &journal.chains.instance_id).await;
+        let _ = journal.store.release_lease(queue.id()).await;
     }
 }
 

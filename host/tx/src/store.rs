@@ -170,7 +170,6 @@ impl Store {
     pub(crate) async fn acquire_lease(
         &self,
         (chain_id, sender): (u64, Address),
-        holder: &str,
         now_ms: i64,
     ) -> Result<bool, StorageError> {
         let may_acquire = match self.database.dialect() {
@@ -186,7 +185,8 @@ impl Store {
              lease_until_ms = excluded.lease_until_ms, blocked_reason = CASE WHEN host_tx_lanes.holder = excluded.holder \
              THEN host_tx_lanes.blocked_reason END WHERE {may_acquire}"
         );
-        let statement = sql(text).bind(to_i64(chain_id)).bind(sender.to_string()).bind(holder).bind(now_ms);
+        let statement =
+            sql(text).bind(to_i64(chain_id)).bind(sender.to_string()).bind(self.database.instance_id()).bind(now_ms);
         let changes = self.write(vec![CommitStatement::new(statement.bind(now_ms + LEASE_MS).into())]).await?;
         Ok(changes == 1)
     }
@@ -195,12 +195,12 @@ impl Store {
     pub(crate) async fn set_blocked_reason(
         &self,
         (chain_id, sender): (u64, Address),
-        holder: &str,
         reason: Option<&str>,
     ) -> Result<(), StorageError> {
         let statement =
             sql("UPDATE host_tx_lanes SET blocked_reason = $4 WHERE chain_id = $1 AND sender = $2 AND holder = $3");
-        let statement = statement.bind(to_i64(chain_id)).bind(sender.to_string()).bind(holder).bind(reason);
+        let statement =
+            statement.bind(to_i64(chain_id)).bind(sender.to_string()).bind(self.database.instance_id()).bind(reason);
         self.write(vec![CommitStatement::new(statement.into())]).await.map(drop)
     }
 
@@ -217,14 +217,10 @@ impl Store {
         Ok(rows.into_iter().next().map(|(reason,)| reason))
     }
 
-    pub(crate) async fn release_lease(
-        &self,
-        (chain_id, sender): (u64, Address),
-        holder: &str,
-    ) -> Result<(), StorageError> {
+    pub(crate) async fn release_lease(&self, (chain_id, sender): (u64, Address)) -> Result<(), StorageError> {
         let statement =
             sql("UPDATE host_tx_lanes SET holder = NULL WHERE chain_id = $1 AND sender = $2 AND holder = $3");
-        let statement = statement.bind(to_i64(chain_id)).bind(sender.to_string()).bind(holder);
+        let statement = statement.bind(to_i64(chain_id)).bind(sender.to_string()).bind(self.database.instance_id());
         self.write(vec![CommitStatement::new(statement.into())]).await.map(drop)
     }
 

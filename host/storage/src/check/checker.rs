@@ -30,6 +30,10 @@ pub(crate) struct StatementChecker {
 }
 
 impl StatementChecker {
+    pub(crate) fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
     pub(crate) fn new(dialect: Dialect) -> Self {
         let weigh = |text: &Arc<str>, _: &InfoResult| u32::try_from(text.len()).unwrap_or(u32::MAX);
         Self { dialect, infos: moka::sync::Cache::builder().max_capacity(CACHE_BYTES_MAX).weigher(weigh).build() }

@@ -146,8 +146,7 @@ impl NonceQueue {
         if self.lease_renewed.is_some_and(|renewed| renewed.elapsed() < LEASE_RENEW_INTERVAL) {
             return Ok(true);
         }
-        let holder = &self.journal.chains.instance_id;
-        let is_held = self.store().acquire_lease(self.id(), holder, self.now_ms()).await?;
+        let is_held = self.store().acquire_lease(self.id(), self.now_ms()).await?;
         if self.lease_renewed.is_none() {
             // Acquiring the lease has cleared it.
             self.blocked_reason_noted = None;
@@ -159,8 +158,7 @@ impl NonceQueue {
     /// Tells the other gateways why nothing is signed: they read nothing of the account while this one does.
     async fn note_blocked_reason(&mut self, reason: Option<&String>) -> Result<(), PassError> {
         if self.blocked_reason_noted.as_ref() != reason {
-            let holder = &self.journal.chains.instance_id;
-            self.store().set_blocked_reason(self.id(), holder, reason.map(String::as_str)).await?;
+            self.store().set_blocked_reason(self.id(), reason.map(String::as_str)).await?;
             self.blocked_reason_noted = reason.cloned();
         }
         Ok(())
@@ -177,8 +175,7 @@ impl NonceQueue {
 
     /// Releases the lease for a while: another gateway may succeed, with other RPC servers for instance.
     async fn back_off(&mut self) {
-        let holder = &self.journal.chains.instance_id;
-        if self.lease_renewed.take().is_some() && self.store().release_lease(self.id(), holder).await.is_ok() {
+        if self.lease_renewed.take().is_some() && self.store().release_lease(self.id()).await.is_ok() {
             self.backoff_until = Some(Instant::now() + LEASE_BACKOFF);
         }
     }
