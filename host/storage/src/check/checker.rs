@@ -7,7 +7,7 @@ use super::{
     statement_kind::StatementKind,
     table_references::TableReferences,
 };
-use crate::{bounds::STATEMENT_TEXT_BYTES_MAX, dialect::Dialect, error::StorageError, scope::Scope};
+use crate::{dialect::Dialect, error::StorageError, scope::Scope, statements::bounds::STATEMENT_TEXT_BYTES_MAX};
 use plugin_api::abi::Statement;
 use std::sync::Arc;
 

@@ -13,11 +13,11 @@ use super::{
 };
 use crate::{
     check::CheckedStatement,
+    database::resources::PoolStatus,
     error::StorageError,
     migrations::{AppliedMigration, MigrationReport, RenderedMigration},
-    resources::PoolStatus,
     settings::DatabaseSettings,
-    slow_statement,
+    statements::slow_statement,
 };
 use plugin_api::abi::Rows;
 use secrecy::{ExposeSecret as _, SecretString};

@@ -13,7 +13,7 @@ use super::{
     reachability::Reachability,
     session::Session,
 };
-use crate::{error::StorageError, gateway_description::GatewayDescription};
+use crate::{database::gateway_description::GatewayDescription, error::StorageError};
 use sqlx::{AssertSqlSafe, Executor as _, PgConnection};
 use std::{convert::Infallible, sync::Arc, time::Duration};
 use tokio::{

@@ -1,7 +1,8 @@
 //! The gateways on one PostgreSQL database, as each tells of itself.
 
 use crate::{
-    database::Database, engine::Engine, error::StorageError, gateway_description::GatewayDescription,
+    database::{Database, engine::Engine, gateway_description::GatewayDescription},
+    error::StorageError,
     postgres::gateway_registration,
 };
 use futures_util::future::BoxFuture;

@@ -1,8 +1,8 @@
 //! What a [`crate::Database`] and its transactions share: the open engine and the statement check.
 
 use crate::{
-    check::StatementChecker, dialect::Dialect, error::StorageError, postgres::PostgresEngine,
-    read_replicas::ReadReplicas, sqlite::SqliteEngine, versions::Versions,
+    caching::versions::Versions, check::StatementChecker, dialect::Dialect, error::StorageError,
+    postgres::PostgresEngine, sqlite::SqliteEngine, standby::read_replicas::ReadReplicas,
 };
 use parking_lot::Mutex;
 use std::{

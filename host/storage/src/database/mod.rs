@@ -1,26 +1,36 @@
 //! The open database: reads, transactions, migrations and backups, on either engine.
 
+mod current_revisions;
+pub(crate) mod engine;
+pub(crate) mod gateway_description;
+mod read_replica_routing;
+mod registered_gateways;
+pub(crate) mod resources;
+mod row_count_compaction;
+mod size;
+
+pub use gateway_description::GatewayDescription;
+pub use registered_gateways::RegisteredGateway;
+pub use resources::{DatabaseResources, PoolStatus};
+
 #[cfg(feature = "simulation")]
 use crate::simulation::{SimulatedEngine, migration_text};
 use crate::{
     backup::{self, BackupError, BackupManifest, BackupOrigin},
+    caching::{read_tracking, versions::Versions},
     check::{AccessMode, CheckedStatement, StatementChecker},
     commit_statement::CommitStatement,
-    decode_rows::decode_rows,
+    database::engine::{DatabaseInner, Engine},
     dialect::Dialect,
-    engine::{DatabaseInner, Engine},
     error::StorageError,
     migrations::{self, AppliedMigration, MigrationReport, MigrationSet},
     postgres::{self, Notifications, PostgresEngine},
-    read_replicas::ReadReplicas,
-    read_source, read_tracking,
-    resources::DatabaseResources,
     scope::Scope,
     settings::DatabaseSettings,
-    slow_statement,
     sqlite::{Opener, SqliteEngine},
+    standby::{read_replicas::ReadReplicas, read_source},
+    statements::{decode_rows, slow_statement},
     transaction::Transaction,
-    versions::Versions,
 };
 use futures_util::future::BoxFuture;
 use gateway_telemetry::SpanStart;
