@@ -4,7 +4,7 @@
 use super::{pass::Pass, queue::NonceQueue};
 use crate::{
     error::PassError,
-    fees,
+    failure, fees,
     row::{Attempt, IntentRow},
     unsigned_transaction::{TRANSFER_GAS, UnsignedTransaction},
 };
@@ -164,7 +164,7 @@ impl NonceQueue {
                 let is_earlier_pending = pass.signed.iter().any(|other| other.is_pending() && other.id < intent.id);
                 Ok(match is_earlier_pending {
                     true => Estimate::RetryLater(format!("it would revert now, and is tried again later: {error}")),
-                    false => Estimate::Impossible(format!("it would revert: {error}")),
+                    false => Estimate::Impossible(failure::would_revert(&error)),
                 })
             }
             Err(ChainError::Rpc { error, .. }) => {
@@ -253,7 +253,7 @@ impl NonceQueue {
 fn gas_limit(estimate: u64, own: Option<u64>, block_max: u64) -> Estimate {
     let limit = own.unwrap_or_else(|| estimate.saturating_add(estimate / 5).min(block_max.max(estimate)));
     if estimate > limit {
-        return Estimate::Impossible(format!("it would take {estimate} gas, and its limit is {limit}"));
+        return Estimate::Impossible(failure::takes_more_gas(estimate, limit));
     }
     if limit > block_max {
         return Estimate::Impossible(format!("its limit of {limit} gas is more than a block holds ({block_max})"));

@@ -1,7 +1,7 @@
 //! Which signed transactions are in a block, which blocks the chain still has, and which are final.
 
 use super::{pass::Pass, queue::NonceQueue};
-use crate::{error::PassError, row::IntentRow};
+use crate::{error::PassError, failure, row::IntentRow};
 use alloy_primitives::B256;
 use gateway_chain::{NoAgreement, Receipt};
 use plugin_api::manifest::TxState;
@@ -102,8 +102,8 @@ impl NonceQueue {
         if let Some(disagreement) = disagreement {
             return self.set_reason(intent, &format!("{disagreement} on what came of it")).await;
         }
-        let reverted = format!("the call reverted in block {}", intent.block.unwrap_or_default());
-        let failure = cancel_reason.map_or(reverted, str::to_owned);
+        let reverted = || failure::reverted(intent.block.unwrap_or_default());
+        let failure = cancel_reason.map_or_else(reverted, str::to_owned);
         self.store().finish(intent, (!succeeded).then_some(&failure), pass.now_ms).await?;
         intent.state = if succeeded { TxState::Final } else { TxState::Failed };
         Ok(())

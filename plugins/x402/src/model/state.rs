@@ -100,12 +100,6 @@ pub fn is_payers_doing(reason: &str) -> bool {
     matches!(reason, REPLACED | "insufficient balance" | "bad signature")
 }
 
-/// Whether a batch of one contract's vouchers failed by its code: the vault itself skips what is wrong, and goes on. The words are those of
-/// the gateway's journal.
-pub fn is_payers_code(reason: &str) -> bool {
-    ["it would revert: ", "it would take ", "the call reverted in block "].iter().any(|words| reason.starts_with(words))
-}
-
 impl VoucherRow {
     pub fn outcome(&self, now_s: i64) -> Outcome {
         if let Some(tx) = self.settled_tx {
