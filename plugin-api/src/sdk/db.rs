@@ -131,23 +131,18 @@ pub(super) fn push_renumbered(text: &mut impl std::fmt::Write, sql: &str, before
     }
 }
 
-/// A value that can be bound to a placeholder.
+/// A value that can be bound to a placeholder. Derived for an enum, it binds the name of the variant as serde writes it, which `name` returns.
 ///
 /// ```
-/// use plugin_api::{handles::{Bind, Value}, sql};
+/// use plugin_api::{handles::Bind, sql};
 ///
+/// #[derive(serde::Deserialize, Bind)]
+/// #[serde(rename_all = "lowercase")]
 /// enum Colour {
 ///     Red,
 /// }
 ///
-/// impl Bind for Colour {
-///     fn into_value(self) -> Value {
-///         match self {
-///             Self::Red => "red".into_value(),
-///         }
-///     }
-/// }
-///
+/// assert_eq!(Colour::Red.name(), "red");
 /// let select = sql("SELECT id FROM notes_notes WHERE colour = $1 AND stars > $2").bind(Colour::Red).bind(3);
 /// ```
 pub trait Bind {

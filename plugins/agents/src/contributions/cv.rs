@@ -10,7 +10,6 @@ use crate::{
 };
 use plugin_api::{
     Address, AgentId, HostError, PluginContext,
-    format::name,
     point::{CvClaim, CvClaimsInput, CvLog, CvRecord, members},
 };
 use serde_json::{Value, json};
@@ -96,7 +95,7 @@ fn job(job: &RecordJob) -> CvClaim {
         ("jobId", json!(job.id)),
         ("client", json!(job.client)),
         ("amountWei", json!(job.amount)),
-        ("outcome", json!(name(&job.status))),
+        ("outcome", json!(job.status.name())),
         ("rating", json!(job.rating.filter(|rating| *rating > 0))),
         ("outputHash", json!(job.output_hash)),
         ("inputHash", json!(job.input_hash)),
