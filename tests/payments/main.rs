@@ -1,7 +1,7 @@
 //! A gateway without listeners that makes payments: the process that `tests/it/tx/kills.rs` kills.
 //!
 //! `payments-under-test DATA_DIR DATABASE_URL RPC_URL LAST` records payments up to the number LAST, a row and an intent in one
-//! transaction each, and ends when all are final or given up; then it prints the numbers of those that were given up, a line
+//! transaction each, and ends when all are final or cancelled; then it prints the numbers of those that were cancelled, a line
 //! each. Payments that earlier runs recorded are not recorded again.
 
 use anyhow::{Context as _, Result, ensure};

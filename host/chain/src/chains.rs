@@ -8,8 +8,6 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 /// All configured chains.
 pub struct Chains {
     by_name: BTreeMap<String, Arc<Chain>>,
-    /// Names this process as the holder of leases in a database that several gateways share: a UUID v7.
-    pub instance_id: String,
 }
 
 impl Chains {
@@ -19,7 +17,7 @@ impl Chains {
             Ok((name.clone(), Arc::new(Chain::new(name, config.id_of(chain), chain)?)))
         };
         let by_name = config.chains.iter().map(chain).collect::<Result<_, ChainError>>()?;
-        Ok(Self { by_name, instance_id: uuid::Uuid::now_v7().to_string() })
+        Ok(Self { by_name })
     }
 
     pub fn get(&self, name: &str) -> Option<&Arc<Chain>> {

@@ -24,7 +24,7 @@ pub struct TxConfig {
     #[schemars(range(min = 10, max = 600_000))]
     pub resend_ms: u64,
     /// Time after which one that is still in no block is replaced by one with twice the tip, and one that every server refuses
-    /// for good by a transfer of nothing.
+    /// for good by an empty transfer.
     #[schemars(range(min = 10, max = 600_000))]
     pub replace_ms: u64,
 }

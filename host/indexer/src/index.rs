@@ -45,8 +45,6 @@ pub struct IndexerContext {
 
 pub(crate) struct Index {
     pub transactions: Arc<TransactionContext>,
-    /// Identifies this gateway as the holder of the lease.
-    instance_id: String,
     pub transaction_timeout: Duration,
     pub plugin: Arc<ActivePlugin>,
     pub chain: Arc<Chain>,
@@ -93,7 +91,6 @@ impl Index {
             lease_renewed: None,
             acquiring: None,
             commit_events: COMMIT_EVENTS_FIRST,
-            instance_id: context.chains.instance_id.clone(),
             transactions: context.transactions,
             transaction_timeout: context.transaction_timeout,
             plugin,
@@ -137,10 +134,10 @@ impl Index {
 
     async fn acquire_lease(&mut self) -> Result<bool, StorageError> {
         let start = || {
-            let (store, holder) = (self.store.clone(), self.instance_id.clone());
+            let store = self.store.clone();
             let now_ms = self.transactions.clock.now_ms();
             let until_ms = now_ms.saturating_add(LEASE_MS);
-            tokio::spawn(async move { store.acquire_lease(&holder, now_ms, until_ms).await })
+            tokio::spawn(async move { store.acquire_lease(now_ms, until_ms).await })
         };
         let acquired = self.acquiring.get_or_insert_with(start).await;
         self.acquiring = None;
@@ -152,7 +149,7 @@ impl Index {
         if let Some(acquiring) = self.acquiring.take() {
             let _ = acquiring.await;
         }
-        let _ = self.store.release_lease(&self.instance_id).await;
+        let _ = self.store.release_lease().await;
     }
 }
 

@@ -112,7 +112,7 @@ impl IndexStore {
     /// Takes or renews the lease until `until_ms`; `false` while another gateway holds it. On SQLite there is only one
     /// gateway, so an earlier holder is gone. Inserts the row of a new index with an empty fingerprint, which matches
     /// no plugin, so that the index starts with a reset.
-    pub(super) async fn acquire_lease(&self, holder: &str, now_ms: i64, until_ms: i64) -> Result<bool, StorageError> {
+    pub(super) async fn acquire_lease(&self, now_ms: i64, until_ms: i64) -> Result<bool, StorageError> {
         let is_free = match self.dialect() {
             Dialect::Sqlite => "$5 = $5",
             Dialect::Postgres => "existing.holder IS NULL OR existing.holder = $3 OR existing.lease_until_ms < $5",
@@ -123,13 +123,13 @@ impl IndexStore {
              VALUES ($1, $2, '', 0, 0, '', $3, $4) ON CONFLICT (plugin, chain) DO UPDATE \
              SET holder = excluded.holder, lease_until_ms = excluded.lease_until_ms WHERE {is_free}"
         );
-        let statement = self.statement(text).bind(holder).bind(until_ms).bind(now_ms);
+        let statement = self.statement(text).bind(self.database.instance_id()).bind(until_ms).bind(now_ms);
         Ok(self.database.execute(statement).await?.changes == 1)
     }
 
-    pub(super) async fn release_lease(&self, holder: &str) -> Result<(), StorageError> {
+    pub(super) async fn release_lease(&self) -> Result<(), StorageError> {
         let text = "UPDATE host_chain_index SET holder = NULL WHERE plugin = $1 AND chain = $2 AND holder = $3";
-        self.database.execute(self.statement(text).bind(holder)).await.map(drop)
+        self.database.execute(self.statement(text).bind(self.database.instance_id())).await.map(drop)
     }
 
     /// Stops the index until an operator requests a reindex.

@@ -41,8 +41,8 @@ struct Changes(Vec<Statement>);
 
 type OutcomeRow = (String, i64, i64, i64, String);
 type ExpiredLeaseRow = (String, i64, Option<i64>, Option<i64>);
-/// A key with its group, and its next task: id, payload, when it was pushed, failed attempts.
-type KeyRow = (String, String, Option<i64>, Option<String>, Option<i64>, Option<i64>);
+/// A key with its group, and its next task: id, or 0 where it was deleted, payload, when it was pushed, failed attempts.
+type KeyRow = (String, String, i64, String, i64, i64);
 
 impl QueueStore {
     pub(crate) async fn run_cycle(
@@ -158,9 +158,7 @@ impl QueueStore {
         let mut candidates = Vec::new();
         for (share, (is_slow, _)) in shares.into_iter().enumerate() {
             for (key, group, id, payload, pushed_ms, attempts) in rows_at::<KeyRow>(&results, first + 1 + share)? {
-                let task = id.zip(payload).zip(pushed_ms.zip(attempts));
-                let task =
-                    task.map(|((id, payload), (pushed_ms, attempts))| StoredTask { id, payload, pushed_ms, attempts });
+                let task = (id != 0).then_some(StoredTask { id, payload, pushed_ms, attempts });
                 candidates.push(Candidate { key, group, task, is_slow: is_slow == 1 });
             }
         }

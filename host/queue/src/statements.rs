@@ -103,7 +103,8 @@ impl QueueStatements {
 /// The keys that have been due for the longest time, with the task that is next: a retry that is due, else the oldest one.
 fn select_keys(table: &str, for_update: &str) -> String {
     format!(
-        "SELECT c.key, c.group_key, t.id, t.payload, t.pushed_ms, t.attempt FROM (SELECT k.key, k.group_key, k.due_ms, \
+        "SELECT c.key, c.group_key, coalesce(t.id, 0), coalesce(t.payload, ''), coalesce(t.pushed_ms, 0), \
+         coalesce(t.attempt, 0) FROM (SELECT k.key, k.group_key, k.due_ms, \
          coalesce((SELECT r.id FROM {table} r WHERE r.key = k.key AND r.due_ms > 0 AND r.due_ms <= $1 \
              ORDER BY r.due_ms, r.id LIMIT 1), \
              (SELECT f.id FROM {table} f WHERE f.key = k.key AND f.due_ms = 0 ORDER BY f.id LIMIT 1)) AS task_id \

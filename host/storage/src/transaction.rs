@@ -1,15 +1,14 @@
 //! A transaction on either engine: begun by its first statements, ended once.
 
 use crate::{
-    bounds::CALL_STATEMENTS_MAX,
     check::{AccessMode, CheckedStatement, check_param_bytes},
     commit_statement::{CommitRefusal, CommitStatement},
-    engine::{DatabaseInner, Engine},
+    database::engine::{DatabaseInner, Engine},
     error::StorageError,
     postgres::PostgresTransaction,
     scope::Scope,
-    slow_statement,
     sqlite::SqliteTransaction,
+    statements::{bounds::CALL_STATEMENTS_MAX, slow_statement},
 };
 use parking_lot::Mutex;
 use plugin_api::abi::{Statement, StatementResult};

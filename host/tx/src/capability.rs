@@ -1,6 +1,7 @@
 //! What the journal tells: plugins about their own intents only, and everybody about a transaction whose hash he knows.
 
 use super::{
+    failure::failure_of,
     journal::Journal,
     record::invalid,
     row::{Attempt, IntentRow},
@@ -11,7 +12,7 @@ use plugin_api::{
     Address, Hash256, Wei,
     abi::{HostError, HostErrorCode},
     host::decode_call,
-    manifest::{IntentStatus, JournalCall, NonceQueueStatus},
+    manifest::{IntentStatus, JournalCall, NonceQueueStatus, TxState},
 };
 use serde_json::{Value, json};
 
@@ -98,6 +99,7 @@ fn intent_status(intent: &IntentRow, attempts: &[Attempt], head: Option<u64>) ->
         key: intent.name.clone(),
         state: intent.state,
         reason: intent.reason.clone(),
+        failure: (intent.state == TxState::Failed).then(|| failure_of(intent.reason.as_deref().unwrap_or_default())),
         sender: intent.sender.map(|sender| Address(sender.into_array())),
         nonce: intent.nonce.map(unsigned),
         hash: intent.hash.or(newest).map(hash),

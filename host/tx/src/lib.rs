@@ -11,6 +11,7 @@
 mod broadcast_error;
 mod capability;
 mod error;
+mod failure;
 mod fees;
 mod journal;
 mod migration;

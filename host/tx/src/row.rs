@@ -1,6 +1,5 @@
 //! Rows of the journal.
 
-use super::error::TickError;
 use alloy_primitives::{Address, B256, Bytes, U256};
 use plugin_api::manifest::TxState;
 use serde::{Deserialize, Deserializer, de};
@@ -42,9 +41,9 @@ impl IntentRow {
         self.nonce.and_then(|nonce| u64::try_from(nonce).ok()).unwrap_or_default()
     }
 
-    /// The call as bytes.
-    pub(crate) fn call_data(&self) -> Result<Bytes, TickError> {
-        self.data.parse().map_err(|_| TickError::Signing(format!("the call of intent {} is not 0x…", self.id)))
+    /// The call as bytes, or why they cannot be signed.
+    pub(crate) fn call_data(&self) -> Result<Bytes, String> {
+        self.data.parse().map_err(|_| format!("the call of intent {} is not 0x…", self.id))
     }
 
     /// Whether it is signed and in no block.
@@ -70,7 +69,8 @@ pub(crate) struct Attempt {
     pub signed_ms: i64,
     /// When a server last accepted it.
     pub sent_ms: Option<i64>,
-    /// Why the intent was cancelled, for the empty transfer that uses its nonce; None for the intent itself.
+    /// Why the intent was cancelled, for the empty transfer that uses its nonce; None for the intent itself. The column is called
+    /// `given_up`; reasons in the database and the log say `a transfer of nothing` for an empty transfer.
     #[serde(rename = "given_up")]
     pub cancel_reason: Option<String>,
 }

@@ -27,11 +27,11 @@ pub async fn run(journal: Arc<Journal>, chain: Arc<Chain>, stop: CancellationTok
         // Marked as seen before the pass, so that a change during the pass causes another one.
         heads.borrow_and_update();
         recorded.borrow_and_update();
-        let tick = Box::pin(tick_all(&journal, &chain, &mut queues));
+        let passes = Box::pin(run_passes(&journal, &chain, &mut queues));
         let is_busy = tokio::select! {
             biased;
             () = stop.cancelled() => break,
-            is_busy = tick => is_busy,
+            is_busy = passes => is_busy,
         };
         tokio::select! {
             () = stop.cancelled() => break,
@@ -42,12 +42,12 @@ pub async fn run(journal: Arc<Journal>, chain: Arc<Chain>, stop: CancellationTok
     }
     for queue in queues.iter().flatten() {
         // When this fails, the lease expires.
-        let _ = journal.store.release_lease(queue.id(), &journal.chains.instance_id).await;
+        let _ = journal.store.release_lease(queue.id()).await;
     }
 }
 
 /// One pass over every queue. Returns whether intents are open.
-async fn tick_all(journal: &Arc<Journal>, chain: &Arc<Chain>, queues: &mut Option<Vec<NonceQueue>>) -> bool {
+async fn run_passes(journal: &Arc<Journal>, chain: &Arc<Chain>, queues: &mut Option<Vec<NonceQueue>>) -> bool {
     if queues.is_none() {
         match load_queues(journal, chain).await {
             Ok(loaded) => *queues = Some(loaded),
@@ -57,8 +57,8 @@ async fn tick_all(journal: &Arc<Journal>, chain: &Arc<Chain>, queues: &mut Optio
             }
         }
     }
-    let ticks = queues.iter_mut().flatten().map(NonceQueue::tick);
-    join_all(ticks).await.into_iter().any(|is_busy| is_busy)
+    let passes = queues.iter_mut().flatten().map(NonceQueue::run_pass);
+    join_all(passes).await.into_iter().any(|is_busy| is_busy)
 }
 
 /// A queue for every key, and for accounts with open intents whose key is no longer configured.

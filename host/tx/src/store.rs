@@ -1,10 +1,10 @@
 //! Intents and their transactions in the database.
 //!
 //! The rule: every update names the version of the row that it was decided on. Of two gateways that both believe to
-//! hold the lease, one updates the intent, and the other gets [`TickError::VersionConflict`].
+//! hold the lease, one updates the intent, and the other gets [`UpdateError::VersionConflict`].
 
 use super::{
-    error::TickError,
+    error::UpdateError,
     row::{ATTEMPT_COLUMNS, Attempt, INTENT_COLUMNS, IntentRow},
 };
 use alloy_primitives::{Address, B256};
@@ -170,7 +170,6 @@ impl Store {
     pub(crate) async fn acquire_lease(
         &self,
         (chain_id, sender): (u64, Address),
-        holder: &str,
         now_ms: i64,
     ) -> Result<bool, StorageError> {
         let may_acquire = match self.database.dialect() {
@@ -186,7 +185,8 @@ impl Store {
              lease_until_ms = excluded.lease_until_ms, blocked_reason = CASE WHEN host_tx_lanes.holder = excluded.holder \
              THEN host_tx_lanes.blocked_reason END WHERE {may_acquire}"
         );
-        let statement = sql(text).bind(to_i64(chain_id)).bind(sender.to_string()).bind(holder).bind(now_ms);
+        let statement =
+            sql(text).bind(to_i64(chain_id)).bind(sender.to_string()).bind(self.database.instance_id()).bind(now_ms);
         let changes = self.write(vec![CommitStatement::new(statement.bind(now_ms + LEASE_MS).into())]).await?;
         Ok(changes == 1)
     }
@@ -195,12 +195,12 @@ impl Store {
     pub(crate) async fn set_blocked_reason(
         &self,
         (chain_id, sender): (u64, Address),
-        holder: &str,
         reason: Option<&str>,
     ) -> Result<(), StorageError> {
         let statement =
             sql("UPDATE host_tx_lanes SET blocked_reason = $4 WHERE chain_id = $1 AND sender = $2 AND holder = $3");
-        let statement = statement.bind(to_i64(chain_id)).bind(sender.to_string()).bind(holder).bind(reason);
+        let statement =
+            statement.bind(to_i64(chain_id)).bind(sender.to_string()).bind(self.database.instance_id()).bind(reason);
         self.write(vec![CommitStatement::new(statement.into())]).await.map(drop)
     }
 
@@ -217,14 +217,10 @@ impl Store {
         Ok(rows.into_iter().next().map(|(reason,)| reason))
     }
 
-    pub(crate) async fn release_lease(
-        &self,
-        (chain_id, sender): (u64, Address),
-        holder: &str,
-    ) -> Result<(), StorageError> {
+    pub(crate) async fn release_lease(&self, (chain_id, sender): (u64, Address)) -> Result<(), StorageError> {
         let statement =
             sql("UPDATE host_tx_lanes SET holder = NULL WHERE chain_id = $1 AND sender = $2 AND holder = $3");
-        let statement = statement.bind(to_i64(chain_id)).bind(sender.to_string()).bind(holder);
+        let statement = statement.bind(to_i64(chain_id)).bind(sender.to_string()).bind(self.database.instance_id());
         self.write(vec![CommitStatement::new(statement.into())]).await.map(drop)
     }
 
@@ -235,7 +231,7 @@ impl Store {
         (chain_id, sender): (u64, Address),
         attempt: &Attempt,
         now_ms: i64,
-    ) -> Result<(), TickError> {
+    ) -> Result<(), UpdateError> {
         let update = sql("UPDATE host_tx_intents SET state = 'signed', reason = NULL, sender = $3, nonce = $4, \
              version = version + 1, changed_ms = $5 WHERE id = $1 AND version = $2 RETURNING 1")
         .bind(intent.id)
@@ -253,7 +249,7 @@ impl Store {
         (chain_id, sender): (u64, Address),
         attempt: &Attempt,
         now_ms: i64,
-    ) -> Result<(), TickError> {
+    ) -> Result<(), UpdateError> {
         let update = sql("UPDATE host_tx_intents SET state = 'signed', reason = $4, version = version + 1, \
              changed_ms = $5 WHERE id = $1 AND version = $2 AND nonce = $3 RETURNING 1")
         .bind(intent.id)
@@ -270,7 +266,7 @@ impl Store {
         intent: &mut IntentRow,
         attempt: &Attempt,
         now_ms: i64,
-    ) -> Result<(), TickError> {
+    ) -> Result<(), UpdateError> {
         let update = sql("UPDATE host_tx_intents SET state = 'sent', reason = $4, version = version + 1, \
              changed_ms = $3 WHERE id = $1 AND version = $2 RETURNING 1")
         .bind(intent.id)
@@ -289,7 +285,7 @@ impl Store {
         receipt: &Receipt,
         cancel_reason: Option<&str>,
         now_ms: i64,
-    ) -> Result<(), TickError> {
+    ) -> Result<(), UpdateError> {
         let update = sql("UPDATE host_tx_intents SET state = 'included', reason = $10, hash = $3, block = $4, \
              block_hash = $5, succeeded = $6, gas_used = $7, fee_wei = $8, version = version + 1, changed_ms = $9 \
              WHERE id = $1 AND version = $2 RETURNING 1")
@@ -307,7 +303,7 @@ impl Store {
     }
 
     /// A reorganisation removed the block of the transaction.
-    pub(crate) async fn mark_reorganised(&self, intent: &mut IntentRow, now_ms: i64) -> Result<(), TickError> {
+    pub(crate) async fn mark_reorganised(&self, intent: &mut IntentRow, now_ms: i64) -> Result<(), UpdateError> {
         let update = sql("UPDATE host_tx_intents SET state = 'signed', reason = 'its block was taken back', \
              hash = NULL, block = NULL, block_hash = NULL, succeeded = NULL, gas_used = NULL, fee_wei = NULL, \
              version = version + 1, changed_ms = $3 WHERE id = $1 AND version = $2 RETURNING 1")
@@ -318,7 +314,7 @@ impl Store {
     }
 
     /// None of the intent's transactions can be included any more: it is queued again and gets another nonce.
-    pub(crate) async fn requeue(&self, intent: &mut IntentRow, reason: &str, now_ms: i64) -> Result<(), TickError> {
+    pub(crate) async fn requeue(&self, intent: &mut IntentRow, reason: &str, now_ms: i64) -> Result<(), UpdateError> {
         let update = sql("UPDATE host_tx_intents SET state = 'queued', reason = $3, sender = NULL, nonce = NULL, \
              version = version + 1, changed_ms = $4 WHERE id = $1 AND version = $2 RETURNING 1")
         .bind(intent.id)
@@ -334,7 +330,7 @@ impl Store {
         intent: &mut IntentRow,
         failure: Option<&str>,
         now_ms: i64,
-    ) -> Result<(), TickError> {
+    ) -> Result<(), UpdateError> {
         let state = if failure.is_none() { TxState::Final } else { TxState::Failed };
         let update = sql("UPDATE host_tx_intents SET state = $3, reason = $4, version = version + 1, changed_ms = $5 \
              WHERE id = $1 AND version = $2 RETURNING 1")
@@ -347,7 +343,7 @@ impl Store {
     }
 
     /// Sets why the intent does not proceed; its state stays.
-    pub(crate) async fn set_reason(&self, intent: &mut IntentRow, reason: &str) -> Result<(), TickError> {
+    pub(crate) async fn set_reason(&self, intent: &mut IntentRow, reason: &str) -> Result<(), UpdateError> {
         if intent.reason.as_deref() == Some(reason) {
             return Ok(());
         }
@@ -359,7 +355,7 @@ impl Store {
         self.update(intent, update, Vec::new()).await
     }
 
-    async fn update(&self, intent: &mut IntentRow, update: Sql, others: Vec<Statement>) -> Result<(), TickError> {
+    async fn update(&self, intent: &mut IntentRow, update: Sql, others: Vec<Statement>) -> Result<(), UpdateError> {
         let mut finals: Vec<CommitStatement> = others.into_iter().map(CommitStatement::new).collect();
         finals.push(CommitStatement::expecting_row(update.into()));
         match self.write(finals).await {
@@ -367,8 +363,8 @@ impl Store {
                 intent.version += 1;
                 Ok(())
             }
-            Err(StorageError::Rejected(_)) => Err(TickError::VersionConflict),
-            Err(error) => Err(TickError::Storage(error)),
+            Err(StorageError::Rejected(_)) => Err(UpdateError::VersionConflict),
+            Err(error) => Err(error.into()),
         }
     }
 

@@ -1,4 +1,4 @@
-//! The derives of `plugin-api`: errors, events of the activity log, events of contracts.
+//! The derives of `plugin-api`: errors, events of the activity log, events of contracts, enums in columns.
 //!
 //! Plugins use them through `plugin-api`, where each trait of the same name has the documentation and an example. The rule:
 //! a refused attribute is an error at that attribute that says what to write.
@@ -6,6 +6,7 @@
 mod api_attribute;
 mod api_error;
 mod attribute;
+mod bind;
 mod contract_event;
 mod error_detail;
 mod error_text;
@@ -32,6 +33,12 @@ pub fn derive_event(item: TokenStream) -> TokenStream {
 #[proc_macro_derive(ContractEvent, attributes(contract_event))]
 pub fn derive_contract_event(item: TokenStream) -> TokenStream {
     expand(item, contract_event::expand)
+}
+
+/// Implements the trait `Bind` for an enum without fields, and its method `name`: the name of the variant, as serde writes it.
+#[proc_macro_derive(Bind, attributes(serde))]
+pub fn derive_bind(item: TokenStream) -> TokenStream {
+    expand(item, bind::expand)
 }
 
 fn expand(

@@ -44,7 +44,8 @@ pub use sign::{SignCall, SignResult, Signable};
 pub use stream::{LabelTest, RETRACTED_TYPES_LABEL, Subscription};
 pub use target_member::TargetMember;
 pub use tx::{
-    Intent, IntentStatus, JournalCall, NonceQueueStatus, SignedTransaction, TxCall, TxState, WalletTransaction,
+    Intent, IntentFailure, IntentStatus, JournalCall, NonceQueueStatus, SignedTransaction, TxCall, TxState,
+    WalletTransaction,
 };
 
 use serde::{Deserialize, Serialize};

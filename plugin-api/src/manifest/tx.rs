@@ -120,6 +120,19 @@ impl TxState {
     }
 }
 
+/// Why an intent has failed, as far as a plugin decides by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IntentFailure {
+    /// The call reverts: when its gas is estimated, or in a final block.
+    Reverted,
+    /// The call takes more gas than the intent's limit.
+    OutOfGas,
+    /// Anything else, and what a newer gateway distinguishes.
+    #[serde(other)]
+    Other,
+}
+
 /// The status of an intent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IntentStatus {
@@ -129,6 +142,9 @@ pub struct IntentStatus {
     pub key: String,
     pub state: TxState,
     pub reason: Option<String>,
+    /// Why it has failed; none in another state, and of a gateway that is older than this field.
+    #[serde(default)]
+    pub failure: Option<IntentFailure>,
     /// The address that pays; none before it is signed.
     pub sender: Option<Address>,
     pub nonce: Option<u64>,
@@ -171,6 +187,13 @@ pub struct NonceQueueStatus {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_failure_that_is_not_known_is_another_one() {
+        let failure = |text: &str| serde_json::from_str::<IntentFailure>(text).unwrap();
+        assert_eq!(failure(r#""out_of_gas""#), IntentFailure::OutOfGas);
+        assert_eq!(failure(r#""of a newer gateway""#), IntentFailure::Other);
+    }
 
     #[test]
     fn a_state_has_one_name() {

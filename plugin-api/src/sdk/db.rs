@@ -131,23 +131,19 @@ pub(super) fn push_renumbered(text: &mut impl std::fmt::Write, sql: &str, before
     }
 }
 
-/// A value that can be bound to a placeholder.
+/// A value that can be bound to a placeholder. Derived for an enum, it binds the name of the variant as serde writes it, which `name` returns. A number
+/// that no column holds (2^63 and more) is bound as the largest that one does.
 ///
 /// ```
-/// use plugin_api::{handles::{Bind, Value}, sql};
+/// use plugin_api::{handles::Bind, sql};
 ///
+/// #[derive(serde::Deserialize, Bind)]
+/// #[serde(rename_all = "lowercase")]
 /// enum Colour {
 ///     Red,
 /// }
 ///
-/// impl Bind for Colour {
-///     fn into_value(self) -> Value {
-///         match self {
-///             Self::Red => "red".into_value(),
-///         }
-///     }
-/// }
-///
+/// assert_eq!(Colour::Red.name(), "red");
 /// let select = sql("SELECT id FROM notes_notes WHERE colour = $1 AND stars > $2").bind(Colour::Red).bind(3);
 /// ```
 pub trait Bind {
@@ -172,6 +168,8 @@ bind! {
     u32: value => Value::Int(value.into());
     u16: value => Value::Int(value.into());
     u8: value => Value::Int(value.into());
+    u64: value => Value::Int(i64::try_from(value).unwrap_or(i64::MAX));
+    usize: value => Value::Int(i64::try_from(value).unwrap_or(i64::MAX));
     bool: value => Value::Int(value.into());
     f64: value => Value::Real(value);
     String: value => Value::Text(value.into());
@@ -310,5 +308,32 @@ impl Query for Db {
             // A response has one list: the first page counts.
             let _ = next_page.set(cursor);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+
+    use crate::handles::Bind;
+
+    #[derive(Clone, Copy, Bind)]
+    #[serde(rename_all = "snake_case")]
+    enum Colour {
+        DeepRed,
+        #[serde(rename = "b")]
+        Blue,
+    }
+
+    #[test]
+    fn a_derived_value_is_the_name_of_the_variant() {
+        let colours = [Colour::DeepRed, Colour::Blue];
+        assert_eq!(colours.map(Colour::name), ["deep_red", "b"]);
+        assert_eq!(colours.map(Bind::into_value), ["deep_red", "b"].map(Bind::into_value));
+    }
+
+    #[test]
+    fn a_number_that_no_column_holds_is_the_largest() {
+        assert_eq!([7_u64, u64::MAX].map(Bind::into_value), [7, i64::MAX].map(Bind::into_value));
+        assert_eq!([7_usize, usize::MAX].map(Bind::into_value), [7, i64::MAX].map(Bind::into_value));
     }
 }

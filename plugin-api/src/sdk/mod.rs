@@ -122,6 +122,6 @@ pub use wallets::Wallets;
 pub use wei::Wei;
 pub use write::WRITE_ATTEMPTS_MAX;
 
-pub use plugin_api_macros::{ApiError, ContractEvent, Event};
+pub use plugin_api_macros::{ApiError, Bind, ContractEvent, Event};
 
 pub use crate::abi::{HostError, HostErrorCode, StatementResult};

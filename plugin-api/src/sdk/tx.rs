@@ -8,7 +8,7 @@
 use super::{Address, Bind, HostHandle, MAIN, Tx, Wei};
 use crate::{
     abi::{CapabilityResponse, FfiBytes, HostError, HostErrorCode, Value},
-    manifest::{ChainMethod, Intent, IntentStatus, JournalCall, NonceQueueStatus, TxCall, TxState},
+    manifest::{ChainMethod, Intent, IntentFailure, IntentStatus, JournalCall, NonceQueueStatus, TxCall, TxState},
 };
 use alloy_primitives::hex;
 use serde::{Serialize, de::DeserializeOwned};
@@ -146,6 +146,12 @@ impl IntentStatus {
     /// counted for it can be given back. A call that reverted in a block was carried out, in vain.
     pub fn was_never_carried_out(&self) -> bool {
         self.state == TxState::Failed && (self.block.is_none() || self.is_cancelled)
+    }
+
+    /// Whether it has failed by what its call does: it reverts, or takes more gas than the intent's limit. No fault of the gateway, of the
+    /// RPC servers or of the sender's account.
+    pub fn has_call_failed(&self) -> bool {
+        matches!(self.failure, Some(IntentFailure::Reverted | IntentFailure::OutOfGas))
     }
 }
 

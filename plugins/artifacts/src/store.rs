@@ -2,7 +2,7 @@
 
 use crate::model::{ArtifactId, ArtifactText, Kind, Sort};
 use plugin_api::{
-    Address, Author, HostError, List, Query, Search, SearchIndex, Sql, Tx, format, handles, point::LeaderboardInput,
+    Address, Author, HostError, List, Query, Search, SearchIndex, Sql, Tx, handles, point::LeaderboardInput,
     render_json, sql,
 };
 use serde::Deserialize;
@@ -38,14 +38,14 @@ pub async fn artifacts(db: &impl Query, selection: Selection) -> Result<List, Ho
     let total = match (&owner, &kind, tagged, &search) {
         (None, None, None, None) => Some(sql(ALL)),
         (None, Some(kind), None, None) => {
-            Some(sql("SELECT row_count FROM artifacts_artifacts_counts WHERE kind = $1").bind(format::name(kind)))
+            Some(sql("SELECT row_count FROM artifacts_artifacts_counts WHERE kind = $1").bind(*kind))
         }
         (None, None, tagged, None) => tagged,
         _ => None,
     };
     let artifacts = ARTIFACTS
         .filter("a.owner = {}", owner)
-        .filter("a.kind = {}", kind.as_ref().map(format::name))
+        .filter("a.kind = {}", kind)
         .search(search, "a.id", &SearchIndex::new("artifacts_artifacts", &["name", "description", "url"]))
         .order_by(sort.order_by())
         .stored_total(total);
@@ -69,7 +69,7 @@ pub async fn count(db: &impl Query) -> Result<i64, HostError> {
 pub async fn insert_artifact(tx: &Tx, owner: Address, text: &ArtifactText) -> Result<ArtifactId, HostError> {
     let insert = sql("INSERT INTO artifacts_artifacts (owner, name, description, kind, url, created_at, stars, kept) \
             VALUES ($1, $2, $3, $4, $5, $6, 0, $7) RETURNING id")
-    .bind((owner, &text.name, &text.description, format::name(&text.kind), text.url.as_deref().unwrap_or_default()))
+    .bind((owner, &text.name, &text.description, text.kind, text.url.as_deref().unwrap_or_default()))
     .bind((text.created_at, render_json(text)?));
     let id: ArtifactId = tx.one(insert).await?;
     if let Some(tags) = Sql::insert_rows("artifacts_tags", "tag, artifact_id", text.tags.iter().map(|tag| (tag, id))) {

@@ -13,7 +13,7 @@ use crate::{
         },
     },
     store::{
-        accounts, block, directory, disputes, plans, streams, subs,
+        accounts, directory, disputes, plans, streams, subs,
         tokens::{self, Trade},
     },
 };
@@ -69,12 +69,12 @@ fn derive_and_publish<E: ContractEvent + Event>(
 
 async fn stream_claimed(_: Cx, tx: Tx, event: ChainEvent<StreamClaimed>) -> Result<(), HostError> {
     let StreamClaimed { id, payee_amount, fee } = event.args;
-    streams::claim(&tx, id, payee_amount.saturating_add(fee), false, block(&event)).await.map(drop)
+    streams::claim(&tx, id, payee_amount.saturating_add(fee), false, event.block).await.map(drop)
 }
 
 async fn stream_cancelled(_: Cx, tx: Tx, event: ChainEvent<StreamCancelled>) -> Result<(), HostError> {
     let StreamCancelled { id, by, payee_amount, fee, refund } = event.args;
-    let parties = streams::claim(&tx, id, payee_amount.saturating_add(fee), true, block(&event)).await?;
+    let parties = streams::claim(&tx, id, payee_amount.saturating_add(fee), true, event.block).await?;
     let (payer, payee) = parties.unzip();
     let cancellation =
         StreamCancellation { stream_id: id, payer, payee, to_payee: payee_amount, to_payer: refund, fee, by };

@@ -1,7 +1,7 @@
 //! The waitlist's tables. Rule: entries are never deleted.
 
 use crate::model::{Entry, Fields, Platform};
-use plugin_api::{Address, HostError, Query, Tx, format, sql};
+use plugin_api::{Address, HostError, Query, Tx, sql};
 use serde::Deserialize;
 
 /// When the entry of the address was added, and whether it is signed.
@@ -50,7 +50,7 @@ pub async fn put_entry(tx: &Tx, fields: &Fields, is_signed: bool) -> Result<(), 
          consent = excluded.consent, signed_at = excluded.signed_at, is_signed = excluded.is_signed")
         .bind((fields.address, fields.platform, fields.seats))
         .bind(fields.contact.as_ref().map(|contact| contact.text.as_str()))
-        .bind((fields.contact.as_ref().map(|contact| format::name(&contact.kind)), fields.consent, tx.now_s()))
+        .bind((fields.contact.as_ref().map(|contact| contact.kind), fields.consent, tx.now_s()))
         .bind((is_signed.then_some(tx.now_s()), is_signed));
     tx.execute(put).await.map(drop)
 }

@@ -1,7 +1,7 @@
 //! SIGKILL at every step of sending, against a real node: with reorganisations, a pool that holds back, loses or
 //! refuses transactions with too low a tip, a server that refuses payments for good (and forwards every second one all
 //! the same), and another sender that uses the same key. At the end the balances on the chain must show every payment
-//! exactly once, except those that the gateway gave up, which must not be there.
+//! exactly once, except those that the gateway cancelled, which must not be there.
 
 use super::{
     killing_proxy::{KillPoint, KillingProxy},
@@ -23,7 +23,7 @@ use tempfile::TempDir;
 const RUN_MAX: Duration = Duration::from_millis(1500);
 /// Most requests of three quarters of the runs.
 const REQUESTS: u64 = 30;
-/// Most requests of the other runs: enough for a payment to be given up, or for the time to run out first.
+/// Most requests of the other runs: enough for a payment to be cancelled, or for the time to run out first.
 const REQUESTS_OF_LONG: u64 = 400;
 /// How long the last run, which is not killed, may take until every payment is final.
 const LAST_RUN_MAX: Duration = Duration::from_secs(240);
@@ -61,7 +61,7 @@ struct KillStatistics {
     foreign: u64,
     /// Transactions that were sent before the last run.
     handed_out: u64,
-    given_up: usize,
+    cancelled: usize,
 }
 
 async fn kill_repeatedly(kills: u64, database: String) {
@@ -74,14 +74,14 @@ async fn kill_repeatedly(kills: u64, database: String) {
     }
     tally.handed_out = fixture.proxy.handed_out();
     fixture.end_disturbances().await;
-    let given_up = fixture.run_to_the_end(kills).await;
-    fixture.assert_paid(kills, &given_up).await;
-    tally.given_up = given_up.len();
+    let cancelled = fixture.run_to_the_end(kills).await;
+    fixture.assert_paid(kills, &cancelled).await;
+    tally.cancelled = cancelled.len();
     eprintln!("{kills} kills in {:?}: {tally:?}", started.elapsed());
     assert_eq!(tally.before_request + tally.before_response + tally.elsewhere, kills);
     assert!(fixture.proxy.handed_out() >= kills, "{tally:?}");
     // A dozen kills may hit few sent transactions. Many must: runs that send nothing prove nothing.
-    assert!(kills < 100 || (tally.handed_out >= kills && tally.given_up > 0), "{tally:?}");
+    assert!(kills < 100 || (tally.handed_out >= kills && tally.cancelled > 0), "{tally:?}");
 }
 
 struct Fixture {
@@ -119,7 +119,7 @@ impl Fixture {
         command.stdin(Stdio::null()).stdout(said).stderr(log).spawn().unwrap()
     }
 
-    /// The file with the standard output of the latest process: the payments that were given up.
+    /// The file with the standard output of the latest process: the payments that were cancelled.
     fn said(&self) -> std::path::PathBuf {
         self.folder.path().join("said")
     }
@@ -205,7 +205,7 @@ impl Fixture {
         tally.pool_rules += 1;
     }
 
-    /// Runs a process until every payment is final. Returns the payments that were given up.
+    /// Runs a process until every payment is final. Returns the payments that were cancelled.
     async fn run_to_the_end(&self, last: u64) -> Vec<i64> {
         self.proxy.attach(self.spawn(last), None);
         let begun = Instant::now();
@@ -220,14 +220,14 @@ impl Fixture {
         std::fs::read_to_string(self.said()).unwrap().lines().map(|number| number.parse().unwrap()).collect()
     }
 
-    /// Every account has the amount of its payment exactly; none if the payment was given up.
-    async fn assert_paid(&self, payments: u64, given_up: &[i64]) {
+    /// Every account has the amount of its payment exactly; none if the payment was cancelled.
+    async fn assert_paid(&self, payments: u64, cancelled: &[i64]) {
         let mut wrong = Vec::new();
         for number in 1..=i64::try_from(payments).unwrap() {
             let account = payee::account(number);
             let balance = self.devnet.call("eth_getBalance", json!([account, "latest"])).await.unwrap();
             let balance: U256 = serde_json::from_value(balance).unwrap();
-            let expected = if given_up.contains(&number) { U256::ZERO } else { payee::amount(number) };
+            let expected = if cancelled.contains(&number) { U256::ZERO } else { payee::amount(number) };
             if balance != expected {
                 wrong.push(format!("{number}: {balance} instead of {expected}"));
             }

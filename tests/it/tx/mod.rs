@@ -1,7 +1,7 @@
 //! The journal of transactions and the keys, on both databases, against a scripted chain.
 
+mod cancel;
 mod gaps;
-mod give_up;
 mod killing_proxy;
 mod kills;
 mod lifecycle;

@@ -4,7 +4,7 @@ use super::{
     DEPTH, RICH, ask, assert_paid_once, becomes, each, each_with, pay, payer::Pay, payment, relayer, says, status,
     until, waits, wei,
 };
-use plugin_api::{Address, HostErrorCode, chain::TxState};
+use plugin_api::{Address, HostErrorCode, chain::TxState, manifest::IntentFailure};
 use plugin_testing::{Builder, json};
 use std::time::Duration;
 
@@ -123,6 +123,7 @@ async fn a_call_that_would_revert_is_not_sent() {
         chain.refuse_calls(contract, true);
         pay(gateway, Pay { to: contract, ..Pay::default() }).await;
         let failed = becomes(gateway, "one", TxState::Failed).await;
+        assert_eq!(failed.failure, Some(IntentFailure::Reverted));
         assert!(failed.reason.is_some_and(|reason| reason.contains("would revert: execution reverted: not now")));
         assert_eq!((failed.nonce, failed.hashes.len()), (None, 0), "no nonce is used");
         // It waits while an earlier transaction is pending, because it may depend on that one.
@@ -156,6 +157,7 @@ async fn the_gas_limit_is_kept() {
         pay(gateway, call("tight", 49_999)).await;
         let failed = becomes(gateway, "tight", TxState::Failed).await;
         assert_eq!(failed.reason.as_deref(), Some("it would take 50000 gas, and its limit is 49999"));
+        assert_eq!(failed.failure, Some(IntentFailure::OutOfGas));
         pay(gateway, call("endless", 30_000_001)).await;
         let failed = becomes(gateway, "endless", TxState::Failed).await;
         assert!(failed.reason.is_some_and(|reason| reason.contains("more than a block holds (30000000)")));

@@ -86,3 +86,19 @@ async fn both_gateways_know_that_a_queue_is_blocked() {
     other.stop().await;
     one.stop().await;
 }
+
+/// Its row, and the holder of its leases: whoever reads the tables finds which gateway it is.
+#[tokio::test]
+async fn a_gateway_has_one_name_in_the_database() {
+    let chain = ScriptedChain::start().await;
+    let Some(builder) = builders(&chain).await.into_iter().nth(1) else { return };
+    let gateway = builder.start().await;
+    chain.hold(true);
+    pay(&gateway, payment(1)).await;
+    waits(&chain, 1).await;
+    let names = "SELECT instance FROM host_gateways UNION ALL SELECT holder FROM host_tx_lanes \
+         UNION ALL SELECT holder FROM host_activity_sequencer";
+    let name = format!("Text({:?})", gateway.gateway().database.instance_id());
+    assert_eq!(gateway.rows(names).await, vec![name; 3]);
+    gateway.stop().await;
+}

@@ -1,7 +1,7 @@
 //! A stuck nonce queue continues within a minute of the gateway's clock, with the default settings and a block every
 //! seven seconds.
 
-use super::{DEPTH, assert_paid_once, becomes, each, give_up::is_first, pay, payment, relayer, status, waits};
+use super::{DEPTH, assert_paid_once, becomes, cancel::is_first, each, pay, payment, relayer, status, waits};
 use plugin_api::chain::TxState;
 use plugin_testing::{ScriptedChain, TestGateway};
 use std::time::Duration;

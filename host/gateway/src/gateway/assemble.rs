@@ -121,7 +121,7 @@ fn job_runner(config: &Config, capabilities: &CapabilityContext) -> JobRunner {
     let clock = capabilities.transactions.clock.clone();
     JobRunner {
         store: capabilities.jobs.clone(),
-        holder: uuid::Uuid::now_v7().to_string().into(),
+        holder: capabilities.transactions.database.instance_id().into(),
         // Jitter spreads the load of many gateways; a test's manual clock needs none.
         jitter: if matches!(clock, Clock::System) { Jitter::Random } else { Jitter::None },
         clock,

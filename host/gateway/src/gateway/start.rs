@@ -127,7 +127,7 @@ impl Gateway {
         self.tasks.spawn(housekeeping::follow_replicas(database.clone(), self.activity.clone(), stop.clone()));
         self.tasks.spawn(self.replicas.clone().follow(bound, stop.clone()));
         let settings = SequencerSettings {
-            holder: uuid::Uuid::now_v7().to_string(),
+            holder: database.instance_id().to_owned(),
             transaction_timeout: Duration::from_millis(self.config.database.transaction_timeout_ms),
         };
         self.tasks.spawn(gateway_activity::run_sequencer(self.activity.clone(), settings, stop.clone()));

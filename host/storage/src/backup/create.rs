@@ -6,7 +6,7 @@ use super::{
     manifest::{BackupManifest, BackupOrigin},
     postgres, sqlite,
 };
-use crate::{dialect::Dialect, engine::Engine, error::StorageError, migrations::AppliedMigration};
+use crate::{database::engine::Engine, dialect::Dialect, error::StorageError, migrations::AppliedMigration};
 use std::path::Path;
 
 /// Writes everything that was committed before the call into a new file, and its manifest beside it.

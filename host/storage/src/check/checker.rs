@@ -7,7 +7,7 @@ use super::{
     statement_kind::StatementKind,
     table_references::TableReferences,
 };
-use crate::{bounds::STATEMENT_TEXT_BYTES_MAX, dialect::Dialect, error::StorageError, scope::Scope};
+use crate::{dialect::Dialect, error::StorageError, scope::Scope, statements::bounds::STATEMENT_TEXT_BYTES_MAX};
 use plugin_api::abi::Statement;
 use std::sync::Arc;
 
@@ -30,6 +30,10 @@ pub(crate) struct StatementChecker {
 }
 
 impl StatementChecker {
+    pub(crate) fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
     pub(crate) fn new(dialect: Dialect) -> Self {
         let weigh = |text: &Arc<str>, _: &InfoResult| u32::try_from(text.len()).unwrap_or(u32::MAX);
         Self { dialect, infos: moka::sync::Cache::builder().max_capacity(CACHE_BYTES_MAX).weigher(weigh).build() }

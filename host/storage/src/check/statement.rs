@@ -2,12 +2,10 @@
 
 use super::{statement_kind::StatementKind, table_references::TableReferences};
 use crate::{
-    bounds::CALL_PARAM_BYTES_MAX,
+    caching::read_tracking,
     error::StorageError,
-    read_tracking,
     scope::{Scope, owns_table},
-    slow_lines::SlowLines,
-    statement_latency::StatementLatency,
+    statements::{bounds::CALL_PARAM_BYTES_MAX, slow_lines::SlowLines, statement_latency::StatementLatency},
 };
 use plugin_api::abi::{Statement, Value};
 use std::sync::{Arc, OnceLock, atomic::AtomicUsize};

@@ -1,7 +1,7 @@
 //! What the tokens alone show: that the text is one allowed statement, its verb, and the order of its placeholders.
 
 use super::lexer::{Token, TokenKind};
-use crate::bounds::STATEMENT_PARAMS_MAX;
+use crate::statements::bounds::STATEMENT_PARAMS_MAX;
 
 /// SQLite's own limit for the depth of an expression. It also limits the depth of the parse tree, and so the stack that
 /// visiting and dropping the tree needs.

@@ -13,11 +13,11 @@ use super::{
 };
 use crate::{
     check::CheckedStatement,
+    database::resources::PoolStatus,
     error::StorageError,
     migrations::{AppliedMigration, MigrationReport, RenderedMigration},
-    resources::PoolStatus,
     settings::DatabaseSettings,
-    slow_statement,
+    statements::slow_statement,
 };
 use plugin_api::abi::Rows;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -52,7 +52,7 @@ impl PostgresEngine {
         self.pool.status()
     }
 
-    pub(crate) async fn open(settings: &DatabaseSettings) -> Result<Self, StorageError> {
+    pub(crate) async fn open(settings: &DatabaseSettings, instance_id: &str) -> Result<Self, StorageError> {
         let pool = SessionPool::new(&settings.url, settings, Reachability::of(ServerRole::Primary))?;
         let listen_url = settings.listen_url.as_ref().unwrap_or(&settings.url);
         let listens = !listen_url.expose_secret().is_empty();
@@ -60,7 +60,8 @@ impl PostgresEngine {
         let reachability = Arc::clone(&pool.reachability);
         let connections_max = settings.connections_max();
         let beside = Connector::bare(&settings.url)?;
-        let registration = GatewayRegistration::enter(beside, Arc::clone(&reachability), pool.wait_timeout()).await?;
+        let entered = GatewayRegistration::enter(instance_id, beside, Arc::clone(&reachability), pool.wait_timeout());
+        let registration = entered.await?;
         let engine = Self {
             pool,
             listener,

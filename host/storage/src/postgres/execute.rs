@@ -4,7 +4,7 @@ use super::{decode::decode, error::ExecuteError, session::QueryForm};
 use crate::{
     check::{CheckedStatement, Verb},
     error::StorageError,
-    result_budget::ResultBudget,
+    statements::result_budget::ResultBudget,
 };
 use futures_util::TryStreamExt as _;
 use plugin_api::abi::{Cell, Rows, RowsBuilder, StatementResult};

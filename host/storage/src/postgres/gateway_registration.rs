@@ -13,7 +13,7 @@ use super::{
     reachability::Reachability,
     session::Session,
 };
-use crate::{error::StorageError, gateway_description::GatewayDescription};
+use crate::{database::gateway_description::GatewayDescription, error::StorageError};
 use sqlx::{AssertSqlSafe, Executor as _, PgConnection};
 use std::{convert::Infallible, sync::Arc, time::Duration};
 use tokio::{
@@ -62,7 +62,6 @@ const NOW: &str = "clock_timestamp(), pg_backend_pid()";
 
 /// The row of an open database.
 pub(crate) struct GatewayRegistration {
-    instance: String,
     wanted: watch::Sender<Wanted>,
     heartbeat: Mutex<Option<JoinHandle<()>>>,
 }
@@ -77,6 +76,7 @@ struct Wanted {
 impl GatewayRegistration {
     /// Fails while the database is being restored.
     pub(crate) async fn enter(
+        instance: &str,
         connector: Connector,
         reachability: Arc<Reachability>,
         connect_timeout: Duration,
@@ -84,15 +84,11 @@ impl GatewayRegistration {
         let connected = timeout(connect_timeout, connector.connect()).await;
         let session = connected.map_err(|_elapsed: Elapsed| no_answer())?;
         let mut session = session.map_err(driver_error)?;
-        let instance = enter(&mut session).await?;
+        enter(&mut session, instance).await?;
         let (wanted, changes) = watch::channel(Wanted::default());
-        let heartbeat = Heartbeat { connector, instance: instance.clone(), wanted: changes };
+        let heartbeat = Heartbeat { connector, instance: instance.to_owned(), wanted: changes };
         let heartbeat = tokio::spawn(heartbeat.run(session, reachability));
-        Ok(Self { instance, wanted, heartbeat: Mutex::new(Some(heartbeat)) })
-    }
-
-    pub(crate) fn instance(&self) -> &str {
-        &self.instance
+        Ok(Self { wanted, heartbeat: Mutex::new(Some(heartbeat)) })
     }
 
     pub(crate) fn describe(&self, description: GatewayDescription) {
@@ -122,7 +118,7 @@ impl Drop for GatewayRegistration {
     }
 }
 
-async fn enter(session: &mut Session) -> Result<String, StorageError> {
+async fn enter(session: &mut Session, instance: &str) -> Result<(), StorageError> {
     let begin = format!("{}; {CREATE}; DELETE FROM host_gateways WHERE {IS_OLD}", begin_sql());
     session.batch(&begin).await.map_err(driver_error)?;
     let restore = format!("SELECT instance FROM host_gateways WHERE instance = '{RESTORE}' AND {COUNTS}");
@@ -131,11 +127,9 @@ async fn enter(session: &mut Session) -> Result<String, StorageError> {
     }
     let insert = format!(
         "INSERT INTO host_gateways (instance, seen_at, pid, opened_at)
-         SELECT gen_random_uuid()::text, {NOW}, clock_timestamp() RETURNING instance"
+         VALUES ('{instance}', {NOW}, clock_timestamp()); COMMIT"
     );
-    let instance = session.text(&insert).await.map_err(driver_error)?;
-    session.batch("COMMIT").await.map_err(driver_error)?;
-    instance.ok_or_else(|| StorageError::Internal("the gateway's row was not stored".into()))
+    session.batch(&insert).await.map_err(driver_error)
 }
 
 /// Keeps the row fresh and true, over connections that are lost, until the gateway leaves or a restore has taken the row for that of a

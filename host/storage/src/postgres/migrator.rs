@@ -5,12 +5,12 @@
 
 use super::{error::storage_error, migration_error::migration_error, tools};
 use crate::{
+    caching::versions::NOTE_CHANGE_OF_EVERYTHING,
     check::CheckedStatement,
     error::StorageError,
     migrations::{
         self, AppliedMigration, CREATE_MIGRATIONS_TABLE, CountReplacement, MigrationReport, RenderedMigration,
     },
-    versions::NOTE_CHANGE_OF_EVERYTHING,
 };
 use plugin_api::abi::Value;
 use sqlx::{

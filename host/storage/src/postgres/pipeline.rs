@@ -13,7 +13,9 @@ use super::{
     shared_sync::SyncSharing,
 };
 use crate::{
-    check::CheckedStatement, error::StorageError, result_budget::ResultBudget, slow_statement::SlowStatementLog,
+    check::CheckedStatement,
+    error::StorageError,
+    statements::{result_budget::ResultBudget, slow_statement::SlowStatementLog},
 };
 use futures_util::{
     FutureExt as _, TryStreamExt as _,

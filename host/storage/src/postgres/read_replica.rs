@@ -15,7 +15,7 @@ use crate::{
     check::CheckedStatement,
     error::StorageError,
     settings::DatabaseSettings,
-    wal_lsn::{ReplayProgress, WalLsn},
+    standby::wal_lsn::{ReplayProgress, WalLsn},
 };
 use plugin_api::abi::Rows;
 use secrecy::SecretString;

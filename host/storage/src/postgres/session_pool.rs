@@ -12,8 +12,10 @@ use super::{
     session_settings::SessionSettings,
 };
 use crate::{
-    error::StorageError, resources::PoolStatus, result_budget::ResultBudget, settings::DatabaseSettings,
-    slow_statement::SlowStatementLog,
+    database::resources::PoolStatus,
+    error::StorageError,
+    settings::DatabaseSettings,
+    statements::{result_budget::ResultBudget, slow_statement::SlowStatementLog},
 };
 use deadpool::{
     Runtime,

@@ -22,8 +22,8 @@ use crate::{
     check::{CheckedStatement, Verb},
     commit_statement::CommitStatement,
     error::StorageError,
-    result_budget::ResultBudget,
     scope::{Isolation, Scope},
+    statements::result_budget::ResultBudget,
 };
 use plugin_api::abi::StatementResult;
 use sha2::{Digest, Sha256};

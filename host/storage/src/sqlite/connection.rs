@@ -3,7 +3,7 @@
 //! The rule: every connection has the settings that durability and isolation need.
 
 use super::{checkpoint::record_wal_pages, error::storage_error, interrupter::Interrupter};
-use crate::{bounds::CALL_ROWS_BYTES_MAX, error::StorageError, settings::DatabaseSettings};
+use crate::{error::StorageError, settings::DatabaseSettings, statements::bounds::CALL_ROWS_BYTES_MAX};
 use rusqlite::{Connection, OpenFlags, config::DbConfig, limits::Limit};
 use std::{fs::OpenOptions, path::Path, time::Duration};
 

@@ -14,13 +14,13 @@ use super::{
     writer_thread,
 };
 use crate::{
+    caching::revisions::Revisions,
     check::CheckedStatement,
+    database::resources::DatabaseResources,
     error::StorageError,
     migrations::{AppliedMigration, MigrationReport, RenderedMigration},
-    resources::DatabaseResources,
-    revisions::Revisions,
     settings::DatabaseSettings,
-    slow_statement::SlowStatementLog,
+    statements::slow_statement::SlowStatementLog,
 };
 use parking_lot::Mutex;
 use plugin_api::abi::Rows;

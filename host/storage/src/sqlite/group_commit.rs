@@ -1,7 +1,7 @@
 //! A group of transactions that share one commit.
 
 use super::transaction_call::CallResult;
-use crate::{error::StorageError, revisions::OwnerRevision};
+use crate::{caching::revisions::OwnerRevision, error::StorageError};
 use plugin_api::abi::StatementResult;
 use std::time::Instant;
 use tokio::sync::oneshot;

@@ -6,7 +6,7 @@
 //! after each schema change.
 
 use super::{connection::SqliteConnection, interrupter::CancelFlag, statement_executor::StatementExecutor};
-use crate::{check::CheckedStatement, slow_statement::SlowStatementLog};
+use crate::{check::CheckedStatement, statements::slow_statement::SlowStatementLog};
 use parking_lot::Mutex;
 use plugin_api::abi::Rows;
 use std::time::{Duration, Instant};

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     check::CheckedStatement,
     error::StorageError,
-    slow_statement::{self, SlowStatementLog},
+    statements::slow_statement::{self, SlowStatementLog},
 };
 use gateway_telemetry::{LogContext, current_log_context, run_in_log_context};
 use plugin_api::abi::Rows;

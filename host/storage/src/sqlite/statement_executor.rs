@@ -11,7 +11,7 @@ use super::{
 use crate::{
     check::{CheckedStatement, StatementInfo, Verb},
     error::StorageError,
-    result_budget::ResultBudget,
+    statements::result_budget::ResultBudget,
 };
 use plugin_api::abi::{Cell, Rows, RowsBuilder, StatementResult, Value};
 use rusqlite::{CachedStatement, Connection, Statement, types::ValueRef};

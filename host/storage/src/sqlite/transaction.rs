@@ -14,7 +14,7 @@ use super::{
     writer_connection::WriterConnection,
 };
 use crate::{
-    check::CheckedStatement, commit_statement::CommitStatement, error::StorageError, revisions::OwnerRevision,
+    caching::revisions::OwnerRevision, check::CheckedStatement, commit_statement::CommitStatement, error::StorageError,
 };
 use gateway_telemetry::current_log_context;
 use parking_lot::Mutex;

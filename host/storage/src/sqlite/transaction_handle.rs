@@ -1,6 +1,6 @@
 //! What the caller and the writer thread share about one transaction.
 
-use crate::revisions::OwnerRevision;
+use crate::caching::revisions::OwnerRevision;
 use std::sync::{
     Arc, OnceLock,
     atomic::{AtomicBool, Ordering::Relaxed},

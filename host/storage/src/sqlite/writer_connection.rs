@@ -13,12 +13,12 @@ use super::{
     transaction_call::CallResult,
 };
 use crate::{
+    caching::revisions::{OwnerRevision, Revisions},
     check::CheckedStatement,
     commit_statement::{CommitRefusal, CommitStatement},
     error::StorageError,
-    revisions::{OwnerRevision, Revisions},
     scope::HOST_OWNER,
-    slow_statement::{self, SlowStatementLog},
+    statements::slow_statement::{self, SlowStatementLog},
 };
 use plugin_api::abi::StatementResult;
 use std::{

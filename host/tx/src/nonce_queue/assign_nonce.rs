@@ -1,10 +1,10 @@
 //! Gives the next nonce to the first queued intent: estimates its gas, prices it, checks the balance, signs and stores
 //! it.
 
-use super::{queue::NonceQueue, tick::Tick};
+use super::{pass::Pass, queue::NonceQueue};
 use crate::{
-    error::TickError,
-    fees,
+    error::PassError,
+    failure, fees,
     row::{Attempt, IntentRow},
     unsigned_transaction::{TRANSFER_GAS, UnsignedTransaction},
 };
@@ -47,22 +47,22 @@ impl NonceQueue {
     /// Returns why the whole queue is blocked, if it is.
     pub(super) async fn assign_nonces(
         &mut self,
-        tick: &mut Tick,
+        pass: &mut Pass,
         queued: Vec<IntentRow>,
-    ) -> Result<Option<String>, TickError> {
+    ) -> Result<Option<String>, PassError> {
         let Some(key) = self.key.clone() else { return Ok(None) };
-        self.fill_nonce_gap(tick, &key).await?;
+        self.fill_nonce_gap(pass, &key).await?;
         for mut intent in queued {
-            let pending = tick.signed.iter().filter(|intent| intent.is_pending()).count();
+            let pending = pass.signed.iter().filter(|intent| intent.is_pending()).count();
             if pending >= self.settings().in_flight_max {
                 break;
             }
-            match self.assign_nonce(tick, &mut intent, &key).await? {
-                Assignment::Assigned => tick.signed.push(intent),
+            match self.assign_nonce(pass, &mut intent, &key).await? {
+                Assignment::Assigned => pass.signed.push(intent),
                 Assignment::Failed => {}
-                Assignment::Skipped(reason) => self.store().set_reason(&mut intent, &reason).await?,
+                Assignment::Skipped(reason) => self.set_reason(&mut intent, &reason).await?,
                 Assignment::Blocked(reason) => {
-                    self.store().set_reason(&mut intent, &reason).await?;
+                    self.set_reason(&mut intent, &reason).await?;
                     return Ok(Some(reason));
                 }
             }
@@ -72,104 +72,104 @@ impl NonceQueue {
 
     async fn assign_nonce(
         &mut self,
-        tick: &mut Tick,
+        pass: &mut Pass,
         intent: &mut IntentRow,
         key: &Arc<Key>,
-    ) -> Result<Assignment, TickError> {
-        if intent.valid_until_s.is_some_and(|until_s| tick.now_ms / 1000 > until_s) {
-            self.store().finish(intent, Some("its time was over before its turn came"), tick.now_ms).await?;
+    ) -> Result<Assignment, PassError> {
+        if intent.valid_until_s.is_some_and(|until_s| pass.now_ms / 1000 > until_s) {
+            self.store().finish(intent, Some("its time was over before its turn came"), pass.now_ms).await?;
             return Ok(Assignment::Failed);
         }
-        let gas = match self.estimate(tick, intent).await? {
+        let gas = match self.estimate(pass, intent).await? {
             Estimate::Gas(gas) => gas,
             Estimate::Impossible(reason) => {
-                self.store().finish(intent, Some(&reason), tick.now_ms).await?;
+                self.store().finish(intent, Some(&reason), pass.now_ms).await?;
                 return Ok(Assignment::Failed);
             }
             Estimate::RetryLater(reason) => return Ok(Assignment::Skipped(reason)),
             Estimate::InsufficientFunds(reason) => return Ok(Assignment::Blocked(reason)),
         };
-        let data = intent.call_data()?;
-        let attempt = match self.price_and_sign(tick, intent, gas, self.next_nonce(tick), &data, key)? {
+        let data = intent.call_data().map_err(PassError::Signing)?;
+        let attempt = match self.price_and_sign(pass, intent, gas, self.next_nonce(pass), &data, key)? {
             Ok(attempt) => attempt,
             Err(reason) => return Ok(Assignment::Blocked(reason)),
         };
-        if let Some(reason) = self.funding_problem(tick, intent, &attempt).await? {
+        if let Some(reason) = self.funding_problem(pass, intent, &attempt).await? {
             return Ok(Assignment::Blocked(reason));
         }
-        self.store_and_broadcast(tick, intent, attempt).await?;
+        self.store_and_broadcast(pass, intent, attempt).await?;
         Ok(Assignment::Assigned)
     }
 
     /// Stores the signed transaction with its nonce, and only then broadcasts it.
     async fn store_and_broadcast(
         &mut self,
-        tick: &mut Tick,
+        pass: &mut Pass,
         intent: &mut IntentRow,
         attempt: Attempt,
-    ) -> Result<(), TickError> {
-        self.store().save_signed(intent, self.id(), &attempt, tick.now_ms).await?;
+    ) -> Result<(), PassError> {
+        self.store().save_signed(intent, self.id(), &attempt, pass.now_ms).await?;
         (intent.state, intent.nonce, intent.sender) = (TxState::Signed, Some(attempt.nonce), Some(self.sender));
-        tick.attempts.push(attempt.clone());
+        pass.attempts.push(attempt.clone());
         tracing::info!(
             intent = intent.id, plugin = intent.plugin, nonce = attempt.nonce, hash = %attempt.hash,
             "a transaction is signed"
         );
-        self.broadcast(tick, intent, attempt).await
+        self.broadcast(pass, intent, attempt).await
     }
 
     /// The inner error says why no fee within the operator's limit would do.
     fn price_and_sign(
         &self,
-        tick: &Tick,
+        pass: &Pass,
         intent: &IntentRow,
         gas: u64,
         nonce: u64,
         data: &Bytes,
         key: &Key,
-    ) -> Result<Result<Attempt, String>, TickError> {
-        let Some(fees) = fees::initial(self.settings(), tick.account.base_fee) else {
-            let (base_fee, limit) = (tick.account.base_fee, self.settings().max_fee_gwei);
+    ) -> Result<Result<Attempt, String>, PassError> {
+        let Some(fees) = fees::initial(self.settings(), pass.account.base_fee) else {
+            let (base_fee, limit) = (pass.account.base_fee, self.settings().max_fee_gwei);
             return Ok(Err(format!("the base fee of {base_fee} wei is above tx.max_fee_gwei ({limit}) without a tip")));
         };
         let chain_id = self.chain.chain_id;
         let unsigned =
             UnsignedTransaction { chain_id, nonce, to: intent.target, value: intent.value_wei, data, gas, fees };
-        unsigned.sign(key, intent.id, tick.account.block, tick.now_ms).map(Ok).map_err(TickError::Signing)
+        unsigned.sign(key, intent.id, pass.account.block, pass.now_ms).map(Ok).map_err(PassError::Signing)
     }
 
     /// The first nonce that is used neither on the chain, nor by an intent, nor by a transaction in a server's pool.
-    fn next_nonce(&self, tick: &Tick) -> u64 {
-        let signed = tick.signed.iter().filter(|intent| intent.nonce.is_some()).map(|intent| intent.nonce() + 1).max();
-        let next = tick.account.next_nonce.max(signed.unwrap_or(0));
-        if (next..=next + FOREIGN_PENDING_MAX).contains(&tick.account.pending_nonce) {
-            tick.account.pending_nonce
+    fn next_nonce(&self, pass: &Pass) -> u64 {
+        let signed = pass.signed.iter().filter(|intent| intent.nonce.is_some()).map(|intent| intent.nonce() + 1).max();
+        let next = pass.account.next_nonce.max(signed.unwrap_or(0));
+        if (next..=next + FOREIGN_PENDING_MAX).contains(&pass.account.pending_nonce) {
+            pass.account.pending_nonce
         } else {
             next
         }
     }
 
-    async fn estimate(&self, tick: &Tick, intent: &IntentRow) -> Result<Estimate, TickError> {
+    async fn estimate(&self, pass: &Pass, intent: &IntentRow) -> Result<Estimate, PassError> {
         let transaction: Value = json!({
             "from": self.sender, "to": intent.target, "value": intent.value_wei, "data": intent.data,
         });
-        if intent.value_wei > tick.account.balance {
-            let reason = self.insufficient_funds(tick.account.balance, intent.value_wei);
+        if intent.value_wei > pass.account.balance {
+            let reason = self.insufficient_funds(pass.account.balance, intent.value_wei);
             return Ok(Estimate::InsufficientFunds(reason));
         }
         match self.chain.estimate_gas(&transaction).await {
-            Ok(gas) => Ok(gas_limit(gas, intent.gas.map(i64::unsigned_abs), tick.account.gas_limit)),
+            Ok(gas) => Ok(gas_limit(gas, intent.gas.map(i64::unsigned_abs), pass.account.gas_limit)),
             Err(ChainError::Rpc { error, .. }) if error.is_revert() => {
                 // It may depend on an earlier intent that is still pending.
-                let is_earlier_pending = tick.signed.iter().any(|other| other.is_pending() && other.id < intent.id);
+                let is_earlier_pending = pass.signed.iter().any(|other| other.is_pending() && other.id < intent.id);
                 Ok(match is_earlier_pending {
                     true => Estimate::RetryLater(format!("it would revert now, and is tried again later: {error}")),
-                    false => Estimate::Impossible(format!("it would revert: {error}")),
+                    false => Estimate::Impossible(failure::would_revert(&error)),
                 })
             }
             Err(ChainError::Rpc { error, .. }) => {
                 let reason = format!("no RPC server estimates its gas: {error}");
-                let is_old = tick.now_ms.saturating_sub(intent.created_ms) > ESTIMATE_RETRY_MAX_MS;
+                let is_old = pass.now_ms.saturating_sub(intent.created_ms) > ESTIMATE_RETRY_MAX_MS;
                 Ok(if is_old { Estimate::Impossible(reason) } else { Estimate::RetryLater(reason) })
             }
             Err(error) => Err(error.into()),
@@ -179,21 +179,21 @@ impl NonceQueue {
     /// Why the account cannot pay for it now, or must not because of the daily limit.
     async fn funding_problem(
         &self,
-        tick: &Tick,
+        pass: &Pass,
         intent: &IntentRow,
         attempt: &Attempt,
-    ) -> Result<Option<String>, TickError> {
-        let pending = tick.signed.iter().filter(|intent| intent.is_pending());
+    ) -> Result<Option<String>, PassError> {
+        let pending = pass.signed.iter().filter(|intent| intent.is_pending());
         let reserved = pending.fold(U256::ZERO, |sum, pending| {
-            let fee = tick.attempts_of(pending).last().map(|newest| newest.fee_max()).unwrap_or_default();
+            let fee = pass.attempts_of(pending).last().map(|newest| newest.fee_max()).unwrap_or_default();
             sum.saturating_add(pending.value_wei).saturating_add(fee)
         });
-        let available = tick.account.balance.saturating_sub(reserved);
+        let available = pass.account.balance.saturating_sub(reserved);
         let needed = intent.value_wei.saturating_add(attempt.fee_max());
         if available < needed {
             return Ok(Some(self.insufficient_funds(available, needed)));
         }
-        self.daily_limit_problem(tick.now_ms, attempt.fee_max(), None).await
+        self.daily_limit_problem(pass.now_ms, attempt.fee_max(), None).await
     }
 
     /// Why a fee of at most this could exceed the daily limit. Of a transaction and its replacement only one is paid.
@@ -202,7 +202,7 @@ impl NonceQueue {
         now_ms: i64,
         fee_max: U256,
         replaced: Option<&Attempt>,
-    ) -> Result<Option<String>, TickError> {
+    ) -> Result<Option<String>, PassError> {
         let Some(daily_max) = fees::daily_max(self.settings()) else { return Ok(None) };
         let today = self.store().attempts_since(self.chain.chain_id, self.sender, now_ms - DAY_MS).await?;
         let is_replaced =
@@ -219,31 +219,31 @@ impl NonceQueue {
 
     /// Sends an empty transfer with the account's next nonce when no transaction uses it: those with higher nonces
     /// would otherwise wait forever.
-    async fn fill_nonce_gap(&mut self, tick: &mut Tick, key: &Arc<Key>) -> Result<(), TickError> {
-        let lowest = tick.signed.iter().filter(|intent| intent.is_pending()).map(IntentRow::nonce).min();
-        let next = tick.account.next_nonce;
+    async fn fill_nonce_gap(&mut self, pass: &mut Pass, key: &Arc<Key>) -> Result<(), PassError> {
+        let lowest = pass.signed.iter().filter(|intent| intent.is_pending()).map(IntentRow::nonce).min();
+        let next = pass.account.next_nonce;
         if lowest.is_none_or(|lowest| lowest <= next) {
             self.nonce_gap_since_ms = None;
             return Ok(());
         }
-        let since_ms = *self.nonce_gap_since_ms.get_or_insert(tick.now_ms);
-        let wait_ms = match tick.account.pending_nonce > next {
+        let since_ms = *self.nonce_gap_since_ms.get_or_insert(pass.now_ms);
+        let wait_ms = match pass.account.pending_nonce > next {
             true => self.settings().replace_ms.saturating_mul(FOREIGN_GAP_WAITS),
             false => self.settings().replace_ms,
         };
-        if tick.now_ms.saturating_sub(since_ms).unsigned_abs() < wait_ms {
+        if pass.now_ms.saturating_sub(since_ms).unsigned_abs() < wait_ms {
             return Ok(());
         }
         let Some(role) = self.roles.first() else { return Ok(()) };
         let key_name = format!("gap {} {} {next}", self.chain.chain_id, self.sender);
-        let filler = self.store().gap_filler(role, &key_name, &self.chain, self.sender, tick.now_ms).await?;
+        let filler = self.store().gap_filler(role, &key_name, &self.chain, self.sender, pass.now_ms).await?;
         let Some(mut filler) = filler else { return Ok(()) };
-        let signed = self.price_and_sign(tick, &filler, TRANSFER_GAS, next, &Bytes::new(), key)?;
+        let signed = self.price_and_sign(pass, &filler, TRANSFER_GAS, next, &Bytes::new(), key)?;
         let Ok(attempt) = signed else { return Ok(()) };
         tracing::warn!(nonce = next, sender = %self.sender, "nobody has this nonce: a transfer of nothing takes it");
-        self.store_and_broadcast(tick, &mut filler, attempt).await?;
+        self.store_and_broadcast(pass, &mut filler, attempt).await?;
         self.nonce_gap_since_ms = None;
-        tick.signed.push(filler);
+        pass.signed.push(filler);
         Ok(())
     }
 }
@@ -253,7 +253,7 @@ impl NonceQueue {
 fn gas_limit(estimate: u64, own: Option<u64>, block_max: u64) -> Estimate {
     let limit = own.unwrap_or_else(|| estimate.saturating_add(estimate / 5).min(block_max.max(estimate)));
     if estimate > limit {
-        return Estimate::Impossible(format!("it would take {estimate} gas, and its limit is {limit}"));
+        return Estimate::Impossible(failure::takes_more_gas(estimate, limit));
     }
     if limit > block_max {
         return Estimate::Impossible(format!("its limit of {limit} gas is more than a block holds ({block_max})"));

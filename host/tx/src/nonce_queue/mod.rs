@@ -5,8 +5,8 @@ mod cancel;
 mod confirm;
 mod nonce_conflict;
 mod nonce_search;
+mod pass;
 mod queue;
 mod rebroadcast;
-mod tick;
 
 pub(crate) use queue::NonceQueue;

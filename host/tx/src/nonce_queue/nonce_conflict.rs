@@ -3,27 +3,27 @@
 //! The rule: an intent gets another nonce only when the transaction that used the old one is known by its hash, is none
 //! of the intent's own, and is in a block that will not be undone, as the servers agree. A missing receipt proves nothing.
 
-use super::{nonce_search::NonceSearch, queue::NonceQueue, tick::Tick};
-use crate::{error::TickError, row::IntentRow};
+use super::{nonce_search::NonceSearch, pass::Pass, queue::NonceQueue};
+use crate::{error::PassError, row::IntentRow};
 use alloy_primitives::B256;
 use gateway_chain::{NoAgreement, NonceUse, SCAN_BLOCKS_MAX};
 use plugin_api::manifest::TxState;
 
-const SCANS_PER_TICK_MAX: u32 = 8;
+const SCANS_PER_PASS_MAX: u32 = 8;
 
 impl NonceQueue {
     /// Called when the account's next nonce is above that of this intent, and none of its transactions has a receipt.
     pub(super) async fn resolve_nonce_conflict(
         &mut self,
-        tick: &Tick,
+        pass: &Pass,
         intent: &mut IntentRow,
-    ) -> Result<(), TickError> {
-        let attempts = tick.attempts_of(intent);
-        let signed_at = attempts.first().map_or(tick.account.block, |attempt| attempt.block.unsigned_abs());
+    ) -> Result<(), PassError> {
+        let attempts = pass.attempts_of(intent);
+        let signed_at = attempts.first().map_or(pass.account.block, |attempt| attempt.block.unsigned_abs());
         let own_hashes: Vec<B256> = attempts.iter().map(|attempt| attempt.hash).collect();
-        let new = NonceSearch::new(signed_at, tick.account.block, self.chain.settings.reorg_depth);
+        let new = NonceSearch::new(signed_at, pass.account.block, self.chain.settings.reorg_depth);
         let search = *self.nonce_searches.entry(intent.id).or_insert(new);
-        let (search, usage) = self.scan_blocks(search, intent.nonce(), tick.account.block).await?;
+        let (search, usage) = self.scan_blocks(search, intent.nonce(), pass.account.block).await?;
         self.nonce_searches.insert(intent.id, search);
         let reason = match usage {
             Some(usage) if own_hashes.contains(&usage.hash) => {
@@ -32,13 +32,13 @@ impl NonceQueue {
                 format!("it is in block {}, and no RPC server tells what came of it", usage.block)
             }
             Some(usage) => match self.chain.agreed_nonce_use(self.sender, intent.nonce(), usage.block).await {
-                Ok(agreed) if agreed == usage => return self.requeue(tick, intent, usage).await,
+                Ok(agreed) if agreed == usage => return self.requeue(pass, intent, usage).await,
                 Ok(_) => format!("{} on which transaction used its nonce", NoAgreement::Different),
                 Err(error) => format!("{error} on which transaction used its nonce"),
             },
             None => format!("another transaction used its nonce {}; waiting until that is final", intent.nonce()),
         };
-        self.store().set_reason(intent, &reason).await
+        self.set_reason(intent, &reason).await
     }
 
     /// Continues the search in the blocks that will not be undone.
@@ -47,9 +47,9 @@ impl NonceQueue {
         mut search: NonceSearch,
         nonce: u64,
         head: u64,
-    ) -> Result<(NonceSearch, Option<NonceUse>), TickError> {
+    ) -> Result<(NonceSearch, Option<NonceUse>), PassError> {
         let last = self.chain.final_number(head);
-        for _ in 0..SCANS_PER_TICK_MAX {
+        for _ in 0..SCANS_PER_PASS_MAX {
             if search.next > search.highest && search.first > 0 {
                 search = search.extend_back();
             }
@@ -67,14 +67,14 @@ impl NonceQueue {
         Ok((search, None))
     }
 
-    async fn requeue(&mut self, tick: &Tick, intent: &mut IntentRow, usage: NonceUse) -> Result<(), TickError> {
+    async fn requeue(&mut self, pass: &Pass, intent: &mut IntentRow, usage: NonceUse) -> Result<(), PassError> {
         let nonce = intent.nonce();
         tracing::warn!(
             intent = intent.id, nonce, by = %usage.hash, sender = %self.sender,
             "somebody else sends with this key: the transaction gets another nonce"
         );
         let reason = format!("its nonce {nonce} was used by another transaction, {}", usage.hash);
-        self.store().requeue(intent, &reason, tick.now_ms).await?;
+        self.store().requeue(intent, &reason, pass.now_ms).await?;
         self.nonce_searches.remove(&intent.id);
         intent.state = TxState::Queued;
         Ok(())

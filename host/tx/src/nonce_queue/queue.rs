@@ -2,9 +2,9 @@
 //!
 //! The rule: a gateway changes the account's intents only while it holds the account's lease.
 
-use super::{nonce_search::NonceSearch, tick::Tick};
+use super::{nonce_search::NonceSearch, pass::Pass};
 use crate::{
-    error::TickError,
+    error::{PassError, UpdateError},
     journal::Journal,
     row::IntentRow,
     store::{LEASE_MS, Store},
@@ -76,17 +76,22 @@ impl NonceQueue {
         &self.journal.settings
     }
 
+    /// Sets why the intent does not proceed; its state stays.
+    pub(super) async fn set_reason(&self, intent: &mut IntentRow, reason: &str) -> Result<(), PassError> {
+        Ok(self.store().set_reason(intent, reason).await?)
+    }
+
     /// The chain and the account.
     pub(crate) fn id(&self) -> (u64, Address) {
         (self.chain.chain_id, self.sender)
     }
 
     /// Does what can be done now. Returns whether intents are left.
-    pub(crate) async fn tick(&mut self) -> bool {
-        match self.try_tick().await {
+    pub(crate) async fn run_pass(&mut self) -> bool {
+        match self.try_run_pass().await {
             Ok(is_busy) => is_busy,
             // The next pass reads the intent again.
-            Err(TickError::VersionConflict) => true,
+            Err(PassError::Update(UpdateError::VersionConflict)) => true,
             Err(error) => {
                 self.set_unreadable(true);
                 let reason = error.to_string();
@@ -98,7 +103,7 @@ impl NonceQueue {
         }
     }
 
-    async fn try_tick(&mut self) -> Result<bool, TickError> {
+    async fn try_run_pass(&mut self) -> Result<bool, PassError> {
         let signed = self.store().signed(self.chain.chain_id, self.sender).await?;
         let queued = self.queued().await?;
         self.record_queue_length(&signed, &queued);
@@ -116,33 +121,32 @@ impl NonceQueue {
         let attempts = self.store().attempts(&ids).await?;
         self.rejected_since_ms.retain(|id, _| ids.contains(id));
         self.record_balance(account.balance);
-        let mut tick = Tick { now_ms: self.now_ms(), account, signed, attempts };
-        self.confirm(&mut tick).await?;
-        self.rebroadcast(&mut tick).await?;
+        let mut pass = Pass { now_ms: self.now_ms(), account, signed, attempts };
+        self.confirm(&mut pass).await?;
+        self.rebroadcast(&mut pass).await?;
         // Set once, at the end, so that the reason does not come and go within each pass.
-        let blocked_reason = self.assign_nonces(&mut tick, queued).await?;
+        let blocked_reason = self.assign_nonces(&mut pass, queued).await?;
         self.note_blocked_reason(blocked_reason.as_ref()).await?;
         self.set_blocked_reason(blocked_reason);
         self.set_unreadable(false);
         Ok(true)
     }
 
-    async fn queued(&self) -> Result<Vec<IntentRow>, TickError> {
+    async fn queued(&self) -> Result<Vec<IntentRow>, PassError> {
         if self.roles.is_empty() {
             return Ok(Vec::new());
         }
         Ok(self.store().queued(self.chain.chain_id, &self.roles, self.settings().in_flight_max + SKIPPED_MAX).await?)
     }
 
-    async fn acquire_lease(&mut self) -> Result<bool, TickError> {
+    async fn acquire_lease(&mut self) -> Result<bool, PassError> {
         if self.backoff_until.is_some_and(|until| Instant::now() < until) {
             return Ok(false);
         }
         if self.lease_renewed.is_some_and(|renewed| renewed.elapsed() < LEASE_RENEW_INTERVAL) {
             return Ok(true);
         }
-        let holder = &self.journal.chains.instance_id;
-        let is_held = self.store().acquire_lease(self.id(), holder, self.now_ms()).await?;
+        let is_held = self.store().acquire_lease(self.id(), self.now_ms()).await?;
         if self.lease_renewed.is_none() {
             // Acquiring the lease has cleared it.
             self.blocked_reason_noted = None;
@@ -152,17 +156,16 @@ impl NonceQueue {
     }
 
     /// Tells the other gateways why nothing is signed: they read nothing of the account while this one does.
-    async fn note_blocked_reason(&mut self, reason: Option<&String>) -> Result<(), TickError> {
+    async fn note_blocked_reason(&mut self, reason: Option<&String>) -> Result<(), PassError> {
         if self.blocked_reason_noted.as_ref() != reason {
-            let holder = &self.journal.chains.instance_id;
-            self.store().set_blocked_reason(self.id(), holder, reason.map(String::as_str)).await?;
+            self.store().set_blocked_reason(self.id(), reason.map(String::as_str)).await?;
             self.blocked_reason_noted = reason.cloned();
         }
         Ok(())
     }
 
     /// Takes over what the gateway that holds the lease found. While none does, what the last pass could not read is still not known.
-    async fn follow_holder(&self) -> Result<(), TickError> {
+    async fn follow_holder(&self) -> Result<(), PassError> {
         if let Some(reason) = self.store().blocked_reason(self.id(), self.now_ms()).await? {
             self.set_blocked_reason(reason);
             self.set_unreadable(false);
@@ -172,8 +175,7 @@ impl NonceQueue {
 
     /// Releases the lease for a while: another gateway may succeed, with other RPC servers for instance.
     async fn back_off(&mut self) {
-        let holder = &self.journal.chains.instance_id;
-        if self.lease_renewed.take().is_some() && self.store().release_lease(self.id(), holder).await.is_ok() {
+        if self.lease_renewed.take().is_some() && self.store().release_lease(self.id()).await.is_ok() {
             self.backoff_until = Some(Instant::now() + LEASE_BACKOFF);
         }
     }

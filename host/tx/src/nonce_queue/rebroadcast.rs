@@ -1,9 +1,9 @@
 //! Signed transactions that are in no block: broadcast, broadcast again, and replaced by one with a higher fee.
 
-use super::{queue::NonceQueue, tick::Tick};
+use super::{pass::Pass, queue::NonceQueue};
 use crate::{
     broadcast_error::{BroadcastError, broadcast_result},
-    error::TickError,
+    error::PassError,
     fees::{self, Fees},
     row::{Attempt, IntentRow},
     unsigned_transaction::{TRANSFER_GAS, UnsignedTransaction},
@@ -12,65 +12,65 @@ use alloy_primitives::{Bytes, U256};
 use plugin_api::manifest::TxState;
 
 /// How often one broadcast may be repeated with a replacement.
-const REPLACEMENTS_PER_TICK_MAX: u32 = 8;
+const REPLACEMENTS_PER_PASS_MAX: u32 = 8;
 /// How many blocks must have passed without a transaction before it is replaced.
 const BLOCKS_BEFORE_REPLACEMENT: i64 = 2;
 
 impl NonceQueue {
-    pub(super) async fn rebroadcast(&mut self, tick: &mut Tick) -> Result<(), TickError> {
-        let mut signed = std::mem::take(&mut tick.signed);
+    pub(super) async fn rebroadcast(&mut self, pass: &mut Pass) -> Result<(), PassError> {
+        let mut signed = std::mem::take(&mut pass.signed);
         for intent in signed.iter_mut().filter(|intent| intent.is_pending()) {
-            if intent.nonce() >= tick.account.next_nonce {
-                self.rebroadcast_intent(tick, intent).await?;
+            if intent.nonce() >= pass.account.next_nonce {
+                self.rebroadcast_intent(pass, intent).await?;
             }
         }
-        tick.signed = signed;
+        pass.signed = signed;
         Ok(())
     }
 
-    async fn rebroadcast_intent(&mut self, tick: &mut Tick, intent: &mut IntentRow) -> Result<(), TickError> {
-        let attempts = tick.attempts_of(intent);
+    async fn rebroadcast_intent(&mut self, pass: &mut Pass, intent: &mut IntentRow) -> Result<(), PassError> {
+        let attempts = pass.attempts_of(intent);
         let sent_ms = attempts.iter().filter_map(|attempt| attempt.sent_ms).max();
         let Some(newest) = attempts.last().copied().cloned() else {
-            return Err(TickError::Signing(format!("intent {} has a nonce and no transaction", intent.id)));
+            return Err(PassError::Signing(format!("intent {} has a nonce and no transaction", intent.id)));
         };
-        let is_next = intent.nonce() == tick.account.next_nonce;
-        let now_ms = tick.now_ms;
+        let is_next = intent.nonce() == pass.account.next_nonce;
+        let now_ms = pass.now_ms;
         let age = |since_ms: i64| now_ms.saturating_sub(since_ms).unsigned_abs();
         let replaceable_from = newest.block + BLOCKS_BEFORE_REPLACEMENT;
-        let have_blocks_passed = i64::try_from(tick.account.block).unwrap_or(i64::MAX) >= replaceable_from;
+        let have_blocks_passed = i64::try_from(pass.account.block).unwrap_or(i64::MAX) >= replaceable_from;
         let is_old = age(newest.signed_ms) >= self.settings().replace_ms;
         if is_next
             && have_blocks_passed
             && is_old
             && !self.rejected_since_ms.contains_key(&intent.id)
-            && let Ok(replacement) = self.bump_fee(tick, intent, &newest).await?
+            && let Ok(replacement) = self.bump_fee(pass, intent, &newest).await?
         {
-            return self.broadcast(tick, intent, replacement).await;
+            return self.broadcast(pass, intent, replacement).await;
         }
         let is_due = sent_ms.is_none_or(|sent_ms| age(sent_ms) >= self.settings().resend_ms);
-        if is_due || intent.state == TxState::Signed { self.broadcast(tick, intent, newest).await } else { Ok(()) }
+        if is_due || intent.state == TxState::Signed { self.broadcast(pass, intent, newest).await } else { Ok(()) }
     }
 
     /// Broadcasts the transaction, and replacements with higher fees while the servers find it underpriced.
     pub(super) async fn broadcast(
         &mut self,
-        tick: &mut Tick,
+        pass: &mut Pass,
         intent: &mut IntentRow,
         mut attempt: Attempt,
-    ) -> Result<(), TickError> {
-        for _ in 0..REPLACEMENTS_PER_TICK_MAX {
+    ) -> Result<(), PassError> {
+        for _ in 0..REPLACEMENTS_PER_PASS_MAX {
             match broadcast_result(self.chain.broadcast(&attempt.raw).await) {
-                Ok(()) => return self.mark_sent(tick, intent, &attempt).await,
+                Ok(()) => return self.mark_sent(pass, intent, &attempt).await,
                 Err(BroadcastError::Underpriced) => {
                     self.rejected_since_ms.remove(&intent.id);
-                    match self.bump_fee(tick, intent, &attempt).await? {
+                    match self.bump_fee(pass, intent, &attempt).await? {
                         Ok(replacement) => attempt = replacement,
-                        Err(reason) => return self.store().set_reason(intent, &reason).await,
+                        Err(reason) => return self.set_reason(intent, &reason).await,
                     }
                 }
-                Err(BroadcastError::Temporary(reason)) => return self.store().set_reason(intent, &reason).await,
-                Err(BroadcastError::Rejected(reason)) => match self.cancel(tick, intent, &attempt, &reason).await? {
+                Err(BroadcastError::Temporary(reason)) => return self.set_reason(intent, &reason).await,
+                Err(BroadcastError::Rejected(reason)) => match self.cancel(pass, intent, &attempt, &reason).await? {
                     Some(transfer) => attempt = transfer,
                     None => return Ok(()),
                 },
@@ -81,12 +81,12 @@ impl NonceQueue {
 
     pub(super) async fn mark_sent(
         &mut self,
-        tick: &Tick,
+        pass: &Pass,
         intent: &mut IntentRow,
         attempt: &Attempt,
-    ) -> Result<(), TickError> {
+    ) -> Result<(), PassError> {
         self.rejected_since_ms.remove(&intent.id);
-        self.store().mark_sent(intent, attempt, tick.now_ms).await?;
+        self.store().mark_sent(intent, attempt, pass.now_ms).await?;
         intent.state = TxState::Sent;
         Ok(())
     }
@@ -95,21 +95,21 @@ impl NonceQueue {
     /// there is none either.
     async fn bump_fee(
         &self,
-        tick: &mut Tick,
+        pass: &mut Pass,
         intent: &mut IntentRow,
         last: &Attempt,
-    ) -> Result<Result<Attempt, String>, TickError> {
+    ) -> Result<Result<Attempt, String>, PassError> {
         let last_fees = Fees { tip: last.tip_wei, max: last.max_fee_wei };
         let limit = self.settings().max_fee_gwei;
         let refused = || format!("the RPC servers want a higher fee than tx.max_fee_gwei ({limit}) allows");
-        let Some(fees) = fees::bump(self.settings(), tick.account.base_fee, last_fees) else {
+        let Some(fees) = fees::bump(self.settings(), pass.account.base_fee, last_fees) else {
             return Ok(Err(refused()));
         };
         let fee_max = fees.max.saturating_mul(U256::from(last.gas.unsigned_abs()));
-        if let Some(reason) = self.daily_limit_problem(tick.now_ms, fee_max, Some(last)).await? {
+        if let Some(reason) = self.daily_limit_problem(pass.now_ms, fee_max, Some(last)).await? {
             return Ok(Err(reason));
         }
-        let replacement = self.sign_replacement(tick, intent, last, fees, last.cancel_reason.clone()).await?;
+        let replacement = self.sign_replacement(pass, intent, last, fees, last.cancel_reason.clone()).await?;
         if let Some(replacement) = &replacement {
             let (nonce, tip) = (replacement.nonce, replacement.tip_wei);
             tracing::info!(
@@ -124,29 +124,32 @@ impl NonceQueue {
     /// `cancel_reason` an empty transfer. None without the key, or when the same transaction was signed before.
     pub(super) async fn sign_replacement(
         &self,
-        tick: &mut Tick,
+        pass: &mut Pass,
         intent: &mut IntentRow,
         last: &Attempt,
         fees: Fees,
         cancel_reason: Option<String>,
-    ) -> Result<Option<Attempt>, TickError> {
+    ) -> Result<Option<Attempt>, PassError> {
         let Some(key) = &self.key else { return Ok(None) };
         let (to, value, data, gas) = match cancel_reason {
-            None => (intent.target, intent.value_wei, intent.call_data()?, last.gas.unsigned_abs()),
+            None => {
+                let data = intent.call_data().map_err(PassError::Signing)?;
+                (intent.target, intent.value_wei, data, last.gas.unsigned_abs())
+            }
             Some(_) => (self.sender, U256::ZERO, Bytes::new(), TRANSFER_GAS),
         };
         let (chain_id, nonce) = (self.chain.chain_id, intent.nonce());
         let unsigned = UnsignedTransaction { chain_id, nonce, to, value, data: &data, gas, fees };
         // Later than the last one, because attempts are ordered by this time.
-        let signed_ms = tick.now_ms.max(last.signed_ms + 1);
-        let signed = unsigned.sign(key, intent.id, tick.account.block, signed_ms).map_err(TickError::Signing)?;
-        if tick.attempts.iter().any(|attempt| attempt.hash == signed.hash) {
+        let signed_ms = pass.now_ms.max(last.signed_ms + 1);
+        let signed = unsigned.sign(key, intent.id, pass.account.block, signed_ms).map_err(PassError::Signing)?;
+        if pass.attempts.iter().any(|attempt| attempt.hash == signed.hash) {
             return Ok(None);
         }
         let signed = Attempt { cancel_reason, ..signed };
-        self.store().save_replacement(intent, self.id(), &signed, tick.now_ms).await?;
+        self.store().save_replacement(intent, self.id(), &signed, pass.now_ms).await?;
         intent.state = TxState::Signed;
-        tick.attempts.push(signed.clone());
+        pass.attempts.push(signed.clone());
         Ok(Some(signed))
     }
 }

@@ -27,8 +27,6 @@ pub(crate) use payload::payload_hashes;
 pub use payload::{payload_hash, payload_uri};
 pub use tags::{TAGS_MAX, TagsError, tag, tag_filter, tags};
 
-use serde::Serialize;
-use serde_json::Value;
 use std::ops::RangeInclusive;
 
 /// The trimmed text of an optional filter or member; `None` when it is blank.
@@ -90,25 +88,6 @@ pub fn xml_escaped(text: &str) -> String {
         }
     }
     escaped
-}
-
-/// The name by which serde writes a value, for columns: that of an enum's variant.
-///
-/// ```
-/// use plugin_api::format::name;
-///
-/// #[derive(serde::Serialize)]
-/// #[serde(rename_all = "lowercase")]
-/// enum Colour {
-///     Red,
-/// }
-/// assert_eq!(name(&Colour::Red), "red");
-/// ```
-pub fn name(value: &impl Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(Value::String(name)) => name,
-        _ => String::new(),
-    }
 }
 
 /// Length in UTF-16 code units.

@@ -11,7 +11,6 @@ use crate::{
 use futures_util::future::{try_join, try_join3, try_join4};
 use plugin_api::{
     Address, AgentId, HostError, PluginContext,
-    format::name,
     point::{CvClaim, CvClaimsInput, CvLog, CvRecord, members},
 };
 use serde_json::{Value, json};
@@ -103,7 +102,7 @@ fn job(job: &RecordJob) -> CvClaim {
         ("jobId", json!(job.id)),
         ("client", json!(job.client)),
         ("amountWei", json!(job.amount)),
-        ("outcome", json!(name(&job.status))),
+        ("outcome", json!(job.status.name())),
         ("rating", json!(job.rating.filter(|rating| *rating > 0))),
         ("outputHash", json!(job.output_hash)),
         ("inputHash", json!(job.input_hash)),

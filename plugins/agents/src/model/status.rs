@@ -1,9 +1,6 @@
 //! Statuses of agents and jobs: capitalised in rows and responses, in either case in filters, numbers on the chain.
 
-use plugin_api::{
-    JsonSchema, format,
-    handles::{Bind, Value},
-};
+use plugin_api::{JsonSchema, handles::Bind};
 use serde::{
     Deserialize, Deserializer, Serialize,
     de::{
@@ -13,7 +10,7 @@ use serde::{
 };
 
 /// What an agent's owner made of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Bind)]
 pub enum AgentStatus {
     None,
     Active,
@@ -34,7 +31,7 @@ impl AgentStatus {
 }
 
 /// How far a job is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Bind)]
 pub enum JobStatus {
     Open,
     Delivered,
@@ -42,18 +39,6 @@ pub enum JobStatus {
     Refunded,
     Disputed,
     Resolved,
-}
-
-impl Bind for AgentStatus {
-    fn into_value(self) -> Value {
-        format::name(&self).into_value()
-    }
-}
-
-impl Bind for JobStatus {
-    fn into_value(self) -> Value {
-        format::name(&self).into_value()
-    }
 }
 
 /// `#[serde(default, deserialize_with = "status_filter")]`: a status, capitalised or in lower case. An unknown one is `None`,

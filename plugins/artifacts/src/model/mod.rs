@@ -8,7 +8,7 @@ pub use event::{ArtifactPublished, ArtifactStarred};
 pub use submission::{ArtifactDraft, DESCRIPTION_CHARS_MAX, LICENSE_CHARS_MAX, NAME_CHARS_MAX, NewArtifact};
 pub use view::{ArtifactDetail, ArtifactState, ArtifactText, ArtifactView, StarredArtifact};
 
-use plugin_api::JsonSchema;
+use plugin_api::{JsonSchema, handles::Bind};
 use serde::{Deserialize, Serialize};
 
 plugin_api::record_id! {
@@ -16,7 +16,7 @@ plugin_api::record_id! {
     ArtifactId, "artifact";
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Bind)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     Dataset,

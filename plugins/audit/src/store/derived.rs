@@ -17,22 +17,18 @@ pub fn insert_log(event: &WatchedEvent, log: &ChainEvent<Box<RawValue>>, facts: 
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
          coalesce($14, (SELECT agent_id FROM audit_jobs WHERE id = $15))) ON CONFLICT (block, log_index) DO NOTHING");
     insert
-        .bind((number(log.block), number(log.log_index), log.block_hash, log.time_s, log.tx))
+        .bind((log.block, log.log_index, log.block_hash, log.time_s, log.tx))
         .bind((event.contract, log.address, event.name.as_str(), event.signature.as_str(), event.topic0))
-        .bind((i64::try_from(args.len()).unwrap_or(i64::MAX), args, facts.by_agent, facts.agent, facts.job))
+        .bind((args.len(), args, facts.by_agent, facts.agent, facts.job))
 }
 
 pub fn insert_address(event: &WatchedEvent, log: &ChainEvent<Box<RawValue>>, address: &str) -> Sql {
     let insert = sql("INSERT INTO audit_log_addresses (address, of_registry_or_escrow, time_s, block, log_index) \
          VALUES ($1, $2, $3, $4, $5) ON CONFLICT (address, of_registry_or_escrow, time_s, block, log_index) DO NOTHING");
-    insert.bind((address, event.is_of_registry_or_escrow(), log.time_s, number(log.block), number(log.log_index)))
+    insert.bind((address, event.is_of_registry_or_escrow(), log.time_s, log.block, log.log_index))
 }
 
 /// A job keeps its agent.
 pub fn insert_job(job: i64, agent: i64) -> Sql {
     sql("INSERT INTO audit_jobs (id, agent_id) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING").bind((job, agent))
-}
-
-fn number(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }

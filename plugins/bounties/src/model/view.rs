@@ -2,10 +2,10 @@
 
 use super::{BountyId, ClaimId};
 use crate::error::BountyError;
-use plugin_api::{AgentId, Author, JobId, JsonSchema, Wei};
+use plugin_api::{AgentId, Author, JobId, JsonSchema, Wei, handles::Bind};
 use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Bind)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// Nobody is awarded, or the escrow job was refunded.
@@ -17,18 +17,10 @@ pub enum Status {
 }
 
 impl Status {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Awarded => "awarded",
-            Self::Completed => "completed",
-        }
-    }
-
     /// The status that a list is filtered by; `None` when the text is empty.
     pub fn filter(text: &str) -> Result<Option<Self>, BountyError> {
         let statuses = [Self::Open, Self::Awarded, Self::Completed];
-        let named = statuses.into_iter().find(|status| status.as_str() == text);
+        let named = statuses.into_iter().find(|status| status.name() == text);
         if named.is_none() && !text.is_empty() { Err(BountyError::StatusFilter) } else { Ok(named) }
     }
 }

@@ -200,7 +200,7 @@ impl StateQuery {
         let rows = start.push_offset(inputs).push(END);
         // Of one bounty, the state decides after it was computed.
         let status = selection.status.filter(|_| selection.only.is_some());
-        rows.push_filter(" WHERE s.status = {}", status.map(Status::as_str)).push(&order)
+        rows.push_filter(" WHERE s.status = {}", status).push(&order)
     }
 
     /// In the order of the last activity: computes the state of as many rows as the page needs in the stored order, and of all that
@@ -242,7 +242,7 @@ impl StateQuery {
     /// Selects from the taken bounties that are not settled, by their status.
     fn taken(&self, columns: &str, comparison: &str, status: Status) -> Sql {
         let taken = self.select(columns).push(&format!(" WHERE b.is_settled = 0 AND b.id IN ({TAKEN})")).push(END);
-        taken.push_bind(&format!(" WHERE s.status {comparison} {{}}"), status.as_str())
+        taken.push_bind(&format!(" WHERE s.status {comparison} {{}}"), status)
     }
 
     /// Selects columns of bounties with their state, alias `s`. Conditions, order and limit of the inputs and [`END`] follow.

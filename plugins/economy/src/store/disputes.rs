@@ -1,6 +1,5 @@
 //! The tables of cases and their evidence.
 
-use super::block;
 use crate::model::{
     CaseStatus, DisputeView, EvidenceView,
     contracts::{CaseClosed, CaseOpened, EvidenceSubmitted, Voted},
@@ -53,7 +52,7 @@ pub fn insert(event: &ChainEvent<CaseOpened>) -> Sql {
     sql("INSERT INTO economy_disputes \
          (id, job_id, opener, evidence_uri, opened_at, votes, closed, tx_opened, updated_at_block) \
          VALUES ($1, $2, $3, $4, $5, 0, 0, $6, $7) ON CONFLICT (id) DO NOTHING")
-    .bind((case_id, job_id, opener, evidence_uri, event.time_s, event.tx, block(event)))
+    .bind((case_id, job_id, opener, evidence_uri, event.time_s, event.tx, event.block))
 }
 
 pub fn insert_evidence(event: &ChainEvent<EvidenceSubmitted>) -> Sql {
@@ -66,15 +65,15 @@ pub fn insert_evidence(event: &ChainEvent<EvidenceSubmitted>) -> Sql {
 /// Notes that evidence was submitted in this block.
 pub fn set_updated(event: &ChainEvent<EvidenceSubmitted>) -> Sql {
     let update = sql("UPDATE economy_disputes SET updated_at_block = $2 WHERE id = $1");
-    update.bind((event.args.case_id, block(event)))
+    update.bind((event.args.case_id, event.block))
 }
 
 pub fn count_vote(event: &ChainEvent<Voted>) -> Sql {
     let update = sql("UPDATE economy_disputes SET votes = votes + 1, updated_at_block = $2 WHERE id = $1");
-    update.bind((event.args.case_id, block(event)))
+    update.bind((event.args.case_id, event.block))
 }
 
 pub fn close(event: &ChainEvent<CaseClosed>) -> Sql {
     sql("UPDATE economy_disputes SET closed = 1, result = $2, closed_at = $3, updated_at_block = $4, tx_closed = $5 WHERE id = $1")
-        .bind((event.args.case_id, event.args.client_bps, event.time_s, block(event), event.tx))
+        .bind((event.args.case_id, event.args.client_bps, event.time_s, event.block, event.tx))
 }

@@ -1,6 +1,5 @@
 //! The table of plans.
 
-use super::block;
 use crate::model::contracts::{PlanActiveSet, PlanCreated};
 use plugin_api::{Address, HostError, List, Query, Sql, contracts::ChainEvent, sql};
 
@@ -26,12 +25,12 @@ pub fn insert(event: &ChainEvent<PlanCreated>) -> Sql {
     sql("INSERT INTO economy_plans \
          (id, payee, price_per_period, period_s, active, metadata_uri, created_at, updated_at_block, tx_created) \
          VALUES ($1, $2, $3, $4, 1, $5, $6, $7, $8) ON CONFLICT (id) DO NOTHING")
-    .bind((plan_id, payee, price_per_period, period, metadata_uri, event.time_s, block(event), event.tx))
+    .bind((plan_id, payee, price_per_period, period, metadata_uri, event.time_s, event.block, event.tx))
 }
 
 pub fn set_active(event: &ChainEvent<PlanActiveSet>) -> Sql {
     let update = sql("UPDATE economy_plans SET active = $2, updated_at_block = $3 WHERE id = $1");
-    update.bind((event.args.plan_id, event.args.active, block(event)))
+    update.bind((event.args.plan_id, event.args.active, event.block))
 }
 
 pub async fn payee(db: &impl Query, id: i64) -> Result<Option<Address>, HostError> {

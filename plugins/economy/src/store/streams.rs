@@ -1,6 +1,5 @@
 //! The table of streams.
 
-use super::block;
 use crate::model::{
     StreamStatus,
     contracts::{StreamOpened, StreamToppedUp},
@@ -40,7 +39,7 @@ pub fn insert(event: &ChainEvent<StreamOpened>) -> Sql {
     sql("INSERT INTO economy_streams \
          (id, payer, payee, rate_per_sec, deposit, claimed, start_s, stop_s, cancelled, tx_opened, updated_at_block) \
          VALUES ($1, $2, $3, $4, $5, '0', $6, $7, 0, $8, $9) ON CONFLICT (id) DO NOTHING")
-    .bind((stream_id, payer, payee, rate_per_sec, deposit, start, stop, event.tx, block(event)))
+    .bind((stream_id, payer, payee, rate_per_sec, deposit, start, stop, event.tx, event.block))
 }
 
 pub fn set_deposit(event: &ChainEvent<StreamToppedUp>) -> Sql {
@@ -49,7 +48,7 @@ pub fn set_deposit(event: &ChainEvent<StreamToppedUp>) -> Sql {
         id,
         deposit,
         stop,
-        block(event),
+        event.block,
     ))
 }
 
@@ -59,7 +58,7 @@ pub async fn claim(
     id: i64,
     gross: Wei,
     cancels: bool,
-    block: i64,
+    block: u64,
 ) -> Result<Option<(Address, Address)>, HostError> {
     let known = sql("SELECT payer, payee, claimed, cancelled FROM economy_streams WHERE id = $1").bind(id);
     let Some((payer, payee, claimed, cancelled)) = tx.row::<(Address, Address, Wei, bool)>(known).await? else {

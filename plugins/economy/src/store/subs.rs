@@ -1,6 +1,5 @@
 //! The table of subscriptions.
 
-use super::block;
 use crate::model::contracts::{SubCancelled, SubRenewed, Subscribed};
 use plugin_api::{Address, HostError, List, Query, Sql, contracts::ChainEvent, sql};
 use std::collections::BTreeMap;
@@ -42,16 +41,16 @@ pub fn insert(event: &ChainEvent<Subscribed>) -> Sql {
     sql("INSERT INTO economy_subs \
          (id, plan_id, payer, paid_through_s, cancelled, created_at, updated_at_block) \
          VALUES ($1, $2, $3, $4, 0, $5, $6) ON CONFLICT (id) DO NOTHING")
-    .bind((sub_id, plan_id, payer, paid_through, event.time_s, block(event)))
+    .bind((sub_id, plan_id, payer, paid_through, event.time_s, event.block))
 }
 
 pub fn set_paid_through(event: &ChainEvent<SubRenewed>) -> Sql {
     let update = sql("UPDATE economy_subs SET paid_through_s = $2, updated_at_block = $3 WHERE id = $1");
-    update.bind((event.args.sub_id, event.args.paid_through, block(event)))
+    update.bind((event.args.sub_id, event.args.paid_through, event.block))
 }
 
 /// `paid_through_s` does not change: the event says only that the subscription is cancelled.
 pub fn cancel(event: &ChainEvent<SubCancelled>) -> Sql {
     let update = sql("UPDATE economy_subs SET cancelled = 1, updated_at_block = $2 WHERE id = $1");
-    update.bind((event.args.sub_id, block(event)))
+    update.bind((event.args.sub_id, event.block))
 }

@@ -1,10 +1,10 @@
 //! What a transaction of the load test is for, by who sends it to whom.
 
-use plugin_api::{Address, JsonSchema, Wei};
+use plugin_api::{Address, JsonSchema, Wei, handles::Bind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, Bind)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// From the float to a wallet.
@@ -21,16 +21,6 @@ pub enum Kind {
 
 impl Kind {
     pub const ALL: [Self; 5] = [Self::Fund, Self::Transfer, Self::Sweep, Self::Final, Self::Sink];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Fund => "fund",
-            Self::Transfer => "transfer",
-            Self::Sweep => "sweep",
-            Self::Final => "final",
-            Self::Sink => "sink",
-        }
-    }
 
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)

@@ -2,31 +2,20 @@
 //! fee of each transaction is known, so that what a wallet has is known without asking the chain.
 
 use super::Kind;
-use plugin_api::Wei;
+use plugin_api::{Wei, handles::Bind};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The index of the float.
 pub const FLOAT: i64 = 0;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Bind)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
     Fund,
     Transfer,
     Sweep,
     Done,
-}
-
-impl Phase {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Fund => "fund",
-            Self::Transfer => "transfer",
-            Self::Sweep => "sweep",
-            Self::Done => "done",
-        }
-    }
 }
 
 #[derive(Clone, Debug, Deserialize)]

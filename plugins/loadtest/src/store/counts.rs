@@ -69,7 +69,7 @@ pub async fn count(tx: &Tx, block: &BlockRow, tally: &TotalsByKind, final_block:
     for (kind, (transactions, volume)) in sums.0.iter().filter(|(kind, _)| tally.0.contains_key(kind)) {
         let store = sql("INSERT INTO loadtest_kinds (kind, transactions, volume) VALUES ($1, $2, $3) \
              ON CONFLICT (kind) DO UPDATE SET transactions = excluded.transactions, volume = excluded.volume");
-        tx.execute(store.bind((kind.name(), *transactions, *volume))).await?;
+        tx.execute(store.bind((*kind, *transactions, *volume))).await?;
     }
     Ok(())
 }

@@ -1,13 +1,13 @@
 //! What the runner does, and why it does not.
 
 use super::taken;
-use plugin_api::{HostError, Query, Tx, Wei, sql};
+use plugin_api::{HostError, Query, Tx, Wei, handles::Bind, sql};
 use serde::{Deserialize, Serialize};
 
 /// Key of the only row.
 const ROW: i64 = 1;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Bind)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     Running,
@@ -16,17 +16,6 @@ pub enum Mode {
     /// Nothing new begins, and all coins go back to the float.
     Draining,
     Drained,
-}
-
-impl Mode {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Paused => "paused",
-            Self::Draining => "draining",
-            Self::Drained => "drained",
-        }
-    }
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -64,7 +53,7 @@ pub async fn create(tx: &Tx) -> Result<(), HostError> {
         "INSERT INTO loadtest_runner (id, mode, created_at, started_at, next_index, pass, swept_index, used_index, fees) \
          VALUES ($1, $2, $3, $3, 1, 0, 0, 0, '0') ON CONFLICT (id) DO NOTHING",
     );
-    tx.execute(insert.bind((ROW, Mode::Running.name(), tx.now_s()))).await.map(drop)
+    tx.execute(insert.bind((ROW, Mode::Running, tx.now_s()))).await.map(drop)
 }
 
 /// Changes the mode; a drain begins with the first wallet. Fails when somebody else has changed it: when it is not `from` any more.
@@ -72,7 +61,7 @@ pub async fn set_mode(tx: &Tx, from: Mode, mode: Mode) -> Result<(), HostError> 
     let update = sql("UPDATE loadtest_runner SET mode = $2, reason = NULL, paused_since = NULL, guards = NULL, \
          swept_index = CASE WHEN mode = 'draining' THEN swept_index ELSE 0 END, \
          drained_at = CASE WHEN $2 = 'drained' THEN cast($3 AS BIGINT) ELSE NULL END WHERE id = $1 AND mode = $4");
-    taken(tx.execute(update.bind((ROW, mode.name(), tx.now_s(), from.name()))).await?)
+    taken(tx.execute(update.bind((ROW, mode, tx.now_s(), from))).await?)
 }
 
 /// What an operator wants; a start is also the first one. Returns false when there is nothing yet that could pause or drain.

@@ -28,7 +28,7 @@ pub async fn insert(tx: &Tx, wave: i64, signed: &[(PlannedTransaction, SignedTra
     for some in signed.chunks(100) {
         let rows = some.iter().map(|(planned, signed)| {
             let PlannedTransaction { kind, sender, nonce, recipient, value, fee } = planned;
-            (signed.hash, *sender, *nonce, *recipient, kind.name(), wave, *value, *fee, signed.raw.as_str())
+            (signed.hash, *sender, *nonce, *recipient, *kind, wave, *value, *fee, signed.raw.as_str())
         });
         if let Some(insert) = Sql::insert_rows("loadtest_transactions", columns, rows) {
             tx.execute(insert).await?;

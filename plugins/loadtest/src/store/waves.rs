@@ -15,14 +15,14 @@ pub async fn all(db: &impl Query) -> Result<Vec<Wave>, HostError> {
 pub async fn insert(tx: &Tx, wave: &Wave) -> Result<(), HostError> {
     let insert = sql("INSERT INTO loadtest_waves (id, first, size, phase, round, gas, gas_price, funding) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)");
-    let shape = (wave.id, wave.first, wave.size, wave.phase.name(), wave.round);
+    let shape = (wave.id, wave.first, wave.size, wave.phase, wave.round);
     tx.execute(insert.bind(shape).bind((wave.gas, wave.gas_price, wave.funding))).await.map(drop)
 }
 
 /// Moves a wave on; fails when it is not where it was any more.
 pub async fn advance(tx: &Tx, from: (Phase, i64), wave: &Wave) -> Result<(), HostError> {
     let update = sql("UPDATE loadtest_waves SET phase = $4, round = $5 WHERE id = $1 AND phase = $2 AND round = $3");
-    taken(tx.execute(update.bind((wave.id, from.0.name(), from.1, wave.phase.name(), wave.round))).await?)
+    taken(tx.execute(update.bind((wave.id, from.0, from.1, wave.phase, wave.round))).await?)
 }
 
 /// Forgets a wave that is done and whose transactions are all final, with the accounts of its wallets.

@@ -1,10 +1,10 @@
 //! Batches: records that are anchored together.
 
 use super::{Onchain, OwnRecordView};
-use plugin_api::{Address, AgentId, Hash256, JsonSchema};
+use plugin_api::{Address, AgentId, Hash256, JsonSchema, handles::Bind};
 use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Bind)]
 #[serde(rename_all = "lowercase")]
 pub enum BatchStatus {
     /// Its root is in no transaction that the gateway knows.

@@ -7,12 +7,11 @@ pub const TABLE: &str = "memory_anchors";
 
 pub fn insert(event: &ChainEvent<Anchored>) -> Sql {
     let Anchored { agent_id, seq, root, prev_root, count, total_records, anchored_by, uri } = &event.args;
-    let block = i64::try_from(event.block).unwrap_or(i64::MAX);
     sql("INSERT INTO memory_anchors (agent_id, seq, nth, root, prev_root, record_count, total_records, anchored_by, uri, tx, \
          block, anchored_at) SELECT $1, $2, coalesce(max(nth), 0) + 1, $3, $4, $5, $6, $7, $8, $9, $10, $11 \
          FROM memory_anchors WHERE true ON CONFLICT (agent_id, seq) DO NOTHING")
     .bind((agent_id, seq, root, prev_root, count, total_records, anchored_by, uri))
-    .bind((event.tx, block, event.time_s))
+    .bind((event.tx, event.block, event.time_s))
 }
 
 /// The newest anchor of the agent.

@@ -44,7 +44,6 @@ const BATCHES: List = List::new(
 
 /// The newest first.
 pub fn list(agent: Option<AgentId>, address: Option<Address>, status: Option<BatchStatus>) -> List {
-    let status = status.map(|status| plugin_api::format::name(&status));
     BATCHES.filter("b.agent_id = {}", agent).filter("b.address = {}", address).filter("b.status = {}", status)
 }
 

@@ -1,11 +1,11 @@
 //! What one party paid another, summed up.
 
-use plugin_api::{Address, AgentId, JobId, JsonSchema, Wei, json_text};
+use plugin_api::{Address, AgentId, JobId, JsonSchema, Wei, handles::Bind, json_text};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 
 /// What the edges of the graph are made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, Bind)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// Escrow jobs that were completed or resolved.
@@ -16,13 +16,6 @@ pub enum Kind {
 
 impl Kind {
     pub const ALL: [Self; 2] = [Self::Hire, Self::X402];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Hire => "hire",
-            Self::X402 => "x402",
-        }
-    }
 }
 
 /// Who paid whom, as the event says.

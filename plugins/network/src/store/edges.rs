@@ -99,7 +99,7 @@ impl Condition {
             }
         };
         let joined = format!(" JOIN network_agents t ON t.id = {join} WHERE e.edge_jobs > 0{is_selected}");
-        let joined = edges.push(&joined).push_bind(" AND e.kind = {}", kind.name());
+        let joined = edges.push(&joined).push_bind(" AND e.kind = {}", kind);
         self.push_capability(joined.push_filter(" AND e.edge_jobs >= {}", self.min_jobs))
     }
 
@@ -114,11 +114,11 @@ impl Condition {
     fn matching(&self, kind: Kind) -> Sql {
         const SELECT: &str = "SELECT p.id FROM ";
         let matching = match (kind, self.capability.as_deref()) {
-            (Kind::Hire, None) => sql(SELECT).push_bind("network_pairs p WHERE p.counted_by = {}", kind.name()),
+            (Kind::Hire, None) => sql(SELECT).push_bind("network_pairs p WHERE p.counted_by = {}", kind),
             (Kind::Hire, Some(capability)) => sql(SELECT)
                 .push("(SELECT DISTINCT c.agent_id FROM network_capabilities c WHERE ")
                 .push_bind("c.capability LIKE {} ESCAPE '\\') t CROSS JOIN network_pairs p", capability)
-                .push_bind(" WHERE p.kind = {} AND p.agent_id = t.agent_id", kind.name()),
+                .push_bind(" WHERE p.kind = {} AND p.agent_id = t.agent_id", kind),
             (Kind::X402, _) => self.push_capability(sql(SELECT).push(
                 "network_agents t CROSS JOIN network_pairs p WHERE p.counted_by = t.owner \
                  AND t.id = (SELECT min(l.id) FROM network_agents l WHERE l.owner = t.owner)",
@@ -137,13 +137,13 @@ impl Subject {
         let into = match kind {
             Kind::X402 if !is_first => return into.push(" AND 1 = 0"),
             Kind::X402 => into.push_bind(" AND p.payee_owner = {}", self.owner),
-            Kind::Hire => into.push_bind(" AND p.kind = {}", kind.name()).push_bind(" AND p.agent_id = {}", self.id),
+            Kind::Hire => into.push_bind(" AND p.kind = {}", kind).push_bind(" AND p.agent_id = {}", self.id),
         };
         if !is_first {
             return into;
         }
         let out = into.push(" UNION ").push(EDGES);
-        out.push_bind(" AND p.kind = {}", kind.name()).push_bind(" AND p.client_owner = {}", self.owner)
+        out.push_bind(" AND p.kind = {}", kind).push_bind(" AND p.client_owner = {}", self.owner)
     }
 }
 
@@ -219,7 +219,7 @@ async fn count(
 fn count_all(kind: Kind, condition: &Condition) -> Sql {
     let kept = "SELECT cast(coalesce(sum(n.row_count), 0) AS BIGINT) FROM network_pairs_counts n";
     match kind {
-        Kind::Hire if condition.is_empty() => sql(kept).push_bind(" WHERE n.counted_by = {}", kind.name()),
+        Kind::Hire if condition.is_empty() => sql(kept).push_bind(" WHERE n.counted_by = {}", kind),
         Kind::X402 if condition.min_jobs.is_none() => condition.push_capability(sql(kept).push(
             " JOIN network_agents t ON t.owner = n.counted_by \
              WHERE t.id = (SELECT min(l.id) FROM network_agents l WHERE l.owner = t.owner)",

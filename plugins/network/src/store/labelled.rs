@@ -30,17 +30,17 @@ pub fn edges(kind: Kind, labelled: &[LabelledAddresses]) -> Sql {
         format!("{} UNION {to}", of("", "p.client_owner = v.address"))
     };
     let of_views: Vec<String> = labelled.iter().map(of_view).collect();
-    sql(of_views.join(" UNION ")).bind(kind.name())
+    sql(of_views.join(" UNION ")).bind(kind)
 }
 
 /// As they were counted last.
 pub async fn find(db: &impl Query, kind: Kind) -> Result<i64, HostError> {
-    let select = sql("SELECT edges FROM network_labelled WHERE kind = $1").bind(kind.name());
+    let select = sql("SELECT edges FROM network_labelled WHERE kind = $1").bind(kind);
     Ok(db.row(select).await?.unwrap_or(0))
 }
 
 pub async fn store(tx: &Tx, kind: Kind, edges: i64) -> Result<(), HostError> {
-    tx.execute(Sql::upsert("network_labelled", "kind", "edges").bind((kind.name(), edges))).await.map(drop)
+    tx.execute(Sql::upsert("network_labelled", "kind", "edges").bind((kind, edges))).await.map(drop)
 }
 
 /// Counts them anew: what no label has is part of the number of all edges.
@@ -57,5 +57,5 @@ pub async fn count(db: &impl Query, kind: Kind, labelled: &[LabelledAddresses]) 
          WHERE e.edge_jobs > 0 AND e.kind = $1 AND NOT ({})",
         unlabelled(labelled)
     );
-    db.one(sql(count).bind(kind.name())).await
+    db.one(sql(count).bind(kind)).await
 }

@@ -36,7 +36,7 @@ pub struct FoundTransfer {
 }
 
 /// What a deposit is at this moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, plugin_api::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, plugin_api::JsonSchema, Bind)]
 #[serde(rename_all = "lowercase")]
 pub enum DepositState {
     /// It is to be matched.
@@ -48,19 +48,6 @@ pub enum DepositState {
     Gone,
     /// The operator has decided that no coins are paid for it.
     Dismissed,
-}
-
-impl Bind for DepositState {
-    fn into_value(self) -> plugin_api::abi::Value {
-        let name = match self {
-            Self::New => "new",
-            Self::Matched => "matched",
-            Self::Unmatched => "unmatched",
-            Self::Gone => "gone",
-            Self::Dismissed => "dismissed",
-        };
-        name.into_value()
-    }
 }
 
 /// A stored deposit.

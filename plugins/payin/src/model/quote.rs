@@ -35,7 +35,7 @@ pub struct NewQuote {
 }
 
 /// Where a quote is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Bind)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     Quoted,
@@ -46,26 +46,6 @@ pub enum Status {
     Paid,
     Expired,
     Failed,
-}
-
-impl Status {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Quoted => "quoted",
-            Self::Superseded => "superseded",
-            Self::Seen => "seen",
-            Self::Confirmed => "confirmed",
-            Self::Paid => "paid",
-            Self::Expired => "expired",
-            Self::Failed => "failed",
-        }
-    }
-}
-
-impl Bind for Status {
-    fn into_value(self) -> plugin_api::abi::Value {
-        self.name().into_value()
-    }
 }
 
 /// A quote with the place of its deposit.

@@ -26,7 +26,7 @@ pub struct Release {
 }
 
 /// Who of the two is paid: the owner of the new agent, or that of the referrer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Bind)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
     New,
@@ -36,25 +36,12 @@ pub enum Side {
 impl Side {
     pub const BOTH: [Self; 2] = [Self::New, Self::Ref];
 
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Ref => "ref",
-        }
-    }
-
     /// The member of the view that has its owner.
     pub fn member(self) -> &'static str {
         match self {
             Self::New => "newOwner",
             Self::Ref => "refOwner",
         }
-    }
-}
-
-impl Bind for Side {
-    fn into_value(self) -> plugin_api::abi::Value {
-        self.name().into_value()
     }
 }
 

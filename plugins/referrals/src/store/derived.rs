@@ -35,9 +35,8 @@ pub fn insert_job(event: &ChainEvent<JobRequested>) -> Sql {
 }
 
 pub fn complete_job(event: &ChainEvent<JobCompleted>) -> Sql {
-    let block = i64::try_from(event.block).unwrap_or(i64::MAX);
     let update = "UPDATE referrals_jobs SET completed_block = $2, completed_at = $3, tx_completed = $4 WHERE id = $1";
-    sql(update).bind((event.args.job_id, block, event.time_s, event.tx))
+    sql(update).bind((event.args.job_id, event.block, event.time_s, event.tx))
 }
 
 pub fn insert_account(event: &ChainEvent<AccountCreated>) -> Sql {

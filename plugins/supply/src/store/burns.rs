@@ -35,7 +35,7 @@ pub async fn advance(tx: &Tx, origin: &str, from: Option<&Position>, to: &Positi
         return Ok(false);
     }
     let insert = sql("INSERT INTO supply_burns (origin, block, hash, burned_wei) VALUES ($1, $2, $3, $4)");
-    tx.execute(insert.bind((origin, number(to.block), to.hash.to_string(), to.burned))).await?;
+    tx.execute(insert.bind((origin, to.block, to.hash.to_string(), to.burned))).await?;
     let prune = sql("DELETE FROM supply_burns WHERE origin = $1 AND block < (SELECT min(block) FROM \
          (SELECT block FROM supply_burns WHERE origin = $1 ORDER BY block DESC LIMIT $2) AS kept)");
     tx.execute(prune.bind((origin, ROWS_MAX))).await?;
@@ -45,9 +45,5 @@ pub async fn advance(tx: &Tx, origin: &str, from: Option<&Position>, to: &Positi
 /// Forgets the positions from this block on, because it has left the chain.
 pub async fn forget_from(tx: &Tx, origin: &str, block: u64) -> Result<(), HostError> {
     let delete = sql("DELETE FROM supply_burns WHERE origin = $1 AND block >= $2");
-    tx.execute(delete.bind((origin, number(block)))).await.map(drop)
-}
-
-fn number(block: u64) -> i64 {
-    i64::try_from(block).unwrap_or(i64::MAX)
+    tx.execute(delete.bind((origin, block))).await.map(drop)
 }

@@ -2,10 +2,7 @@
 
 use super::ToolId;
 use crate::error::ToolsError;
-use plugin_api::{
-    Author, JsonSchema, Wei, format,
-    handles::{Bind, Value},
-};
+use plugin_api::{Author, JsonSchema, Wei, handles::Bind};
 use serde::{
     Deserialize, Serialize,
     de::{IntoDeserializer, value},
@@ -13,7 +10,7 @@ use serde::{
 use serde_json::{Map, Number, Value as Json};
 
 // The protocol that a tool speaks. (A doc comment would be part of the published schema.)
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Bind)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolKind {
     Mcp,
@@ -25,12 +22,6 @@ pub enum ToolKind {
 impl ToolKind {
     pub fn parse(text: &str) -> Result<Self, ToolsError> {
         Self::deserialize(text.into_deserializer()).map_err(|_: value::Error| ToolsError::Kind)
-    }
-}
-
-impl Bind for ToolKind {
-    fn into_value(self) -> Value {
-        format::name(&self).into_value()
     }
 }
 

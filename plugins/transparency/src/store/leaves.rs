@@ -1,6 +1,5 @@
 //! Leaves: which event each is, and its entry. And the activity log, from which they come.
 
-use super::to_db;
 use crate::model::{self, LogEvent};
 use plugin_api::{HostError, Query, Sql, sql};
 
@@ -17,7 +16,7 @@ const NEXT: &str = "SELECT id, type, ts, actor, ref_kind, ref_id, data FROM host
 
 /// At most so many.
 pub async fn next_events(db: &impl Query, after: i64, limit: u64) -> Result<Vec<LogEvent>, HostError> {
-    db.rows(sql(NEXT).bind((after, to_db(limit)))).await
+    db.rows(sql(NEXT).bind((after, limit))).await
 }
 
 /// The events of the next page.
@@ -44,7 +43,7 @@ pub async fn last_event(db: &impl Query, epoch: i64) -> Result<i64, HostError> {
 pub fn insert(epoch: i64, first: u64, entries: &[(i64, Vec<u8>)]) -> impl Iterator<Item = Sql> {
     let parts = (first..).step_by(PART).zip(entries.chunks(PART));
     parts.filter_map(move |(first, part)| {
-        let rows = (to_db(first)..).zip(part).map(|(leaf, (event_id, entry))| (epoch, leaf, *event_id, &**entry));
+        let rows = (first..).zip(part).map(|(leaf, (event_id, entry))| (epoch, leaf, *event_id, &**entry));
         Sql::insert_rows("transparency_leaves", "epoch, leaf, event_id, entry", rows)
     })
 }
@@ -53,7 +52,7 @@ pub fn insert(epoch: i64, first: u64, entries: &[(i64, Vec<u8>)]) -> impl Iterat
 pub async fn bundle(db: &impl Query, epoch: i64, first: u64, count: usize) -> Result<Option<Vec<u8>>, HostError> {
     let select = "SELECT entry FROM transparency_leaves WHERE epoch = $1 AND leaf >= $2 AND leaf < $3 ORDER BY leaf";
     let end = first.saturating_add(count as u64);
-    let result = db.run(sql(select).bind((epoch, to_db(first), to_db(end)))).await?;
+    let result = db.run(sql(select).bind((epoch, first, end))).await?;
     let entries: Vec<(&[u8],)> = result.all()?;
     Ok((entries.len() == count).then(|| model::bundle(entries.into_iter().map(|(entry,)| entry))))
 }

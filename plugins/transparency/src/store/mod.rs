@@ -8,10 +8,6 @@ pub mod published;
 pub mod tiles;
 
 /// Sizes, indexes and numbers of leaves as the database has them.
-fn to_db(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
 fn from_db(number: i64) -> u64 {
     u64::try_from(number).unwrap_or_default()
 }

@@ -1,6 +1,5 @@
 //! Roots that were published on the chain.
 
-use super::to_db;
 use plugin_api::{HostError, Query, Sql, sql};
 use serde::Deserialize;
 
@@ -23,5 +22,5 @@ pub async fn last(db: &impl Query) -> Result<Option<PublishedRoot>, HostError> {
 
 pub fn insert(epoch: i64, size: u64, intent_id: i64, now_s: i64) -> Sql {
     let insert = "INSERT INTO transparency_publications (epoch, size, intent_id, published_at) VALUES ($1, $2, $3, $4)";
-    sql(insert).bind((epoch, to_db(size), intent_id, now_s))
+    sql(insert).bind((epoch, size, intent_id, now_s))
 }

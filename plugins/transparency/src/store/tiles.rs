@@ -1,6 +1,5 @@
 //! Tiles of hashes.
 
-use super::to_db;
 use crate::model::{Edge, Hash, Tile, TileId};
 use plugin_api::{HostError, HostErrorCode, Query, Sql, sql};
 use std::collections::BTreeMap;
@@ -8,7 +7,7 @@ use std::collections::BTreeMap;
 /// What a tile has by now; it is the beginning of what it will have.
 pub async fn find(db: &impl Query, epoch: i64, id: TileId) -> Result<Option<Vec<u8>>, HostError> {
     let select = "SELECT hashes FROM transparency_tiles WHERE epoch = $1 AND level = $2 AND tile = $3";
-    let hashes: Option<(Vec<u8>,)> = db.row(sql(select).bind((epoch, i64::from(id.level), to_db(id.index)))).await?;
+    let hashes: Option<(Vec<u8>,)> = db.row(sql(select).bind((epoch, i64::from(id.level), id.index))).await?;
     Ok(hashes.map(|(hashes,)| hashes))
 }
 
@@ -34,5 +33,5 @@ fn hashes(bytes: &[u8]) -> Result<Vec<Hash>, HostError> {
 
 pub fn upsert(epoch: i64, tile: &Tile) -> Sql {
     let upsert = Sql::upsert("transparency_tiles", "epoch, level, tile", "hashes");
-    upsert.bind((epoch, i64::from(tile.id.level), to_db(tile.id.index), tile.hashes.as_flattened()))
+    upsert.bind((epoch, i64::from(tile.id.level), tile.id.index, tile.hashes.as_flattened()))
 }

@@ -79,7 +79,7 @@ pub fn message(fields: &Fields, environment: &Environment, nonce: &str, expires:
         "This signature puts the address on the waitlist. It moves no funds and allows nothing else.".to_owned(),
         format!("site: {site}"),
         format!("address: {address}"),
-        format!("platform: {}", platform.as_str()),
+        format!("platform: {}", platform.name()),
         format!("seats: {seats}"),
         format!("contact: {}", contact.as_ref().map_or("none", |contact| contact.text.as_str())),
         format!("consent: {}", if *consent { "yes" } else { "no" }),

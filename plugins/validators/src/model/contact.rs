@@ -1,11 +1,11 @@
 //! Contacts: e-mail addresses and handles of messengers.
 
-use plugin_api::{JsonSchema, format};
+use plugin_api::{JsonSchema, format, handles::Bind};
 use serde::{Deserialize, Serialize};
 
 const CHARS_MAX: usize = 254;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Bind)]
 #[serde(rename_all = "lowercase")]
 pub enum ContactKind {
     Email,

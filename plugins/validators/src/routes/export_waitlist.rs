@@ -8,7 +8,6 @@ use crate::{Validators, error::WaitlistError, model::Entry, store};
 use plugin_api::{
     Address, HandlerError, Json, JsonSchema, QueryString, RequestContext, Route,
     extract::SignedBy,
-    format,
     response::{IntoResponse, RawResponse, Response, WithHeader},
 };
 use serde::{Deserialize, Serialize};
@@ -93,10 +92,10 @@ const COLUMNS: [&str; 9] =
 fn line(entry: &Entry) -> String {
     csv::line(&[
         entry.address.to_string(),
-        entry.platform.as_str().to_owned(),
+        entry.platform.name().to_owned(),
         entry.seats.to_string(),
         entry.contact.clone().unwrap_or_default(),
-        entry.contact_kind.as_ref().map(format::name).unwrap_or_default(),
+        entry.contact_kind.map_or_else(String::new, |kind| kind.name().to_owned()),
         entry.consent.to_string(),
         entry.created_at.to_string(),
         entry.verified.to_string(),

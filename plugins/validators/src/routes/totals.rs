@@ -33,7 +33,7 @@ pub async fn read(cx: &RequestContext<Validators>) -> Result<Totals, HostError> 
     Ok(Totals {
         total: sum(|count| count.entries),
         seats: sum(|count| count.seats),
-        by_platform: platforms.map(|platform| (platform.as_str(), of(platform))).into(),
+        by_platform: platforms.map(|platform| (platform.name(), of(platform))).into(),
         verified: sum(|count| count.verified),
         programme: PROGRAMME,
         page: cx.environment().web_url.as_ref().map(|web_url| format!("{web_url}/validators")),

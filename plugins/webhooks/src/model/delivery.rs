@@ -1,7 +1,7 @@
 //! A delivery: what an owner sees of it, and the body that is sent.
 
 use super::webhook::WebhookId;
-use plugin_api::JsonSchema;
+use plugin_api::{JsonSchema, handles::Bind};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -11,7 +11,7 @@ plugin_api::record_id!(
     "delivery"
 );
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Bind)]
 #[serde(rename_all = "lowercase")]
 pub enum DeliveryStatus {
     Pending,

@@ -1,31 +1,11 @@
 //! Deliveries: rows that owners see, and the end of those that are not sent.
 
 use crate::model::{DeliveryCounts, DeliveryId, DeliveryStatus, DeliveryView, PING, WebhookId};
-use plugin_api::{
-    Address, HostError, Query, Sql, Tx,
-    handles::{Bind, Value},
-    sql,
-};
+use plugin_api::{Address, HostError, Query, Sql, Tx, sql};
 use std::collections::BTreeMap;
 
 const VIEW: &str = "SELECT id, webhook_id, event, status, attempts, next_at, last_status, last_error, created_at, \
     CASE WHEN status = 'ok' THEN finished_at END AS delivered_at FROM webhooks_deliveries";
-
-impl DeliveryStatus {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Ok => "ok",
-            Self::Failed => "failed",
-        }
-    }
-}
-
-impl Bind for DeliveryStatus {
-    fn into_value(self) -> Value {
-        self.name().into_value()
-    }
-}
 
 /// The latest ones of an owner.
 pub async fn latest(db: &impl Query, owner: Address, limit: i64) -> Result<Vec<DeliveryView>, HostError> {

@@ -5,7 +5,7 @@ use super::{batch::Sender, settle::report_lost};
 use crate::{
     X402,
     contributions::vault_address,
-    model::{EXPIRED, is_payers_code},
+    model::EXPIRED,
     store::{
         batches::{self, Batch},
         payers,
@@ -49,7 +49,7 @@ async fn follow_batch(cx: &PluginContext<X402>, batch: Batch) -> Result<(), Host
         TxState::Final if batches::has_ended(&cx.db(), batch.id).await? => {
             cx.write(async move |tx| batches::end(tx, batch.id, "done", None).await).await.map(drop)
         }
-        TxState::Failed => fail(cx, batch.id, status.reason.unwrap_or_default()).await,
+        TxState::Failed => fail(cx, batch.id, status).await,
         _ => Ok(()),
     }
 }
@@ -71,10 +71,12 @@ async fn note_progress(cx: &PluginContext<X402>, batch: &Batch, status: &IntentS
 }
 
 /// Several vouchers are tried in two halves, until the one that makes a batch fail is alone. Only then the failure is its own. A contract
-/// shares its batches with nobody: that its code made one fail is its doing at once.
-async fn fail(cx: &PluginContext<X402>, batch: i64, reason: String) -> Result<(), HostError> {
+/// shares its batches with nobody: that its code made one fail is its doing at once, as the vault itself skips what is wrong and goes on.
+async fn fail(cx: &PluginContext<X402>, batch: i64, status: IntentStatus) -> Result<(), HostError> {
     let (vault, config) = (vault_address(cx), &cx.plugin().config);
     let (contract_gas, refused_s) = (config.contract_gas, config.refused_s());
+    let is_payers_code = status.has_call_failed();
+    let reason = status.reason.unwrap_or_default();
     cx.warn(&format!("batch {batch} failed: {reason}"));
     let expired = cx
         .write(async move |tx| {
@@ -82,7 +84,7 @@ async fn fail(cx: &PluginContext<X402>, batch: i64, reason: String) -> Result<()
                 return Ok(0);
             }
             let was_alone = batches::size(tx, batch).await? == 1;
-            if is_payers_code(&reason) {
+            if is_payers_code {
                 payers::refuse_contracts(tx, batch, tx.now_s() + refused_s).await?;
             }
             batches::put_back_others(tx, batch, vault).await?;

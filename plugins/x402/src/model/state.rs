@@ -1,13 +1,10 @@
 //! The state of a voucher. It is computed from the stored row and from what the vault's logs say, so that a reorganisation that takes
 //! a log back needs no repair.
 
-use plugin_api::{
-    Address, Hash256, JsonSchema, Wei,
-    handles::{Bind, Value},
-};
+use plugin_api::{Address, Hash256, JsonSchema, Wei, handles::Bind};
 use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Bind)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// Taken for work that is being done.
@@ -26,27 +23,6 @@ pub enum State {
     Unsettleable,
     /// The work failed. The nonce stays used.
     Voided,
-}
-
-impl State {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Reserved => "reserved",
-            Self::Queued => "queued",
-            Self::Submitted => "submitted",
-            Self::Settled => "settled",
-            Self::Skipped => "skipped",
-            Self::Failed => "failed",
-            Self::Unsettleable => "unsettleable",
-            Self::Voided => "voided",
-        }
-    }
-}
-
-impl Bind for State {
-    fn into_value(self) -> Value {
-        self.name().into_value()
-    }
 }
 
 /// A stored voucher with what the logs of its vault say.
@@ -98,12 +74,6 @@ pub const OVERDUE: &str = "the work did not end in time";
 /// expired did so here.
 pub fn is_payers_doing(reason: &str) -> bool {
     matches!(reason, REPLACED | "insufficient balance" | "bad signature")
-}
-
-/// Whether a batch of one contract's vouchers failed by its code: the vault itself skips what is wrong, and goes on. The words are those of
-/// the gateway's journal.
-pub fn is_payers_code(reason: &str) -> bool {
-    ["it would revert: ", "it would take ", "the call reverted in block "].iter().any(|words| reason.starts_with(words))
 }
 
 impl VoucherRow {

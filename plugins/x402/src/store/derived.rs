@@ -43,7 +43,7 @@ pub fn insert_deposit(event: &ChainEvent<Deposited>) -> Sql {
     let Deposited { payer, amount } = &event.args;
     sql("INSERT INTO x402_deposits (tx, log_index, vault, payer, amount, block) VALUES ($1, $2, $3, $4, $5, $6) \
          ON CONFLICT (tx, log_index) DO NOTHING")
-    .bind((event.tx, log_index(event), event.address, payer, amount, block(event)))
+    .bind((event.tx, event.log_index, event.address, payer, amount, event.block))
 }
 
 pub fn insert_settled(event: &ChainEvent<Settled>) -> Sql {
@@ -51,7 +51,7 @@ pub fn insert_settled(event: &ChainEvent<Settled>) -> Sql {
     sql("INSERT INTO x402_settled (vault, payer, nonce, payee, amount, fee, reference, tx, block, settled_at, log_index) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (payer, nonce, vault) DO NOTHING")
     .bind((event.address, payer, nonce, payee, amount, fee, reference))
-    .bind((event.tx, block(event), event.time_s, log_index(event)))
+    .bind((event.tx, event.block, event.time_s, event.log_index))
 }
 
 pub fn insert_skipped(event: &ChainEvent<Skipped>) -> Sql {
@@ -59,16 +59,8 @@ pub fn insert_skipped(event: &ChainEvent<Skipped>) -> Sql {
     let reason: String = reason.chars().take(REASON_CHARS_MAX).collect();
     sql("INSERT INTO x402_skipped (tx, log_index, vault, payer, nonce, reason, block, skipped_at) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (tx, log_index) DO NOTHING")
-    .bind((event.tx, log_index(event), event.address, payer, nonce, reason))
-    .bind((block(event), event.time_s))
-}
-
-fn block<Args>(event: &ChainEvent<Args>) -> i64 {
-    i64::try_from(event.block).unwrap_or(i64::MAX)
-}
-
-fn log_index<Args>(event: &ChainEvent<Args>) -> i64 {
-    i64::try_from(event.log_index).unwrap_or(i64::MAX)
+    .bind((event.tx, event.log_index, event.address, payer, nonce, reason))
+    .bind((event.block, event.time_s))
 }
 
 /// Amount and number of settlements.

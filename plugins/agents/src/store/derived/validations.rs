@@ -7,12 +7,11 @@ use plugin_api::{AgentId, HostError, JobId, Sql, Tx, contracts::ChainEvent, sql}
 /// A request hash is used once.
 pub fn request(event: &ChainEvent<ValidationRequest>) -> Sql {
     let request = &event.args;
-    let [block, log_index] = [event.block, event.log_index].map(|number| i64::try_from(number).unwrap_or(i64::MAX));
     sql("INSERT INTO agents_validations (request_hash, validator, agent_id, job_id, request_uri, \
          requested_at, tx_request, block, log_index) VALUES ($1, $2, $3, \
          (SELECT id FROM agents_jobs WHERE id = $4 AND agent_id = $3), $5, $6, $7, $8, $9)")
     .bind((request.request_hash, request.validator_address, request.agent_id, named_job(&request.request_uri)))
-    .bind((&request.request_uri, event.time_s, event.tx, block, log_index))
+    .bind((&request.request_uri, event.time_s, event.tx, event.block, event.log_index))
 }
 
 /// The job in a URI `fmx://job/<id>`.

@@ -1,7 +1,8 @@
 //! The gateways on one PostgreSQL database, as each tells of itself.
 
 use crate::{
-    database::Database, engine::Engine, error::StorageError, gateway_description::GatewayDescription,
+    database::{Database, engine::Engine, gateway_description::GatewayDescription},
+    error::StorageError,
     postgres::gateway_registration,
 };
 use futures_util::future::BoxFuture;
@@ -35,10 +36,9 @@ impl Database {
     /// Those that have described themselves, by name; none on SQLite.
     pub fn registered_gateways(&self) -> BoxFuture<'_, Result<Vec<RegisteredGateway>, StorageError>> {
         Box::pin(async move {
-            let Engine::Postgres(postgres) = &self.inner.engine else { return Ok(Vec::new()) };
+            let Engine::Postgres(_) = &self.inner.engine else { return Ok(Vec::new()) };
             let rows: Vec<Row> = self.fetch_all(sql(gateway_registration::SELECT_DESCRIBED)).await?;
-            let this = postgres.registration.instance();
-            Ok(rows.into_iter().map(|row| registered(row, this)).collect())
+            Ok(rows.into_iter().map(|row| registered(row, self.instance_id())).collect())
         })
     }
 }

@@ -4,7 +4,7 @@
 //! the LSN was read.** A commit is in the log before it is visible. Numbers of changes would not do: a read replica shows commits in
 //! the order of the log, and the primary may show two that end at the same time in the other order.
 
-use crate::{decode_rows::decode_rows, error::StorageError};
+use crate::{error::StorageError, statements::decode_rows};
 use plugin_api::abi::Rows;
 
 /// The end of the primary's log, in the form of a row of the versions: the text says whose log it is, after a mark that no

@@ -3,7 +3,7 @@
 use crate::row::{Attempt, IntentRow};
 use gateway_chain::Account;
 
-pub(crate) struct Tick {
+pub(crate) struct Pass {
     pub now_ms: i64,
     pub account: Account,
     /// Intents that are signed, and neither final nor failed, in the order of nonces.
@@ -11,7 +11,7 @@ pub(crate) struct Tick {
     pub attempts: Vec<Attempt>,
 }
 
-impl Tick {
+impl Pass {
     /// The transactions of an intent with its present nonce, oldest first.
     pub(crate) fn attempts_of(&self, intent: &IntentRow) -> Vec<&Attempt> {
         let is_of_intent = |attempt: &&Attempt| attempt.intent == intent.id && Some(attempt.nonce) == intent.nonce;

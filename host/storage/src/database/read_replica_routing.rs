@@ -5,11 +5,11 @@
 //! Whatever was derived from the versions before, such as a revision that a response is cached by, is not newer than the read.
 
 use crate::{
+    caching::versions::ChangeCount,
     check::CheckedStatement,
     database::Database,
-    read_source::{self, ReadSource},
     scope::Scope,
-    versions::ChangeCount,
+    standby::read_source::{self, ReadSource},
 };
 use plugin_api::abi::Rows;
 use std::sync::Arc;

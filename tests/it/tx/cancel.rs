@@ -19,14 +19,14 @@ pub fn is_first(tx: &ScriptedTx) -> bool {
 }
 
 /// Advances the clock until the empty transfer is pending, and returns it.
-async fn gives_up(chain: &ScriptedChain, gateway: &TestGateway) -> ScriptedTx {
-    let nothing = || chain.waiting().into_iter().find(|tx| tx.to == relayer());
+async fn cancellation(chain: &ScriptedChain, gateway: &TestGateway) -> ScriptedTx {
+    let empty_transfer = || chain.waiting().into_iter().find(|tx| tx.to == relayer());
     until(async || {
         gateway.clock().advance(Duration::from_secs(1)).await;
-        nothing().is_some()
+        empty_transfer().is_some()
     })
     .await;
-    nothing().unwrap()
+    empty_transfer().unwrap()
 }
 
 #[tokio::test]
@@ -35,13 +35,13 @@ async fn it_fails_with_the_reason_and_its_key_stays_used() {
         chain.refuse_transactions(REFUSED, is_first);
         let id = pay(gateway, payment(1)).await;
         says(gateway, "1", "every RPC server refuses it: intrinsic gas too low").await;
-        let nothing = gives_up(chain, gateway).await;
-        assert_eq!((nothing.nonce, nothing.value, nothing.data.len(), nothing.gas), (0, Wei::ZERO, 0, 21_000));
+        let transfer = cancellation(chain, gateway).await;
+        assert_eq!((transfer.nonce, transfer.value, transfer.data.len(), transfer.gas), (0, Wei::ZERO, 0, 21_000));
         let waiting = becomes(gateway, "1", TxState::Sent).await;
         assert!(waiting.reason.is_some_and(|reason| reason.contains("a transfer of nothing takes its nonce 0")));
         chain.mine(Vec::new());
         let included = becomes(gateway, "1", TxState::Included).await;
-        assert_eq!((included.succeeded, included.hash.map(|hash| hash.0)), (Some(false), Some(nothing.hash)));
+        assert_eq!((included.succeeded, included.hash.map(|hash| hash.0)), (Some(false), Some(transfer.hash)));
         chain.mine_empty(DEPTH);
         let failed = becomes(gateway, "1", TxState::Failed).await;
         assert!(failed.reason.is_some_and(|reason| reason.contains(REFUSED)));
@@ -65,7 +65,7 @@ async fn one_that_somebody_held_all_the_same_is_done_and_not_failed() {
         let intended = waits(chain, 1).await.remove(0);
         chain.lose(false);
         chain.refuse_transactions(REFUSED, is_first);
-        gives_up(chain, gateway).await;
+        cancellation(chain, gateway).await;
         // The producer of the next block has the first transaction and not the second.
         chain.lose(false);
         chain.push_pending(intended.clone());
@@ -86,10 +86,10 @@ async fn a_reorganisation_may_turn_what_happened_around() {
         let intended = waits(chain, 1).await.remove(0);
         chain.lose(false);
         chain.refuse_transactions(REFUSED, is_first);
-        let nothing = gives_up(chain, gateway).await;
+        let transfer = cancellation(chain, gateway).await;
         chain.mine_empty(DEPTH);
         assert_eq!(becomes(gateway, "1", TxState::Included).await.succeeded, Some(false));
-        for (kept, succeeded) in [(&intended, true), (&nothing, false), (&intended, true)] {
+        for (kept, succeeded) in [(&intended, true), (&transfer, false), (&intended, true)] {
             chain.reorg(DEPTH);
             chain.lose(false);
             chain.push_pending(kept.clone());
@@ -104,7 +104,7 @@ async fn a_reorganisation_may_turn_what_happened_around() {
 }
 
 #[tokio::test]
-async fn what_another_time_may_mend_is_not_given_up() {
+async fn what_another_time_may_mend_is_not_cancelled() {
     each(async |chain, gateway| {
         chain.refuse_transactions("txpool is full", is_first);
         pay(gateway, payment(1)).await;
@@ -148,7 +148,7 @@ async fn one_server_that_takes_it_is_enough() {
 
 /// Pools hold the first transaction, and the server rejects those with a higher fee, for example because of a cap.
 #[tokio::test]
-async fn one_whose_first_offer_is_still_held_is_not_given_up() {
+async fn one_whose_first_offer_is_still_held_is_not_cancelled() {
     each(async |chain, gateway| {
         chain.hold(true);
         pay(gateway, payment(1)).await;

@@ -2,15 +2,16 @@
 //! PostgreSQL they follow from a read of the versions.
 
 use crate::{
+    caching::{
+        read_tracking,
+        revisions::Revisions,
+        versions::{self, ChangeCount},
+    },
     check::AccessMode,
     commit_statement::CommitStatement,
-    database::Database,
-    engine::Engine,
+    database::{Database, engine::Engine},
     error::StorageError,
-    read_tracking,
-    revisions::Revisions,
     scope::Scope,
-    versions::{self, ChangeCount},
 };
 use plugin_api::abi::Rows;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Limits how many bytes of rows one call returns.
 
-use crate::{bounds::CALL_ROWS_BYTES_MAX, error::StorageError};
+use crate::{error::StorageError, statements::bounds::CALL_ROWS_BYTES_MAX};
 
 /// What is left of the limit during one call.
 pub(crate) struct ResultBudget {

@@ -6,7 +6,7 @@ use crate::{
     postgres::{PostgresEngine, ReadReplica},
     scope::Scope,
     settings::DatabaseSettings,
-    wal_lsn,
+    standby::wal_lsn,
 };
 use plugin_api::sql;
 use std::sync::{

@@ -1,8 +1,8 @@
 //! What a [`crate::Database`] and its transactions share: the open engine and the statement check.
 
 use crate::{
-    check::StatementChecker, dialect::Dialect, error::StorageError, postgres::PostgresEngine,
-    read_replicas::ReadReplicas, sqlite::SqliteEngine, versions::Versions,
+    caching::versions::Versions, check::StatementChecker, dialect::Dialect, error::StorageError,
+    postgres::PostgresEngine, sqlite::SqliteEngine, standby::read_replicas::ReadReplicas,
 };
 use parking_lot::Mutex;
 use std::{
@@ -18,6 +18,8 @@ pub(crate) enum Engine {
 }
 
 pub(crate) struct DatabaseInner {
+    /// See [`crate::Database::instance_id`].
+    pub instance_id: String,
     pub checker: StatementChecker,
     pub dialect: Dialect,
     pub engine: Engine,
@@ -32,15 +34,16 @@ pub(crate) struct DatabaseInner {
 
 impl DatabaseInner {
     pub(crate) fn new(
-        dialect: Dialect,
+        instance_id: String,
         checker: StatementChecker,
         engine: Engine,
         versions: Versions,
         read_replicas: ReadReplicas,
     ) -> Self {
         Self {
+            instance_id,
+            dialect: checker.dialect(),
             checker,
-            dialect,
             engine,
             versions,
             read_replicas,

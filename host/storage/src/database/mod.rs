@@ -1,32 +1,43 @@
 //! The open database: reads, transactions, migrations and backups, on either engine.
 
+mod current_revisions;
+pub(crate) mod engine;
+pub(crate) mod gateway_description;
+mod read_replica_routing;
+mod registered_gateways;
+pub(crate) mod resources;
+mod row_count_compaction;
+mod size;
+
+pub use gateway_description::GatewayDescription;
+pub use registered_gateways::RegisteredGateway;
+pub use resources::{DatabaseResources, PoolStatus};
+
 #[cfg(feature = "simulation")]
 use crate::simulation::{SimulatedEngine, migration_text};
 use crate::{
     backup::{self, BackupError, BackupManifest, BackupOrigin},
+    caching::{read_tracking, versions::Versions},
     check::{AccessMode, CheckedStatement, StatementChecker},
     commit_statement::CommitStatement,
-    decode_rows::decode_rows,
+    database::engine::{DatabaseInner, Engine},
     dialect::Dialect,
-    engine::{DatabaseInner, Engine},
     error::StorageError,
     migrations::{self, AppliedMigration, MigrationReport, MigrationSet},
     postgres::{self, Notifications, PostgresEngine},
-    read_replicas::ReadReplicas,
-    read_source, read_tracking,
-    resources::DatabaseResources,
     scope::Scope,
     settings::DatabaseSettings,
-    slow_statement,
     sqlite::{Opener, SqliteEngine},
+    standby::{read_replicas::ReadReplicas, read_source},
+    statements::{decode_rows, slow_statement},
     transaction::Transaction,
-    versions::Versions,
 };
 use futures_util::future::BoxFuture;
 use gateway_telemetry::SpanStart;
 use plugin_api::abi::{Rows, Statement, StatementResult};
 use serde::de::DeserializeOwned;
 use std::{path::Path, sync::Arc, time::Duration};
+use uuid::Uuid;
 
 /// The result of [`Database::try_read`].
 pub enum ReadAttempt {
@@ -60,23 +71,24 @@ impl Database {
             let dialect = settings.dialect()?;
             let staleness = Duration::from_millis(settings.staleness_ms);
             let checker = StatementChecker::new(dialect);
+            let instance_id = Uuid::now_v7().to_string();
             #[cfg(feature = "simulation")]
             if let Some(simulated) = SimulatedEngine::open(&settings) {
                 let versions = Versions::new(staleness, false);
                 let engine = Engine::Simulated(simulated?);
-                let inner = DatabaseInner::new(dialect, checker, engine, versions, ReadReplicas::default());
+                let inner = DatabaseInner::new(instance_id, checker, engine, versions, ReadReplicas::default());
                 return Ok(Self { inner: Arc::new(inner) });
             }
             let (engine, read_replicas) = match dialect {
                 Dialect::Sqlite => (Engine::Sqlite(open_sqlite(settings, opener).await?), ReadReplicas::default()),
                 Dialect::Postgres => {
-                    let engine = Arc::new(PostgresEngine::open(&settings).await?);
+                    let engine = Arc::new(PostgresEngine::open(&settings, &instance_id).await?);
                     let read_replicas = ReadReplicas::open(&settings, &engine, &checker).await?;
                     (Engine::Postgres(engine), read_replicas)
                 }
             };
             let versions = Versions::new(staleness, !read_replicas.is_empty());
-            let inner = DatabaseInner::new(dialect, checker, engine, versions, read_replicas);
+            let inner = DatabaseInner::new(instance_id, checker, engine, versions, read_replicas);
             Ok(Self { inner: Arc::new(inner) })
         })
     }
@@ -128,6 +140,12 @@ impl Database {
 
     pub fn dialect(&self) -> Dialect {
         self.inner.dialect
+    }
+
+    /// Names the gateway that opened the database among all that share it: in its row of `host_gateways`, and as the holder of its
+    /// leases. A UUID v7, another one each time a database is opened.
+    pub fn instance_id(&self) -> &str {
+        &self.inner.instance_id
     }
 
     /// Runs one statement that only reads, on a snapshot of its own. Dropping the future stops the statement.

@@ -5,7 +5,7 @@
 //! where it can be checked.
 
 use crate::{
-    revisions::{OwnerRevision, Revision, Revisions},
+    caching::revisions::{OwnerRevision, Revision, Revisions},
     scope::HOST_OWNER,
 };
 use parking_lot::Mutex;

@@ -13,13 +13,15 @@
 //! updates.** Every write would wait for the one before it otherwise.
 
 use crate::{
+    caching::{
+        revisions::{OwnerRevision, Revisions},
+        shared_read::SharedRead,
+    },
     commit_statement::CommitStatement,
-    decode_rows::decode_rows,
     error::StorageError,
-    revisions::{OwnerRevision, Revisions},
     scope::HOST_OWNER,
-    shared_read::SharedRead,
-    wal_lsn::{self, WalLsn},
+    standby::wal_lsn::{self, WalLsn},
+    statements::decode_rows,
 };
 use parking_lot::Mutex;
 use plugin_api::{
@@ -239,7 +241,7 @@ fn decode(rows: &Rows) -> Result<VersionsRead, StorageError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::revisions::Revision;
+    use crate::caching::revisions::Revision;
 
     fn apply(versions: &Versions, read: &[(&str, u64)]) -> Revision {
         let by_owner = read.iter().map(|(owner, version)| ((*owner).to_owned(), *version)).collect();
