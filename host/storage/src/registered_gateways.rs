@@ -6,6 +6,8 @@ use crate::{
 };
 use futures_util::future::BoxFuture;
 use plugin_api::sql;
+use std::{collections::BTreeSet, sync::Arc};
+use tokio::sync::watch;
 
 /// A gateway that was heard of within the last hour. All times are those of the database's clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +17,7 @@ pub struct RegisteredGateway {
     pub since_ms: i64,
     pub seen_ms: i64,
     pub seen_ago_ms: i64,
-    /// It has missed three heartbeats.
+    /// It was not heard of for 15 seconds.
     pub is_silent: bool,
     /// The one that has this database open.
     pub is_this: bool,
@@ -40,6 +42,29 @@ impl Database {
             let this = postgres.registration.instance();
             Ok(rows.into_iter().map(|row| registered(row, this)).collect())
         })
+    }
+}
+
+/// What leases that end with their gateway need. On SQLite, which one gateway has open, there is nothing of it.
+impl Database {
+    /// Names this gateway among those that have, or had, the database open.
+    pub fn gateway_instance(&self) -> Option<&str> {
+        let Engine::Postgres(postgres) = &self.inner.engine else { return None };
+        Some(postgres.registration.instance())
+    }
+
+    /// Ends when other gateways may take this one for ended from now on, because it does not reach the database. What must not happen at
+    /// two gateways at a time has to stop then.
+    pub fn absence(&self) -> BoxFuture<'static, ()> {
+        let Engine::Postgres(postgres) = &self.inner.engine else { return Box::pin(std::future::pending()) };
+        postgres.registration.absence()
+    }
+
+    /// The instances of gateways that ended without a word in the last hour: a process that was killed, not one that stands still, or
+    /// whose machine is away.
+    pub fn ended_gateways(&self) -> Option<watch::Receiver<Arc<BTreeSet<String>>>> {
+        let Engine::Postgres(postgres) = &self.inner.engine else { return None };
+        Some(postgres.registration.ended())
     }
 }
 
