@@ -26,7 +26,7 @@ const CONCURRENT_PROBES: usize = 8;
 /// Timeout of one probe.
 const TIMEOUT: Duration = Duration::from_secs(5);
 const REDIRECTS_MAX: u8 = 3;
-/// A round ends after this long, also when agents are left.
+/// A round begins no probe after this long, also when agents are left.
 const ROUND_MAX_MS: i64 = 30_000;
 
 pub fn job() -> Job<Agents> {
@@ -43,7 +43,8 @@ async fn probe_cards(cx: PluginContext<Agents>) -> Result<(), HostError> {
     let due = store::probes::due(&db, range, cx.now_s() - interval_s, probes_max).await?;
     let ids: Vec<AgentId> = due.iter().map(|agent| agent.id).collect();
     // An agent that does not answer takes one of the places, and holds up none behind it.
-    let mut probes = stream::iter(due.into_iter().enumerate())
+    let in_time = due.into_iter().enumerate().take_while(|_| cx.now_ms() - begun_ms <= ROUND_MAX_MS);
+    let mut probes = stream::iter(in_time)
         .map(|(place, agent)| probe(&cx, place, agent))
         .buffer_unordered(CONCURRENT_PROBES)
         .ready_chunks(CONCURRENT_PROBES);
@@ -52,11 +53,7 @@ async fn probe_cards(cx: PluginContext<Agents>) -> Result<(), HostError> {
         some.iter().for_each(|(place, _)| is_probed[*place] = true);
         let some: Vec<Probe> = some.into_iter().map(|(_, probe)| probe).collect();
         cx.write(async move |tx| store::cards::record(tx, &some, interval_s).await).await?;
-        if cx.now_ms() - begun_ms > ROUND_MAX_MS {
-            break;
-        }
     }
-    drop(probes);
     // The next round begins with the first one that this round did not get to.
     let left = is_probed.iter().position(|is_probed| !is_probed).map(|place| AgentId(ids[place].0 - 1));
     let may_be_more = i64::try_from(ids.len()) == Ok(probes_max);
