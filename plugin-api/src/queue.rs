@@ -54,7 +54,7 @@
 //! | fairness | keys take turns, groups have [`QueueSettings::at_once_per_group`] places, slow and failing keys share a quarter of the places |
 //! | leases | by the database's clock, for one key each, with a token: an outcome under an old token is refused |
 //! | due times | by the gateway's clock |
-//! | the end of a gateway | tasks that were running are due again when their lease is over, with the same attempt; the third loss in a row counts as a failure |
+//! | the end of a gateway | tasks that were running are due again when their lease is over, on PostgreSQL after seven seconds where the process was killed, with the same attempt; the third loss in a row counts as a failure |
 //!
 //! A push belongs into a write of a handler, job or task; handlers of chain events and services within another plugin's write cannot
 //! push. It wakes the gateway that commits it; others look twice a second. A queue that nothing handles (its plugin is off) keeps its

@@ -2,12 +2,15 @@
 
 use super::schedule::ParsedSchedule;
 use plugin_api::{abi::is_snake_case, manifest::JobSpec};
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 const NAME_BYTES_MAX: usize = 64;
 
 /// The longest time limit of a run: one that hangs keeps its job from running for that long.
 const TIMEOUT_MAX_MS: u64 = 24 * 60 * 60 * 1_000;
+
+/// The shortest lease: each is renewed three times in its length.
+const LEASE_MIN_MS: u64 = 1_000;
 
 /// Why a run failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +39,8 @@ pub(crate) struct Job {
     pub name: Arc<str>,
     pub schedule: ParsedSchedule,
     pub timeout_ms: u64,
+    /// Where it is less than [`JobRunner::lease`](crate::JobRunner::lease).
+    pub lease: Option<Duration>,
 }
 
 /// Every problem with the jobs of a manifest.
@@ -67,8 +72,12 @@ impl Job {
         if !(1..=TIMEOUT_MAX_MS).contains(&spec.timeout_ms) {
             return Err(format!("timeout_ms {}: expected 1 to {TIMEOUT_MAX_MS}", spec.timeout_ms));
         }
+        if spec.lease_ms.is_some_and(|lease_ms| lease_ms < LEASE_MIN_MS) {
+            return Err(format!("lease_ms: expected at least {LEASE_MIN_MS}"));
+        }
         let schedule = ParsedSchedule::parse(&spec.schedule)?;
-        Ok(Self { index, name: spec.name.as_str().into(), schedule, timeout_ms: spec.timeout_ms })
+        let (name, lease) = (spec.name.as_str().into(), spec.lease_ms.map(Duration::from_millis));
+        Ok(Self { index, name, schedule, timeout_ms: spec.timeout_ms, lease })
     }
 }
 
@@ -79,7 +88,7 @@ mod tests {
     use plugin_api::manifest::Schedule;
 
     fn spec(name: &str, schedule: Schedule, timeout_ms: u64) -> JobSpec {
-        JobSpec { name: name.to_owned(), schedule, timeout_ms }
+        JobSpec { name: name.to_owned(), schedule, timeout_ms, lease_ms: None }
     }
 
     #[test]
@@ -91,17 +100,19 @@ mod tests {
                 spec("sweep", Schedule::EveryMs(1_000), 0),
                 spec("prune", Schedule::EveryMs(1_000), u64::MAX),
                 spec("a b", Schedule::EveryMs(1_000), 1_000),
+                JobSpec { lease_ms: Some(999), ..spec("follow", Schedule::EveryMs(1_000), 1_000) },
                 spec("good", Schedule::EveryMs(1_000), 1_000),
                 spec("good", Schedule::EveryMs(2_000), 1_000),
             ],
         )
         .unwrap_err();
-        assert_eq!(error.problems.len(), 5, "{error}");
+        assert_eq!(error.problems.len(), 6, "{error}");
         for part in [
             "job digest: cron line `0 25 * * *`",
             "job sweep: timeout_ms 0",
             "job prune: timeout_ms",
             "job a b: name",
+            "job follow: lease_ms",
             "twice",
         ] {
             assert!(error.to_string().contains(part), "{error}");

@@ -26,6 +26,9 @@ pub(crate) struct LeaseRenewal {
     pub store: JobStore,
     pub run: Arc<RunLease>,
     pub length: Duration,
+    /// After this time without a renewal the run stops. Longer than the lease for a job that may run twice for a moment: it goes on until
+    /// another gateway has taken it.
+    pub give_up: Duration,
     /// Before it was acquired.
     pub acquired: Instant,
     /// The time limit of the run: one that does not end although it was dropped holds the job no longer.
@@ -50,8 +53,7 @@ impl LeaseRenewal {
     /// Returns how the lease was lost. A statement that is on its way to the database is not interrupted.
     async fn run(self, is_over: CancellationToken) -> Option<LostLease> {
         let (interval, retry) = (self.length.mul_f32(0.3), self.length / 20);
-        // A fifth is left for the run to stop.
-        let (give_up, wait_min) = (self.length.mul_f32(0.8), self.length / 10);
+        let (give_up, wait_min) = (self.give_up, self.length / 10);
         let (mut renewed, mut pause) = (self.acquired, interval);
         loop {
             tokio::select! {

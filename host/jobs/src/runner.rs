@@ -47,7 +47,7 @@ pub struct JobRunner {
     /// Identifies this process among all gateways, past ones included: a UUID v7.
     pub holder: Arc<str>,
     pub jitter: Jitter,
-    /// How long a lease lasts that is not renewed, where several gateways share a database: [`LEASE`](crate::LEASE).
+    /// How long a lease lasts that is not renewed, where several gateways share a database: [`LEASE`](crate::LEASE). A job may say less.
     pub lease: Duration,
     /// How long a run may continue after it was asked to stop.
     pub drain_timeout: Duration,
@@ -231,7 +231,9 @@ impl JobTask {
         (lease.dialect == Dialect::Postgres).then(|| LeaseRenewal {
             store: self.runner.store.clone(),
             run: Arc::clone(lease),
-            length: self.runner.lease,
+            length: self.lease(),
+            // A fifth is left for the run to stop.
+            give_up: self.runner.lease.mul_f32(0.8),
             acquired,
             run_limit: Duration::from_millis(self.job.timeout_ms).saturating_add(self.runner.drain_timeout),
         })
@@ -325,9 +327,13 @@ impl JobTask {
         let run_ms = self.job.timeout_ms.saturating_add(CLOCK_SKEW_MAX_MS.unsigned_abs());
         let length = match self.runner.store.dialect() {
             Dialect::Sqlite => Duration::from_millis(run_ms),
-            Dialect::Postgres => self.runner.lease,
+            Dialect::Postgres => self.lease(),
         };
         LeaseLength { length, longest_ms: i64::try_from(run_ms).unwrap_or(i64::MAX) }
+    }
+
+    fn lease(&self) -> Duration {
+        self.job.lease.map_or(self.runner.lease, |lease| lease.min(self.runner.lease))
     }
 
     fn key(&self) -> JobKey<'_> {
@@ -370,7 +376,12 @@ mod tests {
             lease: crate::LEASE,
             drain_timeout: Duration::ZERO,
         };
-        let spec = |name: &str| JobSpec { name: name.into(), schedule: Schedule::EveryMs(60_000), timeout_ms: 1_000 };
+        let spec = |name: &str| JobSpec {
+            name: name.into(),
+            schedule: Schedule::EveryMs(60_000),
+            timeout_ms: 1_000,
+            lease_ms: None,
+        };
         let set = JobSet::new("forum", &[spec("good"), spec("bad")]).unwrap();
         let run = |index| async move { if index == 0 { Ok(()) } else { Err(JobFailure::Failed("no".into())) } };
         let stop = CancellationToken::new();

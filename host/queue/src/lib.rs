@@ -7,6 +7,7 @@
 #![cfg_attr(not(test), warn(unreachable_pub))]
 
 mod gauges;
+mod lease_tokens;
 mod scheduling_cycle;
 mod statements;
 mod store;

@@ -4,6 +4,8 @@
 //! no serialisable write of a plugin can conflict with one because of what it reads.
 
 use super::{
+    lease_tokens::{GatewayTag, new_token},
+    statements::QueueStatements,
     store::{QueueStore, UnrecordedOutcome},
     task_slots::{Candidate, StoredTask, TaskSlots},
     tasks::{NEVER_MS, OutcomeCode},
@@ -45,19 +47,21 @@ type ExpiredLeaseRow = (String, i64, Option<i64>, Option<i64>);
 type KeyRow = (String, String, i64, String, i64, i64);
 
 impl QueueStore {
+    /// `ended`: a gateway whose leases are over, whatever their time.
     pub(crate) async fn run_cycle(
         &self,
-        unrecorded: &[UnrecordedOutcome],
+        (unrecorded, ended): (&[UnrecordedOutcome], Option<GatewayTag>),
         slots: TaskSlots,
         now_ms: i64,
     ) -> Result<CycleResult, StorageError> {
         let transaction = self.database.begin(Scope::Host);
         let mut cycle = CycleResult::default();
-        let changes = self.record_and_read_outcomes(&transaction, unrecorded, now_ms, &mut cycle).await?;
+        let expired = self.expired_leases_statement(ended);
+        let changes = self.record_and_read_outcomes(&transaction, (unrecorded, expired), now_ms, &mut cycle).await?;
         let candidates = self.candidates(&transaction, changes, slots, now_ms).await?;
         let mut leases = Vec::new();
         for candidate in candidates {
-            let token = candidate.task.as_ref().map_or(0, |_| rand::random_range(1..=i64::MAX));
+            let token = candidate.task.as_ref().map_or(0, |_| new_token(self.gateway));
             leases.push(CommitStatement::new(self.lease_statement(&candidate, token, now_ms)));
             cycle.leased.extend(self.leased_task(candidate, token)?);
         }
@@ -69,7 +73,7 @@ impl QueueStore {
     async fn record_and_read_outcomes(
         &self,
         transaction: &Transaction,
-        unrecorded: &[UnrecordedOutcome],
+        (unrecorded, expired_leases): (&[UnrecordedOutcome], Statement),
         now_ms: i64,
         cycle: &mut CycleResult,
     ) -> Result<Changes, StorageError> {
@@ -77,7 +81,7 @@ impl QueueStore {
         statements.extend(unrecorded.iter().map(|outcome| outcome.statement(self.table())));
         let first = statements.len();
         statements.push(sql(self.statements.select_outcomes.clone()).into());
-        statements.push(sql(self.statements.select_expired_leases.clone()).bind(self.lease_ms()).into());
+        statements.push(expired_leases);
         let results = transaction.run(statements).await?;
         let mut changes = Changes::default();
         for (key, task, code, due_ms, reason) in rows_at::<OutcomeRow>(&results, first)? {
@@ -90,6 +94,14 @@ impl QueueStore {
         }
         changes.0.extend(self.statements.ingest_pushes.iter().map(|ingest| Statement::from(sql(ingest.clone()))));
         Ok(changes)
+    }
+
+    fn expired_leases_statement(&self, ended: Option<GatewayTag>) -> Statement {
+        let QueueStatements { select_expired_leases, select_expired_leases_and, .. } = &self.statements;
+        let Some(tokens) = ended.map(GatewayTag::tokens) else {
+            return sql(select_expired_leases.clone()).bind(self.lease_ms()).into();
+        };
+        sql(select_expired_leases_and.clone()).bind((self.lease_ms(), *tokens.start(), *tokens.end())).into()
     }
 
     fn apply_outcome(

@@ -15,6 +15,8 @@ pub(crate) struct QueueStatements {
     pub poll: String,
     pub select_outcomes: String,
     pub select_expired_leases: String,
+    /// The same with all leases whose tokens are in a range.
+    pub select_expired_leases_and: String,
     pub ingest_pushes: Vec<String>,
     pub finish_key: String,
     pub release_key: String,
@@ -40,6 +42,12 @@ impl QueueStatements {
         // A lease that ends later than one that begins now was given before the clock went back.
         let is_expired = format!("(lease_until_ms <= {now} OR lease_until_ms > {now} + $1)");
         let next_ms = next_due_ms(table);
+        let select_leases = |which: &str| {
+            format!(
+                "SELECT k.key, k.task_id, t.attempt, t.lost FROM {table}_keys k LEFT JOIN {table} t ON t.id = k.task_id \
+                 WHERE k.token <> 0 AND k.ended = 0 AND {which} LIMIT {OUTCOMES_MAX}{for_update}"
+            )
+        };
         Self {
             table: table.to_owned(),
             lock: (dialect == Dialect::Postgres).then_some(lock),
@@ -53,10 +61,8 @@ impl QueueStatements {
                 "SELECT k.key, k.task_id, k.ended, k.ended_due_ms, k.ended_error FROM {table}_keys k \
                  WHERE k.token <> 0 AND k.ended <> 0 LIMIT {OUTCOMES_MAX}{for_update}"
             ),
-            select_expired_leases: format!(
-                "SELECT k.key, k.task_id, t.attempt, t.lost FROM {table}_keys k LEFT JOIN {table} t ON t.id = k.task_id \
-                 WHERE k.token <> 0 AND k.ended = 0 AND {is_expired} LIMIT {OUTCOMES_MAX}{for_update}"
-            ),
+            select_expired_leases: select_leases(&is_expired),
+            select_expired_leases_and: select_leases(&format!("({is_expired} OR k.token BETWEEN $2 AND $3)")),
             ingest_pushes: ingest_pushes(table, dialect, skip_locked),
             finish_key: format!(
                 "UPDATE {table}_keys SET token = 0, lease_until_ms = 0, task_id = 0, is_slow = ended_slow, ended = 0, \

@@ -1,6 +1,7 @@
 //! A queue in the database.
 
 use super::{
+    lease_tokens::GatewayTag,
     statements::QueueStatements,
     tasks::{OutcomeCode, malformed, outcome_code_statement},
 };
@@ -15,6 +16,8 @@ use plugin_api::{
 pub struct QueueStore {
     pub(crate) database: Database,
     pub(crate) statements: QueueStatements,
+    /// In the tokens of this gateway's leases.
+    pub(crate) gateway: Option<GatewayTag>,
     pub(crate) limits: QueueLimits,
     /// Whether waits are a tenth shorter or longer.
     pub(crate) has_jitter: bool,
@@ -53,7 +56,8 @@ pub(crate) struct QueueStats {
 impl QueueStore {
     pub fn new(database: Database, table: &str, limits: QueueLimits, has_jitter: bool) -> Self {
         let statements = QueueStatements::new(table, database.dialect());
-        Self { database, statements, limits, has_jitter }
+        let gateway = database.gateway_instance().and_then(GatewayTag::of);
+        Self { database, statements, gateway, limits, has_jitter }
     }
 
     pub fn table(&self) -> &str {

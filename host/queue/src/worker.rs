@@ -5,6 +5,7 @@
 
 use super::{
     gauges::QueueGauges,
+    lease_tokens::GatewayTag,
     scheduling_cycle::LeasedTask,
     store::{QueueStore, UnrecordedOutcome},
     task_slots::TaskSlots,
@@ -16,10 +17,14 @@ use gateway_clock::{Backoff, Clock};
 use gateway_storage::StorageError;
 use plugin_api::manifest::{QueueTask, TaskEnd, TaskLease};
 use std::{
+    collections::BTreeSet,
     sync::Arc,
     time::{Duration, Instant},
 };
-use tokio::{sync::Notify, task::JoinSet};
+use tokio::{
+    sync::{Notify, watch},
+    task::JoinSet,
+};
 use tokio_util::sync::CancellationToken;
 
 /// How often it polls for what other gateways pushed.
@@ -70,16 +75,34 @@ struct WorkerLoop {
     unrecorded: Vec<UnrecordedOutcome>,
     /// Handlers recorded outcomes that no cycle has read.
     has_new_outcomes: bool,
+    ended: EndedGateways,
     /// When the last cycle began.
     cycle: Option<Instant>,
     measured: Option<Instant>,
     pruned: Instant,
 }
 
+/// The gateways that ended without a word, and those of them whose leases a cycle has released.
+struct EndedGateways {
+    known: Option<watch::Receiver<Arc<BTreeSet<String>>>>,
+    released: BTreeSet<String>,
+}
+
+impl EndedGateways {
+    /// One whose leases are not released yet.
+    fn next_unreleased(&mut self) -> Option<String> {
+        let known = self.known.as_ref()?.borrow();
+        // One that was only away for a while may end again.
+        self.released.retain(|instance| known.contains(instance));
+        known.difference(&self.released).next().cloned()
+    }
+}
+
 impl QueueWorker {
     pub async fn run(self) {
         let Self { plugin, store, clock, wakes, handler, stop, drain_timeout } = self;
         let (wake, gauges) = (wakes.of(store.table()), QueueGauges::new(&plugin, store.table()));
+        let ended = EndedGateways { known: store.database.ended_gateways(), released: BTreeSet::new() };
         let mut worker = WorkerLoop {
             store: Arc::new(store),
             handler,
@@ -90,6 +113,7 @@ impl QueueWorker {
             slow_calls: Arc::new(()),
             unrecorded: Vec::new(),
             has_new_outcomes: false,
+            ended,
             cycle: None,
             measured: None,
             pruned: Instant::now(),
@@ -134,7 +158,8 @@ impl WorkerLoop {
         self.run_maintenance(now_ms).await?;
         let slots = self.slots(now_ms);
         let mut due_ms = NEVER_MS;
-        if self.unrecorded.is_empty() && !self.has_new_outcomes {
+        let ended = self.ended.next_unreleased();
+        if self.unrecorded.is_empty() && !self.has_new_outcomes && ended.is_none() {
             if slots.free == 0 {
                 return Ok(NextPoll::WhenDue { due_ms });
             }
@@ -147,7 +172,9 @@ impl WorkerLoop {
         }
         let begun = Instant::now();
         self.cycle = Some(begun);
-        let cycle = self.store.run_cycle(&self.unrecorded, slots, now_ms).await?;
+        let tag = ended.as_deref().and_then(GatewayTag::of);
+        let cycle = self.store.run_cycle((&self.unrecorded, tag), slots, now_ms).await?;
+        self.ended.released.extend(ended);
         let had_outcomes = self.has_new_outcomes || !self.unrecorded.is_empty();
         let was_released = self.unrecorded.iter().any(UnrecordedOutcome::is_released);
         self.unrecorded.clear();
@@ -159,7 +186,7 @@ impl WorkerLoop {
         if was_released {
             return Ok(NextPoll::After(POLL_INTERVAL));
         }
-        if has_leased || had_outcomes {
+        if has_leased || had_outcomes || tag.is_some() {
             return Ok(NextPoll::Now);
         }
         // Keys that are due and got no slot wait for the end of another task.
@@ -183,10 +210,18 @@ impl WorkerLoop {
         let lease = TaskLease { task: task.id, key: task.key.clone(), token: task.token };
         let (wait_ms, slow_after) = (task.retry_wait_ms, Duration::from_millis(task.slow_after_ms));
         let (clock, gauges, slow) = (self.clock.clone(), self.gauges.clone(), is_slow.then(|| self.slow_calls.clone()));
-        let call = self.handler.run(task);
+        let (call, absence) = (self.handler.run(task), self.store.database.absence());
         self.in_flight.spawn(async move {
             let started = Instant::now();
-            let result = call.await;
+            let result = tokio::select! {
+                biased;
+                result = call => result,
+                // Another gateway may call the handler for this key from now on.
+                () = absence => {
+                    gauges.count("lost", 1);
+                    return Some(UnrecordedOutcome::released(lease, is_slow));
+                }
+            };
             drop(slow);
             let (label, outcome) = match result {
                 TaskResult::Returned(TaskEnd::Recorded) => ("ok", None),
@@ -275,7 +310,7 @@ impl WorkerLoop {
         }
         if self.has_new_outcomes || !self.unrecorded.is_empty() {
             let none = TaskSlots { free: 0, free_for_slow: 0 };
-            if let Err(error) = self.store.run_cycle(&self.unrecorded, none, self.clock.now_ms()).await {
+            if let Err(error) = self.store.run_cycle((&self.unrecorded, None), none, self.clock.now_ms()).await {
                 tracing::warn!(queue = self.store.table(), %error, "the last outcomes of a queue were not written");
             }
         }

@@ -152,6 +152,10 @@ pub struct JobSpec {
     pub schedule: Schedule,
     /// The gateway cancels a run after this long.
     pub timeout_ms: u64,
+    /// How long a gateway that died keeps the others from the job, where that is less than the gateway's own time. A machine that stalls
+    /// loses a short lease soon, so it is for jobs that may run twice for a moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease_ms: Option<u64>,
 }
 
 /// The `wake` capability: asks for a run of one of the plugin's jobs.

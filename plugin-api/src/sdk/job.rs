@@ -12,7 +12,7 @@ use std::{future::Future, time::Duration};
 pub(crate) type JobFn<P> = Box<dyn Fn(&PluginContext<P>) -> FfiFuture<RResult<(), Fault>> + Send + Sync>;
 
 /// A scheduled job. It must be idempotent: a gateway may crash between the work and the record that it is done, and then another one
-/// begins ten seconds later. A run that has lost its lease to another gateway is cancelled; until then its writes fail with
+/// begins ten seconds later. (One that follows the log: two and a half.) A run that has lost its lease to another gateway is cancelled; until then its writes fail with
 /// [`HostErrorCode::Closed`](crate::HostErrorCode::Closed).
 ///
 /// It fails with a [`HostError`](crate::HostError) or with an error of the plugin's own, whose text, with those of its sources, is
@@ -77,6 +77,12 @@ impl<P: Send + Sync + 'static> Job<P> {
         self
     }
 
+    /// How long a gateway that died keeps the others from the job; ten seconds by default.
+    pub(crate) fn lease(mut self, lease: Duration) -> Self {
+        self.spec.lease_ms = u64::try_from(lease.as_millis()).ok();
+        self
+    }
+
     fn new<F, Fut, E>(name: &'static str, schedule: Schedule, run: F) -> Self
     where
         F: Fn(PluginContext<P>) -> Fut + Send + Sync + 'static,
@@ -84,7 +90,8 @@ impl<P: Send + Sync + 'static> Job<P> {
         E: std::error::Error + 'static,
     {
         let run = move |cx: &PluginContext<P>| contained_with(cx, name, || run(cx.clone()), with_sources);
-        Self { spec: JobSpec { name: name.to_owned(), schedule, timeout_ms: TIMEOUT_MS }, run: Box::new(run) }
+        let spec = JobSpec { name: name.to_owned(), schedule, timeout_ms: TIMEOUT_MS, lease_ms: None };
+        Self { spec, run: Box::new(run) }
     }
 }
 

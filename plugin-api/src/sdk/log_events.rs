@@ -17,6 +17,9 @@ use std::{
 
 /// How long one run of the job follows the log. When its gateway is gone, another one takes over after the lease, whatever the time limit.
 const RUN: Duration = Duration::from_secs(30);
+/// Not much longer than that of the gateway that sequences the log. Two that follow at a time do no harm: a subscription moves on only
+/// from where its events began.
+const LEASE: Duration = Duration::from_millis(2_500);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Events of the log for [`crate::Definition::on_events`], in ascending order: at least one, at most 500.
@@ -57,7 +60,7 @@ where
     Fut: Future<Output = Result<(), HostError>> + Send + 'static,
 {
     let handle = Arc::new(handle);
-    Job::every(name, PAUSE, move |cx| follow(cx, name, types, handle.clone())).timeout(2 * RUN)
+    Job::every(name, PAUSE, move |cx| follow(cx, name, types, handle.clone())).timeout(2 * RUN).lease(LEASE)
 }
 
 async fn follow<P, F, Fut>(

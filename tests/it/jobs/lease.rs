@@ -121,6 +121,48 @@ async fn when_the_holder_dies_another_takes_over_after_the_lease(
     survivor.stopped().await;
 }
 
+/// A job of which two runs at a time do no harm.
+fn with_short_lease() -> JobSpec {
+    JobSpec { lease_ms: Some(1_000), ..every_s("follow", 10) }
+}
+
+#[tokio::test]
+async fn a_job_may_have_a_shorter_lease_than_others() {
+    let fixture = Fixture::new(Engine::Postgres).await;
+    let work = TestJobs::new([JobBehaviour::Wait]);
+    let killed = KillableGateway::start(&fixture, "killed", &[with_short_lease()], &work).await;
+    work.started(0, 1).await;
+    killed.kill();
+    let died = Instant::now();
+    let survivor_work = TestJobs::new([JobBehaviour::Wait]);
+    let survivor = fixture.start("survivor", &[with_short_lease()], &survivor_work);
+    survivor_work.started(0, 1).await;
+    assert!(died.elapsed() < LEASE / 2, "{:?}", died.elapsed());
+    survivor_work.let_one_end();
+    survivor.stopped().await;
+}
+
+/// What keeps it from renewing for longer than its lease stops it only when another gateway has taken it.
+#[tokio::test]
+async fn a_run_with_a_short_lease_goes_on_while_nobody_else_takes_it() {
+    let fixture = Fixture::new(Engine::Postgres).await;
+    let work = TestJobs::new([JobBehaviour::Wait]);
+    let gateway = fixture.start("a", &[with_short_lease()], &work);
+    work.started(0, 1).await;
+    fixture.execute("UPDATE host_job_runs SET lease_until_ms = 1").await;
+    let lock = fixture.db.database.begin(Scope::Host);
+    lock.run(vec![sql("SELECT 1 FROM host_job_runs FOR UPDATE").into()]).await.unwrap();
+    // Longer than the lease, and shorter than a transaction may do nothing.
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    lock.commit(Vec::new()).await.unwrap();
+    let is_renewed = async || fixture.db.rows("SELECT 1 FROM host_job_runs WHERE lease_until_ms > 1").await.len() == 1;
+    TestGateway::eventually(LIMIT, "it renews its lease", is_renewed).await;
+    work.let_one_end();
+    let ended = fixture.ran("follow", 1).await;
+    assert_eq!((ended.last_result.as_deref(), work.drops()), (Some("ok"), 0));
+    gateway.stopped().await;
+}
+
 #[rstest]
 #[tokio::test]
 async fn a_stop_gives_the_lease_back(#[values(Engine::Sqlite, Engine::Postgres)] engine: Engine) {

@@ -291,9 +291,9 @@ impl Drop for RunGuard {
 }
 
 pub fn every_s(name: &str, seconds: u64) -> JobSpec {
-    JobSpec { name: name.to_owned(), schedule: Schedule::EveryMs(seconds * 1_000), timeout_ms: 60_000 }
+    JobSpec { name: name.to_owned(), schedule: Schedule::EveryMs(seconds * 1_000), timeout_ms: 60_000, lease_ms: None }
 }
 
 pub fn cron(name: &str, line: &str) -> JobSpec {
-    JobSpec { name: name.to_owned(), schedule: Schedule::Cron(line.to_owned()), timeout_ms: 60_000 }
+    JobSpec { name: name.to_owned(), schedule: Schedule::Cron(line.to_owned()), timeout_ms: 60_000, lease_ms: None }
 }

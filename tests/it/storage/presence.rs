@@ -82,14 +82,14 @@ async fn gateways_tell_each_other_what_they_are() {
     first.describe_gateway(description(r"a\'b:1", "fenced"));
     let is_told = || async { listed(&second).await[0].description == description(r"a\'b:1", "fenced") };
     eventually("the change is told", is_told).await;
-    assert!(changed.elapsed() < Duration::from_secs(4), "it waited for the heartbeat: {:?}", changed.elapsed());
+    assert!(changed.elapsed() < Duration::from_millis(1_500), "it waited for the heartbeat: {:?}", changed.elapsed());
     first.close().await;
     assert_eq!(listed(&second).await.len(), 1, "who leaves is not listed any more");
 }
 
 /// Times are the database's, whose clock the test moves by moving the row.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_gateway_that_missed_three_heartbeats_is_silent_and_later_forgotten() {
+async fn a_gateway_that_says_nothing_is_silent_and_later_forgotten() {
     let db = TestDatabase::new(Engine::Postgres).await;
     drop(open_described(&db, "dead:1").await);
     let after = async |ago: &str| {
@@ -109,6 +109,34 @@ async fn a_gateway_that_missed_three_heartbeats_is_silent_and_later_forgotten() 
     assert_eq!(rows().await, 1);
     after("25 hours").await;
     assert_eq!(rows().await, 0, "the next gateway deletes it");
+}
+
+/// One that stands still, or whose machine is away, has its connection; one that leaves has no row.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_others_learn_of_a_gateway_that_ended_without_a_word() {
+    let db = TestDatabase::new(Engine::Postgres).await;
+    let stands_still = "INSERT INTO host_gateways (instance, seen_at, pid)
+        SELECT 'still', clock_timestamp() - interval '1 minute', pid FROM host_gateways";
+    db.write(vec![statement(stands_still, [])]).await.unwrap();
+    let (leaves, ends) =
+        (Database::open(db.settings.clone()).await.unwrap(), Database::open(db.settings.clone()).await.unwrap());
+    let instance = ends.gateway_instance().unwrap().to_owned();
+    leaves.close().await;
+    drop(ends);
+    let ended = db.database.ended_gateways().unwrap();
+    eventually("it is known", || async { ended.borrow().contains(&instance) }).await;
+    assert_eq!(ended.borrow().len(), 1, "{:?}", ended.borrow());
+}
+
+/// Before they do so.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gateway_learns_that_the_others_may_take_it_for_ended() {
+    let db = TestDatabase::new(Engine::Postgres).await;
+    let while_it_is_heard = tokio::time::timeout(Duration::from_secs(7), db.database.absence()).await;
+    assert!(while_it_is_heard.is_err());
+    // Its heartbeats find no row any more.
+    db.write(vec![statement("UPDATE host_gateways SET seen_at = '-infinity'", [])]).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(7), db.database.absence()).await.unwrap();
 }
 
 /// It may have been asleep: if its row were deleted, it would come back with the next heartbeat.

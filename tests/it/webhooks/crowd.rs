@@ -37,8 +37,9 @@ use tokio::net::TcpListener;
 const WRITERS: usize = 16;
 /// Linux gives the ports up to 60,999 to sockets that ask for none.
 const CLOSED_PORT: u16 = 65_534;
-/// After a kill, another process goes on with the log when the lease of its job is over; what happens until then is late.
-const OUTAGE: Duration = Duration::from_secs(15);
+/// After a kill, another process goes on when the leases of the sequencer and of the job that follows the log are over; what happens
+/// until then is late.
+const OUTAGE: Duration = Duration::from_secs(4);
 /// What a healthy endpoint takes.
 const WORK: Duration = Duration::from_millis(3);
 /// From the acknowledgement of an event to its first attempt, of 99 in 100.
@@ -320,7 +321,7 @@ async fn deliver_to_all(engine: Engine, endpoints: u64, (events, per_s): (u64, u
         late.len(),
         heard.repeated
     );
-    assert!(!is_killed || usual_99 <= FIRST_ATTEMPT, "99 % within {usual_99:?}");
+    assert!(!is_killed || most <= FIRST_ATTEMPT, "99 % within {most:?}");
     drop(beside);
 }
 

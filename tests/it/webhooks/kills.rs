@@ -1,6 +1,6 @@
 //! Gateways that are killed while they deliver: every delivery at least once, with the same id and data, and none twice in the list.
 
-use super::{message, recipient, register, setup};
+use super::{message, recipient, register, setup, suspended::holder};
 use crate::{e2e::Site, storage::Engine};
 use gateway_tests::process::{GatewayProcess, LIMIT, Setup};
 use plugin_testing::{TestGateway, Value, Wallet};
@@ -15,8 +15,10 @@ use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate, matchers::a
 const WEBHOOKS: usize = 4;
 const MESSAGES_PER_KILL: usize = 20;
 
-/// After a kill: the lease of an endpoint that was being called, 30 s, and at most 10 s before that the lease of the job that follows the log.
+/// After a kill: the lease of an endpoint that was being called, 30 s, and before that the lease of the job that follows the log.
 const AFTER_KILL: Duration = Duration::from_secs(50);
+/// The longer one of the leases of the job that follows the log, 2.5 s, and of the sequencer. That of other jobs is 10 s, renewed every 3.
+const FOLLOWED_AGAIN: Duration = Duration::from_secs(6);
 const KILLS_MAX: usize = 20;
 
 fn kills() -> usize {
@@ -105,6 +107,25 @@ async fn nothing_is_lost_and_ids_and_data_stay(#[case] engine: Engine, #[case] c
     let texts: BTreeSet<String> = arrived(&heard).into_iter().map(|(_, text)| text).collect();
     assert_eq!(texts, acknowledged);
     assert_all_ok(&Site::of(&gateways[0]), all).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_gateway_goes_on_soon_with_what_a_killed_one_followed() {
+    let first = setup(Engine::Postgres).await;
+    let second = setup(Engine::Sqlite).await.set("database.url", first.get("database.url").unwrap());
+    let mut killed = first.start().await.unwrap();
+    let endpoint = MockServer::start().await;
+    Mock::given(any()).respond_with(ResponseTemplate::new(200)).mount(&endpoint).await;
+    register(&Site::of(&killed), &endpoint.uri(), "a secret of some length").await;
+    TestGateway::eventually(LIMIT, "it follows the log", async || holder(&first).await.is_some()).await;
+    let mut other = second.start().await.unwrap();
+    killed.kill().await.unwrap();
+    let died = Instant::now();
+    assert_eq!(message(&Site::of(&other), &Wallet::new(10), "meanwhile").await.status, 201);
+    let is_delivered = async || heard(&endpoint).await.len() == 1;
+    TestGateway::eventually(LIMIT, "the other one delivers it", is_delivered).await;
+    assert!(died.elapsed() < FOLLOWED_AGAIN, "{:?}", died.elapsed());
+    assert!(other.terminate(LIMIT).await.unwrap().success());
 }
 
 /// The owner sees each delivery once, as delivered.

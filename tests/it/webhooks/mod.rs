@@ -1,6 +1,7 @@
 //! Webhooks in gateways of their own, with endpoints in other processes: deliveries that public libraries verify, kills, metrics.
 
 mod crowd;
+mod ended;
 mod kills;
 mod metrics;
 mod suspended;

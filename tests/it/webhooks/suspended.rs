@@ -19,7 +19,7 @@ use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate, matchers::a
 const TAKEN_OVER: Duration = Duration::from_secs(20);
 
 /// The gateway that follows the log.
-async fn holder(setup: &Setup) -> Option<String> {
+pub async fn holder(setup: &Setup) -> Option<String> {
     let holder = "SELECT lease_holder FROM host_job_runs WHERE plugin = 'webhooks' AND job = 'follow_log' \
         AND lease_holder IS NOT NULL";
     query(setup, holder).await.pop().map(|mut row| row.remove(0))
@@ -58,6 +58,8 @@ async fn what_a_suspended_gateway_followed_is_delivered_by_another_one_and_once(
     assert!(other.terminate(LIMIT).await.unwrap().success());
 }
 
+/// One that was killed so long ago is known to have ended.
+const STANDSTILL: Duration = Duration::from_secs(9);
 /// Longer than the other gateway needs, and shorter than a call may take.
 const FIRST_CALL: Duration = Duration::from_secs(8);
 
@@ -93,9 +95,9 @@ async fn an_attempt_of_a_suspended_gateway_is_made_again_by_another_one_and_its_
     TestGateway::eventually(LIMIT, "it is called", async || calls().await == 1).await;
     suspended.freeze().unwrap();
 
-    // Nobody else calls the endpoint while the lease lasts.
+    // Nobody else calls the endpoint while the lease lasts: a gateway that stands still has not ended.
     let mut other = second.start().await.unwrap();
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    tokio::time::sleep(STANDSTILL).await;
     assert_eq!((calls().await, delivery(&first).await), (1, vec!["pending 0 -".to_owned()]));
     execute(&first, "UPDATE webhooks_queue_keys SET lease_until_ms = 1 WHERE token <> 0".to_owned()).await;
     let is_delivered = async || delivery(&first).await == ["ok 1 200"];

@@ -51,7 +51,7 @@ pub struct ReplicaReport {
     /// When it was last heard of, in Unix milliseconds.
     pub seen_ms: i64,
     pub seen_ago_ms: i64,
-    /// Three heartbeats are missing: what it told may not hold any more.
+    /// It was not heard of for 15 seconds: what it told may not hold any more.
     pub is_silent: bool,
     /// The one that answers.
     pub is_this: bool,

@@ -7,6 +7,8 @@ use crate::{
 };
 use futures_util::future::BoxFuture;
 use plugin_api::sql;
+use std::{collections::BTreeSet, sync::Arc};
+use tokio::sync::watch;
 
 /// A gateway that was heard of within the last hour. All times are those of the database's clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +18,7 @@ pub struct RegisteredGateway {
     pub since_ms: i64,
     pub seen_ms: i64,
     pub seen_ago_ms: i64,
-    /// It has missed three heartbeats.
+    /// It was not heard of for 15 seconds.
     pub is_silent: bool,
     /// The one that has this database open.
     pub is_this: bool,
@@ -40,6 +42,28 @@ impl Database {
             let rows: Vec<Row> = self.fetch_all(sql(gateway_registration::SELECT_DESCRIBED)).await?;
             Ok(rows.into_iter().map(|row| registered(row, self.instance_id())).collect())
         })
+    }
+}
+
+/// What leases that end with their gateway need. On SQLite, which one gateway has open, there is nothing of it.
+impl Database {
+    /// Names this gateway among those that have, or had, the database open.
+    pub fn gateway_instance(&self) -> Option<&str> {
+        matches!(self.inner.engine, Engine::Postgres(_)).then(|| self.instance_id())
+    }
+
+    /// Ends when other gateways may take this one for ended from now on, because it does not reach the database. What must not happen at
+    /// two gateways at a time has to stop then.
+    pub fn absence(&self) -> BoxFuture<'static, ()> {
+        let Engine::Postgres(postgres) = &self.inner.engine else { return Box::pin(std::future::pending()) };
+        postgres.registration.absence()
+    }
+
+    /// The instances of gateways that ended without a word in the last hour: a process that was killed, not one that stands still, or
+    /// whose machine is away.
+    pub fn ended_gateways(&self) -> Option<watch::Receiver<Arc<BTreeSet<String>>>> {
+        let Engine::Postgres(postgres) = &self.inner.engine else { return None };
+        Some(postgres.registration.ended())
     }
 }
 

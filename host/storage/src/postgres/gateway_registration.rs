@@ -5,6 +5,9 @@
 //! A row counts while it is fresh and the connection that wrote it is open. (Behind a pooler that connection is another
 //! program's, so a row of a gateway that was killed counts until it is no longer fresh.) It is no lock of a session, because a
 //! pooler has none. All times are those of the database's clock.
+//!
+//! The others take a gateway for ended when its row is five seconds old and its connection is closed. One that stands still has its
+//! connection. One that cannot reach the database has learnt before them that it may be taken for ended: [`GatewayRegistration::absence`].
 
 use super::{
     connector::Connector,
@@ -14,18 +17,23 @@ use super::{
     session::Session,
 };
 use crate::{database::gateway_description::GatewayDescription, error::StorageError};
+use futures_util::future::BoxFuture;
 use sqlx::{AssertSqlSafe, Executor as _, PgConnection};
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, convert::Infallible, sync::Arc, time::Duration};
 use tokio::{
     sync::{Mutex, watch},
     task::JoinHandle,
-    time::{error::Elapsed, sleep, timeout},
+    time::{Instant, error::Elapsed, sleep, sleep_until, timeout},
 };
 use tokio_postgres::Error;
 
 /// Backups leave it out, and restores let it be.
 pub(crate) const TABLE: &str = "host_gateways";
-const HEARTBEAT: Duration = Duration::from_secs(5);
+const HEARTBEAT: Duration = Duration::from_secs(2);
+/// How long one may take.
+const HEARTBEAT_MAX: Duration = Duration::from_secs(5);
+/// Less than the time after which the others take this gateway for ended, which begins later, when its heartbeat arrives.
+const ABSENT_AFTER: Duration = Duration::from_millis(4_500);
 const RETRY: Duration = Duration::from_millis(500);
 const RESTORE: &str = "restore";
 const RESTORED: &str = "it was restored while this gateway did not answer: restart the gateway";
@@ -40,7 +48,7 @@ const CREATE: &str = "CREATE TABLE IF NOT EXISTS host_gateways
                 ADD COLUMN plugins TEXT;
         END IF;
     END $$";
-/// Three heartbeats.
+/// Seven heartbeats, or three of earlier versions.
 macro_rules! is_fresh {
     () => {
         "seen_at > clock_timestamp() - interval '15 seconds'"
@@ -56,6 +64,10 @@ pub(crate) const SELECT_DESCRIBED: &str = concat!(
     ") FROM host_gateways WHERE name IS NOT NULL AND seen_at > clock_timestamp() - interval '1 hour'
     ORDER BY name, instance"
 );
+/// The gateways that have ended without a word, of the last hour.
+const SELECT_ENDED: &str = "SELECT string_agg(instance, ',' ORDER BY instance) FROM host_gateways
+    WHERE seen_at < clock_timestamp() - interval '5 seconds' AND seen_at > clock_timestamp() - interval '1 hour'
+    AND pid NOT IN (SELECT pid FROM pg_stat_activity) AND instance <> 'restore'";
 /// Rows of so long ago are deleted, but not those that are locked out: their gateways may still wake up.
 const IS_OLD: &str = "seen_at < clock_timestamp() - interval '1 day' AND seen_at > '-infinity'";
 const NOW: &str = "clock_timestamp(), pg_backend_pid()";
@@ -64,6 +76,9 @@ const NOW: &str = "clock_timestamp(), pg_backend_pid()";
 pub(crate) struct GatewayRegistration {
     wanted: watch::Sender<Wanted>,
     heartbeat: Mutex<Option<JoinHandle<()>>>,
+    /// When the last heartbeat that the database has confirmed began.
+    confirmed: watch::Receiver<Instant>,
+    ended: watch::Receiver<Arc<BTreeSet<String>>>,
 }
 
 /// What the row has to say; the heartbeat writes each change at once.
@@ -84,11 +99,34 @@ impl GatewayRegistration {
         let connected = timeout(connect_timeout, connector.connect()).await;
         let session = connected.map_err(|_elapsed: Elapsed| no_answer())?;
         let mut session = session.map_err(driver_error)?;
+        let (confirm, confirmed) = watch::channel(Instant::now());
         enter(&mut session, instance).await?;
         let (wanted, changes) = watch::channel(Wanted::default());
-        let heartbeat = Heartbeat { connector, instance: instance.to_owned(), wanted: changes };
+        let (end, ended) = watch::channel(Arc::default());
+        let heartbeat = Heartbeat { connector, instance: instance.to_owned(), wanted: changes, confirm, end };
         let heartbeat = tokio::spawn(heartbeat.run(session, reachability));
-        Ok(Self { wanted, heartbeat: Mutex::new(Some(heartbeat)) })
+        Ok(Self { wanted, heartbeat: Mutex::new(Some(heartbeat)), confirmed, ended })
+    }
+
+    /// Ends when the others may take this gateway for ended from now on, because its heartbeats do not reach the database.
+    pub(crate) fn absence(&self) -> BoxFuture<'static, ()> {
+        let mut confirmed = self.confirmed.clone();
+        Box::pin(async move {
+            loop {
+                let last = *confirmed.borrow_and_update();
+                tokio::select! {
+                    biased;
+                    // An error means that it has left.
+                    changed = confirmed.changed() => if changed.is_err() { return },
+                    () = sleep_until(last + ABSENT_AFTER) => return,
+                }
+            }
+        })
+    }
+
+    /// The instances of gateways that have ended without a word, as the last heartbeat found them.
+    pub(crate) fn ended(&self) -> watch::Receiver<Arc<BTreeSet<String>>> {
+        self.ended.clone()
     }
 
     pub(crate) fn describe(&self, description: GatewayDescription) {
@@ -103,7 +141,7 @@ impl GatewayRegistration {
     pub(crate) async fn leave(&self) {
         if let Some(mut heartbeat) = self.heartbeat.lock().await.take() {
             self.wanted.send_modify(|wanted| wanted.has_left = true);
-            if timeout(HEARTBEAT, &mut heartbeat).await.is_err() {
+            if timeout(HEARTBEAT_MAX, &mut heartbeat).await.is_err() {
                 heartbeat.abort();
             }
         }
@@ -138,6 +176,8 @@ struct Heartbeat {
     connector: Connector,
     instance: String,
     wanted: watch::Receiver<Wanted>,
+    confirm: watch::Sender<Instant>,
+    end: watch::Sender<Arc<BTreeSet<String>>>,
 }
 
 /// What has become of the row.
@@ -158,7 +198,7 @@ impl Heartbeat {
                 Ok(()) = self.wanted.changed() => !has_failed,
                 () = sleep(pause) => !has_failed,
             };
-            match timeout(HEARTBEAT, self.beat(is_open.then_some(&mut session))).await {
+            match timeout(HEARTBEAT_MAX, self.beat(is_open.then_some(&mut session))).await {
                 Ok(Ok((RowState::Fresh, new))) => (session, has_failed) = (new.unwrap_or(session), false),
                 Ok(Ok((RowState::LockedOut, _))) => return reachability.close(RESTORED),
                 Ok(Ok((RowState::Left, _))) => return,
@@ -191,7 +231,16 @@ impl Heartbeat {
             session.batch(&delete).await?;
             return Ok(RowState::Left);
         }
+        let begun = Instant::now();
         if session.changes(&refresh).await? > 0 {
+            self.confirm.send_replace(begun);
+            let ended = session.text(SELECT_ENDED).await?.unwrap_or_default();
+            let ended: BTreeSet<String> = ended.split_terminator(',').map(str::to_owned).collect();
+            self.end.send_if_modified(|known| {
+                let is_new = **known != ended;
+                *known = Arc::new(ended);
+                is_new
+            });
             return Ok(RowState::Fresh);
         }
         let _ = session.batch(&delete).await;

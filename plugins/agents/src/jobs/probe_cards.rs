@@ -9,9 +9,9 @@ use crate::{
         probes::IdRange,
     },
 };
-use futures_util::future::join_all;
+use futures_util::{StreamExt as _, stream};
 use plugin_api::{
-    Fetch, HostError, Job, PluginContext,
+    AgentId, Fetch, HostError, Job, PluginContext,
     handles::{FetchError, FetchResponse},
 };
 use std::time::Duration;
@@ -26,7 +26,7 @@ const CONCURRENT_PROBES: usize = 8;
 /// Timeout of one probe.
 const TIMEOUT: Duration = Duration::from_secs(5);
 const REDIRECTS_MAX: u8 = 3;
-/// A round ends after this long, also when agents are left.
+/// A round begins no probe after this long, also when agents are left.
 const ROUND_MAX_MS: i64 = 30_000;
 
 pub fn job() -> Job<Agents> {
@@ -41,18 +41,24 @@ async fn probe_cards(cx: PluginContext<Agents>) -> Result<(), HostError> {
     let mut range = IdRange::read(&db, sweep.position(), agents_per_round(all, interval_s)).await?;
     let probes_max = probes_per_round(active, interval_s);
     let due = store::probes::due(&db, range, cx.now_s() - interval_s, probes_max).await?;
-    let mut probed = 0;
-    for some in due.chunks(CONCURRENT_PROBES) {
-        let probes = join_all(some.iter().map(|agent| probe(&cx, agent))).await;
-        cx.write(async move |tx| store::cards::record(tx, &probes, interval_s).await).await?;
-        probed += some.len();
-        if cx.now_ms() - begun_ms > ROUND_MAX_MS {
-            break;
-        }
+    let ids: Vec<AgentId> = due.iter().map(|agent| agent.id).collect();
+    // An agent that does not answer takes one of the places, and holds up none behind it.
+    let in_time = due.into_iter().enumerate().take_while(|_| cx.now_ms() - begun_ms <= ROUND_MAX_MS);
+    let mut probes = stream::iter(in_time)
+        .map(|(place, agent)| probe(&cx, place, agent))
+        .buffer_unordered(CONCURRENT_PROBES)
+        .ready_chunks(CONCURRENT_PROBES);
+    let mut is_probed = vec![false; ids.len()];
+    while let Some(some) = probes.next().await {
+        some.iter().for_each(|(place, _)| is_probed[*place] = true);
+        let some: Vec<Probe> = some.into_iter().map(|(_, probe)| probe).collect();
+        cx.write(async move |tx| store::cards::record(tx, &some, interval_s).await).await?;
     }
-    let may_be_more = probed < due.len() || i64::try_from(due.len()) == Ok(probes_max);
-    if let Some(last) = due[..probed].last().filter(|_| may_be_more) {
-        range = range.up_to(last.id);
+    // The next round begins with the first one that this round did not get to.
+    let left = is_probed.iter().position(|is_probed| !is_probed).map(|place| AgentId(ids[place].0 - 1));
+    let may_be_more = i64::try_from(ids.len()) == Ok(probes_max);
+    if let Some(last) = left.or(ids.last().copied().filter(|_| may_be_more)) {
+        range = range.up_to(last);
     }
     let counted = store::probes::count(&db, range).await?;
     match sweep.advance(range, counted) {
@@ -71,7 +77,8 @@ fn probes_per_round(active: i64, interval_s: i64) -> i64 {
     active * ROUND_S / interval_s + CATCH_UP_PROBES
 }
 
-async fn probe(cx: &PluginContext<Agents>, agent: &store::probes::DueAgent) -> Probe {
+/// With its place among those that are due.
+async fn probe(cx: &PluginContext<Agents>, place: usize, agent: store::probes::DueAgent) -> (usize, Probe) {
     let marker = &cx.environment().brand.marker;
     let fetched = Fetch::get(model::card_url(&agent.endpoint, marker))
         .header("accept", "application/json")
@@ -92,7 +99,7 @@ async fn probe(cx: &PluginContext<Agents>, agent: &store::probes::DueAgent) -> P
             card.map_or(Outcome::Offline, |card| Outcome::Online(Box::new(card)))
         }
     };
-    Probe { agent: agent.clone(), outcome, at_ms: cx.now_ms() }
+    (place, Probe { agent, outcome, at_ms: cx.now_ms() })
 }
 
 #[cfg(test)]

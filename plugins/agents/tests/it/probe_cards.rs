@@ -6,7 +6,7 @@ use super::{
     sites_with,
 };
 use plugin_testing::{Builder, ScriptedLog, TestGateway, Value, json};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wiremock::{
     Mock, MockServer, Request, ResponseTemplate,
     matchers::{method, path},
@@ -209,6 +209,29 @@ async fn more_agents_than_one_round_probes_are_all_probed_and_counted() {
 }
 
 /// The name `localhost` is allowed and has no limit, its address has the one of every destination.
+#[tokio::test]
+async fn an_agent_that_does_not_answer_holds_up_no_other_one() {
+    let (slow, fast) = (MockServer::start().await, MockServer::start().await);
+    serve(&slow, ResponseTemplate::new(200).set_delay(LIMIT)).await;
+    serve(&fast, ResponseTemplate::new(200).set_body_json(card())).await;
+    // As many as one round probes at a time.
+    let endpoint = |id: u64| if id == 1 { slow.uri() } else { fast.uri() };
+    let blocks = (1..=8).map(|id| registered(id, 1, "a", &endpoint(id))).collect();
+    for site in sites(blocks).await {
+        site.gateway.clock().advance(Duration::from_secs(301)).await;
+        let is_called = async || !slow.received_requests().await.unwrap().is_empty();
+        TestGateway::eventually(LIMIT, "the slow one is called", is_called).await;
+        let called = Instant::now();
+        let are_online =
+            async || site.gateway.rows("SELECT agent_id FROM agents_cards WHERE online = 1").await.len() == 7;
+        TestGateway::eventually(LIMIT, "the others are online", are_online).await;
+        assert!(called.elapsed() < Duration::from_secs(4), "after {:?}", called.elapsed());
+        site.close().await;
+        // Forgets the call.
+        serve(&slow, ResponseTemplate::new(200).set_delay(LIMIT)).await;
+    }
+}
+
 #[tokio::test]
 async fn agents_of_a_host_that_never_answers_well_wait_and_hold_up_nobody() {
     let wrong = MockServer::start().await;

@@ -57,7 +57,7 @@ fn migration(version: u32, name: &str) -> MigrationSpec {
 }
 
 fn job(name: &str, schedule: Schedule) -> JobSpec {
-    JobSpec { name: name.into(), schedule, timeout_ms: 1000 }
+    JobSpec { name: name.into(), schedule, timeout_ms: 1000, lease_ms: None }
 }
 
 fn contribution(point: &str) -> ContributionSpec {
