@@ -19,7 +19,7 @@ mod gateway;
 mod private_urls;
 mod resolver;
 
-pub use chain::{Fault, ScriptedCall, ScriptedChain, ScriptedLog, ScriptedTx};
+pub use chain::{Fault, ScriptedCall, ScriptedChain, ScriptedContract, ScriptedLog, ScriptedTx};
 pub use contents::{assert_writes_are_guarded, manifest, routes};
 pub use gateway::{Builder, TestGateway};
 pub use plugin_test_kit::{TestResponse, Value, Wallet, json};

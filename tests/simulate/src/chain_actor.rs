@@ -1,6 +1,15 @@
 //! The chain of a run: it mines, reorganises and forgets what waits, and its servers lag, lie and fail.
 
-use crate::{dice::Dice, ledger::Ledger, replica::RELAYER, trace::Trace};
+use crate::{
+    account::{self, Account, ExecutedCall},
+    configuration::{FACILITATOR, PAYIN, RELAYER},
+    dice::Dice,
+    ledger::Ledger,
+    machine,
+    trace::Trace,
+    vault::{self, Settlement, VAULT, Vault},
+};
+use plugin_api::Address;
 use plugin_testing::{ScriptedChain, ScriptedLog, ScriptedTx, Wallet, json};
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc, time::Duration};
 
@@ -8,8 +17,28 @@ const REGISTERED: &str = "AgentRegistered(uint256 indexed id, address indexed ow
 const BLOCK: Duration = Duration::from_secs(7);
 const REORG_DEPTH_MAX: u64 = 2;
 const LAG_MAX: u64 = 3;
-/// What the paying account begins with.
-const BALANCE_WEI: &str = "1000000000000000000000";
+/// What the paying accounts begin with.
+const BALANCE_WEI: &str = "1000000000000000000000000";
+
+/// The server is some blocks behind, or not, and perhaps fails in one of these ways; returns which.
+pub fn disturb_server(server: &ScriptedChain, faults: &[plugin_testing::Fault], dice: &mut Dice) -> Option<String> {
+    server.set_lag(if dice.one_in(4) { dice.below(LAG_MAX) } else { 0 });
+    if !dice.one_in(3) {
+        return None;
+    }
+    let fault = faults[dice.index(faults.len())];
+    let times = 1 + dice.index(4);
+    server.fail_next(times, fault);
+    Some(format!("{fault:?} {times} times"))
+}
+
+/// Wallets that have paid into the vault.
+pub const PAYERS: u64 = 2;
+pub const FIRST_PAYER: u64 = 960;
+/// Accounts whose calls are sponsored, and the wallet that owns the first one.
+pub const CALLERS: u64 = 2;
+pub const FIRST_OWNER: u64 = 970;
+const DEPOSIT_WEI: &str = "1000000000000000000000";
 
 #[derive(Clone)]
 pub struct ChainActor {
@@ -18,6 +47,13 @@ pub struct ChainActor {
     second: ScriptedChain,
     trace: Trace,
     registrations: Rc<RefCell<Registrations>>,
+}
+
+/// A transfer of coins to somebody else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Payment {
+    pub payee: String,
+    pub wei: String,
 }
 
 /// What the registry was told, by transaction.
@@ -30,10 +66,23 @@ struct Registrations {
 impl ChainActor {
     pub async fn start(trace: Trace) -> Result<Self, String> {
         let chain = ScriptedChain::start().await;
-        let relayer =
-            Wallet::new(RELAYER).address().parse::<plugin_api::Address>().map_err(|error| format!("{error:?}"))?;
-        chain.set_balance(relayer, BALANCE_WEI);
+        for account in [RELAYER, PAYIN, FACILITATOR] {
+            let address = Wallet::new(account).address().parse::<Address>().map_err(|error| format!("{error:?}"))?;
+            chain.set_balance(address, BALANCE_WEI);
+        }
         chain.keep_accounts();
+        chain.follow_clock(machine::now_s);
+        chain.deploy(ScriptedChain::address_of(VAULT), Vault { chain_id: chain.id() });
+        let factory = ScriptedChain::address_of(account::FACTORY);
+        chain.mock_call(factory, "isAccount(address) returns (bool)", &[json!(true)]);
+        for number in 0..CALLERS {
+            let address = account::address_of(number);
+            let owner = Wallet::new(FIRST_OWNER + number);
+            let owner = owner.address().parse::<Address>().map_err(|error| format!("{error:?}"))?;
+            chain.deploy(address, Account { chain_id: chain.id(), address, owner });
+        }
+        let payers = (0..PAYERS).map(|payer| vault::deposited(Wallet::new(FIRST_PAYER + payer).address(), DEPOSIT_WEI));
+        chain.mine(payers.collect());
         chain.mine_empty(3);
         let second = chain.another_server().await;
         Ok(Self { chain, second, trace, registrations: Rc::default() })
@@ -77,7 +126,9 @@ impl ChainActor {
     fn register(&self) -> ScriptedLog {
         let mut registrations = self.registrations.borrow_mut();
         registrations.count += 1;
-        let (id, count) = (self.chain.logs().len() + 1, registrations.count);
+        let registry = ScriptedChain::address_of("registry");
+        let before = self.chain.logs().iter().filter(|(_, log)| log.address == registry).count();
+        let (id, count) = (before + 1, registrations.count);
         let (name, owner) = (format!("agent {count}"), format!("0x{:040}", 100 + count % 7));
         let arguments = [json!(id), json!(owner), json!(name), json!(""), json!("ipfs://m"), json!("5"), json!("100")];
         let log = ScriptedLog::new("registry", REGISTERED, &arguments).in_transaction(&name);
@@ -95,13 +146,9 @@ impl ChainActor {
     fn disturb(&self, dice: &mut Dice) {
         use plugin_testing::Fault::{DropsAnswer, Garbage, LiesAhead, NoBatches, Silence, SilentSuccess, Status};
         let server = if dice.one_in(2) { &self.chain } else { &self.second };
-        server.set_lag(if dice.one_in(4) { dice.below(LAG_MAX) } else { 0 });
         let faults = [Status(503), Garbage, Silence, SilentSuccess, DropsAnswer, NoBatches, LiesAhead(5)];
-        if dice.one_in(3) {
-            let fault = faults[dice.index(faults.len())];
-            let times = 1 + dice.index(4);
-            server.fail_next(times, fault);
-            self.trace.record("chain", &format!("{fault:?} {times} times"));
+        if let Some(fault) = disturb_server(server, &faults, dice) {
+            self.trace.record("chain", &fault);
         }
         if dice.one_in(5) {
             // Servers that restart have no mempool.
@@ -114,7 +161,7 @@ impl ChainActor {
     pub fn heal(&self) -> u64 {
         for server in [&self.chain, &self.second] {
             server.set_lag(0);
-            server.fail_always(None);
+            server.forget_faults();
         }
         self.chain.mine(Vec::new())
     }
@@ -123,26 +170,66 @@ impl ChainActor {
         self.chain.waiting().is_empty()
     }
 
-    /// Payments by payee.
-    fn payments(&self) -> BTreeMap<String, Vec<ScriptedTx>> {
-        let mut payments: BTreeMap<String, Vec<ScriptedTx>> = BTreeMap::new();
-        let relayer = Wallet::new(RELAYER).address().to_owned();
-        // What the account sends to itself cancels a transaction that could not be sent.
-        for tx in self.chain.mined().into_iter().filter(|tx| tx.to.to_string() != relayer) {
-            payments.entry(tx.to.to_string()).or_default().push(tx);
+    /// What this account pays. What an account sends to itself cancels a transaction that could not be sent.
+    fn payments_of(account: u64, txs: &[ScriptedTx]) -> Vec<Payment> {
+        let wallet = Wallet::new(account);
+        let is_of =
+            |tx: &&ScriptedTx| tx.from.to_string() == wallet.address() && tx.to != tx.from && tx.data.is_empty();
+        let payment = |tx: &ScriptedTx| Payment { payee: tx.to.to_string(), wei: tx.value.0.to_string() };
+        txs.iter().filter(is_of).map(payment).collect()
+    }
+
+    /// What the vault has settled, and how many vouchers it has skipped.
+    pub fn vouchers(&self) -> (Vec<Settlement>, usize) {
+        let vault = ScriptedChain::address_of(VAULT);
+        let logs = self.chain.logs();
+        vault::outcomes(logs.iter().map(|(_, log)| log).filter(|log| log.address == vault))
+    }
+
+    /// Calls that accounts have carried out.
+    pub fn executed(&self) -> Vec<ExecutedCall> {
+        let logs = self.chain.logs();
+        account::executed(logs.iter().map(|(_, log)| log))
+    }
+
+    /// How often each call of an account is in a block.
+    pub fn sent_calls(&self) -> BTreeMap<Vec<u8>, usize> {
+        let accounts: Vec<Address> = (0..CALLERS).map(account::address_of).collect();
+        let mut sent = BTreeMap::new();
+        for tx in self.chain.mined().into_iter().filter(|tx| accounts.contains(&tx.to)) {
+            *sent.entry([&tx.to.0[..], &tx.data].concat()).or_default() += 1;
+        }
+        sent
+    }
+
+    /// Payouts in blocks.
+    pub fn payouts(&self) -> Vec<Payment> {
+        Self::payments_of(PAYIN, &self.chain.mined())
+    }
+
+    /// Payouts in blocks, and those that wait.
+    pub fn payouts_on_their_way(&self) -> Vec<Payment> {
+        Self::payments_of(PAYIN, &[self.chain.mined(), self.chain.waiting()].concat())
+    }
+
+    /// What was paid for drips, by payee.
+    fn drips(&self) -> BTreeMap<String, Vec<String>> {
+        let mut payments: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for Payment { payee, wei } in Self::payments_of(RELAYER, &self.chain.mined()) {
+            payments.entry(payee).or_default().push(wei);
         }
         payments
     }
 
     /// Whether every acknowledged drip is in a block.
     pub fn has_paid(&self, ledger: &Rc<RefCell<Ledger>>) -> bool {
-        let payments = self.payments();
+        let payments = self.drips();
         ledger.borrow().acknowledged_payees().iter().all(|address| payments.contains_key(*address))
     }
 
     /// No payment twice, to nobody else, of another amount; with `is_settled` none that is missing.
     pub fn check(&self, ledger: &Ledger, drip_wei: u128, is_settled: bool) -> Vec<String> {
-        let payments = self.payments();
+        let payments = self.drips();
         let mut found = Vec::new();
         for (payee, txs) in &payments {
             if txs.len() > 1 {
@@ -151,8 +238,8 @@ impl ChainActor {
             if !ledger.drips.iter().any(|drip| drip.address == *payee) && is_settled {
                 found.push(format!("{payee} was paid and never answered"));
             }
-            if let Some(tx) = txs.iter().find(|tx| tx.value.0.to_string() != drip_wei.to_string()) {
-                found.push(format!("{payee} was paid {} wei", tx.value.0));
+            if let Some(wei) = txs.iter().find(|wei| **wei != drip_wei.to_string()) {
+                found.push(format!("{payee} was paid {wei} wei"));
             }
         }
         if is_settled {

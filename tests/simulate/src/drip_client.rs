@@ -50,10 +50,8 @@ impl DripClient {
     }
 
     fn request(&self, address: &str) -> Request {
-        let headers = vec![("content-type", "application/json".to_owned())];
-        let ip = IpAddr::V4(Ipv4Addr::new(10, 0, 0, self.ip));
         let body = json!({ "address": address }).to_string();
-        Request { method: "POST", path: "/api/faucet".to_owned(), headers, body, ip }
+        Request::post("/api/faucet", body).sent_by(IpAddr::V4(Ipv4Addr::new(10, 0, 0, self.ip)))
     }
 
     /// None when no attempt can have had an effect.

@@ -1,5 +1,7 @@
 //! Faults that are planted on purpose, from outside of the gateway: a simulation that does not find them proves nothing.
 
+use crate::configuration::Cast;
+
 macro_rules! faults {
     ($($(#[doc = $doc:literal])* $variant:ident $name:literal,)*) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,6 +109,24 @@ faults! {
     OutboxMovedTwice "outbox-moved-twice",
     /// a job that lost its lease still writes
     JobLeaseNotChecked "job-lease-not-checked",
+    /// payin pays on first sight, without confirmations
+    PayinPaysOnSight "payin-pays-on-sight",
+    /// a quote of payin that was paid can be paid again
+    PayinPaysAgain "payin-pays-again",
+    /// payin forgets payouts on their way when the gateway is killed
+    PayinForgetsAtKill "payin-forgets-at-kill",
+    /// the payouts of a day are not counted
+    PayinCapNotCounted "payin-cap-not-counted",
+    /// x402 forgets the vouchers that it has sent to the vault
+    VoucherForgotten "voucher-forgotten",
+    /// x402 loses the vouchers that wait for a batch when the gateway is killed
+    VouchersLostAtKill "vouchers-lost-at-kill",
+    /// x402 puts vouchers that it has sent into another batch when the gateway is killed
+    VouchersRepeatAtKill "vouchers-repeat-at-kill",
+    /// the relay forgets the calls that it sends
+    RelayForgetsCalls "relay-forgets-calls",
+    /// the relay's calls of a day are not counted
+    RelayCapsNotCounted "relay-caps-not-counted",
     /// the server forgets one COMMIT in twenty that it has answered
     ServerForgetsCommits "server-forgets-commits",
 }
@@ -144,6 +164,22 @@ impl Fault {
             | Self::JobLeaseNotChecked
             | Self::ServerForgetsCommits => 3,
             _ => 1,
+        }
+    }
+
+    /// What it is about.
+    pub(crate) const fn cast(self) -> Cast {
+        match self {
+            Self::PayinPaysOnSight
+            | Self::PayinPaysAgain
+            | Self::PayinForgetsAtKill
+            | Self::PayinCapNotCounted
+            | Self::VoucherForgotten
+            | Self::VouchersLostAtKill
+            | Self::VouchersRepeatAtKill
+            | Self::RelayForgetsCalls
+            | Self::RelayCapsNotCounted => Cast::Payments,
+            _ => Cast::Society,
         }
     }
 
@@ -198,7 +234,33 @@ impl Fault {
                  UPDATE host_tx_intents SET value_wei = '1000000000000000000' WHERE id = NEW.intent; END"],
             Self::JournalPaysAnother => &["AFTER UPDATE OF intent ON faucet_drips BEGIN \
                  UPDATE host_tx_intents SET target = '0x00000000000000000000000000000000000000AA' WHERE id = NEW.intent; END"],
+            _ if matches!(self.cast(), Cast::Payments) => self.triggers_of_payments(),
             _ => self.triggers_of_shared(),
+        }
+    }
+
+    const fn triggers_of_payments(self) -> &'static [&'static str] {
+        match self {
+            Self::PayinPaysOnSight => {
+                &["AFTER INSERT ON payin_quotes BEGIN UPDATE payin_quotes SET required = 0 WHERE id = NEW.id; END"]
+            }
+            Self::PayinPaysAgain => &["AFTER UPDATE OF is_mined ON payin_quotes WHEN NEW.is_mined = 1 BEGIN \
+                 UPDATE payin_quotes SET status = 'confirmed', intent = NULL, attempt = attempt + 1, is_mined = 0 \
+                 WHERE id = NEW.id; END"],
+            Self::PayinCapNotCounted => &[
+                "AFTER INSERT ON payin_counters BEGIN UPDATE payin_counters SET used = 0; END",
+                "AFTER UPDATE ON payin_counters WHEN NEW.used <> 0 BEGIN UPDATE payin_counters SET used = 0; END",
+            ],
+            Self::VoucherForgotten => &["AFTER UPDATE OF state ON x402_vouchers WHEN NEW.state = 'submitted' BEGIN \
+                 DELETE FROM x402_vouchers WHERE payer = NEW.payer AND nonce = NEW.nonce; END"],
+            Self::RelayForgetsCalls => &["AFTER UPDATE OF intent ON relay_calls BEGIN \
+                 UPDATE host_tx_intents SET name = name || ' forgotten ' || NEW.id WHERE id = NEW.intent; \
+                 DELETE FROM relay_calls WHERE id = NEW.id; END"],
+            Self::RelayCapsNotCounted => &[
+                "AFTER INSERT ON relay_counters BEGIN UPDATE relay_counters SET used = 0; END",
+                "AFTER UPDATE ON relay_counters WHEN NEW.used <> 0 BEGIN UPDATE relay_counters SET used = 0; END",
+            ],
+            _ => &[],
         }
     }
 
@@ -258,6 +320,13 @@ impl Fault {
     pub(crate) const fn at_kill(self) -> Option<&'static str> {
         match self {
             Self::GuardForgetsAtKill => Some("DELETE FROM host_replay_guard"),
+            Self::PayinForgetsAtKill => {
+                Some("UPDATE payin_quotes SET intent = NULL, attempt = attempt + 1 WHERE status = 'confirmed'")
+            }
+            Self::VouchersLostAtKill => Some("DELETE FROM x402_vouchers WHERE state = 'queued'"),
+            Self::VouchersRepeatAtKill => {
+                Some("UPDATE x402_vouchers SET state = 'queued', batch = NULL WHERE state = 'submitted'")
+            }
             Self::JournalForgetsAtKill => Some(
                 "DELETE FROM host_tx_attempts WHERE intent IN (SELECT id FROM host_tx_intents WHERE state <> 'final'); \
                  DELETE FROM host_tx_intents WHERE state <> 'final'",

@@ -1,5 +1,6 @@
 //! What clients sent and what they were answered: the model that the database is compared with. It knows nothing of the gateway.
 
+use crate::{purchases::Purchases, sponsored::SponsoredCalls, voucher_book::VoucherBook};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +45,9 @@ pub struct Drip {
 pub struct Ledger {
     pub writes: Vec<Write>,
     pub drips: Vec<Drip>,
+    pub purchases: Purchases,
+    pub vouchers: VoucherBook,
+    pub sponsored: SponsoredCalls,
     /// For each reader of a stream, the ids of the events in the order in which it got them.
     pub streams: Vec<Vec<i64>>,
     /// How many posts of a thread were acknowledged.

@@ -4,9 +4,14 @@
 //! comes from its seed: see [`machine`].
 #![cfg(feature = "simulation")]
 
+mod account;
+mod buyer;
+mod caller;
 mod chain_actor;
+mod configuration;
 mod database;
 mod database_actor;
+mod deposit_chain;
 pub mod dice;
 mod drip_client;
 mod fault;
@@ -14,13 +19,20 @@ mod ledger;
 mod log_reader;
 pub mod machine;
 mod pause_actor;
+mod payout_watcher;
+mod purchases;
 mod replica;
 mod run;
 mod shifts_plugin;
 mod site;
+mod sponsored;
 mod stored;
 mod thread_reader;
 mod trace;
+mod vault;
+mod voucher;
+mod voucher_book;
+mod voucher_client;
 mod writer;
 
 pub use fault::Fault;

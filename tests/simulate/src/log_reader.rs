@@ -8,12 +8,7 @@ use crate::{
     site::Site,
     trace::Trace,
 };
-use std::{
-    cell::RefCell,
-    net::{IpAddr, Ipv4Addr},
-    rc::Rc,
-    time::Duration,
-};
+use std::{cell::RefCell, rc::Rc, time::Duration};
 
 pub struct LogReader {
     pub site: Rc<Site>,
@@ -41,13 +36,7 @@ impl LogReader {
         let is_late = self.site.fault() == Some(Fault::StreamResumesLate) && last > 0;
         let position = (last + i64::from(is_late)).to_string();
         self.record(&format!("from {position}"));
-        let request = Request {
-            method: "GET",
-            path: "/api/stream".to_owned(),
-            headers: vec![("last-event-id", position)],
-            body: String::new(),
-            ip: IpAddr::V4(Ipv4Addr::LOCALHOST),
-        };
+        let request = Request::get("/api/stream").header("last-event-id", position);
         let Some((mut parts, mut life)) = self.site.open_at(self.place, request) else { return };
         let mut unread = String::new();
         loop {

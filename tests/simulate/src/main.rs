@@ -149,17 +149,20 @@ fn play(options: &Options) -> ExitCode {
 }
 
 fn print_report(report: &Report) {
-    let Report { trace, events, switches, writes, drips, kills, database, violations } = report;
-    for violation in violations {
+    let Report { writes, drips, payouts, vouchers, calls, kills, events, switches, .. } = report;
+    for violation in &report.violations {
         println!("found: {violation}");
     }
-    println!("{writes} writes, {drips} drips, {kills} kills, {events} events, {switches} turns");
-    if let Some(SimulationCounts { commits, conflicts, lost_commit_answers, late_commits, .. }) = database {
+    println!(
+        "{writes} writes, {drips} drips, {kills} kills, {payouts} payouts, {vouchers} vouchers, {calls} calls, {events} events, \
+         {switches} turns"
+    );
+    if let Some(SimulationCounts { commits, conflicts, lost_commit_answers, late_commits, .. }) = &report.database {
         println!(
             "database: {commits} commits, {conflicts} conflicts, {lost_commit_answers} lost answers of COMMIT, {late_commits} late"
         );
     }
-    println!("trace {trace}");
+    println!("trace {}", report.trace);
 }
 
 /// What a run printed, and whether it found something.

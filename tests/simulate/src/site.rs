@@ -1,11 +1,12 @@
 //! What clients see: gateways of one database, each of them there, or away until it was started again.
 
 use crate::{
+    configuration::Setup,
     database::Database,
     dice::Dice,
     fault::Fault,
     machine,
-    replica::{Part, Replica, Request, Setup},
+    replica::{Part, Replica, Request},
     stored::StoredRows,
     trace::Trace,
 };
@@ -49,7 +50,7 @@ pub struct Site {
     serving: watch::Sender<usize>,
     /// Requests that were sent to it.
     pub sent: watch::Sender<u64>,
-    /// Drips that it acknowledged.
+    /// Drips that it acknowledged, and payouts that came.
     pub granted: watch::Sender<u64>,
     transport: RefCell<Dice>,
     /// Where the last request went.
@@ -146,8 +147,8 @@ impl Site {
     }
 
     pub fn stored(&self) -> Result<StoredRows, String> {
-        let is_shared = self.database.is_shared();
-        self.database.look(&self.database_file(), |connection| StoredRows::read(connection, is_shared))
+        let (is_shared, cast) = (self.database.is_shared(), self.setup.cast);
+        self.database.look(&self.database_file(), |connection| StoredRows::read(connection, is_shared, cast))
     }
 
     /// Starts a gateway on the data. Dropped before its end, the gateway can still be killed.

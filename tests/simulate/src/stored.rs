@@ -1,6 +1,10 @@
 //! What the database holds, read past the gateway, and compared with what clients know.
 
-use crate::ledger::{Ledger, Outcome, Write};
+use crate::{
+    configuration::Cast,
+    ledger::{Ledger, Outcome, Write},
+    vault::Settlement,
+};
 use plugin_testing::Value;
 use rusqlite::{Connection, types::FromSql};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,9 +22,13 @@ const EVENT_IDS: &str = "SELECT id FROM host_activity ORDER BY id";
 /// Events that have no place in the log yet.
 const WAITING: &str = "SELECT count(*) FROM host_activity_outbox";
 const SHIFTS: &str = "SELECT shift, step FROM shifts_steps ORDER BY position";
+/// Payouts that were recorded, whatever became of them: the journal carries them out.
+const PAYOUTS: &str = "SELECT recipient, fmx_out FROM payin_quotes WHERE intent IS NOT NULL ORDER BY id";
+const SETTLEMENTS: &str = "SELECT payer, nonce, amount FROM x402_settled ORDER BY payer, nonce";
 const WRONG_COUNTS: &str =
     "SELECT id FROM forum_threads t WHERE post_count <> (SELECT count(*) FROM forum_posts p WHERE p.thread_id = t.id)";
 
+#[derive(Default)]
 pub struct StoredRows {
     pub event_ids: Vec<i64>,
     /// How many events have no place in the log yet.
@@ -35,22 +43,31 @@ pub struct StoredRows {
     wrong_counts: Vec<i64>,
     /// Shift and step.
     shifts: Vec<(i64, i64)>,
+    /// Recipient and wei of payouts.
+    pub payouts: Vec<(String, String)>,
+    /// What the index has of the vault.
+    pub settlements: Vec<Settlement>,
 }
 
 impl StoredRows {
     /// `is_shared`: by several gateways, whose events wait for their places in the log.
-    pub fn read(connection: &Connection, is_shared: bool) -> rusqlite::Result<Self> {
-        Ok(Self {
-            event_ids: numbers(connection, EVENT_IDS)?,
-            waiting: if is_shared { connection.query_row(WAITING, [], |row| row.get(0))? } else { 0 },
-            threads: pairs(connection, THREADS)?,
-            posts: pairs(connection, POSTS)?,
-            messages: pairs(connection, MESSAGES)?,
-            agents: pairs(connection, AGENTS)?,
-            events: pairs(connection, EVENTS)?,
-            wrong_counts: numbers(connection, WRONG_COUNTS)?,
-            shifts: if is_shared { pairs(connection, SHIFTS)? } else { Vec::new() },
-        })
+    pub fn read(connection: &Connection, is_shared: bool, cast: Cast) -> rusqlite::Result<Self> {
+        let waiting = if is_shared { connection.query_row(WAITING, [], |row| row.get(0))? } else { 0 };
+        let events = (pairs(connection, EVENTS)?, numbers(connection, EVENT_IDS)?);
+        let mut stored = Self { events: events.0, event_ids: events.1, waiting, ..Self::default() };
+        if cast.has_society() {
+            stored.threads = pairs(connection, THREADS)?;
+            stored.posts = pairs(connection, POSTS)?;
+            stored.messages = pairs(connection, MESSAGES)?;
+            stored.agents = pairs(connection, AGENTS)?;
+            stored.wrong_counts = numbers(connection, WRONG_COUNTS)?;
+            stored.shifts = if is_shared { pairs(connection, SHIFTS)? } else { Vec::new() };
+        }
+        if cast.has_payments() {
+            stored.payouts = pairs(connection, PAYOUTS)?;
+            stored.settlements = settlements(connection)?;
+        }
+        Ok(stored)
     }
 
     pub fn write_count(&self) -> usize {
@@ -170,6 +187,12 @@ fn difference(left: &BTreeMap<(&str, &str), usize>, right: &BTreeMap<(&str, &str
 
 fn pairs<T: FromSql>(connection: &Connection, select: &str) -> rusqlite::Result<Vec<(T, T)>> {
     connection.prepare(select)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+}
+
+fn settlements(connection: &Connection) -> rusqlite::Result<Vec<Settlement>> {
+    let settlement =
+        |row: &rusqlite::Row<'_>| Ok(Settlement { payer: row.get(0)?, nonce: row.get(1)?, amount: row.get(2)? });
+    connection.prepare(SETTLEMENTS)?.query_map([], settlement)?.collect()
 }
 
 fn numbers(connection: &Connection, select: &str) -> rusqlite::Result<Vec<i64>> {

@@ -1,12 +1,7 @@
 //! A client that reads threads, at any gateway: an answer must have every post that was acknowledged before it asked.
 
 use crate::{dice::Dice, ledger::Ledger, replica::Request, site::Site, trace::Trace};
-use std::{
-    cell::RefCell,
-    net::{IpAddr, Ipv4Addr},
-    rc::Rc,
-    time::Duration,
-};
+use std::{cell::RefCell, rc::Rc, time::Duration};
 
 /// Reads of one thread, one soon after the other: the later ones come from caches.
 const READS: usize = 3;
@@ -40,13 +35,7 @@ impl ThreadReader {
 
     async fn read(&self, thread: i64) {
         let acknowledged = self.ledger.borrow().posts.get(&thread).copied().unwrap_or_default();
-        let request = Request {
-            method: "GET",
-            path: format!("/api/forum/threads/{thread}"),
-            headers: Vec::new(),
-            body: String::new(),
-            ip: IpAddr::V4(Ipv4Addr::LOCALHOST),
-        };
+        let request = Request::get(&format!("/api/forum/threads/{thread}"));
         let Some(answer) = self.site.send(request).await else { return };
         let posts = answer.body["postCount"].as_i64();
         self.trace.record(&self.name, &format!("{thread} {} {posts:?}", answer.status));

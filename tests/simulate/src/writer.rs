@@ -10,16 +10,10 @@ use crate::{
     trace::Trace,
 };
 use plugin_testing::{Value, Wallet, json};
-use std::{
-    cell::RefCell,
-    net::{IpAddr, Ipv4Addr},
-    rc::Rc,
-    time::Duration,
-};
+use std::{cell::RefCell, rc::Rc, time::Duration};
 
 /// How long a signature counts.
 const SIGNATURE_S: i64 = 300;
-const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 pub struct Writer {
     pub site: Rc<Site>,
@@ -92,8 +86,7 @@ impl Writer {
     }
 
     fn request(draft: &Draft) -> Request {
-        let headers = vec![("content-type", "application/json".to_owned())];
-        Request { method: "POST", path: draft.path.clone(), headers, body: draft.body.clone(), ip: LOCAL }
+        Request::post(&draft.path, draft.body.clone())
     }
 
     /// Sends it until the response says what became of it.

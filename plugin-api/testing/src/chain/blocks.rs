@@ -2,6 +2,7 @@
 
 use super::{
     accounts::Accounts,
+    contracts::{ScriptedContract, events_of},
     mempool::{BASE_FEE_WEI, Mempool, ScriptedTx},
 };
 use alloy::{
@@ -11,7 +12,7 @@ use alloy::{
 use alloy_primitives::{B256, Selector, U256, keccak256};
 use plugin_api::Address;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 /// Timestamp of the first block: the start of the test's clock.
 const START_S: u64 = 1_767_225_600;
@@ -83,6 +84,8 @@ pub struct Block {
     pub time_s: u64,
     pub logs: Vec<ScriptedLog>,
     pub txs: Vec<ScriptedTx>,
+    /// Hashes of those that the code of a contract has reverted.
+    pub reverted: Vec<[u8; 32]>,
     pub gas_used: u64,
     pub base_fee_wei: u128,
 }
@@ -107,6 +110,9 @@ pub struct Blocks {
     pub mempool: Mempool,
     /// Null for a node without this method.
     pub clique_status: Value,
+    /// What the times of new blocks follow: unix seconds. Without it a block comes every seven seconds.
+    pub clock: Option<fn() -> i64>,
+    pub contracts: HashMap<Address, Arc<dyn ScriptedContract>>,
 }
 
 impl Blocks {
@@ -124,6 +130,8 @@ impl Blocks {
             tokens: HashMap::new(),
             mempool: Mempool::default(),
             clique_status: Value::Null,
+            clock: None,
+            contracts: HashMap::new(),
         };
         blocks.mine(Vec::new());
         blocks
@@ -149,9 +157,25 @@ impl Blocks {
             txs = paid;
         }
         let gas_used = TX_GAS * txs.len() as u64;
-        let time_s = START_S + number * BLOCK_S;
-        self.blocks.push(Block { number, hash, parent, time_s, logs, txs, gas_used, base_fee_wei: BASE_FEE_WEI });
+        let time_s = self.next_time_s(number);
+        let mut reverted = Vec::new();
+        for tx in &txs {
+            let Some(contract) = self.contracts.get(&tx.to) else { continue };
+            let earlier: Vec<&ScriptedLog> = events_of(tx.to, &self.blocks, &logs).collect();
+            match contract.execute(&earlier, tx, time_s) {
+                Ok(events) => logs.extend(events.into_iter().map(|log| ScriptedLog { tx: tx.hash.into(), ..log })),
+                Err(_) => reverted.push(tx.hash),
+            }
+        }
+        let base_fee_wei = BASE_FEE_WEI;
+        self.blocks.push(Block { number, hash, parent, time_s, logs, txs, reverted, gas_used, base_fee_wei });
         number
+    }
+
+    fn next_time_s(&self, number: u64) -> u64 {
+        let Some(clock) = self.clock else { return START_S + number * BLOCK_S };
+        let earliest = self.blocks.last().map_or(0, |block| block.time_s + 1);
+        u64::try_from(clock()).unwrap_or(0).max(earliest)
     }
 
     /// Sets what the newest block used and burned.
@@ -172,12 +196,15 @@ impl Blocks {
         wei.and_then(|wei| wei.parse().ok()).unwrap_or_default()
     }
 
-    /// Removes the newest blocks; the first block always stays. Returns the removed events.
+    /// Removes the newest blocks; the first block always stays. Returns the removed events, without those of contracts that were deployed:
+    /// their transactions make them again.
     pub fn reorg(&mut self, depth: u64) -> Vec<ScriptedLog> {
         let depth = usize::try_from(depth).unwrap_or(usize::MAX).min(self.blocks.len() - 1);
         let removed = self.blocks.split_off(self.blocks.len() - depth);
-        self.mempool.push(removed.iter().flat_map(|block| block.txs.clone()).collect());
-        let logs = removed.iter().flat_map(|block| block.logs.clone()).collect();
+        let txs: Vec<ScriptedTx> = removed.iter().flat_map(|block| block.txs.clone()).collect();
+        let mut logs: Vec<ScriptedLog> = removed.iter().flat_map(|block| block.logs.clone()).collect();
+        logs.retain(|log| !(self.contracts.contains_key(&log.address) && txs.iter().any(|tx| log.tx.0 == tx.hash)));
+        self.mempool.push(txs);
         self.removed.extend(removed);
         logs
     }

@@ -5,11 +5,13 @@
 
 mod accounts;
 mod blocks;
+mod contracts;
 mod mempool;
 mod rpc;
 mod server;
 
 pub use blocks::ScriptedLog;
+pub use contracts::ScriptedContract;
 pub use mempool::ScriptedTx;
 pub use server::{Fault, ScriptedCall};
 
@@ -102,6 +104,11 @@ impl ScriptedChain {
         self.lock().calls.insert((to, selector), output);
     }
 
+    /// From now on transactions to this address do what this contract does, and calls of it are answered by it.
+    pub fn deploy(&self, address: Address, contract: impl ScriptedContract + 'static) {
+        self.lock().contracts.insert(address, Arc::new(contract));
+    }
+
     pub fn set_balance(&self, address: Address, wei: &str) {
         self.lock().balances.insert(address, wei.to_owned());
     }
@@ -116,6 +123,11 @@ impl ScriptedChain {
     pub fn balance(&self, address: Address) -> plugin_api::Wei {
         let blocks = self.lock();
         plugin_api::Wei(blocks.accounts(blocks.all()).balance(address))
+    }
+
+    /// From now on blocks have the times of this clock, in unix seconds.
+    pub fn follow_clock(&self, now_s: fn() -> i64) {
+        self.lock().clock = Some(now_s);
     }
 
     /// Sets the balance that an address has after this block and later ones.
@@ -238,6 +250,11 @@ impl ScriptedChain {
     /// Acts once, before this server answers the next call of this contract.
     pub fn before_call(&self, to: Address, act: impl FnOnce() + Send + 'static) {
         self.server.before_call(to, Box::new(act));
+    }
+
+    /// No request to this server fails any more.
+    pub fn forget_faults(&self) {
+        self.server.forget_faults();
     }
 
     /// This server is this many blocks behind the head.

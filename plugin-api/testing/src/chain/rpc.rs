@@ -2,6 +2,7 @@
 
 use super::{
     blocks::{Block, Blocks, ScriptedLog, value},
+    contracts::events_of,
     mempool::{BASE_FEE_WEI, ScriptedTx, TIP_MIN_WEI},
 };
 use alloy::{
@@ -47,6 +48,9 @@ pub fn call(blocks: &mut Blocks, lag: u64, method: &str, params: &Value) -> Resu
         }
         "eth_estimateGas" => match address(&params[0]["to"]) {
             Some(to) if blocks.mempool.refusing.contains(&to) => Err((3, "execution reverted: not now".to_owned())),
+            Some(to) if let Err(reason) = dry_run(blocks, known, to, &params[0]) => {
+                Err((3, format!("execution reverted: {reason}")))
+            }
             Some(to) if blocks.mempool.estimates.contains_key(&to) => Ok(number(blocks.mempool.estimates[&to])),
             _ => Ok(number(if params[0]["data"].as_str().is_none_or(|data| data == "0x") { 21_000 } else { 50_000 })),
         },
@@ -59,10 +63,11 @@ pub fn call(blocks: &mut Blocks, lag: u64, method: &str, params: &Value) -> Resu
         "eth_getLogs" => Ok(logs(known, &params[0])),
         "eth_call" => match token_balance(blocks, known, params) {
             Some(balance) => Ok(format!("0x{balance:064x}").into()),
-            None => has_state(blocks, known, &params[1]).and_then(|()| eth_call(blocks, &params[0])),
+            None => has_state(blocks, known, &params[1]).and_then(|()| eth_call(blocks, known, params)),
         },
         "eth_getCode" => {
-            let has_code = blocks.calls.keys().any(|(to, _)| Some(*to) == address(&params[0]));
+            let contracts = blocks.calls.keys().map(|(to, _)| to).chain(blocks.contracts.keys());
+            let has_code = address(&params[0]).is_some_and(|address| contracts.into_iter().any(|to| *to == address));
             Ok(if has_code { "0x6001".into() } else { "0x".into() })
         }
         "eth_getBalance" => {
@@ -85,9 +90,18 @@ pub fn encode_call(function: &str, results: &[Value]) -> (Selector, Vec<u8>) {
     (function.selector(), DynSolValue::Tuple(outputs.collect()).abi_encode_params())
 }
 
-fn eth_call(blocks: &Blocks, request: &Value) -> Result<Value, (i64, String)> {
+fn eth_call(blocks: &Blocks, known: &[Block], params: &Value) -> Result<Value, (i64, String)> {
+    let request = &params[0];
     let data = request["data"].as_str().or(request["input"].as_str()).unwrap_or_default();
     let data = hex::decode(data).unwrap_or_default();
+    let contract = address(&request["to"]).and_then(|to| Some((to, blocks.contracts.get(&to)?)));
+    if let Some((to, contract)) = contract {
+        let newest = by_number(known, &params[1]).or_else(|| by_hash(known, &params[1]["blockHash"]));
+        let count = newest.map_or(known.len(), |block| usize::try_from(block.number).unwrap_or(usize::MAX) + 1);
+        let earlier: Vec<&ScriptedLog> = events_of(to, &known[..count.min(known.len())], &[]).collect();
+        let output = contract.call(&earlier, &data).ok_or_else(|| (3, "execution reverted".to_owned()))?;
+        return Ok(hex::encode_prefixed(output).into());
+    }
     let output = address(&request["to"])
         .zip(data.first_chunk::<4>())
         .and_then(|(to, selector)| blocks.calls.get(&(to, Selector::from(*selector))));
@@ -110,6 +124,17 @@ fn has_state(blocks: &Blocks, known: &[Block], block: &Value) -> Result<(), (i64
         (None, None) => "header for hash not found",
     };
     Err((-32000, error.to_owned()))
+}
+
+/// What a transaction to a contract with code would do on top of these blocks.
+fn dry_run(blocks: &Blocks, known: &[Block], to: Address, request: &Value) -> Result<(), String> {
+    let (Some(contract), Some(head)) = (blocks.contracts.get(&to), known.last()) else { return Ok(()) };
+    let data = request["data"].as_str().or(request["input"].as_str()).unwrap_or_default();
+    let data = hex::decode(data).unwrap_or_default();
+    let from = address(&request["from"]).unwrap_or(Address::ZERO);
+    let tx = ScriptedTx { to, data, ..ScriptedTx::foreign(from, 0) };
+    let earlier: Vec<&ScriptedLog> = events_of(to, known, &[]).collect();
+    contract.execute(&earlier, &tx, head.time_s).map(drop)
 }
 
 /// Whether the sender has what the transaction moves, where balances follow from transactions.
@@ -177,7 +202,8 @@ fn receipt(blocks: &Blocks, known: &[Block], hash: &Value) -> Value {
     let logs = block.logs.iter().enumerate().filter(|(_, log)| log.tx == hash);
     let tx = block.txs.iter().find(|tx| B256::from(tx.hash) == hash);
     let (from, to, tip) = tx.map_or((Address::ZERO, None, 0), |tx| (tx.from, Some(tx.to), tx.tip));
-    let status = u64::from(!to.is_some_and(|to| blocks.mempool.failing.contains(&to)));
+    let is_reverted = block.reverted.contains(&hash.0) || to.is_some_and(|to| blocks.mempool.failing.contains(&to));
+    let status = u64::from(!is_reverted);
     json!({
         "transactionHash": hash, "blockHash": block.hash, "blockNumber": number(block.number),
         "status": number(status), "gasUsed": number(21_000), "from": from, "to": to,

@@ -138,6 +138,11 @@ impl RpcServer {
         *lock(&self.state.always) = fault;
     }
 
+    pub fn forget_faults(&self) {
+        lock(&self.state.next).clear();
+        self.fail_always(None);
+    }
+
     pub fn refuse_transactions(&self, refusal: Option<TransactionRefusal>) {
         *lock(&self.state.refusal) = refusal;
     }

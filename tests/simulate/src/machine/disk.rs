@@ -32,14 +32,28 @@ impl Disk {
     fn keep(&self, file: c_int) -> io::Result<()> {
         let path = fs::read_link(format!("/proc/self/fd/{file}"))?;
         let Ok(place) = path.strip_prefix(&self.root) else { return Ok(()) };
-        // One that has been deleted, or a folder.
+        let copy = self.synced.join(place);
+        if path.is_dir() && copy.is_dir() {
+            return forget_deleted(&path, &copy);
+        }
+        // One that has been deleted.
         if !path.is_file() {
             return Ok(());
         }
-        let copy = self.synced.join(place);
         if let Some(folder) = copy.parent() {
             fs::create_dir_all(folder)?;
         }
         fs::copy(path, copy).map(drop)
     }
+}
+
+/// From the sync of their folder on, deleted files stay away: SQLite's journal of the change to its write-ahead log would undo that change.
+fn forget_deleted(folder: &Path, copy: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(copy)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() && !folder.join(entry.file_name()).exists() {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
 }

@@ -1,48 +1,35 @@
 //! One run: days of clients, kills and faults of the database and the chain, with a check after each.
 
+mod clients;
+mod settle;
+
 use crate::{
     chain_actor::ChainActor,
+    configuration::{Cast, ChainServers, Setup, faucet_settings},
     database::Database,
     database_actor::DatabaseActor,
+    deposit_chain::DepositChain,
     dice::Dice,
-    drip_client::DripClient,
     fault::Fault,
     ledger::{Caps, Ledger},
     log_reader::LogReader,
     machine,
     pause_actor::PauseActor,
-    replica::{Setup, faucet_settings},
+    payout_watcher::PayoutWatcher,
     site::Site,
-    stored::StoredRows,
-    thread_reader::ThreadReader,
     trace::Trace,
-    writer::Writer,
 };
 use gateway_storage::SimulationCounts;
-use plugin_testing::Wallet;
 use std::{cell::RefCell, rc::Rc, thread, time::Duration};
 use tokio::task::{JoinSet, LocalSet};
 
 /// 2026-01-01 00:00:00 UTC.
 const EPOCH_MS: i64 = 1_767_225_600_000;
 const DAY: Duration = Duration::from_secs(86_400);
-const WRITERS: u64 = 4;
-const WRITES: u64 = 6;
-const READERS: u64 = 2;
-const READS: u64 = 12;
-const DRIP_CLIENTS: u64 = 4;
-/// What one of them asks for, which is more than a client gets, and what the others do.
-const DRIPS_MANY: u64 = 8;
-const DRIPS_FEW: u64 = 2;
 const CAPS: Caps = Caps { per_day: 12, ip_per_day: 3, drip_wei: 500_000_000_000_000_000, write_interval_ms: 1000 };
-/// How long acknowledged drips may take until they are in blocks, once nothing fails any more.
-const PAID_WITHIN: Duration = Duration::from_secs(400);
-/// How often four blocks are waited for until the index has the agents of the chain.
-const INDEX_TURNS: usize = 10;
-/// How long events may take to reach a reader.
-const READ_WITHIN: Duration = Duration::from_secs(120);
 /// Most turns that others get between a request and the kill that it leads to.
 const TURNS_MAX: u64 = 600;
+const KILL_AFTER_MS_MAX: u64 = 40_000;
 /// How often a gateway is started that the database does not let start.
 const STARTS_MAX: u64 = 20;
 
@@ -66,6 +53,9 @@ pub struct Report {
     pub switches: u64,
     pub writes: usize,
     pub drips: usize,
+    pub payouts: usize,
+    pub vouchers: usize,
+    pub calls: usize,
     pub kills: u64,
     /// What happened at the simulated PostgreSQL, if there was one.
     pub database: Option<SimulationCounts>,
@@ -75,8 +65,10 @@ pub struct Report {
 
 struct Run {
     settings: Settings,
+    cast: Cast,
     site: Rc<Site>,
     chain: ChainActor,
+    deposits: DepositChain,
     ledger: Rc<RefCell<Ledger>>,
     threads: Rc<RefCell<Vec<i64>>>,
     trace: Trace,
@@ -100,17 +92,21 @@ async fn play(settings: Settings) -> Result<Report, String> {
     let chain = ChainActor::start(trace.clone()).await?;
     let forgets_per_mille = settings.fault.map_or(0, Fault::forgotten_commits_per_mille);
     let database = Database::new(settings.gateways, settings.seed, forgets_per_mille)?;
+    let deposits = DepositChain::start(trace.clone()).await;
+    let cast = settings.fault.map_or(Cast::All, Fault::cast);
     let setup = Setup {
         database_url: database.url(),
-        rpc_urls: chain.urls(),
-        chain_id: chain.id(),
+        main: ChainServers { urls: chain.urls(), chain_id: chain.id() },
+        deposits: ChainServers { urls: deposits.urls(), chain_id: deposits.id() },
         faucet: faucet_settings(CAPS.per_day, CAPS.ip_per_day),
+        cast,
     };
     let site = Site::new(setup, (database, settings.gateways), settings.fault, trace.clone(), dice.fork(1));
     let site = site.map_err(|error| error.to_string())?;
     let streams = vec![Vec::new(); settings.gateways];
     let (ledger, threads) = (Rc::new(RefCell::new(Ledger { streams, ..Ledger::default() })), Rc::default());
-    let mut run = Run { settings, site: Rc::new(site), chain, ledger, threads, trace, dice, kills: 0 };
+    let site = Rc::new(site);
+    let mut run = Run { settings, cast, site, chain, deposits, ledger, threads, trace, dice, kills: 0 };
     for place in 0..run.site.count() {
         run.site.start(place).await?;
     }
@@ -128,6 +124,9 @@ async fn play(settings: Settings) -> Result<Report, String> {
         };
         readers.spawn_local(reader.run());
     }
+    if cast.has_payments() {
+        readers.spawn_local(run.payout_watcher().run());
+    }
     for day in 0..run.settings.days {
         violations = run.day(day).await?;
         if !violations.is_empty() {
@@ -138,6 +137,16 @@ async fn play(settings: Settings) -> Result<Report, String> {
 }
 
 impl Run {
+    fn payout_watcher(&self) -> PayoutWatcher {
+        PayoutWatcher {
+            site: self.site.clone(),
+            chain: self.chain.clone(),
+            deposits: self.deposits.clone(),
+            ledger: self.ledger.clone(),
+            trace: self.trace.clone(),
+        }
+    }
+
     /// A busy while at a random hour, then the rest of the day at once.
     async fn day(&mut self, day: u64) -> Result<Vec<String>, String> {
         let started_ms = machine::now_ms();
@@ -146,6 +155,9 @@ impl Run {
         self.trace.record("day", &day.to_string());
         let mut faults = JoinSet::new();
         faults.spawn_local(self.chain.clone().run(self.dice.fork(100 + day)));
+        if self.cast.has_payments() {
+            faults.spawn_local(self.deposits.clone().run(self.dice.fork(40_000_000 + day)));
+        }
         let mut database_dice = self.dice.fork(10_000_000 + day);
         if self.site.database.is_shared() {
             self.site.database.disturb(&mut database_dice);
@@ -154,7 +166,15 @@ impl Run {
             let pauses = PauseActor { site: self.site.clone(), trace: self.trace.clone() };
             faults.spawn_local(pauses.run(self.dice.fork(30_000_000 + day)));
         }
-        let mut clients = self.clients(day);
+        let mut clients = JoinSet::new();
+        if self.cast.has_society() {
+            self.start_society(&mut clients, day);
+        }
+        if self.cast.has_payments() {
+            self.start_buyers(&mut clients, day);
+            self.start_payers(&mut clients, day);
+            self.start_callers(&mut clients, day);
+        }
         if self.settings.fault == Some(Fault::DiskLosesCommits) {
             self.site.remember_disk().map_err(|error| error.to_string())?;
         }
@@ -175,52 +195,13 @@ impl Run {
         Ok(violations)
     }
 
-    fn clients(&mut self, day: u64) -> JoinSet<()> {
-        let mut clients = JoinSet::new();
-        for number in 0..WRITERS {
-            let writer = Writer {
-                site: self.site.clone(),
-                ledger: self.ledger.clone(),
-                threads: self.threads.clone(),
-                trace: self.trace.clone(),
-                name: format!("writer{number}"),
-                wallet: Wallet::new(number),
-                dice: self.dice.fork(1000 + day * 100 + number),
-                count: WRITES,
-            };
-            clients.spawn_local(writer.run());
-        }
-        for number in 0..READERS {
-            let reader = ThreadReader {
-                site: self.site.clone(),
-                ledger: self.ledger.clone(),
-                threads: self.threads.clone(),
-                trace: self.trace.clone(),
-                name: format!("threads{number}"),
-                dice: self.dice.fork(20_000_000 + day * 100 + number),
-                count: READS,
-            };
-            clients.spawn_local(reader.run());
-        }
-        for number in 0..DRIP_CLIENTS {
-            let drip_client = DripClient {
-                site: self.site.clone(),
-                ledger: self.ledger.clone(),
-                trace: self.trace.clone(),
-                name: format!("drips{number}"),
-                first: 1000 + (day * DRIP_CLIENTS + number) * DRIPS_MANY,
-                ip: u8::try_from(number + 1).unwrap_or(u8::MAX),
-                dice: self.dice.fork(1050 + day * 100 + number),
-                count: if number == 0 { DRIPS_MANY } else { DRIPS_FEW },
-            };
-            clients.spawn_local(drip_client.run());
-        }
-        clients
-    }
-
     /// Kills the gateway some turns after a request was sent or a drip was answered, and starts it again; now and then it is killed
     /// while it starts, too. The inner error says that it does not start.
     async fn kill_and_start(&mut self) -> Result<Result<(), String>, String> {
+        if self.cast.has_payments() {
+            // They take longer than others, block after block.
+            tokio::time::sleep(Duration::from_millis(self.dice.below(KILL_AFTER_MS_MAX))).await;
+        }
         let is_on_drip = self.dice.one_in(2);
         let mut counter = if is_on_drip { self.site.granted.subscribe() } else { self.site.sent.subscribe() };
         let target = *counter.borrow() + 1 + if is_on_drip { 0 } else { self.dice.below(10) };
@@ -269,67 +250,6 @@ impl Run {
         self.site.kill(place)
     }
 
-    /// Ends the faults of the chain, waits for what has to come, then compares everything.
-    async fn settle(&mut self) -> Result<Vec<String>, String> {
-        let paid = async {
-            loop {
-                self.chain.heal();
-                if self.chain.is_idle() && self.chain.has_paid(&self.ledger) {
-                    break;
-                }
-                tokio::time::sleep(Duration::from_secs(7)).await;
-            }
-        };
-        // If they are not paid by then, the comparison says which.
-        let _ = tokio::time::timeout(PAID_WITHIN, paid).await;
-        let mut stored = self.after_blocks().await?;
-        for _ in 0..INDEX_TURNS {
-            if stored.waiting == 0 && stored.check_agents(&self.chain.agents()).is_none() {
-                break;
-            }
-            stored = self.after_blocks().await?;
-        }
-        let last = stored.event_ids.last().copied();
-        let read = async {
-            while self.ledger.borrow().read_by_all() < last {
-                tokio::time::sleep(Duration::from_secs(1)).await;
-            }
-        };
-        let is_read = tokio::time::timeout(READ_WITHIN, read).await.is_ok();
-        let ledger = self.ledger.borrow();
-        let mut violations = ledger.violations.clone();
-        violations.extend(stored.check(&ledger, true));
-        violations.extend(stored.check_agents(&self.chain.agents()));
-        violations.extend(ledger.check_caps(&CAPS));
-        violations.extend(ledger.check_streams(&stored.event_ids));
-        violations.extend(self.chain.check(&ledger, CAPS.drip_wei, true));
-        if !is_read && violations.is_empty() {
-            violations.push(format!("the stream did not send event {last:?}"));
-        }
-        if let Some((trace, counts)) = self.site.database.trace() {
-            self.trace.record("database", &format!("{trace:016x} {counts:?}"));
-            // Nothing that is found would prove anything.
-            if counts.unexpected > 0 {
-                return Err("the simulated PostgreSQL is wrong".to_owned());
-            }
-        }
-        for violation in &violations {
-            self.trace.record("violation", violation);
-        }
-        let (writes, drips) = (stored.write_count(), ledger.drips.len());
-        self.trace.record("stored", &format!("{writes} writes, {drips} drips, events up to {last:?}"));
-        Ok(violations)
-    }
-
-    /// What is stored when the newest blocks so far are confirmed.
-    async fn after_blocks(&self) -> Result<StoredRows, String> {
-        for _ in 0..4 {
-            self.chain.heal();
-            tokio::time::sleep(Duration::from_secs(7)).await;
-        }
-        self.site.stored()
-    }
-
     fn report(&self, violations: Vec<String>) -> Report {
         let ledger = self.ledger.borrow();
         Report {
@@ -338,6 +258,9 @@ impl Run {
             switches: machine::switches(),
             writes: ledger.writes.len(),
             drips: ledger.drips.len(),
+            payouts: ledger.purchases.payout_count(),
+            vouchers: self.chain.vouchers().0.len(),
+            calls: self.chain.executed().len(),
             kills: self.kills,
             database: self.site.database.trace().map(|(_, counts)| counts),
             violations,

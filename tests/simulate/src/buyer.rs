@@ -1,0 +1,134 @@
+//! A client that buys coins by payin: asks for a quote, sends what it says on the other chain, and looks what became of it.
+
+use crate::{
+    deposit_chain::{self, DepositChain},
+    dice::Dice,
+    ledger::Ledger,
+    machine,
+    purchases::Purchase,
+    replica::Request,
+    site::Site,
+    trace::Trace,
+};
+use plugin_testing::{ScriptedChain, Value, Wallet, json};
+use std::{
+    cell::RefCell,
+    net::{IpAddr, Ipv4Addr},
+    rc::Rc,
+    time::Duration,
+};
+
+const ATTEMPTS: u64 = 6;
+/// In whole tokens.
+const AMOUNT_MIN: u64 = 5;
+const AMOUNTS: u64 = 10;
+const LOOKS: u64 = 8;
+const BETWEEN_LOOKS: Duration = Duration::from_secs(8);
+/// Number of the wallet that deposits come from.
+const PAYER: u64 = 951;
+/// Number of the wallet that they go to.
+const DEPOSIT: u64 = 950;
+
+/// Where deposits go to.
+pub fn deposit_address() -> String {
+    Wallet::new(DEPOSIT).address().to_owned()
+}
+
+pub struct Buyer {
+    pub site: Rc<Site>,
+    pub deposits: DepositChain,
+    pub ledger: Rc<RefCell<Ledger>>,
+    pub trace: Trace,
+    pub name: String,
+    /// Number of the wallet of its first recipient.
+    pub first: u64,
+    pub ip: u8,
+    pub dice: Dice,
+    pub count: u64,
+}
+
+impl Buyer {
+    pub async fn run(mut self) {
+        for turn in 0..self.count {
+            tokio::time::sleep(Duration::from_millis(self.dice.below(15_000))).await;
+            let recipient = Wallet::new(self.first + turn).address().to_owned();
+            let Some(quote) = self.ask(&recipient).await else { continue };
+            tokio::time::sleep(Duration::from_millis(self.dice.below(4000))).await;
+            self.pay(&quote, recipient.clone());
+            self.follow(&quote, &recipient).await;
+        }
+    }
+
+    /// The quote; none when nobody gives one.
+    async fn ask(&mut self, recipient: &str) -> Option<Value> {
+        let amount = (AMOUNT_MIN + self.dice.below(AMOUNTS)).to_string();
+        let asset = deposit_chain::TOKEN.to_uppercase();
+        let body = json!({ "chain": deposit_chain::NAME, "asset": asset, "amount": amount, "to": recipient });
+        let ip = IpAddr::V4(Ipv4Addr::new(10, 0, 1, self.ip));
+        for _ in 0..ATTEMPTS {
+            let answer = self.site.send(Request::post("/api/payin/quote", body.to_string()).sent_by(ip)).await;
+            match &answer {
+                None => self.trace.record(&self.name, "no answer"),
+                Some(answer) => self.trace.record(&self.name, &format!("{} {}", answer.status, answer.code())),
+            }
+            match answer {
+                Some(answer) if answer.status == 201 => return Some(answer.body),
+                Some(answer) if !matches!(answer.status, 429 | 503) => {
+                    self.violation(&format!("answered {} {} to a quote", answer.status, answer.code()));
+                    return None;
+                }
+                _ => {}
+            }
+            self.site.wait_until_back(Duration::from_millis(2000 + self.dice.below(15_000))).await;
+        }
+        None
+    }
+
+    /// Now and then twice, which buys once.
+    fn pay(&mut self, quote: &Value, recipient: String) {
+        let text = |member: &str| quote[member].as_str().unwrap_or_default().to_owned();
+        let (units, coins, id) = (text("sendExactly"), text("fmxOut"), text("quoteId"));
+        let (from, to) = (Wallet::new(PAYER), deposit_address());
+        let times = if self.dice.one_in(6) { 2 } else { 1 };
+        let send = |number: u64| self.deposits.send((from.address(), &to), &units, &format!("{recipient} {number}"));
+        let hashes = (0..times).map(send).collect();
+        self.trace.record(&self.name, &format!("pays {units} {times} times for {id}"));
+        let purchase = Purchase { recipient, coins, deposits: hashes, sent_s: machine::now_s() };
+        self.ledger.borrow_mut().purchases.all.push(purchase);
+    }
+
+    /// Looks until it is paid, or for a while.
+    async fn follow(&mut self, quote: &Value, recipient: &str) {
+        let path = format!("/api/payin/{}", quote["quoteId"].as_str().unwrap_or_default());
+        for _ in 0..LOOKS {
+            tokio::time::sleep(BETWEEN_LOOKS).await;
+            let Some(answer) = self.site.send(Request::get(&path)).await else { continue };
+            let status = answer.body["status"].as_str().unwrap_or_default().to_owned();
+            self.trace.record(&self.name, &format!("{} {status}", answer.status));
+            match (answer.status, &*status) {
+                (200, "quoted" | "seen" | "confirmed") | (503, _) => {}
+                (200, "paid") if self.ledger.borrow().purchases.has_payout(recipient) => return,
+                (code, _) => return self.violation(&format!("answered {code} {status:?} to a look at a quote")),
+            }
+        }
+    }
+
+    fn violation(&self, text: &str) {
+        self.ledger.borrow_mut().refuse(format!("{}: {text}", self.name));
+    }
+}
+
+/// `[plugins.payin]` of a run: a coin for 0.05 USD.
+pub fn settings() -> Value {
+    let cap = crate::purchases::DAY_MAX_WEI.to_string();
+    let token =
+        json!({ "address": ScriptedChain::address_of(deposit_chain::TOKEN), "decimals": deposit_chain::DECIMALS });
+    let chain = json!({
+        "deposit": deposit_address(), "confirmations": deposit_chain::CONFIRMATIONS, "chain_id": deposit_chain::CHAIN_ID,
+        "name": "Dev", "tokens": { deposit_chain::TOKEN.to_uppercase(): token },
+    });
+    json!({
+        "price_usd": "0.05", "payout_max_wei": cap, "hour_max_wei": cap, "day_max_wei": cap,
+        "chains": { deposit_chain::NAME: chain },
+    })
+}

@@ -1,0 +1,147 @@
+//! What the gateways of a run are configured with.
+
+use crate::{account, buyer, caller, deposit_chain, shifts_plugin::Shifts, vault::VAULT, voucher_client};
+use gateway_config::{ChainConfig, Config, MAIN, SignerConfig};
+use plugin_api::abi::PluginModule_Ref;
+use plugin_testing::{ScriptedChain, Value, Wallet, json};
+use std::{
+    collections::BTreeMap,
+    net::{IpAddr, Ipv4Addr},
+    path::Path,
+};
+
+/// Number of the wallet with the key of the role relayer.
+pub const RELAYER: u64 = 900;
+/// Of the role payin.
+pub const PAYIN: u64 = 902;
+/// Of the role facilitator.
+pub const FACILITATOR: u64 = 903;
+/// Nobody listens there: it is what gateways are called.
+pub const FIRST_PORT: u16 = 8080;
+const CONTRACTS: [&str; 5] = ["registry", "escrow", VAULT, account::FACTORY, account::IMPLEMENTATION];
+const SECRETS_KEY: &str = "0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20";
+const POLL_MS: u64 = 1000;
+const DEPOSITS_POLL_MS: u64 = 5000;
+const RPC_TIMEOUT_MS: u64 = 2000;
+
+/// What takes part in a run: with a planted fault, what the fault is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cast {
+    All,
+    /// Forum, messages, index and faucet.
+    Society,
+    /// Plugins that take payments.
+    Payments,
+}
+
+impl Cast {
+    pub fn has_society(self) -> bool {
+        self != Self::Payments
+    }
+
+    pub fn has_payments(self) -> bool {
+        self != Self::Society
+    }
+}
+
+/// How a chain is reached.
+#[derive(Clone)]
+pub struct ChainServers {
+    pub urls: Vec<String>,
+    pub chain_id: u64,
+}
+
+/// What all gateways of a run are configured with.
+#[derive(Clone)]
+pub struct Setup {
+    /// Of the database that they share; without it each has a file of its own.
+    pub database_url: Option<String>,
+    pub main: ChainServers,
+    /// Where deposits are made.
+    pub deposits: ChainServers,
+    pub faucet: Value,
+    pub cast: Cast,
+}
+
+impl Setup {
+    /// The plugins that run, with their sections.
+    fn plugins(&self) -> BTreeMap<&'static str, Value> {
+        let mut plugins = BTreeMap::from([("activity", Value::Null)]);
+        if self.cast.has_society() {
+            plugins.extend(["agents", "forum", "messages"].map(|name| (name, Value::Null)));
+            plugins.insert("faucet", self.faucet.clone());
+            // Only several gateways could run its job at the same time.
+            plugins.extend(self.database_url.is_some().then_some(("shifts", Value::Null)));
+        }
+        if self.cast.has_payments() {
+            plugins.insert("payin", buyer::settings());
+            plugins.insert("relay", caller::settings());
+            plugins.insert("x402", voucher_client::settings());
+        }
+        plugins
+    }
+}
+
+/// What the faucet of a run gives, and the model counts with.
+pub fn faucet_settings(per_day: u64, ip_per_day: u64) -> Value {
+    json!({ "per_day": per_day, "ip_per_day": ip_per_day, "pow_follows_use": false })
+}
+
+fn all_modules() -> [(&'static str, PluginModule_Ref); 9] {
+    [
+        ("activity", activity::plugin_module()),
+        ("agents", agents::plugin_module()),
+        ("faucet", faucet::plugin_module()),
+        ("forum", forum::plugin_module()),
+        ("messages", messages::plugin_module()),
+        ("payin", payin::plugin_module()),
+        ("relay", relay::plugin_module()),
+        ("shifts", plugin_api::host::object_module::<Shifts>()),
+        ("x402", x402::plugin_module()),
+    ]
+}
+
+/// Of the plugins that run.
+pub fn modules(setup: &Setup) -> Vec<PluginModule_Ref> {
+    let plugins = setup.plugins();
+    all_modules().into_iter().filter(|(name, _)| plugins.contains_key(name)).map(|(_, module)| module).collect()
+}
+
+pub fn config(setup: &Setup, data_dir: &Path) -> Config {
+    let mut config = Config::default();
+    config.data_dir = data_dir.to_owned();
+    config.limits.allow = vec![IpAddr::V4(Ipv4Addr::LOCALHOST).into()];
+    config.database.read_connections = 1;
+    config.database.url = setup.database_url.clone().map(Into::into);
+    config.secrets.key = Some(SECRETS_KEY.to_owned().into());
+    let main = ChainConfig {
+        confirmations: 2,
+        reorg_depth: 6,
+        contracts: CONTRACTS.map(|key| (key.to_owned(), ScriptedChain::address_of(key))).into(),
+        ..chain(&setup.main)
+    };
+    config.chains.insert(MAIN.to_owned(), main);
+    for (role, wallet) in [("relayer", RELAYER), ("payin", PAYIN), ("facilitator", FACILITATOR)] {
+        config.signers.insert(role.to_owned(), SignerConfig::with_key(Wallet::new(wallet).key_text()));
+    }
+    if setup.cast.has_payments() {
+        let deposits = ChainConfig { poll_ms: DEPOSITS_POLL_MS, ..chain(&setup.deposits) };
+        config.chains.insert(deposit_chain::NAME.to_owned(), deposits);
+    }
+    for (name, settings) in setup.plugins() {
+        let section = config.plugins.sections.entry(name.to_owned()).or_default();
+        section.enabled = Some(true);
+        section.config = settings.as_object().cloned().unwrap_or_default();
+    }
+    config
+}
+
+fn chain(servers: &ChainServers) -> ChainConfig {
+    ChainConfig {
+        rpc: servers.urls.iter().map(|url| url.clone().into()).collect(),
+        chain_id: Some(servers.chain_id),
+        poll_ms: POLL_MS,
+        timeout_ms: RPC_TIMEOUT_MS,
+        ..ChainConfig::default()
+    }
+}
