@@ -64,7 +64,7 @@ async fn disturb(site: &Site, to: Wallet, (confirmations, depth): (u64, u64)) {
     } else {
         let has = async || site.state(&quote).await["confirmations"] == confirmations;
         site.until(&format!("{case}: it is seen"), has).await;
-        assert!(!is_sent(), "{case}");
+        assert_eq!((&site.state(&quote).await["status"], is_sent()), (&json!("seen"), false), "{case}");
     }
     let removed = site.dev.reorg(depth);
     site.dev.mine_empty(depth + 1);
