@@ -22,7 +22,7 @@ const ATTEMPTS: u64 = 6;
 /// In whole tokens.
 const AMOUNT_MIN: u64 = 5;
 const AMOUNTS: u64 = 10;
-const LOOKS: u64 = 8;
+const LOOKS: u64 = 6;
 const BETWEEN_LOOKS: Duration = Duration::from_secs(8);
 /// Number of the wallet that deposits come from.
 const PAYER: u64 = 951;
@@ -40,23 +40,20 @@ pub struct Buyer {
     pub ledger: Rc<RefCell<Ledger>>,
     pub trace: Trace,
     pub name: String,
-    /// Number of the wallet of its first recipient.
-    pub first: u64,
+    /// Who gets the coins, and no others.
+    pub recipient: Wallet,
     pub ip: u8,
     pub dice: Dice,
-    pub count: u64,
 }
 
 impl Buyer {
     pub async fn run(mut self) {
-        for turn in 0..self.count {
-            tokio::time::sleep(Duration::from_millis(self.dice.below(15_000))).await;
-            let recipient = Wallet::new(self.first + turn).address().to_owned();
-            let Some(quote) = self.ask(&recipient).await else { continue };
-            tokio::time::sleep(Duration::from_millis(self.dice.below(4000))).await;
-            self.pay(&quote, recipient.clone());
-            self.follow(&quote, &recipient).await;
-        }
+        tokio::time::sleep(Duration::from_millis(self.dice.below(15_000))).await;
+        let recipient = self.recipient.address().to_owned();
+        let Some(quote) = self.ask(&recipient).await else { return };
+        tokio::time::sleep(Duration::from_millis(self.dice.below(4000))).await;
+        self.pay(&quote, recipient.clone());
+        self.follow(&quote, &recipient).await;
     }
 
     /// The quote; none when nobody gives one.

@@ -127,9 +127,9 @@ impl Site {
         self.folder.path().join(format!("data-{place}-{}", self.places[place].kills.get()))
     }
 
-    /// What the database of several gateways has is on another machine.
+    /// What the database of several gateways has is on another machine. No fault of payments is about the disk.
     fn has_power_failures(&self) -> bool {
-        !self.database.is_shared()
+        !self.database.is_shared() && self.setup.cast.has_society()
     }
 
     fn synced(&self) -> PathBuf {

@@ -3,7 +3,9 @@
 use super::scheduler;
 use nix::libc::c_int;
 use std::{
-    fs, io,
+    fs::{self, File, OpenOptions},
+    io::{self, Read as _},
+    os::unix::fs::FileExt as _,
     path::{Path, PathBuf},
     sync::OnceLock,
 };
@@ -12,6 +14,8 @@ struct Disk {
     root: PathBuf,
     synced: PathBuf,
 }
+
+const CHUNK_BYTES: usize = 256 * 1024;
 
 static DISK: OnceLock<Disk> = OnceLock::new();
 
@@ -43,8 +47,39 @@ impl Disk {
         if let Some(folder) = copy.parent() {
             fs::create_dir_all(folder)?;
         }
-        fs::copy(path, copy).map(drop)
+        copy_changes(&path, &copy)
     }
+}
+
+/// Writes into the copy what differs there: most of a long file is as it was at the last sync.
+fn copy_changes(path: &Path, copy: &Path) -> io::Result<()> {
+    let mut source = File::open(path)?;
+    let mut target = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(copy)?;
+    target.set_permissions(source.metadata()?.permissions())?;
+    let (mut now, mut before) = (vec![0; CHUNK_BYTES], vec![0; CHUNK_BYTES]);
+    let mut place = 0;
+    loop {
+        let count = read_full(&mut source, &mut now)?;
+        if count == 0 {
+            return target.set_len(place);
+        }
+        if read_full(&mut target, &mut before)? < count || now[..count] != before[..count] {
+            target.write_all_at(&now[..count], place)?;
+        }
+        place += count as u64;
+    }
+}
+
+/// As much as there is, or as fits.
+fn read_full(file: &mut File, bytes: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match file.read(&mut bytes[filled..])? {
+            0 => break,
+            count => filled += count,
+        }
+    }
+    Ok(filled)
 }
 
 /// From the sync of their folder on, deleted files stay away: SQLite's journal of the change to its write-ahead log would undo that change.

@@ -21,8 +21,7 @@ const DRIP_CLIENTS: u64 = 4;
 /// What one of them asks for, which is more than a client gets, and what the others do.
 const DRIPS_MANY: u64 = 8;
 const DRIPS_FEW: u64 = 2;
-const BUYERS: u64 = 2;
-const PURCHASES: u64 = 2;
+const BUYERS: u64 = 4;
 const VOUCHERS: u64 = 3;
 /// More than the relay sends for an account in a day.
 const CALLS: u64 = 4;
@@ -79,10 +78,9 @@ impl Run {
                 ledger: self.ledger.clone(),
                 trace: self.trace.clone(),
                 name: format!("buyer{number}"),
-                first: RECIPIENTS + (day * BUYERS + number) * PURCHASES,
+                recipient: Wallet::new(RECIPIENTS + day * BUYERS + number),
                 ip: u8::try_from(number + 1).unwrap_or(u8::MAX),
                 dice: self.dice.fork(50_000_000 + day * 100 + number),
-                count: PURCHASES,
             };
             clients.spawn_local(buyer.run());
         }

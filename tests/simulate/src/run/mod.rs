@@ -29,7 +29,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 const CAPS: Caps = Caps { per_day: 12, ip_per_day: 3, drip_wei: 500_000_000_000_000_000, write_interval_ms: 1000 };
 /// Most turns that others get between a request and the kill that it leads to.
 const TURNS_MAX: u64 = 600;
-const KILL_AFTER_MS_MAX: u64 = 40_000;
+const KILL_AFTER_MS_MAX: u64 = 25_000;
 /// How often a gateway is started that the database does not let start.
 const STARTS_MAX: u64 = 20;
 
