@@ -1,4 +1,5 @@
-//! SIGKILL at each step of a pay-in, with reorganisations of both chains, which this process plays.
+//! SIGKILL at each step of a pay-in, with reorganisations of both chains, which this process plays: a server that answers no more holds the
+//! gateway at the request at which it is killed.
 //!
 //! The rule that is tested: every quote whose deposit came is paid once, with the coins that it says; what came a second time is the
 //! operator's; and nobody else gets anything.
@@ -34,10 +35,11 @@ const STOCK: usize = SOLD_PER_RUN * STEPS.len();
 const OF_ONE_AMOUNT: u64 = 100;
 /// Recipients are the wallets from this number on.
 const FIRST_RECIPIENT: u64 = 500_000;
-/// Most requests to servers of chains between the step and the kill.
-const REQUESTS: u64 = 16;
+/// Requests that a server of the main chain, or one of deposits, answers at most before the kill.
+const REQUESTS: u64 = 12;
+const REQUESTS_OF_SCAN: u64 = 40;
 /// How long the kill waits for them: a gateway that has nothing to do asks for heads only.
-const REQUESTS_LIMIT: Duration = Duration::from_millis(500);
+const REQUESTS_LIMIT: Duration = Duration::from_secs(1);
 const LIMIT: Duration = Duration::from_secs(120);
 /// Jobs are looked at every five seconds.
 const HASTENED_AGAIN: Duration = Duration::from_millis(500);
@@ -45,7 +47,7 @@ const HASTENED_AGAIN: Duration = Duration::from_millis(500);
 const BLOCKS: u64 = 2;
 const POLL: Duration = Duration::from_millis(10);
 
-/// How far the newest quote with a deposit has come when the gateway is killed.
+/// How far the newest quote with a deposit comes until the gateway is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     /// Its quote is answered, while other quotes are asked for.
@@ -191,21 +193,34 @@ impl KillRun {
         (first..self.asked).map(|place| ask(self.shop.site.clone(), place)).collect()
     }
 
-    /// Until the newest quote with a deposit has come to this step, and some requests longer.
+    /// Until the newest quote with a deposit is on its way to this step, at any request there.
     async fn come_to(&mut self, step: Step) {
-        // What is sent is mined below, at once.
-        let reached = if step == Step::Mined { Step::Sent } else { step };
+        let before = match step {
+            Step::Quoted | Step::Seen => Step::Quoted,
+            Step::Confirmed | Step::Recorded | Step::Sent => Step::Seen,
+            // What is sent is mined below, at once.
+            Step::Mined => Step::Sent,
+            Step::Paid => Step::Paid,
+        };
         let blocks = if step == Step::Paid { BLOCKS } else { 0 };
-        let has_come = async |run: &mut Self| run.step_of(run.sold.last().unwrap()).await >= reached;
-        self.until(&format!("a quote comes to the step {step:?}"), blocks, has_come).await;
-        if step == Step::Mined {
+        let has_come = async |run: &mut Self| run.step_of(run.sold.last().unwrap()).await >= before;
+        self.until(&format!("a quote is on its way to the step {step:?}"), blocks, has_come).await;
+        if step >= Step::Mined {
             self.shop.main.mine_empty(1);
         }
-        let (begun, goal) = (Instant::now(), self.shop.requests() + self.dice.below(REQUESTS));
-        while self.shop.requests() < goal && begun.elapsed() < REQUESTS_LIMIT {
+        // The way to what is seen goes by the chain of deposits, all else by the main one.
+        let (server, most) = match step {
+            Step::Seen => (&self.shop.deposits.chain, REQUESTS_OF_SCAN),
+            _ => (&self.shop.main, REQUESTS),
+        };
+        let answers = self.dice.below(most);
+        let (begun, goal) = (Instant::now(), server.requests() + answers);
+        self.shop.fall_silent(server, answers);
+        while server.requests() <= goal && begun.elapsed() < REQUESTS_LIMIT {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         self.shop.gateway.kill().await.unwrap();
+        self.shop.answer_again();
     }
 
     async fn count_kill(&mut self) {

@@ -7,12 +7,14 @@ use crate::{
 };
 use gateway_tests::process::{GatewayProcess, LIMIT, Setup};
 use plugin_api::Address;
-use plugin_testing::{ScriptedChain, ScriptedLog, ScriptedTx, TestGateway, Wallet, json};
+use plugin_testing::{Fault, ScriptedChain, ScriptedLog, ScriptedTx, TestGateway, Wallet, json};
 
 /// Name of the contract of the token, which has 6 decimals.
 const TOKEN: &str = "usdc";
 const TRANSFER: &str = "Transfer(address indexed from, address indexed to, uint256 value)";
 const CHAIN_ID: u64 = 31337;
+/// How often a gateway asks each server for its head.
+const POLL_MS: u64 = 250;
 /// Numbers of wallets: with the key that pays, of deposits, and who sends them.
 const PAYER: u64 = 902;
 const DEPOSITS: u64 = 950;
@@ -50,7 +52,7 @@ impl ScriptedDeposits {
         setup
             .set("chains.dev.rpc", [&self.chain, &self.second].map(ScriptedChain::url).join(","))
             .set("chains.dev.chain_id", CHAIN_ID)
-            .set("chains.dev.poll_ms", 100)
+            .set("chains.dev.poll_ms", POLL_MS)
             .set(&taken("deposit"), address(DEPOSITS))
             .set(&taken("chain_id"), CHAIN_ID)
             .set(&taken("confirmations"), Self::CONFIRMATIONS)
@@ -61,10 +63,6 @@ impl ScriptedDeposits {
     /// A transfer of so many units to the address of deposits.
     pub fn transfer(units: &str) -> ScriptedLog {
         ScriptedLog::new(TOKEN, TRANSFER, &[json!(address(BUYER)), json!(address(DEPOSITS)), json!(units)])
-    }
-
-    fn requests(&self) -> u64 {
-        self.chain.requests() + self.second.requests()
     }
 }
 
@@ -93,9 +91,15 @@ impl ScriptedShop {
         self.site = Site::of(&self.gateway);
     }
 
-    /// What the servers of the chains were asked so far.
-    pub fn requests(&self) -> u64 {
-        self.main.requests() + self.deposits.requests()
+    /// This server, or both of the chain of deposits, answer so many requests more, and then none.
+    pub fn fall_silent(&self, server: &ScriptedChain, after: u64) {
+        let second = Some(&self.deposits.second).filter(|_| server.id() == CHAIN_ID);
+        [server].into_iter().chain(second).for_each(|server| server.fail_after(after, Fault::Silence));
+    }
+
+    pub fn answer_again(&self) {
+        let servers = [&self.main, &self.deposits.chain, &self.deposits.second];
+        servers.into_iter().for_each(|server| server.fail_always(None));
     }
 
     /// Transactions of the key that pays, in blocks.
@@ -133,7 +137,7 @@ async fn setup(engine: Engine, main: &ScriptedChain) -> Setup {
         .set("chain_id", main.id())
         .set("chains.main.rpc", main.url())
         .set("chains.main.chain_id", main.id())
-        .set("chains.main.poll_ms", 100)
+        .set("chains.main.poll_ms", POLL_MS)
         .set("chains.main.confirmations", 2)
         .set("chains.main.reorg_depth", ScriptedShop::FINAL_DEPTH)
         .set("signers.payin.key", Wallet::new(PAYER).key_text())
