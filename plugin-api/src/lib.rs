@@ -72,8 +72,8 @@ pub mod host {
     pub use crate::decode_call::decode_call;
     pub use crate::one_line::sanitize_line;
     pub use crate::sdk::{
-        Identity, WRITE_ATTEMPTS_MAX, call_types, client_network, decode_rows, object_manifest, object_module,
-        object_new,
+        CV_CLAIMS_SHAPE, Identity, WRITE_ATTEMPTS_MAX, call_types, client_network, decode_rows, object_manifest,
+        object_module, object_new,
     };
 }
 

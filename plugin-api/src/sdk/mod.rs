@@ -79,6 +79,7 @@ pub use content::{Content, ContentError, NewContent, PayloadInfo};
 pub use context::{HostHandle, PluginContext, TaskHandle};
 pub use contracts::{AgentId, ContractEvent, JobId};
 pub use counter::{Count, Counter};
+pub use cv::CV_CLAIMS_SHAPE;
 pub use db::{Bind, Db, Query, Sql, sql};
 pub use definition::{Definition, Identity, Plugin};
 pub use error::{ApiError, ErrorSpec, HandlerError, Problem, count_specs, join_specs};

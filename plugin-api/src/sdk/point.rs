@@ -185,7 +185,7 @@
 
 pub use super::audit::{AUDIT, AuditInput, AuditLine, AuditLines, AuditPosition};
 pub use super::controls::{CONTROLS, Control, ControlCounter, ControlPlot, ControlPress, ControlsInput};
-pub use super::cv::{CvClaim, CvClaimsInput, CvLog, CvRecord, CvRecordShape, json_bytes};
+pub use super::cv::{CvClaim, CvClaimsInput, CvLog, CvRecord, json_bytes};
 pub use super::labelled_addresses::{LABELLED_ADDRESSES, LabelledAddresses};
 pub use super::leaderboard::{LEADERBOARD, LeaderboardInput, Metrics};
 pub use super::reports::{REPORTS, ReportRequest, ReportTable, ReportsInput};
@@ -242,9 +242,6 @@ pub const HEALTH: Point<NoInput, Map<String, Value>> = Point::new("health");
 pub const DISCOVERY: Point<NoInput, Discovery> = Point::new("discovery");
 /// Claims about an agent, for its credential: `/api/cv/{agent}` of the plugin `aicv`, which checks them.
 pub const CV_CLAIMS: Point<CvClaimsInput, CvRecord> = Point::new("cv-claims");
-/// The same, for who compares contributions and reads none.
-#[doc(hidden)]
-pub const CV_CLAIMS_SHAPE: Point<CvClaimsInput, CvRecordShape> = Point::new(CV_CLAIMS.name());
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct NoInput {}

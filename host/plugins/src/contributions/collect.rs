@@ -9,6 +9,7 @@ use bytes::Bytes;
 use gateway_storage::read_tracking;
 use plugin_api::{
     abi::FfiBytes,
+    host::CV_CLAIMS_SHAPE,
     point::{self, Point},
 };
 use serde::{Serialize, Serializer, de::DeserializeOwned};
@@ -45,7 +46,7 @@ impl Contribution {
         let fits = self
             .fits(point, point::AUTHORS)
             .or_else(|| self.fits(point, point::AUDIT))
-            .or_else(|| self.fits(point, point::CV_CLAIMS_SHAPE))
+            .or_else(|| self.fits(point, CV_CLAIMS_SHAPE))
             .or_else(|| self.fits(point, point::DISCOVERY))
             .or_else(|| self.fits(point, point::LABELLED_ADDRESSES).map(|fits| fits && self.names_own_view()))
             .or_else(|| self.fits(point, point::LEADERBOARD))

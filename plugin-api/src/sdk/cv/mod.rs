@@ -6,15 +6,20 @@
 mod shape;
 mod size;
 
-pub use shape::CvRecordShape;
 pub use size::json_bytes;
 
-use super::{AgentId, Hash256, point::members};
+use super::{
+    AgentId, Hash256,
+    point::{CV_CLAIMS, Point, members},
+};
 use crate::sdk::Address;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+
+/// [`CV_CLAIMS`] for the gateway, which compares contributions and reads none.
+pub const CV_CLAIMS_SHAPE: Point<CvClaimsInput, shape::CvRecordShape> = Point::new(CV_CLAIMS.name());
 
 /// Whose credential it is.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
