@@ -12,7 +12,7 @@ use std::{
 
 const NAME: &str = "agent-gateway";
 /// From the folder of `dist` to the machine: a file, or a folder with what is in it.
-const PLACES: [(&str, &str); 10] = [
+const PLACES: [(&str, &str); 11] = [
     ("gateway", "usr/bin/gateway"),
     ("plugins", "usr/lib/gateway/plugins"),
     ("config/packaging/systemd/gateway.service", "usr/lib/systemd/system/gateway.service"),
@@ -23,6 +23,7 @@ const PLACES: [(&str, &str); 10] = [
     ("config/packaging/prometheus", "usr/share/doc/agent-gateway/examples/prometheus"),
     ("config/packaging/grafana", "usr/share/doc/agent-gateway/examples/grafana"),
     ("README.md", "usr/share/doc/agent-gateway/README.md"),
+    ("CHANGELOG.md", "usr/share/doc/agent-gateway/CHANGELOG.md"),
 ];
 const CONFIG: &str = "etc/gateway/gateway.toml";
 /// Lines of the configuration of `dist`, and what they are on a machine that has the package.
@@ -30,6 +31,7 @@ const SETTINGS: [(&str, &str); 2] = [
     ("data_dir = \"./data\"", "data_dir = \"/var/lib/gateway\""),
     ("dir = \"./plugins\"", "dir = \"/usr/lib/gateway/plugins\""),
 ];
+const DOCUMENTS: &str = "usr/share/doc/agent-gateway";
 const SCRIPTS: [&str; 3] = ["postinst", "prerm", "postrm"];
 
 /// Writes `NAME_VERSION_ARCHITECTURE.deb` into `target`; `None` where `dpkg-deb` is not installed.
@@ -59,10 +61,34 @@ fn lay_out(dist: &Path, root: &Path) -> Result<(), Failure> {
             place(&from, &to, if to.ends_with("usr/bin/gateway") { 0o755 } else { 0o644 })?;
         }
     }
-    let licences = ["LICENSE-MIT", "LICENSE-APACHE"].map(|file| repository::read(&dist.join(file)));
-    let [mit, apache] = licences;
-    write(&root.join("usr/share/doc/agent-gateway/copyright"), &format!("{}\n\n{}", mit?, apache?), 0o644)?;
+    let packaging = dist.join("config/packaging/deb");
+    let copyright = repository::read(&packaging.join("copyright"))?;
+    let copyright = copyright_of(&copyright, &repository::read(&dist.join("LICENSE-MIT"))?)?;
+    write(&root.join(DOCUMENTS).join("copyright"), &copyright, 0o644)?;
+    let changelog = repository::read(&packaging.join("changelog"))?
+        .replace("@VERSION@", repository::VERSION)
+        .replace("@DATE@", &released(&repository::read(&dist.join("CHANGELOG.md"))?)?);
+    let file = root.join(DOCUMENTS).join("changelog");
+    write(&file, &changelog, 0o644)?;
+    process::run(Command::new("gzip").args(["-9", "--no-name"]).arg(&file))?;
     write(&root.join(CONFIG), &config(&repository::read(&dist.join("config/gateway.toml"))?)?, 0o644)
+}
+
+/// In Debian's form: lines of a licence are indented, and empty ones are a dot.
+fn copyright_of(template: &str, mit: &str) -> Result<String, Failure> {
+    let holder = mit.lines().find(|line| line.starts_with("Copyright")).ok_or("LICENSE-MIT names nobody")?;
+    let text: Vec<String> =
+        mit.trim_end().lines().map(|line| format!(" {}", if line.is_empty() { "." } else { line })).collect();
+    let holder = holder.replace("Copyright (c) ", "Copyright: ");
+    Ok(template.replace("@COPYRIGHT@", &holder).replace("@MIT@", &text.join("\n")))
+}
+
+/// When this version was released, as a mail has it.
+fn released(changelog: &str) -> Result<String, Failure> {
+    let heading = format!("## [{}] - ", repository::VERSION);
+    let day = changelog.lines().find_map(|line| line.strip_prefix(&heading));
+    let day = day.ok_or_else(|| format!("CHANGELOG.md has no line {heading:?} with a date"))?;
+    process::output(Command::new("date").args(["--utc", "--rfc-email", "--date", day]))
 }
 
 fn config(text: &str) -> Result<String, Failure> {
@@ -141,7 +167,7 @@ mod tests {
             let file = Path::new("config/packaging").join(file);
             place(&root.join(&file), &folder.join(&file), 0o644).unwrap();
         }
-        for file in ["README.md", "LICENSE-MIT", "LICENSE-APACHE"] {
+        for file in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"] {
             place(&root.join(file), &folder.join(file), 0o644).unwrap();
         }
     }
@@ -161,6 +187,8 @@ mod tests {
             ("-rw-r--r-- root/root", "./usr/lib/gateway/plugins/libforum.so"),
             ("-rw-r--r-- root/root", "./usr/lib/systemd/system/gateway.service"),
             ("-rw-r--r-- root/root", "./etc/gateway/gateway.toml"),
+            ("-rw-r--r-- root/root", "./usr/share/doc/agent-gateway/copyright"),
+            ("-rw-r--r-- root/root", "./usr/share/doc/agent-gateway/changelog.gz"),
             ("drwxr-xr-x root/root", "./usr/lib/sysusers.d/"),
         ] {
             let is_there = contents.lines().any(|line| line.starts_with(mode) && line.ends_with(&format!(" {file}")));
@@ -175,6 +203,8 @@ mod tests {
         );
         let installed = folder.join("installed");
         process::run(Command::new("dpkg-deb").arg("--extract").arg(&package).arg(&installed)).unwrap();
+        let copyright = repository::read(&installed.join(DOCUMENTS).join("copyright")).unwrap();
+        assert!(copyright.contains("\nCopyright: 20") && copyright.contains("\n Permission is hereby"), "{copyright}");
         let config = repository::read(&installed.join(CONFIG)).unwrap();
         assert!(SETTINGS.iter().all(|(_, set)| config.contains(set)), "{config}");
         if process::find("lintian").is_some() {
