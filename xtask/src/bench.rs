@@ -6,10 +6,13 @@ use std::{path::Path, process::Command};
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let root = repository::root()?;
     let profile = Profile::or("dist");
-    // The default members, which are the gateway and every plugin; then what measures them.
-    for packages in [&[][..], &["--package", "bench"]] {
+    // The default members, which are the gateway and every plugin; then what measures them. In the profile of the tests everything is
+    // built already, with features that bench alone does not have.
+    let shipped = [&[][..], &["--package", "bench"]];
+    let tested = [&["--workspace", "--all-targets"][..]];
+    for packages in if profile.name == "dev" { &tested[..] } else { &shipped } {
         let mut build = process::cargo();
-        build.current_dir(&root).args(["build", "--profile", &profile.name]).args(packages);
+        build.current_dir(&root).args(["build", "--profile", &profile.name]).args(*packages);
         process::run(&mut build)?;
     }
     let built = profile.folder(&root);
