@@ -7,7 +7,7 @@ use serde::{
     Deserialize, Deserializer,
     de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
-use std::{collections::BTreeMap, fmt};
+use std::{borrow::Cow, collections::BTreeMap, fmt};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -127,8 +127,8 @@ impl<'de> Visitor<'de> for AnyVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Anything, A::Error> {
-        while let Some(Name { is_raw }) = members.next_key()? {
-            if is_raw {
+        while let Some(Name(name)) = members.next_key()? {
+            if name == RAW_VALUE {
                 members.next_value::<IgnoredAny>()?;
                 return Err(A::Error::custom(format!("no member is called {RAW_VALUE}")));
             }
@@ -139,27 +139,8 @@ impl<'de> Visitor<'de> for AnyVisitor {
 }
 
 /// The name of a member.
-struct Name {
-    is_raw: bool,
-}
-
-impl<'de> Deserialize<'de> for Name {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NameVisitor;
-        impl Visitor<'_> for NameVisitor {
-            type Value = Name;
-
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("a name")
-            }
-
-            fn visit_str<E: Error>(self, name: &str) -> Result<Name, E> {
-                Ok(Name { is_raw: name == RAW_VALUE })
-            }
-        }
-        deserializer.deserialize_str(NameVisitor)
-    }
-}
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@ use super::vocabulary::{EventRule, Fact, KINDS};
 use plugin_api::{Address, AgentId, Hash256, json_text};
 use serde::{
     Deserialize, Deserializer,
-    de::{Error, IgnoredAny, MapAccess, Visitor},
+    de::{IgnoredAny, MapAccess, Visitor},
 };
 use serde_json::{Value, json};
 use std::{
@@ -54,8 +54,8 @@ impl<'de> Deserialize<'de> for Arguments {
             fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Arguments, A::Error> {
                 let mut arguments = Vec::with_capacity(8);
                 while let Some(Name(name)) = members.next_key()? {
-                    match name {
-                        Some(name) => arguments.push((name, members.next_value()?)),
+                    match COMPARED.get(&*name) {
+                        Some(name) => arguments.push((*name, members.next_value()?)),
                         None => drop(members.next_value::<IgnoredAny>()?),
                     }
                 }
@@ -66,30 +66,15 @@ impl<'de> Deserialize<'de> for Arguments {
     }
 }
 
-/// The name of an argument, if some rule compares it.
-struct Name(Option<&'static str>);
+/// The name of an argument.
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
-impl<'de> Deserialize<'de> for Name {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NameVisitor;
-        impl Visitor<'_> for NameVisitor {
-            type Value = Name;
-
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("a name")
-            }
-
-            fn visit_str<E: Error>(self, name: &str) -> Result<Name, E> {
-                static COMPARED: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-                    let rules = KINDS.iter().flat_map(|kind| kind.events);
-                    rules.flat_map(|rule| rule.facts).map(|fact| fact.argument).collect()
-                });
-                Ok(Name(COMPARED.get(name).copied()))
-            }
-        }
-        deserializer.deserialize_str(NameVisitor)
-    }
-}
+/// The arguments that some rule compares.
+static COMPARED: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    let rules = KINDS.iter().flat_map(|kind| kind.events);
+    rules.flat_map(|rule| rule.facts).map(|fact| fact.argument).collect()
+});
 
 /// Whom the claims are about.
 #[derive(Clone, Copy, Debug)]
