@@ -19,7 +19,7 @@ const HASH_DIGITS: usize = 64;
 const MODE: u32 = 0o700;
 
 /// Links what is shared into a data folder that has no copies yet.
-pub(crate) fn lend(data_dir: &Path) {
+pub fn lend(data_dir: &Path) {
     if let Ok(shared) = shared_folder() {
         lend_from(&shared, data_dir);
     }
@@ -37,7 +37,7 @@ fn lend_from(shared: &Path, data_dir: &Path) {
 }
 
 /// Shares what a gateway has copied, in place of what earlier builds of the same plugins were.
-pub(crate) fn share(data_dir: &Path) {
+pub fn share(data_dir: &Path) {
     if let Ok(shared) = shared_folder() {
         share_in(&shared, data_dir);
     }
