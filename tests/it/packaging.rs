@@ -2,7 +2,7 @@
 //!
 //! The rule: a program that this machine does not have is named and its check is left out; docs/packaging.md lists them.
 
-use crate::e2e::{Site, setup};
+use crate::e2e::{Site, check_jsonschema, setup};
 use gateway_tests::process::LIMIT;
 use plugin_testing::TestGateway;
 use std::{
@@ -131,7 +131,22 @@ fn prometheus_takes_the_alerts() {
     succeeds(Command::new(promtool).args(["check", "config"]).arg(folder().join("prometheus/scrape.yml")));
 }
 
-/// Docker checks a compose file against its schema without a daemon.
+#[test]
+fn the_compose_file_fits_the_compose_specification() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |text: &str| {
+        let file = folder.path().join("compose.yaml");
+        fs::write(&file, text).unwrap();
+        check_jsonschema().args(["--builtin-schema", "vendor.compose-spec"]).arg(file).output().unwrap()
+    };
+    let text = read("docker/compose.yaml");
+    let right = check(&text);
+    assert!(right.status.success(), "{}", String::from_utf8_lossy(&right.stdout));
+    let wrong = check(&text.replace("condition: service_healthy", "condition: service_is_well"));
+    assert!(String::from_utf8_lossy(&wrong.stdout).contains("$.services.gateway1.depends_on"), "{wrong:?}");
+}
+
+/// Docker resolves what the schema does not know, without a daemon.
 #[test]
 fn docker_takes_the_compose_file() {
     let Some(docker) = program("docker", "DOCKER") else { return };

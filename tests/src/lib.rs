@@ -6,6 +6,7 @@ pub mod load_test_wallets;
 pub mod mirror;
 pub mod packages;
 pub mod pgbouncer;
+pub mod plugin_copies;
 pub mod plugins;
 pub mod postgres;
 mod postgres_address;

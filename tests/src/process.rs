@@ -3,7 +3,10 @@
 //! The rule: nothing outlives the test. What still runs is killed when its value is dropped, and a test that fails shows
 //! what the gateway logged.
 
-use crate::plugins::{plugin_dir, plugin_file};
+use crate::{
+    plugin_copies,
+    plugins::{plugin_dir, plugin_file},
+};
 use anyhow::{Context as _, Result, bail};
 use std::{
     collections::BTreeMap,
@@ -166,12 +169,16 @@ impl Setup {
     /// Starts the gateway and waits until it says that it serves.
     pub async fn start(&self) -> Result<GatewayProcess> {
         let log = File::options().create(true).append(true).open(self.log_file())?;
+        self.data_dir().map(plugin_copies::lend);
         let mut child = self.command(&["run"]).stdout(Stdio::piped()).stderr(log).spawn()?;
         let lines = child.stdout.take().map(follow).context("standard output is a pipe")?;
         let mut process =
             GatewayProcess { setup: self.clone(), child, base_url: String::new(), admin_url: String::new() };
         match tokio::time::timeout(LIMIT, process.read_banner(lines)).await {
-            Ok(Ok(())) => Ok(process),
+            Ok(Ok(())) => {
+                self.data_dir().map(plugin_copies::share);
+                Ok(process)
+            }
             Ok(Err(error)) => Err(error.context(self.log())),
             Err(_elapsed) => bail!("the gateway does not serve within {LIMIT:?}:\n{}", self.log()),
         }
@@ -182,6 +189,11 @@ impl Setup {
         let mut command = clean(&self.program);
         command.args(arguments).envs(&self.environment).current_dir(self.folder()).stdin(Stdio::null());
         command
+    }
+
+    /// None where a test leaves it to the configuration file.
+    fn data_dir(&self) -> Option<&Path> {
+        self.get("data_dir").map(Path::new)
     }
 
     fn log_file(&self) -> PathBuf {

@@ -9,6 +9,7 @@ use crate::{
     signing,
 };
 use anyhow::{Context as _, Result, ensure};
+use gateway_tests::plugin_copies;
 use rusqlite::Connection;
 use serde_json::Value;
 use std::{
@@ -104,7 +105,9 @@ impl Bench {
 
     /// The configuration of every gateway here: limits count, but so high that they do not throttle the load of one machine.
     pub fn configure(command: &mut Command, site: &Site, settings: &[(&str, &str)]) {
-        let (listen, data_dir) = (site.address.to_string(), site.folder.path().join("data").display().to_string());
+        let (listen, data_dir) = (site.address.to_string(), site.data_dir());
+        plugin_copies::lend(&data_dir);
+        let data_dir = data_dir.display().to_string();
         let defaults = [
             ("data_dir", data_dir.as_str()),
             ("http.listen", &listen),

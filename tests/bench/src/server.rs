@@ -2,6 +2,7 @@
 
 use crate::pin::{self, PinnedRole};
 use anyhow::{Context as _, Result, bail};
+use gateway_tests::plugin_copies;
 use nix::{
     sys::signal::{Signal, kill},
     time::{clock_getcpuclockid, clock_gettime},
@@ -11,13 +12,14 @@ use std::{
     fs::{self, File},
     io::{Read as _, Write as _},
     net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
 use tempfile::TempDir;
 
+const DATA_DIR: &str = "data";
 const READY_LIMIT: Duration = Duration::from_secs(60);
 const STOP_LIMIT: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(20);
@@ -45,6 +47,11 @@ impl Site {
         let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
         Ok(Self { folder, address })
     }
+
+    /// Of a gateway.
+    pub fn data_dir(&self) -> PathBuf {
+        self.folder.path().join(DATA_DIR)
+    }
 }
 
 impl Server {
@@ -58,6 +65,7 @@ impl Server {
             pin::on(PinnedRole::Server, || command.spawn())?.with_context(|| format!("{name} cannot be started"))?;
         let mut server = Self { child, address, folder };
         server.wait_until_ready(ready_path).with_context(|| format!("{name}: {}", server.log()))?;
+        plugin_copies::share(&server.folder().join(DATA_DIR));
         Ok(server)
     }
 

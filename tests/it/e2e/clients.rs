@@ -48,6 +48,11 @@ pub fn schemathesis() -> Command {
     installed("st")
 }
 
+/// The validator of files against JSON Schema, which brings the schemas of well-known formats.
+pub fn check_jsonschema() -> Command {
+    installed("check-jsonschema")
+}
+
 /// A program of the Python environment.
 fn installed(program: &str) -> Command {
     let program = clients().join("../../target/venv/bin").join(program);

@@ -43,7 +43,7 @@ mod traces;
 mod uploads;
 
 pub use self::{
-    clients::{ask, clients, node, python, run, schemathesis},
+    clients::{ask, check_jsonschema, clients, node, python, run, schemathesis},
     site::{Site, THREADS, answer, in_time, posts_of, signed},
     stream_reader::{Part, StreamReader},
 };
