@@ -233,6 +233,7 @@ impl Workspace {
         copy_folder(&gateway.join("plugin-api"), &members.join("plugin-api"), &|file, text| self.edit(file, text))?;
         let macros = "plugin-api/macros";
         copy_folder(&gateway.join(macros), &members.join(macros), &|_, text| Ok(text))?;
+        remove_gone(&gateway.join("plugin-api"), &members.join("plugin-api"))?;
         self.packages.iter().try_for_each(|package| package.write(gateway, &members))
     }
 
@@ -353,6 +354,23 @@ fn copy_folder(from: &Path, to: &Path, edit: &dyn Fn(&Path, String) -> anyhow::R
             } else {
                 let text = fs::read_to_string(entry.path()).with_context(|| entry.path().display().to_string())?;
                 write_if_changed(&to.join(&inside), &edit(&inside, text)?)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Removes what was copied once and is gone since: a module that became a folder would have two files.
+fn remove_gone(from: &Path, to: &Path) -> anyhow::Result<()> {
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(to.join(&folder))? {
+            let entry = entry?;
+            let inside = folder.join(entry.file_name());
+            if entry.file_type()?.is_dir() {
+                folders.push(inside);
+            } else if !from.join(&inside).exists() {
+                fs::remove_file(entry.path())?;
             }
         }
     }
