@@ -1,7 +1,7 @@
 //! The chain of a run: it mines, reorganises and forgets what waits, and its servers lag, lie and fail.
 
 use crate::{
-    account::{self, Account, ExecutedCall},
+    account::{self, AccountContract, ExecutedCall},
     configuration::{FACILITATOR, PAYIN, RELAYER},
     dice::Dice,
     ledger::Ledger,
@@ -51,7 +51,7 @@ pub struct ChainActor {
 
 /// A transfer of coins to somebody else.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Payment {
+pub struct CoinTransfer {
     pub payee: String,
     pub wei: String,
 }
@@ -79,7 +79,7 @@ impl ChainActor {
             let address = account::address_of(number);
             let owner = Wallet::new(FIRST_OWNER + number);
             let owner = owner.address().parse::<Address>().map_err(|error| format!("{error:?}"))?;
-            chain.deploy(address, Account { chain_id: chain.id(), address, owner });
+            chain.deploy(address, AccountContract { chain_id: chain.id(), address, owner });
         }
         let payers = (0..PAYERS).map(|payer| vault::deposited(Wallet::new(FIRST_PAYER + payer).address(), DEPOSIT_WEI));
         chain.mine(payers.collect());
@@ -171,11 +171,11 @@ impl ChainActor {
     }
 
     /// What this account pays. What an account sends to itself cancels a transaction that could not be sent.
-    fn payments_of(account: u64, txs: &[ScriptedTx]) -> Vec<Payment> {
+    fn payments_of(account: u64, txs: &[ScriptedTx]) -> Vec<CoinTransfer> {
         let wallet = Wallet::new(account);
         let is_of =
             |tx: &&ScriptedTx| tx.from.to_string() == wallet.address() && tx.to != tx.from && tx.data.is_empty();
-        let payment = |tx: &ScriptedTx| Payment { payee: tx.to.to_string(), wei: tx.value.0.to_string() };
+        let payment = |tx: &ScriptedTx| CoinTransfer { payee: tx.to.to_string(), wei: tx.value.0.to_string() };
         txs.iter().filter(is_of).map(payment).collect()
     }
 
@@ -203,19 +203,19 @@ impl ChainActor {
     }
 
     /// Payouts in blocks.
-    pub fn payouts(&self) -> Vec<Payment> {
+    pub fn payouts(&self) -> Vec<CoinTransfer> {
         Self::payments_of(PAYIN, &self.chain.mined())
     }
 
     /// Payouts in blocks, and those that wait.
-    pub fn payouts_on_their_way(&self) -> Vec<Payment> {
+    pub fn payouts_on_their_way(&self) -> Vec<CoinTransfer> {
         Self::payments_of(PAYIN, &[self.chain.mined(), self.chain.waiting()].concat())
     }
 
     /// What was paid for drips, by payee.
     fn drips(&self) -> BTreeMap<String, Vec<String>> {
         let mut payments: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for Payment { payee, wei } in Self::payments_of(RELAYER, &self.chain.mined()) {
+        for CoinTransfer { payee, wei } in Self::payments_of(RELAYER, &self.chain.mined()) {
             payments.entry(payee).or_default().push(wei);
         }
         payments

@@ -1,6 +1,6 @@
 //! Faults that are planted on purpose, from outside of the gateway: a simulation that does not find them proves nothing.
 
-use crate::configuration::Cast;
+use crate::configuration::Workload;
 
 macro_rules! faults {
     ($($(#[doc = $doc:literal])* $variant:ident $name:literal,)*) => {
@@ -168,7 +168,7 @@ impl Fault {
     }
 
     /// What it is about.
-    pub(crate) const fn cast(self) -> Cast {
+    pub(crate) const fn workload(self) -> Workload {
         match self {
             Self::PayinPaysOnSight
             | Self::PayinPaysAgain
@@ -178,8 +178,8 @@ impl Fault {
             | Self::VouchersLostAtKill
             | Self::VouchersRepeatAtKill
             | Self::RelayForgetsCalls
-            | Self::RelayCapsNotCounted => Cast::Payments,
-            _ => Cast::Society,
+            | Self::RelayCapsNotCounted => Workload::Payments,
+            _ => Workload::Forum,
         }
     }
 
@@ -234,7 +234,7 @@ impl Fault {
                  UPDATE host_tx_intents SET value_wei = '1000000000000000000' WHERE id = NEW.intent; END"],
             Self::JournalPaysAnother => &["AFTER UPDATE OF intent ON faucet_drips BEGIN \
                  UPDATE host_tx_intents SET target = '0x00000000000000000000000000000000000000AA' WHERE id = NEW.intent; END"],
-            _ if matches!(self.cast(), Cast::Payments) => self.triggers_of_payments(),
+            _ if matches!(self.workload(), Workload::Payments) => self.triggers_of_payments(),
             _ => self.triggers_of_shared(),
         }
     }

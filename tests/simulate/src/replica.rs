@@ -1,7 +1,7 @@
 //! One gateway: a thread with its own runtime, plugins linked in and entered through their ABI tables, and a folder of data.
 
 use crate::{
-    configuration::{FIRST_PORT, Setup, config, modules},
+    configuration::{ConfigTemplate, FIRST_PORT},
     machine::{self, Group},
 };
 use bytes::Bytes;
@@ -81,10 +81,14 @@ pub struct Replica {
 
 impl Replica {
     /// Starts it; the receiver tells when it serves.
-    pub fn start(setup: &Setup, place: usize, data_dir: &Path) -> io::Result<(Self, UnboundedReceiver<Part>)> {
+    pub fn start(
+        template: &ConfigTemplate,
+        place: usize,
+        data_dir: &Path,
+    ) -> io::Result<(Self, UnboundedReceiver<Part>)> {
         let (calls, received) = unbounded_channel();
         let (started, start) = unbounded_channel();
-        let (config, modules) = (config(setup, data_dir), modules(setup));
+        let (config, modules) = (template.config(data_dir), template.modules());
         let (group, thread) = machine::in_new_group(|| {
             thread::Builder::new()
                 .name("gateway".to_owned())

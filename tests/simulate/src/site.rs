@@ -1,7 +1,7 @@
 //! What clients see: gateways of one database, each of them there, or away until it was started again.
 
 use crate::{
-    configuration::Setup,
+    configuration::ConfigTemplate,
     database::Database,
     dice::Dice,
     fault::Fault,
@@ -40,7 +40,7 @@ impl Answer {
 }
 
 pub struct Site {
-    setup: Setup,
+    template: ConfigTemplate,
     pub database: Database,
     fault: Option<Fault>,
     trace: Trace,
@@ -77,7 +77,7 @@ impl Place {
 
 impl Site {
     pub fn new(
-        setup: Setup,
+        template: ConfigTemplate,
         (database, count): (Database, usize),
         fault: Option<Fault>,
         trace: Trace,
@@ -91,7 +91,7 @@ impl Site {
             if shared.is_dir() { TempDir::with_prefix_in(prefix, shared) } else { TempDir::with_prefix(prefix) };
         let folder = folder?;
         let site = Self {
-            setup,
+            template,
             database,
             fault,
             trace,
@@ -129,7 +129,7 @@ impl Site {
 
     /// What the database of several gateways has is on another machine. No fault of payments is about the disk.
     fn has_power_failures(&self) -> bool {
-        !self.database.is_shared() && self.setup.cast.has_society()
+        !self.database.is_shared() && self.template.workload.has_forum()
     }
 
     fn synced(&self) -> PathBuf {
@@ -147,14 +147,14 @@ impl Site {
     }
 
     pub fn stored(&self) -> Result<StoredRows, String> {
-        let (is_shared, cast) = (self.database.is_shared(), self.setup.cast);
-        self.database.look(&self.database_file(), |connection| StoredRows::read(connection, is_shared, cast))
+        let (is_shared, workload) = (self.database.is_shared(), self.template.workload);
+        self.database.look(&self.database_file(), |connection| StoredRows::read(connection, is_shared, workload))
     }
 
     /// Starts a gateway on the data. Dropped before its end, the gateway can still be killed.
     pub async fn start(&self, place: usize) -> Result<(), String> {
         let (replica, mut start) =
-            Replica::start(&self.setup, place, &self.data_dir(place)).map_err(|error| error.to_string())?;
+            Replica::start(&self.template, place, &self.data_dir(place)).map_err(|error| error.to_string())?;
         self.places[place].replica.replace(Some(Rc::new(replica)));
         let part = tokio::time::timeout(START_LIMIT, start.recv()).await;
         self.database.claim_clients(place);

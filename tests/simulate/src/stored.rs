@@ -1,7 +1,7 @@
 //! What the database holds, read past the gateway, and compared with what clients know.
 
 use crate::{
-    configuration::Cast,
+    configuration::Workload,
     ledger::{Ledger, Outcome, Write},
     vault::Settlement,
 };
@@ -51,11 +51,11 @@ pub struct StoredRows {
 
 impl StoredRows {
     /// `is_shared`: by several gateways, whose events wait for their places in the log.
-    pub fn read(connection: &Connection, is_shared: bool, cast: Cast) -> rusqlite::Result<Self> {
+    pub fn read(connection: &Connection, is_shared: bool, workload: Workload) -> rusqlite::Result<Self> {
         let waiting = if is_shared { connection.query_row(WAITING, [], |row| row.get(0))? } else { 0 };
         let events = (pairs(connection, EVENTS)?, numbers(connection, EVENT_IDS)?);
         let mut stored = Self { events: events.0, event_ids: events.1, waiting, ..Self::default() };
-        if cast.has_society() {
+        if workload.has_forum() {
             stored.threads = pairs(connection, THREADS)?;
             stored.posts = pairs(connection, POSTS)?;
             stored.messages = pairs(connection, MESSAGES)?;
@@ -63,7 +63,7 @@ impl StoredRows {
             stored.wrong_counts = numbers(connection, WRONG_COUNTS)?;
             stored.shifts = if is_shared { pairs(connection, SHIFTS)? } else { Vec::new() };
         }
-        if cast.has_payments() {
+        if workload.has_payments() {
             stored.payouts = pairs(connection, PAYOUTS)?;
             stored.settlements = settlements(connection)?;
         }

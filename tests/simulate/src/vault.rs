@@ -1,11 +1,11 @@
 //! The vault of x402 on the chain of a run: what was paid in, and what batches of vouchers settle.
 
-use crate::voucher::Voucher;
+use crate::{typed_data, voucher::Voucher};
 use alloy::{
     dyn_abi::{DynSolValue, FunctionExt as _, JsonAbiExt as _},
     json_abi::Function,
 };
-use alloy_primitives::{B256, Signature, U256};
+use alloy_primitives::{B256, U256};
 use plugin_api::Address;
 use plugin_testing::{ScriptedContract, ScriptedLog, ScriptedTx, json};
 use std::collections::BTreeSet;
@@ -61,48 +61,48 @@ pub fn outcomes<'l>(logs: impl Iterator<Item = &'l ScriptedLog>) -> (Vec<Settlem
 impl ScriptedContract for Vault {
     fn execute(&self, earlier: &[&ScriptedLog], tx: &ScriptedTx, time_s: u64) -> Result<Vec<ScriptedLog>, String> {
         let batch = decode_batch(&tx.data).ok_or("no batch")?;
-        let mut accounts = Accounts::after(earlier);
+        let mut balances = Balances::after(earlier);
         let settle =
-            |(voucher, signature): (Voucher, Vec<u8>)| accounts.settle(&voucher, &signature, self.chain_id, time_s);
+            |(voucher, signature): (Voucher, Vec<u8>)| balances.settle(&voucher, &signature, self.chain_id, time_s);
         Ok(batch.into_iter().map(settle).collect())
     }
 
     fn call(&self, earlier: &[&ScriptedLog], data: &[u8]) -> Option<Vec<u8>> {
-        let accounts = Accounts::after(earlier);
+        let balances = Balances::after(earlier);
         let (selector, arguments) = data.split_first_chunk::<4>()?;
         let words: Vec<B256> = arguments.chunks_exact(32).map(B256::from_slice).collect();
         let payer = address(words.first()?);
         let of = |text: &str| Function::parse(text).ok().filter(|function| function.selector() == *selector);
         if let Some(function) = of(BALANCE) {
-            return function.abi_encode_output(&[DynSolValue::from(accounts.balance(payer))]).ok();
+            return function.abi_encode_output(&[DynSolValue::from(balances.balance(payer))]).ok();
         }
         if let Some(function) = of(UNLOCK_AT) {
             return function.abi_encode_output(&[DynSolValue::from(U256::ZERO)]).ok();
         }
         let nonce = U256::from_be_bytes(words.get(1)?.0);
-        of(USED)?.abi_encode_output(&[DynSolValue::Bool(accounts.used.contains(&(payer, nonce)))]).ok()
+        of(USED)?.abi_encode_output(&[DynSolValue::Bool(balances.used.contains(&(payer, nonce)))]).ok()
     }
 }
 
 /// What the events say that payers have.
-struct Accounts {
+struct Balances {
     movements: Vec<(Address, U256, bool)>,
     used: BTreeSet<(Address, U256)>,
 }
 
-impl Accounts {
+impl Balances {
     fn after(events: &[&ScriptedLog]) -> Self {
-        let mut accounts = Self { movements: Vec::new(), used: BTreeSet::new() };
+        let mut balances = Self { movements: Vec::new(), used: BTreeSet::new() };
         for log in events {
             let is_settled = is(log, SETTLED);
             if is_settled || is(log, DEPOSITED) {
-                accounts.movements.push((payer_of(log), number(log, 0), is_settled));
+                balances.movements.push((payer_of(log), number(log, 0), is_settled));
             }
             if is_settled {
-                accounts.used.insert((payer_of(log), number(log, NONCE_WORD)));
+                balances.used.insert((payer_of(log), number(log, NONCE_WORD)));
             }
         }
-        accounts
+        balances
     }
 
     fn balance(&self, payer: Address) -> U256 {
@@ -116,13 +116,11 @@ impl Accounts {
     fn settle(&mut self, voucher: &Voucher, signature: &[u8], chain_id: u64, time_s: u64) -> ScriptedLog {
         let Voucher { payer, payee, amount, nonce, reference, .. } = voucher;
         let key = (*payer, *nonce);
-        let signer = Signature::from_raw(signature)
-            .and_then(|signature| signature.recover_address_from_prehash(&voucher.digest(chain_id).into()));
         let problem = if self.used.contains(&key) {
             Some("nonce used")
         } else if voucher.expiry_s < time_s {
             Some("expired")
-        } else if signer.is_err() || signer.is_ok_and(|signer| signer.into_array() != payer.0) {
+        } else if typed_data::signer(voucher.digest(chain_id), signature) != Some(*payer) {
             Some("bad signature")
         } else if self.balance(*payer) < *amount {
             Some("insufficient balance")

@@ -71,12 +71,12 @@ impl Run {
     }
 
     fn check_agents(&self, stored: &StoredRows) -> Option<String> {
-        self.cast.has_society().then(|| stored.check_agents(&self.chain.agents())).flatten()
+        self.workload.has_forum().then(|| stored.check_agents(&self.chain.agents())).flatten()
     }
 
     /// Whether the index has not yet what the vault has settled.
     fn is_vault_unread(&self, stored: &StoredRows) -> bool {
-        self.cast.has_payments() && differs(&self.chain.vouchers().0, &stored.settlements)
+        self.workload.has_payments() && differs(&self.chain.vouchers().0, &stored.settlements)
     }
 
     /// Whether deposits are paid, vouchers settled and calls carried out.
