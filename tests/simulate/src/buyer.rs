@@ -80,7 +80,7 @@ impl Buyer {
         let path = format!("/api/payin/{}", quote["quoteId"].as_str().unwrap_or_default());
         for _ in 0..LOOKS {
             tokio::time::sleep(BETWEEN_LOOKS).await;
-            let Some(answer) = self.client.site.send(Request::get(&path)).await else { continue };
+            let Some(answer) = self.client.send_unrecorded(Request::get(&path)).await else { continue };
             let status = answer.body["status"].as_str().unwrap_or_default().to_owned();
             self.client.record(&format!("{} {status}", answer.status));
             match (answer.status, &*status) {

@@ -35,6 +35,9 @@ pub fn disturb_server(server: &ScriptedChain, faults: &[plugin_testing::Fault], 
 /// Wallets that have paid into the vault.
 pub const PAYERS: u64 = 2;
 pub const FIRST_PAYER: u64 = 960;
+/// Wallets that have paid into the vault, too, and buy orders.
+pub const CUSTOMERS: u64 = 2;
+pub const FIRST_CUSTOMER: u64 = 980;
 /// Accounts whose calls are sponsored, and the wallet that owns the first one.
 pub const CALLERS: u64 = 2;
 pub const FIRST_OWNER: u64 = 970;
@@ -81,8 +84,8 @@ impl ChainActor {
             let owner = owner.address().parse::<Address>().map_err(|error| format!("{error:?}"))?;
             chain.deploy(address, AccountContract { chain_id: chain.id(), address, owner });
         }
-        let payers = (0..PAYERS).map(|payer| vault::deposited(Wallet::new(FIRST_PAYER + payer).address(), DEPOSIT_WEI));
-        chain.mine(payers.collect());
+        let payers = (FIRST_PAYER..FIRST_PAYER + PAYERS).chain(FIRST_CUSTOMER..FIRST_CUSTOMER + CUSTOMERS);
+        chain.mine(payers.map(|payer| vault::deposited(Wallet::new(payer).address(), DEPOSIT_WEI)).collect());
         chain.mine_empty(3);
         let second = chain.another_server().await;
         Ok(Self { chain, second, trace, registrations: Rc::default() })

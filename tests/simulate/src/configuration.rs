@@ -1,6 +1,8 @@
 //! What the gateways of a run are configured with.
 
-use crate::{account, buyer, caller, deposit_chain, shifts_plugin::Shifts, vault::VAULT, voucher_client};
+use crate::{
+    account, buyer, caller, deposit_chain, shifts_plugin::Shifts, shop_plugin::Shop, vault::VAULT, voucher_client,
+};
 use gateway_config::{ChainConfig, Config, MAIN, SignerConfig};
 use plugin_api::abi::PluginModule_Ref;
 use plugin_testing::{ScriptedChain, Value, Wallet, json};
@@ -30,16 +32,27 @@ pub enum Workload {
     All,
     /// The forum, and messages, index and faucet beside it.
     Forum,
-    /// Plugins that take payments.
+    /// Plugins that take payments, but for orders.
     Payments,
+    /// Orders that are paid by vouchers.
+    Orders,
 }
 
 impl Workload {
     pub fn has_forum(self) -> bool {
-        self != Self::Payments
+        matches!(self, Self::All | Self::Forum)
     }
 
     pub fn has_payments(self) -> bool {
+        matches!(self, Self::All | Self::Payments)
+    }
+
+    pub fn has_orders(self) -> bool {
+        matches!(self, Self::All | Self::Orders)
+    }
+
+    /// Whether x402 runs.
+    pub fn has_vouchers(self) -> bool {
         self != Self::Forum
     }
 }
@@ -76,8 +89,11 @@ impl ConfigTemplate {
         if self.workload.has_payments() {
             plugins.insert("payin", buyer::settings());
             plugins.insert("relay", caller::settings());
+        }
+        if self.workload.has_vouchers() {
             plugins.insert("x402", voucher_client::settings());
         }
+        plugins.extend(self.workload.has_orders().then_some(("shop", Value::Null)));
         plugins
     }
 
@@ -122,7 +138,7 @@ pub fn faucet_settings(per_day: u64, ip_per_day: u64) -> Value {
     json!({ "per_day": per_day, "ip_per_day": ip_per_day, "pow_follows_use": false })
 }
 
-fn all_modules() -> [(&'static str, PluginModule_Ref); 9] {
+fn all_modules() -> [(&'static str, PluginModule_Ref); 10] {
     [
         ("activity", activity::plugin_module()),
         ("agents", agents::plugin_module()),
@@ -132,6 +148,7 @@ fn all_modules() -> [(&'static str, PluginModule_Ref); 9] {
         ("payin", payin::plugin_module()),
         ("relay", relay::plugin_module()),
         ("shifts", plugin_api::host::object_module::<Shifts>()),
+        ("shop", plugin_api::host::object_module::<Shop>()),
         ("x402", x402::plugin_module()),
     ]
 }

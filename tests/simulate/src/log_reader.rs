@@ -5,6 +5,7 @@ use crate::{
     fault::Fault,
     replica::{Part, Request},
 };
+use http::StatusCode;
 
 pub struct LogReader {
     pub client: Client,
@@ -39,11 +40,12 @@ impl LogReader {
                 part = parts.recv() => part,
             };
             match part {
-                Some(Part::Head(200)) => {}
+                Some(Part::Head(StatusCode::OK, _)) => {}
                 Some(Part::Data(data)) => {
                     unread.push_str(&String::from_utf8_lossy(&data));
                     self.take(&mut unread);
                 }
+                Some(Part::Head(status, _)) => return self.client.record(&format!("ends {status}")),
                 other => return self.client.record(&format!("ends {other:?}")),
             }
         }

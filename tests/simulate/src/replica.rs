@@ -13,6 +13,7 @@ use gateway_http::{
     body::{Body, RequestBody},
 };
 use gateway_plugins::LoadedPlugin;
+use http::{HeaderMap, StatusCode};
 use http_body_util::BodyExt as _;
 use plugin_api::abi::PluginModule_Ref;
 use std::{
@@ -62,7 +63,7 @@ impl Request {
 pub enum Part {
     /// It serves requests from now on.
     Started,
-    Head(u16),
+    Head(StatusCode, HeaderMap),
     Data(Bytes),
     End,
     /// It does not start.
@@ -183,7 +184,7 @@ async fn answer(gateway: Arc<Gateway>, Call { request, parts }: Call) {
     request_parts.extensions_mut().insert(ClientIp(request.ip));
     let response: http::Response<Body> = gateway.handle(request_parts).await;
     let (head, mut body) = response.into_parts();
-    let mut is_wanted = parts.send(Part::Head(head.status.as_u16())).is_ok();
+    let mut is_wanted = parts.send(Part::Head(head.status, head.headers)).is_ok();
     while is_wanted {
         let Some(frame) = body.frame().await else { break };
         let data = frame.ok().and_then(|frame| frame.into_data().ok());

@@ -10,6 +10,7 @@ use crate::{
     stored::StoredRows,
     trace::Trace,
 };
+use http::HeaderMap;
 use plugin_testing::Value;
 use std::{
     cell::{Cell, RefCell},
@@ -30,6 +31,7 @@ const WAL_HEADER_BYTES: u64 = 32;
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub status: u16,
+    pub headers: HeaderMap,
     pub body: Value,
 }
 
@@ -256,16 +258,16 @@ impl Site {
     pub async fn send(&self, request: Request) -> Option<Answer> {
         let (mut parts, mut life) = self.open(request)?;
         let collect = async {
-            let (mut status, mut body) = (0, Vec::new());
+            let (mut status, mut headers, mut body) = (0, HeaderMap::new(), Vec::new());
             loop {
                 match parts.recv().await? {
-                    Part::Head(head) => status = head,
+                    Part::Head(code, sent) => (status, headers) = (code.as_u16(), sent),
                     Part::Data(data) => body.extend_from_slice(&data),
                     Part::End => break,
                     Part::Started | Part::Failed(_) => return None,
                 }
             }
-            Some(Answer { status, body: serde_json::from_slice(&body).unwrap_or_default() })
+            Some(Answer { status, headers, body: serde_json::from_slice(&body).unwrap_or_default() })
         };
         tokio::select! {
             biased;
@@ -279,7 +281,7 @@ impl Site {
     pub async fn write(&self, request: Request) -> Option<Answer> {
         let is_hit = self.transport.borrow_mut().one_in(8);
         if is_hit && self.fault == Some(Fault::AnswersWithoutWriting) {
-            return Some(Answer { status: 201, body: Value::Null });
+            return Some(Answer { status: 201, headers: HeaderMap::new(), body: Value::Null });
         }
         let mut answer = self.send(request).await?;
         if is_hit && answer.status == 201 && self.fault == Some(Fault::RefusesWhatItStores) {

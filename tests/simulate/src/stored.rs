@@ -3,10 +3,11 @@
 use crate::{
     configuration::Workload,
     ledger::{Ledger, Outcome, Write},
+    order_book::{StoredOrder, StoredVoucher},
     vault::Settlement,
 };
 use plugin_testing::Value;
-use rusqlite::{Connection, types::FromSql};
+use rusqlite::{Connection, Row, types::FromSql};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How the title of a thread begins, and its opening post.
@@ -25,6 +26,8 @@ const SHIFTS: &str = "SELECT shift, step FROM shifts_steps ORDER BY position";
 /// Payouts that were recorded, whatever became of them: the journal carries them out.
 const PAYOUTS: &str = "SELECT recipient, fmx_out FROM payin_quotes WHERE intent IS NOT NULL ORDER BY id";
 const SETTLEMENTS: &str = "SELECT payer, nonce, amount FROM x402_settled ORDER BY payer, nonce";
+const ORDERS: &str = "SELECT text, payer, nonce, is_signed FROM shop_orders ORDER BY id";
+const VOUCHERS: &str = "SELECT payer, nonce, state FROM x402_vouchers ORDER BY payer, nonce";
 const WRONG_COUNTS: &str =
     "SELECT id FROM forum_threads t WHERE post_count <> (SELECT count(*) FROM forum_posts p WHERE p.thread_id = t.id)";
 
@@ -47,6 +50,8 @@ pub struct StoredRows {
     pub payouts: Vec<(String, String)>,
     /// What the index has of the vault.
     pub settlements: Vec<Settlement>,
+    pub orders: Vec<StoredOrder>,
+    pub vouchers: Vec<StoredVoucher>,
 }
 
 impl StoredRows {
@@ -65,7 +70,20 @@ impl StoredRows {
         }
         if workload.has_payments() {
             stored.payouts = pairs(connection, PAYOUTS)?;
-            stored.settlements = settlements(connection)?;
+        }
+        if workload.has_vouchers() {
+            stored.settlements = rows(connection, SETTLEMENTS, |row| {
+                Ok(Settlement { payer: row.get(0)?, nonce: row.get(1)?, amount: row.get(2)? })
+            })?;
+            stored.vouchers = rows(connection, VOUCHERS, |row| {
+                Ok(StoredVoucher { payer: row.get(0)?, nonce: row.get(1)?, state: row.get(2)? })
+            })?;
+        }
+        if workload.has_orders() {
+            stored.orders = rows(connection, ORDERS, |row| {
+                let (text, payer, nonce) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                Ok(StoredOrder { text, payer, nonce, is_signed: row.get(3)? })
+            })?;
         }
         Ok(stored)
     }
@@ -186,15 +204,17 @@ fn difference(left: &BTreeMap<(&str, &str), usize>, right: &BTreeMap<(&str, &str
 }
 
 fn pairs<T: FromSql>(connection: &Connection, select: &str) -> rusqlite::Result<Vec<(T, T)>> {
-    connection.prepare(select)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
-}
-
-fn settlements(connection: &Connection) -> rusqlite::Result<Vec<Settlement>> {
-    let settlement =
-        |row: &rusqlite::Row<'_>| Ok(Settlement { payer: row.get(0)?, nonce: row.get(1)?, amount: row.get(2)? });
-    connection.prepare(SETTLEMENTS)?.query_map([], settlement)?.collect()
+    rows(connection, select, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 fn numbers(connection: &Connection, select: &str) -> rusqlite::Result<Vec<i64>> {
-    connection.prepare(select)?.query_map([], |row| row.get(0))?.collect()
+    rows(connection, select, |row| row.get(0))
+}
+
+fn rows<T>(
+    connection: &Connection,
+    select: &str,
+    of_row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
+    connection.prepare(select)?.query_map([], of_row)?.collect()
 }

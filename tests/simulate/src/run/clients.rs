@@ -4,9 +4,10 @@ use super::Run;
 use crate::{
     buyer::Buyer,
     caller::Caller,
-    chain_actor::{CALLERS, FIRST_OWNER, FIRST_PAYER, PAYERS},
+    chain_actor::{CALLERS, CUSTOMERS, FIRST_CUSTOMER, FIRST_OWNER, FIRST_PAYER, PAYERS},
     client::Client,
     drip_client::DripClient,
+    order_client::OrderClient,
     thread_reader::ThreadReader,
     voucher_client::VoucherClient,
     writer::Writer,
@@ -25,6 +26,7 @@ const DRIPS_MANY: u64 = 8;
 const DRIPS_FEW: u64 = 2;
 const BUYERS: u64 = 4;
 const VOUCHERS: u64 = 3;
+const ORDERS: u64 = 3;
 /// More than the relay sends for an account in a day.
 const CALLS: u64 = 4;
 /// Number of the wallet of the first recipient of coins.
@@ -99,6 +101,18 @@ impl Run {
                 count: VOUCHERS,
             };
             clients.spawn_local(payer.run());
+        }
+    }
+
+    pub(super) fn start_customers(&self, clients: &mut JoinSet<()>, day: u64) {
+        for number in 0..CUSTOMERS {
+            let customer = OrderClient {
+                client: self.client(format!("customer{number}"), 80_000_000 + day * 100 + number),
+                wallet: Wallet::new(FIRST_CUSTOMER + number),
+                chain_id: self.chain.id(),
+                count: ORDERS,
+            };
+            clients.spawn_local(customer.run());
         }
     }
 

@@ -56,6 +56,7 @@ pub struct Report {
     pub payouts: usize,
     pub vouchers: usize,
     pub calls: usize,
+    pub orders: usize,
     pub kills: u64,
     /// What happened at the simulated PostgreSQL, if there was one.
     pub database: Option<SimulationCounts>,
@@ -169,6 +170,9 @@ impl Run {
             self.start_payers(&mut clients, day);
             self.start_callers(&mut clients, day);
         }
+        if self.workload.has_orders() {
+            self.start_customers(&mut clients, day);
+        }
         if self.settings.fault == Some(Fault::DiskLosesCommits) {
             self.site.remember_disk().map_err(|error| error.to_string())?;
         }
@@ -192,7 +196,7 @@ impl Run {
     /// Kills the gateway some turns after a request was sent or a drip was answered, and starts it again; now and then it is killed
     /// while it starts, too. The inner error says that it does not start.
     async fn kill_and_start(&mut self) -> Result<Result<(), String>, String> {
-        if self.workload.has_payments() {
+        if self.workload.has_vouchers() {
             // They take longer than others, block after block.
             tokio::time::sleep(Duration::from_millis(self.dice.below(KILL_AFTER_MS_MAX))).await;
         }
@@ -255,6 +259,7 @@ impl Run {
             payouts: ledger.purchases.payout_count(),
             vouchers: self.chain.vouchers().0.len(),
             calls: self.chain.executed().len(),
+            orders: ledger.orders.acknowledged_count(),
             kills: self.kills,
             database: self.site.database.trace().map(|(_, counts)| counts),
             violations,
