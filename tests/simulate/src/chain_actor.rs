@@ -41,6 +41,8 @@ pub const FIRST_CUSTOMER: u64 = 980;
 /// Accounts whose calls are sponsored, and the wallet that owns the first one.
 pub const CALLERS: u64 = 2;
 pub const FIRST_OWNER: u64 = 970;
+/// Number of the account that has paid into the vault, too.
+pub const PAYING_ACCOUNT: u64 = 0;
 const DEPOSIT_WEI: &str = "1000000000000000000000";
 
 #[derive(Clone)]
@@ -67,7 +69,8 @@ struct Registrations {
 }
 
 impl ChainActor {
-    pub async fn start(trace: Trace) -> Result<Self, String> {
+    /// `accepts_all`: see [`Vault`].
+    pub async fn start(trace: Trace, accepts_all: bool) -> Result<Self, String> {
         let chain = ScriptedChain::start().await;
         for account in [RELAYER, PAYIN, FACILITATOR] {
             let address = Wallet::new(account).address().parse::<Address>().map_err(|error| format!("{error:?}"))?;
@@ -75,17 +78,21 @@ impl ChainActor {
         }
         chain.keep_accounts();
         chain.follow_clock(machine::now_s);
-        chain.deploy(ScriptedChain::address_of(VAULT), Vault { chain_id: chain.id() });
         let factory = ScriptedChain::address_of(account::FACTORY);
         chain.mock_call(factory, "isAccount(address) returns (bool)", &[json!(true)]);
+        let mut owners = BTreeMap::new();
         for number in 0..CALLERS {
             let address = account::address_of(number);
             let owner = Wallet::new(FIRST_OWNER + number);
             let owner = owner.address().parse::<Address>().map_err(|error| format!("{error:?}"))?;
             chain.deploy(address, AccountContract { chain_id: chain.id(), address, owner });
+            owners.insert(address, owner);
         }
+        chain.deploy(ScriptedChain::address_of(VAULT), Vault { chain_id: chain.id(), owners, accepts_all });
         let payers = (FIRST_PAYER..FIRST_PAYER + PAYERS).chain(FIRST_CUSTOMER..FIRST_CUSTOMER + CUSTOMERS);
-        chain.mine(payers.map(|payer| vault::deposited(Wallet::new(payer).address(), DEPOSIT_WEI)).collect());
+        let payers = payers.map(|payer| Wallet::new(payer).address().to_owned());
+        let payers = payers.chain([account::address_of(PAYING_ACCOUNT).to_string()]);
+        chain.mine(payers.map(|payer| vault::deposited(&payer, DEPOSIT_WEI)).collect());
         chain.mine_empty(3);
         let second = chain.another_server().await;
         Ok(Self { chain, second, trace, registrations: Rc::default() })

@@ -13,6 +13,8 @@ const LIFE_S: i64 = 900;
 /// A hundredth of a coin.
 const AMOUNT_WEI: u64 = 10_000_000_000_000_000;
 const PAYEE: Address = Address([0x22; 20]);
+/// Number of the wallet that signs for others.
+const FORGER: u64 = 999;
 /// What the refusal of a voucher that was seen before begins with.
 const SEEN: &str = "the nonce is used: its voucher is ";
 
@@ -23,6 +25,9 @@ pub fn settings() -> Value {
 
 pub struct VoucherClient {
     pub client: Client,
+    /// A contract, or the address of the wallet.
+    pub payer: Address,
+    /// Signs for the payer.
     pub wallet: Wallet,
     pub chain_id: u64,
     pub first_nonce: u64,
@@ -34,6 +39,7 @@ impl VoucherClient {
         for turn in 0..self.count {
             self.client.sleep_below(12_000).await;
             let voucher = self.voucher(self.first_nonce + turn);
+            self.forge(&voucher).await;
             let outcome = self.deliver(&voucher).await;
             self.client.record(&format!("{turn} {outcome:?}"));
             self.note(&voucher, outcome);
@@ -46,7 +52,7 @@ impl VoucherClient {
 
     fn voucher(&self, nonce: u64) -> Voucher {
         Voucher {
-            payer: self.wallet.address().parse().unwrap_or_default(),
+            payer: self.payer,
             payee: PAYEE,
             amount: U256::from(AMOUNT_WEI),
             nonce: U256::from(nonce),
@@ -63,8 +69,12 @@ impl VoucherClient {
     }
 
     async fn send(&self, what: &str, voucher: &Voucher) -> Option<Answer> {
+        self.send_signed_by(&self.wallet, what, voucher).await
+    }
+
+    async fn send_signed_by(&self, wallet: &Wallet, what: &str, voucher: &Voucher) -> Option<Answer> {
         let requirements = json!({ "payTo": voucher.payee, "maxAmountRequired": voucher.amount.to_string() });
-        let payment = voucher.payment(&self.wallet, self.chain_id);
+        let payment = voucher.payment(wallet, self.chain_id);
         let body = json!({ "paymentPayload": payment, "paymentRequirements": requirements });
         let answer = self.client.send_unrecorded(Request::post(&format!("/api/x402/{what}"), body.to_string())).await;
         match &answer {
@@ -75,6 +85,17 @@ impl VoucherClient {
             }
         }
         answer
+    }
+
+    /// What somebody else signs in the payer's name is not accepted.
+    async fn forge(&mut self, voucher: &Voucher) {
+        if !self.client.dice.one_in(4) {
+            return;
+        }
+        let answer = self.send_signed_by(&Wallet::new(FORGER), "settle", voucher).await;
+        if answer.is_some_and(|answer| answer.body["success"] == true) {
+            self.client.violation(&format!("the forged voucher {} was accepted", voucher.nonce));
+        }
     }
 
     /// Sends it until the response says what became of it.

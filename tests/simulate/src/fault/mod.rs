@@ -125,6 +125,8 @@ faults! {
     VouchersLostAtKill "vouchers-lost-at-kill",
     /// x402 puts vouchers that it has sent into another batch when the gateway is killed
     VouchersRepeatAtKill "vouchers-repeat-at-kill",
+    /// the signatures of payers that are contracts are not verified
+    SignaturesNotVerified "signatures-not-verified",
     /// the relay forgets the calls that it sends
     RelayForgetsCalls "relay-forgets-calls",
     /// the relay's calls of a day are not counted
@@ -181,6 +183,7 @@ impl Fault {
             | Self::VoucherForgotten
             | Self::VouchersLostAtKill
             | Self::VouchersRepeatAtKill
+            | Self::SignaturesNotVerified
             | Self::RelayForgetsCalls
             | Self::RelayCapsNotCounted => Workload::Payments,
             Self::VoucherNotChecked

@@ -2,9 +2,10 @@
 
 use super::Run;
 use crate::{
+    account,
     buyer::Buyer,
     caller::Caller,
-    chain_actor::{CALLERS, CUSTOMERS, FIRST_CUSTOMER, FIRST_OWNER, FIRST_PAYER, PAYERS},
+    chain_actor::{CALLERS, CUSTOMERS, FIRST_CUSTOMER, FIRST_OWNER, FIRST_PAYER, PAYERS, PAYING_ACCOUNT},
     client::Client,
     drip_client::DripClient,
     order_client::OrderClient,
@@ -12,6 +13,7 @@ use crate::{
     voucher_client::VoucherClient,
     writer::Writer,
 };
+use plugin_api::Address;
 use plugin_testing::Wallet;
 use std::net::{IpAddr, Ipv4Addr};
 use tokio::task::JoinSet;
@@ -93,14 +95,23 @@ impl Run {
 
     pub(super) fn start_payers(&self, clients: &mut JoinSet<()>, day: u64) {
         for number in 0..PAYERS {
-            let payer = VoucherClient {
-                client: self.client(format!("payer{number}"), 60_000_000 + day * 100 + number),
-                wallet: Wallet::new(FIRST_PAYER + number),
-                chain_id: self.chain.id(),
-                first_nonce: 1 + day * VOUCHERS,
-                count: VOUCHERS,
-            };
-            clients.spawn_local(payer.run());
+            let wallet = Wallet::new(FIRST_PAYER + number);
+            let payer = wallet.address().parse().unwrap_or_default();
+            clients.spawn_local(self.voucher_client(number, day, payer, wallet).run());
+        }
+        let account = account::address_of(PAYING_ACCOUNT);
+        let owner = Wallet::new(FIRST_OWNER + PAYING_ACCOUNT);
+        clients.spawn_local(self.voucher_client(PAYERS, day, account, owner).run());
+    }
+
+    fn voucher_client(&self, number: u64, day: u64, payer: Address, wallet: Wallet) -> VoucherClient {
+        VoucherClient {
+            client: self.client(format!("payer{number}"), 60_000_000 + day * 100 + number),
+            payer,
+            wallet,
+            chain_id: self.chain.id(),
+            first_nonce: 1 + day * VOUCHERS,
+            count: VOUCHERS,
         }
     }
 

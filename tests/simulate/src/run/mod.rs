@@ -90,7 +90,8 @@ pub fn run(settings: &Settings) -> Result<Report, String> {
 
 async fn play(settings: Settings) -> Result<Report, String> {
     let (trace, dice) = (Trace::new(settings.is_traced), Dice::new(settings.seed).fork(3));
-    let chain = ChainActor::start(trace.clone()).await?;
+    let accepts_all = settings.fault == Some(Fault::SignaturesNotVerified);
+    let chain = ChainActor::start(trace.clone(), accepts_all).await?;
     let forgets_per_mille = settings.fault.map_or(0, Fault::forgotten_commits_per_mille);
     let database = Database::new(settings.gateways, settings.seed, forgets_per_mille)?;
     let deposits = DepositChain::start(trace.clone()).await;
