@@ -1,10 +1,11 @@
 //! An account on the chain of a run, whose owner signs calls that others send.
 
+use crate::typed_data::{self, Domain, word};
 use alloy::{
     dyn_abi::{DynSolValue, FunctionExt as _, JsonAbiExt as _},
     json_abi::{Event, Function},
 };
-use alloy_primitives::{B256, Signature, U256, keccak256};
+use alloy_primitives::{B256, U256, keccak256};
 use plugin_api::Address;
 use plugin_testing::{ScriptedChain, ScriptedContract, ScriptedLog, ScriptedTx, json};
 
@@ -15,7 +16,6 @@ const EXECUTE_WITH_SIG: &str = "executeWithSig(address,uint256,bytes,uint64,byte
 const NONCE: &str = "nonce() returns (uint256)";
 const EXECUTED: &str = "Executed(uint256 nonce, bytes32 dataHash, uint256 time)";
 const KIND: &str = "Execute(address to,uint256 value,bytes32 dataHash,uint256 nonce,uint64 deadline)";
-const DOMAIN: &str = "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)";
 const DOMAIN_NAME: &str = "ServiceAgentAccount";
 
 /// A call, as its owner signs it. It moves no coins.
@@ -32,12 +32,9 @@ impl SignedCall {
     /// What the owner signs, by EIP-712.
     pub fn digest(&self, chain_id: u64) -> [u8; 32] {
         let number = |number: u64| U256::from(number).to_be_bytes::<32>();
-        let account = word(self.account);
-        let domain = [keccak256(DOMAIN).0, keccak256(DOMAIN_NAME).0, keccak256("1").0, number(chain_id), account];
+        let domain = Domain { name: DOMAIN_NAME, chain_id, contract: self.account };
         let (data, nonce) = (keccak256(&self.data).0, number(self.nonce));
-        let members = [keccak256(KIND).0, word(self.to), number(0), data, nonce, number(self.deadline_s)];
-        let (domain, call) = (keccak256(domain.concat()), keccak256(members.concat()));
-        keccak256([&[0x19, 0x01], domain.as_slice(), call.as_slice()].concat()).0
+        domain.digest(KIND, &[word(self.to), number(0), data, nonce, number(self.deadline_s)])
     }
 }
 
@@ -49,7 +46,7 @@ pub struct ExecutedCall {
     pub at_s: i64,
 }
 
-pub struct Account {
+pub struct AccountContract {
     pub chain_id: u64,
     pub address: Address,
     pub owner: Address,
@@ -73,16 +70,14 @@ pub fn executed<'l>(logs: impl Iterator<Item = &'l ScriptedLog>) -> Vec<Executed
         .collect()
 }
 
-impl ScriptedContract for Account {
+impl ScriptedContract for AccountContract {
     fn execute(&self, earlier: &[&ScriptedLog], tx: &ScriptedTx, time_s: u64) -> Result<Vec<ScriptedLog>, String> {
         let (to, data, deadline_s, signature) = decode(&tx.data).ok_or("no call")?;
         if deadline_s < time_s {
             return Err("expired".to_owned());
         }
         let call = SignedCall { account: self.address, to, data, nonce: earlier.len() as u64, deadline_s };
-        let signer = Signature::from_raw(&signature)
-            .and_then(|signature| signature.recover_address_from_prehash(&call.digest(self.chain_id).into()));
-        if signer.is_err() || signer.is_ok_and(|signer| signer.into_array() != self.owner.0) {
+        if typed_data::signer(call.digest(self.chain_id), &signature) != Some(self.owner) {
             return Err("bad signature".to_owned());
         }
         let arguments = [json!(call.nonce), json!(keccak256(&call.data)), json!(time_s)];
@@ -116,10 +111,4 @@ fn decode(data: &[u8]) -> Option<(Address, Vec<u8>, u64, Vec<u8>)> {
         deadline_s,
         signature.as_bytes()?.to_vec(),
     ))
-}
-
-fn word(address: Address) -> [u8; 32] {
-    let mut word = [0; 32];
-    word[12..].copy_from_slice(&address.0);
-    word
 }

@@ -1,22 +1,14 @@
 //! A client that buys coins by payin: asks for a quote, sends what it says on the other chain, and looks what became of it.
 
 use crate::{
+    client::Client,
     deposit_chain::{self, DepositChain},
-    dice::Dice,
-    ledger::Ledger,
     machine,
     purchases::Purchase,
     replica::Request,
-    site::Site,
-    trace::Trace,
 };
 use plugin_testing::{ScriptedChain, Value, Wallet, json};
-use std::{
-    cell::RefCell,
-    net::{IpAddr, Ipv4Addr},
-    rc::Rc,
-    time::Duration,
-};
+use std::time::Duration;
 
 const ATTEMPTS: u64 = 6;
 /// In whole tokens.
@@ -35,48 +27,37 @@ pub fn deposit_address() -> String {
 }
 
 pub struct Buyer {
-    pub site: Rc<Site>,
+    pub client: Client,
     pub deposits: DepositChain,
-    pub ledger: Rc<RefCell<Ledger>>,
-    pub trace: Trace,
-    pub name: String,
     /// Who gets the coins, and no others.
     pub recipient: Wallet,
-    pub ip: u8,
-    pub dice: Dice,
 }
 
 impl Buyer {
     pub async fn run(mut self) {
-        tokio::time::sleep(Duration::from_millis(self.dice.below(15_000))).await;
+        self.client.sleep_below(15_000).await;
         let recipient = self.recipient.address().to_owned();
         let Some(quote) = self.ask(&recipient).await else { return };
-        tokio::time::sleep(Duration::from_millis(self.dice.below(4000))).await;
+        self.client.sleep_below(4000).await;
         self.pay(&quote, recipient.clone());
         self.follow(&quote, &recipient).await;
     }
 
     /// The quote; none when nobody gives one.
     async fn ask(&mut self, recipient: &str) -> Option<Value> {
-        let amount = (AMOUNT_MIN + self.dice.below(AMOUNTS)).to_string();
+        let amount = (AMOUNT_MIN + self.client.dice.below(AMOUNTS)).to_string();
         let asset = deposit_chain::TOKEN.to_uppercase();
         let body = json!({ "chain": deposit_chain::NAME, "asset": asset, "amount": amount, "to": recipient });
-        let ip = IpAddr::V4(Ipv4Addr::new(10, 0, 1, self.ip));
         for _ in 0..ATTEMPTS {
-            let answer = self.site.send(Request::post("/api/payin/quote", body.to_string()).sent_by(ip)).await;
-            match &answer {
-                None => self.trace.record(&self.name, "no answer"),
-                Some(answer) => self.trace.record(&self.name, &format!("{} {}", answer.status, answer.code())),
-            }
-            match answer {
+            match self.client.send(Request::post("/api/payin/quote", body.to_string())).await {
                 Some(answer) if answer.status == 201 => return Some(answer.body),
                 Some(answer) if !matches!(answer.status, 429 | 503) => {
-                    self.violation(&format!("answered {} {} to a quote", answer.status, answer.code()));
+                    self.client.violation(&format!("answered {} {} to a quote", answer.status, answer.code()));
                     return None;
                 }
                 _ => {}
             }
-            self.site.wait_until_back(Duration::from_millis(2000 + self.dice.below(15_000))).await;
+            self.client.wait_until_back(2000, 15_000).await;
         }
         None
     }
@@ -86,12 +67,12 @@ impl Buyer {
         let text = |member: &str| quote[member].as_str().unwrap_or_default().to_owned();
         let (units, coins, id) = (text("sendExactly"), text("fmxOut"), text("quoteId"));
         let (from, to) = (Wallet::new(PAYER), deposit_address());
-        let times = if self.dice.one_in(6) { 2 } else { 1 };
+        let times = if self.client.dice.one_in(6) { 2 } else { 1 };
         let send = |number: u64| self.deposits.send((from.address(), &to), &units, &format!("{recipient} {number}"));
         let hashes = (0..times).map(send).collect();
-        self.trace.record(&self.name, &format!("pays {units} {times} times for {id}"));
+        self.client.record(&format!("pays {units} {times} times for {id}"));
         let purchase = Purchase { recipient, coins, deposits: hashes, sent_s: machine::now_s() };
-        self.ledger.borrow_mut().purchases.all.push(purchase);
+        self.client.ledger.borrow_mut().purchases.all.push(purchase);
     }
 
     /// Looks until it is paid, or for a while.
@@ -99,19 +80,15 @@ impl Buyer {
         let path = format!("/api/payin/{}", quote["quoteId"].as_str().unwrap_or_default());
         for _ in 0..LOOKS {
             tokio::time::sleep(BETWEEN_LOOKS).await;
-            let Some(answer) = self.site.send(Request::get(&path)).await else { continue };
+            let Some(answer) = self.client.send_unrecorded(Request::get(&path)).await else { continue };
             let status = answer.body["status"].as_str().unwrap_or_default().to_owned();
-            self.trace.record(&self.name, &format!("{} {status}", answer.status));
+            self.client.record(&format!("{} {status}", answer.status));
             match (answer.status, &*status) {
                 (200, "quoted" | "seen" | "confirmed") | (503, _) => {}
-                (200, "paid") if self.ledger.borrow().purchases.has_payout(recipient) => return,
-                (code, _) => return self.violation(&format!("answered {code} {status:?} to a look at a quote")),
+                (200, "paid") if self.client.ledger.borrow().purchases.has_payout(recipient) => return,
+                (code, _) => return self.client.violation(&format!("answered {code} {status:?} to a look at a quote")),
             }
         }
-    }
-
-    fn violation(&self, text: &str) {
-        self.ledger.borrow_mut().refuse(format!("{}: {text}", self.name));
     }
 }
 

@@ -3,17 +3,17 @@
 use crate::{
     account::{self, SignedCall},
     chain_actor::ChainActor,
-    dice::Dice,
-    ledger::{Ledger, Outcome},
+    client::Client,
+    ledger::Outcome,
     machine,
     replica::Request,
-    site::{Answer, Site},
+    site::Answer,
     sponsored::SponsoredCall,
-    trace::Trace,
+    typed_data,
 };
 use alloy_primitives::{B256, hex, keccak256};
 use plugin_testing::{ScriptedChain, Value, Wallet, json};
-use std::{cell::RefCell, rc::Rc, time::Duration};
+use std::time::Duration;
 
 const ATTEMPTS: u64 = 8;
 const LIFE_S: i64 = 900;
@@ -27,39 +27,35 @@ pub fn settings() -> Value {
 }
 
 pub struct Caller {
-    pub site: Rc<Site>,
+    pub client: Client,
     pub chain: ChainActor,
-    pub ledger: Rc<RefCell<Ledger>>,
-    pub trace: Trace,
-    pub name: String,
     /// Of the account.
     pub number: u64,
     pub owner: Wallet,
     pub day: u64,
-    pub dice: Dice,
     pub count: u64,
 }
 
 impl Caller {
     pub async fn run(mut self) {
         for turn in 0..self.count {
-            tokio::time::sleep(Duration::from_millis(self.dice.below(10_000))).await;
+            self.client.sleep_below(10_000).await;
             let account = account::address_of(self.number);
             let call = SignedCall {
                 account,
                 to: ScriptedChain::address_of("registry"),
-                data: format!("{} {} {turn}", self.name, self.day).into_bytes(),
+                data: format!("{} {} {turn}", self.client.name, self.day).into_bytes(),
                 nonce: self.nonce(),
                 deadline_s: (machine::now_s() + LIFE_S).unsigned_abs(),
             };
             let body = self.body(&call);
             let outcome = self.deliver(&body).await;
-            self.trace.record(&self.name, &format!("{turn} {outcome:?}"));
+            self.client.record(&format!("{turn} {outcome:?}"));
             let data_hash: B256 = keccak256(&call.data);
             let sponsored = SponsoredCall { account: account.to_string(), data_hash, outcome };
-            self.ledger.borrow_mut().sponsored.calls.push(sponsored);
+            self.client.ledger.borrow_mut().sponsored.calls.push(sponsored);
             if outcome == Outcome::Acknowledged {
-                self.site.granted.send_modify(|granted| *granted += 1);
+                self.client.count_granted();
                 self.call_again(&body).await;
             }
             self.wait_for(call.nonce, outcome).await;
@@ -73,11 +69,7 @@ impl Caller {
     }
 
     fn body(&self, call: &SignedCall) -> String {
-        let mut key = [0; 32];
-        let signed = hex::decode_to_slice(self.owner.key_text(), &mut key)
-            .ok()
-            .and_then(|()| request_signing::sign(&key, |_| call.digest(self.chain.id())));
-        let signature = signed.map(|(_, signature)| signature).unwrap_or_default();
+        let signature = typed_data::sign(&self.owner, call.digest(self.chain.id()));
         let body = json!({
             "account": call.account, "to": call.to, "data": hex::encode_prefixed(&call.data), "deadline": call.deadline_s,
             "sig": signature,
@@ -86,12 +78,7 @@ impl Caller {
     }
 
     async fn send(&self, body: &str) -> Option<Answer> {
-        let answer = self.site.send(Request::post("/api/relay", body.to_owned())).await;
-        match &answer {
-            None => self.trace.record(&self.name, "no answer"),
-            Some(answer) => self.trace.record(&self.name, &format!("{} {}", answer.status, answer.code())),
-        }
-        answer
+        self.client.send(Request::post("/api/relay", body.to_owned())).await
     }
 
     /// Sends it until the response says what became of it.
@@ -106,24 +93,24 @@ impl Caller {
                 // A server that is behind knows another nonce, or the day is over for the account.
                 Some((400 | 429, _)) => {}
                 Some((status, code)) => {
-                    self.violation(&format!("answered {status} {code} to a good call"));
+                    self.client.violation(&format!("answered {status} {code} to a good call"));
                     break;
                 }
             }
-            self.site.wait_until_back(Duration::from_millis(1000 + self.dice.below(6000))).await;
+            self.client.wait_until_back(1000, 6000).await;
         }
         if is_open { Outcome::Unknown } else { Outcome::Refused }
     }
 
     /// The same call within two minutes is answered alike, and sent once.
     async fn call_again(&mut self, body: &str) {
-        if self.dice.one_in(3) {
+        if self.client.dice.one_in(3) {
             return;
         }
-        tokio::time::sleep(Duration::from_millis(self.dice.below(5000))).await;
+        self.client.sleep_below(5000).await;
         let answer = self.send(body).await;
         if let Some(answer) = answer.filter(|answer| !matches!(answer.status, 202 | 429 | 503)) {
-            self.violation(&format!("answered {} {} to a call that it has sent", answer.status, answer.code()));
+            self.client.violation(&format!("answered {} {} to a call that it has sent", answer.status, answer.code()));
         }
     }
 
@@ -134,9 +121,5 @@ impl Caller {
             }
             tokio::time::sleep(BETWEEN_LOOKS).await;
         }
-    }
-
-    fn violation(&self, text: &str) {
-        self.ledger.borrow_mut().refuse(format!("{}: {text}", self.name));
     }
 }

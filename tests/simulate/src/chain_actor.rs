@@ -1,7 +1,7 @@
 //! The chain of a run: it mines, reorganises and forgets what waits, and its servers lag, lie and fail.
 
 use crate::{
-    account::{self, Account, ExecutedCall},
+    account::{self, AccountContract, ExecutedCall},
     configuration::{FACILITATOR, PAYIN, RELAYER},
     dice::Dice,
     ledger::Ledger,
@@ -35,9 +35,14 @@ pub fn disturb_server(server: &ScriptedChain, faults: &[plugin_testing::Fault], 
 /// Wallets that have paid into the vault.
 pub const PAYERS: u64 = 2;
 pub const FIRST_PAYER: u64 = 960;
+/// Wallets that have paid into the vault, too, and buy orders.
+pub const CUSTOMERS: u64 = 2;
+pub const FIRST_CUSTOMER: u64 = 980;
 /// Accounts whose calls are sponsored, and the wallet that owns the first one.
 pub const CALLERS: u64 = 2;
 pub const FIRST_OWNER: u64 = 970;
+/// Number of the account that has paid into the vault, too.
+pub const PAYING_ACCOUNT: u64 = 0;
 const DEPOSIT_WEI: &str = "1000000000000000000000";
 
 #[derive(Clone)]
@@ -51,7 +56,7 @@ pub struct ChainActor {
 
 /// A transfer of coins to somebody else.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Payment {
+pub struct CoinTransfer {
     pub payee: String,
     pub wei: String,
 }
@@ -64,7 +69,8 @@ struct Registrations {
 }
 
 impl ChainActor {
-    pub async fn start(trace: Trace) -> Result<Self, String> {
+    /// `accepts_all`: see [`Vault`].
+    pub async fn start(trace: Trace, accepts_all: bool) -> Result<Self, String> {
         let chain = ScriptedChain::start().await;
         for account in [RELAYER, PAYIN, FACILITATOR] {
             let address = Wallet::new(account).address().parse::<Address>().map_err(|error| format!("{error:?}"))?;
@@ -72,17 +78,21 @@ impl ChainActor {
         }
         chain.keep_accounts();
         chain.follow_clock(machine::now_s);
-        chain.deploy(ScriptedChain::address_of(VAULT), Vault { chain_id: chain.id() });
         let factory = ScriptedChain::address_of(account::FACTORY);
         chain.mock_call(factory, "isAccount(address) returns (bool)", &[json!(true)]);
+        let mut owners = BTreeMap::new();
         for number in 0..CALLERS {
             let address = account::address_of(number);
             let owner = Wallet::new(FIRST_OWNER + number);
             let owner = owner.address().parse::<Address>().map_err(|error| format!("{error:?}"))?;
-            chain.deploy(address, Account { chain_id: chain.id(), address, owner });
+            chain.deploy(address, AccountContract { chain_id: chain.id(), address, owner });
+            owners.insert(address, owner);
         }
-        let payers = (0..PAYERS).map(|payer| vault::deposited(Wallet::new(FIRST_PAYER + payer).address(), DEPOSIT_WEI));
-        chain.mine(payers.collect());
+        chain.deploy(ScriptedChain::address_of(VAULT), Vault { chain_id: chain.id(), owners, accepts_all });
+        let payers = (FIRST_PAYER..FIRST_PAYER + PAYERS).chain(FIRST_CUSTOMER..FIRST_CUSTOMER + CUSTOMERS);
+        let payers = payers.map(|payer| Wallet::new(payer).address().to_owned());
+        let payers = payers.chain([account::address_of(PAYING_ACCOUNT).to_string()]);
+        chain.mine(payers.map(|payer| vault::deposited(&payer, DEPOSIT_WEI)).collect());
         chain.mine_empty(3);
         let second = chain.another_server().await;
         Ok(Self { chain, second, trace, registrations: Rc::default() })
@@ -171,11 +181,11 @@ impl ChainActor {
     }
 
     /// What this account pays. What an account sends to itself cancels a transaction that could not be sent.
-    fn payments_of(account: u64, txs: &[ScriptedTx]) -> Vec<Payment> {
+    fn payments_of(account: u64, txs: &[ScriptedTx]) -> Vec<CoinTransfer> {
         let wallet = Wallet::new(account);
         let is_of =
             |tx: &&ScriptedTx| tx.from.to_string() == wallet.address() && tx.to != tx.from && tx.data.is_empty();
-        let payment = |tx: &ScriptedTx| Payment { payee: tx.to.to_string(), wei: tx.value.0.to_string() };
+        let payment = |tx: &ScriptedTx| CoinTransfer { payee: tx.to.to_string(), wei: tx.value.0.to_string() };
         txs.iter().filter(is_of).map(payment).collect()
     }
 
@@ -203,19 +213,19 @@ impl ChainActor {
     }
 
     /// Payouts in blocks.
-    pub fn payouts(&self) -> Vec<Payment> {
+    pub fn payouts(&self) -> Vec<CoinTransfer> {
         Self::payments_of(PAYIN, &self.chain.mined())
     }
 
     /// Payouts in blocks, and those that wait.
-    pub fn payouts_on_their_way(&self) -> Vec<Payment> {
+    pub fn payouts_on_their_way(&self) -> Vec<CoinTransfer> {
         Self::payments_of(PAYIN, &[self.chain.mined(), self.chain.waiting()].concat())
     }
 
     /// What was paid for drips, by payee.
     fn drips(&self) -> BTreeMap<String, Vec<String>> {
         let mut payments: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for Payment { payee, wei } in Self::payments_of(RELAYER, &self.chain.mined()) {
+        for CoinTransfer { payee, wei } in Self::payments_of(RELAYER, &self.chain.mined()) {
             payments.entry(payee).or_default().push(wei);
         }
         payments

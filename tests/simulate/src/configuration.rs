@@ -1,6 +1,8 @@
 //! What the gateways of a run are configured with.
 
-use crate::{account, buyer, caller, deposit_chain, shifts_plugin::Shifts, vault::VAULT, voucher_client};
+use crate::{
+    account, buyer, caller, deposit_chain, shifts_plugin::Shifts, shop_plugin::Shop, vault::VAULT, voucher_client,
+};
 use gateway_config::{ChainConfig, Config, MAIN, SignerConfig};
 use plugin_api::abi::PluginModule_Ref;
 use plugin_testing::{ScriptedChain, Value, Wallet, json};
@@ -24,23 +26,34 @@ const POLL_MS: u64 = 1000;
 const DEPOSITS_POLL_MS: u64 = 5000;
 const RPC_TIMEOUT_MS: u64 = 2000;
 
-/// What takes part in a run: with a planted fault, what the fault is about.
+/// Which plugins and clients a run has: with a planted fault, those that the fault is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cast {
+pub enum Workload {
     All,
-    /// Forum, messages, index and faucet.
-    Society,
-    /// Plugins that take payments.
+    /// The forum, and messages, index and faucet beside it.
+    Forum,
+    /// Plugins that take payments, but for orders.
     Payments,
+    /// Orders that are paid by vouchers.
+    Orders,
 }
 
-impl Cast {
-    pub fn has_society(self) -> bool {
-        self != Self::Payments
+impl Workload {
+    pub fn has_forum(self) -> bool {
+        matches!(self, Self::All | Self::Forum)
     }
 
     pub fn has_payments(self) -> bool {
-        self != Self::Society
+        matches!(self, Self::All | Self::Payments)
+    }
+
+    pub fn has_orders(self) -> bool {
+        matches!(self, Self::All | Self::Orders)
+    }
+
+    /// Whether x402 runs.
+    pub fn has_vouchers(self) -> bool {
+        self != Self::Forum
     }
 }
 
@@ -51,34 +64,72 @@ pub struct ChainServers {
     pub chain_id: u64,
 }
 
-/// What all gateways of a run are configured with.
+/// What all gateways of a run are configured with, but for their folders.
 #[derive(Clone)]
-pub struct Setup {
+pub struct ConfigTemplate {
     /// Of the database that they share; without it each has a file of its own.
     pub database_url: Option<String>,
     pub main: ChainServers,
     /// Where deposits are made.
     pub deposits: ChainServers,
     pub faucet: Value,
-    pub cast: Cast,
+    pub workload: Workload,
 }
 
-impl Setup {
+impl ConfigTemplate {
     /// The plugins that run, with their sections.
     fn plugins(&self) -> BTreeMap<&'static str, Value> {
         let mut plugins = BTreeMap::from([("activity", Value::Null)]);
-        if self.cast.has_society() {
+        if self.workload.has_forum() {
             plugins.extend(["agents", "forum", "messages"].map(|name| (name, Value::Null)));
             plugins.insert("faucet", self.faucet.clone());
             // Only several gateways could run its job at the same time.
             plugins.extend(self.database_url.is_some().then_some(("shifts", Value::Null)));
         }
-        if self.cast.has_payments() {
+        if self.workload.has_payments() {
             plugins.insert("payin", buyer::settings());
             plugins.insert("relay", caller::settings());
+        }
+        if self.workload.has_vouchers() {
             plugins.insert("x402", voucher_client::settings());
         }
+        plugins.extend(self.workload.has_orders().then_some(("shop", Value::Null)));
         plugins
+    }
+
+    /// Of the plugins that run.
+    pub fn modules(&self) -> Vec<PluginModule_Ref> {
+        let plugins = self.plugins();
+        all_modules().into_iter().filter(|(name, _)| plugins.contains_key(name)).map(|(_, module)| module).collect()
+    }
+
+    pub fn config(&self, data_dir: &Path) -> Config {
+        let mut config = Config::default();
+        config.data_dir = data_dir.to_owned();
+        config.limits.allow = vec![IpAddr::V4(Ipv4Addr::LOCALHOST).into()];
+        config.database.read_connections = 1;
+        config.database.url = self.database_url.clone().map(Into::into);
+        config.secrets.key = Some(SECRETS_KEY.to_owned().into());
+        let main = ChainConfig {
+            confirmations: 2,
+            reorg_depth: 6,
+            contracts: CONTRACTS.map(|key| (key.to_owned(), ScriptedChain::address_of(key))).into(),
+            ..chain(&self.main)
+        };
+        config.chains.insert(MAIN.to_owned(), main);
+        for (role, wallet) in [("relayer", RELAYER), ("payin", PAYIN), ("facilitator", FACILITATOR)] {
+            config.signers.insert(role.to_owned(), SignerConfig::with_key(Wallet::new(wallet).key_text()));
+        }
+        if self.workload.has_payments() {
+            let deposits = ChainConfig { poll_ms: DEPOSITS_POLL_MS, ..chain(&self.deposits) };
+            config.chains.insert(deposit_chain::NAME.to_owned(), deposits);
+        }
+        for (name, settings) in self.plugins() {
+            let section = config.plugins.sections.entry(name.to_owned()).or_default();
+            section.enabled = Some(true);
+            section.config = settings.as_object().cloned().unwrap_or_default();
+        }
+        config
     }
 }
 
@@ -87,7 +138,7 @@ pub fn faucet_settings(per_day: u64, ip_per_day: u64) -> Value {
     json!({ "per_day": per_day, "ip_per_day": ip_per_day, "pow_follows_use": false })
 }
 
-fn all_modules() -> [(&'static str, PluginModule_Ref); 9] {
+fn all_modules() -> [(&'static str, PluginModule_Ref); 10] {
     [
         ("activity", activity::plugin_module()),
         ("agents", agents::plugin_module()),
@@ -97,43 +148,9 @@ fn all_modules() -> [(&'static str, PluginModule_Ref); 9] {
         ("payin", payin::plugin_module()),
         ("relay", relay::plugin_module()),
         ("shifts", plugin_api::host::object_module::<Shifts>()),
+        ("shop", plugin_api::host::object_module::<Shop>()),
         ("x402", x402::plugin_module()),
     ]
-}
-
-/// Of the plugins that run.
-pub fn modules(setup: &Setup) -> Vec<PluginModule_Ref> {
-    let plugins = setup.plugins();
-    all_modules().into_iter().filter(|(name, _)| plugins.contains_key(name)).map(|(_, module)| module).collect()
-}
-
-pub fn config(setup: &Setup, data_dir: &Path) -> Config {
-    let mut config = Config::default();
-    config.data_dir = data_dir.to_owned();
-    config.limits.allow = vec![IpAddr::V4(Ipv4Addr::LOCALHOST).into()];
-    config.database.read_connections = 1;
-    config.database.url = setup.database_url.clone().map(Into::into);
-    config.secrets.key = Some(SECRETS_KEY.to_owned().into());
-    let main = ChainConfig {
-        confirmations: 2,
-        reorg_depth: 6,
-        contracts: CONTRACTS.map(|key| (key.to_owned(), ScriptedChain::address_of(key))).into(),
-        ..chain(&setup.main)
-    };
-    config.chains.insert(MAIN.to_owned(), main);
-    for (role, wallet) in [("relayer", RELAYER), ("payin", PAYIN), ("facilitator", FACILITATOR)] {
-        config.signers.insert(role.to_owned(), SignerConfig::with_key(Wallet::new(wallet).key_text()));
-    }
-    if setup.cast.has_payments() {
-        let deposits = ChainConfig { poll_ms: DEPOSITS_POLL_MS, ..chain(&setup.deposits) };
-        config.chains.insert(deposit_chain::NAME.to_owned(), deposits);
-    }
-    for (name, settings) in setup.plugins() {
-        let section = config.plugins.sections.entry(name.to_owned()).or_default();
-        section.enabled = Some(true);
-        section.config = settings.as_object().cloned().unwrap_or_default();
-    }
-    config
 }
 
 fn chain(servers: &ChainServers) -> ChainConfig {

@@ -1,7 +1,7 @@
 //! What clients sent and what they were answered: the model that the database is compared with. It knows nothing of the gateway.
 
-use crate::{purchases::Purchases, sponsored::SponsoredCalls, voucher_book::VoucherBook};
-use std::collections::BTreeMap;
+use crate::{order_book::OrderBook, purchases::Purchases, sponsored::SponsoredCalls, voucher_book::VoucherBook};
+use std::{collections::BTreeMap, net::IpAddr};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -35,7 +35,7 @@ pub struct Write {
 #[derive(Clone, Debug)]
 pub struct Drip {
     pub address: String,
-    pub client: String,
+    pub client: IpAddr,
     /// When it was answered: in unix seconds.
     pub answered_s: i64,
     pub outcome: Outcome,
@@ -47,6 +47,7 @@ pub struct Ledger {
     pub drips: Vec<Drip>,
     pub purchases: Purchases,
     pub vouchers: VoucherBook,
+    pub orders: OrderBook,
     pub sponsored: SponsoredCalls,
     /// For each reader of a stream, the ids of the events in the order in which it got them.
     pub streams: Vec<Vec<i64>>,
@@ -83,7 +84,7 @@ impl Ledger {
     pub fn check_caps(&self, caps: &Caps) -> Vec<String> {
         let mut found = Vec::new();
         let mut days: BTreeMap<i64, u64> = BTreeMap::new();
-        let mut clients: BTreeMap<(&str, i64), u64> = BTreeMap::new();
+        let mut clients: BTreeMap<(IpAddr, i64), u64> = BTreeMap::new();
         for drip in self.drips.iter().filter(|drip| drip.outcome == Outcome::Acknowledged) {
             let day = drip.answered_s.div_euclid(DAY_S);
             let count = days.entry(day).or_default();
@@ -92,7 +93,7 @@ impl Ledger {
             if *count > allowed {
                 found.push(format!("{count} drips on day {day} at {}, when {allowed} are free", drip.answered_s));
             }
-            let count = clients.entry((drip.client.as_str(), day)).or_default();
+            let count = clients.entry((drip.client, day)).or_default();
             *count += 1;
             if *count > caps.ip_per_day {
                 found

@@ -149,12 +149,12 @@ fn play(options: &Options) -> ExitCode {
 }
 
 fn print_report(report: &Report) {
-    let Report { writes, drips, payouts, vouchers, calls, kills, events, switches, .. } = report;
+    let Report { writes, drips, payouts, vouchers, calls, orders, kills, events, switches, .. } = report;
     for violation in &report.violations {
         println!("found: {violation}");
     }
     println!(
-        "{writes} writes, {drips} drips, {kills} kills, {payouts} payouts, {vouchers} vouchers, {calls} calls, {events} events, \
+        "{writes} writes, {drips} drips, {kills} kills, {payouts} payouts, {vouchers} vouchers, {calls} calls, {orders} orders, {events} events, \
          {switches} turns"
     );
     if let Some(SimulationCounts { commits, conflicts, lost_commit_answers, late_commits, .. }) = &report.database {

@@ -1,7 +1,7 @@
 //! What people bought by payin: the model that the chains and the database are compared with. It knows nothing of the gateway.
 
 use crate::{
-    chain_actor::Payment,
+    chain_actor::CoinTransfer,
     deposit_chain::{CONFIRMATIONS, DepositChain},
 };
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ pub struct Purchases {
 
 impl Purchases {
     /// Looks at all payouts so far; returns what is wrong with new ones. A new one has all confirmations of its deposit.
-    pub fn see(&mut self, payments: &[Payment], deposits: &DepositChain, now_s: i64) -> Vec<String> {
+    pub fn see(&mut self, payments: &[CoinTransfer], deposits: &DepositChain, now_s: i64) -> Vec<String> {
         let mut found = Vec::new();
         for payment in payments {
             if self.payouts.contains_key(&payment.payee) {
@@ -70,7 +70,7 @@ impl Purchases {
     /// payouts that the database has recorded.
     pub fn check(
         &self,
-        mined: &[Payment],
+        mined: &[CoinTransfer],
         deposits: &DepositChain,
         stored: &[(String, String)],
         now_s: i64,
@@ -128,7 +128,7 @@ impl Purchases {
 
     /// Recipients whose deposit of today is final, and who could be paid and are not. A second deposit of one amount is the operator's, and
     /// of those of earlier days some wait for longer.
-    pub fn unpaid(&self, mined: &[Payment], deposits: &DepositChain, now_s: i64) -> Vec<&str> {
+    pub fn unpaid(&self, mined: &[CoinTransfer], deposits: &DepositChain, now_s: i64) -> Vec<&str> {
         let day = now_s.div_euclid(DAY_S);
         let today = self.payouts.values().filter(|payout| payout.at_s.div_euclid(DAY_S) == day);
         let used: u128 = today.map(|payout| payout.micro).sum();

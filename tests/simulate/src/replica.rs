@@ -1,7 +1,7 @@
 //! One gateway: a thread with its own runtime, plugins linked in and entered through their ABI tables, and a folder of data.
 
 use crate::{
-    configuration::{FIRST_PORT, Setup, config, modules},
+    configuration::{ConfigTemplate, FIRST_PORT},
     machine::{self, Group},
 };
 use bytes::Bytes;
@@ -13,6 +13,7 @@ use gateway_http::{
     body::{Body, RequestBody},
 };
 use gateway_plugins::LoadedPlugin;
+use http::{HeaderMap, StatusCode};
 use http_body_util::BodyExt as _;
 use plugin_api::abi::PluginModule_Ref;
 use std::{
@@ -62,7 +63,7 @@ impl Request {
 pub enum Part {
     /// It serves requests from now on.
     Started,
-    Head(u16),
+    Head(StatusCode, HeaderMap),
     Data(Bytes),
     End,
     /// It does not start.
@@ -81,10 +82,14 @@ pub struct Replica {
 
 impl Replica {
     /// Starts it; the receiver tells when it serves.
-    pub fn start(setup: &Setup, place: usize, data_dir: &Path) -> io::Result<(Self, UnboundedReceiver<Part>)> {
+    pub fn start(
+        template: &ConfigTemplate,
+        place: usize,
+        data_dir: &Path,
+    ) -> io::Result<(Self, UnboundedReceiver<Part>)> {
         let (calls, received) = unbounded_channel();
         let (started, start) = unbounded_channel();
-        let (config, modules) = (config(setup, data_dir), modules(setup));
+        let (config, modules) = (template.config(data_dir), template.modules());
         let (group, thread) = machine::in_new_group(|| {
             thread::Builder::new()
                 .name("gateway".to_owned())
@@ -179,7 +184,7 @@ async fn answer(gateway: Arc<Gateway>, Call { request, parts }: Call) {
     request_parts.extensions_mut().insert(ClientIp(request.ip));
     let response: http::Response<Body> = gateway.handle(request_parts).await;
     let (head, mut body) = response.into_parts();
-    let mut is_wanted = parts.send(Part::Head(head.status.as_u16())).is_ok();
+    let mut is_wanted = parts.send(Part::Head(head.status, head.headers)).is_ok();
     while is_wanted {
         let Some(frame) = body.frame().await else { break };
         let data = frame.ok().and_then(|frame| frame.into_data().ok());

@@ -1,7 +1,7 @@
 //! What clients see: gateways of one database, each of them there, or away until it was started again.
 
 use crate::{
-    configuration::Setup,
+    configuration::ConfigTemplate,
     database::Database,
     dice::Dice,
     fault::Fault,
@@ -10,6 +10,7 @@ use crate::{
     stored::StoredRows,
     trace::Trace,
 };
+use http::HeaderMap;
 use plugin_testing::Value;
 use std::{
     cell::{Cell, RefCell},
@@ -30,6 +31,7 @@ const WAL_HEADER_BYTES: u64 = 32;
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub status: u16,
+    pub headers: HeaderMap,
     pub body: Value,
 }
 
@@ -40,7 +42,7 @@ impl Answer {
 }
 
 pub struct Site {
-    setup: Setup,
+    template: ConfigTemplate,
     pub database: Database,
     fault: Option<Fault>,
     trace: Trace,
@@ -77,7 +79,7 @@ impl Place {
 
 impl Site {
     pub fn new(
-        setup: Setup,
+        template: ConfigTemplate,
         (database, count): (Database, usize),
         fault: Option<Fault>,
         trace: Trace,
@@ -91,7 +93,7 @@ impl Site {
             if shared.is_dir() { TempDir::with_prefix_in(prefix, shared) } else { TempDir::with_prefix(prefix) };
         let folder = folder?;
         let site = Self {
-            setup,
+            template,
             database,
             fault,
             trace,
@@ -129,7 +131,7 @@ impl Site {
 
     /// What the database of several gateways has is on another machine. No fault of payments is about the disk.
     fn has_power_failures(&self) -> bool {
-        !self.database.is_shared() && self.setup.cast.has_society()
+        !self.database.is_shared() && self.template.workload.has_forum()
     }
 
     fn synced(&self) -> PathBuf {
@@ -147,14 +149,14 @@ impl Site {
     }
 
     pub fn stored(&self) -> Result<StoredRows, String> {
-        let (is_shared, cast) = (self.database.is_shared(), self.setup.cast);
-        self.database.look(&self.database_file(), |connection| StoredRows::read(connection, is_shared, cast))
+        let (is_shared, workload) = (self.database.is_shared(), self.template.workload);
+        self.database.look(&self.database_file(), |connection| StoredRows::read(connection, is_shared, workload))
     }
 
     /// Starts a gateway on the data. Dropped before its end, the gateway can still be killed.
     pub async fn start(&self, place: usize) -> Result<(), String> {
         let (replica, mut start) =
-            Replica::start(&self.setup, place, &self.data_dir(place)).map_err(|error| error.to_string())?;
+            Replica::start(&self.template, place, &self.data_dir(place)).map_err(|error| error.to_string())?;
         self.places[place].replica.replace(Some(Rc::new(replica)));
         let part = tokio::time::timeout(START_LIMIT, start.recv()).await;
         self.database.claim_clients(place);
@@ -256,16 +258,16 @@ impl Site {
     pub async fn send(&self, request: Request) -> Option<Answer> {
         let (mut parts, mut life) = self.open(request)?;
         let collect = async {
-            let (mut status, mut body) = (0, Vec::new());
+            let (mut status, mut headers, mut body) = (0, HeaderMap::new(), Vec::new());
             loop {
                 match parts.recv().await? {
-                    Part::Head(head) => status = head,
+                    Part::Head(code, sent) => (status, headers) = (code.as_u16(), sent),
                     Part::Data(data) => body.extend_from_slice(&data),
                     Part::End => break,
                     Part::Started | Part::Failed(_) => return None,
                 }
             }
-            Some(Answer { status, body: serde_json::from_slice(&body).unwrap_or_default() })
+            Some(Answer { status, headers, body: serde_json::from_slice(&body).unwrap_or_default() })
         };
         tokio::select! {
             biased;
@@ -279,7 +281,7 @@ impl Site {
     pub async fn write(&self, request: Request) -> Option<Answer> {
         let is_hit = self.transport.borrow_mut().one_in(8);
         if is_hit && self.fault == Some(Fault::AnswersWithoutWriting) {
-            return Some(Answer { status: 201, body: Value::Null });
+            return Some(Answer { status: 201, headers: HeaderMap::new(), body: Value::Null });
         }
         let mut answer = self.send(request).await?;
         if is_hit && answer.status == 201 && self.fault == Some(Fault::RefusesWhatItStores) {

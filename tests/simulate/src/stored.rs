@@ -1,12 +1,13 @@
 //! What the database holds, read past the gateway, and compared with what clients know.
 
 use crate::{
-    configuration::Cast,
+    configuration::Workload,
     ledger::{Ledger, Outcome, Write},
+    order_book::{StoredOrder, StoredVoucher},
     vault::Settlement,
 };
 use plugin_testing::Value;
-use rusqlite::{Connection, types::FromSql};
+use rusqlite::{Connection, Row, types::FromSql};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How the title of a thread begins, and its opening post.
@@ -25,6 +26,8 @@ const SHIFTS: &str = "SELECT shift, step FROM shifts_steps ORDER BY position";
 /// Payouts that were recorded, whatever became of them: the journal carries them out.
 const PAYOUTS: &str = "SELECT recipient, fmx_out FROM payin_quotes WHERE intent IS NOT NULL ORDER BY id";
 const SETTLEMENTS: &str = "SELECT payer, nonce, amount FROM x402_settled ORDER BY payer, nonce";
+const ORDERS: &str = "SELECT text, payer, nonce, is_signed FROM shop_orders ORDER BY id";
+const VOUCHERS: &str = "SELECT payer, nonce, state FROM x402_vouchers ORDER BY payer, nonce";
 const WRONG_COUNTS: &str =
     "SELECT id FROM forum_threads t WHERE post_count <> (SELECT count(*) FROM forum_posts p WHERE p.thread_id = t.id)";
 
@@ -47,15 +50,17 @@ pub struct StoredRows {
     pub payouts: Vec<(String, String)>,
     /// What the index has of the vault.
     pub settlements: Vec<Settlement>,
+    pub orders: Vec<StoredOrder>,
+    pub vouchers: Vec<StoredVoucher>,
 }
 
 impl StoredRows {
     /// `is_shared`: by several gateways, whose events wait for their places in the log.
-    pub fn read(connection: &Connection, is_shared: bool, cast: Cast) -> rusqlite::Result<Self> {
+    pub fn read(connection: &Connection, is_shared: bool, workload: Workload) -> rusqlite::Result<Self> {
         let waiting = if is_shared { connection.query_row(WAITING, [], |row| row.get(0))? } else { 0 };
         let events = (pairs(connection, EVENTS)?, numbers(connection, EVENT_IDS)?);
         let mut stored = Self { events: events.0, event_ids: events.1, waiting, ..Self::default() };
-        if cast.has_society() {
+        if workload.has_forum() {
             stored.threads = pairs(connection, THREADS)?;
             stored.posts = pairs(connection, POSTS)?;
             stored.messages = pairs(connection, MESSAGES)?;
@@ -63,9 +68,22 @@ impl StoredRows {
             stored.wrong_counts = numbers(connection, WRONG_COUNTS)?;
             stored.shifts = if is_shared { pairs(connection, SHIFTS)? } else { Vec::new() };
         }
-        if cast.has_payments() {
+        if workload.has_payments() {
             stored.payouts = pairs(connection, PAYOUTS)?;
-            stored.settlements = settlements(connection)?;
+        }
+        if workload.has_vouchers() {
+            stored.settlements = rows(connection, SETTLEMENTS, |row| {
+                Ok(Settlement { payer: row.get(0)?, nonce: row.get(1)?, amount: row.get(2)? })
+            })?;
+            stored.vouchers = rows(connection, VOUCHERS, |row| {
+                Ok(StoredVoucher { payer: row.get(0)?, nonce: row.get(1)?, state: row.get(2)? })
+            })?;
+        }
+        if workload.has_orders() {
+            stored.orders = rows(connection, ORDERS, |row| {
+                let (text, payer, nonce) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                Ok(StoredOrder { text, payer, nonce, is_signed: row.get(3)? })
+            })?;
         }
         Ok(stored)
     }
@@ -186,15 +204,17 @@ fn difference(left: &BTreeMap<(&str, &str), usize>, right: &BTreeMap<(&str, &str
 }
 
 fn pairs<T: FromSql>(connection: &Connection, select: &str) -> rusqlite::Result<Vec<(T, T)>> {
-    connection.prepare(select)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
-}
-
-fn settlements(connection: &Connection) -> rusqlite::Result<Vec<Settlement>> {
-    let settlement =
-        |row: &rusqlite::Row<'_>| Ok(Settlement { payer: row.get(0)?, nonce: row.get(1)?, amount: row.get(2)? });
-    connection.prepare(SETTLEMENTS)?.query_map([], settlement)?.collect()
+    rows(connection, select, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 fn numbers(connection: &Connection, select: &str) -> rusqlite::Result<Vec<i64>> {
-    connection.prepare(select)?.query_map([], |row| row.get(0))?.collect()
+    rows(connection, select, |row| row.get(0))
+}
+
+fn rows<T>(
+    connection: &Connection,
+    select: &str,
+    of_row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
+    connection.prepare(select)?.query_map([], of_row)?.collect()
 }

@@ -1,14 +1,14 @@
 //! The vault of x402 on the chain of a run: what was paid in, and what batches of vouchers settle.
 
-use crate::voucher::Voucher;
+use crate::{typed_data, voucher::Voucher};
 use alloy::{
     dyn_abi::{DynSolValue, FunctionExt as _, JsonAbiExt as _},
     json_abi::Function,
 };
-use alloy_primitives::{B256, Signature, U256};
+use alloy_primitives::{B256, U256};
 use plugin_api::Address;
 use plugin_testing::{ScriptedContract, ScriptedLog, ScriptedTx, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Key of the contract in the configuration.
 pub const VAULT: &str = "x402Vault";
@@ -20,6 +20,7 @@ const SETTLE_BATCH: &str = "settleBatch((address,address,uint256,uint256,uint64,
 const BALANCE: &str = "balance(address) returns (uint256)";
 const UNLOCK_AT: &str = "unlockAt(address) returns (uint256)";
 const USED: &str = "used(address,uint256) returns (bool)";
+const VERIFY: &str = "verify((address,address,uint256,uint256,uint64,bytes32),bytes) returns (bool,string)";
 /// Words of the data of `Settled` before the nonce.
 const NONCE_WORD: usize = 2;
 
@@ -33,6 +34,10 @@ pub struct Settlement {
 
 pub struct Vault {
     pub chain_id: u64,
+    /// Payers that are contracts, with those whose signatures they accept (ERC-1271).
+    pub owners: BTreeMap<Address, Address>,
+    /// Of a planted fault: who asks is told that every signature is good.
+    pub accepts_all: bool,
 }
 
 /// What a payer pays in.
@@ -61,48 +66,78 @@ pub fn outcomes<'l>(logs: impl Iterator<Item = &'l ScriptedLog>) -> (Vec<Settlem
 impl ScriptedContract for Vault {
     fn execute(&self, earlier: &[&ScriptedLog], tx: &ScriptedTx, time_s: u64) -> Result<Vec<ScriptedLog>, String> {
         let batch = decode_batch(&tx.data).ok_or("no batch")?;
-        let mut accounts = Accounts::after(earlier);
-        let settle =
-            |(voucher, signature): (Voucher, Vec<u8>)| accounts.settle(&voucher, &signature, self.chain_id, time_s);
+        let mut balances = Balances::after(earlier);
+        let settle = |(voucher, signature): (Voucher, Vec<u8>)| {
+            let problem =
+                if voucher.expiry_s < time_s { Some("expired") } else { self.problem(&balances, &voucher, &signature) };
+            match problem {
+                Some(problem) => skipped(&voucher, problem),
+                None => balances.settle(&voucher),
+            }
+        };
         Ok(batch.into_iter().map(settle).collect())
     }
 
     fn call(&self, earlier: &[&ScriptedLog], data: &[u8]) -> Option<Vec<u8>> {
-        let accounts = Accounts::after(earlier);
+        let balances = Balances::after(earlier);
         let (selector, arguments) = data.split_first_chunk::<4>()?;
+        let verify = Function::parse(VERIFY).ok()?;
+        if verify.selector() == *selector {
+            let decoded = verify.abi_decode_input(arguments).ok()?;
+            let voucher = decode_voucher(decoded.first()?.as_tuple()?)?;
+            let problem = self.problem(&balances, &voucher, decoded.get(1)?.as_bytes()?);
+            let problem = problem.filter(|_| !self.accepts_all);
+            let result =
+                [DynSolValue::Bool(problem.is_none()), DynSolValue::from(problem.unwrap_or_default().to_owned())];
+            return verify.abi_encode_output(&result).ok();
+        }
         let words: Vec<B256> = arguments.chunks_exact(32).map(B256::from_slice).collect();
         let payer = address(words.first()?);
         let of = |text: &str| Function::parse(text).ok().filter(|function| function.selector() == *selector);
         if let Some(function) = of(BALANCE) {
-            return function.abi_encode_output(&[DynSolValue::from(accounts.balance(payer))]).ok();
+            return function.abi_encode_output(&[DynSolValue::from(balances.balance(payer))]).ok();
         }
         if let Some(function) = of(UNLOCK_AT) {
             return function.abi_encode_output(&[DynSolValue::from(U256::ZERO)]).ok();
         }
         let nonce = U256::from_be_bytes(words.get(1)?.0);
-        of(USED)?.abi_encode_output(&[DynSolValue::Bool(accounts.used.contains(&(payer, nonce)))]).ok()
+        of(USED)?.abi_encode_output(&[DynSolValue::Bool(balances.used.contains(&(payer, nonce)))]).ok()
+    }
+}
+
+impl Vault {
+    /// Why the vault does not take the voucher, unless it has expired.
+    fn problem(&self, balances: &Balances, voucher: &Voucher, signature: &[u8]) -> Option<&'static str> {
+        let signer = self.owners.get(&voucher.payer).unwrap_or(&voucher.payer);
+        if balances.used.contains(&(voucher.payer, voucher.nonce)) {
+            Some("nonce used")
+        } else if typed_data::signer(voucher.digest(self.chain_id), signature) != Some(*signer) {
+            Some("bad signature")
+        } else {
+            (balances.balance(voucher.payer) < voucher.amount).then_some("insufficient balance")
+        }
     }
 }
 
 /// What the events say that payers have.
-struct Accounts {
+struct Balances {
     movements: Vec<(Address, U256, bool)>,
     used: BTreeSet<(Address, U256)>,
 }
 
-impl Accounts {
+impl Balances {
     fn after(events: &[&ScriptedLog]) -> Self {
-        let mut accounts = Self { movements: Vec::new(), used: BTreeSet::new() };
+        let mut balances = Self { movements: Vec::new(), used: BTreeSet::new() };
         for log in events {
             let is_settled = is(log, SETTLED);
             if is_settled || is(log, DEPOSITED) {
-                accounts.movements.push((payer_of(log), number(log, 0), is_settled));
+                balances.movements.push((payer_of(log), number(log, 0), is_settled));
             }
             if is_settled {
-                accounts.used.insert((payer_of(log), number(log, NONCE_WORD)));
+                balances.used.insert((payer_of(log), number(log, NONCE_WORD)));
             }
         }
-        accounts
+        balances
     }
 
     fn balance(&self, payer: Address) -> U256 {
@@ -113,32 +148,19 @@ impl Accounts {
         )
     }
 
-    fn settle(&mut self, voucher: &Voucher, signature: &[u8], chain_id: u64, time_s: u64) -> ScriptedLog {
+    fn settle(&mut self, voucher: &Voucher) -> ScriptedLog {
         let Voucher { payer, payee, amount, nonce, reference, .. } = voucher;
-        let key = (*payer, *nonce);
-        let signer = Signature::from_raw(signature)
-            .and_then(|signature| signature.recover_address_from_prehash(&voucher.digest(chain_id).into()));
-        let problem = if self.used.contains(&key) {
-            Some("nonce used")
-        } else if voucher.expiry_s < time_s {
-            Some("expired")
-        } else if signer.is_err() || signer.is_ok_and(|signer| signer.into_array() != payer.0) {
-            Some("bad signature")
-        } else if self.balance(*payer) < *amount {
-            Some("insufficient balance")
-        } else {
-            None
-        };
-        if let Some(problem) = problem {
-            return ScriptedLog::new(VAULT, SKIPPED, &[json!(payer), json!(nonce.to_string()), json!(problem)]);
-        }
-        self.used.insert(key);
+        self.used.insert((*payer, *nonce));
         self.movements.push((*payer, *amount, true));
         let fee = amount / U256::from(100);
         let numbers = [*amount, fee, *nonce].map(|number| json!(number.to_string()));
         let reference = json!(B256::from(*reference));
         ScriptedLog::new(VAULT, SETTLED, &[&[json!(payer), json!(payee)], &numbers[..], &[reference]].concat())
     }
+}
+
+fn skipped(voucher: &Voucher, problem: &str) -> ScriptedLog {
+    ScriptedLog::new(VAULT, SKIPPED, &[json!(voucher.payer), json!(voucher.nonce.to_string()), json!(problem)])
 }
 
 fn decode_batch(data: &[u8]) -> Option<Vec<(Voucher, Vec<u8>)>> {

@@ -1,25 +1,20 @@
 //! A client that pays with vouchers of x402: each is sent until it is answered, and some are sent again or signed twice with one nonce.
 
 use crate::{
-    dice::Dice,
-    ledger::{Ledger, Outcome},
-    machine,
-    replica::Request,
-    site::{Answer, Site},
-    trace::Trace,
-    voucher::Voucher,
+    client::Client, ledger::Outcome, machine, replica::Request, site::Answer, voucher::Voucher,
     voucher_book::IssuedVoucher,
 };
 use alloy_primitives::U256;
 use plugin_api::Address;
 use plugin_testing::{Value, Wallet, json};
-use std::{cell::RefCell, rc::Rc, time::Duration};
 
 const ATTEMPTS: u64 = 8;
 const LIFE_S: i64 = 900;
 /// A hundredth of a coin.
 const AMOUNT_WEI: u64 = 10_000_000_000_000_000;
 const PAYEE: Address = Address([0x22; 20]);
+/// Number of the wallet that signs for others.
+const FORGER: u64 = 999;
 /// What the refusal of a voucher that was seen before begins with.
 const SEEN: &str = "the nonce is used: its voucher is ";
 
@@ -29,27 +24,27 @@ pub fn settings() -> Value {
 }
 
 pub struct VoucherClient {
-    pub site: Rc<Site>,
-    pub ledger: Rc<RefCell<Ledger>>,
-    pub trace: Trace,
-    pub name: String,
+    pub client: Client,
+    /// A contract, or the address of the wallet.
+    pub payer: Address,
+    /// Signs for the payer.
     pub wallet: Wallet,
     pub chain_id: u64,
     pub first_nonce: u64,
-    pub dice: Dice,
     pub count: u64,
 }
 
 impl VoucherClient {
     pub async fn run(mut self) {
         for turn in 0..self.count {
-            tokio::time::sleep(Duration::from_millis(self.dice.below(12_000))).await;
+            self.client.sleep_below(12_000).await;
             let voucher = self.voucher(self.first_nonce + turn);
+            self.forge(&voucher).await;
             let outcome = self.deliver(&voucher).await;
-            self.trace.record(&self.name, &format!("{turn} {outcome:?}"));
+            self.client.record(&format!("{turn} {outcome:?}"));
             self.note(&voucher, outcome);
             if outcome == Outcome::Acknowledged {
-                self.site.granted.send_modify(|granted| *granted += 1);
+                self.client.count_granted();
                 self.pay_again(voucher).await;
             }
         }
@@ -57,7 +52,7 @@ impl VoucherClient {
 
     fn voucher(&self, nonce: u64) -> Voucher {
         Voucher {
-            payer: self.wallet.address().parse().unwrap_or_default(),
+            payer: self.payer,
             payee: PAYEE,
             amount: U256::from(AMOUNT_WEI),
             nonce: U256::from(nonce),
@@ -70,28 +65,43 @@ impl VoucherClient {
         let Voucher { payer, nonce, amount, .. } = voucher;
         let issued =
             IssuedVoucher { payer: payer.to_string(), nonce: nonce.to_string(), amount: amount.to_string(), outcome };
-        self.ledger.borrow_mut().vouchers.issued.push(issued);
+        self.client.ledger.borrow_mut().vouchers.issued.push(issued);
     }
 
     async fn send(&self, what: &str, voucher: &Voucher) -> Option<Answer> {
+        self.send_signed_by(&self.wallet, what, voucher).await
+    }
+
+    async fn send_signed_by(&self, wallet: &Wallet, what: &str, voucher: &Voucher) -> Option<Answer> {
         let requirements = json!({ "payTo": voucher.payee, "maxAmountRequired": voucher.amount.to_string() });
-        let payment = voucher.payment(&self.wallet, self.chain_id);
+        let payment = voucher.payment(wallet, self.chain_id);
         let body = json!({ "paymentPayload": payment, "paymentRequirements": requirements });
-        let answer = self.site.send(Request::post(&format!("/api/x402/{what}"), body.to_string())).await;
+        let answer = self.client.send_unrecorded(Request::post(&format!("/api/x402/{what}"), body.to_string())).await;
         match &answer {
-            None => self.trace.record(&self.name, "no answer"),
+            None => self.client.record("no answer"),
             Some(answer) => {
                 let reason = answer.body["errorReason"].as_str().or(answer.body["reason"].as_str()).unwrap_or_default();
-                self.trace.record(&self.name, &format!("{what} {} {reason}", answer.status));
+                self.client.record(&format!("{what} {} {reason}", answer.status));
             }
         }
         answer
     }
 
+    /// What somebody else signs in the payer's name is not accepted.
+    async fn forge(&mut self, voucher: &Voucher) {
+        if !self.client.dice.one_in(4) {
+            return;
+        }
+        let answer = self.send_signed_by(&Wallet::new(FORGER), "settle", voucher).await;
+        if answer.is_some_and(|answer| answer.body["success"] == true) {
+            self.client.violation(&format!("the forged voucher {} was accepted", voucher.nonce));
+        }
+    }
+
     /// Sends it until the response says what became of it.
     async fn deliver(&mut self, voucher: &Voucher) -> Outcome {
         let mut is_open = false;
-        if self.dice.one_in(3) {
+        if self.client.dice.one_in(3) {
             self.verify(voucher).await;
         }
         for _ in 0..ATTEMPTS {
@@ -106,11 +116,11 @@ impl VoucherClient {
                 Some((429, ..)) => {}
                 Some((503, ..)) | None => is_open = true,
                 Some((status, ..)) => {
-                    self.violation(&format!("answered {status} {reason:?} to a good voucher"));
+                    self.client.violation(&format!("answered {status} {reason:?} to a good voucher"));
                     return Outcome::Refused;
                 }
             }
-            self.site.wait_until_back(Duration::from_millis(1000 + self.dice.below(8000))).await;
+            self.client.wait_until_back(1000, 8000).await;
         }
         if is_open { Outcome::Unknown } else { Outcome::Refused }
     }
@@ -120,31 +130,28 @@ impl VoucherClient {
         let Some(answer) = self.send("verify", voucher).await else { return };
         let is_fine = answer.body["isValid"] == true || answer.body["disabled"] == true;
         if answer.status != 503 && answer.status != 429 && !is_fine {
-            self.violation(&format!("answered {} {} to the check of a good voucher", answer.status, answer.body));
+            self.client
+                .violation(&format!("answered {} {} to the check of a good voucher", answer.status, answer.body));
         }
     }
 
     /// The same voucher again, or another one with its nonce: neither is taken.
     async fn pay_again(&mut self, voucher: Voucher) {
-        if self.dice.one_in(3) {
+        if self.client.dice.one_in(3) {
             return;
         }
-        tokio::time::sleep(Duration::from_millis(self.dice.below(25_000))).await;
-        let is_other = self.dice.one_in(2);
+        self.client.sleep_below(25_000).await;
+        let is_other = self.client.dice.one_in(2);
         let amount = voucher.amount + U256::from(u64::from(is_other));
         let again = Voucher { amount, ..voucher };
         let answer = self.send("settle", &again).await;
         let is_taken = answer.as_ref().is_some_and(|answer| answer.body["success"] == true);
         if is_taken {
-            self.violation(&format!("the nonce {} was taken twice", again.nonce));
+            self.client.violation(&format!("the nonce {} was taken twice", again.nonce));
         }
         if is_other {
             let is_open = answer.is_none_or(|answer| answer.status >= 500);
             self.note(&again, if is_open { Outcome::Unknown } else { Outcome::Refused });
         }
-    }
-
-    fn violation(&self, text: &str) {
-        self.ledger.borrow_mut().refuse(format!("{}: {text}", self.name));
     }
 }

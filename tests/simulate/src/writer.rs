@@ -1,13 +1,12 @@
 //! A client that writes to the forum, and sends the same signed request again until it is answered.
 
 use crate::{
-    dice::Dice,
-    ledger::{Kind, Ledger, Outcome, Write},
+    client::Client,
+    ledger::{Kind, Outcome, Write},
     machine,
     replica::Request,
-    site::{Answer, Site},
+    site::Answer,
     stored::{OPENING, THREAD},
-    trace::Trace,
 };
 use plugin_testing::{Value, Wallet, json};
 use std::{cell::RefCell, rc::Rc, time::Duration};
@@ -16,14 +15,10 @@ use std::{cell::RefCell, rc::Rc, time::Duration};
 const SIGNATURE_S: i64 = 300;
 
 pub struct Writer {
-    pub site: Rc<Site>,
-    pub ledger: Rc<RefCell<Ledger>>,
+    pub client: Client,
     /// Threads that are known to be there.
     pub threads: Rc<RefCell<Vec<i64>>>,
-    pub trace: Trace,
-    pub name: String,
     pub wallet: Wallet,
-    pub dice: Dice,
     pub count: u64,
 }
 
@@ -42,14 +37,15 @@ impl Writer {
     pub async fn run(mut self) {
         for turn in 0..self.count {
             // Now and then at once, which the write interval refuses.
-            let pause_ms = if self.dice.one_in(6) { 0 } else { 1000 + self.dice.below(4000) };
+            let dice = &mut self.client.dice;
+            let pause_ms = if dice.one_in(6) { 0 } else { 1000 + dice.below(4000) };
             tokio::time::sleep(Duration::from_millis(pause_ms)).await;
             let draft = self.draft(turn);
             let write = self.deliver(&draft).await;
-            self.trace.record(&self.name, &format!("{turn} {:?}", write.outcome));
+            self.client.record(&format!("{turn} {:?}", write.outcome));
             let is_stored = write.outcome == Outcome::Acknowledged;
-            self.ledger.borrow_mut().writes.push(write);
-            if is_stored && self.dice.one_in(3) {
+            self.client.ledger.borrow_mut().writes.push(write);
+            if is_stored && self.client.dice.one_in(3) {
                 self.send_again(&draft).await;
             }
         }
@@ -57,17 +53,17 @@ impl Writer {
 
     fn draft(&mut self, turn: u64) -> Draft {
         let signed_s = machine::now_s();
-        let text = format!("{} {turn} {signed_s}", self.name);
+        let text = format!("{} {turn} {signed_s}", self.client.name);
         let thread = {
             let threads = self.threads.borrow();
-            let is_new = threads.is_empty() || self.dice.one_in(6);
-            if is_new { None } else { threads.get(self.dice.index(threads.len())).copied() }
+            let is_new = threads.is_empty() || self.client.dice.one_in(6);
+            if is_new { None } else { threads.get(self.client.dice.index(threads.len())).copied() }
         };
-        let is_message = self.dice.one_in(4);
+        let is_message = self.client.dice.one_in(4);
         let thread = thread.filter(|_| !is_message);
         let (kind, path, action, text, payload) = match thread {
             _ if is_message => {
-                let to = Wallet::new(self.dice.below(10)).address().to_owned();
+                let to = Wallet::new(self.client.dice.below(10)).address().to_owned();
                 let payload = json!({ "to": to, "subject": text, "body": "between us" });
                 (Kind::Message, "/api/messages".to_owned(), "message.send", text, payload)
             }
@@ -100,7 +96,8 @@ impl Writer {
         };
         while machine::now_s() - draft.signed_s < SIGNATURE_S - 5 {
             let sent_ms = machine::now_ms();
-            let answer = self.site.write(Self::request(draft)).await;
+            let answer = self.client.site.write(Self::request(draft).sent_by(self.client.ip)).await;
+            self.client.record_answer(answer.as_ref());
             match self.outcome(answer.as_ref(), write.outcome) {
                 Some(Outcome::Acknowledged) => {
                     write.outcome = Outcome::Acknowledged;
@@ -117,31 +114,26 @@ impl Writer {
                 None if answer.is_none_or(|answer| answer.status >= 500) => write.outcome = Outcome::Unknown,
                 None => {}
             }
-            let pause = Duration::from_millis(200 + self.dice.below(1500));
-            self.site.wait_until_back(pause).await;
+            self.client.wait_until_back(200, 1500).await;
         }
         write
     }
 
     /// What a response says; none when the request has to be sent again. `before` is what earlier responses said.
     fn outcome(&self, answer: Option<&Answer>, before: Outcome) -> Option<Outcome> {
-        let Some(answer) = answer else {
-            self.trace.record(&self.name, "no answer");
-            return None;
-        };
-        self.trace.record(&self.name, &format!("{} {}", answer.status, answer.code()));
+        let answer = answer?;
         match (answer.status, answer.code()) {
             (201, _) => Some(Outcome::Acknowledged),
             (409, "replay") if before == Outcome::Unknown => Some(Outcome::Acknowledged),
             (409, "replay") => {
-                self.violation(&format!("refused as a replay, and was never sent before: {}", answer.body));
+                self.client.violation(&format!("refused as a replay, and was never sent before: {}", answer.body));
                 Some(Outcome::Refused)
             }
             (429 | 503, _) => None,
             (400..500, _) if before == Outcome::Refused => Some(Outcome::Refused),
             (400..500, _) => Some(Outcome::Unknown),
             (status, code) => {
-                self.violation(&format!("answered {status} {code} to a write"));
+                self.client.violation(&format!("answered {status} {code} to a write"));
                 None
             }
         }
@@ -149,26 +141,22 @@ impl Writer {
 
     /// A network may deliver a request twice: the second one must change nothing.
     async fn send_again(&mut self, draft: &Draft) {
-        tokio::time::sleep(Duration::from_millis(self.dice.below(20_000))).await;
+        self.client.sleep_below(20_000).await;
         if machine::now_s() - draft.signed_s >= SIGNATURE_S - 5 {
             return;
         }
-        let Some(answer) = self.site.send(Self::request(draft)).await else { return };
-        self.trace.record(&self.name, &format!("again {} {}", answer.status, answer.code()));
+        let Some(answer) = self.client.send_unrecorded(Self::request(draft)).await else { return };
+        self.client.record(&format!("again {} {}", answer.status, answer.code()));
         if answer.status < 300 {
-            self.violation(&format!("the same signed request was accepted twice: {}", draft.text));
+            self.client.violation(&format!("the same signed request was accepted twice: {}", draft.text));
         }
     }
 
     fn learn(&self, draft: &Draft, body: Value) {
         let opened = body["id"].as_i64().filter(|_| draft.kind == Kind::Thread);
         if let Some(thread) = opened.or(draft.thread) {
-            *self.ledger.borrow_mut().posts.entry(thread).or_default() += 1;
+            *self.client.ledger.borrow_mut().posts.entry(thread).or_default() += 1;
         }
         self.threads.borrow_mut().extend(opened);
-    }
-
-    fn violation(&self, text: &str) {
-        self.ledger.borrow_mut().refuse(format!("{}: {text}", self.name));
     }
 }

@@ -61,6 +61,8 @@ impl Draws {
 
     pub(super) fn end(&self) -> DrawnValues {
         let mut state = self.state();
+        // What a run that ended early has left is nobody else's: a migration would take it for a new identity.
+        state.replayed.clear();
         DrawnValues { now_ms: state.now_ms, numbers: std::mem::take(&mut state.drawn) }
     }
 
@@ -236,6 +238,21 @@ mod tests {
         let connection = Connection::open_in_memory().unwrap();
         install(&connection, &Draws::new(1)).unwrap();
         connection
+    }
+
+    /// A migration, which begins nothing, once got the identity of a statement whose second run had ended early.
+    #[test]
+    fn what_a_run_has_left_is_drawn_by_no_other() {
+        let draws = Draws::new(1);
+        let draw = || draws.state().draw(|state| state.identity("a"));
+        draws.begin(0);
+        assert_eq!(draw(), 1);
+        let drawn = draws.end();
+        draws.begin_again(&drawn);
+        draws.end();
+        assert_eq!(draw(), 2);
+        draws.begin_again(&drawn);
+        assert_eq!(draw(), 1);
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod settle;
 
 use crate::{
     chain_actor::ChainActor,
-    configuration::{Cast, ChainServers, Setup, faucet_settings},
+    configuration::{ChainServers, ConfigTemplate, Workload, faucet_settings},
     database::Database,
     database_actor::DatabaseActor,
     deposit_chain::DepositChain,
@@ -56,6 +56,7 @@ pub struct Report {
     pub payouts: usize,
     pub vouchers: usize,
     pub calls: usize,
+    pub orders: usize,
     pub kills: u64,
     /// What happened at the simulated PostgreSQL, if there was one.
     pub database: Option<SimulationCounts>,
@@ -65,7 +66,7 @@ pub struct Report {
 
 struct Run {
     settings: Settings,
-    cast: Cast,
+    workload: Workload,
     site: Rc<Site>,
     chain: ChainActor,
     deposits: DepositChain,
@@ -89,24 +90,25 @@ pub fn run(settings: &Settings) -> Result<Report, String> {
 
 async fn play(settings: Settings) -> Result<Report, String> {
     let (trace, dice) = (Trace::new(settings.is_traced), Dice::new(settings.seed).fork(3));
-    let chain = ChainActor::start(trace.clone()).await?;
+    let accepts_all = settings.fault == Some(Fault::SignaturesNotVerified);
+    let chain = ChainActor::start(trace.clone(), accepts_all).await?;
     let forgets_per_mille = settings.fault.map_or(0, Fault::forgotten_commits_per_mille);
     let database = Database::new(settings.gateways, settings.seed, forgets_per_mille)?;
     let deposits = DepositChain::start(trace.clone()).await;
-    let cast = settings.fault.map_or(Cast::All, Fault::cast);
-    let setup = Setup {
+    let workload = settings.fault.map_or(Workload::All, Fault::workload);
+    let template = ConfigTemplate {
         database_url: database.url(),
         main: ChainServers { urls: chain.urls(), chain_id: chain.id() },
         deposits: ChainServers { urls: deposits.urls(), chain_id: deposits.id() },
         faucet: faucet_settings(CAPS.per_day, CAPS.ip_per_day),
-        cast,
+        workload,
     };
-    let site = Site::new(setup, (database, settings.gateways), settings.fault, trace.clone(), dice.fork(1));
+    let site = Site::new(template, (database, settings.gateways), settings.fault, trace.clone(), dice.fork(1));
     let site = site.map_err(|error| error.to_string())?;
     let streams = vec![Vec::new(); settings.gateways];
     let (ledger, threads) = (Rc::new(RefCell::new(Ledger { streams, ..Ledger::default() })), Rc::default());
     let site = Rc::new(site);
-    let mut run = Run { settings, cast, site, chain, deposits, ledger, threads, trace, dice, kills: 0 };
+    let mut run = Run { settings, workload, site, chain, deposits, ledger, threads, trace, dice, kills: 0 };
     for place in 0..run.site.count() {
         run.site.start(place).await?;
     }
@@ -114,17 +116,11 @@ async fn play(settings: Settings) -> Result<Report, String> {
     let mut violations = Vec::new();
     let mut readers = JoinSet::new();
     for place in 0..run.site.count() {
-        let reader = LogReader {
-            site: run.site.clone(),
-            place,
-            ledger: run.ledger.clone(),
-            trace: run.trace.clone(),
-            dice: run.dice.fork(4 + 1_000_000 * place as u64),
-            kept: None,
-        };
+        let client = run.client(format!("reader{place}"), 4 + 1_000_000 * place as u64);
+        let reader = LogReader { client, place, kept: None };
         readers.spawn_local(reader.run());
     }
-    if cast.has_payments() {
+    if workload.has_payments() {
         readers.spawn_local(run.payout_watcher().run());
     }
     for day in 0..run.settings.days {
@@ -155,7 +151,7 @@ impl Run {
         self.trace.record("day", &day.to_string());
         let mut faults = JoinSet::new();
         faults.spawn_local(self.chain.clone().run(self.dice.fork(100 + day)));
-        if self.cast.has_payments() {
+        if self.workload.has_payments() {
             faults.spawn_local(self.deposits.clone().run(self.dice.fork(40_000_000 + day)));
         }
         let mut database_dice = self.dice.fork(10_000_000 + day);
@@ -167,13 +163,16 @@ impl Run {
             faults.spawn_local(pauses.run(self.dice.fork(30_000_000 + day)));
         }
         let mut clients = JoinSet::new();
-        if self.cast.has_society() {
-            self.start_society(&mut clients, day);
+        if self.workload.has_forum() {
+            self.start_forum_clients(&mut clients, day);
         }
-        if self.cast.has_payments() {
+        if self.workload.has_payments() {
             self.start_buyers(&mut clients, day);
             self.start_payers(&mut clients, day);
             self.start_callers(&mut clients, day);
+        }
+        if self.workload.has_orders() {
+            self.start_customers(&mut clients, day);
         }
         if self.settings.fault == Some(Fault::DiskLosesCommits) {
             self.site.remember_disk().map_err(|error| error.to_string())?;
@@ -198,7 +197,7 @@ impl Run {
     /// Kills the gateway some turns after a request was sent or a drip was answered, and starts it again; now and then it is killed
     /// while it starts, too. The inner error says that it does not start.
     async fn kill_and_start(&mut self) -> Result<Result<(), String>, String> {
-        if self.cast.has_payments() {
+        if self.workload.has_vouchers() {
             // They take longer than others, block after block.
             tokio::time::sleep(Duration::from_millis(self.dice.below(KILL_AFTER_MS_MAX))).await;
         }
@@ -261,6 +260,7 @@ impl Run {
             payouts: ledger.purchases.payout_count(),
             vouchers: self.chain.vouchers().0.len(),
             calls: self.chain.executed().len(),
+            orders: ledger.orders.acknowledged_count(),
             kills: self.kills,
             database: self.site.database.trace().map(|(_, counts)| counts),
             violations,

@@ -1,7 +1,7 @@
 //! The end of a day: no faults any more, and everything is compared.
 
 use super::{CAPS, Run};
-use crate::{machine, stored::StoredRows, voucher_book::differs};
+use crate::{machine, order_book::StoredVoucher, stored::StoredRows, voucher_book::differs};
 use std::time::Duration;
 
 /// How long what was acknowledged may take until it is in blocks, once nothing fails any more.
@@ -28,7 +28,8 @@ impl Run {
         let _ = tokio::time::timeout(PAID_WITHIN, paid).await;
         let mut stored = self.after_blocks().await?;
         for _ in 0..INDEX_TURNS {
-            if stored.waiting == 0 && self.check_agents(&stored).is_none() && !self.is_vault_unread(&stored) {
+            let is_open = self.is_vault_unread(&stored) || stored.vouchers.iter().any(StoredVoucher::is_reserved);
+            if stored.waiting == 0 && self.check_agents(&stored).is_none() && !is_open {
                 break;
             }
             stored = self.after_blocks().await?;
@@ -51,6 +52,7 @@ impl Run {
         violations.extend(ledger.purchases.check(&payouts, &self.deposits, &stored.payouts, now_s));
         let (settlements, skipped) = self.chain.vouchers();
         violations.extend(ledger.vouchers.check(&settlements, skipped, &stored.settlements));
+        violations.extend(ledger.orders.check(&stored.orders, &stored.vouchers));
         violations.extend(ledger.sponsored.check(&self.chain.executed(), &self.chain.sent_calls()));
         if !is_read && violations.is_empty() {
             violations.push(format!("the stream did not send event {last:?}"));
@@ -71,12 +73,12 @@ impl Run {
     }
 
     fn check_agents(&self, stored: &StoredRows) -> Option<String> {
-        self.cast.has_society().then(|| stored.check_agents(&self.chain.agents())).flatten()
+        self.workload.has_forum().then(|| stored.check_agents(&self.chain.agents())).flatten()
     }
 
     /// Whether the index has not yet what the vault has settled.
     fn is_vault_unread(&self, stored: &StoredRows) -> bool {
-        self.cast.has_payments() && differs(&self.chain.vouchers().0, &stored.settlements)
+        self.workload.has_vouchers() && differs(&self.chain.vouchers().0, &stored.settlements)
     }
 
     /// Whether deposits are paid, vouchers settled and calls carried out.
