@@ -44,7 +44,11 @@ pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
         ),
         operation: "request",
         rows: in_turn(bench.scale.rounds, contestants)?,
-        goals: vec![Goal::AtMostUs { row: GATEWAY, max: 20.0 }, Goal::AtMostUs { row: UNCHANGED, max: 20.0 }],
+        goals: vec![
+            Goal::PartOf { row: GATEWAY, other: HYPER, max: 1.15 },
+            Goal::AtMostUs { row: GATEWAY, max: 20.0 },
+            Goal::AtMostUs { row: UNCHANGED, max: 20.0 },
+        ],
     }])
 }
 

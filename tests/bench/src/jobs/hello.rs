@@ -63,7 +63,7 @@ pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
         operation: "request",
         rows: in_turn(bench.scale.rounds, contestants.collect())?,
         goals: vec![
-            Goal::PartOf { row: GATEWAY, other: HYPER, max: 1.6 },
+            Goal::PartOf { row: GATEWAY, other: HYPER, max: 1.3 },
             Goal::PartOf { row: FEW, other: INSIDE, max: 1.05 },
             Goal::PartOf { row: MANY, other: INSIDE, max: 1.05 },
         ],

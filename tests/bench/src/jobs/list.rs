@@ -20,7 +20,7 @@ pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
         how,
         operation: "request",
         rows,
-        goals: vec![Goal::PartOf { row: GATEWAY, other: AXUM_SQLX, max: 0.35 }],
+        goals: vec![Goal::PartOf { row: GATEWAY, other: AXUM_SQLX, max: 0.25 }],
     };
     let plain = format!(
         "`GET {PATH}`: the 50 latest of {} threads, {bytes} bytes of JSON, the same from every server. Each request has a \

@@ -65,6 +65,7 @@ pub const JOBS: &[Job] = &[
     Job { name: "record", run: JobFunction::Compared(record::run) },
     Job { name: "agents", run: JobFunction::Compared(agents::run) },
     Job { name: "write", run: JobFunction::Compared(write::run) },
+    Job { name: "seldom", run: JobFunction::Compared(write::run_seldom) },
     Job { name: "stream", run: JobFunction::Compared(stream::run) },
     Job { name: "payloads", run: JobFunction::Compared(payloads::run) },
     Job { name: "memory", run: JobFunction::Compared(memory::run) },

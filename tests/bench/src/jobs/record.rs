@@ -33,6 +33,6 @@ pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
         ),
         operation: "request",
         rows: in_turn(bench.scale.rounds, contestants.collect())?,
-        goals: vec![Goal::PartOf { row: GATEWAY, other: AXUM_SQLX, max: 0.6 }],
+        goals: vec![Goal::PartOf { row: GATEWAY, other: AXUM_SQLX, max: 0.5 }],
     }])
 }

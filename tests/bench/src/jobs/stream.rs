@@ -38,7 +38,7 @@ fn memory_per_reader(to_few: &Comparison, to_many: &Comparison, more: usize) -> 
     };
     let found = (rss_kib(to_many)? - rss_kib(to_few)?) / more as f64;
     let what = format!("{GATEWAY}, memory of a reader (the difference to fewer readers)");
-    Some(Goal::AtMostKib { what, found, max: 12.0 })
+    Some(Goal::AtMostKib { what, found, max: 6.0 })
 }
 
 fn deliveries(bench: &Bench, readers: usize, burst: usize, title: &'static str) -> Result<Comparison> {

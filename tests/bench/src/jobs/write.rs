@@ -1,4 +1,4 @@
-//! A signed write, acknowledged after its commit.
+//! A signed write, acknowledged after its commit: as many as a server answers, and a few on one that does nothing else.
 
 use super::{AXUM_SQLX, Comparison, FASTIFY, GATEWAY, Goal, forum_servers};
 use crate::{
@@ -11,9 +11,10 @@ use crate::{
 };
 use anyhow::{Context as _, Result, ensure};
 use rusqlite::{Connection, OpenFlags};
-use std::{cell::Cell, net::SocketAddr, slice, time::Duration};
+use std::{cell::Cell, net::SocketAddr, slice, thread, time::Duration};
 
 const PATH: &str = "/api/forum/threads";
+const SELDOM: Duration = Duration::from_millis(30);
 /// Writes by which the number of requests for a round is estimated.
 const PROBE: u64 = 256;
 /// More requests than a server answered in its fastest round, so that none runs out of them early.
@@ -30,6 +31,26 @@ pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
         writes(bench, 1, Synchronous::Full, "A signed write on one connection", full)?,
         writes(bench, many, Synchronous::Normal, "A signed write, acknowledged after commit", normal)?,
     ])
+}
+
+/// What a write costs while nothing shares its commit, its wake-ups and the caches of the processor.
+pub fn run_seldom(bench: &Bench) -> Result<Vec<Comparison>> {
+    let servers = forum_servers(bench, Synchronous::Full)?;
+    let writers: Vec<Writer> =
+        servers.iter().map(|(_, server)| Writer { connections: 1, ..Writer::new(bench, server) }).collect();
+    let contestants =
+        servers.iter().zip(&writers).map(|((name, _), writer)| Contestant::new(*name, || writer.measure_seldom()));
+    Ok(vec![Comparison {
+        title: "A signed write every 30 ms",
+        how: format!(
+            "The same on one connection, {} ms apart, and nothing else. CPU time is without what the server used by itself in as \
+             long a time before.",
+            SELDOM.as_millis()
+        ),
+        operation: "write",
+        rows: in_turn(bench.scale.rounds, contestants.collect())?,
+        goals: vec![Goal::AtMostUs { row: GATEWAY, max: 400.0 }],
+    }])
 }
 
 fn writes(
@@ -60,8 +81,8 @@ fn writes(
         operation: "write",
         rows,
         goals: vec![
-            Goal::PartOf { row: GATEWAY, other: FASTIFY, max: 1.0 / 20.0 },
-            Goal::PartOf { row: GATEWAY, other: AXUM_SQLX, max: 0.35 },
+            Goal::PartOf { row: GATEWAY, other: FASTIFY, max: 1.0 / 12.0 },
+            Goal::PartOf { row: GATEWAY, other: AXUM_SQLX, max: 0.3 },
         ],
     })
 }
@@ -114,6 +135,18 @@ impl<'a> Writer<'a> {
         let (mut counted, [before, after]) = self.at_full_load(&|| Server::cpu_time_of(servers))?;
         counted.cpu = after.saturating_sub(before);
         Sample::of(&counted, self.first()?)
+    }
+
+    fn measure_seldom(&self) -> Result<Sample> {
+        let (server, scale) = (self.first()?, &self.bench.scale);
+        let before = server.cpu_time()?;
+        thread::sleep(scale.duration);
+        let by_itself = server.cpu_time()?.saturating_sub(before);
+        let count = self.requests_for(1.0 / SELDOM.as_secs_f64());
+        let (mut counted, [before, after]) =
+            self.send(count, Some(SELDOM), scale.warm_up, scale.duration, &|| server.cpu_time())?;
+        counted.cpu = after.saturating_sub(before).saturating_sub(by_itself);
+        Sample::of(&counted, server)
     }
 
     /// As fast as the answers come.
