@@ -65,8 +65,7 @@ pub fn enlarge(bench: &Bench, file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// As many single writes would have merged the index on their way; the copy leaves that to the writes after it, and they would be measured
-/// with it.
+/// Until SQLite finds nothing more to merge: the copy leaves that to the writes after it.
 fn merge_search_index(database: &Connection) -> Result<()> {
     let changes = || database.query_row("SELECT total_changes()", [], |row| row.get::<_, i64>(0));
     loop {
