@@ -30,12 +30,21 @@ pub fn create_thread(address: SocketAddr, _: u64, body: &[u8]) -> Vec<u8> {
     load::post(address, "/api/forum/threads", body)
 }
 
-/// Tables that grow with the forum, and their columns that number its rows.
-const TABLES: [(&str, &[&str]); 4] = [
-    ("forum_threads", &["id"]),
-    ("forum_posts", &["id", "thread_id"]),
-    ("forum_thread_tags", &["thread_id"]),
-    ("host_activity", &["id"]),
+/// A table that grows with the forum.
+struct Table {
+    name: &'static str,
+    /// Its columns that number rows.
+    numbers: &'static [&'static str],
+    /// Its rows are copied one by one, as writes come. A search index that grows by a million texts at once leaves its large
+    /// segments where the next small ones are merged with them, and every write after it pays for that.
+    has_search_index: bool,
+}
+
+const TABLES: [Table; 4] = [
+    Table { name: "forum_threads", numbers: &["id"], has_search_index: true },
+    Table { name: "forum_posts", numbers: &["id", "thread_id"], has_search_index: true },
+    Table { name: "forum_thread_tags", numbers: &["thread_id"], has_search_index: false },
+    Table { name: "host_activity", numbers: &["id"], has_search_index: false },
 ];
 
 /// Copies the rows of a forum until it is the large one.
@@ -44,38 +53,45 @@ pub fn enlarge(bench: &Bench, file: &Path) -> Result<()> {
     database
         .execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -500000; BEGIN")?;
     let (before, copies) = (bench.scale.threads, bench.scale.threads_many / bench.scale.threads);
-    for (table, numbers) in TABLES {
-        let columns = columns(&database, table)?;
-        let renumbered = columns.iter().map(|column| {
-            let is_number = numbers.contains(&column.as_str());
-            if is_number { format!("t.{column} + {before} * copies.n") } else { format!("t.{column}") }
-        });
-        let renumbered = renumbered.collect::<Vec<_>>().join(", ");
-        let copy = format!(
-            "WITH RECURSIVE copies(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM copies WHERE n + 1 < {copies}) \
-             INSERT INTO {table} ({}) SELECT {renumbered} FROM copies CROSS JOIN {table} t",
-            columns.join(", ")
-        );
-        database.execute(&copy, []).with_context(|| format!("copying the rows of {table}"))?;
+    for table in TABLES {
+        copy_rows(&database, &table, before, copies).with_context(|| format!("copying the rows of {}", table.name))?;
     }
-    database.execute_batch("COMMIT")?;
-    merge_search_index(&database)?;
-    database.execute_batch("PRAGMA journal_mode = WAL")?;
+    database.execute_batch("COMMIT; PRAGMA journal_mode = WAL")?;
     ensure!(count(&database)? == before * copies, "the large forum has {} threads", count(&database)?);
     Ok(())
 }
 
-/// Until SQLite finds nothing more to merge: the copy leaves that to the writes after it.
-fn merge_search_index(database: &Connection) -> Result<()> {
-    let changes = || database.query_row("SELECT total_changes()", [], |row| row.get::<_, i64>(0));
-    loop {
-        let before = changes()?;
-        database.execute("INSERT INTO forum_threads_search (forum_threads_search, rank) VALUES ('merge', 1000)", [])?;
-        // The statement itself counts as one.
-        if changes()? - before < 2 {
-            return Ok(());
+/// `copies` counts the rows that are there.
+fn copy_rows(database: &Connection, table: &Table, before: u64, copies: u64) -> Result<()> {
+    let Table { name, numbers, has_search_index } = table;
+    let columns = columns(database, name)?;
+    let renumbered = columns.iter().map(|column| {
+        let is_number = numbers.contains(&column.as_str());
+        if is_number { format!("t.{column} + {before} * copies.n") } else { format!("t.{column}") }
+    });
+    let (columns, renumbered) = (columns.join(", "), renumbered.collect::<Vec<_>>().join(", "));
+    if !has_search_index {
+        let copy = format!(
+            "WITH RECURSIVE copies(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM copies WHERE n + 1 < {copies}) \
+             INSERT INTO {name} ({columns}) SELECT {renumbered} FROM copies CROSS JOIN {name} t"
+        );
+        database.execute(&copy, [])?;
+        return Ok(());
+    }
+    let mut ids = database.prepare(&format!("SELECT id FROM {name} ORDER BY id"))?;
+    let ids: Vec<i64> = ids.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let mut copy = database.prepare(&format!(
+        "INSERT INTO {name} ({columns}) SELECT {renumbered} FROM {name} t CROSS JOIN (SELECT ?1 AS n) copies WHERE t.id = ?2"
+    ))?;
+    for number in 1..copies {
+        for id in &ids {
+            // The search index writes a segment at each savepoint, as at each transaction.
+            database.execute_batch("SAVEPOINT one")?;
+            copy.execute((number.cast_signed(), id))?;
+            database.execute_batch("RELEASE one")?;
         }
     }
+    Ok(())
 }
 
 fn columns(database: &Connection, table: &str) -> Result<Vec<String>> {

@@ -1,7 +1,7 @@
 //! Drains with a float that has too little: it is said, and what can be swept is swept.
 
 use super::{FLOAT, SINK, WALLET_1, WALLET_2, config, control, derived, each_built, send, start, with_seed};
-use crate::runner::mine_until;
+use crate::runner::{has_followed, mine_until};
 use plugin_testing::{ScriptedChain, json};
 
 const OWNER: &str = "0x00000000000000000000000000000000000000c1";
@@ -34,6 +34,9 @@ async fn an_empty_float_keeps_no_wallet_from_being_swept() {
                 && balance(chain, WALLET_2) > 0
         })
         .await;
+        // A run that ends before it read of the coins has nothing to sweep.
+        let arrived = chain.head();
+        mine_until(chain, &gateway, "the coins are seen", async |_| has_followed(&gateway, arrived).await).await;
         assert_eq!(control(&gateway, "drain").await.status, 200);
         mine_until(chain, &gateway, "it is drained", async |stats| stats["drained"] == json!(true)).await;
         assert_eq!([WALLET_2, FLOAT, SINK].map(|address| balance(chain, address)), [0, 0, MILLI - 2 * FEE]);

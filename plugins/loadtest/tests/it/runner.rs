@@ -13,15 +13,20 @@ use std::{
 /// Mines a block whenever the last one was followed, and lets the runner work, until this holds.
 pub async fn mine_until(chain: &ScriptedChain, gateway: &TestGateway, what: &str, holds: impl AsyncFn(&Value) -> bool) {
     TestGateway::eventually(MINUTE, what, async || {
-        let followed = gateway.rows("SELECT max(number) FROM loadtest_blocks").await.concat();
-        let followed = followed.trim_start_matches("Int(").trim_end_matches(')').parse::<u64>();
-        if followed.is_ok_and(|followed| followed >= chain.head()) {
+        if has_followed(gateway, chain.head()).await {
             chain.mine_empty(1);
         }
         gateway.clock().advance(SECOND).await;
         holds(&stats(gateway).await).await
     })
     .await;
+}
+
+/// Whether the plugin has read this block.
+pub async fn has_followed(gateway: &TestGateway, block: u64) -> bool {
+    let followed = gateway.rows("SELECT max(number) FROM loadtest_blocks").await.concat();
+    let followed = followed.trim_start_matches("Int(").trim_end_matches(')').parse::<u64>();
+    followed.is_ok_and(|followed| followed >= block)
 }
 
 fn wei(text: &Value) -> u128 {
