@@ -24,6 +24,8 @@ use tokio::{
 };
 
 const POLL: Duration = Duration::from_millis(5);
+/// How often a node is asked that says its chain has just changed.
+const ASKED_MAX: u32 = 20;
 /// Enough for any call of the contracts, so that no estimate is needed.
 const GAS: &str = "0x2dc6c0";
 
@@ -121,6 +123,11 @@ struct Reply<'a> {
     result: Option<&'a RawValue>,
 }
 
+/// A reorganisation by another task removed the newest block while the node read it.
+fn is_of_moved_chain(error: &Value) -> bool {
+    error["message"].as_str().is_some_and(|message| message.contains("BlockOutOfRangeError"))
+}
+
 impl Devnet {
     /// A fresh chain that mines a block for each transaction. `cargo xtask test` has installed what it needs.
     pub async fn start() -> Result<Self> {
@@ -182,10 +189,17 @@ impl Devnet {
     /// As [`Self::ask`], of another node.
     pub async fn ask_at<T: DeserializeOwned>(&self, url: &str, method: &str, params: Value) -> Result<T> {
         let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        let body = self.http.post(url).json(&request).send().await?.bytes().await?;
-        match serde_json::from_slice(&body)? {
-            Reply { error: Some(error), .. } => bail!("{method}: {error}"),
-            Reply { result, .. } => Ok(serde_json::from_str(result.map_or("null", RawValue::get))?),
+        let mut asked = 0;
+        loop {
+            asked += 1;
+            let body = self.http.post(url).json(&request).send().await?.bytes().await?;
+            match serde_json::from_slice(&body)? {
+                Reply { error: Some(error), .. } if asked < ASKED_MAX && is_of_moved_chain(&error) => {
+                    tokio::time::sleep(POLL).await;
+                }
+                Reply { error: Some(error), .. } => bail!("{method}: {error}"),
+                Reply { result, .. } => return Ok(serde_json::from_str(result.map_or("null", RawValue::get))?),
+            }
         }
     }
 
