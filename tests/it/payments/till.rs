@@ -44,6 +44,8 @@ impl Till {
     pub async fn start_again(&mut self) {
         self.gateway = self.setup.start().await.unwrap();
         self.site = Site::of(&self.gateway);
+        // On a busy machine the gateway does not wait for a plugin that starts slowly.
+        until("it sells", async || self.site.get("/api/x402/supported").await.status == 200).await;
     }
 
     pub fn engine(&self) -> Engine {
