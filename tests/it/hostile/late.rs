@@ -103,7 +103,7 @@ async fn a_constructor_that_takes_long_joins_later() {
     assert_eq!(report_of(&gateway, "hostile").await["state"], "starting");
     let site = Site::of(&gateway);
     let early = site.get("/api/hostile/rows").await;
-    assert_eq!((early.status, early.header("retry-after").as_str()), (503, "1"), "{}", early.text());
+    assert_eq!((early.status, early.header("retry-after")), (503, "1"), "{}", early.text());
     assert_eq!(early.json()["code"], "unavailable");
     let report = eventually_in(&gateway, "hostile", "serving").await;
     assert_eq!((&report["threads_lost"], &report["faults"]), (&json!(0), &json!(0)));
