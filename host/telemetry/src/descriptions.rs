@@ -5,7 +5,7 @@
 //! checked against any gateway.
 
 /// Name, kind, meaning.
-pub(crate) const RECORDED: [(&str, &str, &str); 40] = [
+pub(crate) const RECORDED: [(&str, &str, &str); 42] = [
     ("gateway_activity_sequencer_batches_total", "counter", "Batches of events that got their ids here"),
     ("gateway_activity_sequencer_events_total", "counter", "Events that got their ids here"),
     (
@@ -48,9 +48,23 @@ pub(crate) const RECORDED: [(&str, &str, &str); 40] = [
         "Operations of the plugin that are paused because they failed too often",
     ),
     ("gateway_plugin_threads_lost", "gauge", "Threads that calls of the plugin hold and do not give back"),
-    ("gateway_queue_attempts_total", "counter", "Calls of a queue's handler by their result"),
+    (
+        "gateway_queue_attempts_total",
+        "counter",
+        "Calls of a queue's handler that ended, each with one result: ok (it returned, whatever it decided about its task), failed, lost (with its lease)",
+    ),
+    ("gateway_queue_dead_tasks_total", "counter", "Tasks of a queue that this gateway moved to the dead tasks"),
+    (
+        "gateway_queue_expired_leases_total",
+        "counter",
+        "Leases of a queue that this gateway ended for any gateway, because they expired or the gateway ended",
+    ),
     ("gateway_queue_keys", "gauge", "Keys of a queue with tasks, by state"),
-    ("gateway_queue_oldest_task_seconds", "gauge", "Age of the oldest task of a queue"),
+    (
+        "gateway_queue_oldest_task_seconds",
+        "gauge",
+        "How long the key of a queue has waited that has been due the longest; tasks for later do not count",
+    ),
     ("gateway_queue_tasks", "gauge", "Tasks of a queue by state"),
     (
         "gateway_read_replica_reads_total",
