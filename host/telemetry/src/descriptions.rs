@@ -16,7 +16,11 @@ pub(crate) const RECORDED: [(&str, &str, &str); 42] = [
     ("gateway_activity_sequencer_takeovers_total", "counter", "Times that this gateway began to give ids to events"),
     ("gateway_chain_events_total", "counter", "Contract events that an index of a plugin took in"),
     ("gateway_chain_head_block", "gauge", "Number of the newest block of the chain"),
-    ("gateway_chain_indexed_block", "gauge", "Block up to which the plugin's index of the chain is complete"),
+    (
+        "gateway_chain_indexed_block",
+        "gauge",
+        "Block up to which the plugin's index of the chain is complete; NaN while the index is off",
+    ),
     ("gateway_chain_reorganisations_total", "counter", "Reorganisations that an index of a plugin undid"),
     ("gateway_chain_rpc_server_latency_seconds", "gauge", "Time of the latest answer of an RPC server"),
     ("gateway_chain_rpc_server_up", "gauge", "1 while the RPC server answers well, else 0"),
