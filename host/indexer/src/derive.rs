@@ -8,7 +8,7 @@ use super::{
     decode::DecodedEvent,
     error::IndexError,
     event_batch_transaction::EventBatchTransaction,
-    events_ahead::PassedEvents,
+    events_ahead::{EventsAhead, PassedEvents},
     index::Index,
     store::{EmittedEvent, IndexRow, NO_UNDO, to_i64},
     unique_keys::UniqueKeys,
@@ -17,8 +17,8 @@ use abi_stable::std_types::RResult;
 use gateway_activity::CheckedEvent;
 use gateway_config::MAIN;
 use gateway_plugins::{CommitMode, PluginTransaction, conflicts::Attempts, polls::GateClosed};
-use gateway_storage::StorageError;
-use plugin_api::abi::{Fault, FaultKind};
+use gateway_storage::{StorageError, decode_rows};
+use plugin_api::abi::{Fault, FaultKind, Statement};
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -28,6 +28,8 @@ use std::{
 const EVENT_TIMEOUT: Duration = Duration::from_secs(4);
 /// Failures do not count against the plugin when the database was unavailable within this time.
 const UNAVAILABLE_WINDOW: Duration = Duration::from_secs(10);
+/// Keys of one statement: databases limit its parameters.
+const STATEMENT_KEYS: usize = 1_000;
 
 /// A transaction with derived rows, and what ends it.
 pub(crate) struct DerivedBatch {
@@ -52,6 +54,42 @@ impl Index {
         let (transaction, emitted) = self.derive_rows(batch).await?;
         let passed = self.pass_events_ahead(&transaction, (row, batch), &emitted).await?;
         Ok(DerivedBatch { transaction, emitted, passed })
+    }
+
+    /// Removes the rows of the events that the batch derives again or whose block it passes, in its transaction.
+    async fn pass_events_ahead(
+        &self,
+        transaction: &PluginTransaction,
+        (row, batch): (&IndexRow, &Batch),
+        emitted: &[EmittedEvent],
+    ) -> Result<PassedEvents, IndexError> {
+        if row.events_ahead == EventsAhead::default() {
+            return Ok(PassedEvents::default());
+        }
+        let keys = emitted.iter().filter_map(EmittedEvent::unique_key);
+        let (derived_again, are_missing, left) = row.events_ahead.pass(keys, batch.cursor.next_block);
+        if derived_again.is_empty() && !are_missing {
+            return Ok(PassedEvents { left, ..PassedEvents::default() });
+        }
+        let after = to_i64(row.cursor.next_block) - 1;
+        let last = to_i64(batch.cursor.next_block) - 1;
+        let keys: Vec<&String> = derived_again.iter().collect();
+        let delete = |keys: &[&String]| self.store.delete_public_events(after, keys);
+        let mut statements: Vec<Statement> = keys.chunks(STATEMENT_KEYS).map(delete).collect();
+        if are_missing {
+            // What is left up to the last block of the batch was not derived again.
+            let passed = || self.store.public_keys_between(after, last);
+            statements.extend(self.transactions.activity.withdrawal_statement(passed()));
+            statements.push(self.store.select_public_events(passed()));
+        }
+        let outcomes = transaction.run_as_host(statements).await?;
+        if are_missing {
+            let delete = self.store.delete_public_events_of(after, self.store.public_keys_between(after, last));
+            transaction.run_as_host(vec![delete]).await?;
+        }
+        let retracted = outcomes.last().filter(|_| are_missing);
+        let retracted = retracted.map_or(Ok(Vec::new()), |outcome| decode_rows(&outcome.rows))?;
+        Ok(PassedEvents { derived_again, retracted, left })
     }
 
     async fn derive_rows(&self, batch: &Batch) -> Result<(Arc<PluginTransaction>, Vec<EmittedEvent>), IndexError> {
