@@ -51,6 +51,9 @@ pub(crate) struct Cursor {
     pub hash: Option<B256>,
 }
 
+/// How long a gateway that died keeps the others from its indexes.
+const LEASE_MS: i64 = 20_000;
+
 /// The row of an index in `host_chain_index`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct IndexRow {
@@ -128,21 +131,17 @@ impl IndexStore {
         Ok(EventsAhead::new(rows.into_iter().map(|(key, block)| (key, to_u64(block)))))
     }
 
-    /// Takes or renews the lease until `until_ms`; `false` while another gateway holds it. On SQLite there is only one
-    /// gateway, so an earlier holder is gone. Inserts the row of a new index with an empty fingerprint, which matches
-    /// no plugin, so that the index starts with a reset.
-    pub(super) async fn acquire_lease(&self, now_ms: i64, until_ms: i64) -> Result<bool, StorageError> {
-        let is_free = match self.dialect() {
-            Dialect::Sqlite => "$5 = $5",
-            Dialect::Postgres => "existing.holder IS NULL OR existing.holder = $3 OR existing.lease_until_ms < $5",
-        };
+    /// Takes or renews the lease; `false` while another gateway holds it. Inserts the row of a new index with an empty fingerprint, which
+    /// matches no plugin, so that the index starts with a reset.
+    pub(super) async fn acquire_lease(&self) -> Result<bool, StorageError> {
+        let (now_ms, may_take_lease) = (self.dialect().now_ms(), self.dialect().may_take_lease("existing"));
         let text = format!(
             "INSERT INTO host_chain_index AS existing \
              (plugin, chain, shape, start_block, next_block, hash, holder, lease_until_ms) \
-             VALUES ($1, $2, '', 0, 0, '', $3, $4) ON CONFLICT (plugin, chain) DO UPDATE \
-             SET holder = excluded.holder, lease_until_ms = excluded.lease_until_ms WHERE {is_free}"
+             VALUES ($1, $2, '', 0, 0, '', $3, {now_ms} + $4) ON CONFLICT (plugin, chain) DO UPDATE \
+             SET holder = excluded.holder, lease_until_ms = excluded.lease_until_ms WHERE {may_take_lease}"
         );
-        let statement = self.statement(text).bind(self.database.instance_id()).bind(until_ms).bind(now_ms);
+        let statement = self.statement(text).bind(self.database.instance_id()).bind(LEASE_MS);
         Ok(self.database.execute(statement).await?.changes == 1)
     }
 
@@ -353,7 +352,7 @@ mod tests {
     /// The row of an index at block 7, of which this gateway holds the lease.
     async fn held(store: &IndexStore) -> IndexRow {
         store.database.execute(sql("DELETE FROM host_chain_index")).await.unwrap();
-        assert!(store.acquire_lease(0, 1_000).await.unwrap());
+        assert!(store.acquire_lease().await.unwrap());
         store.database.execute(sql("UPDATE host_chain_index SET shape = 'rows', next_block = 7")).await.unwrap();
         store.load().await.unwrap().unwrap()
     }

@@ -92,8 +92,8 @@ pub(crate) const RECORDED: [(&str, &str, &str); 42] = [
         "Connections of the TLS port that came to no request, by reason",
     ),
     ("gateway_tx_balance_wei", "gauge", "Balance of a key that sends transactions"),
-    ("gateway_tx_oldest_age_seconds", "gauge", "Age of the oldest transaction of the key that is not final"),
-    ("gateway_tx_pending", "gauge", "Transactions of the key that are signed and not final"),
+    ("gateway_tx_oldest_age_seconds", "gauge", "Age of the oldest transaction of the key that is in no block"),
+    ("gateway_tx_pending", "gauge", "Transactions of the key that are signed and in no block"),
     ("gateway_tx_queued", "gauge", "Transactions of the key that wait to be signed"),
     ("gateway_version_reads_total", "counter", "Times that the versions of cached answers were read from the database"),
 ];

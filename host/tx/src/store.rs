@@ -172,23 +172,15 @@ impl IntentStore {
         }
     }
 
-    /// Claims or renews the account's lease, which goes by the database's clock; returns whether this gateway holds it. On SQLite only
-    /// one gateway runs, so a lease that another process left behind does not count.
+    /// Claims or renews the account's lease; returns whether this gateway holds it.
     pub(crate) async fn acquire_lease(&self, (chain_id, sender): (u64, Address)) -> Result<bool, StorageError> {
         let now_ms = self.dialect().now_ms();
-        let may_acquire = match self.dialect() {
-            Dialect::Sqlite => "TRUE".to_owned(),
-            // A lease that ends later than a new one was given before the database's clock went back.
-            Dialect::Postgres => format!(
-                "host_tx_lanes.holder IS NULL OR host_tx_lanes.holder = excluded.holder \
-                 OR host_tx_lanes.lease_until_ms < {now_ms} OR host_tx_lanes.lease_until_ms > excluded.lease_until_ms"
-            ),
-        };
+        let may_take_lease = self.dialect().may_take_lease("host_tx_lanes");
         let text = format!(
             "INSERT INTO host_tx_lanes (chain_id, sender, holder, lease_until_ms) VALUES ($1, $2, $3, {now_ms} + $4) \
              ON CONFLICT (chain_id, sender) DO UPDATE SET holder = excluded.holder, \
              lease_until_ms = excluded.lease_until_ms, blocked_reason = CASE WHEN host_tx_lanes.holder = excluded.holder \
-             THEN host_tx_lanes.blocked_reason END WHERE {may_acquire}"
+             THEN host_tx_lanes.blocked_reason END WHERE {may_take_lease}"
         );
         let statement = sql(text).bind(to_i64(chain_id)).bind(sender.to_string()).bind(self.database.instance_id());
         let changes = self.write(vec![CommitStatement::new(statement.bind(LEASE_MS).into())]).await?;

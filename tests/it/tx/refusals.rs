@@ -126,14 +126,14 @@ async fn one_failed_estimate_does_not_end_what_waited_long_for_another_reason() 
         pay(gateway, payment(1)).await;
         says(gateway, "1", "not spoken for").await;
         gateway.clock().advance(Duration::from_secs(11 * 60)).await;
-        // Enough for the amount, and not for gas: servers refuse the estimate.
-        chain.set_balance(relayer(), "5");
+        chain.refuse_estimates(Some("header not found"));
+        chain.set_balance(relayer(), RICH);
         says(gateway, "1", "no RPC server estimates its gas").await;
         assert_eq!(status(gateway, "1").await.state, TxState::Queued);
         gateway.clock().advance(Duration::from_secs(9 * 60)).await;
-        chain.set_balance(relayer(), RICH);
+        chain.refuse_estimates(None);
         waits(chain, 1).await;
-        chain.set_balance(relayer(), "5");
+        chain.refuse_estimates(Some("header not found"));
         pay(gateway, payment(2)).await;
         says(gateway, "2", "no RPC server estimates its gas").await;
         gateway.clock().advance(Duration::from_secs(11 * 60)).await;
