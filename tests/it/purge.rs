@@ -105,7 +105,7 @@ async fn transactions_stay_and_free_their_keys() {
 async fn a_plugin_that_another_gateway_runs_is_not_purged() {
     for running in left_behind().await {
         let gateway = running.gateway();
-        let until_ms = gateway.clock.now_ms() + 60_000;
+        let until_ms = format!("{} + 60000", gateway.database.dialect().now_ms());
         execute(gateway, &format!("UPDATE host_chain_index SET holder = 'another', lease_until_ms = {until_ms}")).await;
         if gateway.database.dialect() == Dialect::Postgres {
             let said = "another gateway runs a job or the index of it, or did moments ago: stop that one";

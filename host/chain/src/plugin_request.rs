@@ -21,6 +21,7 @@ use alloy::{
     json_abi::Function,
 };
 use alloy_primitives::{Address, B256, Bytes, U64, U256, hex};
+use gateway_config::MAIN;
 use plugin_api::{
     abi::{HostError, HostErrorCode},
     host::decode_call,
@@ -54,8 +55,10 @@ impl Chains {
             let message = format!("the plugin does not declare the chain `{name}` in its grants");
             return Err(HostError::new(HostErrorCode::Refused, message));
         }
-        self.get(name)
-            .ok_or_else(|| HostError::new(HostErrorCode::Unavailable, format!("no chain `{name}` is configured")))
+        self.get(name).ok_or_else(|| {
+            let hint = if name == MAIN { ": add a section [chains.main]" } else { "" };
+            HostError::new(HostErrorCode::Disabled, format!("no chain `{name}` is configured{hint}"))
+        })
     }
 }
 

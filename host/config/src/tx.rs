@@ -15,7 +15,8 @@ pub struct TxConfig {
     /// Most that is paid per gas, tip included. A transaction waits while the chain asks for more.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub max_fee_gwei: u64,
-    /// Most that the transactions of one key may cost in fees within 24 hours, in thousandths of a coin; 0: no limit.
+    /// Most that the transactions of one key may cost in fees within 24 hours, in thousandths of a coin; 0: no limit. An empty
+    /// transfer, which frees the nonces behind it, is sent all the same.
     pub daily_fee_max_milli: u64,
     /// Transactions of one key that are on their way at a time; further ones wait.
     #[schemars(range(min = 1, max = 1000))]

@@ -81,6 +81,13 @@ impl ErrorResponse {
             .header(http::header::RETRY_AFTER, "1")
     }
 
+    /// To a request that no route takes while a plugin starts.
+    pub fn still_starting() -> Self {
+        let message = "no such route yet: plugins are still starting, and it may be a route of theirs";
+        Self::new(503, "unavailable", message, "repeat the same request in a second")
+            .header(http::header::RETRY_AFTER, "1")
+    }
+
     /// `reason`: a line of the storage, which contains no values and no addresses.
     pub fn unavailable(reason: &str) -> Self {
         Self::new(503, "unavailable", format!("the gateway cannot store or read this right now: {reason}"), REPEAT)

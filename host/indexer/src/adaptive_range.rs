@@ -30,13 +30,14 @@ impl AdaptiveRange {
 
     /// Records a response for `blocks` with so many events.
     pub(crate) fn succeeded(&self, blocks: u64, events: u64) {
-        let current = self.blocks();
         let is_paused = self.growth_pause.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok();
         if events > RANGE_EVENTS {
             // The minimum: a response to an earlier, longer request must not undo a later reduction.
             self.blocks.fetch_min((blocks / 2).max(1), Relaxed);
-        } else if blocks >= current && events < RANGE_EVENTS / 4 && !is_paused {
-            self.blocks.store(current.saturating_mul(2).min(self.blocks_max), Relaxed);
+        } else if events < RANGE_EVENTS / 4 && !is_paused {
+            // Only where the request had the present length: one that began before a reduction must not undo it either.
+            let longer = blocks.saturating_mul(2).min(self.blocks_max);
+            let _ = self.blocks.compare_exchange(blocks, longer, Relaxed, Relaxed);
         }
     }
 
@@ -73,6 +74,8 @@ mod tests {
         assert_eq!(range.blocks(), 4);
         range.succeeded(16, RANGE_EVENTS + 1);
         assert_eq!(range.blocks(), 4);
+        range.succeeded(16, 0);
+        assert_eq!(range.blocks(), 4, "its request began before the reduction");
         range.succeeded(1, RANGE_EVENTS + 1);
         assert_eq!(range.blocks(), 1, "one block is the minimum");
         range.rejected(1);

@@ -6,17 +6,15 @@
 use super::{
     batch::Batch,
     decode::count_logs,
+    derive::DerivedBatch,
     error::IndexError,
     index::Index,
-    store::{IndexRow, PublishedEvent},
+    store::{EmittedEvent, IndexRow},
 };
-use gateway_plugins::{InFlightGuard, PluginTransaction, conflicts::Attempts};
+use gateway_plugins::{InFlightGuard, conflicts::Attempts};
 use gateway_storage::{CommitStatement, Dialect, StorageError};
 use plugin_api::abi::Statement;
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 use tokio_util::task::AbortOnDropHandle;
 
 /// Target time of one commit: on SQLite all other writes wait meanwhile.
@@ -30,6 +28,8 @@ pub(crate) struct PendingCommit {
     /// Where the batch began, and the batch: it is derived again if the commit conflicts with another transaction.
     row: IndexRow,
     batch: Batch,
+    /// Number of public events that it retracts.
+    retracted: usize,
 }
 
 impl Index {
@@ -54,72 +54,78 @@ impl Index {
         }
         let started = Instant::now();
         let in_flight = self.plugin.acquire().ok_or(IndexError::Stopping)?;
-        let derived = self.derive(&batch).await;
+        let derived = self.derive(&row, &batch).await;
         // Both transactions may share a group commit of the database: this one is sent before the other is awaited.
-        let sent =
-            derived.map(|(transaction, published)| self.send(row.clone(), batch, in_flight, transaction, published));
+        let sent = derived.map(|derived| {
+            let events_ahead = derived.passed.left.clone();
+            (self.send(row.clone(), batch, in_flight, derived), events_ahead)
+        });
         // Also when this batch failed: the next one starts at the cursor of the one before.
         self.finish_commit(pending).await?;
-        let sent = sent?;
+        let (sent, events_ahead) = sent?;
         self.adapt_commit_events(sent.batch.events.len(), started.elapsed());
-        self.row = Some(IndexRow { cursor: sent.batch.cursor.clone(), ..row });
+        self.row = Some(IndexRow { cursor: sent.batch.cursor.clone(), events_ahead, ..row });
         *pending = Some(sent);
         Ok(())
     }
 
-    fn send(
-        &self,
-        row: IndexRow,
-        batch: Batch,
-        in_flight: InFlightGuard,
-        transaction: Arc<PluginTransaction>,
-        published: Vec<PublishedEvent>,
-    ) -> PendingCommit {
-        let statements = self.commit_statements(&row, &batch, published);
+    fn send(&self, row: IndexRow, batch: Batch, in_flight: InFlightGuard, derived: DerivedBatch) -> PendingCommit {
+        let (transaction, retracted) = (derived.transaction.clone(), derived.passed.retracted.len());
+        let statements = self.commit_statements(&row, &batch, derived);
         let task = self.plugin.handle.tasks.spawn(async move {
             let _in_flight = in_flight;
             transaction.commit_index(statements).await
         });
-        PendingCommit { task: AbortOnDropHandle::new(task), row, batch }
+        PendingCommit { task: AbortOnDropHandle::new(task), row, batch, retracted }
     }
 
     /// Returns when the commit in flight is durable.
     pub(super) async fn finish_commit(&self, pending: &mut Option<PendingCommit>) -> Result<(), IndexError> {
-        let Some(PendingCommit { task, row, batch }) = pending.take() else { return Ok(()) };
+        let Some(PendingCommit { task, row, batch, retracted }) = pending.take() else { return Ok(()) };
         // A task ends early only when the plugin stops.
-        let mut committed = task.await.map_err(|_| IndexError::Stopping)?.map_err(IndexError::from_commit);
+        let committed = task.await.map_err(|_| IndexError::Stopping)?.map_err(IndexError::from_commit);
+        let mut committed = committed.map(|()| retracted);
         let mut attempts = Attempts::default();
         while self.runs_again(&mut attempts, committed.as_ref().err()).await {
             committed = self.commit_once(&row, &batch).await;
         }
-        committed?;
+        self.notify_retracted(committed?);
         self.progress.committed(&batch.cursor, count_logs(&batch.events));
         Ok(())
     }
 
-    /// Derives the batch and commits it.
-    async fn commit_once(&self, row: &IndexRow, batch: &Batch) -> Result<(), IndexError> {
+    /// Derives the batch and commits it; returns the number of public events that it retracts.
+    async fn commit_once(&self, row: &IndexRow, batch: &Batch) -> Result<usize, IndexError> {
         let _in_flight = self.plugin.acquire().ok_or(IndexError::Stopping)?;
-        let (transaction, published) = self.derive_once(batch).await?;
-        let statements = self.commit_statements(row, batch, published);
-        transaction.commit_index(statements).await.map_err(IndexError::from_commit)
+        let derived = self.derive_once(row, batch).await?;
+        let (transaction, retracted) = (derived.transaction.clone(), derived.passed.retracted.len());
+        let statements = self.commit_statements(row, batch, derived);
+        transaction.commit_index(statements).await.map_err(IndexError::from_commit)?;
+        Ok(retracted)
     }
 
     /// The last block that no reorganisation undoes, as far as this batch shows.
     fn final_to(&self, batch: &Batch) -> Option<u64> {
         let last = batch.cursor.next_block.checked_sub(1)?;
-        let depth = if batch.is_final { 0 } else { self.chain.settings.reorg_depth };
-        last.checked_sub(depth)
+        Some(if batch.is_final { last } else { self.chain.final_number(last) })
     }
 
-    /// The statements that end the transaction: the events for the publisher, bookkeeping, and the cursor.
-    fn commit_statements(&self, row: &IndexRow, batch: &Batch, published: Vec<PublishedEvent>) -> Vec<CommitStatement> {
-        let insert_event = |event| self.store.insert_event(event, batch.is_final);
-        let mut statements: Vec<Statement> = published.into_iter().map(insert_event).collect();
+    /// The statements that end the transaction: the events for the publisher, bookkeeping, the cursor, and what is retracted.
+    fn commit_statements(&self, row: &IndexRow, batch: &Batch, derived: DerivedBatch) -> Vec<CommitStatement> {
+        let DerivedBatch { emitted, passed, .. } = derived;
+        let is_public = |event: &EmittedEvent| event.unique_key().is_some_and(|key| passed.derived_again.contains(key));
+        let insert_event = |event: EmittedEvent| {
+            let is_public = is_public(&event);
+            // One that is public and final is not needed any more.
+            (!(is_public && batch.is_final)).then(|| self.store.insert_event(event, batch.is_final, is_public))
+        };
+        let mut statements: Vec<Statement> = emitted.into_iter().filter_map(insert_event).collect();
         statements.extend(batch.blocks.iter().map(|(block, hash)| self.store.insert_block(*block, *hash)));
         statements.extend(self.final_to(batch).into_iter().flat_map(|block| self.store.prune(block)));
         let mut statements: Vec<CommitStatement> = statements.into_iter().map(CommitStatement::new).collect();
         statements.push(self.store.advance(row, &batch.cursor));
+        let now_s = self.transactions.clock.now_s();
+        statements.extend(self.transactions.activity.retraction_statements(&passed.retracted, now_s));
         statements
     }
 

@@ -8,15 +8,17 @@ use super::{
     decode::DecodedEvent,
     error::IndexError,
     event_batch_transaction::EventBatchTransaction,
+    events_ahead::{EventsAhead, PassedEvents},
     index::Index,
-    store::{NO_JOURNAL, PublishedEvent, to_i64},
+    store::{EmittedEvent, IndexRow, NO_UNDO, to_i64},
+    unique_keys::UniqueKeys,
 };
 use abi_stable::std_types::RResult;
 use gateway_activity::CheckedEvent;
 use gateway_config::MAIN;
 use gateway_plugins::{CommitMode, PluginTransaction, conflicts::Attempts, polls::GateClosed};
-use gateway_storage::StorageError;
-use plugin_api::abi::{Fault, FaultKind};
+use gateway_storage::{StorageError, decode_rows};
+use plugin_api::abi::{Fault, FaultKind, Statement};
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -26,48 +28,87 @@ use std::{
 const EVENT_TIMEOUT: Duration = Duration::from_secs(4);
 /// Failures do not count against the plugin when the database was unavailable within this time.
 const UNAVAILABLE_WINDOW: Duration = Duration::from_secs(10);
+/// Keys of one statement: databases limit its parameters.
+const STATEMENT_KEYS: usize = 1_000;
+
+/// A transaction with derived rows, and what ends it.
+pub(crate) struct DerivedBatch {
+    pub transaction: Arc<PluginTransaction>,
+    pub emitted: Vec<EmittedEvent>,
+    pub passed: PassedEvents,
+}
 
 impl Index {
-    /// Returns the transaction that holds the derived rows, and the published events.
-    pub(super) async fn derive(
-        &self,
-        batch: &Batch,
-    ) -> Result<(Arc<PluginTransaction>, Vec<PublishedEvent>), IndexError> {
+    /// Derives the rows of a batch, of which `row` is the state before.
+    pub(super) async fn derive(&self, row: &IndexRow, batch: &Batch) -> Result<DerivedBatch, IndexError> {
         let mut attempts = Attempts::default();
         loop {
-            let derived = self.derive_once(batch).await;
+            let derived = self.derive_once(row, batch).await;
             if !self.runs_again(&mut attempts, derived.as_ref().err()).await {
                 return derived;
             }
         }
     }
 
-    pub(super) async fn derive_once(
+    pub(super) async fn derive_once(&self, row: &IndexRow, batch: &Batch) -> Result<DerivedBatch, IndexError> {
+        let (transaction, emitted) = self.derive_rows(batch).await?;
+        let passed = self.pass_events_ahead(&transaction, (row, batch), &emitted).await?;
+        Ok(DerivedBatch { transaction, emitted, passed })
+    }
+
+    /// Removes the rows of the events that the batch derives again or whose block it passes, in its transaction.
+    async fn pass_events_ahead(
         &self,
-        batch: &Batch,
-    ) -> Result<(Arc<PluginTransaction>, Vec<PublishedEvent>), IndexError> {
-        let transaction = PluginTransaction::of_plugin(
-            &self.transactions,
-            self.scope.clone(),
-            CommitMode::Index,
-            &self.plugin.manifest,
-        );
+        transaction: &PluginTransaction,
+        (row, batch): (&IndexRow, &Batch),
+        emitted: &[EmittedEvent],
+    ) -> Result<PassedEvents, IndexError> {
+        if row.events_ahead == EventsAhead::default() {
+            return Ok(PassedEvents::default());
+        }
+        let keys = emitted.iter().filter_map(EmittedEvent::unique_key);
+        let (derived_again, are_missing, left) = row.events_ahead.pass(keys, batch.cursor.next_block);
+        if derived_again.is_empty() && !are_missing {
+            return Ok(PassedEvents { left, ..PassedEvents::default() });
+        }
+        let after = to_i64(row.cursor.next_block) - 1;
+        let last = to_i64(batch.cursor.next_block) - 1;
+        let keys: Vec<&String> = derived_again.iter().collect();
+        let delete = |keys: &[&String]| self.store.delete_public_events(after, keys);
+        let mut statements: Vec<Statement> = keys.chunks(STATEMENT_KEYS).map(delete).collect();
+        if are_missing {
+            // What is left up to the last block of the batch was not derived again.
+            let passed = || self.store.public_keys_between(after, last);
+            statements.extend(self.transactions.activity.withdrawal_statement(passed()));
+            statements.push(self.store.select_public_events(passed()));
+        }
+        let outcomes = transaction.run_as_host(statements).await?;
+        if are_missing {
+            let delete = self.store.delete_public_events_of(after, self.store.public_keys_between(after, last));
+            transaction.run_as_host(vec![delete]).await?;
+        }
+        let retracted = outcomes.last().filter(|_| are_missing);
+        let retracted = retracted.map_or(Ok(Vec::new()), |outcome| decode_rows(&outcome.rows))?;
+        Ok(PassedEvents { derived_again, retracted, left })
+    }
+
+    async fn derive_rows(&self, batch: &Batch) -> Result<(Arc<PluginTransaction>, Vec<EmittedEvent>), IndexError> {
+        let begin = || {
+            let (scope, manifest) = (self.scope.clone(), &self.plugin.manifest);
+            PluginTransaction::of_plugin(&self.transactions, scope, CommitMode::Index, manifest)
+        };
+        let transaction = begin();
         match self.apply(&transaction, batch, batch.events.len()).await {
             Err(IndexError::Handler(reason)) if batch.events.len() > 1 => {
                 tracing::debug!(plugin = self.plugin.name(), reason, "applying the events of a batch one by one");
                 transaction.roll_back().await;
             }
             Err(error) => return Err(error),
-            Ok(published) => return Ok((transaction, published)),
+            Ok(emitted) => return Ok((transaction, emitted)),
         }
-        let transaction = PluginTransaction::of_plugin(
-            &self.transactions,
-            self.scope.clone(),
-            CommitMode::Index,
-            &self.plugin.manifest,
-        );
-        let published = self.apply(&transaction, batch, 1).await?;
-        Ok((transaction, published))
+        let transaction = begin();
+        let emitted = self.apply(&transaction, batch, 1).await?;
+        Ok((transaction, emitted))
     }
 
     /// Applies the batch with at most `call_events` events per call of the plugin.
@@ -76,22 +117,22 @@ impl Index {
         transaction: &Arc<PluginTransaction>,
         batch: &Batch,
         call_events: usize,
-    ) -> Result<Vec<PublishedEvent>, IndexError> {
+    ) -> Result<Vec<EmittedEvent>, IndexError> {
         // Half of the database's limit: a transaction that the database ends would look like an error of the plugin.
         let deadline = Instant::now() + self.transaction_timeout / 2;
         let events = batch.events.as_slice();
         let block = |event: Option<&DecodedEvent>| event.map(|event| event.log.block);
         let has_several_blocks = block(events.first()) != block(events.last());
-        let journal_block = |event: &DecodedEvent| if batch.is_final { NO_JOURNAL } else { to_i64(event.log.block) };
-        let (mut published, mut applied) = (Vec::new(), 0);
+        let undo_block = |event: &DecodedEvent| if batch.is_final { NO_UNDO } else { to_i64(event.log.block) };
+        let (mut emitted, mut applied) = (Vec::new(), 0);
         for part in events.chunks(call_events.max(1)) {
             let left = deadline.saturating_duration_since(Instant::now());
             if has_several_blocks && left.is_zero() {
                 return Err(IndexError::TooSlow);
             }
-            let journal_blocks = part.iter().map(journal_block).collect();
+            let undo_blocks = part.iter().map(undo_block).collect();
             let part_transaction =
-                EventBatchTransaction::new(transaction, &self.store, journal_blocks, &self.plugin.handle.tasks);
+                EventBatchTransaction::new(transaction, &self.store, undo_blocks, &self.plugin.handle.tasks);
             let limit = if let [_] = part { EVENT_TIMEOUT } else { left };
             let applied_part = self.call_plugin(&part_transaction, part, limit).await;
             if transaction.has_conflict() {
@@ -103,14 +144,14 @@ impl Index {
                 (_, Err(ApplyError::Timeout(_))) if has_several_blocks => return Err(IndexError::TooSlow),
                 (_, Err(error)) => return Err(IndexError::Handler(error.to_string())),
             }
-            let part_published = part_transaction.finish().map_err(IndexError::Handler)?;
-            published.extend(part_published.into_iter().map(|(index, event)| (applied + index, event)));
+            let part_emitted = part_transaction.finish().map_err(IndexError::Handler)?;
+            emitted.extend(part_emitted.into_iter().map(|(index, event)| (applied + index, event)));
             applied += part.len();
         }
         if !events.is_empty() {
             transaction.defer_as_host(self.store.forbid_writes())?;
         }
-        Ok(self.with_unique_keys(events, published))
+        Ok(self.with_unique_keys(events, emitted))
     }
 
     async fn call_plugin(
@@ -152,24 +193,18 @@ impl Index {
         IndexError::Handler(format!("{at}: {error}"))
     }
 
-    /// Gives published events a unique key, so that they enter the log once: after a reorganisation moved a transaction
-    /// to another block, its events have the same keys, because they keep their order within the transaction.
-    fn with_unique_keys(&self, events: &[DecodedEvent], published: Vec<(usize, CheckedEvent)>) -> Vec<PublishedEvent> {
-        let (mut log, mut nth) = (None, 0);
-        // A transaction may be part of several chains.
+    fn with_unique_keys(&self, events: &[DecodedEvent], emitted: Vec<(usize, CheckedEvent)>) -> Vec<EmittedEvent> {
         let owner = match self.chain.name.as_str() {
             MAIN => self.plugin.name().to_owned(),
             chain => format!("{}@{chain}", self.plugin.name()),
         };
-        let add_key = |(index, published): (usize, CheckedEvent)| {
+        let mut keys = UniqueKeys::new(owner, &self.subscriptions);
+        let add_key = |(index, event): (usize, CheckedEvent)| {
             let decoded = events.get(index)?;
-            nth = if log.replace(decoded.log_position()) == Some(decoded.log_position()) { nth + 1 } else { 0 };
-            let event = self.subscriptions.event_name(decoded.source);
-            let key = || format!("{owner}:{event}:{}:{}.{nth}", decoded.log.tx, decoded.repeat);
             let (block, log_index) = decoded.log_position();
-            Some(PublishedEvent { block, log_index, event: published.with_defaults(key, decoded.log.time_s) })
+            Some(EmittedEvent { block, log_index, event: keys.assign(decoded, event) })
         };
-        published.into_iter().filter_map(add_key).collect()
+        emitted.into_iter().filter_map(add_key).collect()
     }
 }
 

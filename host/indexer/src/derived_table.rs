@@ -1,9 +1,9 @@
 //! A derived table of a plugin: its triggers, and the statements that undo changes.
 //!
 //! The rule: every change of a derived row that a reorganisation may undo leaves the row before and after it in the
-//! journal, whichever statement made it; and only the index changes derived rows.
+//! undo log, whichever statement made it; and only the index changes derived rows.
 
-use super::store::{IndexStore, JournalRow};
+use super::store::{IndexStore, UndoRow};
 use gateway_storage::{Database, Dialect, StorageError};
 use plugin_api::{
     abi::{Statement, Value},
@@ -48,7 +48,7 @@ impl DerivedTable {
         } else if keys.is_empty() {
             Err(format!("the derived table {name} has no primary key"))
         } else if references.iter().any(|count| *count > 0) {
-            // Databases act on foreign keys in another order than the rows change, so that the journal could not be
+            // Databases act on foreign keys in another order than the rows change, so that the undo log could not be
             // undone.
             Err(format!("the derived table {name} has a foreign key: let the handlers keep what it would"))
         } else if has_generated_key {
@@ -124,14 +124,14 @@ impl DerivedTable {
     }
 
     /// The statement that undoes one change.
-    pub(crate) fn undo(&self, dialect: Dialect, change: &JournalRow) -> Result<Statement, String> {
+    pub(crate) fn undo(&self, dialect: Dialect, change: &UndoRow) -> Result<Statement, String> {
         match dialect {
             Dialect::Sqlite => self.undo_on_sqlite(change),
             Dialect::Postgres => self.undo_on_postgres(change),
         }
     }
 
-    fn undo_on_sqlite(&self, change: &JournalRow) -> Result<Statement, String> {
+    fn undo_on_sqlite(&self, change: &UndoRow) -> Result<Statement, String> {
         let before = change.before_row.as_deref().map(|row| column_values(row, &self.columns)).transpose()?;
         let after = change.after_row.as_deref().map(|row| column_values(row, &self.keys)).transpose()?;
         let (table, columns) = (&self.name, quoted(&self.columns));
@@ -150,13 +150,13 @@ impl DerivedTable {
                     columns.iter().zip(&placeholders).map(|(column, value)| format!("{column} = {value}")).collect();
                 format!("UPDATE {table} SET {} WHERE {}", sets.join(", "), keys(columns.len() + 1))
             }
-            (None, None) => return Err("a change in the journal is empty".to_owned()),
+            (None, None) => return Err("a change in the undo log is empty".to_owned()),
         };
         let params = before.into_iter().chain(after).flatten().collect::<Vec<Value>>();
         Ok(Statement { sql: text.into(), params: params.into() })
     }
 
-    fn undo_on_postgres(&self, change: &JournalRow) -> Result<Statement, String> {
+    fn undo_on_postgres(&self, change: &UndoRow) -> Result<Statement, String> {
         let table = &self.name;
         let row = |number: usize| format!("jsonb_populate_record(CAST(NULL AS {table}), CAST(${number} AS jsonb))");
         let (columns, keys) = (quoted(&self.columns).join(", "), quoted(&self.keys).join(", "));
@@ -171,7 +171,7 @@ impl DerivedTable {
                     format!("UPDATE {table} SET ({columns}) = (SELECT {columns} FROM {}) WHERE {}", row(1), is_row(2));
                 (text, vec![before, after])
             }
-            (None, None) => return Err("a change in the journal is empty".to_owned()),
+            (None, None) => return Err("a change in the undo log is empty".to_owned()),
         };
         let params = params.into_iter().map(|image| Value::Text(image.as_str().into())).collect();
         Ok(Statement { sql: text.into(), params })
@@ -191,11 +191,11 @@ fn quoted(names: &[String]) -> Vec<String> {
 
 /// The columns of a row that [`DerivedTable::row_image`] wrote.
 fn column_values(image: &str, columns: &[String]) -> Result<Vec<Value>, String> {
-    let row: Map<String, Json> = serde_json::from_str(image).map_err(|error| format!("the journal: {error}"))?;
+    let row: Map<String, Json> = serde_json::from_str(image).map_err(|error| format!("the undo log: {error}"))?;
     let column = |column: &String| match row.get(column) {
         Some(Json::Null) => Ok(Value::Null),
-        Some(Json::String(tagged)) => tagged_value(tagged).ok_or_else(|| format!("the journal: {column} is no value")),
-        _ => Err(format!("the journal: {column} is not there")),
+        Some(Json::String(tagged)) => tagged_value(tagged).ok_or_else(|| format!("the undo log: {column} is no value")),
+        _ => Err(format!("the undo log: {column} is not there")),
     };
     columns.iter().map(column).collect()
 }

@@ -28,8 +28,8 @@ const DEFERRED_MAX: usize = 2_000;
 pub(crate) struct EventBatchTransaction {
     transaction: Arc<PluginTransaction>,
     store: IndexStore,
-    /// For each event, the block in the journal to which its changes belong.
-    journal_blocks: Vec<i64>,
+    /// For each event, the block in the undo log to which its changes belong.
+    undo_blocks: Vec<i64>,
     state: Mutex<BatchState>,
     tasks: TaskTracker,
     /// Runs deferred statements while the plugin handles the next events.
@@ -42,7 +42,7 @@ type FlushTask = AbortOnDropHandle<Result<(), StorageError>>;
 struct BatchState {
     /// How many events the plugin has started to handle.
     events_begun: usize,
-    journal_block: Option<i64>,
+    undo_block: Option<i64>,
     /// With the index of the event that published it.
     published: Vec<(usize, CheckedEvent)>,
     error: Option<String>,
@@ -52,12 +52,12 @@ impl EventBatchTransaction {
     pub(crate) fn new(
         transaction: &Arc<PluginTransaction>,
         store: &IndexStore,
-        journal_blocks: Vec<i64>,
+        undo_blocks: Vec<i64>,
         tasks: &TaskTracker,
     ) -> Arc<Self> {
         let (transaction, store, tasks) = (transaction.clone(), store.clone(), tasks.clone());
         let (state, flush) = (Mutex::default(), tokio::sync::Mutex::default());
-        Arc::new(Self { transaction, store, journal_blocks, state, tasks, flush })
+        Arc::new(Self { transaction, store, undo_blocks, state, tasks, flush })
     }
 
     pub(crate) fn handle(self: &Arc<Self>) -> TransactionBox {
@@ -83,7 +83,7 @@ impl EventBatchTransaction {
     /// gets the error.
     async fn run(&self, statements: Vec<Statement>) -> Result<Vec<StatementResult>, StorageError> {
         let mut flush = self.flush.lock().await;
-        let needs_outcome = !statements.is_empty() || self.journal_blocks.len() == 1;
+        let needs_outcome = !statements.is_empty() || self.undo_blocks.len() == 1;
         let is_running = flush.as_ref().is_some_and(|task| !task.is_finished());
         if !needs_outcome && is_running && self.transaction.deferred_count() < DEFERRED_MAX {
             return Ok(Vec::new());
@@ -103,17 +103,17 @@ impl EventBatchTransaction {
         let mut state = self.state.lock();
         match state.error.take() {
             Some(error) => Err(error),
-            None if state.events_begun < self.journal_blocks.len() => Err("the plugin left out events".to_owned()),
+            None if state.events_begun < self.undo_blocks.len() => Err("the plugin left out events".to_owned()),
             None => Ok(std::mem::take(&mut state.published)),
         }
     }
 
     fn begin_event(&self, index: u32) {
         let mut state = self.state.lock();
-        match self.journal_blocks.get(index as usize) {
+        match self.undo_blocks.get(index as usize) {
             Some(block) if index as usize == state.events_begun => {
                 state.events_begun += 1;
-                if state.journal_block.replace(*block) != Some(*block)
+                if state.undo_block.replace(*block) != Some(*block)
                     && let Err(error) = self.transaction.defer_as_host(self.store.allow_writes(*block))
                 {
                     state.error = Some(error.to_string());

@@ -103,6 +103,11 @@ impl EventSubscriptions {
         self.subscriptions.get(source as usize).map_or("", |subscription| subscription.decoder.name())
     }
 
+    /// Address of the contract and hash of the signature.
+    pub(crate) fn emitter(&self, source: u32) -> Option<(Address, B256)> {
+        self.subscriptions.get(source as usize).map(|subscription| (subscription.address, subscription.decoder.topic()))
+    }
+
     /// The decoded arguments for each source that the log belongs to.
     pub(crate) fn decode<'d>(&'d self, log: &'d RawLog) -> impl Iterator<Item = (u32, EventArguments<'d>)> {
         let topic = log.topics.first();

@@ -1,4 +1,5 @@
-//! Indexes the newest blocks, which a reorganisation may undo. They are requested one by one, by hash.
+//! Indexes the newest blocks, which a reorganisation may undo. Their headers are requested by number, and the logs of each block by
+//! its hash.
 
 use super::{
     batch::Batch,
@@ -18,6 +19,8 @@ pub(crate) enum NextTick {
     Now,
     /// When the head changes.
     OnNewHead,
+    /// The same, or after a moment. The index got no further, for the reason that its report has.
+    Blocked,
 }
 
 impl Index {
@@ -94,7 +97,7 @@ impl Index {
                     row.cursor.next_block.saturating_sub(1)
                 );
                 self.progress.set_failing(&reason);
-                Ok(NextTick::OnNewHead)
+                Ok(NextTick::Blocked)
             }
         }
     }

@@ -23,8 +23,7 @@ use std::{
 };
 use tokio::task::JoinHandle;
 
-/// How long a gateway that died keeps the others from its indexes, and how often a running one renews its lease.
-const LEASE_MS: i64 = 20_000;
+/// How often a gateway renews the lease of an index.
 const LEASE_RENEW: Duration = Duration::from_secs(4);
 /// How often the row is read again, to notice other gateways and operators.
 pub(crate) const ROW_POLL: Duration = Duration::from_secs(1);
@@ -135,9 +134,7 @@ impl Index {
     async fn acquire_lease(&mut self) -> Result<bool, StorageError> {
         let start = || {
             let store = self.store.clone();
-            let now_ms = self.transactions.clock.now_ms();
-            let until_ms = now_ms.saturating_add(LEASE_MS);
-            tokio::spawn(async move { store.acquire_lease(now_ms, until_ms).await })
+            tokio::spawn(async move { store.acquire_lease().await })
         };
         let acquired = self.acquiring.get_or_insert_with(start).await;
         self.acquiring = None;

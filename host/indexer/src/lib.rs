@@ -17,6 +17,7 @@ mod derived_table;
 mod error;
 mod event_batch_transaction;
 mod event_subscriptions;
+mod events_ahead;
 mod fingerprint;
 mod follow_head;
 mod index;
@@ -31,6 +32,7 @@ mod reset;
 mod run;
 mod store;
 mod stuck_indexes;
+mod unique_keys;
 
 pub use index::IndexerContext;
 pub use indexes::{ChainState, Indexes, unconfigured_services};

@@ -1,4 +1,4 @@
-//! The tables of the index, and on PostgreSQL the trigger function that writes the journal.
+//! The tables of the index, and on PostgreSQL the trigger function that writes the undo log.
 
 use plugin_api::{abi::Statement, manifest::MigrationSpec, sql};
 

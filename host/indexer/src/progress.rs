@@ -48,8 +48,13 @@ impl Progress {
         self.state.lock().report.clone()
     }
 
+    /// An index that is off is not behind: its metric has no value, with which no alert compares.
     pub(crate) fn set_off(&self, reason: &str) {
         self.set_state(IndexState::Off, Some(reason));
+        let state = self.state.lock();
+        if state.report.start_block.is_some() {
+            state.record_block(f64::NAN);
+        }
     }
 
     pub(crate) fn set_stopped(&self, reason: &str) {
@@ -84,12 +89,29 @@ impl Progress {
         self.changes.send_modify(|count| *count = count.wrapping_add(1));
     }
 
-    /// Records the row and the head at the start of a tick.
+    /// Records the row and the head at the start of a tick. A failure stays in the report: whether the index works again is known at
+    /// the end of the tick.
     pub(crate) fn tick_started(&self, row: &IndexRow, head: u64) {
         let mut state = self.state.lock();
         (state.report.start_block, state.report.head) = (Some(row.start_block), Some(head));
         state.set_next_block(row.cursor.next_block);
-        state.refresh();
+        match state.report.state {
+            IndexState::Failing | IndexState::Stopped => state.measure(),
+            _ => state.refresh(),
+        }
+    }
+
+    pub(crate) fn tick_succeeded(&self) {
+        self.state.lock().refresh();
+    }
+
+    /// Records that the index begins anew: it has no block until its next commit.
+    pub(crate) fn restarted(&self, start_block: u64, head: Option<u64>) {
+        let mut state = self.state.lock();
+        (state.report.start_block, state.report.head) = (Some(start_block), head);
+        state.samples.clear();
+        state.set_next_block(start_block);
+        state.measure();
     }
 
     /// Records a durable commit.
@@ -119,9 +141,11 @@ impl ProgressState {
     fn set_next_block(&mut self, next_block: u64) {
         let has_indexed = Some(next_block) > self.report.start_block;
         self.report.indexed_block = next_block.checked_sub(1).filter(|_| has_indexed);
-        if let Some(block) = self.report.indexed_block {
-            metrics::gauge!("gateway_chain_indexed_block", &self.labels()).set(gateway_chain::gauge_value(block));
-        }
+        self.record_block(gateway_chain::gauge_value(next_block.saturating_sub(1)));
+    }
+
+    fn record_block(&self, value: f64) {
+        metrics::gauge!("gateway_chain_indexed_block", &self.labels()).set(value);
     }
 
     /// Updates state, rate and remaining time from the cursor and the head.
@@ -171,5 +195,63 @@ impl ProgressState {
             left_s,
             "the index is on its way through the past"
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::events_ahead::EventsAhead, *};
+    use gateway_telemetry::MetricsRecorder;
+
+    fn row(next_block: u64) -> IndexRow {
+        let cursor = Cursor { next_block, hash: None };
+        let (fingerprint, stopped, holder) = (String::new(), None, None);
+        IndexRow { cursor, fingerprint, start_block: 0, stopped, holder, events_ahead: EventsAhead::default() }
+    }
+
+    #[test]
+    fn an_index_fails_until_a_tick_ends_well_or_a_commit_is_durable() {
+        let progress = Progress::new("ledger", "main", LogFormat::Json, watch::Sender::new(0));
+        let state = || (progress.report().state, progress.report().reason);
+        let failing = (IndexState::Failing, Some("why".to_owned()));
+        progress.set_failing("why");
+        progress.tick_started(&row(10), 10);
+        assert_eq!(state(), failing, "what begins may fail again");
+        progress.committed(&Cursor { next_block: 11, hash: None }, 0);
+        assert_eq!(state(), (IndexState::Following, None));
+        progress.set_failing("why");
+        progress.tick_started(&row(11), 10);
+        assert_eq!(state(), failing);
+        progress.tick_succeeded();
+        assert_eq!(state(), (IndexState::Following, None), "nothing was to be done");
+    }
+
+    #[test]
+    fn an_index_that_begins_anew_has_no_block() {
+        let progress = Progress::new("ledger", "main", LogFormat::Json, watch::Sender::new(0));
+        progress.tick_started(&row(90), 99);
+        assert_eq!(progress.report().indexed_block, Some(89));
+        progress.restarted(0, Some(99));
+        progress.tick_succeeded();
+        let report = progress.report();
+        assert_eq!((report.indexed_block, report.lag_blocks), (None, Some(99)));
+        assert_eq!(report.state, IndexState::Backfilling);
+    }
+
+    #[test]
+    fn the_metric_of_an_index_that_is_off_has_no_value() {
+        let recorder = MetricsRecorder::default();
+        let value = || recorder.gauges("gateway_chain_indexed_block").into_values().next();
+        metrics::with_local_recorder(&recorder, || {
+            let progress = Progress::new("ledger", "main", LogFormat::Json, watch::Sender::new(0));
+            progress.set_off("no chain is configured");
+            assert_eq!(value(), None);
+            progress.tick_started(&row(90), 99);
+            assert_eq!(value(), Some(89.0));
+            progress.set_off("the plugin is off");
+            assert!(value().is_some_and(f64::is_nan), "{:?}", value());
+            progress.tick_started(&row(91), 99);
+            assert_eq!(value(), Some(90.0), "it is on again");
+        });
     }
 }

@@ -7,6 +7,7 @@
 use super::{indexes::Indexes, store::to_i64, stuck_indexes::StuckIndexes};
 use gateway_activity::ActivityLog;
 use gateway_chain::Chain;
+use gateway_clock::Backoff;
 use gateway_storage::{CommitStatement, Database, HOST_OWNER, Scope, StorageError};
 use plugin_api::{Sql, sql};
 use serde::Deserialize;
@@ -21,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 const EVENTS_MAX: usize = 2_000;
 /// For what no change of an index tells: one that is stuck, and one that another gateway moves.
 const POLL: Duration = Duration::from_secs(5);
-const RETRY: Duration = Duration::from_millis(200);
+const BACKOFF: Backoff = Backoff::new(Duration::from_millis(100), POLL);
 
 /// Publishes the events of one chain until `stop`. Every gateway on a database does this; a block is published by the first.
 pub fn publish_events(
@@ -45,6 +46,7 @@ async fn run(
 ) {
     let mut changes = indexes.subscribe();
     let mut publisher = Publisher { database, activity, indexes, chain, stuck: StuckIndexes::default() };
+    let mut failures = 0_u32;
     loop {
         let seen = *changes.borrow_and_update();
         let published = tokio::select! {
@@ -52,19 +54,25 @@ async fn run(
             published = publisher.publish() => published,
         };
         let wait = match published {
-            Ok(true) => continue,
-            Ok(false) => {
+            Ok(has_more) => {
+                failures = 0;
+                if has_more {
+                    continue;
+                }
                 publisher.indexes.set_published(&publisher.chain.name, seen);
                 POLL
             }
             Err(error) => {
-                tracing::warn!(%error, "chain events wait to become public");
-                RETRY
+                tracing::warn!(chain = publisher.chain.name, %error, "chain events wait to become public");
+                let wait = BACKOFF.wait_after(failures);
+                failures = failures.saturating_add(1);
+                wait
             }
         };
         tokio::select! {
             () = stop.cancelled() => return,
-            _ = changes.changed(), if wait == POLL => {}
+            // After a failure a change is no reason to try again at once.
+            _ = changes.changed(), if failures == 0 => {}
             () = tokio::time::sleep(wait) => {}
         }
     }

@@ -1,18 +1,19 @@
-//! Undoes a reorganisation back to the last block that both branches have, by the journal, newest change first.
+//! Undoes a reorganisation back to the last block that both branches have, by the undo log, newest change first.
 //!
-//! The rule: a reorganisation deeper than the journal stops the index. Events of undone blocks that were public are retracted in
+//! The rule: a reorganisation deeper than the undo log stops the index. Events of undone blocks that were public are retracted in
 //! the same transaction, and those that are committed and not yet public never become so.
 
 use super::{
     error::IndexError,
+    events_ahead::EventsAhead,
     fingerprint::start_block,
     index::Index,
-    reset::{Undo, decode},
-    store::{Cursor, IndexRow, JournalRow, NO_JOURNAL, to_i64},
+    reset::Undo,
+    store::{Cursor, IndexRow, NO_UNDO, UndoRow, to_i64},
 };
 use gateway_activity::PublicEvent;
 use gateway_plugins::{CommitMode, PluginTransaction, conflicts::Attempts};
-use gateway_storage::CommitStatement;
+use gateway_storage::{CommitStatement, decode_rows};
 use plugin_api::abi::Statement;
 
 impl Index {
@@ -45,7 +46,8 @@ impl Index {
         tracing::info!(plugin, chain, depth, undone, back_to, "the chain was reorganised");
         let labels = [("plugin", plugin.to_owned()), ("chain", chain.clone())];
         metrics::counter!("gateway_chain_reorganisations_total", &labels).increment(1);
-        self.row = Some(IndexRow { cursor, ..row.clone() });
+        // Events ahead of the cursor were on the branch that is gone: they are retracted, too.
+        self.row = Some(IndexRow { cursor, events_ahead: EventsAhead::default(), ..row.clone() });
         Ok(())
     }
 
@@ -63,17 +65,19 @@ impl Index {
     async fn undo_once(&self, row: &IndexRow, cursor: &Cursor) -> Result<usize, IndexError> {
         let after = to_i64(cursor.next_block) - 1;
         let transaction = PluginTransaction::new(&self.transactions, self.scope.clone(), CommitMode::Index);
-        let mut opening = vec![self.store.rewind_publisher(row, after), self.store.allow_writes(NO_JOURNAL)];
+        let mut opening = vec![self.store.rewind_publisher(row, after), self.store.allow_writes(NO_UNDO)];
         opening.extend(self.transactions.activity.withdrawal_statement(self.store.public_keys_after(after)));
-        opening.extend([self.store.select_public_events_after(after), self.store.select_journal_after(after)]);
+        opening.push(self.store.select_public_events(self.store.public_keys_after(after)));
+        opening.push(self.store.select_undo_log_after(after));
         let outcomes = transaction.run_as_host(opening).await?;
         let mut selected = outcomes.iter().rev();
-        let changes: Vec<JournalRow> = selected.next().map_or(Ok(Vec::new()), decode)?;
-        let public = selected.next().map_or(Ok(Vec::new()), decode)?;
+        let changes: Vec<UndoRow> = selected.next().map_or(Ok(Vec::new()), |outcome| decode_rows(&outcome.rows))?;
+        let public = selected.next().map_or(Ok(Vec::new()), |outcome| decode_rows(&outcome.rows))?;
         let statements = changes.iter().map(|change| self.undo_change(change)).collect::<Result<Vec<_>, _>>()?;
         transaction.run_as_host(statements).await?;
         let mut closing = vec![self.store.forbid_writes()];
         closing.extend(self.store.delete_after(after));
+        closing.push(self.store.delete_events_after(after, false));
         transaction.run_as_host(closing).await?;
         self.commit_retraction(&transaction, self.store.advance(row, cursor), &public).await?;
         Ok(changes.len())
@@ -89,16 +93,21 @@ impl Index {
         let mut statements = vec![cursor];
         statements.extend(self.transactions.activity.retraction_statements(public, self.transactions.clock.now_s()));
         transaction.commit_index(statements).await.map_err(IndexError::from_commit)?;
-        if !public.is_empty() {
-            tracing::warn!(plugin = self.plugin.name(), events = public.len(), "public events are retracted");
-            self.transactions.activity.notify_written();
-        }
+        self.notify_retracted(public.len());
         Ok(())
     }
 
-    fn undo_change(&self, change: &JournalRow) -> Result<Statement, IndexError> {
+    /// After the commit that retracts so many public events.
+    pub(super) fn notify_retracted(&self, events: usize) {
+        if events > 0 {
+            tracing::warn!(plugin = self.plugin.name(), chain = self.chain.name, events, "public events are retracted");
+            self.transactions.activity.notify_written();
+        }
+    }
+
+    fn undo_change(&self, change: &UndoRow) -> Result<Statement, IndexError> {
         let table = self.tables.iter().find(|table| table.name == change.tab);
-        let unknown = || IndexError::Unrecoverable(format!("the journal names {}, no derived table", change.tab));
+        let unknown = || IndexError::Unrecoverable(format!("the undo log names {}, no derived table", change.tab));
         table.ok_or_else(unknown)?.undo(self.store.dialect(), change).map_err(IndexError::Unrecoverable)
     }
 

@@ -10,6 +10,7 @@ use super::{
     index::{Index, IndexerContext, ROW_POLL},
     progress::Progress,
     reset::Undo,
+    store::IndexRow,
 };
 use gateway_clock::Backoff;
 use gateway_config::MAIN;
@@ -66,12 +67,14 @@ impl Index {
                 next = Box::pin(self.tick()) => next,
             };
             let wait = match next {
-                Ok(NextTick::Now) => {
+                Ok(next) => {
                     failures = 0;
-                    continue;
-                }
-                Ok(NextTick::OnNewHead) => {
-                    failures = 0;
+                    if next != NextTick::Blocked {
+                        self.progress.tick_succeeded();
+                    }
+                    if next == NextTick::Now {
+                        continue;
+                    }
                     None
                 }
                 Err(error) => {
@@ -94,7 +97,8 @@ impl Index {
 
     async fn handle_error(&mut self, error: &IndexError) {
         // The row may have changed.
-        (self.row, self.row_polled) = (None, None);
+        let row = self.row.take();
+        self.row_polled = None;
         let text = error.to_string();
         match error {
             IndexError::CursorMoved | IndexError::Stopping => {}
@@ -107,15 +111,7 @@ impl Index {
                     reason = text
                 );
             }
-            IndexError::Unrecoverable(reason) => match self.store.stop(reason).await {
-                Ok(()) => {
-                    tracing::error!(plugin = self.plugin.name(), chain = self.chain.name, reason, "the index stops");
-                    self.progress.set_stopped(reason);
-                }
-                Err(error) => {
-                    tracing::error!(plugin = self.plugin.name(), chain = self.chain.name, %error, "the index cannot be stopped");
-                }
-            },
+            IndexError::Unrecoverable(reason) => self.stop(row.as_ref(), reason).await,
             IndexError::InvalidManifest(reason) => self.progress.set_stopped(reason),
             _ => {
                 tracing::warn!(plugin = self.plugin.name(), chain = self.chain.name, reason = text, "the index waits");
@@ -124,18 +120,32 @@ impl Index {
         }
     }
 
+    /// Stops the index where this gateway last saw it. When an operator or another gateway has moved it, the next tick looks again.
+    async fn stop(&self, row: Option<&IndexRow>, reason: &str) {
+        let (plugin, chain) = (self.plugin.name(), &self.chain.name);
+        let Some(row) = row else { return };
+        match self.store.stop(row, reason).await {
+            Ok(true) => {
+                tracing::error!(plugin, chain, reason, "the index stops");
+                self.progress.set_stopped(reason);
+            }
+            Ok(false) => tracing::info!(plugin, chain, reason, "the index was moved before it stopped"),
+            Err(error) => tracing::error!(plugin, chain, %error, "the index cannot be stopped"),
+        }
+    }
+
     async fn tick(&mut self) -> Result<NextTick, IndexError> {
         if self.tables.is_empty() && !self.table_names.is_empty() {
             self.tables = self.prepare_tables().await?;
         }
-        let Some(row) = self.poll_row().await? else { return Ok(NextTick::OnNewHead) };
+        let Some(row) = self.poll_row().await? else { return Ok(NextTick::Blocked) };
         if let Some(reason) = &row.stopped {
             self.progress.set_stopped(reason);
-            return Ok(NextTick::OnNewHead);
+            return Ok(NextTick::Blocked);
         }
         let Some(head) = self.chain.live_head() else {
             self.progress.set_failing(&self.chain.unavailable().to_string());
-            return Ok(NextTick::OnNewHead);
+            return Ok(NextTick::Blocked);
         };
         if row.fingerprint != self.fingerprint {
             // The chain may have been reorganised while the gateway was off, or the index stopped.

@@ -4,7 +4,8 @@
 
 use std::ops::RangeInclusive;
 
-/// Of the instance of a gateway, at the top of the token; the rest is random. The last ones: the first ones of a UUID v7 are the time.
+/// A token begins with this many digits of the gateway's instance; the rest is random. They are the last digits of the instance, because
+/// a UUID v7 begins with the time.
 const GATEWAY_HEX_DIGITS: usize = 6;
 const RANDOM_BITS: u32 = 39;
 
@@ -27,7 +28,7 @@ impl GatewayTag {
     }
 }
 
-/// Of a new lease; without a tag where one gateway alone has the database.
+/// The token of a new lease. It has no tag where one gateway alone has the database.
 pub(crate) fn new_token(gateway: Option<GatewayTag>) -> i64 {
     rand::random_range(gateway.map_or(1..=i64::MAX, GatewayTag::tokens))
 }

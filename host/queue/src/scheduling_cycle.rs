@@ -22,6 +22,9 @@ use std::collections::HashMap;
 /// A task whose lease expires this often in a row has failed once: it may be what ends the gateways.
 const EXPIRED_LEASES_MAX: i64 = 3;
 
+/// `is_slow` of a key whose task has failed.
+const SLOW: i64 = 1;
+
 /// A task that this gateway has to run.
 #[derive(Debug)]
 pub(crate) struct LeasedTask {
@@ -41,7 +44,8 @@ pub(crate) struct CycleResult {
 #[derive(Default)]
 struct Changes(Vec<Statement>);
 
-type OutcomeRow = (String, i64, i64, i64, String);
+/// A key with its task, and the outcome: code, when the task is due again, whether the key is slow, reason.
+type OutcomeRow = (String, i64, i64, i64, i64, String);
 type ExpiredLeaseRow = (String, i64, Option<i64>, Option<i64>);
 /// A key with its group, and its next task: id, or 0 where it was deleted, payload, when it was pushed, failed attempts.
 type KeyRow = (String, String, i64, String, i64, i64);
@@ -84,9 +88,8 @@ impl QueueStore {
         statements.push(expired_leases);
         let results = transaction.run(statements).await?;
         let mut changes = Changes::default();
-        for (key, task, code, due_ms, reason) in rows_at::<OutcomeRow>(&results, first)? {
-            cycle.dead_lettered += u64::from(code == OutcomeCode::Dead as i64);
-            self.apply_outcome(&mut changes, (&key, task), code, due_ms, &reason, now_ms);
+        for outcome in rows_at::<OutcomeRow>(&results, first)? {
+            cycle.dead_lettered += u64::from(self.apply_outcome(&mut changes, &outcome, now_ms));
         }
         for expired in rows_at::<ExpiredLeaseRow>(&results, first + 1)? {
             cycle.expired_leases += 1;
@@ -97,39 +100,36 @@ impl QueueStore {
     }
 
     fn expired_leases_statement(&self, ended: Option<GatewayTag>) -> Statement {
-        let QueueStatements { select_expired_leases, select_expired_leases_and, .. } = &self.statements;
+        let QueueStatements { select_expired_leases, select_expired_leases_of_gateway, .. } = &self.statements;
         let Some(tokens) = ended.map(GatewayTag::tokens) else {
             return sql(select_expired_leases.clone()).bind(self.lease_ms()).into();
         };
-        sql(select_expired_leases_and.clone()).bind((self.lease_ms(), *tokens.start(), *tokens.end())).into()
+        let leases = sql(select_expired_leases_of_gateway.clone());
+        leases.bind((self.lease_ms(), *tokens.start(), *tokens.end())).into()
     }
 
-    fn apply_outcome(
-        &self,
-        changes: &mut Changes,
-        (key, task): (&str, i64),
-        code: i64,
-        due_ms: i64,
-        reason: &str,
-        now_ms: i64,
-    ) {
-        let statements = &self.statements;
+    /// Returns whether the task went to the dead letters.
+    fn apply_outcome(&self, changes: &mut Changes, outcome: &OutcomeRow, now_ms: i64) -> bool {
+        let (statements, (key, task, code, due_ms, is_slow, reason)) = (&self.statements, outcome);
+        let (task, code, due_ms, reason) = (*task, *code, *due_ms, reason.as_str());
+        let is_dead = code == OutcomeCode::Dead as i64;
         let key_due_ms = if code == OutcomeCode::Retry as i64 {
             changes.push(sql(statements.retry_task.clone()).bind((task, due_ms, reason)));
             due_ms
         } else if code == OutcomeCode::Released as i64 {
             now_ms
         } else {
-            if code == OutcomeCode::Dead as i64 {
+            if is_dead {
                 changes.push(sql(statements.dead_letter_task.clone()).bind((task, reason, now_ms)));
             }
             changes.push(sql(statements.delete_task.clone()).bind(task));
             NEVER_MS
         };
-        changes.push(sql(statements.finish_key.clone()).bind((key, key_due_ms)));
+        changes.push(sql(statements.finish_key.clone()).bind((key.as_str(), key_due_ms, *is_slow)));
+        is_dead
     }
 
-    /// The task is due again. Returns whether it went to the dead letters.
+    /// The task is due again; when that counts as a failure, its key is slow. Returns whether the task went to the dead letters.
     fn expire_lease(&self, changes: &mut Changes, (key, task, attempt, expired): ExpiredLeaseRow, now_ms: i64) -> bool {
         let expired = expired.unwrap_or(0) + 1;
         if attempt.is_none() || expired < EXPIRED_LEASES_MAX {
@@ -143,8 +143,7 @@ impl QueueStore {
             Some(wait_ms) => (OutcomeCode::Retry, now_ms.saturating_add(i64::try_from(wait_ms).unwrap_or(i64::MAX))),
             None => (OutcomeCode::Dead, 0),
         };
-        self.apply_outcome(changes, (&key, task), code as i64, due_ms, &reason, now_ms);
-        code == OutcomeCode::Dead
+        self.apply_outcome(changes, &(key, task, code as i64, due_ms, SLOW, reason), now_ms)
     }
 
     async fn candidates(

@@ -1,4 +1,4 @@
-//! The SQL of polls and scheduling cycles, in the dialect of one database.
+//! The SQL of polls, scheduling cycles, prunings and metrics, in the dialect of one database.
 
 use super::tasks::NEVER_MS;
 use gateway_storage::Dialect;
@@ -7,6 +7,10 @@ use gateway_storage::Dialect;
 const PUSHED_MAX: u32 = 1_000;
 /// Keys whose outcomes, or expired leases, one cycle applies.
 const OUTCOMES_MAX: u32 = 500;
+/// Keys, and dead tasks, that one pruning deletes.
+pub(crate) const PRUNED_MAX: u32 = 1_000;
+/// Conditions on a key's `due_ms` need this one, too: it is the first column of the index of due keys.
+const FAST_OR_SLOW: &str = "is_slow IN (0, 1)";
 
 pub(crate) struct QueueStatements {
     pub table: String,
@@ -15,8 +19,8 @@ pub(crate) struct QueueStatements {
     pub poll: String,
     pub select_outcomes: String,
     pub select_expired_leases: String,
-    /// The same with all leases whose tokens are in a range.
-    pub select_expired_leases_and: String,
+    /// The same, and all leases of a gateway that has ended, whose tokens are in a range.
+    pub select_expired_leases_of_gateway: String,
     pub ingest_pushes: Vec<String>,
     pub finish_key: String,
     pub release_key: String,
@@ -41,7 +45,7 @@ impl QueueStatements {
         let lock = format!("SELECT pg_advisory_xact_lock(hashtextextended('{table}', 21))");
         // A lease that ends later than one that begins now was given before the clock went back.
         let is_expired = format!("(lease_until_ms <= {now} OR lease_until_ms > {now} + $1)");
-        let next_ms = next_due_ms(table);
+        let (next_ms, first_due_ms) = (next_due_ms(table), first_due_ms(table));
         let select_leases = |which: &str| {
             format!(
                 "SELECT k.key, k.task_id, t.attempt, t.lost FROM {table}_keys k LEFT JOIN {table} t ON t.id = k.task_id \
@@ -53,19 +57,17 @@ impl QueueStatements {
             lock: (dialect == Dialect::Postgres).then_some(lock),
             poll: format!(
                 "SELECT (SELECT count(*) FROM (SELECT 1 FROM {table}_pushed LIMIT 1) AS pushed), \
-                 coalesce((SELECT min(due_ms) FROM {table}_keys WHERE token = 0 AND is_slow = 0), {NEVER_MS}), \
-                 coalesce((SELECT min(due_ms) FROM {table}_keys WHERE token = 0 AND is_slow = 1), {NEVER_MS}), \
-                 (SELECT count(*) FROM (SELECT 1 FROM {table}_keys WHERE token <> 0 AND {is_expired} LIMIT 1) AS lost)"
+                 {first_due_ms}, (SELECT count(*) FROM (SELECT 1 FROM {table}_keys WHERE token <> 0 AND {is_expired} LIMIT 1) AS lost)"
             ),
             select_outcomes: format!(
-                "SELECT k.key, k.task_id, k.ended, k.ended_due_ms, k.ended_error FROM {table}_keys k \
+                "SELECT k.key, k.task_id, k.ended, k.ended_due_ms, k.ended_slow, k.ended_error FROM {table}_keys k \
                  WHERE k.token <> 0 AND k.ended <> 0 LIMIT {OUTCOMES_MAX}{for_update}"
             ),
             select_expired_leases: select_leases(&is_expired),
-            select_expired_leases_and: select_leases(&format!("({is_expired} OR k.token BETWEEN $2 AND $3)")),
+            select_expired_leases_of_gateway: select_leases(&format!("({is_expired} OR k.token BETWEEN $2 AND $3)")),
             ingest_pushes: ingest_pushes(table, dialect, skip_locked),
             finish_key: format!(
-                "UPDATE {table}_keys SET token = 0, lease_until_ms = 0, task_id = 0, is_slow = ended_slow, ended = 0, \
+                "UPDATE {table}_keys SET token = 0, lease_until_ms = 0, task_id = 0, is_slow = $3, ended = 0, \
                  ended_error = '', due_ms = CASE WHEN due_ms > $2 THEN $2 ELSE due_ms END WHERE key = $1"
             ),
             release_key: format!(
@@ -90,20 +92,29 @@ impl QueueStatements {
             ),
             prune_keys: format!(
                 "DELETE FROM {table}_keys WHERE key IN (SELECT k.key FROM {table}_keys k \
-                 WHERE k.token = 0 AND k.due_ms = {NEVER_MS} LIMIT {PUSHED_MAX}{for_update})"
+                 WHERE k.token = 0 AND k.{FAST_OR_SLOW} AND k.due_ms = {NEVER_MS} LIMIT {PRUNED_MAX}{for_update})"
             ),
             prune_dead: format!(
-                "DELETE FROM {table}_dead WHERE id IN (SELECT id FROM {table}_dead WHERE dead_ms < $1 LIMIT {PUSHED_MAX})"
+                "DELETE FROM {table}_dead WHERE id IN (SELECT id FROM {table}_dead WHERE dead_ms < $1 LIMIT {PRUNED_MAX})"
             ),
             select_stats: format!(
-                "SELECT (SELECT count(*) FROM (SELECT 1 FROM {table}_keys WHERE token = 0 AND due_ms <= $1 LIMIT 100000) AS due), \
+                "SELECT (SELECT count(*) FROM (SELECT 1 FROM {table}_keys \
+                 WHERE token = 0 AND {FAST_OR_SLOW} AND due_ms <= $1 LIMIT 100000) AS due), \
                  (SELECT count(*) FROM {table}_keys WHERE token <> 0), \
                  (SELECT count(*) FROM (SELECT 1 FROM {table}_dead LIMIT 100000) AS dead), \
                  (SELECT count(*) FROM (SELECT 1 FROM {table} LIMIT 100000) AS tasks), \
-                 coalesce((SELECT pushed_ms FROM {table} ORDER BY id LIMIT 1), $1)"
+                 {first_due_ms}, coalesce((SELECT due_ms FROM {table}_pushed ORDER BY id LIMIT 1), {NEVER_MS})"
             ),
         }
     }
+}
+
+/// When the first fast key and the first slow key are due: each is the first entry of its part of the index of due keys.
+fn first_due_ms(table: &str) -> String {
+    let first = |is_slow: u8| {
+        format!("coalesce((SELECT min(due_ms) FROM {table}_keys WHERE token = 0 AND is_slow = {is_slow}), {NEVER_MS})")
+    };
+    format!("{}, {}", first(0), first(1))
 }
 
 /// The keys that have been due for the longest time, with the task that is next: a retry that is due, else the oldest one.

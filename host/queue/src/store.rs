@@ -2,7 +2,7 @@
 
 use super::{
     lease_tokens::GatewayTag,
-    statements::QueueStatements,
+    statements::{PRUNED_MAX, QueueStatements},
     tasks::{OutcomeCode, malformed, outcome_code_statement},
 };
 use gateway_storage::{CommitStatement, Database, Scope, StorageError};
@@ -12,11 +12,11 @@ use plugin_api::{
     sql,
 };
 
-/// Of all gateways on one database.
+/// Reads and writes one queue, which all gateways on the database share.
 pub struct QueueStore {
     pub(crate) database: Database,
     pub(crate) statements: QueueStatements,
-    /// In the tokens of this gateway's leases.
+    /// Names this gateway in the tokens of its leases.
     pub(crate) gateway: Option<GatewayTag>,
     pub(crate) limits: QueueLimits,
     /// Whether waits are a tenth shorter or longer.
@@ -43,14 +43,15 @@ pub(crate) struct PollResult {
     pub slow_due_ms: i64,
 }
 
-/// For the operator. Numbers of rows are counted up to 100,000.
+/// What the operator's metrics say of a queue. Numbers of rows are counted up to 100,000, but for those of keys that are leased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QueueStats {
     pub due_keys: i64,
     pub running: i64,
     pub dead: i64,
     pub tasks: i64,
-    pub oldest_pushed_ms: i64,
+    /// When the key became due that has been due for the longest time. It may be later than now, when no key is due.
+    pub oldest_due_ms: i64,
 }
 
 impl QueueStore {
@@ -73,21 +74,24 @@ impl QueueStore {
 
     pub(crate) async fn stats(&self, now_ms: i64) -> Result<QueueStats, StorageError> {
         let statement = sql(self.statements.select_stats.clone()).bind(now_ms);
-        let stats: Vec<(i64, i64, i64, i64, i64)> = self.database.fetch_all(statement).await?;
-        let [(due_keys, running, dead, tasks, oldest_pushed_ms)] = stats[..] else {
+        let stats: Vec<(i64, i64, i64, i64, i64, i64, i64)> = self.database.fetch_all(statement).await?;
+        let [(due_keys, running, dead, tasks, fast_due_ms, slow_due_ms, pushed_due_ms)] = stats[..] else {
             return Err(malformed("one row"));
         };
-        Ok(QueueStats { due_keys, running, dead, tasks, oldest_pushed_ms })
+        let oldest_due_ms = fast_due_ms.min(slow_due_ms).min(pushed_due_ms);
+        Ok(QueueStats { due_keys, running, dead, tasks, oldest_due_ms })
     }
 
-    /// Deletes what is not needed any more: dead tasks after their time, and keys without tasks.
-    pub(crate) async fn prune(&self, now_ms: i64) -> Result<(), StorageError> {
+    /// Deletes what is not needed any more, up to [`PRUNED_MAX`] rows of each table: dead tasks after their time, and keys without tasks.
+    /// Returns whether there may be more of them.
+    pub(crate) async fn prune_batch(&self, now_ms: i64) -> Result<bool, StorageError> {
         let keep_ms = i64::try_from(self.limits.keep_dead_ms).unwrap_or(i64::MAX);
         let dead = sql(self.statements.prune_dead.clone()).bind(now_ms.saturating_sub(keep_ms)).into();
         let mut statements: Vec<Statement> = self.statements.lock.iter().map(|lock| sql(lock.clone()).into()).collect();
         statements.extend([sql(self.statements.prune_keys.clone()).into(), dead]);
         let statements = statements.into_iter().map(CommitStatement::new).collect();
-        self.database.begin(Scope::Host).commit(statements).await.map(drop)
+        let results = self.database.begin(Scope::Host).commit(statements).await?;
+        Ok(results.iter().any(|result| result.changes >= u64::from(PRUNED_MAX)))
     }
 
     pub(crate) fn lease_ms(&self) -> i64 {
@@ -99,7 +103,7 @@ impl QueueStore {
         let index = usize::try_from(attempt - 1).unwrap_or(0);
         let wait_ms = *self.limits.backoff_ms.get(index)?;
         let tenth_ms = if self.has_jitter { wait_ms / 10 } else { 0 };
-        Some(rand::random_range(wait_ms - tenth_ms..=wait_ms + tenth_ms))
+        Some(rand::random_range(wait_ms - tenth_ms..=wait_ms.saturating_add(tenth_ms)))
     }
 }
 
@@ -108,7 +112,7 @@ impl UnrecordedOutcome {
         Self { lease, code: OutcomeCode::Done, due_ms: 0, is_slow, reason: String::new() }
     }
 
-    /// A wait of none: that was its last attempt.
+    /// The task is tried again after `wait_ms`; it is dead without a wait, because that was its last attempt.
     pub(crate) fn failed(lease: TaskLease, now_ms: i64, wait_ms: Option<u64>, reason: String) -> Self {
         match wait_ms {
             Some(wait_ms) => {
@@ -119,7 +123,7 @@ impl UnrecordedOutcome {
         }
     }
 
-    /// It did not begin: its key is free again.
+    /// The handler did not begin, or was given up: the key is free again, and the task has the same attempt.
     pub(crate) fn released(lease: TaskLease, is_slow: bool) -> Self {
         Self { lease, code: OutcomeCode::Released, due_ms: 0, is_slow, reason: String::new() }
     }

@@ -12,7 +12,7 @@ const CANDIDATES_MAX: usize = 256;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TaskSlots {
     pub free: usize,
-    /// Of these, how many slow keys may have.
+    /// How many of the free slots keys may have that are slow.
     pub free_for_slow: usize,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct StoredTask {
     pub id: i64,
     pub payload: String,
     pub pushed_ms: i64,
-    /// How many have failed.
+    /// How many attempts have failed.
     pub attempts: i64,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct StoredTask {
 pub(crate) struct Candidate {
     pub key: String,
     pub group: String,
-    /// None where the task was deleted: its key is put right.
+    /// The task that is next. There is none where the plugin deleted it: then the cycle corrects when the key is due.
     pub task: Option<StoredTask>,
     pub is_slow: bool,
 }

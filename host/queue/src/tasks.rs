@@ -1,4 +1,4 @@
-//! What a plugin's write does to a queue: it adds tasks, and it ends one.
+//! What plugins do to a queue: their writes add tasks and end one, and a handler renews its lease in a transaction of its own.
 
 use gateway_storage::{Dialect, StorageError, decode_rows};
 use plugin_api::{
@@ -10,7 +10,7 @@ use plugin_api::{
 };
 use std::collections::BTreeMap;
 
-/// Of a task that is never due.
+/// `due_ms` of a key for which there is nothing to do.
 pub(crate) const NEVER_MS: i64 = i64::MAX;
 const REASON_CHARS_MAX: usize = 500;
 /// Rows of one statement. Few sizes, so that each of them is prepared once.

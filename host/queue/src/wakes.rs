@@ -4,12 +4,12 @@ use parking_lot::Mutex;
 use std::{collections::BTreeMap, sync::Arc};
 use tokio::sync::Notify;
 
-/// By the queues' tables, whose names no two plugins share.
+/// What wakes each queue's worker, by the queue's table: no two plugins share the name of one.
 #[derive(Clone, Default)]
 pub struct QueueWakes(Arc<Mutex<BTreeMap<String, Arc<Notify>>>>);
 
 impl QueueWakes {
-    /// A call before the worker waits counts, too.
+    /// Wakes the worker of this queue. When it is not waiting, its next wait ends at once.
     pub fn wake(&self, table: &str) {
         self.of(table).notify_one();
     }

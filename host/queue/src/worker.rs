@@ -4,8 +4,8 @@
 //! do a poll is one statement.
 
 use super::{
-    gauges::QueueGauges,
     lease_tokens::GatewayTag,
+    queue_metrics::{AttemptResult, QueueMetrics},
     scheduling_cycle::LeasedTask,
     store::{QueueStore, UnrecordedOutcome},
     task_slots::TaskSlots,
@@ -29,12 +29,25 @@ use tokio_util::sync::CancellationToken;
 
 /// How often it polls for what other gateways pushed.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
-/// Between two cycles, at least: what ends meanwhile shares the next one, whose statements cost much the same for one and for many.
+/// The shortest time between two cycles: what ends meanwhile shares the next one, whose statements cost much the same for one and for many.
 const CYCLE_INTERVAL: Duration = Duration::from_millis(2);
 const MEASURE_INTERVAL: Duration = Duration::from_secs(15);
 const PRUNE_INTERVAL: Duration = Duration::from_secs(600);
-/// Between attempts while the database fails.
+/// The time between two batches of a pruning that has more to delete. A busy queue adds keys more slowly than batches at this interval
+/// delete them, so that the tables do not grow without end.
+const PRUNE_BATCH_INTERVAL: Duration = Duration::from_millis(100);
+/// The waits between attempts while the database fails.
 const BACKOFF: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_millis(12_800));
+
+/// What the worker waits for before its next step.
+enum NextPoll {
+    /// There may be more.
+    Now,
+    /// A push, the end of a task, or this time.
+    WhenDue { due_ms: i64 },
+    /// The database failed, or the plugin takes no calls.
+    After(Duration),
+}
 
 /// How a call of the handler ended.
 #[derive(Debug)]
@@ -47,110 +60,112 @@ pub enum TaskResult {
 
 /// Runs the tasks of a queue.
 pub trait TaskHandler: Send + Sync + 'static {
-    /// Until when the handler is paused, because it failed too often. Then one task is tried.
+    /// Until when the handler is paused, because it failed too often. After that time one task is tried.
     fn paused_until_ms(&self) -> Option<i64>;
     fn run(&self, task: QueueTask) -> BoxFuture<'static, TaskResult>;
 }
 
-pub struct QueueWorker {
+/// What a [`QueueWorker`] is made of.
+pub struct QueueWorkerConfig {
     pub plugin: String,
     pub store: QueueStore,
     pub clock: Clock,
     pub wakes: QueueWakes,
     pub handler: Arc<dyn TaskHandler>,
     pub stop: CancellationToken,
-    /// How long tasks may go on after it was asked to stop.
+    /// How long tasks may go on after the worker was asked to stop.
     pub drain_timeout: Duration,
 }
 
-struct WorkerLoop {
-    store: Arc<QueueStore>,
+/// Polls one queue until it is stopped, and calls the handler.
+pub struct QueueWorker {
+    plugin: String,
+    stop: CancellationToken,
+    drain_timeout: Duration,
+    store: QueueStore,
     handler: Arc<dyn TaskHandler>,
     clock: Clock,
     wake: Arc<Notify>,
-    gauges: QueueGauges,
+    metrics: QueueMetrics,
     in_flight: JoinSet<Option<UnrecordedOutcome>>,
     slow_calls: Arc<()>,
     /// The next cycle records these.
     unrecorded: Vec<UnrecordedOutcome>,
     /// Handlers recorded outcomes that no cycle has read.
     has_new_outcomes: bool,
-    ended: EndedGateways,
+    ended_gateways: EndedGateways,
     /// When the last cycle began.
-    cycle: Option<Instant>,
-    measured: Option<Instant>,
-    pruned: Instant,
+    last_cycle_at: Option<Instant>,
+    last_measured_at: Option<Instant>,
+    next_pruning_at: Instant,
 }
 
 /// The gateways that ended without a word, and those of them whose leases a cycle has released.
 struct EndedGateways {
-    known: Option<watch::Receiver<Arc<BTreeSet<String>>>>,
-    released: BTreeSet<String>,
+    /// All that have ended in the last hour, by their instances; none on SQLite, where one gateway has the database.
+    instances: Option<watch::Receiver<Arc<BTreeSet<String>>>>,
+    released_instances: BTreeSet<String>,
 }
 
 impl EndedGateways {
     /// One whose leases are not released yet.
     fn next_unreleased(&mut self) -> Option<String> {
-        let known = self.known.as_ref()?.borrow();
+        let instances = self.instances.as_ref()?.borrow();
         // One that was only away for a while may end again.
-        self.released.retain(|instance| known.contains(instance));
-        known.difference(&self.released).next().cloned()
+        self.released_instances.retain(|instance| instances.contains(instance));
+        instances.difference(&self.released_instances).next().cloned()
     }
 }
 
 impl QueueWorker {
-    pub async fn run(self) {
-        let Self { plugin, store, clock, wakes, handler, stop, drain_timeout } = self;
-        let (wake, gauges) = (wakes.of(store.table()), QueueGauges::new(&plugin, store.table()));
-        let ended = EndedGateways { known: store.database.ended_gateways(), released: BTreeSet::new() };
-        let mut worker = WorkerLoop {
-            store: Arc::new(store),
+    pub fn new(config: QueueWorkerConfig) -> Self {
+        let QueueWorkerConfig { plugin, store, clock, wakes, handler, stop, drain_timeout } = config;
+        let instances = store.database.ended_gateways();
+        let (wake, metrics) = (wakes.of(store.table()), QueueMetrics::new(&plugin, store.table()));
+        Self {
+            plugin,
+            stop,
+            drain_timeout,
+            store,
             handler,
             clock,
             wake,
-            gauges,
+            metrics,
             in_flight: JoinSet::new(),
             slow_calls: Arc::new(()),
             unrecorded: Vec::new(),
             has_new_outcomes: false,
-            ended,
-            cycle: None,
-            measured: None,
-            pruned: Instant::now(),
-        };
+            ended_gateways: EndedGateways { instances, released_instances: BTreeSet::new() },
+            last_cycle_at: None,
+            last_measured_at: None,
+            // A gateway that is restarted often prunes, too.
+            next_pruning_at: Instant::now(),
+        }
+    }
+
+    pub async fn run(mut self) {
         let mut errors = 0_u32;
-        while !stop.is_cancelled() {
-            let next = match worker.step().await {
+        while !self.stop.is_cancelled() {
+            let next = match self.step().await {
                 Ok(next) => {
                     errors = 0;
                     next
                 }
                 Err(error) => {
-                    tracing::warn!(plugin, queue = worker.store.table(), %error, "the database failed a queue");
+                    let (plugin, queue) = (&self.plugin, self.store.table());
+                    tracing::warn!(plugin, queue, %error, "the database failed a queue");
                     let wait = BACKOFF.wait_after(errors);
                     errors = errors.saturating_add(1);
                     NextPoll::After(wait)
                 }
             };
-            worker.wait(next, &stop).await;
+            self.wait(next).await;
         }
-        worker.drain(drain_timeout).await;
+        self.drain().await;
     }
-}
 
-/// What the worker waits for before its next step.
-enum NextPoll {
-    /// There may be more.
-    Now,
-    /// A push, the end of a task, or this time.
-    WhenDue { due_ms: i64 },
-    /// The database failed, or the plugin takes no calls.
-    After(Duration),
-}
-
-impl WorkerLoop {
     async fn step(&mut self) -> Result<NextPoll, StorageError> {
-        if let Some(rest) = self.cycle.and_then(|begun| CYCLE_INTERVAL.checked_sub(begun.elapsed())) {
+        if let Some(rest) = self.last_cycle_at.and_then(|begun| CYCLE_INTERVAL.checked_sub(begun.elapsed())) {
             tokio::time::sleep(rest).await;
             self.collect_finished();
         }
@@ -158,7 +173,7 @@ impl WorkerLoop {
         self.run_maintenance(now_ms).await?;
         let slots = self.slots(now_ms);
         let mut due_ms = NEVER_MS;
-        let ended = self.ended.next_unreleased();
+        let ended = self.ended_gateways.next_unreleased();
         if self.unrecorded.is_empty() && !self.has_new_outcomes && ended.is_none() {
             if slots.free == 0 {
                 return Ok(NextPoll::WhenDue { due_ms });
@@ -171,16 +186,16 @@ impl WorkerLoop {
             }
         }
         let begun = Instant::now();
-        self.cycle = Some(begun);
+        self.last_cycle_at = Some(begun);
         let tag = ended.as_deref().and_then(GatewayTag::of);
         let cycle = self.store.run_cycle((&self.unrecorded, tag), slots, now_ms).await?;
-        self.ended.released.extend(ended);
+        self.ended_gateways.released_instances.extend(ended);
         let had_outcomes = self.has_new_outcomes || !self.unrecorded.is_empty();
         let was_released = self.unrecorded.iter().any(UnrecordedOutcome::is_released);
         self.unrecorded.clear();
         self.has_new_outcomes = false;
-        self.gauges.count("lost", cycle.expired_leases);
-        self.gauges.count("dead", cycle.dead_lettered);
+        self.metrics.count_expired_leases(cycle.expired_leases);
+        self.metrics.count_dead_tasks(cycle.dead_lettered);
         let has_leased = !cycle.leased.is_empty();
         cycle.leased.into_iter().for_each(|leased| self.start_call(leased, begun));
         if was_released {
@@ -209,7 +224,8 @@ impl WorkerLoop {
         task.lease_age_ms = Some(u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX));
         let lease = TaskLease { task: task.id, key: task.key.clone(), token: task.token };
         let (wait_ms, slow_after) = (task.retry_wait_ms, Duration::from_millis(task.slow_after_ms));
-        let (clock, gauges, slow) = (self.clock.clone(), self.gauges.clone(), is_slow.then(|| self.slow_calls.clone()));
+        let (clock, metrics, slow) =
+            (self.clock.clone(), self.metrics.clone(), is_slow.then(|| self.slow_calls.clone()));
         let (call, absence) = (self.handler.run(task), self.store.database.absence());
         self.in_flight.spawn(async move {
             let started = Instant::now();
@@ -218,28 +234,29 @@ impl WorkerLoop {
                 result = call => result,
                 // Another gateway may call the handler for this key from now on.
                 () = absence => {
-                    gauges.count("lost", 1);
+                    metrics.count_attempt(AttemptResult::Lost);
                     return Some(UnrecordedOutcome::released(lease, is_slow));
                 }
             };
             drop(slow);
-            let (label, outcome) = match result {
-                TaskResult::Returned(TaskEnd::Recorded) => ("ok", None),
-                TaskResult::Returned(TaskEnd::Lost) => ("lost", None),
+            let (attempt, outcome) = match result {
+                TaskResult::Returned(TaskEnd::Recorded) => (AttemptResult::Ok, None),
+                TaskResult::Returned(TaskEnd::Lost) => (AttemptResult::Lost, None),
                 TaskResult::Returned(TaskEnd::Unrecorded) => {
-                    ("ok", Some(UnrecordedOutcome::done(lease, started.elapsed() > slow_after)))
+                    (AttemptResult::Ok, Some(UnrecordedOutcome::done(lease, started.elapsed() > slow_after)))
                 }
                 TaskResult::Failed(reason) => {
-                    ("failed", Some(UnrecordedOutcome::failed(lease, clock.now_ms(), wait_ms, reason)))
+                    (AttemptResult::Failed, Some(UnrecordedOutcome::failed(lease, clock.now_ms(), wait_ms, reason)))
                 }
-                TaskResult::NotStarted => ("not_started", Some(UnrecordedOutcome::released(lease, is_slow))),
+                // No call of the handler, so it is not counted.
+                TaskResult::NotStarted => return Some(UnrecordedOutcome::released(lease, is_slow)),
             };
-            gauges.count(label, 1);
+            metrics.count_attempt(attempt);
             outcome
         });
     }
 
-    async fn wait(&mut self, next: NextPoll, stop: &CancellationToken) {
+    async fn wait(&mut self, next: NextPoll) {
         let (due_ms, wait) = match next {
             NextPoll::Now => {
                 self.collect_finished();
@@ -250,7 +267,7 @@ impl WorkerLoop {
         };
         let is_idle = matches!(next, NextPoll::WhenDue { .. });
         tokio::select! {
-            () = stop.cancelled() => {}
+            () = self.stop.cancelled() => {}
             () = self.wake.notified(), if is_idle => {}
             Some(result) = self.in_flight.join_next(), if is_idle => self.record_finished(result),
             () = self.clock.sleep_until(due_ms), if due_ms < NEVER_MS => {}
@@ -276,26 +293,23 @@ impl WorkerLoop {
     }
 
     async fn run_maintenance(&mut self, now_ms: i64) -> Result<(), StorageError> {
-        if self.measured.is_none_or(|measured| measured.elapsed() >= MEASURE_INTERVAL) {
-            self.gauges.set(&self.store.stats(now_ms).await?, now_ms);
-            self.measured = Some(Instant::now());
+        if self.last_measured_at.is_none_or(|measured_at| measured_at.elapsed() >= MEASURE_INTERVAL) {
+            self.metrics.set_gauges(&self.store.stats(now_ms).await?, now_ms);
+            self.last_measured_at = Some(Instant::now());
         }
-        if self.pruned.elapsed() >= PRUNE_INTERVAL {
-            self.store.prune(now_ms).await?;
-            self.pruned = Instant::now();
+        if Instant::now() >= self.next_pruning_at {
+            let may_have_more = self.store.prune_batch(now_ms).await?;
+            self.next_pruning_at = Instant::now() + if may_have_more { PRUNE_BATCH_INTERVAL } else { PRUNE_INTERVAL };
         }
         Ok(())
     }
 
     /// Waits for calls in flight, and records their outcomes. The leases of those that do not end expire.
-    async fn drain(mut self, limit: Duration) {
+    async fn drain(mut self) {
+        let limit = self.drain_timeout;
         let all = async {
             while let Some(result) = self.in_flight.join_next().await {
-                match result {
-                    Ok(Some(outcome)) => self.unrecorded.push(outcome),
-                    Ok(None) => self.has_new_outcomes = true,
-                    Err(_) => {}
-                }
+                self.record_finished(result);
             }
         };
         let _ = tokio::time::timeout(limit, all).await;

@@ -30,6 +30,20 @@ impl Dialect {
         }
     }
 
+    /// When an upsert of `row`, a table or its alias with the columns `holder` and `lease_until_ms`, may take its lease: nobody has it, the
+    /// same gateway has it, or it is over by the database's clock. On SQLite there is one gateway, so an earlier holder is gone.
+    pub fn may_take_lease(self, row: &str) -> String {
+        match self {
+            Self::Sqlite => "TRUE".to_owned(),
+            // A lease that ends later than a new one was given before the database's clock went back.
+            Self::Postgres => format!(
+                "{row}.holder IS NULL OR {row}.holder = excluded.holder OR {row}.lease_until_ms < {} \
+                 OR {row}.lease_until_ms > excluded.lease_until_ms",
+                self.now_ms()
+            ),
+        }
+    }
+
     /// Its name in spans, by OpenTelemetry's conventions.
     pub(crate) const fn system_name(self) -> &'static str {
         match self {

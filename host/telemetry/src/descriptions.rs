@@ -5,7 +5,7 @@
 //! checked against any gateway.
 
 /// Name, kind, meaning.
-pub(crate) const RECORDED: [(&str, &str, &str); 40] = [
+pub(crate) const RECORDED: [(&str, &str, &str); 42] = [
     ("gateway_activity_sequencer_batches_total", "counter", "Batches of events that got their ids here"),
     ("gateway_activity_sequencer_events_total", "counter", "Events that got their ids here"),
     (
@@ -16,7 +16,11 @@ pub(crate) const RECORDED: [(&str, &str, &str); 40] = [
     ("gateway_activity_sequencer_takeovers_total", "counter", "Times that this gateway began to give ids to events"),
     ("gateway_chain_events_total", "counter", "Contract events that an index of a plugin took in"),
     ("gateway_chain_head_block", "gauge", "Number of the newest block of the chain"),
-    ("gateway_chain_indexed_block", "gauge", "Block up to which the plugin's index of the chain is complete"),
+    (
+        "gateway_chain_indexed_block",
+        "gauge",
+        "Block up to which the plugin's index of the chain is complete; NaN while the index is off",
+    ),
     ("gateway_chain_reorganisations_total", "counter", "Reorganisations that an index of a plugin undid"),
     ("gateway_chain_rpc_server_latency_seconds", "gauge", "Time of the latest answer of an RPC server"),
     ("gateway_chain_rpc_server_up", "gauge", "1 while the RPC server answers well, else 0"),
@@ -48,9 +52,23 @@ pub(crate) const RECORDED: [(&str, &str, &str); 40] = [
         "Operations of the plugin that are paused because they failed too often",
     ),
     ("gateway_plugin_threads_lost", "gauge", "Threads that calls of the plugin hold and do not give back"),
-    ("gateway_queue_attempts_total", "counter", "Calls of a queue's handler by their result"),
+    (
+        "gateway_queue_attempts_total",
+        "counter",
+        "Calls of a queue's handler that ended, each with one result: ok (it returned, whatever it decided about its task), failed, lost (with its lease)",
+    ),
+    ("gateway_queue_dead_tasks_total", "counter", "Tasks of a queue that this gateway moved to the dead tasks"),
+    (
+        "gateway_queue_expired_leases_total",
+        "counter",
+        "Leases of a queue that this gateway ended for any gateway, because they expired or the gateway ended",
+    ),
     ("gateway_queue_keys", "gauge", "Keys of a queue with tasks, by state"),
-    ("gateway_queue_oldest_task_seconds", "gauge", "Age of the oldest task of a queue"),
+    (
+        "gateway_queue_oldest_task_seconds",
+        "gauge",
+        "How long the key of a queue has waited that has been due the longest; tasks for later do not count",
+    ),
     ("gateway_queue_tasks", "gauge", "Tasks of a queue by state"),
     (
         "gateway_read_replica_reads_total",
@@ -74,8 +92,8 @@ pub(crate) const RECORDED: [(&str, &str, &str); 40] = [
         "Connections of the TLS port that came to no request, by reason",
     ),
     ("gateway_tx_balance_wei", "gauge", "Balance of a key that sends transactions"),
-    ("gateway_tx_oldest_age_seconds", "gauge", "Age of the oldest transaction of the key that is not final"),
-    ("gateway_tx_pending", "gauge", "Transactions of the key that are signed and not final"),
+    ("gateway_tx_oldest_age_seconds", "gauge", "Age of the oldest transaction of the key that is in no block"),
+    ("gateway_tx_pending", "gauge", "Transactions of the key that are signed and in no block"),
     ("gateway_tx_queued", "gauge", "Transactions of the key that wait to be signed"),
     ("gateway_version_reads_total", "counter", "Times that the versions of cached answers were read from the database"),
 ];

@@ -7,10 +7,11 @@ use super::{
     row::{Attempt, IntentRow},
 };
 use alloy_primitives::B256;
+use gateway_chain::Chain;
 use gateway_storage::StorageError;
 use plugin_api::{
     Address, Hash256, Wei,
-    abi::{HostError, HostErrorCode},
+    abi::HostError,
     host::decode_call,
     manifest::{IntentStatus, JournalCall, NonceQueueStatus, TxState},
 };
@@ -33,7 +34,7 @@ impl Journal {
             }
             JournalCall::NonceQueue { role, chain } => {
                 gateway_signers::check_grant(roles, &role)?;
-                self.queue_status(&role, &chain).await
+                self.queue_status(&role, self.chains.granted(chains, &chain)?).await
             }
             JournalCall::Xpub { role } => {
                 gateway_signers::check_grant(roles, &role)?;
@@ -63,12 +64,8 @@ impl Journal {
         Ok(intent_status(intent, &attempts, head))
     }
 
-    async fn queue_status(&self, role: &str, chain: &str) -> Result<Value, HostError> {
-        let key = self.signers.key(role)?;
-        let Some(chain) = self.chains.get(chain) else {
-            return Err(HostError::new(HostErrorCode::Disabled, format!("no chain `{chain}` is configured")));
-        };
-        let sender = key.address();
+    async fn queue_status(&self, role: &str, chain: &Chain) -> Result<Value, HostError> {
+        let sender = self.signers.key(role)?.address();
         let roles = self.roles_of(sender);
         let (queued, queued_since) = self.store.queued_count(chain.chain_id, &roles).await?;
         let signed = self.store.signed(chain.chain_id, sender).await?;

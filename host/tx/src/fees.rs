@@ -1,10 +1,12 @@
 //! The fees of a transaction. The rule: never less than the tip that block producers require, never more than the
 //! operator allows.
+//!
+//! Empty transfers, which take a nonce that would hold up all others, are not held back by the limit of 24 hours; they count in it.
 
 use alloy_primitives::{U256, uint};
 use gateway_config::TxConfig;
 
-const GWEI: U256 = uint!(1_000_000_000_U256);
+pub(crate) const GWEI: U256 = uint!(1_000_000_000_U256);
 /// A thousandth of a coin: the unit of `daily_fee_max_milli`.
 const MILLI: U256 = uint!(1_000_000_000_000_000_U256);
 

@@ -1,6 +1,6 @@
 //! The journal: intents in the database, and the state of each account that sends them.
 
-use super::store::Store;
+use super::store::IntentStore;
 use alloy_primitives::{Address, U256};
 use gateway_chain::Chains;
 use gateway_clock::Clock;
@@ -8,7 +8,10 @@ use gateway_config::TxConfig;
 use gateway_signers::Signers;
 use gateway_storage::Database;
 use parking_lot::Mutex;
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 use tokio::sync::watch;
 
 /// The last known state of an account on a chain.
@@ -28,7 +31,7 @@ pub(crate) struct AccountStatus {
 }
 
 pub struct Journal {
-    pub(crate) store: Store,
+    pub(crate) store: IntentStore,
     pub(crate) signers: Arc<Signers>,
     pub(crate) chains: Arc<Chains>,
     pub(crate) clock: Clock,
@@ -46,7 +49,7 @@ impl Journal {
         settings: TxConfig,
     ) -> Self {
         let (accounts, intent_recorded) = (Mutex::default(), watch::Sender::new(0));
-        Self { store: Store::new(database), signers, chains, clock, settings, accounts, intent_recorded }
+        Self { store: IntentStore::new(database), signers, chains, clock, settings, accounts, intent_recorded }
     }
 
     /// Wakes the sending tasks; called after an intent was committed.
@@ -60,6 +63,13 @@ impl Journal {
 
     pub(crate) fn account_status(&self, chain_id: u64, sender: Address) -> Option<AccountStatus> {
         self.accounts.lock().get(&(chain_id, sender)).cloned()
+    }
+
+    /// Those of a chain, in the order of their addresses.
+    pub(crate) fn account_statuses(&self, chain_id: u64) -> BTreeMap<Address, AccountStatus> {
+        let accounts = self.accounts.lock();
+        let of_chain = accounts.iter().filter(|((chain, _), _)| *chain == chain_id);
+        of_chain.map(|((_, sender), status)| (*sender, status.clone())).collect()
     }
 
     pub(crate) fn update_status(&self, chain_id: u64, sender: Address, update: impl FnOnce(&mut AccountStatus)) {

@@ -4,7 +4,7 @@
 //! The rules: a signed transaction is stored before it is broadcast; an intent has at most one nonce at a time, and
 //! gets another only when it is proven that none of its transactions can be included any more; a transaction that every
 //! server rejects is cancelled by an empty transfer with the same nonce, and a receipt decides which of the two
-//! happened; an intent is final or failed only when its block will not be undone.
+//! happened; one that was signed is final or failed only when its block will not be undone.
 
 #![cfg_attr(not(test), warn(unreachable_pub))]
 

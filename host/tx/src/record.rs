@@ -3,9 +3,8 @@
 //! The rule: the intent commits with the plugin's rows or not at all, and a key that is recorded again returns the same
 //! intent.
 
-use super::{journal::Journal, store::to_i64, unsigned_transaction::TRANSFER_GAS};
+use super::{fees::GWEI, journal::Journal, store::to_i64, unsigned_transaction::TRANSFER_GAS};
 use alloy_primitives::U256;
-use gateway_config::MAIN;
 use gateway_storage::StorageError;
 use plugin_api::{
     abi::{HostError, HostErrorCode, Statement, StatementResult},
@@ -67,10 +66,7 @@ impl Journal {
 
     /// Returns the chain's id, or why such an intent can never be sent, or not with the present balance.
     fn check(&self, chains: &[String], intent: &Intent) -> Result<u64, HostError> {
-        if !chains.contains(&intent.chain) {
-            let message = format!("the plugin does not declare the chain `{}` in its grants", intent.chain);
-            return Err(HostError::new(HostErrorCode::Refused, message));
-        }
+        let chain = self.chains.granted(chains, &intent.chain)?;
         if intent.key.is_empty() || intent.key.chars().count() > KEY_CHARS_MAX || intent.key.contains('\0') {
             return Err(invalid(format!("a key has 1 to {KEY_CHARS_MAX} characters, and no NUL")));
         }
@@ -78,11 +74,7 @@ impl Journal {
             return Err(invalid(format!("no transaction gets by with less than {TRANSFER_GAS} gas")));
         }
         let key = self.signers.key(&intent.role)?;
-        let Some(chain) = self.chains.get(&intent.chain) else {
-            let hint = if intent.chain == MAIN { ": add a section [chains.main]" } else { "" };
-            return Err(disabled(format!("no chain `{}` is configured{hint}", intent.chain)));
-        };
-        let fee = U256::from(TRANSFER_GAS) * U256::from(self.settings.tip_gwei) * U256::from(1_000_000_000u64);
+        let fee = U256::from(TRANSFER_GAS) * U256::from(self.settings.tip_gwei) * GWEI;
         let needed = intent.value.0.saturating_add(fee);
         match self.account_status(chain.chain_id, key.address()).and_then(|status| status.balance) {
             Some(balance) if balance < needed => {

@@ -11,6 +11,9 @@ use plugin_api::manifest::TxState;
 use serde::Serialize;
 use std::collections::HashMap;
 
+/// Why nothing is signed for an account whose transactions are still sent again and followed.
+pub(crate) const KEY_IS_GONE: &str = "its key is no longer configured";
+
 /// An account that sends on a chain.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -23,7 +26,7 @@ pub struct AccountReport {
     pub balance_wei: Option<String>,
     /// Intents without a nonce.
     pub queued: u64,
-    /// Intents with a signed transaction that is not final.
+    /// Intents with a signed transaction that is in no block.
     pub pending: u64,
     pub oldest_age_s: Option<i64>,
     /// Why no queued intent can be signed now.
@@ -56,7 +59,7 @@ pub struct TransactionReport {
 }
 
 impl Journal {
-    /// The accounts of all roles with a usable key, on every chain.
+    /// The accounts of all roles with a usable key, on every chain, and those without one whose transactions are in no block.
     pub fn accounts(&self) -> Vec<AccountReport> {
         self.chains.iter().flat_map(|chain| self.accounts_of(chain)).collect()
     }
@@ -64,27 +67,28 @@ impl Journal {
     fn accounts_of(&self, chain: &Chain) -> Vec<AccountReport> {
         let mut accounts: Vec<AccountReport> = Vec::new();
         for (role, key) in self.signers.ready() {
-            let address = key.address();
-            match accounts.iter_mut().find(|account| account.address == address) {
+            match accounts.iter_mut().find(|account| account.address == key.address()) {
                 Some(account) => account.roles.push(role.to_owned()),
                 None => {
-                    let status = self.account_status(chain.chain_id, address).unwrap_or_default();
-                    let age_s = self.age_s(&status);
-                    let AccountStatus { balance, queued, pending, blocked_reason: reason, .. } = status;
-                    accounts.push(AccountReport {
-                        chain: chain.name.clone(),
-                        address,
-                        roles: vec![role.to_owned()],
-                        balance_wei: balance.map(|wei| wei.to_string()),
-                        queued,
-                        pending,
-                        oldest_age_s: age_s,
-                        reason,
-                    });
+                    let status = self.account_status(chain.chain_id, key.address()).unwrap_or_default();
+                    accounts.push(self.account(chain, key.address(), vec![role.to_owned()], status));
                 }
             }
         }
+        for (address, status) in self.account_statuses(chain.chain_id) {
+            if status.pending > 0 && accounts.iter().all(|account| account.address != address) {
+                let status = AccountStatus { blocked_reason: Some(KEY_IS_GONE.to_owned()), ..status };
+                accounts.push(self.account(chain, address, Vec::new(), status));
+            }
+        }
         accounts
+    }
+
+    fn account(&self, chain: &Chain, address: Address, roles: Vec<String>, status: AccountStatus) -> AccountReport {
+        let oldest_age_s = self.age_s(&status);
+        let AccountStatus { balance, queued, pending, blocked_reason: reason, .. } = status;
+        let balance_wei = balance.map(|wei| wei.to_string());
+        AccountReport { chain: chain.name.clone(), address, roles, balance_wei, queued, pending, oldest_age_s, reason }
     }
 
     fn age_s(&self, account: &AccountStatus) -> Option<i64> {

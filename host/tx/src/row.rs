@@ -70,7 +70,7 @@ pub(crate) struct Attempt {
     /// When a server last accepted it.
     pub sent_ms: Option<i64>,
     /// Why the intent was cancelled, for the empty transfer that uses its nonce; None for the intent itself. The column is called
-    /// `given_up`; reasons in the database and the log say `a transfer of nothing` for an empty transfer.
+    /// `given_up`.
     #[serde(rename = "given_up")]
     pub cancel_reason: Option<String>,
 }

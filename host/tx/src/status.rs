@@ -17,6 +17,7 @@ impl Journal {
             let accounts = self.accounts();
             let problems: Vec<String> = accounts.iter().filter_map(problem).collect();
             let detail = (!problems.is_empty()).then(|| problems.join("; "));
+            // The wire's name of nonce queues.
             let numbers = Map::from_iter([("lanes".to_owned(), json!(accounts))]);
             services.insert("tx".to_owned(), ServiceStatus { ok: problems.is_empty(), enabled: None, detail, numbers });
         }
@@ -26,9 +27,10 @@ impl Journal {
 
 fn problem(account: &AccountReport) -> Option<String> {
     let age_s = account.oldest_age_s?;
-    let waits = || (age_s > WAIT_MAX_S).then(|| format!("the oldest transaction waits since {age_s} s"));
+    let waits = || (age_s > WAIT_MAX_S).then(|| format!("the oldest transaction has waited for {age_s} s"));
     let problem = account.reason.clone().or_else(waits)?;
-    Some(format!("{}: {problem}", account.roles.join(", ")))
+    let name = if account.roles.is_empty() { account.address.to_string() } else { account.roles.join(", ") };
+    Some(format!("{name}: {problem}"))
 }
 
 /// A key that is configured but unusable is a fault; a key that is not configured is the operator's choice.

@@ -8,20 +8,21 @@ use super::{
     row::{ATTEMPT_COLUMNS, Attempt, INTENT_COLUMNS, IntentRow},
 };
 use alloy_primitives::{Address, B256};
-use gateway_chain::Chain;
-use gateway_chain::Receipt;
+use gateway_chain::{Chain, Receipt};
 use gateway_storage::{CommitStatement, Database, Dialect, Scope, StorageError};
 use plugin_api::{Sql, abi::Statement, manifest::TxState, sql};
 
+/// Stands in the place of the plugin for the gateway's own intents, which no plugin can record.
+pub(crate) const HOST: &str = "host";
 /// How long a lease is valid after it was acquired or renewed.
 pub(crate) const LEASE_MS: i64 = 20_000;
 
 #[derive(Clone)]
-pub(crate) struct Store {
+pub(crate) struct IntentStore {
     database: Database,
 }
 
-impl Store {
+impl IntentStore {
     pub(crate) fn new(database: Database) -> Self {
         Self { database }
     }
@@ -53,7 +54,7 @@ impl Store {
         self.database.fetch_all(sql(text).bind(i64::from(limit))).await
     }
 
-    /// Queued intents of these roles, oldest first.
+    /// Queued intents of plugins with these roles, oldest first.
     pub(crate) async fn queued(
         &self,
         chain_id: u64,
@@ -62,7 +63,7 @@ impl Store {
     ) -> Result<Vec<IntentRow>, StorageError> {
         let text = format!(
             "SELECT {INTENT_COLUMNS} FROM host_tx_intents WHERE chain_id = $1 AND state = 'queued' AND role IN ({}) \
-             ORDER BY id LIMIT $2",
+             AND plugin <> '{HOST}' ORDER BY id LIMIT $2",
             quoted(roles)
         );
         self.database.fetch_all(sql(text).bind(to_i64(chain_id)).bind(i64::try_from(limit).unwrap_or(i64::MAX))).await
@@ -75,7 +76,7 @@ impl Store {
         self.database.fetch_all(sql(text).bind(to_i64(chain_id))).await
     }
 
-    /// How many intents of these roles are queued, and since when (Unix milliseconds).
+    /// How many intents of plugins with these roles are queued, and since when (Unix milliseconds).
     pub(crate) async fn queued_count(
         &self,
         chain_id: u64,
@@ -83,7 +84,7 @@ impl Store {
     ) -> Result<(i64, Option<i64>), StorageError> {
         let text = format!(
             "SELECT count(*), min(created_ms) FROM host_tx_intents WHERE chain_id = $1 AND state = 'queued' \
-             AND role IN ({})",
+             AND role IN ({}) AND plugin <> '{HOST}'",
             quoted(roles)
         );
         Ok(self.database.fetch_all(sql(text).bind(to_i64(chain_id))).await?.pop().unwrap_or_default())
@@ -102,7 +103,7 @@ impl Store {
         self.database.fetch_all(sql(text)).await
     }
 
-    /// The newest transaction of each nonce among those that the account signed since then.
+    /// What the account signed since then. At most one transaction of an intent and nonce is paid for.
     pub(crate) async fn attempts_since(
         &self,
         chain_id: u64,
@@ -110,9 +111,7 @@ impl Store {
         since_ms: i64,
     ) -> Result<Vec<Attempt>, StorageError> {
         let text = format!(
-            "SELECT {ATTEMPT_COLUMNS} FROM host_tx_attempts a WHERE chain_id = $1 AND sender = $2 AND signed_ms > $3 \
-             AND NOT EXISTS (SELECT 1 FROM host_tx_attempts b WHERE b.intent = a.intent AND b.nonce = a.nonce \
-             AND b.signed_ms > a.signed_ms)"
+            "SELECT {ATTEMPT_COLUMNS} FROM host_tx_attempts WHERE chain_id = $1 AND sender = $2 AND signed_ms > $3"
         );
         self.database.fetch_all(sql(text).bind(to_i64(chain_id)).bind(sender.to_string()).bind(since_ms)).await
     }
@@ -142,52 +141,49 @@ impl Store {
         Ok(self.database.fetch_all(sql(text).bind(hash.to_string())).await?.pop())
     }
 
-    /// Records the gateway's own intent that fills a nonce gap; None when it already has a nonce.
-    pub(crate) async fn gap_filler(
+    /// Stores the gateway's own intent that fills a nonce gap together with its transaction: one without the other could be given
+    /// another nonce later. None when the gap has an intent already.
+    pub(crate) async fn save_gap_filler(
         &self,
-        role: &str,
-        name: &str,
-        chain: &Chain,
-        sender: Address,
+        (role, name): (&str, &str),
+        (chain, sender): (&Chain, Address),
+        attempt: &Attempt,
         now_ms: i64,
     ) -> Result<Option<IntentRow>, StorageError> {
-        let insert = sql("INSERT INTO host_tx_intents (plugin, role, name, chain, chain_id, target, value_wei, data, \
-             state, created_ms, changed_ms) VALUES ('host', $1, $2, $3, $4, $5, '0', '0x', 'queued', $6, $6) \
-             ON CONFLICT (plugin, role, name) DO NOTHING")
-        .bind(role)
-        .bind(name)
-        .bind(&chain.name)
-        .bind(to_i64(chain.chain_id))
-        .bind(sender.to_string())
-        .bind(now_ms);
-        self.write(vec![CommitStatement::new(insert.into())]).await?;
-        let intent = self.intent_by_key("host", role, name).await?;
-        Ok(intent.filter(|intent| intent.state == TxState::Queued))
+        let chain_id = to_i64(chain.chain_id);
+        // Earlier releases stored a queued intent first, whose transaction may never have been signed.
+        let intent = sql(format!(
+            "INSERT INTO host_tx_intents (plugin, role, name, chain, chain_id, target, value_wei, data, sender, nonce, state, \
+             created_ms, changed_ms) VALUES ('{HOST}', $1, $2, $3, $4, $5, '0', '0x', $5, $6, 'signed', $7, $7) \
+             ON CONFLICT (plugin, role, name) DO UPDATE SET state = excluded.state, sender = excluded.sender, \
+             nonce = excluded.nonce, version = host_tx_intents.version + 1, changed_ms = excluded.changed_ms \
+             WHERE host_tx_intents.state = 'queued' RETURNING 1"
+        ));
+        let intent = intent.bind(role).bind(name).bind(&chain.name).bind(chain_id).bind(sender.to_string());
+        let intent = intent.bind(attempt.nonce).bind(now_ms);
+        let of_intent =
+            format!("(SELECT id FROM host_tx_intents WHERE plugin = '{HOST}' AND role = $12 AND name = $13)");
+        let signed = bind_attempt(insert_attempt(&of_intent), attempt, chain.chain_id, sender).bind(role).bind(name);
+        match self.write(vec![CommitStatement::expecting_row(intent.into()), CommitStatement::new(signed.into())]).await
+        {
+            Ok(_) => self.intent_by_key(HOST, role, name).await,
+            Err(StorageError::Rejected(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
-    /// Claims or renews the account's lease; returns whether this gateway holds it. On SQLite only one gateway runs, so
-    /// a lease that another process left behind does not count.
-    pub(crate) async fn acquire_lease(
-        &self,
-        (chain_id, sender): (u64, Address),
-        now_ms: i64,
-    ) -> Result<bool, StorageError> {
-        let may_acquire = match self.database.dialect() {
-            Dialect::Sqlite => "$4 = $4",
-            Dialect::Postgres => {
-                "(host_tx_lanes.holder IS NULL OR host_tx_lanes.holder = excluded.holder \
-                 OR host_tx_lanes.lease_until_ms < $4)"
-            }
-        };
+    /// Claims or renews the account's lease; returns whether this gateway holds it.
+    pub(crate) async fn acquire_lease(&self, (chain_id, sender): (u64, Address)) -> Result<bool, StorageError> {
+        let now_ms = self.dialect().now_ms();
+        let may_take_lease = self.dialect().may_take_lease("host_tx_lanes");
         let text = format!(
-            "INSERT INTO host_tx_lanes (chain_id, sender, holder, lease_until_ms) VALUES ($1, $2, $3, $5) \
+            "INSERT INTO host_tx_lanes (chain_id, sender, holder, lease_until_ms) VALUES ($1, $2, $3, {now_ms} + $4) \
              ON CONFLICT (chain_id, sender) DO UPDATE SET holder = excluded.holder, \
              lease_until_ms = excluded.lease_until_ms, blocked_reason = CASE WHEN host_tx_lanes.holder = excluded.holder \
-             THEN host_tx_lanes.blocked_reason END WHERE {may_acquire}"
+             THEN host_tx_lanes.blocked_reason END WHERE {may_take_lease}"
         );
-        let statement =
-            sql(text).bind(to_i64(chain_id)).bind(sender.to_string()).bind(self.database.instance_id()).bind(now_ms);
-        let changes = self.write(vec![CommitStatement::new(statement.bind(now_ms + LEASE_MS).into())]).await?;
+        let statement = sql(text).bind(to_i64(chain_id)).bind(sender.to_string()).bind(self.database.instance_id());
+        let changes = self.write(vec![CommitStatement::new(statement.bind(LEASE_MS).into())]).await?;
         Ok(changes == 1)
     }
 
@@ -208,11 +204,13 @@ impl Store {
     pub(crate) async fn blocked_reason(
         &self,
         (chain_id, sender): (u64, Address),
-        now_ms: i64,
     ) -> Result<Option<Option<String>>, StorageError> {
-        let text = "SELECT blocked_reason FROM host_tx_lanes WHERE chain_id = $1 AND sender = $2 AND holder IS NOT NULL \
-             AND lease_until_ms >= $3";
-        let statement = sql(text).bind(to_i64(chain_id)).bind(sender.to_string()).bind(now_ms);
+        let text = format!(
+            "SELECT blocked_reason FROM host_tx_lanes WHERE chain_id = $1 AND sender = $2 AND holder IS NOT NULL \
+             AND lease_until_ms >= {}",
+            self.dialect().now_ms()
+        );
+        let statement = sql(text).bind(to_i64(chain_id)).bind(sender.to_string());
         let rows: Vec<(Option<String>,)> = self.database.fetch_all(statement).await?;
         Ok(rows.into_iter().next().map(|(reason,)| reason))
     }
@@ -239,7 +237,7 @@ impl Store {
         .bind(sender.to_string())
         .bind(attempt.nonce)
         .bind(now_ms);
-        self.update(intent, update, vec![insert_attempt(attempt, chain_id, sender)]).await
+        self.update(intent, update, vec![attempt_of_intent(attempt, chain_id, sender)]).await
     }
 
     /// Stores another transaction with the same nonce.
@@ -257,7 +255,7 @@ impl Store {
         .bind(attempt.nonce)
         .bind(attempt.cancel_reason.as_deref())
         .bind(now_ms);
-        self.update(intent, update, vec![insert_attempt(attempt, chain_id, sender)]).await
+        self.update(intent, update, vec![attempt_of_intent(attempt, chain_id, sender)]).await
     }
 
     /// A server accepted the transaction.
@@ -381,22 +379,31 @@ fn quoted(roles: &[String]) -> String {
     roles.join(", ")
 }
 
-fn insert_attempt(attempt: &Attempt, chain_id: u64, sender: Address) -> Statement {
-    sql("INSERT INTO host_tx_attempts (hash, intent, chain_id, sender, nonce, raw, gas, tip_wei, max_fee_wei, block, \
-         signed_ms, given_up) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)")
-    .bind(attempt.hash.to_string())
-    .bind(attempt.intent)
-    .bind(to_i64(chain_id))
-    .bind(sender.to_string())
-    .bind(attempt.nonce)
-    .bind(&attempt.raw)
-    .bind(attempt.gas)
-    .bind(attempt.tip_wei.to_string())
-    .bind(attempt.max_fee_wei.to_string())
-    .bind(attempt.block)
-    .bind(attempt.signed_ms)
-    .bind(attempt.cancel_reason.as_deref())
-    .into()
+/// The intent is this SQL expression, or a parameter from `$12` on.
+fn insert_attempt(intent: &str) -> Sql {
+    sql(format!(
+        "INSERT INTO host_tx_attempts (hash, chain_id, sender, nonce, raw, gas, tip_wei, max_fee_wei, block, signed_ms, given_up, \
+         intent) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, {intent})"
+    ))
+}
+
+fn bind_attempt(insert: Sql, attempt: &Attempt, chain_id: u64, sender: Address) -> Sql {
+    insert
+        .bind(attempt.hash.to_string())
+        .bind(to_i64(chain_id))
+        .bind(sender.to_string())
+        .bind(attempt.nonce)
+        .bind(&attempt.raw)
+        .bind(attempt.gas)
+        .bind(attempt.tip_wei.to_string())
+        .bind(attempt.max_fee_wei.to_string())
+        .bind(attempt.block)
+        .bind(attempt.signed_ms)
+        .bind(attempt.cancel_reason.as_deref())
+}
+
+fn attempt_of_intent(attempt: &Attempt, chain_id: u64, sender: Address) -> Statement {
+    bind_attempt(insert_attempt("$12"), attempt, chain_id, sender).bind(attempt.intent).into()
 }
 
 /// For chain ids, block numbers, nonces and gas, which are far below 2^63.

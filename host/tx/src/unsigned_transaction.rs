@@ -5,7 +5,7 @@ use alloy::{
     consensus::{SignableTransaction as _, TxEip1559},
     eips::eip2718::Encodable2718 as _,
 };
-use alloy_primitives::{Address, Bytes, TxKind, U256, hex};
+use alloy_primitives::{Address, B256, Bytes, TxKind, U256, hex};
 use gateway_signers::Key;
 
 /// Gas of a plain transfer to an account, the least that any transaction takes.
@@ -22,8 +22,8 @@ pub(crate) struct UnsignedTransaction<'a> {
 }
 
 impl UnsignedTransaction<'_> {
-    /// Signs it for an intent; `block` is the newest block.
-    pub(crate) fn sign(self, key: &Key, intent: i64, block: u64, now_ms: i64) -> Result<Attempt, String> {
+    /// Its hash, and the bytes that servers take.
+    pub(crate) fn sign(&self, key: &Key) -> Result<(B256, String), String> {
         let to_u128 = |wei: U256| u128::try_from(wei).map_err(|_| format!("{wei} wei per gas is out of range"));
         let transaction = TxEip1559 {
             chain_id: self.chain_id,
@@ -38,11 +38,17 @@ impl UnsignedTransaction<'_> {
         };
         let signature = key.sign_hash(&transaction.signature_hash()).map_err(|error| error.to_string())?;
         let signed = transaction.into_signed(signature);
+        Ok((*signed.hash(), hex::encode_prefixed(signed.encoded_2718())))
+    }
+
+    /// Signs it for an intent; `block` is the newest block.
+    pub(crate) fn sign_for(&self, intent: i64, key: &Key, block: u64, now_ms: i64) -> Result<Attempt, String> {
+        let (hash, raw) = self.sign(key)?;
         Ok(Attempt {
-            hash: *signed.hash(),
+            hash,
             intent,
             nonce: to_i64(self.nonce),
-            raw: hex::encode_prefixed(signed.encoded_2718()),
+            raw,
             gas: to_i64(self.gas),
             tip_wei: self.fees.tip,
             max_fee_wei: self.fees.max,

@@ -87,8 +87,7 @@ impl Journal {
         let to = alloy_primitives::Address::from(to.0);
         let unsigned =
             UnsignedTransaction { chain_id: chain.chain_id, nonce, to, value: value.0, data: &data, gas, fees };
-        let attempt = unsigned.sign(&key, 0, 0, 0).map_err(|error| HostError::new(HostErrorCode::Internal, error))?;
-        let sender = Address(key.address().into_array());
-        Ok(SignedTransaction { hash: Hash256(attempt.hash.0), sender, raw: attempt.raw })
+        let (hash, raw) = unsigned.sign(&key).map_err(|error| HostError::new(HostErrorCode::Internal, error))?;
+        Ok(SignedTransaction { hash: Hash256(hash.0), sender: Address(key.address().into_array()), raw })
     }
 }

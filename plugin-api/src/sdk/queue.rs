@@ -123,18 +123,19 @@ impl<'a, T: Serialize> NewTask<'a, T> {
     }
 }
 
-/// How the tasks of a queue are run.
+/// How the tasks of a queue are run. A plugin whose settings are out of their bounds does not start, and its report says which.
 #[derive(Clone, Debug)]
 pub struct QueueSettings {
-    /// How long to wait after the first failure, the second, … (a tenth more or less): there is one attempt more than waits.
+    /// How long to wait after the first failure, the second, … (a tenth more or less), each a year at most: there is one attempt more
+    /// than waits.
     pub backoff: Vec<Duration>,
-    /// How many tasks one gateway runs at a time.
+    /// How many tasks one gateway runs at a time: 1 to 1,024.
     pub at_once: u32,
-    /// How many tasks of one group run at a time, on all gateways together.
+    /// How many tasks of one group run at a time, on all gateways together: 1 or more.
     pub at_once_per_group: u32,
-    /// How long a key is kept for a gateway that has died.
+    /// How long a key is kept for a gateway that has died: 1 ms to a day.
     pub lease: Duration,
-    /// How long one call of the handler may take. A lease is always longer.
+    /// How long one call of the handler may take: 1 ms to a day. A lease is always longer.
     pub timeout: Duration,
     /// Keys whose last task took longer, or failed, share a quarter of the places.
     pub slow_after: Duration,

@@ -2,7 +2,7 @@
 
 use super::{builders, close, moved, opened, published, started};
 use http_body_util::BodyExt;
-use plugin_testing::{ScriptedChain, Value};
+use plugin_testing::{Fault, ScriptedChain, TestGateway, Value};
 use std::{fmt::Debug, time::Duration};
 
 #[tokio::test]
@@ -117,6 +117,84 @@ async fn what_a_deep_reorganisation_undoes_is_retracted() {
         let gateway = reindexed(gateway, &chain).await;
         assert_eq!(gateway.events().await.len(), 4, "a new index retracts and repeats nothing");
         chain.reorg(9);
+        close(gateway).await;
+    }
+}
+
+/// Begins the index anew, and keeps it at its first block: requests for events fail.
+async fn held_at_the_beginning(gateway: &TestGateway, chain: &ScriptedChain) {
+    chain.fail_always(Some(Fault::LogsOfWrongType));
+    gateway.gateway().plugins.operate(gateway::lifecycle::OperatorAction::Reindex, "ledger", "test").await.unwrap();
+    let is_reset = async || gateway.rows("SELECT hash FROM host_chain_index WHERE shape <> ''").await == ["Text(\"\")"];
+    TestGateway::eventually(Duration::from_secs(60), "the index begins anew", is_reset).await;
+}
+
+#[tokio::test]
+async fn what_a_reorganisation_undoes_while_the_index_begins_anew_is_retracted() {
+    let chain = ScriptedChain::start().await;
+    chain.mine(vec![opened(1)]);
+    for builder in builders(&chain).await {
+        let gateway = started(builder, &chain).await;
+        let stays = || moved(1, "1").in_transaction("stays");
+        chain.mine(vec![stays()]);
+        chain.mine(vec![moved(1, "2")]);
+        chain.mine(vec![moved(1, "3").in_transaction("later")]);
+        chain.mine_empty(4);
+        gateway.indexed(&chain).await;
+        let before = gateway.events().await;
+        held_at_the_beginning(&gateway, &chain).await;
+        // One transaction is gone; one is in an earlier block than before, and one in a later.
+        chain.reorg(7);
+        chain.mine(vec![stays()]);
+        chain.mine_empty(3);
+        chain.mine(vec![moved(1, "3").in_transaction("later")]);
+        chain.mine_empty(4);
+        chain.fail_always(None);
+        gateway.indexed(&chain).await;
+        let after = gateway.events().await;
+        assert_eq!(amounts(&after), ["1", "3"], "{after:?}");
+        assert_eq!(after[0].id, before[0].id, "what was derived again stays");
+        let retracted: Vec<i64> = after.iter().flat_map(retracted).collect();
+        assert!(retracted.contains(&before[1].id) && !retracted.contains(&before[0].id), "{retracted:?}");
+
+        // The next reorganisation finds what stayed.
+        chain.reorg(9);
+        chain.mine_empty(10);
+        gateway.indexed(&chain).await;
+        assert_eq!(published(&gateway).await, []);
+        chain.reorg(10);
+        close(gateway).await;
+    }
+}
+
+/// Amounts of the moves among these events.
+fn amounts(events: &[plugin_api::manifest::ActivityRow]) -> Vec<&str> {
+    events.iter().filter_map(|event| event.data["amount"].as_str()).collect()
+}
+
+#[tokio::test]
+async fn what_became_final_while_the_index_begins_anew_stays_public_or_is_retracted() {
+    let chain = ScriptedChain::start().await;
+    chain.mine(vec![opened(1)]);
+    for builder in builders(&chain).await {
+        let gateway = started(builder, &chain).await;
+        chain.mine(vec![moved(1, "1").in_transaction("stays")]);
+        chain.mine(vec![moved(1, "2")]);
+        chain.mine_empty(4);
+        gateway.indexed(&chain).await;
+        let before = gateway.events().await;
+        held_at_the_beginning(&gateway, &chain).await;
+        chain.reorg(6);
+        chain.mine(vec![moved(1, "1").in_transaction("stays")]);
+        chain.mine_empty(100);
+        chain.fail_always(None);
+        gateway.indexed(&chain).await;
+        let after = gateway.events().await;
+        assert_eq!(amounts(&after), ["1"]);
+        assert_eq!(after[0].id, before[0].id);
+        assert_eq!(after.iter().flat_map(retracted).collect::<Vec<_>>(), [before[1].id]);
+        assert_eq!(gateway.rows("SELECT unique_key FROM host_chain_events").await, Vec::<String>::new());
+        chain.reorg(101);
         close(gateway).await;
     }
 }

@@ -13,6 +13,7 @@ mod replicas;
 mod reset_steps;
 mod rules;
 mod two_plugins;
+mod unique_keys;
 mod upgrade;
 
 use ledger::{BANK, CLOSED, MOVED, OPENED};
@@ -63,7 +64,7 @@ pub async fn derived(gateway: &TestGateway) -> String {
     [gateway.rows(accounts).await, gateway.rows(moves).await].concat().join("\n")
 }
 
-/// Row counts and search index know the derived rows, with and without a journal of their changes.
+/// Row counts and search index know the derived rows, with and without an undo log of their changes.
 async fn assert_counted_and_indexed(gateway: &TestGateway) {
     let counted = "SELECT moves, row_count FROM ledger_accounts_counts WHERE row_count <> 0 ORDER BY moves";
     let there = "SELECT moves, count(*) FROM ledger_accounts GROUP BY moves ORDER BY moves";

@@ -96,7 +96,7 @@ async fn an_index_of_an_earlier_gateway_goes_on() {
         chain.reorg(5);
         chain.mine_empty(1);
         gateway.indexed(&chain).await;
-        assert_eq!(derived(&gateway).await, derived_anew(&gateway, &chain).await, "by the journal of both gateways");
+        assert_eq!(derived(&gateway).await, derived_anew(&gateway, &chain).await, "by the undo log of both gateways");
         chain.reorg(1);
         close(gateway).await;
     }

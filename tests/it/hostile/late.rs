@@ -101,9 +101,14 @@ async fn a_constructor_that_takes_long_joins_later() {
     let gateway = setup.start().await.unwrap();
     assert_others_serve(&gateway, begun).await;
     assert_eq!(report_of(&gateway, "hostile").await["state"], "starting");
+    let site = Site::of(&gateway);
+    let early = site.get("/api/hostile/rows").await;
+    assert_eq!((early.status, early.header("retry-after")), (503, "1"), "{}", early.text());
+    assert_eq!(early.json()["code"], "unavailable");
     let report = eventually_in(&gateway, "hostile", "serving").await;
     assert_eq!((&report["threads_lost"], &report["faults"]), (&json!(0), &json!(0)));
-    assert_eq!(Site::of(&gateway).get("/api/hostile/rows").await.status, 200);
+    assert_eq!(site.get("/api/hostile/rows").await.status, 200);
+    assert_eq!(site.get("/api/hostile/nothing").await.status, 404);
 }
 
 #[tokio::test]

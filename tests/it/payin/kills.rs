@@ -316,10 +316,6 @@ async fn ask(site: Site, place: u64) -> Option<Sale> {
     let request = site.request(reqwest::Method::POST, "/api/payin/quote").header("content-type", "application/json");
     let response = request.body(body).send().await.ok()?;
     let status = response.status().as_u16();
-    // The gateway is dead, and its port is that of a gateway of another test now, which has no such route.
-    if status == 404 {
-        return None;
-    }
     let quote: Value = serde_json::from_str(&response.text().await.ok()?).ok()?;
     assert!(matches!(status, 201 | 409 | 429 | 503), "{status}: {quote}");
     (status == 201).then_some(Sale { quote, to })

@@ -38,7 +38,7 @@ async fn it_fails_with_the_reason_and_its_key_stays_used() {
         let transfer = cancellation(chain, gateway).await;
         assert_eq!((transfer.nonce, transfer.value, transfer.data.len(), transfer.gas), (0, Wei::ZERO, 0, 21_000));
         let waiting = becomes(gateway, "1", TxState::Sent).await;
-        assert!(waiting.reason.is_some_and(|reason| reason.contains("a transfer of nothing takes its nonce 0")));
+        assert!(waiting.reason.is_some_and(|reason| reason.contains("an empty transfer takes its nonce 0")));
         chain.mine(Vec::new());
         let included = becomes(gateway, "1", TxState::Included).await;
         assert_eq!((included.succeeded, included.hash.map(|hash| hash.0)), (Some(false), Some(transfer.hash)));

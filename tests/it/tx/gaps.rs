@@ -1,10 +1,11 @@
 //! Another program uses the key: nonces that it took, and nonces that no transaction has.
 
 use super::{
-    DEPTH, assert_paid_once, becomes, each, ends_paid_once, pay, pay_in_vain, payment, relayer, says, status, until,
-    waits,
+    DEPTH, MINUTE, RELAYER, assert_paid_once, becomes, each, ends_paid_once, pay, pay_in_vain, payment, relayer, says,
+    status, until, waits,
 };
 use plugin_api::chain::TxState;
+use plugin_testing::{ScriptedChain, TestGateway, Wallet};
 use std::time::Duration;
 
 #[tokio::test]
@@ -77,32 +78,109 @@ async fn a_transaction_of_somebody_else_in_the_pool_keeps_its_nonce() {
     .await;
 }
 
+/// Three payments behind a nonce of somebody else, whose transaction every pool has lost with theirs.
+async fn open_gap(chain: &ScriptedChain, gateway: &TestGateway) {
+    chain.hold(true);
+    chain.send_foreign(relayer(), 0);
+    for number in 1..=3 {
+        pay(gateway, payment(number)).await;
+    }
+    waits(chain, 4).await;
+    chain.lose(false);
+    chain.hold(false);
+}
+
+/// Waits for a transfer with nonce 0 before those of the payments, and mines them all.
+async fn gap_is_filled(chain: &ScriptedChain, gateway: &TestGateway) {
+    // The gap is noticed first, then the wait is over.
+    until(async || {
+        gateway.clock().advance(Duration::from_secs(1)).await;
+        chain.waiting().len() == 4
+    })
+    .await;
+    let mut nonces: Vec<u64> = chain.waiting().iter().map(|tx| tx.nonce).collect();
+    nonces.sort_unstable();
+    assert_eq!(nonces, [0, 1, 2, 3]);
+    chain.mine_empty(DEPTH + 2);
+    for number in 1..=3 {
+        becomes(gateway, &number.to_string(), TxState::Final).await;
+    }
+    assert_paid_once(chain, 1..=3);
+    assert_eq!(fillers(gateway).await, ["Text(\"final\") Int(0)"]);
+}
+
+async fn fillers(gateway: &TestGateway) -> Vec<String> {
+    gateway.rows("SELECT state, nonce FROM host_tx_intents WHERE plugin = 'host'").await
+}
+
 #[tokio::test]
-async fn a_nonce_that_nobody_has_is_filled_and_the_lane_goes_on() {
+async fn a_nonce_that_nobody_has_is_filled_and_the_queue_goes_on() {
     each(async |chain, gateway| {
-        chain.hold(true);
-        chain.send_foreign(relayer(), 0);
-        for number in 1..=3 {
-            pay(gateway, payment(number)).await;
-        }
-        waits(chain, 4).await;
-        // All transactions are lost, and the foreign one never comes back.
-        chain.lose(false);
-        chain.hold(false);
+        open_gap(chain, gateway).await;
         chain.mine_empty(2);
-        // The gap is noticed first, then the wait is over.
+        gap_is_filled(chain, gateway).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_gap_that_costs_too_much_to_fill_leaves_nothing_behind_until_it_is_filled() {
+    each(async |chain, gateway| {
+        open_gap(chain, gateway).await;
+        // More than `tx.max_fee_gwei` allows.
+        chain.mine_fees(21_000, 60_000_000_000);
+        for _ in 0..90 {
+            gateway.clock().advance(Duration::from_secs(1)).await;
+            let asked = chain.requests();
+            until(async || chain.requests() > asked).await;
+        }
+        assert_eq!(fillers(gateway).await, Vec::<String>::new(), "it could get another nonce than that of the gap");
+        chain.mine_empty(1);
+        gap_is_filled(chain, gateway).await;
+    })
+    .await;
+}
+
+/// Earlier releases stored it before it was signed, and could end between the two.
+#[tokio::test]
+async fn a_filler_that_was_stored_without_a_transaction_gets_the_nonce_of_its_gap() {
+    each(async |chain, gateway| {
+        open_gap(chain, gateway).await;
+        let (id, account) = (chain.id(), Wallet::new(RELAYER).address().to_owned());
+        let stored = format!(
+            "INSERT INTO host_tx_intents (plugin, role, name, chain, chain_id, target, value_wei, data, state, created_ms, changed_ms) \
+             VALUES ('host', 'relayer', 'gap {id} {account} 0', 'main', {id}, '{account}', '0', '0x', 'queued', 1, 1)"
+        );
+        gateway.execute(&stored).await;
+        chain.mine_empty(2);
+        gap_is_filled(chain, gateway).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_filler_whose_gap_somebody_else_filled_after_all_has_failed() {
+    each(async |chain, gateway| {
+        open_gap(chain, gateway).await;
+        chain.mine_empty(2);
+        // Every pool loses the filler, and the one of somebody else comes back.
+        chain.lose(true);
         until(async || {
             gateway.clock().advance(Duration::from_secs(1)).await;
-            chain.waiting().len() == 4
+            !fillers(gateway).await.is_empty()
         })
         .await;
-        chain.mine_empty(DEPTH + 2);
-        for number in 1..=3 {
-            becomes(gateway, &number.to_string(), TxState::Final).await;
-        }
+        chain.lose(false);
+        chain.send_foreign(relayer(), 0);
+        chain.mine(Vec::new());
+        let is_known = async || {
+            gateway.clock().advance(Duration::from_secs(1)).await;
+            chain.mine_empty(1);
+            (1..=3).all(|number| chain.mined().iter().any(|tx| tx.nonce == number))
+                && fillers(gateway).await == ["Text(\"failed\") Int(0)"]
+        };
+        TestGateway::eventually(MINUTE, "the filler has failed, and those behind it are paid", is_known).await;
         assert_paid_once(chain, 1..=3);
-        let own = gateway.rows("SELECT plugin, state FROM host_tx_intents WHERE plugin = 'host'").await;
-        assert_eq!(own, ["Text(\"host\") Text(\"final\")"]);
     })
     .await;
 }

@@ -1,8 +1,8 @@
 //! What operators see of the journal while transactions wait and when they are final.
 
-use super::{DEPTH, MINUTE, RICH, becomes, each, pay, payment, relayer, waits};
+use super::{DEPTH, MINUTE, RICH, becomes, builders, each, each_with, pay, payment, relayer, waits};
 use plugin_api::chain::TxState;
-use plugin_testing::TestGateway;
+use plugin_testing::{Builder, ScriptedChain, TestGateway};
 use std::time::Duration;
 
 #[tokio::test]
@@ -47,4 +47,47 @@ async fn the_accounts_and_what_is_unfinished_are_listed() {
         assert_eq!(newest, [("8".to_owned(), TxState::Final)]);
     })
     .await;
+}
+
+#[tokio::test]
+async fn all_that_wait_are_counted_however_many_they_are() {
+    let one_at_a_time = |builder: Builder| builder.configure(|config| config.tx.in_flight_max = 1);
+    each_with(one_at_a_time, async |chain, gateway| {
+        chain.hold(true);
+        for number in 1..=80 {
+            pay(gateway, payment(number)).await;
+        }
+        waits(chain, 1).await;
+        let counted = async || {
+            let accounts = gateway.gateway().journal.accounts();
+            accounts.iter().any(|account| (account.pending, account.queued) == (1, 79))
+        };
+        TestGateway::eventually(MINUTE, "79 are queued", counted).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_account_whose_key_is_gone_is_reported_until_its_transactions_are_in_a_block() {
+    let count = builders(&ScriptedChain::start().await).await.len();
+    for place in 0..count {
+        let chain = ScriptedChain::start().await;
+        let mut gateway = builders(&chain).await.remove(place).start().await;
+        chain.hold(true);
+        pay(&gateway, payment(1)).await;
+        waits(&chain, 1).await;
+        gateway = gateway.restart_after(|config| drop(config.signers.remove("relayer"))).await;
+        let told = || {
+            let accounts = gateway.gateway().journal.accounts();
+            let account = accounts.into_iter().find(|account| account.address.0 == relayer().0);
+            account.map(|account| (account.roles, account.pending, account.reason))
+        };
+        let gone = Some((Vec::new(), 1, Some("its key is no longer configured".to_owned())));
+        TestGateway::eventually(MINUTE, "it is reported", async || told() == gone).await;
+        assert!(!gateway.gateway().journal.services()["tx"].ok);
+        chain.hold(false);
+        chain.mine_empty(DEPTH + 1);
+        TestGateway::eventually(MINUTE, "nothing of it is left", async || told().is_none()).await;
+        gateway.stop().await;
+    }
 }

@@ -64,6 +64,7 @@ impl Plugin for Payer {
             .contributes(Point::new("pay"), pay)
             .contributes(Point::new("paid"), paid)
             .contributes(Point::new("nonce-queue"), nonce_queue)
+            .contributes(Point::new("nonce-queue-elsewhere"), nonce_queue_elsewhere)
             .contributes(Point::new("waiting"), waiting)
             .contributes(Point::new("sign"), super::signing::ask)
     }
@@ -114,7 +115,16 @@ async fn paid(gateway: PluginContext<Payer>, key: String) -> Result<Value, HostE
 }
 
 async fn nonce_queue(gateway: PluginContext<Payer>, role: String) -> Result<Value, HostError> {
-    let status = gateway.nonce_queue(&role, "main").await;
+    nonce_queue_on(&gateway, &role, "main").await
+}
+
+/// Of a chain that the plugin's grants do not name.
+async fn nonce_queue_elsewhere(gateway: PluginContext<Payer>, chain: String) -> Result<Value, HostError> {
+    nonce_queue_on(&gateway, "relayer", &chain).await
+}
+
+async fn nonce_queue_on(gateway: &PluginContext<Payer>, role: &str, chain: &str) -> Result<Value, HostError> {
+    let status = gateway.nonce_queue(role, chain).await;
     Ok(status
         .map_or_else(|error| json!({ "code": error.code, "error": error.message.as_str() }), |status| json!(status)))
 }

@@ -1,8 +1,8 @@
 //! Intents that cannot be sent now, or never.
 
 use super::{
-    DEPTH, RICH, ask, assert_paid_once, becomes, each, each_with, pay, payer::Pay, payment, relayer, says, status,
-    until, waits, wei,
+    DEPTH, RICH, ask, assert_paid_once, becomes, cancel::is_first, each, each_with, pay, payer::Pay, payment, relayer,
+    says, status, until, waits, wei,
 };
 use plugin_api::{Address, HostErrorCode, chain::TxState, manifest::IntentFailure};
 use plugin_testing::{Builder, json};
@@ -96,6 +96,58 @@ async fn a_replacement_keeps_to_the_limit_of_the_day() {
         chain.mine_empty(DEPTH + 1);
         becomes(gateway, "2", TxState::Final).await;
         assert_paid_once(chain, [1, 2]);
+    })
+    .await;
+}
+
+/// A block may still have the dear one.
+#[tokio::test]
+async fn a_cheap_cancellation_does_not_make_room_for_another_dear_transaction() {
+    each_with(with_daily_limit, async |chain, gateway| {
+        chain.refuse_transactions("intrinsic gas too low", is_first);
+        pay(gateway, dear(1)).await;
+        until(async || {
+            gateway.clock().advance(Duration::from_secs(1)).await;
+            chain.waiting().len() == 1
+        })
+        .await;
+        assert_eq!(status(gateway, "1").await.hashes.len(), 2, "an empty transfer takes its nonce");
+        pay(gateway, dear(2)).await;
+        says(gateway, "2", DAILY_LIMIT).await;
+    })
+    .await;
+}
+
+/// It waited for coins, not for a server.
+#[tokio::test]
+async fn one_failed_estimate_does_not_end_what_waited_long_for_another_reason() {
+    each(async |chain, gateway| {
+        chain.set_balance(relayer(), "0");
+        pay(gateway, payment(1)).await;
+        says(gateway, "1", "not spoken for").await;
+        gateway.clock().advance(Duration::from_secs(11 * 60)).await;
+        chain.refuse_estimates(Some("header not found"));
+        chain.set_balance(relayer(), RICH);
+        says(gateway, "1", "no RPC server estimates its gas").await;
+        assert_eq!(status(gateway, "1").await.state, TxState::Queued);
+        gateway.clock().advance(Duration::from_secs(9 * 60)).await;
+        chain.refuse_estimates(None);
+        waits(chain, 1).await;
+        chain.refuse_estimates(Some("header not found"));
+        pay(gateway, payment(2)).await;
+        says(gateway, "2", "no RPC server estimates its gas").await;
+        gateway.clock().advance(Duration::from_secs(11 * 60)).await;
+        becomes(gateway, "2", TxState::Failed).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_nonce_queue_of_a_chain_without_a_grant_is_refused() {
+    each(async |_, gateway| {
+        let refused = ask(gateway, "nonce-queue-elsewhere", &json!("other")).await;
+        let message = "the plugin does not declare the chain `other` in its grants";
+        assert_eq!(refused["error"], message, "{refused}");
     })
     .await;
 }

@@ -3,6 +3,7 @@
 use super::{DEPTH, MINUTE, ask, assert_paid_once, becomes, builders, pay, payment, prepared, relayer, until, waits};
 use plugin_api::chain::TxState;
 use plugin_testing::{Fault, ScriptedChain, TestGateway, json};
+use std::time::Duration;
 
 /// Two gateways on one PostgreSQL database, each with a server of its own; nothing without PostgreSQL.
 async fn pair(chain: &ScriptedChain, second: &ScriptedChain) -> Option<[TestGateway; 2]> {
@@ -54,6 +55,29 @@ async fn a_gateway_whose_servers_are_away_leaves_the_key_to_the_other() {
     assert_paid_once(&chain, [1, 2]);
     other.stop().await;
     one.stop().await;
+}
+
+#[tokio::test]
+async fn a_gateway_whose_clock_is_ahead_takes_no_lease_that_another_holds() {
+    let chain = ScriptedChain::start().await;
+    let Some(gateways) = pair(&chain, &chain).await else { return };
+    chain.hold(true);
+    pay(&gateways[0], payment(1)).await;
+    waits(&chain, 1).await;
+    let holder = async || gateways[0].rows("SELECT holder FROM host_tx_lanes").await;
+    let before = holder().await;
+    for gateway in &gateways {
+        let name = format!("Text({:?})", gateway.gateway().database.instance_id());
+        if before != [name] {
+            gateway.clock().advance(Duration::from_secs(3600)).await;
+        }
+    }
+    // Both look at the account several times meanwhile.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert_eq!(holder().await, before);
+    for gateway in gateways {
+        gateway.stop().await;
+    }
 }
 
 /// A queue that is blocked keeps no wallets waiting, on either gateway: the one that does not hold its lease knows it from the other.

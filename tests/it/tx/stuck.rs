@@ -55,7 +55,7 @@ async fn one_that_pays_too_little_for_the_blocks_recovers_with_those_behind_it()
         }
         assert_eq!(waits(chain, 3).await[0].tip, 1_000_000_000);
         let first = seconds_until_included(chain, gateway, &["1"]).await;
-        assert!(first > BLOCK_S, "the block that came before the better offer passed it by");
+        assert!(first > BLOCK_S, "the block that came before the higher fee passed it by");
         chain.set_block_tip_min(0);
         seconds_until_included(chain, gateway, &["2", "3"]).await;
         chain.mine_empty(DEPTH + 1);
@@ -86,7 +86,7 @@ async fn one_behind_a_nonce_that_nobody_has_recovers() {
 }
 
 #[tokio::test]
-async fn one_that_every_server_refuses_for_good_leaves_the_lane_to_those_behind_it() {
+async fn one_that_every_server_refuses_for_good_leaves_the_queue_to_those_behind_it() {
     each(async |chain, gateway| {
         chain.refuse_transactions("invalid sender", is_first);
         for number in 1..=3 {

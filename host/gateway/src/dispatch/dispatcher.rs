@@ -102,7 +102,7 @@ impl Dispatcher {
             RouteLookup::Found { route, params } => (route, params),
             other => {
                 let mut request_guard = self.routes.unrouted.start_request();
-                let response = unrouted(&parts, other);
+                let response = unrouted(&parts, other, self.routes.starting.is_any());
                 request_guard.set_status(response.status());
                 return response;
             }

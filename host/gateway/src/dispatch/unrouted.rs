@@ -4,12 +4,14 @@ use crate::{error_response::ErrorResponse, pages, routes::RouteLookup};
 use gateway_http::body::Body;
 use http::{Method, Response, StatusCode, header, request::Parts};
 
-pub(crate) fn unrouted(parts: &Parts, lookup: RouteLookup) -> Response<Body> {
+/// `is_any_starting`: whether the path may be one of a plugin whose routes are not there yet.
+pub(crate) fn unrouted(parts: &Parts, lookup: RouteLookup, is_any_starting: bool) -> Response<Body> {
     let refused = match lookup {
         RouteLookup::MethodNotAllowed(methods) => return other_methods(&parts.method, &methods),
         RouteLookup::BadPath => {
             ErrorResponse::new(400, "bad_path", "the path is not UTF-8", "percent-encode UTF-8 text")
         }
+        RouteLookup::NotFound if is_any_starting => ErrorResponse::still_starting(),
         RouteLookup::NotFound if parts.method == Method::GET && pages::prefers_html(&parts.headers) => {
             return pages::not_found_page(parts.uri.path());
         }

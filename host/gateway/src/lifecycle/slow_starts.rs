@@ -18,12 +18,14 @@ impl PluginManager {
     /// Waits in the background for a start that takes long, and finishes it.
     pub(super) fn await_start(&self, start: PendingStart) {
         let (manager, given_up) = (self.me.clone(), self.pending_starts.given_up());
+        let starting = self.parts.routes.starting.add();
         tokio::spawn(async move {
             let ended = given_up.run_until_cancelled(start.end()).await;
             let Some(manager) = manager.upgrade() else { return };
             if let Some(ended) = ended {
                 Box::pin(manager.finish_pending(ended)).await;
             }
+            drop(starting);
             manager.pending_starts.note_end();
         });
     }

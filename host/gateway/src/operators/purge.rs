@@ -144,11 +144,12 @@ impl Purge<'_> {
         let plugin = plan.plugin.clone();
         let jobs = sql(gateway_jobs::select_held(self.database.dialect()));
         let jobs: Vec<(String, bool)> = self.database.fetch_all(jobs.bind(&plugin)).await?;
-        let index = sql(
-            "SELECT CASE WHEN holder IS NULL THEN 0 ELSE lease_until_ms END FROM host_chain_index WHERE plugin = $1",
-        );
-        let index: Vec<i64> = self.database.fetch_all(index.bind(&plugin)).await?;
-        let is_held = jobs.iter().any(|job| job.1) || index.iter().any(|until_ms| *until_ms > self.now_ms);
+        let index = sql(format!(
+            "SELECT CASE WHEN holder IS NULL OR lease_until_ms < {} THEN 0 ELSE 1 END FROM host_chain_index WHERE plugin = $1",
+            self.database.dialect().now_ms()
+        ));
+        let index: Vec<bool> = self.database.fetch_all(index.bind(&plugin)).await?;
+        let is_held = jobs.iter().any(|job| job.1) || index.iter().any(|is_held| *is_held);
         if self.is_shared && is_held {
             plan.obstacles
                 .push("another gateway runs a job or the index of it, or did moments ago: stop that one".to_owned());

@@ -1,6 +1,6 @@
 //! The route table in use: replaced as a whole whenever the set of plugins changes.
 
-use super::{HOST, IpLimits, Route, RouteConflict, RouteLookup, Router, Target, router::SEARCH};
+use super::{HOST, IpLimits, Route, RouteConflict, RouteLookup, Router, StartingPlugins, Target, router::SEARCH};
 use arc_swap::{ArcSwap, Guard};
 use gateway_config::Config;
 use gateway_http::RouteLabel;
@@ -31,6 +31,7 @@ pub struct RouteTable {
     pub own: MetaRoutes,
     /// Counts requests that match no route.
     pub unrouted: Arc<OperationUsage>,
+    pub starting: StartingPlugins,
     router: ArcSwap<Router>,
     next_route_id: AtomicU64,
 }
@@ -47,6 +48,7 @@ impl RouteTable {
         let table = Self {
             ip_limits: ArcSwap::from_pointee(new_ip_limits(&config.load())),
             unrouted: usage.plugin(HOST).operation("none"),
+            starting: StartingPlugins::default(),
             router: ArcSwap::from_pointee(Router::build(Vec::new(), Vec::new())?),
             next_route_id: AtomicU64::new(0),
             config,

@@ -1,10 +1,12 @@
 //! The worker of a plugin's durable queue, and the calls of its handler.
 
-use crate::{plugin::ActivePlugin, polls::GateClosed, transaction::TransactionContext};
+use crate::{
+    loading::validate::check_queue_limits, plugin::ActivePlugin, polls::GateClosed, transaction::TransactionContext,
+};
 use abi_stable::std_types::RResult;
 use futures_util::future::BoxFuture;
 use gateway_clock::Clock;
-use gateway_queue::{QueueStore, QueueWorker, TaskHandler, TaskResult};
+use gateway_queue::{QueueStore, QueueWorker, QueueWorkerConfig, TaskHandler, TaskResult};
 use gateway_telemetry::{Span, SpanScope};
 use plugin_api::{
     abi::FfiBytes,
@@ -26,8 +28,9 @@ pub async fn queue_worker(
     let mut limits = limits(plugin, index).await.map_err(|reason| format!("the queue {}: {reason}", spec.table))?;
     limits.lease_ms = limits.lease_ms.max(limits.timeout_ms.saturating_add(LEASE_REST_MS.min(limits.timeout_ms)));
     let timeout = Duration::from_millis(limits.timeout_ms);
+    // With a clock that tests move, waits are exact.
     let has_jitter = matches!(context.clock, Clock::System);
-    Ok(QueueWorker {
+    Ok(QueueWorker::new(QueueWorkerConfig {
         plugin: plugin.name().to_owned(),
         store: QueueStore::new(context.database.clone(), &spec.table, limits, has_jitter),
         clock: context.clock.clone(),
@@ -35,16 +38,18 @@ pub async fn queue_worker(
         handler: Arc::new(Handler { plugin: plugin.clone(), index, timeout }),
         stop: plugin.handle.stop.clone(),
         drain_timeout,
-    })
+    }))
 }
 
 async fn limits(plugin: &Arc<ActivePlugin>, index: u32) -> Result<QueueLimits, String> {
     let Some(operation) = plugin.operations.queue(index) else { return Err("it has no handler".into()) };
-    match plugin.call(operation.number, || plugin.object.queue_limits(index)).await {
-        Ok(RResult::ROk(limits)) => serde_json::from_slice(&limits).map_err(|error| error.to_string()),
-        Ok(RResult::RErr(fault)) => Err(fault.message.to_string()),
-        Err(GateClosed) => Err("the plugin is fenced".into()),
-    }
+    let limits: QueueLimits = match plugin.call(operation.number, || plugin.object.queue_limits(index)).await {
+        Ok(RResult::ROk(limits)) => serde_json::from_slice(&limits).map_err(|error| error.to_string())?,
+        Ok(RResult::RErr(fault)) => return Err(fault.message.to_string()),
+        Err(GateClosed) => return Err("the plugin is fenced".into()),
+    };
+    check_queue_limits(&limits).map_err(|problems| problems.join("; "))?;
+    Ok(limits)
 }
 
 /// Runs the tasks of one queue.

@@ -13,7 +13,8 @@ pub(crate) fn write(sql: &mut String, index: &Directive<'_>, dialect: Dialect) -
     }
 }
 
-/// An FTS5 table that reads the texts from their own table and keeps no positions: every match is confirmed.
+/// An FTS5 table that reads the texts from their own table and keeps no positions: every match is confirmed. What a rebuild leaves of many
+/// rows are large segments that writes would merge with their small ones again and again; `optimize` makes one of them.
 fn write_sqlite(sql: &mut String, Directive { table, columns: indexed }: &Directive<'_>) -> std::fmt::Result {
     let columns = indexed.join(", ");
     let of = |row: &str| indexed.iter().map(|column| format!("{row}.{column}")).collect::<Vec<_>>().join(", ");
@@ -27,7 +28,7 @@ fn write_sqlite(sql: &mut String, Directive { table, columns: indexed }: &Direct
         sql,
         "CREATE VIRTUAL TABLE {table}_search USING fts5({columns}, content='{table}', content_rowid='id', \
              tokenize='trigram', detail='none', columnsize=0); \
-         INSERT INTO {table}_search ({table}_search) VALUES ('rebuild'); \
+         INSERT INTO {table}_search ({table}_search) VALUES ('rebuild'), ('optimize'); \
          CREATE TRIGGER {table}_search_insert AFTER INSERT ON {table} BEGIN {insert}END; \
          CREATE TRIGGER {table}_search_delete AFTER DELETE ON {table} BEGIN {delete}END; \
          CREATE TRIGGER {table}_search_update AFTER UPDATE OF {columns} ON {table} WHEN {} \

@@ -8,12 +8,12 @@ use crate::{
     row::{Attempt, IntentRow},
     unsigned_transaction::{TRANSFER_GAS, UnsignedTransaction},
 };
-use alloy_primitives::{Bytes, U256};
+use alloy_primitives::{Address, Bytes, U256};
 use gateway_chain::ChainError;
 use gateway_signers::Key;
 use plugin_api::manifest::TxState;
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 /// A nonce gap that a transaction from outside the journal may still fill is left alone for this many times
 /// `replace_ms`.
@@ -22,8 +22,11 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// How many pending nonces from outside the journal are believed when a server reports them.
 const FOREIGN_PENDING_MAX: u64 = 64;
 
-/// How long an intent whose gas no server can estimate stays in the queue.
+/// How long an intent stays in the queue while no server can estimate its gas.
 const ESTIMATE_RETRY_MAX_MS: i64 = 10 * 60 * 1000;
+
+/// The transaction is signed before its intent is stored.
+const NO_INTENT: i64 = 0;
 
 enum Estimate {
     Gas(u64),
@@ -90,7 +93,8 @@ impl NonceQueue {
             Estimate::InsufficientFunds(reason) => return Ok(Assignment::Blocked(reason)),
         };
         let data = intent.call_data().map_err(PassError::Signing)?;
-        let attempt = match self.price_and_sign(pass, intent, gas, self.next_nonce(pass), &data, key)? {
+        let call = (intent.target, intent.value_wei, &data, gas);
+        let attempt = match self.price_and_sign(pass, intent.id, call, self.next_nonce(pass), key)? {
             Ok(attempt) => attempt,
             Err(reason) => return Ok(Assignment::Blocked(reason)),
         };
@@ -118,24 +122,21 @@ impl NonceQueue {
         self.broadcast(pass, intent, attempt).await
     }
 
-    /// The inner error says why no fee within the operator's limit would do.
+    /// Signs a call with its gas for an intent. The inner error says why no fee within the operator's limit would do.
     fn price_and_sign(
         &self,
         pass: &Pass,
-        intent: &IntentRow,
-        gas: u64,
+        intent: i64,
+        (to, value, data, gas): (Address, U256, &Bytes, u64),
         nonce: u64,
-        data: &Bytes,
         key: &Key,
     ) -> Result<Result<Attempt, String>, PassError> {
         let Some(fees) = fees::initial(self.settings(), pass.account.base_fee) else {
             let (base_fee, limit) = (pass.account.base_fee, self.settings().max_fee_gwei);
             return Ok(Err(format!("the base fee of {base_fee} wei is above tx.max_fee_gwei ({limit}) without a tip")));
         };
-        let chain_id = self.chain.chain_id;
-        let unsigned =
-            UnsignedTransaction { chain_id, nonce, to: intent.target, value: intent.value_wei, data, gas, fees };
-        unsigned.sign(key, intent.id, pass.account.block, pass.now_ms).map(Ok).map_err(PassError::Signing)
+        let unsigned = UnsignedTransaction { chain_id: self.chain.chain_id, nonce, to, value, data, gas, fees };
+        unsigned.sign_for(intent, key, pass.account.block, pass.now_ms).map(Ok).map_err(PassError::Signing)
     }
 
     /// The first nonce that is used neither on the chain, nor by an intent, nor by a transaction in a server's pool.
@@ -149,7 +150,7 @@ impl NonceQueue {
         }
     }
 
-    async fn estimate(&self, pass: &Pass, intent: &IntentRow) -> Result<Estimate, PassError> {
+    async fn estimate(&mut self, pass: &Pass, intent: &IntentRow) -> Result<Estimate, PassError> {
         let transaction: Value = json!({
             "from": self.sender, "to": intent.target, "value": intent.value_wei, "data": intent.data,
         });
@@ -157,7 +158,11 @@ impl NonceQueue {
             let reason = self.insufficient_funds(pass.account.balance, intent.value_wei);
             return Ok(Estimate::InsufficientFunds(reason));
         }
-        match self.chain.estimate_gas(&transaction).await {
+        let estimated = self.chain.estimate_gas(&transaction).await;
+        if !matches!(&estimated, Err(ChainError::Rpc { error, .. }) if !error.is_revert()) {
+            self.no_estimate_since_ms.remove(&intent.id);
+        }
+        match estimated {
             Ok(gas) => Ok(gas_limit(gas, intent.gas.map(i64::unsigned_abs), pass.account.gas_limit)),
             Err(ChainError::Rpc { error, .. }) if error.is_revert() => {
                 // It may depend on an earlier intent that is still pending.
@@ -169,7 +174,8 @@ impl NonceQueue {
             }
             Err(ChainError::Rpc { error, .. }) => {
                 let reason = format!("no RPC server estimates its gas: {error}");
-                let is_old = pass.now_ms.saturating_sub(intent.created_ms) > ESTIMATE_RETRY_MAX_MS;
+                let since_ms = *self.no_estimate_since_ms.entry(intent.id).or_insert(pass.now_ms);
+                let is_old = pass.now_ms.saturating_sub(since_ms) > ESTIMATE_RETRY_MAX_MS;
                 Ok(if is_old { Estimate::Impossible(reason) } else { Estimate::RetryLater(reason) })
             }
             Err(error) => Err(error.into()),
@@ -193,22 +199,24 @@ impl NonceQueue {
         if available < needed {
             return Ok(Some(self.insufficient_funds(available, needed)));
         }
-        self.daily_limit_problem(pass.now_ms, attempt.fee_max(), None).await
+        self.daily_limit_problem(pass.now_ms, attempt.fee_max(), (attempt.intent, attempt.nonce)).await
     }
 
-    /// Why a fee of at most this could exceed the daily limit. Of a transaction and its replacement only one is paid.
+    /// Why a fee of at most this could exceed the limit of 24 hours, also when it is paid instead of that of an earlier transaction with
+    /// the same nonce: a block may have any of them.
     pub(super) async fn daily_limit_problem(
         &self,
         now_ms: i64,
         fee_max: U256,
-        replaced: Option<&Attempt>,
+        (intent, nonce): (i64, i64),
     ) -> Result<Option<String>, PassError> {
         let Some(daily_max) = fees::daily_max(self.settings()) else { return Ok(None) };
-        let today = self.store().attempts_since(self.chain.chain_id, self.sender, now_ms - DAY_MS).await?;
-        let is_replaced =
-            |other: &Attempt| replaced.is_some_and(|it| (it.intent, it.nonce) == (other.intent, other.nonce));
-        let others = today.iter().filter(|other| !is_replaced(other));
-        let sum = others.fold(fee_max, |sum, other| sum.saturating_add(other.fee_max()));
+        let mut dearest = HashMap::from([((intent, nonce), fee_max)]);
+        for attempt in self.store().attempts_since(self.chain.chain_id, self.sender, now_ms - DAY_MS).await? {
+            let fee: &mut U256 = dearest.entry((attempt.intent, attempt.nonce)).or_default();
+            *fee = attempt.fee_max().max(*fee);
+        }
+        let sum = dearest.values().fold(U256::ZERO, |sum, fee| sum.saturating_add(*fee));
         let limit = self.settings().daily_fee_max_milli;
         Ok((sum > daily_max).then(|| format!("the fees of 24 hours could exceed tx.daily_fee_max_milli ({limit})")))
     }
@@ -235,13 +243,16 @@ impl NonceQueue {
             return Ok(());
         }
         let Some(role) = self.roles.first() else { return Ok(()) };
-        let key_name = format!("gap {} {} {next}", self.chain.chain_id, self.sender);
-        let filler = self.store().gap_filler(role, &key_name, &self.chain, self.sender, pass.now_ms).await?;
+        let transfer = (self.sender, U256::ZERO, &Bytes::new(), TRANSFER_GAS);
+        let Ok(attempt) = self.price_and_sign(pass, NO_INTENT, transfer, next, key)? else { return Ok(()) };
+        let name = format!("gap {} {} {next}", self.chain.chain_id, self.sender);
+        let place = (&*self.chain, self.sender);
+        let filler = self.store().save_gap_filler((role, &name), place, &attempt, pass.now_ms).await?;
         let Some(mut filler) = filler else { return Ok(()) };
-        let signed = self.price_and_sign(pass, &filler, TRANSFER_GAS, next, &Bytes::new(), key)?;
-        let Ok(attempt) = signed else { return Ok(()) };
-        tracing::warn!(nonce = next, sender = %self.sender, "nobody has this nonce: a transfer of nothing takes it");
-        self.store_and_broadcast(pass, &mut filler, attempt).await?;
+        tracing::warn!(nonce = next, sender = %self.sender, "no transaction has this nonce: an empty transfer takes it");
+        let attempt = Attempt { intent: filler.id, ..attempt };
+        pass.attempts.push(attempt.clone());
+        self.broadcast(pass, &mut filler, attempt).await?;
         self.nonce_gap_since_ms = None;
         pass.signed.push(filler);
         Ok(())

@@ -35,12 +35,12 @@ impl NonceQueue {
         let last = Fees { tip: rejected.tip_wei, max: rejected.max_fee_wei };
         // At the operator's limit the fee stays the same: servers that rejected the last transaction accept that.
         let fees = fees::bump(self.settings(), pass.account.base_fee, last).unwrap_or(last);
-        let cancel_reason = format!("{reason}; a transfer of nothing takes its nonce {}", intent.nonce());
+        let cancel_reason = format!("{reason}; an empty transfer takes its nonce {}", intent.nonce());
         let transfer = self.sign_replacement(pass, intent, rejected, fees, Some(cancel_reason)).await?;
         match &transfer {
             Some(transfer) => tracing::warn!(
                 intent = intent.id, plugin = intent.plugin, nonce = transfer.nonce, hash = %transfer.hash, reason,
-                "a transaction is given up"
+                "a transaction is cancelled by an empty transfer"
             ),
             None => self.set_reason(intent, reason).await?,
         }

@@ -4,7 +4,7 @@
 //! of the intent's own, and is in a block that will not be undone, as the servers agree. A missing receipt proves nothing.
 
 use super::{nonce_search::NonceSearch, pass::Pass, queue::NonceQueue};
-use crate::{error::PassError, row::IntentRow};
+use crate::{error::PassError, row::IntentRow, store::HOST};
 use alloy_primitives::B256;
 use gateway_chain::{NoAgreement, NonceUse, SCAN_BLOCKS_MAX};
 use plugin_api::manifest::TxState;
@@ -69,13 +69,19 @@ impl NonceQueue {
 
     async fn requeue(&mut self, pass: &Pass, intent: &mut IntentRow, usage: NonceUse) -> Result<(), PassError> {
         let nonce = intent.nonce();
+        let reason = format!("its nonce {nonce} was used by another transaction, {}", usage.hash);
+        self.nonce_searches.remove(&intent.id);
+        if intent.plugin == HOST {
+            // It was to use this nonce and nothing else.
+            self.store().finish(intent, Some(&reason), pass.now_ms).await?;
+            intent.state = TxState::Failed;
+            return Ok(());
+        }
         tracing::warn!(
             intent = intent.id, nonce, by = %usage.hash, sender = %self.sender,
             "somebody else sends with this key: the transaction gets another nonce"
         );
-        let reason = format!("its nonce {nonce} was used by another transaction, {}", usage.hash);
         self.store().requeue(intent, &reason, pass.now_ms).await?;
-        self.nonce_searches.remove(&intent.id);
         intent.state = TxState::Queued;
         Ok(())
     }

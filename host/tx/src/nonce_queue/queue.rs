@@ -7,7 +7,7 @@ use crate::{
     error::{PassError, UpdateError},
     journal::Journal,
     row::IntentRow,
-    store::{LEASE_MS, Store},
+    store::{IntentStore, LEASE_MS},
 };
 use alloy_primitives::{Address, U256};
 use gateway_chain::{Chain, gauge_value};
@@ -34,18 +34,20 @@ pub(crate) struct NonceQueue {
     /// None for an account whose key is no longer configured: what it signed is still broadcast and confirmed.
     pub(super) key: Option<Arc<Key>>,
     pub(super) roles: Vec<String>,
-    lease_renewed: Option<Instant>,
+    lease_renewed_at: Option<Instant>,
     /// What the lease's row says, as far as this gateway has written it since it got the lease.
     blocked_reason_noted: Option<String>,
     /// Until then the lease is left to other gateways, after a pass that failed.
     backoff_until: Option<Instant>,
-    balance_checked: Option<Instant>,
+    balance_checked_at: Option<Instant>,
     /// Searches for the transactions that used lost nonces, by intent.
     pub(super) nonce_searches: HashMap<i64, NonceSearch>,
     /// Since when the lowest nonce of the pending intents is above the account's next nonce.
     pub(super) nonce_gap_since_ms: Option<i64>,
     /// Since when every server has rejected an intent for good, by intent.
     pub(super) rejected_since_ms: HashMap<i64, i64>,
+    /// Since when no server estimates the gas of a queued intent, by intent.
+    pub(super) no_estimate_since_ms: HashMap<i64, i64>,
 }
 
 impl NonceQueue {
@@ -58,17 +60,18 @@ impl NonceQueue {
             sender,
             key,
             roles,
-            lease_renewed: None,
+            lease_renewed_at: None,
             blocked_reason_noted: None,
             backoff_until: None,
-            balance_checked: None,
+            balance_checked_at: None,
             nonce_searches: HashMap::new(),
             nonce_gap_since_ms: None,
             rejected_since_ms: HashMap::new(),
+            no_estimate_since_ms: HashMap::new(),
         }
     }
 
-    pub(super) fn store(&self) -> &Store {
+    pub(super) fn store(&self) -> &IntentStore {
         &self.journal.store
     }
 
@@ -106,7 +109,7 @@ impl NonceQueue {
     async fn try_run_pass(&mut self) -> Result<bool, PassError> {
         let signed = self.store().signed(self.chain.chain_id, self.sender).await?;
         let queued = self.queued().await?;
-        self.record_queue_length(&signed, &queued);
+        self.record_queue_length(&signed).await?;
         if signed.is_empty() && queued.is_empty() {
             self.set_unreadable(false);
             self.refresh_balance().await;
@@ -120,6 +123,7 @@ impl NonceQueue {
         let ids: Vec<i64> = signed.iter().map(|intent| intent.id).collect();
         let attempts = self.store().attempts(&ids).await?;
         self.rejected_since_ms.retain(|id, _| ids.contains(id));
+        self.no_estimate_since_ms.retain(|id, _| queued.iter().any(|intent| intent.id == *id));
         self.record_balance(account.balance);
         let mut pass = Pass { now_ms: self.now_ms(), account, signed, attempts };
         self.confirm(&mut pass).await?;
@@ -143,15 +147,15 @@ impl NonceQueue {
         if self.backoff_until.is_some_and(|until| Instant::now() < until) {
             return Ok(false);
         }
-        if self.lease_renewed.is_some_and(|renewed| renewed.elapsed() < LEASE_RENEW_INTERVAL) {
+        if self.lease_renewed_at.is_some_and(|renewed| renewed.elapsed() < LEASE_RENEW_INTERVAL) {
             return Ok(true);
         }
-        let is_held = self.store().acquire_lease(self.id(), self.now_ms()).await?;
-        if self.lease_renewed.is_none() {
+        let is_held = self.store().acquire_lease(self.id()).await?;
+        if self.lease_renewed_at.is_none() {
             // Acquiring the lease has cleared it.
             self.blocked_reason_noted = None;
         }
-        self.lease_renewed = is_held.then(Instant::now);
+        self.lease_renewed_at = is_held.then(Instant::now);
         Ok(is_held)
     }
 
@@ -166,7 +170,7 @@ impl NonceQueue {
 
     /// Takes over what the gateway that holds the lease found. While none does, what the last pass could not read is still not known.
     async fn follow_holder(&self) -> Result<(), PassError> {
-        if let Some(reason) = self.store().blocked_reason(self.id(), self.now_ms()).await? {
+        if let Some(reason) = self.store().blocked_reason(self.id()).await? {
             self.set_blocked_reason(reason);
             self.set_unreadable(false);
         }
@@ -175,20 +179,20 @@ impl NonceQueue {
 
     /// Releases the lease for a while: another gateway may succeed, with other RPC servers for instance.
     async fn back_off(&mut self) {
-        if self.lease_renewed.take().is_some() && self.store().release_lease(self.id()).await.is_ok() {
+        if self.lease_renewed_at.take().is_some() && self.store().release_lease(self.id()).await.is_ok() {
             self.backoff_until = Some(Instant::now() + LEASE_BACKOFF);
         }
     }
 
     /// Updates the balance of an account without intents. A failure is not reported: nothing waits for this account.
     async fn refresh_balance(&mut self) {
-        let is_recent = self.balance_checked.is_some_and(|checked| checked.elapsed() < BALANCE_AGE_MAX);
+        let is_recent = self.balance_checked_at.is_some_and(|checked| checked.elapsed() < BALANCE_AGE_MAX);
         let status = self.journal.account_status(self.chain.chain_id, self.sender);
         let is_stale = status.is_some_and(|status| status.is_balance_stale);
         if self.key.is_none() || is_recent && !is_stale {
             return;
         }
-        self.balance_checked = Some(Instant::now());
+        self.balance_checked_at = Some(Instant::now());
         if let Ok(account) = self.chain.account(self.sender).await {
             self.record_balance(account.balance);
             self.set_blocked_reason(None);
@@ -196,7 +200,7 @@ impl NonceQueue {
     }
 
     fn record_balance(&mut self, balance: U256) {
-        self.balance_checked = Some(Instant::now());
+        self.balance_checked_at = Some(Instant::now());
         // Only shown, never calculated with, so a float is precise enough.
         self.set_gauge("gateway_tx_balance_wei", f64::from(balance));
         self.journal.update_status(self.chain.chain_id, self.sender, |status| {
@@ -204,11 +208,16 @@ impl NonceQueue {
         });
     }
 
-    fn record_queue_length(&self, signed: &[IntentRow], queued: &[IntentRow]) {
+    async fn record_queue_length(&self, signed: &[IntentRow]) -> Result<(), PassError> {
         let count = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
+        // An account whose key is gone has no roles.
+        let (queued, queued_since_ms) = match self.roles.is_empty() {
+            true => (0, None),
+            false => self.store().queued_count(self.chain.chain_id, &self.roles).await?,
+        };
         let pending = signed.iter().filter(|intent| intent.is_pending());
-        let oldest_ms = pending.clone().chain(queued).map(|intent| intent.created_ms).min();
-        let (queued, pending) = (count(queued.len()), count(pending.count()));
+        let oldest_ms = pending.clone().map(|intent| intent.created_ms).chain(queued_since_ms).min();
+        let (queued, pending) = (queued.unsigned_abs(), count(pending.count()));
         self.set_gauge("gateway_tx_queued", gauge_value(queued));
         self.set_gauge("gateway_tx_pending", gauge_value(pending));
         let age_s = oldest_ms.map_or(0, |oldest_ms| self.now_ms().saturating_sub(oldest_ms).max(0) / 1000);
@@ -216,6 +225,7 @@ impl NonceQueue {
         self.journal.update_status(self.chain.chain_id, self.sender, |status| {
             (status.queued, status.pending, status.oldest_ms) = (queued, pending, oldest_ms);
         });
+        Ok(())
     }
 
     fn set_gauge(&self, name: &'static str, value: f64) {

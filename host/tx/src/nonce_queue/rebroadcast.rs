@@ -5,7 +5,9 @@ use crate::{
     broadcast_error::{BroadcastError, broadcast_result},
     error::PassError,
     fees::{self, Fees},
+    report::KEY_IS_GONE,
     row::{Attempt, IntentRow},
+    store::HOST,
     unsigned_transaction::{TRANSFER_GAS, UnsignedTransaction},
 };
 use alloy_primitives::{Bytes, U256};
@@ -40,13 +42,11 @@ impl NonceQueue {
         let replaceable_from = newest.block + BLOCKS_BEFORE_REPLACEMENT;
         let have_blocks_passed = i64::try_from(pass.account.block).unwrap_or(i64::MAX) >= replaceable_from;
         let is_old = age(newest.signed_ms) >= self.settings().replace_ms;
-        if is_next
-            && have_blocks_passed
-            && is_old
-            && !self.rejected_since_ms.contains_key(&intent.id)
-            && let Ok(replacement) = self.bump_fee(pass, intent, &newest).await?
-        {
-            return self.broadcast(pass, intent, replacement).await;
+        if is_next && have_blocks_passed && is_old && !self.rejected_since_ms.contains_key(&intent.id) {
+            match self.bump_fee(pass, intent, &newest).await? {
+                Ok(replacement) => return self.broadcast(pass, intent, replacement).await,
+                Err(reason) => self.set_reason(intent, &reason).await?,
+            }
         }
         let is_due = sent_ms.is_none_or(|sent_ms| age(sent_ms) >= self.settings().resend_ms);
         if is_due || intent.state == TxState::Signed { self.broadcast(pass, intent, newest).await } else { Ok(()) }
@@ -91,8 +91,8 @@ impl NonceQueue {
         Ok(())
     }
 
-    /// Signs and stores a replacement with a higher fee. The inner error says which of the operator's limits forbids it; without the key
-    /// there is none either.
+    /// Signs and stores a replacement with a higher fee. The inner error says why there is none: a limit of the operator's, or the key is
+    /// gone.
     async fn bump_fee(
         &self,
         pass: &mut Pass,
@@ -100,13 +100,20 @@ impl NonceQueue {
         last: &Attempt,
     ) -> Result<Result<Attempt, String>, PassError> {
         let last_fees = Fees { tip: last.tip_wei, max: last.max_fee_wei };
+        if self.key.is_none() {
+            return Ok(Err(KEY_IS_GONE.to_owned()));
+        }
         let limit = self.settings().max_fee_gwei;
         let refused = || format!("the RPC servers want a higher fee than tx.max_fee_gwei ({limit}) allows");
         let Some(fees) = fees::bump(self.settings(), pass.account.base_fee, last_fees) else {
             return Ok(Err(refused()));
         };
         let fee_max = fees.max.saturating_mul(U256::from(last.gas.unsigned_abs()));
-        if let Some(reason) = self.daily_limit_problem(pass.now_ms, fee_max, Some(last)).await? {
+        // Empty transfers are not held back: the nonces behind them wait.
+        let is_empty_transfer = last.cancel_reason.is_some() || intent.plugin == HOST;
+        if !is_empty_transfer
+            && let Some(reason) = self.daily_limit_problem(pass.now_ms, fee_max, (last.intent, last.nonce)).await?
+        {
             return Ok(Err(reason));
         }
         let replacement = self.sign_replacement(pass, intent, last, fees, last.cancel_reason.clone()).await?;
@@ -114,7 +121,7 @@ impl NonceQueue {
             let (nonce, tip) = (replacement.nonce, replacement.tip_wei);
             tracing::info!(
                 intent = intent.id, nonce, %tip, hash = %replacement.hash,
-                "a transaction is replaced by a better offer"
+                "a transaction is replaced by one with a higher fee"
             );
         }
         Ok(replacement.ok_or_else(refused))
@@ -142,7 +149,7 @@ impl NonceQueue {
         let unsigned = UnsignedTransaction { chain_id, nonce, to, value, data: &data, gas, fees };
         // Later than the last one, because attempts are ordered by this time.
         let signed_ms = pass.now_ms.max(last.signed_ms + 1);
-        let signed = unsigned.sign(key, intent.id, pass.account.block, signed_ms).map_err(PassError::Signing)?;
+        let signed = unsigned.sign_for(intent.id, key, pass.account.block, signed_ms).map_err(PassError::Signing)?;
         if pass.attempts.iter().any(|attempt| attempt.hash == signed.hash) {
             return Ok(None);
         }

@@ -47,6 +47,8 @@ pub struct Mempool {
     pub are_receipts_hidden: bool,
     /// Gas estimates of calls of these contracts.
     pub estimates: HashMap<Address, u64>,
+    /// In place of every estimate.
+    pub estimate_error: Option<String>,
 }
 
 impl ScriptedTx {

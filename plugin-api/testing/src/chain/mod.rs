@@ -201,6 +201,11 @@ impl ScriptedChain {
         };
     }
 
+    /// Gas is not estimated: every request gets this error, which is no revert.
+    pub fn refuse_estimates(&self, message: Option<&str>) {
+        self.lock().mempool.estimate_error = message.map(str::to_owned);
+    }
+
     /// Calls of this contract are estimated to use so much gas.
     pub fn set_estimate(&self, to: Address, gas: u64) {
         self.lock().mempool.estimates.insert(to, gas);

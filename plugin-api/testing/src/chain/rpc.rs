@@ -43,6 +43,7 @@ pub fn call(blocks: &mut Blocks, lag: u64, method: &str, params: &Value) -> Resu
         "eth_getTransactionByHash" => Ok(transaction(known, &params[0])),
         "eth_getTransactionCount" => Ok(number(nonce(blocks, known, params))),
         "eth_getTransactionReceipt" => Ok(receipt(blocks, known, &params[0])),
+        "eth_estimateGas" if let Some(error) = &blocks.mempool.estimate_error => Err((-32000, error.clone())),
         "eth_estimateGas" if !can_pay(blocks, &params[0]) => {
             Err((-32000, "insufficient funds for transfer".to_owned()))
         }

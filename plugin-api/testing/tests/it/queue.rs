@@ -299,6 +299,8 @@ async fn a_task_whose_gateway_died_is_handled_again_and_the_third_loss_is_a_fail
         gateway.execute(die).await;
         let has_failed = async || gateway.rows("SELECT attempt FROM postman_letters").await == ["Int(1)"];
         TestGateway::eventually(LIMIT, "the loss counts", has_failed).await;
+        let slow = gateway.rows("SELECT is_slow FROM postman_letters_keys").await;
+        assert_eq!(slow, ["Int(1)"], "a task that ends gateways may not have a fast slot");
         gateway.clock().advance(Duration::from_secs(11)).await;
         ended(&gateway, 2).await;
         assert_eq!(runs(&gateway).await, ["once 1 done", "thrice 2 done"]);
@@ -339,6 +341,40 @@ async fn of_ten_thousand_keys_those_that_are_due_are_handled() {
         TestGateway::eventually(LIMIT, "the others wait", waiting).await;
         gateway.stop().await;
     }
+}
+
+/// 2,500 rows of each table, where one batch deletes 1,000.
+#[tokio::test]
+async fn a_gateway_prunes_soon_after_its_start_until_nothing_is_left() {
+    for gateway in gateways(json!({})).await {
+        let numbers = "WITH RECURSIVE numbers(number) AS \
+            (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 2500) INSERT INTO postman_letters";
+        let keys = "_keys (key, group_key, due_ms) SELECT 'key' || number, 'group', 9223372036854775807 FROM numbers";
+        let dead = "_dead (id, key, group_key, payload, pushed_ms, attempt, error, dead_ms) \
+            SELECT number, 'a', 'a', '1', 1, 1, 'nobody lives there', 1 FROM numbers";
+        for rows in [keys, dead] {
+            gateway.execute(&format!("{numbers}{rows}")).await;
+        }
+        let gateway = gateway.restart_after(|_| {}).await;
+        let select = "SELECT (SELECT count(*) FROM postman_letters_keys) + (SELECT count(*) FROM postman_letters_dead)";
+        let are_gone = async || gateway.rows(select).await == ["Int(0)"];
+        TestGateway::eventually(LIMIT, "idle keys and old dead tasks are deleted", are_gone).await;
+        gateway.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_plugin_whose_queue_cannot_run_by_its_limits_does_not_serve() {
+    let config = json!({ "at_once": 2_000, "backoff_ms": [1_000, 31_536_000_001_u64] });
+    let gateway = TestGateway::builder().plugin(plugin_module()).config("postman", config).open().await;
+    let reports = gateway.reports().await;
+    let report = reports.iter().find(|report| report.name == "postman").unwrap();
+    assert!(report.is_failure(), "{report:?}");
+    assert_eq!(
+        report.reason,
+        "the queue postman_letters: `backoff[1]` is 31536000001 ms: expected a year at most; `at_once` is 2000: expected 1 to 1024"
+    );
+    gateway.stop().await;
 }
 
 async fn two_gateways(config: impl Fn(&str) -> Value) -> Option<(plugin_test_kit::Database, [TestGateway; 2])> {

@@ -13,6 +13,9 @@ const VOUCHERS_MAX: u32 = 200;
 /// Longer than a balance that was read before is relied on: it does not know of the settlement.
 const AGE_MIN_S: i64 = 120;
 
+/// Of a chain that is not configured, or that no server tells about.
+const UNREADABLE: [HostErrorCode; 3] = [HostErrorCode::Disabled, HostErrorCode::Unavailable, HostErrorCode::Timeout];
+
 pub fn job() -> Job<X402> {
     Job::every("close", INTERVAL, close)
 }
@@ -21,7 +24,7 @@ async fn close(cx: PluginContext<X402>) -> Result<(), HostError> {
     let finalized = match cx.chain(MAIN).finalized().await {
         Ok(block) => i64::try_from(block.number).unwrap_or(i64::MAX),
         // Nothing is final that cannot be read.
-        Err(error) if error.is(HostErrorCode::Unavailable) || error.is(HostErrorCode::Timeout) => return Ok(()),
+        Err(error) if UNREADABLE.iter().any(|code| error.is(*code)) => return Ok(()),
         Err(error) => return Err(error),
     };
     let refused_s = cx.plugin().config.refused_s();

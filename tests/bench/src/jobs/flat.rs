@@ -46,7 +46,7 @@ fn writes(bench: &Bench, servers: &[(&'static str, Server)]) -> Result<Compariso
     Ok(Comparison {
         title: "A write into a large forum",
         how: "`POST /api/forum/threads` as above, on the disk when acknowledged; posts, tags and events are as many as threads, \
-              or more, and SQLite found nothing more to merge in the search index before."
+              or more, and the search indexes have grown by one row at a time."
             .to_owned(),
         operation: "write",
         rows: in_turn(bench.scale.rounds, contestants.collect())?,

@@ -16,6 +16,7 @@ use plugin_api::{
     abi::{is_plugin_name, is_snake_case},
     manifest::{ContributionSpec, Manifest, MigrationSpec},
 };
+pub(crate) use queues::check_queue_limits;
 use queues::check_queues;
 use routes::{check_needed_settings, check_routes};
 use std::collections::HashSet;
