@@ -77,6 +77,7 @@ struct IndexColumns {
     hash: String,
     stopped: Option<String>,
     holder: Option<String>,
+    has_events_ahead: bool,
 }
 
 /// One change of a derived row, in the undo log, whose table is `host_chain_journal`: names of tables stay.
@@ -109,18 +110,21 @@ impl IndexStore {
 
     pub(super) async fn load(&self) -> Result<Option<IndexRow>, StorageError> {
         let statement = self.statement(
-            "SELECT shape, start_block, next_block, hash, stopped, holder FROM host_chain_index \
-             WHERE plugin = $1 AND chain = $2",
+            "SELECT shape, start_block, next_block, hash, stopped, holder, EXISTS (SELECT 1 FROM host_chain_events \
+             WHERE plugin = $1 AND chain = $2 AND block >= host_chain_index.next_block AND is_public = 1) AS has_events_ahead \
+             FROM host_chain_index WHERE plugin = $1 AND chain = $2",
         );
         let rows: Vec<IndexColumns> = self.database.fetch_all(statement).await?;
         let Some(row) = rows.into_iter().next() else { return Ok(None) };
+        let events_ahead =
+            if row.has_events_ahead { self.load_events_ahead(row.next_block).await? } else { EventsAhead::default() };
         Ok(Some(IndexRow {
             cursor: Cursor { next_block: to_u64(row.next_block), hash: row.hash.parse().ok() },
             fingerprint: row.shape,
             start_block: to_u64(row.start_block),
             stopped: row.stopped,
             holder: row.holder,
-            events_ahead: self.load_events_ahead(row.next_block).await?,
+            events_ahead,
         }))
     }
 

@@ -34,8 +34,12 @@ pub enum StorageError {
     Statement(String),
     #[error("{0}")]
     Constraint(String),
+    /// The transaction was committed, or rolled back after a failed statement.
     #[error("the transaction is over: {0}")]
     Closed(String),
+    /// The transaction was rolled back at one of its time limits: nothing was written, and the same call may work later.
+    #[error("the transaction is over: {0}")]
+    Expired(&'static str),
     /// The commit statement with that index returned no row although it had to.
     #[error("statement {0} of the commit gave no row")]
     Rejected(usize),
@@ -46,12 +50,22 @@ pub enum StorageError {
     Internal(String),
 }
 
+/// Why a transaction was rolled back: its code did something else for too long between two statements.
+pub(crate) const IDLE_TOO_LONG: &str = "it kept the database waiting for too long";
+/// The same, between its begin and its end.
+pub(crate) const OPEN_TOO_LONG: &str = "it took too long";
+
 /// Longest error text.
 const MESSAGE_CHARS_MAX: usize = 300;
 
 impl StorageError {
-    pub(crate) fn closed(reason: &str) -> Self {
-        Self::Closed(reason.to_owned())
+    /// The error of a call of a transaction that has ended for this reason.
+    pub(crate) fn ended(reason: &'static str) -> Self {
+        if [IDLE_TOO_LONG, OPEN_TOO_LONG].contains(&reason) {
+            Self::Expired(reason)
+        } else {
+            Self::Closed(reason.to_owned())
+        }
     }
 
     pub(crate) fn statement(reason: impl AsRef<str>) -> Self {
@@ -69,7 +83,7 @@ impl StorageError {
             Self::Unavailable(_) => "unavailable",
             Self::Settings(_) => "settings",
             Self::Busy(_) => "busy",
-            Self::Timeout(_) | Self::SlowStatement(_) => "timeout",
+            Self::Timeout(_) | Self::SlowStatement(_) | Self::Expired(_) => "timeout",
             Self::Conflict(_) => "conflict",
             Self::Statement(_) => "statement",
             Self::Constraint(_) => "constraint",
@@ -83,7 +97,7 @@ impl StorageError {
         match self {
             Self::Unavailable(_) | Self::Settings(_) => HostErrorCode::Unavailable,
             Self::Busy(_) => HostErrorCode::Busy,
-            Self::Timeout(_) | Self::SlowStatement(_) => HostErrorCode::Timeout,
+            Self::Timeout(_) | Self::SlowStatement(_) | Self::Expired(_) => HostErrorCode::Timeout,
             Self::Conflict(_) => HostErrorCode::Conflict,
             Self::Statement(_) => HostErrorCode::Statement,
             Self::Constraint(_) => HostErrorCode::Constraint,

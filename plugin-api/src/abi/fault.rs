@@ -64,13 +64,14 @@ pub enum HostErrorCode {
     Internal = 1,
     /// The database (or the chain) is unavailable; retrying later may help.
     Unavailable = 2,
-    /// The time limit of the call ran out; for a statement: it was too slow, and the database itself works.
+    /// The time limit of the call ran out; for a statement: it was too slow, or its transaction was open or idle for too long and was
+    /// rolled back. The database itself works.
     Timeout = 3,
     /// A statement the plugin sent is not allowed or not valid: a bug of the plugin.
     Statement = 4,
     /// A constraint of the database refused the row (unique, check, not null, foreign key).
     Constraint = 5,
-    /// The transaction is over: rolled back by a failed statement or by the time limit, or already committed.
+    /// The transaction is over: rolled back by a failed statement, or already committed.
     Closed = 6,
     /// The plugin has no grant for this capability, or this gateway does not offer it.
     Refused = 7,

@@ -150,7 +150,7 @@ async fn a_hung_transaction_is_cut_and_the_next_proceeds(#[values(Engine::Sqlite
     db.forum().commit(last(note(1, "mine"))).await.unwrap();
     assert!(started.elapsed() < Duration::from_secs(5));
     let late = hung.commit(vec![]).await;
-    assert!(matches!(late, Err(StorageError::Closed(_))), "{late:?}");
+    assert!(matches!(late, Err(StorageError::Expired(_))), "{late:?}");
     assert_eq!(db.rows("SELECT body FROM forum_notes").await, [[text("mine")]]);
 }
 
@@ -197,7 +197,7 @@ async fn a_busy_transaction_is_cut_by_the_total_limit(#[values(Engine::Sqlite, E
     };
     // The limit may fall into a statement or between two.
     assert!(
-        matches!(error, StorageError::Closed(_) | StorageError::Timeout(_) | StorageError::SlowStatement(_)),
+        matches!(error, StorageError::Expired(_) | StorageError::Timeout(_) | StorageError::SlowStatement(_)),
         "{error:?}"
     );
     assert!(db.note_ids().await.is_empty());

@@ -88,7 +88,9 @@ pub(crate) fn storage_error_response(plugin: &ActivePlugin, error: &StorageError
     match error {
         // The storage logs them.
         StorageError::Busy(_) => ErrorResponse::database_busy(&error.to_string()),
-        StorageError::Timeout(_) | StorageError::SlowStatement(_) => ErrorResponse::database_slow(&error.to_string()),
+        StorageError::Timeout(_) | StorageError::SlowStatement(_) | StorageError::Expired(_) => {
+            ErrorResponse::database_slow(&error.to_string())
+        }
         StorageError::Conflict(_) => {
             let request_id = request_id();
             let request_id = request_id.as_deref();

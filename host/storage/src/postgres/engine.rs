@@ -14,7 +14,7 @@ use super::{
 use crate::{
     check::CheckedStatement,
     database::resources::PoolStatus,
-    error::StorageError,
+    error::{IDLE_TOO_LONG, OPEN_TOO_LONG, StorageError},
     migrations::{AppliedMigration, MigrationReport, RenderedMigration},
     settings::DatabaseSettings,
     statements::slow_statement,
@@ -140,9 +140,9 @@ impl PostgresEngine {
     /// Which limit a transaction has exceeded, if any.
     pub(super) fn exceeded_limit(&self, begun_at: Instant, idle_since: Instant) -> Option<&'static str> {
         if begun_at.elapsed() > self.transaction_timeout {
-            Some("it took too long")
+            Some(OPEN_TOO_LONG)
         } else if idle_since.elapsed() > self.transaction_idle {
-            Some("it kept the database waiting for too long")
+            Some(IDLE_TOO_LONG)
         } else {
             None
         }

@@ -2,7 +2,7 @@
 //!
 //! The rule: the server's full text, which may contain values, goes to the log only.
 
-use crate::error::{StorageError, error_line};
+use crate::error::{IDLE_TOO_LONG, StorageError, error_line};
 use sqlx::postgres::PgDatabaseError;
 use std::{error::Error as _, io};
 use tokio_postgres::{Error, error::DbError};
@@ -158,8 +158,8 @@ fn refusal_error(refusal: &Refusal<'_>) -> StorageError {
         (_, "57014") => StorageError::Timeout("the statement was stopped".into()),
         (_, "40001" | "40P01") => StorageError::Conflict("it conflicted with another transaction".into()),
         (_, "55P03") => StorageError::Busy("another transaction held a lock for too long".into()),
-        (_, "25P03") => StorageError::closed("it kept the database waiting for too long"),
-        (_, "25P02") => StorageError::closed("a statement failed"),
+        (_, "25P03") => StorageError::Expired(IDLE_TOO_LONG),
+        (_, "25P02") => StorageError::ended("a statement failed"),
         ("08" | "53" | "57" | "58", _) | (_, "25006") => unavailable(refusal),
         // These texts contain the value that did not fit.
         ("22", _) => StorageError::Statement(format!("a value does not fit its type (code {code})")),

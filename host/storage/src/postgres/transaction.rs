@@ -160,14 +160,14 @@ impl PostgresTransaction {
         match std::mem::replace(phase, Phase::Ended(reason_if_dropped)) {
             Phase::Ended(reason) => {
                 *phase = Phase::Ended(reason);
-                Err(StorageError::closed(reason))
+                Err(StorageError::ended(reason))
             }
             Phase::Active { open, idle_since } => match self.engine.exceeded_limit(open.begun_at, idle_since) {
                 None => Ok(open),
                 // Dropping the connection rolls back; the server may have done so already.
                 Some(reason) => {
                     *phase = Phase::Ended(reason);
-                    Err(StorageError::closed(reason))
+                    Err(StorageError::ended(reason))
                 }
             },
             Phase::NotBegun => {

@@ -12,7 +12,10 @@ use super::{
     store::{Outcome, RowStore, StatementFailure},
     translate::{self, Effect, Translated, Work},
 };
-use crate::{check::StatementInfo, error::StorageError};
+use crate::{
+    check::StatementInfo,
+    error::{IDLE_TOO_LONG, StorageError},
+};
 use plugin_api::abi::Value;
 use std::{
     collections::{BTreeMap, HashMap},
@@ -180,7 +183,7 @@ impl ServerState {
 
     fn try_run(&mut self, id: TransactionId, request: Request, now_ms: i64) -> Result<StatementAttempt, StorageError> {
         let version = self.version;
-        let Some(open) = self.open.get_mut(&id) else { return Err(StorageError::closed(ENDED_BY_SERVER)) };
+        let Some(open) = self.open.get_mut(&id) else { return Err(StorageError::Expired(IDLE_TOO_LONG)) };
         open.base.get_or_insert(version);
         let is_serializable = open.is_serializable();
         let store = if is_serializable { self.activate_snapshot(id)? } else { self.activate(id)? };
@@ -269,7 +272,7 @@ impl ServerState {
     }
 
     fn try_commit(&mut self, id: TransactionId) -> Result<(), StorageError> {
-        let Some(open) = self.open.get(&id) else { return Err(StorageError::closed(ENDED_BY_SERVER)) };
+        let Some(open) = self.open.get(&id) else { return Err(StorageError::Expired(IDLE_TOO_LONG)) };
         let (is_serializable, base) = (open.is_serializable(), open.base.unwrap_or(self.version));
         if open.effects().next().is_none() {
             return Ok(());
@@ -304,7 +307,7 @@ impl ServerState {
         self.main.batch("BEGIN")?;
         self.active = Some(id);
         let may_read_old = self.serializable_version <= base;
-        let Some(open) = self.open.get(&id) else { return Err(StorageError::closed(ENDED_BY_SERVER)) };
+        let Some(open) = self.open.get(&id) else { return Err(StorageError::Expired(IDLE_TOO_LONG)) };
         for executed in &open.log {
             let is_same = is_same_again(&self.main, executed);
             let may_differ = may_read_old && executed.effect() == Effect::Read;
@@ -430,8 +433,6 @@ impl Snapshot {
         if self.active.take().is_some() { self.store.batch("ROLLBACK") } else { Ok(()) }
     }
 }
-
-pub(super) const ENDED_BY_SERVER: &str = "it kept the database waiting for too long";
 
 pub(super) fn conflict() -> StorageError {
     StorageError::Conflict("it conflicted with another transaction".into())

@@ -7,13 +7,13 @@ use super::{
     engine::SimulatedEngine,
     open_transaction::{IsolationLevel, TransactionId},
     server::{CommitFate, connection_lost},
-    state::{ENDED_BY_SERVER, StatementAttempt, conflict},
+    state::{StatementAttempt, conflict},
     store::StatementFailure,
 };
 use crate::{
     check::CheckedStatement,
     commit_statement::{CommitRefusal, CommitStatement},
-    error::StorageError,
+    error::{IDLE_TOO_LONG, OPEN_TOO_LONG, StorageError},
     scope::{Isolation, Scope},
 };
 use parking_lot::Mutex;
@@ -103,7 +103,7 @@ impl SimulatedTransaction {
         let is_known = !matches!(outcomes, Err(StorageError::Unavailable(_)));
         self.has_unknown_outcome.store(!is_known, Relaxed);
         let outcomes = outcomes?;
-        let Phase::Active(id) = *self.phase.lock() else { return Err(StorageError::closed("it was committed")) };
+        let Phase::Active(id) = *self.phase.lock() else { return Err(StorageError::ended("it was committed")) };
         self.commit_on_server(id)?;
         self.engine.server.travel().await;
         // Ends what the server forgot as well.
@@ -159,7 +159,7 @@ impl SimulatedTransaction {
 
     async fn run_all(&self, statements: Statements<'_>) -> Result<Vec<StatementResult>, StorageError> {
         if let Phase::Ended(reason) = *self.phase.lock() {
-            return Err(StorageError::closed(reason));
+            return Err(StorageError::ended(reason));
         }
         self.has_begun.store(true, Relaxed);
         self.engine.reach().await?;
@@ -177,14 +177,14 @@ impl SimulatedTransaction {
         let now = Instant::now();
         let phase = *self.phase.lock();
         match phase {
-            Phase::Ended(reason) => Err(StorageError::closed(reason)),
+            Phase::Ended(reason) => Err(StorageError::ended(reason)),
             Phase::Active(id) => {
                 server.state().end_idle(now, self.engine.transaction_idle);
                 let mut state = server.state();
-                let open = state.open(id).ok_or_else(|| StorageError::closed(ENDED_BY_SERVER))?;
+                let open = state.open(id).ok_or_else(|| StorageError::Expired(IDLE_TOO_LONG))?;
                 open.idle_since = None;
                 if now.duration_since(open.begun_at) > self.engine.transaction_timeout {
-                    return Err(StorageError::closed("it took too long"));
+                    return Err(StorageError::Expired(OPEN_TOO_LONG));
                 }
                 Ok(id)
             }

@@ -176,7 +176,7 @@ impl SqliteTransaction {
         let acquired = {
             let mut phase = self.phase.lock();
             match *phase {
-                Phase::Ended(reason) => return Err(StorageError::closed(reason)),
+                Phase::Ended(reason) => return Err(StorageError::ended(reason)),
                 Phase::Active => None,
                 Phase::NotBegun => match self.scheduler.acquire(&self.handle) {
                     Ok(acquired) => {
@@ -232,7 +232,7 @@ impl SqliteTransaction {
     }
 
     fn closed_error(&self) -> StorageError {
-        StorageError::closed(self.handle.end_reason.get().copied().unwrap_or("it was rolled back"))
+        StorageError::ended(self.handle.end_reason.get().copied().unwrap_or("it was rolled back"))
     }
 }
 

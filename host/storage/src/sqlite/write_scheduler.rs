@@ -13,7 +13,7 @@ use super::{
     writer_command::{WriterCommand, WriterTask},
     writer_connection::WriterConnection,
 };
-use crate::error::StorageError;
+use crate::error::{IDLE_TOO_LONG, StorageError};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::{
     collections::VecDeque,
@@ -244,7 +244,7 @@ impl WriteScheduler {
                 && !holder.is_in_call
                 && self.has_timed_out(holder)
             {
-                let _ = holder.transaction.end_reason.set("it kept the database waiting for too long");
+                let _ = holder.transaction.end_reason.set(IDLE_TOO_LONG);
                 tracing::warn!("a transaction was rolled back: it kept the writer waiting");
                 state.lock = LockState::WriterThread;
                 return WriterCommand::RollBack(None);

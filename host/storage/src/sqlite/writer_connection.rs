@@ -188,7 +188,7 @@ impl WriterConnection {
     ) -> Result<(), (StorageError, oneshot::Sender<CallResult>)> {
         let outcomes = match self.run_commit_statements(statements, cancelled) {
             Ok(outcomes) if !reply.is_closed() => outcomes,
-            Ok(_) => return Err((StorageError::closed("its caller left"), reply)),
+            Ok(_) => return Err((StorageError::ended("its caller left"), reply)),
             Err(error) => return Err((error, reply)),
         };
         let has_savepoint = self.active.as_ref().is_some_and(|transaction| transaction.has_savepoint);

@@ -151,6 +151,7 @@ pub fn kind_of(error: &StorageError) -> &'static str {
         StorageError::Statement(_) => "statement",
         StorageError::Constraint(_) => "constraint",
         StorageError::Closed(_) => "closed",
+        StorageError::Expired(_) => "expired",
         StorageError::Rejected(_) => "rejected",
         StorageError::Migration(_) | StorageError::Internal(_) => "internal",
     }

@@ -109,7 +109,7 @@ impl NonceQueue {
     async fn try_run_pass(&mut self) -> Result<bool, PassError> {
         let signed = self.store().signed(self.chain.chain_id, self.sender).await?;
         let queued = self.queued().await?;
-        self.record_queue_length(&signed).await?;
+        self.record_queue_length(&signed, &queued).await?;
         if signed.is_empty() && queued.is_empty() {
             self.set_unreadable(false);
             self.refresh_balance().await;
@@ -140,7 +140,12 @@ impl NonceQueue {
         if self.roles.is_empty() {
             return Ok(Vec::new());
         }
-        Ok(self.store().queued(self.chain.chain_id, &self.roles, self.settings().in_flight_max + SKIPPED_MAX).await?)
+        Ok(self.store().queued(self.chain.chain_id, &self.roles, self.queued_max()).await?)
+    }
+
+    /// How many intents one pass reads to sign some of them.
+    fn queued_max(&self) -> usize {
+        self.settings().in_flight_max + SKIPPED_MAX
     }
 
     async fn acquire_lease(&mut self) -> Result<bool, PassError> {
@@ -208,16 +213,18 @@ impl NonceQueue {
         });
     }
 
-    async fn record_queue_length(&self, signed: &[IntentRow]) -> Result<(), PassError> {
+    async fn record_queue_length(&self, signed: &[IntentRow], queued: &[IntentRow]) -> Result<(), PassError> {
         let count = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
-        // An account whose key is gone has no roles.
-        let (queued, queued_since_ms) = match self.roles.is_empty() {
-            true => (0, None),
-            false => self.store().queued_count(self.chain.chain_id, &self.roles).await?,
+        let (queued, queued_since_ms) = if queued.len() < self.queued_max() {
+            (count(queued.len()), queued.iter().map(|intent| intent.created_ms).min())
+        } else {
+            // There may be more than were read.
+            let (queued, since_ms) = self.store().queued_count(self.chain.chain_id, &self.roles).await?;
+            (queued.unsigned_abs(), since_ms)
         };
         let pending = signed.iter().filter(|intent| intent.is_pending());
         let oldest_ms = pending.clone().map(|intent| intent.created_ms).chain(queued_since_ms).min();
-        let (queued, pending) = (queued.unsigned_abs(), count(pending.count()));
+        let pending = count(pending.count());
         self.set_gauge("gateway_tx_queued", gauge_value(queued));
         self.set_gauge("gateway_tx_pending", gauge_value(pending));
         let age_s = oldest_ms.map_or(0, |oldest_ms| self.now_ms().saturating_sub(oldest_ms).max(0) / 1000);
