@@ -20,3 +20,4 @@ mod spare_threads;
 mod verify_arguments;
 
 pub use arguments::Cli;
+pub use gateway_plugins::set_released_plugins;

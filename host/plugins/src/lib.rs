@@ -28,6 +28,7 @@ pub use doorkeeper::Doorkeeper;
 pub use loading::{
     DiscoverError, FolderChanges, InspectProblem, LoadError, LoadOutcome, LoadedPlugin, PendingLibrary, PluginError,
     PluginFile, PluginFolder, discover, inspect, library_probe, load_folder, missing_consent, open,
+    set_released_plugins,
 };
 pub use plugin::{
     ActivePlugin, ActivePlugins, ActiveSet, CHAIN_EVENTS, CallError, ContainedCall, ContainmentCause,

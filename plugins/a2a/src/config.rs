@@ -1,6 +1,6 @@
 //! `[plugins.a2a]` in the gateway's configuration. Rule: a wrong value stops the plugin, it is never corrected silently.
 
-use plugin_api::{ConfigError, JsonSchema};
+use plugin_api::{AgentId, ConfigError, JsonSchema};
 use serde::Deserialize;
 use url::Url;
 
@@ -14,7 +14,10 @@ pub struct Config {
     pub calls_per_agent_max: usize,
     /// Seconds that an agent has for its answer, 1 to 60.
     pub answer_timeout_s: u32,
-    /// Origins of the operator's own agents, such as `https://agents.example`: they are sent `upstream_secret`.
+    /// Ids of the operator's own agents: at the origins `upstreams` they are sent `upstream_secret`. Anybody may register an agent with an
+    /// endpoint there.
+    pub upstream_agents: Vec<u64>,
+    /// Where the operator's own agents are, such as `https://agents.example`.
     pub upstreams: Vec<String>,
     /// By which the operator's own agents know this gateway: 16 to 256 visible characters, best in the variable
     /// `GATEWAY_PLUGINS__A2A__UPSTREAM_SECRET`. Empty: none is sent.
@@ -27,6 +30,7 @@ impl Default for Config {
             calls_max: 64,
             calls_per_agent_max: 8,
             answer_timeout_s: 60,
+            upstream_agents: Vec::new(),
             upstreams: Vec::new(),
             upstream_secret: String::new(),
         }
@@ -35,7 +39,8 @@ impl Default for Config {
 
 impl Config {
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        let Self { calls_max, calls_per_agent_max, answer_timeout_s, upstreams, upstream_secret } = self;
+        let Self { calls_max, calls_per_agent_max, answer_timeout_s, upstream_agents, upstreams, upstream_secret } =
+            self;
         let outside = |key: &str, value: usize| ConfigError::outside(key, value, 1..=10_000);
         let wrong = upstreams.iter().find(|upstream| origin(upstream).as_ref() != Some(*upstream));
         let is_secret =
@@ -47,17 +52,17 @@ impl Config {
             wrong.map(|upstream| {
                 format!("upstreams holds {upstream:?}: an origin is needed, such as https://agents.example")
             }),
-            (upstreams.is_empty() != upstream_secret.is_empty())
-                .then(|| "upstreams and upstream_secret: set both of them, or none".to_owned()),
+            (upstreams.is_empty() != upstream_secret.is_empty() || upstreams.is_empty() != upstream_agents.is_empty())
+                .then(|| "upstream_agents, upstreams and upstream_secret: set all of them, or none".to_owned()),
             (!upstream_secret.is_empty() && !is_secret)
                 .then(|| "upstream_secret: 16 to 256 visible ASCII characters are needed".to_owned()),
         ])
     }
 
-    /// The secret for this endpoint, if it is one of the operator's own.
-    pub(crate) fn secret_for(&self, endpoint: &str) -> Option<&str> {
+    /// The secret for the agent at this endpoint, if both are the operator's own.
+    pub(crate) fn secret_for(&self, agent: AgentId, endpoint: &str) -> Option<&str> {
         // Most operators have none, and parsing each call's endpoint for nothing costs time.
-        let origin = if self.upstreams.is_empty() { None } else { origin(endpoint) }?;
+        let origin = if self.upstream_agents.contains(&agent.0) { origin(endpoint) } else { None }?;
         self.upstreams.contains(&origin).then_some(self.upstream_secret.as_str())
     }
 }
@@ -75,7 +80,8 @@ mod tests {
 
     fn with_upstreams(upstreams: &[&str], secret: &str) -> Config {
         let upstreams = upstreams.iter().map(|upstream| (*upstream).to_owned()).collect();
-        Config { upstreams, upstream_secret: secret.to_owned(), ..Config::default() }
+        let upstream_agents = if upstreams.is_empty() { Vec::new() } else { vec![7] };
+        Config { upstream_agents, upstreams, upstream_secret: secret.to_owned(), ..Config::default() }
     }
 
     #[test]
@@ -91,8 +97,10 @@ mod tests {
             (with_upstreams(&["https://a.example/"], secret), "upstreams holds"),
             (with_upstreams(&["https://A.example"], secret), "upstreams holds"),
             (with_upstreams(&["ftp://a.example"], secret), "upstreams holds"),
-            (with_upstreams(&["https://a.example"], ""), "set both"),
-            (with_upstreams(&[], secret), "set both"),
+            (with_upstreams(&["https://a.example"], ""), "set all"),
+            (with_upstreams(&[], secret), "set all"),
+            (Config { upstream_agents: Vec::new(), ..with_upstreams(&["https://a.example"], secret) }, "set all"),
+            (Config { upstream_agents: vec![7], ..Config::default() }, "set all"),
             (with_upstreams(&["https://a.example"], "short"), "16 to 256"),
             (with_upstreams(&["https://a.example"], "0123456789\nabcdef"), "16 to 256"),
         ] {
@@ -102,17 +110,18 @@ mod tests {
     }
 
     #[test]
-    fn only_the_operators_origins_get_the_secret() {
+    fn only_the_operators_agents_at_his_origins_get_the_secret() {
         let config = with_upstreams(&["https://a.example", "http://b.example:9000"], "0123456789abcdef");
         for own in ["https://a.example", "https://A.example:443/x?y", "http://b.example:9000/agent"] {
-            assert_eq!(config.secret_for(own), Some("0123456789abcdef"), "{own}");
+            assert_eq!(config.secret_for(AgentId(7), own), Some("0123456789abcdef"), "{own}");
+            assert_eq!(config.secret_for(AgentId(8), own), None, "{own}");
         }
         for other in
             ["http://a.example", "https://a.example:444", "https://a.example.evil", "https://b.example:9000", "x"]
         {
-            assert_eq!(config.secret_for(other), None, "{other}");
+            assert_eq!(config.secret_for(AgentId(7), other), None, "{other}");
         }
         // The host is what stands behind the @.
-        assert_eq!(config.secret_for("https://a.example@evil.example/"), None);
+        assert_eq!(config.secret_for(AgentId(7), "https://a.example@evil.example/"), None);
     }
 }

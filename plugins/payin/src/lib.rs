@@ -89,6 +89,7 @@ impl Plugin for Payin {
                 "0005_addresses",
                 "0006_one_chain",
                 "0007_keep_amounts",
+                "0008_restores",
             ])
             .jobs([
                 jobs::scan::job(),

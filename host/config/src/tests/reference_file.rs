@@ -83,6 +83,7 @@ const OF_PLUGINS: &[&str] = &[
     "plugins.a2a.answer_timeout_s",
     "plugins.a2a.calls_max",
     "plugins.a2a.calls_per_agent_max",
+    "plugins.a2a.upstream_agents",
     "plugins.a2a.upstreams",
     "plugins.agents.oracle_min_amount_wei",
     "plugins.agents.oracle_per_agent_per_day",

@@ -25,4 +25,5 @@ pub use load_error::LoadError;
 pub use loaded::{LoadedPlugin, PluginError};
 pub use pending_library::{LoadOutcome, PendingLibrary};
 pub use plugin_folder::{FolderChanges, PluginFolder, load_folder};
+pub use release::set_released_plugins;
 pub use validate::validate_manifest;

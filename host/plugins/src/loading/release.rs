@@ -1,16 +1,22 @@
 //! Which libraries came with this gateway.
 
 use super::inspect::Inspection;
-use std::path::Path;
+use std::{path::Path, sync::OnceLock};
 
-/// The sha256 of the libraries of this release, with a space between, when `cargo xtask dist` built the gateway.
-const RELEASED: Option<&str> = option_env!("GATEWAY_RELEASED_PLUGINS");
+/// The sha256 of the libraries of this release, with a space between.
+static RELEASED: OnceLock<&str> = OnceLock::new();
+
+/// Says which libraries came with this program: their sha256, with a space between. The program says it, not this crate, so that only the
+/// program is compiled for a release; and before it loads any, once.
+pub fn set_released_plugins(hashes: &'static str) {
+    RELEASED.get_or_init(|| hashes);
+}
 
 /// Whether the library came with this gateway.
 pub(super) fn is_released(inspection: &Inspection) -> bool {
     // Of the folder, not of the program: a file that was replaced meanwhile has no path any more.
     let folder = std::env::current_exe().ok().and_then(|program| program.parent()?.canonicalize().ok());
-    came_with(RELEASED, folder.as_deref(), inspection)
+    came_with(RELEASED.get().copied(), folder.as_deref(), inspection)
 }
 
 /// By the hashes of the release; without them, in a build of one's own, by lying where cargo puts what it builds: in the

@@ -46,7 +46,7 @@ impl AgentCall {
     pub async fn send(self, cx: &RequestContext<A2a>, body: FfiBytes) -> Result<Forwarded, HandlerError<A2aError>> {
         let Self { agent, forward } = self;
         let mut forward = forward.header(cx, "Agent-Id", agent.agent_id.to_string());
-        if let Some(secret) = cx.plugin().config.secret_for(&agent.endpoint) {
+        if let Some(secret) = cx.plugin().config.secret_for(agent.agent_id, &agent.endpoint) {
             forward = forward.header(cx, "Gateway-Secret", secret);
         }
         let answered = forward.send(cx, body).await;

@@ -74,8 +74,11 @@ async fn call_for_job<'m>(
     };
     let answered = ask(cx, call, task, params).await;
     if let Some(until_s) = until_s {
-        // Not the request's own write, which is committed.
-        cx.plugin_context().write(async move |tx| store::job_calls::end(tx, id, until_s).await).await?;
+        // Not the request's own write, which is committed. The call ends by itself in time, and its answer counts.
+        let ended = cx.plugin_context().write(async move |tx| store::job_calls::end(tx, id, until_s).await).await;
+        if let Err(error) = ended {
+            cx.warn(&format!("the end of a call for job {id} is not noted: {error}"));
+        }
     }
     answered
 }

@@ -87,14 +87,20 @@ async fn headers_have_the_prefix_of_the_deployment() {
 #[tokio::test]
 async fn the_operators_own_agents_know_the_gateway_by_its_secret() {
     let (own, other) = (agent_server(ResponseTemplate::new(200)).await, agent_server(ResponseTemplate::new(200)).await);
-    let logs = [registered(1, 7, "own", &own.uri()), registered(2, 7, "other", &other.uri())].concat();
+    let agents = [("own", &own), ("other", &other), ("of a stranger", &own), ("own elsewhere", &other)];
+    let registered = |(id, (name, server)): (u64, (&str, &MockServer))| registered(id, 7, name, &server.uri());
+    let logs = (1..).zip(agents).flat_map(registered).collect::<Vec<_>>();
     let secret = "0123456789abcdef";
-    let config = json!({ "upstreams": [own.uri()], "upstream_secret": secret });
+    let config = json!({ "upstream_agents": [1, 4], "upstreams": [own.uri()], "upstream_secret": secret });
     for site in sites_with(logs, |builder| lets_out(builder).config("a2a", config.clone())).await {
         assert_eq!(site.invoke("1", &[], "{}").await.status, 200);
-        assert_eq!(site.invoke("2", &[], "{}").await.status, 200);
         assert_eq!(calls(&own).await.pop().unwrap().headers["x-service-gateway-secret"], secret);
-        assert!(!calls(&other).await.pop().unwrap().headers.contains_key("x-service-gateway-secret"));
+        for (agent, server) in [("2", &other), ("3", &own), ("4", &other)] {
+            assert_eq!(site.invoke(agent, &[], "{}").await.status, 200);
+            let call = calls(server).await.pop().unwrap();
+            assert_eq!(call.headers["x-service-agent-id"], agent);
+            assert!(!call.headers.contains_key("x-service-gateway-secret"), "{agent}");
+        }
         site.close().await;
     }
 }

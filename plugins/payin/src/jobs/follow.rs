@@ -5,7 +5,7 @@ use super::RowErrors;
 use crate::{
     Payin,
     model::{PayinPaid, Quote},
-    store::quotes,
+    store::{caps, quotes},
 };
 use plugin_api::{
     Event, Hash256, HostError, Job, PluginContext,
@@ -93,7 +93,12 @@ async fn fail(cx: &PluginContext<Payin>, quote: &Quote, status: IntentStatus) ->
     let (id, progress, failed) = (&quote.id, progress(&status), quote.clone());
     if status.was_never_carried_out() {
         cx.warn(&format!("the payout of the quote {id} was not sent, and is recorded again in an hour: {reason}"));
-        return cx.write(async move |tx| quotes::repeat(tx, &failed, NOT_SENT, tx.now_s() + AGAIN_S).await).await;
+        return cx
+            .write(async move |tx| match quotes::repeat(tx, &failed, NOT_SENT, tx.now_s() + AGAIN_S).await? {
+                Some(counted_at) => caps::give_back(tx, failed.fmx_out, counted_at).await,
+                None => Ok(()),
+            })
+            .await;
     }
     cx.error(&format!("the payout of the quote {id} failed in its block: {reason}"));
     cx.write(async move |tx| {

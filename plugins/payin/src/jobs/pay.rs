@@ -1,4 +1,7 @@
-//! Pays confirmed quotes. The rule: the deposit was looked up a last time, by two servers; then the quote's intent, its part of the caps and the
+//! Pays confirmed quotes. The rules: after a restore of the database nothing is paid before an operator says so, because it does not know what
+//! was paid since the backup.
+//!
+//! The other: the deposit was looked up a last time, by two servers; then the quote's intent, its part of the caps and the
 //! transfer are written in one transaction, in which the quote is still confirmed, its deposit unchanged and nothing paused. Otherwise none of
 //! it is. What holds a quote back is written into it, in words for everybody, and it is never failed for that.
 
@@ -33,6 +36,7 @@ const HOUR_S: i64 = 3600;
 const WAITS_OF_AGE: i64 = 24;
 /// What everybody reads. The reasons are in the log, and that of a pause is the operators'.
 const PAUSED: &str = "payouts are paused";
+const RESTORED: &str = "the database was restored: check on the chain what was paid since the backup, then resume";
 const UNCHECKED: &str = "its deposit, or the account that pays, cannot be checked now";
 const BROKEN: &str = "it cannot be processed: the operator finds the reason in the log";
 
@@ -58,7 +62,26 @@ async fn pay(cx: PluginContext<Payin>) -> Result<(), HostError> {
     }
 }
 
+/// Once after each restore. No other job pays, so that none does before.
+async fn pause_after_restore(cx: &PluginContext<Payin>) -> Result<(), HostError> {
+    let Some(restored_s) = cx.environment().restored_s else { return Ok(()) };
+    if pauses::knows_restore(&cx.db(), restored_s).await? {
+        return Ok(());
+    }
+    let is_paused = cx
+        .write(async move |tx| {
+            let is_new = pauses::note_restore(tx, restored_s).await?;
+            Ok(is_new && pauses::pause(tx, pauses::ALL, RESTORED, None).await?)
+        })
+        .await?;
+    if is_paused {
+        cx.warn(&format!("everything is paused: {RESTORED}"));
+    }
+    Ok(())
+}
+
 async fn pay_due(cx: &PluginContext<Payin>) -> Result<(), HostError> {
+    pause_after_restore(cx).await?;
     let mut errors = RowErrors::default();
     for id in quotes::payable(&cx.db(), cx.now_s(), QUOTES_MAX).await? {
         let outcome = pay_one(cx, &id).await;

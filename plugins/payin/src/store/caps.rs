@@ -29,6 +29,13 @@ pub async fn full(tx: &Tx, caps: Caps, payout: Wei) -> Result<Option<(&'static s
     Ok(None)
 }
 
+/// Gives back what was counted at this time for a payout that was never carried out: a recipient that makes his own fail takes nothing from
+/// others.
+pub async fn give_back(tx: &Tx, payout: Wei, counted_at: i64) -> Result<(), HostError> {
+    HOUR.give_back(tx, ALL, in_micro(payout), counted_at).await?;
+    DAY.give_back(tx, ALL, in_micro(payout), counted_at).await
+}
+
 /// Counts a payout that fits.
 pub async fn count(tx: &Tx, caps: Caps, payout: Wei) -> Result<(), HostError> {
     for (counter, cap) in [(HOUR, caps.hour), (DAY, caps.day)] {

@@ -36,6 +36,17 @@ pub async fn pause(tx: &Tx, scope: &str, reason: &str, operator: Option<Address>
     Ok(tx.execute(sql(insert).bind((scope, reason, operator, tx.now_s()))).await? > 0)
 }
 
+/// Notes a restore of the database; returns false when it is noted.
+pub async fn note_restore(tx: &Tx, restored_s: i64) -> Result<bool, HostError> {
+    let insert = "INSERT INTO payin_restores (restored_s) VALUES ($1) ON CONFLICT (restored_s) DO NOTHING";
+    Ok(tx.execute(sql(insert).bind(restored_s)).await? > 0)
+}
+
+pub async fn knows_restore(db: &impl Query, restored_s: i64) -> Result<bool, HostError> {
+    let select = "SELECT count(*) FROM payin_restores WHERE restored_s = $1";
+    Ok(db.one::<i64>(sql(select).bind(restored_s)).await? > 0)
+}
+
 pub async fn resume(tx: &Tx, scope: &str) -> Result<(), HostError> {
     tx.execute(sql("DELETE FROM payin_pauses WHERE scope = $1").bind(scope)).await.map(drop)
 }

@@ -221,11 +221,11 @@ pub async fn hold(tx: &Tx, id: &str, reason: &str, retry_at: i64) -> Result<(), 
     tx.execute(sql(update).bind((id, reason, retry_at))).await.map(drop)
 }
 
-/// Notes the intent of a confirmed quote that has none; returns false otherwise.
+/// Notes the intent of a confirmed quote that has none, which the caps count now; returns false otherwise.
 pub async fn set_intent(tx: &Tx, id: &str, attempt: i64, intent: i64) -> Result<bool, HostError> {
-    let update = "UPDATE payin_quotes SET intent = $3, error = NULL WHERE id = $1 AND attempt = $2 AND status = 'confirmed' \
-         AND intent IS NULL";
-    Ok(tx.execute(sql(update).bind((id, attempt, intent))).await? > 0)
+    let update = "UPDATE payin_quotes SET intent = $3, error = NULL, counted_at = $4 WHERE id = $1 AND attempt = $2 \
+         AND status = 'confirmed' AND intent IS NULL";
+    Ok(tx.execute(sql(update).bind((id, attempt, intent, tx.now_s()))).await? > 0)
 }
 
 /// Ids of those whose payout is recorded and not final.
@@ -245,10 +245,9 @@ pub struct Destination {
     pub is_own: bool,
 }
 
-/// How many quotes of a chain with addresses of their own are open.
+/// How many quotes of a chain with addresses of their own wait for a deposit. One that is held back after its deposit takes nobody's place.
 pub async fn open_own(tx: &Tx, chain: &str) -> Result<i64, HostError> {
-    let select =
-        "SELECT count(*) FROM payin_quotes WHERE chain = $1 AND address_index IS NOT NULL AND ended_at IS NULL";
+    let select = "SELECT count(*) FROM payin_quotes WHERE chain = $1 AND address_index IS NOT NULL AND ended_at IS NULL AND deposit IS NULL";
     tx.one(sql(select).bind(chain)).await
 }
 
@@ -300,11 +299,16 @@ pub async fn set_paid(tx: &Tx, quote: &Quote, detail: &str) -> Result<bool, Host
     Ok(true)
 }
 
-/// Has a payout that was never carried out recorded again, with another key, from this time on.
-pub async fn repeat(tx: &Tx, quote: &Quote, reason: &str, retry_at: i64) -> Result<(), HostError> {
-    let update = "UPDATE payin_quotes SET intent = NULL, tx_out = NULL, nonce = NULL, is_mined = 0, attempt = attempt + 1, error = $3, \
-         retry_at = $4 WHERE id = $1 AND intent = $2 AND status = 'confirmed'";
-    tx.execute(sql(update).bind((&*quote.id, quote.intent, reason, retry_at))).await.map(drop)
+/// Has a payout that was never carried out recorded again, with another key, from this time on. Returns when the caps counted it, which do
+/// not any more.
+pub async fn repeat(tx: &Tx, quote: &Quote, reason: &str, retry_at: i64) -> Result<Option<i64>, HostError> {
+    let select = "SELECT counted_at FROM payin_quotes WHERE id = $1 AND intent = $2 AND status = 'confirmed'";
+    let counted: Option<(Option<i64>,)> = tx.row(sql(select).bind((&*quote.id, quote.intent))).await?;
+    let Some((counted_at,)) = counted else { return Ok(None) };
+    let update = "UPDATE payin_quotes SET intent = NULL, tx_out = NULL, nonce = NULL, is_mined = 0, attempt = attempt + 1, error = $2, \
+         retry_at = $3, counted_at = NULL WHERE id = $1";
+    tx.execute(sql(update).bind((&*quote.id, reason, retry_at))).await?;
+    Ok(counted_at)
 }
 
 /// Ends a quote whose payout reverted in a block.

@@ -199,6 +199,7 @@ async fn a_payout_that_was_never_sent_is_repeated_after_an_hour() {
         site.main.accept_transactions();
         site.main.mine_empty(2 + crate::DEPTH);
         held(&site, &quote, "the transfer was not sent, and is repeated").await;
+        assert_eq!(counted(&site).await, ["Int(0) Int(0)"], "what was not paid uses up no cap");
         assert!((1800..=3600).contains(&retry_in_s(&site, &quote).await), "after an hour");
         site.after_run("pay").await;
         assert!(site.main.waiting().is_empty(), "not before");
@@ -206,9 +207,16 @@ async fn a_payout_that_was_never_sent_is_repeated_after_an_hour() {
         site.until("it is sent", async || site.main.waiting().len() == 1).await;
         site.paid(&quote).await;
         assert_eq!(site.coins_of(&buyer()), [quote["fmxOut"].as_str().unwrap()]);
+        assert_ne!(counted(&site).await, ["Int(0) Int(0)"]);
         site
     })
     .await;
+}
+
+/// What the caps of an hour and of a day have counted in all.
+async fn counted(site: &Site) -> Vec<String> {
+    let of = |name: &str| format!("(SELECT cast(sum(used) AS BIGINT) FROM payin_counters WHERE name = '{name}')");
+    site.gateway.rows(&format!("SELECT {}, {}", of("hour"), of("day"))).await
 }
 
 /// The longer it has waited, the less often it is looked at.

@@ -1,10 +1,11 @@
-//! After a restored backup: it does not know which addresses were given after it.
+//! After a restored backup: it does not know which addresses were given after it, and what was paid.
 
 use crate::{
-    Site, each,
+    CONFIRMATIONS, Site, buyer, each,
     list_addresses::{XPUB, own, with_own_addresses},
+    selling,
 };
-use plugin_testing::{Value, Wallet};
+use plugin_testing::{Value, Wallet, json};
 use xpub_address::ExtendedPublicKey;
 
 /// Indexes that are left out.
@@ -19,13 +20,50 @@ async fn index_of(site: &Site, wallet: u64) -> i64 {
     index
 }
 
-/// Records a restore, as `gateway restore` does, and starts again.
+/// The same, and an operator has checked what was paid.
 async fn restored(site: Site) -> Site {
+    let site = unchecked(site).await;
+    site.pause(json!({ "paused": false })).await;
+    site
+}
+
+/// Records a restore, as `gateway restore` does, and starts again.
+async fn unchecked(site: Site) -> Site {
     let restored_ms = site.gateway.now_s() * 1000;
     site.gateway.execute(&format!("INSERT INTO host_restores (restored_ms) VALUES ({restored_ms})")).await;
     let site = site.restart().await;
     site.after_run("scan").await;
+    site.after_run("pay").await;
     site
+}
+
+/// A backup knows quotes as confirmed that were paid after it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_paid_before_an_operator_has_checked_what_was_paid() {
+    each(selling(), async |site| {
+        let quote = site.quote("10").await;
+        site.deposit(&quote);
+        let site = unchecked(site).await;
+        site.dev.mine_empty(CONFIRMATIONS);
+        site.becomes(&quote, "confirmed").await;
+        let is_held = async || site.state(&quote).await["error"] == "payouts are paused";
+        site.until("it is held", is_held).await;
+        let ask = json!({ "chain": "dev", "asset": "USDX", "amount": "10", "to": Wallet::new(21).address() });
+        let refused = site.ask(ask).await;
+        assert_eq!(refused.status, 503, "{}", refused.text());
+        let site = site.restart().await;
+        site.after_run("pay").await;
+        assert!(site.main.waiting().is_empty(), "a restart resumes nothing");
+        site.pause(json!({ "paused": false })).await;
+        site.pays(&quote).await;
+        site.paid(&quote).await;
+        assert_eq!(site.coins_of(&buyer()), [quote["fmxOut"].as_str().unwrap()]);
+        let site = site.restart().await;
+        site.after_run("pay").await;
+        site.quote_for(&Wallet::new(21), "10").await;
+        site
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -29,6 +29,8 @@ const GAS_RESERVE_WEI: u64 = 10_000_000_000_000_000;
 const HOUR_S: i64 = 3600;
 /// The same for one whose job the chain does not have at this moment.
 const MINUTE_S: i64 = 60;
+/// The same for one that waits for an operator.
+const DAY_S: i64 = 86_400;
 
 pub fn job() -> Job<Referrals> {
     Job::every(PAY_JOB, INTERVAL, pay)
@@ -39,8 +41,6 @@ enum Verdict {
     Pay,
     /// Its row says why, and it is tried again after so many seconds.
     Hold(String, i64),
-    /// Nobody can be paid now.
-    Stop,
 }
 
 async fn pay(cx: PluginContext<Referrals>) -> Result<(), HostError> {
@@ -64,7 +64,6 @@ async fn pay_due(cx: &PluginContext<Referrals>) -> Result<(), HostError> {
         match examine(cx, payer, &claim, final_block).await? {
             Verdict::Pay => record(cx, claim, budget).await?,
             Verdict::Hold(reason, wait_s) => hold(cx, claim.new_agent, reason, wait_s).await?,
-            Verdict::Stop => return Ok(()),
         }
     }
     Ok(())
@@ -77,6 +76,10 @@ async fn examine(
     claim: &Eligible,
     final_block: i64,
 ) -> Result<Verdict, HostError> {
+    if cx.environment().restored_s.is_some_and(|restored_s| claim.may_be_paid(restored_s)) {
+        let reason = "the database was restored: an operator has to check whether it was paid, and to release it";
+        return Ok(Verdict::Hold(reason.to_owned(), DAY_S));
+    }
     let chain = cx.chain(MAIN);
     let receipt = chain.receipt(claim.tx).await?;
     let block = receipt.filter(|receipt| receipt.ok).and_then(|receipt| i64::try_from(receipt.block).ok());
@@ -86,7 +89,7 @@ async fn examine(
     let needed = transfers::outstanding(&cx.db()).await?.saturating_add(claim.reward.saturating_mul(2));
     if chain.balance(payer, None).await? < needed.saturating_add(Wei::from(GAS_RESERVE_WEI)) {
         cx.warn(&format!("the account {payer} of the role {ROLE} cannot pay two rewards of {} wei", claim.reward));
-        return Ok(Verdict::Stop);
+        return Ok(Verdict::Hold("the account that pays has not enough coins at this moment".to_owned(), MINUTE_S));
     }
     for side in Side::BOTH {
         let request = transfer(claim.new_agent, side, 1, claim.owner(side), claim.reward);
@@ -152,7 +155,7 @@ async fn refusal(
     if spent.is_none_or(|spent| spent > budget) {
         return Ok(Some(("the budget for referrals has no room for it", now_s + HOUR_S)));
     }
-    let full = limits.full(tx, claim.ref_owner, claim.is_released, now_s).await?;
+    let full = limits.full(tx, claim.ref_owner, claim.released_at.is_some(), now_s).await?;
     let reason = full.map(|full| match full {
         Full::Referrer => "the referrer's owner has had the payouts of this day",
         Full::Network => "all payouts of this day are made",

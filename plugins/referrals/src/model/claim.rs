@@ -68,10 +68,16 @@ pub struct Eligible {
     pub block: i64,
     pub eligible_at: i64,
     pub tx: Hash256,
-    pub is_released: bool,
+    /// When an operator released it.
+    pub released_at: Option<i64>,
 }
 
 impl Eligible {
+    /// Whether it may have been paid since the backup from which the database was restored at this time.
+    pub fn may_be_paid(&self, restored_s: i64) -> bool {
+        self.eligible_at <= restored_s && self.released_at.is_none_or(|released_at| released_at <= restored_s)
+    }
+
     pub fn owner(&self, side: Side) -> Address {
         match side {
             Side::New => self.new_owner,

@@ -63,8 +63,7 @@ pub async fn insert(tx: &Tx, claim: &Claim) -> Result<bool, HostError> {
 }
 
 const ELIGIBLE_COLUMNS: &str = "c.new_agent, c.ref_agent, c.new_owner, c.ref_owner, c.reward, j.id AS job_id, \
-     j.completed_block AS block, j.completed_at AS eligible_at, j.tx_completed AS tx, \
-     CASE WHEN c.released_at IS NULL THEN 0 ELSE 1 END AS is_released";
+     j.completed_block AS block, j.completed_at AS eligible_at, j.tx_completed AS tx, c.released_at";
 
 /// Open claims that are eligible by a job of a block up to `final_block`, and due: the oldest eligible first.
 pub async fn payable(

@@ -90,6 +90,57 @@ async fn a_restart_between_record_and_end_pays_once() {
     }
 }
 
+/// The database does not know what was paid since the backup.
+#[tokio::test]
+async fn after_a_restore_an_operator_releases_what_was_eligible_before() {
+    let mut builders = vec![plugin_testing::TestGateway::builder()];
+    builders.extend(plugin_testing::TestGateway::postgres_builder().await);
+    for builder in builders {
+        let chain = super::chain().await;
+        let gateway = super::prepared(builder, &chain, &paying()).start().await;
+        gateway.indexed(&chain).await;
+        let site = super::Site { gateway, chain };
+        site.claimed().await;
+        site.mine(paid_job(1, 1)).await;
+        let released = site.release(&super::operator(), 1, json!({})).await;
+        assert_eq!(released.status, 200, "{}", released.text());
+        let restored_ms = (site.gateway.now_s() + 3600) * 1000;
+        site.gateway.execute(&format!("INSERT INTO host_restores (restored_ms) VALUES ({restored_ms})")).await;
+        let site = super::Site { gateway: site.gateway.restart().await, chain: site.chain };
+        site.finalize().await;
+        let is_held = async || {
+            site.referral(1).await["reason"].as_str().is_some_and(|reason| reason.contains("the database was restored"))
+        };
+        site.until("it is held", is_held).await;
+        site.gateway.clock().advance(std::time::Duration::from_secs(3600)).await;
+        site.after_run().await;
+        assert!(site.chain.waiting().is_empty() && site.chain.mined().is_empty());
+        let released = site.release(&super::operator(), 1, json!({})).await;
+        assert_eq!(released.status, 200, "{}", released.text());
+        site.waits(2).await;
+        site.becomes(1, "paid").await;
+        assert_eq!([newcomer(), referrer()].map(|wallet| site.rewards_of(wallet.address())), [1, 1]);
+        site.close().await;
+    }
+}
+
+/// A claim keeps the reward of its time.
+#[tokio::test]
+async fn one_that_the_account_cannot_pay_holds_no_other_one_up() {
+    each(paying(), async |site| {
+        site.claimed().await;
+        site.gateway.execute("UPDATE referrals_claims SET reward = '900000000000000000000'").await;
+        site.mine(paid_job(1, 1)).await;
+        site.finalize().await;
+        let is_held =
+            async || site.referral(1).await["reason"] == "the account that pays has not enough coins at this moment";
+        site.until("it is held", is_held).await;
+        let rows = "SELECT count(*) FROM referrals_claims WHERE retry_at > 0";
+        assert_eq!(site.gateway.rows(rows).await, ["Int(1)"], "the next ones come before it");
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn an_account_without_coins_pays_nobody_and_the_operator_is_told() {
     each(paying(), async |site| {
@@ -99,9 +150,10 @@ async fn an_account_without_coins_pays_nobody_and_the_operator_is_told() {
         site.mine(paid_job(1, 1)).await;
         site.finalize().await;
         site.after_run().await;
+        let reason = "the account that pays has not enough coins at this moment";
         assert_eq!(
             (site.status(1).await, site.referral(1).await["reason"].clone()),
-            ("pending".to_owned(), json!(null))
+            ("pending".to_owned(), json!(reason))
         );
         assert_eq!(site.gateway.rows("SELECT count(*) FROM referrals_transfers").await, ["Int(0)"]);
         // Two rewards, and the gas of their transfers.

@@ -43,6 +43,10 @@ pub fn check_terms(
     if voucher.amount == Wei::ZERO {
         return Err("the amount is zero".to_owned());
     }
+    // The vault would skip it.
+    if voucher.payee == Address::ZERO {
+        return Err("the payee is the zero address".to_owned());
+    }
     check_price(voucher, requirement, rule)
 }
 

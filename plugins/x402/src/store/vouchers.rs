@@ -122,11 +122,19 @@ pub fn insert(tx: &Tx, new: &NewVoucher, until_s: Option<i64>) -> Result<(), Hos
     tx.defer(insert)
 }
 
-/// Queues a reservation whose time is not over; returns whether there was one.
+/// Seconds that a voucher must have left when the work is done: its batch has to be sent and mined in them.
+const SETTLE_S: i64 = 15;
+
+/// Queues a reservation whose time is not over, and which can still be settled: the payer may have settled another voucher with its nonce
+/// meanwhile. Returns whether there was one.
 pub async fn keep(tx: &Tx, payer: Address, nonce: Wei) -> Result<bool, HostError> {
-    let keep = sql("UPDATE x402_vouchers SET state = 'queued', queued_at = $3, until_s = NULL \
-         WHERE payer = $1 AND nonce = $2 AND state = 'reserved' AND until_s >= $3");
-    Ok(tx.execute(keep.bind((payer, nonce, tx.now_s()))).await? > 0)
+    let keep = sql(concat!(
+        "UPDATE x402_vouchers SET state = 'queued', queued_at = $3, until_s = NULL \
+         WHERE payer = $1 AND nonce = $2 AND state = 'reserved' AND until_s >= $3 AND expiry_s >= $4 AND ",
+        is_unsettled!()
+    ));
+    let now_s = tx.now_s();
+    Ok(tx.execute(keep.bind((payer, nonce, now_s, now_s + SETTLE_S))).await? > 0)
 }
 
 /// Whether the voucher was kept before: a call of `keep` may come twice.

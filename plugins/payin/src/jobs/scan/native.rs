@@ -26,7 +26,7 @@ const WINDOW_BLOCKS: i64 = 400;
 /// named chains this is more than what comes between two scans.
 const WHOLE_BLOCKS_MAX: i64 = 100;
 /// A transfer of less than this part of the smallest quote that is open is no deposit.
-const LEAST_PART: u64 = 100;
+const LEAST_PART: u64 = 2;
 /// Blocks that are asked for at the same time.
 const AT_ONCE: usize = 8;
 
@@ -138,30 +138,38 @@ async fn of_block(
     found: &mut Vec<FoundTransfer>,
 ) -> Result<BlockFlows, HostError> {
     let mut sums = BlockFlows { block: block.block, arrived: Units::ZERO, left: Units::ZERO };
+    let mut large = Vec::new();
     for (place, transaction) in (0_i64..).zip(&block.transactions) {
-        let TransactionInfo { hash, from, to, value } = *transaction;
+        let TransactionInfo { from, to, value, .. } = *transaction;
         let (is_to, is_from) = (to == Some(destination.address), from == destination.address);
         if value == Units::ZERO || is_to == is_from {
             continue;
         }
         if is_to && value < destination.least {
             sums.arrived = sums.arrived.saturating_add(value);
-            continue;
+        } else {
+            large.push((place, transaction));
         }
-        let receipt = source.receipt(hash).await?.ok_or_else(|| moved(chain))?;
-        if receipt.block_hash != block.block.hash {
-            return Err(moved(chain));
+    }
+    for some in large.chunks(AT_ONCE) {
+        let receipts = join_all(some.iter().map(|(_, transaction)| source.receipt(transaction.hash))).await;
+        for ((place, transaction), receipt) in some.iter().zip(receipts) {
+            let receipt = receipt?.ok_or_else(|| moved(chain))?;
+            if receipt.block_hash != block.block.hash {
+                return Err(moved(chain));
+            }
+            if !receipt.ok {
+                continue;
+            }
+            let TransactionInfo { hash: tx, from: sender, value: units, .. } = **transaction;
+            if sender == destination.address {
+                sums.left = sums.left.saturating_add(units);
+                continue;
+            }
+            sums.arrived = sums.arrived.saturating_add(units);
+            let without = without_transaction(destination, block.block);
+            found.push(FoundTransfer { tx, ordinal: 1, log_index: *place, sender, units, ..without });
         }
-        if !receipt.ok {
-            continue;
-        }
-        if is_from {
-            sums.left = sums.left.saturating_add(value);
-            continue;
-        }
-        sums.arrived = sums.arrived.saturating_add(value);
-        let without = without_transaction(destination, block.block);
-        found.push(FoundTransfer { tx: hash, ordinal: 1, log_index: place, sender: from, units: value, ..without });
     }
     Ok(sums)
 }
