@@ -16,7 +16,7 @@ pub struct Config {
     pub answer_timeout_s: u32,
     /// Ids of the operator's own agents: at the origins `upstreams` they are sent `upstream_secret`. Anybody may register an agent with an
     /// endpoint there.
-    pub upstream_agents: Vec<u64>,
+    pub upstream_agents: Vec<AgentId>,
     /// Where the operator's own agents are, such as `https://agents.example`.
     pub upstreams: Vec<String>,
     /// By which the operator's own agents know this gateway: 16 to 256 visible characters, best in the variable
@@ -62,7 +62,7 @@ impl Config {
     /// The secret for the agent at this endpoint, if both are the operator's own.
     pub(crate) fn secret_for(&self, agent: AgentId, endpoint: &str) -> Option<&str> {
         // Most operators have none, and parsing each call's endpoint for nothing costs time.
-        let origin = if self.upstream_agents.contains(&agent.0) { origin(endpoint) } else { None }?;
+        let origin = if self.upstream_agents.contains(&agent) { origin(endpoint) } else { None }?;
         self.upstreams.contains(&origin).then_some(self.upstream_secret.as_str())
     }
 }
@@ -80,7 +80,7 @@ mod tests {
 
     fn with_upstreams(upstreams: &[&str], secret: &str) -> Config {
         let upstreams = upstreams.iter().map(|upstream| (*upstream).to_owned()).collect();
-        let upstream_agents = if upstreams.is_empty() { Vec::new() } else { vec![7] };
+        let upstream_agents = if upstreams.is_empty() { Vec::new() } else { vec![AgentId(7)] };
         Config { upstream_agents, upstreams, upstream_secret: secret.to_owned(), ..Config::default() }
     }
 
@@ -100,7 +100,7 @@ mod tests {
             (with_upstreams(&["https://a.example"], ""), "set all"),
             (with_upstreams(&[], secret), "set all"),
             (Config { upstream_agents: Vec::new(), ..with_upstreams(&["https://a.example"], secret) }, "set all"),
-            (Config { upstream_agents: vec![7], ..Config::default() }, "set all"),
+            (Config { upstream_agents: vec![AgentId(7)], ..Config::default() }, "set all"),
             (with_upstreams(&["https://a.example"], "short"), "16 to 256"),
             (with_upstreams(&["https://a.example"], "0123456789\nabcdef"), "16 to 256"),
         ] {

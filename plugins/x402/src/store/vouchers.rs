@@ -125,14 +125,14 @@ pub fn insert(tx: &Tx, new: &NewVoucher, until_s: Option<i64>) -> Result<(), Hos
 /// Seconds that a voucher must have left when the work is done: its batch has to be sent and mined in them.
 const SETTLE_S: i64 = 15;
 
-/// Queues a reservation whose time is not over, and which can still be settled: the payer may have settled another voucher with its nonce
-/// meanwhile. Returns whether there was one.
+/// Queues a reservation whose time is not over, and whose voucher can still be settled, or is: its payer may have settled another one with its
+/// nonce meanwhile. Returns whether there was one.
 pub async fn keep(tx: &Tx, payer: Address, nonce: Wei) -> Result<bool, HostError> {
-    let keep = sql(concat!(
-        "UPDATE x402_vouchers SET state = 'queued', queued_at = $3, until_s = NULL \
-         WHERE payer = $1 AND nonce = $2 AND state = 'reserved' AND until_s >= $3 AND expiry_s >= $4 AND ",
-        is_unsettled!()
-    ));
+    let keep = sql("UPDATE x402_vouchers SET state = 'queued', queued_at = $3, until_s = NULL \
+         WHERE payer = $1 AND nonce = $2 AND state = 'reserved' AND until_s >= $3 AND expiry_s >= $4 AND NOT EXISTS \
+         (SELECT 1 FROM x402_settled s WHERE s.payer = x402_vouchers.payer AND s.nonce = x402_vouchers.nonce \
+         AND s.vault = x402_vouchers.vault AND (s.payee <> x402_vouchers.payee OR s.amount <> x402_vouchers.amount \
+         OR s.reference <> x402_vouchers.reference))");
     let now_s = tx.now_s();
     Ok(tx.execute(keep.bind((payer, nonce, now_s, now_s + SETTLE_S))).await? > 0)
 }

@@ -1,6 +1,8 @@
 //! The payment service, called as the gateway calls it: terms, check, reservation, keep and release.
 
-use crate::{CONFIRMATIONS, FMX, MINUTE, PAYEE, caller::PRICE_WEI, deposited, draft::Draft, each, post, state};
+use crate::{
+    CONFIRMATIONS, FMX, MINUTE, PAYEE, caller::PRICE_WEI, deposited, draft::Draft, each, post, settled, state,
+};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use futures_util::future::join_all;
 use plugin_api::Address;
@@ -149,6 +151,30 @@ async fn a_reservation_ends_once_by_its_payer_and_nonce_and_in_its_time() {
             let update = format!("UPDATE x402_vouchers SET until_s = {until_s} WHERE nonce = '{nonce}'");
             gateway.execute(&update).await;
             assert_eq!(end(gateway, &draft, None).await, answer);
+        }
+    })
+    .await;
+}
+
+/// While the agent works, the payer has its nonce settled.
+#[tokio::test]
+async fn a_voucher_that_cannot_be_settled_any_more_buys_nothing() {
+    each(json!({}), async |chain, gateway| {
+        let (replaced, by_himself) = (Draft::new(gateway, 1, 1), Draft::new(gateway, 2, 1));
+        reserved(gateway, &replaced).await;
+        reserved(gateway, &by_himself).await;
+        let to_himself = Draft { payee: replaced.payer(), ..replaced.clone() };
+        chain.mine(vec![settled(&to_himself, [7; 32]), settled(&by_himself, [8; 32])]);
+        gateway.indexed(chain).await;
+        assert_eq!(end(gateway, &replaced, None).await, "gone", "another voucher has its nonce");
+        assert_eq!(end(gateway, &by_himself, None).await, "done", "its payee was paid");
+        for (nonce, left_s, answer) in [(2, 14, "gone"), (3, 15, "done")] {
+            let draft = Draft { expiry_s: gateway.now_s() + 90, ..Draft::new(gateway, 2, nonce) };
+            reserved(gateway, &draft).await;
+            let expiry_s = gateway.now_s() + left_s;
+            let update = format!("UPDATE x402_vouchers SET expiry_s = {expiry_s} WHERE nonce = '{nonce}'");
+            gateway.execute(&update).await;
+            assert_eq!(end(gateway, &draft, None).await, answer, "{left_s} s are left");
         }
     })
     .await;

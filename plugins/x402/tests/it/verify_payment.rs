@@ -85,7 +85,10 @@ async fn terms_are_checked_in_their_order() {
             assert!(check(&wrong).await.contains(words), "{expiry_s}");
         }
         wrong["payload"]["voucher"]["amount"] = json!("4");
-        assert!(check(&wrong).await.contains("payee"));
+        wrong["payload"]["voucher"]["payee"] = json!(Address::ZERO);
+        assert!(check(&wrong).await.contains("the payee is the zero address"));
+        wrong["payload"]["voucher"]["payee"] = json!(Address([9; 20]));
+        assert!(check(&wrong).await.contains("the payee must be"));
         wrong["payload"]["voucher"]["payee"] = json!(PAYEE);
         assert!(check(&wrong).await.contains("at least 5 wei"));
         wrong["payload"]["voucher"]["amount"] = json!("5");
