@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     fn with_upstreams(upstreams: &[&str], secret: &str) -> Config {
-        let upstreams = upstreams.iter().map(|upstream| (*upstream).to_owned()).collect();
+        let upstreams: Vec<String> = upstreams.iter().map(|upstream| (*upstream).to_owned()).collect();
         let upstream_agents = if upstreams.is_empty() { Vec::new() } else { vec![AgentId(7)] };
         Config { upstream_agents, upstreams, upstream_secret: secret.to_owned(), ..Config::default() }
     }
