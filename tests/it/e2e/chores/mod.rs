@@ -174,7 +174,7 @@ fn cargo_xtask_bench_measures_jobs() {
         "Bursts",
         "A search in a knowledge base",
         "A ranking after each vote",
-        "beside the same handler",
+        "beside many plugins",
         "A write into",
         "The past of a chain",
         "A reorganisation",
