@@ -2,7 +2,7 @@
 //!
 //! The rule: nothing is configured at installation. The service is not enabled, and removing the package keeps data and keys.
 
-use crate::{Failure, process, repository};
+use crate::{Failure, process, profile::Profile, repository};
 use std::{
     fs,
     os::unix::fs::PermissionsExt as _,
@@ -35,7 +35,7 @@ const DOCUMENTS: &str = "usr/share/doc/agent-gateway";
 const SCRIPTS: [&str; 3] = ["postinst", "prerm", "postrm"];
 
 /// Writes `NAME_VERSION_ARCHITECTURE.deb` into `target`; `None` where `dpkg-deb` is not installed.
-pub fn build(dist: &Path, target: &Path) -> Result<Option<PathBuf>, Failure> {
+pub fn build(dist: &Path, target: &Path, profile: &Profile) -> Result<Option<PathBuf>, Failure> {
     if process::find("dpkg-deb").is_none() || process::find("dpkg").is_none() {
         return Ok(None);
     }
@@ -45,7 +45,10 @@ pub fn build(dist: &Path, target: &Path) -> Result<Option<PathBuf>, Failure> {
     remove(&root)?;
     lay_out(dist, &root)?;
     write_control(dist, &root, &architecture)?;
-    process::run(Command::new("dpkg-deb").args(["--build", "--root-owner-group"]).arg(&root).arg(&package))?;
+    // A debug build is large, and its package is sent nowhere.
+    let compression = if profile.name == "dev" { "-z0" } else { "-z6" };
+    let mut dpkg_deb = Command::new("dpkg-deb");
+    process::run(dpkg_deb.args([compression, "--build", "--root-owner-group"]).arg(&root).arg(&package))?;
     remove(&root)?;
     Ok(Some(package))
 }
@@ -177,7 +180,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("gateway-deb-{}", std::process::id()));
         remove(&folder).unwrap();
         dist(&folder.join("dist"));
-        let Some(package) = build(&folder.join("dist"), &folder).unwrap() else {
+        let Some(package) = build(&folder.join("dist"), &folder, &Profile { name: "dist".to_owned() }).unwrap() else {
             remove(&folder).unwrap();
             return eprintln!("skipped: dpkg-deb is not installed");
         };

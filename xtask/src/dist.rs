@@ -34,7 +34,7 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     try_out(&folder)?;
     println!("{} is complete:\n", folder.display());
     files.iter().for_each(|file| println!("  {}", file.display()));
-    match deb::build(&folder, &parent)? {
+    match deb::build(&folder, &parent, &profile)? {
         Some(package) => println!("\nFor Debian: {}", package.display()),
         None => println!("\nNo package for Debian: dpkg-deb is not installed"),
     }

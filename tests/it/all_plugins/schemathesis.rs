@@ -12,7 +12,7 @@ use crate::{e2e, storage::Engine};
 use rstest::rstest;
 
 /// Most examples of each operation and phase. They are the same each time, so more of them find nothing new in CI.
-const EXAMPLES: u32 = 6;
+const EXAMPLES: u32 = 4;
 const MANY_EXAMPLES: u32 = 100;
 
 #[tokio::test]
