@@ -1,12 +1,13 @@
 //! The copies of plugin libraries that a gateway makes in its data folder. Those of all plugins are 230 MB: gateways of tests share
 //! them by hard links, so that not each start writes its own.
 //!
+//! They lie beside the folders of tests, because no link leads to another file system.
+//!
 //! The rules: a gateway never writes a copy in place, and takes one only after it has compared its content. Where links are impossible,
 //! or a copy is missing, it makes its own as ever.
 
-use crate::plugins::target_dir;
 use std::{
-    env::consts::DLL_SUFFIX,
+    env::{self, consts::DLL_SUFFIX},
     ffi::OsStr,
     fs::{self, DirBuilder, DirEntry},
     os::unix::fs::DirBuilderExt as _,
@@ -20,9 +21,7 @@ const MODE: u32 = 0o700;
 
 /// Links what is shared into a data folder that has no copies yet.
 pub fn lend(data_dir: &Path) {
-    if let Ok(shared) = shared_folder() {
-        lend_from(&shared, data_dir);
-    }
+    lend_from(&shared_folder(), data_dir);
 }
 
 fn lend_from(shared: &Path, data_dir: &Path) {
@@ -38,9 +37,7 @@ fn lend_from(shared: &Path, data_dir: &Path) {
 
 /// Shares what a gateway has copied, in place of what earlier builds of the same plugins were.
 pub fn share(data_dir: &Path) {
-    if let Ok(shared) = shared_folder() {
-        share_in(&shared, data_dir);
-    }
+    share_in(&shared_folder(), data_dir);
 }
 
 fn share_in(folder: &Path, data_dir: &Path) {
@@ -74,8 +71,8 @@ fn make(folder: &Path) -> std::io::Result<()> {
     DirBuilder::new().recursive(true).mode(MODE).create(folder)
 }
 
-fn shared_folder() -> anyhow::Result<PathBuf> {
-    Ok(target_dir()?.join("tmp/plugin-copies"))
+fn shared_folder() -> PathBuf {
+    env::temp_dir().join("gateway-test-plugin-copies")
 }
 
 #[cfg(test)]

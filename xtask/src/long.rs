@@ -107,6 +107,7 @@ pub fn prove(arguments: &[String]) -> Result<(), Failure> {
     let mut nextest = nextest("dev")?;
     let mut proofs = vec![
         "all_plugins::credentials",
+        "all_plugins::plugin_removed",
         "colliding",
         "entry::throughput",
         "load_test",

@@ -17,6 +17,7 @@ mod postgres;
 mod process;
 mod profile;
 mod repository;
+mod scratch;
 mod simulate;
 mod suite;
 mod tck;

@@ -1,7 +1,7 @@
 //! A private PostgreSQL cluster for one run of the tests. Rule: it is stopped and deleted whatever happens; when this
 //! process is killed, the server ends with it and the next run deletes the folder.
 
-use crate::{Failure, process};
+use crate::{Failure, process, scratch::Scratch};
 use std::{
     fs,
     net::TcpListener,
@@ -11,13 +11,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Folders are called this and the process id of the xtask they belong to. They lie in memory or in the system's temporary folder, because
-/// the user `postgres` may not be allowed to enter the repository.
-const FOLDER_PREFIX: &str = "gateway-test-postgres-";
-/// Each test makes and drops a database of three hundred files, and ext4 looks long for inodes that were not freed a moment ago: on a disk
-/// that is a quarter of the CPU time of all tests.
-const MEMORY: &str = "/dev/shm";
-const FREE_MEMORY_MIB_MIN: u64 = 4096;
 /// A port that was free may be taken before the server listens on it.
 const STARTS_MAX: u32 = 3;
 const READY_LIMIT: Duration = Duration::from_secs(30);
@@ -34,7 +27,9 @@ const SETTINGS: [&str; 6] = [
 ];
 
 pub struct Cluster {
-    folder: PathBuf,
+    /// In memory if possible: each test makes and drops a database of three hundred files, and ext4 looks long for inodes that were not
+    /// freed a moment ago, which is a quarter of the CPU time of all tests on a disk.
+    folder: Scratch,
     programs: PathBuf,
     server: Option<Child>,
     port: u16,
@@ -56,11 +51,8 @@ pub fn programs() -> Result<PathBuf, Failure> {
 
 impl Cluster {
     pub fn start() -> Result<Self, Failure> {
-        delete_abandoned();
-        let folder = if has_free_memory() { PathBuf::from(MEMORY) } else { std::env::temp_dir() };
-        let folder = folder.join(format!("{FOLDER_PREFIX}{}", std::process::id()));
         let programs = programs()?;
-        fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let folder = Scratch::create("postgres")?;
         let mut cluster = Self { folder, programs, server: None, port: 0, url: String::new() };
         cluster.initialise()?;
         for _ in 1..STARTS_MAX {
@@ -79,7 +71,7 @@ impl Cluster {
 
     fn initialise(&self) -> Result<(), Failure> {
         if process::is_root() {
-            process::run(Command::new("chown").arg("postgres:").arg(&self.folder))?;
+            process::run(Command::new("chown").arg("postgres:").arg(self.folder.path()))?;
         }
         let mut initdb = self.program("initdb")?;
         initdb.args(["--username=postgres", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C"]);
@@ -91,12 +83,12 @@ impl Cluster {
     /// Starts the server on a free port and waits until it answers.
     fn serve(&mut self) -> Result<(), Failure> {
         self.port = free_port()?;
-        let log = self.folder.join("server.log");
+        let log = self.folder.path().join("server.log");
         let open = fs::File::create(&log).and_then(|file| Ok((file.try_clone()?, file)));
         let (errors, output) = open.map_err(|error| format!("{}: {error}", log.display()))?;
         let mut postgres = self.program("postgres")?;
         postgres.arg("-D").arg(self.data()).args(["-p", &self.port.to_string(), "-h", "127.0.0.1"]);
-        postgres.arg("-k").arg(&self.folder).args(SETTINGS.iter().flat_map(|setting| ["-c", *setting]));
+        postgres.arg("-k").arg(self.folder.path()).args(SETTINGS.iter().flat_map(|setting| ["-c", *setting]));
         postgres.stdin(Stdio::null()).stdout(output).stderr(errors);
         let server = postgres.spawn().map_err(|error| format!("postgres could not be started: {error}"))?;
         self.server = Some(server);
@@ -126,12 +118,12 @@ impl Cluster {
         if process::is_root() {
             command.args(["--reuid=postgres", "--regid=postgres", "--init-groups"]);
         }
-        command.args(["--pdeathsig", "INT"]).arg(self.programs.join(name)).current_dir(&self.folder);
+        command.args(["--pdeathsig", "INT"]).arg(self.programs.join(name)).current_dir(self.folder.path());
         Ok(command)
     }
 
     fn data(&self) -> PathBuf {
-        self.folder.join("data")
+        self.folder.path().join("data")
     }
 }
 
@@ -145,25 +137,6 @@ impl Drop for Cluster {
                 let _ = server.kill();
             }
             let _ = server.wait();
-        }
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
-
-fn has_free_memory() -> bool {
-    let free = process::output(Command::new("df").args(["--output=avail", "--block-size=1M", MEMORY]));
-    let mib = free.ok().and_then(|table| table.lines().last()?.trim().parse().ok());
-    mib.is_some_and(|mib: u64| mib >= FREE_MEMORY_MIB_MIN)
-}
-
-/// Deletes the clusters of runs that were killed.
-fn delete_abandoned() {
-    let folders = [PathBuf::from(MEMORY), std::env::temp_dir()];
-    for entry in folders.iter().flat_map(fs::read_dir).flatten().filter_map(Result::ok) {
-        let name = entry.file_name();
-        let owner = name.to_str().and_then(|name| name.strip_prefix(FOLDER_PREFIX)).and_then(|pid| pid.parse().ok());
-        if owner.is_some_and(|pid| !process::is_alive(pid)) {
-            let _ = fs::remove_dir_all(entry.path());
         }
     }
 }

@@ -4,31 +4,35 @@ use crate::{
     Failure, clients, devnet,
     postgres::Cluster,
     process, repository,
+    scratch::Scratch,
     suite::{Outcome, Step, Suite},
 };
-use std::{num::NonZero, path::Path, process::Command, thread};
+use std::{fs, num::NonZero, path::Path, process::Command, thread, time::Duration};
 
 /// Published for authors of plugins, in this order.
 pub const PACKAGES: [&str; 4] = ["plugin-api-macros", "plugin-api", "request-signing", "plugin-test-kit"];
 
 const STEPS: &[Step] = &[
-    Step { name: "tools", for_filter: true, run: tools },
-    Step { name: "formatting", for_filter: false, run: formatting },
-    Step { name: "cargo-deny", for_filter: false, run: dependencies },
+    Step::always("tools", tools),
+    Step::always("folder", create_scratch),
+    Step::whole("formatting", formatting),
+    Step::whole("cargo-deny", dependencies),
     // With clippy's lints. Tests start the binary and load the libraries that this makes. With a filter nextest builds what tests
     // need, which leaves out the benchmarks.
-    Step { name: "clippy, build", for_filter: false, run: build },
-    Step { name: "doctests", for_filter: false, run: doctests },
-    Step { name: "rustdoc", for_filter: false, run: documentation },
-    Step { name: "clients", for_filter: true, run: install_clients },
-    Step { name: "devnet", for_filter: false, run: dev_network },
+    Step::whole("clippy, build", build),
+    Step::whole("doctests", doctests),
+    Step::whole("rustdoc", documentation),
+    Step::always("clients", install_clients),
+    Step::whole("devnet", dev_network),
     // Alone, because they build: tests beside them would find libraries and programs half written.
-    Step { name: "chores", for_filter: false, run: chores },
-    Step { name: "postgresql", for_filter: true, run: start_postgres },
+    Step::whole("chores", chores),
+    Step::always("postgresql", start_postgres),
+    Step::whole("plugins", plugins),
+    Step::always("nextest", nextest),
+    // What takes longest: many plugins, kills, outages, random scripts. With the steps before it is everything.
+    Step::whole("long tests", long_tests).before_minutes(60),
     // A build of its own: the program under test has no simulation in it.
-    Step { name: "simulation", for_filter: false, run: simulation },
-    // Last, so that its summary is what a reader (CI, too) sees at the end.
-    Step { name: "nextest", for_filter: true, run: nextest },
+    Step::whole("simulation", simulation).before_minutes(78),
 ];
 
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
@@ -37,13 +41,13 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
         [filter] => Some(filter.clone()),
         _ => return Err("`cargo xtask test` takes one filter at most".to_owned()),
     };
-    let suite = Suite { root: repository::root()?, filter, postgres: None };
+    let suite = Suite::new(repository::root()?, filter, is_ci());
     // CI tells everything in one run; a developer wants the first failure now.
     // It becomes part of an expression, whose operators are not for this place.
     if let Some(filter) = suite.filter.as_ref().filter(|filter| !filter.chars().all(is_plain)) {
         return Err(format!("{filter:?} is no part of a name: use cargo nextest run with its --filterset"));
     }
-    suite.run(STEPS, is_ci())
+    suite.run(STEPS)
 }
 
 fn is_plain(character: char) -> bool {
@@ -94,6 +98,25 @@ fn tools(suite: &mut Suite) -> Result<Outcome, Failure> {
         lacking.push("clippy is not installed: rustup component add clippy".to_owned());
     }
     if lacking.is_empty() { Ok(Outcome::Passed) } else { Err(lacking.join("\n   ")) }
+}
+
+/// A step of its own, which says where the files are.
+fn create_scratch(suite: &mut Suite) -> Result<Outcome, Failure> {
+    let scratch = Scratch::create("files")?;
+    println!("   {}", scratch.path().display());
+    suite.scratch = Some(scratch);
+    Ok(Outcome::Passed)
+}
+
+/// `cargo nextest run` whose tests put their files into the folder of this run. Without backtraces: many tests panic on purpose, and each
+/// of those programs would read its symbols, hundreds of megabytes, to print one.
+fn nextest_run(suite: &Suite, arguments: &[&str]) -> Command {
+    let mut nextest = cargo(suite, &["nextest", "run"], arguments);
+    nextest.env("RUST_BACKTRACE", "0");
+    if let Some(scratch) = &suite.scratch {
+        nextest.env("TMPDIR", scratch.path());
+    }
+    nextest
 }
 
 fn formatting(suite: &mut Suite) -> Result<Outcome, Failure> {
@@ -156,7 +179,7 @@ fn chores(suite: &mut Suite) -> Result<Outcome, Failure> {
     // The package, so that nextest does not start a hundred programs to ask for their tests.
     let filter = "package(gateway-tests) & test(/^e2e::chores::/)";
     let chores = ["--workspace", "--profile", "ci", "--ignore-default-filter", "--filterset", filter];
-    passed(cargo(suite, &["nextest", "run"], &chores).args(["--test-threads", "2"]).envs(CLIPPY))
+    passed(nextest_run(suite, &chores).args(["--test-threads", "2"]).envs(CLIPPY))
 }
 
 fn start_postgres(suite: &mut Suite) -> Result<Outcome, Failure> {
@@ -184,17 +207,57 @@ fn test_threads() -> String {
     (2 * processors).to_string()
 }
 
+/// Later than that CI's time does for the plugins' tests on one database.
+const BOTH_DATABASES_BEFORE: Duration = Duration::from_mins(30);
+/// Tests of whole gateways that take longest.
+const LONG_TESTS: &str =
+    "package(gateway-tests) & test(/^(all_plugins|anvil|backup|crash|load_test|outages|replicas)::/)";
+
+/// The packages of plugins.
+fn plugin_packages(root: &Path) -> Result<String, Failure> {
+    let entries = fs::read_dir(root.join("plugins")).map_err(|error| format!("plugins: {error}"))?;
+    let names = entries.filter_map(Result::ok).filter(|entry| entry.path().join("Cargo.toml").is_file());
+    let mut names: Vec<String> = names.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    Ok(format!("package(/^({})$/)", names.join("|")))
+}
+
+fn plugins(suite: &mut Suite) -> Result<Outcome, Failure> {
+    let all = plugin_packages(&suite.root)?;
+    if !suite.is_later_than(BOTH_DATABASES_BEFORE) {
+        return run_tests(suite, &all);
+    }
+    run_on(suite, &all, None).map(|()| Outcome::PassedWithout("PostgreSQL: this machine is slow".to_owned()))
+}
+
+/// With a filter whatever it selects.
 fn nextest(suite: &mut Suite) -> Result<Outcome, Failure> {
-    let mut nextest = cargo(suite, &["nextest", "run"], &["--profile", "ci", "--test-threads", &test_threads()]);
+    run_tests(suite, &format!("not ({LONG_TESTS}) & not {}", plugin_packages(&suite.root)?))
+}
+
+fn long_tests(suite: &mut Suite) -> Result<Outcome, Failure> {
+    run_tests(suite, LONG_TESTS)
+}
+
+/// Those of the suite's filter, or of this expression, on both databases.
+fn run_tests(suite: &Suite, all: &str) -> Result<Outcome, Failure> {
+    match &suite.postgres {
+        Some(cluster) => run_on(suite, all, Some(cluster.url())).map(|()| Outcome::Passed),
+        // In CI the tests on SQLite still have something to say, but the step has not passed.
+        None => run_on(suite, all, None).and(Err("ran without PostgreSQL".to_owned())),
+    }
+}
+
+fn run_on(suite: &Suite, all: &str, postgres: Option<&str>) -> Result<(), Failure> {
+    let mut nextest = nextest_run(suite, &["--profile", "ci", "--test-threads", &test_threads()]);
     match &suite.filter {
         Some(filter) => nextest.args(selection(suite, filter)),
-        None => nextest.arg("--workspace").envs(CLIPPY),
+        None => nextest.args(["--workspace", "--filterset", all]).envs(CLIPPY),
     };
-    match &suite.postgres {
-        Some(cluster) => passed(nextest.env("GATEWAY_TEST_POSTGRES", cluster.url())),
-        // With keep_going: the tests on SQLite still have something to say, but the step has not passed.
-        None => process::run(&mut nextest).and(Err("ran without PostgreSQL".to_owned())),
+    if let Some(url) = postgres {
+        nextest.env("GATEWAY_TEST_POSTGRES", url);
     }
+    process::run(&mut nextest)
 }
 
 /// Holds the simulated PostgreSQL against the real one, and plays gateways on it.
@@ -206,7 +269,7 @@ fn simulation(suite: &mut Suite) -> Result<Outcome, Failure> {
     let features = ["--features", "gateway-storage/simulation,gateway-simulate/simulation"];
     let targets = ["--lib", "--test", "simulated_postgres", "--test", "it", "--test", "machine"];
     let tests = "binary(simulated_postgres) or test(/^simulation::/) or package(gateway-simulate)";
-    let mut nextest = cargo(suite, &["nextest", "run"], &["--profile", "ci"]);
+    let mut nextest = nextest_run(suite, &["--profile", "ci"]);
     nextest.args(packages).args(features).args(targets).args(["--filterset", tests]);
     passed(nextest.envs(CLIPPY).env("GATEWAY_TEST_POSTGRES", cluster.url()))
 }
@@ -216,10 +279,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_packages_of_plugins_are_found() {
+        let packages = plugin_packages(&repository::root().unwrap_or_default()).unwrap_or_default();
+        assert!(
+            packages.starts_with("package(/^(a2a|activity|agents|") && packages.ends_with("|x402)$/)"),
+            "{packages}"
+        );
+    }
+
+    #[test]
     fn a_plugins_own_tests_need_no_clients() {
         let tools = |filter: Option<&str>| {
             let root = repository::root().unwrap_or_default();
-            let suite = Suite { root, filter: filter.map(ToOwned::to_owned), postgres: None };
+            let suite = Suite::new(root, filter.map(ToOwned::to_owned), false);
             needed_tools(&suite).map(|(program, _)| program).collect::<Vec<_>>()
         };
         assert_eq!(tools(Some("hello")), ["cc", "setpriv"]);
@@ -231,7 +303,7 @@ mod tests {
     fn the_name_of_a_plugin_builds_and_runs_that_plugin_only() {
         let selected = |filter: &str| {
             let root = repository::root().unwrap_or_default();
-            selection(&Suite { root, filter: Some(filter.to_owned()), postgres: None }, filter)
+            selection(&Suite::new(root, Some(filter.to_owned()), false), filter)
         };
         let plugin = ["--package", "hello", "--package", "gateway-cli", "--filterset", "package(hello)"];
         assert_eq!(selected("hello"), plugin);
