@@ -18,10 +18,10 @@ mod store;
 pub use config::{Config, RefRule};
 
 use plugin_api::{
-    ConfigError, Definition, Grants, HostHandle, Plugin, Skill, chain::MAIN as MAIN_CHAIN, export_plugin, migrations,
-    payment, point,
+    ConfigError, Definition, Grants, Hash256, HostHandle, Plugin, Skill, chain::MAIN as MAIN_CHAIN, export_plugin,
+    migrations, payment, point,
 };
-use std::sync::{Mutex, atomic::AtomicU64};
+use std::sync::{Mutex, OnceLock, atomic::AtomicU64};
 
 /// The plugin's state in memory.
 pub struct X402 {
@@ -29,6 +29,10 @@ pub struct X402 {
     names: model::Names,
     /// The facilitator's account, as it was read last.
     funded: Mutex<Option<contributions::FundedAccount>>,
+    /// What kept batches from being sent.
+    blocked: Mutex<Option<contributions::BlockedQueue>>,
+    /// The domain that the vault says it checks, if it says so; unset until it was asked.
+    vault_domain: OnceLock<Option<Hash256>>,
     /// Asks for batches.
     settle_wake: jobs::SettleWake,
     /// Nonces that were proposed.
@@ -94,6 +98,8 @@ impl Plugin for X402 {
             config,
             names,
             funded: Mutex::default(),
+            blocked: Mutex::default(),
+            vault_domain: OnceLock::new(),
             settle_wake: jobs::SettleWake::default(),
             nonce_hints: AtomicU64::default(),
         })

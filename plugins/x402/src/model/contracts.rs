@@ -6,6 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// Key of the contract in the gateway's configuration.
 pub const VAULT: &str = "x402Vault";
 
+/// The hash of the domain that vouchers are signed for.
+pub const DOMAIN_SEPARATOR: &str = "DOMAIN_SEPARATOR() returns (bytes32)";
 pub const BALANCE: &str = "balance(address) returns (uint256)";
 pub const UNLOCK_AT: &str = "unlockAt(address) returns (uint256)";
 pub const USED: &str = "used(address,uint256) returns (bool)";

@@ -1,8 +1,11 @@
 //! When nothing can be paid, everything says why, and what can be read is still answered.
 
 use crate::{
-    FACILITATOR, VAULT, caller, chain, draft::Draft, finish, mock, post, prepared, read, reserve, settle, start,
+    FACILITATOR, VAULT, caller, chain,
+    draft::{Draft, separator},
+    finish, mock, post, prepared, read, reserve, settle, start,
 };
+use plugin_api::Hash256;
 use plugin_testing::{Builder, Fault, ScriptedChain, TestGateway, Wallet, json};
 use std::time::Duration;
 
@@ -140,6 +143,50 @@ async fn while_vouchers_wait_too_long() {
     says_no(&gateway, "waited too long").await;
     gateway.execute("UPDATE x402_vouchers SET by_contract = 1").await;
     settle(&gateway, &Draft::new(&gateway, 3, 1)).await;
+    finish(gateway).await;
+}
+
+#[tokio::test]
+async fn while_batches_cannot_be_sent_and_a_while_longer() {
+    let chain = chain().await;
+    let gateway = start(prepared(TestGateway::builder(), &chain, &json!({})), &chain).await;
+    crate::first_run(&gateway).await;
+    settle(&gateway, &Draft::new(&gateway, 1, 1)).await;
+    // More than `tx.max_fee_gwei`: the batch is made, and not signed.
+    chain.mine_fees(30_000_000, 900_000_000_000);
+    gateway.indexed(&chain).await;
+    let is_refused = async || {
+        gateway.clock().advance(Duration::from_secs(10)).await;
+        read(&gateway, "/api/x402/supported").await["disabled"] == true
+    };
+    assert!(tokio::time::timeout(crate::MINUTE, crate::until(is_refused)).await.is_ok(), "payments are still taken");
+    says_no(&gateway, "batches cannot be sent").await;
+    assert!(chain.waiting().is_empty());
+    // The voucher and its batch end, so nothing waits any more: the next ones would end likewise.
+    gateway.execute("UPDATE x402_vouchers SET state = 'skipped', closed_at = 1").await;
+    gateway.execute("DELETE FROM x402_batches").await;
+    gateway.execute("DELETE FROM host_tx_intents").await;
+    gateway.clock().advance(Duration::from_secs(600)).await;
+    says_no(&gateway, "batches cannot be sent").await;
+    chain.mine_fees(1, 1_000_000_000);
+    gateway.indexed(&chain).await;
+    gateway.clock().advance(Duration::from_secs(400)).await;
+    settle(&gateway, &Draft::new(&gateway, 2, 1)).await;
+    finish(gateway).await;
+}
+
+#[tokio::test]
+async fn with_another_domain_than_the_vaults() {
+    let own = Hash256(separator("ServiceX402", ScriptedChain::address_of(VAULT)));
+    let chain = chain().await;
+    mock(&chain, "DOMAIN_SEPARATOR() returns (bytes32)", &[json!(format!("0x{}", "ab".repeat(32)))]);
+    let gateway = start(prepared(TestGateway::builder(), &chain, &json!({})), &chain).await;
+    says_no(&gateway, "another EIP-712 domain").await;
+    mock(&chain, "DOMAIN_SEPARATOR() returns (bytes32)", &[json!(own)]);
+    says_no(&gateway, "another EIP-712 domain").await;
+    // It is asked once.
+    let gateway = gateway.restart().await;
+    settle(&gateway, &Draft::new(&gateway, 1, 1)).await;
     finish(gateway).await;
 }
 

@@ -84,7 +84,7 @@ fn struct_hash(
     keccak256([kind.0, word(payer), word(payee), amount, nonce, expiry, reference.0].concat()).0
 }
 
-fn separator(name: &str, vault: Address) -> [u8; 32] {
+pub fn separator(name: &str, vault: Address) -> [u8; 32] {
     let kind = keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
     let chain_id = U256::from(3961).to_be_bytes::<32>();
     keccak256([kind.0, keccak256(name).0, keccak256("1").0, chain_id, word(vault)].concat()).0
