@@ -12,7 +12,7 @@ use crate::{
         attempts::{self, AttemptState, DeliveryRow},
         endpoints, fanout,
         queue::{self, DeliveryTask},
-        sealed::Signer,
+        sealed::{Signer, does_not_open},
     },
 };
 use plugin_api::{
@@ -93,7 +93,7 @@ async fn attempt(cx: &PluginContext<Webhooks>, row: &DeliveryRow) -> Result<Atte
     let tags = match sign(cx, row, now_s, &body).await {
         Ok(tags) => tags,
         // One webhook whose secret does not open must not stop the queue.
-        Err(error) if error.is(HostErrorCode::Invalid) || error.is(HostErrorCode::Disabled) => {
+        Err(error) if does_not_open(&error) => {
             cx.warn(&format!("the secret of webhook {webhook_id} does not open: {error}"));
             return Ok(Attempt::not_signed());
         }
@@ -122,8 +122,13 @@ async fn sign(
     let signer = Signer { host: cx, owner: row.owner, url: &row.url };
     let message = message_to_sign(row.id, now_s, body);
     let mut tags = Vec::new();
-    for secret in row.secrets(now_s) {
-        tags.push(signer.tags(secret, &message, message.len() - body.len()).await?);
+    for (place, secret) in row.secrets(now_s).into_iter().enumerate() {
+        match signer.tags(secret, &message, message.len() - body.len()).await {
+            Ok(made) => tags.push(made),
+            // The one of before, whose key is gone: the new one signs alone.
+            Err(error) if place > 0 && does_not_open(&error) => {}
+            Err(error) => return Err(error),
+        }
     }
     Ok(tags)
 }

@@ -8,7 +8,7 @@ use crate::{
     store::{
         deliveries,
         endpoints::{self, SealedRow, Secrets},
-        sealed,
+        sealed::{self, OldSecret},
     },
 };
 use plugin_api::{
@@ -50,11 +50,14 @@ async fn set_webhook(
     }
     let sealed = sealed::seal(&cx, owner, &draft.url, &draft.secret).await?;
     let before = endpoints::sealed(&cx.db(), owner, &draft.url).await?;
-    let is_same = match &before {
-        Some(before) => sealed::are_equal(&cx, owner, &draft.url, [&sealed, &before.sealed_secret]).await?,
-        None => false,
+    let before = match before {
+        Some(before) => {
+            let compared = sealed::compare(&cx, owner, &draft.url, &before.sealed_secret, &sealed).await?;
+            Some((before.sealed_secret, compared))
+        }
+        None => None,
     };
-    let change = Change { owner, draft, sealed, key_id: sealed::key_id(&cx).await?, before, is_same };
+    let change = Change { owner, draft, sealed, key_id: sealed::key_id(&cx).await?, before };
     let config = cx.plugin().config.clone();
     cx.write(async move |tx| change.store(tx, &config).await).await
 }
@@ -65,9 +68,8 @@ struct Change {
     draft: WebhookDraft,
     sealed: Vec<u8>,
     key_id: String,
-    before: Option<SealedRow>,
-    /// Whether the secret is that of before.
-    is_same: bool,
+    /// The sealed secret of before, and what it is to the new one.
+    before: Option<(Vec<u8>, OldSecret)>,
 }
 
 impl Change {
@@ -87,16 +89,19 @@ impl Change {
     }
 
     /// A new secret keeps the one of before for a while; the same secret changes nothing. A secret that another request set
-    /// meanwhile was not compared, and is taken for another one.
+    /// meanwhile was not compared, and is taken for another one. The row keeps the name of the key of before with a secret of before: a job
+    /// seals both again.
     fn secrets(&self, now: Option<&SealedRow>, config: &Config, now_s: i64) -> Secrets {
         let new =
             Secrets { key_id: self.key_id.clone(), sealed: self.sealed.clone(), sealed_old: None, old_until: None };
         let Some(now) = now else { return new };
-        let compared = self.before.as_ref().is_some_and(|before| before.sealed_secret == now.sealed_secret);
-        if compared && self.is_same {
-            return Secrets { sealed_old: now.sealed_old_secret.clone(), old_until: now.old_secret_until, ..new };
-        }
-        let until = now_s + config.rotation_s();
-        Secrets { sealed_old: Some(now.sealed_secret.clone()), old_until: Some(until), ..new }
+        let compared = self.before.as_ref().filter(|(sealed, _)| *sealed == now.sealed_secret);
+        let (sealed_old, old_until) = match compared.map_or(OldSecret::Other, |(_, compared)| *compared) {
+            OldSecret::Same => (now.sealed_old_secret.clone(), now.old_secret_until),
+            OldSecret::Other => (Some(now.sealed_secret.clone()), Some(now_s + config.rotation_s())),
+            OldSecret::Unusable => (None, None),
+        };
+        let key_id = if sealed_old.is_some() { now.key_id.clone() } else { new.key_id };
+        Secrets { key_id, sealed_old, old_until, ..new }
     }
 }

@@ -60,13 +60,15 @@ pub async fn find(db: &impl Query, id: WebhookId) -> Result<Option<EndpointRow>,
 #[derive(Debug, Deserialize)]
 pub struct SealedRow {
     pub id: WebhookId,
+    /// Names the master key that sealed one of the secrets, or both.
+    pub key_id: String,
     pub old_secret_until: Option<i64>,
     pub sealed_secret: Vec<u8>,
     pub sealed_old_secret: Option<Vec<u8>>,
 }
 
 pub async fn sealed(db: &impl Query, owner: Address, url: &str) -> Result<Option<SealedRow>, HostError> {
-    let select = sql("SELECT id, old_secret_until, sealed_secret, sealed_old_secret FROM webhooks_endpoints \
+    let select = sql("SELECT id, key_id, old_secret_until, sealed_secret, sealed_old_secret FROM webhooks_endpoints \
          WHERE owner = $1 AND url = $2");
     db.row(select.bind((owner, url))).await
 }

@@ -38,11 +38,37 @@ pub async fn reseal(host: &HostHandle, owner: Address, url: &str, sealed: &[u8])
     host.secret(SECRETS).reseal(sealed, of_webhook(owner, url)).await
 }
 
-/// Whether two sealed secrets of a webhook are the same text.
-pub async fn are_equal(host: &HostHandle, owner: Address, url: &str, sealed: [&[u8]; 2]) -> Result<bool, HostError> {
-    let [one, other] = sealed;
+/// What the secret of before is to a new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OldSecret {
+    /// The same text.
+    Same,
+    /// It goes on signing for a while.
+    Other,
+    /// It does not open, so it signs no more.
+    Unusable,
+}
+
+/// Whether a call failed because the secret does not open: its key is missing, or it was changed.
+pub fn does_not_open(error: &HostError) -> bool {
+    error.is(HostErrorCode::Invalid) || error.is(HostErrorCode::Disabled)
+}
+
+/// Compares the sealed secret of before with a new one of the same webhook.
+pub async fn compare(
+    host: &HostHandle,
+    owner: Address,
+    url: &str,
+    old: &[u8],
+    new: &[u8],
+) -> Result<OldSecret, HostError> {
     let signer = Signer { host, owner, url };
-    Ok(signer.body_tag(one, PROBE).await? == signer.body_tag(other, PROBE).await?)
+    let old = match signer.body_tag(old, PROBE).await {
+        Ok(tag) => tag,
+        Err(error) if does_not_open(&error) => return Ok(OldSecret::Unusable),
+        Err(error) => return Err(error),
+    };
+    Ok(if old == signer.body_tag(new, PROBE).await? { OldSecret::Same } else { OldSecret::Other })
 }
 
 /// Signs for one webhook.
