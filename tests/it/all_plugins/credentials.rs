@@ -27,7 +27,7 @@ const VALID: u8 = 0;
 const FORGED: u8 = 1;
 const OUTDATED: u8 = 2;
 const NOT_CHECKABLE: u8 = 3;
-const FLIPS: u64 = 200;
+const FLIPS: u64 = 40;
 /// Names that are markup, turn the text around them, or are no plain letters. The registry takes 64 bytes.
 const HOSTILE: [&str; 4] = [
     "</text><script>alert(1)</script>\"'&amp;",

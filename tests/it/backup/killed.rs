@@ -12,8 +12,8 @@ use rstest::rstest;
 use std::time::Duration;
 
 #[rstest]
-#[case(Engine::Sqlite, 40)]
-#[case(Engine::Postgres, 15)]
+#[case(Engine::Sqlite, 15)]
+#[case(Engine::Postgres, 6)]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_restore_leaves_the_old_or_the_new(#[case] engine: Engine, #[case] kills: u32) {
     let setup = small_setup_on(engine).await;

@@ -15,8 +15,8 @@ use std::{
 };
 
 #[rstest]
-#[case(Engine::Sqlite, 10_000)]
-#[case(Engine::Postgres, 1_000)]
+#[case(Engine::Sqlite, 1_000)]
+#[case(Engine::Postgres, 200)]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_read_after_each_of_many_writes_sees_it(#[case] engine: Engine, #[case] writes: i64) {
     let gateway = test_gateway(engine).await;
@@ -87,7 +87,7 @@ async fn write_and_read_at_once(gateways: Vec<Arc<TestGateway>>, writes_of_each:
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_reader_gets_an_older_list_than_what_was_acknowledged_before() {
-    write_and_read_at_once(vec![Arc::new(test_gateway(Engine::Sqlite).await)], 2000).await;
+    write_and_read_at_once(vec![Arc::new(test_gateway(Engine::Sqlite).await)], 500).await;
 }
 
 pub async fn replicas() -> Vec<Arc<TestGateway>> {
@@ -115,7 +115,7 @@ async fn no_reader_of_two_replicas_gets_an_older_list_than_what_was_acknowledged
         })
     };
     let compactions: Vec<_> = gateways.iter().map(compact).collect();
-    write_and_read_at_once(gateways.clone(), 300).await;
+    write_and_read_at_once(gateways.clone(), 100).await;
     for compaction in compactions {
         compaction.abort();
         assert!(compaction.await.unwrap_err().is_cancelled(), "no compaction failed");

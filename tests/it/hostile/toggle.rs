@@ -2,12 +2,9 @@
 
 use super::{call, gateway_with, switched};
 use plugin_testing::{Wallet, json};
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
-    },
-    time::{Duration, Instant},
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
 };
 
 /// Enough to see 80 KiB that each of them leaves behind.
@@ -56,7 +53,6 @@ async fn toggles_cost_the_others_nothing() {
     };
     let loads: Vec<_> = (0..2).map(spawn).collect();
     let (off, on) = (switched(&gateway, false), switched(&gateway, true));
-    let begun = Instant::now();
     let mut settled_kib = 0;
     for number in 0..toggles {
         gateway.gateway().plugins.reconcile(&off).await;
@@ -65,14 +61,13 @@ async fn toggles_cost_the_others_nothing() {
             settled_kib = resident_kib();
         }
     }
-    let (took, grown_kib) = (begun.elapsed(), resident_kib().saturating_sub(settled_kib));
+    let grown_kib = resident_kib().saturating_sub(settled_kib);
     done.store(true, Relaxed);
     for load in loads {
         load.await.unwrap();
     }
-    eprintln!("{toggles} toggles in {took:?}, {grown_kib} KiB more, {reads:?} reads, {writes:?} writes");
+    eprintln!("{toggles} toggles, {grown_kib} KiB more, {reads:?} reads, {writes:?} writes");
     assert!(reads.load(Relaxed) > u64::from(toggles) && writes.load(Relaxed) > 10, "{reads:?} {writes:?}");
-    assert!(took < Duration::from_millis(60) * toggles, "{took:?}");
     assert!(grown_kib < GROWTH_MAX_KIB, "{grown_kib} KiB more after the first {}", toggles / 5);
     assert_eq!(call(&gateway, "rows").await.status, 200);
 }

@@ -50,22 +50,19 @@ async fn assert_served(gateway: &TestGateway, when: &str) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_answer_names_a_route_that_nobody_serves() {
     let chain = chain().await;
-    let mut builders = vec![TestGateway::builder()];
-    builders.extend(TestGateway::postgres_builder().await);
-    for builder in builders {
-        let gateway = full_gateway(builder, &chain).await;
-        assert_served(&gateway, "all are on").await;
-        for module in modules() {
-            let name = plugin_testing::manifest(module).name;
-            let gone = with_dependents(&name);
-            for other in &gone {
-                assert!(act(&gateway, OperatorAction::Disable, other).await.is_reached);
-            }
-            assert_served(&gateway, &format!("without {name}")).await;
-            for other in gone.iter().rev() {
-                assert!(act(&gateway, OperatorAction::Enable, other).await.is_reached);
-            }
+    // On SQLite only: which routes there are does not depend on the database.
+    let gateway = full_gateway(TestGateway::builder(), &chain).await;
+    assert_served(&gateway, "all are on").await;
+    for module in modules() {
+        let name = plugin_testing::manifest(module).name;
+        let gone = with_dependents(&name);
+        for other in &gone {
+            assert!(act(&gateway, OperatorAction::Disable, other).await.is_reached);
         }
-        gateway.stop().await;
+        assert_served(&gateway, &format!("without {name}")).await;
+        for other in gone.iter().rev() {
+            assert!(act(&gateway, OperatorAction::Enable, other).await.is_reached);
+        }
     }
+    gateway.stop().await;
 }

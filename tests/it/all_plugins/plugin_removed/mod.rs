@@ -177,46 +177,66 @@ fn these_are_all_plugins() {
 
 #[tokio::test]
 async fn an_operator_switches_off_any_plugin_and_what_it_contributed_is_gone() {
+    Box::pin(switch_off_any_plugin(TestGateway::builder())).await;
+}
+
+#[tokio::test]
+#[ignore = "takes minutes: cargo xtask prove"]
+async fn an_operator_switches_off_any_plugin_on_postgresql() {
+    let builder = TestGateway::postgres_builder().await.expect("GATEWAY_TEST_POSTGRES names a server");
+    Box::pin(switch_off_any_plugin(builder)).await;
+}
+
+async fn switch_off_any_plugin(builder: Builder) {
     let chain = chain().await;
-    let mut builders = vec![TestGateway::builder()];
-    builders.extend(TestGateway::postgres_builder().await);
-    for builder in builders {
-        let gateway = full_gateway(builder, &chain).await;
-        let full = Pages::read(&gateway).await;
-        let parts = parts(&gateway, &full).await;
-        for name in manifests().into_iter().map(|manifest| manifest.name) {
-            let gone = with_dependents(&name);
-            if gone.len() > 1 {
-                let refused = act(&gateway, OperatorAction::Disable, &name).await;
-                let reason = &refused.report.reason;
-                assert!(!refused.is_reached && refused.report.state == PluginState::Serving, "{name}: {reason}");
-                assert!(reason.contains("requires it: disable that first"), "{name}: {reason}");
-                assert!(gone.iter().any(|dependent| reason.contains(dependent)), "{name}: {reason}");
-            }
-            for plugin in &gone {
-                assert!(act(&gateway, OperatorAction::Disable, plugin).await.is_reached, "{plugin}");
-            }
-            parts.without(&full, &gone).assert_are(&Pages::read(&gateway).await, &format!("without {name}"));
-            // The next comparison, and the last one, check that the plugins have all their records again.
-            for plugin in gone.iter().rev() {
-                assert!(act(&gateway, OperatorAction::Enable, plugin).await.is_reached, "{plugin}");
-            }
+    let gateway = full_gateway(builder, &chain).await;
+    let full = Pages::read(&gateway).await;
+    let parts = parts(&gateway, &full).await;
+    for name in manifests().into_iter().map(|manifest| manifest.name) {
+        let gone = with_dependents(&name);
+        if gone.len() > 1 {
+            let refused = act(&gateway, OperatorAction::Disable, &name).await;
+            let reason = &refused.report.reason;
+            assert!(!refused.is_reached && refused.report.state == PluginState::Serving, "{name}: {reason}");
+            assert!(reason.contains("requires it: disable that first"), "{name}: {reason}");
+            assert!(gone.iter().any(|dependent| reason.contains(dependent)), "{name}: {reason}");
         }
-        full.assert_are(&Pages::read(&gateway).await, "with every plugin again");
-        assert_eq!(gateway.faults().await, Vec::<String>::new());
-        gateway.stop().await;
+        for plugin in &gone {
+            assert!(act(&gateway, OperatorAction::Disable, plugin).await.is_reached, "{plugin}");
+        }
+        parts.without(&full, &gone).assert_are(&Pages::read(&gateway).await, &format!("without {name}"));
+        // The next comparison, and the last one, check that the plugins have all their records again.
+        for plugin in gone.iter().rev() {
+            assert!(act(&gateway, OperatorAction::Enable, plugin).await.is_reached, "{plugin}");
+        }
     }
+    full.assert_are(&Pages::read(&gateway).await, "with every plugin again");
+    assert_eq!(gateway.faults().await, Vec::<String>::new());
+    gateway.stop().await;
 }
 
 #[tokio::test]
 async fn a_gateway_that_starts_without_a_plugin_says_what_one_says_that_switched_it_off() {
+    let names = manifests().into_iter().map(|manifest| manifest.name);
+    // Those that others require, and a few that none does.
+    let (required, alone): (Vec<String>, Vec<String>) = names.partition(|name| with_dependents(name).len() > 1);
+    assert!(required.len() > 2 && alone.len() > 6, "{required:?} {alone:?}");
+    Box::pin(start_without([required, alone.into_iter().step_by(6).collect()].concat())).await;
+}
+
+#[tokio::test]
+#[ignore = "takes minutes: cargo xtask prove"]
+async fn a_gateway_that_starts_without_any_plugin_says_what_one_says_that_switched_it_off() {
+    Box::pin(start_without(manifests().into_iter().map(|manifest| manifest.name).collect())).await;
+}
+
+async fn start_without(names: Vec<String>) {
     let chain = chain().await;
-    // On SQLite only: which plugins start does not depend on the database, and the test above compares the pages on
-    // both.
+    // On SQLite only: which plugins start does not depend on the database.
     let mut gateway = full_gateway(TestGateway::builder(), &chain).await;
     let full = Pages::read(&gateway).await;
     let parts = parts(&gateway, &full).await;
-    for name in manifests().into_iter().map(|manifest| manifest.name) {
+    for name in names {
         // One restart enables the last plugin again and disables the next: its pages must show everything of the last
         // one.
         gateway = gateway

@@ -166,19 +166,9 @@ async fn cargo_xtask_dist_makes_a_folder_that_serves_elsewhere() {
 /// take ten minutes.
 #[test]
 fn cargo_xtask_bench_measures_jobs() {
-    let jobs = ["list", "stream", "search", "arena", "flat", "plugins", "past", "chain"];
+    let jobs = ["list", "stream", "arena", "past"];
     let said = xtask(&[&["bench", "--smoke"][..], &jobs].concat());
-    let titles = [
-        "A list of 50 rows",
-        "A live event",
-        "Bursts",
-        "A search in a knowledge base",
-        "A ranking after each vote",
-        "beside many plugins",
-        "A write into",
-        "The past of a chain",
-        "A reorganisation",
-    ];
+    let titles = ["A list of 50 rows", "A live event", "Bursts", "A ranking after each vote", "The past of a chain"];
     for title in titles {
         assert!(said.contains(title), "{title} is missing in {said}");
     }
