@@ -25,6 +25,7 @@ const NEIGHBOURS: usize = 4;
 const REST: Duration = Duration::from_millis(5);
 const SECONDS: f64 = 5.0;
 const ROUNDS: usize = 3;
+const TASKSET_TRIES: u32 = 10;
 
 /// Threads that each search of an abuser finds.
 const STORED_THREADS: u32 = 50_000;
@@ -90,7 +91,11 @@ fn said(command: &mut Command) -> String {
 fn run_on(processor: usize) {
     if has_two_processors() {
         let own = std::process::id().to_string();
-        said(Command::new("taskset").args(["-acp", &processor.to_string(), &own]));
+        let mut taskset = Command::new("taskset");
+        taskset.args(["-acp", &processor.to_string(), &own]);
+        // It fails when a thread ends while it goes through them.
+        let is_pinned = (0..TASKSET_TRIES).any(|_| taskset.output().is_ok_and(|output| output.status.success()));
+        assert!(is_pinned, "{taskset:?}");
     }
 }
 
