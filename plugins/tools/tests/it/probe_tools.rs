@@ -199,6 +199,8 @@ async fn tools_of_a_host_that_never_answers_well_wait_and_hold_up_nobody() {
         let is_due = "SELECT id FROM tools_tools WHERE probed_at = 0";
         TestGateway::eventually(LIMIT, "each had its turn", || async {
             gateway.clock().advance(Duration::from_secs(1)).await;
+            // The limit of a probe is one of this clock, and its requests take real time.
+            tokio::time::sleep(Duration::from_millis(100)).await;
             gateway.rows(is_due).await.is_empty()
         })
         .await;

@@ -186,6 +186,7 @@ async fn with_another_domain_than_the_vaults() {
     says_no(&gateway, "another EIP-712 domain").await;
     // It is asked once.
     let gateway = gateway.restart().await;
+    gateway.indexed(&chain).await;
     settle(&gateway, &Draft::new(&gateway, 1, 1)).await;
     finish(gateway).await;
 }
