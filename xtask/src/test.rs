@@ -210,8 +210,7 @@ fn test_threads() -> String {
 /// Later than that CI's time does for the plugins' tests on one database.
 const BOTH_DATABASES_BEFORE: Duration = Duration::from_mins(30);
 /// Tests of whole gateways that take longest.
-const LONG_TESTS: &str =
-    "package(gateway-tests) & test(/^(all_plugins|anvil|backup|crash|load_test|outages|replicas)::/)";
+const LONG_TESTS: &str = "package(gateway-tests) & test(/^(all_plugins|anvil|backup|crash|e2e::plugin_outside|load_test|outages|replicas)::/)";
 
 /// The packages of plugins.
 fn plugin_packages(root: &Path) -> Result<String, Failure> {

@@ -108,7 +108,8 @@ async fn a_constructor_that_takes_long_joins_later() {
     let report = eventually_in(&gateway, "hostile", "serving").await;
     assert_eq!((&report["threads_lost"], &report["faults"]), (&json!(0), &json!(0)));
     assert_eq!(site.get("/api/hostile/rows").await.status, 200);
-    assert_eq!(site.get("/api/hostile/nothing").await.status, 404);
+    let is_unknown = async || site.get("/api/hostile/nothing").await.status == 404;
+    TestGateway::eventually(LIMIT, "no plugin is starting any more", is_unknown).await;
 }
 
 #[tokio::test]
