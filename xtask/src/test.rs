@@ -29,6 +29,7 @@ const STEPS: &[Step] = &[
     Step::always("postgresql", start_postgres),
     Step::whole("plugins", plugins),
     Step::always("nextest", nextest),
+    Step::whole("gateways", gateways).before_minutes(66),
     // What takes longest: many plugins, kills, outages, random scripts. With the steps before it is everything.
     Step::whole("long tests", long_tests).before_minutes(60),
     // A build of its own: the program under test has no simulation in it.
@@ -209,7 +210,8 @@ fn test_threads() -> String {
 
 /// Later than that CI's time does for the plugins' tests on one database.
 const BOTH_DATABASES_BEFORE: Duration = Duration::from_mins(30);
-/// Tests of whole gateways that take longest.
+/// Tests of whole gateways, and those of them that take longest.
+const GATEWAYS: &str = "package(gateway-tests) & binary(it)";
 const LONG_TESTS: &str = "package(gateway-tests) & test(/^(all_plugins|anvil|backup|crash|e2e::plugin_outside|load_test|outages|replicas)::/)";
 
 /// The packages of plugins.
@@ -231,7 +233,11 @@ fn plugins(suite: &mut Suite) -> Result<Outcome, Failure> {
 
 /// With a filter whatever it selects.
 fn nextest(suite: &mut Suite) -> Result<Outcome, Failure> {
-    run_tests(suite, &format!("not ({LONG_TESTS}) & not {}", plugin_packages(&suite.root)?))
+    run_tests(suite, &format!("not ({GATEWAYS}) & not {}", plugin_packages(&suite.root)?))
+}
+
+fn gateways(suite: &mut Suite) -> Result<Outcome, Failure> {
+    run_tests(suite, &format!("{GATEWAYS} & not ({LONG_TESTS})"))
 }
 
 fn long_tests(suite: &mut Suite) -> Result<Outcome, Failure> {
