@@ -181,7 +181,7 @@ impl SimulatedTransaction {
             Phase::Active(id) => {
                 server.state().end_idle(now, self.engine.transaction_idle);
                 let mut state = server.state();
-                let open = state.open(id).ok_or_else(|| StorageError::Expired(IDLE_TOO_LONG))?;
+                let open = state.open(id).ok_or(StorageError::Expired(IDLE_TOO_LONG))?;
                 open.idle_since = None;
                 if now.duration_since(open.begun_at) > self.engine.transaction_timeout {
                     return Err(StorageError::Expired(OPEN_TOO_LONG));
