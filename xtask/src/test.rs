@@ -33,7 +33,7 @@ const STEPS: &[Step] = &[
     // What takes longest: many plugins, kills, outages, random scripts. With the steps before it is everything.
     Step::whole("long tests", long_tests).before_minutes(60),
     // A build of its own: the program under test has no simulation in it.
-    Step::whole("simulation", simulation).before_minutes(78),
+    Step::whole("simulation", simulation).before_minutes(70),
 ];
 
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
