@@ -42,7 +42,7 @@ fn seeds_find_nothing_and_play_the_same_run_twice() {
 #[test]
 fn every_planted_fault_is_found() {
     assert!(Fault::ALL.len() >= 50);
-    let (output, text) = simulate(&["--faults", "--seeds", "4", "--days", "3"]);
+    let (output, text) = simulate(&["--faults", "--seeds", "6", "--days", "3"]);
     assert!(output.status.success(), "{text}");
     for fault in Fault::ALL {
         assert!(text.contains(&format!("{}: seed ", fault.name())), "{}: {text}", fault.name());
