@@ -52,14 +52,8 @@ pub struct Suite {
     pub postgres: Option<Cluster>,
     /// Where tests put their files.
     pub scratch: Option<Scratch>,
-    /// How long this run has taken, as far as CI counts.
-    clock: Clock,
-}
-
-/// Of a run: since it, or `.ci/run`, began.
-#[derive(Clone, Copy)]
-struct Clock {
     started: Instant,
+    /// How long `.ci/run` took before that.
     before: Duration,
     is_ci: bool,
 }
@@ -80,17 +74,17 @@ enum Verdict {
 
 impl Suite {
     pub fn new(root: PathBuf, filter: Option<String>, is_ci: bool) -> Self {
-        let clock = Clock { started: Instant::now(), before: passed_before(), is_ci };
-        Self { root, filter, postgres: None, scratch: None, clock }
+        let (started, before) = (Instant::now(), passed_before());
+        Self { root, filter, postgres: None, scratch: None, started, before, is_ci }
     }
 
     /// Whether CI's time is short: the run has taken longer than this. Never elsewhere.
     pub fn is_later_than(&self, limit: Duration) -> bool {
-        self.clock.is_ci && self.elapsed() > limit
+        self.is_ci && self.elapsed() > limit
     }
 
     fn elapsed(&self) -> Duration {
-        self.clock.before + self.clock.started.elapsed()
+        self.before + self.started.elapsed()
     }
 
     /// Runs the steps. In CI also those after a failed one, and not those that begin too late.
@@ -98,7 +92,7 @@ impl Suite {
         let mut lines: Vec<StepResult> = Vec::new();
         let filtered = self.filter.is_some();
         for step in steps.iter().filter(|step| !filtered || step.for_filter) {
-            let stopped = !self.clock.is_ci && lines.iter().any(StepResult::is_failure);
+            let stopped = !self.is_ci && lines.iter().any(StepResult::is_failure);
             let is_late = step.begins_before.is_some_and(|limit| self.is_later_than(limit));
             lines.push(match () {
                 () if stopped => StepResult::not_run(step),
@@ -141,7 +135,7 @@ fn passed_before() -> Duration {
 impl StepResult {
     fn left_out(step: &Step, elapsed: Duration) -> Self {
         let reason =
-            format!("left out after {} minutes: cargo nextest run, or xtask test, runs it", elapsed.as_secs() / 60);
+            format!("left out after {} minutes: `cargo xtask test` runs it outside of CI", elapsed.as_secs() / 60);
         let line = Self { name: step.name, verdict: Verdict::Skipped(reason), took: Duration::ZERO };
         println!("\n== {}", step.name);
         line.print();
