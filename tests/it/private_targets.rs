@@ -22,6 +22,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 const OPEN: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 9));
 /// Longer than addresses of names are used here.
 const RESOLVE_INTERVAL: Duration = Duration::from_millis(1);
+/// Of calls whose lookups are counted.
+const TRIES_MAX: u32 = 5;
 
 /// More forms than those that each plugin is tested with.
 const MORE_URLS: [&str; 16] = [
@@ -317,16 +319,23 @@ impl EgressFixture {
         for name in NAMES {
             resolver.set(name, addresses);
         }
-        // What was checked before is too old then.
-        tokio::time::sleep(2 * RESOLVE_INTERVAL).await;
         let lookups = || NAMES.map(|name| resolver.lookups(name));
-        let before = lookups();
-        let called = self.invoke(id_of("called", 0)).await;
-        let asked = self.ask(id_of("asked", 0)).await;
-        assert_eq!([called.status; 2], [asked.status, called.status]);
-        for (name, before) in [(3, before[3]), (4, before[4])] {
-            assert_eq!(lookups()[name], before + 1, "there is none between check and connection");
-        }
+        let mut tries = 0;
+        let (before, called, asked) = loop {
+            tries += 1;
+            // What was checked before is too old then.
+            tokio::time::sleep(2 * RESOLVE_INTERVAL).await;
+            let before = lookups();
+            let called = self.invoke(id_of("called", 0)).await;
+            let asked = self.ask(id_of("asked", 0)).await;
+            assert_eq!([called.status; 2], [asked.status, called.status]);
+            let now = lookups();
+            // A job that asks the same agent for its card looks up the name as well, but not each time.
+            if [3, 4].iter().all(|name| now[*name] == before[*name] + 1) {
+                break (before, called, asked);
+            }
+            assert!(tries < TRIES_MAX, "there is no lookup between check and connection: {before:?}, then {now:?}");
+        };
         self.write_to(id_of("written", 0), &format!("{addresses:?} {before:?}")).await;
         self.eventually("the copy is sent or given up", async || self.is_all_forwarded().await).await;
         // Every tool and every card is asked for again by then.

@@ -34,7 +34,9 @@ const REORG_DEPTH: u64 = 3;
 /// Vouchers that are sent at the same time, and after which the chain or the gateway is disturbed.
 const BURST: usize = 40;
 const BATCH: u64 = 50;
-const END_MAX: Duration = Duration::from_secs(600);
+/// To settle what is left, and for each voucher: the short test says what waits before nextest ends it.
+const END_MAX: Duration = Duration::from_secs(160);
+const END_MAX_EACH: Duration = Duration::from_millis(50);
 /// One payer in so many is a contract, and one settles another voucher with a nonce himself.
 const CONTRACT_EVERY: usize = 5;
 const DISHONEST_EVERY: usize = 7;
@@ -135,7 +137,7 @@ impl PaymentLoadRun<'_> {
             self.send(burst).await;
         }
         self.market.devnet.honest().await.unwrap();
-        self.is_decided().await;
+        self.is_decided(vouchers).await;
         self.compare(&sent).await;
     }
 
@@ -220,16 +222,24 @@ impl PaymentLoadRun<'_> {
         }
     }
 
-    /// Waits until nothing is on its way.
-    async fn is_decided(&self) {
-        let begun = Instant::now();
+    /// Waits until nothing is on its way. Blocks come meanwhile, as on a real chain: a transaction that was held is replaced when two
+    /// blocks have passed without it, and this chain mines only for a transaction.
+    async fn is_decided(&self, vouchers: usize) {
+        let (begun, limit) = (Instant::now(), END_MAX + END_MAX_EACH * u32::try_from(vouchers).unwrap());
         for payer in &self.payers {
             let path = payer.address.to_string();
             while self.till.account(&path).await["pendingWei"] != "0" {
-                assert!(begun.elapsed() < END_MAX, "{}", self.till.account(&path).await);
+                assert!(begun.elapsed() < limit, "{}: {:?}", self.till.account(&path).await, self.unsettled().await);
+                self.market.devnet.mine(1).await.unwrap();
                 tokio::time::sleep(Duration::from_millis(200)).await;
             }
         }
+    }
+
+    /// What waits, for the message of a test that gives up: each transaction's state and why it is in no block.
+    async fn unsettled(&self) -> Vec<Vec<String>> {
+        let open = "SELECT state, COALESCE(reason, '') FROM host_tx_intents WHERE state NOT IN ('final', 'failed')";
+        self.till.rows(open).await
     }
 
     async fn compare(self, sent: &[SentVoucher]) {
