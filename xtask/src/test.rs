@@ -31,7 +31,7 @@ const STEPS: &[Step] = &[
     Step::always("nextest", nextest),
     Step::whole("gateways", gateways).before_minutes(66),
     // What takes longest: many plugins, kills, outages, random scripts. With the steps before it is everything.
-    Step::whole("long tests", long_tests).before_minutes(60),
+    Step::whole("long tests", long_tests).before_minutes(50),
     // A build of its own: the program under test has no simulation in it.
     Step::whole("simulation", simulation).before_minutes(70),
 ];
