@@ -64,6 +64,7 @@ impl Index {
         self.finish_commit(pending).await?;
         let (sent, events_ahead) = sent?;
         self.adapt_commit_events(sent.batch.events.len(), started.elapsed());
+        self.time_factor = 1;
         self.row = Some(IndexRow { cursor: sent.batch.cursor.clone(), events_ahead, ..row });
         *pending = Some(sent);
         Ok(())

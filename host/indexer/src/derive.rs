@@ -94,7 +94,7 @@ impl Index {
 
     async fn derive_rows(&self, batch: &Batch) -> Result<(Arc<PluginTransaction>, Vec<EmittedEvent>), IndexError> {
         let begin = || {
-            let (scope, manifest) = (self.scope.clone(), &self.plugin.manifest);
+            let (scope, manifest) = (self.scope.with_time_factor(self.time_factor), &self.plugin.manifest);
             PluginTransaction::of_plugin(&self.transactions, scope, CommitMode::Index, manifest)
         };
         let transaction = begin();
@@ -119,27 +119,40 @@ impl Index {
         call_events: usize,
     ) -> Result<Vec<EmittedEvent>, IndexError> {
         // Half of the database's limit: a transaction that the database ends would look like an error of the plugin.
-        let deadline = Instant::now() + self.transaction_timeout / 2;
+        let time = self.transaction_timeout * self.time_factor / 2;
+        let deadline = Instant::now() + time;
         let events = batch.events.as_slice();
         let block = |event: Option<&DecodedEvent>| event.map(|event| event.log.block);
         let has_several_blocks = block(events.first()) != block(events.last());
+        let too_slow = || match events.first() {
+            Some(event) if !has_several_blocks => {
+                IndexError::BlockTooSlow { block: event.log.block, events: events.len(), limit: time }
+            }
+            _ => IndexError::TooSlow,
+        };
         let undo_block = |event: &DecodedEvent| if batch.is_final { NO_UNDO } else { to_i64(event.log.block) };
         let (mut emitted, mut applied) = (Vec::new(), 0);
         for part in events.chunks(call_events.max(1)) {
             let left = deadline.saturating_duration_since(Instant::now());
-            if has_several_blocks && left.is_zero() {
-                return Err(IndexError::TooSlow);
+            if left.is_zero() {
+                return Err(too_slow());
             }
             let undo_blocks = part.iter().map(undo_block).collect();
             let part_transaction =
                 EventBatchTransaction::new(transaction, &self.store, undo_blocks, &self.plugin.handle.tasks);
-            let limit = if let [_] = part { EVENT_TIMEOUT } else { left };
+            let limit = match part {
+                [_] if events.len() == 1 => EVENT_TIMEOUT,
+                [_] => EVENT_TIMEOUT.min(left),
+                _ => left,
+            };
             let applied_part = self.call_plugin(&part_transaction, part, limit).await;
             if transaction.has_conflict() {
                 return Err(StorageError::Conflict("the batch conflicted with another transaction".to_owned()).into());
             }
             match (part, applied_part) {
                 (_, Ok(())) => {}
+                // The time of the transaction ended before that of the event.
+                ([_], Err(ApplyError::Timeout(_))) if limit < EVENT_TIMEOUT => return Err(too_slow()),
                 ([event], Err(error)) => return Err(self.event_failed(event, error)),
                 (_, Err(ApplyError::Timeout(_))) if has_several_blocks => return Err(IndexError::TooSlow),
                 (_, Err(error)) => return Err(IndexError::Handler(error.to_string())),

@@ -2,6 +2,10 @@
 
 use gateway_chain::ChainError;
 use gateway_storage::StorageError;
+use std::time::Duration;
+
+/// A transaction with the events of one block may take this many times as long as others.
+pub(crate) const BLOCK_TIME_FACTOR_MAX: u32 = 8;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum IndexError {
@@ -24,6 +28,12 @@ pub(crate) enum IndexError {
     /// The commit would exceed the time limit of a transaction.
     #[error("a commit of several blocks takes too long here; the next ones are smaller")]
     TooSlow,
+    /// One block has more events than the plugin applies within the limit.
+    #[error(
+        "block {block} has {events} events, and the plugin did not apply them within {limit:?}: the next attempt has twice that, up to \
+         {BLOCK_TIME_FACTOR_MAX} times half of database.transaction_timeout_ms; raise that if it is not enough"
+    )]
+    BlockTooSlow { block: u64, events: usize, limit: Duration },
     #[error("the plugin stops")]
     Stopping,
 }

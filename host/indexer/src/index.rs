@@ -64,6 +64,8 @@ pub(crate) struct Index {
     /// A lease that is being acquired. It is not cancelled with the tick: the release must come after it.
     acquiring: Option<JoinHandle<Result<bool, StorageError>>>,
     pub commit_events: usize,
+    /// More than 1 while a block has so many events that a transaction of the usual length is too short for them.
+    pub time_factor: u32,
     /// Blocks of one request of the backfill.
     pub range: Arc<AdaptiveRange>,
 }
@@ -90,6 +92,7 @@ impl Index {
             lease_renewed: None,
             acquiring: None,
             commit_events: COMMIT_EVENTS_FIRST,
+            time_factor: 1,
             transactions: context.transactions,
             transaction_timeout: context.transaction_timeout,
             plugin,

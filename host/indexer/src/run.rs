@@ -4,7 +4,7 @@
 
 use super::{
     derived_table::DerivedTable,
-    error::IndexError,
+    error::{BLOCK_TIME_FACTOR_MAX, IndexError},
     event_subscriptions::EventSubscriptions,
     follow_head::NextTick,
     index::{Index, IndexerContext, ROW_POLL},
@@ -110,6 +110,11 @@ impl Index {
                     events = self.commit_events,
                     reason = text
                 );
+            }
+            IndexError::BlockTooSlow { .. } => {
+                self.time_factor = (self.time_factor * 2).min(BLOCK_TIME_FACTOR_MAX);
+                tracing::warn!(plugin = self.plugin.name(), chain = self.chain.name, reason = text, "the index waits");
+                self.progress.set_failing(&text);
             }
             IndexError::Unrecoverable(reason) => self.stop(row.as_ref(), reason).await,
             IndexError::InvalidManifest(reason) => self.progress.set_stopped(reason),

@@ -37,13 +37,22 @@ pub enum Scope {
         /// The only tables that it may write; `None` for all of its own.
         writes: Option<Arc<BTreeSet<String>>>,
         isolation: Isolation,
+        /// Its transactions may take this many times `database.transaction_timeout_ms`.
+        time_factor: u32,
         usage: Arc<DatabaseUsage>,
     },
 }
 
 impl Scope {
     pub fn plugin(name: &str, views: Arc<ViewNames>) -> Self {
-        Self::Plugin { name: name.into(), views, writes: None, isolation: Isolation::default(), usage: Arc::default() }
+        Self::Plugin {
+            name: name.into(),
+            views,
+            writes: None,
+            isolation: Isolation::default(),
+            time_factor: 1,
+            usage: Arc::default(),
+        }
     }
 
     #[must_use]
@@ -52,6 +61,16 @@ impl Scope {
             *isolation = new;
         }
         self
+    }
+
+    /// The same plugin, whose transactions may take `factor` times `database.transaction_timeout_ms`.
+    #[must_use]
+    pub fn with_time_factor(&self, factor: u32) -> Self {
+        let mut scope = self.clone();
+        if let Self::Plugin { time_factor, .. } = &mut scope {
+            *time_factor = factor;
+        }
+        scope
     }
 
     /// The same plugin, restricted to writing these tables.
@@ -71,6 +90,13 @@ impl Scope {
             *usage = shared;
         }
         self
+    }
+
+    pub(crate) fn time_factor(&self) -> u32 {
+        match self {
+            Self::Host => 1,
+            Self::Plugin { time_factor, .. } => *time_factor,
+        }
     }
 
     pub(crate) fn time_read(&self) -> Option<HistogramTimer<'_>> {

@@ -83,7 +83,7 @@ impl DeferredStatements {
 impl Transaction {
     pub(crate) fn new(database: Arc<DatabaseInner>, scope: Scope) -> Self {
         let engine = match &database.engine {
-            Engine::Sqlite(sqlite) => EngineTransaction::Sqlite(sqlite.begin(scope.plugin_name())),
+            Engine::Sqlite(sqlite) => EngineTransaction::Sqlite(sqlite.begin(&scope)),
             Engine::Postgres(postgres) => {
                 EngineTransaction::Postgres(PostgresTransaction::new(Arc::clone(postgres), &scope))
             }

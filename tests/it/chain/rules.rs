@@ -2,7 +2,7 @@
 
 use super::{
     builders, close, derived,
-    ledger::{CLASHING, IMPOSTOR, TRESPASSER},
+    ledger::{CLASHING, IMPOSTOR, SLOW, TRESPASSER},
     moved, opened, started,
 };
 use plugin_testing::{ScriptedChain, TestGateway, Value};
@@ -79,6 +79,25 @@ async fn an_event_whose_deferred_statement_fails_is_named(#[case] clashing: u64)
         assert_eq!(gateway.faults().await.len(), 1, "and the operator reads of it");
         assert_eq!(derived(&gateway).await, "", "the batch left no trace");
         gateway.stop().await;
+    }
+}
+
+/// Anyone can fill a block with events. The index takes longer for it than a transaction usually may, and blames no plugin.
+#[tokio::test]
+async fn a_block_of_very_many_events_gets_the_time_that_it_needs() {
+    let chain = ScriptedChain::start().await;
+    let block = chain.mine(SLOW.map(opened).collect());
+    for builder in builders(&chain).await {
+        let builder = builder.configure(|config| {
+            (config.database.statement_timeout_ms, config.database.transaction_timeout_ms) = (400, 400);
+        });
+        let gateway = builder.start().await;
+        let reason = fails(&gateway).await;
+        let named = format!("block {block} has {} events", SLOW.count());
+        assert!(reason.contains(&named) && reason.contains("raise"), "{reason}");
+        gateway.indexed(&chain).await;
+        assert_eq!(gateway.rows("SELECT count(*) FROM ledger_accounts").await, [format!("Int({})", SLOW.count())]);
+        close(gateway).await;
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) struct PostgresEngine {
     /// reads.
     transaction_permits: Arc<Semaphore>,
     pub(super) reachability: Arc<Reachability>,
-    transaction_timeout: Duration,
+    pub(super) transaction_timeout: Duration,
     transaction_idle: Duration,
     pub(crate) registration: GatewayRegistration,
 }
@@ -138,8 +138,8 @@ impl PostgresEngine {
     }
 
     /// Which limit a transaction has exceeded, if any.
-    pub(super) fn exceeded_limit(&self, begun_at: Instant, idle_since: Instant) -> Option<&'static str> {
-        if begun_at.elapsed() > self.transaction_timeout {
+    pub(super) fn exceeded_limit(&self, deadline: Instant, idle_since: Instant) -> Option<&'static str> {
+        if Instant::now() > deadline {
             Some(OPEN_TOO_LONG)
         } else if idle_since.elapsed() > self.transaction_idle {
             Some(IDLE_TOO_LONG)

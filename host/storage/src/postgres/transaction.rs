@@ -32,7 +32,7 @@ use std::{
         Arc, OnceLock,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 use tokio::{sync::Mutex, time::timeout};
 
@@ -41,6 +41,7 @@ type Statements<'s> = &'s [CommitStatement<CheckedStatement>];
 pub(crate) struct PostgresTransaction {
     engine: Arc<PostgresEngine>,
     mode: TransactionMode,
+    time_limit: Duration,
     phase: Mutex<Phase>,
     has_begun: AtomicBool,
     /// COMMIT was sent, and the server has not answered it.
@@ -63,7 +64,7 @@ struct OpenTransaction {
     connection: PooledConnection,
     /// BEGIN was answered.
     has_begun: bool,
-    begun_at: Instant,
+    deadline: Instant,
 }
 
 /// Why a call failed, and what is left of the transaction.
@@ -81,6 +82,7 @@ impl PostgresTransaction {
             Scope::Plugin { name, isolation: Isolation::PluginLock, .. } => TransactionMode::Locked(lock_key(name)),
         };
         Self {
+            time_limit: engine.transaction_timeout * scope.time_factor(),
             engine,
             mode,
             phase: Mutex::new(Phase::NotBegun),
@@ -162,7 +164,7 @@ impl PostgresTransaction {
                 *phase = Phase::Ended(reason);
                 Err(StorageError::ended(reason))
             }
-            Phase::Active { open, idle_since } => match self.engine.exceeded_limit(open.begun_at, idle_since) {
+            Phase::Active { open, idle_since } => match self.engine.exceeded_limit(open.deadline, idle_since) {
                 None => Ok(open),
                 // Dropping the connection rolls back; the server may have done so already.
                 Some(reason) => {
@@ -173,7 +175,8 @@ impl PostgresTransaction {
             Phase::NotBegun => {
                 self.has_begun.store(true, Relaxed);
                 let connection = self.engine.acquire_for_transaction().await?;
-                Ok(Box::new(OpenTransaction { connection, has_begun: false, begun_at: Instant::now() }))
+                let deadline = Instant::now() + self.time_limit;
+                Ok(Box::new(OpenTransaction { connection, has_begun: false, deadline }))
             }
         }
     }

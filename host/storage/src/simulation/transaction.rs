@@ -35,6 +35,7 @@ type Statements<'s> = &'s [CommitStatement<CheckedStatement>];
 pub(crate) struct SimulatedTransaction {
     engine: Arc<SimulatedEngine>,
     isolation: IsolationLevel,
+    time_limit: Duration,
     /// The lock that its plugin's transactions take one after the other.
     plugin_lock: Option<String>,
     phase: Mutex<Phase>,
@@ -61,6 +62,7 @@ impl SimulatedTransaction {
             }
         };
         Self {
+            time_limit: engine.transaction_timeout * scope.time_factor(),
             engine,
             isolation,
             plugin_lock,
@@ -183,7 +185,7 @@ impl SimulatedTransaction {
                 let mut state = server.state();
                 let open = state.open(id).ok_or(StorageError::Expired(IDLE_TOO_LONG))?;
                 open.idle_since = None;
-                if now.duration_since(open.begun_at) > self.engine.transaction_timeout {
+                if now.duration_since(open.begun_at) > self.time_limit {
                     return Err(StorageError::Expired(OPEN_TOO_LONG));
                 }
                 Ok(id)

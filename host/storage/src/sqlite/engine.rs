@@ -9,6 +9,7 @@ use super::{
     migrator,
     reader_pool::ReaderPool,
     transaction::SqliteTransaction,
+    transaction_handle::TransactionHandle,
     write_scheduler::{WriteLimits, WriteScheduler},
     writer_connection::WriterConnection,
     writer_thread,
@@ -19,6 +20,7 @@ use crate::{
     database::resources::DatabaseResources,
     error::StorageError,
     migrations::{AppliedMigration, MigrationReport, RenderedMigration},
+    scope::Scope,
     settings::DatabaseSettings,
     statements::slow_statement::SlowStatementLog,
 };
@@ -165,10 +167,10 @@ impl SqliteEngine {
         &self.revisions
     }
 
-    /// A transaction of that plugin, or of the gateway itself.
-    pub(crate) fn begin(&self, plugin: Option<&str>) -> SqliteTransaction {
-        let owner = plugin.map(|name| self.revisions.of(name));
-        SqliteTransaction::new(Arc::clone(&self.scheduler), owner, self.revisions.everything())
+    pub(crate) fn begin(&self, scope: &Scope) -> SqliteTransaction {
+        let owner = scope.plugin_name().map(|name| self.revisions.of(name));
+        let handle = TransactionHandle::new(owner, self.revisions.everything(), scope.time_factor());
+        SqliteTransaction::new(Arc::clone(&self.scheduler), handle)
     }
 
     pub(crate) async fn migrate(

@@ -13,9 +13,7 @@ use super::{
     write_scheduler::{LockGrant, WriteScheduler},
     writer_connection::WriterConnection,
 };
-use crate::{
-    caching::revisions::OwnerRevision, check::CheckedStatement, commit_statement::CommitStatement, error::StorageError,
-};
+use crate::{check::CheckedStatement, commit_statement::CommitStatement, error::StorageError};
 use gateway_telemetry::current_log_context;
 use parking_lot::Mutex;
 use std::{
@@ -51,14 +49,10 @@ enum Phase {
 }
 
 impl SqliteTransaction {
-    pub(crate) fn new(
-        scheduler: Arc<WriteScheduler>,
-        owner_revision: Option<OwnerRevision>,
-        everything: OwnerRevision,
-    ) -> Self {
+    pub(crate) fn new(scheduler: Arc<WriteScheduler>, handle: Arc<TransactionHandle>) -> Self {
         Self {
             scheduler,
-            handle: TransactionHandle::new(owner_revision, everything),
+            handle,
             has_begun: AtomicBool::new(false),
             call_lock: tokio::sync::Mutex::const_new(()),
             phase: Mutex::new(Phase::NotBegun),

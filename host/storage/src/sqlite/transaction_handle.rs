@@ -17,16 +17,19 @@ pub(crate) struct TransactionHandle {
     has_other_owners: AtomicBool,
     /// The caller has dropped the transaction: it must be rolled back.
     pub is_abandoned: AtomicBool,
+    /// It may hold the write lock this many times as long as others.
+    pub time_factor: u32,
 }
 
 impl TransactionHandle {
-    pub(crate) fn new(owner_revision: Option<OwnerRevision>, everything: OwnerRevision) -> Arc<Self> {
+    pub(crate) fn new(owner_revision: Option<OwnerRevision>, everything: OwnerRevision, time_factor: u32) -> Arc<Self> {
         Arc::new(Self {
             end_reason: OnceLock::new(),
             owner_revision,
             everything,
             has_other_owners: AtomicBool::new(false),
             is_abandoned: AtomicBool::new(false),
+            time_factor,
         })
     }
 

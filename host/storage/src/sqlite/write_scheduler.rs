@@ -294,7 +294,7 @@ impl WriteScheduler {
 
     fn lock_for(&self, transaction: Arc<TransactionHandle>) -> LockState {
         let now = Instant::now();
-        let deadline = now + self.limits.transaction_timeout;
+        let deadline = now + self.limits.transaction_timeout * transaction.time_factor;
         LockState::Transaction(LockHolder { transaction, is_in_call: false, idle_since: now, deadline })
     }
 
