@@ -54,11 +54,15 @@ pub async fn examine(
         check_by_contract(cx, vault, &voucher, &signature).await?;
     }
     // Also of a contract: the vault would count a deposit that a reorganisation may still take back.
-    let indexed = indexed_funds(position.map_err(contract::unreadable)?, standing.funds, now_s);
+    let position = position.map_err(contract::unreadable)?;
+    let Some(position) = position else {
+        return Err(Stop::Disabled("the vault's events are not read yet".to_owned()));
+    };
+    let indexed = indexed_funds(&position, standing.funds, now_s);
     let (funds, open) = match indexed {
         Some(funds) => (funds, stored.open),
         None => {
-            let (funds, is_used) = contract::read_funds(cx, vault, &voucher).await?;
+            let (funds, is_used) = contract::read_funds(cx, vault, &voucher, position.confirmations).await?;
             if is_used {
                 return Err(USED_ON_CHAIN.into());
             }
@@ -106,9 +110,8 @@ fn confirmed_block(position: &Result<Option<IndexPosition>, HostError>) -> i64 {
 }
 
 /// What the vault's events say; `None` when the newest of them are missing.
-fn indexed_funds(position: Option<IndexPosition>, funds: Funds, now_s: i64) -> Option<Funds> {
-    let position = position.filter(|position| position.lag_blocks() <= LAG_BLOCKS_MAX)?;
-    Some(Funds { block: block(position.block), at_s: now_s, ..funds })
+fn indexed_funds(position: &IndexPosition, funds: Funds, now_s: i64) -> Option<Funds> {
+    (position.lag_blocks() <= LAG_BLOCKS_MAX).then(|| Funds { block: block(position.block), at_s: now_s, ..funds })
 }
 
 fn block(number: u64) -> i64 {

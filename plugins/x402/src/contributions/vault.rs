@@ -5,12 +5,13 @@ use crate::{
     X402,
     model::{
         Funds, Voucher,
-        contracts::{BALANCE, UNLOCK_AT, USED, VERIFY},
+        contracts::{BALANCE, Deposited, UNLOCK_AT, USED, VERIFY},
     },
 };
 use plugin_api::{
     Address, HostError, HostErrorCode, PluginContext, Wei,
-    chain::{ContractCall, MAIN},
+    chain::{ContractCall, EventFilter, MAIN},
+    contracts::ContractEvent as _,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -19,10 +20,23 @@ pub fn unreadable(error: HostError) -> Stop {
     if error.is_transient() { Stop::Disabled("the chain cannot be read now".to_owned()) } else { Stop::Host(error) }
 }
 
-/// What the payer of a voucher has after the newest block, and whether its nonce is used.
-pub async fn read_funds(cx: &PluginContext<X402>, vault: Address, voucher: &Voucher) -> Result<(Funds, bool), Stop> {
+/// What the payer of a voucher has after the newest block without what he deposited in the last blocks, `confirmations` of them, and
+/// whether its nonce is used.
+pub async fn read_funds(
+    cx: &PluginContext<X402>,
+    vault: Address,
+    voucher: &Voucher,
+    confirmations: u64,
+) -> Result<(Funds, bool), Stop> {
     let chain = cx.chain(MAIN);
     let head = chain.head().await.map_err(unreadable)?;
+    let new_from = (head.number + 1).saturating_sub(confirmations);
+    let filter = EventFilter::new(vault, Deposited::SIGNATURE).any_of("payer", &[voucher.payer])?;
+    let deposits = match confirmations {
+        0 => Vec::new(),
+        _ => chain.logs::<Deposited>(filter, new_from, head.number).await.map_err(unreadable)?,
+    };
+    let unconfirmed = deposits.iter().fold(Wei::ZERO, |sum, deposit| sum.saturating_add(deposit.args.amount));
     let calls = vec![
         ContractCall::new(vault, BALANCE).arg(voucher.payer)?,
         ContractCall::new(vault, UNLOCK_AT).arg(voucher.payer)?,
@@ -30,9 +44,10 @@ pub async fn read_funds(cx: &PluginContext<X402>, vault: Address, voucher: &Vouc
     ];
     let results = chain.calls::<Value>(calls, Some(head.number)).await.map_err(unreadable)?;
     let [balance, unlock_at, used]: [_; 3] = results.try_into().map_err(|_: Vec<_>| no_vault())?;
+    let balance: Wei = decoded(balance)?;
     let funds = Funds {
-        balance: decoded(balance)?,
-        unconfirmed: Wei::ZERO,
+        balance: balance.saturating_sub(unconfirmed),
+        unconfirmed,
         unlock_at: decoded(unlock_at)?,
         block: i64::try_from(head.number).unwrap_or(i64::MAX),
         at_s: cx.now_s(),

@@ -1,8 +1,8 @@
 //! Funds and used nonces: from the vault's events, and by the vault while these are missing.
 
 use crate::{
-    CONFIRMATIONS, CONTRACT, FMX, MINUTE, deposited, draft::Draft, each, mock, read, set_funds, set_verify, settled,
-    unlock_requested, verify_payment::problem, withdrawn,
+    CONFIRMATIONS, CONTRACT, FMX, MINUTE, PAYEE, deposited, draft::Draft, each, mock, read, set_funds, set_verify,
+    settled, unlock_requested, verify_payment::problem, withdrawn,
 };
 use plugin_testing::{ScriptedChain, TestGateway, json};
 
@@ -96,8 +96,32 @@ async fn a_deposit_that_is_undone_does_not_count() {
 pub async fn fall_behind(chain: &ScriptedChain, gateway: &TestGateway, blocks: u64) {
     gateway.execute("UPDATE host_chain_index SET stopped = 'by the test' WHERE plugin = 'x402'").await;
     chain.mine_empty(blocks);
+    until_head(chain, gateway).await;
+}
+
+async fn until_head(chain: &ScriptedChain, gateway: &TestGateway) {
     let knows = async || read(gateway, "/api/health").await["head"] == chain.head();
     TestGateway::eventually(MINUTE, "the head is known", knows).await;
+}
+
+/// As long as a reorganisation may take it back. The vault itself counts it at once.
+#[tokio::test]
+async fn a_new_deposit_does_not_count_either_when_the_vault_is_asked() {
+    each(json!({}), async |chain, gateway| {
+        let draft = half(gateway);
+        fall_behind(chain, gateway, 4).await;
+        set_funds(chain, FMX, 0);
+        chain.mine(vec![deposited(draft.payer(), FMX / 2), deposited(PAYEE, FMX)]);
+        chain.mine(vec![deposited(draft.payer(), 1)]);
+        until_head(chain, gateway).await;
+        let why = problem(gateway, &draft.payment()).await;
+        let missing = format!("the vault holds {} wei of the payer ({} more are", FMX / 2 - 1, FMX / 2 + 1);
+        assert!(why.contains(&missing), "{why}");
+        chain.mine_empty(1);
+        until_head(chain, gateway).await;
+        assert_eq!(problem(gateway, &draft.payment()).await, "", "the first one is deep enough");
+    })
+    .await;
 }
 
 #[tokio::test]
