@@ -36,7 +36,7 @@ impl Plugin for Webhooks {
                 routes::test_webhook::route(),
                 routes::replay_webhook::route(),
             ])
-            .migrations(migrations!["0001_create", "0002_audit", "0003_fewer_indexes"])
+            .migrations(migrations!["0001_create", "0002_audit", "0003_fewer_indexes", "0004_heard_before"])
             .jobs([jobs::prune_deliveries::job(), jobs::reseal_secrets::job()])
             .on_events(jobs::follow_log::NAME, &model::LOG_TYPES, jobs::follow_log::follow_log)
             .on_queue(store::queue::DELIVERIES, store::queue::settings, jobs::deliver::deliver)

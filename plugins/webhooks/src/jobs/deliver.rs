@@ -238,7 +238,9 @@ impl End {
     ) -> Result<(), HostError> {
         tx.defer(attempts::count(self.row.id, &self.attempt))?;
         // After an earlier attempt it was announced when the event was retracted.
-        if let (Some((retraction, heard)), 0) = (state.heard(&self.row), state.attempts) {
+        if let Some((retraction, heard)) = state.heard(&self.row)
+            && !heard.may_have_been_heard()
+        {
             let queued = fanout::announce(tx, retraction, &[heard]).await?;
             queue::push(tx, &queued, now_ms).await?;
         }

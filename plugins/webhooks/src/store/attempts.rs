@@ -55,6 +55,7 @@ pub async fn find(db: &impl Query, id: DeliveryId) -> Result<Option<DeliveryRow>
 pub struct AttemptState {
     pub status: DeliveryStatus,
     pub attempts: u32,
+    heard_before: i64,
     pub retracted_by: Option<i64>,
     pub activity_id: Option<i64>,
     healthy_at: i64,
@@ -84,13 +85,14 @@ impl AttemptState {
             activity_id: self.activity_id?,
             status: self.status.name().to_owned(),
             attempts: self.attempts.into(),
+            heard_before: self.heard_before,
         };
         Some((self.retracted_by?, heard))
     }
 }
 
 pub async fn state(tx: &Tx, id: DeliveryId) -> Result<Option<AttemptState>, HostError> {
-    let select = sql("SELECT d.status, d.attempts, d.retracted_by, d.activity_id, \
+    let select = sql("SELECT d.status, d.attempts, d.heard_before, d.retracted_by, d.activity_id, \
          CASE WHEN e.last_success_at > e.active_since THEN e.last_success_at ELSE e.active_since END AS healthy_at, \
          e.failures, e.failure_days, e.last_failure_day \
          FROM webhooks_deliveries d JOIN webhooks_endpoints e ON e.id = d.webhook_id WHERE d.id = $1");

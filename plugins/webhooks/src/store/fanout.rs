@@ -103,12 +103,14 @@ pub struct RetractedDelivery {
     pub activity_id: i64,
     pub status: String,
     pub attempts: i64,
+    /// Attempts before a replay may have been heard.
+    pub heard_before: i64,
 }
 
 impl RetractedDelivery {
     /// An attempt that seems to have failed may have been heard.
-    fn may_have_been_heard(&self) -> bool {
-        self.status == "ok" || self.attempts > 0
+    pub fn may_have_been_heard(&self) -> bool {
+        self.status == "ok" || self.attempts > 0 || self.heard_before == 1
     }
 }
 
@@ -116,10 +118,8 @@ impl RetractedDelivery {
 pub async fn retract(tx: &Tx, retraction: i64, events: &[i64]) -> Result<Vec<QueuedDelivery>, HostError> {
     let mut heard = Vec::new();
     for events in events.chunks(IDS_MAX) {
-        let select = sql(
-            "SELECT id, webhook_id, owner, event, event_id, activity_id, status, attempts FROM webhooks_deliveries \
-             WHERE activity_id IN (0",
-        );
+        let select = sql("SELECT id, webhook_id, owner, event, event_id, activity_id, status, attempts, heard_before \
+             FROM webhooks_deliveries WHERE activity_id IN (0");
         let select = events.iter().fold(select, |select, id| select.push_bind(", {}", *id));
         heard.extend(tx.rows::<RetractedDelivery>(select.push(") ORDER BY id")).await?);
         let withdraw = sql("UPDATE webhooks_deliveries SET retracted_by = $1, \

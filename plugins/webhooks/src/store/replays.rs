@@ -38,8 +38,8 @@ pub async fn select(
 pub async fn restart(tx: &Tx, deliveries: &[QueuedDelivery]) -> Result<(), HostError> {
     for deliveries in deliveries.chunks(IDS_MAX) {
         let update =
-            sql("UPDATE webhooks_deliveries SET status = 'pending', attempts = 0, next_at = $1, finished_at = NULL, \
-             last_error = NULL, last_status = NULL, replayed = 1 WHERE id IN (0")
+            sql("UPDATE webhooks_deliveries SET heard_before = CASE WHEN status = 'ok' OR attempts > 0 THEN 1 ELSE heard_before END, \
+             status = 'pending', attempts = 0, next_at = $1, finished_at = NULL, last_error = NULL, last_status = NULL, replayed = 1 WHERE id IN (0")
             .bind(tx.now_s());
         let update: Sql = deliveries.iter().fold(update, |update, delivery| update.push_bind(", {}", delivery.id));
         tx.execute(update.push(")")).await?;

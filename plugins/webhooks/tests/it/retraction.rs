@@ -87,3 +87,27 @@ async fn an_event_that_is_retracted_while_it_is_sent_is_announced_afterwards() {
         site.close().await;
     }
 }
+
+/// A replay begins the count of attempts anew, and what was heard before it stays heard.
+#[tokio::test]
+async fn what_waits_for_its_replay_when_it_is_retracted_was_heard_before() {
+    for site in sites().await {
+        let endpoint = Endpoint::start().await;
+        let id = site.webhook(&owner(), &endpoint, &["job.requested", "chain.retracted"]).await["id"].clone();
+        site.mine(vec![requested(7, 1, &client()), requested(8, 1, &client())]).await;
+        let heard = endpoint.bodies(2).await;
+        site.until_status(&owner(), "ok", 2).await;
+        // While the first one is sent again, the second one waits behind it.
+        endpoint.answer([wiremock::ResponseTemplate::new(200).set_delay(std::time::Duration::from_secs(4))]);
+        assert_eq!(site.replay(&owner(), &id, json!({ "since": 0, "status": "all" })).await.json()["replayed"], 2);
+        endpoint.calls(3).await;
+        undo(&site).await;
+        let retraction = endpoint.bodies(4).await.remove(3);
+        assert_eq!(retraction["event"], "chain.retracted");
+        let named = retraction["data"]["deliveries"].as_array().unwrap();
+        assert_eq!(named.iter().map(|one| &one["id"]).collect::<Vec<_>>(), [&heard[0]["id"], &heard[1]["id"]]);
+        site.until_status(&owner(), "ok", 1).await;
+        assert_eq!(endpoint.count().await, 4, "one announcement for both");
+        site.close().await;
+    }
+}
