@@ -29,10 +29,17 @@ fn at(name: &str, server: &MockServer) -> Value {
 
 /// Advances the clock until the tool was probed again; returns it.
 async fn asked(gateway: &TestGateway, id: &Value) -> Value {
-    let (path, since) = (format!("{TOOLS}/{id}"), gateway.now_s());
+    let since = gateway.now_s();
     gateway.clock().advance(Duration::from_secs(601)).await;
+    asked_since(gateway, id, since, Duration::ZERO).await
+}
+
+/// Advances the clock a second at a time, with a pause, until the tool was probed after `since`; returns it.
+async fn asked_since(gateway: &TestGateway, id: &Value, since: i64, pause: Duration) -> Value {
+    let path = format!("{TOOLS}/{id}");
     TestGateway::eventually(LIMIT, "the tool is asked", || async {
         gateway.clock().advance(Duration::from_secs(1)).await;
+        tokio::time::sleep(pause).await;
         read(gateway, &path).await["lastProbeAt"].as_i64().is_some_and(|at| at > since)
     })
     .await;
@@ -181,10 +188,14 @@ async fn many_tools_are_probed_a_few_at_a_time() {
     }
 }
 
+/// The limit of a probe is one of the test's clock, and its requests take real time.
+const PAUSE: Duration = Duration::from_millis(100);
+
 /// The name `localhost` is allowed and has no limit, its address has the one of every destination.
 #[tokio::test]
 async fn tools_of_a_host_that_never_answers_well_wait_and_hold_up_nobody() {
     for gateway in gateways_reaching(&["localhost", "127.0.0.2"]).await {
+        let since = gateway.now_s();
         let wrong = MockServer::start().await;
         serve(&wrong, 500, 500).await;
         let well = MockServer::builder().listener(std::net::TcpListener::bind("127.0.0.2:0").unwrap()).start().await;
@@ -195,12 +206,11 @@ async fn tools_of_a_host_that_never_answers_well_wait_and_hold_up_nobody() {
             publish(&gateway, wallet, with(tool("wrong"), json!({ "url": url }))).await;
         }
         let id = publish(&gateway, &Wallet::new(21), at("well", &well)).await["id"].clone();
-        assert_eq!(asked(&gateway, &id).await["online"], true);
+        assert_eq!(asked_since(&gateway, &id, since, PAUSE).await["online"], true);
         let is_due = "SELECT id FROM tools_tools WHERE probed_at = 0";
         TestGateway::eventually(LIMIT, "each had its turn", || async {
             gateway.clock().advance(Duration::from_secs(1)).await;
-            // The limit of a probe is one of this clock, and its requests take real time.
-            tokio::time::sleep(Duration::from_millis(100)).await;
+            tokio::time::sleep(PAUSE).await;
             gateway.rows(is_due).await.is_empty()
         })
         .await;
