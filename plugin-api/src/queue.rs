@@ -20,7 +20,7 @@
 //! const MAILS: Queue<Mail> = Queue::new("notes_mails");
 //!
 //! fn define<P: Plugin>(definition: Definition<P>) -> Definition<P> {
-//!     let settings = |_: &P| QueueSettings { at_once: 8, timeout: Duration::from_secs(10), ..QueueSettings::default() };
+//!     let settings = |_: &P| QueueSettings { concurrency: 8, timeout: Duration::from_secs(10), ..QueueSettings::default() };
 //!     definition.on_queue(MAILS, settings, send_mail)
 //! }
 //!
@@ -51,7 +51,7 @@
 //! | | |
 //! |---|---|
 //! | order | tasks of one key start in the order of their push, one at a time; one that waits for its retry holds up none behind it |
-//! | fairness | keys take turns, groups have [`QueueSettings::at_once_per_group`] places, slow and failing keys share a quarter of the places |
+//! | fairness | keys take turns, groups have [`QueueSettings::concurrency_per_group`] places, slow and failing keys share a quarter of the places |
 //! | leases | by the database's clock, for one key each, with a token: an outcome under an old token is refused |
 //! | due times | by the gateway's clock |
 //! | the end of a gateway | tasks that were running are due again when their lease is over, on PostgreSQL after seven seconds where the process was killed, with the same attempt; the third loss in a row counts as a failure |

@@ -155,7 +155,7 @@ impl QueueStore {
     ) -> Result<Vec<Candidate>, StorageError> {
         let mut statements = changes.0;
         let first = statements.len();
-        let per_group = i64::from(self.limits.at_once_per_group.max(1));
+        let per_group = i64::from(self.limits.concurrency_per_group.max(1));
         let shares = [(1_i64, slots.free_for_slow), (0, slots.free)];
         statements.push(sql(self.statements.count_groups.clone()).into());
         for (is_slow, free) in shares {

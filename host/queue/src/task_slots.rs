@@ -37,9 +37,9 @@ pub(crate) struct Candidate {
 }
 
 impl TaskSlots {
-    pub(crate) fn new(at_once: usize, running: usize, running_slow: usize) -> Self {
-        let free = at_once.saturating_sub(running);
-        let slow_max = (at_once / SLOW_SHARE).max(1);
+    pub(crate) fn new(concurrency: usize, running: usize, running_slow: usize) -> Self {
+        let free = concurrency.saturating_sub(running);
+        let slow_max = (concurrency / SLOW_SHARE).max(1);
         Self { free, free_for_slow: slow_max.saturating_sub(running_slow).min(free) }
     }
 

@@ -160,8 +160,8 @@ async fn queue() -> (tempfile::TempDir, Database) {
 fn limits() -> QueueLimits {
     QueueLimits {
         backoff_ms: vec![1_000],
-        at_once: 8,
-        at_once_per_group: 4,
+        concurrency: 8,
+        concurrency_per_group: 4,
         lease_ms: 30_000,
         timeout_ms: 20_000,
         slow_after_ms: 2_000,

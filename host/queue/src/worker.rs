@@ -210,13 +210,13 @@ impl QueueWorker {
 
     fn slots(&self, now_ms: i64) -> TaskSlots {
         let running = self.in_flight.len();
-        let at_once = usize::try_from(self.store.limits.at_once.max(1)).unwrap_or(usize::MAX);
-        let at_once = match self.handler.paused_until_ms() {
+        let concurrency = usize::try_from(self.store.limits.concurrency.max(1)).unwrap_or(usize::MAX);
+        let concurrency = match self.handler.paused_until_ms() {
             Some(until_ms) if now_ms < until_ms => 0,
             Some(_) => 1,
-            None => at_once,
+            None => concurrency,
         };
-        TaskSlots::new(at_once, running, Arc::strong_count(&self.slow_calls) - 1)
+        TaskSlots::new(concurrency, running, Arc::strong_count(&self.slow_calls) - 1)
     }
 
     /// `begun`: before the cycle that gave the lease, so that its age is never taken for less.

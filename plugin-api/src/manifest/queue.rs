@@ -16,9 +16,9 @@ pub struct QueueLimits {
     /// How long to wait after the first failure, the second, …: one attempt more than there are waits.
     pub backoff_ms: Vec<u64>,
     /// Tasks of one gateway that run at the same time.
-    pub at_once: u32,
+    pub concurrency: u32,
     /// Tasks of one group that run at the same time, on all gateways.
-    pub at_once_per_group: u32,
+    pub concurrency_per_group: u32,
     pub lease_ms: u64,
     /// Of one call of the handler.
     pub timeout_ms: u64,

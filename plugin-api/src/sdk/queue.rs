@@ -130,9 +130,9 @@ pub struct QueueSettings {
     /// than waits.
     pub backoff: Vec<Duration>,
     /// How many tasks one gateway runs at a time: 1 to 1,024.
-    pub at_once: u32,
+    pub concurrency: u32,
     /// How many tasks of one group run at a time, on all gateways together: 1 or more.
-    pub at_once_per_group: u32,
+    pub concurrency_per_group: u32,
     /// How long a key is kept for a gateway that has died: 1 ms to a day.
     pub lease: Duration,
     /// How long one call of the handler may take: 1 ms to a day. A lease is always longer.
@@ -147,8 +147,8 @@ impl Default for QueueSettings {
     fn default() -> Self {
         Self {
             backoff: [10, 60, 600].map(Duration::from_secs).into(),
-            at_once: 64,
-            at_once_per_group: 4,
+            concurrency: 64,
+            concurrency_per_group: 4,
             lease: Duration::from_secs(30),
             timeout: Duration::from_secs(20),
             slow_after: Duration::from_secs(2),
@@ -162,8 +162,8 @@ impl QueueSettings {
         let ms = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         QueueLimits {
             backoff_ms: self.backoff.into_iter().map(ms).collect(),
-            at_once: self.at_once,
-            at_once_per_group: self.at_once_per_group,
+            concurrency: self.concurrency,
+            concurrency_per_group: self.concurrency_per_group,
             lease_ms: ms(self.lease),
             timeout_ms: ms(self.timeout),
             slow_after_ms: ms(self.slow_after),

@@ -68,8 +68,8 @@ pub struct NewLetter {
 pub struct Config {
     pub gateway: String,
     pub backoff_ms: Vec<u64>,
-    pub at_once: u32,
-    pub at_once_per_group: u32,
+    pub concurrency: u32,
+    pub concurrency_per_group: u32,
     pub lease_ms: u64,
     pub timeout_ms: u64,
     pub slow_after_ms: u64,
@@ -80,8 +80,8 @@ impl Default for Config {
         Self {
             gateway: "one".to_owned(),
             backoff_ms: vec![10_000, 60_000],
-            at_once: 16,
-            at_once_per_group: 4,
+            concurrency: 16,
+            concurrency_per_group: 4,
             lease_ms: 30_000,
             timeout_ms: 20_000,
             slow_after_ms: 2_000,
@@ -122,11 +122,12 @@ impl Plugin for Postman {
 }
 
 fn settings(postman: &Postman) -> QueueSettings {
-    let Config { backoff_ms, at_once, at_once_per_group, lease_ms, timeout_ms, slow_after_ms, .. } = &postman.config;
+    let Config { backoff_ms, concurrency, concurrency_per_group, lease_ms, timeout_ms, slow_after_ms, .. } =
+        &postman.config;
     QueueSettings {
         backoff: backoff_ms.iter().copied().map(Duration::from_millis).collect(),
-        at_once: *at_once,
-        at_once_per_group: *at_once_per_group,
+        concurrency: *concurrency,
+        concurrency_per_group: *concurrency_per_group,
         lease: Duration::from_millis(*lease_ms),
         timeout: Duration::from_millis(*timeout_ms),
         slow_after: Duration::from_millis(*slow_after_ms),

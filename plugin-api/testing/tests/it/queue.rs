@@ -139,7 +139,7 @@ async fn a_task_that_waits_for_its_retry_holds_up_none_behind_it() {
 
 #[tokio::test]
 async fn a_group_has_its_places_and_the_others_do_not_wait_for_it() {
-    for gateway in gateways(json!({ "at_once_per_group": 2 })).await {
+    for gateway in gateways(json!({ "concurrency_per_group": 2 })).await {
         let crowd = |number: usize| json!({ "key": format!("crowd{number}"), "group": "crowd", "takes_ms": 60 });
         push(&gateway, (0..8).map(crowd).collect()).await;
         push(&gateway, json!([{ "key": "alone", "name": "alone" }])).await;
@@ -155,7 +155,7 @@ async fn a_group_has_its_places_and_the_others_do_not_wait_for_it() {
 
 #[tokio::test]
 async fn slow_keys_share_a_quarter_of_the_places() {
-    for gateway in gateways(json!({ "at_once": 8, "slow_after_ms": 20 })).await {
+    for gateway in gateways(json!({ "concurrency": 8, "slow_after_ms": 20 })).await {
         let slow = |takes_ms: u64| move |number: usize| json!({ "key": format!("slow{number}"), "takes_ms": takes_ms });
         push(&gateway, (0..6).map(slow(40)).collect()).await;
         ended(&gateway, 6).await;
@@ -365,14 +365,14 @@ async fn a_gateway_prunes_soon_after_its_start_until_nothing_is_left() {
 
 #[tokio::test]
 async fn a_plugin_whose_queue_cannot_run_by_its_limits_does_not_serve() {
-    let config = json!({ "at_once": 2_000, "backoff_ms": [1_000, 31_536_000_001_u64] });
+    let config = json!({ "concurrency": 2_000, "backoff_ms": [1_000, 31_536_000_001_u64] });
     let gateway = TestGateway::builder().plugin(plugin_module()).config("postman", config).open().await;
     let reports = gateway.reports().await;
     let report = reports.iter().find(|report| report.name == "postman").unwrap();
     assert!(report.is_failure(), "{report:?}");
     assert_eq!(
         report.reason,
-        "the queue postman_letters: `backoff[1]` is 31536000001 ms: expected a year at most; `at_once` is 2000: expected 1 to 1024"
+        "the queue postman_letters: `backoff[1]` is 31536000001 ms: expected a year at most; `concurrency` is 2000: expected 1 to 1024"
     );
     gateway.stop().await;
 }
@@ -390,7 +390,7 @@ async fn two_gateways(config: impl Fn(&str) -> Value) -> Option<(plugin_test_kit
 
 #[tokio::test]
 async fn two_gateways_share_the_work_and_never_a_key() {
-    let config = |name: &str| json!({ "gateway": name, "at_once": 8 });
+    let config = |name: &str| json!({ "gateway": name, "concurrency": 8 });
     let Some((database, [one, two])) = two_gateways(config).await else { return };
     let letter = |number: usize| {
         let (key, group) = (format!("key{}", number % 40), format!("group{}", number % 5));

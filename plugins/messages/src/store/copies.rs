@@ -27,10 +27,10 @@ pub const COPIES: Queue<CopyTask> = Queue::new("messages_queue");
 const ATTEMPTS_MAX: usize = 5000;
 
 /// Copies that are sent at a time, by one gateway.
-const AT_ONCE: u32 = 16;
+const CONCURRENCY: u32 = 16;
 
 /// Copies that are on their way to one host, of all gateways: slow agents of one party hold up nobody else's messages.
-const PER_HOST: u32 = 2;
+const CONCURRENCY_PER_HOST: u32 = 2;
 
 /// Of a key and of a group, in a queue.
 const NAME_BYTES_MAX: usize = 512;
@@ -38,8 +38,8 @@ const NAME_BYTES_MAX: usize = 512;
 pub fn settings(_: &Messages) -> QueueSettings {
     QueueSettings {
         backoff: vec![Duration::from_secs(60); ATTEMPTS_MAX],
-        at_once: AT_ONCE,
-        at_once_per_group: PER_HOST,
+        concurrency: CONCURRENCY,
+        concurrency_per_group: CONCURRENCY_PER_HOST,
         ..QueueSettings::default()
     }
 }

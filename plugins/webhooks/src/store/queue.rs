@@ -28,8 +28,8 @@ const TASKS_MAX: usize = 1000;
 pub fn settings(plugin: &Webhooks) -> QueueSettings {
     QueueSettings {
         backoff: vec![Duration::from_secs(60); ATTEMPTS_MAX],
-        at_once: plugin.config.endpoints_at_once,
-        at_once_per_group: plugin.config.endpoints_at_once_per_owner,
+        concurrency: plugin.config.endpoints_at_once,
+        concurrency_per_group: plugin.config.endpoints_at_once_per_owner,
         ..QueueSettings::default()
     }
 }

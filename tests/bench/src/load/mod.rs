@@ -72,14 +72,14 @@ impl Load<'_> {
         let run = LoadState::default();
         // Few requests may be answered before counting begins.
         run.is_counting.set(self.warm_up.is_zero());
-        let lanes = try_join_all((0..self.connections).map(|number| self.lane(&run, number)));
-        let (_, (mut counted, metered)) = try_join!(lanes, self.count(&run, meter))?;
+        let connections = try_join_all((0..self.connections).map(|number| self.load_one(&run, number)));
+        let (_, (mut counted, metered)) = try_join!(connections, self.count(&run, meter))?;
         counted.latencies_us = run.latencies_us.take();
         counted.latencies_us.sort_unstable();
         Ok((counted, metered))
     }
 
-    async fn lane(&self, run: &LoadState, number: usize) -> Result<()> {
+    async fn load_one(&self, run: &LoadState, number: usize) -> Result<()> {
         let address = self.addresses.get(number % self.addresses.len().max(1)).context("no server")?;
         let mut connection = Connection::open(*address).await?;
         let mut schedule = self.pace.map(|pace| Schedule::new(pace, number, self.connections));

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 const DAY_MS: u64 = 86_400_000;
 const WAIT_MAX_MS: u64 = 365 * DAY_MS;
-const AT_ONCE_MAX: u32 = 1_024;
+const CONCURRENCY_MAX: u32 = 1_024;
 
 /// Their tables are written into statements of the gateway's own, and belong to the plugin.
 pub(crate) fn check_queues(manifest: &Manifest, problems: &mut Vec<String>) {
@@ -26,7 +26,7 @@ pub(crate) fn check_queues(manifest: &Manifest, problems: &mut Vec<String>) {
 
 /// Limits that a queue cannot run by. The names are those of `plugin_api::queue::QueueSettings`, which the author wrote.
 pub(crate) fn check_queue_limits(limits: &QueueLimits) -> Result<(), Vec<String>> {
-    let QueueLimits { backoff_ms, at_once, at_once_per_group, lease_ms, timeout_ms, .. } = limits;
+    let QueueLimits { backoff_ms, concurrency, concurrency_per_group, lease_ms, timeout_ms, .. } = limits;
     let mut problems = Vec::new();
     // One of them is enough: there may be thousands.
     if let Some((index, wait_ms)) = backoff_ms.iter().enumerate().find(|(_, wait_ms)| **wait_ms > WAIT_MAX_MS) {
@@ -37,11 +37,11 @@ pub(crate) fn check_queue_limits(limits: &QueueLimits) -> Result<(), Vec<String>
             problems.push(format!("`{name}` is {duration_ms} ms: expected 1 ms to a day"));
         }
     }
-    if !(1..=AT_ONCE_MAX).contains(at_once) {
-        problems.push(format!("`at_once` is {at_once}: expected 1 to {AT_ONCE_MAX}"));
+    if !(1..=CONCURRENCY_MAX).contains(concurrency) {
+        problems.push(format!("`concurrency` is {concurrency}: expected 1 to {CONCURRENCY_MAX}"));
     }
-    if *at_once_per_group == 0 {
-        problems.push("`at_once_per_group` is 0: expected 1 or more".to_owned());
+    if *concurrency_per_group == 0 {
+        problems.push("`concurrency_per_group` is 0: expected 1 or more".to_owned());
     }
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
@@ -54,8 +54,8 @@ mod tests {
     fn every_limit_that_a_queue_cannot_run_by_is_named() {
         let good = QueueLimits {
             backoff_ms: vec![0, 365 * 86_400_000],
-            at_once: 1_024,
-            at_once_per_group: 1,
+            concurrency: 1_024,
+            concurrency_per_group: 1,
             lease_ms: 1,
             timeout_ms: 86_400_000,
             slow_after_ms: u64::MAX,
@@ -64,8 +64,8 @@ mod tests {
         assert_eq!(check_queue_limits(&good), Ok(()));
         let bad = QueueLimits {
             backoff_ms: vec![1_000, u64::MAX, u64::MAX],
-            at_once: 0,
-            at_once_per_group: 0,
+            concurrency: 0,
+            concurrency_per_group: 0,
             lease_ms: 0,
             timeout_ms: 86_400_001,
             ..good.clone()
@@ -74,11 +74,11 @@ mod tests {
             "`backoff[1]` is 18446744073709551615 ms: expected a year at most",
             "`lease` is 0 ms: expected 1 ms to a day",
             "`timeout` is 86400001 ms: expected 1 ms to a day",
-            "`at_once` is 0: expected 1 to 1024",
-            "`at_once_per_group` is 0: expected 1 or more",
+            "`concurrency` is 0: expected 1 to 1024",
+            "`concurrency_per_group` is 0: expected 1 or more",
         ];
         assert_eq!(check_queue_limits(&bad), Err(problems.map(str::to_owned).into()));
-        assert!(check_queue_limits(&QueueLimits { at_once: 1_025, ..good.clone() }).is_err());
+        assert!(check_queue_limits(&QueueLimits { concurrency: 1_025, ..good.clone() }).is_err());
         assert!(check_queue_limits(&QueueLimits { timeout_ms: 0, lease_ms: 86_400_001, ..good }).is_err());
     }
 
