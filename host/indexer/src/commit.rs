@@ -64,7 +64,6 @@ impl Index {
         self.finish_commit(pending).await?;
         let (sent, events_ahead) = sent?;
         self.adapt_commit_events(sent.batch.events.len(), started.elapsed());
-        self.time_factor = 1;
         self.row = Some(IndexRow { cursor: sent.batch.cursor.clone(), events_ahead, ..row });
         *pending = Some(sent);
         Ok(())
@@ -81,7 +80,7 @@ impl Index {
     }
 
     /// Returns when the commit in flight is durable.
-    pub(super) async fn finish_commit(&self, pending: &mut Option<PendingCommit>) -> Result<(), IndexError> {
+    pub(super) async fn finish_commit(&mut self, pending: &mut Option<PendingCommit>) -> Result<(), IndexError> {
         let Some(PendingCommit { task, row, batch, retracted }) = pending.take() else { return Ok(()) };
         // A task ends early only when the plugin stops.
         let committed = task.await.map_err(|_| IndexError::Stopping)?.map_err(IndexError::from_commit);
@@ -91,6 +90,7 @@ impl Index {
             committed = self.commit_once(&row, &batch).await;
         }
         self.notify_retracted(committed?);
+        self.time_factor = 1;
         self.progress.committed(&batch.cursor, count_logs(&batch.events));
         Ok(())
     }

@@ -16,7 +16,11 @@ use super::{
 use abi_stable::std_types::RResult;
 use gateway_activity::CheckedEvent;
 use gateway_config::MAIN;
-use gateway_plugins::{CommitMode, PluginTransaction, conflicts::Attempts, polls::GateClosed};
+use gateway_plugins::{
+    CommitMode, PluginTransaction,
+    conflicts::Attempts,
+    polls::{GateClosed, ProcessInstant},
+};
 use gateway_storage::{StorageError, decode_rows};
 use plugin_api::abi::{Fault, FaultKind, Statement};
 use std::{
@@ -151,6 +155,7 @@ impl Index {
             }
             match (part, applied_part) {
                 (_, Ok(())) => {}
+                (_, Err(ApplyError::Starved)) => return Err(IndexError::Starved),
                 // The time of the transaction ended before that of the event.
                 ([_], Err(ApplyError::Timeout(_))) if limit < EVENT_TIMEOUT => return Err(too_slow()),
                 ([event], Err(error)) => return Err(self.event_failed(event, error)),
@@ -188,7 +193,10 @@ impl Index {
                 Err(GateClosed) => Err(ApplyError::Fenced),
             }
         };
-        tokio::time::timeout(limit, applied).await.unwrap_or(Err(ApplyError::Timeout(limit)))
+        let started = ProcessInstant::now();
+        tokio::time::timeout(limit, applied).await.unwrap_or_else(|_elapsed| {
+            Err(if started.was_starved(limit) { ApplyError::Starved } else { ApplyError::Timeout(limit) })
+        })
     }
 
     /// Counts the failure against the plugin, and returns an error that names the event.
@@ -199,7 +207,7 @@ impl Index {
             match &error {
                 ApplyError::Fault(fault) => self.plugin.handle.fault(&call, fault),
                 ApplyError::Timeout(limit) => self.plugin.handle.timed_out(&call, *limit),
-                ApplyError::Fenced => {}
+                ApplyError::Starved | ApplyError::Fenced => {}
             }
         }
         let at = format!("the event {event} in block {} (transaction {})", decoded.log.block, decoded.log.tx);
@@ -228,6 +236,8 @@ enum ApplyError {
     Fault(Fault),
     #[error("not applied within {0:?}")]
     Timeout(Duration),
+    #[error("the process got no processor time")]
+    Starved,
     #[error("the plugin is fenced")]
     Fenced,
 }

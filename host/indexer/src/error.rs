@@ -34,6 +34,11 @@ pub(crate) enum IndexError {
          {BLOCK_TIME_FACTOR_MAX} times half of database.transaction_timeout_ms; raise that if it is not enough"
     )]
     BlockTooSlow { block: u64, events: usize, limit: Duration },
+    /// The plugin could not apply its events because nothing in this process could run.
+    #[error(
+        "this gateway got too little processor time to apply events; what else runs on this machine, or limits it?"
+    )]
+    Starved,
     #[error("the plugin stops")]
     Stopping,
 }

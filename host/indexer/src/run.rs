@@ -100,6 +100,9 @@ impl Index {
         let row = self.row.take();
         self.row_polled = None;
         let text = error.to_string();
+        if let IndexError::BlockTooSlow { .. } = error {
+            self.time_factor = (self.time_factor * 2).min(BLOCK_TIME_FACTOR_MAX);
+        }
         match error {
             IndexError::CursorMoved | IndexError::Stopping => {}
             IndexError::TooSlow => {
@@ -110,11 +113,6 @@ impl Index {
                     events = self.commit_events,
                     reason = text
                 );
-            }
-            IndexError::BlockTooSlow { .. } => {
-                self.time_factor = (self.time_factor * 2).min(BLOCK_TIME_FACTOR_MAX);
-                tracing::warn!(plugin = self.plugin.name(), chain = self.chain.name, reason = text, "the index waits");
-                self.progress.set_failing(&text);
             }
             IndexError::Unrecoverable(reason) => self.stop(row.as_ref(), reason).await,
             IndexError::InvalidManifest(reason) => self.progress.set_stopped(reason),

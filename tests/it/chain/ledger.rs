@@ -49,6 +49,10 @@ const INDEXES: &str =
 
 /// How many of the next `Moved` events are not applied.
 pub static REFUSALS: AtomicU32 = AtomicU32::new(0);
+/// How many of the next openings of [`HANGING`] end only after the limit of an event.
+pub static HANGS: AtomicU32 = AtomicU32::new(0);
+pub const HANGING: u64 = 669;
+const HANG: Duration = Duration::from_secs(6);
 /// An account that makes its handler write what it must not.
 pub const TRESPASSER: i64 = 666;
 /// An account that makes its handler write what the database refuses.
@@ -106,6 +110,11 @@ impl Plugin for Ledger {
     }
 }
 
+/// Counts down to 0.
+fn is_next(counter: &AtomicU32) -> bool {
+    counter.fetch_update(SeqCst, SeqCst, |count| count.checked_sub(1)).is_ok()
+}
+
 async fn opened(_: PluginContext<Ledger>, tx: Tx, event: ChainEvent<Opened>) -> Result<(), HostError> {
     let ChainEvent { args: Opened { id, owner, name }, log, .. } = event;
     if id == TRESPASSER {
@@ -118,6 +127,9 @@ async fn opened(_: PluginContext<Ledger>, tx: Tx, event: ChainEvent<Opened>) -> 
         let clash = "INSERT INTO ledger_moves (tx, nth, account, amount, block) VALUES ('clash', 0, 0, '0', 0)";
         tx.defer(sql(clash))?;
         tx.defer(sql(clash))?;
+    }
+    if id.unsigned_abs() == HANGING && is_next(&HANGS) {
+        tokio::time::sleep(HANG).await;
     }
     let text = "INSERT INTO ledger_accounts (id, owner, name, balance, memo, moves, changed_s) \
          VALUES ($1, $2, $3, '0', NULL, 0, $4) \
@@ -133,8 +145,7 @@ async fn opened(_: PluginContext<Ledger>, tx: Tx, event: ChainEvent<Opened>) -> 
 
 /// Depends on the row before, so that an event that is applied twice, or not undone, shows.
 async fn moved(_: PluginContext<Ledger>, tx: Tx, event: ChainEvent<Moved>) -> Result<(), HostError> {
-    let refused = |count: u32| count.checked_sub(1);
-    if REFUSALS.fetch_update(SeqCst, SeqCst, refused).is_ok() {
+    if is_next(&REFUSALS) {
         return Err(HostError::new(plugin_api::HostErrorCode::Invalid, "not now"));
     }
     let ChainEvent { args: Moved { id, amount, memo }, log, .. } = event;

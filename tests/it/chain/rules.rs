@@ -2,12 +2,16 @@
 
 use super::{
     builders, close, derived,
-    ledger::{CLASHING, IMPOSTOR, SLOW, TRESPASSER},
+    ledger::{CLASHING, HANGING, HANGS, IMPOSTOR, REFUSALS, SLOW, TRESPASSER},
     moved, opened, started,
 };
+use gateway_plugins::polls::ThreadWatchdog;
 use plugin_testing::{ScriptedChain, TestGateway, Value};
 use rstest::rstest;
-use std::time::Duration;
+use std::{sync::atomic::Ordering::SeqCst, time::Duration};
+
+/// Of the watchdog's clock.
+const TICK: Duration = Duration::from_millis(20);
 
 #[tokio::test]
 async fn only_chain_events_write_derived_tables() {
@@ -101,12 +105,40 @@ async fn a_block_of_very_many_events_gets_the_time_that_it_needs() {
     }
 }
 
+/// The watchdog counts how long the process could run. When it ran as little as the handler, the handler hung for no fault of its own.
+#[rstest]
+#[case::and_so_did_the_process(false, "processor time")]
+#[case::while_the_process_ran(true, "not applied within 4s")]
+#[tokio::test]
+async fn an_event_exceeds_its_time(#[case] is_running: bool, #[case] reason: &str) {
+    let chain = ScriptedChain::start().await;
+    let gateway = started(builders(&chain).await.remove(0), &chain).await;
+    let mut watchdog = ThreadWatchdog::new(TICK);
+    let ticks = tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(TICK).await;
+            if is_running {
+                watchdog.look();
+            }
+        }
+    });
+    HANGS.store(1, SeqCst);
+    chain.mine(vec![opened(HANGING)]);
+    let failure = fails(&gateway).await;
+    assert!(failure.contains(reason), "{failure}");
+    assert_eq!(gateway.faults().await.len(), usize::from(is_running));
+    gateway.indexed(&chain).await;
+    assert_eq!(gateway.rows("SELECT count(*) FROM ledger_accounts").await, ["Int(1)"], "it is tried again");
+    ticks.abort();
+    gateway.stop().await;
+}
+
 #[tokio::test]
 async fn an_event_that_cannot_be_applied_is_tried_again_and_nothing_is_skipped() {
     let chain = ScriptedChain::start().await;
     for builder in builders(&chain).await {
         let gateway = started(builder, &chain).await;
-        super::ledger::REFUSALS.store(2, std::sync::atomic::Ordering::SeqCst);
+        REFUSALS.store(2, SeqCst);
         chain.mine(vec![opened(1), moved(1, "3"), moved(1, "4")]);
         gateway.indexed(&chain).await;
         assert_eq!(gateway.rows("SELECT balance, moves FROM ledger_accounts").await, ["Text(\"7\") Int(2)"]);

@@ -3,6 +3,7 @@
 use super::{
     lost_threads::{ThreadCounts, set_in_polls},
     operation_registry::{self, OperationNumber},
+    process_time,
     thread_slot::{SLOTS, TICK, ThreadSlot},
 };
 use std::{
@@ -48,6 +49,7 @@ pub struct ThreadWatchdog {
 
 impl ThreadWatchdog {
     pub fn new(interval: Duration) -> Self {
+        process_time::set_interval(interval);
         let ticks = THREAD_LIMIT.as_millis().div_ceil(interval.as_millis().max(1));
         Self { limit_ticks: u32::try_from(ticks).unwrap_or(u32::MAX), hung: Vec::new() }
     }
