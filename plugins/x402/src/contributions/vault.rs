@@ -8,6 +8,7 @@ use crate::{
         contracts::{BALANCE, Deposited, UNLOCK_AT, USED, VERIFY},
     },
 };
+use futures_util::future::try_join;
 use plugin_api::{
     Address, HostError, HostErrorCode, PluginContext, Wei,
     chain::{ContractCall, EventFilter, MAIN},
@@ -32,17 +33,20 @@ pub async fn read_funds(
     let head = chain.head().await.map_err(unreadable)?;
     let new_from = (head.number + 1).saturating_sub(confirmations);
     let filter = EventFilter::new(vault, Deposited::SIGNATURE).any_of("payer", &[voucher.payer])?;
-    let deposits = match confirmations {
-        0 => Vec::new(),
-        _ => chain.logs::<Deposited>(filter, new_from, head.number).await.map_err(unreadable)?,
+    let deposits = async {
+        match confirmations {
+            0 => Ok(Vec::new()),
+            _ => chain.logs::<Deposited>(filter, new_from, head.number).await,
+        }
     };
-    let unconfirmed = deposits.iter().fold(Wei::ZERO, |sum, deposit| sum.saturating_add(deposit.args.amount));
     let calls = vec![
         ContractCall::new(vault, BALANCE).arg(voucher.payer)?,
         ContractCall::new(vault, UNLOCK_AT).arg(voucher.payer)?,
         ContractCall::new(vault, USED).arg(voucher.payer)?.arg(voucher.nonce)?,
     ];
-    let results = chain.calls::<Value>(calls, Some(head.number)).await.map_err(unreadable)?;
+    let results = chain.calls::<Value>(calls, Some(head.number));
+    let (deposits, results) = try_join(deposits, results).await.map_err(unreadable)?;
+    let unconfirmed = deposits.iter().fold(Wei::ZERO, |sum, deposit| sum.saturating_add(deposit.args.amount));
     let [balance, unlock_at, used]: [_; 3] = results.try_into().map_err(|_: Vec<_>| no_vault())?;
     let balance: Wei = decoded(balance)?;
     let funds = Funds {
