@@ -7,6 +7,7 @@ use crate::{
     store::prices::{self, StoredPrice},
 };
 use coin_market::read_pair;
+use futures_util::future::join_all;
 use plugin_api::{
     HostError, HostErrorCode, Job, PluginContext,
     chain::{Chain, ContractCall},
@@ -26,12 +27,12 @@ pub fn job() -> Job<Payin> {
 
 async fn read_prices(cx: PluginContext<Payin>) -> Result<(), HostError> {
     forget_removed(&cx).await?;
-    for chain in &cx.plugin().chains {
-        for (token, feed) in chain.with_feeds() {
-            update(&cx, chain, token, feed).await?;
-        }
-    }
-    Ok(())
+    let updates = cx.plugin().chains.iter().flat_map(|chain| {
+        let update = |(token, feed)| update(&cx, chain, token, feed);
+        chain.with_feeds().map(update).collect::<Vec<_>>()
+    });
+    // At once: a chain whose servers hang must not hold up the prices of others.
+    join_all(updates).await.into_iter().collect()
 }
 
 /// Nothing would read their prices, and end their pauses, again.

@@ -1,7 +1,7 @@
 //! Prices by feed: what pauses an asset, and what a fallback is good for.
 
-use crate::{CONFIRMATIONS, Site, assert_refused, buyer, each, selling};
-use plugin_testing::{Fault, ScriptedChain, TestResponse, Value, Wallet, json};
+use crate::{CHAIN_ID, CONFIRMATIONS, Chains, Site, assert_refused, buyer, deposit_address, each, selling};
+use plugin_testing::{Fault, ScriptedChain, TestGateway, TestResponse, Value, Wallet, json};
 use std::{sync::Mutex, time::Duration};
 
 const ROUND: &str = "latestRoundData() returns (uint80,int256,uint256,uint256,uint80)";
@@ -179,4 +179,30 @@ async fn coins_have_the_price_of_their_feed_and_a_fallback_near_it() {
         site
     })
     .await;
+}
+
+/// Chains are read in the order of their names.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_chain_whose_servers_hang_holds_up_no_price_of_another() {
+    let aside = ScriptedChain::with_id(CHAIN_ID + 1).await;
+    aside.fail_always(Some(Fault::Silence));
+    let mut config = selling_for_coins();
+    config["chains"]["aside"] = json!({
+        "deposit": deposit_address(), "confirmations": CONFIRMATIONS, "chain_id": CHAIN_ID + 1, "name": "Aside",
+        "explorer": "https://explorer.example/", "tokens": {},
+        "native": { "symbol": "aside", "feed": { "address": ScriptedChain::address_of("aside feed"), "max_age_s": MAX_AGE_S } },
+    });
+    let chains = Chains::start().await;
+    let second = aside.another_server().await;
+    second.fail_always(Some(Fault::Silence));
+    let builder = chains.prepared(TestGateway::builder(), &config).chain_named("aside", &aside, &[]);
+    let builder = builder.configure(|config| {
+        let aside = config.chains.get_mut("aside").unwrap();
+        aside.rpc.push(second.url().into());
+        aside.timeout_ms = u64::from(u32::MAX);
+    });
+    let Chains { main, dev, second } = chains;
+    let site = Site { gateway: builder.start().await, main, dev, second };
+    site.coins_are_sold().await;
+    site.gateway.stop().await;
 }
