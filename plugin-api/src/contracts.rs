@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use plugin_api::{AgentId, Definition, HostError, JobId, Plugin, PluginContext, Tx, sql};
-//! use plugin_api::contracts::{ChainEvent, ContractEvent, chain_int, escrow, registry};
+//! use plugin_api::contracts::{ChainEvent, ContractEvent, account_factory, chain_int, escrow, registry, x402_vault};
 //!
 //! #[derive(serde::Deserialize, ContractEvent)]
 //! #[serde(rename_all = "camelCase")]
@@ -32,8 +32,10 @@
 //! }
 //!
 //! assert_eq!(registry::AgentRegistered::CONTRACT, registry::OwnershipTransferred::CONTRACT);
+//! assert_eq!(account_factory::AccountCreated::CONTRACT, "accountFactory");
+//! assert!(x402_vault::Settled::SIGNATURE.starts_with("Settled(address indexed payer,"));
 //! ```
 
 pub use crate::manifest::ChainEvent;
-pub use crate::sdk::contracts::{escrow, registry};
+pub use crate::sdk::contracts::{account_factory, escrow, registry, x402_vault};
 pub use crate::sdk::{ContractEvent, chain_int};

@@ -6,10 +6,10 @@
 use crate::{
     Economy,
     model::{
-        CaseEvent, LaunchEvent, StreamCancellation, SubscriptionEvent,
+        AccountEvent, CaseEvent, LaunchEvent, StreamCancellation, SubscriptionEvent,
         contracts::{
-            AccountCreated, Bought, CaseClosed, CaseOpened, Distributed, EvidenceSubmitted, Launched, PlanCreated,
-            Sold, StreamCancelled, StreamClaimed, StreamOpened, Subscribed,
+            Bought, CaseClosed, CaseOpened, Distributed, EvidenceSubmitted, Launched, PlanCreated, Sold,
+            StreamCancelled, StreamClaimed, StreamOpened, Subscribed,
         },
     },
     store::{
@@ -19,12 +19,12 @@ use crate::{
 };
 use plugin_api::{
     Definition, Event, HostError, PluginContext, Sql, Tx,
-    contracts::{ChainEvent, ContractEvent},
+    contracts::{ChainEvent, ContractEvent, account_factory::AccountCreated},
 };
 use std::future::{Ready, ready};
 
 pub const EVENT_TYPES: [&str; 8] = [
-    AccountCreated::TYPE,
+    AccountEvent::TYPE,
     StreamOpened::TYPE,
     StreamCancellation::TYPE,
     PlanCreated::TYPE,
@@ -55,7 +55,7 @@ pub fn subscribe(definition: Definition<Economy>) -> Definition<Economy> {
         .on_contract_event(&[tokens::TABLE], bought)
         .on_contract_event(&[tokens::TABLE], sold)
         .on_contract_event(&[tokens::TABLE], distributed)
-        .on_contract_event(&[accounts::TABLE], derive_and_publish(accounts::insert))
+        .on_contract_event(&[accounts::TABLE], account_created)
 }
 
 type Cx = PluginContext<Economy>;
@@ -119,4 +119,10 @@ async fn sold(_: Cx, tx: Tx, event: ChainEvent<Sold>) -> Result<(), HostError> {
 async fn distributed(_: Cx, tx: Tx, event: ChainEvent<Distributed>) -> Result<(), HostError> {
     let Distributed { token, amount } = event.args;
     tokens::add_trade(&tx, token, Trade { distributed: amount, ..Trade::default() }).await
+}
+
+async fn account_created(_: Cx, tx: Tx, event: ChainEvent<AccountCreated>) -> Result<(), HostError> {
+    tx.defer(accounts::insert(&event))?;
+    let AccountCreated { owner, account } = event.args;
+    event.publish(&tx, &AccountEvent { owner, account })
 }

@@ -9,32 +9,14 @@ use crate::{
     store::derived::{accounts, agents, jobs, pairs},
 };
 use plugin_api::{
-    Address, AgentId, Definition, HostError, JobId, PluginContext, Tx, Wei,
+    AgentId, Definition, HostError, JobId, PluginContext, Tx,
     contracts::{
-        ChainEvent, ContractEvent,
+        ChainEvent,
+        account_factory::AccountCreated,
         escrow::{JobCompleted, JobResolved},
+        x402_vault::Settled,
     },
 };
-use serde::Deserialize;
-
-/// `amount` includes the fee.
-#[derive(Deserialize, ContractEvent)]
-#[contract_event(
-    "x402Vault",
-    "Settled(address indexed payer, address indexed payee, uint256 amount, uint256 fee, uint256 nonce, bytes32 ref)"
-)]
-pub struct Settled {
-    pub payer: Address,
-    pub payee: Address,
-    pub amount: Wei,
-}
-
-#[derive(Deserialize, ContractEvent)]
-#[contract_event("accountFactory", "AccountCreated(address indexed owner, address indexed account)")]
-pub struct AccountCreated {
-    pub owner: Address,
-    pub account: Address,
-}
 
 pub fn subscribe(definition: Definition<Network>) -> Definition<Network> {
     definition
@@ -66,7 +48,7 @@ async fn count_job(tx: &Tx, job_id: JobId, rating: Option<u8>, at_s: i64) -> Res
 }
 
 async fn settled(_: Cx, tx: Tx, event: ChainEvent<Settled>) -> Result<(), HostError> {
-    let Settled { payer, payee, amount } = event.args;
+    let Settled { payer, payee, amount, .. } = event.args;
     let parties = Parties { kind: Kind::X402, client: payer, agent_id: AgentId(0), payee: Some(payee) };
     pairs::add(&tx, &parties, Settlement { amount, rating: None, job: None, at_s: event.time_s }).await
 }

@@ -5,15 +5,7 @@ use crate::{
     Referrals,
     store::derived::{self, ACCOUNTS, AGENTS, JOBS},
 };
-use plugin_api::{Address, Definition, contracts::ContractEvent};
-use serde::Deserialize;
-
-#[derive(Deserialize, ContractEvent)]
-#[contract_event("accountFactory", "AccountCreated(address indexed owner, address indexed account)")]
-pub struct AccountCreated {
-    pub owner: Address,
-    pub account: Address,
-}
+use plugin_api::Definition;
 
 pub fn subscribe(definition: Definition<Referrals>) -> Definition<Referrals> {
     definition

@@ -2,9 +2,11 @@
 //!
 //! A plugin defines events that only it reads, with the same derive: see [`ContractEvent`].
 
+pub mod account_factory;
 mod agent_name;
 pub mod escrow;
 pub mod registry;
+pub mod x402_vault;
 
 pub use escrow::JobId;
 pub use registry::AgentId;

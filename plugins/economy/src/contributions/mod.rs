@@ -8,12 +8,13 @@ use crate::{
     Economy,
     model::{
         StreamStatus,
-        contracts::{ACCOUNT_FACTORY, ARBITER_POOL, STREAM_PAY, TOKEN_FACTORY},
+        contracts::{ARBITER_POOL, STREAM_PAY, TOKEN_FACTORY},
     },
     store::{accounts::accounts, disputes::disputes, streams::streams, subs::subs, tokens::tokens},
 };
 use plugin_api::{
     HostError, PluginContext,
+    contracts::account_factory,
     point::{Counters, NoInput, ServiceStatus, members},
 };
 use serde_json::{Map, Value, json};
@@ -36,7 +37,7 @@ async fn counts(cx: &PluginContext<Economy>) -> Result<Map<String, Value>, HostE
 }
 
 /// The contracts whose records this plugin serves.
-const CONTRACTS: [&str; 4] = [STREAM_PAY, ARBITER_POOL, TOKEN_FACTORY, ACCOUNT_FACTORY];
+const CONTRACTS: [&str; 4] = [STREAM_PAY, ARBITER_POOL, TOKEN_FACTORY, account_factory::CONTRACT];
 
 /// Whether the tables can be read, and the contracts that they cover. The progress is part of the index's own status.
 pub async fn status(cx: PluginContext<Economy>, _: NoInput) -> Result<BTreeMap<String, ServiceStatus>, HostError> {

@@ -12,7 +12,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub const STREAM_PAY: &str = "streamPay";
 pub const ARBITER_POOL: &str = "arbiterPool";
 pub const TOKEN_FACTORY: &str = "tokenFactory";
-pub const ACCOUNT_FACTORY: &str = "accountFactory";
 /// The implementation that accounts are clones of; its own events are ignored.
 pub const ACCOUNT_IMPL: &str = "accountImpl";
 
@@ -223,12 +222,4 @@ pub struct Sold {
 pub struct Distributed {
     pub token: Address,
     pub amount: Wei,
-}
-
-#[derive(Serialize, Deserialize, ContractEvent, Event)]
-#[contract_event(ACCOUNT_FACTORY, "AccountCreated(address indexed owner, address indexed account)")]
-#[event("account.created", subject = "account", id = account, actor = owner)]
-pub struct AccountCreated {
-    pub owner: Address,
-    pub account: Address,
 }

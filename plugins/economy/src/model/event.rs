@@ -62,3 +62,10 @@ pub struct LaunchEvent<'a> {
     #[serde(skip)]
     pub owner: Option<Address>,
 }
+
+#[derive(Serialize, Event)]
+#[event("account.created", subject = "account", id = account, actor = owner)]
+pub struct AccountEvent {
+    pub owner: Address,
+    pub account: Address,
+}

@@ -5,6 +5,6 @@ mod event;
 mod stream;
 mod view;
 
-pub use event::{CaseEvent, JobParties, LaunchEvent, StreamCancellation, SubscriptionEvent};
+pub use event::{AccountEvent, CaseEvent, JobParties, LaunchEvent, StreamCancellation, SubscriptionEvent};
 pub use stream::{StreamStatus, StreamView};
 pub use view::{AccountView, CaseStatus, DisputeView, EvidenceView, PlanView, SubView, TokenView};

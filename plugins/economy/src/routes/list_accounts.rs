@@ -2,7 +2,9 @@
 
 use super::{Undeployed, deployment, filter};
 use crate::{Economy, error::EconomyError, model, store};
-use plugin_api::{Address, HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route};
+use plugin_api::{
+    Address, HandlerError, JsonSchema, Listed, Page, QueryString, RequestContext, Route, contracts::account_factory,
+};
 use serde::{Deserialize, Serialize};
 
 pub fn route() -> Route<Economy> {
@@ -39,7 +41,7 @@ async fn list_accounts(
 ) -> Result<Listed<model::AccountView, AccountList>, HandlerError<EconomyError>> {
     let owner = filter::address("owner", query.owner.as_deref())?;
     let page = store::accounts::accounts(owner).page(limit, offset).fetch(&cx.db()).await?;
-    let (factory, undeployed) = deployment(&cx, model::contracts::ACCOUNT_FACTORY);
+    let (factory, undeployed) = deployment(&cx, account_factory::CONTRACT);
     let implementation = cx.environment().contract(model::contracts::ACCOUNT_IMPL);
     Ok(Listed::new(page.rows()?, AccountList { total: page.total, factory, implementation, undeployed })?)
 }

@@ -1,7 +1,10 @@
 //! The table of accounts.
 
-use crate::model::contracts::AccountCreated;
-use plugin_api::{Address, List, Sql, contracts::ChainEvent, sql};
+use plugin_api::{
+    Address, List, Sql,
+    contracts::{ChainEvent, account_factory::AccountCreated},
+    sql,
+};
 
 pub const TABLE: &str = "economy_accounts";
 

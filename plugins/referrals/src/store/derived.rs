@@ -1,10 +1,10 @@
 //! Agents, jobs and accounts, derived from chain events; and reads of agents.
 
-use crate::chain::AccountCreated;
 use plugin_api::{
     Address, AgentId, HostError, Query, Sql,
     contracts::{
         ChainEvent,
+        account_factory::AccountCreated,
         escrow::{JobCompleted, JobRequested},
         registry::{AgentRegistered, OwnershipTransferred},
     },

@@ -1,10 +1,9 @@
 //! The vault: its functions, and its events with the arguments that handlers need.
 
-use plugin_api::{Address, Event, Hash256, Wei, contracts::ContractEvent};
+use plugin_api::{Address, Event, Wei, contracts::ContractEvent};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// Key of the contract in the gateway's configuration.
-pub const VAULT: &str = "x402Vault";
+pub use plugin_api::contracts::x402_vault::{CONTRACT as VAULT, Settled};
 
 /// The hash of the domain that vouchers are signed for.
 pub const DOMAIN_SEPARATOR: &str = "DOMAIN_SEPARATOR() returns (bytes32)";
@@ -19,22 +18,6 @@ pub const SETTLE_BATCH: &str = "settleBatch((address,address,uint256,uint256,uin
 pub struct Deposited {
     pub payer: Address,
     pub amount: Wei,
-}
-
-/// `amount` includes the fee. Also the data of `x402.settled`.
-#[derive(Serialize, Deserialize, ContractEvent)]
-#[contract_event(
-    VAULT,
-    "Settled(address indexed payer, address indexed payee, uint256 amount, uint256 fee, uint256 nonce, bytes32 ref)"
-)]
-pub struct Settled {
-    pub payer: Address,
-    pub payee: Address,
-    pub amount: Wei,
-    pub fee: Wei,
-    pub nonce: Wei,
-    #[serde(rename = "ref")]
-    pub reference: Hash256,
 }
 
 #[derive(Deserialize, ContractEvent)]
