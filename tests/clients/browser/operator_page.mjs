@@ -92,6 +92,18 @@ try {
   await paused.waitFor({ state: "detached" });
   console.log("paused");
 
+  // What a plugin derived from the chain, once more.
+  const indexes = page.locator("section", { has: page.getByRole("heading", { name: "Indexes" }) });
+  await indexes.locator("tr", { hasText: "agents" }).getByText("following", { exact: true }).waitFor();
+  for (const name of ["Chains", "Sending accounts"]) {
+    assert.equal(await page.getByRole("heading", { name, exact: true }).count(), 1, `${name} are shown`);
+  }
+  await click("agents", "reindex");
+  await confirm("reindex agents?");
+  await said("agents is serving");
+  await indexes.locator("tr", { hasText: "agents" }).getByText("following", { exact: true }).waitFor();
+  console.log("indexed");
+
   await page.getByRole("button", { name: "log debug", exact: true }).click();
   await said("the log level is debug until the next start");
   await page.locator("section", { has: page.getByRole("heading", { name: "Log", exact: true }) }).getByText("debug").first().waitFor();

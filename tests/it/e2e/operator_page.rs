@@ -11,23 +11,33 @@ use gateway_tests::{
     plugins::plugin_file,
     process::{GatewayProcess, LIMIT},
 };
-use plugin_testing::{TestGateway, Wallet};
+use plugin_testing::{ScriptedChain, TestGateway, Wallet};
 use std::{fs, process::Stdio};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-/// A gateway with good plugins and a hostile one that is fenced by now.
-async fn start() -> GatewayProcess {
+/// The number of the wallet with the gateway's key.
+const SIGNER: u64 = 900;
+
+/// A gateway with good plugins, one of which follows a chain, and a hostile one that is fenced by now.
+async fn start(chain: &ScriptedChain) -> GatewayProcess {
     let hostile = tokio::task::spawn_blocking(fixtures::hostile).await.unwrap().unwrap();
     let setup = setup();
     let folder = setup.folder().join("plugins");
     fs::create_dir(&folder).unwrap();
-    let good = ["activity", "forum", "hello", "payin"].map(|name| plugin_file(name).unwrap());
+    let good = ["activity", "agents", "forum", "hello", "payin"].map(|name| plugin_file(name).unwrap());
     // Links to those of this build: a copy of the forum would have to be granted its names.
     for file in good.into_iter().chain([hostile]) {
         std::os::unix::fs::symlink(&file, folder.join(file.file_name().unwrap())).unwrap();
     }
     let setup = setup.set("plugins.dir", folder.display()).set("plugins.fence_faults", 3);
     let setup = setup.set("plugins.hostile.grants", "egress").set("plugins.payin.enabled", true);
+    let contract = |name| ScriptedChain::address_of(name).to_string();
+    let setup = setup
+        .set("chains.main.rpc", chain.url())
+        .set("chains.main.deploy_block", 1)
+        .set("chains.main.contracts.registry", contract("registry"))
+        .set("chains.main.contracts.escrow", contract("escrow"))
+        .set("signers.gateway.key", Wallet::new(SIGNER).key_text());
     let gateway = setup.start().await.unwrap();
     let site = Site::of(&gateway);
     assert_eq!(site.get("/api/hello/world").await.status, 200);
@@ -46,7 +56,9 @@ async fn start() -> GatewayProcess {
 
 #[tokio::test]
 async fn an_operator_looks_clicks_and_watches() {
-    let gateway = start().await;
+    let chain = ScriptedChain::start().await;
+    chain.mine_empty(3);
+    let gateway = start(&chain).await;
     let picture = gateway.setup().folder().join("page.png");
     let mut command = tokio::process::Command::from(node("browser/operator_page.mjs"));
     command.args([gateway.admin_url(), gateway.base_url(), picture.to_str().unwrap()]).current_dir(clients());
@@ -62,8 +74,9 @@ async fn an_operator_looks_clicks_and_watches() {
     }
     let ended = in_time(browser.wait_with_output()).await.unwrap();
     assert!(ended.status.success(), "after {seen:?}: {}", String::from_utf8_lossy(&ended.stderr));
-    assert_eq!(seen, ["looked", "switched", "resumed", "paused", "logged", "following", "done"]);
+    assert_eq!(seen, ["looked", "switched", "resumed", "paused", "indexed", "logged", "following", "done"]);
     let audit = Site::at(gateway.admin_url()).get("/audit").await.text();
+    assert!(audit.contains("\"reindex\""), "{audit}");
     assert!(audit.contains("payin all-chains") && audit.contains("\"pause\""), "{audit}");
     // What is not offered is not pressed.
     let resume =

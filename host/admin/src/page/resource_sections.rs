@@ -13,7 +13,7 @@ pub(super) fn replicas(page: &mut Html, replicas: &Result<Vec<ReplicaReport>, St
     if replicas.as_ref().is_ok_and(|replicas| replicas.len() < 2) {
         return;
     }
-    page.table("Replicas", &["Gateway", "State", "Version", "Told", "Plugins that are not everywhere the same"]);
+    page.table("Replicas", &["Gateway", "State", "Version", "Last report", "Plugins that are not everywhere the same"]);
     let all = sections::rows(page, replicas, 5);
     let differing = differing_plugins(all);
     for replica in all {

@@ -237,7 +237,10 @@ pub(crate) fn indexes(page: &mut Html, reports: &[IndexReport]) {
     if reports.is_empty() {
         return;
     }
-    page.table("Indexes", &["Plugin", "Chain", "State", "Block", "Head", "Behind", "Blocks/s", "Seconds left", "Why"]);
+    page.table(
+        "Indexes",
+        &["Plugin", "Chain", "State", "Block", "Head", "Behind", "Blocks/s", "Seconds left", "Why", "Do"],
+    );
     for report in reports {
         page.raw("<tr><th scope=\"row\">");
         page.text(&report.plugin);
@@ -256,7 +259,12 @@ pub(crate) fn indexes(page: &mut Html, reports: &[IndexReport]) {
             page.cell(&number.map_or_else(|| "–".to_owned(), |number| number.to_string()));
         }
         page.cell(report.reason.as_deref().unwrap_or_default());
-        page.raw("</tr>");
+        page.raw("<td>");
+        // Another gateway that derives the rows sees the request, too.
+        if report.state != IndexState::Off {
+            button(page, OperatorAction::Reindex.name(), &report.plugin, None);
+        }
+        page.raw("</td></tr>");
     }
     page.end_table();
 }
