@@ -13,7 +13,8 @@ use std::{
     ffi::OsStr,
     fmt::Display,
     fs::{self, File},
-    io::{BufRead as _, BufReader, Write as _},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    iter,
     os::unix::{fs::symlink, process::ExitStatusExt as _},
     path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, ExitStatus, Stdio},
@@ -26,6 +27,8 @@ use tokio::sync::mpsc;
 /// The limit of every wait in a test: generous, because the machine may be busy.
 pub const LIMIT: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(10);
+/// Control-C.
+const INTERRUPT: &[u8] = b"\x03";
 
 const PREFIX: &str = "GATEWAY_";
 /// Variables that cargo sets about the test's own package. A cargo that inherits them recompiles ring and its
@@ -154,6 +157,33 @@ impl Setup {
         let output = self.command(arguments).envs(variables.iter().copied()).output()?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Ok(CommandOutput { code: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) })
+    }
+
+    /// Runs one command on a terminal until it has printed this, and interrupts it as a person does. Returns what stood there.
+    pub fn run_on_terminal(&self, arguments: &[&str], variables: &[(&str, &str)], until: &str) -> Result<String> {
+        let inner = self.command(arguments);
+        let words = iter::once(inner.get_program()).chain(inner.get_args()).map(OsStr::to_string_lossy);
+        let line = words.collect::<Vec<_>>().join(" ");
+        let mut outer = Command::new("script");
+        outer.args(["--quiet", "--return", "--command", &line, "/dev/null"]);
+        outer.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?)))).envs(variables.iter().copied());
+        let mut child = outer.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().context("script does not start")?;
+        let (mut keys, mut terminal) = (child.stdin.take(), child.stdout.take().context("standard output is a pipe")?);
+        let (mut printed, mut part) = (Vec::new(), [0; 4096]);
+        loop {
+            let count = terminal.read(&mut part)?;
+            printed.extend_from_slice(part.get(..count).unwrap_or_default());
+            if count == 0 {
+                break;
+            }
+            if String::from_utf8_lossy(&printed).contains(until)
+                && let Some(mut keys) = keys.take()
+            {
+                keys.write_all(INTERRUPT)?;
+            }
+        }
+        child.wait()?;
+        Ok(String::from_utf8_lossy(&printed).into_owned())
     }
 
     /// Starts one command and does not wait for its end.

@@ -33,7 +33,10 @@ pub fn start_logging(config: &LogConfig) {
     let started = if wants_json {
         registry.with(fmt::layer().event_format(JsonLines).with_writer(writer)).try_init()
     } else {
-        registry.with(fmt::layer().with_ansi(std::io::stderr().is_terminal()).with_writer(writer)).try_init()
+        let layer = fmt::layer().with_writer(writer);
+        // By itself it is coloured unless `NO_COLOR` is set.
+        let layer = if std::io::stderr().is_terminal() { layer } else { layer.with_ansi(false) };
+        registry.with(layer).try_init()
     };
     match started {
         // Cannot fail: the subscriber is set once, too.

@@ -4,6 +4,7 @@ use super::{setup, site::Site};
 use gateway_tests::process::LIMIT;
 use plugin_testing::{Value, json};
 use reqwest::Method;
+use rstest::rstest;
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
 fn mode(path: &Path) -> u32 {
@@ -108,6 +109,15 @@ fn config_show_says_where_each_value_comes_from_and_hides_secrets() {
     assert!(!sources.is_empty() && !sources.contains(&&json!("default")), "{set}");
     let wrong = setup.run_with(&["config", "show"], &[("GATEWAY_LOG__LEVEL", "loud")]).unwrap();
     assert_eq!((wrong.code, wrong.stdout.as_str()), (Some(3), ""), "{wrong:?}");
+}
+
+#[rstest]
+#[case::on_a_terminal("", true)]
+#[case::unless_forbidden("1", false)]
+fn the_log_has_colours(#[case] no_color: &str, #[case] expected: bool) {
+    let printed = setup().run_on_terminal(&["run"], &[("NO_COLOR", no_color)], "INFO").unwrap();
+    assert!(printed.contains("INFO"), "{printed}");
+    assert_eq!(printed.contains('\u{1b}'), expected, "{printed:?}");
 }
 
 #[test]
