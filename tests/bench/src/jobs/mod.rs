@@ -9,6 +9,7 @@ mod deposits;
 mod flat;
 mod growth;
 mod hello;
+mod idle;
 mod list;
 mod load_test;
 mod memory;
@@ -67,6 +68,7 @@ pub const JOBS: &[Job] = &[
     Job { name: "write", run: JobFunction::Compared(write::run) },
     Job { name: "seldom", run: JobFunction::Compared(write::run_seldom) },
     Job { name: "stream", run: JobFunction::Compared(stream::run) },
+    Job { name: "idle", run: JobFunction::Written(idle::run) },
     Job { name: "payloads", run: JobFunction::Compared(payloads::run) },
     Job { name: "memory", run: JobFunction::Compared(memory::run) },
     Job { name: "payments", run: JobFunction::Compared(payments::run) },
