@@ -1,6 +1,6 @@
 //! Plugins: one name everywhere, no runtime, no database driver, no HTTP stack inside.
 
-use crate::repository::{assert_none, exists, plugins, read, root};
+use crate::repository::{assert_none, exists, files, plugins, read, root};
 use plugin_api::abi::is_plugin_name;
 use std::process::Command;
 
@@ -31,6 +31,8 @@ const FILES: [&str; 4] = ["lib.rs", "config.rs", "error.rs", "topic.rs"];
 const FILE_OR_FOLDER: [&str; 5] = ["chain", "contributions", "jobs", "model", "store"];
 /// A file that is longer has two subjects.
 const FILE_LINES_MAX: usize = 250;
+/// The same of a file in a folder, which has one subject already.
+const NESTED_FILE_LINES_MAX: usize = 420;
 
 #[test]
 fn plugins_have_the_same_files() {
@@ -54,6 +56,11 @@ fn plugins_have_the_same_files() {
             if !exists(&format!("plugins/{plugin}/{needed}")) {
                 found.push(format!("plugins/{plugin}/{needed} is missing"));
             }
+        }
+    }
+    for file in files().iter().filter(|file| file.path.starts_with("plugins/") && file.path.contains("/src/")) {
+        if file.is_rust() && file.text.lines().count() > NESTED_FILE_LINES_MAX {
+            found.push(format!("{} has more than {NESTED_FILE_LINES_MAX} lines: split it by subject", file.path));
         }
     }
     assert_none("all plugins have the same files", &found);
