@@ -47,7 +47,8 @@ pub struct PluginSettings {
     pub enabled: Option<bool>,
     /// The only content hash that is loaded, as 64 lower-case hexadecimal digits.
     pub sha256: Option<String>,
-    /// What the operator lets it have: `egress`, `chain:NAME`, `signer:ROLE`, `secrets`, `action:NAME`, `event:TYPE`.
+    /// What the operator lets it have: `egress`, `chain:NAME`, `all_chains`, `signer:ROLE`, `secrets`, `raw_calls`, `files`,
+    /// `view:NAME`, `action:NAME`, `event:TYPE`.
     pub grants: Option<Vec<String>>,
     /// Every other key, for the plugin.
     pub config: Map<String, Value>,
@@ -129,22 +130,26 @@ impl PluginsConfig {
                     "write the 64 lower-case hexadecimal digits that sha256sum prints",
                 );
             }
-            for grant in settings.grants.iter().flatten().filter(|grant| !is_grant(grant)) {
+            for grant in settings.grants.iter().flatten().filter(|grant| !PluginSettings::is_grant(grant)) {
                 validator.refuse(
                     &format!("plugins.{name}.grants"),
                     format!("{grant:?} is no grant"),
-                    "write egress, chain:NAME, signer:ROLE, secrets, action:NAME or event:TYPE, as `gateway plugins list` shows what a plugin asks for",
+                    "write egress, chain:NAME, all_chains, signer:ROLE, secrets, raw_calls, files, view:NAME, action:NAME or event:TYPE, as \
+                     `gateway plugins list` shows what a plugin asks for",
                 );
             }
         }
     }
 }
 
-fn is_grant(grant: &str) -> bool {
-    let name = grant.strip_prefix("chain:").or_else(|| grant.strip_prefix("signer:"));
-    let own_name = grant.strip_prefix("action:").or_else(|| grant.strip_prefix("event:"));
-    let is_plain = ["egress", "secrets"].contains(&grant);
-    is_plain || name.is_some_and(validator::is_section_name) || own_name.is_some_and(is_dotted_name)
+impl PluginSettings {
+    /// Whether the section may name this grant: what it is called, not whether a plugin asks for it.
+    pub fn is_grant(grant: &str) -> bool {
+        let after = |prefixes: &[&str]| prefixes.iter().find_map(|prefix| grant.strip_prefix(prefix));
+        let (name, own_name) = (after(&["chain:", "signer:", "view:"]), after(&["action:", "event:"]));
+        let is_plain = ["all_chains", "egress", "files", "raw_calls", "secrets"].contains(&grant);
+        is_plain || name.is_some_and(validator::is_section_name) || own_name.is_some_and(is_dotted_name)
+    }
 }
 
 /// As of actions and event types.

@@ -109,6 +109,7 @@ mod tests {
             "view:letters_v1",
         ];
         let foreign = plugin(false);
+        assert!(all.iter().all(|grant| PluginSettings::is_grant(grant)), "what is asked for can be written");
         assert_eq!(missing_consent(&foreign, &settings(Some(&all))), None);
         let reason = missing_consent(&foreign, &settings(None)).unwrap();
         assert_eq!(
