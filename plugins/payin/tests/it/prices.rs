@@ -181,11 +181,11 @@ async fn coins_have_the_price_of_their_feed_and_a_fallback_near_it() {
     .await;
 }
 
-/// Chains are read in the order of their names.
+/// Chains are in the order of their names.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_chain_whose_servers_hang_holds_up_no_price_of_another() {
     let aside = ScriptedChain::with_id(CHAIN_ID + 1).await;
-    aside.fail_always(Some(Fault::Silence));
+    aside.mine_empty(10);
     let mut config = selling_for_coins();
     config["chains"]["aside"] = json!({
         "deposit": deposit_address(), "confirmations": CONFIRMATIONS, "chain_id": CHAIN_ID + 1, "name": "Aside",
@@ -193,16 +193,26 @@ async fn a_chain_whose_servers_hang_holds_up_no_price_of_another() {
         "native": { "symbol": "aside", "feed": { "address": ScriptedChain::address_of("aside feed"), "max_age_s": MAX_AGE_S } },
     });
     let chains = Chains::start().await;
-    let second = aside.another_server().await;
-    second.fail_always(Some(Fault::Silence));
+    let second_of_aside = aside.another_server().await;
     let builder = chains.prepared(TestGateway::builder(), &config).chain_named("aside", &aside, &[]);
     let builder = builder.configure(|config| {
-        let aside = config.chains.get_mut("aside").unwrap();
-        aside.rpc.push(second.url().into());
-        aside.timeout_ms = u64::from(u32::MAX);
+        let chain = config.chains.get_mut("aside").unwrap();
+        chain.rpc.push(second_of_aside.url().into());
+        chain.timeout_ms = u64::from(u32::MAX);
     });
     let Chains { main, dev, second } = chains;
     let site = Site { gateway: builder.start().await, main, dev, second };
     site.coins_are_sold().await;
+    // Its head is known, and its feed does not answer.
+    for server in [&aside, &second_of_aside] {
+        server.fail_always(Some(Fault::Silence));
+    }
+    site.set_feed("dev feed", "260000000000", 0);
+    site.set_pool(2600);
+    site.until("the price is read again", async || {
+        let prices = site.gateway.rows("SELECT usd FROM payin_prices WHERE chain = 'dev'").await;
+        prices == ["Text(\"2600000000000000000000\")"]
+    })
+    .await;
     site.gateway.stop().await;
 }
