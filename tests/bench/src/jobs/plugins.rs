@@ -36,13 +36,16 @@ const OFF: [&str; 24] = [
     "work",
     "x402",
 ];
+/// It is off by default.
+const HELLO_ON: (&str, &str) = ("plugins.hello.enabled", "true");
 /// A ratio up to this is noise, and counts as equal.
 const SAME: f64 = 1.05;
 
 pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
     let switches = OFF.map(|plugin| format!("plugins.{plugin}.enabled"));
-    let off: Vec<(&str, &str)> = switches.iter().map(|switch| (switch.as_str(), "false")).collect();
-    let servers = [(ALL, bench.gateway_with_forum(&[])?), (FEW, bench.gateway_with_forum(&off)?)];
+    let off = switches.iter().map(|switch| (switch.as_str(), "false"));
+    let few: Vec<(&str, &str)> = off.chain([HELLO_ON]).collect();
+    let servers = [(ALL, bench.gateway_with_forum(&[HELLO_ON])?), (FEW, bench.gateway_with_forum(&few)?)];
     let writers: Vec<Writer> = servers.iter().map(|(_, server)| Writer::new(bench, server)).collect();
     let contestants =
         servers.iter().zip(&writers).map(|((name, _), writer)| Contestant::new(*name, || writer.measure()));
