@@ -1,6 +1,6 @@
 //! The list of the job before again, unchanged: with the whole response, compressed, and with `If-None-Match`.
 
-use super::{AXUM_SQLX, Comparison, GATEWAY, Goal, forum_servers, list, same_answers};
+use super::{AXUM_SQLX, Comparison, GATEWAY, Goal, HYPER, forum_servers, list, same_answers};
 use crate::{
     bench::{Bench, Synchronous},
     load::{self, Load},
@@ -12,10 +12,9 @@ use anyhow::{Result, ensure};
 use std::net::SocketAddr;
 
 const UNCHANGED: &str = "gateway, If-None-Match";
-const HYPER: &str = "hyper, bytes from memory";
 
-type Servers = [(&'static str, Server)];
-type RequestFor = fn(SocketAddr, &str) -> Vec<u8>;
+/// Makes the request for a path of a server.
+type RequestBuilder = fn(SocketAddr, &str) -> Vec<u8>;
 
 pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
     let servers = forum_servers(bench, Synchronous::Full)?;
@@ -53,7 +52,12 @@ pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
 }
 
 /// The same request again and again, of each server, and of one that keeps the gateway's bytes in memory.
-fn again(bench: &Bench, servers: &Servers, request: RequestFor, unchanged: Option<&[u8]>) -> Result<Vec<Row>> {
+fn again(
+    bench: &Bench,
+    servers: &[(&'static str, Server)],
+    request: RequestBuilder,
+    unchanged: Option<&[u8]>,
+) -> Result<Vec<Row>> {
     let gateway = servers[0].1.address();
     let (_, _, body) = load::ask(gateway, &request(gateway, list::PATH))?;
     let bare = bench.with_peers.then(|| peers::plain::start(peers::plain::HYPER, &body)).transpose()?;

@@ -1,6 +1,6 @@
 //! What the border between gateway and plugin costs: the same greeting on either side of it.
 
-use super::{BESIDE, Comparison, GATEWAY, Goal, same_answers};
+use super::{BESIDE, Comparison, GATEWAY, Goal, HYPER, WITH_HELLO, same_answers};
 use crate::{
     bench::{self, Bench},
     copies, load,
@@ -16,13 +16,10 @@ use std::{
 };
 
 const PATH: &str = "/api/hello/world";
-/// The tutorial's plugin is off until an operator wants it.
-const WITH_HELLO: (&str, &str) = ("plugins.hello.enabled", "true");
 const FEW: &str = "plugin, 2 loaded";
 const MANY: &str = "plugin, 20 loaded";
 const LINKED: &str = "plugin, linked instead of loaded";
 const INSIDE: &str = "the same handler inside the gateway";
-const HYPER: &str = "hyper, bytes from memory";
 
 pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
     let own = [plugin_file(bench, "hello")?, plugin_file(bench, "activity")?];

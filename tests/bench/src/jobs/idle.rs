@@ -1,20 +1,18 @@
 //! What a connection holds that waits: each has had a response, and the next request has not come.
 
-use super::{GATEWAY, list};
-use crate::{bench::Bench, load, peers, report, server::Server};
-use anyhow::{Context as _, Result, ensure};
-use std::{
-    io::{Read as _, Write as _},
-    net::TcpStream,
-    thread,
-    time::Duration,
+use super::{GATEWAY, HYPER, list};
+use crate::{
+    bench::Bench,
+    load::{self, connection::Connection},
+    peers, report,
+    server::Server,
 };
+use anyhow::{Result, ensure};
+use std::time::Duration;
 
-const HYPER: &str = "hyper, bytes from memory";
 const MAX_KIB: f64 = 12.0;
 /// Buffers are given back meanwhile.
 const SETTLES: Duration = Duration::from_secs(3);
-const LIMIT: Duration = Duration::from_secs(10);
 
 pub fn run(bench: &Bench) -> Result<Vec<String>> {
     let [few, many] = bench.scale.streams;
@@ -44,39 +42,24 @@ pub fn run(bench: &Bench) -> Result<Vec<String>> {
 /// KiB that each more of the connections takes.
 #[allow(clippy::cast_precision_loss, reason = "counts and KiB")]
 fn of_each(server: &Server, few: usize, many: usize) -> Result<f64> {
-    let mut connections = Vec::with_capacity(many);
-    let mut rss_kib = |count: usize| -> Result<f64> {
-        while connections.len() < count {
-            connections.push(answered(server)?);
-        }
-        thread::sleep(SETTLES);
-        Ok(server.rss_kib()? as f64)
-    };
-    let before = rss_kib(few)?;
-    Ok((rss_kib(many)? - before) / (many - few) as f64)
+    load::block_on(async {
+        let mut connections = Vec::with_capacity(many);
+        let mut rss_kib = async |count: usize| -> Result<f64> {
+            while connections.len() < count {
+                connections.push(answered(server).await?);
+            }
+            tokio::time::sleep(SETTLES).await;
+            Ok(server.rss_kib()? as f64)
+        };
+        let before = rss_kib(few).await?;
+        Ok((rss_kib(many).await? - before) / (many - few) as f64)
+    })?
 }
 
 /// A connection that has had its response.
-fn answered(server: &Server) -> Result<TcpStream> {
-    let mut connection = TcpStream::connect(server.address())?;
-    connection.set_read_timeout(Some(LIMIT))?;
-    connection.write_all(&load::get(server.address(), list::PATH))?;
-    let (mut response, mut part) = (Vec::new(), [0; 16 * 1024]);
-    loop {
-        let count = connection.read(&mut part)?;
-        ensure!(count > 0, "the connection was closed: {}", server.log());
-        response.extend_from_slice(&part[..count]);
-        let Some(head) = response.windows(4).position(|bytes| bytes == b"\r\n\r\n") else { continue };
-        if response.len() == head + 4 + content_length(&response[..head])? {
-            return Ok(connection);
-        }
-    }
-}
-
-fn content_length(head: &[u8]) -> Result<usize> {
-    let head = std::str::from_utf8(head)?;
-    ensure!(head.starts_with("HTTP/1.1 200"), "{head}");
-    let lengths = head.lines().filter_map(|line| line.split_once(':'));
-    let length = lengths.filter(|(name, _)| name.eq_ignore_ascii_case("content-length")).map(|(_, value)| value).next();
-    Ok(length.with_context(|| format!("no length: {head}"))?.trim().parse()?)
+async fn answered(server: &Server) -> Result<Connection> {
+    let mut connection = Connection::open(server.address()).await?;
+    let status = connection.ask(&load::get(server.address(), list::PATH)).await?.status;
+    ensure!(status == 200, "{status}: {}", server.log());
+    Ok(connection)
 }

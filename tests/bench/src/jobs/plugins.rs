@@ -1,6 +1,6 @@
 //! Whether what a write costs grows with the number of plugins that are on.
 
-use super::{Comparison, Goal, write::Writer};
+use super::{Comparison, Goal, WITH_HELLO, write::Writer};
 use crate::{
     bench::Bench,
     rounds::{Contestant, in_turn},
@@ -36,16 +36,14 @@ const OFF: [&str; 24] = [
     "work",
     "x402",
 ];
-/// It is off by default.
-const HELLO_ON: (&str, &str) = ("plugins.hello.enabled", "true");
 /// A ratio up to this is noise, and counts as equal.
 const SAME: f64 = 1.05;
 
 pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
     let switches = OFF.map(|plugin| format!("plugins.{plugin}.enabled"));
     let off = switches.iter().map(|switch| (switch.as_str(), "false"));
-    let few: Vec<(&str, &str)> = off.chain([HELLO_ON]).collect();
-    let servers = [(ALL, bench.gateway_with_forum(&[HELLO_ON])?), (FEW, bench.gateway_with_forum(&few)?)];
+    let few: Vec<(&str, &str)> = off.chain([WITH_HELLO]).collect();
+    let servers = [(ALL, bench.gateway_with_forum(&[WITH_HELLO])?), (FEW, bench.gateway_with_forum(&few)?)];
     let writers: Vec<Writer> = servers.iter().map(|(_, server)| Writer::new(bench, server)).collect();
     let contestants =
         servers.iter().zip(&writers).map(|((name, _), writer)| Contestant::new(*name, || writer.measure()));
