@@ -25,9 +25,9 @@ pub fn route() -> Route<X402> {
 }
 
 /// The response with its header `PAYMENT-RESPONSE`.
-pub struct Settled(WithHeader<Json<SettleResponse>>);
+pub struct SettleResponseWithHeader(WithHeader<Json<SettleResponse>>);
 
-impl IntoResponse for Settled {
+impl IntoResponse for SettleResponseWithHeader {
     fn into_response(self) -> Response {
         self.0.into_response()
     }
@@ -40,7 +40,7 @@ impl IntoResponse for Settled {
 async fn settle_payment(
     cx: RequestContext<X402>,
     JsonBody(body): JsonBody<FacilitatorBody>,
-) -> Result<Settled, HandlerError<Malformed>> {
+) -> Result<SettleResponseWithHeader, HandlerError<Malformed>> {
     let (payment, requirement) = body.parse()?;
     let (payer, nonce) = (payment.voucher.payer, payment.voucher.nonce);
     let taken = match open_vault(&cx).await? {
@@ -82,7 +82,7 @@ async fn settle_payment(
         disabled: disabled.is_some().then_some(true),
         disabled_reason: disabled,
     });
-    Ok(Settled(WithHeader { response, name: "payment-response".into(), value: value.into() }))
+    Ok(SettleResponseWithHeader(WithHeader { response, name: "payment-response".into(), value: value.into() }))
 }
 
 async fn take(cx: &RequestContext<X402>, examined: Examined) -> Result<Result<(), Stop>, HandlerError<Malformed>> {
