@@ -164,7 +164,7 @@ impl Setup {
         let inner = self.command(arguments);
         let words = iter::once(inner.get_program()).chain(inner.get_args()).map(OsStr::to_string_lossy);
         let line = words.collect::<Vec<_>>().join(" ");
-        let mut outer = Command::new("script");
+        let mut outer = clean("script");
         outer.args(["--quiet", "--return", "--command", &line, "/dev/null"]);
         outer.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?)))).envs(variables.iter().copied());
         let mut child = outer.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().context("script does not start")?;

@@ -31,14 +31,32 @@ impl<'n> Sender<'n> {
 
     /// Its transactions in the chain, as it is now.
     pub async fn sent(&self) -> Vec<Value> {
-        let from = self.devnet.account(self.key).unwrap().to_lowercase();
-        let mut sent = Vec::new();
-        for block in 1..=self.devnet.head().await.unwrap() {
-            let block = self.devnet.call("eth_getBlockByNumber", json!([format!("{block:#x}"), true])).await.unwrap();
-            let all = block["transactions"].as_array().unwrap().iter();
-            sent.extend(all.filter(|one| one["from"].as_str().unwrap().to_lowercase() == from).cloned());
+        loop {
+            // Another run beside this one may reorganise the chain meanwhile, and some of its blocks are missing then.
+            if let Some(sent) = self.sent_at_once().await {
+                return sent;
+            }
         }
-        sent
+    }
+
+    /// None where the chain was reorganised while it was read.
+    async fn sent_at_once(&self) -> Option<Vec<Value>> {
+        let from = self.devnet.account(self.key).unwrap().to_lowercase();
+        let head = self.devnet.head().await.unwrap();
+        let read = async |block: u64| {
+            self.devnet.call("eth_getBlockByNumber", json!([format!("{block:#x}"), true])).await.unwrap()
+        };
+        let (mut sent, mut last) = (Vec::new(), Value::Null);
+        for number in 0..=head {
+            let block = read(number).await;
+            if number > 0 && block["parentHash"] != last {
+                return None;
+            }
+            let all = block["transactions"].as_array()?.iter();
+            sent.extend(all.filter(|one| one["from"].as_str().unwrap().to_lowercase() == from).cloned());
+            last = block["hash"].clone();
+        }
+        (read(head).await["hash"] == last).then_some(sent)
     }
 
     /// See the function of this name.
