@@ -5,7 +5,7 @@ use super::{
     db::Query as _,
     fence,
     point::{self, Point, Service},
-    write,
+    write, write_scope,
 };
 use crate::{
     abi::{CapabilityResponse, Fault, FfiBytes, Host_TO, HostBox, HostError, HostErrorCode, StreamedResponse, TaskBox},
@@ -111,6 +111,10 @@ impl HostHandle {
         name: &'static str,
         task: impl Future<Output = Result<(), HostError>> + Send + 'static,
     ) -> TaskHandle {
+        if let Err(error) = write_scope::check_outside("spawn") {
+            self.report(name, fence::error_fault(error.message));
+            return TaskHandle(None);
+        }
         let (host, reporter) = (self.host.clone(), self.host.clone());
         let contained =
             fence::ContainedFuture::new(async move { task.await.map_err(fence::error_fault) }, move |fault| {
@@ -121,11 +125,12 @@ impl HostHandle {
                 host.fault(name.into(), fault);
             }
         };
-        TaskHandle(self.host.spawn(name.into(), watched.into_ffi()))
+        TaskHandle(Some(self.host.spawn(name.into(), watched.into_ffi())))
     }
 
     /// Runs CPU-heavy work off the threads that serve requests.
     pub async fn blocking<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, HostError> {
+        write_scope::check_outside("blocking work")?;
         let slot = Arc::new(std::sync::Mutex::new(None));
         let result = slot.clone();
         let reporter = self.host.clone();
@@ -263,6 +268,7 @@ impl HostHandle {
             plugin: String,
             value: Box<RawValue>,
         }
+        write_scope::check_outside("collect")?;
         let bytes = self.host.collect(point.name().into(), to_bytes(input)?).await.into_result()?;
         let contributions: Vec<Contribution> = from_bytes(&bytes)?;
         Ok(contributions.into_iter().map(|Contribution { plugin, value }| (plugin, value)).collect())
@@ -341,6 +347,7 @@ impl HostHandle {
         request: &impl Serialize,
         body: FfiBytes,
     ) -> Result<CapabilityResponse, HostError> {
+        write_scope::check_outside(capability)?;
         self.host.call(capability.into(), to_bytes(request)?, body).await.into_result()
     }
 
@@ -349,6 +356,7 @@ impl HostHandle {
         request: &impl Serialize,
         body: FfiBytes,
     ) -> Result<StreamedResponse, HostError> {
+        write_scope::check_outside("fetch")?;
         self.host.fetch_streamed(to_bytes(request)?, body).await.into_result()
     }
 
@@ -367,12 +375,14 @@ fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, HostError> {
     serde_json::from_slice(bytes).map_err(|error| HostError::new(HostErrorCode::Invalid, error.to_string()))
 }
 
-/// A background task.
-pub struct TaskHandle(TaskBox);
+/// A background task; of one that was refused there is nothing.
+pub struct TaskHandle(Option<TaskBox>);
 
 impl TaskHandle {
     pub fn abort(&self) {
-        self.0.abort();
+        if let Some(task) = &self.0 {
+            task.abort();
+        }
     }
 }
 

@@ -67,6 +67,7 @@ mod wallets;
 mod wei;
 mod work;
 mod write;
+mod write_scope;
 
 pub use address::Address;
 pub use author::Author;

@@ -1,6 +1,8 @@
 //! The context of a request: the plugin's own, and the request's write, payment and client.
 
-use super::{ApiError, Db, HandlerError, PluginContext, Tx, client_network, db::NextPage, payment::Payment, write};
+use super::{
+    ApiError, Db, HandlerError, PluginContext, Tx, client_network, db::NextPage, payment::Payment, write, write_scope,
+};
 use crate::abi::{FfiBytes, HeadBox, HostError};
 use abi_stable::std_types::ROption;
 use alloy_primitives::hex;
@@ -93,7 +95,10 @@ impl<P> RequestContext<P> {
     /// The future borrows nothing of the context, which is not `Sync` for every plugin.
     pub(crate) fn next_body_part(&self) -> impl Future<Output = Result<Option<FfiBytes>, HostError>> + Send + use<P> {
         let next = self.head.next_body_part();
-        async move { next.await.into_result().map(ROption::into_option) }
+        async move {
+            write_scope::check_outside("a part of the body")?;
+            next.await.into_result().map(ROption::into_option)
+        }
     }
 
     /// The first header with this lower-case name: for a name that depends on the deployment, such as one that begins with

@@ -1,6 +1,6 @@
 //! The loop that runs a write until it has no conflict.
 
-use super::transaction::Tx;
+use super::{transaction::Tx, write_scope};
 use crate::abi::{HostError, TransactionBox};
 
 /// After this many conflicts the write fails with the last one: [`crate::HostErrorCode::Conflict`]. The gateway has the same limit
@@ -17,10 +17,11 @@ pub(crate) async fn write<T, E: From<HostError>>(
     begin: impl Fn() -> Result<TransactionBox, HostError>,
     work: impl AsyncFn(&Tx) -> Result<T, E> + Send + Sync + 'static,
 ) -> Result<T, E> {
+    write_scope::check_outside("a second write")?;
     let mut attempt = 1;
     loop {
         let tx = Tx::new(begin()?, now_ms);
-        let written = match work(&tx).await {
+        let written = match write_scope::in_write(work(&tx)).await {
             Ok(value) => tx.commit().await.map(|()| value).map_err(E::from),
             Err(error) => Err(error),
         };

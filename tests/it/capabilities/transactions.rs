@@ -4,8 +4,8 @@ use super::post;
 use gateway_storage::{Isolation, Scope};
 use plugin_api::host::object_module as module;
 use plugin_api::{
-    ConfigError, Definition, HandlerError, HostError, HostErrorCode, HostHandle, Json, Migration, NoConfig, Path,
-    Plugin, RequestContext, Route, Tx, host::Identity, response::Problem, sql,
+    Address, ConfigError, Definition, Fetch, HandlerError, HostError, HostErrorCode, HostHandle, Json, Migration,
+    NoConfig, Path, Plugin, RequestContext, Route, Tx, host::Identity, response::Problem, sql,
 };
 use plugin_testing::{TestGateway, TestResponse, json};
 
@@ -63,12 +63,39 @@ async fn write<P: Plugin>(cx: RequestContext<P>, Path(way): Path<String>) -> Res
             }
         }
         "transaction" => note::<P>(&cx.transaction(), "transaction").await,
+        "fetch" | "capability" | "collect" | "blocking" | "second" | "spawn" => {
+            let host = cx.plugin_context().clone();
+            cx.write(async move |tx| {
+                note::<P>(tx, &way).await?;
+                reach(&host, &way).await.map(|()| 1).map_err(HandlerError::from)
+            })
+            .await
+            .map_err(|error: HandlerError| {
+                let HandlerError::Host(error) = error else { panic!("{error:?}") };
+                error
+            })
+        }
         _ => return Err(Problem::new(404, "not_found", "no such way").into()),
     };
     match written {
         Ok(changes) => Ok(Json(format!("{changes} written"))),
         Err(error) if error.is(HostErrorCode::Refused) => Ok(Json(error.message.into_string())),
         Err(error) => Err(error.into()),
+    }
+}
+
+/// Uses the gateway in a way that the closure of a write may not.
+async fn reach(host: &HostHandle, way: &str) -> Result<(), HostError> {
+    match way {
+        "fetch" => Fetch::get("https://example.com").send(host).await.map(drop).map_err(HostError::from),
+        "capability" => host.serves(["/api/health"]).await.map(drop),
+        "collect" => host.authors([Address::ZERO]).await.map(drop),
+        "blocking" => host.blocking(|| ()).await,
+        "second" => host.write(async |_| Ok(())).await,
+        _ => {
+            host.spawn("later", async { panic!("it may run twice") });
+            Ok(())
+        }
     }
 }
 
@@ -110,6 +137,30 @@ async fn what_cannot_run_again_is_declared_or_refused() {
         }
         assert_eq!(ways(&gateway, "conceals").await.len(), 2, "nothing is written by what is refused");
         assert_eq!(gateway.faults().await, Vec::<String>::new());
+        gateway.stop().await;
+    }
+}
+
+/// It may run again, and on SQLite all other writers wait for it.
+#[tokio::test]
+async fn a_write_reaches_nothing_but_its_transaction() {
+    for gateway in TestGateway::each_database(&[module::<Conceals>()]).await {
+        for way in ["fetch", "capability", "collect", "blocking", "second"] {
+            let answer = write_by(&gateway, "conceals", way).await.json();
+            assert!(
+                answer.as_str().unwrap().contains("within a write, whose closure may run again"),
+                "{way}: {answer}"
+            );
+        }
+        assert_eq!(ways(&gateway, "conceals").await, Vec::<String>::new(), "nothing is written by what is refused");
+        assert_eq!(gateway.faults().await, Vec::<String>::new());
+        // It returns no result: the write goes on, and the fault names the task.
+        assert_eq!(write_by(&gateway, "conceals", "spawn").await.json(), json!("1 written"));
+        let faults = gateway.faults().await;
+        assert!(
+            matches!(&*faults, [fault] if fault.contains("later") && fault.contains("within a write")),
+            "{faults:?}"
+        );
         gateway.stop().await;
     }
 }

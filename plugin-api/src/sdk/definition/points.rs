@@ -13,6 +13,7 @@ use crate::{
             AUDIT, AuditInput, LABELLED_ADDRESSES, LabelledAddresses, NoInput, PAYLOAD_REFERENCES,
             PayloadReferencesInput, Point, Service,
         },
+        write_scope,
     },
 };
 use schemars::JsonSchema;
@@ -116,7 +117,9 @@ impl<P: Plugin> Definition<P> {
         let answer = Arc::new(answer);
         self.services.push(ServiceFn::InWrite(Box::new(move |cx, input, tx| {
             let (answer, cx_of_call) = (answer.clone(), cx.clone());
-            contained_answer(cx, service.name(), input, move |input| answer(cx_of_call, tx, input))
+            contained_answer(cx, service.name(), input, move |input| {
+                write_scope::in_write(answer(cx_of_call, tx, input))
+            })
         })));
         self
     }
