@@ -9,8 +9,8 @@ use gateway_storage::{CommitStatement, Database, Scope, StorageError, decode_row
 use plugin_api::{abi::Statement, sql};
 use std::time::{Duration, Instant};
 
-/// How long a gateway keeps the lease that it does not renew. With the time until another one notices, less than two seconds.
-const LEASE: Duration = Duration::from_millis(1_500);
+/// How long a gateway keeps the lease that it does not renew.
+pub(super) const LEASE: Duration = Duration::from_millis(1_500);
 /// Most events of one transaction.
 const BATCH_ROWS: u64 = 1_000;
 

@@ -5,7 +5,7 @@
 
 use super::{
     ActivityLog, WAKE_CHANNEL,
-    sequencer::{LeaseState, SequencedBatch, Sequencer},
+    sequencer::{LEASE, LeaseState, SequencedBatch, Sequencer},
 };
 use gateway_storage::{Database, Dialect, StorageError};
 use parking_lot::Mutex;
@@ -25,6 +25,9 @@ const RENEWAL: Duration = Duration::from_millis(500);
 const OUTBOX_POLL: Duration = Duration::from_millis(250);
 /// How often the others poll the lease.
 const LEASE_POLL: Duration = Duration::from_millis(500);
+/// By so much a dead holder delays streams, at most.
+const TAKEOVER_MAX: Duration = Duration::from_secs(2);
+const _: () = assert!(LEASE.as_millis() + LEASE_POLL.as_millis() <= TAKEOVER_MAX.as_millis());
 /// Between the beginnings of two batches, which cost the database much the same with one event and with twenty.
 const BATCH_INTERVAL_MIN: Duration = Duration::from_millis(10);
 /// The same after a batch of at least so many events.
