@@ -1,9 +1,17 @@
-//! What is published for authors of plugins: what each package says and holds. `plugin_outside` in tests/it compiles them.
+//! What is published, for authors of plugins and for who embeds the verifiers: what each package says and holds. `plugin_outside` in tests/it
+//! compiles those of authors.
 
 use crate::{process, repository, test::PACKAGES};
 
 /// Where each of them lies.
-const FOLDERS: [&str; 4] = ["plugin-api/macros", "plugin-api", "plugin-api/signing", "plugin-api/test-kit"];
+const FOLDERS: [&str; 6] = [
+    "plugin-api/macros",
+    "plugin-api",
+    "plugin-api/signing",
+    "plugin-api/test-kit",
+    "host/audit-verify",
+    "host/cv-verify",
+];
 /// Folders of packages below plugin-api.
 const OTHER_PACKAGES: [&str; 5] = ["macros/", "signing/", "template/", "test-kit/", "testing/"];
 /// The files that each needs, besides its sources.
@@ -33,6 +41,16 @@ fn packages_have_licences_and_a_readme() {
         let is_strange = |file: &&&str| OTHER_PACKAGES.iter().any(|folder| file.starts_with(folder));
         assert_eq!(files.iter().find(is_strange), None, "{name} has files of another package");
     }
+}
+
+/// None depends on what is not published, and each names versions.
+#[test]
+fn packages_can_be_made() {
+    let folder = repository::root().unwrap_or_default().join("target/packages/made");
+    let folder = folder.display().to_string();
+    let mut arguments = vec!["--quiet", "--no-verify", "--target-dir", &folder];
+    arguments.extend(PACKAGES.iter().flat_map(|name| ["--package", name]));
+    assert_eq!(cargo(&arguments), "");
 }
 
 /// What a registry shows, and what docs.rs builds with.

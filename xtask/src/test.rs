@@ -10,7 +10,14 @@ use crate::{
 use std::{fs, num::NonZero, path::Path, process::Command, thread, time::Duration};
 
 /// Published for authors of plugins, in this order.
-pub const PACKAGES: [&str; 4] = ["plugin-api-macros", "plugin-api", "request-signing", "plugin-test-kit"];
+pub const PACKAGES: [&str; 6] = [
+    "plugin-api-macros",
+    "plugin-api",
+    "request-signing",
+    "plugin-test-kit",
+    "gateway-audit-verify",
+    "gateway-cv-verify",
+];
 
 const STEPS: &[Step] = &[
     Step::always("tools", tools),
