@@ -26,6 +26,10 @@ use tempfile::TempDir;
 /// Of every gateway here.
 const SECRETS_KEY: &str = "5555555555555555555555555555555555555555555555555555555555555556";
 
+/// The plugins that are off until an operator wants them.
+pub const WITH_HELLO: (&str, &str) = ("plugins.hello.enabled", "true");
+const WITH_PAYIN: (&str, &str) = ("plugins.payin.enabled", "true");
+
 /// The file of a server's database, in its folder.
 pub const FORUM: &str = "forum.db";
 /// Longer than it takes to fill a database.
@@ -88,7 +92,7 @@ impl Bench {
         })
     }
 
-    /// The gateway to measure, with its configuration.
+    /// The gateway to measure, with every plugin and its configuration.
     fn gateway_command(&self, site: &Site, settings: &[(&str, &str)]) -> Result<Command> {
         let mut command = match &self.gateway {
             Some(program) => plain(program),
@@ -99,7 +103,8 @@ impl Bench {
             command.args(["run", "--strict"]);
         }
         let plugins = self.plugin_dir()?.display().to_string();
-        Self::configure(&mut command, site, &[&[("plugins.dir", plugins.as_str())], settings].concat());
+        let every_plugin = [("plugins.dir", plugins.as_str()), WITH_HELLO, WITH_PAYIN];
+        Self::configure(&mut command, site, &[&every_plugin, settings].concat());
         Ok(command)
     }
 

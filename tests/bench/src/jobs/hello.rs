@@ -1,6 +1,6 @@
 //! What the border between gateway and plugin costs: the same greeting on either side of it.
 
-use super::{BESIDE, Comparison, GATEWAY, Goal, HYPER, WITH_HELLO, same_answers};
+use super::{BESIDE, Comparison, GATEWAY, Goal, HYPER, same_answers};
 use crate::{
     bench::{self, Bench},
     copies, load,
@@ -73,7 +73,7 @@ fn plugin_file(bench: &Bench, name: &str) -> Result<PathBuf> {
 
 /// The program with all plugins that were built with it.
 fn shipped(bench: &Bench) -> Result<Server> {
-    bench.gateway(&[WITH_HELLO])
+    bench.gateway(&[])
 }
 
 /// A gateway with copies of these libraries.
@@ -85,6 +85,6 @@ fn gateway(mut command: Command, libraries: &[PathBuf]) -> Result<Server> {
         let file = library.file_name().map(Path::new).context("a library is a file")?;
         fs::copy(library, folder.join(file)).with_context(|| library.display().to_string())?;
     }
-    Bench::configure(&mut command, &site, &[WITH_HELLO, ("plugins.dir", &folder.display().to_string())]);
+    Bench::configure(&mut command, &site, &[bench::WITH_HELLO, ("plugins.dir", &folder.display().to_string())]);
     Server::start(site, command, PATH)
 }

@@ -124,9 +124,6 @@ pub const AXUM_SQLX: &str = "axum + sqlx";
 pub const FASTIFY: &str = "Fastify + better-sqlite3";
 const HYPER: &str = "hyper, bytes from memory";
 
-/// The tutorial's plugin is off until an operator wants it.
-const WITH_HELLO: (&str, &str) = ("plugins.hello.enabled", "true");
-
 /// For jobs whose routes have limits per address of their own, which the configuration cannot raise.
 pub const WITHOUT_LIMITS: (&str, &str) = ("limits.allow", "127.0.0.1");
 

@@ -1,6 +1,6 @@
 //! Whether what a write costs grows with the number of plugins that are on.
 
-use super::{Comparison, Goal, WITH_HELLO, write::Writer};
+use super::{Comparison, Goal, write::Writer};
 use crate::{
     bench::Bench,
     rounds::{Contestant, in_turn},
@@ -41,9 +41,8 @@ const SAME: f64 = 1.05;
 
 pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
     let switches = OFF.map(|plugin| format!("plugins.{plugin}.enabled"));
-    let off = switches.iter().map(|switch| (switch.as_str(), "false"));
-    let few: Vec<(&str, &str)> = off.chain([WITH_HELLO]).collect();
-    let servers = [(ALL, bench.gateway_with_forum(&[WITH_HELLO])?), (FEW, bench.gateway_with_forum(&few)?)];
+    let few: Vec<(&str, &str)> = switches.iter().map(|switch| (switch.as_str(), "false")).collect();
+    let servers = [(ALL, bench.gateway_with_forum(&[])?), (FEW, bench.gateway_with_forum(&few)?)];
     let writers: Vec<Writer> = servers.iter().map(|(_, server)| Writer::new(bench, server)).collect();
     let contestants =
         servers.iter().zip(&writers).map(|((name, _), writer)| Contestant::new(*name, || writer.measure()));
