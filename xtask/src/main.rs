@@ -4,6 +4,7 @@
 mod author_times;
 mod bench;
 mod clients;
+mod conflicts;
 mod deb;
 mod dev;
 mod dev_chain;

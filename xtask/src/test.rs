@@ -222,7 +222,7 @@ const GATEWAYS: &str = "package(gateway-tests) & binary(it)";
 const LONG_TESTS: &str = "package(gateway-tests) & test(/^(all_plugins|anvil|backup|crash|e2e::plugin_outside|load_test|outages|replicas)::/)";
 
 /// The packages of plugins.
-fn plugin_packages(root: &Path) -> Result<String, Failure> {
+pub fn plugin_packages(root: &Path) -> Result<String, Failure> {
     let entries = fs::read_dir(root.join("plugins")).map_err(|error| format!("plugins: {error}"))?;
     let names = entries.filter_map(Result::ok).filter(|entry| entry.path().join("Cargo.toml").is_file());
     let mut names: Vec<String> = names.filter_map(|entry| entry.file_name().into_string().ok()).collect();

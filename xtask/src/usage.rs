@@ -1,6 +1,6 @@
 //! The commands, as data: what runs and what the help says read the same list.
 
-use crate::{Failure, author_times, bench, dev, devnet, dist, long, new_plugin, simulate, test};
+use crate::{Failure, author_times, bench, conflicts, dev, devnet, dist, long, new_plugin, simulate, test};
 
 pub struct Command {
     pub name: &'static str,
@@ -57,6 +57,12 @@ pub const COMMANDS: &[Command] = &[
         arguments: "[COUNT]",
         summary: "Kill a gateway COUNT times while it writes and while it sends transactions, and look what came of both",
         run: long::kills,
+    },
+    Command {
+        name: "conflicts",
+        arguments: "[PLUGIN]",
+        summary: "Run the tests of all plugins on a PostgreSQL on which every write has a conflict and runs a second time",
+        run: conflicts::run,
     },
     Command {
         name: "prove",

@@ -16,6 +16,7 @@ use frames::FrameSplitter;
 use round_trips::{RoundTripCounter, RoundTrips};
 use session::{Session, Watch, lock};
 use std::{
+    collections::HashMap,
     net::Ipv4Addr,
     sync::{Arc, Mutex},
 };
@@ -68,6 +69,12 @@ impl PostgresProxy {
         statements.clone_into(&mut lock(&self.watch).before_conflict);
     }
 
+    /// From now on every second SERIALIZABLE transaction of each database meets a conflict at its COMMIT: of those that run one after the
+    /// other each runs twice.
+    pub fn fail_every_second_commit(&self) {
+        lock(&self.watch).commits = Some(HashMap::new());
+    }
+
     /// The transactions with the marker since [`Self::watch`].
     pub fn transactions(&self) -> Vec<Transaction> {
         lock(&self.watch).transactions.clone()
@@ -110,7 +117,7 @@ async fn pass(
     let Some(startup) = startup(&mut client, &mut from_client).await? else { return Ok(()) };
     let mut server = server.connect().await?;
     server.write_all(&startup).await?;
-    let (mut session, mut counter) = (Session::new(watch), RoundTripCounter::new(round_trips));
+    let (mut session, mut counter) = (Session::new(watch, database(&startup)), RoundTripCounter::new(round_trips));
     loop {
         let passage = tokio::select! {
             read = client.read_buf(from_client.buffer()) => {
@@ -154,4 +161,11 @@ async fn startup(client: &mut TcpStream, splitter: &mut FrameSplitter) -> Result
         }
         client.write_all(NO_ENCRYPTION).await?;
     }
+}
+
+/// The name of the database in a client's first message.
+fn database(startup: &[u8]) -> String {
+    let texts = startup.get(8..).unwrap_or_default().split(|byte| *byte == 0);
+    let name = texts.skip_while(|text| *text != b"database").nth(1).unwrap_or_default();
+    String::from_utf8_lossy(name).into_owned()
 }

@@ -45,6 +45,8 @@ pub struct Watch {
     /// PL/pgSQL that runs in a transaction before it fails.
     pub before_conflict: String,
     pub transactions: Vec<Transaction>,
+    /// By database, how many SERIALIZABLE transactions came to their COMMIT, where every second one fails there.
+    pub commits: Option<HashMap<String, u64>>,
 }
 
 /// Part of the message of an error that the proxy caused.
@@ -60,6 +62,7 @@ pub struct Passage {
 
 pub struct Session {
     watch: Arc<Mutex<Watch>>,
+    database: String,
     /// SQL by the name of a prepared statement.
     prepared: HashMap<String, String>,
     open: Option<OpenTransaction>,
@@ -75,11 +78,12 @@ struct OpenTransaction {
     /// Its place in [`Watch::transactions`], once it has the marker.
     place: Option<usize>,
     fault: Option<Fault>,
+    is_serializable: bool,
 }
 
 impl Session {
-    pub fn new(watch: Arc<Mutex<Watch>>) -> Self {
-        Self { watch, prepared: HashMap::new(), open: None, conflict_answers: None, held: Vec::new() }
+    pub fn new(watch: Arc<Mutex<Watch>>, database: String) -> Self {
+        Self { watch, database, prepared: HashMap::new(), open: None, conflict_answers: None, held: Vec::new() }
     }
 
     /// Messages of the client, as many as came at once.
@@ -90,8 +94,9 @@ impl Session {
                 self.prepared.insert(frame.text(0), frame.text(1));
             }
             let statement = self.statement(frame);
-            if statement.as_deref().is_some_and(is_begin) {
-                self.open = Some(OpenTransaction::default());
+            if let Some(begin) = statement.as_deref().filter(|sql| is_begin(sql)) {
+                let is_serializable = begin.contains("SERIALIZABLE");
+                self.open = Some(OpenTransaction { is_serializable, ..OpenTransaction::default() });
             }
             self.look_for_marker(frames.get(index..).unwrap_or_default());
             let fault = statement.as_deref().and_then(|sql| self.count_statement(sql));
@@ -179,6 +184,8 @@ impl Session {
             Fault::BeforeStatement(at) | Fault::Conflict(at) => *at == number,
             Fault::BeforeAnswer(_) | Fault::LostCommit => false,
         });
+        let fails = open.is_serializable && is_commit(sql) && lock(&self.watch).fails_commit(&self.database);
+        let fault = fault.or(fails.then_some(Fault::Conflict(number)));
         open.transaction.was_hit |= fault.is_some();
         open.note(&self.watch);
         fault
@@ -223,6 +230,16 @@ impl Session {
     }
 }
 
+impl Watch {
+    /// Whether the next SERIALIZABLE transaction of the database fails at its COMMIT: of one that runs again the first attempt.
+    fn fails_commit(&mut self, database: &str) -> bool {
+        let Some(commits) = &mut self.commits else { return false };
+        let count = commits.entry(database.to_owned()).or_default();
+        *count += 1;
+        *count % 2 == 1
+    }
+}
+
 impl OpenTransaction {
     /// Tells the test what is known now.
     fn note(&self, watch: &Mutex<Watch>) {
@@ -234,8 +251,16 @@ impl OpenTransaction {
 }
 
 fn is_begin(sql: &str) -> bool {
-    let word = sql.split(|character: char| !character.is_ascii_alphabetic()).find(|word| !word.is_empty());
-    word.is_some_and(|word| word.eq_ignore_ascii_case("BEGIN") || word.eq_ignore_ascii_case("START"))
+    begins_with(sql, &["BEGIN", "START"])
+}
+
+fn is_commit(sql: &str) -> bool {
+    begins_with(sql, &["COMMIT", "END"])
+}
+
+fn begins_with(sql: &str, words: &[&str]) -> bool {
+    let first = sql.split(|character: char| !character.is_ascii_alphabetic()).find(|word| !word.is_empty());
+    first.is_some_and(|first| words.iter().any(|word| first.eq_ignore_ascii_case(word)))
 }
 
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

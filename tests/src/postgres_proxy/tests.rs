@@ -1,10 +1,14 @@
 //! What the proxy makes of messages, without a server.
 
 use super::{
+    database,
     frames::{BIND, BIND_COMPLETE, COMMAND_COMPLETE, ERROR_RESPONSE, Frame, PARSE, PARSE_COMPLETE},
     session::{Fault, Passage, Session, Transaction, Watch},
 };
-use std::sync::{Arc, Mutex};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
 
 struct Conversation {
     watch: Arc<Mutex<Watch>>,
@@ -15,7 +19,7 @@ impl Conversation {
     fn new(marker: &str, faults: &[Fault]) -> Self {
         let faults = faults.iter().copied().collect();
         let watch = Arc::new(Mutex::new(Watch { marker: marker.to_owned(), faults, ..Watch::default() }));
-        Self { session: Session::new(watch.clone()), watch }
+        Self { session: Session::new(watch.clone(), "test".to_owned()), watch }
     }
 
     fn ask(&mut self, frames: &[Frame]) -> Passage {
@@ -148,4 +152,26 @@ fn a_conflict_comes_before_a_prepared_statement() {
     // Later answers pass.
     let answers = [bound, tag("SELECT 1"), ready];
     assert_eq!(conversation.answer(&answers).bytes, bytes(&answers));
+}
+
+#[test]
+fn every_second_commit_of_serializable_transactions_fails() {
+    let mut proxied = Conversation::new("", &[]);
+    proxied.watch.lock().unwrap().commits = Some(HashMap::new());
+    let mut injected = |begin: &str| {
+        proxied.ask(&[query(begin)]);
+        proxied.answer(&[tag("BEGIN")]);
+        let sent = proxied.ask(&[query("COMMIT")]).bytes;
+        proxied.answer(&[tag("COMMIT")]);
+        sent != query("COMMIT").bytes()
+    };
+    let serializable = "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE";
+    let found = [serializable, "BEGIN", serializable, "BEGIN", serializable, serializable].map(&mut injected);
+    assert_eq!(found, [true, false, false, false, true, false]);
+}
+
+#[test]
+fn the_first_message_names_the_database() {
+    let startup = [&[0; 8][..], b"user\0postgres\0database\0test_1\0\0"].concat();
+    assert_eq!((database(&startup).as_str(), database(b"\0\0").as_str()), ("test_1", ""));
 }

