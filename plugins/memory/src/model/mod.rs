@@ -3,6 +3,7 @@
 mod anchor_answer;
 mod anchoring;
 mod batch;
+mod contracts;
 mod event;
 mod key;
 mod onchain;
@@ -15,6 +16,7 @@ mod value;
 pub use anchor_answer::{AnchorAnswer, RecordedAnswer};
 pub use anchoring::{Anchoring, NewAnchor};
 pub use batch::{BatchStatus, BatchView, VerifyTexts};
+pub use contracts::Anchored;
 pub use event::MemoryAnchored;
 pub use key::MemoryKey;
 pub use onchain::{CONTRACT, Deployment, Onchain};
