@@ -1,4 +1,4 @@
-//! Limits: what the model checks and the texts of errors name.
+//! Limits that the model checks and that the texts of errors name.
 
 /// Of a trimmed title, in UTF-16 units.
 pub const TITLE_CHARS_MAX: usize = 200;

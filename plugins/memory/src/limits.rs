@@ -1,4 +1,4 @@
-//! Limits: what the model checks and the texts of errors name.
+//! Limits that the model checks and that the texts of errors name.
 
 /// Of a key, in characters, which are ASCII.
 pub const KEY_CHARS_MAX: usize = 128;

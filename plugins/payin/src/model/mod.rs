@@ -34,3 +34,6 @@ pub use view::{DepositView, HistoryView, QuoteView, StatusView};
 
 /// A 256-bit amount of any smallest unit: of a token, of a coin, or USD with 18 decimals.
 pub type Units = plugin_api::Wei;
+
+/// Role of the key that pays.
+pub const ROLE: &str = "payin";
