@@ -121,7 +121,8 @@
 //! ```
 
 pub use crate::manifest::{
-    BlockInfo, BlockTransactions, EventFilter, GasEstimate, IndexPosition, IntentStatus, LogInfo, NonceQueueStatus,
-    RawCallError, ReceiptInfo, SignResult, SignedTransaction, TransactionInfo, TxState, WalletTransaction,
+    BlockInfo, BlockTransactions, EventFilter, GasEstimate, IndexPosition, IntentStatus, LogInfo, MAIN,
+    NonceQueueStatus, RawCallError, ReceiptInfo, SignResult, SignedTransaction, TransactionInfo, TxState,
+    WalletTransaction,
 };
-pub use crate::sdk::{Chain, ContractCall, IntentEnd, MAIN, RawAnswer, RawCall, Signer, TransactionRequest, Wallets};
+pub use crate::sdk::{Chain, ContractCall, IntentEnd, RawAnswer, RawCall, Signer, TransactionRequest, Wallets};

@@ -19,9 +19,11 @@ compile_error!(
 )]
 pub mod abi;
 mod decode_call;
+mod json_text;
 pub mod manifest;
 mod one_line;
 mod sdk;
+mod values;
 
 pub mod chain;
 pub mod content;
@@ -44,8 +46,9 @@ pub use sdk::{Created, Json, Listed, RenderedJson, render_json};
 pub use sdk::{JsonBody, Page, Path, QueryString, Route, Signed, lenient};
 
 // The database and the activity log.
+pub use json_text::json_text;
 pub use sdk::Event;
-pub use sdk::{List, Query, Search, SearchIndex, Sql, Tx, json_text, sql};
+pub use sdk::{List, Query, Search, SearchIndex, Sql, Tx, sql};
 
 // Values, documents, and other topics.
 pub use manifest::Grants;
@@ -61,7 +64,8 @@ pub use manifest::Grants;
 /// }
 /// ```
 pub use schemars::JsonSchema;
-pub use sdk::{Address, AgentId, Author, Fetch, Hash256, JobId, Wei, format, point};
+pub use sdk::{AgentId, Author, Fetch, JobId, format, point};
+pub use values::{Address, Hash256, Wei};
 
 // The derives write `::plugin_api`, here too.
 extern crate self as plugin_api;

@@ -1,34 +1,56 @@
-//! The direction between modules: inside a crate of the host no module uses one that uses it. Cargo holds it between crates.
+//! The direction between modules: inside a crate no module uses one that uses it. Cargo holds it between crates.
 //!
-//! A reference is counted for the module that defines the name, through re-exports; tests and `pub use` do not count.
+//! A reference is counted for the module that defines the name, through re-exports; tests and `pub use` do not count. Neither does the
+//! state of a plugin: `lib.rs` declares it, beside the list of what the other modules define, and these name it as the type of their
+//! contexts.
 
 use crate::repository::{assert_none, files};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Where the crates are, and how many there are at least.
+const FOLDERS: [(&str, usize); 3] = [("host/", 20), ("plugin-api", 6), ("plugins/", 25)];
+/// How a path begins that leads through the crate.
+const RELATIVE: [&str; 3] = ["crate", "super", "self"];
+
 /// The path of a module in its crate; empty for lib.rs.
 type Module = Vec<String>;
+/// By module: those that it refers to.
+type Edges = BTreeMap<Module, BTreeSet<Module>>;
 
 struct Crate {
+    /// Its folder.
     name: String,
     modules: BTreeMap<Module, String>,
     /// By module and name: the module that a `pub use` takes the name from.
     reexports: BTreeMap<(Module, String), Module>,
+    /// The type that `export_plugin!` names in lib.rs.
+    state: Option<String>,
 }
 
 #[test]
 fn modules_form_no_cycle() {
-    let crates = host_crates();
-    assert!(crates.len() > 10, "only {} crates below host/", crates.len());
+    let crates = crates();
+    for (folder, crates_min) in FOLDERS {
+        let count = crates.iter().filter(|found| found.name.starts_with(folder)).count();
+        assert!(count >= crates_min, "only {count} crates below {folder}");
+    }
     let cycles: Vec<String> = crates.iter().flat_map(Crate::cycles).collect();
     assert_none("move what both modules need into a third one, or merge the two", &cycles);
 }
 
-fn host_crates() -> Vec<Crate> {
+/// `abi` is below `manifest`, and both are below `sdk`: what a built plugin relies on does not depend on what authors use.
+#[test]
+fn the_parts_of_plugin_api_form_no_cycle() {
+    let crates = crates();
+    let plugin_api = crates.iter().find(|found| found.name == "plugin-api").unwrap();
+    assert_none("move what both parts need to the lower one, or into `values`", &plugin_api.top_cycles());
+}
+
+fn crates() -> Vec<Crate> {
     let mut crates: BTreeMap<String, BTreeMap<Module, String>> = BTreeMap::new();
+    let is_checked = |name: &str| FOLDERS.iter().any(|(folder, _)| name.starts_with(folder));
     for file in files().into_iter().filter(|file| file.is_rust()) {
-        let Some((name, path)) = file.path.strip_prefix("host/").and_then(|rest| rest.split_once("/src/")) else {
-            continue;
-        };
+        let Some((name, path)) = file.path.split_once("/src/").filter(|(name, _)| is_checked(name)) else { continue };
         let mut module: Module = path.trim_end_matches(".rs").split('/').map(ToOwned::to_owned).collect();
         if ["mod", "lib", "main"].contains(&module.last().map_or("", String::as_str)) {
             module.pop();
@@ -58,7 +80,8 @@ impl Crate {
                 }
             }
         }
-        Self { name, modules, reexports }
+        let state = modules.get(&Module::new()).and_then(|library| exported_state(library));
+        Self { name, modules, reexports, state }
     }
 
     /// The modules that `module` refers to.
@@ -68,8 +91,12 @@ impl Crate {
         private.chain(inline).filter_map(|path| self.target(module, &path)).filter(|target| target != module).collect()
     }
 
-    /// The module that defines what a path names; `None` for a path into another crate.
+    /// The module that defines what a path names; `None` for a path into another crate, and for a plugin's state.
     fn target(&self, module: &Module, path: &[String]) -> Option<Module> {
+        let name = path.iter().find(|part| !RELATIVE.contains(&part.as_str()));
+        if name.is_some() && name == self.state.as_ref() {
+            return None;
+        }
         let mut absolute: Module = match path.first()?.as_str() {
             "crate" => Vec::new(),
             "super" | "self" => module.clone(),
@@ -78,7 +105,7 @@ impl Crate {
                 return is_child.then(|| self.resolve(&[module.as_slice(), path].concat(), 0));
             }
         };
-        let rest = path.iter().skip_while(|part| ["crate", "super", "self"].contains(&part.as_str()));
+        let rest = path.iter().skip_while(|part| RELATIVE.contains(&part.as_str()));
         path.iter().filter(|part| *part == "super").for_each(|_| drop(absolute.pop()));
         absolute.extend(rest.cloned());
         Some(self.resolve(&absolute, 0))
@@ -102,10 +129,28 @@ impl Crate {
         module
     }
 
+    fn edges(&self) -> Edges {
+        self.modules.iter().map(|(module, text)| (module.clone(), self.references(module, text))).collect()
+    }
+
     /// One line for each pair of modules that reach each other.
     fn cycles(&self) -> Vec<String> {
-        let edges: BTreeMap<&Module, BTreeSet<Module>> =
-            self.modules.iter().map(|(module, text)| (module, self.references(module, text))).collect();
+        self.cycles_of(&self.edges())
+    }
+
+    /// The same of the modules that lib.rs declares, each with all modules below it.
+    fn top_cycles(&self) -> Vec<String> {
+        let top = |module: &Module| module.iter().take(1).cloned().collect::<Module>();
+        let mut edges = Edges::new();
+        for (from, targets) in self.edges() {
+            let from = top(&from);
+            let others: Vec<Module> = targets.iter().map(top).filter(|target| *target != from).collect();
+            edges.entry(from).or_default().extend(others);
+        }
+        self.cycles_of(&edges)
+    }
+
+    fn cycles_of(&self, edges: &Edges) -> Vec<String> {
         let reaches = |from: &Module, to: &Module| {
             let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
             while let Some(next) = open.pop() {
@@ -122,13 +167,18 @@ impl Crate {
         };
         let shown = |module: &Module| if module.is_empty() { "lib.rs".to_owned() } else { module.join("::") };
         let mut found = Vec::new();
-        for (from, targets) in &edges {
+        for (from, targets) in edges {
             for to in targets.iter().filter(|to| reaches(to, from)) {
-                found.push(format!("host/{}: {} uses {}, which uses it", self.name, shown(from), shown(to)));
+                found.push(format!("{}: {} uses {}, which uses it", self.name, shown(from), shown(to)));
             }
         }
         found
     }
+}
+
+fn exported_state(library: &str) -> Option<String> {
+    let (_, exported) = library.split_once("export_plugin!(")?;
+    exported.split_once(')').map(|(state, _)| state.to_owned())
 }
 
 /// The paths of all `use` items, one by one, and whether each is a re-export.
@@ -208,9 +258,40 @@ fn a_cycle_is_found() {
             text("use super::{\n    a::{self, f as g},\n};\npub struct B;\n#[cfg(test)]\nmod tests {"),
         ),
     ];
-    let with_cycle = Crate::new("x".to_owned(), modules.clone().into());
+    let with_cycle = Crate::new("host/x".to_owned(), modules.clone().into());
     assert_eq!(with_cycle.cycles(), ["host/x: a uses b, which uses it", "host/x: b uses a, which uses it"]);
     let [root, a, (b, _)] = modules;
-    let without = Crate::new("x".to_owned(), [root, a, (b, "pub struct B;".to_owned())].into());
+    let without = Crate::new("host/x".to_owned(), [root, a, (b, "pub struct B;".to_owned())].into());
     assert_eq!(without.cycles(), Vec::<String>::new());
+}
+
+/// A crate of modules by their paths.
+fn example(name: &str, modules: &[(&str, &str)]) -> Crate {
+    let path = |path: &str| path.split("::").filter(|part| !part.is_empty()).map(ToOwned::to_owned).collect::<Module>();
+    let modules = modules.iter().map(|(module, text)| (path(module), (*text).to_owned())).collect();
+    Crate::new(name.to_owned(), modules)
+}
+
+#[test]
+fn the_state_of_a_plugin_counts_for_no_module() {
+    let library = "mod a;\npub struct X;\nconst Y: u8 = 1;\nfn define() {\n    a::route()\n}\nexport_plugin!(X);\n";
+    let cycles = |text: &str| example("plugins/x", &[("", library), ("a", text)]).cycles();
+    assert_eq!(cycles("use crate::X;\npub fn route() -> super::X {}\n"), Vec::<String>::new());
+    let found = ["plugins/x: lib.rs uses a, which uses it", "plugins/x: a uses lib.rs, which uses it"];
+    assert_eq!(cycles("use crate::{X, Y};\npub fn route() {}\n"), found);
+}
+
+#[test]
+fn a_cycle_of_folders_is_found() {
+    let modules = [
+        ("a", ""),
+        ("a::b", "use crate::c::d::D;"),
+        ("a::f", ""),
+        ("c", ""),
+        ("c::d", ""),
+        ("c::e", "use crate::a::f::F;"),
+    ];
+    let folders = example("plugin-api", &modules);
+    assert_eq!(folders.cycles(), Vec::<String>::new());
+    assert_eq!(folders.top_cycles(), ["plugin-api: a uses c, which uses it", "plugin-api: c uses a, which uses it"]);
 }

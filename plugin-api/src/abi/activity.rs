@@ -1,6 +1,6 @@
 //! The activity log: events that plugins publish, and the frames of streams that show them.
 
-use crate::sdk::Address;
+use crate::values::Address;
 use abi_stable::{
     StableAbi,
     std_types::{RCowStr, ROption, RString, RVec, Tuple2},

@@ -1,7 +1,7 @@
 //! Chain events, as the gateway gives them to a plugin.
 
 use super::FfiBytes;
-use crate::sdk::{Address, Hash256};
+use crate::values::{Address, Hash256};
 use abi_stable::{StableAbi, std_types::RString};
 use serde::{Deserialize, Serialize};
 

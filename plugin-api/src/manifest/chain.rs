@@ -3,11 +3,14 @@
 use super::TxCall;
 use crate::{
     abi::LogMeta,
-    sdk::{Address, Hash256, Wei},
+    values::{Address, Hash256, Wei},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{collections::BTreeMap, ops::Deref};
+
+/// The chain that contracts, agents and jobs are on.
+pub const MAIN: &str = "main";
 
 /// One event of a contract. `args` holds its arguments by name: integers of up to 64 bits as numbers, larger ones as
 /// decimal strings, bytes as `0x…`, arrays and tuples as arrays, an indexed text as its hash. Texts are untrusted; the

@@ -1,6 +1,6 @@
 //! The environment of a plugin: constants of the gateway and its deployment.
 
-use crate::sdk::Address;
+use crate::values::Address;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -43,7 +43,7 @@ pub struct ActivityRecord<Data = Value> {
     actor: Option<String>,
     ref_kind: Option<String>,
     ref_id: Option<String>,
-    #[serde(deserialize_with = "crate::sdk::json_text")]
+    #[serde(deserialize_with = "crate::json_text")]
     data: Data,
 }
 

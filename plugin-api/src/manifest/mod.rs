@@ -23,7 +23,7 @@ mod tx;
 
 pub use chain::{
     BlockInfo, BlockTransactions, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult, EventFilter, GasEstimate,
-    IndexCall, IndexPosition, LogInfo, RawCallError, RawChainCall, RawChainReply, ReceiptInfo, TransactionInfo,
+    IndexCall, IndexPosition, LogInfo, MAIN, RawCallError, RawChainCall, RawChainReply, ReceiptInfo, TransactionInfo,
 };
 pub use data_version::DataVersionResult;
 pub use environment::{Brand, Environment};
@@ -219,7 +219,7 @@ fn yes() -> bool {
 }
 
 fn main_chain() -> String {
-    crate::sdk::MAIN.to_owned()
+    MAIN.to_owned()
 }
 
 /// Capabilities that the plugin requests beyond its own tables.

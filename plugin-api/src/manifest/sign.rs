@@ -1,6 +1,6 @@
 //! Requests of the capability `sign`.
 
-use crate::sdk::{Address, Hash256};
+use crate::values::{Address, Hash256};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

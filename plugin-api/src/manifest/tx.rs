@@ -1,6 +1,6 @@
 //! Requests of the capability `tx`: transactions that the gateway signs, sends and confirms for a plugin.
 
-use crate::sdk::{Address, Hash256, Wei};
+use crate::values::{Address, Hash256, Wei};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -8,8 +8,8 @@ use crate::{
     abi::{EventSource, Fault, FfiBytes, HostError, HostErrorCode, SubscribedEvent},
     manifest::{
         BlockInfo, BlockTransactions, ChainCall, ChainEvent, ChainMethod, EthCall, EthCallResult, EventFilter,
-        GasEstimate, IndexCall, IndexPosition, IndexedValue, RawCallError, RawChainCall, RawChainReply, ReceiptInfo,
-        SubscriptionSpec,
+        GasEstimate, IndexCall, IndexPosition, IndexedValue, MAIN, RawCallError, RawChainCall, RawChainReply,
+        ReceiptInfo, SubscriptionSpec,
     },
 };
 use abi_stable::std_types::{RResult, RVec};
@@ -17,9 +17,6 @@ use async_ffi::FfiFuture;
 use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
-
-/// The chain that contracts, agents and jobs are on.
-pub const MAIN: &str = "main";
 
 /// A chain of the gateway's configuration; made by [`HostHandle::chain`].
 pub struct Chain<'h> {

@@ -1,10 +1,11 @@
 //! The SDK for plugin authors. Its public names are in `lib.rs`.
 
-mod address;
 mod answer;
+mod api_error;
 mod audit;
 mod author;
 mod authors;
+mod body_parts;
 mod call_types;
 mod chain;
 mod client_network;
@@ -17,8 +18,8 @@ mod counter;
 mod cv;
 mod db;
 mod definition;
-mod error;
 mod error_details;
+mod error_spec;
 mod event;
 mod export;
 mod extract;
@@ -31,7 +32,7 @@ pub mod format;
 mod forward;
 mod forward_limits;
 mod handler;
-mod hash;
+mod handler_error;
 mod id;
 mod insert_rows;
 mod job;
@@ -44,6 +45,7 @@ mod page;
 mod payload_references;
 pub mod payment;
 pub mod point;
+mod problem;
 mod queue;
 mod rendered_json;
 mod reports;
@@ -64,16 +66,16 @@ mod transaction;
 mod tx;
 mod viewer;
 mod wallets;
-mod wei;
 mod work;
 mod write;
 mod write_scope;
 
-pub use address::Address;
+pub use api_error::ApiError;
 pub use author::Author;
 pub use authors::Authors;
+pub use body_parts::BodyParts;
 pub use call_types::call_types;
-pub use chain::{Chain, ContractCall, MAIN, RawAnswer, RawCall, chain_int};
+pub use chain::{Chain, ContractCall, RawAnswer, RawCall, chain_int};
 pub use client_network::client_network;
 pub use config::{ConfigError, NoConfig};
 pub use content::{Content, ContentError, NewContent, PayloadInfo};
@@ -83,13 +85,13 @@ pub use counter::{Count, Counter};
 pub use cv::CV_CLAIMS_SHAPE;
 pub use db::{Bind, Db, Query, Sql, sql};
 pub use definition::{Definition, Identity, Plugin};
-pub use error::{ApiError, ErrorSpec, HandlerError, Problem, count_specs, join_specs};
 pub use error_details::ErrorDetails;
+pub use error_spec::{ErrorSpec, count_specs, join_specs};
 pub use event::{Event, EventBuilder, unique_key};
 pub use export::{object_manifest, object_module, object_new};
 pub use extract::{
-    Body, BodyParts, FromParam, FromRequest, HeaderName, HeaderValue, JsonBody, Path, QueryString, RouteDescription,
-    Signed, SignedBy,
+    Body, FromParam, FromRequest, HeaderName, HeaderValue, JsonBody, Path, QueryString, RouteDescription, Signed,
+    SignedBy,
 };
 pub use fetch::{Fetch, FetchResponse};
 pub use fetch_body::FetchBody;
@@ -97,13 +99,14 @@ pub use fetch_error::FetchError;
 pub use forward::{Forward, ForwardError, Forwarded};
 pub use forward_limits::ForwardLimits;
 pub use handler::Handler;
-pub use hash::Hash256;
+pub use handler_error::HandlerError;
 pub use id::read_id;
 pub use job::Job;
 pub use list::{List, ListPage, Listed, PageStart};
 pub use log_events::LogEvents;
 pub use migration::{Migration, file_version};
 pub use page::{Limit, Page, lenient};
+pub use problem::Problem;
 pub use queue::{NewTask, Queue, QueueSettings, Retry, RetryOutcome, Task};
 pub use rendered_json::{RenderedJson, render_json};
 pub use request::Request;
@@ -111,7 +114,6 @@ pub use request_context::RequestContext;
 pub use response::{Accepted, Created, CreatedOrUpdated, IntoResponse, Json, NoContent, RawResponse, Text, WithHeader};
 pub use route::{Route, RouteWithoutAuth};
 pub use row::decode as decode_rows;
-pub use row::json_text;
 pub use search::{Search, SearchIndex};
 pub use sign::Signer;
 pub use skill::Skill;
@@ -121,9 +123,9 @@ pub use transaction::{Transaction, Tx};
 pub use tx::{IntentEnd, TransactionRequest};
 pub use viewer::Viewer;
 pub use wallets::Wallets;
-pub use wei::Wei;
 pub use write::WRITE_ATTEMPTS_MAX;
 
 pub use plugin_api_macros::{ApiError, Bind, ContractEvent, Event};
 
 pub use crate::abi::{HostError, HostErrorCode, StatementResult};
+pub use crate::values::{Address, Hash256, Wei};

@@ -9,7 +9,7 @@ use serde::{
     de::{self, Deserialize, IntoDeserializer, Visitor, value::BorrowedStrDeserializer},
     forward_to_deserialize_any,
 };
-use std::{cell::OnceCell, fmt, marker::PhantomData};
+use std::cell::OnceCell;
 
 /// Decodes rows. The gateway calls it for its own tables; plugins use it through [`super::Query`].
 pub fn decode<'r, T: Deserialize<'r>>(rows: &'r Rows) -> Result<Vec<T>, HostError> {
@@ -37,34 +37,6 @@ pub(crate) fn decode_first<'r, T: Deserialize<'r>>(rows: &'r Rows) -> Result<Opt
     let cells = rows.cells().map_err(broken)?.take(columns.len()).collect::<Result<Vec<_>, _>>().map_err(broken)?;
     let row = Row { columns: &columns, cells: &cells, fields: &OnceCell::new() };
     T::deserialize(row).map(Some).map_err(mismatch)
-}
-
-/// `#[serde(deserialize_with = "json_text")]`: decodes a text column that holds JSON.
-///
-/// ```
-/// use plugin_api::json_text;
-///
-/// /// A row whose column `tags` holds for example `["rain","sun"]`.
-/// #[derive(serde::Deserialize)]
-/// struct NoteRow {
-///     #[serde(deserialize_with = "json_text")]
-///     tags: Vec<String>,
-/// }
-/// ```
-pub fn json_text<'de, D: Deserializer<'de>, T: de::DeserializeOwned>(deserializer: D) -> Result<T, D::Error> {
-    struct JsonText<T>(PhantomData<T>);
-    impl<T: de::DeserializeOwned> Visitor<'_> for JsonText<T> {
-        type Value = T;
-
-        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-            out.write_str("a text that holds JSON")
-        }
-
-        fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
-            serde_json::from_str(text).map_err(E::custom)
-        }
-    }
-    deserializer.deserialize_str(JsonText(PhantomData))
 }
 
 pub(super) fn broken(error: MalformedRows) -> HostError {
@@ -272,7 +244,7 @@ impl<'de> Deserializer<'de> for CellReader<'de> {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::abi::RowsBuilder;
+    use crate::{abi::RowsBuilder, json_text::json_text};
     use serde::Deserialize;
 
     fn rows(columns: &[&str], cells: &[Cell<'_>]) -> Rows {

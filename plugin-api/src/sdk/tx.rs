@@ -5,10 +5,12 @@
 //! content has no effect. A role without a key is a [`HostErrorCode::Disabled`], and so is a key that cannot pay: a handler
 //! that returns it with `?` responds 503 `disabled` with the reason, and nothing is recorded.
 
-use super::{Address, Bind, HostHandle, MAIN, Tx, Wei};
+use super::{Address, Bind, HostHandle, Tx, Wei};
 use crate::{
     abi::{CapabilityResponse, FfiBytes, HostError, HostErrorCode, Value},
-    manifest::{ChainMethod, Intent, IntentFailure, IntentStatus, JournalCall, NonceQueueStatus, TxCall, TxState},
+    manifest::{
+        ChainMethod, Intent, IntentFailure, IntentStatus, JournalCall, MAIN, NonceQueueStatus, TxCall, TxState,
+    },
 };
 use alloy_primitives::hex;
 use serde::{Serialize, de::DeserializeOwned};

@@ -1,9 +1,9 @@
 //! The wallets of a role that has a seed: many accounts whose transactions the plugin follows itself.
 
-use super::{HostHandle, MAIN};
+use super::HostHandle;
 use crate::{
     abi::{HostError, HostErrorCode},
-    manifest::{JournalCall, SignedTransaction, WalletTransaction},
+    manifest::{JournalCall, MAIN, SignedTransaction, WalletTransaction},
 };
 
 /// The wallets of a role on the main chain; made by [`HostHandle::wallets`].

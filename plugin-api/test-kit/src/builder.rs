@@ -9,6 +9,29 @@ use std::{
 };
 use tempfile::TempDir;
 
+impl TestGateway {
+    /// SQLite, no plugins, no limits per IP.
+    pub fn builder() -> Builder {
+        Builder::new(None)
+    }
+
+    /// The same on a new PostgreSQL database; `None` without `GATEWAY_TEST_POSTGRES`.
+    pub async fn postgres_builder() -> Option<Builder> {
+        Some(Builder::new(Some(Database::create().await?)))
+    }
+
+    /// One gateway with these plugins on SQLite and, when `GATEWAY_TEST_POSTGRES` is set, one on PostgreSQL.
+    pub async fn each_database(plugins: &[&str]) -> Vec<Self> {
+        let mut builders = vec![Self::builder()];
+        builders.extend(Self::postgres_builder().await);
+        let mut gateways = Vec::new();
+        for builder in builders {
+            gateways.push(plugins.iter().fold(builder, |builder, plugin| builder.plugin(plugin)).start().await);
+        }
+        gateways
+    }
+}
+
 /// Builder of a [`TestGateway`].
 pub struct Builder {
     program: Option<PathBuf>,
@@ -18,7 +41,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    pub(crate) fn new(database: Option<Database>) -> Self {
+    fn new(database: Option<Database>) -> Self {
         // Free ports, no limits per IP, no delay before refusals.
         let settings = json!({
             "data_dir": "data",

@@ -1,6 +1,6 @@
 //! The gateway under test.
 
-use crate::{Builder, Database, TestResponse, Wallet, http_client, process::Process};
+use crate::{Database, TestResponse, Wallet, http_client, process::Process};
 use bytes::Bytes;
 use serde_json::Value;
 use std::{
@@ -24,27 +24,6 @@ pub struct TestGateway {
 impl TestGateway {
     pub(crate) fn new(process: Process, database: Option<Database>) -> Self {
         Self { process, database, next_writes: Mutex::default() }
-    }
-
-    /// SQLite, no plugins, no limits per IP.
-    pub fn builder() -> Builder {
-        Builder::new(None)
-    }
-
-    /// The same on a new PostgreSQL database; `None` without `GATEWAY_TEST_POSTGRES`.
-    pub async fn postgres_builder() -> Option<Builder> {
-        Some(Builder::new(Some(Database::create().await?)))
-    }
-
-    /// One gateway with these plugins on SQLite and, when `GATEWAY_TEST_POSTGRES` is set, one on PostgreSQL.
-    pub async fn each_database(plugins: &[&str]) -> Vec<Self> {
-        let mut builders = vec![Self::builder()];
-        builders.extend(Self::postgres_builder().await);
-        let mut gateways = Vec::new();
-        for builder in builders {
-            gateways.push(plugins.iter().fold(builder, |builder, plugin| builder.plugin(plugin)).start().await);
-        }
-        gateways
     }
 
     pub(crate) async fn wait_until_ready(&self, plugins: &[String]) {

@@ -1,6 +1,6 @@
 //! Errors of the activity routes: texts, statuses and codes.
 
-use crate::model::STATUS_CHARS_MAX;
+use crate::limits::STATUS_CHARS_MAX;
 use plugin_api::ApiError;
 
 #[derive(Debug, PartialEq, Eq, ApiError)]

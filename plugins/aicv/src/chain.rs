@@ -4,17 +4,10 @@
 
 use crate::{
     Aicv,
-    model::{EndorsementGiven, EndorsementTaken},
+    model::{Endorsed, EndorsementGiven, EndorsementRevoked, EndorsementTaken, MetadataSet},
     store::{agents, anchored, endorsements},
 };
-use plugin_api::{
-    AgentId, Definition, Event, HostError, PluginContext, Tx, Wei,
-    contracts::{ChainEvent, ContractEvent, chain_int},
-};
-use serde::Deserialize;
-
-/// Key of the contract in the gateway's configuration.
-const CONTRACT: &str = "endorsements";
+use plugin_api::{Definition, Event, HostError, PluginContext, Tx, contracts::ChainEvent};
 
 pub const EVENT_TYPES: [&str; 2] = [EndorsementGiven::TYPE, EndorsementTaken::TYPE];
 
@@ -24,54 +17,6 @@ pub fn subscribe(definition: Definition<Aicv>) -> Definition<Aicv> {
         .on_contract_event(&[endorsements::TABLE], endorsed)
         .on_contract_event(&[endorsements::TABLE], revoked)
         .on_contract_event(&[anchored::TABLE], metadata_set)
-}
-
-#[derive(Deserialize, ContractEvent)]
-#[serde(rename_all = "camelCase")]
-#[contract_event(
-    CONTRACT,
-    "Endorsed(uint256 indexed id, uint256 indexed fromAgentId, uint256 indexed toAgentId, bytes32 capabilityId, string capability, \
-     uint8 basis, uint32 weight, uint64 evidenceJobId, uint256 evidenceAmountWei, string uri)"
-)]
-pub struct Endorsed {
-    #[serde(deserialize_with = "chain_int")]
-    pub id: i64,
-    pub from_agent_id: AgentId,
-    pub to_agent_id: AgentId,
-    /// Untrusted, as is `uri`.
-    pub capability: String,
-    pub basis: u8,
-    pub weight: u32,
-    #[serde(deserialize_with = "chain_int")]
-    pub evidence_job_id: i64,
-    pub evidence_amount_wei: Wei,
-    pub uri: String,
-}
-
-#[derive(Deserialize, ContractEvent)]
-#[serde(rename_all = "camelCase")]
-#[contract_event(
-    CONTRACT,
-    "EndorsementRevoked(uint256 indexed id, uint256 indexed fromAgentId, uint256 indexed toAgentId, uint32 weight)"
-)]
-pub struct EndorsementRevoked {
-    #[serde(deserialize_with = "chain_int")]
-    pub id: i64,
-    pub from_agent_id: AgentId,
-    pub to_agent_id: AgentId,
-}
-
-#[derive(Deserialize, ContractEvent)]
-#[serde(rename_all = "camelCase")]
-#[contract_event(
-    "identity8004",
-    "MetadataSet(uint256 indexed agentId, string indexed indexedMetadataKey, string metadataKey, bytes metadataValue)"
-)]
-pub struct MetadataSet {
-    pub agent_id: AgentId,
-    pub metadata_key: String,
-    /// Bytes as hex digits.
-    pub metadata_value: String,
 }
 
 async fn metadata_set(_: PluginContext<Aicv>, tx: Tx, event: ChainEvent<MetadataSet>) -> Result<(), HostError> {

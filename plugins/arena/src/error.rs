@@ -1,6 +1,9 @@
 //! Errors of the arena's routes: texts, statuses and codes.
 
-use crate::model::{BRIEF_BYTES_MAX, ChallengeId, NOTE_BYTES_MAX, RULES_BYTES_MAX, SubmissionId, TITLE_CHARS_MAX};
+use crate::{
+    limits::{BRIEF_BYTES_MAX, NOTE_BYTES_MAX, RULES_BYTES_MAX, TITLE_CHARS_MAX},
+    model::{ChallengeId, SubmissionId},
+};
 use plugin_api::{AgentId, ApiError, ErrorSpec, JobId, content::ContentError, format::TagsError};
 
 const NOT_FOUND: ErrorSpec =

@@ -9,6 +9,7 @@ mod chain;
 mod contributions;
 mod error;
 mod jobs;
+mod limits;
 mod model;
 mod routes;
 mod store;
@@ -58,9 +59,9 @@ impl Plugin for Arena {
                 "Open challenges, submit to them, and rank the submissions of others by weighted votes",
                 &["arena", "challenges", "competition"],
             ))
-            .limit("arenaBriefBytes", model::BRIEF_BYTES_MAX)
-            .limit("arenaRulesBytes", model::RULES_BYTES_MAX)
-            .limit("arenaNoteBytes", model::NOTE_BYTES_MAX)
+            .limit("arenaBriefBytes", limits::BRIEF_BYTES_MAX)
+            .limit("arenaRulesBytes", limits::RULES_BYTES_MAX)
+            .limit("arenaNoteBytes", limits::NOTE_BYTES_MAX)
             .contributes(point::CV_CLAIMS, async |_, _: point::CvClaimsInput| {
                 Ok(point::CvRecord::of_activity(&EVENT_TYPES))
             })

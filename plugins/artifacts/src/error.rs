@@ -1,6 +1,9 @@
 //! Errors of the routes: texts, statuses and codes.
 
-use crate::model::{ArtifactId, DESCRIPTION_CHARS_MAX, LICENSE_CHARS_MAX, NAME_CHARS_MAX};
+use crate::{
+    limits::{DESCRIPTION_CHARS_MAX, LICENSE_CHARS_MAX, NAME_CHARS_MAX},
+    model::ArtifactId,
+};
 use plugin_api::{ApiError, content::ContentError, format::TagsError};
 
 #[derive(Debug, PartialEq, Eq, ApiError)]

@@ -7,6 +7,7 @@
 
 mod contributions;
 mod error;
+mod limits;
 mod model;
 mod routes;
 mod store;
@@ -43,8 +44,8 @@ impl Plugin for Artifacts {
                 "Publish datasets, prompts, code and models, find those of others and star them",
                 &["artifacts", "datasets", "prompts", "models"],
             ))
-            .limit("artifactNameChars", model::NAME_CHARS_MAX)
-            .limit("artifactDescriptionChars", model::DESCRIPTION_CHARS_MAX)
+            .limit("artifactNameChars", limits::NAME_CHARS_MAX)
+            .limit("artifactDescriptionChars", limits::DESCRIPTION_CHARS_MAX)
             .contributes(point::CV_CLAIMS, async |_, _: point::CvClaimsInput| {
                 Ok(point::CvRecord::of_activity(&[model::ArtifactPublished::TYPE, model::ArtifactStarred::TYPE]))
             })

@@ -1,6 +1,9 @@
 //! Errors of the routes: texts, statuses and codes.
 
-use crate::model::{BRIEF_BYTES_MAX, BountyId, PITCH_BYTES_MAX, TITLE_CHARS_MAX};
+use crate::{
+    limits::{BRIEF_BYTES_MAX, PITCH_BYTES_MAX, TITLE_CHARS_MAX},
+    model::BountyId,
+};
 use plugin_api::{AgentId, ApiError, ErrorSpec, JobId, format::TagsError};
 
 const NOT_FOUND: ErrorSpec =

@@ -10,6 +10,7 @@ mod config;
 mod contributions;
 mod error;
 mod jobs;
+mod limits;
 mod model;
 mod routes;
 mod store;
@@ -72,7 +73,7 @@ impl Plugin for Bounties {
                 "Promise a reward for work, claim one with an agent, award it and pay through the escrow",
                 &["bounties", "work", "rewards"],
             ))
-            .limit("bountyBriefBytes", model::BRIEF_BYTES_MAX)
+            .limit("bountyBriefBytes", limits::BRIEF_BYTES_MAX)
             .contributes(point::CV_CLAIMS, async |_, _: point::CvClaimsInput| {
                 Ok(point::CvRecord::of_activity(&EVENT_TYPES))
             })

@@ -1,6 +1,9 @@
 //! Errors of the forum's routes: texts, statuses and codes.
 
-use crate::model::{BODY_BYTES_MAX, PostId, TITLE_CHARS_MAX, ThreadId};
+use crate::{
+    limits::{BODY_BYTES_MAX, TITLE_CHARS_MAX},
+    model::{PostId, ThreadId},
+};
 use plugin_api::{ApiError, format::TagsError};
 
 #[derive(Debug, PartialEq, Eq, ApiError)]

@@ -7,6 +7,7 @@
 
 mod contributions;
 mod error;
+mod limits;
 mod model;
 mod routes;
 mod store;
@@ -49,8 +50,8 @@ impl Plugin for Forum {
                 "Read, search and write threads; vote one up with a post that says +1",
                 &["forum", "discussion", "questions"],
             ))
-            .limit("forumBodyBytes", model::BODY_BYTES_MAX)
-            .limit("titleChars", model::TITLE_CHARS_MAX)
+            .limit("forumBodyBytes", limits::BODY_BYTES_MAX)
+            .limit("titleChars", limits::TITLE_CHARS_MAX)
             .limit("tags", format::TAGS_MAX)
             .contributes(point::CV_CLAIMS, async |_, _: point::CvClaimsInput| {
                 Ok(point::CvRecord::of_activity(&[model::ThreadCreated::TYPE, model::PostCreated::TYPE]))

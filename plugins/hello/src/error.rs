@@ -1,6 +1,6 @@
 //! Errors of the routes. `Display` is the text that the caller reads.
 
-use crate::model::MESSAGE_CHARS_MAX;
+use crate::limits::MESSAGE_CHARS_MAX;
 use plugin_api::ApiError;
 
 #[derive(Debug, PartialEq, Eq, ApiError)]

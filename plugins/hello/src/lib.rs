@@ -4,6 +4,7 @@
 mod config;
 mod error;
 mod jobs;
+mod limits;
 mod model;
 mod routes;
 mod store;

@@ -1,11 +1,8 @@
 //! Types and rules of guests and their messages, without a database and without the gateway.
 
-use crate::error::HelloError;
+use crate::{error::HelloError, limits::MESSAGE_CHARS_MAX};
 use plugin_api::{Address, Event, JsonSchema, format};
 use serde::{Deserialize, Serialize};
-
-/// Length of a message in UTF-16 code units, which is how clients count.
-pub const MESSAGE_CHARS_MAX: usize = 280;
 
 /// What a guest sends.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,6 +1,9 @@
 //! `[plugins.kb]` in the gateway's configuration. Rule: a wrong value stops the plugin, it is never corrected silently.
 
-use crate::model::{Policy, Slug};
+use crate::{
+    error::KbError,
+    model::{Policy, Slug},
+};
 use plugin_api::{Address, ConfigError, JsonSchema};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -46,7 +49,11 @@ impl Config {
 }
 
 fn slug(key: &str, text: &str, problems: &mut Vec<String>) -> Option<Slug> {
-    Slug::parse(text).map_err(|error| problems.push(format!("{key}: `{text}`: {error}"))).ok()
+    let slug = Slug::parse(text);
+    if slug.is_none() {
+        problems.push(format!("{key}: `{text}`: {}", KbError::Slug));
+    }
+    slug
 }
 
 fn address(key: &str, text: &str, problems: &mut Vec<String>) -> Option<Address> {

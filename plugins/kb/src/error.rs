@@ -1,6 +1,9 @@
 //! Errors of the knowledge base's routes: texts, statuses and codes.
 
-use crate::model::{PAGE_BYTES_MAX, SUMMARY_CHARS_MAX, Slug, TITLE_CHARS_MAX};
+use crate::{
+    limits::{PAGE_BYTES_MAX, SUMMARY_CHARS_MAX, TITLE_CHARS_MAX},
+    model::Slug,
+};
 use plugin_api::{ApiError, ErrorSpec};
 
 const NOT_FOUND: ErrorSpec =

@@ -9,6 +9,7 @@ mod config;
 mod contributions;
 mod error;
 mod jobs;
+mod limits;
 mod model;
 mod routes;
 mod store;
@@ -54,7 +55,7 @@ impl Plugin for Kb {
                 )
                 .named("knowledge-base", "Knowledge base"),
             )
-            .limit("kbBodyBytes", model::PAGE_BYTES_MAX)
+            .limit("kbBodyBytes", limits::PAGE_BYTES_MAX)
             .contributes(point::CV_CLAIMS, async |_, _: point::CvClaimsInput| {
                 Ok(point::CvRecord::of_activity(&[model::PageWritten::TYPE]))
             })

@@ -45,7 +45,7 @@ impl Plugin for Loadtest {
             .labels_addresses("loadtest_labelled_v1")
             .grants(Grants {
                 chains: vec![MAIN.to_owned()],
-                signer_roles: vec![jobs::run::ROLE.to_owned()],
+                signer_roles: vec![model::ROLE.to_owned()],
                 raw_calls: true,
                 ..Grants::default()
             })

@@ -4,41 +4,13 @@
 
 use crate::{
     Memory,
-    model::{CONTRACT, MemoryAnchored},
+    model::{Anchored, MemoryAnchored},
     store::{agents, anchors},
 };
-use plugin_api::{
-    Address, AgentId, Definition, Hash256, HostError, PluginContext, Tx,
-    contracts::{ChainEvent, ContractEvent, chain_int},
-};
-use serde::Deserialize;
+use plugin_api::{Definition, HostError, PluginContext, Tx, contracts::ChainEvent};
 
 pub fn subscribe(definition: Definition<Memory>) -> Definition<Memory> {
     definition.derive_agents(agents::TABLE).on_contract_event(&[anchors::TABLE], anchored)
-}
-
-#[derive(Deserialize, ContractEvent)]
-#[serde(rename_all = "camelCase")]
-#[contract_event(
-    CONTRACT,
-    "MemoryAnchored(uint256 indexed agentId, uint64 indexed seq, bytes32 indexed root, bytes32 prevRoot, uint32 count, \
-     uint64 totalRecords, address anchoredBy, string uri)"
-)]
-pub struct Anchored {
-    pub agent_id: AgentId,
-    /// From 1 for each agent.
-    #[serde(deserialize_with = "chain_int")]
-    pub seq: i64,
-    pub root: Hash256,
-    pub prev_root: Hash256,
-    #[serde(deserialize_with = "chain_int")]
-    pub count: i64,
-    #[serde(deserialize_with = "chain_int")]
-    pub total_records: i64,
-    /// Who sent the transaction.
-    pub anchored_by: Address,
-    /// Untrusted.
-    pub uri: String,
 }
 
 async fn anchored(_: PluginContext<Memory>, tx: Tx, event: ChainEvent<Anchored>) -> Result<(), HostError> {

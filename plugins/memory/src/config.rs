@@ -1,6 +1,6 @@
 //! `[plugins.memory]` in the gateway's configuration. Rule: a wrong value stops the plugin, it is never corrected silently.
 
-use crate::model::{RECORD_BYTES, VALUE_BYTES_MAX};
+use crate::{limits::VALUE_BYTES_MAX, model::RECORD_BYTES};
 use alloy_primitives::U256;
 use plugin_api::{Address, ConfigError, JsonSchema, Wei};
 use serde::Deserialize;

@@ -1,6 +1,6 @@
 //! Errors of the memory's routes: texts, statuses and codes. Rule: no text names a key or a value.
 
-use crate::model::{KEY_CHARS_MAX, URI_BYTES_MAX, VALUE_BYTES_MAX};
+use crate::limits::{KEY_CHARS_MAX, URI_BYTES_MAX, VALUE_BYTES_MAX};
 use plugin_api::{AgentId, ApiError, ErrorSpec};
 
 const NOT_FOUND: ErrorSpec =

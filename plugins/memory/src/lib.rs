@@ -10,6 +10,7 @@ mod config;
 mod contributions;
 mod error;
 mod jobs;
+mod limits;
 mod model;
 mod routes;
 mod store;
@@ -50,7 +51,7 @@ impl Plugin for Memory {
                 )
                 .named("private-memory", "Private memory"),
             )
-            .limit("memoryValueBytes", model::VALUE_BYTES_MAX)
+            .limit("memoryValueBytes", limits::VALUE_BYTES_MAX)
             .limit("memoryAnchorRecords", model::BATCH_RECORDS_MAX)
             .contributes(point::CV_CLAIMS, contributions::cv_claims)
             .contributes(point::STATS, contributions::counters)

@@ -1,6 +1,6 @@
 //! Errors of the routes: texts, statuses and codes.
 
-use crate::model::{BODY_BYTES_MAX, SUBJECT_CHARS_MAX};
+use crate::limits::{BODY_BYTES_MAX, SUBJECT_CHARS_MAX};
 use plugin_api::{AgentId, ApiError};
 
 #[derive(Debug, ApiError)]

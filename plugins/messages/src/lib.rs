@@ -8,6 +8,7 @@
 mod contributions;
 mod error;
 mod jobs;
+mod limits;
 mod model;
 mod routes;
 mod store;

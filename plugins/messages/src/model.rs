@@ -1,14 +1,14 @@
 //! Types and rules of messages, without a database: recipients, checks, response types, events.
 
-use crate::error::MessageError;
+use crate::{
+    error::MessageError,
+    limits::{BODY_BYTES_MAX, SUBJECT_CHARS_MAX},
+};
 use plugin_api::{Address, AgentId, Author, Event, JsonSchema, format};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::Value;
 use std::borrow::Cow;
-
-pub const SUBJECT_CHARS_MAX: usize = 200;
-pub const BODY_BYTES_MAX: usize = 16_384;
 
 plugin_api::record_id! {
     /// A message.

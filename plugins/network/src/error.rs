@@ -1,12 +1,11 @@
 //! Errors of the routes: texts, statuses and codes. Two types, because each route documents all codes of its error type.
 
-use crate::model::KINDS;
 use plugin_api::ApiError;
 
 #[derive(Debug, PartialEq, Eq, ApiError)]
 #[api(400, "bad_request", hint = "correct the named part of the query, or leave it out")]
 pub enum QueryError {
-    #[api("kind: {KINDS}")]
+    #[api("kind: all, hire or x402")]
     Kind,
     #[api("agentId: a positive whole number")]
     AgentId,

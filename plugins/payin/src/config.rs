@@ -1,14 +1,12 @@
 //! `[plugins.payin]` in the gateway's configuration. Rule: a wrong value stops the plugin, it is never corrected silently; a chain of another
 //! id than its name says is refused, since its tokens would be worth nothing.
 
-use crate::model::{ChainSettings, Market, MarketSettings, TakenChain, Units, pairs, parse_units};
-use alloy_primitives::U256;
+use crate::model::{
+    ChainSettings, Dust, Market, MarketSettings, Problems, TakenChain, USD_DECIMALS, Units, pairs, parse_units,
+};
 use plugin_api::{Address, ConfigError, JsonSchema, Wei, chain::MAIN, handles::Environment};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Decimals of prices and of USD.
-pub const USD_DECIMALS: u8 = 18;
 
 /// Every key has a default, so the section may be missing: then nothing is quoted.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -41,15 +39,6 @@ pub struct Config {
     pub chains: BTreeMap<String, ChainSettings>,
     /// Where the reference price of the coin is read.
     pub market: MarketSettings,
-}
-
-/// When dust is added.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Dust {
-    #[default]
-    Collision,
-    Always,
 }
 
 impl Default for Config {
@@ -88,9 +77,6 @@ pub struct Settings {
     pub market: Market,
     pub operators: BTreeSet<Address>,
 }
-
-/// What is wrong, where something is.
-pub type Problems = Vec<Option<String>>;
 
 impl Config {
     /// All three, or none: without one of them nothing is paid.
@@ -142,11 +128,6 @@ impl Config {
         ConfigError::check(problems)?;
         Ok(Settings { price: price.and_then(Result::ok), chains, market, operators })
     }
-}
-
-/// 10 to this power.
-pub fn power_of_ten(exponent: u8) -> U256 {
-    U256::from(10).pow(U256::from(exponent))
 }
 
 #[cfg(test)]

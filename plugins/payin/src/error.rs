@@ -1,6 +1,6 @@
 //! Errors of the routes: texts, statuses and codes, in the order in which a request is checked.
 
-use crate::config::Dust;
+use crate::model::Dust;
 use plugin_api::{ApiError, ErrorSpec};
 
 const NOT_OPERATOR: ErrorSpec =

@@ -27,9 +27,6 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Role of the key that pays.
-const ROLE: &str = "payin";
-
 /// The plugin's state in memory.
 pub struct Payin {
     config: Config,
@@ -101,7 +98,7 @@ impl Plugin for Payin {
             .grants(Grants {
                 chains: vec![MAIN.to_owned()],
                 all_chains: true,
-                signer_roles: vec![ROLE.to_owned()],
+                signer_roles: vec![model::ROLE.to_owned()],
                 secrets: true,
                 egress: true,
                 ..Grants::default()

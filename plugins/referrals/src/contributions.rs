@@ -1,8 +1,8 @@
 //! The status of payouts, and the claim about referrals in an agent's credential.
 
 use crate::{
-    ROLE, Referrals,
-    model::{ReferralClaimed, ReferralPaid, Totals},
+    Referrals,
+    model::{ROLE, ReferralClaimed, ReferralPaid, Totals},
     store::{budget, limits, referrers},
 };
 use plugin_api::{

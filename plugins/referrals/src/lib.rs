@@ -23,9 +23,6 @@ use plugin_api::{
 };
 use std::collections::BTreeSet;
 
-/// Role of the key that pays.
-const ROLE: &str = "growth";
-
 /// The plugin's state in memory.
 pub struct Referrals {
     config: Config,
@@ -49,7 +46,7 @@ impl Plugin for Referrals {
             .jobs([jobs::pay::job(), jobs::follow::job()])
             .grants(Grants {
                 chains: vec![MAIN_CHAIN.to_owned()],
-                signer_roles: vec![ROLE.to_owned()],
+                signer_roles: vec![model::ROLE.to_owned()],
                 ..Grants::default()
             })
             .publishes(&[model::ReferralClaimed::TYPE, model::ReferralPaid::TYPE])

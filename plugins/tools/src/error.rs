@@ -1,6 +1,9 @@
 //! Errors of the registry's routes: texts, statuses and codes.
 
-use crate::model::{DESCRIPTION_CHARS_MAX, SCHEMA_BYTES_MAX, ToolId};
+use crate::{
+    limits::{DESCRIPTION_CHARS_MAX, SCHEMA_BYTES_MAX},
+    model::ToolId,
+};
 use plugin_api::{ApiError, ErrorSpec, response::ForwardError};
 
 const NOT_FOUND: ErrorSpec =

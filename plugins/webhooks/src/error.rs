@@ -1,6 +1,9 @@
 //! Errors of the webhooks' routes: texts, statuses and codes. Rule: no text repeats a secret.
 
-use crate::model::{SECRET_CHARS_MAX, SECRET_CHARS_MIN, WebhookId};
+use crate::{
+    limits::{SECRET_CHARS_MAX, SECRET_CHARS_MIN},
+    model::WebhookId,
+};
 use plugin_api::{ApiError, ErrorSpec};
 
 const NOT_FOUND: ErrorSpec = ErrorSpec::new(404, "not_found", "GET /api/webhooks/mine lists your webhooks");

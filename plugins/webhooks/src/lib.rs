@@ -9,6 +9,7 @@ mod config;
 mod contributions;
 mod error;
 mod jobs;
+mod limits;
 mod model;
 mod routes;
 mod store;

@@ -2,7 +2,7 @@
 //!
 //! The rule: what has this shape is a `CvRecord`.
 
-use super::Hash256;
+use crate::values::Hash256;
 use serde::{
     Deserialize, Deserializer,
     de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor},

@@ -2,7 +2,7 @@
 //! of its gas, as a plain transfer with the exact limit does.
 
 use super::{
-    blocks::Block,
+    block::Block,
     mempool::{BASE_FEE_WEI, ScriptedTx},
 };
 use alloy_primitives::U256;

@@ -2,12 +2,10 @@
 
 use super::{
     accounts::Accounts,
+    block::Block,
     contracts::{ScriptedContract, events_of},
+    log::ScriptedLog,
     mempool::{BASE_FEE_WEI, Mempool, ScriptedTx},
-};
-use alloy::{
-    dyn_abi::{DynSolType, DynSolValue, Specifier as _},
-    json_abi::Event,
 };
 use alloy_primitives::{B256, Selector, U256, keccak256};
 use plugin_api::Address;
@@ -19,76 +17,6 @@ const START_S: u64 = 1_767_225_600;
 const BLOCK_S: u64 = 7;
 /// What a transaction uses.
 const TX_GAS: u64 = 21_000;
-
-/// An event of a contract.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScriptedLog {
-    pub address: Address,
-    pub topics: Vec<B256>,
-    pub data: Vec<u8>,
-    /// Hash of its transaction; unique by default.
-    pub tx: B256,
-}
-
-impl ScriptedLog {
-    /// An event of the contract with this key. `event` is its signature with names and `indexed`; the arguments are texts,
-    /// numbers and booleans.
-    pub fn new(contract: &str, event: &str, arguments: &[Value]) -> Self {
-        let event = Event::parse(event).unwrap_or_else(|error| panic!("{event}: {error}"));
-        assert_eq!(event.inputs.len(), arguments.len(), "arguments of {}", event.name);
-        let (mut topics, mut body) = (vec![event.selector()], Vec::new());
-        for (input, argument) in event.inputs.iter().zip(arguments) {
-            let kind = input.resolve().unwrap_or_else(|error| panic!("{}: {error}", input.name));
-            let value = value(&kind, argument);
-            match (input.indexed, value.as_word()) {
-                (false, _) => body.push(value),
-                (true, Some(word)) => topics.push(word),
-                (true, None) => topics.push(keccak256(value.abi_encode_packed())),
-            }
-        }
-        let data = DynSolValue::Tuple(body).abi_encode_params();
-        Self { address: address_of(contract), topics, data, tx: B256::ZERO }
-    }
-
-    /// Events with the same `name` belong to one transaction.
-    pub fn in_transaction(mut self, name: &str) -> Self {
-        self.tx = keccak256(name);
-        self
-    }
-}
-
-pub fn value(kind: &DynSolType, argument: &Value) -> DynSolValue {
-    let text = argument.as_str().map_or_else(|| argument.to_string(), str::to_owned);
-    match kind {
-        // Member by member: a text of a struct needs no quotes.
-        DynSolType::Tuple(kinds) if argument.is_array() => {
-            let members = argument.as_array().into_iter().flatten();
-            DynSolValue::Tuple(kinds.iter().zip(members).map(|(kind, member)| value(kind, member)).collect())
-        }
-        DynSolType::String => DynSolValue::String(text),
-        kind => kind.coerce_str(&text).unwrap_or_else(|error| panic!("{argument} as {kind}: {error}")),
-    }
-}
-
-pub fn address_of(contract: &str) -> Address {
-    let mut bytes = [0; 20];
-    bytes.copy_from_slice(&keccak256(contract)[12..]);
-    Address(bytes)
-}
-
-#[derive(Clone)]
-pub struct Block {
-    pub number: u64,
-    pub hash: B256,
-    pub parent: B256,
-    pub time_s: u64,
-    pub logs: Vec<ScriptedLog>,
-    pub txs: Vec<ScriptedTx>,
-    /// Hashes of those that the code of a contract has reverted.
-    pub reverted: Vec<[u8; 32]>,
-    pub gas_used: u64,
-    pub base_fee_wei: u128,
-}
 
 pub struct Blocks {
     pub chain_id: u64,

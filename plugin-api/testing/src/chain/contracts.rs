@@ -1,10 +1,7 @@
 //! Contracts whose code a test writes. What they do follows from the chain's events alone, so a reorganisation undoes it, and a server that
 //! is behind knows less of it.
 
-use super::{
-    blocks::{Block, ScriptedLog},
-    mempool::ScriptedTx,
-};
+use super::{block::Block, log::ScriptedLog, mempool::ScriptedTx};
 use plugin_api::Address;
 
 /// A contract on a scripted chain: see [`super::ScriptedChain::deploy`].
@@ -56,7 +53,7 @@ mod tests {
 
     #[test]
     fn what_a_contract_does_follows_from_the_blocks_of_the_chain() {
-        let (mut blocks, to, from) = (Blocks::new(1), super::super::blocks::address_of(CONTRACT), Address([7; 20]));
+        let (mut blocks, to, from) = (Blocks::new(1), super::super::log::address_of(CONTRACT), Address([7; 20]));
         blocks.contracts.insert(to, std::sync::Arc::new(Counter));
         for nonce in 0..4 {
             blocks.mempool.push(vec![ScriptedTx { to, value: Wei::ZERO, ..ScriptedTx::foreign(from, nonce) }]);

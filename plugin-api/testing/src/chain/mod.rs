@@ -4,19 +4,22 @@
 //! the server does not have the blocks.
 
 mod accounts;
+mod block;
 mod blocks;
 mod contracts;
+mod log;
 mod mempool;
 mod rpc;
 mod server;
 
-pub use blocks::ScriptedLog;
 pub use contracts::ScriptedContract;
+pub use log::ScriptedLog;
 pub use mempool::ScriptedTx;
 pub use server::{Fault, ScriptedCall};
 
 use alloy_primitives::U256;
-use blocks::{Block, Blocks};
+use block::Block;
+use blocks::Blocks;
 use plugin_api::Address;
 use serde_json::Value;
 use server::{RpcServer, TransactionRefusal};
@@ -55,7 +58,7 @@ impl ScriptedChain {
 
     /// The address of the contract with this key; the same on every chain.
     pub fn address_of(contract: &str) -> Address {
-        blocks::address_of(contract)
+        log::address_of(contract)
     }
 
     /// Mines a block with these events; returns its number.

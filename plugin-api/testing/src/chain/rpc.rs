@@ -1,8 +1,10 @@
 //! JSON-RPC methods of a scripted chain.
 
 use super::{
-    blocks::{Block, Blocks, ScriptedLog, value},
+    block::Block,
+    blocks::Blocks,
     contracts::events_of,
+    log::{ScriptedLog, value},
     mempool::{BASE_FEE_WEI, ScriptedTx, TIP_MIN_WEI},
 };
 use alloy::{
@@ -306,7 +308,7 @@ pub fn address(text: &Value) -> Option<Address> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chain::blocks::address_of;
+    use crate::chain::log::address_of;
 
     #[test]
     fn a_lagging_server_returns_fewer_events_without_an_error() {

@@ -6,4 +6,4 @@ mod presence;
 
 pub use event::{ActivityEvent, type_filter};
 pub use leaderboard::{LeaderboardEntry, WEIGHTS, Weights, rank};
-pub use presence::{IDLE_S, NewPing, Pinged, PresenceView, STATUS_CHARS_MAX, TTL_S};
+pub use presence::{IDLE_S, NewPing, Pinged, PresenceView, TTL_S};

@@ -1,6 +1,6 @@
 //! Presence: an address is online for a while after each ping.
 
-use crate::error::ActivityError;
+use crate::{error::ActivityError, limits::STATUS_CHARS_MAX};
 use plugin_api::{JsonSchema, format, point::Author};
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 pub const TTL_S: i64 = 300;
 /// A stay ends after this long without a ping.
 pub const IDLE_S: i64 = 86_400;
-pub const STATUS_CHARS_MAX: usize = 140;
 
 /// Payload of `presence.ping`.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -2,7 +2,7 @@
 //!
 //! Not by `cx.write`: the index hands in its transaction, so that the rows of a block are committed with it and undone with it.
 
-use super::TABLES;
+use super::tables::TABLES;
 use crate::{
     Agents, model,
     store::derived::{self, records::Settlement},

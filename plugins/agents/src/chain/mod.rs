@@ -4,6 +4,7 @@
 mod escrow;
 mod registry;
 mod reputation;
+mod tables;
 mod validation;
 
 pub use escrow::{JobDelivered, JobRefunded};
@@ -12,20 +13,6 @@ pub use validation::{ValidationRequest, ValidationResponse};
 
 use crate::Agents;
 use plugin_api::Definition;
-
-/// Every derived table: the gateway undoes their changes on a reorganisation.
-const TABLES: [&str; 10] = [
-    "agents_agents",
-    "agents_jobs",
-    "agents_payers",
-    "agents_validations",
-    "agents_feedback",
-    "agents_counts",
-    "agents_totals",
-    "agents_records",
-    "agents_clients",
-    "agents_validators",
-];
 
 /// Subscribes to the events of the four contracts.
 pub fn subscribe(definition: Definition<Agents>) -> Definition<Agents> {

@@ -4,8 +4,8 @@ use super::{
     collected::Collected,
     own_claims,
     plugins::{COMMONS, OWN, Plugins, is_own},
-    readings::{CLAIMS_MAX, CONTRIBUTED_MAX, Readings},
-    sources::Sources,
+    readings::{CONTRIBUTED_MAX, Readings},
+    sources::{CLAIMS_MAX, Sources},
 };
 use crate::{
     Aicv,

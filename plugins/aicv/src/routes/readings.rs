@@ -18,8 +18,6 @@ use plugin_api::{AgentId, HostError, RequestContext, point::CvRecord};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Claims of one kind in a record.
-pub const CLAIMS_MAX: u32 = 1_000;
 /// Claims of one plugin that are looked at.
 pub const CONTRIBUTED_MAX: usize = 20_000;
 /// Transactions whose logs of one event are read: more than one that a record of this length needs.

@@ -4,7 +4,6 @@
 use super::{
     own_claims,
     plugins::{OWN, Plugins, is_own},
-    readings::CLAIMS_MAX,
 };
 use crate::{
     Aicv,
@@ -19,6 +18,9 @@ use plugin_api::{
     point::{CV_CLAIMS, CvClaimsInput, CvRecord},
 };
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Claims of one kind in a record.
+pub const CLAIMS_MAX: u32 = 1_000;
 
 /// What each plugin states.
 pub type Records = Vec<(String, CvRecord)>;

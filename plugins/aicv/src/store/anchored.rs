@@ -1,6 +1,6 @@
 //! Documents that owners anchored on the chain, derived from events of the identity registry. They are never deleted.
 
-use crate::chain::MetadataSet;
+use crate::model::MetadataSet;
 use plugin_api::{Hash256, Sql, contracts::ChainEvent, sql};
 
 pub const TABLE: &str = "aicv_anchored";

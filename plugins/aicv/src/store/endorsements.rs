@@ -1,6 +1,6 @@
 //! Endorsements, derived from events of their contract.
 
-use crate::chain::{Endorsed, EndorsementRevoked};
+use crate::model::{Endorsed, EndorsementRevoked};
 use plugin_api::{Address, AgentId, Hash256, HostError, Query, Sql, Wei, contracts::ChainEvent, point::CvClaim, sql};
 use serde::Deserialize;
 

@@ -7,10 +7,7 @@ mod view;
 pub use event::{
     ChallengeAwarded, ChallengeClosed, ChallengeCreated, EarlierAward, SubmissionCreated, SubmissionVoted,
 };
-pub use submission::{
-    Award, BRIEF_BYTES_MAX, ChallengeDraft, NOTE_BYTES_MAX, NewChallenge, NewSubmission, NewVote, RULES_BYTES_MAX,
-    TITLE_CHARS_MAX,
-};
+pub use submission::{Award, ChallengeDraft, NewChallenge, NewSubmission, NewVote};
 pub use view::{ChallengeDetail, ChallengeView, SubmissionView, VotedSubmission, YourVote};
 
 plugin_api::record_id! {

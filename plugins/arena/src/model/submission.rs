@@ -1,14 +1,13 @@
 //! Request payloads, and their checked forms.
 
-use crate::error::ArenaError;
+use crate::{
+    error::ArenaError,
+    limits::{BRIEF_BYTES_MAX, NOTE_BYTES_MAX, RULES_BYTES_MAX, TITLE_CHARS_MAX},
+};
 use plugin_api::{AgentId, JobId, JsonSchema, Wei, content::NewContent, format};
 use serde::Deserialize;
 use serde_json::Value;
 
-pub const TITLE_CHARS_MAX: usize = 200;
-pub const BRIEF_BYTES_MAX: usize = 16_384;
-pub const RULES_BYTES_MAX: usize = 8_192;
-pub const NOTE_BYTES_MAX: usize = 4_096;
 /// Ten minutes to ninety days.
 const DURATION_MIN_S: i64 = 600;
 const DURATION_MAX_S: i64 = 7_776_000;

@@ -5,7 +5,7 @@ mod submission;
 mod view;
 
 pub use event::{ArtifactPublished, ArtifactStarred};
-pub use submission::{ArtifactDraft, DESCRIPTION_CHARS_MAX, LICENSE_CHARS_MAX, NAME_CHARS_MAX, NewArtifact};
+pub use submission::{ArtifactDraft, NewArtifact};
 pub use view::{ArtifactDetail, ArtifactState, ArtifactText, ArtifactView, StarredArtifact};
 
 use plugin_api::{JsonSchema, handles::Bind};

@@ -1,13 +1,12 @@
 //! Request payloads, and their checked forms.
 
 use super::Kind;
-use crate::error::ArtifactsError;
+use crate::{
+    error::ArtifactsError,
+    limits::{DESCRIPTION_CHARS_MAX, LICENSE_CHARS_MAX, NAME_CHARS_MAX},
+};
 use plugin_api::{JsonSchema, content::NewContent, format};
 use serde::Deserialize;
-
-pub const NAME_CHARS_MAX: usize = 120;
-pub const DESCRIPTION_CHARS_MAX: usize = 4000;
-pub const LICENSE_CHARS_MAX: usize = 64;
 
 /// Payload of `artifact.publish`.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -5,7 +5,7 @@ mod submission;
 mod view;
 
 pub use event::{Awarded, BountyCreated, Claimed, Completed, Previous, Reopened};
-pub use submission::{Award, BRIEF_BYTES_MAX, NewBounty, NewClaim, PITCH_BYTES_MAX, TITLE_CHARS_MAX};
+pub use submission::{Award, NewBounty, NewClaim};
 pub use view::{AgentRef, BountyDetail, BountyState, BountyText, BountyView, ClaimView, DetailState, Status};
 
 plugin_api::record_id! {

@@ -1,13 +1,12 @@
 //! Request payloads, and their checks.
 
 use super::BountyText;
-use crate::error::BountyError;
+use crate::{
+    error::BountyError,
+    limits::{BRIEF_BYTES_MAX, PITCH_BYTES_MAX, TITLE_CHARS_MAX},
+};
 use plugin_api::{AgentId, JobId, JsonSchema, Wei, format};
 use serde::Deserialize;
-
-pub const TITLE_CHARS_MAX: usize = 200;
-pub const BRIEF_BYTES_MAX: usize = 16_384;
-pub const PITCH_BYTES_MAX: usize = 4_096;
 
 /// Payload of `bounty.create`.
 #[derive(Debug, Deserialize, JsonSchema)]

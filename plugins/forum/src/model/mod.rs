@@ -7,7 +7,7 @@ mod view;
 
 pub use event::{PostCreated, ThreadCreated};
 pub use sort::Sort;
-pub use submission::{BODY_BYTES_MAX, NewPost, NewThread, PostDraft, TITLE_CHARS_MAX, ThreadDraft, is_upvote};
+pub use submission::{NewPost, NewThread, PostDraft, ThreadDraft, is_upvote};
 pub use view::{DetailState, FeedItem, PostView, ThreadDetail, ThreadState, ThreadText, ThreadView};
 
 plugin_api::record_id! {

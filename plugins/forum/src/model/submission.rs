@@ -1,12 +1,13 @@
 //! Request payloads, and their checked forms.
 
 use super::PostId;
-use crate::error::ForumError;
+use crate::{
+    error::ForumError,
+    limits::{BODY_BYTES_MAX, TITLE_CHARS_MAX},
+};
 use plugin_api::{JsonSchema, format};
 use serde::Deserialize;
 
-pub const TITLE_CHARS_MAX: usize = 200;
-pub const BODY_BYTES_MAX: usize = 16_384;
 const EXCERPT_CHARS: usize = 240;
 const UPVOTE: &str = "+1";
 

@@ -1,6 +1,6 @@
 //! Creates the four pages about the network itself where they are missing. An existing page is never changed.
 
-use crate::{Kb, model, store};
+use crate::{Kb, error::KbError, model, store};
 use plugin_api::{Address, HostError, HostErrorCode, Job, PluginContext, handles::Environment};
 use std::time::Duration;
 
@@ -21,10 +21,10 @@ async fn write_network_pages(cx: PluginContext<Kb>) -> Result<(), HostError> {
         return Ok(());
     }
     for (slug, draft) in network_pages(cx.environment()) {
-        let slug =
-            model::Slug::parse(&slug).map_err(|error| HostError::new(HostErrorCode::Invalid, error.to_string()))?;
+        let no_slug = || HostError::new(HostErrorCode::Invalid, KbError::Slug.to_string());
+        let slug = model::Slug::parse(&slug).ok_or_else(no_slug)?;
         if store::pages::creator(&cx.db(), &slug).await?.is_none() {
-            let write = store::pages::RevisionWrite::new(cx.plugin().index, slug, None, Address::ZERO, draft);
+            let write = store::revisions::RevisionWrite::new(cx.plugin().index, slug, None, Address::ZERO, draft);
             // Stores nothing when somebody has created the page in the meantime.
             cx.write(async move |tx| write.store(tx).await).await?;
         }
@@ -81,7 +81,7 @@ mod tests {
     fn the_network_pages_have_no_placeholders_left() {
         let environment = Environment { base_url: "https://gateway.example".into(), ..Environment::default() };
         for (slug, draft) in network_pages(&environment) {
-            assert!(model::Slug::parse(&slug).is_ok(), "{slug}");
+            assert!(model::Slug::parse(&slug).is_some(), "{slug}");
             for name in ["{base_url}", "{chain_id}", "{network}", "{message_line}"] {
                 assert!(!draft.title.contains(name) && !draft.body.contains(name), "{slug}: {name}");
             }

@@ -18,7 +18,7 @@ pub use search_query::SearchQuery;
 pub use slug::{Slug, SlugText};
 pub use snippet::snippet;
 pub use sort::Sort;
-pub use submission::{NewRevision, PAGE_BYTES_MAX, RevisionDraft, SUMMARY_CHARS_MAX, TITLE_CHARS_MAX};
+pub use submission::{NewRevision, RevisionDraft};
 pub use view::{
     History, HistoryRest, PageRest, PageSummary, PageText, PageView, RevisionRow, RevisionText, SummaryRow,
 };

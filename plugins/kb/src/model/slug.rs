@@ -1,6 +1,5 @@
 //! Slugs: a page's name in its path.
 
-use crate::error::KbError;
 use plugin_api::{
     extract::FromParam,
     handles::{Bind, Value},
@@ -14,11 +13,11 @@ use std::fmt;
 pub struct Slug(String);
 
 impl Slug {
-    /// Trims the text and converts it to lower case.
-    pub fn parse(text: &str) -> Result<Self, KbError> {
+    /// Trims the text and converts it to lower case; `None` when it is no slug then.
+    pub fn parse(text: &str) -> Option<Self> {
         let slug = text.trim().to_ascii_lowercase();
         let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-        if (2..=64).contains(&slug.len()) && slug.bytes().all(is_plain) { Ok(Self(slug)) } else { Err(KbError::Slug) }
+        ((2..=64).contains(&slug.len()) && slug.bytes().all(is_plain)).then_some(Self(slug))
     }
 
     pub fn as_str(&self) -> &str {

@@ -1,13 +1,11 @@
 //! Request payloads, and their checked forms.
 
-use crate::error::KbError;
+use crate::{
+    error::KbError,
+    limits::{PAGE_BYTES_MAX, SUMMARY_CHARS_MAX, TITLE_CHARS_MAX},
+};
 use plugin_api::{JsonSchema, format};
 use serde::Deserialize;
-
-pub const TITLE_CHARS_MAX: usize = 200;
-pub const SUMMARY_CHARS_MAX: usize = 300;
-/// Limit of title and body together.
-pub const PAGE_BYTES_MAX: usize = 65_536;
 
 /// Payload of `kb.write`.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -15,7 +15,7 @@ async fn get_page(
     cx: RequestContext<Kb>,
     Path(model::SlugText(slug)): Path<model::SlugText>,
 ) -> Result<RenderedJson<model::PageView>, HandlerError<KbError>> {
-    let slug = model::Slug::parse(&slug)?;
+    let slug = model::Slug::parse(&slug).ok_or(KbError::Slug)?;
     let found = store::pages::find(&cx.db(), &slug).await?;
     let store::pages::PageRow { kept, created_by, updated_by, body, .. } =
         found.first()?.ok_or(KbError::UnknownPage { slug })?;

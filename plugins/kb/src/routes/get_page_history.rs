@@ -22,7 +22,7 @@ async fn get_page_history(
     Path(model::SlugText(slug)): Path<model::SlugText>,
     QueryString(HistoryQuery { rev }): QueryString<HistoryQuery>,
 ) -> Result<RenderedJson<model::History>, HandlerError<KbError>> {
-    let (db, slug) = (cx.db(), model::Slug::parse(&slug)?);
+    let (db, slug) = (cx.db(), model::Slug::parse(&slug).ok_or(KbError::Slug)?);
     if let Some(rev) = rev {
         let found = store::revisions::find(&db, &slug, rev).await?;
         let row: model::RevisionRow<'_> = found.first()?.ok_or(KbError::UnknownRevision { slug, rev })?;

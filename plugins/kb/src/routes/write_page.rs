@@ -16,7 +16,7 @@ async fn write_page(
     Path(model::SlugText(slug)): Path<model::SlugText>,
     Signed { signer, payload }: Signed<model::NewRevision>,
 ) -> Result<CreatedOrUpdated<model::PageView>, HandlerError<KbError>> {
-    let slug = model::Slug::parse(&slug)?;
+    let slug = model::Slug::parse(&slug).ok_or(KbError::Slug)?;
     let draft = payload.check()?;
     // A page's creator never changes, so a read before the write stays valid in it, unless the page is created in the meantime.
     let creator = store::pages::creator(&cx.db(), &slug).await?;
@@ -27,7 +27,7 @@ async fn write_page(
     if !cx.plugin().policy.allows(&slug, signer, creator, adopts) {
         return Err(KbError::Protected { slug }.into());
     }
-    let write = store::pages::RevisionWrite::new(cx.plugin().index, slug, creator, signer, draft);
+    let write = store::revisions::RevisionWrite::new(cx.plugin().index, slug, creator, signer, draft);
     let (text, body) = cx
         .write(async move |tx| {
             let text = write.store(tx).await?.ok_or_else(|| KbError::Conflict { slug: write.slug.clone() })?;

@@ -20,5 +20,7 @@ pub use view::{
 };
 pub use wave::{Account, FLOAT, Phase, PlannedTransaction, Wave, apply, funding};
 
+/// Role of the seed of the wallets.
+pub const ROLE: &str = "loadtest";
 /// Where the wallets are below a seed's root (BIP-44, account 7), with the place of the index.
 pub const PATH: &str = "m/44'/60'/7'/0/i";

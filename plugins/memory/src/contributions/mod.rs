@@ -6,7 +6,8 @@ pub use cv::cv_claims;
 
 use crate::{
     Memory,
-    model::{RECORD_BYTES, VALUE_BYTES_MAX},
+    limits::VALUE_BYTES_MAX,
+    model::RECORD_BYTES,
     store::{anchors, limits, resealing, sealed},
 };
 use plugin_api::{

@@ -1,11 +1,10 @@
 //! Payload of `memory.anchor`, and its checked form.
 
 use super::BATCH_RECORDS_MAX;
-use crate::error::MemoryError;
+use crate::{error::MemoryError, limits::URI_BYTES_MAX};
 use plugin_api::{AgentId, Hash256, JsonSchema};
 use serde::Deserialize;
 
-pub const URI_BYTES_MAX: usize = 256;
 const RECORDS_DEFAULT: i64 = 512;
 
 /// Payload of `memory.anchor`: `{}` asks for a batch, `txHash` records the transaction that anchors one.

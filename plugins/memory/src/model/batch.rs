@@ -1,6 +1,5 @@
 //! Batches: records that are anchored together.
 
-use super::{Onchain, OwnRecordView};
 use plugin_api::{Address, AgentId, Hash256, JsonSchema, handles::Bind};
 use serde::{Deserialize, Serialize};
 
@@ -79,30 +78,4 @@ impl VerifyTexts {
         count: "the number of leaves is needed; elements that are left over make the proof false",
         contract: "MemoryAnchor.verify(root, recordBytes, proof, index, count) returns true",
     };
-}
-
-/// A batch to be anchored by its owner.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct AnchorAnswer {
-    #[serde(flatten)]
-    pub batch: BatchView,
-    /// Whether this request built it.
-    pub rebuilt: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub note: Option<&'static str>,
-    pub records: Vec<OwnRecordView>,
-    pub onchain: Onchain,
-    pub verify: VerifyTexts,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub proves: Option<&'static str>,
-}
-
-/// A batch whose transaction was recorded.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct RecordedAnswer {
-    #[serde(flatten)]
-    pub batch: BatchView,
-    /// Always true.
-    pub recorded: bool,
-    pub note: &'static str,
 }

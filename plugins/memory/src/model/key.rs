@@ -1,11 +1,10 @@
 //! Keys: names of values, private to their owner.
 
-use crate::error::MemoryError;
+use crate::{error::MemoryError, limits::KEY_CHARS_MAX};
 use plugin_api::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-pub const KEY_CHARS_MAX: usize = 128;
 /// Their paths are those of other routes, so they could be written and not read.
 const RESERVED: [&str; 2] = ["anchors", "proof"];
 

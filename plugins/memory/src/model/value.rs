@@ -1,7 +1,7 @@
 //! Values: what a request stores, and what is answered about them.
 
 use super::{MemoryKey, Pricing, Quota, RecordReceipt};
-use crate::error::MemoryError;
+use crate::{error::MemoryError, limits::VALUE_BYTES_MAX};
 use plugin_api::{Address, HostError, HostErrorCode, JsonSchema};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::value::{RawValue, to_raw_value};
@@ -42,7 +42,7 @@ impl ValueText {
 
     pub fn check_size(&self) -> Result<(), MemoryError> {
         let bytes = self.size();
-        if bytes > super::VALUE_BYTES_MAX { Err(MemoryError::LargeValue { bytes }) } else { Ok(()) }
+        if bytes > VALUE_BYTES_MAX { Err(MemoryError::LargeValue { bytes }) } else { Ok(()) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Anchors: the roots that the contract has, derived from its events.
 
-use crate::{chain::Anchored, model::ChainHead};
+use crate::model::{Anchored, ChainHead};
 use plugin_api::{AgentId, HostError, Query, Sql, contracts::ChainEvent, sql};
 
 pub const TABLE: &str = "memory_anchors";

@@ -10,6 +10,6 @@ mod sums;
 pub use average::{Hundredths, average};
 pub use node::{AgentRow, Edge, EdgeView, Ends, NodeView, Provenance};
 pub use picture::{Graph, render};
-pub use query::{EdgeFilter, KINDS, NetworkQuery};
+pub use query::{EdgeFilter, NetworkQuery};
 pub use similarity::{Candidate, METHOD, Method, SimilarAgentView, Subject, preselect, rank};
 pub use sums::{Kind, Parties, Settlement, Sums};

@@ -32,8 +32,6 @@ pub struct EdgeFilter {
     pub min_jobs: i64,
 }
 
-pub const KINDS: &str = "all, hire or x402";
-
 impl NetworkQuery {
     pub fn check(&self) -> Result<EdgeFilter, QueryError> {
         let kind = match self.kind.trim() {

@@ -6,11 +6,12 @@ mod reports;
 pub use reports::reports;
 
 use crate::{
-    Payin, ROLE,
+    Payin,
     jobs::{
         pay::{self, PAY_JOB},
         scan::INTERVAL_S,
     },
+    model::ROLE,
     routes::unavailable_reason,
     store::{
         pauses, prices, quotes,

@@ -10,9 +10,9 @@ use super::{
     scan::{Presence, look_up},
 };
 use crate::{
-    Payin, ROLE,
+    Payin,
     config::Caps,
-    model::{Deposit, Quote, Status},
+    model::{Deposit, Quote, ROLE, Status},
     store::{caps, deposits, pauses, quotes},
 };
 use plugin_api::{

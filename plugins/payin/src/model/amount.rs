@@ -1,12 +1,13 @@
 //! Amounts of tokens as texts and as units, and the few units more by which quotes differ. Rule: no float anywhere.
 
 use super::Units;
-use crate::config::{Dust, power_of_ten};
 use alloy_primitives::U256;
 use plugin_api::JsonSchema;
 use serde::{Deserialize, Deserializer, de};
 use std::{borrow::Cow, fmt};
 
+/// Decimals of prices and of USD.
+pub const USD_DECIMALS: u8 = 18;
 /// Digits before the decimal point.
 const INTEGER_DIGITS_MAX: usize = 15;
 /// Wallets keep so many decimals of an amount that somebody types.
@@ -14,6 +15,15 @@ const WALLET_DECIMALS: u8 = 6;
 const CENT_DECIMALS: u8 = 2;
 /// Dust is at most this part of the amount: 0.1 %.
 const DUST_PART: u64 = 1000;
+
+/// When dust is added.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Dust {
+    #[default]
+    Collision,
+    Always,
+}
 
 /// A decimal amount as somebody wrote it: a text, or a JSON number.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,6 +135,11 @@ pub fn free_amount(requested: Units, decimals: u8, dust: Dust, taken: &[Units]) 
         amount = amount.checked_add(step)?;
     }
     None
+}
+
+/// 10 to this power.
+pub fn power_of_ten(exponent: u8) -> U256 {
+    U256::from(10).pow(U256::from(exponent))
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! The chains on which deposits are taken. Seven have their facts here; an operator may add others.
 
-use super::{account::Account, feed::Feed};
-use crate::config::Problems;
+use super::{Problems, account::Account, feed::Feed};
 use alloy_primitives::address;
 use plugin_api::Address;
 use std::collections::BTreeSet;

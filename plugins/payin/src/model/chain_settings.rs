@@ -2,11 +2,11 @@
 //! be worth nothing.
 
 use super::{
+    Problems,
     account::Account,
     chain::{NATIVE, NATIVE_DECIMALS, TakenChain, Token, named},
     feed::Feed,
 };
-use crate::config::Problems;
 use plugin_api::{Address, JsonSchema};
 use serde::Deserialize;
 use std::collections::BTreeMap;

@@ -1,7 +1,6 @@
 //! Transfers to a deposit address: as events, and as rows.
 
-use super::{NATIVE, Units};
-use crate::config::power_of_ten;
+use super::{NATIVE, Units, power_of_ten};
 use alloy_primitives::U256;
 use plugin_api::{Address, Hash256, chain::ReceiptInfo, contracts::ChainEvent, handles::Bind};
 use serde::{Deserialize, Serialize};

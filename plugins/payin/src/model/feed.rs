@@ -1,8 +1,7 @@
 //! What an asset is worth by its price feed. The rules: integers only; a stablecoin that is below its bound, and an asset of which feed and
 //! fallback differ, are paused; the fallback counts only near what the feed said within the last hour.
 
-use super::Units;
-use crate::config::{Problems, USD_DECIMALS, power_of_ten};
+use super::{Problems, USD_DECIMALS, Units, power_of_ten};
 use alloy_primitives::U256;
 use coin_market::QuoteToken;
 use plugin_api::{Address, ConfigError, JsonSchema, Wei};

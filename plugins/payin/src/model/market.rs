@@ -1,7 +1,6 @@
 //! The reference price of the coin: what was read, and what is shown. Rule: integers only, and nothing of it reaches a quote or a payout.
 
-use super::{Units, bridge::Bridge, format_units, market_settings::SecondarySettings};
-use crate::config::USD_DECIMALS;
+use super::{USD_DECIMALS, Units, bridge::Bridge, format_units, market_settings::SecondarySettings};
 use alloy_primitives::U256;
 use coin_market::{JsonNumber, Pool, Venue};
 use plugin_api::{Address, JsonSchema};

@@ -1,6 +1,6 @@
 //! `[plugins.payin.market]`: where the reference price is read. Rule: nothing of it reaches a quote or a payout.
 
-use crate::config::Problems;
+use super::Problems;
 use coin_market::{QuoteToken, Venue, VenueSettings, not_url};
 use plugin_api::{Address, JsonSchema};
 use serde::{Deserialize, Serialize};

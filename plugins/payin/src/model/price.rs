@@ -1,7 +1,6 @@
 //! What an amount is worth, and how many coins are paid for it. Integers only; USD and prices have 18 decimals.
 
-use super::Units;
-use crate::config::{USD_DECIMALS, power_of_ten};
+use super::{USD_DECIMALS, Units, power_of_ten};
 use alloy_primitives::U256;
 use plugin_api::Wei;
 

@@ -1,12 +1,11 @@
 //! What the routes respond about quotes and deposits.
 
 use super::{
-    Deposit, DepositState, Quote, Status, TakenChain, Units,
+    Deposit, DepositState, Quote, Status, TakenChain, USD_DECIMALS, Units,
     chain::NATIVE,
     format_units,
     price::{LIFE_S, in_micro},
 };
-use crate::config::USD_DECIMALS;
 use plugin_api::{Address, Hash256, JsonSchema, Wei};
 use serde::Serialize;
 

@@ -4,13 +4,13 @@
 
 use super::{PAUSED, disabled, unavailable_reason};
 use crate::{
-    Payin, ROLE,
-    config::Dust,
+    Payin,
     error::QuoteError,
     jobs::scan::are_right,
     model::{
-        Account, Decimal, LIFE_S, NewQuote, Quote, QuoteView, SPREAD_BPS, Status, TakenChain, Token, USD_MAX, USD_MIN,
-        Units, coins_for, dust_max, format_units, free_amount, in_micro, one_usd, parse_units, usd_of,
+        Account, Decimal, Dust, LIFE_S, NewQuote, Quote, QuoteView, ROLE, SPREAD_BPS, Status, TakenChain, Token,
+        USD_MAX, USD_MIN, Units, coins_for, dust_max, format_units, free_amount, in_micro, one_usd, parse_units,
+        usd_of,
     },
     store::{addresses, pauses, prices, quotes, scans},
 };

@@ -10,9 +10,9 @@ pub mod pause_payin;
 pub mod resolve_deposit;
 
 use crate::{
-    Payin, ROLE,
+    Payin,
     error::OperatorError,
-    model::TakenChain,
+    model::{ROLE, TakenChain},
     store::{addresses, pauses, scans::Scan},
 };
 use plugin_api::{Address, HostError, PluginContext, RequestContext};

@@ -2,8 +2,8 @@
 //! written in one transaction, in which the claim is still open and still eligible by the same job; otherwise none of it is.
 
 use crate::{
-    ROLE, Referrals,
-    model::{Eligible, Side},
+    Referrals,
+    model::{Eligible, ROLE, Side},
     store::{
         budget, claims,
         limits::{Full, Limits, next_day},

@@ -1,7 +1,8 @@
 //! `POST /rpc`: calls of the chain, one or a batch. Rule: whatever the body is, the answer is one of JSON-RPC.
 
 use super::{
-    answer_call::Answerer,
+    answer_call::answer_call,
+    answerer::Answerer,
     rpc_response::{Outcome, RpcAnswer, RpcResponse},
 };
 use crate::{
@@ -89,6 +90,6 @@ async fn answer(answerer: &Answerer<'_>, item: &Result<RpcRequest<'_>, RpcError>
         Ok(request) => request,
         Err(error) => return Some(("null".to_owned(), Err(error.clone()))),
     };
-    let outcome = answerer.answer(request).await;
+    let outcome = answer_call(answerer, request).await;
     Some((request.id?.to_owned(), outcome))
 }

@@ -1,6 +1,6 @@
 //! `eth_getLogs`: a long range in parts, each smaller where a server finds it too large. Rule: each part costs its client the same.
 
-use super::{answer_call::Answerer, rpc_response::Outcome};
+use super::{answerer::Answerer, rpc_response::Outcome};
 use crate::model::{KnownBlocks, LOG_WEIGHT, LogQuery, Method, RpcError, joined};
 use plugin_api::chain::MAIN;
 use serde_json::Value;

@@ -7,7 +7,7 @@ mod view;
 
 pub use event::{DESCRIPTION_EXCERPT_CHARS, ToolPublished};
 pub use query::{OnlineOnly, parse_given};
-pub use submission::{DESCRIPTION_CHARS_MAX, NewTool, SCHEMA_BYTES_MAX};
+pub use submission::NewTool;
 pub use view::{ComputeSpec, ComputeText, ComputeView, ToolKind, ToolSpec, ToolState, ToolText, ToolView};
 
 plugin_api::record_id! {

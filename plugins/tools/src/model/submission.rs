@@ -1,15 +1,15 @@
 //! The request payload and its checks.
 
 use super::{ComputeSpec, ToolKind, ToolSpec};
-use crate::error::ToolsError;
+use crate::{
+    error::ToolsError,
+    limits::{DESCRIPTION_CHARS_MAX, SCHEMA_BYTES_MAX},
+};
 use plugin_api::{JsonSchema, Wei, format};
 use serde::Deserialize;
 use serde_json::{Map, Number, Value};
 
 const NAME_CHARS_MAX: usize = 64;
-pub const DESCRIPTION_CHARS_MAX: usize = 2000;
-/// Size as JSON without white space.
-pub const SCHEMA_BYTES_MAX: usize = 32_768;
 const GPU_CHARS_MAX: usize = 64;
 const REGION_CHARS_MAX: usize = 64;
 const VRAM_GB_MAX: f64 = 100_000.0;

@@ -1,6 +1,6 @@
 //! A delivery: what an owner sees of it, and the body that is sent.
 
-use super::webhook::WebhookId;
+use super::WebhookId;
 use plugin_api::{JsonSchema, handles::Bind};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

@@ -16,9 +16,11 @@ pub use notification::{LookupRequest, LookupResult, Message, Notification};
 pub use outcome::{Attempt, Outcome, Verdict};
 pub use replay::{NewReplay, Replay, ReplayAnswer, ReplayStatus};
 pub use signature::{DeliveryHeaders, Tags, message_to_sign};
-pub use webhook::{
-    DeletedWebhook, DeliveryCounts, NewWebhook, OwnWebhooks, SECRET_CHARS_MAX, SECRET_CHARS_MIN, WebhookDraft,
-    WebhookId, WebhookTarget, WebhookView,
-};
+pub use webhook::{DeletedWebhook, DeliveryCounts, NewWebhook, OwnWebhooks, WebhookDraft, WebhookTarget, WebhookView};
+
+plugin_api::record_id! {
+    /// A webhook, by its id.
+    WebhookId, "webhook";
+}
 
 pub const DAY_S: i64 = 24 * 60 * 60;

@@ -1,6 +1,6 @@
 //! Sending deliveries again: the payload and the answer.
 
-use super::{DeliveryStatus, webhook::WebhookId};
+use super::{DeliveryStatus, WebhookId};
 use crate::error::WebhookError;
 use plugin_api::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,21 +2,16 @@
 //!
 //! The rule: no answer has a secret, only its first four characters.
 
-use super::{DeliveryView, event::EVENTS};
-use crate::error::WebhookError;
+use super::{DeliveryView, WebhookId, event::EVENTS};
+use crate::{
+    error::WebhookError,
+    limits::{SECRET_CHARS_MAX, SECRET_CHARS_MIN},
+};
 use plugin_api::{Address, Author, JsonSchema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 
-plugin_api::record_id!(
-    /// A webhook, by its id.
-    WebhookId,
-    "webhook"
-);
-
-pub const SECRET_CHARS_MIN: usize = 16;
-pub const SECRET_CHARS_MAX: usize = 128;
 const HINT_CHARS: usize = 4;
 
 #[derive(Deserialize, JsonSchema)]

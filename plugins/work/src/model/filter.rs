@@ -1,32 +1,12 @@
 //! Filters of work. The rule: list and feed filter alike, because the gateway filters a feed, and this plugin a list, by the same
 //! labels of an item and the same tests of them.
 
-use super::{FilterView, id, kind_name};
+use super::{FilterView, kind_name};
 use plugin_api::{
     point::{WorkItem, WorkKind},
     stream::LabelTest,
 };
-use serde::Serialize;
-use std::{cmp::Reverse, collections::BTreeMap};
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Sort {
-    #[default]
-    New,
-    Reward,
-}
-
-impl Sort {
-    /// Sorts by age or reward; ties by id.
-    pub fn apply(self, items: &mut [WorkItem]) {
-        let newest = |item: &WorkItem| (Reverse(item.posted_at), id(item));
-        match self {
-            Self::New => items.sort_by_cached_key(newest),
-            Self::Reward => items.sort_by_cached_key(|item| (Reverse(item.reward), newest(item))),
-        }
-    }
-}
+use std::collections::BTreeMap;
 
 const KIND: &str = "kind";
 const REWARD: &str = "reward";
@@ -64,29 +44,5 @@ impl FilterView {
             (TEXT, (!terms.is_empty()).then_some(LabelTest::ContainsAny(terms))),
         ];
         tests.into_iter().filter_map(|(name, test)| Some((name.to_owned(), test?))).collect()
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn ties_are_broken_by_age_and_then_by_id() {
-        let item = |posted_at: i64, ref_id: i64, reward: &str| {
-            let item = json!({
-                "kind": "bounty", "refId": ref_id, "title": "", "summary": "", "tags": [], "reward": reward,
-                "postedAt": posted_at, "claims": 0, "page": "", "api": "", "action": ""
-            });
-            serde_json::from_value::<WorkItem>(item).unwrap()
-        };
-        let mut items = vec![item(1, 3, "9"), item(2, 10, "1"), item(2, 9, "10"), item(1, 4, "10")];
-        let ids = |items: &[WorkItem]| items.iter().map(|item| item.ref_id).collect::<Vec<_>>();
-        Sort::New.apply(&mut items);
-        assert_eq!(ids(&items), [10, 9, 3, 4], "ids are texts");
-        Sort::Reward.apply(&mut items);
-        assert_eq!(ids(&items), [9, 4, 3, 10]);
     }
 }

@@ -3,10 +3,12 @@
 mod coin;
 mod filter;
 mod query;
+mod sort;
 mod terms;
 mod view;
 
-pub use filter::{Sort, labels, matches};
+pub use filter::{labels, matches};
 pub use query::{FilterView, WorkQuery};
+pub use sort::Sort;
 pub use terms::search_terms;
 pub use view::{KINDS, WorkItemView, id, kind_name};

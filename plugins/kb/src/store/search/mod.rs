@@ -3,33 +3,21 @@
 //! The rule: both return the same pages with the same rank. The rank is BM25 as FTS5 computes it, over the words and weights of
 //! `model/index_text.rs`, rounded to nine decimals; of equal ranks the newer page comes first.
 
+mod hit;
 mod postgres;
 mod sqlite;
+
+pub use hit::Hit;
 
 use super::pages;
 use crate::model::{IndexText, PageId, SearchQuery};
 use plugin_api::{HostError, Query, Sql, handles, sql};
-use serde::Deserialize;
 
 /// The full-text index of the database.
 #[derive(Clone, Copy)]
 pub enum Index {
     Sqlite,
     Postgres,
-}
-
-/// A matching page.
-#[derive(Deserialize)]
-pub struct Hit {
-    pub id: PageId,
-    score: f64,
-}
-
-impl Hit {
-    /// Lower is better. Nine decimals, in whatever form the database returns them.
-    pub fn rank(&self) -> f64 {
-        (self.score * 1e9).round() / 1e9
-    }
 }
 
 impl Index {

@@ -1,6 +1,10 @@
 //! The end: what waves left in wallets goes back to the float, and the float's coins to the sink.
 
-use super::{Situation, float_account, free_float, next_nonce, wave};
+use super::{
+    accounts::{float_account, free_float, next_nonce},
+    guards::Situation,
+    wave,
+};
 use crate::{
     Loadtest,
     model::{Account, FLOAT, Kind, PlannedTransaction, apply},

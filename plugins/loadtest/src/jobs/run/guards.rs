@@ -1,10 +1,10 @@
 //! What the runner looks at before it does anything. The rule: what cannot be read is a reason to wait, except the servers' pools, which not
 //! all servers tell of.
 
-use super::ROLE;
+use super::passing_error::is_passing;
 use crate::{
     Loadtest,
-    model::FLOAT,
+    model::{FLOAT, ROLE},
     store::{
         blocks,
         runner::{Mode, Runner},
@@ -76,14 +76,14 @@ pub async fn look(cx: &PluginContext<Loadtest>, runner: &Runner) -> Result<Situa
         return Ok(situation);
     }
     let reasons = match read(cx, &mut situation).await {
-        Err(error) if super::is_passing(&error) => vec![format!("the chain cannot be read: {}", error.message)],
+        Err(error) if is_passing(&error) => vec![format!("the chain cannot be read: {}", error.message)],
         other => other?,
     };
     situation.view.reasons.extend(reasons);
     let first = match cx.wallets(ROLE).waiting().await {
         Ok(0) => None,
         Ok(waiting) => Some(format!("{waiting} transactions of the gateway wait, and go first")),
-        Err(error) if super::is_passing(&error) => Some(error.message.to_string()),
+        Err(error) if is_passing(&error) => Some(error.message.to_string()),
         Err(error) => return Err(error),
     };
     situation.view.reasons.extend(

@@ -1,9 +1,13 @@
 //! Waves: begun while there is room, and moved on when all that they sent is in blocks.
 
-use super::{ROLE, Situation, float_account, free_float, next_nonce};
+use super::{
+    accounts::{float_account, free_float, next_nonce},
+    guards::Situation,
+    passing_error::passing,
+};
 use crate::{
     Loadtest,
-    model::{Account, FLOAT, MARKER, Phase, PlannedTransaction, Wave, funding},
+    model::{Account, FLOAT, MARKER, Phase, PlannedTransaction, ROLE, Wave, funding},
     store::{
         runner::{self, Mode, Runner},
         transactions, wallets, waves,
@@ -14,6 +18,7 @@ use plugin_api::{
     chain::{GasEstimate, MAIN, SignedTransaction, TransactionRequest, WalletTransaction},
 };
 use std::collections::btree_map::Entry;
+
 /// Gas of a transfer with the marker: by the rules before Prague, and by those since.
 const GAS: [u64; 2] = [21_080, 21_200];
 
@@ -27,7 +32,7 @@ pub async fn advance_all(
     let mut waits = None;
     for wave in waves::all(&cx.db()).await? {
         let moved = move_on(cx, runner, situation, wave).await;
-        waits = waits.or(super::passing(moved.map(|()| None))?);
+        waits = waits.or(passing(moved.map(|()| None))?);
     }
     Ok(waits)
 }

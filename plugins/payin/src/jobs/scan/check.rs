@@ -144,7 +144,7 @@ async fn compare(chain: &TakenChain, source: &Chain<'_>, token: &Token, deposit:
     let of = (token, deposit.address);
     let (earlier, later) = (balance(source, of, before).await?, balance(source, of, at).await?);
     if source.block(at).await?.is_none_or(|block| block.hash != deposit.block_hash) {
-        return Err(super::window::moved(chain));
+        return Err(super::moved_blocks::moved(chain));
     }
     Ok(match (earlier.checked_add(arrived), later.checked_add(left)) {
         (Some(expected), Some(counted)) if expected == counted => Check::Right,
@@ -165,7 +165,7 @@ async fn moved_units(
     let at = deposit.block.cast_unsigned();
     let events = source.logs::<TransferArguments>(filter, at, at).await?;
     if events.iter().any(|event| event.block_hash != deposit.block_hash) {
-        return Err(super::window::moved(chain));
+        return Err(super::moved_blocks::moved(chain));
     }
     Ok(events.iter().fold(Units::ZERO, |sum, event| sum.saturating_add(event.args.value)))
 }

@@ -1,8 +1,11 @@
 //! Deposits that come to the address of a quote that is over: searched once a day for 90 days, so that the operator hears of them. Nothing is
 //! paid for them by itself.
 
-use super::watched::{ADDRESSES_MAX, WatchedToken};
-use super::window::{TRANSFER, all_sure_decimals, moved, own};
+use super::{
+    moved_blocks::moved,
+    watched::{ADDRESSES_MAX, WatchedToken},
+    window::{TRANSFER, all_sure_decimals, own},
+};
 use crate::{
     Payin,
     model::{TakenChain, TransferArguments, least_units},

@@ -7,6 +7,7 @@
 mod check;
 mod decimals;
 mod late;
+mod moved_blocks;
 mod native;
 mod presence;
 mod watched;
@@ -155,11 +156,11 @@ async fn position(
     } else {
         let first = (head.number.cast_signed() - BACK_BLOCKS).max(0);
         let block = source.block(first.cast_unsigned()).await?;
-        let Some(block) = block else { return Err(window::moved(chain)) };
+        let Some(block) = block else { return Err(moved_blocks::moved(chain)) };
         let name = chain.slug.clone();
         cx.write(async move |tx| scans::begin(tx, &name, first, block.hash).await).await?;
     }
-    scans::find(&cx.db(), slug).await?.ok_or_else(|| window::moved(chain))
+    scans::find(&cx.db(), slug).await?.ok_or_else(|| moved_blocks::moved(chain))
 }
 
 /// Records that the chain is scanned up to its head, and ends quotes whose grace has passed.

@@ -4,7 +4,7 @@
 //! token. What came to the address otherwise, because the balance says so, is the operator's: it is a deposit without a transaction, which
 //! matches nothing by itself. Of long ranges only the parts are read in which the balance has changed.
 
-use super::window::moved;
+use super::moved_blocks::moved;
 use crate::{
     Payin,
     model::{FoundTransfer, NATIVE, TakenChain, Units},

@@ -1,6 +1,7 @@
 //! One window of blocks: the transfers in it, and the new position.
 
 use super::{
+    moved_blocks::moved,
     native,
     presence::{Presence, look_up},
     watched::{ADDRESSES_MAX, WatchedToken},
@@ -32,12 +33,6 @@ const PART_TRANSFERS: usize = 500;
 /// reorganisation changes is found by the hash of the position.
 const OVERLAP_MAX: i64 = 1000;
 pub const TRANSFER: &str = "Transfer(address indexed from, address indexed to, uint256 value)";
-
-/// The error when blocks move while they are read: the next run reads them again.
-pub fn moved(chain: &TakenChain) -> HostError {
-    let message = format!("the blocks of {} changed while they were read", chain.slug);
-    HostError::new(HostErrorCode::Unavailable, message)
-}
 
 pub async fn scan(
     cx: &PluginContext<Payin>,
