@@ -3,6 +3,10 @@
 use super::{CONTRACTS, LIMIT, chain, owner, script::registered_by, setup};
 use crate::e2e::{Site, ask, node};
 use plugin_testing::{ScriptedChain, TestGateway, Value, json};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 const GET_AGENT: &str = "getAgent(uint256) returns ((address,string,string,string,uint256,uint256,uint64,uint64,uint8,uint32,uint32,uint32,uint32))";
 /// In the order of the registry's numbers.
@@ -88,6 +92,9 @@ async fn badges_are_drawn_within_their_boxes() {
             badges.push(badge(&site, agent, query).await);
         }
     }
+    if let Some(folder) = std::env::var_os("KEEP_PICTURES") {
+        keep(&badges, &PathBuf::from(folder));
+    }
     let question: Vec<Value> = badges.iter().map(|badge| json!({ "what": badge.what, "svg": badge.svg })).collect();
     let drawn = ask(node("badges.mjs"), &json!({ "badges": question })).await;
     let drawn = drawn.as_array().unwrap();
@@ -97,6 +104,16 @@ async fn badges_are_drawn_within_their_boxes() {
         assert_fits(badge, drawn);
     }
     super::assert_no_faults(&gateway).await;
+}
+
+/// Files, and a page with all of them: for who wants to look at them in a browser.
+fn keep(badges: &[ServedBadge], folder: &Path) {
+    let mut page = "<!doctype html><meta charset=utf-8><body style='background:#888'>".to_owned();
+    for (number, badge) in badges.iter().enumerate() {
+        fs::write(folder.join(format!("badge-{number}.svg")), &badge.svg).unwrap();
+        page.push_str(&format!("<p><img src=badge-{number}.svg> <code>{}</code>", badge.what));
+    }
+    fs::write(folder.join("badges.html"), page).unwrap();
 }
 
 fn set_status(chain: &ScriptedChain, status: u8) {
