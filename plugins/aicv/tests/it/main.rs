@@ -14,6 +14,7 @@ mod get_cv_credential;
 mod get_cv_schema;
 mod get_cv_verification;
 mod issued;
+mod keep_anchored;
 mod missing;
 mod rogue;
 #[path = "../../../agents/tests/it/script.rs"]
