@@ -21,7 +21,7 @@ pub struct Config {
     /// of the types that it names are counted.
     pub kinds: BTreeMap<String, Vec<String>>,
     /// Documents of one agent that are kept beside the current one, so that `?document=` finds them: 1 to 1000. An anchored one is
-    /// always kept.
+    /// always kept. So many issues that were replaced are kept, too, of which an anchored document is made again.
     pub kept_documents: i64,
 }
 

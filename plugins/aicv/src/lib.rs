@@ -44,8 +44,8 @@ impl Plugin for Aicv {
                 routes::get_cv_context::route(),
                 routes::get_cv_schema::route(),
             ])
-            .migrations(migrations!["0001_create", "0002_count_events"])
-            .jobs([jobs::count_events::job()])
+            .migrations(migrations!["0001_create", "0002_count_events", "0003_keep_anchored"])
+            .jobs([jobs::count_events::job(), jobs::keep_anchored::job()])
             .requires(&["agents", "audit"])
             .grants(Grants {
                 chains: vec![MAIN_CHAIN.to_owned()],

@@ -1,6 +1,7 @@
 //! Claims, their check, and the documents that are made of them: all without database and network.
 
 mod agent;
+mod anchor;
 mod badge;
 mod canonical;
 mod check;
@@ -21,6 +22,7 @@ mod typed_data;
 mod vocabulary;
 
 pub use agent::{Agent, GET_AGENT, Namesake, RegistryState};
+pub use anchor::Anchor;
 pub use badge::{Badge, Metric, Style, Theme};
 pub use check::{CLAIM_LOGS_MAX, Checks, Refusal};
 #[cfg(test)]

@@ -42,13 +42,23 @@ pub fn proof(typed_data: &TypedData<'_>, signed_by: &SignedBy<'_>) -> Value {
             proof["signerEphemeral"] = false.into();
         }
         SignedBy::Owner(_) => {
-            proof["sign"] = "sign eip712 with the owner's key (eth_signTypedData_v4) and put the 65 bytes into proofValue as 0x and 130 hex \
-                digits; then anchor abi.encode(documentHash, uri) under the metadata key `cv` of the identity registry: with \
-                ?document=<documentHash> behind it the uri keeps naming this document"
-                .into();
+            proof["sign"] = format!(
+                "sign eip712 with the owner's key (eth_signTypedData_v4) and put the 65 bytes into proofValue as 0x and 130 hex digits; then \
+                 anchor abi.encode(documentHash, uri) under the metadata key `cv` of the identity registry. This uri keeps naming the \
+                 document, and tells the gateway which one it has to keep: {}",
+                anchored_uri(typed_data.document)
+            )
+            .into();
         }
     }
     proof
+}
+
+/// Where the document is answered once it is anchored. Its limit is in it, unless it is the default one.
+fn anchored_uri(document: &Document) -> String {
+    let Document { uri, hash, .. } = document;
+    let separator = if uri.contains('?') { '&' } else { '?' };
+    format!("{uri}{separator}document={hash}")
 }
 
 /// The document of `/api/cv/{agent}/verify`.

@@ -16,12 +16,14 @@ use crate::{
     store::{
         agents,
         documents::{self, IssueHead, NewIssue},
+        earlier_issues,
         positions::Position,
     },
 };
 use futures_util::future::{BoxFuture, join};
 use plugin_api::{
-    AgentId, HandlerError, Hash256, HostError, RequestContext, chain::MAIN, contracts::registry::AgentName,
+    AgentId, HandlerError, Hash256, HostError, PluginContext, RequestContext, chain::MAIN,
+    contracts::registry::AgentName,
 };
 use std::{
     future::poll_fn,
@@ -42,7 +44,7 @@ const UNSEEN_MS: i64 = 30_000;
 const CLOCKS_APART_S: i64 = 120;
 
 /// What documents say of this gateway.
-pub async fn publisher<'c>(cx: &'c RequestContext<Aicv>) -> Result<Publisher<'c>, HostError> {
+pub async fn publisher<'c>(cx: &'c PluginContext<Aicv>) -> Result<Publisher<'c>, HostError> {
     let config = &cx.plugin().config;
     let signer = cx.signer(SIGNER).address().await?;
     let served = Served::read(cx).await?;
@@ -283,8 +285,11 @@ async fn store(
             if known.is_some_and(|row| Some(row.version()) != seen || new.is_said_by(&row, tx.now_s())) {
                 return Ok(None);
             }
+            let replaced = known.map(|_| earlier_issues::keep(agent));
+            let pruned = known.map(|_| earlier_issues::prune(agent, kept));
             let row = documents::set_current(tx, &new);
-            tx.batch(vec![row, documents::insert_document(&new), documents::prune(agent, kept)]).await?;
+            let rows = [row, documents::insert_document(&new), documents::prune(agent, kept)];
+            tx.batch(replaced.into_iter().chain(rows).chain(pruned).collect()).await?;
             is_committing.store(true, Ordering::Release);
             Ok::<_, HandlerError<CvError>>(Some(tx.now_ms()))
         });

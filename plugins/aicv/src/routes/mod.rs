@@ -17,6 +17,8 @@ mod published;
 mod readings;
 mod sources;
 
+pub use issue::publisher;
+
 /// The role whose key signs credentials.
 pub const SIGNER: &str = "gateway";
 

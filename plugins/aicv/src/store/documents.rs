@@ -1,6 +1,6 @@
 //! What was issued: one row for each agent, and its documents.
 
-use crate::model::{Content, Issue};
+use crate::model::{Content, Document, Issue};
 use plugin_api::{AgentId, Hash256, HostError, Query, Sql, Tx, sql};
 use serde::Deserialize;
 use std::sync::Arc;
@@ -69,9 +69,18 @@ pub fn set_current(tx: &Tx, issue: &NewIssue) -> Sql {
 }
 
 pub fn insert_document(issue: &NewIssue) -> Sql {
+    insert_row(issue.agent, issue.document_hash, issue.issued_at, &issue.document)
+}
+
+/// One that was made again of its issue.
+pub fn insert(document: &Document) -> Sql {
+    insert_row(document.agent_id, document.hash, document.issued_at, &document.text)
+}
+
+fn insert_row(agent: AgentId, hash: Hash256, issued_at: i64, document: &str) -> Sql {
     sql("INSERT INTO aicv_documents (agent_id, document_hash, issued_at, document) VALUES ($1, $2, $3, $4) \
          ON CONFLICT (agent_id, document_hash) DO NOTHING")
-    .bind((issue.agent, issue.document_hash, issue.issued_at, &*issue.document))
+    .bind((agent, hash, issued_at, document))
 }
 
 /// Deletes the agent's documents but the newest, and those that its owner ever anchored.

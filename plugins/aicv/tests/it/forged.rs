@@ -1,11 +1,13 @@
 //! Claims that somebody contributes and nothing proves are left out, and counted.
 
 use super::{Site, claims, history, modules, record, rogue, script, sites_with};
+use gateway_telemetry::MetricsRecorder;
 use plugin_api::{
     Hash256,
     point::{CvClaim, CvLog, members},
 };
 use plugin_testing::{ScriptedLog, Value, json};
+use std::collections::BTreeMap;
 
 pub fn endorsed(id: u64, to: u64, capability: &str) -> ScriptedLog {
     ScriptedLog::new(
@@ -111,8 +113,22 @@ async fn a_forged_claim_is_left_out() {
     }
 }
 
+/// Of its labels, the values are `contributor`, `plugin` and `reason`.
+const REFUSED: &str = "plugin_claims_refused";
+
+/// What was counted since: by the values of the labels.
+fn counted_since(before: &BTreeMap<String, u64>, metrics: &MetricsRecorder) -> BTreeMap<String, u64> {
+    let now = metrics.counts(REFUSED).into_iter();
+    let more = now.map(|(labels, count)| {
+        let counted = count - before.get(&labels).copied().unwrap_or_default();
+        (labels, counted)
+    });
+    more.filter(|(_, counted)| *counted > 0).collect()
+}
+
 #[tokio::test]
 async fn what_the_operator_allows_is_stated_once_and_others_are_not() {
+    let metrics = MetricsRecorder::install().expect("each test has a process of its own");
     for site in sites().await {
         let claim = |kind: &str, id: &str, fields: Value| CvClaim {
             kind: kind.to_owned(),
@@ -136,7 +152,20 @@ async fn what_the_operator_allows_is_stated_once_and_others_are_not() {
             claim("EscrowJob", "job:77", json!({ "jobId": 77, "outcome": "Open" })),
         ];
         state(&site, &stated).await;
+        let before = metrics.counts(REFUSED);
         let document = site.read("/api/cv/1").await;
+        // One build, of one claim that is stated and eight that are not. Nobody else is counted, and nothing else.
+        let refused: BTreeMap<String, u64> = [
+            ("rogue aicv id", 1),
+            ("rogue aicv members", 1),
+            ("rogue aicv not_granted", 3),
+            ("rogue aicv repeated", 1),
+            ("rogue aicv too_large", 1),
+            ("rogue aicv unknown_kind", 1),
+        ]
+        .map(|(labels, count)| (labels.to_owned(), count))
+        .into();
+        assert_eq!(counted_since(&before, &metrics), refused);
         let referrals = claims(&document, "Referral");
         assert_eq!(referrals.len(), 1, "{referrals:?}");
         assert_eq!(referrals[0]["evidence"]["trust"], "gateway");

@@ -14,7 +14,9 @@ mod get_cv_credential;
 mod get_cv_schema;
 mod get_cv_verification;
 mod issued;
+mod keep_anchored;
 mod missing;
+mod reorganised;
 mod rogue;
 #[path = "../../../agents/tests/it/script.rs"]
 #[allow(dead_code, reason = "what the contracts of agents say; few of it matters here")]
