@@ -95,7 +95,7 @@ try {
   // What a plugin derived from the chain, once more.
   const indexes = page.locator("section", { has: page.getByRole("heading", { name: "Indexes" }) });
   await indexes.locator("tr", { hasText: "agents" }).getByText("following", { exact: true }).waitFor();
-  for (const name of ["Chains", "Sending accounts"]) {
+  for (const name of ["Chains", "Sending accounts", "Unfinished transactions"]) {
     assert.equal(await page.getByRole("heading", { name, exact: true }).count(), 1, `${name} are shown`);
   }
   await click("agents", "reindex");

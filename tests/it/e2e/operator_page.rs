@@ -11,12 +11,13 @@ use gateway_tests::{
     plugins::plugin_file,
     process::{GatewayProcess, LIMIT},
 };
-use plugin_testing::{ScriptedChain, TestGateway, Wallet};
-use std::{fs, process::Stdio};
+use plugin_testing::{ScriptedChain, TestGateway, Wallet, json};
+use std::{cell::RefCell, fs, process::Stdio};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-/// The number of the wallet with the gateway's key.
+/// The numbers of the wallets with the gateway's key, and with the key that pays drips.
 const SIGNER: u64 = 900;
+const RELAYER: u64 = 901;
 
 /// A gateway with good plugins, one of which follows a chain, and a hostile one that is fenced by now.
 async fn start(chain: &ScriptedChain) -> GatewayProcess {
@@ -24,7 +25,7 @@ async fn start(chain: &ScriptedChain) -> GatewayProcess {
     let setup = setup();
     let folder = setup.folder().join("plugins");
     fs::create_dir(&folder).unwrap();
-    let good = ["activity", "agents", "forum", "hello", "payin"].map(|name| plugin_file(name).unwrap());
+    let good = ["activity", "agents", "faucet", "forum", "hello", "payin"].map(|name| plugin_file(name).unwrap());
     // Links to those of this build: a copy of the forum would have to be granted its names.
     for file in good.into_iter().chain([hostile]) {
         std::os::unix::fs::symlink(&file, folder.join(file.file_name().unwrap())).unwrap();
@@ -37,7 +38,8 @@ async fn start(chain: &ScriptedChain) -> GatewayProcess {
         .set("chains.main.deploy_block", 1)
         .set("chains.main.contracts.registry", contract("registry"))
         .set("chains.main.contracts.escrow", contract("escrow"))
-        .set("signers.gateway.key", Wallet::new(SIGNER).key_text());
+        .set("signers.gateway.key", Wallet::new(SIGNER).key_text())
+        .set("signers.relayer.key", Wallet::new(RELAYER).key_text());
     let gateway = setup.start().await.unwrap();
     let site = Site::of(&gateway);
     assert_eq!(site.get("/api/hello/world").await.status, 200);
@@ -54,11 +56,28 @@ async fn start(chain: &ScriptedChain) -> GatewayProcess {
     gateway
 }
 
+/// The hash of a transaction that no block takes: its row stays on the page.
+async fn drip(gateway: &GatewayProcess) -> String {
+    let (site, hash) = (Site::of(gateway), RefCell::default());
+    TestGateway::eventually(LIMIT, "the faucet gives", async || {
+        let asked = site.request(reqwest::Method::POST, "/api/faucet").header("content-type", "application/json");
+        let given = answer(asked.body(json!({ "address": Wallet::new(5).address() }).to_string())).await;
+        hash.replace(given.json()["txHash"].as_str().unwrap_or_default().to_owned());
+        given.status == 202
+    })
+    .await;
+    hash.take()
+}
+
 #[tokio::test]
 async fn an_operator_looks_clicks_and_watches() {
     let chain = ScriptedChain::start().await;
     chain.mine_empty(3);
+    chain.set_balance(Wallet::new(RELAYER).address().parse().unwrap(), "1000000000000000000000");
     let gateway = start(&chain).await;
+    let hash = drip(&gateway).await;
+    let listed = gateway.setup().run(&["tx", "list", "--admin", gateway.admin_url()]).unwrap();
+    assert!(listed.stdout.contains("faucet") && listed.stdout.contains(&hash), "{listed:?}");
     let picture = gateway.setup().folder().join("page.png");
     let mut command = tokio::process::Command::from(node("browser/operator_page.mjs"));
     command.args([gateway.admin_url(), gateway.base_url(), picture.to_str().unwrap()]).current_dir(clients());
