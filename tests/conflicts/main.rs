@@ -1,6 +1,6 @@
 //! A proxy in front of a PostgreSQL server that makes every write of a plugin run twice: `cargo xtask conflicts` starts it.
 //!
-//! `conflict-proxy SERVER_URL` prints its own address and ends with its standard input. Each SERIALIZABLE transaction that comes to its COMMIT
+//! `conflict-proxy SERVER_URL` prints its own address, and when its standard input ends how many conflicts there were. Each SERIALIZABLE transaction that comes to its COMMIT
 //! for the first time fails there, as it does when another one is in its way; the attempt that follows succeeds. The ids that the first attempt
 //! used up stay used up, as on a real server.
 
@@ -16,5 +16,6 @@ async fn main() -> Result<()> {
     println!("{}", proxy.url());
     std::io::stdout().flush()?;
     tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new())).await??;
+    println!("{}", proxy.failed_commits());
     Ok(())
 }

@@ -46,6 +46,7 @@ mod sequencing;
 mod services;
 mod services_in_write;
 mod storage;
+mod topic;
 mod transparency_log;
 mod tx;
 mod webhooks;

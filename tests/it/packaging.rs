@@ -140,6 +140,9 @@ fn the_compose_file_fits_the_compose_specification() {
         check_jsonschema().args(["--builtin-schema", "vendor.compose-spec"]).arg(file).output().unwrap()
     };
     let text = read("docker/compose.yaml");
+    for hardening in ["read_only: true", "cap_drop: [ALL]"] {
+        assert!(text.contains(hardening), "the gateways have {hardening}");
+    }
     let right = check(&text);
     assert!(right.status.success(), "{}", String::from_utf8_lossy(&right.stdout));
     let wrong = check(&text.replace("condition: service_healthy", "condition: service_is_well"));

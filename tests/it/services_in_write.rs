@@ -59,8 +59,9 @@ impl Plugin for Points {
     }
 }
 
-async fn spend(_: PluginContext<Points>, tx: Tx, points: i64) -> Result<bool, HostError> {
+async fn spend(cx: PluginContext<Points>, tx: Tx, points: i64) -> Result<bool, HostError> {
     match points {
+        -4 => drop(cx.serves(["/api/points"]).await?),
         -1 => {
             tx.execute(sql("DELETE FROM game_moves")).await?;
         }
@@ -183,6 +184,7 @@ async fn what_a_provider_may_not_do_undoes_the_write() {
             ("/api/game/-2/keep", "game: error in make_move: "),
             ("/api/game/-3/keep", "points: error in service points.spend: "),
             ("/api/game/1/balance", "game: error in make_move: "),
+            ("/api/spend/-4", "points: error in service points.spend: routes within a write"),
         ] {
             let (status, answer) = post(&gateway, path).await;
             assert!(status >= 500, "{path}: {answer}");

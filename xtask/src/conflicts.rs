@@ -6,7 +6,7 @@ use crate::{Failure, postgres::Cluster, process, profile::Profile, repository, t
 use std::{
     io::{BufRead as _, BufReader},
     path::Path,
-    process::{Child, Command, Stdio},
+    process::{Child, ChildStdout, Command, Stdio},
 };
 
 const PROXY: &str = "conflict-proxy";
@@ -26,12 +26,17 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let mut nextest = process::cargo();
     nextest.current_dir(&root).args(["nextest", "run", "--workspace", "--profile", "long"]);
     nextest.args(["--filterset", &packages]);
-    process::run(nextest.env("GATEWAY_TEST_POSTGRES", &proxy.url))
+    let tested = process::run(nextest.env("GATEWAY_TEST_POSTGRES", &proxy.url));
+    let conflicts = proxy.end()?;
+    println!("{conflicts} writes had a conflict at their COMMIT");
+    tested?;
+    if conflicts == 0 { Err("no write had a conflict".to_owned()) } else { Ok(()) }
 }
 
 /// Ends with the pipe of its standard input.
 struct Proxy {
     child: Child,
+    output: BufReader<ChildStdout>,
     url: String,
 }
 
@@ -40,12 +45,23 @@ impl Proxy {
         let mut command = Command::new(Profile { name: "dev".to_owned() }.folder(root).join(PROXY));
         command.arg(server).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(|error| format!("{PROXY}: {error}"))?;
-        let mut url = String::new();
-        let printed = child.stdout.take().map(|stdout| BufReader::new(stdout).read_line(&mut url));
-        match printed {
-            Some(Ok(_)) if url.starts_with("postgres") => Ok(Self { child, url: url.trim().to_owned() }),
-            _ => Err(format!("{PROXY} did not start")),
-        }
+        let output = child.stdout.take().ok_or_else(|| format!("{PROXY} has no output"))?;
+        let mut proxy = Self { child, output: BufReader::new(output), url: String::new() };
+        proxy.url = proxy.line()?;
+        Ok(proxy)
+    }
+
+    /// How many conflicts there were.
+    fn end(mut self) -> Result<u64, Failure> {
+        drop(self.child.stdin.take());
+        let line = self.line()?;
+        line.parse().map_err(|error| format!("{PROXY} ended with {line:?}: {error}"))
+    }
+
+    fn line(&mut self) -> Result<String, Failure> {
+        let mut line = String::new();
+        self.output.read_line(&mut line).map_err(|error| format!("{PROXY}: {error}"))?;
+        Ok(line.trim().to_owned())
     }
 }
 

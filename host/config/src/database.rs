@@ -61,8 +61,8 @@ pub struct DatabaseConfig {
     /// transaction another connection and does not know prepared statements (PgBouncer before 1.21).
     pub prepared: bool,
     /// PostgreSQL: the URL of a connection on which other gateways are listened to (`LISTEN`), where `url` leads to a pooler
-    /// that gives each transaction another connection. Without it `url` is used. With an empty text nobody listens, and the
-    /// gateway looks for what others wrote twice a second. As for `url`, one with a password is accepted from the environment
+    /// that gives each transaction another connection. Without it `url` is used, unless a pooler is seen there. With an empty text
+    /// nobody listens, and the gateway looks for what others wrote twice a second. As for `url`, one with a password is accepted from the environment
     /// only (`GATEWAY_DATABASE__LISTEN_URL`).
     #[serde(skip_serializing)]
     #[schemars(with = "Option<String>", example = "postgres://user@host:5432/name")]

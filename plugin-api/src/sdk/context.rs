@@ -317,6 +317,9 @@ impl HostHandle {
 
     /// Adds to a counter that operators see under this plugin's name.
     pub fn count(&self, metric: &str, labels: &BTreeMap<&str, &str>, amount: u64) {
+        if let Err(error) = write_scope::check_outside("count") {
+            return self.report(metric, fence::error_fault(error.message));
+        }
         let labels = serde_json::to_string(labels).unwrap_or_default();
         self.host.count(metric.into(), labels.as_str().into(), amount);
     }

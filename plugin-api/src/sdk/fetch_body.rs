@@ -1,6 +1,6 @@
 //! The body of a response from outside, read while it arrives.
 
-use super::FetchError;
+use super::{FetchError, write_scope};
 use crate::abi::{FetchBodyBox, FfiBytes, HostError, HostErrorCode};
 use async_ffi::{ContextExt as _, FfiPoll};
 use futures_core::Stream;
@@ -62,6 +62,9 @@ impl FetchBody {
     }
 
     fn poll_chunk(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<FfiBytes, HostError>>> {
+        if let Err(error) = write_scope::check_outside("a part of a fetched body") {
+            return Poll::Ready(Some(Err(error)));
+        }
         match context.with_ffi_context(|context| self.0.poll_next(context)) {
             FfiPoll::Pending => Poll::Pending,
             FfiPoll::Ready(chunk) => Poll::Ready(chunk.into_option().map(Into::into)),

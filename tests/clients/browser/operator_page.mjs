@@ -68,6 +68,7 @@ try {
   await shows("hello", "disabled");
   assert.equal(await status("/api/hello/world"), 404);
   await click("hello", "enable");
+  await confirm("enable hello?");
   await said("hello is serving");
   await shows("hello", "serving");
   assert.equal(await status("/api/hello/world"), 200);
@@ -75,6 +76,7 @@ try {
 
   assert.equal(await status("/api/hostile/rows"), 503);
   await click("hostile", "resume");
+  await confirm("resume hostile?");
   await said("hostile is serving");
   await shows("hostile", "serving");
   assert.equal(await status("/api/hostile/rows"), 200);
@@ -88,6 +90,7 @@ try {
   await paused.waitFor();
   await page.screenshot({ path: picture.replace(".png", "-paused.png"), fullPage: true });
   await click("payin all-chains", "resume");
+  await confirm("resume payin all-chains?");
   await said("payin all-chains is running");
   await paused.waitFor({ state: "detached" });
   console.log("paused");
@@ -115,10 +118,17 @@ try {
   await page.getByText("thread.create").first().waitFor();
   assert.equal(await page.evaluate(() => window.opened), true, "without loading the page again");
 
-  // The page also works by keyboard, and on a small screen.
-  await page.getByRole("button", { name: "disable forum", exact: true }).focus();
+  // The page also works by keyboard alone, on a small screen.
+  await page.screenshot({ path: picture, fullPage: true });
+  await page.setViewportSize({ width: 390, height: 844 });
+  const focused = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent);
+  for (let tabs = 0; (await focused()) !== "disable forum"; tabs++) {
+    assert.ok(tabs < 200, "Tab leads to every button");
+    await page.keyboard.press("Tab");
+  }
   await page.keyboard.press("Enter");
   await question("disable forum?").waitFor();
+  await assertAccessible();
   await page.keyboard.press("Escape");
   await question("disable forum?").waitFor({ state: "hidden" });
   await page.getByRole("button", { name: "disable forum", exact: true }).focus();
@@ -129,9 +139,10 @@ try {
   await said("forum is disabled");
   await page.getByRole("button", { name: "enable forum", exact: true }).focus();
   await page.keyboard.press("Enter");
+  await question("enable forum?").waitFor();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
   await said("forum is serving");
-  await page.screenshot({ path: picture, fullPage: true });
-  await page.setViewportSize({ width: 390, height: 844 });
   await assertAccessible();
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   assert.ok(overflow <= 0, `the page is ${overflow} px wider than the screen`);

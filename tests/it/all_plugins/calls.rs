@@ -208,6 +208,8 @@ fn ends() -> Vec<Call> {
             json!({ "newAgentId": 1 }),
         )
         .answered(200),
+        Call::write("pause_payin", "/api/payin/pause", &operator(), "payin.pause", json!({ "paused": false }))
+            .answered(200),
         // It goes on for a day.
         Call::write("award_challenge", "/api/arena/challenges/1/award", &alice, "arena.award", json!({ "agentId": 1 }))
             .answered(409),
@@ -400,8 +402,6 @@ fn arrivals(now_s: i64) -> Vec<Call> {
         Call::get("list_addresses", "/api/payin/addresses").signed(&operator(), "payin.addresses", SignedIn::Headers),
         Call::get("list_deposits", "/api/payin/deposits").signed(&operator(), "payin.deposits", SignedIn::Headers),
         Call::post("create_quote", "/api/payin/quote", Payload::Json(quote)).answered(503),
-        Call::write("pause_payin", "/api/payin/pause", &operator(), "payin.pause", json!({ "paused": false }))
-            .answered(200),
         Call::write(
             "resolve_deposit",
             "/api/payin/deposits/resolve",

@@ -13,9 +13,9 @@ use gateway_tests::{
     postgres,
     postgres_proxy::{Fault, PostgresProxy, Transaction},
 };
-use plugin_testing::{ScriptedChain, TestGateway};
+use plugin_testing::{ScriptedChain, TestGateway, Value};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection, Row as _};
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 /// Fewer than the attempts that a write has.
 const CONFLICTS_PER_REQUEST: usize = 3;
@@ -24,6 +24,22 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// What a write's transaction begins with: the guard of a signed route, or the first statement of an unsigned one.
 const GUARD: &str = "INSERT INTO host_replay_guard";
 const UNSIGNED: [(&str, &str); 2] = [("store_payload", "payloads_"), ("join_waitlist", "validators_")];
+
+/// Operations that write, if they do, only with keys, agents' endpoints or other chains: `cargo xtask conflicts` lets every write of their
+/// plugins' own tests conflict.
+const ELSEWHERE: [&str; 8] = [
+    "call_a2a",
+    "call_rpc",
+    "create_account",
+    "invoke_agent",
+    "invoke_compute",
+    "relay_call",
+    "request_drip",
+    "settle_payment",
+];
+/// It only reads.
+const READS: [&str; 1] = ["verify_payment"];
+const OPENAPI: &str = include_str!("../../openapi.json");
 
 /// Sequences, as they were before a call. A failed attempt uses up ids, which is right, but then the rows of two gateways would
 /// differ by their ids: here each attempt that fails sets the sequences of plugins back. Those of the gateway's own tables serve
@@ -130,6 +146,21 @@ fn only_long_hexadecimal_digits_are_random() {
     let text = r#"(0xabc,"\xffffffffffffffffff",{"nonce":"0x00112233445566778899aabbccddeeff"},7)"#;
     assert_eq!(comparable(true, text.to_owned()), r#"(0xabc,"\x#",{"nonce":"0x#"},7)"#);
     assert_eq!(comparable(false, text.to_owned()), text);
+}
+
+#[test]
+fn every_operation_that_writes_meets_conflicts() {
+    let document: Value = serde_json::from_str(OPENAPI).unwrap();
+    let paths = document["paths"].as_object().unwrap().values();
+    let methods = paths.flat_map(|path| path.as_object().unwrap());
+    let writing = methods.filter(|(method, _)| ["post", "put", "patch", "delete"].contains(&method.as_str()));
+    let operations: BTreeSet<&str> = writing.map(|(_, operation)| operation["operationId"].as_str().unwrap()).collect();
+    let here: BTreeSet<&str> = writes(0).iter().map(|call| call.operation).collect();
+    let elsewhere: BTreeSet<&str> = ELSEWHERE.into_iter().chain(READS).collect();
+    assert!(operations.len() > 30 && here.is_disjoint(&elsewhere), "{here:?}");
+    let missing: Vec<&&str> =
+        operations.iter().filter(|name| !here.contains(**name) && !elsewhere.contains(**name)).collect();
+    assert!(missing.is_empty(), "a call of each belongs into `writes`: {missing:?}");
 }
 
 fn marker(call: &Call) -> &'static str {

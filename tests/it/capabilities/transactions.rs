@@ -8,6 +8,7 @@ use plugin_api::{
     NoConfig, Path, Plugin, RequestContext, Route, Tx, host::Identity, response::Problem, sql,
 };
 use plugin_testing::{TestGateway, TestResponse, json};
+use std::collections::BTreeMap;
 
 struct Declares;
 struct Conceals;
@@ -63,7 +64,7 @@ async fn write<P: Plugin>(cx: RequestContext<P>, Path(way): Path<String>) -> Res
             }
         }
         "transaction" => note::<P>(&cx.transaction(), "transaction").await,
-        "fetch" | "capability" | "collect" | "blocking" | "second" | "spawn" => {
+        "fetch" | "capability" | "collect" | "blocking" | "second" | "spawn" | "count" => {
             let host = cx.plugin_context().clone();
             cx.write(async move |tx| {
                 note::<P>(tx, &way).await?;
@@ -92,6 +93,10 @@ async fn reach(host: &HostHandle, way: &str) -> Result<(), HostError> {
         "collect" => host.authors([Address::ZERO]).await.map(drop),
         "blocking" => host.blocking(|| ()).await,
         "second" => host.write(async |_| Ok(())).await,
+        "count" => {
+            host.count("notes", &BTreeMap::new(), 1);
+            Ok(())
+        }
         _ => {
             host.spawn("later", async { panic!("it may run twice") });
             Ok(())

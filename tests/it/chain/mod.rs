@@ -4,6 +4,7 @@ mod activity;
 mod capability;
 mod conflicts;
 mod faults;
+mod handler_scope;
 mod history;
 mod ledger;
 mod other_chains;

@@ -37,4 +37,5 @@ async fn a_full_disk_is_told_and_ends_by_itself() {
     let answer = send(&views.public, &Write::thread(&wallet, "room again")).await;
     assert_eq!(answer.unwrap().0, 201);
     assert!(!views.degraded().await.contains(&"db".to_owned()));
+    assert!(!views.page().await.contains("the disk is full"), "the operator's page says no more of it");
 }

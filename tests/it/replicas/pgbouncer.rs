@@ -3,7 +3,7 @@
 //! (`GATEWAY_TEST_PGBOUNCER` names one) they are named, and else sent with each call.
 
 use super::{ReconnectingReader, Replicas, THREE, send_unanswered_again, write_last};
-use crate::crash::{Dice, Ledger, Load, StoredRows};
+use crate::crash::{Dice, Ledger, Load, StoredRows, query};
 use gateway_tests::{
     pgbouncer::{PgBouncer, Pool},
     postgres,
@@ -19,10 +19,16 @@ const BEFORE_KILL: u64 = 120;
 const WRITES: u64 = 200;
 const LAST: &str = "the last word";
 
+/// Connections that wait for what others write.
+const LISTENING: &str =
+    "SELECT query FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'";
+
 #[derive(Clone, Copy, Debug)]
 enum Wake {
     Notified,
     Polled,
+    /// Nothing is said: a pooler is seen, so nobody listens.
+    Unsaid,
 }
 
 impl Wake {
@@ -30,6 +36,7 @@ impl Wake {
         let listen_url = match self {
             Self::Notified => direct,
             Self::Polled => "",
+            Self::Unsaid => return setup,
         };
         setup.set("database.listen_url", listen_url)
     }
@@ -38,7 +45,7 @@ impl Wake {
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn behind_pgbouncer_a_kill_loses_nothing_and_streams_have_no_gap(
-    #[values(Wake::Notified, Wake::Polled)] wake: Wake,
+    #[values(Wake::Notified, Wake::Polled, Wake::Unsaid)] wake: Wake,
 ) {
     let direct = postgres::fresh_database().await.unwrap();
     let bouncer = PgBouncer::start(&direct, SERVERS_MAX).await.unwrap();
@@ -71,6 +78,8 @@ async fn behind_pgbouncer_a_kill_loses_nothing_and_streams_have_no_gap(
 
     // Not through the pooler: these queries have prepared statements.
     let direct = replicas.setups[0].clone().set("database.url", &direct);
+    let listening = query(&direct, LISTENING).await;
+    assert!(listening.is_empty() || matches!(wake, Wake::Notified), "{listening:?}");
     let stored = StoredRows::read_sequenced(&direct).await;
     ledger.compare(&stored);
     for reader in &readers {

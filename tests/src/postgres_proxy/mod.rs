@@ -75,6 +75,11 @@ impl PostgresProxy {
         lock(&self.watch).commits = Some(HashMap::new());
     }
 
+    /// How many met one since [`Self::fail_every_second_commit`].
+    pub fn failed_commits(&self) -> u64 {
+        lock(&self.watch).commits.iter().flat_map(HashMap::values).map(|count| count.div_ceil(2)).sum()
+    }
+
     /// The transactions with the marker since [`Self::watch`].
     pub fn transactions(&self) -> Vec<Transaction> {
         lock(&self.watch).transactions.clone()

@@ -5,8 +5,6 @@ const EVERY_MS = 2000;
 const live = document.getElementById("live");
 const said = document.getElementById("said");
 const dialog = document.getElementById("confirm");
-/** What takes nothing away. */
-const HARMLESS = ["enable", "resume"];
 let acting = false;
 let pressing = false;
 let lost = false;
@@ -72,7 +70,7 @@ async function setLogLevel(level) {
 async function act(button) {
   const { action, plugin, control } = button.dataset;
   const name = control ? `${plugin} ${control}` : plugin;
-  if (!HARMLESS.includes(action) && !(await isMeant(action, name))) return;
+  if (!(await isMeant(action, name))) return;
   const parts = control ? ["plugins", plugin, "controls", control, action] : ["plugins", plugin, action];
   acting = true;
   for (const other of live.querySelectorAll("button")) other.disabled = true;

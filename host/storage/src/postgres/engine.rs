@@ -62,7 +62,7 @@ impl PostgresEngine {
         let beside = Connector::bare(&settings.url)?;
         let entered = GatewayRegistration::enter(instance_id, beside, Arc::clone(&reachability), pool.wait_timeout());
         let registration = entered.await?;
-        let engine = Self {
+        let mut engine = Self {
             pool,
             listener,
             url: settings.url.clone(),
@@ -73,12 +73,17 @@ impl PostgresEngine {
             registration,
         };
         let mut first = engine.pool.acquire(None).await?;
-        if settings.prepared && !first.get()?.state.has_startup_options {
+        let is_pooled = !first.get()?.state.has_startup_options;
+        first.return_to_pool();
+        if is_pooled && settings.prepared {
             tracing::warn!(
                 "there is a pooler before PostgreSQL: set database.prepared = false unless it knows prepared statements"
             );
         }
-        first.return_to_pool();
+        if is_pooled && settings.listen_url.is_none() {
+            // A pooler in transaction mode answers LISTEN, and passes on no notification.
+            engine.listener = None;
+        }
         engine.reachability.watch(Connector::bare(&settings.url)?);
         migrator::create_migrations_table(engine.tool_connection().await?).await?;
         Ok(engine)

@@ -4,7 +4,7 @@ use super::{ChainEventFuture, Definition};
 use crate::{
     abi::{EventSource, HostError, SubscribedEvent},
     manifest::{ChainEvent, SubscriptionSpec},
-    sdk::{ContractEvent, Plugin, PluginContext, Sql, Tx, contracts::registry},
+    sdk::{ContractEvent, Plugin, PluginContext, Sql, Tx, contracts::registry, write_scope},
 };
 use serde::de::DeserializeOwned;
 use std::future::{Future, ready};
@@ -16,7 +16,7 @@ impl<P: Plugin> Definition<P> {
     /// and only handlers write these, so that the gateway can undo the rows of blocks that a reorganisation removes. Their
     /// rows have a primary key that follows from the events (no `{{id}}`) and no foreign keys. Events that a handler
     /// publishes become public when its block is `confirmations` deep. The gateway retries a handler that fails, and the
-    /// index waits for it. Many events share one call of the gateway; [`crate::Tx::defer`] lets them share the calls of the
+    /// index waits for it. It may run again, so it reaches nothing but its `Tx`, like the closure of a [write](crate::HostHandle::write). Many events share one call of the gateway; [`crate::Tx::defer`] lets them share the calls of the
     /// database, too.
     pub fn on_chain_event<Args, F, Fut>(
         self,
@@ -65,7 +65,7 @@ impl<P: Plugin> Definition<P> {
     {
         let handler = move |cx: &PluginContext<P>, tx: Tx, source: &EventSource, event: &SubscribedEvent| {
             let future: ChainEventFuture = match ChainEvent::decode(source, event) {
-                Ok(event) => Box::pin(handle(cx.clone(), tx, event)),
+                Ok(event) => Box::pin(write_scope::in_write(handle(cx.clone(), tx, event))),
                 Err(error) => Box::pin(ready(Err(error))),
             };
             future
