@@ -60,10 +60,10 @@ pub struct DatabaseConfig {
     /// PostgreSQL: whether statements stay prepared on their connection. Set it to false behind a pooler that gives each
     /// transaction another connection and does not know prepared statements (PgBouncer before 1.21).
     pub prepared: bool,
-    /// PostgreSQL: the URL of a connection on which other gateways are listened to (`LISTEN`), where `url` leads to a pooler
-    /// that gives each transaction another connection. Without it `url` is used, unless a pooler is seen there. With an empty text
-    /// nobody listens, and the gateway looks for what others wrote twice a second. As for `url`, one with a password is accepted from the environment
-    /// only (`GATEWAY_DATABASE__LISTEN_URL`).
+    /// PostgreSQL: the URL of a connection on which other gateways are listened to (`LISTEN`): the server itself, never a pooler
+    /// that gives each transaction another connection. Without it, or with an empty text, the gateway listens to nobody and looks
+    /// twice a second for what others wrote. As for `url`, one with a password is accepted from the environment only
+    /// (`GATEWAY_DATABASE__LISTEN_URL`).
     #[serde(skip_serializing)]
     #[schemars(with = "Option<String>", example = "postgres://user@host:5432/name")]
     pub listen_url: Option<SecretString>,

@@ -19,7 +19,8 @@ pub struct DatabaseSettings {
     /// PostgreSQL: whether statements stay prepared on their connection. A pooler that gives each transaction another
     /// connection may not support it. Without it, a result without rows has no names of columns.
     pub prepared: bool,
-    /// PostgreSQL: where notifications are listened for; empty for nowhere. `None` is [`Self::url`].
+    /// PostgreSQL: where notifications are listened for; `None` or empty for nowhere. Never [`Self::url`] by itself: a pooler in
+    /// transaction mode answers `LISTEN`, and passes on no notification.
     pub listen_url: Option<SecretString>,
     /// PostgreSQL: read replicas that plain reads may go to.
     pub read_urls: Vec<SecretString>,

@@ -11,18 +11,18 @@ thread_local! {
     static IN_WRITE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A poll within the closure of a write; when it is dropped, by a panic too, the thread is what it was.
-struct PollInWrite {
+/// The time of one poll of the closure. When it is dropped, by a panic too, the thread is what it was.
+struct WriteScope {
     was_in_write: bool,
 }
 
-impl PollInWrite {
-    fn begin() -> Self {
+impl WriteScope {
+    fn enter() -> Self {
         Self { was_in_write: IN_WRITE.replace(true) }
     }
 }
 
-impl Drop for PollInWrite {
+impl Drop for WriteScope {
     fn drop(&mut self) {
         IN_WRITE.set(self.was_in_write);
     }
@@ -32,7 +32,7 @@ impl Drop for PollInWrite {
 pub(crate) async fn in_write<T>(closure: impl Future<Output = T>) -> T {
     let mut closure = pin!(closure);
     poll_fn(|context| {
-        let _poll = PollInWrite::begin();
+        let _scope = WriteScope::enter();
         closure.as_mut().poll(context)
     })
     .await

@@ -16,8 +16,11 @@ async fn a_gateway_listens_while_somebody_there_follows_the_log() {
     let listening = async || query(&replicas.setups[0], LISTENING).await[0][0].clone();
     replicas.sites[0].open_thread(&Wallet::new(0), "Unread").await;
     assert_eq!(listening().await, "0", "nobody reads");
+    let reader = &replicas.sites[1];
+    let is_in_log = async || reader.get("/api/activity?limit=1").await.text().contains("Unread");
+    TestGateway::eventually(LIMIT, "a stream that begins now begins behind it", is_in_log).await;
 
-    let mut stream = replicas.sites[1].follow("/api/stream", None).await;
+    let mut stream = reader.follow("/api/stream", None).await;
     TestGateway::eventually(LIMIT, "the gateway with the reader listens", async || listening().await == "1").await;
     for number in 1..=3 {
         let title = format!("Read {number}");

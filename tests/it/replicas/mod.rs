@@ -38,10 +38,10 @@ pub struct Replicas {
 }
 
 impl Replicas {
-    /// All start at once, on an empty database.
+    /// All start at once, on an empty database, and listen to each other.
     pub async fn start(count: usize, adjust: impl Fn(Setup) -> Setup) -> Self {
         let url = postgres::fresh_database().await.unwrap();
-        Self::start_on(&url, count, adjust).await
+        Self::start_on(&url, count, |setup| adjust(setup.set("database.listen_url", &url))).await
     }
 
     pub async fn start_on(url: &str, count: usize, adjust: impl Fn(Setup) -> Setup) -> Self {

@@ -237,10 +237,15 @@ async fn statements_need_not_be_prepared() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_listens_is_notified() {
-    let db = TestDatabase::new(Engine::Postgres).await;
+    let db = TestDatabase::tuned(Engine::Postgres, |settings| settings.listen_url = Some(settings.url.clone())).await;
     let mut listener = db.database.listen("some channel").await.unwrap();
     db.database.notify("some channel").await;
     assert!(tokio::time::timeout(Duration::from_secs(10), listener.next()).await.unwrap());
-    let deaf = TestDatabase::tuned(Engine::Postgres, |settings| settings.listen_url = Some(String::new().into())).await;
-    assert!(deaf.database.listen("some channel").await.is_none());
+}
+
+#[rstest]
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_listens_without_an_url_for_it(#[values(None, Some(""))] listen_url: Option<&str>) {
+    let tuned = TestDatabase::tuned(Engine::Postgres, |settings| settings.listen_url = listen_url.map(Into::into));
+    assert!(tuned.await.database.listen("some channel").await.is_none());
 }

@@ -51,7 +51,7 @@ fn a_password_of_the_listening_connection_stands_in_the_environment_only() {
     assert!(!format!("{problem:?}").contains(SECRET));
     let config = variable("GATEWAY_DATABASE__LISTEN_URL", URL).config();
     assert_eq!(config.database.listen_url.unwrap().expose_secret(), URL);
-    // An empty one is a choice: nobody listens.
+    // An empty one takes back what the file says: the gateway listens to nobody.
     let config = file("database.listen_url = ''").config();
     assert_eq!(config.database.listen_url.unwrap().expose_secret(), "");
 }

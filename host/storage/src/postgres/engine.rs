@@ -54,15 +54,14 @@ impl PostgresEngine {
 
     pub(crate) async fn open(settings: &DatabaseSettings, instance_id: &str) -> Result<Self, StorageError> {
         let pool = SessionPool::new(&settings.url, settings, Reachability::of(ServerRole::Primary))?;
-        let listen_url = settings.listen_url.as_ref().unwrap_or(&settings.url);
-        let listens = !listen_url.expose_secret().is_empty();
-        let listener = listens.then(|| Connector::bare(listen_url)).transpose()?;
+        let listen_url = settings.listen_url.as_ref().filter(|url| !url.expose_secret().is_empty());
+        let listener = listen_url.map(Connector::bare).transpose()?;
         let reachability = Arc::clone(&pool.reachability);
         let connections_max = settings.connections_max();
         let beside = Connector::bare(&settings.url)?;
         let entered = GatewayRegistration::enter(instance_id, beside, Arc::clone(&reachability), pool.wait_timeout());
         let registration = entered.await?;
-        let mut engine = Self {
+        let engine = Self {
             pool,
             listener,
             url: settings.url.clone(),
@@ -73,16 +72,12 @@ impl PostgresEngine {
             registration,
         };
         let mut first = engine.pool.acquire(None).await?;
-        let is_pooled = !first.get()?.state.has_startup_options;
+        let is_behind_pooler = !first.get()?.state.has_startup_options;
         first.return_to_pool();
-        if is_pooled && settings.prepared {
+        if is_behind_pooler && settings.prepared {
             tracing::warn!(
                 "there is a pooler before PostgreSQL: set database.prepared = false unless it knows prepared statements"
             );
-        }
-        if is_pooled && settings.listen_url.is_none() {
-            // A pooler in transaction mode answers LISTEN, and passes on no notification.
-            engine.listener = None;
         }
         engine.reachability.watch(Connector::bare(&settings.url)?);
         migrator::create_migrations_table(engine.tool_connection().await?).await?;

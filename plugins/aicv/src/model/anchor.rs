@@ -2,18 +2,13 @@
 //!
 //! The rule: the value is whatever the owner sent. What cannot be read names no hash and no limit.
 
-use super::document::LIMIT_DEFAULT;
+use super::document::{LIMIT_DEFAULT, LIMIT_MAX};
 use alloy_primitives::hex;
+use alloy_sol_types::{SolType as _, sol_data};
 use plugin_api::Hash256;
 
-/// No document has more claims.
-const LIMIT_MAX: u32 = 1000;
-/// Longer URIs are not read.
-const URI_BYTES_MAX: usize = 4096;
-/// Where the text is, behind the two words of the head.
-const URI_OFFSET: usize = 64;
-/// Hex digits of a word.
-const WORD: usize = 64;
+/// `0x` and the hex digits of a hash.
+const HASH_DIGITS: usize = 66;
 
 /// What the value says, as the gateway decodes bytes: `0x` and hex digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,22 +21,16 @@ pub struct Anchor {
 impl Anchor {
     /// `None` where the value does not begin with a hash.
     pub fn parse(value: &str) -> Option<Self> {
-        let hash: Hash256 = value.get(..2 + WORD)?.parse().ok()?;
+        let document_hash = value.get(..HASH_DIGITS)?.parse().ok()?;
         let limit = uri(value).as_deref().and_then(limit_of);
-        Some(Self { document_hash: hash, limit })
+        Some(Self { document_hash, limit })
     }
 }
 
 fn uri(value: &str) -> Option<String> {
-    let word = |place: usize| value.get(2 + place * WORD..2 + (place + 1) * WORD);
-    let number = |place: usize| usize::from_str_radix(word(place)?.trim_start_matches('0'), 16).ok();
-    if number(1)? != URI_OFFSET {
-        return None;
-    }
-    let bytes = number(2).filter(|bytes| *bytes <= URI_BYTES_MAX)?;
-    let begin = 2 + 3 * WORD;
-    let digits = value.get(begin..begin + 2 * bytes)?;
-    String::from_utf8(hex::decode(digits).ok()?).ok()
+    let encoded = hex::decode(value).ok()?;
+    let (_, uri) = <(sol_data::FixedBytes<32>, sol_data::String)>::abi_decode_params_validate(&encoded).ok()?;
+    Some(uri)
 }
 
 fn limit_of(uri: &str) -> Option<u32> {
@@ -57,6 +46,10 @@ mod tests {
     use super::*;
 
     const HASH: Hash256 = Hash256([7; 32]);
+    /// Where the text is, behind the two words of the head.
+    const URI_OFFSET: usize = 64;
+    /// Hex digits of a word.
+    const WORD: usize = 64;
 
     fn value(offset: usize, length: usize, uri: &str) -> String {
         let text = hex::encode(uri);
@@ -100,19 +93,18 @@ mod tests {
         assert_eq!(Anchor::parse(&whole).unwrap().limit, Some(5));
         // Cut off anywhere behind the hash, also within the text.
         let end = 2 + 3 * WORD + 2 * uri.len();
-        for length in 2 + WORD..end {
+        for length in HASH_DIGITS..end {
             assert_eq!(Anchor::parse(&whole[..length]).unwrap().limit, None, "{length}");
         }
         for other in [
             value(96, uri.len(), uri),
             value(0, uri.len(), uri),
             value(URI_OFFSET, usize::MAX, uri),
-            value(URI_OFFSET, URI_BYTES_MAX + 1, &uri.repeat(200)),
             format!("{HASH}{}", "ff".repeat(96)),
         ] {
             assert_eq!(Anchor::parse(&other).unwrap().limit, None, "{other}");
         }
-        for no_hash in ["", "0x", "0x12", &"0x".repeat(40), &whole[..2 + WORD - 1]] {
+        for no_hash in ["", "0x", "0x12", &"0x".repeat(40), &whole[..HASH_DIGITS - 1]] {
             assert_eq!(Anchor::parse(no_hash), None, "{no_hash}");
         }
     }

@@ -16,6 +16,8 @@ use serde_json::{Map, Value, json};
 use std::{collections::BTreeMap, sync::Arc};
 
 pub const LIMIT_DEFAULT: u32 = 200;
+/// No document has more claims.
+pub const LIMIT_MAX: u32 = 1000;
 
 /// What a document says of the gateway.
 #[derive(Clone, Debug)]

@@ -31,7 +31,7 @@ pub use claim::{CheckedClaim, asserted, claim_id, state_evidence};
 pub use content::{Content, Exclusion, INDEXING, Issue, Omitted, UNAVAILABLE};
 pub use context::{context, schema};
 pub use contracts::{Endorsed, EndorsementRevoked, MetadataSet};
-pub use document::{Document, LIMIT_DEFAULT, Publisher};
+pub use document::{Document, LIMIT_DEFAULT, LIMIT_MAX, Publisher};
 pub use event::{EndorsementGiven, EndorsementTaken};
 pub use form::complete;
 pub use links::Served;

@@ -5,7 +5,11 @@ use super::{
     issue::{find_agent, publisher},
     published::{CredentialDocument, DocumentResponse, earlier, newest},
 };
-use crate::{Aicv, error::CvError};
+use crate::{
+    Aicv,
+    error::CvError,
+    model::{LIMIT_DEFAULT, LIMIT_MAX},
+};
 use plugin_api::{HandlerError, JsonSchema, Path, QueryString, RequestContext, Route, extract::Limit};
 use serde::Deserialize;
 
@@ -39,7 +43,7 @@ struct DocumentQuery {
 async fn get_cv(
     cx: RequestContext<Aicv>,
     Path(segment): Path<String>,
-    Limit(limit): Limit<200, 1000>,
+    Limit(limit): Limit<LIMIT_DEFAULT, LIMIT_MAX>,
     QueryString(DocumentQuery { document }): QueryString<DocumentQuery>,
 ) -> Result<DocumentResponse, HandlerError<CvError>> {
     let agent = find_agent(&cx, &segment).await?;

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Aicv,
     error::CvError,
-    model::{Document, SignedBy, TypedData, proof},
+    model::{Document, LIMIT_DEFAULT, LIMIT_MAX, SignedBy, TypedData, proof},
 };
 use plugin_api::{HandlerError, JsonSchema, Path, QueryString, RequestContext, Route, extract::Limit};
 use serde::Deserialize;
@@ -48,7 +48,7 @@ fn by_gateway() -> String {
 async fn get_cv_credential(
     cx: RequestContext<Aicv>,
     Path(segment): Path<String>,
-    Limit(limit): Limit<200, 1000>,
+    Limit(limit): Limit<LIMIT_DEFAULT, LIMIT_MAX>,
     QueryString(query): QueryString<CredentialQuery>,
 ) -> Result<DocumentResponse, HandlerError<CvError>> {
     let proof = match query.signer.as_str() {

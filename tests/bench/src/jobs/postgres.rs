@@ -18,7 +18,7 @@ pub fn run(bench: &Bench) -> Result<Vec<Comparison>> {
         }
     };
     let url = load::block_on(database.create_database())??;
-    let server = bench.gateway(&[("database.url", &url)])?;
+    let server = bench.gateway(&[("database.url", &url), ("database.listen_url", &url)])?;
     forum::fill(bench, &server)?;
     let (server, address, threads) = (&server, server.address(), bench.scale.threads);
     let page = move |_| Some(load::get(address, &format!("{}&view={}", list::PATH, new_view())));

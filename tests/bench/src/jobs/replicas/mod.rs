@@ -72,7 +72,7 @@ fn fill(bench: &Bench, database: Database<'_>) -> Result<Vec<String>> {
 /// One of `count` gateways on a database. Together they have as many connections as one has alone.
 fn gateway(bench: &Bench, url: &str, count: u32) -> Result<Server> {
     let pool_max = (POOL_MAX / count).to_string();
-    bench.gateway(&[("database.url", url), ("database.pool_max", &pool_max)])
+    bench.gateway(&[("database.url", url), ("database.listen_url", url), ("database.pool_max", &pool_max)])
 }
 
 /// Gateways on one database.
