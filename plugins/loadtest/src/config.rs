@@ -27,7 +27,7 @@ pub struct Config {
     pub operator_agent_id: Option<i64>,
     /// Why it is run.
     pub purpose: String,
-    /// The first block whose transactions are counted; the newest one at the first start when absent.
+    /// The first block whose transactions are counted; the newest final one at the first start when absent.
     pub count_from_block: Option<u64>,
     /// Whether the gateway may run the test itself, with the seed of the role `loadtest`. An operator starts it; without this one that
     /// runs is drained.

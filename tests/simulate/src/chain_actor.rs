@@ -2,7 +2,7 @@
 
 use crate::{
     account::{self, AccountContract, ExecutedCall},
-    configuration::{FACILITATOR, PAYIN, RELAYER},
+    configuration::{FACILITATOR, GROWTH, PAYIN, RELAYER, REORG_DEPTH},
     dice::Dice,
     ledger::Ledger,
     machine,
@@ -11,9 +11,21 @@ use crate::{
 };
 use plugin_api::Address;
 use plugin_testing::{ScriptedChain, ScriptedLog, ScriptedTx, Wallet, json};
-use std::{cell::RefCell, collections::BTreeMap, rc::Rc, time::Duration};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    mem,
+    rc::Rc,
+    time::Duration,
+};
 
 const REGISTERED: &str = "AgentRegistered(uint256 indexed id, address indexed owner, string name, string endpoint, string metadataURI, uint256 pricePerJob, uint256 bond)";
+const REQUESTED: &str = "JobRequested(uint256 indexed jobId, uint256 indexed agentId, address indexed client, uint256 amount, bytes32 inputHash, string inputURI)";
+const DELIVERED: &str = "JobDelivered(uint256 indexed jobId, bytes32 outputHash, string outputURI)";
+const COMPLETED: &str = "JobCompleted(uint256 indexed jobId, uint256 agentPayout, uint256 fee, uint8 rating)";
+const JOB_WEI: &str = "5000000000000000000";
+/// Of jobs; nobody else has this address.
+const JOB_CLIENT: &str = "0x0000000000000000000000000000000000000099";
 const BLOCK: Duration = Duration::from_secs(7);
 const REORG_DEPTH_MAX: u64 = 2;
 const LAG_MAX: u64 = 3;
@@ -41,6 +53,9 @@ pub const FIRST_CUSTOMER: u64 = 980;
 /// Accounts whose calls are sponsored, and the wallet that owns the first one.
 pub const CALLERS: u64 = 2;
 pub const FIRST_OWNER: u64 = 970;
+/// Wallets that own the first agents of the chain, in their order.
+pub const REFERRERS: u64 = 2;
+pub const FIRST_REFERRER: u64 = 990;
 /// Number of the account that has paid into the vault, too.
 pub const PAYING_ACCOUNT: u64 = 0;
 const DEPOSIT_WEI: &str = "1000000000000000000000";
@@ -52,6 +67,16 @@ pub struct ChainActor {
     second: ScriptedChain,
     trace: Trace,
     registrations: Rc<RefCell<Registrations>>,
+    /// What the next block will have.
+    wanted: Rc<RefCell<Wanted>>,
+}
+
+#[derive(Default)]
+struct Wanted {
+    /// Names and owners.
+    agents: BTreeMap<String, String>,
+    /// Jobs, and the agents that do them.
+    jobs: BTreeMap<u64, u64>,
 }
 
 /// A transfer of coins to somebody else.
@@ -72,7 +97,7 @@ impl ChainActor {
     /// `accepts_all`: see [`Vault`].
     pub async fn start(trace: Trace, accepts_all: bool) -> Result<Self, String> {
         let chain = ScriptedChain::start().await;
-        for account in [RELAYER, PAYIN, FACILITATOR] {
+        for account in [RELAYER, PAYIN, FACILITATOR, GROWTH] {
             let address = Wallet::new(account).address().parse::<Address>().map_err(|error| format!("{error:?}"))?;
             chain.set_balance(address, BALANCE_WEI);
         }
@@ -93,9 +118,14 @@ impl ChainActor {
         let payers = payers.map(|payer| Wallet::new(payer).address().to_owned());
         let payers = payers.chain([account::address_of(PAYING_ACCOUNT).to_string()]);
         chain.mine(payers.map(|payer| vault::deposited(&payer, DEPOSIT_WEI)).collect());
-        chain.mine_empty(3);
         let second = chain.another_server().await;
-        Ok(Self { chain, second, trace, registrations: Rc::default() })
+        let actor = Self { chain, second, trace, registrations: Rc::default(), wanted: Rc::default() };
+        for number in 0..REFERRERS {
+            actor.enrol(&format!("referrer {number}"), Wallet::new(FIRST_REFERRER + number).address());
+        }
+        actor.chain.mine(actor.wanted_logs());
+        actor.chain.mine_empty(3);
+        Ok(actor)
     }
 
     pub fn urls(&self) -> Vec<String> {
@@ -114,7 +144,10 @@ impl ChainActor {
             if dice.one_in(8) {
                 self.reorganise(&mut dice);
             }
-            let logs = if dice.one_in(2) { vec![self.register()] } else { Vec::new() };
+            if dice.one_in(2) {
+                self.register_another();
+            }
+            let logs = self.wanted_logs();
             let block = self.chain.mine(logs);
             self.trace.record("chain", &format!("block {block}"));
         }
@@ -132,18 +165,82 @@ impl ChainActor {
         self.trace.record("chain", &format!("reorganised {depth}"));
     }
 
-    /// The next agent: ids have no gaps, as the registry gives them.
-    fn register(&self) -> ScriptedLog {
+    /// One that nobody has to do with.
+    fn register_another(&self) {
         let mut registrations = self.registrations.borrow_mut();
         registrations.count += 1;
-        let registry = ScriptedChain::address_of("registry");
-        let before = self.chain.logs().iter().filter(|(_, log)| log.address == registry).count();
-        let (id, count) = (before + 1, registrations.count);
-        let (name, owner) = (format!("agent {count}"), format!("0x{:040}", 100 + count % 7));
+        let count = registrations.count;
+        self.enrol(&format!("agent {count}"), &format!("0x{:040}", 100 + count % 7));
+    }
+
+    /// An agent of this name, which no other one has, in the next block. A reorganisation may take it away.
+    pub fn enrol(&self, name: &str, owner: &str) {
+        self.wanted.borrow_mut().agents.insert(name.to_owned(), owner.to_owned());
+    }
+
+    /// This job, from request to release, in the next block. A reorganisation may take it away.
+    pub fn complete_job(&self, job: u64, agent: u64) {
+        self.wanted.borrow_mut().jobs.insert(job, agent);
+    }
+
+    fn wanted_logs(&self) -> Vec<ScriptedLog> {
+        let Wanted { agents, jobs } = mem::take(&mut *self.wanted.borrow_mut());
+        // Ids have no gaps, as the registry gives them.
+        let first = self.registered().len() as u64 + 1;
+        let registrations = agents.iter().zip(first..).map(|((name, owner), id)| self.registration(id, name, owner));
+        registrations.chain(jobs.into_iter().flat_map(|(job, agent)| job_logs(job, agent))).collect()
+    }
+
+    fn registration(&self, id: u64, name: &str, owner: &str) -> ScriptedLog {
         let arguments = [json!(id), json!(owner), json!(name), json!(""), json!("ipfs://m"), json!("5"), json!("100")];
-        let log = ScriptedLog::new("registry", REGISTERED, &arguments).in_transaction(&name);
-        registrations.agents.insert(log.tx.to_string(), (format!("{id} {name}"), owner));
+        let log = ScriptedLog::new("registry", REGISTERED, &arguments).in_transaction(name);
+        let agent = (format!("{id} {name}"), owner.to_owned());
+        self.registrations.borrow_mut().agents.insert(log.tx.to_string(), agent);
         log
+    }
+
+    /// Transactions of the registrations, in the order of their ids.
+    fn registered(&self) -> Vec<String> {
+        self.txs_at("registry").into_iter().map(|(_, tx)| tx).collect()
+    }
+
+    /// Blocks and transactions of the events of a contract.
+    fn txs_at(&self, contract: &str) -> Vec<(u64, String)> {
+        let address = ScriptedChain::address_of(contract);
+        let logs = self.chain.logs();
+        let of_contract = logs.iter().filter(|(_, log)| log.address == address);
+        of_contract.map(|(block, log)| (*block, log.tx.to_string())).collect()
+    }
+
+    /// None while it is in no block.
+    pub fn agent_id(&self, name: &str) -> Option<u64> {
+        let registrations = self.registrations.borrow();
+        let ids = self.registered().into_iter().zip(1..);
+        let is_named = |tx: &String| {
+            let (agent, _) = &registrations.agents[tx];
+            agent.split_once(' ').is_some_and(|(_, of_agent)| of_agent == name)
+        };
+        ids.filter(|(tx, _)| is_named(tx)).map(|(_, id)| id).next()
+    }
+
+    /// Jobs, with the blocks in which they were completed.
+    pub fn completed_jobs(&self) -> BTreeMap<u64, u64> {
+        let escrow = ScriptedChain::address_of("escrow");
+        let logs = self.chain.logs();
+        let of_escrow = logs.iter().filter(|(_, log)| log.address == escrow);
+        of_escrow.filter_map(|(block, log)| Some((job_of(log)?, *block))).collect()
+    }
+
+    /// Jobs whose completion no reorganisation takes away any more, as the gateway is told.
+    pub fn final_jobs(&self) -> BTreeSet<u64> {
+        let head = self.chain.head();
+        let jobs = self.completed_jobs().into_iter();
+        jobs.filter(|(_, block)| block + REORG_DEPTH <= head).map(|(job, _)| job).collect()
+    }
+
+    /// Whether each job that was completed is final.
+    pub fn are_jobs_final(&self) -> bool {
+        self.wanted.borrow().jobs.is_empty() && self.final_jobs().len() == self.completed_jobs().len()
     }
 
     /// The agents of the chain, as the table of the index names them.
@@ -222,6 +319,16 @@ impl ChainActor {
         Self::payments_of(PAYIN, &[self.chain.mined(), self.chain.waiting()].concat())
     }
 
+    /// Rewards of referrals in blocks.
+    pub fn rewards(&self) -> Vec<CoinTransfer> {
+        Self::payments_of(GROWTH, &self.chain.mined())
+    }
+
+    /// Rewards of referrals in blocks, and those that wait.
+    pub fn rewards_on_their_way(&self) -> Vec<CoinTransfer> {
+        Self::payments_of(GROWTH, &[self.chain.mined(), self.chain.waiting()].concat())
+    }
+
     /// What was paid for drips, by payee.
     fn drips(&self) -> BTreeMap<String, Vec<String>> {
         let mut payments: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -258,6 +365,26 @@ impl ChainActor {
         }
         found
     }
+}
+
+fn job_logs(job: u64, agent: u64) -> [ScriptedLog; 3] {
+    let hash = format!("0x{job:064x}");
+    let requested = [json!(job), json!(agent), json!(JOB_CLIENT), json!(JOB_WEI), json!(hash), json!("")];
+    let completed = [json!(job), json!(JOB_WEI), json!("0"), json!(5)];
+    let logs = [
+        ScriptedLog::new("escrow", REQUESTED, &requested),
+        ScriptedLog::new("escrow", DELIVERED, &[json!(job), json!(hash), json!("")]),
+        ScriptedLog::new("escrow", COMPLETED, &completed),
+    ];
+    logs.map(|log| log.in_transaction(&format!("job {job}")))
+}
+
+/// The number of the job that was completed; none of another event.
+fn job_of(log: &ScriptedLog) -> Option<u64> {
+    let completed = ScriptedLog::new("escrow", COMPLETED, &[json!(0), json!("0"), json!("0"), json!(0)]);
+    let (topic, job) = (log.topics.first()?, log.topics.get(1)?);
+    (completed.topics.first() == Some(topic))
+        .then(|| job.0[24..].iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
 
 impl Ledger {

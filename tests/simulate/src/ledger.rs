@@ -1,6 +1,9 @@
 //! What clients sent and what they were answered: the model that the database is compared with. It knows nothing of the gateway.
 
-use crate::{order_book::OrderBook, purchases::Purchases, sponsored::SponsoredCalls, voucher_book::VoucherBook};
+use crate::{
+    order_book::OrderBook, purchases::Purchases, referral_book::ReferralBook, sponsored::SponsoredCalls,
+    voucher_book::VoucherBook,
+};
 use std::{collections::BTreeMap, net::IpAddr};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +52,7 @@ pub struct Ledger {
     pub vouchers: VoucherBook,
     pub orders: OrderBook,
     pub sponsored: SponsoredCalls,
+    pub referrals: ReferralBook,
     /// For each reader of a stream, the ids of the events in the order in which it got them.
     pub streams: Vec<Vec<i64>>,
     /// How many posts of a thread were acknowledged.

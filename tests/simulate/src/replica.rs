@@ -26,6 +26,9 @@ use std::{
 };
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+/// Of the thread of a gateway, on which the simulated PostgreSQL runs, too.
+const STACK_BYTES: usize = 16 * 1024 * 1024;
+
 #[derive(Clone, Debug)]
 pub struct Request {
     pub method: &'static str,
@@ -93,6 +96,7 @@ impl Replica {
         let (group, thread) = machine::in_new_group(|| {
             thread::Builder::new()
                 .name("gateway".to_owned())
+                .stack_size(STACK_BYTES)
                 .spawn(move || serve(config, &modules, place, received, &started))
         });
         thread?;

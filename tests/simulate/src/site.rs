@@ -254,9 +254,18 @@ impl Site {
         copy_folder(&self.data_dir(0), &image)
     }
 
-    /// The response; none when the gateway was killed meanwhile, is away or is too slow.
+    /// The response of any gateway; none when it was killed meanwhile, is away or is too slow.
     pub async fn send(&self, request: Request) -> Option<Answer> {
-        let (mut parts, mut life) = self.open(request)?;
+        Self::collect(self.open(request)?).await
+    }
+
+    /// As [`Self::send`], of the gateway there.
+    pub async fn send_to(&self, place: usize, request: Request) -> Option<Answer> {
+        Self::collect(self.open_at(place, request)?).await
+    }
+
+    async fn collect(opened: (UnboundedReceiver<Part>, watch::Receiver<u64>)) -> Option<Answer> {
+        let (mut parts, mut life) = opened;
         let collect = async {
             let (mut status, mut headers, mut body) = (0, HeaderMap::new(), Vec::new());
             loop {

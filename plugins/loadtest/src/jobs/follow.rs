@@ -39,20 +39,26 @@ async fn follow(cx: PluginContext<Loadtest>) -> Result<(), HostError> {
         }
         other => other,
     }?;
+    // Before the first block nothing is sent: what is not followed from there on would never be seen.
+    if blocks::last(&cx.db()).await?.is_none() {
+        return Ok(());
+    }
     run::step(&cx).await
 }
 
 /// Takes in the blocks that are new, and counts those that are final.
 async fn take_in(cx: &PluginContext<Loadtest>) -> Result<(), HostError> {
     let chain = cx.chain(MAIN);
-    let head = signed(chain.head().await?.number);
     let mut last = blocks::last(&cx.db()).await?;
+    // The first one is final: if it could be given back, nothing would say where to go on, and blocks with transactions would be left out.
+    let newest = if last.is_some() { chain.head().await? } else { chain.finalized().await? };
+    let newest = signed(newest.number);
     for _ in 0..BLOCKS_MAX {
         let next = match &last {
             Some(last) => last.number + 1,
-            None => cx.plugin().config.count_from_block.map_or(head, signed),
+            None => cx.plugin().config.count_from_block.map_or(newest, signed),
         };
-        if next > head {
+        if next > newest {
             break;
         }
         // A server that is behind the one that told the head has no such block yet.

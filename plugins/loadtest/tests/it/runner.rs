@@ -7,19 +7,27 @@ use super::{
 use plugin_testing::{Builder, Fault, ScriptedChain, TestGateway, Value, Wallet, json};
 use std::{
     collections::{BTreeMap, BTreeSet},
-    time::Duration,
+    time::{Duration, Instant},
 };
+
+const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
 
 /// Mines a block whenever the last one was followed, and lets the runner work, until this holds.
 pub async fn mine_until(chain: &ScriptedChain, gateway: &TestGateway, what: &str, holds: impl AsyncFn(&Value) -> bool) {
-    TestGateway::eventually(MINUTE, what, async || {
+    let started = Instant::now();
+    loop {
         if has_followed(gateway, chain.head()).await {
             chain.mine_empty(1);
         }
         gateway.clock().advance(SECOND).await;
-        holds(&stats(gateway).await).await
-    })
-    .await;
+        let stats = stats(gateway).await;
+        if holds(&stats).await {
+            return;
+        }
+        let (head, waiting) = (chain.head(), chain.waiting().len());
+        tokio::time::sleep(BETWEEN_LOOKS).await;
+        assert!(started.elapsed() < MINUTE, "{what}: not within a minute; block {head}, {waiting} wait, {stats}");
+    }
 }
 
 /// Whether the plugin has read this block.
@@ -107,6 +115,29 @@ async fn what_was_put_in_comes_back_to_the_wei_through_disturbances() {
         assert_eq!(chain.balance(FLOAT.parse().unwrap()).to_string(), "0");
         assert_eq!(gateway.rows("SELECT count(*) FROM loadtest_transactions").await, ["Int(0)"]);
         assert_eq!(gateway.rows("SELECT count(*) FROM loadtest_accounts WHERE idx > 0").await, ["Int(0)"]);
+        gateway
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_reorganisation_of_all_that_was_followed_hides_no_transaction() {
+    each_built(config(json!({})), with_seed, async |chain, gateway| {
+        chain.mine_empty(2 * DEPTH);
+        fund(chain);
+        derived(&gateway, 6).await;
+        start(&gateway).await;
+        eventually(&gateway, "transactions are sent", async || !chain.waiting().is_empty()).await;
+        let first = gateway.rows("SELECT min(number) FROM loadtest_blocks").await.concat();
+        // The first block that was followed, and one with all that was sent.
+        chain.mine_empty(1);
+        eventually(&gateway, "they are seen", async || has_followed(&gateway, chain.head()).await).await;
+        let sent = chain.mined();
+        assert!(!sent.is_empty());
+        drop(chain.reorg(DEPTH - 1));
+        chain.mine_empty(2 * DEPTH);
+        assert!(chain.mined().len() >= sent.len(), "they are in blocks again: {first}");
+        mine_until(chain, &gateway, "it goes on", async |stats| stats["wallets"]["pass"].as_i64().unwrap() >= 1).await;
         gateway
     })
     .await;

@@ -145,6 +145,12 @@ faults! {
     PaymentNotInTransaction "payment-not-in-transaction",
     /// one signed order in three is not stored, and its payment is
     OrderNotInTransaction "order-not-in-transaction",
+    /// the rewards of a day are not counted
+    RewardCapNotCounted "reward-cap-not-counted",
+    /// a referral that was paid is paid again
+    RewardPaidAgain "reward-paid-again",
+    /// what is paid for referrals is not counted against the budget
+    BudgetNotCounted "budget-not-counted",
     /// the server forgets one COMMIT in twenty that it has answered
     ServerForgetsCommits "server-forgets-commits",
 }
@@ -193,6 +199,7 @@ impl Fault {
             | Self::ReservationsKeptAtKill
             | Self::PaymentNotInTransaction
             | Self::OrderNotInTransaction => Workload::Orders,
+            Self::RewardCapNotCounted | Self::RewardPaidAgain | Self::BudgetNotCounted => Workload::Referrals,
             _ => Workload::Forum,
         }
     }

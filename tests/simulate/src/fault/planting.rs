@@ -77,6 +77,7 @@ impl Fault {
                  UPDATE host_tx_intents SET target = '0x00000000000000000000000000000000000000AA' WHERE id = NEW.intent; END"],
             _ if matches!(self.workload(), Workload::Payments) => self.triggers_of_payments(),
             _ if matches!(self.workload(), Workload::Orders) => self.triggers_of_orders(),
+            _ if matches!(self.workload(), Workload::Referrals) => self.triggers_of_referrals(),
             _ => self.triggers_of_shared(),
         }
     }
@@ -125,6 +126,26 @@ impl Fault {
                 &[on_signed_order!("DELETE FROM x402_vouchers WHERE payer = NEW.payer AND nonce = NEW.nonce")]
             }
             Self::OrderNotInTransaction => &[on_signed_order!("DELETE FROM shop_orders WHERE id = NEW.id")],
+            _ => &[],
+        }
+    }
+
+    const fn triggers_of_referrals(self) -> &'static [&'static str] {
+        match self {
+            Self::RewardCapNotCounted => &[
+                "AFTER INSERT ON referrals_counters BEGIN UPDATE referrals_counters SET used = 0; END",
+                "AFTER UPDATE ON referrals_counters WHEN NEW.used <> 0 BEGIN UPDATE referrals_counters SET used = 0; END",
+            ],
+            Self::BudgetNotCounted => &[
+                "AFTER INSERT ON referrals_budget BEGIN UPDATE referrals_budget SET spent = '0'; END",
+                "AFTER UPDATE ON referrals_budget WHEN NEW.spent <> '0' BEGIN UPDATE referrals_budget SET spent = '0'; END",
+            ],
+            Self::RewardPaidAgain => &["AFTER UPDATE OF state ON referrals_claims WHEN NEW.state = 'paid' BEGIN \
+                 UPDATE host_tx_intents SET name = name || ' forgotten ' || id \
+                 WHERE id IN (SELECT intent FROM referrals_transfers WHERE new_agent = NEW.new_agent); \
+                 DELETE FROM referrals_transfers WHERE new_agent = NEW.new_agent; \
+                 DELETE FROM referrals_counters; \
+                 UPDATE referrals_claims SET state = 'open', job_id = NULL WHERE new_agent = NEW.new_agent; END"],
             _ => &[],
         }
     }

@@ -56,6 +56,7 @@ macro_rules! hidden {
 }
 
 hidden! {
+    socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int;
     syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long;
     clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int;
     epoll_wait(queue: c_int, events: *mut epoll_event, max: c_int, timeout_ms: c_int) -> c_int;
@@ -100,4 +101,14 @@ pub(super) fn has_events(queue: c_int) -> bool {
     // SAFETY: one descriptor, and no waiting.
     let found = unsafe { libc::poll(&raw mut poll, 1, 0) };
     found > 0
+}
+
+/// Gives a socket room for so many bytes in each direction; without the right to it, for as many as the kernel allows.
+pub(super) fn set_buffers(socket: c_int, bytes: c_int) {
+    let options = [libc::SO_SNDBUF, libc::SO_RCVBUF, libc::SO_SNDBUFFORCE, libc::SO_RCVBUFFORCE];
+    let size = libc::socklen_t::try_from(size_of::<c_int>()).unwrap_or(0);
+    for option in options {
+        // SAFETY: the value is a number of that size.
+        unsafe { libc::setsockopt(socket, libc::SOL_SOCKET, option, (&raw const bytes).cast(), size) };
+    }
 }

@@ -20,6 +20,8 @@ const SECOND_NS: u64 = 1_000_000_000;
 const WAKE_PRIVATE: usize = 129;
 /// What a sync of a file takes, at least and at most.
 const SYNC_NS: (u64, u64) = (50_000, 4_000_000);
+/// What a socket has room for, in both directions.
+const SOCKET_BYTES: c_int = 16 * 1024 * 1024;
 /// How often the keys of a thread are destroyed; its thread-local values of Rust are gone before the last time.
 const LAST_ROUND: usize = 3;
 
@@ -117,6 +119,17 @@ pub unsafe extern "C" fn clock_gettime(clock: clockid_t, time: *mut timespec) ->
         (*time).tv_nsec = ns.rem_euclid(second_ns).try_into().unwrap_or(0);
     }
     0
+}
+
+/// Sockets of the kernel, with room for all that is sent at once: what does not fit would go on when the other side acknowledges, in real time.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int {
+    // SAFETY: numbers.
+    let socket = unsafe { real::socket(domain, kind, protocol) };
+    if is_inside() && socket >= 0 {
+        real::set_buffers(socket, SOCKET_BYTES);
+    }
+    socket
 }
 
 #[unsafe(no_mangle)]

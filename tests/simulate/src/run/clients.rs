@@ -8,6 +8,7 @@ use crate::{
     chain_actor::{CALLERS, CUSTOMERS, FIRST_CUSTOMER, FIRST_OWNER, FIRST_PAYER, PAYERS, PAYING_ACCOUNT},
     client::Client,
     drip_client::DripClient,
+    newcomer::Newcomer,
     order_client::OrderClient,
     thread_reader::ThreadReader,
     voucher_client::VoucherClient,
@@ -31,6 +32,9 @@ const VOUCHERS: u64 = 3;
 const ORDERS: u64 = 3;
 /// More than the relay sends for an account in a day.
 const CALLS: u64 = 4;
+const NEWCOMERS: u64 = 2;
+/// Number of the wallet of the first owner of a new agent.
+const FIRST_NEWCOMER: u64 = 2_000_000;
 /// Number of the wallet of the first recipient of coins.
 const RECIPIENTS: u64 = 1_000_000;
 
@@ -124,6 +128,20 @@ impl Run {
                 count: ORDERS,
             };
             clients.spawn_local(customer.run());
+        }
+    }
+
+    pub(super) fn start_newcomers(&self, clients: &mut JoinSet<()>, day: u64) {
+        for number in 0..NEWCOMERS {
+            let place = day * NEWCOMERS + number;
+            let newcomer = Newcomer {
+                client: self.client(format!("newcomer{number}"), 90_000_000 + day * 100 + number),
+                chain: self.chain.clone(),
+                wallet: Wallet::new(FIRST_NEWCOMER + place),
+                agent_name: format!("newcomer {place}"),
+                job: 1 + place,
+            };
+            clients.spawn_local(newcomer.run());
         }
     }
 

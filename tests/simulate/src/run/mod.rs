@@ -1,6 +1,7 @@
 //! One run: days of clients, kills and faults of the database and the chain, with a check after each.
 
 mod clients;
+mod reading;
 mod settle;
 
 use crate::{
@@ -16,6 +17,7 @@ use crate::{
     machine,
     pause_actor::PauseActor,
     payout_watcher::PayoutWatcher,
+    referral_book::ReferralBook,
     site::Site,
     trace::Trace,
 };
@@ -40,6 +42,8 @@ pub struct Settings {
     /// One runs on SQLite, several share a simulated PostgreSQL.
     pub gateways: usize,
     pub fault: Option<Fault>,
+    /// Whether all plugins run, also those that no client writes to.
+    pub all_plugins: bool,
     /// Whether the trace is printed.
     pub is_traced: bool,
 }
@@ -57,6 +61,7 @@ pub struct Report {
     pub vouchers: usize,
     pub calls: usize,
     pub orders: usize,
+    pub referrals: usize,
     pub kills: u64,
     /// What happened at the simulated PostgreSQL, if there was one.
     pub database: Option<SimulationCounts>,
@@ -96,17 +101,22 @@ async fn play(settings: Settings) -> Result<Report, String> {
     let database = Database::new(settings.gateways, settings.seed, forgets_per_mille)?;
     let deposits = DepositChain::start(trace.clone()).await;
     let workload = settings.fault.map_or(Workload::All, Fault::workload);
+    // A few fewer than there may be.
+    let referral_budget = usize::try_from(settings.days).unwrap_or(usize::MAX).saturating_add(1);
     let template = ConfigTemplate {
         database_url: database.url(),
         main: ChainServers { urls: chain.urls(), chain_id: chain.id() },
         deposits: ChainServers { urls: deposits.urls(), chain_id: deposits.id() },
         faucet: faucet_settings(CAPS.per_day, CAPS.ip_per_day),
+        referral_budget,
         workload,
+        has_bystanders: settings.all_plugins,
     };
     let site = Site::new(template, (database, settings.gateways), settings.fault, trace.clone(), dice.fork(1));
     let site = site.map_err(|error| error.to_string())?;
+    let referrals = ReferralBook::with_budget(referral_budget);
     let streams = vec![Vec::new(); settings.gateways];
-    let (ledger, threads) = (Rc::new(RefCell::new(Ledger { streams, ..Ledger::default() })), Rc::default());
+    let (ledger, threads) = (Rc::new(RefCell::new(Ledger { streams, referrals, ..Ledger::default() })), Rc::default());
     let site = Rc::new(site);
     let mut run = Run { settings, workload, site, chain, deposits, ledger, threads, trace, dice, kills: 0 };
     for place in 0..run.site.count() {
@@ -120,7 +130,7 @@ async fn play(settings: Settings) -> Result<Report, String> {
         let reader = LogReader { client, place, kept: None };
         readers.spawn_local(reader.run());
     }
-    if workload.has_payments() {
+    if workload.has_payments() || workload.has_referrals() {
         readers.spawn_local(run.payout_watcher().run());
     }
     for day in 0..run.settings.days {
@@ -174,6 +184,9 @@ impl Run {
         if self.workload.has_orders() {
             self.start_customers(&mut clients, day);
         }
+        if self.workload.has_referrals() {
+            self.start_newcomers(&mut clients, day);
+        }
         if self.settings.fault == Some(Fault::DiskLosesCommits) {
             self.site.remember_disk().map_err(|error| error.to_string())?;
         }
@@ -197,7 +210,7 @@ impl Run {
     /// Kills the gateway some turns after a request was sent or a drip was answered, and starts it again; now and then it is killed
     /// while it starts, too. The inner error says that it does not start.
     async fn kill_and_start(&mut self) -> Result<Result<(), String>, String> {
-        if self.workload.has_vouchers() {
+        if self.workload.has_vouchers() || self.workload.has_referrals() {
             // They take longer than others, block after block.
             tokio::time::sleep(Duration::from_millis(self.dice.below(KILL_AFTER_MS_MAX))).await;
         }
@@ -261,6 +274,7 @@ impl Run {
             vouchers: self.chain.vouchers().0.len(),
             calls: self.chain.executed().len(),
             orders: ledger.orders.acknowledged_count(),
+            referrals: ledger.referrals.paid_count(),
             kills: self.kills,
             database: self.site.database.trace().map(|(_, counts)| counts),
             violations,

@@ -1,6 +1,6 @@
 //! The end of a day: no faults any more, and everything is compared.
 
-use super::{CAPS, Run};
+use super::{CAPS, Run, reading};
 use crate::{machine, order_book::StoredVoucher, stored::StoredRows, voucher_book::differs};
 use std::time::Duration;
 
@@ -18,7 +18,11 @@ impl Run {
             loop {
                 self.chain.heal();
                 self.deposits.heal();
-                if self.chain.is_idle() && self.chain.has_paid(&self.ledger) && self.has_taken_payments() {
+                if self.chain.is_idle()
+                    && self.chain.has_paid(&self.ledger)
+                    && self.has_taken_payments()
+                    && self.has_rewarded()
+                {
                     break;
                 }
                 tokio::time::sleep(Duration::from_secs(7)).await;
@@ -41,8 +45,10 @@ impl Run {
             }
         };
         let is_read = tokio::time::timeout(READ_WITHIN, read).await.is_ok();
+        let misread = if self.settings.all_plugins { reading::read_everything(&self.site).await } else { Vec::new() };
         let ledger = self.ledger.borrow();
         let mut violations = ledger.violations.clone();
+        violations.extend(misread);
         violations.extend(stored.check(&ledger, true));
         violations.extend(self.check_agents(&stored));
         violations.extend(ledger.check_caps(&CAPS));
@@ -53,6 +59,7 @@ impl Run {
         let (settlements, skipped) = self.chain.vouchers();
         violations.extend(ledger.vouchers.check(&settlements, skipped, &stored.settlements));
         violations.extend(ledger.orders.check(&stored.orders, &stored.vouchers));
+        violations.extend(ledger.referrals.check(&self.chain.rewards(), &self.chain.final_jobs(), now_s));
         violations.extend(ledger.sponsored.check(&self.chain.executed(), &self.chain.sent_calls()));
         if !is_read && violations.is_empty() {
             violations.push(format!("the stream did not send event {last:?}"));
@@ -88,6 +95,13 @@ impl Run {
         unpaid.is_empty()
             && ledger.vouchers.are_settled(&self.chain.vouchers().0)
             && ledger.sponsored.are_executed(&self.chain.executed())
+    }
+
+    /// Whether the rewards are paid for every job that was completed.
+    fn has_rewarded(&self) -> bool {
+        let ledger = self.ledger.borrow();
+        self.chain.are_jobs_final()
+            && ledger.referrals.unpaid(&self.chain.final_jobs(), machine::now_s()).next().is_none()
     }
 
     /// What is stored when the newest blocks so far are confirmed.

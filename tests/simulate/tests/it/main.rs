@@ -17,7 +17,7 @@ fn simulate(arguments: &[&str]) -> (Output, String) {
 fn seeds_find_nothing_and_play_the_same_run_twice() {
     let (output, text) = simulate(&["--seeds", "2", "--days", "1"]);
     assert!(output.status.success(), "{text}");
-    let mut paid = [0; 4];
+    let mut paid = [0; 5];
     for run in ["seed 1, 1 gateway: ", "seed 2, 1 gateway: ", "seed 1, 3 gateways: ", "seed 2, 3 gateways: "] {
         let line = text.lines().find_map(|line| line.strip_prefix(run)).unwrap();
         let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
@@ -25,9 +25,9 @@ fn seeds_find_nothing_and_play_the_same_run_twice() {
         assert!(numbers[0] >= 20 && numbers[1] >= 3 && numbers[2] >= 1, "{line}");
         paid.iter_mut().zip(&numbers[3..]).for_each(|(sum, count)| *sum += count);
     }
-    // Payouts, vouchers, calls and orders. Of all runs: in one the servers of the deposits' chain may lie and fail the whole time.
-    let [payouts, vouchers, calls, orders] = paid;
-    assert!(payouts >= 4 && vouchers >= 24 && calls >= 8 && orders >= 12, "{text}");
+    // Payouts, vouchers, calls, orders and referrals. Of all runs: in one the servers of the deposits' chain may lie and fail the whole time.
+    let [payouts, vouchers, calls, orders, referrals] = paid;
+    assert!(payouts >= 4 && vouchers >= 24 && calls >= 8 && orders >= 12 && referrals >= 4, "{text}");
     let databases: Vec<&str> = text.lines().filter(|line| line.starts_with("database: ")).collect();
     assert_eq!(databases.len(), 2, "{text}");
     for line in databases {
@@ -37,6 +37,13 @@ fn seeds_find_nothing_and_play_the_same_run_twice() {
     }
     let traces: BTreeSet<&str> = text.lines().filter(|line| line.starts_with("trace ")).collect();
     assert_eq!(traces.len(), 4, "each seed plays another run: {text}");
+}
+
+#[test]
+fn all_plugins_run_and_answer() {
+    let (output, text) = simulate(&["--seed", "3", "--days", "1", "--all-plugins"]);
+    assert!(output.status.success(), "{text}");
+    assert_eq!(text.lines().filter(|line| line.starts_with("seed 3, ")).count(), 2, "{text}");
 }
 
 #[test]
