@@ -93,7 +93,7 @@ fn head(bench: &Bench) -> String {
         scale.writers,
     );
     text.push_str(
-        "The gateway is built as it is shipped (profile `dist`), with every plugin (those too that are off by default) and \
+        "The gateway is built as it is shipped (profile `dist`), with every plugin that there was (those too that are off by default) and \
          the default log (the peers log nothing), on SQLite where nothing else is said. Other than by default: limits per client are so \
          high that they refuse nothing, up to 8,192 connections and streams are allowed, and the operator's listener is off. The peers \
          are in `tests/bench`.\n",

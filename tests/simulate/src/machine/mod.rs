@@ -10,6 +10,7 @@
 
 mod addresses;
 mod disk;
+mod ports;
 mod real;
 mod scheduler;
 mod symbols;

@@ -1,7 +1,10 @@
 //! The functions of the C library that [`super::symbols`] hides.
 #![allow(unsafe_code, reason = "calls functions of the C library by their addresses")]
 
-use nix::libc::{self, c_int, c_long, c_uint, c_void, clockid_t, epoll_event, pthread_attr_t, pthread_t, timespec};
+use nix::libc::{
+    self, c_int, c_long, c_uint, c_void, clockid_t, epoll_event, pthread_attr_t, pthread_t, sockaddr, socklen_t,
+    timespec,
+};
 use std::{
     ffi::CStr,
     mem::transmute,
@@ -57,6 +60,9 @@ macro_rules! hidden {
 
 hidden! {
     socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int;
+    connect(socket: c_int, address: *const sockaddr, bytes: socklen_t) -> c_int;
+    getsockname(socket: c_int, address: *mut sockaddr, bytes: *mut socklen_t) -> c_int;
+    getpeername(socket: c_int, address: *mut sockaddr, bytes: *mut socklen_t) -> c_int;
     syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long;
     clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int;
     epoll_wait(queue: c_int, events: *mut epoll_event, max: c_int, timeout_ms: c_int) -> c_int;

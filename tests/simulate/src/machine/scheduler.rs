@@ -1,7 +1,7 @@
 //! The threads, what each waits for, and the clock.
 #![allow(unsafe_code, reason = "the state belongs to the thread that has the turn, not to a lock")]
 
-use super::{BOOT_NS, real, turn::Turn};
+use super::{BOOT_NS, ports::Ports, real, turn::Turn};
 use crate::dice::Dice;
 use nix::libc;
 use std::{
@@ -48,6 +48,7 @@ pub struct Machine {
     epoch_ms: i64,
     scheduling: Dice,
     pub(super) random: Dice,
+    pub(super) ports: Ports,
     /// The thread of the kernel whose last turn was the one before.
     ended: Option<i64>,
     pub(super) switches: u64,
@@ -87,6 +88,7 @@ pub(super) fn start(seed: u64, epoch_ms: i64) {
         epoch_ms,
         scheduling: dice.fork(1),
         random: dice.fork(2),
+        ports: Ports::default(),
         ended: None,
         switches: 0,
     };

@@ -9,7 +9,10 @@ use super::{
     scheduler::{self, Wait, is_inside, machine},
     turn::Turn,
 };
-use nix::libc::{self, c_int, c_long, c_uint, c_void, clockid_t, epoll_event, pthread_attr_t, pthread_t, timespec};
+use nix::libc::{
+    self, c_int, c_long, c_uint, c_void, clockid_t, epoll_event, pthread_attr_t, pthread_t, sockaddr, sockaddr_in,
+    socklen_t, timespec,
+};
 use std::sync::{
     OnceLock,
     atomic::{AtomicU32, Ordering::SeqCst},
@@ -130,6 +133,59 @@ pub unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> 
         real::set_buffers(socket, SOCKET_BYTES);
     }
     socket
+}
+
+/// The port of an address of IPv4, in the order of the network; none of another one.
+///
+/// # Safety
+/// The address is valid.
+unsafe fn port_of<'a>(address: *mut sockaddr) -> Option<&'a mut u16> {
+    // SAFETY: as the caller says.
+    let family = unsafe { (*address).sa_family };
+    // SAFETY: an address of this family is one of these.
+    (c_int::from(family) == libc::AF_INET).then(|| unsafe { &mut (*address.cast::<sockaddr_in>()).sin_port })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn connect(socket: c_int, address: *const sockaddr, bytes: socklen_t) -> c_int {
+    if is_inside() && bytes as usize == size_of::<sockaddr_in>() {
+        // SAFETY: the caller gives an address of that size, which is copied.
+        let mut shown = unsafe { *address.cast::<sockaddr_in>() };
+        // SAFETY: the copy is valid.
+        if let Some(port) = unsafe { port_of((&raw mut shown).cast()) } {
+            *port = machine(|machine| machine.ports.real(u16::from_be(*port))).to_be();
+        }
+        // SAFETY: the copy lives as long as the call.
+        return unsafe { real::connect(socket, (&raw const shown).cast(), bytes) };
+    }
+    // SAFETY: the caller's arguments.
+    unsafe { real::connect(socket, address, bytes) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn getsockname(socket: c_int, address: *mut sockaddr, bytes: *mut socklen_t) -> c_int {
+    // SAFETY: the caller's arguments.
+    let result = unsafe { real::getsockname(socket, address, bytes) };
+    if is_inside() && result == 0 {
+        // SAFETY: the kernel has just written it.
+        if let Some(port) = unsafe { port_of(address) } {
+            *port = machine(|machine| machine.ports.show(u16::from_be(*port))).to_be();
+        }
+    }
+    result
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn getpeername(socket: c_int, address: *mut sockaddr, bytes: *mut socklen_t) -> c_int {
+    // SAFETY: the caller's arguments.
+    let result = unsafe { real::getpeername(socket, address, bytes) };
+    if is_inside() && result == 0 {
+        // SAFETY: the kernel has just written it.
+        if let Some(port) = unsafe { port_of(address) } {
+            *port = machine(|machine| machine.ports.shown(u16::from_be(*port))).to_be();
+        }
+    }
+    result
 }
 
 #[unsafe(no_mangle)]
