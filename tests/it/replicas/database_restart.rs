@@ -20,7 +20,7 @@ async fn restarts_of_the_database_lose_and_double_nothing(
 ) {
     let mut server = PrivatePostgres::start().unwrap();
     let url = server.create_database().await.unwrap();
-    let mut replicas = Replicas::start_on(&url, THREE, |setup| setup).await;
+    let mut replicas = Replicas::start_on(&url, THREE, |setup| setup.set("database.listen_url", &url)).await;
     let wallets: Vec<Wallet> = (0..8).map(Wallet::new).collect();
     let (dice, mut ledger) = (Dice::new(), Ledger::default());
     let mut readers = [ReconnectingReader::default(), ReconnectingReader::default()];

@@ -34,6 +34,7 @@ impl LogDatabase {
         // Tests keep transactions open for longer than gateways do.
         let tune = |settings: &mut gateway_storage::DatabaseSettings| {
             (settings.transaction_idle_ms, settings.transaction_timeout_ms) = (30_000, 60_000);
+            settings.listen_url = Some(settings.url.clone());
         };
         let db = TestDatabase::tuned(engine, tune).await;
         db.migrate_host(migrations).await;

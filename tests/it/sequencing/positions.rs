@@ -150,7 +150,7 @@ async fn positions_begin_above_the_ids_of_an_earlier_version(#[case] engine: Eng
     sequencing.stop().await;
 }
 
-/// Whoever has the lease hears of it. Without that, each event would wait for half a second.
+/// Whoever has the lease hears of it. Without that, each event would wait for a quarter of a second.
 #[tokio::test]
 async fn what_another_gateway_writes_is_public_soon() {
     let database = LogDatabase::new(Engine::Postgres).await;
@@ -165,7 +165,7 @@ async fn what_another_gateway_writes_is_public_soon() {
         other_log.notify_written();
         database.until_logged(number + 1).await;
     }
-    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
     for task in [holder, other] {
         task.stop().await;
     }

@@ -159,6 +159,7 @@ impl ConfigTemplate {
         config.limits.allow = vec![IpAddr::V4(Ipv4Addr::LOCALHOST).into()];
         config.database.read_connections = 1;
         config.database.url = self.database_url.clone().map(Into::into);
+        config.database.listen_url = self.database_url.clone().map(Into::into);
         config.secrets.key = Some(SECRETS_KEY.to_owned().into());
         let main = ChainConfig {
             confirmations: 2,

@@ -123,6 +123,9 @@ fn parse(arguments: &[String]) -> Result<Options, String> {
             other => return Err(format!("there is no option {other:?}")),
         }
     }
+    if options.all_plugins && (options.fault.is_some() || options.all_faults) {
+        return Err("a planted fault has the plugins that it is about: leave --all-plugins out".to_owned());
+    }
     Ok(options)
 }
 

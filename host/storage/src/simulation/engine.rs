@@ -15,6 +15,7 @@ use crate::{
     sqlite,
 };
 use plugin_api::abi::Rows;
+use secrecy::ExposeSecret as _;
 use std::{
     sync::{
         Arc,
@@ -29,6 +30,7 @@ pub(crate) struct SimulatedEngine {
     pub(super) statement_timeout: Duration,
     pub(super) transaction_timeout: Duration,
     pub(super) transaction_idle: Duration,
+    listens: bool,
     is_closed: AtomicBool,
 }
 
@@ -38,12 +40,14 @@ impl SimulatedEngine {
         let open = |server: Arc<Server>| {
             server.state().look(migrate::create_migrations_table)?;
             let client = server.state().connect();
+            let listen_url = settings.listen_url.as_ref();
             Ok(Arc::new(Self {
                 server,
                 client,
                 statement_timeout: Duration::from_millis(settings.statement_timeout_ms),
                 transaction_timeout: Duration::from_millis(settings.transaction_timeout_ms),
                 transaction_idle: Duration::from_millis(settings.transaction_idle_ms),
+                listens: listen_url.is_some_and(|url| !url.expose_secret().is_empty()),
                 is_closed: AtomicBool::new(false),
             }))
         };
@@ -112,10 +116,10 @@ impl SimulatedEngine {
         self.server.state().look(|connection| sqlite::applied_migrations(connection, owner))
     }
 
-    /// `None` when the server is unavailable.
+    /// `None` when the server is unavailable, or nothing is to be listened for.
     pub(crate) fn listen(&self, channel: &str) -> Option<SimulatedNotifications> {
         self.require_open().ok()?;
-        Some(SimulatedNotifications::new(Arc::clone(&self.server), channel))
+        self.listens.then(|| SimulatedNotifications::new(Arc::clone(&self.server), channel))
     }
 
     pub(crate) fn notify(&self, channel: &str) {

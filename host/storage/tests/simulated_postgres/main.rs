@@ -54,7 +54,9 @@ impl Server {
 
     async fn open(url: &str) -> Self {
         // Statements and COMMIT share a synchronisation from the first one on when nobody asks how long one takes.
-        let open = || Database::open(DatabaseSettings { slow_statement_ms: 0, ..DatabaseSettings::new(url) });
+        let listen_url = Some(url.into());
+        let settings = DatabaseSettings { slow_statement_ms: 0, listen_url, ..DatabaseSettings::new(url) };
+        let open = || Database::open(settings.clone());
         let (client, observer) = (open().await.unwrap(), open().await.unwrap());
         let host = MigrationSpec {
             version: 1,

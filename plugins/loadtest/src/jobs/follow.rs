@@ -39,10 +39,6 @@ async fn follow(cx: PluginContext<Loadtest>) -> Result<(), HostError> {
         }
         other => other,
     }?;
-    // Before the first block nothing is sent: what is not followed from there on would never be seen.
-    if blocks::last(&cx.db()).await?.is_none() {
-        return Ok(());
-    }
     run::step(&cx).await
 }
 
@@ -67,6 +63,10 @@ async fn take_in(cx: &PluginContext<Loadtest>) -> Result<(), HostError> {
             Some(before) if before.hash != block.block.parent => give_back(cx, before).await?,
             _ => Some(store(cx, block).await?),
         };
+        if last.is_none() {
+            // The next run begins anew, at a final block.
+            break;
+        }
     }
     let Some(last) = last else { return Ok(()) };
     let finalized = chain.finalized().await?;

@@ -121,26 +121,51 @@ async fn what_was_put_in_comes_back_to_the_wei_through_disturbances() {
 }
 
 #[tokio::test]
-async fn a_reorganisation_of_all_that_was_followed_hides_no_transaction() {
+async fn a_reorganisation_soon_after_the_start_hides_no_transaction() {
     each_built(config(json!({})), with_seed, async |chain, gateway| {
         chain.mine_empty(2 * DEPTH);
         fund(chain);
         derived(&gateway, 6).await;
         start(&gateway).await;
         eventually(&gateway, "transactions are sent", async || !chain.waiting().is_empty()).await;
-        let first = gateway.rows("SELECT min(number) FROM loadtest_blocks").await.concat();
-        // The first block that was followed, and one with all that was sent.
         chain.mine_empty(1);
         eventually(&gateway, "they are seen", async || has_followed(&gateway, chain.head()).await).await;
         let sent = chain.mined();
         assert!(!sent.is_empty());
         drop(chain.reorg(DEPTH - 1));
         chain.mine_empty(2 * DEPTH);
-        assert!(chain.mined().len() >= sent.len(), "they are in blocks again: {first}");
+        assert!(chain.mined().len() >= sent.len(), "they are in blocks again");
         mine_until(chain, &gateway, "it goes on", async |stats| stats["wallets"]["pass"].as_i64().unwrap() >= 1).await;
         gateway
     })
     .await;
+}
+
+#[tokio::test]
+async fn nothing_is_sent_before_the_first_block_is_final() {
+    each_built(config(json!({ "count_from_block": 30 })), with_seed, async |chain, gateway| {
+        fund(chain);
+        derived(&gateway, 6).await;
+        start(&gateway).await;
+        chain.mine_empty(30 + DEPTH - 1 - chain.head());
+        let reason = async || stats(&gateway).await["pauseReason"].as_str().unwrap_or_default().to_owned();
+        eventually(&gateway, "it says why", async || reason().await.contains("no block is followed yet")).await;
+        for _ in 0..5 {
+            gateway.clock().advance(SECOND).await;
+        }
+        assert_eq!((chain.waiting().len(), chain.mined().len()), (0, 0));
+        mine_until_first(chain, &gateway).await;
+        assert_eq!(gateway.rows("SELECT min(number) FROM loadtest_blocks").await, ["Int(30)"]);
+        mine_until(chain, &gateway, "it begins", async |stats| stats["wallets"]["pass"].as_i64().unwrap() >= 1).await;
+        gateway
+    })
+    .await;
+}
+
+/// Block 30 is final, and taken in.
+async fn mine_until_first(chain: &ScriptedChain, gateway: &TestGateway) {
+    chain.mine_empty(1);
+    eventually(gateway, "the first block is followed", async || has_followed(gateway, 30).await).await;
 }
 
 /// Of the transactions that are signed and not yet final.

@@ -17,7 +17,7 @@ pub(super) struct Ports {
 
 impl Ports {
     /// What is seen in place of a socket's own port: the next number.
-    pub fn show(&mut self, real: u16) -> u16 {
+    pub fn assign(&mut self, real: u16) -> u16 {
         let next = FIRST + self.given;
         let shown = if next < LAST { next } else { AGAIN_FROM };
         self.given = shown - FIRST + 1;
@@ -26,7 +26,7 @@ impl Ports {
     }
 
     /// What is seen in place of the port of the other side.
-    pub fn shown(&self, real: u16) -> u16 {
+    pub fn shown_for(&self, real: u16) -> u16 {
         self.real.iter().find(|(_, known)| **known == real).map_or(real, |(shown, _)| *shown)
     }
 

@@ -3,7 +3,7 @@
 
 use nix::libc::{
     self, c_int, c_long, c_uint, c_void, clockid_t, epoll_event, pthread_attr_t, pthread_t, sockaddr, socklen_t,
-    timespec,
+    timespec, timeval,
 };
 use std::{
     ffi::CStr,
@@ -64,6 +64,7 @@ hidden! {
     getsockname(socket: c_int, address: *mut sockaddr, bytes: *mut socklen_t) -> c_int;
     getpeername(socket: c_int, address: *mut sockaddr, bytes: *mut socklen_t) -> c_int;
     syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long;
+    gettimeofday(time: *mut timeval, zone: *mut c_void) -> c_int;
     clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int;
     epoll_wait(queue: c_int, events: *mut epoll_event, max: c_int, timeout_ms: c_int) -> c_int;
     pthread_create(thread: *mut pthread_t, attributes: *const pthread_attr_t, body: ThreadBody, argument: *mut c_void) -> c_int;
@@ -109,9 +110,9 @@ pub(super) fn has_events(queue: c_int) -> bool {
     found > 0
 }
 
-/// Gives a socket room for so many bytes in each direction; without the right to it, for as many as the kernel allows.
+/// Gives a socket room for so many bytes in each direction. Without the right to it (root has it) the kernel chooses, as for any other.
 pub(super) fn set_buffers(socket: c_int, bytes: c_int) {
-    let options = [libc::SO_SNDBUF, libc::SO_RCVBUF, libc::SO_SNDBUFFORCE, libc::SO_RCVBUFFORCE];
+    let options = [libc::SO_SNDBUFFORCE, libc::SO_RCVBUFFORCE];
     let size = libc::socklen_t::try_from(size_of::<c_int>()).unwrap_or(0);
     for option in options {
         // SAFETY: the value is a number of that size.

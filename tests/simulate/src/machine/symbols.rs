@@ -11,7 +11,7 @@ use super::{
 };
 use nix::libc::{
     self, c_int, c_long, c_uint, c_void, clockid_t, epoll_event, pthread_attr_t, pthread_t, sockaddr, sockaddr_in,
-    socklen_t, timespec,
+    socklen_t, timespec, timeval,
 };
 use std::sync::{
     OnceLock,
@@ -135,6 +135,26 @@ pub unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> 
     socket
 }
 
+/// SQLite's clock.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gettimeofday(time: *mut timeval, zone: *mut c_void) -> c_int {
+    if !is_inside() {
+        // SAFETY: the caller's arguments.
+        return unsafe { real::gettimeofday(time, zone) };
+    }
+    let ns = machine(|machine| {
+        let now_ns = machine.read_clock_ns();
+        machine.wall_clock_ns(now_ns)
+    });
+    let second_ns = i128::from(SECOND_NS);
+    // SAFETY: the caller gives room for a time.
+    unsafe {
+        (*time).tv_sec = ns.div_euclid(second_ns).try_into().unwrap_or(0);
+        (*time).tv_usec = (ns.rem_euclid(second_ns) / 1000).try_into().unwrap_or(0);
+    }
+    0
+}
+
 /// The port of an address of IPv4, in the order of the network; none of another one.
 ///
 /// # Safety
@@ -169,7 +189,7 @@ pub unsafe extern "C" fn getsockname(socket: c_int, address: *mut sockaddr, byte
     if is_inside() && result == 0 {
         // SAFETY: the kernel has just written it.
         if let Some(port) = unsafe { port_of(address) } {
-            *port = machine(|machine| machine.ports.show(u16::from_be(*port))).to_be();
+            *port = machine(|machine| machine.ports.assign(u16::from_be(*port))).to_be();
         }
     }
     result
@@ -182,7 +202,7 @@ pub unsafe extern "C" fn getpeername(socket: c_int, address: *mut sockaddr, byte
     if is_inside() && result == 0 {
         // SAFETY: the kernel has just written it.
         if let Some(port) = unsafe { port_of(address) } {
-            *port = machine(|machine| machine.ports.shown(u16::from_be(*port))).to_be();
+            *port = machine(|machine| machine.ports.shown_for(u16::from_be(*port))).to_be();
         }
     }
     result

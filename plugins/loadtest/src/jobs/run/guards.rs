@@ -24,11 +24,13 @@ use std::time::Duration;
 const LAG_MAX: i64 = 3;
 /// Transactions in no block, of which more are not signed for now.
 const PENDING_MAX: i64 = 2000;
+/// In place of a block's number.
+const NOTHING: i64 = -1;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub struct Situation {
     pub view: GuardsRow,
-    /// The last block that was followed.
+    /// The last block that was followed, or [`NOTHING`].
     pub followed: i64,
     /// After that block.
     pub float_balance: Option<Wei>,
@@ -65,7 +67,7 @@ pub async fn look(cx: &PluginContext<Loadtest>, runner: &Runner) -> Result<Situa
     let config = &cx.plugin().config;
     let mut situation = Situation {
         view: GuardsRow { at: cx.now_s(), ..GuardsRow::default() },
-        followed: blocks::last(&cx.db()).await?.map_or(-1, |block| block.number),
+        followed: blocks::last(&cx.db()).await?.map_or(NOTHING, |block| block.number),
         float_balance: None,
         gas_price: Wei::ZERO,
         gas_price_min: Wei::ZERO,
@@ -80,6 +82,10 @@ pub async fn look(cx: &PluginContext<Loadtest>, runner: &Runner) -> Result<Situa
         other => other?,
     };
     situation.view.reasons.extend(reasons);
+    if situation.followed == NOTHING {
+        // What is sent before would never be seen.
+        situation.view.reasons.push("no block is followed yet".to_owned());
+    }
     let first = match cx.wallets(ROLE).waiting().await {
         Ok(0) => None,
         Ok(waiting) => Some(format!("{waiting} transactions of the gateway wait, and go first")),
