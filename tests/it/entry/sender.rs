@@ -1,9 +1,12 @@
 //! A key that a gateway sends with: what of it is in the chain, and whether the gateway's journal says the same.
 
 use crate::crash::query;
-use gateway_tests::{devnet::Devnet, process::Setup};
+use gateway_tests::{
+    devnet::Devnet,
+    process::{LIMIT, Setup},
+};
 use plugin_testing::{Value, json};
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Instant};
 
 pub struct Sender<'n> {
     devnet: &'n Devnet,
@@ -29,34 +32,39 @@ impl<'n> Sender<'n> {
         }
     }
 
-    /// Its transactions in the chain, as it is now.
+    /// Its transactions in the chain, as it is now. Another run beside this one may reorganise it meanwhile: what was read and is no longer
+    /// there is read anew.
     pub async fn sent(&self) -> Vec<Value> {
-        loop {
-            // Another run beside this one may reorganise the chain meanwhile, and some of its blocks are missing then.
-            if let Some(sent) = self.sent_at_once().await {
-                return sent;
-            }
-        }
-    }
-
-    /// None where the chain was reorganised while it was read.
-    async fn sent_at_once(&self) -> Option<Vec<Value>> {
         let from = self.devnet.account(self.key).unwrap().to_lowercase();
-        let head = self.devnet.head().await.unwrap();
-        let read = async |block: u64| {
+        let read = async |block: usize| {
             self.devnet.call("eth_getBlockByNumber", json!([format!("{block:#x}"), true])).await.unwrap()
         };
-        let (mut sent, mut last) = (Vec::new(), Value::Null);
-        for number in 0..=head {
-            let block = read(number).await;
-            if number > 0 && block["parentHash"] != last {
-                return None;
+        let (started, mut blocks) = (Instant::now(), Vec::<Value>::new());
+        loop {
+            assert!(
+                started.elapsed() < LIMIT,
+                "{} blocks of the chain are read, and others come in their place",
+                blocks.len()
+            );
+            let block = read(blocks.len()).await;
+            let Some(last) = blocks.last() else {
+                blocks.push(block);
+                continue;
+            };
+            let is_next = block["parentHash"] == last["hash"];
+            if is_next {
+                blocks.push(block);
+            } else if block.is_null() && self.devnet.head().await.unwrap() == blocks.len() as u64 - 1 {
+                if read(blocks.len() - 1).await["hash"] == last["hash"] {
+                    break;
+                }
+                blocks.pop();
+            } else {
+                blocks.pop();
             }
-            let all = block["transactions"].as_array()?.iter();
-            sent.extend(all.filter(|one| one["from"].as_str().unwrap().to_lowercase() == from).cloned());
-            last = block["hash"].clone();
         }
-        (read(head).await["hash"] == last).then_some(sent)
+        let transactions = blocks.iter().flat_map(|block| block["transactions"].as_array().unwrap());
+        transactions.filter(|one| one["from"].as_str().unwrap().to_lowercase() == from).cloned().collect()
     }
 
     /// See the function of this name.
