@@ -7,6 +7,8 @@ use alloy_primitives::hex;
 use alloy_sol_types::{SolType as _, sol_data};
 use plugin_api::Hash256;
 
+/// Longer URIs are not read.
+const URI_BYTES_MAX: usize = 4096;
 /// `0x` and the hex digits of a hash.
 const HASH_DIGITS: usize = 66;
 
@@ -30,7 +32,7 @@ impl Anchor {
 fn uri(value: &str) -> Option<String> {
     let encoded = hex::decode(value).ok()?;
     let (_, uri) = <(sol_data::FixedBytes<32>, sol_data::String)>::abi_decode_params_validate(&encoded).ok()?;
-    Some(uri)
+    Some(uri).filter(|uri| uri.len() <= URI_BYTES_MAX)
 }
 
 fn limit_of(uri: &str) -> Option<u32> {
@@ -96,10 +98,12 @@ mod tests {
         for length in HASH_DIGITS..end {
             assert_eq!(Anchor::parse(&whole[..length]).unwrap().limit, None, "{length}");
         }
+        let long = format!("https://one.example/{}?limit=5", "x".repeat(URI_BYTES_MAX));
         for other in [
             value(96, uri.len(), uri),
             value(0, uri.len(), uri),
             value(URI_OFFSET, usize::MAX, uri),
+            value(URI_OFFSET, long.len(), &long),
             format!("{HASH}{}", "ff".repeat(96)),
         ] {
             assert_eq!(Anchor::parse(&other).unwrap().limit, None, "{other}");
